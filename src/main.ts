@@ -59,7 +59,8 @@ import { type Clock, systemClock } from './platform/base/clock.js';
 import { ContainedFaults } from './platform/base/contained-faults.js';
 import { createLog } from './platform/base/log.js';
 import { LogLines } from './platform/base/log-lines.js';
-import { type Gateway, startGateway } from './platform/http/gateway.js';
+import { startGateway } from './platform/http/gateway.js';
+import { openNonces } from './platform/http/nonces.js';
 import { routeSet } from './platform/http/route.js';
 import { RouteTable } from './platform/http/route-table.js';
 import { checkStateFile } from './platform/ledger/file-check.js';
@@ -101,8 +102,8 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   opened.watchDamage((fault) => audit.evidence.damagedFile(fault));
 
   // ------------------------------------------------------------ access
-  let commissioningCode = '';
-  const hubRef: { hub?: Hub } = {};
+  const table = new RouteTable();
+  const nonces = openNonces(settings, clock, earlierNonces);
   const access = new Access({
     store,
     clock,
@@ -112,10 +113,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     keys,
     settings,
     firstAdminByCode: settings.newAdminCode || !audit.gaps.hasLost,
-    announceCode: (code) => {
-      commissioningCode = code;
-    },
-    streamsOf: (sessionId) => hubRef.hub?.streamsOfSession(sessionId) ?? 0,
+    rows: () => table.rows,
   });
 
   // ------------------------------------------------------------ runtimes and probes
@@ -206,7 +204,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     commands: alarmCommands({ ...commandDeps, log }),
     probed: (site, module) => probes.moduleState(site, module)?.state,
     appliance: {
-      nonceStoreNearlyFull: () => served.gateway?.nonces?.nearlyFull ?? false,
+      nonceStoreNearlyFull: () => nonces?.nearlyFull ?? false,
       storageLow,
       archiveFault: audit.archiveFault,
       archiveDamage: audit.archiveDamage,
@@ -238,7 +236,6 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     hasUnit: (site, unit) => (site === undefined ? store.list(Unit).some((candidate) => candidate.metadata.name === unit) : store.get(Unit, site, unit) !== undefined),
   };
   const hub = new Hub({ clock, sessions: access.authenticator, places, recorded: () => store.recorded });
-  hubRef.hub = hub;
   publishTags({ hub, runtimes, catalog, store });
   publishAlarms({ hub, store, clock });
   const telemetry = joinTelemetry({ store, clock, log, deviceId: keys.deviceId, runtimes, catalog, settings });
@@ -251,7 +248,6 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
 
   // ------------------------------------------------------------ gateway
   const siteExists = (site: string): boolean => store.get(Site, '', site) !== undefined;
-  const served: { gateway?: Gateway } = {};
   const inClear = settings.tlsCertFile === null && !LOOPBACK.test(settings.listen);
   const openInClear = production && inClear ? `no certificate (gateway.tls.certFile): passwords and tokens travel in clear to ${settings.listen}` : '';
   if (openInClear !== '') log.warn(openInClear);
@@ -261,7 +257,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     startedAtMs,
     authMode: settings.authMode,
     operatingMode: settings.operatingMode,
-    antiReplay: { enabled: settings.antiReplayEnabled, entries: () => served.gateway?.nonces?.size ?? 0, nearlyFull: () => served.gateway?.nonces?.nearlyFull ?? false },
+    antiReplay: { enabled: settings.antiReplayEnabled, entries: () => nonces?.size ?? 0, nearlyFull: () => nonces?.nearlyFull ?? false },
     settingsWithoutEffect: settings.withoutEffect,
     troubles: () => TROUBLE_TOPICS.flatMap((topic) => troubles[topic]()?.message ?? []),
     notes: () => [openInClear, faults.last].filter((note) => note !== ''),
@@ -271,16 +267,15 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     lockedNames: () => (settings.authMode === 'local' ? access.lockOuts.locked().length : 0),
     runtimes: () => runtimes.links().map(({ site, unit, ready, message }) => ({ site, unit, ready, message })),
     realtime: () => runtimes.realtime,
-    rows: () => served.gateway?.rows ?? [],
+    rows: () => table.rows,
   };
   demo.onTimeScale((value) => {
     probes.setTimeScale(value);
     units.lookAtAll();
   });
   const common = { store, clock, runtimes, production };
-  const table = new RouteTable();
   const joined = [
-    routeSet(ACCESS_ROUTES, { access, siteExists }),
+    routeSet(ACCESS_ROUTES, { access, siteExists, streamsOf: (sessionId) => hub.streamsOfSession(sessionId) }),
     routeSet(SYSTEM_ROUTES, { system, store }),
     routeSet(plantRoutes, common),
     ...controlModules.routes,
@@ -326,14 +321,14 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     ...historian.routes,
   ];
   for (const set of joined) table.add(set);
-  access.useRoutes(table.rows);
+  access.start();
   let ready = false;
-  const gateway = await startGateway({
+  const server = await startGateway({
     settings,
     clock,
     log,
     store,
-    earlierNonces,
+    nonces,
     authenticator: access.authenticator,
     table,
     siteExists,
@@ -342,7 +337,6 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     consoleFolder: fileURLToPath(new URL('../console/', import.meta.url)),
     connections: hub,
   });
-  served.gateway = gateway;
 
   // ------------------------------------------------------------ go
   await audit.start();
@@ -351,20 +345,18 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   ioModules.start();
   units.start();
   batches.start();
+  audit.watch();
   ready = true;
   faults.told();
-  log.info(
-    { port: gateway.server.port, dataDir: settings.dataDir, authMode: settings.authMode, operatingMode: settings.operatingMode, deviceId: keys.deviceId },
-    'lineside is ready',
-  );
+  log.info({ port: server.port, dataDir: settings.dataDir, authMode: settings.authMode, operatingMode: settings.operatingMode, deviceId: keys.deviceId }, 'lineside is ready');
 
   return {
-    port: gateway.server.port,
-    rows: gateway.rows,
+    port: server.port,
+    rows: table.rows,
     rescue: [],
     waysOn: [],
     get commissioningCode() {
-      return commissioningCode;
+      return access.commissioningCode;
     },
     get resourceVersion() {
       return store.resourceVersion;
@@ -372,7 +364,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     async stop() {
       ready = false;
       await rehearsals.stop();
-      await gateway.server.stop();
+      await server.stop();
       hub.stop();
       await telemetry.stop?.();
       access.stop();

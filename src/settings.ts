@@ -330,14 +330,14 @@ export function showSettings(settings: Settings): Record<string, unknown> {
 function readFlags(argv: readonly string[]): Map<string, string> {
   const withValue = new Set<string>([...PLAIN_FLAGS.filter((name) => !isSwitch(name)), ...ROWS.flatMap(([, setting]) => setting.flag ?? [])]);
   const flags = new Map<string, string>();
-  for (let i = 0; i < argv.length; i += 1) {
-    const parts = /^--([a-z-]+)(?:=(.*))?$/.exec(argv[i]);
-    if (!parts) throw new SettingsError(argv[i], `unexpected argument ${argv[i]}`);
-    const [, name, inline] = parts;
+  const rest = argv.values();
+  for (const argument of rest) {
+    const [, name, inline] = /^--([a-z-]+)(?:=(.*))?$/.exec(argument) ?? [];
+    if (name === undefined) throw new SettingsError(argument, `unexpected argument ${argument}`);
     if (isSwitch(name) && inline === undefined) flags.set(name, 'true');
     else if (!withValue.has(name)) throw new SettingsError(`--${name}`, `unknown flag --${name}`);
     else {
-      const value = inline ?? argv[(i += 1)];
+      const value = inline ?? rest.next().value;
       if (value === undefined) throw new SettingsError(`--${name}`, `flag --${name} needs a value`);
       flags.set(name, value);
     }

@@ -9,6 +9,7 @@ import { isComparison, operandsOf } from '../language/operands.js';
 import { parseAction, parseCondition } from '../language/parser.js';
 import { printExpression } from '../language/print.js';
 import { parseDuration } from '../language/time-text.js';
+import { callToWaitFor, waitsIn } from '../language/walk.js';
 import type { PhasePlan, RuntimeSettings } from '../port.js';
 import { type Chart, type ChartName, type ChartStep, EXCEPTION_CHARTS, transitionKey } from '../vocabulary/chart.js';
 import { ActionEmitter } from './emit-action.js';
@@ -252,9 +253,12 @@ class PhaseCompiler {
     return sides;
   }
 
+  /** It is tested in every scan, for no step in particular: nothing keeps an answer for it. */
   #signal(name: string, condition: string, steps: ReadonlyMap<string, number>): { test: ConditionFunction } {
     const where = `signal ${name}`;
     const tree = parsedCondition(where, condition);
+    const waiting = callToWaitFor(tree);
+    if (waiting) throw new CompileError(`${where}: ${waitsIn(waiting)}`);
     return located(where, () => this.#test(new ExpressionEmitter({ layout: this.#layout, pool: this.#pool, steps }, true), tree));
   }
 

@@ -61,3 +61,16 @@ export function ownExpressions(statement: Statement): readonly Expression[] {
 export function* callsIn(expression: Expression): Generator<CallExpression> {
   for (const part of expressionsIn(expression)) if (part.kind === 'call') yield part;
 }
+
+/** Builtins that are answered where they stand; every other one asks somebody, does something, or waits. */
+const AT_ONCE = new Set(['READ', 'ABS']);
+
+/** The first call of a text that is tested by itself, with no step whose activation could keep an answer, and that needs one. */
+export function callToWaitFor(expression: Expression): CallExpression | undefined {
+  for (const call of callsIn(expression)) if (!AT_ONCE.has(call.callee.toUpperCase())) return call;
+  return undefined;
+}
+
+export function waitsIn({ callee }: CallExpression): string {
+  return `${callee.toUpperCase()} cannot be called in the condition of a signal, which may call READ and ABS`;
+}

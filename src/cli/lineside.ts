@@ -102,7 +102,7 @@ function say(text: string): void {
 
 /** Every flag and setting, for `start --help`. */
 function helpOnSettings(): string {
-  const flags = [
+  const flags: [flag: string, meaning: string][] = [
     ['--data-dir <folder>', `where the appliance keeps its data (default ${DATA_DIR_DEFAULT})`],
     ['--config <file>', 'YAML file with settings (default <dataDir>/config.yaml)'],
     ['--insecure-allow-remote', 'with auth.mode none: listen on other addresses than this machine'],

@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import type { ReplayBound, ReplayOutbound, ReplayRequest, ReplayRow } from '../../runtime/port.js';
 import type { Value } from '../../runtime/vocabulary/data-types.js';
+import { inside } from '../platform/base/assert.js';
 import { parseInstant } from '../platform/base/instant.js';
 
 const THREAD = new URL('../../runtime/replay/replay-thread.js', import.meta.url);
@@ -106,7 +107,8 @@ function tableHead(ports: readonly string[]): string {
 /** A value that is not Good bears its quality. */
 function tableRow({ scan, atMs, values, qualities }: ReplayRow, ports: readonly string[]): string {
   const cells = values.map((value, n) => `${textOf(value)}${qualities[n] === 'Good' ? '' : ` ${qualities[n]}`}`);
-  return `${String(scan).padStart(9)}  ${new Date(atMs).toISOString()}${cells.map((text, n) => `  ${text.padStart(width(ports[n]))}`).join('')}\n`;
+  const columns = cells.map((text, n) => `  ${text.padStart(width(inside(ports, n, 'a row has a value for each port of the table')))}`);
+  return `${String(scan).padStart(9)}  ${new Date(atMs).toISOString()}${columns.join('')}\n`;
 }
 
 function textOf(value: Value): string {

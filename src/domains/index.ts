@@ -3,7 +3,7 @@
  * and starts the reconcilers.
  */
 import type { RouteColumns } from '../platform/http/route.js';
-import type { Kind } from '../platform/store/kind.js';
+import { type Kind, ruled, type Ruled } from '../platform/store/kind.js';
 import { ACCESS_KINDS } from './access/kind.js';
 import { ACCESS_ROUTES } from './access/routes.js';
 import { alarmDefinitionRoutes } from './alarms/definition-routes.js';
@@ -27,7 +27,7 @@ import { logicRoutes } from './logic/routes.js';
 import { mesRoutes } from './mes/routes.js';
 import { plantRoutes } from './plant/routes.js';
 import { procedureRoutes } from './procedures/routes.js';
-import { ControlRecipe, RecipeRevision } from './recipes/kind.js';
+import { RecipeRevision } from './recipes/kind.js';
 import { recipeRoutes } from './recipes/routes.js';
 import { BatchRecord } from './records/kind.js';
 import { recordRoutes } from './records/routes.js';
@@ -43,12 +43,13 @@ import { RetainedValues } from './placement/kind.js';
 import { recordingRoutes } from './units/recording-routes.js';
 import { overviewRoutes } from './units/overview-routes.js';
 import { runtimeRoutes } from './units/runtime-routes.js';
+import { controlRecipeRules } from './recipes/rules.js';
 
 /** What can be applied, and what the gateway makes by itself. */
-export const KINDS = [...APPLIED_KINDS, ControlRecipe, RecipeRevision, BatchRecord] as unknown as readonly Kind[];
+export const KINDS: readonly Ruled[] = [...APPLIED_KINDS, controlRecipeRules, ruled(RecipeRevision, {}), ruled(BatchRecord, {})];
 
 /** Every kind there is a row of in the store. */
-export const STORED_KINDS = [...KINDS, ...ACCESS_KINDS, AlarmCounter, DemoMark, RetainedValues, SimulationContents, SignatureRecord] as unknown as readonly Kind[];
+export const STORED_KINDS: readonly Kind[] = [...KINDS, ...ACCESS_KINDS, AlarmCounter, DemoMark, RetainedValues, SimulationContents, SignatureRecord];
 
 /** Every row of the domains, for whoever tells of them without serving them. */
 export const ROWS: readonly RouteColumns[] = [

@@ -15,7 +15,7 @@ import * as v from 'valibot';
 import { TagCatalog } from '../../src/domains/tags/catalog.js';
 import { tagRoutes } from '../../src/domains/tags/routes.js';
 import { systemClock } from '../../src/platform/base/clock.js';
-import { routesFor } from '../../src/platform/http/route.js';
+import { routesFor, routeSet } from '../../src/platform/http/route.js';
 import type { Store } from '../../src/platform/store/store.js';
 import { startGatewayTest } from '../support/gateway.js';
 import { BoardRuntimes, PLANT } from '../domains/tags/plant.js';
@@ -110,10 +110,7 @@ async function main(): Promise<void> {
   const gateway = await startGatewayTest({
     settings: { rateLimitEnabled: true, rateLimitPerSecond: 1e9, rateLimitBurst: 1e9 }, // the bucket is paid for, and never empty
     clock: systemClock as never,
-    routes: ({ store }) => [
-      { rows: tagRoutes, deps: { store, clock: systemClock, catalog: new TagCatalog(store), runtimes, modeCheckDeviceTags: false } },
-      { rows: NOTES, deps: { store } },
-    ],
+    routes: ({ store }) => [routeSet(tagRoutes, { store, clock: systemClock, catalog: new TagCatalog(store), runtimes, modeCheckDeviceTags: false }), routeSet(NOTES, { store })],
   });
   await gateway.store.write({ puts: PLANT });
   const { token } = await gateway.as('operator');

@@ -22,6 +22,7 @@ import { BoardRuntimes, PLANT } from '../domains/tags/plant.js';
 import { network, tags, unitPlan, wires } from '../runtime/network/plans.js';
 import { startGatewayTest } from '../support/gateway.js';
 import { median, tell, verdict } from './judge.js';
+import { routeSet } from '../../src/platform/http/route.js';
 
 const PERIOD_MS = 10;
 const NETWORKS = 30;
@@ -190,7 +191,7 @@ async function main(): Promise<void> {
   const gateway = await startGatewayTest({
     settings: { rateLimitEnabled: false } as never,
     clock: systemClock as never,
-    routes: ({ store }) => [{ rows: tagRoutes, deps: { store, catalog: new TagCatalog(store), runtimes: board, modeCheckDeviceTags: false } }],
+    routes: ({ store }) => [routeSet(tagRoutes, { store, clock: systemClock, catalog: new TagCatalog(store), runtimes: board, modeCheckDeviceTags: false })],
   });
   await gateway.store.write({ puts: PLANT });
   const { token } = await gateway.as('operator');

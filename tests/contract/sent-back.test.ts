@@ -49,9 +49,37 @@ t.test('every resource is taken back as it is read', async (t) => {
 t.test('a member that cannot be written and is not as it is read is named', async (t) => {
   const path = '/api/v1/sites/demo/units/mx101';
   const { body } = await admin.get(path);
-  t.match(await admin.put(path, { ...body, generation: body.generation + 1 }), { status: 400, body: { code: 'read_only_field', field: 'generation' } });
+  t.match(await admin.put(path, { ...body, state: 'Elsewhere' }), { status: 400, body: { code: 'read_only_field', field: 'state' } });
   t.match(await admin.put(path, { ...body, colour: 'red' }), { status: 400, body: { code: 'unknown_field', field: 'colour' } }, 'what is not read either is unknown');
   const changed = await admin.put(path, { ...body, description: 'sent back with one change' });
   t.match(changed, { status: 200, body: { description: 'sent back with one change' } });
   t.same(unchanged({ ...changed.body, description: '' }), unchanged({ ...body, description: '' }));
+});
+
+t.test('when and how often it was written is nothing that a client states: a body that was read before the last change is taken', async (t) => {
+  const path = '/api/v1/sites/demo/units/mx101';
+  const { body } = await admin.get(path);
+  t.equal((await admin.put(path, { description: 'somebody else was faster' })).status, 200);
+  const late = await admin.put(path, body);
+  t.equal(late.status, 200, late.text);
+  t.equal(late.body.description, body.description);
+});
+
+t.test('a whole body with an If-Match that is no longer true is told to read again, not what it may not write', async (t) => {
+  const path = '/api/v1/sites/demo/units/mx101';
+  const { body, headers } = await admin.get(path);
+  const stale = { headers: { 'If-Match': headers.etag as string } };
+  t.equal((await admin.put(path, { description: 'somebody else was faster' })).status, 200);
+  const late = { ...body, state: 'Elsewhere' };
+  t.match(await admin.put(path, late, stale), { status: 412, body: { code: 'precondition_failed' } });
+  t.match(await admin.put(path, late), { status: 400, body: { code: 'read_only_field', field: 'state' } }, 'without it the member is named');
+  t.match(await admin.put(path, { ...body, colour: 'red' }, stale), { status: 400, body: { code: 'unknown_field' } }, 'what nobody ever reads is no matter of when');
+});
+
+t.test('a member named __proto__ is a member like any other that there is not', async (t) => {
+  const path = '/api/v1/sites/demo/units/mx101';
+  const { body } = await admin.get(path);
+  const text = JSON.stringify({ ...body, state: body.state }).replace('{', '{"__proto__":{"description":"smuggled"},');
+  t.match(await admin.put(path, JSON.parse(text)), { status: 400, body: { code: 'unknown_field', field: '__proto__' } });
+  t.equal((await admin.get(path)).body.description, body.description);
 });

@@ -2,7 +2,7 @@
 import t from 'tap';
 import * as v from 'valibot';
 import { printRoutes } from '../../src/platform/http/route-table.js';
-import { routesFor } from '../../src/platform/http/route.js';
+import { routesFor, routeSet } from '../../src/platform/http/route.js';
 import { startGatewayTest } from '../support/gateway.js';
 import { targetOf, walkFreshToken, walkRoutes } from '../support/walk.js';
 
@@ -55,7 +55,7 @@ const sample = [
 ];
 
 t.test('every row of the table keeps the rules of all rows', async (t) => {
-  const test = await startGatewayTest({ routes: [{ rows: sample, deps: {} }], settings: { rateLimitEnabled: false, bodyBytesMax: 4096, lockoutThreshold: 1000 } });
+  const test = await startGatewayTest({ routes: [routeSet(sample, {})], settings: { rateLimitEnabled: false, bodyBytesMax: 4096, lockoutThreshold: 1000 } });
   t.teardown(() => test.stop());
   const rows = test.gateway.rows;
   const options = { test: targetOf(test), rows, site: 'north', foreignSite: 'south' };
@@ -70,7 +70,7 @@ t.test('every row of the table keeps the rules of all rows', async (t) => {
 });
 
 t.test('Q-VER-01, TIER: the document and the printed table come from the same rows', async (t) => {
-  const test = await startGatewayTest({ routes: [{ rows: sample, deps: {} }] });
+  const test = await startGatewayTest({ routes: [routeSet(sample, {})] });
   t.teardown(() => test.stop());
   const { Validator } = await import('@seriousme/openapi-schema-validator');
   const document = (await (await test.as('viewer')).get('/api/v1/openapi.json')).body;
@@ -92,7 +92,7 @@ t.test('Q-VER-01: the document is put together once, whoever asks for it again a
       return 'counts how often it is described';
     },
   });
-  const test = await startGatewayTest({ routes: [{ rows: [row], deps: {} }] });
+  const test = await startGatewayTest({ routes: [routeSet([row], {})] });
   t.teardown(() => test.stop());
   const viewer = await test.as('viewer');
   const first = await viewer.get('/api/v1/openapi.json');

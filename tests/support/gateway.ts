@@ -13,9 +13,11 @@ import { Access, type AccessOptions } from '../../src/domains/access/access.js';
 import { ACCESS_ROUTES } from '../../src/domains/access/routes.js';
 import { SYSTEM_ROUTES, type SystemView } from '../../src/domains/system/routes.js';
 import type { Clock } from '../../src/platform/base/clock.js';
-import { type Gateway, startGateway } from '../../src/platform/http/gateway.js';
-import type { RouteColumns } from '../../src/platform/http/route.js';
-import type { RouteSet } from '../../src/platform/http/router.js';
+import { startGateway } from '../../src/platform/http/gateway.js';
+import { openNonces } from '../../src/platform/http/nonces.js';
+import { type RouteColumns, type RouteSet, routeSet } from '../../src/platform/http/route.js';
+import { RouteTable } from '../../src/platform/http/route-table.js';
+import type { HttpServer } from '../../src/platform/http/server.js';
 import type { StreamConnections } from '../../src/platform/http/stream-port.js';
 import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
 import { openLedger } from '../../src/platform/ledger/ledger.js';
@@ -33,7 +35,7 @@ export interface GatewayTest {
   readonly clock: TestClock;
   readonly store: Store;
   readonly access: Access;
-  readonly gateway: Gateway;
+  readonly gateway: { readonly server: HttpServer; readonly rows: readonly RouteColumns[] };
   readonly settings: Settings;
   readonly dataDir: string;
   /** Audit records since the start, oldest first. */
@@ -97,6 +99,8 @@ export interface GatewayTestOptions {
   /** Sites that exist besides stored ones. */
   readonly sites?: readonly string[];
   readonly access?: Partial<AccessOptions>;
+  /** Open streams of a session. */
+  readonly streamsOf?: (sessionId: string) => number;
   /** What `system/health` is told instead. */
   readonly health?: Partial<SystemView>;
 }
@@ -115,7 +119,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
   const earlierNonces = await store.open(settings.antiReplayWindowMs);
   const audits: UnchainedAudit[] = [];
   store.watchAudit((record) => audits.push(record));
-  let code: string | undefined;
+  const table = new RouteTable();
   const time = { now: () => ({ wallMs: clock.wallMs(), bootID: 'one boot', bootMs: clock.monoMs() }), synchronised: () => true };
   const access = new Access({
     siteExists: (site) => siteExists(site),
@@ -125,14 +129,13 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
     time,
     keys,
     settings,
-    announceCode: (shown) => (code = shown),
+    rows: () => table.rows,
     hashCost: TEST_COST,
     ...options.access,
   });
   const sites = new Set(options.sites ?? ['north', 'south']);
   const siteExists = (site: string) => sites.has(site) || store.get(TestSite, '', site) !== undefined;
   const given = typeof options.routes === 'function' ? options.routes({ store, clock, access }) : (options.routes ?? []);
-  let rows: readonly RouteColumns[] = [];
   const system = {
     product: { version: '0.0.0-test', commit: 'test' },
     deviceId: keys.deviceId,
@@ -149,33 +152,36 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
     lockedNames: () => access.lockOuts.locked().length,
     runtimes: () => [],
     realtime: () => ({ granted: false, reason: 'no unit runs here' }),
-    rows: () => rows,
+    rows: () => table.rows,
     ...options.health,
   };
   const ready = options.ready ?? (() => true);
-  const gateway = await startGateway({
-    settings,
-    clock,
-    log: pino({ level: process.env.LINESIDE_LOG_LEVEL ?? 'error', base: null }),
-    store,
-    earlierNonces,
-    authenticator: access.authenticator,
-    routes: [{ rows: ACCESS_ROUTES, deps: { access, siteExists } }, { rows: SYSTEM_ROUTES, deps: { system, store } }, ...given],
-    siteExists,
-    ready,
-    consoleFolder: options.consoleFolder ?? path.join(dataDir, 'no-console'),
-    ...(options.connections ? { connections: options.connections } : {}),
-    useRoutes(all) {
-      rows = all;
-      access.useRoutes(all);
-    },
-  }).catch(async (fault: unknown) => {
+  const streamsOf = options.streamsOf ?? (() => 0);
+  for (const set of [routeSet(ACCESS_ROUTES, { access, siteExists, streamsOf }), routeSet(SYSTEM_ROUTES, { system, store }), ...given]) table.add(set);
+  const starts = async (): Promise<HttpServer> => {
+    access.start();
+    return startGateway({
+      settings,
+      clock,
+      log: pino({ level: process.env.LINESIDE_LOG_LEVEL ?? 'error', base: null }),
+      store,
+      nonces: openNonces(settings, clock, earlierNonces),
+      authenticator: access.authenticator,
+      table,
+      siteExists,
+      ready,
+      consoleFolder: options.consoleFolder ?? path.join(dataDir, 'no-console'),
+      ...(options.connections ? { connections: options.connections } : {}),
+    });
+  };
+  const server = await starts().catch(async (fault: unknown) => {
     access.stop();
     await ledger.close();
     rmSync(dataDir, { recursive: true, force: true });
     throw fault;
   });
-  const { port } = gateway.server;
+  const { port } = server;
+  const gateway = { server, rows: table.rows };
   tellInterface(port, gateway.rows);
   const clients = new Map<string, Client>();
   let stopped = false;
@@ -198,7 +204,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
     settings,
     dataDir,
     audits,
-    code: () => code,
+    code: () => access.commissioningCode || undefined,
     request: (method, target, more) => send(port, method, target, more),
     async as(...groups) {
       const known = clients.get(groups.join());

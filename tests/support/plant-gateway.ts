@@ -14,10 +14,12 @@ import { procedureRoutes } from '../../src/domains/procedures/routes.js';
 import { recipeRoutes } from '../../src/domains/recipes/routes.js';
 import type { SigningKeys } from '../../src/domains/signatures/signature.js';
 import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
-import type { RouteSet } from '../../src/platform/http/router.js';
+import { type RouteSet, routeSet } from '../../src/platform/http/route.js';
 import type { Store } from '../../src/platform/store/store.js';
 import { type GatewayTest, startGatewayTest } from './gateway.js';
 import type { TestClock } from './test-clock.js';
+import type { LocalProbes } from '../../src/domains/placement/local-probes.js';
+import { absent, NO_RUNTIMES } from './absent.js';
 
 export interface PlantOptions {
   readonly production?: boolean;
@@ -53,6 +55,11 @@ export async function startPlantGateway(options: PlantOptions = {}): Promise<Pla
         store,
         clock,
         production,
+        runtimes: NO_RUNTIMES,
+        probes: absent<LocalProbes>('probes'),
+        ioModules: { image: () => undefined },
+        modeCheckDeviceTags: false,
+        image: '',
         get keys(): SigningKeys {
           return signing.keys;
         },
@@ -77,7 +84,7 @@ export async function startPlantGateway(options: PlantOptions = {}): Promise<Pla
         ...applyRoutes,
         ...demoRoutes,
       ];
-      return [{ rows, deps }, ...(options.more?.({ store, clock: clock as TestClock }) ?? [])];
+      return [routeSet(rows, deps), ...(options.more?.({ store, clock: clock as TestClock }) ?? [])];
     },
   });
   const keys: SigningKeys = { algorithm: 'HMAC-SHA256', authMode: 'local', ...openDeviceKeys(test.dataDir) };

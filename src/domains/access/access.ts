@@ -14,6 +14,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Store } from '../../platform/store/store.js';
 import { ApiKeys } from './api-keys.js';
 import { AccessAuthenticator, type ExternalTokens } from './authenticator.js';
+import type { Me, SessionBody } from './bodies.js';
 import { CommissioningCode } from './commissioning-code.js';
 import { Account, type AccountSpec, type AccountStatus } from './kind.js';
 import { type Attempt, LockOuts } from './lockouts.js';
@@ -53,30 +54,16 @@ export interface AccessOptions {
   readonly settings: AccessSettings;
   readonly siteExists: (site: string) => boolean;
   readonly siteNames: () => readonly string[];
-  /** Puts the commissioning code on the console of the appliance. */
-  readonly announceCode: (code: string) => void;
   /** False where accounts were lost: then a code makes an administrator only when whoever starts the appliance asks for it (D-C-09). */
   readonly firstAdminByCode?: boolean;
   readonly hashCost?: HashCost;
   readonly external?: ExternalTokens;
   /** Every row that is served, once all parts have joined: the table of actions. */
-  readonly rows?: () => readonly RouteColumns[];
-  /** Open streams of a session, for the session list. */
-  readonly streamsOf?: (sessionId: string) => number;
+  readonly rows: () => readonly RouteColumns[];
 }
 
 export type AccountResource = Resource<AccountSpec, AccountStatus>;
 type Context = RequestContext<unknown, unknown>;
-
-export interface SessionBody {
-  readonly accessToken: string;
-  readonly tokenType: 'Bearer';
-  readonly expiresIn: number;
-  readonly expiresAt: string;
-  readonly refreshToken?: string;
-  readonly sessionId: string;
-  readonly user: unknown;
-}
 
 export interface UserChange {
   readonly displayName?: string | undefined;
@@ -98,13 +85,12 @@ export class Access {
   readonly authenticator: AccessAuthenticator;
   readonly store: Store;
   readonly clock: Clock;
-  readonly streamsOf: (sessionId: string) => number;
+  #shownCode = '';
   readonly #tokens: SessionTokens;
   readonly #hasher: PasswordHasher;
   readonly #code: CommissioningCode;
-  readonly #announceCode: (code: string) => void;
   readonly #firstAdminByCode: boolean;
-  readonly #rows: (() => readonly RouteColumns[]) | undefined;
+  readonly #rows: () => readonly RouteColumns[];
   #roles: Roles | undefined;
   readonly #sites: SiteRules;
 
@@ -117,11 +103,9 @@ export class Access {
     this.sessions = new Sessions(store, clock, settings, options.time);
     this.lockOuts = new LockOuts(store, clock, settings);
     this.keys = new ApiKeys(store, clock);
-    this.streamsOf = options.streamsOf ?? (() => 0);
     this.#tokens = new SessionTokens(options.keys, clock);
     this.#hasher = new PasswordHasher(options.hashCost ?? { ...HASH_COST, ln: settings.passwordWork });
     this.#code = new CommissioningCode(settings.dataDir, clock);
-    this.#announceCode = options.announceCode;
     this.#firstAdminByCode = options.firstAdminByCode ?? true;
     this.#sites = { exists: options.siteExists, names: options.siteNames, groupRequired: settings.requireSiteGroup };
     this.#rows = options.rows;
@@ -145,6 +129,11 @@ export class Access {
     this.#publishCode();
   }
 
+  /** As it was shown last, for the console of the appliance; empty where it had an administrator. */
+  get commissioningCode(): string {
+    return this.#shownCode;
+  }
+
   stop(): void {
     this.sessions.stop();
     this.lockOuts.stop();
@@ -155,21 +144,12 @@ export class Access {
    * @throws RoleTableError naming an unknown action or tier of `auth.roles` (exit code 2).
    */
   get roles(): Roles {
-    return (this.#roles ??= this.#rolesOf(this.#rows?.() ?? []));
+    return (this.#roles ??= new Roles(this.settings.groupPrefix, this.settings.roles, this.settings.rolesMode, this.#rows(), this.#sites));
   }
 
   /** @throws RoleTableError: a bad role table stops the start. */
   start(): void {
     void this.roles;
-  }
-
-  /** @deprecated `rows` of the options. */
-  useRoutes(rows: readonly RouteColumns[]): void {
-    this.#roles = this.#rolesOf(rows);
-  }
-
-  #rolesOf(rows: readonly RouteColumns[]): Roles {
-    return new Roles(this.settings.groupPrefix, this.settings.roles, this.settings.rolesMode, rows, this.#sites);
   }
 
   // -------------------------------------------------------------- signing in
@@ -446,7 +426,7 @@ export class Access {
   }
 
   #publishCode(): void {
-    if (this.firstAdminRequired) this.#code.publish(this.#announceCode);
+    if (this.firstAdminRequired) this.#shownCode = this.#code.publish();
   }
 
   /** Counts the failure, records it and refuses: one text whether the name is known or not. */
@@ -487,8 +467,7 @@ export class Access {
     };
   }
 
-  /** `Me` of decisions Q-AUTH-01. */
-  me(caller: Caller): Record<string, unknown> {
+  me(caller: Caller): Me {
     const session = caller.sessionId === null ? undefined : this.sessions.get(caller.sessionId);
     const email = session && this.store.get(Account, '', session.account)?.spec.email;
     const everything = this.settings.authMode === 'none' && caller.accountId === 'none:developer';

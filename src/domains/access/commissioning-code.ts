@@ -36,14 +36,14 @@ export class CommissioningCode {
     this.#clock = clock;
   }
 
-  /** Makes the code, or takes the one of an earlier start. `announce` puts it on the console. */
-  publish(announce: (code: string) => void): void {
+  /** Makes the code, or takes the one of an earlier start: as it is shown on the console. */
+  publish(): string {
     const kept = normalise(readDataFileIfUsable(this.#file)?.toString('utf8') ?? '');
     this.#code = isCode(kept) ? kept : Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
     const shown = (this.#code.match(/.{4}/g) as string[]).join('-');
     // where it cannot be kept it is shown on the console all the same, and the next start makes another
     if (!obstacleOf(this.#file, { to: 'write' })) writeFileSync(this.#file, `${shown}\n`, { mode: 0o600 });
-    announce(shown);
+    return shown;
   }
 
   /**

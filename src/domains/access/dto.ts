@@ -3,10 +3,11 @@ import { timestamp } from '../../platform/base/clock.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Access, AccountResource } from './access.js';
 import type { ApiKeyResource } from './api-keys.js';
+import type { KeyBody, LockOutBody, OpenSession, UserBody } from './bodies.js';
 import { Account, type SessionSpec, type SessionStatus } from './kind.js';
 import type { LockedName } from './lockouts.js';
 
-export function userDto({ metadata, spec, status }: AccountResource): Record<string, unknown> {
+export function userDto({ metadata, spec, status }: AccountResource): UserBody {
   return {
     username: spec.username,
     accountId: spec.accountId,
@@ -21,7 +22,7 @@ export function userDto({ metadata, spec, status }: AccountResource): Record<str
   };
 }
 
-export function sessionDto({ metadata, spec, status }: Resource<SessionSpec, SessionStatus>, access: Access, ownId: string | null): Record<string, unknown> {
+export function sessionDto({ metadata, spec, status }: Resource<SessionSpec, SessionStatus>, access: Access, streams: number, ownId: string | null): OpenSession {
   const account = access.store.get(Account, '', spec.account)?.spec;
   const live = access.sessions.get(metadata.name);
   return {
@@ -36,12 +37,12 @@ export function sessionDto({ metadata, spec, status }: Resource<SessionSpec, Ses
     authTime: timestamp(live?.authTimeMs ?? status.authTimeMs),
     lastActivityAt: timestamp(live?.lastActivityAtMs ?? status.lastActivityAtMs),
     expiresAt: timestamp(spec.endsAtMs),
-    streams: access.streamsOf(metadata.name),
+    streams,
     current: metadata.name === ownId,
   };
 }
 
-export function lockOutDto({ username, failuresAtMs, lockedUntilMs, sourceIPs, everywhere }: LockedName): Record<string, unknown> {
+export function lockOutDto({ username, failuresAtMs, lockedUntilMs, sourceIPs, everywhere }: LockedName): LockOutBody {
   return {
     username,
     failedAttempts: failuresAtMs.length,
@@ -53,7 +54,7 @@ export function lockOutDto({ username, failuresAtMs, lockedUntilMs, sourceIPs, e
   };
 }
 
-export function keyDto(key: ApiKeyResource, lastUsedAtMs: number | null): Record<string, unknown> {
+export function keyDto(key: ApiKeyResource, lastUsedAtMs: number | null): KeyBody {
   const { metadata, spec } = key;
   return {
     name: metadata.name,

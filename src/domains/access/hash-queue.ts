@@ -60,7 +60,7 @@ class Rank {
 }
 
 export class HashQueue {
-  readonly #ranks: readonly Rank[] = [new Rank(), new Rank(), new Rank()];
+  readonly #ranks: readonly [Rank, Rank, Rank] = [new Rank(), new Rank(), new Rank()];
   #running = 0;
 
   /** @throws Refusal 429 when the places of this source, or all places, are taken. */

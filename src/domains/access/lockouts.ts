@@ -279,14 +279,16 @@ export class LockOuts {
     const source = this.#sources.get(address);
     if (!source) return;
     source.failures = this.#recent(source.failures);
-    if (source.failures.length >= SOURCE_FAILURES_MAX) {
-      throw tooMany('too many failed logins from this address', Math.max(1, Math.ceil((SOURCE_WINDOW_MS - source.failures[0].elapsedMs) / 1000)));
+    const [oldest] = source.failures;
+    if (oldest && source.failures.length >= SOURCE_FAILURES_MAX) {
+      throw tooMany('too many failed logins from this address', Math.max(1, Math.ceil((SOURCE_WINDOW_MS - oldest.elapsedMs) / 1000)));
     }
     if (source.failures.length + source.underWay >= SOURCE_FAILURES_MAX) throw tooMany('too many logins at once', 2);
   }
 
   #recent(failures: Stopwatch[]): Stopwatch[] {
-    return failures.length === 0 || failures[0].elapsedMs < SOURCE_WINDOW_MS ? failures : failures.filter((failure) => failure.elapsedMs < SOURCE_WINDOW_MS);
+    const [oldest] = failures;
+    return !oldest || oldest.elapsedMs < SOURCE_WINDOW_MS ? failures : failures.filter((failure) => failure.elapsedMs < SOURCE_WINDOW_MS);
   }
 
   #sourceOf(address: string): SourceCount {

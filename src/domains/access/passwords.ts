@@ -51,10 +51,10 @@ export class PasswordHasher {
    * @throws Refusal 429 when the waiting places are taken.
    */
   async verify(password: string, stored: string | undefined, place = OWN_PLACE): Promise<boolean> {
-    const parts = PHC.exec(stored ?? this.#nobody);
-    if (!parts) return false;
-    const expected = Buffer.from(parts[5], 'base64');
-    const derived = await this.#derive(password, Buffer.from(parts[4], 'base64'), { ln: Number(parts[1]), r: Number(parts[2]), p: Number(parts[3]) }, place);
+    const [, ln, r, p, salt, hash] = PHC.exec(stored ?? this.#nobody) ?? [];
+    if (salt === undefined || hash === undefined) return false;
+    const expected = Buffer.from(hash, 'base64');
+    const derived = await this.#derive(password, Buffer.from(salt, 'base64'), { ln: Number(ln), r: Number(r), p: Number(p) }, place);
     return stored !== undefined && expected.length === derived.length && timingSafeEqual(expected, derived);
   }
 

@@ -7,8 +7,9 @@ import { FRESH_TOKEN_AGE_MAX_MS } from '../../platform/http/barriers/fresh-token
 import { cleared } from '../../platform/http/clearing.js';
 import { REASON_LENGTH_MAX } from '../../platform/http/reason.js';
 import { created, done, ok, type Reply, type Route, routesFor } from '../../platform/http/route.js';
-import type { Access, SessionBody } from './access.js';
+import type { Access } from './access.js';
 import { ApiKeys } from './api-keys.js';
+import { AuthConfig, AuthPolicy, KeyBody, LockOutBody, Me, NewKey, OpenSession, SessionBody, UserBody } from './bodies.js';
 import { keyDto, lockOutDto, sessionDto, userDto } from './dto.js';
 import { ApiKey } from './kind.js';
 
@@ -18,6 +19,8 @@ const COOKIE_PATH = '/api/v1/auth';
 export interface AccessDeps {
   readonly access: Access;
   readonly siteExists: (site: string) => boolean;
+  /** Open streams of a session. */
+  readonly streamsOf: (sessionId: string) => number;
 }
 
 const route = routesFor<AccessDeps>();
@@ -44,6 +47,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     action: 'auth:config',
     tier: 'none',
     summary: 'What a client must know before it signs in',
+    reply: AuthConfig,
     handle: (_, { access }) => authConfig(access),
   }),
   route({
@@ -53,6 +57,8 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     action: 'auth:login',
     tier: 'none',
     summary: 'Sign in with user name and password',
+    reply: SessionBody,
+    errors: { 401: ['invalid_credentials', 'account_locked'], 404: ['not_in_auth_mode'] },
     body: v.strictObject({ username: Text, password: Text, useCookie: v.optional(v.boolean(), false) }),
     audit: AUDIT,
     exists: localOnly,
@@ -69,6 +75,8 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     action: 'auth:refresh',
     tier: 'none',
     summary: 'A new access token of the same session; auth_time is unchanged',
+    reply: SessionBody,
+    errors: { 401: ['unauthenticated', 'session_ended'], 404: ['not_in_auth_mode'] },
     body: v.strictObject({ refreshToken: v.optional(Text) }),
     audit: AUDIT,
     ownPagesOnly: true,
@@ -88,6 +96,8 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     action: 'auth:logout',
     tier: 'self',
     summary: 'End the session of the presented token',
+    reply: { 204: 'Signed out' },
+    errors: { 404: ['not_in_auth_mode'], 409: ['no_session'] },
     audit: { action: 'Logout', category: 'auth' },
     duringPasswordChange: true,
     exists: withSessions,
@@ -103,6 +113,8 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     action: 'auth:reauthenticate',
     tier: 'self',
     summary: 'Enter the password again for a fresh token of the same session',
+    reply: SessionBody,
+    errors: { 401: ['invalid_credentials', 'account_locked', 'session_ended'], 404: ['not_in_auth_mode'] },
     body: v.strictObject({ password: Text }),
     audit: AUDIT,
     exists: localOnly,
@@ -114,6 +126,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     action: 'auth:me',
     tier: 'self',
     summary: 'Who I am and what I may do',
+    reply: Me,
     background: true,
     duringPasswordChange: true,
     handle: ({ caller }, { access }) => access.me(caller),
@@ -124,6 +137,8 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     action: 'auth:change-password',
     tier: 'self',
     summary: 'Change my password; my other sessions end',
+    reply: { 204: 'Changed' },
+    errors: { 401: ['invalid_credentials', 'account_locked', 'session_ended'], 404: ['not_in_auth_mode'], 409: ['password_changed'] },
     body: v.strictObject({ currentPassword: Text, newPassword: Text }),
     audit: { action: 'Update', category: 'auth' },
     duringPasswordChange: true,
@@ -139,6 +154,8 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     action: 'auth:first-admin',
     tier: 'none',
     summary: 'Make the first administrator with the commissioning code',
+    reply: { 201: UserBody },
+    errors: { 401: ['invalid_commissioning_code'], 404: ['not_in_auth_mode'], 409: ['admin_exists'] },
     body: v.strictObject({ code: Text, username: Text, password: Text, displayName: v.optional(DisplayName) }),
     audit: { action: 'Create', category: 'auth' },
     exists: localOnly,
@@ -153,6 +170,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     action: 'auth:policy',
     tier: 'supervise',
     summary: 'The effective role and action table',
+    reply: AuthPolicy,
     handle: (_, { access }) => authPolicy(access),
   }),
   route({
@@ -161,8 +179,11 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     action: 'session:list',
     tier: 'admin',
     summary: 'Open sessions, newest first',
-    handle: ({ caller }, { access }) =>
-      [...access.sessions.resources()].sort((a, b) => b.spec.createdAtMs - a.spec.createdAtMs).map((session) => sessionDto(session, access, caller.sessionId)),
+    reply: v.array(OpenSession),
+    handle: ({ caller }, { access, streamsOf }) =>
+      [...access.sessions.resources()]
+        .sort((a, b) => b.spec.createdAtMs - a.spec.createdAtMs)
+        .map((session) => sessionDto(session, access, streamsOf(session.metadata.name), caller.sessionId)),
   }),
   route({
     method: 'DELETE',
@@ -185,6 +206,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     action: 'lockout:list',
     tier: 'admin',
     summary: 'Locked user names',
+    reply: v.array(LockOutBody),
     handle: (_, { access }) => (access.settings.authMode === 'local' ? access.lockOuts.locked().map(lockOutDto) : []),
   }),
   route({
@@ -211,7 +233,7 @@ function userRoutes(): Route<AccessDeps>[] {
     localOnly(params, deps);
     deps.access.user(params.username);
   };
-  const target = (params: Record<string, string>) => ({ kind: 'User', name: params.username, site: '' });
+  const target = ({ username }: { readonly username: string }) => ({ kind: 'User', name: username, site: '' });
   return [
     route({
       method: 'GET',
@@ -219,6 +241,8 @@ function userRoutes(): Route<AccessDeps>[] {
       action: 'user:list',
       tier: 'admin',
       summary: 'Local accounts',
+      reply: v.array(UserBody),
+      errors: { 404: ['not_in_auth_mode'] },
       exists: localOnly,
       handle: (_, { access }) => access.users().map(userDto),
     }),
@@ -228,6 +252,8 @@ function userRoutes(): Route<AccessDeps>[] {
       action: 'user:create',
       tier: 'admin',
       summary: 'Create a local account',
+      reply: UserBody,
+      errors: { 404: ['not_in_auth_mode'], 409: ['already_exists', 'username_retired'] },
       body: v.strictObject({
         username: Text,
         password: Text,
@@ -250,6 +276,8 @@ function userRoutes(): Route<AccessDeps>[] {
       action: 'user:read',
       tier: 'admin',
       summary: 'One local account',
+      reply: UserBody,
+      errors: { 404: ['not_in_auth_mode'] },
       exists,
       handle: ({ params }, { access }) => servedUser(access, params.username),
     }),
@@ -259,6 +287,8 @@ function userRoutes(): Route<AccessDeps>[] {
       action: 'user:update',
       tier: 'admin',
       summary: 'Change a local account; members left out keep their value',
+      reply: UserBody,
+      errors: { 404: ['not_in_auth_mode'], 409: ['last_admin'] },
       body: v.strictObject({
         displayName: v.optional(DisplayName),
         email: cleared(Text, ''),
@@ -279,6 +309,7 @@ function userRoutes(): Route<AccessDeps>[] {
       action: 'user:delete',
       tier: 'admin',
       summary: 'Close an account for good',
+      errors: { 404: ['not_in_auth_mode'], 409: ['last_admin'] },
       audit: { action: 'Delete', category: 'auth', target },
       exists,
       async handle(context, { access }) {
@@ -292,6 +323,8 @@ function userRoutes(): Route<AccessDeps>[] {
       action: 'user:set-password',
       tier: 'admin',
       summary: 'Set the password of an account; all its sessions end',
+      reply: { 204: 'Set' },
+      errors: { 404: ['not_in_auth_mode'] },
       body: v.strictObject({ newPassword: Text, mustChangePassword: v.optional(v.boolean(), true) }),
       audit: { action: 'Update', category: 'auth', target },
       exists,
@@ -310,7 +343,7 @@ function keyRoutes(): Route<AccessDeps>[] {
     return key;
   };
   const exists = ({ name }: { readonly name: string }, { access }: AccessDeps): void => void find(access, name);
-  const target = (params: Record<string, string>) => ({ kind: 'ApiKey', name: params.name, site: '' });
+  const target = ({ name }: { readonly name: string }) => ({ kind: 'ApiKey', name, site: '' });
   return [
     route({
       method: 'GET',
@@ -318,6 +351,7 @@ function keyRoutes(): Route<AccessDeps>[] {
       action: 'apikey:list',
       tier: 'admin',
       summary: 'API keys, never the key itself',
+      reply: v.array(KeyBody),
       handle: (_, { access }) => access.store.list(ApiKey, '').map((key) => keyDto(key, access.keys.lastUsedAtMs(key))),
     }),
     route({
@@ -326,6 +360,8 @@ function keyRoutes(): Route<AccessDeps>[] {
       action: 'apikey:create',
       tier: 'admin',
       summary: 'Create an API key; the key is shown in this answer only',
+      reply: NewKey,
+      errors: { 409: ['already_exists'] },
       body: v.strictObject({ name: Text, site: Text, expiresAt: v.optional(v.nullable(Text)) }),
       audit: { action: 'Create', category: 'auth' },
       async handle(context, { access, siteExists }) {
@@ -348,6 +384,7 @@ function keyRoutes(): Route<AccessDeps>[] {
       action: 'apikey:read',
       tier: 'admin',
       summary: 'One API key, never the key itself',
+      reply: KeyBody,
       exists,
       handle({ params }, { access }) {
         const key = find(access, params.name);
@@ -377,8 +414,7 @@ function servedUser(access: Access, username: string): Reply {
   return ok(userDto(user), { ETag: `"${user.metadata.resourceVersion}"` });
 }
 
-/** Decisions Q-AUTH-02; it names no software version. */
-function authConfig({ settings, firstAdminRequired }: Access): Record<string, unknown> {
+function authConfig({ settings, firstAdminRequired }: Access): AuthConfig {
   return {
     authMode: settings.authMode,
     operatingMode: settings.operatingMode, // decisions Q-RECIPE-05
@@ -396,8 +432,7 @@ function authConfig({ settings, firstAdminRequired }: Access): Record<string, un
   };
 }
 
-/** Decisions Q-AUTH-03. */
-function authPolicy({ settings, roles }: Access): Record<string, unknown> {
+function authPolicy({ settings, roles }: Access): AuthPolicy {
   return {
     groupPrefix: settings.groupPrefix,
     sitePattern: roles.sitePattern,

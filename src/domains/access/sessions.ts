@@ -227,7 +227,7 @@ export class Sessions {
     return { authTimeMs, lastActivityAtMs, saved: this.#stamp(session.age.elapsedMs, session.signedIn.elapsedMs) };
   }
 
-  #stamp(livedMs: number, signedInMs: number): SessionStatus['saved'] {
+  #stamp(livedMs: number, signedInMs: number): NonNullable<SessionStatus['saved']> {
     const { bootID, bootMs } = this.#witness.now();
     return { bootID, bootMs, livedMs, signedInMs };
   }

@@ -1,28 +1,31 @@
 /** The history of alarms: one fact per transition or change of a flag (decisions Q-ALARM-07), kept beside the audit trail. */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { Actor } from '../../platform/store/audit-record.js';
-import type { AlarmSpec, AlarmState, AlarmStatus } from './kind.js';
-import type { AlarmEventWord } from './transitions.js';
+import { ALARM_SEVERITIES, ALARM_STATES, ALARM_TYPES, type AlarmSpec, type AlarmStatus } from './kind.js';
+import { ALARM_EVENT_WORDS, type AlarmEventWord } from './transitions.js';
 
-export interface AlarmEvent {
-  readonly sequence: number;
-  readonly timestamp: string;
-  readonly site: string;
-  readonly alarm: string;
-  readonly definitionRef: string;
-  readonly source: string;
-  readonly unit: string;
-  readonly type: string;
-  readonly severity: string;
-  readonly event: AlarmEventWord;
-  readonly state: AlarmState;
-  readonly message: string;
-  readonly value: string;
+export const AlarmEvent = v.strictObject({
+  sequence: v.number(),
+  timestamp: v.string(),
+  site: v.string(),
+  alarm: v.string(),
+  definitionRef: v.string(),
+  source: v.string(),
+  unit: v.string(),
+  type: v.picklist(ALARM_TYPES),
+  severity: v.picklist(ALARM_SEVERITIES),
+  event: v.picklist(ALARM_EVENT_WORDS),
+  state: v.picklist(ALARM_STATES),
+  message: v.string(),
+  value: v.string(),
   /** Under a shelf, so nobody was called (ISA-18.2); absent when not. */
-  readonly shelved?: true;
+  shelved: v.optional(v.literal(true)),
   /** Who did it; absent when the alarm controller did. */
-  readonly accountId?: string;
-  readonly displayName?: string;
-}
+  accountId: v.optional(v.string()),
+  displayName: v.optional(v.string()),
+});
+export type AlarmEvent = ToldBy<typeof AlarmEvent>;
 
 /** Stream name of the ledger. */
 export function alarmStream(site: string): string {

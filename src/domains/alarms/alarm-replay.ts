@@ -4,10 +4,12 @@
  * looked at of its own. Where no sample came for longer than the historian ever waits, nothing is known: the evaluation
  * stops and begins anew after it, as that of a unit runtime does that was away. An arming gate opens and closes as it did.
  */
+import * as v from 'valibot';
 import type { AlarmPlan } from '../../../runtime/vocabulary/alarm.js';
 import { AlarmSet } from '../../../runtime/vocabulary/alarm-set.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Series } from '../../platform/history/history.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { GateEdge, GateHistory } from './gate-history.js';
 
 /** A running tag is recorded at least every 60 s (decisions 8.9); this much later it was not running. */
@@ -15,12 +17,16 @@ const SILENCE_MS = 90_000;
 /** How many activations are shown from the beginning, and how many from the end. */
 const SHOWN_MAX = 10;
 
-export interface Activation {
-  readonly at: string;
+const Activation = v.strictObject({
+  at: v.string(),
   /** Null while it stands. */
-  readonly clearedAt: string | null;
-  readonly value: number;
-}
+  clearedAt: v.nullable(v.string()),
+  value: v.number(),
+});
+type Activation = ToldBy<typeof Activation>;
+
+export const ReplayReport = v.strictObject({ activations: v.number(), activeSeconds: v.number(), first: v.array(Activation), last: v.array(Activation) });
+export type ReplayReport = ToldBy<typeof ReplayReport>;
 
 interface Raised {
   readonly atMs: number;
@@ -72,7 +78,7 @@ export class AlarmReplay {
     }
   }
 
-  report(toMs: number) {
+  report(toMs: number): ReplayReport {
     this.#advance(toMs);
     const standing = this.#standing;
     if (standing) this.#activeMs += Math.max(0, toMs - Math.max(standing.atMs, this.#fromMs));

@@ -3,6 +3,8 @@
  * also a fact of the batch, so that the record needs neither the alarm, which is gone a day after it was resolved, nor a
  * search through the history of the site.
  */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { streamOf } from '../runs/execution-log.js';
 import type { AlarmEvent } from './alarm-event.js';
 
@@ -11,18 +13,19 @@ export interface BatchAlarmFact extends AlarmEvent {
 }
 
 /** An entry of the batch record. */
-export interface BatchAlarm {
-  readonly name: string;
-  readonly definitionRef: string;
-  readonly source: string;
-  readonly severity: string;
-  readonly message: string;
-  readonly raisedAt: string;
-  readonly acknowledgedAt: string;
-  readonly acknowledgedBy: string;
-  readonly clearedAt: string;
-  readonly exceptionAction: string;
-}
+export const BatchAlarm = v.strictObject({
+  name: v.string(),
+  definitionRef: v.string(),
+  source: v.string(),
+  severity: v.string(),
+  message: v.string(),
+  raisedAt: v.string(),
+  acknowledgedAt: v.string(),
+  acknowledgedBy: v.string(),
+  clearedAt: v.string(),
+  exceptionAction: v.string(),
+});
+export type BatchAlarm = ToldBy<typeof BatchAlarm>;
 
 /** Stream name of the ledger. */
 export function batchAlarmStream(site: string, batch: string): string {

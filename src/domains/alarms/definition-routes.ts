@@ -1,18 +1,31 @@
 /** Routes of alarm definitions (contract 2, Alarm definition; decisions Q-ALARM-11..13). The arming gate is written by apply only. */
+import * as v from 'valibot';
 import { conflict } from '../../platform/base/refusal.js';
 import { type CrudEvent, crudRoutes } from '../../platform/http/crud.js';
 import { readChoices } from '../../platform/http/log-query.js';
 import { text, words } from '../../platform/http/parameters.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { metadataBody } from '../../platform/store/read-body.js';
+import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { Unit } from '../plant/kind.js';
-import { Alarm, SOURCE_KINDS, type AlarmDefinitionSpec, type AlarmDefinitionStatus } from './kind.js';
+import { Alarm, AlarmDefinitionSpec, type AlarmDefinitionStatus, SOURCE_KINDS, SUPPRESSIONS } from './kind.js';
 import { alarmDefinitionRules } from './rules.js';
 import { suppressionOf, unitsConcerned } from './sources.js';
 
+export const DefinitionBody = v.strictObject({
+  name: v.string(),
+  ...AlarmDefinitionSpec.entries,
+  armed: v.boolean(),
+  gatedBy: v.string(),
+  suppressedBy: v.picklist(SUPPRESSIONS),
+  activeAlarmRef: v.string(),
+  ...SITE_METADATA,
+});
+export type DefinitionBody = ToldBy<typeof DefinitionBody>;
+
 /** The gate is watched; the rest of `armed` is in the definition, so the answer to a change never tells the state before it. */
-export function definitionBody(resource: Resource<AlarmDefinitionSpec, AlarmDefinitionStatus>): Record<string, unknown> {
+export function definitionBody(resource: Resource<AlarmDefinitionSpec, AlarmDefinitionStatus>): DefinitionBody {
   const { metadata, spec, status } = resource;
   const armed = spec.enabled && (spec.armingGate === null || status.armed);
   return {
@@ -53,6 +66,11 @@ export const alarmDefinitionRoutes = crudRoutes(alarmDefinitionRules, {
   read: 'read',
   write: 'engineer',
   dto: definitionBody,
+  reply: DefinitionBody,
+  rows: {
+    update: { errors: { 409: ['equipment_executing'] } },
+    delete: { errors: { 409: ['alarm_unacknowledged', 'has_dependents'] } },
+  },
   refuse: refuseWhileExecuting,
   filter: {
     query: { source_kind: words(SOURCE_KINDS), source_name: text('definitions of this source') },

@@ -1,17 +1,43 @@
 /** An alarm as it is read (contract 2, Alarm; decisions D-ALARM-01). */
+import * as v from 'valibot';
 import { readChoices, readFlag, wordsOf } from '../../platform/http/log-query.js';
 import type { Terms } from '../../platform/base/term.js';
 import { flag, texts, words } from '../../platform/http/parameters.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { Query } from '../../platform/http/route.js';
 import type { AlarmResource } from './alarm-register.js';
 import { isShelved } from './counts.js';
 import { isActive } from './kind.js';
-import { ALARM_SEVERITIES, ALARM_STATES, ALARM_TYPES } from './kind.js';
+import { ALARM_ORIGINS, ALARM_SEVERITIES, ALARM_STATES, ALARM_TYPES } from './kind.js';
 
-export type AlarmDto = ReturnType<typeof alarmDto>;
+export const AlarmBody = v.strictObject({
+  name: v.string(),
+  source: v.string(),
+  type: v.picklist(ALARM_TYPES),
+  severity: v.picklist(ALARM_SEVERITIES),
+  state: v.picklist(ALARM_STATES),
+  message: v.string(),
+  definitionRef: v.string(),
+  conditionType: v.string(),
+  setpoint: v.string(),
+  value: v.string(),
+  acknowledgedBy: v.string(),
+  shelved: v.boolean(),
+  shelvedUntil: v.string(),
+  unit: v.string(),
+  occurrences: v.number(),
+  activatedAt: v.string(),
+  clearedAt: v.nullable(v.string()),
+  acknowledgedAt: v.nullable(v.string()),
+  shelvedBy: v.string(),
+  priority: v.number(),
+  evaluable: v.boolean(),
+  origin: v.picklist(ALARM_ORIGINS),
+});
+export type AlarmBody = ToldBy<typeof AlarmBody>;
 
 /** `shelved` is judged against the present time; `shelvedUntil` may outlive its shelf. */
-export function alarmDto({ metadata, spec, status }: AlarmResource, terms: Terms, evaluable: boolean) {
+export function alarmDto({ metadata, spec, status }: AlarmResource, terms: Terms, evaluable: boolean): AlarmBody {
   return {
     name: metadata.name,
     source: spec.source,
@@ -55,7 +81,7 @@ export const ALARM_FILTER = {
  *
  * @throws Refusal `invalid_query` for a word there is not: an empty list would say that no such alarm stands.
  */
-export function readAlarmFilter(query: Query<keyof typeof ALARM_FILTER>): (alarm: AlarmDto) => boolean {
+export function readAlarmFilter(query: Query<keyof typeof ALARM_FILTER>): (alarm: AlarmBody) => boolean {
   const states = readChoices(query, 'state', ALARM_STATES);
   const severities = readChoices(query, 'severity', ALARM_SEVERITIES);
   const types = readChoices(query, 'type', ALARM_TYPES);

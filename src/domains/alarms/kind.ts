@@ -13,6 +13,10 @@ export const EXCEPTION_ACTIONS = ['Hold', 'Stop', 'Abort'] as const;
 export const ALARM_STATES = ['ActiveUnacknowledged', 'ActiveAcknowledged', 'ClearedUnacknowledged', 'ClearedAcknowledged'] as const;
 export type AlarmState = (typeof ALARM_STATES)[number];
 
+export const ALARM_ORIGINS = ['definition', 'system', 'apply'] as const;
+/** Why a definition does not watch; '' while it does. */
+export const SUPPRESSIONS = ['', 'Disabled', 'NotArmed'] as const;
+
 const DEBOUNCE_MAX_S = 86_400; // decisions Q-ALARM-10
 const PRIORITY_MAX = 1000;
 
@@ -46,7 +50,7 @@ export type AlarmDefinitionSpec = v.InferOutput<typeof AlarmDefinitionSpec>;
 
 export interface AlarmDefinitionStatus {
   readonly armed: boolean;
-  readonly suppressedBy: '' | 'Disabled' | 'NotArmed';
+  readonly suppressedBy: (typeof SUPPRESSIONS)[number];
   readonly activeAlarmRef: string;
   /** How many alarms it has raised: their names count on and are never used again. */
   readonly raised?: number;
@@ -120,7 +124,7 @@ export interface AlarmStatus {
   readonly shelvedBy: string;
   /** The shelf as it is judged. */
   readonly shelf?: Term;
-  readonly origin: 'definition' | 'system' | 'apply';
+  readonly origin: (typeof ALARM_ORIGINS)[number];
   /** Of the definition when it raised the alarm; empty or absent when it watched no tag. */
   readonly tagName?: string;
   /** Of the definition when it raised the alarm; empty or absent: annunciation only. */

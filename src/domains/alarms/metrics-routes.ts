@@ -8,7 +8,7 @@ import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { Store } from '../../platform/store/store.js';
 import { type AlarmEvent, alarmStream } from './alarm-event.js';
 import type { AlarmResource } from './alarm-register.js';
-import { AlarmMetrics, type MetricsWindow, STALE_MS } from './metrics.js';
+import { AlarmMetrics, AlarmReport, type MetricsWindow, STALE_MS } from './metrics.js';
 import { StandingThen } from './standing-then.js';
 import { unstoredAlarms } from './unstored-alarms.js';
 
@@ -33,7 +33,7 @@ export const metricsRoutes: readonly Route<MetricsRouteDeps>[] = [
     action: 'alarm:history',
     tier: 'read',
     query: parameters({ from: instant('a day before the end unless given'), to: instant(), unit: text() }),
-    reply: '{from, to, activations, clearings, rate, standing, chattering, mostFrequent, bySeverity, timeToAcknowledge, shelved, suppressed}',
+    reply: AlarmReport,
     summary: 'Performance of the alarm system (ISA-18.2), activations under a shelf apart, what stood at the end; query from, to (default the last 24 h, at most 92 days), unit',
     async handle({ params: { site }, query }, { store, clock, facts }) {
       const nowMs = clock.wallMs();

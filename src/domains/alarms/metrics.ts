@@ -6,8 +6,10 @@
  *
  * Events come in the order of their times; nothing but counts and the open spells of single alarms is kept of them.
  */
+import * as v from 'valibot';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Terms } from '../../platform/base/term.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { AlarmEvent } from './alarm-event.js';
 import type { AlarmResource } from './alarm-register.js';
 import { isShelved } from './counts.js';
@@ -34,18 +36,61 @@ export interface MetricsWindow {
   readonly toMs: number;
 }
 
-export interface NamedCount {
+const NamedCount = v.strictObject({
   /** The definition, or the name without its number of an alarm that has none. */
-  readonly alarm: string;
-  readonly activations: number;
-  readonly share: number;
-}
+  alarm: v.string(),
+  activations: v.number(),
+  share: v.number(),
+});
 
-export interface ChatteringAlarm {
-  readonly alarm: string;
-  /** How often it began to chatter. */
-  readonly episodes: number;
-}
+const Rate = v.strictObject({
+  periodSeconds: v.number(),
+  periods: v.number(),
+  average: v.number(),
+  peak: v.number(),
+  periodsAboveTen: v.number(),
+  shareAboveTen: v.number(),
+  floodShare: v.number(),
+  /** Those without an activation are left out. */
+  filled: v.array(v.strictObject({ at: v.string(), activations: v.number() })),
+});
+
+const StandingReport = v.strictObject({
+  asOf: v.string(),
+  active: v.number(),
+  unacknowledged: v.number(),
+  stale: v.number(),
+  /** `since` is null where its activation is older than what was looked at. */
+  staleAlarms: v.array(v.strictObject({ alarm: v.string(), severity: v.picklist(ALARM_SEVERITIES), since: v.nullable(v.string()) })),
+});
+
+const TimeToAcknowledge = v.strictObject({
+  acknowledged: v.number(),
+  unacknowledged: v.number(),
+  medianSeconds: v.nullable(v.number()),
+  p95Seconds: v.nullable(v.number()),
+});
+
+export const AlarmReport = v.strictObject({
+  from: v.string(),
+  to: v.string(),
+  activations: v.number(),
+  clearings: v.number(),
+  rate: Rate,
+  /** Null where it cannot be told: more has come since than can be looked at. */
+  standing: v.nullable(StandingReport),
+  chattering: v.strictObject({
+    count: v.number(),
+    /** `episodes`: how often it began to chatter. */
+    alarms: v.array(v.strictObject({ alarm: v.string(), episodes: v.number() })),
+  }),
+  mostFrequent: v.strictObject({ alarms: v.array(NamedCount), share: v.number() }),
+  bySeverity: v.array(v.strictObject({ severity: v.picklist(ALARM_SEVERITIES), activations: v.number(), share: v.number() })),
+  timeToAcknowledge: TimeToAcknowledge,
+  shelved: v.strictObject({ events: v.number(), activations: v.number(), now: v.number() }),
+  suppressed: v.strictObject({ events: v.number(), now: v.number() }),
+});
+export type AlarmReport = ToldBy<typeof AlarmReport>;
 
 /** The last activations of an alarm, oldest first: as many as make a chatter. */
 interface Recent {
@@ -127,7 +172,7 @@ export class AlarmMetrics {
   }
 
   /** `alarms`: those there are now. `then`: those that stood at the end of the window, when that is past; null when that cannot be told. */
-  report(alarms: readonly AlarmResource[], terms: Terms, then: readonly Standing[] | null = present(alarms)) {
+  report(alarms: readonly AlarmResource[], terms: Terms, then: readonly Standing[] | null = present(alarms)): AlarmReport {
     const { fromMs, toMs } = this.#window;
     const { activated, underShelf, cleared, shelved, suppressed } = this.#events;
     const top = this.#mostFrequent();
@@ -141,7 +186,7 @@ export class AlarmMetrics {
       chattering: {
         count: this.#chattering.size,
         alarms: [...this.#chattering]
-          .map(([alarm, episodes]): ChatteringAlarm => ({ alarm, episodes }))
+          .map(([alarm, episodes]) => ({ alarm, episodes }))
           .sort((a, b) => b.episodes - a.episodes || (a.alarm < b.alarm ? -1 : 1))
           .slice(0, LISTED_MAX),
       },
@@ -156,7 +201,7 @@ export class AlarmMetrics {
     };
   }
 
-  #rate() {
+  #rate(): ToldBy<typeof Rate> {
     const { fromMs, toMs } = this.#window;
     const count = this.#periods.length;
     const peak = this.#periods.reduce((most, each) => Math.max(most, each), 0);
@@ -177,19 +222,18 @@ export class AlarmMetrics {
       periodsAboveTen: above,
       shareAboveTen: share(above, count),
       floodShare: share(flooded, count),
-      /** Those without an activation are left out. */
       filled,
     };
   }
 
-  #mostFrequent(): NamedCount[] {
+  #mostFrequent(): ToldBy<typeof NamedCount>[] {
     return [...this.#byAlarm]
       .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
       .slice(0, LISTED_MAX)
       .map(([alarm, activations]) => ({ alarm, activations, share: share(activations, this.#events.activated) }));
   }
 
-  #timeToAcknowledge() {
+  #timeToAcknowledge(): ToldBy<typeof TimeToAcknowledge> {
     const sorted = this.#answeredAfterMs.toSorted((a, b) => a - b);
     const at = (part: number): number | null => (sorted.length === 0 ? null : sorted[Math.ceil(part * sorted.length) - 1] / 1000);
     return { acknowledged: sorted.length, unacknowledged: this.#unanswered.size, medianSeconds: at(0.5), p95Seconds: at(0.95) };
@@ -210,7 +254,7 @@ function present(alarms: readonly AlarmResource[]): Standing[] {
   }));
 }
 
-function standing(alarms: readonly Standing[], atMs: number) {
+function standing(alarms: readonly Standing[], atMs: number): ToldBy<typeof StandingReport> {
   const active = alarms.filter(({ state }) => isActive(state));
   const stale = active
     .filter(({ since }) => since === null || atMs - Date.parse(since) > STALE_MS)

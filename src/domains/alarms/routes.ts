@@ -11,15 +11,16 @@ import { readChoice, readLogQuery, wordsOf } from '../../platform/http/log-query
 import { listReply } from '../../platform/http/paged-list.js';
 import { checkIfMatch, etagOfBody } from '../../platform/http/revision.js';
 import { LIST, LOG, parameters, text, texts, word } from '../../platform/http/parameters.js';
+import { logPage, type ToldBy } from '../../platform/http/replies.js';
 import { done, ok, type Query, rendered, type Route, routesFor } from '../../platform/http/route.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { AuditTarget } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
 import type { AlarmRegister, AlarmResource } from './alarm-register.js';
-import { alarmStream } from './alarm-event.js';
+import { AlarmEvent, alarmStream } from './alarm-event.js';
 import { isShelved, unshelved } from './counts.js';
-import { alarmDto, readAlarmFilter, ALARM_FILTER } from './dto.js';
-import { Alarm, ALARM_SEVERITIES } from './kind.js';
+import { ALARM_FILTER, AlarmBody, alarmDto, readAlarmFilter } from './dto.js';
+import { Alarm, ALARM_SEVERITIES, ALARM_STATES } from './kind.js';
 import { metricsRoutes } from './metrics-routes.js';
 import { ALARM_EVENT_WORDS, shelfObstacle } from './transitions.js';
 import { unstoredAlarms } from './unstored-alarms.js';
@@ -45,7 +46,17 @@ const SHELVE_MIN_MS = 1000; // decisions Q-ALARM-05
 const SHELVE_TEXT = /^(\d+(\.\d+)?[smh])+$/;
 const FAMILY = '/api/v1/sites/{site}/alarms';
 const ALARM = `${FAMILY}/{name}` as const;
-const ANSWER = '{ok, name, state, acknowledgedBy, shelved, shelvedUntil, message}';
+/** As it is at the time of the reply; the verdict may follow. */
+const Answer = v.strictObject({
+  ok: v.literal(true),
+  name: v.string(),
+  state: v.picklist(ALARM_STATES),
+  acknowledgedBy: v.string(),
+  shelved: v.boolean(),
+  shelvedUntil: v.string(),
+  message: v.string(),
+});
+type Answer = ToldBy<typeof Answer>;
 
 const route = routesFor<AlarmRouteDeps>();
 const exists = ({ site, name }: Named, { store }: AlarmRouteDeps): void => void requireAlarm(store, site, name);
@@ -60,7 +71,7 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     action: 'alarm:list',
     tier: 'read',
     query: parameters({ ...LIST, ...LIST_QUERY }),
-    reply: 'array of alarms, sorted by name',
+    reply: v.array(AlarmBody),
     summary: 'Alarms of the site; query name, state, severity, type, source, unit, definition, shelved, active, limit, cursor',
     handle: ({ params, path, query }, deps) => {
       const names = wordsOf(query, 'name')?.split(',');
@@ -78,7 +89,7 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     path: ALARM,
     action: 'alarm:read',
     tier: 'read',
-    reply: 'alarm',
+    reply: AlarmBody,
     summary: 'One alarm',
     exists,
     handle({ params }, deps) {
@@ -93,7 +104,7 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     action: 'alarm:acknowledge',
     tier: 'operate',
     body: v.strictObject({ comment: v.optional(v.pipe(v.string(), v.maxLength(COMMENT_LENGTH_MAX)), '') }),
-    reply: ANSWER,
+    reply: Answer,
     summary: 'Records who acknowledges; the alarm controller gives its verdict',
     audit: { action: 'Acknowledge', category: 'alarm', target },
     exists,
@@ -112,7 +123,8 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     action: 'alarm:shelve',
     tier: 'operate',
     body: v.strictObject({ duration: v.string() }),
-    reply: ANSWER,
+    reply: Answer,
+    errors: { 409: ['not_active_acknowledged'] },
     summary: 'Suppresses the annunciation of an active, acknowledged alarm for a time',
     audit: { action: 'Shelve', category: 'alarm', target },
     exists,
@@ -133,7 +145,8 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     path: `${ALARM}/unshelve`,
     action: 'alarm:unshelve',
     tier: 'operate',
-    reply: ANSWER,
+    reply: Answer,
+    errors: { 409: ['not_shelved'] },
     summary: 'Ends a shelf; annunciation resumes while the condition is active',
     audit: { action: 'Unshelve', category: 'alarm', target },
     exists,
@@ -152,6 +165,7 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     path: ALARM,
     action: 'alarm:delete',
     tier: 'engineer',
+    errors: { 409: ['alarm_unacknowledged'] },
     summary: 'Cleanup of an acknowledged alarm; a condition that is still true raises a new one',
     audit: { action: 'Delete', category: 'alarm', target },
     exists,
@@ -172,7 +186,7 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     action: 'alarm:history',
     tier: 'read',
     query: parameters({ ...LOG, ...EVENT_QUERY }),
-    reply: '{items: AlarmEvent[], nextCursor}',
+    reply: logPage(AlarmEvent),
     summary: 'History of the alarms of a site, newest first; query from, to, alarm, definition, severity, unit, event, order, limit, cursor',
     handle: async ({ params, query }, { facts }) => rendered(await facts.factPageJson(alarmStream(params.site), { ...readLogQuery(query), equals: equalsOf(query) })),
   }),
@@ -202,14 +216,13 @@ function requireAlarm(store: Store, site: string, name: string): AlarmResource {
   return alarm;
 }
 
-function served(alarm: AlarmResource, { store, isEvaluable }: AlarmRouteDeps): ReturnType<typeof alarmDto> {
+function served(alarm: AlarmResource, { store, isEvaluable }: AlarmRouteDeps): AlarmBody {
   const { spec, status, metadata } = alarm;
   const evaluable = spec.definitionRef === '' ? status.origin === 'system' : isEvaluable(metadata.site, spec.definitionRef);
   return alarmDto(alarm, store.terms, evaluable);
 }
 
-/** As it is at the time of the reply; the verdict may follow. */
-function answer({ site, name }: Named, { store }: AlarmRouteDeps, message: string): Record<string, unknown> {
+function answer({ site, name }: Named, { store }: AlarmRouteDeps, message: string): Answer {
   const { status } = requireAlarm(store, site, name);
   const { state, acknowledgedBy, shelvedUntil } = status;
   return { ok: true, name, state, acknowledgedBy, shelved: isShelved(status, store.terms), shelvedUntil, message };

@@ -4,7 +4,7 @@ import { invalid } from '../../platform/base/refusal.js';
 import { LABEL_TEXT } from '../../platform/store/fields.js';
 import { type Admission, ruled } from '../../platform/store/kind.js';
 import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
-import { AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus } from './kind.js';
+import { AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus, Alarm } from './kind.js';
 
 /** Members a condition cannot do without. */
 const NEEDS: Readonly<Record<string, readonly (keyof AlarmDefinitionSpec)[]>> = {
@@ -62,3 +62,4 @@ function mustHaveTag(spec: AlarmDefinitionSpec, site: string, read: Admission<Al
 }
 
 export const alarmDefinitionRules = ruled(AlarmDefinition, { admit: admitDefinition });
+export const alarmRules = ruled(Alarm, {});

@@ -6,12 +6,12 @@
 import type { AlarmEvent } from './alarm-event.js';
 import type { AlarmResource } from './alarm-register.js';
 import { isActive } from './kind.js';
-import type { AlarmState } from './kind.js';
+import type { AlarmSpec, AlarmState } from './kind.js';
 import { ALARM_TRANSITIONS } from './transitions.js';
 
 export interface Standing {
   readonly alarm: string;
-  readonly severity: string;
+  readonly severity: AlarmSpec['severity'];
   readonly state: AlarmState;
   /** RFC 3339; null when its activation is older than what was looked at, and the alarm is forgotten. */
   readonly since: string | null;
@@ -19,7 +19,7 @@ export interface Standing {
 
 interface Later {
   readonly state: AlarmState | undefined;
-  readonly severity: string;
+  readonly severity: AlarmSpec['severity'];
 }
 
 export class StandingThen {

@@ -8,10 +8,11 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { History } from '../../platform/history/history.js';
 import { parseInstant } from '../../platform/base/instant.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
 import { checkReferences } from '../../platform/store/references.js';
 import type { Store } from '../../platform/store/store.js';
-import { AlarmReplay } from './alarm-replay.js';
+import { AlarmReplay, ReplayReport } from './alarm-replay.js';
 import { type GateHistory, gateHistory, openMs } from './gate-history.js';
 import { AlarmDefinition, AlarmDefinitionSpec } from './kind.js';
 import { addressOf, alarmPlan, isKnownCondition, isOnTag, type TagDefinition } from './plan.js';
@@ -50,6 +51,21 @@ const Body = v.strictObject({
 });
 type Body = v.InferOutput<typeof Body>;
 
+const Limits = v.strictObject({ threshold: v.string(), setpoint: v.string(), deadband: v.string(), debounceSeconds: v.number() });
+const Replayed = v.strictObject({ ...Limits.entries, ...ReplayReport.entries });
+const WhatIf = v.strictObject({
+  definition: v.string(),
+  address: v.string(),
+  from: v.string(),
+  to: v.string(),
+  samples: v.number(),
+  gaps: v.number(),
+  now: Replayed,
+  changed: Replayed,
+  resolution: v.strictObject({ closestSeconds: v.number(), atLeastEverySeconds: v.number(), changeOfRange: v.number(), armingGate: v.string() }),
+});
+type WhatIf = ToldBy<typeof WhatIf>;
+
 interface Window {
   readonly fromMs: number;
   readonly toMs: number;
@@ -65,12 +81,13 @@ export const whatIfRoutes: readonly Route<WhatIfDeps>[] = [
     tier: 'read',
     computes: true,
     body: Body,
-    reply: '{definition, address, from, to, samples, gaps, now, changed, resolution}',
+    reply: WhatIf,
+    errors: { 409: ['historian_disabled'] },
     summary: 'How often a definition on a tag would have raised its alarm with other limits; from, to default to the last 24 h, at most 31 days',
     exists: ({ site, name }, { store }) => {
       if (!store.get(AlarmDefinition, site, name)) throw missing(AlarmDefinition.kind, name);
     },
-    async handle({ params: { site, name }, body }, deps) {
+    async handle({ params: { site, name }, body }, deps): Promise<WhatIf> {
       const { store, history, timeScale, intervalMinMs } = deps;
       const found = store.get(AlarmDefinition, site, name);
       if (!found) throw missing(AlarmDefinition.kind, name);
@@ -124,8 +141,8 @@ function changesOf(body: Body): Partial<AlarmDefinitionSpec> {
   return Object.fromEntries(CHANGES.flatMap((field) => (body[field] === undefined ? [] : [[field, body[field]]])));
 }
 
-function limitsOf(spec: AlarmDefinitionSpec): Record<string, unknown> {
-  return Object.fromEntries(CHANGES.map((field) => [field, spec[field]]));
+function limitsOf({ threshold, setpoint, deadband, debounceSeconds }: AlarmDefinitionSpec): ToldBy<typeof Limits> {
+  return { threshold, setpoint, deadband, debounceSeconds };
 }
 
 /** @throws Refusal `invalid_field` naming the field. */

@@ -1,27 +1,34 @@
 /** Which kinds generic apply takes (contract 3, Generic apply; decisions Q-CHANGE-05), and the order in which an export lists them. */
 import type { Ruled } from '../../platform/store/kind.js';
-import { Alarm } from '../alarms/kind.js';
-import { alarmDefinitionRules } from '../alarms/rules.js';
-import { Batch } from '../batches/kind.js';
+import { alarmDefinitionRules, alarmRules } from '../alarms/rules.js';
 import { moduleRules, templateRules } from '../control-modules/rules.js';
 import { coordinationBlockRules, syncBarrierRules } from '../coordination/rules.js';
 import { controllerRules } from '../edge-controllers/rules.js';
 import { ioModuleRules, presetRules } from '../io-modules/rules.js';
 import { blockTypeRules, programRules } from '../logic/rules.js';
-import { Area, Enterprise, ProcessCell } from '../plant/kind.js';
-import { siteRules, unitRules } from '../plant/rules.js';
-import { Operation, OperationTemplate, Phase, PhaseTemplate, Procedure, ProcedureTemplate, UnitProcedure, UnitProcedureTemplate } from '../procedures/kind.js';
-import { MasterRecipe } from '../recipes/kind.js';
+import { siteRules, unitRules, enterpriseRules, areaRules, processCellRules } from '../plant/rules.js';
+import {
+  phaseTemplateRules,
+  operationTemplateRules,
+  unitProcedureTemplateRules,
+  procedureTemplateRules,
+  procedureRules,
+  unitProcedureRules,
+  operationRules,
+  phaseRules,
+} from '../procedures/rules.js';
+import { masterRecipeRules } from '../recipes/rules.js';
+import { batchRules } from '../batches/rules.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: kinds of every spec and status
 export type AnyKind = Ruled<any, any>;
 
 /** In an order in which every reference points backwards, so that an export can be applied as it is. */
 export const APPLIED_KINDS: readonly AnyKind[] = [
-  Enterprise,
+  enterpriseRules,
   siteRules,
-  Area,
-  ProcessCell,
+  areaRules,
+  processCellRules,
   controllerRules,
   blockTypeRules,
   templateRules,
@@ -30,20 +37,20 @@ export const APPLIED_KINDS: readonly AnyKind[] = [
   unitRules,
   moduleRules,
   programRules,
-  PhaseTemplate,
-  OperationTemplate,
-  UnitProcedureTemplate,
-  ProcedureTemplate,
+  phaseTemplateRules,
+  operationTemplateRules,
+  unitProcedureTemplateRules,
+  procedureTemplateRules,
   coordinationBlockRules,
   syncBarrierRules,
-  MasterRecipe,
+  masterRecipeRules,
   alarmDefinitionRules,
-  Alarm,
-  Procedure,
-  UnitProcedure,
-  Operation,
-  Phase,
-  Batch,
+  alarmRules,
+  procedureRules,
+  unitProcedureRules,
+  operationRules,
+  phaseRules,
+  batchRules,
 ];
 
 const DERIVED = 'it is made by the gateway and cannot be written';

@@ -6,24 +6,14 @@ import { randomUUID } from 'node:crypto';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { conflict } from '../../platform/base/refusal.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
-import type { ArchiveFinding } from '../../platform/ledger/verify-archives.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
+import type { ArchiveRun } from './bodies.js';
 import { latestOf, OneRun, recalled } from './one-run.js';
 
 /** Facts: results in the order in which their runs ended. */
 export const INTEGRITY_STREAM = 'archive-integrity';
 export const INTEGRITY_KIND = 'ArchiveReport';
-
-export interface IntegrityRun {
-  readonly runId: string;
-  readonly startedAt: string;
-  readonly finishedAt: string;
-  readonly ok: boolean;
-  readonly archives: readonly ArchiveFinding[];
-  /** Records read. */
-  readonly checked: number;
-}
 
 interface Parts {
   readonly store: Store;
@@ -37,7 +27,7 @@ export type DraftOf = (entry: Pick<AuditDraft, 'target' | 'details'>) => AuditDr
 export class ArchiveIntegrity {
   readonly #parts: Parts;
   readonly #runs = new OneRun();
-  #last: IntegrityRun | undefined;
+  #last: ArchiveRun | undefined;
   /** Why the last run cannot be recalled, until there is another. */
   #unread: string | null = null;
 
@@ -52,13 +42,13 @@ export class ArchiveIntegrity {
 
   /** What the last run before this start found. */
   async recall(): Promise<void> {
-    const { run, unread } = await recalled<IntegrityRun>(this.#parts.queries, INTEGRITY_STREAM, ({ archives }) => Array.isArray(archives));
+    const { run, unread } = await recalled<ArchiveRun>(this.#parts.queries, INTEGRITY_STREAM, ({ archives }) => Array.isArray(archives));
     this.#last = run;
     if (unread !== undefined) this.#unread = `what the last check of the archive found cannot be read (${unread})`;
   }
 
   /** @throws Refusal `already_running`. */
-  async run(audit: DraftOf): Promise<IntegrityRun> {
+  async run(audit: DraftOf): Promise<ArchiveRun> {
     if (this.#runs.underWay) throw conflict('already_running', 'an integrity run over the audit archive is under way; read its result when it has ended');
     return this.#runs.alone(async () => this.#keep(await this.#check(false), audit));
   }
@@ -73,11 +63,11 @@ export class ArchiveIntegrity {
   }
 
   /** Undefined when there was no run yet. */
-  async latest(): Promise<IntegrityRun | undefined> {
-    return latestOf<IntegrityRun>(this.#parts.queries, INTEGRITY_STREAM);
+  async latest(): Promise<ArchiveRun | undefined> {
+    return latestOf<ArchiveRun>(this.#parts.queries, INTEGRITY_STREAM);
   }
 
-  async #check(gently: boolean): Promise<IntegrityRun> {
+  async #check(gently: boolean): Promise<ArchiveRun> {
     const { queries, clock } = this.#parts;
     const runId = randomUUID();
     const startedAt = timestamp(clock.wallMs());
@@ -87,7 +77,7 @@ export class ArchiveIntegrity {
     return { runId, startedAt, finishedAt: timestamp(clock.wallMs()), ok, checked, archives };
   }
 
-  async #keep(run: IntegrityRun, audit: DraftOf): Promise<IntegrityRun> {
+  async #keep(run: ArchiveRun, audit: DraftOf): Promise<ArchiveRun> {
     const { runId, ok, checked: records, archives } = run;
     const { file, problem } = archives.find((archive) => !archive.ok) ?? {};
     const details = { ok, files: archives.length, records, ...(file === undefined ? {} : { file, problem }) };
@@ -101,7 +91,7 @@ export class ArchiveIntegrity {
   }
 }
 
-function damageOf({ ok, archives, finishedAt }: IntegrityRun): string | null {
+function damageOf({ ok, archives, finishedAt }: ArchiveRun): string | null {
   if (ok) return null;
   const bad = archives.filter((archive) => !archive.ok);
   const [first] = bad;

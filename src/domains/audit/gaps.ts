@@ -70,7 +70,8 @@ export class AuditGaps {
   async acknowledge(by: Signatory, reason: string, audit: (entry: Partial<AuditDraft>) => AuditDraft): Promise<readonly Gap[]> {
     const { store, ledger, clock, keys } = this.#parts;
     const { open } = this;
-    if (open.length === 0) throw conflict('no_gap', 'no gap of the audit trail waits for an acknowledgement');
+    const [first] = open;
+    if (!first) throw conflict('no_gap', 'no gap of the audit trail waits for an acknowledgement');
     const ids = open.map(({ id }) => id);
     const at = timestamp(clock.wallMs());
     const { record, digest } = sign(
@@ -84,7 +85,7 @@ export class AuditGaps {
       },
       keys,
     );
-    const target = { kind: GAP_KIND, name: ids[0], site: '' };
+    const target = { kind: GAP_KIND, name: first.id, site: '' };
     await store.write({ audits: [audit({ target, operatorReason: reason, details: { gaps: ids, texts: open.map(({ text }) => text) }, signature: { ...record, digest } })] });
     await ledger.acknowledge(ids, { by: by.displayName, accountId: by.accountId, at, reason, signature: digest });
     return this.all;

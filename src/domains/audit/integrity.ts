@@ -9,6 +9,7 @@ import { conflict } from '../../platform/base/refusal.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { Store } from '../../platform/store/store.js';
 import type { DraftOf } from './archive-integrity.js';
+import type { EvidenceRun, IntegrityProblem } from './bodies.js';
 import { OneRun, recalled } from './one-run.js';
 
 /** Facts: what runs have found that found something else than the one before, and those that somebody asked for. */
@@ -16,32 +17,10 @@ export const EVIDENCE_STREAM = 'integrity';
 export const EVIDENCE_KIND = 'IntegrityReport';
 const PROBLEMS_MAX = 1000; // the answer stays readable; `ok` is false from the first one on
 
-export interface IntegrityProblem {
-  /** `audit-trail`, `audit-archive`, a table of state.db, or what a domain calls its evidence. */
-  readonly part: string;
-  /** Of the resource it is about; '' where it is about none. */
-  readonly kind: string;
-  readonly name: string;
-  readonly site: string;
-  /** One sentence. */
-  readonly problem: string;
-}
-
 /** What a domain has looked at and found. */
 export interface EvidenceCheck {
   /** Counts by name, for example `records`. */
   readonly checked: Readonly<Record<string, number>>;
-  readonly problems: readonly IntegrityProblem[];
-}
-
-export interface IntegrityRun {
-  readonly runId: string;
-  readonly startedAt: string;
-  readonly finishedAt: string;
-  readonly ok: boolean;
-  readonly checked: Readonly<Record<string, number>>;
-  /** Rows and facts of a version that had no seals, taken over as they were, and when. */
-  readonly madeBefore: { readonly rows: number; readonly adoptedAt: string };
   readonly problems: readonly IntegrityProblem[];
 }
 
@@ -58,7 +37,7 @@ export interface IntegrityParts {
 export class Integrity {
   readonly #parts: IntegrityParts;
   readonly #runs = new OneRun();
-  #last: IntegrityRun | undefined;
+  #last: EvidenceRun | undefined;
   /** What was met between two runs, by sentence; the next run judges it. */
   readonly #met = new Map<string, IntegrityProblem>();
 
@@ -71,7 +50,7 @@ export class Integrity {
   }
 
   /** The last run, also of before this start. */
-  get last(): IntegrityRun | undefined {
+  get last(): EvidenceRun | undefined {
     return this.#last;
   }
 
@@ -112,13 +91,13 @@ export class Integrity {
 
   /** What the last run before this start found: its alarm stands over a restart. */
   async recall(): Promise<void> {
-    const { run, unread } = await recalled<IntegrityRun>(this.#parts.queries, EVIDENCE_STREAM, ({ problems }) => Array.isArray(problems));
+    const { run, unread } = await recalled<EvidenceRun>(this.#parts.queries, EVIDENCE_STREAM, ({ problems }) => Array.isArray(problems));
     this.#last = run;
     if (unread !== undefined) this.report(of('facts', `what the last verification found cannot be read (${unread})`, { name: EVIDENCE_STREAM }));
   }
 
   /** @throws Refusal `already_running`. */
-  async run(audit: DraftOf): Promise<IntegrityRun> {
+  async run(audit: DraftOf): Promise<EvidenceRun> {
     if (this.running) throw conflict('already_running', 'a verification is under way; read its result when it has ended');
     return this.#runs.alone(async () => this.#keep(await this.#check(), audit));
   }
@@ -133,7 +112,7 @@ export class Integrity {
     });
   }
 
-  async #check(): Promise<IntegrityRun> {
+  async #check(): Promise<EvidenceRun> {
     const { queries, clock, evidence, file } = this.#parts;
     const runId = randomUUID();
     const startedAt = timestamp(clock.wallMs());
@@ -167,7 +146,7 @@ export class Integrity {
     };
   }
 
-  async #keep(run: IntegrityRun, audit: DraftOf): Promise<IntegrityRun> {
+  async #keep(run: EvidenceRun, audit: DraftOf): Promise<EvidenceRun> {
     const { store } = this.#parts;
     this.#last = run; // known also where it cannot be kept
     const { runId, ok, checked, problems } = run;
@@ -201,6 +180,6 @@ function damagedFile(fault: string): IntegrityProblem {
 }
 
 /** What a run says apart from when, and of how much. */
-function saidBy(run: IntegrityRun | undefined): string {
+function saidBy(run: EvidenceRun | undefined): string {
   return JSON.stringify(run?.problems ?? []);
 }

@@ -68,6 +68,9 @@ export function joinAudit({ store, ledger, queries, clock, log, keys, settings, 
       await gaps.record().catch((fault: unknown) => log.error({ fault: (fault as Error).message }, 'what the start found could not be recorded'));
       await archive.recall();
       await evidence.recall();
+    },
+    /** After everything that a start brings about. */
+    watch(): void {
       archiver.start();
       ends = [
         () => archiver.stop(),

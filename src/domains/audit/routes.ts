@@ -4,14 +4,16 @@ import { auditSequence } from '../../platform/base/audit-name.js';
 import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { readLogQuery, readTime, readWord } from '../../platform/http/log-query.js';
 import { LOG, instant, parameters, text, word } from '../../platform/http/parameters.js';
-import { ok, type Query, rendered, type Route, routesFor, streamed } from '../../platform/http/route.js';
+import { logPage } from '../../platform/http/replies.js';
+import { type Query, rendered, type Route, routesFor, streamed } from '../../platform/http/route.js';
 import type { AuditFilter } from '../../platform/ledger/audit-filter.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { AUDIT_ACTIONS, AUDIT_RESULTS } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
 import { type ArchiveIntegrity, INTEGRITY_KIND, INTEGRITY_STREAM } from './archive-integrity.js';
-import { type AuditGaps, GAP_KIND } from './gaps.js';
 import { auditBackup, NDJSON } from './backup.js';
+import { ArchivedVerification, ArchiveRun, AuditPage, AuditRecordBody, Gaps, VerificationBody } from './bodies.js';
+import { type AuditGaps, GAP_KIND } from './gaps.js';
 
 export interface AuditRouteDeps {
   readonly store: Pick<Store, 'accepting' | 'write' | 'auditSequence'>;
@@ -22,8 +24,6 @@ export interface AuditRouteDeps {
 
 const FILTERS = ['category', 'kind', 'name', 'accountId', 'correlationID'] as const;
 const TEXT_LENGTH_MAX = 200;
-const VERIFICATION = '{ok, checked, firstSequence, lastSequence, headHash, archivedTo, checkedAt, problems, gaps}';
-const INTEGRITY_RUN = '{runId, startedAt, finishedAt, ok, checked, archives: [{file, firstSequence, lastSequence, ok, problem?, sequence?, repacked?}]}';
 const RANGE = { from: instant(), to: instant() };
 const TRAIL = {
   ...LOG,
@@ -46,7 +46,7 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     tier: 'read',
     query: parameters(TRAIL),
     summary: 'Audit trail of a site, newest first; query from, to, action, category, result, kind, name, accountId, correlationID, q (text in a record), order, limit, cursor',
-    reply: '{items: AuditRecord[], nextCursor, unreadable?: string[]}',
+    reply: AuditPage,
     handle: async ({ params, query }, { queries }) => rendered(await queries.auditPageJson({ ...filterOf(query), ...readLogQuery(query), site: params.site })),
   }),
   route({
@@ -55,8 +55,8 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     action: 'audit:read-correlation',
     tier: 'read',
     summary: 'Everything that one request brought about, oldest first',
-    reply: 'AuditRecord[]',
-    handle: async ({ params }, { queries }) => ok(await queries.auditOf({ site: params.site, targets: [], correlationIDs: [params.correlationID] })),
+    reply: v.array(AuditRecordBody),
+    handle: ({ params }, { queries }): Promise<readonly AuditRecordBody[]> => queries.auditOf({ site: params.site, targets: [], correlationIDs: [params.correlationID] }),
   }),
   route({
     method: 'GET',
@@ -64,12 +64,12 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     action: 'audit:read',
     tier: 'read',
     summary: 'One audit record',
-    reply: 'AuditRecord',
-    async handle({ params }, { queries }) {
+    reply: AuditRecordBody,
+    async handle({ params }, { queries }): Promise<AuditRecordBody> {
       const sequence = auditSequence(params.name);
       const record = sequence === undefined ? undefined : await queries.auditRecord(sequence, { site: params.site });
       if (!record) throw missing('AuditRecord', params.name);
-      return ok(record);
+      return record;
     },
   }),
   route({
@@ -79,7 +79,7 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     tier: 'read',
     query: parameters({ ...TRAIL, site: text() }),
     summary: 'Audit trail of the plant, newest first; query as for a site, and site',
-    reply: '{items: AuditRecord[], nextCursor, unreadable?: string[]}',
+    reply: AuditPage,
     async handle({ query, caller }, { queries }) {
       const site = query.get('site');
       return rendered(await queries.auditPageJson({ ...filterOf(query), ...readLogQuery(query), ...(site ? { site } : {}), sites: caller.sites }));
@@ -92,8 +92,8 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     tier: 'supervise',
     query: parameters(RANGE),
     summary: 'Recomputes the chain of the live trail; archivedTo says where it begins',
-    reply: VERIFICATION,
-    handle: async ({ query }, { queries }) => ok(await queries.verify(rangeOf(query))),
+    reply: VerificationBody,
+    handle: ({ query }, { queries }): Promise<VerificationBody> => queries.verify(rangeOf(query)),
   }),
   route({
     method: 'GET',
@@ -101,8 +101,8 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     action: 'audit:list-gaps',
     tier: 'supervise',
     summary: 'What starts found wrong with the stored past, acknowledged or not; oldest first',
-    reply: '{items: AuditGap[]}',
-    handle: (_, { gaps }) => ({ items: gaps.all }),
+    reply: Gaps,
+    handle: (_, { gaps }): Gaps => ({ items: gaps.all }),
   }),
   route({
     method: 'POST',
@@ -113,9 +113,10 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     reason: 'policy',
     body: v.strictObject({ reason: v.string() }),
     audit: { action: 'Sign', category: 'storage', target: () => ({ kind: GAP_KIND, name: '', site: '' }) },
-    summary: 'Acknowledges, with a signature, what starts found wrong with the stored past; it stays in every verification; 409 no_gap',
-    reply: '{items: AuditGap[]}',
-    handle: async ({ body, caller, audit }, { gaps }) => ok({ items: await gaps.acknowledge(caller, body.reason.trim(), audit) }),
+    summary: 'Acknowledges, with a signature, what starts found wrong with the stored past; it stays in every verification',
+    reply: Gaps,
+    errors: { 409: ['no_gap'] },
+    handle: async ({ body, caller, audit }, { gaps }): Promise<Gaps> => ({ items: await gaps.acknowledge(caller, body.reason.trim(), audit) }),
   }),
   route({
     method: 'GET',
@@ -124,10 +125,10 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     tier: 'supervise',
     query: parameters(RANGE),
     summary: 'Recomputes the chain in the files of the archive, and its links to the live trail; with from or to the files that hold such records',
-    reply: VERIFICATION,
-    async handle({ query }, { queries }) {
+    reply: ArchivedVerification,
+    async handle({ query }, { queries }): Promise<ArchivedVerification> {
       const { archives: _, ...verification } = await queries.verifyArchives(rangeOf(query));
-      return ok(verification);
+      return verification;
     },
   }),
   route({
@@ -136,11 +137,12 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     action: 'audit:archive-integrity-latest',
     tier: 'read',
     summary: 'What the last integrity run over the archive found',
-    reply: INTEGRITY_RUN,
-    async handle(_, { integrity }) {
+    reply: ArchiveRun,
+    errors: { 404: ['not_found'] },
+    async handle(_, { integrity }): Promise<ArchiveRun> {
       const run = await integrity.latest();
       if (!run) throw new Refusal('missing', 'there was no integrity run over the audit archive yet', { code: 'not_found' });
-      return ok(run);
+      return run;
     },
   }),
   route({
@@ -150,7 +152,7 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     tier: 'read',
     query: parameters(LOG),
     summary: 'Integrity runs, newest first; query from, to (of their start), order, limit, cursor',
-    reply: '{items: IntegrityRun[], nextCursor}',
+    reply: logPage(ArchiveRun),
     handle: async ({ query }, { queries }) => rendered(await queries.factPageJson(INTEGRITY_STREAM, { ...readLogQuery(query), timeMember: 'startedAt' })),
   }),
   route({
@@ -159,9 +161,10 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     action: 'audit:run-archive-integrity',
     tier: 'admin',
     audit: { action: 'Execute', category: 'audit-archive', target: () => ({ kind: INTEGRITY_KIND, name: '', site: '' }) },
-    summary: 'Checks every file of the archive and keeps the result; 409 already_running while another run is under way',
-    reply: INTEGRITY_RUN,
-    handle: async ({ audit }, { integrity }) => ok(await integrity.run(audit)),
+    summary: 'Checks every file of the archive and keeps the result; one at a time',
+    reply: ArchiveRun,
+    errors: { 409: ['already_running'] },
+    handle: ({ audit }, { integrity }): Promise<ArchiveRun> => integrity.run(audit),
   }),
   route({
     method: 'GET',
@@ -171,7 +174,9 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     query: parameters(RANGE),
     audit: { action: 'Execute', category: 'backup', target: () => ({ kind: 'AuditTrail', name: '*', site: '' }) },
     summary: 'The audit trail as NDJSON with mac and keyId, oldest first, and a last line {trailer, records, headHash, sha256}; query from, to',
-    reply: 'AuditRecord with mac and keyId, one a line (application/x-ndjson)',
+    reply: 'AuditRecord with mac and keyId, one a line',
+    media: [NDJSON],
+    errors: { 404: ['archive_unreadable'] },
     async handle({ query, audit }, { queries, store }) {
       const range = rangeOf(query);
       const [file] = await queries.missingArchives(range);

@@ -19,7 +19,9 @@ import { lookAgain } from './tree/look-again.js';
 import { awaitsVerdict, orderOn, type PendingCommand } from '../runs/pending-command.js';
 import type { PhaseCommands } from './phases/phase-commands.js';
 import type { HoldPropagation } from './tree/procedure-tree.js';
-import { permissiveOf, type StartFacts } from './start/start.js';
+import { type Blocker, firstRefusal, type StartCondition } from './start/conditions.js';
+import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook } from './start/equipment-conditions.js';
+import type { StartFacts } from './start/start-conditions.js';
 import { HELD_FROM, unrecovered } from './recovery/unrecovered.js';
 
 export interface AdhocSettings {
@@ -31,30 +33,62 @@ export interface AdhocSettings {
 
 type CommandFacts = Pick<StartFacts, 'store' | 'runtimes' | 'storageLow'>;
 
-/** Why the root of a run may not be started again or reset now; every other command needs no unit that it does not have. */
-export function adhocBarred(reconciliation: AdhocReconciliation, command: Command, facts: CommandFacts): CommandRefusal | undefined {
-  if (command === 'Start') return startRefusal(reconciliation, facts);
-  return command === 'Reset' ? resetRefusal(reconciliation, facts) : undefined;
-}
-
-/** A reset drives the unit: it takes it once more, or is refused while somebody else has it. */
-function resetRefusal({ root, site, scope }: AdhocReconciliation, { store, runtimes }: CommandFacts): CommandRefusal | undefined {
-  const unit = store.get(Unit, site, root.unit)?.status;
-  if (unit && unit.allocatedTo !== scope && !isAvailable(unit))
-    return { rule: 'allocation-unavailable', message: `${unavailableText(root.unit, unit)}; reset ${root.kind} ${root.name} when it is free` };
-  return runtimes.link(site, root.unit)?.ready ? undefined : { rule: 'runtime-not-ready', message: `the runtime of ${root.unit} is not ready` };
+interface RootLook extends EquipmentLook, StorageLook {
+  readonly root: AdhocReconciliation['root'];
+  readonly scope: string;
+  /** As the reconciliation at work has it, which may not be stored yet. */
+  readonly isAllocated: boolean;
 }
 
 /** In the order of decisions 3.2. */
-function startRefusal(reconciliation: AdhocReconciliation, facts: CommandFacts): CommandRefusal | undefined {
+const START_AGAIN_CONDITIONS: readonly StartCondition<RootLook>[] = [
+  { rule: 'unit-not-allocated', check: 'equipment', find: notAllocated },
+  RUNTIME_READY,
+  PERMISSIVES,
+  { rule: 'mode-manual', check: 'equipment', find: rootInManual },
+  STORAGE,
+];
+
+/** A reset drives the unit: it takes it once more, or is refused while somebody else has it. */
+const RESET_CONDITIONS: readonly StartCondition<RootLook>[] = [{ rule: 'allocation-unavailable', check: 'equipment', find: takenByOther }, RUNTIME_READY];
+
+/** Why the root of a run may not be started again or reset now; every other command needs no unit that it does not have. */
+export function adhocBarred(reconciliation: AdhocReconciliation, command: Command, facts: CommandFacts): CommandRefusal | undefined {
+  if (command !== 'Start' && command !== 'Reset') return undefined;
   const { root, site, scope } = reconciliation;
-  if (reconciliation.unit(root.unit)?.allocatedTo !== scope)
-    return { rule: 'unit-not-allocated', message: `unit ${root.unit} is not allocated to ${scope} any more; launch it anew` };
-  if (!facts.runtimes.link(site, root.unit)?.ready) return { rule: 'runtime-not-ready', message: `the runtime of ${root.unit} is not ready` };
-  const missing = permissiveOf(facts, site, root.unit);
-  if (missing) return missing;
-  if (root.mode === 'Manual') return { rule: 'mode-manual', message: `${root.kind} ${root.name} is in Manual` };
-  return facts.storageLow() ? { rule: 'storage-low', message: 'the storage of the appliance is nearly full' } : undefined;
+  const { store, runtimes } = facts;
+  const look: RootLook = {
+    store,
+    runtimes,
+    site,
+    scope,
+    root,
+    units: [root.unit],
+    isOnDemand: false,
+    isAllocated: reconciliation.unit(root.unit)?.allocatedTo === scope,
+    storageLow: () => facts.storageLow(),
+  };
+  const refusal = firstRefusal(command === 'Start' ? START_AGAIN_CONDITIONS : RESET_CONDITIONS, look);
+  return refusal && { rule: refusal.rule, message: refusal.message };
+}
+
+function notAllocated({ root, scope, isAllocated }: RootLook): Blocker[] {
+  if (isAllocated) return [];
+  const message = `unit ${root.unit} is not allocated to ${scope} any more; launch it anew`;
+  return [{ message, element: root.unit, liftedBy: { tier: 'operate', action: 'launch it anew' } }];
+}
+
+function rootInManual({ root }: RootLook): Blocker[] {
+  if (root.mode !== 'Manual') return [];
+  return [{ message: `${root.kind} ${root.name} is in Manual`, element: root.name, liftedBy: { tier: 'operate', action: `set ${root.name} to Automatic` } }];
+}
+
+function takenByOther({ store, site, scope, root }: RootLook): Blocker[] {
+  const unit = store.get(Unit, site, root.unit)?.status;
+  if (!unit || unit.allocatedTo === scope || isAvailable(unit)) return [];
+  const { allocatedTo: holder } = unit;
+  const message = `${unavailableText(root.unit, unit)}; reset ${root.kind} ${root.name} when it is free`;
+  return [{ message, element: root.unit, liftedBy: { tier: 'operate', action: holder === '' ? `bring unit ${root.unit} to rest` : `end ${holder}`, holder } }];
 }
 
 export class AdhocReconciler implements Reconciler {

@@ -32,7 +32,7 @@ const exists = ({ site, unit }: Params, { store }: AdhocDeps): void => {
   if (!store.get(Unit, site, unit)) throw missing('Unit', unit);
 };
 const refusals = (category: string) =>
-  ({ action: 'Execute', category, target: ({ site, unit }: Readonly<Record<string, string>>) => ({ kind: 'Unit', name: unit, site }) }) as const;
+  ({ action: 'Execute', category, target: ({ site, unit }: { readonly site: string; readonly unit: string }) => ({ kind: 'Unit', name: unit, site }) }) as const;
 const REPLY = '{kind, name, unit, state, templateRef, correlationID, auditRecordRef, signature?}';
 
 /** `production`: a unit procedure is then signed, with a token of the last 5 minutes. */

@@ -3,19 +3,18 @@
  * status is what the batch controller has made of it.
  */
 import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { BatchState, State } from '../../../runtime/vocabulary/states.js';
-import type { Kind } from '../../platform/store/kind.js';
+import { type Kind, named, type Reference } from '../../platform/store/kind.js';
 import type { LifeSign } from '../../platform/store/life-sign.js';
 import type { Condition } from '../../platform/store/resource.js';
-import type { ParameterValue } from '../procedures/kind.js';
+import type { ParameterValue, ElementOutput } from '../procedures/kind.js';
 import type { ElementFailure } from '../runs/failures.js';
-import type { BatchOutput } from './reading/batch-outputs.js';
 import { type BatchStream, lastFacts } from '../runs/execution-log.js';
 import type { Hold } from '../runs/holds.js';
 import type { CommandRejection } from '../runs/command-rejection.js';
 import { isInstantText } from '../../platform/base/instant.js';
 import { LABEL_TEXT } from '../../platform/store/fields.js';
-import { admitApplied } from './creation/creation.js';
 import type { PendingCommand } from '../runs/pending-command.js';
 import { freeMap } from '../../platform/store/free-map.js';
 
@@ -61,9 +60,15 @@ export interface Allocation {
 }
 
 /** Earliest and latest instant that the wall clock has shown. */
-export interface ClockSpan {
-  readonly from: string;
-  readonly to: string;
+export const ClockSpan = v.strictObject({
+  from: v.string(),
+  to: v.string(),
+});
+export type ClockSpan = ToldBy<typeof ClockSpan>;
+
+/** What a phase of the batch has measured or made, by its step path. */
+export interface BatchOutput extends ElementOutput {
+  readonly element: string;
 }
 
 export interface WorkOrderOrigin {
@@ -183,8 +188,11 @@ export const Batch: Kind<BatchSpec, BatchStatus> = {
     settleBy: '',
   }),
   born: (status, { site, name, lastFact }) => ({ ...status, factsBefore: lastFacts(site, name, lastFact) }),
-  /** Generic apply; the routes check with the operating mode at hand. */
-  admit: (spec, { read, site, name, via }) => (via === 'apply' ? admitApplied(read, site, name, spec) : spec),
+  references: ({ masterRecipeRef, equipment }, site) =>
+    named(
+      { path: 'masterRecipeRef', kind: 'MasterRecipe', site, name: masterRecipeRef, when: 'write', ownWords: true },
+      ...Object.entries(equipment).map(([capability, unit]): Reference => ({ path: `equipment.${capability}`, kind: 'Unit', site, name: unit, when: 'write', ownWords: true })),
+    ),
 };
 
 export const FINAL_BATCH_STATES: readonly BatchState[] = ['Complete', 'Stopped', 'Aborted', 'Failed'];

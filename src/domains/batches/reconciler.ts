@@ -29,7 +29,9 @@ import { awaitsVerdict, orderOn, type PendingCommand, withoutCopy, withoutOrder 
 import type { PhaseCommands } from './phases/phase-commands.js';
 import type { HoldPropagation } from './tree/procedure-tree.js';
 import { Recovery } from './recovery/recovery.js';
-import { EVIDENCE_RULE, checkStart, permissiveOf, startPuts } from './start/start.js';
+import { permissiveOf } from './start/equipment-conditions.js';
+import { EVIDENCE_RULE } from './start/start-conditions.js';
+import { checkStart, startPuts } from './start/start.js';
 
 export interface BatchReconcilerSettings {
   readonly production: boolean;

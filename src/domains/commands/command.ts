@@ -15,6 +15,9 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import { Batch, type BatchSpec, type BatchStatus } from '../batches/kind.js';
 import { BATCH_COMPONENT } from '../batches/tree/element-reconciliation.js';
+import { refuseRequest } from '../batches/start/conditions.js';
+import { RUNTIME_READY } from '../batches/start/equipment-conditions.js';
+import { resolveEquipment } from '../batches/start/equipment.js';
 import { ordered, orderOn, type PendingCommand } from '../runs/pending-command.js';
 import { hasActiveFailure } from '../runs/holds.js';
 import type { Protected } from '../batches/phases/phase-commands.js';
@@ -22,11 +25,8 @@ import { dryRun, type DryRunFacts, type DryRunVerdict } from '../batches/reading
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { isAdhoc, rootOf } from '../procedures/roots.js';
-import { unitForCapability } from '../recipes/bindings.js';
-import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import { MasterRecipe } from '../recipes/kind.js';
 import { releasedView } from '../recipes/released.js';
-import { siteUnits } from '../recipes/site-units.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 
 /** What brings the plant to rest is carried out while nothing can be written, and recorded afterwards (D-C-09). */
@@ -270,10 +270,7 @@ function refuseUnready({ store, runtimes }: CommandDeps, site: string, batch: Re
   if (batch.status.phase !== 'Pending') return;
   const recipe = store.get(MasterRecipe, site, batch.spec.masterRecipeRef);
   if (!recipe) return;
-  const units = siteUnits(store, site);
-  const wanted = expandRecipe(recipe.spec.procedure.chart, templatesOf(releasedView(store, recipe), site)).capabilities.map(
-    (capability) => batch.spec.equipment[capability] || unitForCapability(recipe.spec, capability, units),
-  );
-  const unready = [...new Set(wanted)].filter((unit) => unit !== '' && store.get(Unit, site, unit) && !runtimes.link(site, unit)?.ready).sort();
-  if (unready.length > 0) throw new Refusal('conflict', `the runtime of ${unready.join(', ')} is not ready`, { code: 'runtime_not_ready', units: unready });
+  const wanted = Object.values(resolveEquipment(releasedView(store, recipe), site, recipe.spec, batch.spec.equipment));
+  const units = wanted.filter((unit) => unit !== '' && store.get(Unit, site, unit)); // of one that is not there the judge tells
+  refuseRequest([RUNTIME_READY], { store, runtimes, site, units, isOnDemand: false });
 }

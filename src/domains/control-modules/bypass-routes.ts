@@ -25,7 +25,7 @@ type Params = { readonly site: string; readonly cm: string };
 const route = routesFor<BypassDeps>();
 const PATH = '/api/v1/sites/{site}/controlmodules/{cm}/interlock/bypass';
 const CATEGORY = 'interlock-bypass';
-const target = ({ site, cm }: Record<string, string>) => ({ kind: 'ControlModule', name: cm, site });
+const target = ({ site, cm }: { readonly site: string; readonly cm: string }) => ({ kind: 'ControlModule', name: cm, site });
 
 export function requireModule({ site, cm }: Params, { store }: BypassDeps) {
   const module = store.get(ControlModule, site, cm);

@@ -3,7 +3,7 @@ import { printTime } from '../../../runtime/language/time-text.js';
 import type { DataType, Value } from '../../../runtime/vocabulary/data-types.js';
 import { shown } from '../../platform/base/term.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { metadataBody } from '../../platform/store/read-body.js';
+import { clusterMetadataBody, metadataBody } from '../../platform/store/read-body.js';
 import type { Resource, Condition } from '../../platform/store/resource.js';
 import { NO_BYPASS } from './bypass.js';
 import { type ControlModuleSpec, type ControlModuleStatus, ControlModuleTemplate, type ControlModuleTemplateSpec, EQUIPMENT_MODULE_LABEL } from './kind.js';
@@ -17,7 +17,7 @@ import { ControlProgram } from '../logic/kind.js';
 export function templateBody(resource: Resource<ControlModuleTemplateSpec>): unknown {
   const notes = unfedOf(resource.spec);
   const { parameters = [] } = resource.spec;
-  return { name: resource.metadata.name, ...resource.spec, parameters, ...(notes.length > 0 ? { notes } : {}), ...metadataBody(resource) };
+  return { name: resource.metadata.name, ...resource.spec, parameters, ...(notes.length > 0 ? { notes } : {}), ...clusterMetadataBody(resource) };
 }
 
 const HEALTH = { Running: 'Running', Degraded: 'Running', Error: 'CompileError', Stopped: 'Down', Pending: 'Unknown' } as const;

@@ -7,7 +7,7 @@ import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
 import type { ParamValue } from '../../../runtime/vocabulary/network.js';
 import type { Term } from '../../platform/base/term.js';
-import { Block, BlockConnection, blockTypesOf, BlockVariableBinding, ControlDataType, type HotSwapOverride, ioModuleOf, moduleOf } from '../logic/kind.js';
+import { Block, BlockConnection, BlockVariableBinding, ControlDataType, type HotSwapOverride, ioModuleOf, moduleOf, neededBlockTypes } from '../logic/kind.js';
 import { DurationText, Identifier, Required, Scalar, TagName, Text } from '../../platform/store/fields.js';
 import { type Kind, named, type Reference } from '../../platform/store/kind.js';
 import type { Condition } from '../../platform/store/resource.js';
@@ -109,7 +109,7 @@ export const ControlModuleTemplate: Kind<ControlModuleTemplateSpec, Readonly<Rec
   body: 'flat',
   apply: { how: 'yes' },
   initialStatus: () => ({}),
-  references: (spec) => blockTypesOf(spec.blocks),
+  references: (spec) => neededBlockTypes(spec.blocks),
 };
 
 export const PARENT_KINDS = ['Unit', 'ControlModule'] as const; // decisions Q-PROG-10

@@ -166,11 +166,11 @@ export function tuningKept(tuning: readonly Tuning[], parameters: readonly Modul
   return tuning.filter(({ name, value }) => parameters.some((parameter) => parameter.declared.name === name && parameter.value === value));
 }
 
-/** What another spec of the module makes of the tunings it had, in words (apply: the document states the values). */
-export function tuningLost(tuning: readonly Tuning[], before: readonly ModuleParameter[], after: readonly ModuleParameter[]): string[] {
-  return tuningKept(tuning, before).flatMap(({ name, value, by, at }) => {
+/** What another spec of the module makes of the tunings it had, in words: what is written states the values. */
+export function tuningLost(tuning: readonly Tuning[], before: readonly ModuleParameter[], after: readonly ModuleParameter[], by = 'this manifest'): string[] {
+  return tuningKept(tuning, before).flatMap(({ name, value, by: person, at }) => {
     const now = after.find((parameter) => parameter.declared.name === name);
     if (now?.value === value) return [];
-    return [`parameter ${name} was tuned to ${value} by ${by} at ${at} and is ${now ? now.value : 'not tunable'} with this manifest`];
+    return [`parameter ${name} was tuned to ${value} by ${person} at ${at} and is ${now ? now.value : 'not tunable'} with ${by}`];
   });
 }

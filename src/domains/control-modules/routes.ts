@@ -12,7 +12,8 @@ import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, type C
 import type { NoStatus } from '../plant/kind.js';
 import { moduleRules, templateRules } from './rules.js';
 import { resetRoutes } from './reset-routes.js';
-import { unitOf } from './modules.js';
+import { resolvedModuleOf, unitOf } from './modules.js';
+import { tuningLost } from './parameters.js';
 import { tuningRoutes } from './tuning-routes.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
@@ -64,7 +65,12 @@ export const controlModuleRoutes = [
       if (!before || !spec) return {};
       const { store, clock } = deps;
       const { status, edits } = passModuleGate(before, spec, read, store.terms);
-      return { ...(status ? { status } : {}), facts: editFacts(store, edits, { audit, at: timestamp(clock.wallMs()) }) };
+      const [was, will] = [before, { spec }].map((each) => resolvedModuleOf(read, each)?.parameters ?? []);
+      return {
+        ...(status ? { status } : {}),
+        warnings: tuningLost(before.status.tuning ?? [], was, will, 'this body'),
+        facts: editFacts(store, edits, { audit, at: timestamp(clock.wallMs()) }),
+      };
     },
   }),
   overrideHotSwap,

@@ -7,6 +7,7 @@
 import type { State } from '../../../runtime/vocabulary/states.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Resource } from '../../platform/store/resource.js';
+import { unanswered } from './condition.js';
 import type { CoordinationBlockSpec, CoordinationBlockStatus, CoordinationPhase, SignalEndpoint, SyncBarrierSpec, SyncBarrierStatus, WaitingEndpoint } from './kind.js';
 
 /** Label of the copy that a batch has of a pattern: the name that its charts know it by. */
@@ -52,10 +53,16 @@ export function advanceBlock(spec: CoordinationBlockSpec, before: CoordinationBl
   if (status.phase === 'Satisfied') return { status };
   const waiting = signal.consumers.filter((consumer) => !hasConsumed(status, consumer) && waits(consumer, world));
   const busy = producer === 'Running' || signal.consumers.some((consumer) => world.facts(consumer)?.state === 'Running') || waiting.length > 0;
-  const lost =
-    !status.signalRaised && producer !== undefined && ENDED.includes(producer) ? `${signal.producer.name} is ${producer} and has not raised signal ${signal.signalName}` : '';
+  const lost = status.signalRaised ? '' : neverRaised(signal, producer, waiting.length > 0);
   const late = `signal ${signal.signalName} was not ${status.signalRaised ? 'consumed' : 'raised'} within ${timeoutSeconds} s`;
   return judge(status, { timeoutSeconds, busy, lost, late, waiting: status.signalRaised ? [] : waiting }, world);
+}
+
+/** Why a signal that somebody waits for will not come; '' when it may. */
+function neverRaised({ signalName, producer, condition }: NonNullable<CoordinationBlockSpec['signal']>, state: State | undefined, isWaitedFor: boolean): string {
+  if (state !== undefined && ENDED.includes(state)) return `${producer.name} is ${state} and has not raised signal ${signalName}`;
+  const fault = isWaitedFor ? unanswered(condition) : '';
+  return fault === '' ? '' : `signal ${signalName} is never raised: ${fault}`;
 }
 
 export function advanceBarrier(word: string, spec: SyncBarrierSpec, before: SyncBarrierStatus, world: CoordinationWorld): Progress<SyncBarrierStatus> {

@@ -1,6 +1,7 @@
 /** Admission of coordination blocks and barriers (contract 3, Other kinds; decisions 1.6, 2.7). */
 import { invalid } from '../../platform/base/refusal.js';
 import { ruled } from '../../platform/store/kind.js';
+import { conditionFault } from './condition.js';
 import { CoordinationBlock, type CoordinationBlockSpec, type SignalEndpoint, SyncBarrier, type SyncBarrierSpec } from './kind.js';
 
 const STEP_PATH = /^[A-Za-z][A-Za-z0-9_-]*(\/[A-Za-z][A-Za-z0-9_-]*)*$/;
@@ -14,6 +15,8 @@ function admitBlock(spec: CoordinationBlockSpec): CoordinationBlockSpec {
   if (signal.condition !== '' && signal.producer.kind !== 'Phase') {
     throw invalid('invalid_field', 'spec.signal.condition', `a ${signal.producer.kind} raises its signal when it is complete; only a Phase may have a condition`);
   }
+  const fault = conditionFault(signal.condition);
+  if (fault) throw invalid('st_invalid', 'spec.signal.condition', `line ${fault.line}: ${fault.message}`);
   return spec;
 }
 

@@ -6,15 +6,17 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import * as v from 'valibot';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { canonicalJson } from '../../platform/ledger/canonical-json.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import { type ApplyActor, applyManifests } from '../apply/apply.js';
 import { appliedKind } from '../apply/kinds.js';
 import { DemoMark, DEMO_MARK } from './kind.js';
-import { MASTER_RECIPE } from '../recipes/rules.js';
 import { type LifecycleActor, type LifecycleDeps, moveRecipe } from '../recipes/lifecycle.js';
 import { realDevice } from './time-scale.js';
+import { MasterRecipe } from '../recipes/kind.js';
 
 export const DEMO_SITE = 'demo';
 const MANAGED_BY = 'lineside.io/managed-by';
@@ -30,15 +32,26 @@ export interface DemoParts extends LifecycleDeps {
   readonly folder: string;
 }
 
-export interface Provisioned {
-  readonly site: string;
-  readonly created: number;
-  readonly configured: number;
-  readonly unchanged: number;
+export const Provisioned = v.strictObject({
+  site: v.string(),
+  created: v.number(),
+  configured: v.number(),
+  unchanged: v.number(),
   /** Not as the demonstration left them: somebody has worked on them, and they stay as they are. */
-  readonly kept: number;
-  readonly activatedRecipes: readonly string[];
-}
+  kept: v.number(),
+  activatedRecipes: v.array(v.string()),
+});
+export type Provisioned = ToldBy<typeof Provisioned>;
+
+export const DemoStatus = v.strictObject({
+  enabled: v.boolean(),
+  provisioned: v.boolean(),
+  site: v.string(),
+  manifests: v.strictObject({ expected: v.number(), present: v.number() }),
+  timeScale: v.number(),
+  operatingMode: v.picklist(['production', 'development']),
+});
+export type DemoStatus = ToldBy<typeof DemoStatus>;
 
 interface RawManifest {
   readonly kind: string;
@@ -135,7 +148,7 @@ export class DemoPlant {
     if (this.#parts.store.isQuarantined({ kind, site, name: metadata.name })) return true; // what cannot be read is told, not written over
     const digest = this.#digestOf(manifest);
     if (digest === undefined) return false;
-    const recipe = manifest.kind === MASTER_RECIPE.kind ? this.#parts.store.get(MASTER_RECIPE, DEMO_SITE, manifest.metadata.name) : undefined;
+    const recipe = manifest.kind === MasterRecipe.kind ? this.#parts.store.get(MasterRecipe, DEMO_SITE, manifest.metadata.name) : undefined;
     const left = this.#parts.store.get(DemoMark, '', DEMO_MARK)?.spec.applied[keyOf(manifest)];
     if (recipe && recipe.status.phase !== 'Draft' && left !== PENDING && !isAgain) return true;
     return left !== PENDING && left !== digest;
@@ -160,8 +173,8 @@ export class DemoPlant {
 
   async #activate(actor: LifecycleActor): Promise<string[]> {
     // what the files mark, not what a label in the store says
-    const marked = demoManifests(this.#parts.folder).filter(({ kind, metadata }) => kind === MASTER_RECIPE.kind && metadata.labels?.[ACTIVATE] === 'true');
-    const names = marked.map(({ metadata }) => metadata.name).filter((name) => this.#parts.store.get(MASTER_RECIPE, DEMO_SITE, name)?.status.phase === 'Draft').sort();
+    const marked = demoManifests(this.#parts.folder).filter(({ kind, metadata }) => kind === MasterRecipe.kind && metadata.labels?.[ACTIVATE] === 'true');
+    const names = marked.map(({ metadata }) => metadata.name).filter((name) => this.#parts.store.get(MasterRecipe, DEMO_SITE, name)?.status.phase === 'Draft').sort();
     for (const name of names) for (const step of STEPS) await moveRecipe(this.#parts, DEMO_SITE, name, step, REASON, actor);
     return names;
   }
@@ -178,7 +191,7 @@ export class DemoPlant {
     if (real) throw conflict('time_scale_refused', `I/O module ${real.metadata.name} is a real device; the time scale stays 1`, { ioModule: real.metadata.name });
   }
 
-  status(timeScale: number): unknown {
+  status(timeScale: number): DemoStatus {
     const { enabled, production, folder, store } = this.#parts;
     const manifests = demoManifests(folder);
     const present = manifests.filter(({ kind, metadata }) => {

@@ -1,12 +1,29 @@
 /** Read body of a controller (contract 3, Controller). */
-import { metadataBody } from '../../platform/store/read-body.js';
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
+import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { IOModule, type IOModuleSpec, type IOModuleStatus } from '../io-modules/kind.js';
-import type { ControllerSpec, ControllerStatus } from './kind.js';
+import { CONTROLLER_HEALTHS, CONTROLLER_PHASES, ControllerSpec, type ControllerStatus } from './kind.js';
+
+export const ControllerBody = v.strictObject({
+  name: v.string(),
+  ...ControllerSpec.entries,
+  phase: v.picklist(CONTROLLER_PHASES),
+  health: v.picklist(CONTROLLER_HEALTHS),
+  healthReason: v.string(),
+  address: v.string(),
+  nodeRef: v.string(),
+  ioProbePodName: v.string(),
+  ioProbeReady: v.boolean(),
+  lastAlive: v.string(),
+  ...SITE_METADATA,
+});
+export type ControllerBody = ToldBy<typeof ControllerBody>;
 
 /** `displayName` is read from the bound node; until there is one, what was configured. */
-export function controllerBody(resource: Resource<ControllerSpec, ControllerStatus>, read: StoreReader): unknown {
+export function controllerBody(resource: Resource<ControllerSpec, ControllerStatus>, read: StoreReader): ControllerBody {
   const { metadata, spec, status } = resource;
   const probe = probeOf(read.list(IOModule, metadata.site).filter((module) => module.spec.controllerRef === metadata.name));
   return {

@@ -20,9 +20,12 @@ export const ControllerSpec = v.strictObject({
 });
 export type ControllerSpec = v.InferOutput<typeof ControllerSpec>;
 
+export const CONTROLLER_PHASES = ['Pending', 'Joining', 'Joined', 'Failed', 'Removing'] as const;
+export const CONTROLLER_HEALTHS = ['healthy', 'degraded', 'offline', 'unknown'] as const;
+
 export interface ControllerStatus {
-  readonly phase: 'Pending' | 'Joining' | 'Joined' | 'Failed' | 'Removing';
-  readonly health: 'healthy' | 'degraded' | 'offline' | 'unknown';
+  readonly phase: (typeof CONTROLLER_PHASES)[number];
+  readonly health: (typeof CONTROLLER_HEALTHS)[number];
   readonly healthReason: string;
   readonly address: string;
   readonly nodeRef: string;

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { isChannelValue } from '../../../runtime/catalog.js';
 import type { ChannelSample, ImagePlan, ProbeChannel } from '../../../runtime/port.js';
 import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
-import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
+import { type Quality, QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
@@ -20,7 +20,7 @@ import { unitOf } from '../control-modules/modules.js';
 import type { LocalProbes } from '../placement/local-probes.js';
 import { carriesOutput, channelUsers, type ChannelUser, engineeringValue } from './channel-users.js';
 import { channelsOf } from './channels.js';
-import { IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
+import { CHANNEL_TYPES, FailSafe, IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
 import { isEnabled } from './outputs.js';
 import { offeredAddresses } from './rules.js';
 
@@ -43,7 +43,11 @@ const route = routesFor<ChannelDeps>();
 const PATH = '/api/v1/sites/{site}/iomodules/{name}';
 const READS_MAX = 500; // decisions Q-IO-02
 const SILENT = 'the probe of the module does not answer';
-const WRITES = { action: 'Update', category: 'iomodule-write', target: ({ site, name }: Record<string, string>) => ({ kind: 'IOModule', name, site }) } as const;
+const WRITES = {
+  action: 'Update',
+  category: 'iomodule-write',
+  target: ({ site, name }: { readonly site: string; readonly name: string }) => ({ kind: 'IOModule', name, site }),
+} as const;
 
 function moduleOf({ site, name }: Named, store: Store): Module {
   const module = store.get(IOModule, site, name);
@@ -75,7 +79,51 @@ async function samplesOf(module: Module, channels: readonly string[], probes: Lo
   return found ?? channels.map((channel) => ({ channel, address: declared(module, channel)?.address ?? channel, value: null, quality: 'Bad' as const, atMs: 0, message: SILENT }));
 }
 
-function shown({ channel, address, value, quality, atMs, message }: ChannelSample) {
+/** One channel as its device, or its simulation, has answered. */
+const SampleBody = v.strictObject({
+  channel: v.string(),
+  address: v.string(),
+  value: v.nullable(Scalar),
+  quality: v.picklist(QUALITY_WORDS),
+  /** Empty when it was never sampled. */
+  ts: v.string(),
+  message: v.string(),
+});
+
+/** A row of the list. */
+const ChannelBody = v.strictObject({
+  channel: v.string(),
+  address: v.string(),
+  direction: v.picklist(['input', 'output']),
+  dataType: v.picklist(CHANNEL_TYPES),
+  value: v.nullable(Scalar),
+  quality: v.picklist(QUALITY_WORDS),
+  ts: v.string(),
+  forced: v.boolean(),
+  controlModules: v.array(v.strictObject({ name: v.string(), tag: v.string() })),
+});
+
+const WrittenBody = v.strictObject({
+  ok: v.literal(true),
+  channel: v.string(),
+  address: v.string(),
+  message: v.string(),
+  forced: v.boolean(),
+  /** What the device shows afterwards; null when it is not read back. */
+  readback: v.nullable(Scalar),
+});
+
+const RestartBody = v.strictObject({
+  ioModule: v.string(),
+  pod: v.string(),
+  oldImage: v.string(),
+  newImage: v.string(),
+  servedModules: v.array(v.string()),
+  failSafeArmed: v.array(v.strictObject({ ioModule: v.string(), timeout: v.string(), outputs: FailSafe.entries.outputs })),
+  status: v.literal('Restarting'),
+});
+
+function shown({ channel, address, value, quality, atMs, message }: ChannelSample): v.InferOutput<typeof SampleBody> {
   return { channel, address, value, quality, ts: atMs === 0 ? '' : timestamp(atMs), message };
 }
 
@@ -130,7 +178,7 @@ const FAILURES = {
   outputs_withheld: 'conflict',
 } as const;
 
-async function writeChannel(context: RequestContext<Named, Write>, deps: ChannelDeps) {
+async function writeChannel(context: RequestContext<Named, Write>, deps: ChannelDeps): Promise<v.InferOutput<typeof WrittenBody>> {
   const { site, name } = context.params;
   const { channel, value } = context.body;
   const module = moduleOf(context.params, deps.store);
@@ -176,7 +224,7 @@ function unitsOn(store: Store, { metadata: { site, name }, spec }: Module, chann
 // ---------------------------------------------------------------- list
 
 /** Simulated channels from their probe, which knows what is forced; those of devices from the process image: a list polls no device. */
-async function listed(module: Module, deps: ChannelDeps) {
+async function listed(module: Module, deps: ChannelDeps): Promise<v.InferOutput<typeof ChannelBody>[]> {
   const { site, name } = module.metadata;
   const channels = channelsOf(module.spec);
   const names = channels.map((channel) => channel.name);
@@ -199,7 +247,7 @@ async function listed(module: Module, deps: ChannelDeps) {
 }
 
 interface Imaged extends Pick<ChannelSample, 'value' | 'atMs' | 'forced'> {
-  readonly quality: string;
+  readonly quality: Quality;
 }
 
 const texts = new TextDecoder();
@@ -250,7 +298,8 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     tier: 'operate',
     body: v.strictObject({ channel: Required }),
     computes: true,
-    reply: '{channel, address, value, quality, ts, message}',
+    reply: SampleBody,
+    errors: { 400: ['unknown_channel'] },
     summary: 'Read one channel from the device; one that does not answer is Bad with a message',
     exists: here,
     handle: async ({ params, body }, { store, probes }) => {
@@ -266,7 +315,7 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     tier: 'operate',
     body: v.strictObject({ channels: v.pipe(v.array(Required), v.minLength(1), v.maxLength(READS_MAX)) }),
     computes: true,
-    reply: '{values}',
+    reply: v.strictObject({ values: v.array(SampleBody) }),
     summary: 'Read some channels from the device; an unknown one is an item of quality Bad',
     exists: here,
     handle: async ({ params, body }, { store, probes }) => {
@@ -283,7 +332,14 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     action: 'iomodule:write',
     tier: 'operate',
     body: v.strictObject({ channel: Required, value: Scalar }),
-    reply: '{ok, channel, address, message, forced, readback}',
+    reply: WrittenBody,
+    errors: {
+      400: ['unknown_channel', 'invalid_value', 'out_of_range'],
+      403: ['automatic_mode', 'read_only_tag'],
+      409: ['outputs_withheld'],
+      502: ['device_write_failed'],
+      503: ['device_unreachable'],
+    },
     summary: 'Write an output; on a simulated module force any channel until it is released',
     audit: WRITES,
     exists: here,
@@ -295,7 +351,8 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     action: 'iomodule:release',
     tier: 'operate',
     body: v.strictObject({ channel: v.optional(Required) }),
-    reply: '{released}',
+    reply: v.strictObject({ released: v.array(v.string()) }),
+    errors: { 400: ['unknown_channel', 'not_simulated'], 503: ['device_unreachable'] },
     summary: 'End the forcing of one channel, or of all',
     audit: WRITES,
     exists: here,
@@ -320,7 +377,7 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     path: `${PATH}/tags`,
     action: 'iomodule:list-tags',
     tier: 'read',
-    reply: 'array of {channel, address, direction, dataType, value, quality, ts, forced, controlModules}, in channel order',
+    reply: v.array(ChannelBody),
     summary: 'Channels with their values and the tags that stand on them',
     exists: here,
     handle: ({ params }, deps) => listed(moduleOf(params, deps.store), deps),
@@ -330,7 +387,8 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     path: `${PATH}/tags/{channel...}`,
     action: 'iomodule:read-tag',
     tier: 'read',
-    reply: '{channel, address, direction, dataType, value, quality, ts, forced, controlModules}',
+    reply: ChannelBody,
+    errors: { 404: ['unknown_channel'] },
     summary: 'One channel by its name or address',
     exists: (params, { store }) => {
       const module = moduleOf(params, store);
@@ -348,7 +406,8 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     tier: 'engineer',
     reason: 'policy',
     body: v.strictObject({ reason: v.string(), acknowledgeFailSafe: v.optional(v.boolean(), false) }),
-    reply: '{ioModule, pod, oldImage, newImage, servedModules, failSafeArmed, status}',
+    reply: RestartBody,
+    errors: { 409: ['fail_safe_not_acknowledged'], 503: ['device_unreachable'] },
     summary: 'Restart the probe that serves the module; fail-safe values that may be taken must be acknowledged',
     audit: { action: 'Request', category: 'ioprobe', target: ({ site, name }) => ({ kind: 'IOModule', name, site }) },
     exists: here,

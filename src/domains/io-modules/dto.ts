@@ -1,9 +1,11 @@
 /** Read bodies of I/O modules and simulation presets (contract 3, I/O module read body; decisions Q-IO-03, Q-IO-05, D-IO-01). */
+import * as v from 'valibot';
+import { Condition, type ToldBy } from '../../platform/http/replies.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { metadataBody } from '../../platform/store/read-body.js';
+import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { IOModule, type IOModuleSpec, type IOModuleStatus, type SimulationPresetSpec } from './kind.js';
-import { isEnabled, outputsStatus, type OutputsStatus, servedConditions } from './outputs.js';
+import { Channel, CONNECTIVITY, IO_MODULE_STATES, IOModule, IOModuleSpec, type IOModuleStatus, POSTURES, PROBE_BUILDS, SimulationPresetSpec } from './kind.js';
+import { isEnabled, OUTPUT_STATES, outputsStatus, type OutputsStatus, servedConditions } from './outputs.js';
 import { normalAddress, UNSET } from './rules.js';
 
 /** Where secrets are looked up; the gateway learns only whether they are there, never their content. */
@@ -12,11 +14,40 @@ export interface Secrets {
   exists(site: string, name: string): boolean | undefined;
 }
 
-export function presetBody(resource: Resource<SimulationPresetSpec>): unknown {
+export const PresetBody = v.strictObject({ name: v.string(), ...SimulationPresetSpec.entries, ...SITE_METADATA });
+export type PresetBody = ToldBy<typeof PresetBody>;
+
+const ConditionOfType = v.omit(Condition, ['type']);
+
+const { simulation, security, failSafe, probePlacement, ...memberEntries } = IOModuleSpec.entries;
+
+export const IOModuleBody = v.strictObject({
+  name: v.string(),
+  ...memberEntries,
+  channels: v.array(v.strictObject({ ...Channel.entries, discoveredReadbackAddress: v.optional(v.string()) })),
+  simulation: simulation.wrapped,
+  security: security.wrapped,
+  failSafe: failSafe.wrapped,
+  probePlacement: probePlacement.wrapped,
+  state: v.picklist(IO_MODULE_STATES),
+  message: v.string(),
+  connectivity: v.strictObject({ verdict: v.picklist(CONNECTIVITY), summary: v.string(), condition: ConditionOfType }),
+  probe: v.strictObject({ podName: v.string(), verdict: v.picklist(PROBE_BUILDS), summary: v.string(), condition: ConditionOfType }),
+  conditions: v.array(Condition),
+  outputs: v.strictObject({ state: v.picklist(OUTPUT_STATES), reason: v.string() }),
+  writePosture: v.strictObject({ verdict: v.picklist([...POSTURES, 'undeclared']), summary: v.string() }),
+  distinctAssetRecord: v.boolean(),
+  credentials: v.picklist(['none', 'plaintext', 'secret', 'unresolved', 'unknown']),
+  validated: v.boolean(),
+  ...SITE_METADATA,
+});
+export type IOModuleBody = ToldBy<typeof IOModuleBody>;
+
+export function presetBody(resource: Resource<SimulationPresetSpec>): PresetBody {
   return { name: resource.metadata.name, ...resource.spec, ...metadataBody(resource) };
 }
 
-export function ioModuleBody(resource: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader, secrets: Secrets): unknown {
+export function ioModuleBody(resource: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader, secrets: Secrets): IOModuleBody {
   const { metadata, spec, status } = resource;
   const { password: _password, ...options } = spec.options;
   const { simulation, security, failSafe, probePlacement } = spec;
@@ -49,25 +80,25 @@ export function ioModuleBody(resource: Resource<IOModuleSpec, IOModuleStatus>, r
 }
 
 /** `discoveredReadbackAddress` is there only when discovery disagrees with the configuration. */
-function channelBody(channel: IOModuleSpec['channels'][number], status: IOModuleStatus): unknown {
+function channelBody(channel: IOModuleSpec['channels'][number], status: IOModuleStatus): IOModuleBody['channels'][number] {
   const found = status.discoveredReadbacks[channel.address];
   const body = { ...channel, name: channel.name || channel.address };
   return found === undefined || found === channel.readbackAddress ? body : { ...body, discoveredReadbackAddress: found };
 }
 
-function condition(status: IOModuleStatus, type: string): unknown {
+function condition(status: IOModuleStatus, type: string): IOModuleBody['probe']['condition'] {
   const found = status.conditions.find((candidate) => candidate.type === type);
   return found ? { status: found.status, reason: found.reason, message: found.message } : { status: 'Unknown', reason: 'NotReported', message: '' };
 }
 
-const POSTURE_SUMMARY: Readonly<Record<string, string>> = {
+const POSTURE_SUMMARY = {
   observed: 'nothing is written to the device',
   supervisory: 'set-points are written; the device controls',
   regulating: 'closed loops run here and write the outputs',
   undeclared: 'no posture is declared',
 };
 
-function writePosture({ failSafe }: IOModuleSpec, { state, reason }: OutputsStatus): unknown {
+function writePosture({ failSafe }: IOModuleSpec, { state, reason }: OutputsStatus): IOModuleBody['writePosture'] {
   const verdict = failSafe?.posture || 'undeclared';
   const declared = POSTURE_SUMMARY[verdict];
   return { verdict, summary: state === 'live' ? declared : `${declared}; at present ${state}: ${reason}` };
@@ -85,7 +116,7 @@ function assetKey(spec: IOModuleSpec): string {
 }
 
 /** Decisions Q-IO-05. */
-function credentials({ metadata, spec }: Resource<IOModuleSpec, IOModuleStatus>, secrets: Secrets): string {
+function credentials({ metadata, spec }: Resource<IOModuleSpec, IOModuleStatus>, secrets: Secrets): IOModuleBody['credentials'] {
   const name = spec.security?.secretRef?.name;
   if (name !== undefined) {
     const found = secrets.exists(metadata.site, name);

@@ -101,15 +101,20 @@ export const IOModuleSpec = v.strictObject({
 });
 export type IOModuleSpec = v.InferOutput<typeof IOModuleSpec>;
 
-export type IOModuleState = 'Pending' | 'Connected' | 'Degraded' | 'Disconnected' | 'Failed';
+export const IO_MODULE_STATES = ['Pending', 'Connected', 'Degraded', 'Disconnected', 'Failed'] as const;
+export type IOModuleState = (typeof IO_MODULE_STATES)[number];
+/** How well its values are known. */
+export const CONNECTIVITY = ['measured', 'reported', 'lost', 'none'] as const;
+/** Whether the probe runs what is configured now. */
+export const PROBE_BUILDS = ['current', 'superseded', 'unread'] as const;
 
 export interface IOModuleStatus {
   readonly state: IOModuleState;
   readonly message: string;
-  readonly connectivity: { readonly verdict: 'measured' | 'reported' | 'lost' | 'none'; readonly summary: string };
+  readonly connectivity: { readonly verdict: (typeof CONNECTIVITY)[number]; readonly summary: string };
   /** Absent in what release 0.1.0 has stored. */
   readonly outputs?: OutputsStatus;
-  readonly probe: { readonly verdict: 'current' | 'superseded' | 'unread'; readonly summary: string };
+  readonly probe: { readonly verdict: (typeof PROBE_BUILDS)[number]; readonly summary: string };
   /** Name of the serving probe: written by placement, never derived (contract 3, I/O module). */
   readonly probePodName: string;
   readonly lastSampleAt: string;

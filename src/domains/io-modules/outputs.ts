@@ -9,8 +9,10 @@ import { ownershipOf } from './ownership.js';
 
 export type ToldOutputs = Extract<ProbeOutbound, { type: 'module' }>['outputs'];
 
+export const OUTPUT_STATES = ['live', 'withheld', 'disabled'] as const;
+
 export interface OutputsStatus {
-  readonly state: 'live' | 'withheld' | 'disabled';
+  readonly state: (typeof OUTPUT_STATES)[number];
   /** A sentence for people, in every state. */
   readonly reason: string;
   /** Another box drives the device. */

@@ -6,7 +6,7 @@ import { routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
 import { editFacts } from '../runs/logic-edits.js';
 import { channelRoutes } from './channel-routes.js';
-import { ioModuleBody, presetBody, type Secrets } from './dto.js';
+import { IOModuleBody, ioModuleBody, PresetBody, presetBody, type Secrets } from './dto.js';
 import { passChannelGate } from './gate.js';
 import { type IOModuleSpec, type IOModuleStatus, SimulationPreset } from './kind.js';
 import { ioModuleRules, presetRules } from './rules.js';
@@ -24,6 +24,8 @@ export function ioModuleRoutes(secrets: Secrets) {
     ...crudRoutes(ioModuleRules, {
       read: 'read',
       write: 'admin',
+      reply: IOModuleBody,
+      rows: { update: { errors: { 409: ['active_batch'] } } },
       dto: (resource, read) => ioModuleBody(resource, read, secrets),
       derives: true,
       also({ before, spec, site, name, read, deps }: CrudEvent<IOModuleSpec, IOModuleStatus, IOModuleDeps>, audit) {
@@ -33,7 +35,7 @@ export function ioModuleRoutes(secrets: Secrets) {
         return { puts, facts: editFacts(store, edits, { audit, at: timestamp(clock.wallMs()) }) };
       },
     }),
-    ...crudRoutes(presetRules, { read: 'read', write: 'engineer', dto: presetBody }),
+    ...crudRoutes(presetRules, { read: 'read', write: 'engineer', reply: PresetBody, dto: presetBody }),
     seed,
     ...channelRoutes,
   ];
@@ -46,6 +48,7 @@ const seed = route({
   action: 'simulationpreset:seed',
   tier: 'engineer',
   summary: 'Create the simulation presets that come with the product',
+  reply: v.strictObject({ created: v.array(v.string()), updated: v.array(v.string()), skipped: v.array(v.string()) }),
   body: v.strictObject({ overwrite: v.optional(v.boolean(), false) }),
   audit: { action: 'Create', category: 'simulationpreset', target: ({ site }) => ({ kind: 'SimulationPreset', name: '*', site }) },
   async handle(context, { store }) {

@@ -1,16 +1,47 @@
 /** Read bodies of control programs and composite types (contract 3, Control program; decisions Q-PROG-02). */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { metadataBody } from '../../platform/store/read-body.js';
+import { CLUSTER_METADATA, clusterMetadataBody, metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { type ControlProgramSpec, type ControlProgramStatus, type FunctionBlockTypeSpec, ownerOfProgram } from './kind.js';
+import { ControlProgramSpec, type ControlProgramStatus, FunctionBlockTypeSpec, ownerOfProgram, PROGRAM_STATES } from './kind.js';
 
 /** Where the number of scans is known: in the memory of the unit runtime. */
 export interface ScanCounts {
   readonly runtimes?: { link(site: string, unit: string): { networkScans(network: string): number } | undefined };
 }
 
+const { blocks, connections, variables, variableBindings, unitRef } = ControlProgramSpec.entries;
+
+export const ProgramBody = v.strictObject({
+  name: v.string(),
+  unitRef,
+  scanInterval: v.union([v.string(), v.number()]),
+  state: v.picklist(PROGRAM_STATES),
+  scanCount: v.number(),
+  blockCount: v.number(),
+  blocks,
+  dataConnections: connections,
+  variables,
+  variableBindings,
+  faultedBlocks: v.array(v.string()),
+  loadedAt: v.string(),
+  message: v.string(),
+  networkHash: v.string(),
+  /** The control module whose logic it is; empty for a program that stands alone. */
+  managedBy: v.string(),
+  ...SITE_METADATA,
+});
+export type ProgramBody = ToldBy<typeof ProgramBody>;
+
+/** Text is only compiled, never stored. */
+const { structuredText: _compiled, ...typeMembers } = FunctionBlockTypeSpec.entries;
+
+export const BlockTypeBody = v.strictObject({ name: v.string(), ...typeMembers, ...CLUSTER_METADATA });
+export type BlockTypeBody = ToldBy<typeof BlockTypeBody>;
+
 /** The wiring is read as `dataConnections` and written as `connections` (contract 3, Control program). */
-export function programBody(resource: Resource<ControlProgramSpec, ControlProgramStatus>, _read: StoreReader, { runtimes }: ScanCounts): unknown {
+export function programBody(resource: Resource<ControlProgramSpec, ControlProgramStatus>, _read: StoreReader, { runtimes }: ScanCounts): ProgramBody {
   const { metadata, spec, status } = resource;
   return {
     name: metadata.name,
@@ -32,6 +63,6 @@ export function programBody(resource: Resource<ControlProgramSpec, ControlProgra
   };
 }
 
-export function blockTypeBody(resource: Resource<FunctionBlockTypeSpec>): unknown {
-  return { name: resource.metadata.name, ...resource.spec, ...metadataBody(resource) };
+export function blockTypeBody(resource: Resource<FunctionBlockTypeSpec>): BlockTypeBody {
+  return { name: resource.metadata.name, ...resource.spec, ...clusterMetadataBody(resource) };
 }

@@ -47,7 +47,7 @@ export const FunctionBlockType: Kind<FunctionBlockTypeSpec, Readonly<Record<stri
   body: 'flat',
   apply: { how: 'yes' },
   initialStatus: () => ({}),
-  references: (spec) => blockTypesOf(spec.blocks),
+  references: (spec) => neededBlockTypes(spec.blocks),
 };
 
 /** `input`, `output` or `local` in any case, stored in lower case. */
@@ -74,8 +74,10 @@ type ProgramInput = v.InferOutput<typeof ControlProgramSpec>;
 /** As stored: the interval is text. */
 export type ControlProgramSpec = Omit<ProgramInput, 'scanInterval'> & { scanInterval: string | number };
 
+export const PROGRAM_STATES = ['Pending', 'Running', 'Degraded', 'Error', 'Stopped'] as const;
+
 export interface ControlProgramStatus {
-  readonly state: 'Pending' | 'Running' | 'Degraded' | 'Error' | 'Stopped';
+  readonly state: (typeof PROGRAM_STATES)[number];
   readonly faultedBlocks: readonly string[];
   readonly message: string;
   readonly networkHash: string;
@@ -137,6 +139,11 @@ export function blockTypesOf(blocks: readonly { readonly type: string }[]): read
   return blocks.flatMap(({ type }, index) =>
     isBuiltinName(type) ? [] : named({ path: `blocks[${index}].type`, kind: 'FunctionBlockType', site: '', name: type, when: 'run', holds: true }),
   );
+}
+
+/** Those of a network that is judged whole when it is written (`invalid_network`). */
+export function neededBlockTypes(blocks: readonly { readonly type: string }[]): readonly Reference[] {
+  return blockTypesOf(blocks).map((reference) => ({ ...reference, when: 'write', ownWords: true }));
 }
 
 /** Label of what the gateway derives from a control module (decisions D-PROG-01). */

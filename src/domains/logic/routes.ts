@@ -1,12 +1,13 @@
 /** Routes of control programs and block types (contract 3, Control program, Logic transforms; decisions PROG). */
 import * as v from 'valibot';
-import { blockTypeEntries } from '../../../runtime/catalog.js';
+import { blockTypeEntries, type BlockTypeEntry } from '../../../runtime/catalog.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { invalid, missing } from '../../platform/base/refusal.js';
 import { shown } from '../../platform/base/term.js';
 import { AnnotationChange, cleared, LabelChange } from '../../platform/http/clearing.js';
 import { crudRoutes } from '../../platform/http/crud.js';
 import { decode } from '../../platform/http/json-body.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { checkIfMatch } from '../../platform/http/revision.js';
 import { routesFor, withRevision } from '../../platform/http/route.js';
 import { checkDocument, writtenKeys } from '../../platform/store/envelope.js';
@@ -15,7 +16,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { armingFacts, editFacts } from '../runs/logic-edits.js';
 import { compositesOf } from './composites.js';
-import { blockTypeBody, programBody, type ScanCounts } from './dto.js';
+import { BlockTypeBody, blockTypeBody, ProgramBody, programBody, type ScanCounts } from './dto.js';
 import { armOverride, passGate, refuseNewProgram } from './hot-swap.js';
 import { ControlProgram, ControlProgramSpec, type ControlProgramStatus, ProgramVariable, Block, BlockConnection, BlockVariableBinding } from './kind.js';
 import { transformRoutes } from '../procedures/transform-routes.js';
@@ -70,6 +71,8 @@ const replaceProgram = route({
   tier: 'engineer',
   summary: 'Replace a control program; the body states the whole spec',
   body: PutBody,
+  reply: ProgramBody,
+  errors: { 409: ['active_batch', 'managed_by_control_module'] },
   audit: { action: 'Update', category: 'controlprogram', target: ({ site, name }) => ({ kind: 'ControlProgram', name, site }) },
   exists,
   async handle(context, deps) {
@@ -124,6 +127,8 @@ const overrideHotSwap = route({
   tier: 'engineer',
   summary: 'Allow the next edit of the program although its unit is active',
   body: v.strictObject({ reason: v.optional(v.string(), '') }),
+  reply: v.strictObject({ name: v.string(), armed: v.literal(true), by: v.string(), reason: v.string(), until: v.string() }),
+  errors: { 409: ['managed_by_control_module'] },
   reason: 'policy',
   audit: { action: 'Command', category: 'hot-swap-override', target: ({ site, name }) => ({ kind: 'ControlProgram', name, site }) },
   exists,
@@ -139,12 +144,34 @@ const overrideHotSwap = route({
   },
 });
 
+const PortBody = v.strictObject({
+  name: v.string(),
+  dataType: v.string(),
+  description: v.optional(v.string()),
+  defaultValue: v.optional(v.string()),
+  required: v.boolean(),
+});
+
+const EntryBody = v.strictObject({
+  name: v.string(),
+  kind: v.picklist(['builtin', 'composite']),
+  family: v.string(),
+  description: v.string(),
+  inputs: v.array(PortBody),
+  outputs: v.array(PortBody),
+  params: v.array(PortBody),
+  /** Words of the states that the block counts, from 0. */
+  stateWords: v.optional(v.array(v.string())),
+});
+type EntryBody = ToldBy<typeof EntryBody>;
+
 const catalog = [
   route({
     method: 'GET',
     path: '/api/v1/blocktypes',
     action: 'blocktype:list',
     tier: 'read',
+    reply: v.array(EntryBody),
     summary: 'Built-in and composite block types with their ports and parameters',
     handle: (_context, { store }) => [...blockTypeEntries(compositesOf(store))].sort((a, b) => (a.name < b.name ? -1 : 1)).map(shownEntry),
   }),
@@ -153,6 +180,7 @@ const catalog = [
     path: '/api/v1/blocktypes/{name}',
     action: 'blocktype:read',
     tier: 'read',
+    reply: EntryBody,
     summary: 'One block type',
     handle({ params }, { store }) {
       const entry = blockTypeEntries(compositesOf(store)).find((candidate) => candidate.name === params.name);
@@ -163,7 +191,7 @@ const catalog = [
 ];
 
 /** Ports and params in one form (contract 3, Logic transforms): name, dataType, required and, when there are any, description and default. */
-function shownEntry(entry: ReturnType<typeof blockTypeEntries>[number]): unknown {
+function shownEntry(entry: BlockTypeEntry): EntryBody {
   const shown = (list: typeof entry.params) =>
     list.map(({ name, dataType, description, defaultValue, required }) => ({
       name,
@@ -178,6 +206,7 @@ function shownEntry(entry: ReturnType<typeof blockTypeEntries>[number]): unknown
 export const logicRoutes = [
   ...crudRoutes(programRules, {
     ...TIERS,
+    reply: ProgramBody,
     dto: (program, read, deps: LogicDeps) => programBody(program, read, deps),
     only: ['list', 'create', 'read', 'delete'],
     refuse({ verb, site, name, spec, read }) {
@@ -186,7 +215,7 @@ export const logicRoutes = [
   }),
   replaceProgram,
   overrideHotSwap,
-  ...crudRoutes(blockTypeRules, { ...TIERS, dto: blockTypeBody }),
+  ...crudRoutes(blockTypeRules, { ...TIERS, reply: BlockTypeBody, dto: blockTypeBody }),
   ...catalog,
   ...transformRoutes,
 ];

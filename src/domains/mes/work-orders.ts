@@ -12,7 +12,7 @@ import type { Store } from '../../platform/store/store.js';
 import { checkBatch, checkEquipment } from '../batches/creation/creation.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus } from '../batches/kind.js';
 import { batchParameters, checkQuantity, identifierKey } from '../batches/creation/parameters.js';
-import { resolveEquipment } from '../batches/start/start.js';
+import { resolveEquipment } from '../batches/start/equipment.js';
 import { MasterRecipe } from '../recipes/kind.js';
 import { batchSpecOf, type CompleteRequest, completeRequest, differingFields, type OrderRequest } from './rules.js';
 import { freeMap } from '../../platform/store/free-map.js';

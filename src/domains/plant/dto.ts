@@ -2,7 +2,7 @@
 import type { State } from '../../../runtime/vocabulary/states.js';
 import { progression, validCommands } from '../../../runtime/vocabulary/transitions.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { metadataBody } from '../../platform/store/read-body.js';
+import { clusterMetadataBody, metadataBody } from '../../platform/store/read-body.js';
 import type { Resource, Condition } from '../../platform/store/resource.js';
 import { allocationQueue } from '../batches/start/allocation-queue.js';
 import { blockedBecause, type BlockedWorld, unitBlockedBy } from '../batches/reading/blocked-by.js';
@@ -32,7 +32,7 @@ function names(resources: readonly Resource[]): string[] {
 export function enterpriseBody(resource: Resource<EnterpriseSpec>, read: StoreReader): unknown {
   const { name } = resource.metadata;
   const sites = names(read.list(Site, '').filter((site) => site.spec.enterpriseName === name));
-  return { name, ...resource.spec, sites, siteCount: sites.length, ...metadataBody(resource) };
+  return { name, ...resource.spec, sites, siteCount: sites.length, ...clusterMetadataBody(resource) };
 }
 
 export function siteBody(resource: Resource<SiteSpec, SiteStatus>, read: StoreReader): unknown {
@@ -44,7 +44,7 @@ export function siteBody(resource: Resource<SiteSpec, SiteStatus>, read: StoreRe
     phase: resource.status.phase,
     areaCount: read.list(Area, name).length,
     unitCount: read.list(Unit, name).length,
-    ...metadataBody(resource),
+    ...clusterMetadataBody(resource),
   };
 }
 

@@ -4,8 +4,9 @@
  */
 import * as v from 'valibot';
 import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
-import type { State } from '../../../runtime/vocabulary/states.js';
+import { type State, STATES } from '../../../runtime/vocabulary/states.js';
 import { Refusal } from '../../platform/base/refusal.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { DurationText, Identifier, Required, Text } from '../../platform/store/fields.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import { type Kind, named, type Reference, type StoreReader } from '../../platform/store/kind.js';
@@ -115,13 +116,14 @@ export const UnitSpec = v.strictObject({
 });
 export type UnitSpec = v.InferOutput<typeof UnitSpec>;
 
-export interface ActiveWork {
-  readonly kind: string;
-  readonly name: string;
-  readonly state: State;
-  readonly batchRef: string;
-  readonly since: string;
-}
+export const ActiveWork = v.strictObject({
+  kind: v.string(),
+  name: v.string(),
+  state: v.picklist(STATES),
+  batchRef: v.string(),
+  since: v.string(),
+});
+export type ActiveWork = ToldBy<typeof ActiveWork>;
 
 export interface FailoverRequest {
   readonly target: string;

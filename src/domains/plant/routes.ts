@@ -2,16 +2,15 @@
 import { crudRoutes } from '../../platform/http/crud.js';
 import type { BlockedWorld } from '../batches/reading/blocked-by.js';
 import { areaBody, enterpriseBody, processCellBody, siteBody, unitBody } from './dto.js';
-import { Area, Enterprise, ProcessCell } from './kind.js';
-import { refuseUnitEdit, siteRules, unitRules } from './rules.js';
+import { refuseUnitEdit, siteRules, unitRules, enterpriseRules, areaRules, processCellRules } from './rules.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
 
 export const plantRoutes = [
-  ...crudRoutes(Enterprise, { ...TIERS, dto: enterpriseBody, derives: true }),
+  ...crudRoutes(enterpriseRules, { ...TIERS, dto: enterpriseBody, derives: true }),
   ...crudRoutes(siteRules, { ...TIERS, dto: siteBody, derives: true }),
-  ...crudRoutes(Area, { ...TIERS, dto: areaBody, derives: true }),
-  ...crudRoutes(ProcessCell, { ...TIERS, dto: processCellBody, derives: true }),
+  ...crudRoutes(areaRules, { ...TIERS, dto: areaBody, derives: true }),
+  ...crudRoutes(processCellRules, { ...TIERS, dto: processCellBody, derives: true }),
   ...crudRoutes(unitRules, {
     ...TIERS,
     dto: (unit, read, deps: BlockedWorld) => unitBody(unit, read, deps),

@@ -8,14 +8,12 @@ import { isResourceName } from '../../platform/base/resource-name.js';
 import { type Dependent, type Kind, ruled, type StoreReader } from '../../platform/store/kind.js';
 import { referencesOf } from '../../platform/store/references.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { Batch } from '../batches/kind.js';
-import { kindNamed } from '../../platform/store/named-kind.js';
-import { Site, Unit, type UnitSpec, type UnitStatus } from './kind.js';
+import { Site, Unit, type UnitSpec, type UnitStatus, Enterprise, Area, ProcessCell } from './kind.js';
 import { workOn } from './unit-owner.js';
+import { Batch } from '../batches/kind.js';
 
 const UNIT_SCAN_MIN_MS = 10; // decisions 1.5
 const FINAL_BATCH = ['Complete', 'Stopped', 'Aborted', 'Failed'];
-const BATCH = kindNamed<typeof Batch>('Batch');
 const UNIT_SCAN_MAX_MS = 10_000;
 
 /** The resources of a kind that pass, as dependents. */
@@ -53,7 +51,7 @@ export function refuseUnitEdit({ metadata, spec, status }: Resource<UnitSpec, Un
 /** Open batches that name it or hold it (decisions Q-ERR-11). */
 function openBatchesOn({ metadata }: Resource<UnitSpec, UnitStatus>, read: StoreReader): Dependent[] {
   return read
-    .list(BATCH, metadata.site)
+    .list(Batch, metadata.site)
     .filter(({ status }) => !FINAL_BATCH.includes(status.phase))
     .filter(
       ({ spec, status }) => Object.values(spec.equipment).includes(metadata.name) || status.allocations.some((held) => held.unit === metadata.name && held.state !== 'Released'),
@@ -92,5 +90,8 @@ function admitUnit(spec: UnitSpec): UnitSpec {
   return spec;
 }
 
+export const enterpriseRules = ruled(Enterprise, {});
 export const siteRules = ruled(Site, { dependents: ({ metadata }, store) => referencesOf(store).contentsOf(metadata.name) });
+export const areaRules = ruled(Area, {});
+export const processCellRules = ruled(ProcessCell, {});
 export const unitRules = ruled(Unit, { admit: admitUnit, dependents: openBatchesOn, refuseDelete: refuseUnitDelete });

@@ -9,19 +9,13 @@ import { type NameFacts, type TagTable, type TextScope, tagTable } from '../../.
 import type { ProceduralChart, TemplateKind } from '../../../runtime/vocabulary/chart.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { kindNamed } from '../../platform/store/named-kind.js';
 import type { EffectiveTag } from '../control-modules/merge.js';
 import { BARE_MODULE } from '../control-modules/rules.js';
 import { modulesOf, paramDefault, resolvedModuleOf } from '../control-modules/modules.js';
 import { readableTags, resolveModule } from '../control-modules/merge.js';
-import type { OperationTemplate, OutputSpec, ParameterSpec, PhaseTemplate, PhaseTemplateSpec, ProcedureTemplate, UnitProcedureTemplate } from './kind.js';
+import { type OutputSpec, type ParameterSpec, type PhaseTemplateSpec, PhaseTemplate, OperationTemplate, UnitProcedureTemplate, ProcedureTemplate } from './kind.js';
 import { Unit } from '../plant/kind.js';
 import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
-
-const PHASE_TEMPLATE = kindNamed<typeof PhaseTemplate>('PhaseTemplate');
-const OPERATION_TEMPLATE = kindNamed<typeof OperationTemplate>('OperationTemplate');
-const UNIT_PROCEDURE_TEMPLATE = kindNamed<typeof UnitProcedureTemplate>('UnitProcedureTemplate');
-const PROCEDURE_TEMPLATE = kindNamed<typeof ProcedureTemplate>('ProcedureTemplate');
 
 export type { ChartDiagnostic } from '../../../runtime/language/check-chart.js';
 
@@ -99,14 +93,14 @@ export function checkPhase(spec: PhaseTemplateSpec, read: StoreReader, site: str
 function templateFacts(read: StoreReader, site: string): ProceduralEnvironment['template'] {
   return (kind: TemplateKind, name: string): TemplateFacts | undefined => {
     if (kind === 'PhaseTemplate') {
-      const phase = read.get(PHASE_TEMPLATE, site, name)?.spec;
+      const phase = read.get(PhaseTemplate, site, name)?.spec;
       return phase && { parameters: phase.parameters, outputs: phase.outputs, roles: phase.roles.map((role) => role.name) };
     }
     if (kind === 'ProcedureTemplate') {
-      const procedure = read.get(PROCEDURE_TEMPLATE, site, name)?.spec;
+      const procedure = read.get(ProcedureTemplate, site, name)?.spec;
       return procedure && { parameters: procedure.parameters, outputs: [] };
     }
-    const sequence = read.get(kind === 'OperationTemplate' ? OPERATION_TEMPLATE : UNIT_PROCEDURE_TEMPLATE, site, name)?.spec;
+    const sequence = read.get(kind === 'OperationTemplate' ? OperationTemplate : UnitProcedureTemplate, site, name)?.spec;
     return sequence && { parameters: sequence.parameters, outputs: sequence.outputs };
   };
 }

@@ -6,7 +6,8 @@ import { blockedBecause, type BlockedWorld, type Blocker, elementBlockedBy, item
 import { heldBy } from '../runs/holds.js';
 import { elementIndex } from '../batches/tree/element-index.js';
 import { asShown, lookAtShown } from '../batches/recovery/unrecovered.js';
-import { type ElementStatus, Phase, type PhaseSpec, PhaseTemplate, type PhaseTemplateSpec, type ProcedureSpec, templateNotes } from './kind.js';
+import { type ElementStatus, Phase, type PhaseSpec, PhaseTemplate, type PhaseTemplateSpec, type ProcedureSpec } from './kind.js';
+import { templateNotes } from './template-notes.js';
 
 export function templateBody({ metadata, spec, ...resource }: Resource): unknown {
   const notes = resource.kind === PhaseTemplate.kind ? templateNotes(spec as PhaseTemplateSpec) : [];

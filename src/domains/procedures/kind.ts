@@ -3,30 +3,18 @@
  * decisions 1.7, 2.1, 2.2). A resource carries the fields of its template, frozen at creation, plus where it stands.
  */
 import * as v from 'valibot';
-import { undoneWrites } from '../../../runtime/language/undone-writes.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { ChartName, ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
 import type { State } from '../../../runtime/vocabulary/states.js';
 import type { PhaseCheckpoint, SfcStatus } from '../../../runtime/port.js';
 import { Count, Flag, Identifier, NumberText, Required, TagName, Text } from '../../platform/store/fields.js';
-import type { Kind } from '../../platform/store/kind.js';
-import {
-  admitOperation,
-  admitOperationTemplate,
-  admitPhase,
-  admitPhaseTemplate,
-  admitProcedure,
-  admitProcedureTemplate,
-  admitUnitProcedure,
-  admitUnitProcedureTemplate,
-  refuseTemplateDelete,
-} from './rules.js';
+import { type Kind, named, type Reference } from '../../platform/store/kind.js';
 import type { LifeSign } from '../../platform/store/life-sign.js';
 import type { Condition } from '../../platform/store/resource.js';
 import type { Hold } from '../runs/holds.js';
 import type { CommandRejection } from '../runs/command-rejection.js';
 import type { PendingCommand } from '../runs/pending-command.js';
-import { templateEdited } from './template-edits.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import type { ElementFailure } from '../runs/failures.js';
 
@@ -150,13 +138,14 @@ const ParameterValueField = v.strictObject({
 });
 
 /** Where the value of a parameter came from (decisions 1.7). */
-export interface ParameterValue {
-  readonly name: string;
-  readonly value: string;
-  readonly unit: string;
-  readonly source: 'formula-scaled' | 'override' | 'default';
-  readonly sourceRef: string;
-}
+export const ParameterValue = v.strictObject({
+  name: v.string(),
+  value: v.string(),
+  unit: v.string(),
+  source: v.picklist(['formula-scaled', 'override', 'default']),
+  sourceRef: v.string(),
+});
+export type ParameterValue = ToldBy<typeof ParameterValue>;
 
 // ---------------------------------------------------------------- specs
 
@@ -183,26 +172,9 @@ const PHASE_FIELDS = {
   timeoutSeconds: Count,
   restartStep: Text,
   edgeLocalHold: v.optional(v.boolean(), true),
-  /** Withdrawn (D-C-08): parsed so that what was written before stays valid; `withdrawnMembers` warns of it. */
+  /** Withdrawn (D-C-08): parsed so that what was written before stays valid; the notes of the template warn of it. */
   autoRestartWithinSeconds: Count,
 };
-
-/** What a phase template says that has no effect any more. */
-export function withdrawnMembers({ autoRestartWithinSeconds }: { readonly autoRestartWithinSeconds: number }): string[] {
-  if (autoRestartWithinSeconds === 0) return [];
-  return [`autoRestartWithinSeconds ${autoRestartWithinSeconds} has no effect: after a restart what was running is held and waits for a person`];
-}
-
-const notesOf = new WeakMap<object, readonly string[]>();
-
-/** What to think of before the template runs; kept with the spec, because every read of the template shows it. */
-export function templateNotes(spec: PhaseTemplateSpec): readonly string[] {
-  const known = notesOf.get(spec);
-  if (known) return known;
-  const notes = [...withdrawnMembers(spec), ...undoneWrites(spec as Parameters<typeof undoneWrites>[0]).map(({ message }) => message)];
-  notesOf.set(spec, notes);
-  return notes;
-}
 
 const SEQUENCE_FIELDS = {
   description: Text,
@@ -253,12 +225,13 @@ export type ProcedureSpec = v.InferOutput<typeof ProcedureSpec>;
 
 // ---------------------------------------------------------------- status
 
-export interface ElementOutput {
-  readonly name: string;
-  readonly value: string;
-  readonly type: (typeof PARAMETER_TYPES)[number];
-  readonly unit: string;
-}
+export const ElementOutput = v.strictObject({
+  name: v.string(),
+  value: v.string(),
+  type: v.picklist(PARAMETER_TYPES),
+  unit: v.string(),
+});
+export type ElementOutput = ToldBy<typeof ElementOutput>;
 
 /** Contract 3, Procedural resources: `choices`, or `min`, `max` and `unit` as decimal text; `resultKey` on AWAIT_RESULT. */
 export interface PendingPrompt {
@@ -350,6 +323,33 @@ export function elementStatus(spec: { readonly mode: Mode | '' }): ElementStatus
 
 type NoStatus = Readonly<Record<string, never>>;
 
+/** The templates that the steps of a chart stand for, and those of the charts inside it. They may come later (decisions Q-ERR-13). */
+export function templatesNamed({ steps = [] }: ProceduralChart, path: string, site: string): readonly Reference[] {
+  return steps.flatMap(({ templateKind, templateRef = '', subChart }, at) => {
+    const step = `${path}.steps[${at}]`;
+    const own = templateKind ? named({ path: `${step}.templateRef`, kind: templateKind, site, name: templateRef, when: 'run' }) : [];
+    return subChart ? [...own, ...templatesNamed(subChart, `${step}.subChart`, site)] : own;
+  });
+}
+
+/** A template stays for as long as another one is made of it (decisions Q-RECIPE-18). */
+function chartReferences({ chart }: { readonly chart: ProceduralChart }, site: string): readonly Reference[] {
+  return templatesNamed(chart, 'chart', site).map((reference) => ({ ...reference, holds: true }));
+}
+
+/**
+ * What an element names that stands by itself. What is below it, and what a batch has made, is part of a run: the root or the batch
+ * says for the whole of it what it works with.
+ */
+function elementReferences(
+  kind: (typeof TEMPLATE_KINDS)[number],
+): (spec: { readonly batchRef: string; readonly parentRef: unknown; readonly templateRef: string; readonly unitRef?: string }, site: string) => readonly Reference[] {
+  return ({ batchRef, parentRef, templateRef, unitRef = '' }, site) => {
+    if (batchRef !== '' || parentRef !== null) return [];
+    return named({ path: 'templateRef', kind, site, name: templateRef, when: 'run' }, { path: 'unitRef', kind: 'Unit', site, name: unitRef, when: 'run' });
+  };
+}
+
 /** What all eight kinds have in common. */
 const RECIPE = { group: 'recipe', scope: 'site', body: 'spec', apply: { how: 'yes' } } as const;
 
@@ -360,10 +360,6 @@ export const PhaseTemplate: Kind<PhaseTemplateSpec, NoStatus> = {
   path: 'phasetemplates',
   spec: PhaseTemplateSpec,
   initialStatus: () => ({}),
-  warnings: templateNotes,
-  admit: admitPhaseTemplate,
-  companions: templateEdited('PhaseTemplate'),
-  refuseDelete: refuseTemplateDelete,
 };
 
 export const OperationTemplate: Kind<OperationTemplateSpec, NoStatus> = {
@@ -373,9 +369,7 @@ export const OperationTemplate: Kind<OperationTemplateSpec, NoStatus> = {
   path: 'operationtemplates',
   spec: OperationTemplateSpec,
   initialStatus: () => ({}),
-  admit: admitOperationTemplate,
-  companions: templateEdited('OperationTemplate'),
-  refuseDelete: refuseTemplateDelete,
+  references: chartReferences,
 };
 
 export const UnitProcedureTemplate: Kind<UnitProcedureTemplateSpec, NoStatus> = {
@@ -385,9 +379,7 @@ export const UnitProcedureTemplate: Kind<UnitProcedureTemplateSpec, NoStatus> = 
   path: 'unitproceduretemplates',
   spec: UnitProcedureTemplateSpec,
   initialStatus: () => ({}),
-  admit: admitUnitProcedureTemplate,
-  companions: templateEdited('UnitProcedureTemplate'),
-  refuseDelete: refuseTemplateDelete,
+  references: chartReferences,
 };
 
 export const ProcedureTemplate: Kind<ProcedureTemplateSpec, NoStatus> = {
@@ -397,9 +389,7 @@ export const ProcedureTemplate: Kind<ProcedureTemplateSpec, NoStatus> = {
   path: 'proceduretemplates',
   spec: ProcedureTemplateSpec,
   initialStatus: () => ({}),
-  admit: admitProcedureTemplate,
-  companions: templateEdited('ProcedureTemplate'),
-  refuseDelete: refuseTemplateDelete,
+  references: chartReferences,
 };
 
 export const Phase: Kind<PhaseSpec, ElementStatus> = {
@@ -410,7 +400,7 @@ export const Phase: Kind<PhaseSpec, ElementStatus> = {
   path: 'phases',
   spec: PhaseSpec,
   initialStatus: elementStatus,
-  admit: admitPhase,
+  references: elementReferences('PhaseTemplate'),
 };
 
 export const Operation: Kind<OperationSpec, ElementStatus> = {
@@ -421,7 +411,7 @@ export const Operation: Kind<OperationSpec, ElementStatus> = {
   path: 'operations',
   spec: OperationSpec,
   initialStatus: elementStatus,
-  admit: admitOperation,
+  references: elementReferences('OperationTemplate'),
 };
 
 export const UnitProcedure: Kind<UnitProcedureSpec, ElementStatus> = {
@@ -432,7 +422,7 @@ export const UnitProcedure: Kind<UnitProcedureSpec, ElementStatus> = {
   path: 'unitprocedures',
   spec: UnitProcedureSpec,
   initialStatus: elementStatus,
-  admit: admitUnitProcedure,
+  references: elementReferences('UnitProcedureTemplate'),
 };
 
 export const Procedure: Kind<ProcedureSpec, ElementStatus> = {
@@ -443,7 +433,7 @@ export const Procedure: Kind<ProcedureSpec, ElementStatus> = {
   path: 'procedures',
   spec: ProcedureSpec,
   initialStatus: elementStatus,
-  admit: admitProcedure,
+  references: elementReferences('ProcedureTemplate'),
 };
 
 /** Labels set by the system (decisions 1.1), to be read; nothing acts on them. */

@@ -4,16 +4,26 @@ import { type CrudDeps, type CrudOptions, crudRoutes } from '../../platform/http
 import { readFlag } from '../../platform/http/log-query.js';
 import { flag, text } from '../../platform/http/parameters.js';
 import type { Route } from '../../platform/http/route.js';
-import type { Kind, StoreReader } from '../../platform/store/kind.js';
+import type { Kind, StoreReader, Ruled } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { elementBody, elementItem, phaseBody, templateBody } from './dto.js';
 import type { BlockedWorld } from '../batches/reading/blocked-by.js';
 import { elementIndex } from '../batches/tree/element-index.js';
 import { phasesAtWork } from './at-work.js';
-import { type ElementStatus, Operation, OperationTemplate, Phase, PhaseTemplate, Procedure, ProcedureTemplate, UnitProcedure, UnitProcedureTemplate } from './kind.js';
+import { type ElementStatus, Phase } from './kind.js';
 import { elementsBelow, refuseAtWork, refuseHolder, removalOf } from './removal.js';
 import { isAdhoc } from './roots.js';
-import { isActive } from './rules.js';
+import {
+  isActive,
+  phaseTemplateRules,
+  operationTemplateRules,
+  unitProcedureTemplateRules,
+  procedureTemplateRules,
+  procedureRules,
+  unitProcedureRules,
+  operationRules,
+  phaseRules,
+} from './rules.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
 
@@ -63,7 +73,7 @@ function filterOf<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>): Crud
   };
 }
 
-function elementRoutes<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>, options: Pick<CrudOptions<Spec, ElementStatus, ProcedureDeps>, 'dto'>): Route<ProcedureDeps>[] {
+function elementRoutes<Spec extends OwnedSpec>(kind: Ruled<Spec, ElementStatus>, options: Pick<CrudOptions<Spec, ElementStatus, ProcedureDeps>, 'dto'>): Route<ProcedureDeps>[] {
   return crudRoutes<Spec, ElementStatus, ProcedureDeps>(kind, {
     ...TIERS,
     ...options,
@@ -86,12 +96,12 @@ function elementRoutes<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>, 
 const element = (resource: Resource<object, ElementStatus>, _read: StoreReader, deps: ProcedureDeps): unknown => elementBody(resource, deps);
 
 export const procedureRoutes = [
-  ...elementRoutes(Procedure, { dto: element }),
-  ...elementRoutes(UnitProcedure, { dto: element }),
-  ...elementRoutes(Operation, { dto: element }),
-  ...elementRoutes(Phase, { dto: (phase, _read, deps) => phaseBody(phase, deps) }),
-  ...crudRoutes(PhaseTemplate, { ...TIERS, dto: templateBody }),
-  ...crudRoutes(OperationTemplate, { ...TIERS, dto: templateBody }),
-  ...crudRoutes(UnitProcedureTemplate, { ...TIERS, dto: templateBody }),
-  ...crudRoutes(ProcedureTemplate, { ...TIERS, dto: templateBody }),
+  ...elementRoutes(procedureRules, { dto: element }),
+  ...elementRoutes(unitProcedureRules, { dto: element }),
+  ...elementRoutes(operationRules, { dto: element }),
+  ...elementRoutes(phaseRules, { dto: (phase, _read, deps) => phaseBody(phase, deps) }),
+  ...crudRoutes(phaseTemplateRules, { ...TIERS, dto: templateBody }),
+  ...crudRoutes(operationTemplateRules, { ...TIERS, dto: templateBody }),
+  ...crudRoutes(unitProcedureTemplateRules, { ...TIERS, dto: templateBody }),
+  ...crudRoutes(procedureTemplateRules, { ...TIERS, dto: templateBody }),
 ];

@@ -1,44 +1,34 @@
 /** Admission of procedural templates and resources (contract 3, Procedural resources; decisions 2.8, Q-ST-08, Q-RECIPE-18). */
 import { checkFormals } from '../../../runtime/language/formals.js';
 import type { NameFacts } from '../../../runtime/language/scope.js';
-import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
-import { conflict, invalid } from '../../platform/base/refusal.js';
-import type { Admission, Dependent, Kind, StoreReader } from '../../platform/store/kind.js';
-import { kindNamed } from '../../platform/store/named-kind.js';
+import { conflict, invalid, type Refusal } from '../../platform/base/refusal.js';
+import { type Admission, type Dependent, type Kind, type StoreReader, ruled } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { dependentsIn } from '../plant/rules.js';
-import type { MasterRecipe } from '../recipes/kind.js';
 import type { ElementRef } from './roots.js';
 import { type ChartDiagnostic, checkPhase, checkSequence, refuseInvalid } from './charts.js';
-import type {
-  ElementStatus,
-  Operation,
-  OperationSpec,
-  OperationTemplate,
-  OperationTemplateSpec,
-  OutputSpec,
-  ParameterSpec,
-  Phase,
-  PhaseSpec,
+import {
+  type ElementStatus,
+  type OperationSpec,
+  type OperationTemplateSpec,
+  type OutputSpec,
+  type ParameterSpec,
+  type PhaseSpec,
+  type PhaseTemplateSpec,
+  type ProcedureSpec,
+  type ProcedureTemplateSpec,
   PhaseTemplate,
-  PhaseTemplateSpec,
-  Procedure,
-  ProcedureSpec,
-  ProcedureTemplate,
-  ProcedureTemplateSpec,
-  UnitProcedure,
+  OperationTemplate,
   UnitProcedureTemplate,
+  ProcedureTemplate,
+  Phase,
+  Operation,
+  UnitProcedure,
+  Procedure,
 } from './kind.js';
-
-export const PHASE_TEMPLATE = kindNamed<typeof PhaseTemplate>('PhaseTemplate');
-export const OPERATION_TEMPLATE = kindNamed<typeof OperationTemplate>('OperationTemplate');
-export const UNIT_PROCEDURE_TEMPLATE = kindNamed<typeof UnitProcedureTemplate>('UnitProcedureTemplate');
-export const PROCEDURE_TEMPLATE = kindNamed<typeof ProcedureTemplate>('ProcedureTemplate');
-export const PHASE = kindNamed<typeof Phase>('Phase');
-export const OPERATION = kindNamed<typeof Operation>('Operation');
-export const UNIT_PROCEDURE = kindNamed<typeof UnitProcedure>('UnitProcedure');
-export const PROCEDURE = kindNamed<typeof Procedure>('Procedure');
-const MASTER_RECIPE = kindNamed<typeof MasterRecipe>('MasterRecipe');
+import { MasterRecipe } from '../recipes/kind.js';
+import { templateEdited } from './template-edits.js';
+import { templateNotes } from './template-notes.js';
 
 type NoStatus = Readonly<Record<string, never>>;
 
@@ -126,44 +116,62 @@ function refuseOwned(kind: keyof typeof PARENT_KIND, { batchRef, parentRef }: Ow
 const PARENT_KIND = { Phase: 'Operation', Operation: 'UnitProcedure', UnitProcedure: 'Procedure', Procedure: '' } as const;
 
 function parentOf(read: StoreReader, site: string, parentRef: ElementRef | null): Resource<Owned, ElementStatus> | undefined {
-  const kind = parentRef && [OPERATION, UNIT_PROCEDURE, PROCEDURE].find((candidate) => candidate.kind === parentRef.kind);
+  const kind = parentRef && [Operation, UnitProcedure, Procedure].find((candidate) => candidate.kind === parentRef.kind);
   return kind ? read.get(kind as unknown as Kind<Owned, ElementStatus>, site, parentRef.name) : undefined;
 }
 
 // ---------------------------------------------------------------- delete
 
-/** Whether a chart, or a chart inside it, names a template. */
-export function usesTemplate(chart: ProceduralChart | undefined, kind: string, name: string): boolean {
-  return (chart?.steps ?? []).some((step) => (step.templateKind === kind && step.templateRef === name) || usesTemplate(step.subChart, kind, name));
+/** 409 with `referencedBy` while a recipe, a template or an active element uses it (decisions Q-RECIPE-18): recipes first. */
+function referenced({ kind, metadata }: Resource, holders: readonly Dependent[]): Refusal {
+  const isRecipe = (holder: Dependent): boolean => holder.kind === MasterRecipe.kind;
+  const referencedBy = [...holders.filter(isRecipe), ...holders.filter((holder) => !isRecipe(holder))];
+  const named = referencedBy.slice(0, 3).map((user) => `${user.kind} ${user.name}`);
+  return conflict('referenced', `${kind} ${metadata.name} is still used by ${named.join(', ')}`, { referencedBy });
 }
 
-/** @throws Refusal 409 with `referencedBy` while a recipe, a template or an active element uses it (decisions Q-RECIPE-18). */
-export function refuseTemplateDelete({ kind, metadata }: Resource, read: StoreReader): void {
-  const { name, site } = metadata;
-  const charted = [OPERATION_TEMPLATE, UNIT_PROCEDURE_TEMPLATE, PROCEDURE_TEMPLATE] as const;
-  const referencedBy: Dependent[] = [
-    ...dependentsIn(read, MASTER_RECIPE, site, ({ spec }) => usesTemplate(spec.procedure.chart, kind, name)),
-    ...charted.flatMap((template) => dependentsIn(read, template, site, ({ spec }: { spec: { chart: ProceduralChart } }) => usesTemplate(spec.chart, kind, name))),
-    ...activeUsers(read, site, kind, name),
-  ];
-  if (referencedBy.length === 0) return;
-  throw conflict(
-    'referenced',
-    `${kind} ${name} is still used by ${referencedBy
-      .slice(0, 3)
-      .map((user) => `${user.kind} ${user.name}`)
-      .join(', ')}`,
-    { referencedBy },
-  );
-}
-
-function activeUsers(read: StoreReader, site: string, templateKind: string, name: string): Dependent[] {
-  const element = { PhaseTemplate: PHASE, OperationTemplate: OPERATION, UnitProcedureTemplate: UNIT_PROCEDURE, ProcedureTemplate: PROCEDURE }[templateKind];
-  if (!element) return [];
-  return dependentsIn<{ templateRef: string }, ElementStatus>(read, element as never, site, ({ spec, status }) => spec.templateRef === name && isActive(status));
+/** An element at work keeps the template that it was made from. */
+function activeUsers<Spec extends { readonly templateRef: string }>(element: Kind<Spec, ElementStatus>): (template: Resource, read: StoreReader) => readonly Dependent[] {
+  return ({ metadata }, read) => dependentsIn(read, element, metadata.site, ({ spec, status }) => spec.templateRef === metadata.name && isActive(status));
 }
 
 /** Not final, not Idle (decisions, conventions). */
 export function isActive(status: ElementStatus): boolean {
   return !['Idle', 'Complete', 'Stopped', 'Aborted'].includes(status.state);
 }
+
+// ---------------------------------------------------------------- the kinds with their rules
+
+export const phaseTemplateRules = ruled(PhaseTemplate, {
+  warnings: templateNotes,
+  admit: admitPhaseTemplate,
+  companions: templateEdited('PhaseTemplate'),
+  dependents: activeUsers(Phase),
+  held: referenced,
+});
+
+export const operationTemplateRules = ruled(OperationTemplate, {
+  admit: admitOperationTemplate,
+  companions: templateEdited('OperationTemplate'),
+  dependents: activeUsers(Operation),
+  held: referenced,
+});
+
+export const unitProcedureTemplateRules = ruled(UnitProcedureTemplate, {
+  admit: admitUnitProcedureTemplate,
+  companions: templateEdited('UnitProcedureTemplate'),
+  dependents: activeUsers(UnitProcedure),
+  held: referenced,
+});
+
+export const procedureTemplateRules = ruled(ProcedureTemplate, {
+  admit: admitProcedureTemplate,
+  companions: templateEdited('ProcedureTemplate'),
+  dependents: activeUsers(Procedure),
+  held: referenced,
+});
+
+export const phaseRules = ruled(Phase, { admit: admitPhase });
+export const operationRules = ruled(Operation, { admit: admitOperation });
+export const unitProcedureRules = ruled(UnitProcedure, { admit: admitUnitProcedure });
+export const procedureRules = ruled(Procedure, { admit: admitProcedure });

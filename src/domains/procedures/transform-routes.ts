@@ -8,7 +8,9 @@ import { isPrintableName, printNetwork } from '../../../runtime/language/print-n
 import { portLookup } from '../../../runtime/catalog.js';
 import type { CompositeType, NetworkVariable } from '../../../runtime/vocabulary/network.js';
 import { invalid, Refusal } from '../../platform/base/refusal.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { routesFor } from '../../platform/http/route.js';
+import { ScalarMap } from '../../platform/store/fields.js';
 import type { Store } from '../../platform/store/store.js';
 import { TemplateInput, TemplateTag } from '../control-modules/kind.js';
 import { tagOfOutput } from '../control-modules/merge.js';
@@ -19,8 +21,33 @@ import { Block, BlockConnection, BlockVariableBinding } from '../logic/kind.js';
 
 const route = routesFor<{ readonly store: Store }>();
 
+const Diagnostic = v.strictObject({
+  line: v.number(),
+  column: v.number(),
+  severity: v.picklist(['error', 'warning']),
+  code: v.string(),
+  message: v.string(),
+  /** Where in a chart; absent for text alone. */
+  chart: v.optional(v.string()),
+  step: v.optional(v.string()),
+  /** Index in the transitions of the chart. */
+  transition: v.optional(v.number()),
+});
+const Verdict = v.strictObject({ valid: v.literal(true), diagnostics: v.array(Diagnostic) });
+type Verdict = ToldBy<typeof Verdict>;
+
+const NetworkBody = v.strictObject({
+  blocks: v.array(v.strictObject({ ...Block.entries, comment: v.optional(v.string()), params: v.optional(ScalarMap) })),
+  dataConnections: v.array(BlockConnection),
+  inputs: v.array(v.strictObject({ name: v.string(), dataType: v.string(), defaultValue: v.optional(v.string()) })),
+  variableBindings: v.array(BlockVariableBinding),
+  tags: v.array(TemplateTag),
+  name: v.string(),
+  scanInterval: v.string(),
+});
+
 /** 200 with warnings, else the refusal that the write itself would give (decisions Q-ST-03). */
-function verdict(diagnostics: readonly ChartDiagnostic[], unprocessable: boolean): unknown {
+function verdict(diagnostics: readonly ChartDiagnostic[], unprocessable: boolean): Verdict {
   const first = diagnostics.find((diagnostic) => diagnostic.severity === 'error');
   if (!first) return { valid: true, diagnostics };
   const message = `line ${first.line}: ${first.message}`;
@@ -29,7 +56,7 @@ function verdict(diagnostics: readonly ChartDiagnostic[], unprocessable: boolean
     : new Refusal('invalid', message, { code: 'st_invalid', valid: false, diagnostics });
 }
 
-function diagnoseText(source: string, mode: 'program' | 'expression', store: Store): unknown {
+function diagnoseText(source: string, mode: 'program' | 'expression', store: Store): Verdict {
   const scope = looseScope();
   if (mode === 'expression') {
     const { expression, diagnostics } = parseCondition(source);
@@ -72,6 +99,8 @@ export const transformRoutes = [
     path: '/api/v1/control-logic/to-st',
     action: 'controllogic:transform',
     tier: 'engineer',
+    reply: v.strictObject({ st: v.string() }),
+    errors: { 400: ['invalid_network'] },
     summary: 'Print a network as structured text',
     computes: true,
     body: v.strictObject({
@@ -99,10 +128,12 @@ export const transformRoutes = [
     path: '/api/v1/control-logic/to-network',
     action: 'controllogic:transform',
     tier: 'engineer',
+    reply: NetworkBody,
+    errors: { 422: ['unprocessable'] },
     summary: 'Compile structured text to a network; what it answers is the logic of a template as it is posted',
     computes: true,
     body: v.strictObject({ st: v.string() }),
-    handle({ body }, { store }) {
+    handle({ body }, { store }): ToldBy<typeof NetworkBody> {
       const { blocks, connections, name, scanInterval, inputs, outputs, variableBindings } = compileText(body.st, compositesOf(store), { blocks: [], dataConnections: [] });
       const known = new Set(inputs.map((input) => input.name));
       return {
@@ -121,6 +152,8 @@ export const transformRoutes = [
     path: '/api/v1/validate/st',
     action: 'validate:st',
     tier: 'engineer',
+    reply: Verdict,
+    errors: { 400: ['st_invalid'], 422: ['unprocessable'] },
     summary: 'Check structured text: a control-module program, a step action, or a condition',
     computes: true,
     body: v.strictObject({ source: v.string(), mode: v.optional(v.picklist(['program', 'expression']), 'program') }),
@@ -131,6 +164,8 @@ export const transformRoutes = [
     path: '/api/v1/validate/sfc-chart',
     action: 'validate:sfc-chart',
     tier: 'engineer',
+    reply: Verdict,
+    errors: { 400: ['st_invalid'] },
     summary: 'Check a whole chart of a phase, or a procedural chart',
     computes: true,
     body: ChartRequest,

@@ -4,8 +4,7 @@
  */
 import type { ChartTransition, ParameterBinding, ProceduralChart, ProceduralStep } from '../../../runtime/vocabulary/chart.js';
 import { diff, summarise } from './revisions.js';
-import type { Formula, FormulaParameter, MasterRecipeSpec } from './kind.js';
-import type { UsedTemplate } from './used-templates.js';
+import type { Formula, FormulaParameter, MasterRecipeSpec, UsedTemplate } from './kind.js';
 
 export interface RecipeContent {
   readonly spec: MasterRecipeSpec;

@@ -2,12 +2,12 @@
 import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Condition, Resource } from '../../platform/store/resource.js';
-import type { ControlRecipeSpec, MasterRecipeSpec, MasterRecipeStatus, RecipeRevisionSpec } from './kind.js';
-import { withdrawnMembers } from '../procedures/kind.js';
+import { type ControlRecipeSpec, type MasterRecipeSpec, type MasterRecipeStatus, type RecipeRevisionSpec, MasterRecipe } from './kind.js';
 import { expandRecipe, templatesOf } from './expand.js';
 import { changeWords, templateChanges } from './released.js';
-import { heldBy, MASTER_RECIPE } from './rules.js';
+import { heldBy } from './rules.js';
 import { bindingMatrix } from './validity.js';
+import { withdrawnMembers } from '../procedures/template-notes.js';
 
 export function recipeBody(resource: Resource<MasterRecipeSpec, MasterRecipeStatus>, read: StoreReader): unknown {
   const { metadata, spec, status } = resource;
@@ -37,7 +37,7 @@ function templateConditions(resource: Resource<MasterRecipeSpec, MasterRecipeSta
 function siblingNotes({ metadata, spec, status }: Resource<MasterRecipeSpec, MasterRecipeStatus>, read: StoreReader): string[] {
   if (status.phase !== 'Effective' || spec.productID === '') return [];
   const others = read
-    .list(MASTER_RECIPE, metadata.site)
+    .list(MasterRecipe, metadata.site)
     .filter((other) => other.metadata.name !== metadata.name && other.spec.productID === spec.productID && other.status.phase === 'Effective');
   return others.map((other) => `version ${other.spec.version} of product ${spec.productID} is Effective too: recipe ${other.metadata.name}`);
 }

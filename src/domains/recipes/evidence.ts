@@ -5,8 +5,8 @@
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { ControlRecipeSpec, MasterRecipeSpec, MasterRecipeStatus } from './kind.js';
-import { RECIPE_REVISION, recipeDigest, revisionName } from './revisions.js';
+import { type ControlRecipeSpec, type MasterRecipeSpec, type MasterRecipeStatus, RecipeRevision } from './kind.js';
+import { recipeDigest, revisionName } from './revisions.js';
 
 /** One sentence; undefined when the recipe is what its digest and its revision say. */
 export function recipeMismatch(read: StoreReader, { metadata, spec, status }: Resource<MasterRecipeSpec, MasterRecipeStatus>): string | undefined {
@@ -14,7 +14,7 @@ export function recipeMismatch(read: StoreReader, { metadata, spec, status }: Re
   if (status.digest === '') return undefined;
   const digest = recipeDigest(spec);
   if (digest !== status.digest) return `recipe ${name} is not what it was when it was written and signed: its content does not have its digest`;
-  const revision = read.get(RECIPE_REVISION, site, revisionName(name, status.revision))?.spec;
+  const revision = read.get(RecipeRevision, site, revisionName(name, status.revision))?.spec;
   if (revision === undefined) return status.revision === 0 ? undefined : `revision ${status.revision} of recipe ${name} is missing`;
   if (revision.digest !== digest || recipeDigest(revision.spec) !== digest) return `recipe ${name} is not revision ${status.revision} of it`;
   const signed = revision.signatures.map(({ signature }) => signature);

@@ -6,8 +6,7 @@
 import type { ProceduralChart, ProceduralStep, StepLevel, TemplateKind } from '../../../runtime/vocabulary/chart.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { PhaseTemplateSpec } from '../procedures/kind.js';
-import { PHASE_TEMPLATE } from '../procedures/rules.js';
+import { type PhaseTemplateSpec, PhaseTemplate } from '../procedures/kind.js';
 import { templateNamed } from './used-templates.js';
 
 /** Templates by kind and name, as the store has them or as a control recipe froze them. */
@@ -18,7 +17,7 @@ export interface Templates {
 
 export function templatesOf(read: StoreReader, site: string): Templates {
   return {
-    phase: (name) => read.get(PHASE_TEMPLATE, site, name)?.spec,
+    phase: (name) => read.get(PhaseTemplate, site, name)?.spec,
     chart: (kind, name) => (templateNamed(read, site, kind, name) as Resource<{ chart?: ProceduralChart }> | undefined)?.spec.chart,
   };
 }

@@ -8,10 +8,10 @@ import { created, done, type RequestContext } from '../../platform/http/route.js
 import { companionsOf } from '../../platform/store/companions.js';
 import type { Store } from '../../platform/store/store.js';
 import { addFormula, formulaOf, removeFormula, replaceFormula } from './formulas.js';
-import { Formula, FormulaParameter, MasterRecipe, type MasterRecipeSpec } from './kind.js';
+import { Formula, FormulaParameter, type MasterRecipeSpec, MasterRecipe } from './kind.js';
 import { requireRecipe } from './lifecycle.js';
 import { RECIPE_PATH, recipeExists, type RecipeDeps, route } from './recipe-route.js';
-import { checkFormula, EDITABLE, MASTER_RECIPE } from './rules.js';
+import { checkFormula, EDITABLE, masterRecipeRules } from './rules.js';
 
 const FORMULAS = `${RECIPE_PATH}/formulas` as const;
 const ONE = `${FORMULAS}/{formulaName}` as const;
@@ -31,15 +31,19 @@ async function writeFormulas(context: Context, store: Store, change: (spec: Mast
   if (!EDITABLE.includes(recipe.status.phase))
     throw conflict('recipe_phase', `recipe ${name} is ${recipe.status.phase}; its formulas can be edited in Draft and Rejected only`, { phase: recipe.status.phase });
   const spec = change(recipe.spec);
-  const companions = companionsOf(MasterRecipe, { site, name, spec, before: recipe, read: store, by: context.caller.displayName });
+  const companions = companionsOf(masterRecipeRules, { site, name, spec, before: recipe, read: store, by: context.caller.displayName });
   await store.write({
-    puts: [{ kind: MASTER_RECIPE, site, name, spec, ...(companions.status ? { status: companions.status } : {}) }, ...(companions.puts ?? [])],
+    puts: [{ kind: MasterRecipe, site, name, spec, ...(companions.status ? { status: companions.status } : {}) }, ...(companions.puts ?? [])],
     audits: [context.audit({ target: { kind: 'MasterRecipe', name, site }, before: recipe.spec.formulas, after: spec.formulas })],
   });
   return spec;
 }
 
-const audit = { action: 'Update', category: 'formula', target: ({ site, name }: Record<string, string>) => ({ kind: 'MasterRecipe', name, site }) } as const;
+const audit = {
+  action: 'Update',
+  category: 'formula',
+  target: ({ site, name }: { readonly site: string; readonly name: string }) => ({ kind: 'MasterRecipe', name, site }),
+} as const;
 
 const FormulaChange = v.strictObject({
   name: v.optional(v.string()),
@@ -125,7 +129,7 @@ export const formulaRoutes = [
     summary: 'All formulas of the sites the caller may see',
     handle: ({ caller }, { store }) =>
       store
-        .list(MASTER_RECIPE)
+        .list(MasterRecipe)
         .filter(({ metadata }) => mayVisit(caller, metadata.site))
         .flatMap(({ metadata, spec, status }) =>
           spec.formulas.map((formula) => ({ site: metadata.site, recipe: metadata.name, version: spec.version, phase: status.phase, ...formula })),

@@ -2,12 +2,8 @@
 import * as v from 'valibot';
 import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import { NumberText, Required, Text } from '../../platform/store/fields.js';
-import type { Kind } from '../../platform/store/kind.js';
-import { ProceduralChartField, type ParameterValue } from '../procedures/kind.js';
-import { recipeCompanions } from './revisions.js';
-import type { ReleasedTemplate } from './released.js';
-import type { UsedTemplate } from './used-templates.js';
-import { admitRecipe, recipeDependents, refuseRecipeDelete } from './rules.js';
+import { type Kind, named, type Reference } from '../../platform/store/kind.js';
+import { ProceduralChartField, type ParameterValue, templatesNamed } from '../procedures/kind.js';
 
 export const FormulaParameter = v.strictObject({
   name: Required,
@@ -103,11 +99,31 @@ export const MasterRecipe: Kind<MasterRecipeSpec, MasterRecipeStatus> = {
   body: 'spec',
   apply: { how: 'yes' },
   initialStatus: () => ({ phase: 'Draft', revision: 0, digest: '', lifecycle: [] }),
-  admit: admitRecipe,
-  companions: recipeCompanions,
-  dependents: ({ metadata }, read) => recipeDependents(read, metadata.site, metadata.name),
-  refuseDelete: refuseRecipeDelete,
+  references: ({ procedure, equipmentRequirements, coordinationRefs }, site) => [
+    ...templatesNamed(procedure.chart, 'procedure.chart', site).map((reference) => ({ ...reference, holds: true }) as const),
+    ...named(
+      ...equipmentRequirements.map(({ defaultUnit }, at): Reference => ({ path: `equipmentRequirements[${at}].defaultUnit`, kind: 'Unit', site, name: defaultUnit, when: 'run' })),
+    ),
+    ...coordinationRefs.map(({ kind, name }, at): Reference => ({ path: `coordinationRefs[${at}]`, kind, site, name, when: 'run' })),
+  ],
 };
+
+/** A template that a step stands for, with the digest of its content: what a revision rested on. */
+export interface UsedTemplate {
+  /** Step path, for example `makeResin/charge/monomer`. */
+  readonly path: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly digest: string;
+}
+
+/** A template as it was released (D-C-11). */
+export interface ReleasedTemplate {
+  readonly kind: string;
+  readonly name: string;
+  readonly digest: string;
+  readonly spec: unknown;
+}
 
 /** One revision, named `<recipe>.r<revision>`; evidence, written by the gateway only. */
 export interface RecipeRevisionSpec {

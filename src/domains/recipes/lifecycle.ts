@@ -7,10 +7,10 @@ import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
-import type { LifecycleEntry, MasterRecipeSpec, MasterRecipeStatus, RecipePhase } from './kind.js';
-import { MASTER_RECIPE, heldBy, type LifecycleAction, nextPhase, refuseDuplicate, REVERTIBLE } from './rules.js';
-import { recipeDigest, RECIPE_REVISION, revise, revisionName, signRevision } from './revisions.js';
-import { presentTemplates, type ReleasedTemplate, releasedTemplates, releasedView, templateChanges } from './released.js';
+import { type LifecycleEntry, type MasterRecipeSpec, type MasterRecipeStatus, type RecipePhase, MasterRecipe, RecipeRevision, type ReleasedTemplate } from './kind.js';
+import { heldBy, type LifecycleAction, nextPhase, refuseDuplicate, REVERTIBLE } from './rules.js';
+import { recipeDigest, revise, revisionName, signRevision } from './revisions.js';
+import { presentTemplates, releasedTemplates, releasedView, templateChanges } from './released.js';
 import { type Signatory, type SigningKeys, sign } from '../signatures/signature.js';
 import { recipeProblems } from './validity.js';
 
@@ -40,7 +40,7 @@ export interface LifecycleReply {
 type RecipeResource = Resource<MasterRecipeSpec, MasterRecipeStatus>;
 
 export function requireRecipe(store: Store, site: string, name: string): RecipeResource {
-  const recipe = store.get(MASTER_RECIPE, site, name);
+  const recipe = store.get(MasterRecipe, site, name);
   if (!recipe) throw missing('recipe', name);
   return recipe;
 }
@@ -53,7 +53,7 @@ export async function moveRecipe(deps: LifecycleDeps, site: string, name: string
   const { entry, audit } = signed(deps, recipe, action, to, reason, actor, recipe.status.revision, recipe.spec, released ? { templates: released.map(named) } : {});
   const change = signRevision(deps.store, recipe, entry, released);
   await deps.store.write({
-    puts: [{ kind: MASTER_RECIPE, site, name, status: change.status }, ...change.puts],
+    puts: [{ kind: MasterRecipe, site, name, status: change.status }, ...change.puts],
     audits: [audit],
   });
   return reply(name, entry);
@@ -97,7 +97,7 @@ export async function confirmTemplates(
   const { entry, audit } = signed(deps, recipe, 'confirm-templates', phase, reason, actor, revision, recipe.spec, { templates: reached.map(named) });
   const change = signRevision(store, recipe, entry, reached);
   const edits = recipe.status.templateEdits?.filter((edit) => !changes.some((each) => each.kind === edit.kind && each.name === edit.name && confirm.includes(each.present)));
-  await store.write({ puts: [{ kind: MASTER_RECIPE, site, name, status: { ...change.status, ...(edits ? { templateEdits: edits } : {}) } }, ...change.puts], audits: [audit] });
+  await store.write({ puts: [{ kind: MasterRecipe, site, name, status: { ...change.status, ...(edits ? { templateEdits: edits } : {}) } }, ...change.puts], audits: [audit] });
   return { ...reply(name, entry), templates: reached.map(named) };
 }
 
@@ -121,7 +121,7 @@ export async function revertRecipe(
   actor: LifecycleActor,
 ): Promise<LifecycleReply & { readonly revision: number; readonly revertedTo: number }> {
   const recipe = requireRecipe(deps.store, site, name);
-  const wanted = deps.store.get(RECIPE_REVISION, site, revisionName(name, revision));
+  const wanted = deps.store.get(RecipeRevision, site, revisionName(name, revision));
   if (!wanted) throw missing('revision', `${revision} of recipe ${name}`);
   if (!REVERTIBLE.includes(recipe.status.phase)) {
     throw conflict('recipe_phase', `recipe ${name} is ${recipe.status.phase}; withdraw it before reverting`, { phase: recipe.status.phase });
@@ -135,7 +135,7 @@ export async function revertRecipe(
     revertedTo: revision,
     entry,
   });
-  await deps.store.write({ puts: [{ kind: MASTER_RECIPE, site, name, spec: wanted.spec.spec, status }, ...(puts ?? [])], audits: [audit] });
+  await deps.store.write({ puts: [{ kind: MasterRecipe, site, name, spec: wanted.spec.spec, status }, ...(puts ?? [])], audits: [audit] });
   return { ...reply(name, entry), revision: next, revertedTo: revision };
 }
 

@@ -6,16 +6,9 @@
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { MasterRecipeSpec, MasterRecipeStatus, RecipeRevisionSpec } from './kind.js';
-import { diff, RECIPE_REVISION, revisionName, summarise } from './revisions.js';
+import { type MasterRecipeSpec, type MasterRecipeStatus, type RecipeRevisionSpec, RecipeRevision, type ReleasedTemplate } from './kind.js';
+import { diff, revisionName, summarise } from './revisions.js';
 import { templateNamed, usedTemplates } from './used-templates.js';
-
-export interface ReleasedTemplate {
-  readonly kind: string;
-  readonly name: string;
-  readonly digest: string;
-  readonly spec: unknown;
-}
 
 export interface TemplateChange {
   readonly kind: string;
@@ -44,7 +37,7 @@ export function presentTemplates(read: StoreReader, site: string, { procedure }:
 }
 
 export function currentRevision(read: StoreReader, { metadata, status }: RecipeResource): Resource<RecipeRevisionSpec> | undefined {
-  return read.get(RECIPE_REVISION, metadata.site, revisionName(metadata.name, status.revision));
+  return read.get(RecipeRevision, metadata.site, revisionName(metadata.name, status.revision));
 }
 
 /** Undefined while the recipe is not released, and of one that was released before its templates were kept. */

@@ -6,14 +6,14 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { recipeChanges, type RecipeContent } from './diff-words.js';
 import { revisionBody, revisionItem } from './dto.js';
-import type { RecipeRevisionSpec } from './kind.js';
+import { type RecipeRevisionSpec, RecipeRevision } from './kind.js';
 import { revisionNumber } from './lifecycle-routes.js';
 import { recipeExists, RECIPE_PATH, route } from './recipe-route.js';
-import { diff, RECIPE_REVISION, revisionName, revisionsOf } from './revisions.js';
+import { diff, revisionName, revisionsOf } from './revisions.js';
 import { parameterUnit } from './used-templates.js';
 
 function requireRevision(store: Store, site: string, name: string, revision: number): Resource<RecipeRevisionSpec> {
-  const found = store.get(RECIPE_REVISION, site, revisionName(name, revision));
+  const found = store.get(RecipeRevision, site, revisionName(name, revision));
   if (!found) throw missing('revision', `${revision} of recipe ${name}`);
   return found;
 }

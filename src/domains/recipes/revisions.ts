@@ -4,14 +4,10 @@
  */
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Companions, StoreReader, Written } from '../../platform/store/kind.js';
-import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
-import type { LifecycleEntry, MasterRecipeSpec, MasterRecipeStatus, RecipePhase, RecipeRevision, RecipeRevisionSpec } from './kind.js';
-import type { ReleasedTemplate } from './released.js';
+import { type LifecycleEntry, type MasterRecipeSpec, type MasterRecipeStatus, type RecipePhase, type RecipeRevisionSpec, RecipeRevision, type ReleasedTemplate } from './kind.js';
 import { usedTemplates } from './used-templates.js';
-
-export const RECIPE_REVISION = kindNamed<typeof RecipeRevision>('RecipeRevision');
 
 /** Key of a revision in the store; a dot keeps it apart from every resource name. */
 export function revisionName(recipe: string, revision: number): string {
@@ -25,7 +21,7 @@ export function recipeDigest(spec: MasterRecipeSpec): string {
 /** Newest first. */
 export function revisionsOf(read: StoreReader, site: string, recipe: string): readonly Resource<RecipeRevisionSpec>[] {
   return read
-    .list(RECIPE_REVISION, site)
+    .list(RecipeRevision, site)
     .filter((revision) => revision.spec.recipe === recipe)
     .sort((a, b) => b.spec.revision - a.spec.revision);
 }
@@ -46,7 +42,7 @@ export function revise(
   const digest = recipeDigest(spec);
   const lifecycle = [...(before?.status.lifecycle ?? []), ...(more.entry ? [more.entry] : [])];
   const put: Put<RecipeRevisionSpec> = {
-    kind: RECIPE_REVISION,
+    kind: RecipeRevision,
     site,
     name: revisionName(name, revision),
     spec: {
@@ -74,11 +70,11 @@ export function signRevision(
   released?: readonly ReleasedTemplate[],
 ): { readonly status: MasterRecipeStatus; readonly puts: readonly Put[] } {
   const { metadata, status } = recipe;
-  const revision = read.get(RECIPE_REVISION, metadata.site, revisionName(metadata.name, status.revision));
+  const revision = read.get(RecipeRevision, metadata.site, revisionName(metadata.name, status.revision));
   const signed: Put<RecipeRevisionSpec>[] = revision
     ? [
         {
-          kind: RECIPE_REVISION,
+          kind: RecipeRevision,
           site: metadata.site,
           name: revision.metadata.name,
           spec: { ...revision.spec, phase: entry.to, signatures: [...revision.spec.signatures, entry], ...(released ? { released } : {}) },

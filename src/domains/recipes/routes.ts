@@ -10,7 +10,7 @@ import { refOf } from '../../platform/store/resource.js';
 import { Batch, isFinalBatch } from '../batches/kind.js';
 import { controlRecipeBody, recipeBody } from './dto.js';
 import { formulaRoutes } from './formula-routes.js';
-import { ControlRecipe, MasterRecipe } from './kind.js';
+import { MasterRecipe } from './kind.js';
 import { requireRecipe } from './lifecycle.js';
 import { lifecycleRoutes } from './lifecycle-routes.js';
 import { recipeExists, RECIPE_PATH, route, type RecipeDeps } from './recipe-route.js';
@@ -19,6 +19,7 @@ import { revisionsOf } from './revisions.js';
 import { bindingMatrix, unitBindings } from './validity.js';
 import { BUMPS, nextVersion } from './version.js';
 import { Unit } from '../plant/kind.js';
+import { masterRecipeRules, controlRecipeRules } from './rules.js';
 
 /** 403 in production mode (contract 3, Errors). */
 export function refuseInProduction({ production }: { readonly production: boolean }, what: string): void {
@@ -47,7 +48,7 @@ const newVersion = route({
     const { site, name } = context.params;
     const recipe = requireRecipe(store, site, name);
     const next = nextVersion(store, site, name, recipe.spec, context.body.bump);
-    const companions = companionsOf(MasterRecipe, { site, name: next.name, spec: next.spec, before: undefined, read: store, by: context.caller.displayName });
+    const companions = companionsOf(masterRecipeRules, { site, name: next.name, spec: next.spec, before: undefined, read: store, by: context.caller.displayName });
     const applied = await store.write({
       puts: [{ kind: MasterRecipe, site, name: next.name, spec: next.spec, status: companions.status, labels: { [derivedFromLabel]: name } }, ...(companions.puts ?? [])],
       audits: [context.audit({ target: { kind: 'MasterRecipe', name: next.name, site }, after: next.spec, details: { derivedFrom: name } })],
@@ -83,14 +84,14 @@ const bindingsOfUnit = route({
 });
 
 export const recipeRoutes = [
-  ...crudRoutes(MasterRecipe, {
+  ...crudRoutes(masterRecipeRules, {
     read: 'read',
     write: 'engineer',
     dto: recipeBody,
     derives: true,
     also: ({ verb, read, site, name }) => (verb === 'delete' ? { removes: revisionsOf(read, site, name).map(refOf) } : {}),
   }),
-  ...crudRoutes(ControlRecipe, {
+  ...crudRoutes(controlRecipeRules, {
     read: 'read',
     write: 'engineer',
     dto: controlRecipeBody,

@@ -2,16 +2,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { conflict, invalid } from '../../platform/base/refusal.js';
 import { isNumberText } from '../../platform/store/fields.js';
-import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
-import { kindNamed } from '../../platform/store/named-kind.js';
+import { type Admission, type Dependent, type StoreReader, ruled } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { Batch } from '../batches/kind.js';
 import { dependentsIn } from '../plant/rules.js';
 import { checkRecipeChart, refuseInvalid } from '../procedures/charts.js';
-import type { Formula, MasterRecipe, MasterRecipeSpec, MasterRecipeStatus, RecipePhase } from './kind.js';
+import { type Formula, type MasterRecipeSpec, type MasterRecipeStatus, type RecipePhase, MasterRecipe, ControlRecipe } from './kind.js';
+import { Batch } from '../batches/kind.js';
+import { recipeCompanions } from './revisions.js';
 
-export const MASTER_RECIPE = kindNamed<typeof MasterRecipe>('MasterRecipe');
-const BATCH = kindNamed<typeof Batch>('Batch');
 const FINAL_BATCH = ['Complete', 'Stopped', 'Aborted', 'Failed'];
 
 /** Contract 3, Master recipe lifecycle. A pair that is not listed is a conflict. */
@@ -104,7 +102,7 @@ function checkNumbers({ name, value, scaled, lowValueLimit: low, highValueLimit:
 /** @throws Refusal 409 when (productID, version) is taken in the site (contract 3, Recipes). */
 export function refuseDuplicate(spec: MasterRecipeSpec, { read, site, name }: { readonly read: StoreReader; readonly site: string; readonly name: string }): void {
   if (spec.productID === '') return;
-  const other = read.list(MASTER_RECIPE, site).find((recipe) => recipe.metadata.name !== name && recipe.spec.productID === spec.productID && recipe.spec.version === spec.version);
+  const other = read.list(MasterRecipe, site).find((recipe) => recipe.metadata.name !== name && recipe.spec.productID === spec.productID && recipe.spec.version === spec.version);
   if (!other) return;
   throw conflict('duplicate_version', `product ${spec.productID} already has version ${spec.version}: recipe ${other.metadata.name}`, {
     productID: spec.productID,
@@ -116,13 +114,13 @@ export function refuseDuplicate(spec: MasterRecipeSpec, { read, site, name }: { 
 /** Batches that name it and are not final, Pending included (decisions Q-RECIPE-12). */
 export function heldBy(read: StoreReader, site: string, recipe: string): string[] {
   return read
-    .list(BATCH, site)
+    .list(Batch, site)
     .filter((batch) => batch.spec.masterRecipeRef === recipe && !FINAL_BATCH.includes(batch.status.phase))
     .map((batch) => batch.metadata.name);
 }
 
 export function recipeDependents(read: StoreReader, site: string, recipe: string): Dependent[] {
-  return dependentsIn(read, BATCH, site, (batch) => batch.spec.masterRecipeRef === recipe && !FINAL_BATCH.includes(batch.status.phase));
+  return dependentsIn(read, Batch, site, (batch) => batch.spec.masterRecipeRef === recipe && !FINAL_BATCH.includes(batch.status.phase));
 }
 
 /** Draft, Rejected and Withdrawn recipes may be deleted (decisions Q-RECIPE-02). */
@@ -130,3 +128,11 @@ export function refuseRecipeDelete({ metadata, status }: Resource<MasterRecipeSp
   if (DELETABLE.includes(status.phase)) return;
   throw conflict('recipe_phase', `recipe ${metadata.name} is ${status.phase}; only a Draft, Rejected or Withdrawn recipe can be deleted`, { phase: status.phase });
 }
+
+export const masterRecipeRules = ruled(MasterRecipe, {
+  admit: admitRecipe,
+  companions: recipeCompanions,
+  dependents: ({ metadata }, read) => recipeDependents(read, metadata.site, metadata.name),
+  refuseDelete: refuseRecipeDelete,
+});
+export const controlRecipeRules = ruled(ControlRecipe, {});

@@ -3,27 +3,15 @@ import type { ProceduralChart, ProceduralStep } from '../../../runtime/vocabular
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { OPERATION_TEMPLATE, PHASE_TEMPLATE, PROCEDURE_TEMPLATE, UNIT_PROCEDURE_TEMPLATE } from '../procedures/rules.js';
-
-export interface UsedTemplate {
-  /** Step path, for example `makeResin/charge/monomer`. */
-  readonly path: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly digest: string;
-}
+import { OperationTemplate, PhaseTemplate, ProcedureTemplate, UnitProcedureTemplate } from '../procedures/kind.js';
+import type { UsedTemplate } from './kind.js';
 
 interface TemplateSpec {
   readonly chart?: ProceduralChart;
   readonly parameters?: readonly { readonly name: string; readonly unit: string }[];
 }
 
-const TEMPLATE_KINDS = {
-  PhaseTemplate: PHASE_TEMPLATE,
-  OperationTemplate: OPERATION_TEMPLATE,
-  UnitProcedureTemplate: UNIT_PROCEDURE_TEMPLATE,
-  ProcedureTemplate: PROCEDURE_TEMPLATE,
-} as const;
+const TEMPLATE_KINDS = { PhaseTemplate, OperationTemplate, UnitProcedureTemplate, ProcedureTemplate } as const;
 /** Templates cannot contain themselves, as each stands one level below; this ends the walk of documents that say otherwise. */
 const LEVELS_MAX = 4;
 

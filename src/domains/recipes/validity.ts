@@ -2,8 +2,7 @@
 import type { StoreReader } from '../../platform/store/kind.js';
 import { type BindingMatrix, type BindingRow, bindRecipe } from './bindings.js';
 import { templatesOf } from './expand.js';
-import type { MasterRecipeSpec } from './kind.js';
-import { MASTER_RECIPE } from './rules.js';
+import { type MasterRecipeSpec, MasterRecipe } from './kind.js';
 import { siteUnits } from './site-units.js';
 
 export interface RecipeProblem {
@@ -30,7 +29,7 @@ export function unitBindings(read: StoreReader, site: string, unit: string): (Bi
   const templates = templatesOf(read, site);
   const units = siteUnits(read, site);
   return read
-    .list(MASTER_RECIPE, site)
+    .list(MasterRecipe, site)
     .filter(({ status }) => status.phase !== 'Rejected' && status.phase !== 'Withdrawn')
     .flatMap(({ metadata, spec }) =>
       bindRecipe(spec, templates, units)

@@ -1,8 +1,7 @@
 /** New versions of a recipe (decisions Q-RECIPE-10): the product family's highest version, bumped, and the name made of it. */
 import { conflict, invalid } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { type MasterRecipeSpec, VERSION_TEXT } from './kind.js';
-import { MASTER_RECIPE } from './rules.js';
+import { type MasterRecipeSpec, VERSION_TEXT, MasterRecipe } from './kind.js';
 
 export const BUMPS = ['major', 'minor', 'patch'] as const;
 export type Bump = (typeof BUMPS)[number];
@@ -29,11 +28,11 @@ function compare(a: Version, b: Version): number {
 /** Name and spec of the next version. @throws Refusal 400 without productID or when the name is too long, 409 when it exists. */
 export function nextVersion(read: StoreReader, site: string, name: string, spec: MasterRecipeSpec, bump: Bump): { readonly name: string; readonly spec: MasterRecipeSpec } {
   if (spec.productID === '') throw invalid('no_product_id', 'spec.productID', `recipe ${name} has no productID, so it belongs to no product family; set one first`);
-  const family = read.list(MASTER_RECIPE, site).filter((recipe) => recipe.spec.productID === spec.productID);
+  const family = read.list(MasterRecipe, site).filter((recipe) => recipe.spec.productID === spec.productID);
   const highest = family.map((recipe) => parseVersion(recipe.spec.version)).reduce<Version>((max, version) => (version && compare(version, max) > 0 ? version : max), [0, 0, 0]);
   const version = bumpVersion(highest, bump);
   const next = `${name.replace(VERSION_SUFFIX, '')}-v${version.join('-')}`;
   if (next.length > NAME_LENGTH_MAX) throw invalid('invalid_name', 'name', `the name ${next} would have more than ${NAME_LENGTH_MAX} characters; rename the recipe first`);
-  if (read.get(MASTER_RECIPE, site, next)) throw conflict('already_exists', `MasterRecipe ${next} exists already`, { kind: 'MasterRecipe', name: next });
+  if (read.get(MasterRecipe, site, next)) throw conflict('already_exists', `MasterRecipe ${next} exists already`, { kind: 'MasterRecipe', name: next });
   return { name: next, spec: { ...spec, version: version.join('.') } };
 }

@@ -6,7 +6,8 @@
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import type { EvidenceCheck, IntegrityProblem } from '../audit/integrity.js';
+import type { IntegrityProblem } from '../audit/bodies.js';
+import type { EvidenceCheck } from '../audit/integrity.js';
 import { Batch } from '../batches/kind.js';
 import { controlRecipeMismatch, recipeMismatch } from '../recipes/evidence.js';
 import { ControlRecipe, MasterRecipe } from '../recipes/kind.js';

@@ -41,7 +41,7 @@ function requireRecord(store: Store, site: string, name: string): RecordResource
 }
 
 const here = ({ site, name }: { readonly site: string; readonly name: string }, { store }: RecordRouteDeps): void => void requireRecord(store, site, name);
-const target = ({ site, name }: Record<string, string>) => ({ kind: 'BatchRecord', name, site });
+const target = ({ site, name }: { readonly site: string; readonly name: string }) => ({ kind: 'BatchRecord', name, site });
 
 const RECORDS = { ...LOG, phase: word(PHASES), productID: text() };
 

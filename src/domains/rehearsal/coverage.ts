@@ -1,4 +1,6 @@
 /** What of the charts of a rehearsed batch was ever reached: steps and transitions of all elements, over all their runs. */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { type ChartTransition, transitionKey } from '../../../runtime/vocabulary/chart.js';
 import type { TransitionReport } from '../../../runtime/port.js';
 import type { Blocker } from '../batches/reading/blocked-by.js';
@@ -7,19 +9,21 @@ import type { ElementStatus, PhaseSpec, ProcedureSpec } from '../procedures/kind
 
 export type ElementResource = Resource<ProcedureSpec | PhaseSpec, ElementStatus>;
 
-export interface UnreachedStep {
-  readonly path: string;
-  readonly step: string;
-}
+export const UnreachedStep = v.strictObject({
+  path: v.string(),
+  step: v.string(),
+});
+export type UnreachedStep = ToldBy<typeof UnreachedStep>;
 
-export interface UnfiredTransition {
-  readonly path: string;
+export const UnfiredTransition = v.strictObject({
+  path: v.string(),
   /** `<from>-><to>#<index>`. */
-  readonly transition: string;
-  readonly condition: string;
+  transition: v.string(),
+  condition: v.string(),
   /** What its condition was when the element was seen last, and what of it was not met; empty when it was not looked at. */
-  readonly reason: string;
-}
+  reason: v.string(),
+});
+export type UnfiredTransition = ToldBy<typeof UnfiredTransition>;
 
 interface Seen {
   readonly steps: Set<string>;

@@ -1,48 +1,55 @@
 /** What a rehearsal has seen, as it is answered; every list has an end, and what came after it is counted. */
-import type { ElementOutput } from '../procedures/kind.js';
-import type { UnfiredTransition, UnreachedStep } from './coverage.js';
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
+import { ElementOutput } from '../procedures/kind.js';
+import { UnfiredTransition, UnreachedStep } from './coverage.js';
 
-export interface TimelineEntry {
+export const TimelineEntry = v.strictObject({
   /** Seconds since Start. */
-  readonly ts: number;
+  ts: v.number(),
   /** Kind of the element. */
-  readonly element: string;
-  readonly path: string;
-  readonly state: string;
-  readonly cause: string;
+  element: v.string(),
+  path: v.string(),
+  state: v.string(),
+  cause: v.string(),
   /** Present when a step of the running chart became active. */
-  readonly step?: string;
-}
+  step: v.optional(v.string()),
+});
+export type TimelineEntry = ToldBy<typeof TimelineEntry>;
 
-export interface RehearsedPrompt {
-  readonly atSeconds: number;
-  readonly path: string;
-  readonly step: string;
-  readonly type: string;
-  readonly text: string;
-  readonly resultKey: string;
-  readonly answer: string;
-  readonly from: 'answers' | 'default';
-  readonly message: string;
-}
+export const RehearsedPrompt = v.strictObject({
+  atSeconds: v.number(),
+  path: v.string(),
+  step: v.string(),
+  type: v.string(),
+  text: v.string(),
+  resultKey: v.string(),
+  answer: v.string(),
+  from: v.picklist(['answers', 'default']),
+  message: v.string(),
+});
+export type RehearsedPrompt = ToldBy<typeof RehearsedPrompt>;
 
-export interface RehearsalCheck {
-  readonly check: string;
-  readonly ok: boolean;
-  readonly message: string;
-}
+export const RehearsalCheck = v.strictObject({
+  check: v.string(),
+  ok: v.boolean(),
+  message: v.string(),
+});
+export type RehearsalCheck = ToldBy<typeof RehearsalCheck>;
 
-export interface RehearsedAlarm {
+export const RehearsedAlarm = v.strictObject({
   /** Module of the alarm block. */
-  readonly module?: string;
+  module: v.optional(v.string()),
   /** Step path of the phase. */
-  readonly element?: string;
-  readonly severity: 'Medium' | 'High';
-  readonly message: string;
-  readonly atSeconds: number;
-}
+  element: v.optional(v.string()),
+  severity: v.picklist(['Medium', 'High']),
+  message: v.string(),
+  atSeconds: v.number(),
+});
+export type RehearsedAlarm = ToldBy<typeof RehearsedAlarm>;
 
-export type RehearsalOutcome = 'Complete' | 'Stopped' | 'Aborted' | 'Failed' | 'Held' | 'Paused' | 'TimeLimit' | 'WallLimit' | 'NotStarted';
+export const REHEARSAL_OUTCOMES = ['Complete', 'Stopped', 'Aborted', 'Failed', 'Held', 'Paused', 'TimeLimit', 'WallLimit', 'NotStarted'] as const;
+export type RehearsalOutcome = (typeof REHEARSAL_OUTCOMES)[number];
 
 /** Told while it runs. */
 export interface RehearsalProgress {
@@ -50,23 +57,24 @@ export interface RehearsalProgress {
   readonly progress: number;
 }
 
-export interface RehearsalFindings {
+export const RehearsalFindings = v.strictObject({
   /** It is Complete, and every check holds. */
-  readonly ok: boolean;
-  readonly outcome: RehearsalOutcome;
-  readonly plantSeconds: number;
-  readonly blockedBecause: string;
-  readonly timeline: readonly TimelineEntry[];
-  readonly prompts: readonly RehearsedPrompt[];
-  readonly checks: readonly RehearsalCheck[];
-  readonly outputs: readonly (ElementOutput & { readonly element: string })[];
-  readonly alarms: readonly RehearsedAlarm[];
-  readonly unreachedSteps: readonly UnreachedStep[];
-  readonly unfiredTransitions: readonly UnfiredTransition[];
-  readonly assumptions: readonly string[];
+  ok: v.boolean(),
+  outcome: v.picklist(REHEARSAL_OUTCOMES),
+  plantSeconds: v.number(),
+  blockedBecause: v.string(),
+  timeline: v.array(TimelineEntry),
+  prompts: v.array(RehearsedPrompt),
+  checks: v.array(RehearsalCheck),
+  outputs: v.array(v.strictObject({ ...ElementOutput.entries, element: v.string() })),
+  alarms: v.array(RehearsedAlarm),
+  unreachedSteps: v.array(UnreachedStep),
+  unfiredTransitions: v.array(UnfiredTransition),
+  assumptions: v.array(v.string()),
   /** Entries left out, by list. */
-  readonly truncated: Readonly<Record<string, number>>;
-}
+  truncated: v.record(v.string(), v.number()),
+});
+export type RehearsalFindings = ToldBy<typeof RehearsalFindings>;
 
 /** Entries of a list in the answer; a batch of the size of the demonstration has about 200. */
 export const ENTRIES_MAX = 2000;

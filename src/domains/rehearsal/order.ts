@@ -15,7 +15,7 @@ import { checkEquipment } from '../batches/creation/creation.js';
 import { BatchSpec } from '../batches/kind.js';
 import { batchParameters, checkQuantity } from '../batches/creation/parameters.js';
 import type { HoldPropagation } from '../batches/tree/procedure-tree.js';
-import { resolveEquipment } from '../batches/start/start.js';
+import { resolveEquipment } from '../batches/start/equipment.js';
 import { ControlModule, ControlModuleTemplate, type ControlModuleSpec, type ControlModuleStatus } from '../control-modules/kind.js';
 import { modulesOf } from '../control-modules/modules.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';

@@ -1,9 +1,11 @@
 /** Runs rehearsals in threads of their own, one at a time (ADR 0006). The gateway thread waits for nothing and computes nothing. */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { MessageChannel, type TransferListItem, Worker } from 'node:worker_threads';
 import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
-import type { RehearsalFindings, RehearsalProgress } from './findings.js';
+import { RehearsalFindings, type RehearsalProgress } from './findings.js';
 import type { RehearsalOrder } from './order.js';
 
 const CONTROLLER = new URL('./thread.js', import.meta.url);
@@ -11,11 +13,13 @@ const PLANT = new URL('../../../runtime/rehearsal/plant-thread.js', import.meta.
 /** Both sides keep the limit of the order themselves; after this long a side that does not is ended. */
 const GRACE_MS = 15_000;
 
-export interface RehearsalResult extends RehearsalFindings {
-  readonly wallMs: number;
+export const RehearsalResult = v.strictObject({
+  ...RehearsalFindings.entries,
+  wallMs: v.number(),
   /** Plant time per wall time, the start of the threads included. */
-  readonly speed: number;
-}
+  speed: v.number(),
+});
+export type RehearsalResult = ToldBy<typeof RehearsalResult>;
 
 /** One rehearsal, from its begin to what is known of it afterwards. */
 export interface RehearsalRun {

@@ -1,11 +1,13 @@
 /** Rehearsal of a recipe on a copy of its units; an addition to the contract (ADR 0006). */
+import * as v from 'valibot';
 import { missing } from '../../platform/base/refusal.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
 import { MasterRecipe } from '../recipes/kind.js';
 import { RECIPE_PATH } from '../recipes/recipe-route.js';
 import { type OrderParts, RehearsalBody, rehearsalOrder } from './order.js';
-import type { RehearsalRun, Rehearsals } from './rehearsals.js';
+import { RehearsalResult, type RehearsalRun, type Rehearsals } from './rehearsals.js';
 
 export interface RehearsalRouteDeps extends Omit<OrderParts, 'startWallMs'> {
   readonly store: Store;
@@ -24,8 +26,20 @@ function requireRecipe(store: Store, site: string, name: string) {
 const PATH = `${RECIPE_PATH}/rehearse`;
 const exists = ({ site, name }: { readonly site: string; readonly name: string }, { store }: RehearsalRouteDeps): void => void requireRecipe(store, site, name);
 
+const Running = v.strictObject({
+  recipe: v.string(),
+  version: v.string(),
+  running: v.literal(true),
+  plantSeconds: v.number(),
+  limitSeconds: v.number(),
+  wallMs: v.number(),
+});
+const Ended = v.strictObject({ recipe: v.string(), version: v.string(), running: v.literal(false), ...RehearsalResult.entries });
+/** Nobody has rehearsed it since the start of the appliance. */
+const None = v.strictObject({ recipe: v.string(), running: v.literal(false) });
+
 /** How far it has come, for who waits no longer. */
-function soFar(rehearsals: Rehearsals, recipe: string, run: RehearsalRun) {
+function soFar(rehearsals: Rehearsals, recipe: string, run: RehearsalRun): ToldBy<typeof Running> {
   const { version, plantSeconds, limitSeconds } = run;
   return { recipe, version, running: true, plantSeconds, limitSeconds, wallMs: rehearsals.wallMsOf(run) };
 }
@@ -37,11 +51,12 @@ export const rehearsalRoutes = [
     action: 'masterrecipe:rehearse',
     tier: 'engineer',
     body: RehearsalBody,
-    reply: 'Rehearsal; with running true and how far it has come when it takes longer than waitSeconds',
+    reply: v.union([Ended, Running]),
+    errors: { 409: ['rehearsal_active'], 422: ['unprocessable'], 503: ['rehearsal_failed'] },
     summary: 'Run one batch of the recipe on a simulated copy of its units in accelerated time; nothing of the plant is touched',
     computes: true,
     exists,
-    handle: async ({ params: { site, name }, body }, deps) => {
+    handle: async ({ params: { site, name }, body }, deps): Promise<ToldBy<typeof Ended> | ToldBy<typeof Running>> => {
       const recipe = requireRecipe(deps.store, site, name);
       const { version } = recipe.spec;
       const run = deps.rehearsals.begin(`${site}/${name}`, version, () => rehearsalOrder({ ...deps, startWallMs: deps.nowMs() }, site, recipe, body));
@@ -54,10 +69,11 @@ export const rehearsalRoutes = [
     path: PATH,
     action: 'masterrecipe:rehearse',
     tier: 'engineer',
-    reply: 'the last Rehearsal of the recipe since the start of the appliance, while it runs and afterwards; running false and no outcome when there is none',
+    reply: v.union([Ended, Running, None]),
+    errors: { 503: ['rehearsal_failed'] },
     summary: 'How far the rehearsal of a recipe has come, and what it found',
     exists,
-    handle: ({ params: { site, name } }, { rehearsals }) => {
+    handle: ({ params: { site, name } }, { rehearsals }): ToldBy<typeof Ended> | ToldBy<typeof Running> | ToldBy<typeof None> => {
       const run = rehearsals.last(`${site}/${name}`);
       if (!run) return { recipe: name, running: false };
       if (run.refusal) throw run.refusal;

@@ -3,6 +3,8 @@
  * state spans, operator actions and external results. A fact is committed in the transaction of the change it tells of;
  * the batch record is assembled from them.
  */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 
 export type FactStream = 'events' | 'messages' | 'states' | 'actions' | 'results';
 
@@ -19,91 +21,98 @@ export function lastFacts(site: string, batch: string, lastFact: (stream: string
   return { events: last('events'), messages: last('messages'), states: last('states'), actions: last('actions'), results: last('results'), alarms: last('alarms') };
 }
 
-export interface ElementRef {
-  readonly kind: string;
-  readonly name: string;
-  readonly path: string;
-}
+export const ElementRef = v.strictObject({
+  kind: v.string(),
+  name: v.string(),
+  path: v.string(),
+});
+export type ElementRef = ToldBy<typeof ElementRef>;
 
-export interface Person {
-  readonly accountId: string;
-  readonly displayName: string;
-}
+export const Person = v.strictObject({
+  accountId: v.string(),
+  displayName: v.string(),
+});
+export type Person = ToldBy<typeof Person>;
 
 /** BatchML event enumerations (decisions 8.3), so that export is one to one. */
-export interface ExecutionEvent {
-  readonly id: number;
-  readonly ts: string;
-  readonly eventType: 'Procedural Execution' | 'Equipment' | 'Operator' | 'Material' | 'Message' | 'Alarm' | 'General' | 'Control Recipe';
-  readonly eventSubType: string;
-  readonly element: ElementRef;
-  readonly unit: string;
-  readonly equipment: string;
-  readonly value: string;
-  readonly previousValue: string;
-  readonly message: string;
-  readonly person: Person | null;
-  readonly correlationID: string;
-  readonly auditRecordRef: string;
-}
+export const ExecutionEvent = v.strictObject({
+  id: v.number(),
+  ts: v.string(),
+  eventType: v.picklist(['Procedural Execution', 'Equipment', 'Operator', 'Material', 'Message', 'Alarm', 'General', 'Control Recipe']),
+  eventSubType: v.string(),
+  element: ElementRef,
+  unit: v.string(),
+  equipment: v.string(),
+  value: v.string(),
+  previousValue: v.string(),
+  message: v.string(),
+  person: v.nullable(Person),
+  correlationID: v.string(),
+  auditRecordRef: v.string(),
+});
+export type ExecutionEvent = ToldBy<typeof ExecutionEvent>;
 
-export interface BatchMessage {
-  readonly id: number;
-  readonly ts: string;
-  readonly severity: 'Info' | 'Warning' | 'Error';
-  readonly type: 'Message' | 'Prompt' | 'PromptResponse' | 'System';
-  readonly text: string;
-  readonly element: ElementRef;
-  readonly stepName: string;
-}
+export const BatchMessage = v.strictObject({
+  id: v.number(),
+  ts: v.string(),
+  severity: v.picklist(['Info', 'Warning', 'Error']),
+  type: v.picklist(['Message', 'Prompt', 'PromptResponse', 'System']),
+  text: v.string(),
+  element: ElementRef,
+  stepName: v.string(),
+});
+export type BatchMessage = ToldBy<typeof BatchMessage>;
 
 /** One state an element entered; spans are the time to the next entry of the same element and run. */
-export interface StateEntry {
-  readonly id: number;
-  readonly ts: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly path: string;
-  readonly unit: string;
-  readonly templateRef: string;
-  readonly run: number;
-  readonly state: string;
-  readonly previousState: string;
-  readonly cause: string;
-}
+export const StateEntry = v.strictObject({
+  id: v.number(),
+  ts: v.string(),
+  kind: v.string(),
+  name: v.string(),
+  path: v.string(),
+  unit: v.string(),
+  templateRef: v.string(),
+  run: v.number(),
+  state: v.string(),
+  previousState: v.string(),
+  cause: v.string(),
+});
+export type StateEntry = ToldBy<typeof StateEntry>;
 
 /** Decisions 8.1, operatorActions. */
-export interface OperatorAction {
-  readonly id: number;
-  readonly ts: string;
-  readonly action: string;
-  readonly element: ElementRef;
-  readonly person: Person;
-  readonly signed: boolean;
-  readonly meaning: string;
-  readonly reason: string;
-  readonly value: string;
-  readonly acknowledgedBy: string;
-  readonly signatureRef: string;
-  readonly auditRecordRef: string;
-}
+export const OperatorAction = v.strictObject({
+  id: v.number(),
+  ts: v.string(),
+  action: v.string(),
+  element: ElementRef,
+  person: Person,
+  signed: v.boolean(),
+  meaning: v.string(),
+  reason: v.string(),
+  value: v.string(),
+  acknowledgedBy: v.string(),
+  signatureRef: v.string(),
+  auditRecordRef: v.string(),
+});
+export type OperatorAction = ToldBy<typeof OperatorAction>;
 
 /** Decisions 8.1, externalResults. */
-export interface ExternalResultFact {
-  readonly id: number;
-  readonly ts: string;
-  readonly phase: string;
-  readonly stepName: string;
-  readonly resultKey: string;
-  readonly value: string;
-  readonly unit: string;
-  readonly min: string;
-  readonly max: string;
-  readonly externalSystem: string;
-  readonly sampleID: string;
-  readonly credential: string;
-  readonly auditRecordRef: string;
-}
+export const ExternalResultFact = v.strictObject({
+  id: v.number(),
+  ts: v.string(),
+  phase: v.string(),
+  stepName: v.string(),
+  resultKey: v.string(),
+  value: v.string(),
+  unit: v.string(),
+  min: v.string(),
+  max: v.string(),
+  externalSystem: v.string(),
+  sampleID: v.string(),
+  credential: v.string(),
+  auditRecordRef: v.string(),
+});
+export type ExternalResultFact = ToldBy<typeof ExternalResultFact>;
 
 /** `previousValue` of an event Operator / Prompt: the prompt of that text has gone (decisions 2.2). */
 export const PROMPT_CANCELLED = 'PromptCancelled';

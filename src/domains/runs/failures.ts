@@ -1,13 +1,16 @@
 /** Why an element failed, or is held by a failure of its own, as its status keeps it. */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 
-export interface ElementFailure {
-  readonly class: 'hold' | 'fail';
-  readonly rule: string;
-  readonly message: string;
-  readonly step: string;
-  readonly since: string;
-  readonly active: boolean;
-  readonly auditRecordRef: string;
+export const ElementFailure = v.strictObject({
+  class: v.picklist(['hold', 'fail']),
+  rule: v.string(),
+  message: v.string(),
+  step: v.string(),
+  since: v.string(),
+  active: v.boolean(),
+  auditRecordRef: v.string(),
   /** Of an `alarm-exception`: the alarms that have commanded the root since it was last started. */
-  readonly alarms?: readonly string[];
-}
+  alarms: v.optional(v.array(v.string())),
+});
+export type ElementFailure = ToldBy<typeof ElementFailure>;

@@ -1,16 +1,16 @@
 /** Finding things: by their words, and by who names them. */
 import { routeSet } from '../../platform/http/route.js';
-import type { Kind } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import type { TagCatalog } from '../tags/catalog.js';
 import { SEARCH_ROUTES, type SearchDeps } from './routes.js';
 import { SearchIndex } from './search-index.js';
 import { usedByRoutes } from './used-by.js';
+import type { Ruled } from '../../platform/store/kind.js';
 
 export interface SearchParts extends Pick<SearchDeps, 'rows'> {
   readonly store: Store;
   /** Everything that is served, in the order in which equally good matches are answered. */
-  readonly kinds: readonly Kind[];
+  readonly kinds: readonly Ruled[];
   readonly catalog: TagCatalog;
 }
 

@@ -4,13 +4,14 @@ import { decodeCursor, encodeCursor } from '../../platform/base/cursor.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
 import { readLimit } from '../../platform/http/log-query.js';
 import { parameters, required, text, texts, whole } from '../../platform/http/parameters.js';
+import { logPage } from '../../platform/http/replies.js';
 import { type Query, type Route, type RouteColumns, routesFor } from '../../platform/http/route.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { Site } from '../plant/kind.js';
 import type { TagCatalog, TagEntry } from '../tags/catalog.js';
 import { mayRead } from './readable.js';
-import { type Ranked, rankOfName, type SearchIndex } from './search-index.js';
+import { Found, type Ranked, rankOfName, type SearchIndex } from './search-index.js';
 
 export interface SearchDeps {
   readonly store: Store;
@@ -35,7 +36,7 @@ export const SEARCH_ROUTES: readonly Route<SearchDeps>[] = [
     tier: 'read',
     query: parameters({ q: required(text('words to search for')), site: text(), kinds: texts(), limit: whole(1, ITEMS_MAX), cursor: text() }),
     summary: 'Everything whose name, title, label or other text holds the words of q, best first; query q, site, kinds (comma list), limit, cursor',
-    reply: '{items: [{kind, site, name, title, path, match}], nextCursor}',
+    reply: logPage(Found),
     handle({ query, caller }, deps) {
       const wanted = readWords(query);
       const limit = readLimit(query, ITEMS_MAX, ITEMS);

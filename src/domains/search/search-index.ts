@@ -2,6 +2,8 @@
  * Words of everything that has a page of its own, kept beside the store by its events: a search looks at texts that are
  * lower case already instead of walking every spec of the plant (decisions Q-CHANGE-11).
  */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store, StoreEvent } from '../../platform/store/store.js';
@@ -21,17 +23,18 @@ interface Entry {
   readonly texts: readonly Text[];
 }
 
-export interface Found {
-  readonly kind: string;
+export const Found = v.strictObject({
+  kind: v.string(),
   /** '' for kinds that belong to the plant. */
-  readonly site: string;
-  readonly name: string;
-  readonly title: string;
+  site: v.string(),
+  name: v.string(),
+  title: v.string(),
   /** Address of its page in the REST interface. */
-  readonly path: string;
+  path: v.string(),
   /** The member that holds the words. */
-  readonly match: string;
-}
+  match: v.string(),
+});
+export type Found = ToldBy<typeof Found>;
 
 /** Members that people call a thing by, the best first. */
 const TITLES = ['displayName', 'title', 'description', 'message'] as const;

@@ -7,16 +7,16 @@ import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
 import { parameters, required, text } from '../../platform/http/parameters.js';
 import { type Query, type Route, type RouteColumns, routesFor } from '../../platform/http/route.js';
-import type { Kind } from '../../platform/store/kind.js';
-import { referencesOf, type Target } from '../../platform/store/references.js';
+import { type Target, usesOf } from '../../platform/store/references.js';
 import type { Store } from '../../platform/store/store.js';
 import { Site } from '../plant/kind.js';
 import { mayRead } from './readable.js';
+import type { Ruled } from '../../platform/store/kind.js';
 
 export interface UsedByDeps {
   readonly store: Store;
   /** What is served, by kind. */
-  readonly kinds: readonly Kind[];
+  readonly kinds: readonly Ruled[];
   /** Every row that is served. */
   rows(): readonly RouteColumns[];
 }
@@ -31,7 +31,7 @@ export const UsedBy = v.strictObject({
       kind: v.string(),
       site: v.string(),
       name: v.string(),
-      /** Member of its spec that names the resource. */
+      /** Member of its spec that names the resource; '' where what it does needs it: a batch at work on a unit. */
       member: v.string(),
       /** It cannot be written without it. */
       required: v.boolean(),
@@ -56,16 +56,16 @@ export const usedByRoutes: readonly Route<UsedByDeps>[] = [
       name: required(text('its name')),
     }),
     reply: UsedBy,
-    errors: { 403: ['site_scope'] },
+    errors: { 403: ['site_scope'], 404: ['not_found'] },
     summary: 'Everything that names a resource, by kind, site and name',
     handle({ query, caller }, { store, kinds, rows }): UsedBy {
       const target = readTarget(query, kinds);
       requirePlace(caller, target);
-      const kind = kinds.find((each) => each.kind === target.kind) as Kind;
-      if (!mayRead(caller, kind, rows()) || !store.get(kind, target.site, target.name)) throw missing(target.kind, target.name);
+      const kind = kinds.find((each) => each.kind === target.kind) as Ruled;
+      const resource = store.get(kind, target.site, target.name);
+      if (!mayRead(caller, kind, rows()) || !resource) throw missing(target.kind, target.name);
       const byName = new Map(kinds.map((each) => [each.kind, each]));
-      const items = referencesOf(store)
-        .usedBy(target)
+      const items = usesOf(kind, resource, store)
         .filter((use) => {
           const user = byName.get(use.kind);
           return user !== undefined && isInScope(caller, use) && mayRead(caller, user, rows());
@@ -77,7 +77,7 @@ export const usedByRoutes: readonly Route<UsedByDeps>[] = [
 ];
 
 /** @throws Refusal `invalid_query`. */
-function readTarget(query: Query<'kind' | 'site' | 'name'>, kinds: readonly Kind[]): Target {
+function readTarget(query: Query<'kind' | 'site' | 'name'>, kinds: readonly Ruled[]): Target {
   const [named, site, name] = [query.get('kind') ?? '', query.get('site') ?? '', query.get('name') ?? ''];
   const kind = kinds.find((each) => each.kind === named || each.aliases?.includes(named));
   const allowed = kinds.map((each) => each.kind);

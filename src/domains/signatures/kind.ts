@@ -3,36 +3,44 @@
  * Internal kind: evidence, written once with its audit record, never applied, changed or exported as a resource.
  */
 import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { Kind } from '../../platform/store/kind.js';
 
-export type SignatureAlgorithm = 'HMAC-SHA256' | 'Ed25519';
+export const SIGNATURE_ALGORITHMS = ['HMAC-SHA256', 'Ed25519'] as const;
+export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
 
-export interface SignatureSubject {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly revision: number;
+export const SignatureSubject = v.strictObject({
+  apiVersion: v.string(),
+  kind: v.string(),
+  namespace: v.string(),
+  name: v.string(),
+  revision: v.number(),
   /** D(spec of the subject) at the time of signing. */
-  readonly digest: string;
-}
+  digest: v.string(),
+});
+export type SignatureSubject = ToldBy<typeof SignatureSubject>;
 
 /** The signed record as decisions 8.6 describe it. */
-export interface SignedRecord {
-  readonly id: string;
-  readonly meaning: string;
-  readonly signer: { readonly accountId: string; readonly displayName: string; readonly groups: readonly string[] };
-  readonly authMode: string;
-  readonly signedAt: string;
-  readonly tokenIssuedAt: string;
-  readonly reason: string;
-  readonly subject: SignatureSubject;
+export const SignedRecord = v.strictObject({
+  id: v.string(),
+  meaning: v.string(),
+  signer: v.strictObject({
+    accountId: v.string(),
+    displayName: v.string(),
+    groups: v.array(v.string()),
+  }),
+  authMode: v.string(),
+  signedAt: v.string(),
+  tokenIssuedAt: v.string(),
+  reason: v.string(),
+  subject: SignatureSubject,
   /** Further signed facts, for example `{action, from, to}` of a lifecycle step. */
-  readonly content: Readonly<Record<string, unknown>>;
-  readonly algorithm: SignatureAlgorithm;
-  readonly keyId: string;
-  readonly value: string;
-}
+  content: v.record(v.string(), v.unknown()),
+  algorithm: v.picklist(SIGNATURE_ALGORITHMS),
+  keyId: v.string(),
+  value: v.string(),
+});
+export type SignedRecord = ToldBy<typeof SignedRecord>;
 
 export interface SignatureRecordSpec {
   readonly record: SignedRecord;

@@ -3,8 +3,10 @@
  * has no row for a resource as it is now is neither offered nor accepted. Steps with a route of their own (approve of a recipe,
  * finalize of a record, a prompt) bring their meanings with them.
  */
+import * as v from 'valibot';
 import { conflict } from '../../platform/base/refusal.js';
-import type { Caller, Tier } from '../../platform/http/caller.js';
+import { type Caller, type Tier, TIERS } from '../../platform/http/caller.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { Resource } from '../../platform/store/resource.js';
 
 export interface MeaningRow {
@@ -52,15 +54,16 @@ const ALSO: Readonly<Record<string, string>> = {
   rejection: 'Rejected',
 };
 
-export interface OfferedMeaning {
-  readonly meaning: string;
-  readonly kinds: readonly string[];
-  readonly states: readonly string[];
-  readonly tier: Tier;
+export const OfferedMeaning = v.strictObject({
+  meaning: v.string(),
+  kinds: v.array(v.string()),
+  states: v.array(v.string()),
+  tier: v.picklist(TIERS),
   /** Of a resource: whether the caller may sign it with this meaning now, and why not. */
-  readonly applicable?: boolean;
-  readonly reason?: string;
-}
+  applicable: v.optional(v.boolean()),
+  reason: v.optional(v.string()),
+});
+export type OfferedMeaning = ToldBy<typeof OfferedMeaning>;
 
 /** Rows that speak of the kind. */
 export function meaningsOf(kind: string | undefined): readonly MeaningRow[] {

@@ -7,6 +7,7 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
 import { parameters, text } from '../../platform/http/parameters.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { created, routesFor } from '../../platform/http/route.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
@@ -15,7 +16,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { sign, type SigningKeys } from './signature.js';
 import { SignatureRecord, type SignatureRecordSpec, type SignatureSubject } from './kind.js';
-import { offered, requireMeaning } from './meanings.js';
+import { offered, OfferedMeaning, requireMeaning } from './meanings.js';
 import { signatureProblems, signedProblems } from './verify.js';
 
 export interface SignatureDeps {
@@ -29,9 +30,6 @@ export interface SignatureDeps {
 
 const route = routesFor<SignatureDeps>();
 const PATH = '/api/v1/signatures';
-const REPLY = '{id, target, meaning, reason, digest, signature, keyId, signedBy {accountId, displayName}, signedAt, correlationID}';
-
-const READ_REPLY = REPLY.replace(/}$/, ', valid, problems: string[], auditRecordRef}');
 /** An id, or a digest. */
 const NAME = /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64})$/;
 /** Records that name a signature: its own, and those that refer to it. */
@@ -44,6 +42,24 @@ const SignatureBody = v.strictObject({
 });
 type Target = v.InferOutput<typeof SignatureBody>['target'];
 
+const Signature = v.strictObject({
+  id: v.string(),
+  target: v.strictObject({ kind: v.string(), name: v.string(), site: v.optional(v.string()) }),
+  meaning: v.string(),
+  reason: v.string(),
+  /** Of the content that was signed. */
+  digest: v.string(),
+  /** Digest of the signed record, as other records name it. */
+  signature: v.string(),
+  keyId: v.string(),
+  signedBy: v.strictObject({ accountId: v.string(), displayName: v.string() }),
+  signedAt: v.string(),
+  correlationID: v.string(),
+});
+type Signature = ToldBy<typeof Signature>;
+
+const VerifiedSignature = v.strictObject({ ...Signature.entries, valid: v.boolean(), problems: v.array(v.string()), auditRecordRef: v.string() });
+
 export const signatureRoutes = [
   route({
     method: 'POST',
@@ -53,7 +69,8 @@ export const signatureRoutes = [
     freshToken: true,
     reason: 'nonempty',
     body: SignatureBody,
-    reply: REPLY,
+    reply: Signature,
+    errors: { 404: ['not_found'], 409: ['meaning_not_applicable'] },
     summary: 'Sign the present content of a resource, which stays as it is',
     audit: { action: 'Sign', category: 'signature' },
     async handle({ body, caller, audit, correlationID }, deps) {
@@ -86,9 +103,9 @@ export const signatureRoutes = [
     path: `${PATH}/{id}`,
     action: 'signature:read',
     tier: 'read',
-    reply: READ_REPLY,
+    reply: VerifiedSignature,
     summary: 'One signature by its id, or by the digest that a record or a recipe names (`signatureRef`); whether it still is what was signed',
-    async handle({ params, caller }, deps) {
+    async handle({ params, caller }, deps): Promise<ToldBy<typeof VerifiedSignature>> {
       const { spec, problems, auditRecordRef } = await followed(deps, params.id);
       requireSite(caller, siteOf(spec.target));
       return { ...served(spec), valid: problems.length === 0, problems, auditRecordRef };
@@ -100,7 +117,7 @@ export const signatureRoutes = [
     action: 'signature:meanings',
     tier: 'read',
     query: parameters({ kind: text(), name: text(), site: text() }),
-    reply: '{items: [{meaning, kinds: string[], states: string[], tier, applicable?, reason?}]}',
+    reply: v.strictObject({ items: v.array(OfferedMeaning) }),
     summary: 'What a signature may mean; query kind; with name (and site) whether the caller may sign that resource with it now',
     handle({ query, caller }, deps) {
       const [kind, name, site] = [query.get('kind') ?? undefined, query.get('name'), query.get('site')];
@@ -177,7 +194,7 @@ function subjectOf(kind: Kind, { metadata, spec, status }: Resource): SignatureS
   };
 }
 
-function served({ record, digest, target, correlationID }: SignatureRecordSpec): Record<string, unknown> {
+function served({ record, digest, target, correlationID }: SignatureRecordSpec): Signature {
   const { id, meaning, reason, subject, keyId, signer, signedAt } = record;
   return {
     id,

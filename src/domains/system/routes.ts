@@ -4,24 +4,64 @@ import { timestamp } from '../../platform/base/clock.js';
 import { type ContainedView, FAULTS_MAX } from '../../platform/base/contained-faults.js';
 import { openApiDocument } from '../../platform/http/openapi.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { rendered, type Route, type RouteColumns, routesFor } from '../../platform/http/route.js';
 import { Required, Text } from '../../platform/store/fields.js';
 import type { Store } from '../../platform/store/store.js';
 import { discardRow } from './stored-data.js';
 
-export interface RuntimeHealth {
-  readonly site: string;
-  readonly unit: string;
-  readonly ready: boolean;
-  readonly message: string;
-}
+const AUTH_MODES = ['local', 'oidc', 'none'] as const;
+
+const VersionBody = v.strictObject({
+  apiVersion: v.string(),
+  product: v.string(),
+  version: v.string(),
+  commit: v.string(),
+  deviceId: v.string(),
+  startedAt: v.string(),
+});
+
+const RuntimeHealth = v.strictObject({ site: v.string(), unit: v.string(), ready: v.boolean(), message: v.string() });
+
+export const HealthBody = v.strictObject({
+  status: v.picklist(['ok', 'degraded']),
+  authMode: v.picklist(AUTH_MODES),
+  operatingMode: v.string(),
+  antiReplay: v.strictObject({ enabled: v.boolean(), entries: v.number() }),
+  storage: v.strictObject({
+    accepting: v.boolean(),
+    /** Rows that could not be used as they were read; `kept`: the resource is there all the same. */
+    unfit: v.array(v.strictObject({ kind: v.string(), site: v.string(), name: v.string(), fault: v.string(), kept: v.boolean() })),
+  }),
+  /** Of the last verification of all evidence; null before the first. */
+  integrity: v.strictObject({ ok: v.nullable(v.boolean()), checkedAt: v.string(), problems: v.number() }),
+  contained: v.strictObject({
+    total: v.number(),
+    recent: v.number(),
+    seams: v.array(v.strictObject({ seam: v.string(), count: v.number(), lastAt: v.string(), message: v.string() })),
+  }),
+  runtimes: v.array(RuntimeHealth),
+  realtime: v.strictObject({ granted: v.boolean(), reason: v.string() }),
+  warnings: v.array(v.string()),
+});
+export type HealthBody = ToldBy<typeof HealthBody>;
+
+/** What is told of it here is what a reader of any such document may rely on. */
+const InterfaceBody = v.looseObject({
+  openapi: v.string(),
+  info: v.looseObject({ title: v.string(), version: v.string() }),
+  paths: v.record(v.string(), v.record(v.string(), v.looseObject({ operationId: v.string() }))),
+  components: v.looseObject({}),
+});
+
+export type RuntimeHealth = ToldBy<typeof RuntimeHealth>;
 
 /** What `main.ts` tells the system routes; everything is read at the time of the request. */
 export interface SystemView {
   readonly product: { readonly version: string; readonly commit: string };
   readonly deviceId: string;
   readonly startedAtMs: number;
-  readonly authMode: 'local' | 'oidc' | 'none';
+  readonly authMode: (typeof AUTH_MODES)[number];
   readonly operatingMode: string;
   readonly antiReplay: { readonly enabled: boolean; entries(): number; nearlyFull(): boolean };
   /** Settings that somebody has set and that do nothing in this version, as sentences. */
@@ -70,8 +110,9 @@ export const SYSTEM_ROUTES: readonly Route<SystemDeps>[] = [
     path: '/api/v1/version',
     action: 'version:read',
     tier: 'read',
+    reply: VersionBody,
     summary: 'Product, version and device',
-    handle: (_, { system }) => ({
+    handle: (_, { system }): ToldBy<typeof VersionBody> => ({
       apiVersion: API_VERSION,
       product: 'Lineside',
       version: system.product.version,
@@ -85,6 +126,7 @@ export const SYSTEM_ROUTES: readonly Route<SystemDeps>[] = [
     path: '/api/v1/openapi.json',
     action: 'openapi:read',
     tier: 'read',
+    reply: InterfaceBody,
     summary: 'This interface as an OpenAPI document',
     handle: (_, { system }) => rendered(interfaceText(system)),
   }),
@@ -93,6 +135,7 @@ export const SYSTEM_ROUTES: readonly Route<SystemDeps>[] = [
     path: '/api/v1/system/health',
     action: 'system:health',
     tier: 'read',
+    reply: HealthBody,
     summary: 'Health of the parts of the appliance',
     handle: ({ caller }, { system, store }) => health(system, store, caller),
   }),
@@ -102,6 +145,7 @@ export const SYSTEM_ROUTES: readonly Route<SystemDeps>[] = [
     action: 'system:discard-stored-data',
     tier: 'admin',
     summary: 'Removes a row of the store that cannot be read, as health names it; a resource that can be read is deleted through its own route',
+    reply: v.strictObject({ discarded: v.strictObject({ kind: v.string(), site: v.string(), name: v.string() }) }),
     reason: 'policy',
     body: v.strictObject({ kind: Required, site: Text, name: Required, reason: Required }),
     audit: { action: 'Delete', category: 'system', target: () => ({ kind: 'StoredData', name: '', site: '' }) },
@@ -113,7 +157,7 @@ export const SYSTEM_ROUTES: readonly Route<SystemDeps>[] = [
 ];
 
 /** A confined caller hears of his sites and of the appliance as a whole, not what is the matter at other sites. */
-function health(system: SystemView, store: Store, caller: Caller): Record<string, unknown> {
+function health(system: SystemView, store: Store, caller: Caller): HealthBody {
   const runtimes = system.runtimes().filter(({ site }) => mayVisit(caller, site));
   const warnings: string[] = [];
   if (system.authMode === 'none') warnings.push('authentication is off: every request has administrator rights');

@@ -7,8 +7,10 @@
  * computes, and every stored value, by `<controlModule>.<tag>` or `<program>.<variable>`. The path in the second form
  * always names the tag too.
  */
-import { type DataType, iecType, type TagType, tagType } from '../../../runtime/vocabulary/data-types.js';
+import * as v from 'valibot';
+import { type DataType, iecType, TAG_TYPES, tagType } from '../../../runtime/vocabulary/data-types.js';
 import type { Mode } from '../../../runtime/vocabulary/modes.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlModule, ControlModuleTemplate, EQUIPMENT_MODULE_LABEL } from '../control-modules/kind.js';
@@ -18,22 +20,23 @@ import { ControlProgram, FunctionBlockType, ownerOfProgram } from '../logic/kind
 import { Unit } from '../plant/kind.js';
 
 /** As served; extras per D-TAG-01. */
-export interface TagDescriptor {
-  readonly name: string;
-  readonly address: string;
-  readonly dataType: TagType;
-  readonly accessLevel: 'read' | 'readwrite';
-  readonly controlModule: string;
-  readonly moduleType: string;
-  readonly unit: string;
-  readonly equipmentModule: string;
-  readonly engUnits: string;
-  readonly engMin: string;
-  readonly engMax: string;
-  readonly role: string;
-  readonly trueLabel: string;
-  readonly falseLabel: string;
-}
+export const TagDescriptor = v.strictObject({
+  name: v.string(),
+  address: v.string(),
+  dataType: v.picklist(TAG_TYPES),
+  accessLevel: v.picklist(['read', 'readwrite']),
+  controlModule: v.string(),
+  moduleType: v.string(),
+  unit: v.string(),
+  equipmentModule: v.string(),
+  engUnits: v.string(),
+  engMin: v.string(),
+  engMax: v.string(),
+  role: v.string(),
+  trueLabel: v.string(),
+  falseLabel: v.string(),
+});
+export type TagDescriptor = ToldBy<typeof TagDescriptor>;
 
 export interface TagEntry {
   readonly descriptor: TagDescriptor;

@@ -43,9 +43,9 @@ export const streamRoutes = [
     action: 'stream:connect',
     tier: 'read',
     stream: 'sse',
-    query: parameters({ unit: text(), channel: texts() }),
+    query: parameters({ unit: text(), channel: texts(), lastEventId: text() }),
     background: true,
-    summary: 'Live tags, alarms, states and health of one site; query unit, channel, token',
+    summary: 'Live tags, alarms, states and health of one site; query unit, channel, token, lastEventId',
     reply: 'text/event-stream',
     exists: ({ site }, { places }) => {
       if (!places.hasSite(site)) throw missing('site', site);
@@ -53,7 +53,8 @@ export const streamRoutes = [
     handle: (context, deps) => {
       const { caller, params, query } = context;
       refuseStranger(caller);
-      const request = { site: params.site, unit: query.get('unit'), channel: wordsOf(query, 'channel'), lastEventId: context.header('last-event-id') };
+      const lastEventId = context.header('last-event-id') ?? query.get('lastEventId'); // an EventSource without headers
+      const request = { site: params.site, unit: query.get('unit'), channel: wordsOf(query, 'channel'), lastEventId };
       return eventStream(openEventStream(deps.sse, request, caller));
     },
   }),

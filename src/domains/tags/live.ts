@@ -5,13 +5,23 @@
  * rendering this saves the merged objects: a literal spread over a descriptor made V8 keep a new shape per request, which
  * cost more in collection than everything else in the read together.
  */
+import * as v from 'valibot';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { Refusal } from '../../platform/base/refusal.js';
+import { Scalar } from '../../platform/store/fields.js';
 import type { UnitLink, UnitRuntimes } from '../placement/runtimes.js';
-import type { TagEntry } from './catalog.js';
+import { TagDescriptor, type TagEntry } from './catalog.js';
 import { servedValue } from './values.js';
+
+/** The text that `tagValue` writes; no value, Uncertain and no timestamp where nobody executes it. */
+export const TagValue = v.strictObject({
+  ...TagDescriptor.entries,
+  value: v.nullable(Scalar),
+  quality: v.picklist(QUALITY_WORDS),
+  timestamp: v.nullable(v.string()),
+});
 
 /** Array of tags of any units; what is not running has no values. Never fails. */
 export function withValues(entries: readonly TagEntry[], runtimes: UnitRuntimes): string {

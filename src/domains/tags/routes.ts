@@ -2,18 +2,28 @@
 import * as v from 'valibot';
 import { missing, Refusal } from '../../platform/base/refusal.js';
 import { parameters, text } from '../../platform/http/parameters.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { type Query, rendered, type Reply, type RequestContext, routesFor } from '../../platform/http/route.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { Unit } from '../plant/kind.js';
-import type { TagEntry } from './catalog.js';
-import { reachable, tagValue, withValues } from './live.js';
+import { TagDescriptor, type TagEntry } from './catalog.js';
+import { reachable, TagValue, tagValue, withValues } from './live.js';
 import { checkTagBarriers, findTag, TAG_WRITE_CATEGORY, type TagDeps, writeTag } from './write.js';
 
 const TAG_FILTER = { unit: text(), moduleType: text() };
 const route = routesFor<TagDeps>();
 const WriteBody = v.strictObject({ value: v.unknown() });
-const DESCRIPTORS = 'array of TagDescriptor, sorted by address';
-const VALUES = 'array of TagValue (descriptor, value, quality, timestamp), sorted by address';
+const Values = v.array(TagValue);
+/** `recorded` false: written while the storage refused, so its audit record follows. */
+const WrittenTag = v.strictObject({ ok: v.literal(true), address: v.string(), message: v.string(), recorded: v.optional(v.literal(false)) });
+const WRITE_ERRORS = {
+  400: ['invalid_value', 'out_of_range'],
+  403: ['automatic_mode', 'read_only_tag'],
+  404: ['unknown_tag'],
+  409: ['outputs_withheld'],
+  502: ['write_failed'],
+  503: ['runtime_unreachable', 'device_unreachable', 'busy'],
+} as const;
 
 export const tagRoutes = [
   route({
@@ -22,7 +32,7 @@ export const tagRoutes = [
     action: 'tag:browse',
     tier: 'read',
     query: parameters(TAG_FILTER),
-    reply: DESCRIPTORS,
+    reply: v.array(TagDescriptor),
     summary: 'Tags of a site; query unit, moduleType',
     handle: ({ params, query }, deps) => filtered(deps, params.site, query).map(({ descriptor }) => descriptor),
   }),
@@ -32,7 +42,7 @@ export const tagRoutes = [
     action: 'tag:browse',
     tier: 'read',
     query: parameters(TAG_FILTER),
-    reply: VALUES,
+    reply: Values,
     summary: 'Tags of a site with live values; tags of offline runtimes have none',
     handle: ({ params, query }, deps) => rendered(withValues(filtered(deps, params.site, query), deps.runtimes)),
   }),
@@ -41,7 +51,7 @@ export const tagRoutes = [
     path: '/api/v1/sites/{site}/units/{unit}/tags',
     action: 'tag:browse',
     tier: 'read',
-    reply: VALUES,
+    reply: Values,
     summary: 'All live tag values of a unit runtime',
     exists: ({ site, unit }, { store }) => {
       if (!store.get(Unit, site, unit)) throw missing('unit', unit);
@@ -56,7 +66,8 @@ export const tagRoutes = [
     path: '/api/v1/sites/{site}/units/{unit}/tags/{address...}',
     action: 'tag:read',
     tier: 'read',
-    reply: 'TagValue',
+    reply: TagValue,
+    errors: { 404: ['unknown_tag'], 503: ['runtime_unreachable'] },
     summary: 'One tag by its address',
     exists: ({ site, unit, address }, deps) => void findTag(deps, site, unit, address),
     handle: ({ params: { site, unit, address } }, deps) => readOne(deps, findTag(deps, site, unit, address)),
@@ -67,7 +78,8 @@ export const tagRoutes = [
     action: 'tag:write',
     tier: 'operate',
     body: WriteBody,
-    reply: '{ok, address, message}',
+    reply: WrittenTag,
+    errors: WRITE_ERRORS,
     whileStorageRefuses: true, // the stop of a device; every other value is refused by the storage itself
     summary: 'Write one tag',
     audit: { action: 'Update', category: TAG_WRITE_CATEGORY, target: ({ site, address }) => ({ kind: 'Tag', name: address, site }) },
@@ -83,7 +95,7 @@ export const tagRoutes = [
     path: '/api/v1/sites/{site}/controlmodules/{cm}/tags',
     action: 'controlmodule:read-tag',
     tier: 'read',
-    reply: VALUES,
+    reply: Values,
     summary: 'Live tags of one control module',
     exists: ({ site, cm }, deps) => requireModule(deps, site, cm),
     handle: ({ params: { site, cm } }, deps) => {
@@ -97,7 +109,8 @@ export const tagRoutes = [
     path: '/api/v1/sites/{site}/controlmodules/{cm}/tags/{tag}',
     action: 'controlmodule:read-tag',
     tier: 'read',
-    reply: 'TagValue',
+    reply: TagValue,
+    errors: { 404: ['unknown_tag'], 503: ['runtime_unreachable'] },
     summary: 'One live tag of a control module, by name',
     exists: ({ site, cm, tag }, deps) => void moduleTag(deps, site, cm, tag),
     handle: ({ params: { site, cm, tag } }, deps) => readOne(deps, moduleTag(deps, site, cm, tag)),
@@ -108,7 +121,8 @@ export const tagRoutes = [
     action: 'controlmodule:write-tag',
     tier: 'operate',
     body: WriteBody,
-    reply: '{ok, address, message}',
+    reply: WrittenTag,
+    errors: WRITE_ERRORS,
     whileStorageRefuses: true, // the stop of a device; every other value is refused by the storage itself
     summary: 'Write one tag of a control module, by name',
     audit: { action: 'Update', category: TAG_WRITE_CATEGORY, target: ({ site, cm, tag }) => ({ kind: 'Tag', name: `${cm}.${tag}`, site }) },
@@ -150,7 +164,13 @@ function readOne(deps: TagDeps, tag: TagEntry): Reply {
   return rendered(tagValue(tag, link));
 }
 
-async function writeOne(deps: TagDeps, context: RequestContext<unknown, { value: unknown }>, tag: TagEntry, address: string, throughModule: boolean): Promise<unknown> {
+async function writeOne(
+  deps: TagDeps,
+  context: RequestContext<unknown, { value: unknown }>,
+  tag: TagEntry,
+  address: string,
+  throughModule: boolean,
+): Promise<ToldBy<typeof WrittenTag>> {
   const outcome = await writeTag(deps, { tag, address, value: context.body.value, throughModule, audit: (entry) => context.audit(entry) });
   if (outcome.refusal) throw outcome.refusal;
   return { ok: true, address, message: outcome.message, ...(outcome.recorded === false ? { recorded: false } : {}) };

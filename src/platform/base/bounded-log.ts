@@ -44,7 +44,7 @@ export class BoundedLog<Entry extends { readonly atMs: number }> {
     const step = query.order === 'asc' ? 1 : -1;
     const last = this.#first + this.#entries.length - 1;
     const oldest = Math.max(this.#first, last + 1 - this.#max);
-    const after = query.cursor === undefined ? (step > 0 ? oldest - 1 : last + 1) : (decodeCursor(this.#name, query.cursor, 1)[0] as number);
+    const after = query.cursor === undefined ? (step > 0 ? oldest - 1 : last + 1) : decodeCursor(this.#name, query.cursor, 1)[0];
     const items: Item[] = [];
     for (let number = step > 0 ? Math.max(after + 1, oldest) : Math.min(after - 1, last); number >= oldest && number <= last; number += step) {
       const entry = this.#entries[number - this.#first] as Entry; // the bounds of the loop are those of what is kept

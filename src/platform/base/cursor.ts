@@ -5,7 +5,11 @@ export function encodeCursor(list: string, ...numbers: readonly number[]): strin
   return Buffer.from(`${list}:${numbers.join(':')}`, 'utf8').toString('base64url');
 }
 
+/** As many as were asked for. */
+type Numbers<Count extends number> = Count extends 1 ? readonly [number] : Count extends 2 ? readonly [number, number] : readonly number[];
+
 /** @throws Refusal `invalid_query` for anything that this list did not hand out. */
+export function decodeCursor<const Count extends number>(list: string, cursor: string, count: Count): Numbers<Count>;
 export function decodeCursor(list: string, cursor: string, count: number): readonly number[] {
   const [tag, ...parts] = Buffer.from(cursor, 'base64url').toString('utf8').split(':');
   const numbers = parts.map(Number);

@@ -5,12 +5,13 @@
  * Order inside a write: fields (400), references and meaning (the kind's `admit`: 400, 422), If-Match (412), conflicts (409).
  */
 import * as v from 'valibot';
+import { assert } from '../base/assert.js';
 import { conflict, invalid, missing, Refusal } from '../base/refusal.js';
 import { checkResourceName } from '../base/resource-name.js';
 import type { AuditDraft } from '../store/audit-record.js';
 import { companionsOf } from '../store/companions.js';
 import { Annotations, checkDocument, Labels, writtenKeys } from '../store/envelope.js';
-import type { Kind, StoreReader } from '../store/kind.js';
+import type { Kind, StoreReader, Ruled } from '../store/kind.js';
 import { checkReferences, refuseDelete } from '../store/references.js';
 import type { Resource } from '../store/resource.js';
 import type { Change, Store } from '../store/store.js';
@@ -19,7 +20,7 @@ import { type Caller, mayVisit, type Tier } from './caller.js';
 import { AnnotationChange, clearable, LabelChange, merge, withoutDefault } from './clearing.js';
 import { decode } from './json-body.js';
 import { listReply } from './paged-list.js';
-import { LIST, parameters, text } from './parameters.js';
+import { LIST, parameters } from './parameters.js';
 import { oneOf } from './alternatives.js';
 import { checkIfMatch, etagOf, etagOfBody } from './revision.js';
 import { created, done, ok, type Query, type QuerySchema, type Reply, type RequestContext, type Route, type RouteColumns, routesFor } from './route.js';
@@ -71,8 +72,6 @@ export interface CrudOptions<Spec, Status, Deps extends CrudDeps = CrudDeps> {
    */
   readonly filter?: {
     readonly query?: v.ObjectEntries;
-    /** @deprecated The parameters say their types in `query`. */
-    readonly names?: readonly string[];
     readonly reads: (query: Query) => (resource: Resource<Spec, Status>) => boolean;
     readonly among?: (query: Query, store: Store, site: string) => readonly Resource<Spec, Status>[] | undefined;
   };
@@ -80,8 +79,14 @@ export interface CrudOptions<Spec, Status, Deps extends CrudDeps = CrudDeps> {
   readonly barrier?: Partial<Record<Verb, (params: Readonly<Record<string, string>>, deps: Deps, caller: Caller) => void>>;
   /** Step 15: the state of the resource forbids it (409), or its members do. Runs after If-Match. */
   readonly refuse?: (event: CrudEvent<Spec, Status, Deps>) => void;
-  /** Further changes of the same transaction: revisions, cascades, facts that name its audit record; `status` is that of the resource itself. */
-  readonly also?: (event: CrudEvent<Spec, Status, Deps>, audit: AuditDraft) => Pick<Change, 'puts' | 'removes' | 'facts'> & { readonly status?: Status };
+  /**
+   * Further changes of the same transaction: revisions, cascades, facts that name its audit record; `status` is that of the resource
+   * itself. `warnings` are told in the header `X-Lineside-Warning` and stand in the audit record.
+   */
+  readonly also?: (
+    event: CrudEvent<Spec, Status, Deps>,
+    audit: AuditDraft,
+  ) => Pick<Change, 'puts' | 'removes' | 'facts'> & { readonly status?: Status; readonly warnings?: readonly string[] };
   /** Further columns of single rows (`reason`, `freshToken`, `summary`). */
   readonly rows?: Partial<Record<Verb, Partial<Pick<RouteColumns, 'reason' | 'freshToken' | 'summary' | 'bodyBytesMax' | 'errors'>>>>;
   /** Schema of the body of one resource. */
@@ -93,13 +98,20 @@ export interface CrudOptions<Spec, Status, Deps extends CrudDeps = CrudDeps> {
 }
 
 /** What the callbacks of the options take as deps is what the rows work on: `dto: (unit, read, deps: UnitDeps) => ...`. */
-export function crudRoutes<Spec extends object, Status, Deps extends CrudDeps = CrudDeps>(kind: Kind<Spec, Status>, options: CrudOptions<Spec, Status, Deps>): Route<Deps>[] {
+export function crudRoutes<Spec extends object, Status, Deps extends CrudDeps = CrudDeps>(kind: Ruled<Spec, Status>, options: CrudOptions<Spec, Status, Deps>): Route<Deps>[] {
   const family = new Family(kind, options);
   const wanted = options.only ?? ['list', 'create', 'read', 'update', 'delete'];
   return wanted.map((verb) => ({ ...family[verb](), ...options.rows?.[verb] }));
 }
 
 const Name = v.string();
+
+type Headers = Readonly<Record<string, string>>;
+
+/** A header holds no other characters. */
+function inHeader(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?');
+}
 
 interface Written {
   readonly name: string | undefined;
@@ -109,11 +121,11 @@ interface Written {
 }
 
 class Family<Spec extends object, Status, Deps extends CrudDeps> {
-  readonly #kind: Kind<Spec, Status>;
+  readonly #kind: Ruled<Spec, Status>;
   readonly #options: CrudOptions<Spec, Status, Deps>;
   readonly #path: string;
 
-  constructor(kind: Kind<Spec, Status>, options: CrudOptions<Spec, Status, Deps>) {
+  constructor(kind: Ruled<Spec, Status>, options: CrudOptions<Spec, Status, Deps>) {
     this.#kind = kind;
     this.#options = options;
     this.#path = options.path ?? (kind.scope === 'site' ? `/api/v1/sites/{site}/${kind.path}` : `/api/v1/${kind.path}`);
@@ -122,7 +134,7 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
   list(): Route<Deps> {
     const render = this.#options.item ?? this.#options.dto;
     const { filter } = this.#options;
-    const filters: v.ObjectEntries = filter?.query ?? Object.fromEntries((filter?.names ?? []).map((name) => [name, text()]));
+    const filters: v.ObjectEntries = filter?.query ?? {};
     const { itemReply = this.#options.item ? undefined : this.#options.reply } = this.#options;
     const query: QuerySchema = parameters({ ...LIST, ...filters });
     return routesFor<Deps>()({
@@ -192,7 +204,9 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       barrier: this.#barrier('update'),
       served: (params, deps) => {
         const { put, neverSentBack } = this.#options;
-        return { body: this.#options.dto(this.#find(params, deps), deps.store, deps), never: neverSentBack, whole: put === 'replace' };
+        const found = this.#find(params, deps);
+        const checkRead = (ifMatch: string | undefined): void => this.#checkIfMatch(ifMatch, found, deps);
+        return { body: this.#options.dto(found, deps.store, deps), never: neverSentBack, whole: put === 'replace', checkRead };
       },
       handle: (context, deps) => this.#update(context as Context, this.#find(context.params, deps), deps),
     });
@@ -244,12 +258,14 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     };
     this.#options.refuse?.(event);
     const audit = context.audit({ target: { kind: this.#kind.kind, name, site: site || this.#ownSite(name) }, after: shown(this.#kind, spec) });
-    const resource = await this.#write(store, event, audit, written);
+    const { resource, headers } = await this.#write(store, event, audit, written);
     const body = this.#options.createdBody ? this.#options.createdBody(resource, store) : this.#options.dto(resource, store, deps);
-    const base = this.#path
-      .replace('{site}', encodeURIComponent(site))
-      .replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent((context.params as Record<string, string>)[key]));
-    return created(body, `${base}/${encodeURIComponent(name)}`, { ETag: this.#etag(resource, this.#options.createdBody ? undefined : body) });
+    const base = this.#path.replace('{site}', encodeURIComponent(site)).replace(/\{(\w+)\}/g, (_, key: string) => {
+      const value = context.params[key];
+      assert(value !== undefined, `the path names the parameter ${key}`);
+      return encodeURIComponent(value);
+    });
+    return created(body, `${base}/${encodeURIComponent(name)}`, { ETag: this.#etag(resource, this.#options.createdBody ? undefined : body), ...headers });
   }
 
   async #update(context: Context, before: Resource<Spec, Status>, deps: Deps): Promise<Reply> {
@@ -263,17 +279,18 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     const decoded = this.#decode(this.#options.put === 'replace' ? written.spec : merge(before.spec as Record<string, unknown>, written.spec), context.body, before.spec);
     checkReferences(this.#kind, decoded, site, store);
     const spec = this.#kind.admit?.(decoded, { name, site, via: 'rest', before, read: store }) ?? decoded;
-    this.#checkIfMatch(context, before, deps);
+    this.#checkIfMatch(context.header('if-match'), before, deps);
     const event: CrudEvent<Spec, Status, Deps> = { verb: 'update', site, name, before, spec, caller: context.caller, read: store, deps, correlationID: context.correlationID };
     this.#options.refuse?.(event);
     const audit = context.audit({ target: this.#target(context.params), before: shown(this.#kind, before.spec), after: shown(this.#kind, spec) });
-    return this.#served(await this.#write(store, event, audit, written), deps);
+    const { resource, headers } = await this.#write(store, event, audit, written);
+    return this.#served(resource, deps, headers);
   }
 
   async #delete(context: Context, before: Resource<Spec, Status>, deps: Deps): Promise<Reply> {
     const { store } = deps;
     const { name, site } = before.metadata;
-    this.#checkIfMatch(context, before, deps);
+    this.#checkIfMatch(context.header('if-match'), before, deps);
     const event: CrudEvent<Spec, Status, Deps> = {
       verb: 'delete',
       site,
@@ -297,8 +314,13 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     return done();
   }
 
-  async #write(store: Store, event: CrudEvent<Spec, Status, Deps>, audit: AuditDraft, written: Written): Promise<Resource<Spec, Status>> {
-    const { status, ...more } = this.#options.also?.(event, audit) ?? {};
+  async #write(
+    store: Store,
+    event: CrudEvent<Spec, Status, Deps>,
+    audit: AuditDraft,
+    written: Written,
+  ): Promise<{ readonly resource: Resource<Spec, Status>; readonly headers: Headers }> {
+    const { status, warnings = [], ...more } = this.#options.also?.(event, audit) ?? {};
     const { site, name, before } = event;
     const companions = event.spec ? companionsOf(this.#kind, { site, name, spec: event.spec, before, read: store, by: event.caller.displayName }) : {};
     const put = {
@@ -311,8 +333,9 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       ...(written.labels ? { labels: written.labels } : {}),
       ...(written.annotations ? { annotations: written.annotations } : {}),
     };
-    const applied = await store.write({ ...more, puts: [put, ...(companions.puts ?? []), ...(more.puts ?? [])], audits: [audit] });
-    return applied.resources[0] as Resource<Spec, Status>;
+    const told = warnings.length === 0 ? audit : { ...audit, details: { ...audit.details, warnings } };
+    const applied = await store.write({ ...more, puts: [put, ...(companions.puts ?? []), ...(more.puts ?? [])], audits: [told] });
+    return { resource: applied.resources[0] as Resource<Spec, Status>, headers: warnings.length === 0 ? {} : { 'X-Lineside-Warning': warnings.map(inHeader).join('; ') } };
   }
 
   #ownKeys(written: Written, before?: Resource<Spec, Status>): Written {
@@ -334,13 +357,13 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     return decoded;
   }
 
-  #served(resource: Resource<Spec, Status>, deps: Deps): Reply {
+  #served(resource: Resource<Spec, Status>, deps: Deps, headers: Headers = {}): Reply {
     const body = this.#options.dto(resource, deps.store, deps);
-    return ok(body, { ETag: this.#etag(resource, body) });
+    return ok(body, { ETag: this.#etag(resource, body), ...headers });
   }
 
-  #checkIfMatch({ header }: Context, before: Resource<Spec, Status>, deps: Deps): void {
-    checkIfMatch(header('if-match'), before.metadata.resourceVersion, () => this.#etag(before, this.#options.dto(before, deps.store, deps)));
+  #checkIfMatch(ifMatch: string | undefined, before: Resource<Spec, Status>, deps: Deps): void {
+    checkIfMatch(ifMatch, before.metadata.resourceVersion, () => this.#etag(before, this.#options.dto(before, deps.store, deps)));
   }
 
   #etag(resource: Resource<Spec, Status>, body: unknown): string {
@@ -400,7 +423,8 @@ type BodySchema = v.GenericSchema<unknown, Record<string, unknown>>;
 /** Members of a strict object, also when checks are piped after it. */
 function entriesOf(schema: v.GenericSchema): Entries | undefined {
   const piped = schema as unknown as { readonly entries?: Entries; readonly pipe?: readonly v.GenericSchema[] };
-  return piped.entries ?? (piped.pipe ? entriesOf(piped.pipe[0]) : undefined);
+  const first = piped.pipe?.[0];
+  return piped.entries ?? (first && entriesOf(first));
 }
 
 /**

@@ -3,12 +3,11 @@ import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import type { Store } from '../store/store.js';
 import type { Authenticator } from './authenticator.js';
-import { type PersistedNonce, Nonces } from './nonces.js';
+import type { Nonces } from './nonces.js';
 import { pageRoutes } from './pages.js';
 import { Pipeline } from './pipeline.js';
 import { RateLimiter } from './rate-limit.js';
-import type { RouteColumns, RouteSet } from './route.js';
-import { type LooseRoutes, RouteTable } from './route-table.js';
+import type { RouteTable } from './route-table.js';
 import { type HttpServer, startServer } from './server.js';
 import { TrustedProxies } from './source-ip.js';
 import type { StreamConnections } from './stream-port.js';
@@ -22,9 +21,6 @@ export interface GatewaySettings {
   readonly allowedOrigins: readonly string[];
   readonly bodyBytesMax: number;
   readonly reasonLengthMin: number;
-  readonly antiReplayEnabled: boolean;
-  readonly antiReplayWindowMs: number;
-  readonly antiReplayEntriesMax: number;
   readonly rateLimitEnabled: boolean;
   readonly rateLimitPerSecond: number;
   readonly rateLimitBurst: number;
@@ -37,13 +33,11 @@ export interface GatewayOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: Store;
-  /** Nonces of the window, as `store.open` returned them. */
-  readonly earlierNonces: readonly PersistedNonce[];
+  /** Those that were admitted; absent where the barrier is off. */
+  readonly nonces: Nonces | undefined;
   readonly authenticator: Authenticator;
   /** Where the parts have added their rows; probes and pages are added here. */
-  readonly table?: RouteTable;
-  /** @deprecated Further rows: they are added to the table as their part joins. */
-  readonly routes?: readonly (RouteSet | LooseRoutes)[];
+  readonly table: RouteTable;
   readonly siteExists: (site: string) => boolean;
   /** `/readyz`: everything is up and writes are accepted. */
   readonly ready: () => boolean;
@@ -52,26 +46,11 @@ export interface GatewayOptions {
   /** Folder of the built consoles. */
   readonly consoleFolder: string;
   readonly connections?: StreamConnections;
-  /** @deprecated Called with every row before the first request is taken; the table is asked instead. */
-  readonly useRoutes?: (rows: readonly RouteColumns[]) => void;
 }
 
-export interface Gateway {
-  readonly server: HttpServer;
-  /** Every row that is served, pages included. */
-  readonly rows: readonly RouteColumns[];
-  /** For the alarm `system-nonce-store` and `system/health`. */
-  readonly nonces: Nonces | undefined;
-}
-
-export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { settings, clock, log, connections } = options;
-  const table = options.table ?? new RouteTable();
-  for (const set of options.routes ?? []) table.add(set);
+export async function startGateway(options: GatewayOptions): Promise<HttpServer> {
+  const { settings, clock, log, table, nonces, connections } = options;
   table.add(pageRoutes(options.consoleFolder, options.ready, options.started ?? options.ready, () => options.store.refusedBecause));
-  options.useRoutes?.(table.rows);
-  const nonces = settings.antiReplayEnabled ? new Nonces(clock, settings.antiReplayWindowMs, settings.antiReplayEntriesMax) : undefined;
-  nonces?.load(options.earlierNonces);
   const pipeline = new Pipeline(
     {
       clock,
@@ -89,7 +68,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     log,
   );
-  const server = await startServer({
+  return startServer({
     host: settings.listen,
     port: settings.httpPort,
     ...(settings.tlsCertFile && settings.tlsKeyFile ? { tls: { certFile: settings.tlsCertFile, keyFile: settings.tlsKeyFile } } : {}),
@@ -99,5 +78,4 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(connections ? { connections } : {}),
     log,
   });
-  return { server, rows: table.rows, nonces };
 }

@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type BaseIssue, type GenericSchema, safeParse } from 'valibot';
 import { nearest } from '../base/nearest.js';
-import { invalid, type Refusal } from '../base/refusal.js';
+import { invalid, Refusal } from '../base/refusal.js';
 import { type Served, type Shape, withoutRepeated } from './sent-back.js';
 
 const DEPTH_MAX = 64; // decisions Q-ERR-07
@@ -70,10 +70,19 @@ export function decode<Output>(schema: GenericSchema<unknown, Output>, input: un
   return (result as { readonly output: Output }).output;
 }
 
-/** As `decode`; a body that repeats what is served of the resource is decoded without that (D-C-05). */
-export function decodeChange<Output>(schema: GenericSchema<unknown, Output>, input: unknown, served: () => Served): Output {
+/**
+ * As `decode`; a body that repeats what is served of the resource is decoded without that (D-C-05). Whoever repeats what was served
+ * some time ago and says so by his If-Match is told that first.
+ */
+export function decodeChange<Output>(schema: GenericSchema<unknown, Output>, input: unknown, served: () => Served, ifMatch?: string): Output {
   if (safeParse(schema, input).success) return decode(schema, input);
-  return decode(schema, withoutRepeated(input, schema as Shape, served()));
+  const now = served();
+  try {
+    return decode(schema, withoutRepeated(input, schema as Shape, now));
+  } catch (fault) {
+    if (fault instanceof Refusal && fault.context.code === 'read_only_field') now.checkRead?.(ifMatch);
+    throw fault;
+  }
 }
 
 /** @returns the members that the object may have in which the path ends; undefined where alternatives decide it. */

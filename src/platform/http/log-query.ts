@@ -42,7 +42,7 @@ export function readTime<Name extends string>(query: Query<Name>, name: Name): n
 }
 
 /** One of the words; the first when the parameter is absent. */
-export function readChoice<const Word extends string, Name extends string>(query: Query<Name>, name: Name, words: readonly Word[]): Word {
+export function readChoice<const Word extends string, Name extends string>(query: Query<Name>, name: Name, words: readonly [Word, ...Word[]]): Word {
   return readWord(query, name, words) ?? words[0];
 }
 

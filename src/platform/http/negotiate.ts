@@ -19,14 +19,14 @@ export function chooseFormat(format: string | undefined, accept: string | undefi
   }
   if (accept === undefined || !accept.includes('xml')) return 'json';
   const ranges = accept.split(',').map(parseRange);
-  const xml = ranges.findIndex((range) => (range.type === 'application/xml' || range.type === 'text/xml') && range.quality > 0);
-  if (xml < 0) return 'json';
-  const json = ranges.findIndex((range) => range.type === 'application/json');
-  if (json >= 0) {
-    if (ranges[json].quality > ranges[xml].quality) return 'json';
-    if (ranges[json].quality === ranges[xml].quality && json < xml) return 'json';
+  const xml = ranges.find((range) => (range.type === 'application/xml' || range.type === 'text/xml') && range.quality > 0);
+  if (!xml) return 'json';
+  const json = ranges.find((range) => range.type === 'application/json');
+  if (json) {
+    if (json.quality > xml.quality) return 'json';
+    if (json.quality === xml.quality && ranges.indexOf(json) < ranges.indexOf(xml)) return 'json';
   }
-  return offer(ranges[xml].mesa ? 'b2mml-mesa' : 'b2mml', offered);
+  return offer(xml.mesa ? 'b2mml-mesa' : 'b2mml', offered);
 }
 
 function offer(format: Format, offered: readonly Format[]): Format {
@@ -35,7 +35,7 @@ function offer(format: Format, offered: readonly Format[]): Format {
 }
 
 function parseRange(text: string): Range {
-  const [type, ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
   const weight = parameters.find((parameter) => parameter.startsWith('q='));
   const quality = weight === undefined ? 1 : Number(weight.slice(2));
   return { type, quality: Number.isFinite(quality) ? quality : 0, mesa: parameters.includes('profile=mesa') || parameters.includes('profile="mesa"') };

@@ -16,6 +16,20 @@ export interface PersistedNonce {
   readonly atMs: number;
 }
 
+export interface NonceSettings {
+  readonly antiReplayEnabled: boolean;
+  readonly antiReplayWindowMs: number;
+  readonly antiReplayEntriesMax: number;
+}
+
+/** With those of the window, as `store.open` has read them; none where the barrier is off. */
+export function openNonces({ antiReplayEnabled, antiReplayWindowMs, antiReplayEntriesMax }: NonceSettings, clock: Clock, earlier: readonly PersistedNonce[]): Nonces | undefined {
+  if (!antiReplayEnabled) return undefined;
+  const nonces = new Nonces(clock, antiReplayWindowMs, antiReplayEntriesMax);
+  nonces.load(earlier);
+  return nonces;
+}
+
 export class Nonces {
   readonly windowMs: number;
   readonly #entriesMax: number;

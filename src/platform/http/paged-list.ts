@@ -5,6 +5,7 @@
  *
  * A long list is rendered in slices: 10,000 batches held the event loop for half a second.
  */
+import { inside } from '../base/assert.js';
 import { systemClock } from '../base/clock.js';
 import { Stopwatch } from '../base/elapsed.js';
 import { invalid } from '../base/refusal.js';
@@ -57,7 +58,11 @@ export function listReply<Item, Name extends string = never>({ path, query }: Li
 }
 
 export function compareKeys(a: SortKey, b: SortKey): number {
-  for (let at = 0; at < a.length; at += 1) if (a[at] !== b[at]) return a[at] < b[at] ? -1 : 1;
+  for (let at = 0; at < a.length; at += 1) {
+    const left = a[at];
+    const right = b[at];
+    if (left !== right) return left !== undefined && right !== undefined && left < right ? -1 : 1;
+  }
   return 0;
 }
 
@@ -72,7 +77,7 @@ function firstAfter<Item>(items: readonly Item[], keyOf: (item: Item) => SortKey
   let high = items.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (compareKeys(keyOf(items[middle]), after) <= 0) low = middle + 1;
+    if (compareKeys(keyOf(inside(items, middle, 'the middle lies between low and high')), after) <= 0) low = middle + 1;
     else high = middle;
   }
   return low;

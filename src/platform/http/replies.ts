@@ -1,7 +1,15 @@
 /** Shapes that many answers share, as schemas. */
 import * as v from 'valibot';
 
+type Told<Value> = Value extends readonly (infer Item)[] ? readonly Told<Item>[] : Value extends object ? { readonly [Member in keyof Value]: Told<Value[Member]> } : Value;
+
+/** What a schema says of an answer: it is made once and changed by nobody, so lists of the store can stand in it as they are. */
+export type ToldBy<Schema extends v.GenericSchema> = Told<v.InferOutput<Schema>>;
+
 /** A page of a log that grows with time (log-query.ts). */
 export function logPage<const Item extends v.GenericSchema>(item: Item) {
   return v.strictObject({ items: v.array(item), nextCursor: v.nullable(v.string()) });
 }
+
+/** One thing that is known of a resource (resource.ts). */
+export const Condition = v.strictObject({ type: v.string(), status: v.picklist(['True', 'False', 'Unknown']), reason: v.string(), message: v.string() });

@@ -55,7 +55,7 @@ export async function startRescue(options: RescueOptions): Promise<RescueServer>
 }
 
 function answer({ why, losses, waysOn }: RescueOptions, page: string, request: IncomingMessage, response: ServerResponse): void {
-  const [pathname] = (request.url ?? '/').split('?');
+  const [pathname = ''] = (request.url ?? '/').split('?');
   const json = (status: number, body: unknown): void => {
     response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
     response.end(JSON.stringify(body));
@@ -80,7 +80,7 @@ function pageOf({ why, losses, waysOn }: RescueOptions): string {
   const list = (texts: readonly string[]): string => texts.map((text) => `<li>${escaped(text)}</li>`).join('');
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Lineside: rescue</title>
 <style>body{font:18px/1.5 sans-serif;max-width:48rem;margin:3rem auto;padding:0 1rem}h1{color:#b00020}</style>
-<h1>Rescue: no unit is driven</h1><p>${escaped(`${why[0].toUpperCase()}${why.slice(1)}`)}:</p><ul>${list(losses)}</ul><p>Ways on:</p><ol>${list(waysOn)}</ol></html>`;
+<h1>Rescue: no unit is driven</h1><p>${escaped(`${why.charAt(0).toUpperCase()}${why.slice(1)}`)}:</p><ul>${list(losses)}</ul><p>Ways on:</p><ol>${list(waysOn)}</ol></html>`;
 }
 
 function escaped(text: string): string {

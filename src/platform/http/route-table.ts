@@ -8,29 +8,23 @@ import { auditReason } from '../base/refusal.js';
 import type { AuditAction } from '../store/audit-record.js';
 import type { RowFacts } from './exchange.js';
 import { parametersOf } from './parameters.js';
-import { type BoundRoute, type Params, type Route, type RouteColumns, type RouteSet, routeSet } from './route.js';
+import type { BoundRoute, Params, RouteColumns, RouteSet } from './route.js';
 import { type Match, Router } from './router.js';
 
 const FENCED_PREFIX = '/api/v1/mes/sites/{site}/';
 const NAMESPACE_PREFIX = 'site-';
-
-/** @deprecated Rows whose deps nobody checks: `routeSet` ties both. */
-export interface LooseRoutes {
-  readonly rows: readonly RouteColumns[];
-  readonly deps: unknown;
-}
 
 export class RouteTable {
   readonly #router = new Router();
   readonly #facts = new Map<BoundRoute, RowFacts>();
   #whole = false;
 
-  constructor(sets: readonly (RouteSet | LooseRoutes)[] = []) {
+  constructor(sets: readonly RouteSet[] = []) {
     for (const set of sets) this.add(set);
   }
 
-  add(set: RouteSet | LooseRoutes): void {
-    for (const bound of 'routes' in set ? set.routes : routeSet(set.rows as readonly Route[], set.deps as never).routes) {
+  add(set: RouteSet): void {
+    for (const bound of set.routes) {
       assert(!this.#whole || bound.row.action === '-', `${bound.row.method} ${bound.row.path} comes after the table of actions was made`);
       this.#router.add(bound);
       this.#facts.set(bound, deriveFacts(bound));

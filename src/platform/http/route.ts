@@ -119,6 +119,13 @@ export type ReplyStatus = 200 | 201 | 202 | 204;
 export type Replies = { readonly [Status in ReplyStatus]?: GenericSchema | string };
 export type RefusalStatus = 400 | 401 | 403 | 404 | 406 | 409 | 412 | 413 | 415 | 422 | 429 | 502 | 503;
 
+export interface RowAudit<PathParameters> {
+  readonly action: AuditAction;
+  readonly category: string;
+  /** What the path names; the kind of the action and the parameter `name` when absent. */
+  readonly target?: ((params: PathParameters) => AuditTarget) | undefined;
+}
+
 /** What a row says about itself, whatever it works on: the barriers, the route table and openapi.json read it. */
 export interface RouteColumns {
   readonly method: Method;
@@ -161,30 +168,32 @@ export interface RouteColumns {
   /** A live stream: the handler returns `webSocket(...)` or `eventStream(...)` of stream-port.ts; the query form `token` is accepted. */
   readonly stream?: 'websocket' | 'sse';
   /** How the pipeline audits a refusal, or a success the handler did not audit itself. */
-  readonly audit?: { readonly action: AuditAction; readonly category: string; readonly target?: (params: Params) => AuditTarget };
+  readonly audit?: RowAudit<Params>;
   /** Step 11, after size and media type and before the syntax of the body: throws when the query is not as the route needs it. */
   readonly queryRule?: (query: Query) => void;
 }
 
 /** A row as it is written: parameters, body and query are typed from its columns. */
-export interface RouteRow<Path extends string, Body extends GenericSchema | undefined, Deps, Parameters extends QuerySchema | undefined = undefined> extends RouteColumns {
+export interface RouteRow<Path extends string, Body extends GenericSchema | undefined, Deps, Parameters extends QuerySchema | undefined = undefined>
+  extends Omit<RouteColumns, 'audit'> {
   readonly path: Path;
-  readonly body?: Body;
-  readonly query?: Parameters;
+  readonly body?: Body | undefined;
+  readonly query?: Parameters | undefined;
+  readonly audit?: RowAudit<PathParams<Path>> | undefined;
   /** Step 9: throws `missing` when the resource named by the path does not exist; runs before the body is looked at. */
-  readonly exists?: (params: PathParams<Path>, deps: Deps) => void;
+  readonly exists?: ((params: PathParams<Path>, deps: Deps) => void) | undefined;
   /** Step 10: equipment mode, access level and operating-mode barriers; runs before the body is looked at. */
-  readonly barrier?: (params: PathParams<Path>, deps: Deps, caller: Caller, query: Query<QueryNames<Parameters>>) => void;
+  readonly barrier?: ((params: PathParams<Path>, deps: Deps, caller: Caller, query: Query<QueryNames<Parameters>>) => void) | undefined;
   /** Of a PUT: what a GET of the resource gives, which may be sent back (D-C-05). */
-  readonly served?: (params: PathParams<Path>, deps: Deps) => Served;
+  readonly served?: ((params: PathParams<Path>, deps: Deps) => Served) | undefined;
   readonly handle: (context: RequestContext<PathParams<Path>, Body extends GenericSchema ? InferOutput<Body> : undefined, QueryNames<Parameters>>, deps: Deps) => unknown;
 }
 
 /** A row of whatever path and body; `Deps` is what it works on. Without it: a row that is looked at, not served. */
 export interface Route<Deps = never> extends RouteColumns {
-  readonly exists?: (params: Params, deps: Deps) => void;
-  readonly barrier?: (params: Params, deps: Deps, caller: Caller, query: Query) => void;
-  readonly served?: (params: Params, deps: Deps) => Served;
+  readonly exists?: ((params: Params, deps: Deps) => void) | undefined;
+  readonly barrier?: ((params: Params, deps: Deps, caller: Caller, query: Query) => void) | undefined;
+  readonly served?: ((params: Params, deps: Deps) => Served) | undefined;
   readonly handle: (context: RequestContext<Params, unknown>, deps: Deps) => unknown;
 }
 
@@ -196,7 +205,7 @@ export interface Route<Deps = never> extends RouteColumns {
 export function routesFor<Deps>() {
   return <const Path extends string, Body extends GenericSchema | undefined = undefined, const Parameters extends QuerySchema | undefined = undefined>(
     row: RouteRow<Path, Body, Deps, Parameters>,
-  ): Route<Deps> => row as RouteColumns as Route<Deps>;
+  ): Route<Deps> => row as Omit<RouteColumns, 'audit'> as Route<Deps>;
 }
 
 /** A row with what it works on closed over. */

@@ -4,11 +4,7 @@
  * part of its segment.
  */
 import { assert } from '../base/assert.js';
-import type { BoundRoute, Method, Params, RouteSet as BoundRoutes } from './route.js';
-import type { LooseRoutes } from './route-table.js';
-
-/** @deprecated Import it from route.js. */
-export type RouteSet = BoundRoutes | LooseRoutes;
+import type { BoundRoute, Method, Params } from './route.js';
 
 export interface Target {
   readonly methods: Map<Method, BoundRoute>;

@@ -16,6 +16,9 @@ export interface Shape {
   getter?(input: unknown): Shape;
 }
 
+/** When and how often it was written: they say nothing that could be meant otherwise. In a document they stand in its metadata. */
+const COUNTED: ReadonlySet<string> = new Set(['createdAt', 'updatedAt', 'generation', 'resourceVersion']);
+
 type JsonObject = Readonly<Record<string, unknown>>;
 
 export interface Served {
@@ -25,6 +28,8 @@ export interface Served {
   readonly never?: readonly string[] | undefined;
   /** The body states the whole spec: what may be written is taken as it is. */
   readonly whole?: boolean | undefined;
+  /** @throws Refusal 412 when it is not any more as the client has read it: then what differs is nothing that he wants to write. */
+  readonly checkRead?: ((ifMatch: string | undefined) => void) | undefined;
 }
 
 /**
@@ -51,15 +56,16 @@ function readOnlyLeftOut(input: unknown, shape: Shape | undefined, served: unkno
     return input.map((member, at) => readOnlyLeftOut(member, item, counterpart(member, at, served), `${path}[${at}]`, []));
   }
   if (!entries || !isObject(served)) return input;
-  const left: Record<string, unknown> = {};
+  const left: [string, unknown][] = [];
   for (const [member, value] of Object.entries(input)) {
     const where = path === '' ? member : `${path}.${member}`;
-    if (Object.hasOwn(entries, member)) left[member] = readOnlyLeftOut(value, entries[member], served[member], where, path === '' && member === 'spec' ? never : []);
+    if (Object.hasOwn(entries, member)) left.push([member, readOnlyLeftOut(value, entries[member], served[member], where, path === '' && member === 'spec' ? never : [])]);
     else if (!Object.hasOwn(served, member) || never.includes(member))
-      left[member] = value; // refused as it is
+      left.push([member, value]); // refused as it is
+    else if ((path === '' || path === 'metadata') && COUNTED.has(member)) continue;
     else if (!isDeepStrictEqual(value, served[member])) throw invalid('read_only_field', where, `${where} cannot be written: leave it out, or send it as it is read`);
   }
-  return left;
+  return Object.fromEntries(left); // a member __proto__ too is one that there is
 }
 
 /** Entries of a list are found again by their name, which may have moved. */

@@ -12,7 +12,7 @@ import { guardedPromise } from '../base/guarded.js';
 import { randomUUID } from 'node:crypto';
 import { gzip } from 'node:zlib';
 import uWS, { type HttpRequest, type HttpResponse, type us_listen_socket, type WebSocket } from 'uWebSockets.js';
-import { assert } from '../base/assert.js';
+import { assert, inside } from '../base/assert.js';
 import { systemClock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import { Refusal } from '../base/refusal.js';
@@ -131,9 +131,16 @@ class Fields implements HeaderFields {
   /** Several lines of one name are joined as HTTP says. */
   #joined(name: string, first: number): string {
     const lines = this.#lines;
-    let value = lines[first + 1];
+    let value = inside(lines, first + 1, 'a name is followed by its value');
     for (let at = first + 2; at < lines.length; at += 2) if (lines[at] === name) value += `${name === 'cookie' ? '; ' : ', '}${lines[at + 1]}`;
     return value;
+  }
+}
+
+function writeHeaders(res: HttpResponse, headers: Readonly<Record<string, string>>): void {
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined) res.writeHeader(name, value);
   }
 }
 
@@ -420,7 +427,7 @@ class Exchange implements Incoming {
 
   get host(): string | undefined {
     const forwarded = this.headers.get('x-forwarded-host');
-    if (forwarded !== undefined && this.#trustedProxies.believes(addressText(this.#res.getRemoteAddress()))) return forwarded.split(',')[0].trim();
+    if (forwarded !== undefined && this.#trustedProxies.believes(addressText(this.#res.getRemoteAddress()))) return forwarded.split(',', 1).join().trim();
     return this.headers.get('host');
   }
 
@@ -476,7 +483,7 @@ class Exchange implements Incoming {
     if (answer.status !== 200) res.writeStatus(statusLine(answer.status)); // the library's own default
     const isEmpty = answer.body === undefined && !(answer instanceof StreamedAnswer);
     this.#writeCommonHeaders(isEmpty ? NO_SNIFFING : answer.mediaType === JSON_MEDIA_TYPE ? NO_SNIFFING_JSON : contentTyped(answer.mediaType));
-    if (answer.headers !== NO_HEADERS) for (const name in answer.headers) res.writeHeader(name, answer.headers[name]);
+    if (answer.headers !== NO_HEADERS) writeHeaders(res, answer.headers);
     if (answer.body === undefined) {
       if (answer.status !== 204 && answer.status !== 304) res.end('', closes);
       else if (closes) res.endWithoutBody(0, true);
@@ -516,7 +523,7 @@ class Exchange implements Incoming {
       });
       res.cork(() => {
         this.#writeCommonHeaders(contentTyped(answer.mediaType));
-        for (const name in answer.headers) res.writeHeader(name, answer.headers[name]);
+        writeHeaders(res, answer.headers);
       });
       for await (const chunk of answer.chunks) {
         this.resume(); // not before there is something to send: from then on a reader who goes away or takes nothing for ten seconds is noticed
@@ -577,7 +584,7 @@ class Exchange implements Incoming {
   upgrade(reply: StreamReply, context: uWS.us_socket_context_t): void {
     const key = this.headers.get('sec-websocket-key') ?? '';
     const offered = (this.headers.get('sec-websocket-protocol') ?? '').split(',').map((name) => name.trim());
-    const protocol = offered.includes(AUTHENTICATE_FIRST) ? AUTHENTICATE_FIRST : offered[0]; // exactly one of those offered
+    const protocol = offered.includes(AUTHENTICATE_FIRST) ? AUTHENTICATE_FIRST : (offered[0] ?? ''); // exactly one of those offered
     const extensions = this.headers.get('sec-websocket-extensions') ?? '';
     this.#ended = true;
     this.#res.writeStatus(statusLine(101));

@@ -7,20 +7,20 @@ const texts = new Map<number | string, string>();
 
 /** Address text of the 4 or 16 bytes of a socket; an IPv4-mapped IPv6 address reads as IPv4. Called for every request. */
 export function addressText(buffer: ArrayBuffer): string {
-  const bytes = new Uint8Array(buffer);
-  const key = bytes.length === 4 ? (bytes[0] << 24) | (bytes[1] << 16) | (bytes[2] << 8) | bytes[3] : String.fromCharCode(...bytes);
+  const key = buffer.byteLength === 4 ? new DataView(buffer).getInt32(0) : String.fromCharCode(...new Uint8Array(buffer));
   let text = texts.get(key);
   if (text === undefined) {
     if (texts.size >= TEXTS_MAX) texts.clear();
-    texts.set(key, (text = render(bytes)));
+    texts.set(key, (text = render(buffer)));
   }
   return text;
 }
 
-function render(bytes: Uint8Array): string {
-  if (bytes.length === 4) return bytes.join('.');
-  if (bytes.length !== 16) return 'unknown';
-  return canonicalIP(Array.from({ length: 8 }, (_, i) => ((bytes[2 * i] << 8) | bytes[2 * i + 1]).toString(16)).join(':'));
+function render(buffer: ArrayBuffer): string {
+  if (buffer.byteLength === 4) return new Uint8Array(buffer).join('.');
+  if (buffer.byteLength !== 16) return 'unknown';
+  const groups = new DataView(buffer);
+  return canonicalIP(Array.from({ length: 8 }, (_, i) => groups.getUint16(2 * i).toString(16)).join(':'));
 }
 
 export class TrustedProxies {
@@ -31,7 +31,7 @@ export class TrustedProxies {
   constructor(cidrs: readonly string[]) {
     this.#any = cidrs.length > 0;
     for (const cidr of cidrs) {
-      const [address, prefix] = cidr.split('/');
+      const [address = '', prefix] = cidr.split('/');
       const type = isIPv4(address) ? 'ipv4' : 'ipv6';
       if (prefix === undefined) this.#list.addAddress(address, type);
       else this.#list.addSubnet(address, Number(prefix), type);
@@ -42,9 +42,9 @@ export class TrustedProxies {
     if (!this.#any || forwardedFor === undefined || !this.#trusts(peerIP)) return peerIP;
     const hops = forwardedFor.split(',').map((hop) => hop.trim());
     let source = peerIP;
-    for (let i = hops.length - 1; i >= 0; i -= 1) {
-      if (isIP(hops[i]) === 0) return source;
-      source = canonicalIP(hops[i]);
+    for (const hop of hops.reverse()) {
+      if (isIP(hop) === 0) return source;
+      source = canonicalIP(hop);
       if (!this.#trusts(source)) return source;
     }
     return source;
@@ -62,7 +62,7 @@ export class TrustedProxies {
 
 /** Whether a CIDR or address of a setting reads. */
 export function isCidr(text: string): boolean {
-  const [address, prefix, ...more] = text.split('/');
+  const [address = '', prefix, ...more] = text.split('/');
   const version = isIP(address);
   if (version === 0 || more.length > 0) return false;
   if (prefix === undefined) return true;

@@ -33,10 +33,10 @@ export function timePage<Item>(
   return { items: page.map(({ item }) => item), nextCursor: encodeCursor(list, last.atMs, given) };
 }
 
-function startOf(sorted: readonly Entry<unknown>[], [atMs, given]: readonly number[], sign: number): number {
+function startOf(sorted: readonly Entry<unknown>[], [atMs, given]: readonly [number, number], sign: number): number {
   const first = sorted.findIndex((entry) => sign * (entry.atMs - atMs) >= 0);
   if (first < 0) return sorted.length;
   let start = first;
-  while (start < sorted.length && sorted[start].atMs === atMs && start - first < given) start += 1;
+  while (start - first < given && sorted[start]?.atMs === atMs) start += 1;
   return start;
 }

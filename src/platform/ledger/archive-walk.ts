@@ -10,7 +10,8 @@ import type { SealedNote } from './archive-notes.js';
 import { hashOf, macOf } from './chain.js';
 import type { DeviceKeys } from './keys.js';
 import { KeyFilter, probeOf } from './key-filter.js';
-import type { ChainProblem, Verification } from './verify-chain.js';
+import type { ArchiveProblem, ChainProblem } from './problems.js';
+import type { Verification } from './verify-chain.js';
 
 export const PROBLEMS_MAX = 1000;
 
@@ -19,8 +20,6 @@ export const PROBLEMS_MAX = 1000;
  * again, so that nobody finds a record in it; its trailer or the digest in it does not fit; its note in `state.db`, or the
  * list of its blocks, was changed; or, as in the table, a record of it.
  */
-export type ArchiveProblem = 'absent' | 'unreadable' | 'repacked' | 'trailer' | 'sha256' | 'note' | ChainProblem;
-
 /** What was found so far; `first` is what is told of the file. */
 export class Findings {
   readonly problems: Verification['problems'][number][] = [];

@@ -5,8 +5,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type Database from '../base/sqlite.js';
-
-const Problem = v.picklist(['hash', 'link', 'missing', 'signature']);
+import { CHAIN_PROBLEMS } from './problems.js';
 
 const Finding = v.object({
   /** `loss`: records are gone; the others say what vouches for the trail no more. */
@@ -16,10 +15,10 @@ const Finding = v.object({
   first: v.number(),
   last: v.number(),
   /** What verification finds in them because of it. */
-  covers: v.array(Problem),
+  covers: v.array(v.picklist(CHAIN_PROBLEMS)),
 });
 
-const Gap = v.object({
+export const Gap = v.object({
   ...Finding.entries,
   id: v.string(),
   foundAt: v.string(),

@@ -10,9 +10,10 @@ import type Database from '../base/sqlite.js';
 import { type ArchiveBlock, readPart, recordOf } from './archive-format.js';
 import { ArchiveNotes, type Cut, isNoteGenuine, type SealedNote } from './archive-notes.js';
 import { textLimits, textLines } from './archive-text.js';
-import { type ArchiveProblem, ArchiveWalk, Findings, PROBLEMS_MAX } from './archive-walk.js';
+import { ArchiveWalk, Findings, PROBLEMS_MAX } from './archive-walk.js';
 import { GENESIS_HASH, isHeadGenuine, type SignedHead } from './chain.js';
 import type { DeviceKeys } from './keys.js';
+import type { ArchiveProblem } from './problems.js';
 import type { Verification } from './verify-chain.js';
 
 const BLOCKS_MAX = 10_000; // a file has two hundred; a list that has more is none of ours

@@ -12,11 +12,10 @@ import { GENESIS_HASH, hashOf, isHeadGenuine, macOf, type SignedHead } from './c
 import { type ChainEnd, readHeadFile } from './head-file.js';
 import { type Gap, readGaps } from './gaps.js';
 import type { DeviceKeys } from './keys.js';
+import type { ChainProblem } from './problems.js';
 
 const SLICE_RECORDS = 2000;
 const PROBLEMS_MAX = 1000; // the answer stays readable; `ok` is false from the first one on
-
-export type ChainProblem = 'hash' | 'link' | 'missing' | 'signature';
 
 export interface Verification {
   readonly ok: boolean;

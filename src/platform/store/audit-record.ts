@@ -27,11 +27,13 @@ export interface AuditTarget {
   readonly site: string;
 }
 
+export const ACTOR_TYPES = ['human', 'apiKey', 'component'] as const;
+
 /** Who acts: a person, an API key, or a component of the product (`component` set). */
 export interface Actor {
   readonly accountId: string;
   readonly displayName: string;
-  readonly actorType: 'human' | 'apiKey' | 'component';
+  readonly actorType: (typeof ACTOR_TYPES)[number];
   readonly component?: string;
   readonly sourceIP?: string;
 }
@@ -44,13 +46,13 @@ interface AuditEvent {
   readonly target: AuditTarget;
   readonly result: AuditResult;
   /** Code of a refusal, PascalCase. */
-  readonly reason?: string;
-  readonly operatorReason?: string;
-  readonly rule?: string;
+  readonly reason?: string | undefined;
+  readonly operatorReason?: string | undefined;
+  readonly rule?: string | undefined;
   readonly before?: unknown;
   readonly after?: unknown;
-  readonly details?: Readonly<Record<string, unknown>>;
-  readonly signature?: Readonly<Record<string, unknown>>;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+  readonly signature?: Readonly<Record<string, unknown>> | undefined;
   readonly correlationID: string;
 }
 

@@ -4,12 +4,15 @@
 import type { GenericSchema, InferOutput } from 'valibot';
 import type { Resource } from './resource.js';
 import type { Put, Store } from './store.js';
+import type { Refusal } from '../base/refusal.js';
 
 export type KindGroup = 'physical' | 'control' | 'recipe' | 'record' | 'system';
 
 export interface Dependent {
   readonly kind: string;
   readonly name: string;
+  /** Where it is not that of what it depends on. */
+  readonly site?: string;
 }
 
 /**
@@ -28,6 +31,8 @@ export interface Reference {
    * can be engineered in any order (decisions Q-ERR-13).
    */
   readonly when: 'write' | 'run';
+  /** A write without it is refused by the rules of the kind, in words of their own: `checkReferences` leaves it to them. */
+  readonly ownWords?: true;
   /** What is named stays for as long as this stands: its delete is refused with 409 `has_dependents` (decisions Q-ERR-11). */
   readonly holds?: true;
 }
@@ -36,7 +41,7 @@ export interface Reference {
  * Shape of a resource and nothing of its behaviour, so that anybody may import it: a kind.ts imports the platform, the words of the
  * runtime and kinds below it. What is judged when it is written stands in `KindRules`; the two meet in the domain (`ruled`).
  */
-export interface Kind<Spec = unknown, Status = unknown> extends KindRules<Spec, Status> {
+export interface Kind<Spec = unknown, Status = unknown> {
   readonly kind: string;
   readonly aliases?: readonly string[];
   readonly group: KindGroup;
@@ -105,13 +110,15 @@ export interface KindRules<Spec, Status> {
   dependents?(resource: Resource<Spec, Status>, store: Store): readonly Dependent[];
   /** A further refusal of a delete (`unit_active`, `referencedBy` ...). */
   refuseDelete?(resource: Resource<Spec, Status>, read: StoreReader): void;
+  /** The refusal of a delete while others need it, where it is not `has_dependents`. */
+  held?(resource: Resource<Spec, Status>, holders: readonly Dependent[]): Refusal;
 }
 
-/** A kind with its rules, as routes and generic apply take it. */
-export type Ruled<Spec = unknown, Status = unknown> = Kind<Spec, Status> & KindRules<Spec, Status>;
+/** A kind with its rules, as routes and generic apply take it: a shape alone is not written, for nothing would be judged. */
+export type Ruled<Spec = unknown, Status = unknown> = Kind<Spec, Status> & KindRules<Spec, Status> & { readonly hasRules: true };
 
-export function ruled<Spec, Status>(kind: Kind<Spec, Status>, rules: KindRules<Spec, Status>): Ruled<Spec, Status> {
-  return { ...kind, ...rules };
+export function ruled<Spec, Status>(kind: Kind<Spec, Status>, rules: KindRules<NoInfer<Spec>, NoInfer<Status>>): Ruled<Spec, Status> {
+  return { ...kind, ...rules, hasRules: true };
 }
 
 export interface Admission<Spec, Status> {

@@ -21,6 +21,7 @@ import { ReconcileLoop } from '../../../src/platform/reconcile/loop.js';
 import { on } from '../../../src/platform/reconcile/wakes.js';
 import type { Client } from '../../support/gateway.js';
 import { type PlantGateway, startPlantGateway } from '../../support/plant-gateway.js';
+import { routeSet } from '../../../src/platform/http/route.js';
 
 export const ALARMS = '/api/v1/sites/demo/alarms';
 export const RETENTION_MS = 24 * 3_600_000;
@@ -133,9 +134,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
         eventsJson: (...query) => (opened.history as History).eventsJson(...query),
       };
       const isEvaluable = (site: string, name: string): boolean => reconciler.isEvaluable(site, name);
-      return [
-        { rows: alarmRoutes, deps: { store, clock, register, facts: past, isEvaluable, shelveMaxMs: SHELVE_MAX_MS, history: samples, timeScale: () => 10, intervalMinMs: 1000 } },
-      ];
+      return [routeSet(alarmRoutes, { store, clock, register, facts: past, isEvaluable, shelveMaxMs: SHELVE_MAX_MS, history: samples, timeScale: () => 10, intervalMinMs: 1000 })];
     },
   });
   const { reconciler, system, exceptions, loops } = opened.parts as Parts;

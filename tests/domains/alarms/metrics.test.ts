@@ -14,7 +14,7 @@ const TERMS = new Terms(systemClock, { wallMs: START_MS, bootID: '', bootMs: 0 }
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-function event(atS: number, word: AlarmEvent['event'], alarm: string, severity = 'High'): AlarmEvent {
+function event(atS: number, word: AlarmEvent['event'], alarm: string, severity: AlarmEvent['severity'] = 'High'): AlarmEvent {
   const definitionRef = alarm.startsWith('system-') ? '' : alarm.replace(/-\d+$/, '');
   const timestamp = new Date(START_MS + atS * 1000).toISOString();
   return {

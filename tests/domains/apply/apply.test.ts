@@ -192,6 +192,20 @@ t.test('APPLY-11, COORD-01, COORD-02, COORD-03, COORD-04, COORD-05: coordination
   t.match(await engineer.get('/api/v1/sites/north/coordinationblocks'), { status: 404 });
 });
 
+t.test('COORD-02: the condition of a signal is checked where it is written: what does not parse, and what would have to be waited for', async (t) => {
+  const block = (condition: string) =>
+    manifest('CoordinationBlock', 'told', {
+      mode: 'Signal',
+      signal: { signalName: 'ready', producer: { kind: 'Phase', name: 'a/b/c' }, consumers: [{ kind: 'Phase', name: 'd/e/f' }], condition },
+    });
+  const refused = (message: RegExp) => ({ status: 400, body: { code: 'st_invalid', field: 'spec.signal.condition', error: message } });
+  t.match(await apply(block("MTP_STATE('opc/dose') = 'Completed'")), refused(/line 1: MTP_STATE .*READ and ABS/));
+  t.match(await apply(block("READ('a.b') AND prompt('go on?') = 'yes'")), refused(/PROMPT/));
+  t.match(await apply(block('level > ')), refused(/line 1/));
+  t.equal(plant.store.get(CoordinationBlock, 'north', 'told'), undefined);
+  t.match(await apply(block("ABS(READ('tic1.pv') - level) < 0.5 AND filled.X")), { status: 200 });
+});
+
 t.test('decisions Q-CHANGE-08, Q-ALARM-08: what runs is not edited, an alarm is restored once', async (t) => {
   t.match(await apply(manifest('Phase', 'ph', { parentRef: { kind: 'Operation', name: 'op' } })), { status: 200 });
   t.match(await apply(manifest('Phase', 'ph', { description: 'x' })), { status: 409, body: { code: 'element_owned' } });

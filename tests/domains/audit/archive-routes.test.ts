@@ -15,6 +15,9 @@ import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
 import { type GatewayTest, startGatewayTest } from '../../support/gateway.js';
 import { auditDraft, transaction } from '../../support/ledger-data.js';
+import { routeSet } from '../../../src/platform/http/route.js';
+import { absent } from '../../support/absent.js';
+import type { AuditGaps } from '../../../src/domains/audit/gaps.js';
 
 const RECORDS = 700;
 const ARCHIVED = 600;
@@ -42,7 +45,7 @@ const slow: Pick<LedgerQueries, 'verifyArchives' | 'factPage'> = {
 
 let gateway: GatewayTest = await startGatewayTest({
   dataDir,
-  routes: ({ store, clock }) => [{ rows: AUDIT_ROUTES, deps: { store, queries, integrity: new ArchiveIntegrity({ store, queries: slow, clock }) } }],
+  routes: ({ store, clock }) => [routeSet(AUDIT_ROUTES, { store, queries, integrity: new ArchiveIntegrity({ store, queries: slow, clock }), gaps: absent<AuditGaps>('gaps') })],
 });
 t.teardown(async () => {
   await queries.close();

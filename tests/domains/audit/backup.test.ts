@@ -8,12 +8,14 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { ArchiveIntegrity } from '../../../src/domains/audit/archive-integrity.js';
 import { AUDIT_ROUTES } from '../../../src/domains/audit/routes.js';
-import type { StreamedReply } from '../../../src/platform/http/route.js';
+import { type StreamedReply, routeSet } from '../../../src/platform/http/route.js';
 import { archiveFileName, archiveFolder } from '../../../src/platform/ledger/archive-format.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
 import { startGatewayTest } from '../../support/gateway.js';
 import { auditDraft, transaction } from '../../support/ledger-data.js';
+import { absent } from '../../support/absent.js';
+import type { AuditGaps } from '../../../src/domains/audit/gaps.js';
 
 const RECORDS = 200_000;
 const ARCHIVED = 1200;
@@ -33,7 +35,7 @@ await ledger.close();
 
 const gateway = await startGatewayTest({
   dataDir,
-  routes: ({ store, clock }) => [{ rows: AUDIT_ROUTES, deps: { store, queries, integrity: new ArchiveIntegrity({ store, queries, clock }) } }],
+  routes: ({ store, clock }) => [routeSet(AUDIT_ROUTES, { store, queries, integrity: new ArchiveIntegrity({ store, queries, clock }), gaps: absent<AuditGaps>('gaps') })],
 });
 t.teardown(async () => {
   await queries.close();

@@ -8,12 +8,15 @@ import { AUDIT_ROUTES } from '../../../src/domains/audit/routes.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
 import { component } from '../../../src/platform/store/audit-record.js';
 import { startGatewayTest } from '../../support/gateway.js';
+import { routeSet } from '../../../src/platform/http/route.js';
+import { absent } from '../../support/absent.js';
+import type { AuditGaps } from '../../../src/domains/audit/gaps.js';
 
 const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-audit-routes-'));
 const queries = openQueries(dataDir);
 const gateway = await startGatewayTest({
   dataDir,
-  routes: ({ store, clock }) => [{ rows: AUDIT_ROUTES, deps: { store, queries, integrity: new ArchiveIntegrity({ store, queries, clock }) } }],
+  routes: ({ store, clock }) => [routeSet(AUDIT_ROUTES, { store, queries, integrity: new ArchiveIntegrity({ store, queries, clock }), gaps: absent<AuditGaps>('gaps') })],
 });
 t.teardown(async () => {
   await queries.close();

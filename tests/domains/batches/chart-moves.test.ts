@@ -27,6 +27,7 @@ import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { startGatewayTest } from '../../support/gateway.js';
+import { routeSet } from '../../../src/platform/http/route.js';
 
 const SITE = '/api/v1/sites/demo';
 const UNIT = `${SITE}/units/rx101`;
@@ -70,12 +71,16 @@ const gateway = await startGatewayTest({
       facts: queries,
       production: true,
       reasonLengthMin: 10,
+      wake: () => undefined,
+      holdPropagation: 'batch',
+      resumeCancelsPause: false,
+      settleDeadlineMs: 60_000,
       storageLow: () => false,
       demo,
       timeScale: () => 1,
       setTimeScale: () => undefined,
-    };
-    return [{ rows: [...adhocRoutes(true), ...batchRoutes, ...commandRoutes, ...recipeRoutes, ...procedureRoutes, ...demoRoutes], deps }];
+    } as const;
+    return [routeSet([...adhocRoutes(true), ...batchRoutes, ...commandRoutes, ...recipeRoutes, ...procedureRoutes, ...demoRoutes], deps)];
   },
 });
 t.teardown(async () => {

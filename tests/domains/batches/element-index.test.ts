@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
+import { phasePlan } from '../../../src/domains/batches/phases/phase-plan.js';
 import { ElementIndex } from '../../../src/domains/batches/tree/element-index.js';
 import { CoordinationBlock } from '../../../src/domains/coordination/kind.js';
 import { Operation, Phase, UnitProcedure } from '../../../src/domains/procedures/kind.js';
@@ -40,6 +41,29 @@ t.test('the index follows what is made, moved and deleted, and reads what the st
   t.same(names(index.elementsOf('demo', 'b-1')), ['work', 'charge']);
   t.same(names(index.phasesOf('demo', 'b-2')), ['fill', 'other']);
   t.same(index.phasesUnder('demo', charge), []);
+});
+
+t.test('a signal whose condition can never be tested, as data of before may hold it, is not given to its phase to raise', async (t) => {
+  const { store, stop } = await startPlantGateway();
+  t.teardown(() => stop());
+  const block = (name: string, condition: string) =>
+    ({
+      kind: CoordinationBlock,
+      site: 'demo',
+      name,
+      spec: { batchRef: 'b-1', signal: { signalName: name, producer: { kind: 'Phase', name: 'fill' }, consumers: [], condition } },
+    }) as unknown as Put;
+  const texts = { steps: [], transitions: [], divergences: [], charts: {}, parameters: [], parameterValues: [], outputs: [], variables: [], roleMap: {}, unitRef: 'rx101' };
+  store.apply({
+    puts: [
+      { kind: Phase, site: 'demo', name: 'fill', spec: { batchRef: 'b-1', parentRef: null, ...texts } } as unknown as Put,
+      block('asks', "MTP_STATE('opc/dose') = 'Completed'"),
+      block('reads', "READ('tic1.pv') > 3"),
+    ],
+  });
+  const phase = store.get(Phase, 'demo', 'fill');
+  if (!phase) throw new Error('it was put');
+  t.match(phasePlan(store, phase), { signals: [{ name: 'reads' }], knownSignals: ['asks', 'reads'] });
 });
 
 t.test('G4: after a refused commit the index is of what is on disk', async (t) => {

@@ -2,11 +2,13 @@
 import t from 'tap';
 import { parse } from 'valibot';
 import { Batch, BatchSpec } from '../../../src/domains/batches/kind.js';
-import { preflight, PREFLIGHT_CHECKS } from '../../../src/domains/batches/start/preflight.js';
+import { PREFLIGHT_CHECKS } from '../../../src/domains/batches/start/conditions.js';
+import { preflight } from '../../../src/domains/batches/start/preflight.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import { refuseUnchosen } from '../../../src/domains/batches/creation/creation.js';
 import { batchParameters } from '../../../src/domains/batches/creation/parameters.js';
-import { checkStart, type StartFacts } from '../../../src/domains/batches/start/start.js';
+import { checkStart } from '../../../src/domains/batches/start/start.js';
+import type { StartFacts } from '../../../src/domains/batches/start/start-conditions.js';
 import { MasterRecipe, MasterRecipeSpec } from '../../../src/domains/recipes/kind.js';
 import type { UnitLink } from '../../../src/domains/placement/runtimes.js';
 import type { Put } from '../../../src/platform/store/store.js';
@@ -25,10 +27,13 @@ interface Machine {
   readonly full?: boolean;
 }
 
-function look(spec: object, { down = [], production = true, full = false }: Machine = {}) {
+function factsOf({ down = [], production = true, full = false }: Machine = {}): StartFacts {
   const link = (_site: string, unit: string) => ({ unit, ready: !down.includes(unit), refresh: () => false, tagIndex: () => -1 }) as unknown as UnitLink;
-  const facts: StartFacts = { store, production, storageLow: () => full, runtimes: { link, links: () => [], onMessage: () => undefined, onChange: () => undefined } };
-  return preflight(facts, 'demo', { name: 'b-new' }, parse(BatchSpec, { batchID: 'NEW', masterRecipeRef: 'resin-a', ...spec }));
+  return { store, production, storageLow: () => full, runtimes: { link, links: () => [], onMessage: () => undefined, onChange: () => undefined } };
+}
+
+function look(spec: object, machine: Machine = {}) {
+  return preflight(factsOf(machine), 'demo', { name: 'b-new' }, parse(BatchSpec, { batchID: 'NEW', masterRecipeRef: 'resin-a', ...spec }));
 }
 
 const blockers = (found: ReturnType<typeof look>, check: string) => found.checks.filter((row) => row.check === check && !row.ok);
@@ -84,6 +89,32 @@ t.test('Q-RECIPE-28: every blocker is named with who can lift it', async (t) => 
   t.match(blockers(found, 'storage'), [{ liftedBy: { tier: 'admin' } }]);
   t.same(found.parameters, []);
   await store.write({ puts: [{ kind: Unit, site: 'demo', name: 'rx101', status: { ...unit?.status } } as Put], removes: [{ kind: 'Batch', site: 'demo', name: 'b-other' }] });
+});
+
+t.test('decisions 3.2: what preflight names keeps Start from starting, and the first rule in the order of the decisions refuses it', (t) => {
+  const cases: readonly (readonly [rule: string, check: string, spec: object, machine: Machine])[] = [
+    ['', '', {}, {}],
+    ['recipe-withdrawn', 'recipe-effective', { masterRecipeRef: 'nothing' }, {}],
+    ['allocation-unavailable', 'equipment', { equipment: { premix: 'gone' } }, { down: ['rx101'], full: true }],
+    ['runtime-not-ready', 'runtime-ready', { quantity: '99' }, { down: ['rx101'] }],
+    ['formula-out-of-range', 'batch-size', { quantity: '99' }, { full: true }],
+    ['formula-out-of-range', 'formula-limits', { parameters: [{ name: 'nobody', value: '1' }] }, {}],
+    ['mode-manual', 'equipment', { mode: 'Manual' }, { full: true }],
+    ['storage-low', 'storage', {}, { full: true }],
+  ];
+  for (const [rule, check, given, machine] of cases) {
+    const spec = parse(BatchSpec, { batchID: 'NEW', masterRecipeRef: 'resin-a', ...given });
+    const start = checkStart({ metadata: { site: 'demo', name: 'b-new' }, spec } as never, factsOf(machine));
+    const found = look(given, machine);
+    t.equal(start.rule, rule, JSON.stringify(given));
+    t.equal(found.ok, rule === '');
+    if (check !== '')
+      t.ok(
+        blockers(found, check).some(({ severity }) => severity === 'error'),
+        `${rule} stands under ${check}`,
+      );
+  }
+  t.end();
 });
 
 t.test('Q-RECIPE-28: an unfinished recipe names its way to Effective; in development that is only a warning', async (t) => {

@@ -152,6 +152,12 @@ t.test('D-C-13: a tuned value is exported, and a manifest that states another on
   const undone = await engineer.post('/api/v1/apply', older);
   t.match(undone.body, { operation: 'configured', warnings: [/^parameter kp was tuned to 4 by .+ and is 2 with this manifest$/] }, undone.text);
   t.match(await parameters(), { kp: { value: 2, tuned: null } });
+  await tune({ kp: 4 });
+  const put = await engineer.put(`${SITE}/controlmodules/tic`, { paramOverrides: [] });
+  t.equal(put.status, 200, put.text);
+  t.match(put.headers['x-lineside-warning'], /^parameter kp was tuned to 4 by .+ and is 2 with this body$/, 'and so does a PUT that leaves one out');
+  t.match(plant.audits.at(-1), { action: 'Update', details: { warnings: [/^parameter kp was tuned to 4/] } });
+  t.equal((await engineer.put(`${SITE}/controlmodules/tic`, { description: 'nothing of it' })).headers['x-lineside-warning'], undefined);
   const beyond = { ...exported, spec: { ...exported.spec, paramOverrides: [{ blockRef: 'pid', param: 'kp', value: 11 }] } };
   t.match(await engineer.post('/api/v1/apply', beyond), { status: 400, body: { code: 'out_of_range', field: 'paramOverrides[0].value' } }, 'the limits hold for every way');
 });

@@ -53,6 +53,17 @@ t.test('decisions 2.7: with a condition the end of the producer raises nothing',
   t.match(status, { phase: 'Active', signalRaised: false });
 });
 
+t.test('a condition from before it was checked that can never be tested: its block has failed once somebody waits, and says why', async (t) => {
+  const spec = block('Start', { condition: "MTP_STATE('opc/dose') = 'Completed'" });
+  const { status } = advanceBlock(spec, BLOCK, world({ giver: 'Running', taker: 'Idle' }));
+  t.match(status, { phase: 'Active', signalRaised: false }, 'nobody is told before it matters');
+  const message = 'signal go is never raised: MTP_STATE cannot be called in the condition of a signal, which may call READ and ABS';
+  t.match(advanceBlock(spec, status, world({ giver: 'Running', taker: '?' })), {
+    status: { phase: 'Failed', message },
+    failure: { rule: 'coordination-failed', message, waiting: [{ name: 'taker' }] },
+  });
+});
+
 t.test('decisions 2.7: a consumer that waits to start has consumed the signal by starting', async (t) => {
   const spec = block('Start');
   const waiting = advanceBlock(spec, BLOCK, world({ giver: 'Idle', taker: '?' })).status;

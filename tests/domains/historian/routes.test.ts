@@ -8,11 +8,12 @@ import { openHistorian, recordTags, type RecordedUnit, stateRecorder } from '../
 import { HISTORIAN_ROUTES } from '../../../src/domains/historian/routes.js';
 import type { Clock } from '../../../src/platform/base/clock.js';
 import { startGatewayTest } from '../../support/gateway.js';
+import { routeSet } from '../../../src/platform/http/route.js';
 
 const T0 = Date.UTC(2026, 0, 31, 9, 0, 0);
 const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-historian-routes-'));
 const history = await openHistorian(dataDir, { historianIntervalMinMs: 1000, historianFlushIntervalMs: 2000, historianRetentionMs: 400 * 86_400_000, historianBytesMax: 2 ** 34 });
-const gateway = await startGatewayTest({ dataDir, routes: ({ store }) => [{ rows: HISTORIAN_ROUTES, deps: { history, store } }] });
+const gateway = await startGatewayTest({ dataDir, routes: ({ store }) => [routeSet(HISTORIAN_ROUTES, { history, store })] });
 t.teardown(async () => {
   await history.close();
   await gateway.stop();
@@ -131,7 +132,7 @@ t.test('ROUTE-02, 8.9: batch routes are restricted to the units and time of the 
 });
 
 t.test('Q-CHANGE-14: without a historian the routes answer 200 with configured false', async (t) => {
-  const bare = await startGatewayTest({ routes: ({ store }) => [{ rows: HISTORIAN_ROUTES, deps: { store } }] });
+  const bare = await startGatewayTest({ routes: ({ store }) => [routeSet(HISTORIAN_ROUTES, { store })] });
   t.teardown(() => bare.stop());
   const viewer = await bare.as('viewer');
   for (const name of ['tags', 'tags/distinct', 'states', 'alarms', 'gaps', 'ingest', 'batch/B1/tags', 'batch/B1/alarms', 'batch/B1/states']) {

@@ -14,6 +14,7 @@ import type { UnitLink, UnitRuntimes } from '../../../src/domains/placement/runt
 import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
 import { type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
 import { type Answer, type Client, type GatewayTest, type RequestOptions, startGatewayTest } from '../../support/gateway.js';
+import { routeSet } from '../../../src/platform/http/route.js';
 
 const DEMO_DIR = fileURLToPath(new URL('../../../demo', import.meta.url));
 export const MES = '/api/v1/mes/sites/demo';
@@ -57,11 +58,16 @@ export async function startMesPlant(): Promise<MesPlant> {
         production: true,
         history: undefined,
         reasonLengthMin: 10,
+        wake: () => undefined,
+        holdPropagation: 'batch',
+        resumeCancelsPause: false,
+        settleDeadlineMs: 60_000,
+        storageLow: () => false,
         demo,
         timeScale: () => 1,
         setTimeScale: () => undefined,
-      };
-      return [{ rows: [...mesRoutes, ...recordRoutes, ...batchRoutes, ...commandRoutes, ...recipeRoutes, ...demoRoutes], deps }];
+      } as const;
+      return [routeSet([...mesRoutes, ...recordRoutes, ...batchRoutes, ...commandRoutes, ...recipeRoutes, ...demoRoutes], deps)];
     },
   });
   const admin = await test.as('admin');

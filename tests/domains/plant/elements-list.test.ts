@@ -5,9 +5,24 @@ import { Operation, Phase } from '../../../src/domains/procedures/kind.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
+import { routeSet } from '../../../src/platform/http/route.js';
+import type { SigningKeys } from '../../../src/domains/signatures/signature.js';
+import { absent, NO_RUNTIMES } from '../../support/absent.js';
 
 const AT = '/api/v1/sites/demo';
-const plant = await startPlantGateway({ more: ({ store, clock }) => [{ rows: commandRoutes, deps: { store, clock } }] });
+/** For lists: nothing is commanded here. */
+const COMMANDS = {
+  keys: absent<SigningKeys>('keys'),
+  runtimes: NO_RUNTIMES,
+  reasonLengthMin: 10,
+  wake: () => undefined,
+  production: true,
+  storageLow: () => false,
+  holdPropagation: 'batch',
+  resumeCancelsPause: false,
+  settleDeadlineMs: 0,
+} as const;
+const plant = await startPlantGateway({ more: ({ store, clock }) => [routeSet(commandRoutes, { store, clock, ...COMMANDS })] });
 t.teardown(() => plant.stop());
 const viewer = await plant.as('viewer');
 await (await plant.as('engineer')).post('/api/v1/sites', { name: 'demo' });

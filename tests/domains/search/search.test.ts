@@ -1,26 +1,49 @@
 /** One field to find anything by (decisions Q-CHANGE-11), over the demonstration plant. */
 import t from 'tap';
+import * as v from 'valibot';
 import { APPLIED_KINDS } from '../../../src/domains/apply/kinds.js';
 import { SEARCH_ROUTES, type SearchDeps } from '../../../src/domains/search/routes.js';
 import { type Found, SearchIndex } from '../../../src/domains/search/search-index.js';
 import { usedByRoutes } from '../../../src/domains/search/used-by.js';
 import { TagCatalog } from '../../../src/domains/tags/catalog.js';
 import { tagRoutes } from '../../../src/domains/tags/routes.js';
-import type { Kind } from '../../../src/platform/store/kind.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
+import { routeSet, routesFor } from '../../../src/platform/http/route.js';
+import { NO_RUNTIMES } from '../../support/absent.js';
+import { MasterRecipe } from '../../../src/domains/recipes/kind.js';
+import { Batch, type BatchStatus, BatchSpec } from '../../../src/domains/batches/kind.js';
+import { PhaseTemplate, OperationTemplate, UnitProcedureTemplate, ProcedureTemplate } from '../../../src/domains/procedures/kind.js';
+import type { Kind } from '../../../src/platform/store/kind.js';
+
+/** Whoever may read a batch is told of it. */
+const readBatch = routesFor<object>()({
+  method: 'GET',
+  path: '/api/v1/sites/{site}/batches/{name}',
+  action: 'batch:read',
+  tier: 'read',
+  summary: 'A batch',
+  handle: () => ({}),
+});
 
 /** What this gateway serves. */
-const SERVED = ['Enterprise', 'Site', 'Area', 'Unit', 'ControlModule', 'IOModule', 'PhaseTemplate', 'MasterRecipe', 'AlarmDefinition'];
+const TEMPLATES: readonly Kind[] = [PhaseTemplate, OperationTemplate, UnitProcedureTemplate, ProcedureTemplate];
+const SERVED = ['Enterprise', 'Site', 'Area', 'Unit', 'ControlModule', 'IOModule', 'MasterRecipe', 'AlarmDefinition'];
+/** What a batch is asked for with when it says nothing else. */
+const BATCH = v.parse(BatchSpec, { batchID: 'B-1', masterRecipeRef: 'r' });
 const opened: { plant?: Awaited<ReturnType<typeof startPlantGateway>> } = {};
 const plant = await startPlantGateway({
-  more: ({ store }) => {
-    const kinds = (APPLIED_KINDS as unknown as readonly Kind[]).filter(({ kind }) => SERVED.includes(kind));
+  more: ({ store, clock }) => {
+    const kinds = APPLIED_KINDS.filter(({ kind }) => [...SERVED, 'Batch', ...TEMPLATES.map((template) => template.kind)].includes(kind));
     const catalog = new TagCatalog(store);
     const deps: SearchDeps = { store, index: new SearchIndex(store, kinds), catalog, rows: () => opened.plant?.gateway.rows ?? [] };
     return [
-      { rows: SEARCH_ROUTES, deps },
-      { rows: usedByRoutes, deps: { store, kinds, rows: deps.rows } },
-      { rows: tagRoutes.filter(({ path }) => path === '/api/v1/sites/{site}/tags'), deps: { store, catalog } },
+      routeSet(SEARCH_ROUTES, deps),
+      routeSet(usedByRoutes, { store, kinds, rows: deps.rows }),
+      routeSet([readBatch], {}),
+      routeSet(
+        tagRoutes.filter(({ path }) => path === '/api/v1/sites/{site}/tags'),
+        { store, clock, catalog, runtimes: NO_RUNTIMES, modeCheckDeviceTags: false },
+      ),
     ];
   },
 });
@@ -122,6 +145,52 @@ t.test('what names a resource is told with the member that does, and whether it 
   t.equal((await engineer.post('/api/v1/sites/demo/areas', { name: 'lonely' })).status, 201);
   t.same((await usedBy('kind=Area&site=demo&name=lonely')).body, { kind: 'Area', site: 'demo', name: 'lonely', items: [] });
   t.equal((await engineer.delete('/api/v1/sites/demo/areas/lonely')).status, 204);
+});
+
+interface User {
+  readonly kind: string;
+  readonly name: string;
+  readonly member: string;
+  readonly holds: boolean;
+}
+
+t.test('Q-RECIPE-18: a template is told with the recipes and templates that are made of it, and those its delete is refused for', async (t) => {
+  const users = async (kind: string, name: string): Promise<User[]> => (await usedBy(`kind=${kind}&site=demo&name=${name}`)).body.items;
+  t.match(await users('PhaseTemplate', 'drain'), [{ kind: 'OperationTemplate', name: 'drain-reactor', member: 'chart.steps[0].templateRef', required: false, holds: true }]);
+  let recipes = 0;
+  for (const kind of TEMPLATES) {
+    for (const { metadata } of plant.store.list(kind, 'demo')) {
+      const found = await users(kind.kind, metadata.name);
+      const held = found.flatMap(({ kind, name, holds }) => (holds ? [`${kind} ${name}`] : []));
+      recipes += found.filter((user) => user.kind === 'MasterRecipe').length;
+      const { status, body } = await engineer.delete(`/api/v1/sites/demo/${kind.path}/${metadata.name}`);
+      if (held.length === 0) {
+        t.equal(status, 204, metadata.name);
+        continue;
+      }
+      t.match({ status, body }, { status: 409, body: { code: 'referenced' } }, metadata.name);
+      t.same(body.referencedBy.map(({ kind, name }: User) => `${kind} ${name}`).sort(), [...new Set(held)].sort(), metadata.name);
+    }
+  }
+  t.ok(recipes > 0, 'a recipe names templates');
+});
+
+t.test('Q-RECIPE-12: a batch that is open holds its recipe, and used-by says so', async (t) => {
+  const [recipe] = plant.store.list(MasterRecipe, 'demo');
+  const at = `kind=MasterRecipe&site=demo&name=${recipe.metadata.name}`;
+  await plant.store.write({ puts: [{ kind: Batch, site: 'demo', name: 'b1', spec: { ...BATCH, masterRecipeRef: recipe.metadata.name, equipment: { react: 'rx101' } } }] });
+  const ofBatches = async (query: string): Promise<User[]> => (await usedBy(query)).body.items.filter(({ kind }: User) => kind === 'Batch');
+  t.match(await ofBatches(at), [{ name: 'b1', member: 'masterRecipeRef', required: true, holds: true }]);
+  t.match(await ofBatches('kind=Unit&site=demo&name=rx101'), [{ name: 'b1', member: 'equipment.react', holds: true }]);
+  const batch = plant.store.get(Batch, 'demo', 'b1');
+  await plant.store.write({ puts: [{ kind: Batch, site: 'demo', name: 'b1', status: { ...(batch?.status as BatchStatus), phase: 'Complete' } }] });
+  t.match(await ofBatches(at), [{ name: 'b1', holds: false }], 'one that has ended names it and does not hold it');
+  await plant.store.write({ removes: [{ kind: 'Batch', site: 'demo', name: 'b1' }] });
+});
+
+t.test('a site is told with what stands in it', async (t) => {
+  const { items } = (await usedBy('kind=Site&name=demo')).body;
+  t.ok(items.some(({ kind, site, name, holds }: User & { readonly site: string }) => kind === 'Unit' && site === 'demo' && name === 'rx101' && holds));
 });
 
 t.test('what is not there is 404, what does not read 400 with its parameter, another site 403', async (t) => {

@@ -14,6 +14,7 @@ import type { Resource } from '../../../src/platform/store/resource.js';
 import { type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
 import { startGatewayTest } from '../../support/gateway.js';
 import { PLANT } from '../tags/plant.js';
+import { routeSet } from '../../../src/platform/http/route.js';
 
 const TARGET = { kind: 'Unit', name: 'rx101', site: 'north' };
 const GOOD = { target: TARGET, meaning: 'Reviewed', reason: 'checked against protocol 7' };
@@ -27,7 +28,7 @@ async function start() {
       Object.defineProperty(deps, 'keys', { get: () => parts.keys });
       Object.defineProperty(deps, 'queries', { get: () => (parts.queries ??= openQueries(test.dataDir, () => store.recorded)) });
       t.teardown(() => parts.queries?.close());
-      return [{ rows: signatureRoutes, deps }];
+      return [routeSet(signatureRoutes, deps)];
     },
   });
   const keys: SigningKeys = { ...openDeviceKeys(test.dataDir), algorithm: 'HMAC-SHA256', authMode: 'local' };

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { streamRoutes } from '../../../src/domains/tags/live-transports.js';
-import { routesFor } from '../../../src/platform/http/route.js';
+import { routesFor, routeSet } from '../../../src/platform/http/route.js';
 import type { StreamConnections } from '../../../src/platform/http/stream-port.js';
 import { CHANNEL_ROWS } from '../../../src/platform/stream/channel.js';
 import { Hub } from '../../../src/platform/stream/hub.js';
@@ -26,10 +26,7 @@ async function gateway(t: { teardown(call: () => unknown): void }, settings: Par
       made.hub = hub;
       const frames = { write: async () => ({ ok: true, message: 'written' }), command: async () => ({ ok: true, message: 'recorded' }) };
       const webSocket = { hub, clock, sessions: access.authenticator, frames, onFault: (fault: unknown) => t.teardown(() => Promise.reject(fault)) };
-      return [
-        { rows: REST_TWINS, deps: {} },
-        { rows: streamRoutes, deps: { webSocket, sse: { hub, clock, places: everywhere }, places: everywhere } },
-      ];
+      return [routeSet(REST_TWINS, {}), routeSet(streamRoutes, { webSocket, sse: { hub, clock, places: everywhere }, places: everywhere })];
     },
   });
   made.hub?.start();

@@ -19,6 +19,7 @@ import { LogLines } from '../../../src/platform/base/log-lines.js';
 import { SETTINGS } from '../../runtime/network/plans.js';
 import { startGatewayTest } from '../../support/gateway.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
+import { routeSet } from '../../../src/platform/http/route.js';
 
 const AT = '/api/v1/sites/north';
 const RUNTIME = `${AT}/units/r1/runtime`;
@@ -39,16 +40,19 @@ const plant = await startGatewayTest({
       clock,
       runtimes,
       production: false,
-      tags: { store, catalog, runtimes, modeCheckDeviceTags: false },
+      tags: { store, clock, catalog, runtimes, modeCheckDeviceTags: false },
       journal: new UnitJournal({ store, runtimes, clock, log }),
       logLines,
       timeScale: () => 1,
       alarms: alarmView(store),
       nowMs: () => clock.wallMs(),
+      bypassDefaultMs: 3_600_000,
+      bypassMaxMs: 86_400_000,
+      deviceId: 'd'.repeat(32),
       nodeName: 'box',
       image: IMAGE,
     };
-    return [{ rows: [...plantRoutes, ...controlModuleRoutes, ...applyRoutes, ...overviewRoutes, ...runtimeRoutes], deps }];
+    return [routeSet([...plantRoutes, ...controlModuleRoutes, ...applyRoutes, ...overviewRoutes, ...runtimeRoutes], deps)];
   },
 });
 t.teardown(() => plant.stop());

@@ -6,7 +6,7 @@ import { conflict, missing, Refusal } from '../../../src/platform/base/refusal.j
 import { Nonces } from '../../../src/platform/http/nonces.js';
 import { expandIPv6, sourceKey } from '../../../src/platform/base/ip-address.js';
 import { RateLimiter } from '../../../src/platform/http/rate-limit.js';
-import { created, ok, routesFor, withRevision } from '../../../src/platform/http/route.js';
+import { created, ok, routesFor, withRevision, type RouteSet, routeSet } from '../../../src/platform/http/route.js';
 import { TrustedProxies } from '../../../src/platform/http/source-ip.js';
 import { type GatewayTest, startGatewayTest, PASSWORD } from '../../support/gateway.js';
 import { TestClock } from '../../support/test-clock.js';
@@ -23,75 +23,79 @@ const Item = v.strictObject({
   parts: v.optional(v.array(v.strictObject({ id: v.string() }))),
 });
 
-function rows(): { rows: ReturnType<typeof route>[]; deps: Deps } {
+function rows(): { set: RouteSet; deps: Deps } {
+  const deps: Deps = { acted: 0 };
   return {
-    deps: { acted: 0 },
-    rows: [
-      route({ method: 'GET', path: '/api/v1/sites/{site}/things', action: 'thing:list', tier: 'read', handle: ({ params }) => [params.site] }),
-      route({
-        method: 'POST',
-        path: '/api/v1/sites/{site}/things',
-        action: 'thing:create',
-        tier: 'engineer',
-        body: Item,
-        handle: ({ params, body }, deps) => {
-          deps.acted += 1;
-          return created(body, `/api/v1/sites/${params.site}/things/${body.name}`);
-        },
-      }),
-      route({
-        method: 'GET',
-        path: '/api/v1/sites/{site}/things/{name}',
-        action: 'thing:read',
-        tier: 'read',
-        exists: ({ name }) => {
-          if (name === 'gone') throw missing('Thing', name);
-        },
-        handle: ({ params }) => withRevision({ name: params.name }, 7),
-      }),
-      route({ method: 'GET', path: '/api/v1/sites/{site}/tags/{address...}', action: 'tag:read', tier: 'read', handle: ({ params }) => ({ address: params.address }) }),
-      route({ method: 'GET', path: '/api/v1/sites/{site}/things/special', action: 'thing:list', tier: 'read', handle: () => 'literal' }),
-      route({
-        method: 'POST',
-        path: '/api/v1/sites/{site}/things/{name}/sign',
-        action: 'thing:sign',
-        tier: 'supervise',
-        freshToken: true,
-        reason: 'policy',
-        body: v.strictObject({ reason: v.string() }),
-        exists: ({ name }) => {
-          if (name === 'gone') throw missing('Thing', name);
-        },
-        barrier: ({ name }) => {
-          if (name === 'auto') throw new Refusal('forbidden', 'the module is in Automatic', { code: 'automatic_mode' });
-        },
-        handle: ({ params, body }) => {
-          if (params.name === 'busy') throw conflict('thing_busy', 'the thing is busy');
-          return ok({ reason: body.reason });
-        },
-      }),
-      route({ method: 'POST', path: '/api/v1/compute', action: 'thing:compute', tier: 'read', computes: true, handle: () => ({ done: true }) }),
-      route({ method: 'POST', path: '/api/v1/mes/sites/{site}/deliver', action: 'mes:deliver', tier: 'operate', apiKey: 'only', handle: () => ({ ok: true }) }),
-      route({ method: 'GET', path: '/api/v1/mes/sites/{site}/orders', action: 'mes:read', tier: 'read', formats: ['b2mml', 'xml'], handle: ({ format }) => ({ format }) }),
-      route({ method: 'GET', path: '/api/v1/broken', action: 'thing:list', tier: 'read', handle: () => Promise.reject(new Error('secret detail')) }),
-      route({
-        method: 'POST',
-        path: '/api/v1/upload',
-        action: 'thing:create',
-        tier: 'engineer',
-        bodyMedia: ['application/aml'],
-        bodyBytesMax: 4096,
-        handle: ({ body }) => ({ bytes: (body as unknown as Uint8Array).length }),
-      }),
-    ],
+    deps,
+    set: routeSet(
+      [
+        route({ method: 'GET', path: '/api/v1/sites/{site}/things', action: 'thing:list', tier: 'read', handle: ({ params }) => [params.site] }),
+        route({
+          method: 'POST',
+          path: '/api/v1/sites/{site}/things',
+          action: 'thing:create',
+          tier: 'engineer',
+          body: Item,
+          handle: ({ params, body }, deps) => {
+            deps.acted += 1;
+            return created(body, `/api/v1/sites/${params.site}/things/${body.name}`);
+          },
+        }),
+        route({
+          method: 'GET',
+          path: '/api/v1/sites/{site}/things/{name}',
+          action: 'thing:read',
+          tier: 'read',
+          exists: ({ name }) => {
+            if (name === 'gone') throw missing('Thing', name);
+          },
+          handle: ({ params }) => withRevision({ name: params.name }, 7),
+        }),
+        route({ method: 'GET', path: '/api/v1/sites/{site}/tags/{address...}', action: 'tag:read', tier: 'read', handle: ({ params }) => ({ address: params.address }) }),
+        route({ method: 'GET', path: '/api/v1/sites/{site}/things/special', action: 'thing:list', tier: 'read', handle: () => 'literal' }),
+        route({
+          method: 'POST',
+          path: '/api/v1/sites/{site}/things/{name}/sign',
+          action: 'thing:sign',
+          tier: 'supervise',
+          freshToken: true,
+          reason: 'policy',
+          body: v.strictObject({ reason: v.string() }),
+          exists: ({ name }) => {
+            if (name === 'gone') throw missing('Thing', name);
+          },
+          barrier: ({ name }) => {
+            if (name === 'auto') throw new Refusal('forbidden', 'the module is in Automatic', { code: 'automatic_mode' });
+          },
+          handle: ({ params, body }) => {
+            if (params.name === 'busy') throw conflict('thing_busy', 'the thing is busy');
+            return ok({ reason: body.reason });
+          },
+        }),
+        route({ method: 'POST', path: '/api/v1/compute', action: 'thing:compute', tier: 'read', computes: true, handle: () => ({ done: true }) }),
+        route({ method: 'POST', path: '/api/v1/mes/sites/{site}/deliver', action: 'mes:deliver', tier: 'operate', apiKey: 'only', handle: () => ({ ok: true }) }),
+        route({ method: 'GET', path: '/api/v1/mes/sites/{site}/orders', action: 'mes:read', tier: 'read', formats: ['b2mml', 'xml'], handle: ({ format }) => ({ format }) }),
+        route({ method: 'GET', path: '/api/v1/broken', action: 'thing:list', tier: 'read', handle: () => Promise.reject(new Error('secret detail')) }),
+        route({
+          method: 'POST',
+          path: '/api/v1/upload',
+          action: 'thing:create',
+          tier: 'engineer',
+          bodyMedia: ['application/aml'],
+          bodyBytesMax: 4096,
+          handle: ({ body }) => ({ bytes: (body as unknown as Uint8Array).length }),
+        }),
+      ],
+      deps,
+    ),
   };
 }
 
 async function start(t: Tap.Test, options: Parameters<typeof startGatewayTest>[0] = {}): Promise<{ test: GatewayTest; deps: Deps }> {
-  const set = rows();
+  const { set, deps } = rows();
   const test = await startGatewayTest({ routes: [set], ...options });
   t.teardown(() => test.stop());
-  return { test, deps: set.deps };
+  return { test, deps };
 }
 
 declare namespace Tap {
@@ -154,7 +158,7 @@ t.test('NONCE-06, NONCE-09, Q-NONCE-02, Q-NONCE-03: a nonce is spent at admissio
 });
 
 t.test('NONCE-11, NONCE-14, LIMIT-01, D-NONCE-01: the window is ten minutes exactly and survives a restart', async (t) => {
-  const first = await startGatewayTest({ routes: () => [rows()], settings: { accessTokenLifetimeMs: 60 * 60_000 } });
+  const first = await startGatewayTest({ routes: () => [rows().set], settings: { accessTokenLifetimeMs: 60 * 60_000 } });
   const nonce = randomUUID();
   const engineer = await first.as('engineer');
   const send = (test: GatewayTest) => test.request('POST', '/api/v1/compute', { token: engineer.token, nonce });

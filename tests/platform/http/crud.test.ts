@@ -3,8 +3,9 @@ import * as v from 'valibot';
 import { conflict, invalid } from '../../../src/platform/base/refusal.js';
 import { crudRoutes } from '../../../src/platform/http/crud.js';
 import { listReply } from '../../../src/platform/http/paged-list.js';
-import type { Kind } from '../../../src/platform/store/kind.js';
+import { type Kind, ruled } from '../../../src/platform/store/kind.js';
 import { type GatewayTest, startGatewayTest } from '../../support/gateway.js';
+import { routeSet } from '../../../src/platform/http/route.js';
 
 const Text = v.optional(v.string(), '');
 const none = { initialStatus: () => ({}), group: 'physical', apply: { how: 'yes' } } as const;
@@ -21,12 +22,14 @@ const Tank: Kind<TankSpec, object> = {
   body: 'flat',
   writtenElsewhere: ['hidden'],
   required: ['area'],
+};
+const tankRules = ruled(Tank, {
   admit(spec) {
     if (spec.area === 'nowhere') throw invalid('unknown_reference', 'area', 'area nowhere does not exist');
     return spec;
   },
   dependents: ({ metadata }) => (metadata.name === 'used' ? Array.from({ length: 25 }, (_, i) => ({ kind: 'Pipe', name: `p${i}` })) : []),
-};
+});
 
 const PlanSpec = v.strictObject({ description: Text, steps: v.optional(v.array(v.string()), []) });
 const Plan: Kind<v.InferOutput<typeof PlanSpec>, object> = { ...none, kind: 'Plan', scope: 'cluster', action: 'plan', path: 'plans', spec: PlanSpec, body: 'spec' };
@@ -46,10 +49,9 @@ const Code: Kind<v.InferOutput<typeof CodeSpec>, object> = {
 async function start(): Promise<GatewayTest> {
   return startGatewayTest({
     routes: ({ store }) => [
-      {
-        deps: { store },
-        rows: [
-          ...crudRoutes(Tank, {
+      routeSet(
+        [
+          ...crudRoutes(tankRules, {
             read: 'read',
             write: 'engineer',
             dto: ({ metadata, spec }) => ({ name: metadata.name, ...spec, generation: metadata.generation }),
@@ -58,14 +60,14 @@ async function start(): Promise<GatewayTest> {
             },
             also: ({ verb, name }) => (verb === 'delete' ? { puts: [{ kind: Plan, site: '', name: `after-${name}`, spec: { description: 'left behind', steps: [] } }] } : {}),
           }),
-          ...crudRoutes(Plan, {
+          ...crudRoutes(ruled(Plan, {}), {
             read: 'read',
             write: 'engineer',
             dto: ({ metadata, spec }) => ({ name: metadata.name, labels: metadata.labels, spec }),
             item: ({ metadata }) => metadata.name,
             derives: true,
           }),
-          ...crudRoutes(Code, {
+          ...crudRoutes(ruled(Code, {}), {
             read: 'read',
             write: 'engineer',
             put: 'replace',
@@ -73,7 +75,8 @@ async function start(): Promise<GatewayTest> {
             createdBody: ({ metadata }) => ({ name: metadata.name }),
           }),
         ],
-      },
+        { store },
+      ),
     ],
   });
 }

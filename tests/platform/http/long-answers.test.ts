@@ -2,7 +2,7 @@
 import { Agent, get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
-import { ok, type Route, routesFor, streamed } from '../../../src/platform/http/route.js';
+import { ok, type Route, routesFor, streamed, routeSet } from '../../../src/platform/http/route.js';
 import { eventually } from '../../support/api-client.js';
 import { startGatewayTest } from '../../support/gateway.js';
 
@@ -48,7 +48,7 @@ const rows: readonly Route<object>[] = [
   route({ method: 'GET', path: '/api/v1/tagged', action: 'wide:read', tier: 'none', handle: () => ok(WIDE, { ETag: '"7"' }) }),
 ];
 
-const gateway = await startGatewayTest({ routes: [{ rows, deps: {} }] });
+const gateway = await startGatewayTest({ routes: [routeSet(rows, {})] });
 t.teardown(() => gateway.stop());
 
 /** A connection with the request on it, of which nothing is read before somebody asks. */

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { crudRoutes } from '../../../src/platform/http/crud.js';
 import { type Route, type RouteSet, routeSet, routesFor } from '../../../src/platform/http/route.js';
 import { RouteTable } from '../../../src/platform/http/route-table.js';
-import type { Kind } from '../../../src/platform/store/kind.js';
+import { type Kind, ruled } from '../../../src/platform/store/kind.js';
 import type { Store } from '../../../src/platform/store/store.js';
 
 interface Tanks {
@@ -66,7 +66,7 @@ t.test('the rows of a kind work on what the callbacks of their options take', as
     apply: { how: 'yes' },
     initialStatus: () => ({}),
   };
-  const rows = crudRoutes(Tank, { read: 'read', write: 'engineer', dto: ({ spec }, _, { scale }: Scales) => ({ ...spec, scale }) });
+  const rows = crudRoutes(ruled(Tank, {}), { read: 'read', write: 'engineer', dto: ({ spec }, _, { scale }: Scales) => ({ ...spec, scale }) });
   const store = {} as Store;
   t.equal(routeSet(rows, { store, scale: 1 }).routes.length, 5);
   // @ts-expect-error the scale is missing

@@ -4,7 +4,7 @@ import t from 'tap';
 import { WebSocket } from 'ws';
 import { parameters, text } from '../../../src/platform/http/parameters.js';
 import { Refusal } from '../../../src/platform/base/refusal.js';
-import { routesFor } from '../../../src/platform/http/route.js';
+import { routesFor, routeSet } from '../../../src/platform/http/route.js';
 import { eventStream, type SseWire, type WebSocketWire, webSocket } from '../../../src/platform/http/stream-port.js';
 import { eventually } from '../../support/api-client.js';
 import { type GatewayTest, startGatewayTest } from '../../support/gateway.js';
@@ -70,7 +70,7 @@ const rows = [
 
 async function start(t: { teardown(call: () => unknown): void }): Promise<{ test: GatewayTest; streams: Streams }> {
   const streams = new Streams();
-  const test = await startGatewayTest({ routes: [{ rows, deps: streams }], connections: streams });
+  const test = await startGatewayTest({ routes: [routeSet(rows, streams)], connections: streams });
   t.teardown(() => test.stop());
   return { test, streams };
 }

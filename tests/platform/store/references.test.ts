@@ -2,7 +2,7 @@
 import t from 'tap';
 import * as v from 'valibot';
 import { Refusal } from '../../../src/platform/base/refusal.js';
-import type { Kind, Reference } from '../../../src/platform/store/kind.js';
+import { type Kind, type Reference, ruled } from '../../../src/platform/store/kind.js';
 import { checkReferences, inOrder, References, refuseDelete } from '../../../src/platform/store/references.js';
 import { freshStore } from '../../support/fresh-store.js';
 
@@ -32,6 +32,8 @@ const Tank = kindOf('Tank', ({ feedsFrom, watchedBy }, site) => [
   ...(feedsFrom === '' ? [] : [{ path: 'feedsFrom', kind: 'Tank', site, name: feedsFrom, when: 'write', holds: true } as const]),
   ...watchedBy.map((name, index) => ({ path: `watchedBy[${index}]`, kind: 'Gauge', site, name, when: 'run' }) as const),
 ]);
+
+const tankRules = ruled(Tank, {});
 
 const tank = (name: string, feedsFrom = '', watchedBy: readonly string[] = []) => ({ kind: Tank, site: 's', name, spec: { feedsFrom, watchedBy } });
 const gauge = (name: string) => ({ kind: Gauge, site: 's', name, spec: { feedsFrom: '', watchedBy: [] } });
@@ -108,16 +110,16 @@ t.test('D-UNIT-02: a write that names what is not there is refused by member', a
 t.test('Q-ERR-11: what holds a delete is named, the first 20 and how many', async (t) => {
   const { store } = await plant(t);
   const get = (name: string) => store.get(Tank, 's', name) as NonNullable<ReturnType<typeof store.get<TankSpec, object>>>;
-  t.doesNotThrow(() => refuseDelete(Tank, get('hold'), store));
+  t.doesNotThrow(() => refuseDelete(tankRules, get('hold'), store));
   t.match(
-    refused(() => refuseDelete(Tank, get('mix'), store)),
+    refused(() => refuseDelete(tankRules, get('mix'), store)),
     { code: 'has_dependents', dependents: [{ kind: 'Tank', name: 'hold' }], dependentCount: 1 },
   );
   await store.write({ puts: Array.from({ length: 25 }, (_, index) => tank(`t${index}`, 'mix')) });
   t.match(
-    refused(() => refuseDelete(Tank, get('mix'), store)),
+    refused(() => refuseDelete(tankRules, get('mix'), store)),
     { dependentCount: 26 },
   );
   await store.write({ puts: [tank('self', 'self')] });
-  t.doesNotThrow(() => refuseDelete(Tank, get('self'), store), 'what names itself does not hold itself');
+  t.doesNotThrow(() => refuseDelete(tankRules, get('self'), store), 'what names itself does not hold itself');
 });

@@ -120,6 +120,8 @@ t.test('SSE-12 SSE-13 SSE-15: Last-Event-ID resumes with what changed while away
     { id: last, data: { address: 'v101.sp', value: 99, replay: true } },
     { id: `${plant.hub.instance}-${plant.hub.eventId}`, data: { name: 'a2', replay: true } },
   ]);
+  const asked = await open(`?lastEventId=${last}`, bearer);
+  t.same(await asked.take(2), resumed, 'an EventSource that sends no headers asks with the query');
   const strange = await open('', { ...bearer, 'Last-Event-ID': '0123456789ab-5' });
   t.equal((await strange.take(18)).length, 18);
 });

@@ -512,6 +512,16 @@ t.test('SFC-03: signals: raised once while Running, consumed at the first TRUE r
   );
 });
 
+t.test('SFC-03: a signal whose condition calls what has to be waited for keeps its phase from starting, and the unit goes on', async (t) => {
+  for (const call of ["MTP_STATE('opc/dose') = 'Idle'", "ABS(1) = 1 AND PROMPT('sure?') = 'yes'", "WRITE('m.n', 1.0)"]) {
+    const plan = { signals: [{ name: 'up', condition: call }] };
+    const plant = started(row(['', ''], ['FALSE']), plan);
+    plant.scan(3);
+    t.equal(plant.state('p'), 'Idle', call);
+    t.match(plant.all('command-result').at(-1), { accepted: false, rule: 'chart-invalid', message: /^p cannot start: signal up: \w+ .*READ and ABS/ });
+  }
+});
+
 t.test('SFC-01: lost I/O holds the phase and blocks Restart while it is lost', async (t) => {
   const plant = started(row(['', ''], ['FALSE']), { ioModules: ['io-1'] });
   plant.lost.add('io-1');

@@ -11,14 +11,12 @@ import { releasedView } from '../../recipes/released.js';
 import { expandRecipe, templatesOf } from '../../recipes/expand.js';
 import { MasterRecipe, type MasterRecipeSpec } from '../../recipes/kind.js';
 import { siteUnits } from '../../recipes/site-units.js';
-import { kindNamed } from '../../../platform/store/named-kind.js';
-import type { BatchRecord } from '../../records/kind.js';
 import { Batch, type BatchSpec } from '../kind.js';
 import { unfitRecipeValues } from './unfit-values.js';
-import { resolveEquipment } from '../start/start.js';
+import { resolveEquipment } from '../start/equipment.js';
 import { batchParameters, checkQuantity, checkUnitOfQuantity, checkValue, sameIdentifier } from './parameters.js';
+import { BatchRecord } from '../../records/kind.js';
 
-const BATCH_RECORD = kindNamed<typeof BatchRecord>('BatchRecord');
 /** Where a value comes from while it is followed to the elements; the number is its place in the request. */
 const OVERRIDE = 'batch/';
 
@@ -70,7 +68,7 @@ export function takenBy(
 ): { readonly batch?: string; readonly batchRecord?: string; readonly message: string } | undefined {
   const taken = store.list(Batch, site).find((other) => other.spec.batchID === batchID && other.metadata.uid !== uid);
   if (taken) return { batch: taken.metadata.name, message: `batchID ${batchID} is used by batch ${taken.metadata.name}` };
-  const { spec: record } = store.list(BATCH_RECORD, site).find(({ spec }) => spec.batch.uid !== uid && (spec.batch.batchID === batchID || spec.batch.name === name)) ?? {};
+  const { spec: record } = store.list(BatchRecord, site).find(({ spec }) => spec.batch.uid !== uid && (spec.batch.batchID === batchID || spec.batch.name === name)) ?? {};
   return record && { batchRecord: record.batch.name, message: `batchID ${record.batch.batchID} is that of the record ${record.batch.name}` };
 }
 

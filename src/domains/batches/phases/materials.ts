@@ -1,16 +1,19 @@
 /** What a phase has consumed and produced, by the quantities that it ended with (decisions 8.4). Pure. */
+import * as v from 'valibot';
+import type { ToldBy } from '../../../platform/http/replies.js';
 import type { PhaseSpec } from '../../procedures/kind.js';
 
-export interface MaterialUse {
-  readonly material: string;
-  readonly lotID: string;
-  readonly quantity: string;
-  readonly unit: string;
-  readonly element: string;
-  readonly unitName: string;
-  readonly at: string;
-  readonly auditRecordRef: string;
-}
+export const MaterialUse = v.strictObject({
+  material: v.string(),
+  lotID: v.string(),
+  quantity: v.string(),
+  unit: v.string(),
+  element: v.string(),
+  unitName: v.string(),
+  at: v.string(),
+  auditRecordRef: v.string(),
+});
+export type MaterialUse = ToldBy<typeof MaterialUse>;
 
 interface DirectedUse extends MaterialUse {
   readonly direction: 'input' | 'output';

@@ -9,6 +9,7 @@ import type { Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
 import { ControlModule, ControlModuleTemplate } from '../../control-modules/kind.js';
 import { resolveModule } from '../../control-modules/rules.js';
+import { unanswered } from '../../coordination/condition.js';
 import { barrierWord } from '../../coordination/progress.js';
 import { Unit } from '../../plant/kind.js';
 import type { ElementStatus, PhaseSpec } from '../../procedures/kind.js';
@@ -69,7 +70,7 @@ function signalsOf(store: Store, site: string, scope: string, phase: string): { 
     if (!signal) continue;
     known.push(signal.signalName);
     const own = signal.producer.kind === 'Phase' && signal.producer.name === phase;
-    if (own && signal.condition.trim() !== '') produced.push({ name: signal.signalName, condition: signal.condition });
+    if (own && signal.condition.trim() !== '' && unanswered(signal.condition) === '') produced.push({ name: signal.signalName, condition: signal.condition });
   }
   for (const barrier of index.barriersOf(site, scope)) known.push(barrierWord(barrier));
   return { produced, known };

@@ -1,11 +1,7 @@
 /** What the phases of a batch have measured and made, by step path. */
 import type { Store } from '../../../platform/store/store.js';
-import type { ElementOutput } from '../../procedures/kind.js';
 import { elementIndex } from '../tree/element-index.js';
-
-export interface BatchOutput extends ElementOutput {
-  readonly element: string;
-}
+import type { BatchOutput } from '../kind.js';
 
 export function batchOutputs(store: Store, site: string, batch: string): BatchOutput[] {
   return elementIndex(store)

@@ -35,7 +35,7 @@ import { enabledTransitions } from '../tree/chart-moves.js';
 import { startWaitText } from '../start/start-wait.js';
 import { Unit } from '../../plant/kind.js';
 import { isAvailable } from '../../plant/unit-owner.js';
-import { permissiveOf } from '../start/start.js';
+import { permissiveOf } from '../start/equipment-conditions.js';
 
 /** A transition that is looked at, with the parts of its condition. */
 export interface WaitingTransition {

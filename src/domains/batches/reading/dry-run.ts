@@ -23,7 +23,9 @@ import { type CommandRefusal, type ElementReconciliation, type ReconciliationWor
 import type { ElementDraft } from '../start/instantiation.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
 import { type ElementKind, type HoldPropagation, ProcedureTree, type TreeNode, walk } from '../tree/procedure-tree.js';
-import { checkStart, permissiveOf, type StartFacts, type StartPlan, startPuts } from '../start/start.js';
+import { permissiveOf } from '../start/equipment-conditions.js';
+import type { StartFacts } from '../start/start-conditions.js';
+import { checkStart, type StartPlan, startPuts } from '../start/start.js';
 
 export interface DryRunEffect {
   readonly kind: string;

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { conflict, invalid, missing } from '../../../platform/base/refusal.js';
 import type { Put, Store } from '../../../platform/store/store.js';
-import { Unit, unitMode, type UnitStatus } from '../../plant/kind.js';
+import { Unit, type UnitStatus } from '../../plant/kind.js';
 import { isIdle, taken, unavailableText } from '../../plant/unit-owner.js';
 import {
   ADHOC_LABEL,
@@ -23,7 +23,8 @@ import type { UnitRuntimes } from '../../placement/runtimes.js';
 import { type ElementDraft, elementName, instantiateRoot } from './instantiation.js';
 import { unfitElementValues } from '../creation/unfit-values.js';
 import { checkValue, sameIdentifier } from '../creation/parameters.js';
-import { permissiveOf } from './start.js';
+import { type Blocker, refuseRequest, type StartCondition } from './conditions.js';
+import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook, UNITS_AUTOMATIC } from './equipment-conditions.js';
 import { storedTemplates } from './stored-templates.js';
 
 export interface LaunchWorld {
@@ -47,14 +48,35 @@ export interface Launched {
   readonly puts: readonly Put[];
 }
 
+const UNIT_IDLE: StartCondition<EquipmentLook> = {
+  rule: 'unit-not-idle',
+  check: 'equipment',
+  find: ({ store, site, units }) =>
+    units.flatMap((name): Blocker[] => {
+      const status = store.get(Unit, site, name)?.status;
+      if (!status || isIdle(status)) return [];
+      const { state, allocatedTo: holder } = status;
+      const liftedBy = { tier: 'operate', action: holder === '' ? `reset what unit ${name} shows` : `end ${holder}`, holder } as const;
+      return [{ message: `${unavailableText(name, status)}; an ad-hoc run needs an Idle unit`, element: name, liftedBy, context: { unit: name, state, holder } }];
+    }),
+};
+
+/** In the order of decisions 3.2. */
+const LAUNCH_CONDITIONS: readonly StartCondition<EquipmentLook & StorageLook>[] = [
+  UNIT_IDLE,
+  RUNTIME_READY,
+  PERMISSIVES,
+  { ...UNITS_AUTOMATIC, refuse: ([first]) => ({ message: `${first?.message}; set Automatic or Semi-Automatic before the launch` }) },
+  STORAGE,
+];
+
 /** @throws Refusal 404 for the unit, 400 for template and parameters, 409 for whatever else keeps the run from starting. */
 export function launch(world: LaunchWorld, site: string, order: Launch): Launched {
   const unit = world.store.get(Unit, site, order.unit);
   if (!unit) throw missing('Unit', order.unit);
   const template = templateOf(world.store, site, order);
   const parameters = launchParameters(template.parameters, order.parameterValues);
-  refuseBusy(world, site, order.unit, unit.status);
-  if (unitMode(unit.spec) === 'Manual') throw conflict('mode_manual', `unit ${order.unit} is in Manual; set Automatic or Semi-Automatic before the launch`, { unit: order.unit });
+  refuseRequest(LAUNCH_CONDITIONS, { ...world, storageLow: () => world.storageLow(), site, units: [order.unit], isOnDemand: false });
   const root = elementName('adhoc', [order.templateRef, order.unit, randomUUID().slice(0, 8)]);
   const elements = instantiateRoot({ ...order, root, parameters, templates: storedTemplates(world.store, site) });
   const [unfit] = elements.flatMap(({ spec }) => unfitElementValues(spec));
@@ -86,17 +108,6 @@ function launchParameters(formals: readonly ParameterSpec[], given: Launch['para
       throw invalid('missing_parameter', 'parameterValues', `parameter ${formal.name} needs a value`, { parameter: formal.name });
   }
   return given.map(({ name, value }) => ({ name, value, unit: '', source: 'override', sourceRef: 'launch' }));
-}
-
-function refuseBusy(world: LaunchWorld, site: string, name: string, status: UnitStatus): void {
-  if (!isIdle(status)) {
-    const { state, allocatedTo: holder } = status;
-    throw conflict('unit_not_idle', `${unavailableText(name, status)}; an ad-hoc run needs an Idle unit`, { unit: name, state, holder });
-  }
-  if (!world.runtimes.link(site, name)?.ready) throw conflict('runtime_not_ready', `the runtime of ${name} is not ready`, { units: [name] });
-  const withheld = permissiveOf(world, site, name);
-  if (withheld) throw conflict('permissive', withheld.message, { rule: withheld.rule });
-  if (world.storageLow()) throw conflict('storage_low', 'the storage of the appliance is nearly full');
 }
 
 function refuseUnbound(store: Store, site: string, name: string, elements: readonly ElementDraft[]): void {

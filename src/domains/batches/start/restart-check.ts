@@ -12,44 +12,40 @@ import { faultTagsOf, isInFault } from '../../control-modules/device-faults.js';
 import { ControlModule } from '../../control-modules/kind.js';
 import { modeOf } from '../../control-modules/modules.js';
 import type { ElementStatus, PhaseSpec } from '../../procedures/kind.js';
-import type { UnitRuntimes } from '../../placement/runtimes.js';
 import { elementIndex } from '../tree/element-index.js';
 import { activeFailures, hasActiveFailure } from '../../runs/holds.js';
 import { type BatchSpec, type BatchStatus } from '../kind.js';
 import { boundRoles } from '../phases/phase-plan.js';
-import { type Blocker, type Preflight, type PreflightCheck, rows } from './preflight.js';
-
-interface World {
-  readonly store: Store;
-  readonly runtimes: UnitRuntimes;
-}
+import { type Blocker, checkRows, mayStart, RESTART_CHECKS, type StartCondition } from './conditions.js';
+import { type EquipmentLook, RUNTIME_READY } from './equipment-conditions.js';
+import type { Preflight } from './preflight.js';
 
 type PhaseResource = Resource<PhaseSpec, ElementStatus>;
 
 /** States of phases that Restart takes up again. */
 const HELD: readonly State[] = ['Holding', 'Held'];
 
-export function restartCheck(world: World, batch: Resource<BatchSpec, BatchStatus>): Preflight {
+interface RestartLook extends EquipmentLook {
+  readonly store: Store;
+  readonly batch: Resource<BatchSpec, BatchStatus>;
+  readonly phases: readonly PhaseResource[];
+}
+
+const RESTART_CONDITIONS: readonly StartCondition<RestartLook>[] = [
+  { rule: '', check: 'command', find: ({ batch }) => refused(batch) },
+  { rule: 'write-mode-manual', check: 'modes', find: (look) => look.phases.flatMap((phase) => modesInTheWay(look.store, phase)) },
+  { rule: '', check: 'devices', find: (look) => look.phases.flatMap((phase) => devicesInFault(look, phase)) },
+  RUNTIME_READY,
+];
+
+export function restartCheck({ store, runtimes }: Pick<RestartLook, 'store' | 'runtimes'>, batch: Resource<BatchSpec, BatchStatus>): Preflight {
   const { site, name } = batch.metadata;
-  const phases = elementIndex(world.store)
+  const phases = elementIndex(store)
     .phasesOf(site, name)
     .filter(({ status }) => HELD.includes(status.state));
-  const checks: PreflightCheck[] = [
-    ...rows('command', refused(batch)),
-    ...rows(
-      'modes',
-      phases.flatMap((phase) => modesInTheWay(world, phase)),
-    ),
-    ...rows(
-      'devices',
-      phases.flatMap((phase) => devicesInFault(world, phase)),
-    ),
-    ...rows(
-      'runtime-ready',
-      [...new Set(phases.map(({ spec }) => spec.unitRef))].sort().flatMap((unit) => runtimeDown(world, site, unit)),
-    ),
-  ];
-  return { ok: checks.every(({ ok, severity }) => ok || severity === 'warning'), checks, parameters: [], allocations: [], bindings: { violations: 0 } };
+  const units = phases.map(({ spec }) => spec.unitRef);
+  const checks = checkRows(RESTART_CHECKS, RESTART_CONDITIONS, { store, runtimes, site, units, isOnDemand: false, batch, phases });
+  return { ok: mayStart(checks), checks, parameters: [], allocations: [], bindings: { violations: 0 } };
 }
 
 /** What `validCommands` of the batch say, with the reason. */
@@ -70,7 +66,7 @@ function refused({ status, metadata }: Resource<BatchSpec, BatchStatus>): Blocke
  * Writes to modules in Manual. An action that is run again at once holds the phase at once; those of the steps behind do so when the
  * chart comes to them. What is computed when it runs (an address made of text, a branch) is not foreseen.
  */
-function modesInTheWay({ store }: World, { spec, status, metadata }: PhaseResource): Blocker[] {
+function modesInTheWay(store: Store, { spec, status, metadata }: PhaseResource): Blocker[] {
   const { site } = metadata;
   const roles = new Map(Object.entries(boundRoles(store, site, spec)).map(([role, module]) => [role.toLowerCase(), module]));
   const told = new Set<string>();
@@ -115,15 +111,10 @@ function stepsAhead(spec: PhaseSpec, { sfcStatus, failure }: ElementStatus): { r
   };
 }
 
-function devicesInFault({ store, runtimes }: World, { spec, metadata: { site } }: PhaseResource): Blocker[] {
+function devicesInFault({ store, runtimes }: RestartLook, { spec, metadata: { site } }: PhaseResource): Blocker[] {
   return [...new Set(Object.values(boundRoles(store, site, spec)))].sort().flatMap((name): Blocker[] => {
     const module = store.get(ControlModule, site, name);
     if (!module || !isInFault(runtimes.link(site, spec.unitRef), name, faultTagsOf(store, module))) return [];
     return [{ message: `${name} is in Fault`, element: name, liftedBy: { tier: 'operate', action: `reset the fault of ${name}` }, severity: 'warning' }];
   });
-}
-
-function runtimeDown({ runtimes }: World, site: string, unit: string): Blocker[] {
-  if (runtimes.link(site, unit)?.ready) return [];
-  return [{ message: `the runtime of ${unit} is not ready`, element: unit, liftedBy: { tier: 'engineer', action: `restart the runtime of unit ${unit}` } }];
 }

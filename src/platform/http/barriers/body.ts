@@ -50,7 +50,7 @@ function accept(exchange: Exchange, guard: Guard, bytes: Uint8Array): void {
   }
   const parsed = parseJson(bytes);
   if (typeof row.freshToken === 'function' && row.freshToken({ body: parsed, query: exchange.query })) requireFreshToken(exchange, guard);
-  const decoded = row.body && served ? decodeChange(row.body, parsed, () => served(exchange.params)) : decode(row.body ?? NOTHING, parsed);
+  const decoded = row.body && served ? decodeChange(row.body, parsed, () => served(exchange.params), exchange.header('if-match')) : decode(row.body ?? NOTHING, parsed);
   exchange.body = row.body ? decoded : undefined;
   if (row.reason) {
     const reason = checkReason((decoded as { reason?: unknown }).reason, row.reason === 'policy' ? guard.reasonLengthMin : 1);

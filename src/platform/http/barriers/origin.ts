@@ -16,8 +16,8 @@ export const origin: Barrier = (exchange, { allowedOrigins }) => {
 
 /** The scheme is left out: behind a proxy that ends TLS the gateway does not know it. */
 function isOrigin(given: string, host: string): boolean {
-  const match = /^https?:\/\/([^/]+)$/i.exec(given);
-  return match !== null && bare(match[1]) === bare(host);
+  const [, authority] = /^https?:\/\/([^/]+)$/i.exec(given) ?? [];
+  return authority !== undefined && bare(authority) === bare(host);
 }
 
 function bare(host: string): string {

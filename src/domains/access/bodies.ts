@@ -1,0 +1,125 @@
+/** What is told of accounts, sessions, lock-outs and keys, as schemas (decisions AUTH, KEY). No secret ever stands in one. */
+import * as v from 'valibot';
+import { TIERS } from '../../platform/http/caller.js';
+import type { ToldBy } from '../../platform/http/replies.js';
+
+export const AUTH_MODES = ['local', 'oidc', 'none'] as const;
+
+export const UserBody = v.strictObject({
+  username: v.string(),
+  accountId: v.string(),
+  displayName: v.string(),
+  /** Absent where none is known. */
+  email: v.optional(v.string()),
+  groups: v.array(v.string()),
+  enabled: v.boolean(),
+  mustChangePassword: v.boolean(),
+  createdAt: v.string(),
+  lastLoginAt: v.nullable(v.string()),
+  passwordChangedAt: v.string(),
+});
+export type UserBody = ToldBy<typeof UserBody>;
+
+/** `Me` of decisions Q-AUTH-01. */
+export const Me = v.strictObject({
+  accountId: v.string(),
+  username: v.string(),
+  displayName: v.string(),
+  /** Absent where none is known. */
+  email: v.optional(v.string()),
+  groups: v.array(v.string()),
+  tiers: v.array(v.picklist(TIERS)),
+  actions: v.array(v.string()),
+  /** Null for who is confined to none. */
+  sites: v.nullable(v.array(v.string())),
+  authMode: v.picklist(AUTH_MODES),
+  sessionId: v.nullable(v.string()),
+  authTime: v.nullable(v.string()),
+  expiresAt: v.nullable(v.string()),
+  mustChangePassword: v.boolean(),
+});
+export type Me = ToldBy<typeof Me>;
+
+export const SessionBody = v.strictObject({
+  accessToken: v.string(),
+  tokenType: v.literal('Bearer'),
+  expiresIn: v.number(),
+  expiresAt: v.string(),
+  /** Of a login that asked for no cookie. */
+  refreshToken: v.optional(v.string()),
+  sessionId: v.string(),
+  user: Me,
+});
+export type SessionBody = ToldBy<typeof SessionBody>;
+
+export const OpenSession = v.strictObject({
+  id: v.string(),
+  accountId: v.string(),
+  username: v.string(),
+  displayName: v.string(),
+  authMode: v.string(),
+  sourceIP: v.string(),
+  userAgent: v.string(),
+  createdAt: v.string(),
+  authTime: v.string(),
+  lastActivityAt: v.string(),
+  expiresAt: v.string(),
+  streams: v.number(),
+  current: v.boolean(),
+});
+export type OpenSession = ToldBy<typeof OpenSession>;
+
+export const LockOutBody = v.strictObject({
+  username: v.string(),
+  failedAttempts: v.number(),
+  firstFailedAt: v.string(),
+  lastFailedAt: v.string(),
+  lockedUntil: v.string(),
+  sourceIPs: v.array(v.string()),
+  everywhere: v.boolean(),
+});
+export type LockOutBody = ToldBy<typeof LockOutBody>;
+
+const KEY = {
+  name: v.string(),
+  site: v.string(),
+  keyPrefix: v.string(),
+  createdAt: v.string(),
+  createdBy: v.string(),
+  expiresAt: v.nullable(v.string()),
+};
+export const KeyBody = v.strictObject({ ...KEY, lastUsedAt: v.nullable(v.string()) });
+export type KeyBody = ToldBy<typeof KeyBody>;
+/** The only answer that has the key itself. */
+export const NewKey = v.strictObject({ ...KEY, key: v.string() });
+export type NewKey = ToldBy<typeof NewKey>;
+
+/** Decisions Q-AUTH-02; it names no software version. */
+export const AuthConfig = v.strictObject({
+  authMode: v.picklist(AUTH_MODES),
+  operatingMode: v.string(),
+  reasonMinLength: v.number(),
+  reasonMaxLength: v.number(),
+  groupPrefix: v.string(),
+  firstAdminRequired: v.boolean(),
+  loginPath: v.string(),
+  /** In mode `oidc` only. */
+  oidc: v.nullable(v.strictObject({ issuer: v.nullable(v.string()), clientId: v.nullable(v.string()), loginPath: v.string() })),
+  accessTokenLifetimeSeconds: v.number(),
+  inactivityTimeoutSeconds: v.number(),
+  freshTokenMaxAgeSeconds: v.number(),
+  passwordMinLength: v.number(),
+  antiReplay: v.strictObject({ enabled: v.boolean(), header: v.string(), windowSeconds: v.number() }),
+});
+export type AuthConfig = ToldBy<typeof AuthConfig>;
+
+/** Decisions Q-AUTH-03. */
+export const AuthPolicy = v.strictObject({
+  groupPrefix: v.string(),
+  sitePattern: v.string(),
+  roles: v.array(v.strictObject({ group: v.string(), tier: v.nullable(v.picklist(TIERS)), grant: v.array(v.string()), deny: v.array(v.string()), shipped: v.boolean() })),
+  actions: v.array(v.strictObject({ action: v.string(), tier: v.string(), routes: v.array(v.strictObject({ method: v.string(), path: v.string() })) })),
+  freshTokenActions: v.array(v.string()),
+  reasonMinLength: v.number(),
+});
+export type AuthPolicy = ToldBy<typeof AuthPolicy>;

@@ -1,0 +1,7 @@
+/** What a batch is judged by when a manifest writes it. */
+import { ruled } from '../../platform/store/kind.js';
+import { admitApplied } from './creation/creation.js';
+import { Batch } from './kind.js';
+
+/** Generic apply; the routes check with the operating mode at hand. */
+export const batchRules = ruled(Batch, { admit: (spec, { read, site, name, via }) => (via === 'apply' ? admitApplied(read, site, name, spec) : spec) });

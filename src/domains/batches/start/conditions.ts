@@ -1,0 +1,120 @@
+/**
+ * Why work cannot begin: tables of conditions, each with the rule that refuses (decisions 3.2), the check under which people read
+ * of it, and who can lift it. Three walkers read a table: the first refusal (the judge of a command), all rows (preflight), the
+ * refusal of a request. A condition finds out what is so, changes nothing, and tells nobody.
+ */
+import { conflict } from '../../../platform/base/refusal.js';
+import type { Tier } from '../../../platform/http/caller.js';
+
+/** Of a Restart (restart-check.ts). */
+export const RESTART_CHECKS = ['command', 'modes', 'devices', 'runtime-ready'] as const;
+
+/** Of a Start, in the order in which people read them. */
+export const PREFLIGHT_CHECKS = [
+  'recipe-effective',
+  'batch-id',
+  'formula-limits',
+  'batch-size',
+  'equipment',
+  'bindings',
+  'devices',
+  'charts',
+  'runtime-ready',
+  'storage',
+  'coordination',
+] as const;
+
+export type CheckName = (typeof PREFLIGHT_CHECKS | typeof RESTART_CHECKS)[number];
+
+/** The least tier that may do it, and what there is to do; `holder` has the unit and gives it back by ending. */
+export interface LiftedBy {
+  readonly tier: Tier;
+  readonly action: string;
+  readonly holder?: string;
+}
+
+/** One thing in the way. `severity` error where it is silent: a warning keeps nothing from starting. */
+export interface Blocker {
+  readonly message: string;
+  /** Unit, step or parameter that it is about; stands beside the message in a row. */
+  readonly element?: string;
+  readonly liftedBy: LiftedBy;
+  readonly severity?: 'warning';
+  /** The sentence of a refusal, which has no element beside it; the message where it is absent. */
+  readonly refusal?: string;
+  /** Instead of the rule of the condition. */
+  readonly rule?: string;
+  /** Units that a refusal names. */
+  readonly units?: readonly string[];
+  /** Members of the error body of a refused request. */
+  readonly context?: Readonly<Record<string, unknown>>;
+}
+
+export interface StartCondition<Look> {
+  /** Decisions 3.2; '' where no command is refused by it. */
+  readonly rule: string;
+  readonly check: CheckName;
+  readonly find: (look: Look) => readonly Blocker[];
+  /** One refusal of all that keep it from starting; that of the first where it is absent. */
+  readonly refuse?: (blockers: readonly Blocker[], look: Look) => { readonly message: string; readonly units?: readonly string[] };
+}
+
+export interface StartRefusal {
+  readonly rule: string;
+  /** Of the error body of a refused request. */
+  readonly code: string;
+  readonly message: string;
+  readonly units: readonly string[];
+  readonly context: Readonly<Record<string, unknown>>;
+}
+
+export interface PreflightCheck {
+  readonly check: CheckName;
+  readonly ok: boolean;
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  /** Unit, step or parameter that it is about. */
+  readonly element: string;
+  /** Absent when the check is passed. */
+  readonly liftedBy?: LiftedBy;
+}
+
+// ---------------------------------------------------------------- the three walkers
+
+/** Of the first condition that keeps it from starting; those behind it are not looked at. */
+export function firstRefusal<Look>(conditions: readonly StartCondition<Look>[], look: Look): StartRefusal | undefined {
+  for (const { rule, find, refuse } of conditions) {
+    const errors = find(look).filter(({ severity }) => severity !== 'warning');
+    const [first] = errors;
+    if (!first) continue;
+    const { message, units } = refuse?.(errors, look) ?? { message: first.refusal ?? first.message, units: first.units };
+    return { rule: first.rule ?? rule, code: rule.replaceAll('-', '_'), message, units: units ?? [], context: first.context ?? {} };
+  }
+  return undefined;
+}
+
+/** One row per blocker, or one that says that the check is passed; in the order of `checks`. */
+export function checkRows<Look>(checks: readonly CheckName[], conditions: readonly StartCondition<Look>[], look: Look): PreflightCheck[] {
+  return checks.flatMap((check) =>
+    rowsOf(
+      check,
+      conditions.flatMap((condition) => (condition.check === check ? condition.find(look) : [])),
+    ),
+  );
+}
+
+export function rowsOf(check: CheckName, blockers: readonly Blocker[]): PreflightCheck[] {
+  if (blockers.length === 0) return [{ check, ok: true, severity: 'error', message: '', element: '' }];
+  return blockers.map(({ message, element, liftedBy, severity }) => ({ check, ok: false, severity: severity ?? 'error', message, element: element ?? '', liftedBy }));
+}
+
+/** Whether nothing but warnings is left. */
+export function mayStart(rows: readonly PreflightCheck[]): boolean {
+  return rows.every(({ ok, severity }) => ok || severity === 'warning');
+}
+
+/** @throws Refusal 409 whose code is the rule of the condition, before anything is recorded. */
+export function refuseRequest<Look>(conditions: readonly StartCondition<Look>[], look: Look): void {
+  const refusal = firstRefusal(conditions, look);
+  if (refusal) throw conflict(refusal.code, refusal.message, refusal.context);
+}

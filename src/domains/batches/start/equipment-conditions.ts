@@ -1,0 +1,81 @@
+/** Conditions of the units that work begins on, the same for a batch, an ad-hoc run and its Start again (decisions 3.2). */
+import type { StoreReader } from '../../../platform/store/kind.js';
+import type { UnitRuntimes } from '../../placement/runtimes.js';
+import { missingPermissive } from '../../placement/conditions.js';
+import { Unit, unitMode } from '../../plant/kind.js';
+import { NO_CELL } from '../../plant/rules.js';
+import type { Blocker, StartCondition } from './conditions.js';
+
+export interface UnitFacts {
+  readonly store: StoreReader;
+  readonly runtimes: UnitRuntimes;
+}
+
+/** Units that are to be taken. */
+export interface EquipmentLook extends UnitFacts {
+  readonly site: string;
+  readonly units: readonly string[];
+  /** Each unit is waited for when its turn comes: what keeps it from being taken now is a warning. */
+  readonly isOnDemand: boolean;
+}
+
+export interface StorageLook {
+  /** Less free space than `storage.reserveBytes`. */
+  storageLow(): boolean;
+}
+
+export const RUNTIME_READY: StartCondition<EquipmentLook> = {
+  rule: 'runtime-not-ready',
+  check: 'runtime-ready',
+  find: ({ store, runtimes, site, units }) =>
+    [...new Set(units)].sort().flatMap((name): Blocker[] => {
+      if (runtimes.link(site, name)?.ready) return [];
+      const named = { element: name, refusal: `the runtime of ${name} is not ready`, units: [name] };
+      return store.get(Unit, site, name)?.spec.processCellName === ''
+        ? [{ ...named, message: `${name}: ${NO_CELL}`, liftedBy: { tier: 'engineer', action: `give unit ${name} a process cell` } }]
+        : [{ ...named, message: `the runtime of ${name} is not ready`, liftedBy: { tier: 'engineer', action: `restart the runtime of unit ${name}` } }];
+    }),
+  refuse: (blockers) => {
+    const units = blockers.flatMap((blocker) => blocker.units ?? []);
+    return { message: `the runtime of ${units.join(', ')} is not ready`, units };
+  },
+};
+
+export const PERMISSIVES: StartCondition<EquipmentLook> = {
+  rule: 'permissive',
+  check: 'equipment',
+  find: (look) =>
+    look.units.flatMap((name): Blocker[] => {
+      const missing = permissiveOf(look, look.site, name);
+      if (!missing) return [];
+      const liftedBy = { tier: 'operate', action: `make ${missing.rule} of unit ${name} TRUE` } as const;
+      return [{ ...missing, element: name, liftedBy, units: [name], context: { rule: missing.rule }, ...(look.isOnDemand ? { severity: 'warning' } : {}) }];
+    }),
+};
+
+export const UNITS_AUTOMATIC: StartCondition<EquipmentLook> = {
+  rule: 'mode-manual',
+  check: 'equipment',
+  find: ({ store, site, units }) =>
+    units.flatMap((name): Blocker[] => {
+      const unit = store.get(Unit, site, name);
+      if (!unit || unitMode(unit.spec) !== 'Manual') return [];
+      const liftedBy = { tier: 'operate', action: `set unit ${name} to Automatic` } as const;
+      return [{ message: `unit ${name} is in Manual`, element: name, liftedBy, units: [name], context: { unit: name } }];
+    }),
+  refuse: (blockers) => ({ message: blockers[0]?.message ?? '', units: blockers.flatMap((blocker) => blocker.units ?? []) }),
+};
+
+export const STORAGE: StartCondition<StorageLook> = {
+  rule: 'storage-low',
+  check: 'storage',
+  find: (look) => (look.storageLow() ? [{ message: 'the storage of the appliance is nearly full', liftedBy: { tier: 'admin', action: 'free space on the appliance' } }] : []),
+};
+
+/** Why work may not begin on the unit now, although it is free: judged when the unit is taken (decisions 1.5, `permissives`). */
+export function permissiveOf({ store, runtimes }: UnitFacts, site: string, name: string): { readonly rule: string; readonly message: string } | undefined {
+  const unit = store.get(Unit, site, name);
+  const link = runtimes.link(site, name);
+  const missing = unit && link && missingPermissive(unit.spec, link);
+  return missing && { rule: `permissive-${missing.name}`, message: `unit ${name}: ${missing.message || missing.conditionST}` };
+}

@@ -1,0 +1,293 @@
+/** What keeps a batch from starting: one table, in the order in which Start refuses (decisions 3.2). */
+import { Refusal } from '../../../platform/base/refusal.js';
+import type { StoreReader } from '../../../platform/store/kind.js';
+import type { Resource } from '../../../platform/store/resource.js';
+import type { Store } from '../../../platform/store/store.js';
+import { AlarmDefinition } from '../../alarms/kind.js';
+import { faultTagsOf, isInFault } from '../../control-modules/device-faults.js';
+import { ControlModule } from '../../control-modules/kind.js';
+import { missingPatterns, strayEndpoints } from '../../coordination/patterns.js';
+import { Unit } from '../../plant/kind.js';
+import { isAvailable, unavailableText } from '../../plant/unit-owner.js';
+import type { UnitRuntimes } from '../../placement/runtimes.js';
+import { type BindingMatrix, bindRecipe } from '../../recipes/bindings.js';
+import { recipeMismatch } from '../../recipes/evidence.js';
+import { type Expansion, expandRecipe, templatesOf } from '../../recipes/expand.js';
+import type { Formula, MasterRecipeSpec, MasterRecipeStatus } from '../../recipes/kind.js';
+import { changeWords, releasedView, templateChanges } from '../../recipes/released.js';
+import { LIFECYCLE } from '../../recipes/rules.js';
+import { siteUnits } from '../../recipes/site-units.js';
+import { takenBy } from '../creation/creation.js';
+import { batchParameters, checkQuantity, checkUnitOfQuantity, chosenFormula, sameIdentifier } from '../creation/parameters.js';
+import { unfitRecipeValues } from '../creation/unfit-values.js';
+import type { BatchSpec } from '../kind.js';
+import type { Blocker, LiftedBy, StartCondition } from './conditions.js';
+import { equipmentOf, noUnitText } from './equipment.js';
+import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook, UNITS_AUTOMATIC } from './equipment-conditions.js';
+
+/** What was signed does not run changed (D-C-10). */
+export const EVIDENCE_RULE = 'evidence-mismatch';
+
+export interface StartFacts {
+  readonly store: Store;
+  readonly runtimes: UnitRuntimes;
+  readonly production: boolean;
+  /** See `BatchReconcilerSettings`. */
+  readonly runsUnfitValues?: boolean;
+  /** Less free space than `storage.reserveBytes`. */
+  storageLow(): boolean;
+}
+
+/** The batch that exists, or the name that one would get: then whatever has its name or ID is in its way. */
+export interface Looked {
+  readonly name: string;
+  readonly uid?: string;
+}
+
+type RecipeResource = Resource<MasterRecipeSpec, MasterRecipeStatus>;
+
+/** One batch and its recipe as they stand at one moment; what several conditions ask is found out once. */
+export class StartLook implements EquipmentLook, StorageLook {
+  readonly facts: StartFacts;
+  readonly site: string;
+  readonly looked: Looked;
+  readonly batch: BatchSpec;
+  readonly recipe: RecipeResource;
+  /** With the templates that were released with the recipe. */
+  readonly view: StoreReader;
+  readonly expansion: Expansion;
+  /** Unit per capability; '' where it resolves to nothing. */
+  readonly allocation: Readonly<Record<string, string>>;
+  #matrix: BindingMatrix | undefined;
+  #formulaBlockers: readonly Blocker[] | undefined;
+
+  constructor(facts: StartFacts, site: string, looked: Looked, batch: BatchSpec, recipe: RecipeResource) {
+    this.facts = facts;
+    this.site = site;
+    this.looked = looked;
+    this.batch = batch;
+    this.recipe = recipe;
+    this.view = releasedView(facts.store, recipe);
+    this.expansion = expandRecipe(recipe.spec.procedure.chart, templatesOf(this.view, site));
+    this.allocation = equipmentOf(this.view, site, recipe.spec, batch.equipment, this.expansion);
+  }
+
+  get store(): Store {
+    return this.facts.store;
+  }
+
+  get runtimes(): UnitRuntimes {
+    return this.facts.runtimes;
+  }
+
+  get units(): readonly string[] {
+    return [...new Set(Object.values(this.allocation))].filter((name) => name !== '').sort();
+  }
+
+  get isOnDemand(): boolean {
+    return this.recipe.spec.allocation === 'OnDemand';
+  }
+
+  get matrix(): BindingMatrix {
+    return (this.#matrix ??= bindRecipe(this.recipe.spec, templatesOf(this.view, this.site), siteUnits(this.store, this.site), this.allocation));
+  }
+
+  get formulaBlockers(): readonly Blocker[] {
+    return (this.#formulaBlockers ??= formulaBlockers(this));
+  }
+
+  storageLow(): boolean {
+    return this.facts.storageLow();
+  }
+}
+
+export function noRecipe(name: string): Blocker {
+  return { message: `recipe ${name} does not exist`, liftedBy: { tier: 'engineer', action: `create recipe ${name}, or name another one` } };
+}
+
+// ---------------------------------------------------------------- the table
+
+/** Of the judge of Start. */
+export const START_CONDITIONS: readonly StartCondition<StartLook>[] = [
+  { rule: EVIDENCE_RULE, check: 'recipe-effective', find: evidence },
+  {
+    rule: 'allocation-unavailable',
+    check: 'equipment',
+    find: (look) => Object.entries(look.allocation).flatMap(([capability, unit]) => unavailable(look, capability, unit)),
+    refuse: (blockers) => ({ message: blockers.map(({ message }) => message).join('; '), units: blockers.flatMap(({ units = [] }) => units) }),
+  },
+  RUNTIME_READY,
+  { rule: 'recipe-withdrawn', check: 'recipe-effective', find: lifecycle },
+  { rule: 'binding-violation', check: 'bindings', find: bindings },
+  { rule: 'formula-out-of-range', check: 'batch-size', find: ({ recipe, batch }) => refused(() => checkQuantity(recipe.spec, batch.quantity), WITHIN_BATCH_SIZE) },
+  { rule: 'formula-out-of-range', check: 'batch-size', find: ({ recipe, batch }) => refused(() => checkUnitOfQuantity(recipe.spec, batch.engineeringUnit), WITHIN_BATCH_SIZE) },
+  {
+    rule: 'formula-out-of-range',
+    check: 'formula-limits',
+    find: (look) => look.formulaBlockers,
+    refuse: (blockers, { recipe, batch }) => refused(() => batchParameters(recipe.spec, batch), WITHIN_FORMULA)[0] ?? { message: blockers[0]?.message ?? '' },
+  },
+  { rule: 'formula-out-of-range', check: 'formula-limits', find: elementLimits },
+  { rule: 'chart-invalid', check: 'charts', find: ({ expansion }) => expansion.notes.map((message) => ({ message, liftedBy: EDIT_PROCEDURE })) },
+  { rule: 'chart-invalid', check: 'coordination', find: missingCoordination },
+  PERMISSIVES,
+  UNITS_AUTOMATIC,
+  { rule: 'mode-manual', check: 'equipment', find: batchInManual },
+  STORAGE,
+];
+
+/** And what Start does not judge: the ID was judged when the batch was made, the others warn. */
+export const PREFLIGHT_CONDITIONS: readonly StartCondition<StartLook>[] = [
+  ...START_CONDITIONS,
+  { rule: '', check: 'batch-id', find: batchId },
+  { rule: '', check: 'devices', find: devices },
+  { rule: '', check: 'charts', find: changedTemplates },
+  { rule: '', check: 'coordination', find: strayCoordination },
+];
+
+const WITHIN_BATCH_SIZE: LiftedBy = { tier: 'operate', action: 'give a quantity within the batch size of the recipe' };
+const WITHIN_FORMULA: LiftedBy = { tier: 'operate', action: 'give values that the formula allows' };
+const EDIT_PROCEDURE: LiftedBy = { tier: 'engineer', action: 'create the template, or edit the procedure of the recipe' };
+
+// ---------------------------------------------------------------- recipe and batch
+
+/** A rehearsal tries what stands there now, signed or not. */
+function evidence({ facts, recipe }: StartLook): Blocker[] {
+  const mismatch = facts.runsUnfitValues ? undefined : recipeMismatch(facts.store, recipe);
+  if (mismatch === undefined) return [];
+  const action = `revert recipe ${recipe.metadata.name} to a revision that is whole, then approve, release and activate it`;
+  return [{ message: mismatch, liftedBy: { tier: 'supervise', action } }];
+}
+
+/** In development a recipe runs from any phase but Rejected and Withdrawn (D-RECIPE-03); production takes what is Effective. */
+function lifecycle(look: StartLook): Blocker[] {
+  const { facts, recipe } = look;
+  const { name } = recipe.metadata;
+  const { phase } = recipe.status;
+  if (phase === 'Effective' || evidence(look).length > 0) return [];
+  const ended = phase === 'Rejected' || phase === 'Withdrawn';
+  const steps = LIFECYCLE.slice(LIFECYCLE.findIndex(({ from, by }) => from === phase && by !== 'reject'))
+    .filter(({ by }) => by !== 'reject' && by !== 'withdraw')
+    .map(({ by }) => by);
+  const action = ended ? `revert recipe ${name} to a Draft, then approve, release and activate it` : `${steps.join(', ')} recipe ${name}`;
+  const usable = !facts.production && !ended;
+  return [{ message: `recipe is ${phase}`, refusal: `recipe ${name} is ${phase}`, liftedBy: { tier: 'supervise', action }, ...(usable ? { severity: 'warning' } : {}) }];
+}
+
+function batchId({ store, site, looked, batch }: StartLook): Blocker[] {
+  const other = takenBy(store, site, { uid: looked.uid, name: looked.name, batchID: batch.batchID });
+  return other ? [{ message: other.message, element: other.batch ?? other.batchRecord ?? '', liftedBy: { tier: 'operate', action: 'choose another batchID' } }] : [];
+}
+
+/** Each parameter by itself, so that every one that is wrong is named. */
+function formulaBlockers({ recipe, batch }: StartLook): Blocker[] {
+  const formula = chosenFormula(recipe.spec, batch.formulaName);
+  const judge = (parameters: Formula['parameters'], name: string): Blocker[] => {
+    const formulas = formula ? [{ ...formula, parameters }] : [];
+    const overrides = batch.parameters.filter((override) => sameIdentifier(override.name, name));
+    return refused(() => batchParameters({ ...recipe.spec, formulas }, { ...batch, parameters: overrides }), WITHIN_FORMULA).map((blocker) => ({ ...blocker, element: name }));
+  };
+  if (!formula) return judge([], '');
+  const unknown = batch.parameters.filter(({ name }) => !formula.parameters.some((parameter) => sameIdentifier(parameter.name, name)));
+  return [...formula.parameters.flatMap((parameter) => judge([parameter], parameter.name)), ...unknown.flatMap(({ name }) => judge([], name))];
+}
+
+/** Of the elements: a value that the formula does not allow reaches none. */
+function elementLimits({ facts, site, view, recipe, batch, formulaBlockers: ofFormula }: StartLook): Blocker[] {
+  if (facts.runsUnfitValues || ofFormula.length > 0) return [];
+  return unfitRecipeValues(view, site, recipe.spec, batchParameters(recipe.spec, batch)).map(({ at, message, value: { source } }) => {
+    const liftedBy: LiftedBy =
+      source === 'default' ? { tier: 'engineer', action: 'edit the formula or the bindings of the recipe' } : { tier: 'operate', action: 'give values that the phases allow' };
+    return { message, refusal: `${at}: ${message}`, element: at, liftedBy };
+  });
+}
+
+function batchInManual({ batch, looked }: StartLook): Blocker[] {
+  if (batch.mode !== 'Manual') return [];
+  return [{ message: 'the batch is in Manual', element: looked.name, liftedBy: { tier: 'operate', action: 'give the batch another mode' } }];
+}
+
+function changedTemplates({ store, recipe }: StartLook): Blocker[] {
+  return templateChanges(store, recipe).map((change) => {
+    const action = `confirm the change with confirm-templates of recipe ${recipe.metadata.name}, or make a new version; until then the batch runs what was released`;
+    return { message: changeWords(change), element: change.name, liftedBy: { tier: 'supervise', action }, severity: 'warning' };
+  });
+}
+
+// ---------------------------------------------------------------- equipment
+
+/** On demand a batch starts without its units and waits for each in turn; a unit that is not there is not there then either. */
+function unavailable({ store, site, isOnDemand }: StartLook, capability: string, name: string): Blocker[] {
+  if (name === '') {
+    const action = `name a unit for ${capability} in equipment`;
+    return [{ message: noUnitText(store, site, capability), element: capability, liftedBy: { tier: 'operate', action } }];
+  }
+  const unit = store.get(Unit, site, name);
+  if (!unit) return [{ message: `unit ${name} does not exist`, element: name, liftedBy: { tier: 'engineer', action: `create unit ${name}` }, units: [name] }];
+  if (isAvailable(unit.status)) return [];
+  const { allocatedTo: holder } = unit.status;
+  const action = holder === '' ? `bring unit ${name} to rest` : `wait for ${holder}, or end it with Stop or Abort`;
+  const liftedBy: LiftedBy = { tier: 'operate', action, ...(holder === '' ? {} : { holder }) };
+  return [{ message: unavailableText(name, unit.status), element: name, liftedBy, units: [name], ...(isOnDemand ? { severity: 'warning' } : {}) }];
+}
+
+function bindings({ matrix }: StartLook): Blocker[] {
+  return matrix.rows.flatMap(({ issue, step, role, unit, message = '' }): Blocker[] => {
+    if (issue === undefined) return [];
+    const action = unit ? `bind role ${role} in unit ${unit}` : `name a unit for step ${step}`;
+    return [{ message, refusal: `step ${step}, role ${role}: ${message}`, element: `${step}.${role}`, liftedBy: { tier: 'engineer', action } }];
+  });
+}
+
+/** Devices that the phases work with: one in latched fault stops them, one whose fault is no alarm does so unheard (ADR 0029). */
+function devices({ store, runtimes, site, matrix }: StartLook): Blocker[] {
+  const watched = store.list(AlarmDefinition, site).filter(({ spec }) => spec.enabled && spec.sourceKind === 'ControlModule');
+  const units = new Map(matrix.rows.filter(({ boundCM, issue }) => boundCM !== '' && issue === undefined).map(({ boundCM, unit }) => [boundCM, unit]));
+  return [...units].sort().flatMap(([name, unit]): Blocker[] => {
+    const module = store.get(ControlModule, site, name);
+    const tags = module ? faultTagsOf(store, module) : [];
+    const reset: LiftedBy = { tier: 'operate', action: `reset the fault of ${name}` };
+    const unheard = tags.length > 0 && !watched.some(({ spec }) => spec.sourceName === name && tags.includes(spec.tagName));
+    const alarm: LiftedBy = { tier: 'engineer', action: `define an alarm on ${name}.${tags[0]}, with the priority its consequence deserves` };
+    return [
+      ...(isInFault(runtimes.link(site, unit), name, tags) ? [{ message: `${name} is in Fault`, element: name, liftedBy: reset, severity: 'warning' as const }] : []),
+      ...(unheard ? [{ message: `a fault of ${name} raises no alarm`, element: name, liftedBy: alarm, severity: 'warning' as const }] : []),
+    ];
+  });
+}
+
+// ---------------------------------------------------------------- coordination
+
+function missingCoordination({ store, site, recipe }: StartLook): Blocker[] {
+  return missingPatterns(store, site, recipe.spec.coordinationRefs).map(({ kind, name }) => ({
+    message: `${kind} ${name} does not exist`,
+    element: name,
+    liftedBy: { tier: 'engineer', action: `apply ${kind} ${name}` },
+  }));
+}
+
+function strayCoordination({ store, site, recipe, expansion }: StartLook): Blocker[] {
+  const steps = stepPaths(expansion.phases);
+  return recipe.spec.coordinationRefs.flatMap((ref) =>
+    strayEndpoints(store, site, ref, steps).map((path): Blocker => {
+      const liftedBy: LiftedBy = { tier: 'engineer', action: `name a step of the recipe in ${ref.kind} ${ref.name}` };
+      return { message: `${ref.kind} ${ref.name} names step ${path}, which the recipe does not have`, element: path, liftedBy, severity: 'warning' };
+    }),
+  );
+}
+
+/** Phases and everything above them. */
+function stepPaths(phases: readonly { readonly path: string }[]): Set<string> {
+  return new Set(phases.flatMap(({ path }) => path.split('/').map((_, at, steps) => steps.slice(0, at + 1).join('/'))));
+}
+
+/** What a rule of batch creation says of it; empty when it says nothing. */
+function refused(test: () => unknown, liftedBy: LiftedBy): Blocker[] {
+  try {
+    test();
+    return [];
+  } catch (fault) {
+    if (!(fault instanceof Refusal)) throw fault;
+    return [{ message: fault.message, liftedBy }];
+  }
+}
