@@ -41,6 +41,11 @@ export interface PastRun {
   readonly streams: readonly string[];
 }
 
+/** Why a commit was refused that writes a past row, or into a past stream. */
+export function ofPastRun(title: string): string {
+  return `${title} belongs to a run that has ended`;
+}
+
 export interface LedgerImage {
   /** What is present. */
   readonly resources: readonly Resource[];

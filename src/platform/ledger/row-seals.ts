@@ -299,6 +299,16 @@ export class RowSeals {
     return mac;
   }
 
+  /** Resources that were ever recorded and not removed, present and past. */
+  get rows(): number {
+    return this.#sums.rows;
+  }
+
+  /** Something that is wrong and is told by every verification from now on; it is written with the next seal. */
+  tell(sentence: string): void {
+    this.#note(sentence);
+  }
+
   #note(sentence: string): void {
     const { broken } = this.#sums;
     if (broken.length < BROKEN_MAX) this.#sums.broken = [...broken, `${new Date().toISOString()}: ${sentence}`];

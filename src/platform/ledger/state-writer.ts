@@ -23,7 +23,7 @@ import { MARKER_KEY, parseMarker, readMarkerFile, writeMarkerFile } from './mark
 import { RowSeals } from './row-seals.js';
 import { openStateDatabase } from './schema.js';
 import { markSealed, wasSealed } from './sealed-mark.js';
-import type { PastRun } from './protocol.js';
+import { ofPastRun, type PastRun } from './protocol.js';
 import type { WireAudit, WireImage, WireTransaction } from './wire.js';
 
 const SEGMENT_RECORDS = 1000; // records between two signed heads
@@ -150,7 +150,7 @@ export class StateWriter {
     this.#index.reload(this.#seals.spansTo);
     this.#nonceWindowMs = Math.max(this.#nonceWindowMs, nonceWindowMs);
     const image: WireImage = {
-      resources: (this.#sql.presentResources.raw().all() as unknown[][]).flat(),
+      resources: this.#present().flat(),
       past: (this.#sql.pastEntries.raw().all() as unknown[][]).flat(),
       resourceVersion: this.#tail.resourceVersion,
       auditSequence: this.#tail.auditSequence,
@@ -160,6 +160,18 @@ export class StateWriter {
     };
     this.#latched = null;
     return image;
+  }
+
+  /**
+   * By the index that lists what is present; where it and the past are fewer than there were ever recorded, by the table: an index
+   * is not compared with its table by any other check, and a unit that it has lost would be gone without a word.
+   */
+  #present(): unknown[][] {
+    const listed = this.#sql.presentResources.raw().all() as unknown[][];
+    if (listed.length + (this.#sql.countPast.get() as number) >= this.#seals.rows) return listed;
+    const found = this.#sql.presentInTable.raw().all() as unknown[][];
+    if (found.length > listed.length) this.#seals.tell(`an index of state.db had lost ${found.length - listed.length} of its rows; they were read from their table`);
+    return found;
   }
 
   /**
@@ -284,13 +296,13 @@ export class StateWriter {
     for (const put of puts) {
       if (put.version <= version) return `resource version ${put.version} came after ${version}`;
       version = put.version;
-      if (this.#seals.isPast(put)) return `${put.kind} ${put.name} belongs to a run that has ended`;
+      if (this.#seals.isPast(put)) return ofPastRun(`${put.kind} ${put.name}`);
     }
     if (facts.length === 0) return null;
     const last = new Map<string, number>();
     for (const fact of facts) {
       const next = (last.get(fact.stream) ?? this.#lastFact(fact.stream, tail)) + 1;
-      if (this.#isPastStream(fact.stream, tail)) return `${fact.stream} belongs to a run that has ended`;
+      if (this.#isPastStream(fact.stream, tail)) return ofPastRun(fact.stream);
       if (fact.sequence !== next) return `entry ${fact.sequence} of ${fact.stream} came where ${next} was expected`;
       last.set(fact.stream, next);
     }
@@ -537,6 +549,8 @@ function prepareAll(database: Database.Database) {
     getMeta: database.prepare('SELECT value FROM meta WHERE key = ?').pluck(),
     setMeta: database.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value'),
     presentResources: database.prepare("SELECT kind, site, name, body FROM resources INDEXED BY resources_present WHERE past = ''"),
+    presentInTable: database.prepare("SELECT kind, site, name, body FROM resources NOT INDEXED WHERE past = ''"),
+    countPast: database.prepare("SELECT COUNT(*) FROM resources INDEXED BY resources_past WHERE past <> ''").pluck(),
     pastEntries: database.prepare("SELECT kind, site, name, past, past_entry FROM resources INDEXED BY resources_past_entry WHERE past_entry <> ''"),
     pastOfStream: database.prepare('SELECT past FROM streams WHERE stream = ?').pluck(),
     markResource: database.prepare('UPDATE resources SET past = ?, past_entry = ?, mac = ? WHERE kind = ? AND site = ? AND name = ?'),

@@ -81,6 +81,8 @@ export interface Kind<Spec = unknown, Status = unknown> {
    * shows. Pure, small, and JSON; without it nothing of the kind stays in memory.
    */
   pastIndex?(resource: Resource<Spec, Status>): Readonly<Record<string, unknown>>;
+  /** Streams of facts that are of one resource alone, and become past with it. */
+  streams?(site: string, name: string): readonly string[];
   /** Stands in a site and does not hold it (decisions Q-ERR-11): what the appliance keeps about it. */
   readonly besideSite?: true;
 }

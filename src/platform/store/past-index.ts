@@ -18,6 +18,8 @@ export class PastIndex {
   readonly #entries = new Map<string, Map<string, Map<string, PastEntry>>>();
   /** By `kind|site`, and `kind|*` for all sites. */
   readonly #sorted = new Map<string, PastEntry[]>();
+  /** Names without an entry that the ledger has refused: `kind/site/name`. */
+  readonly #refused = new Set<string>();
 
   /** In place of what was there. */
   load(entries: readonly PastEntry[]): void {
@@ -30,13 +32,13 @@ export class PastIndex {
     return this.#entries.get(kind)?.get(site)?.get(name);
   }
 
-  /** Of whatever kind; there are few. */
-  find(site: string, name: string): PastEntry | undefined {
-    for (const sites of this.#entries.values()) {
-      const found = sites.get(site)?.get(name);
-      if (found) return found;
-    }
-    return undefined;
+  /** Whether the name is known to be that of a past resource: those without an entry are known from the first refusal on. */
+  has({ kind, site, name }: Ref): boolean {
+    return this.get(kind, site, name) !== undefined || this.#refused.has(`${kind}/${site}/${name}`);
+  }
+
+  refused({ kind, site, name }: Ref): void {
+    this.#refused.add(`${kind}/${site}/${name}`);
   }
 
   add(entry: PastEntry): void {
@@ -46,6 +48,7 @@ export class PastIndex {
   }
 
   delete(ref: Ref): void {
+    this.#refused.delete(`${ref.kind}/${ref.site}/${ref.name}`);
     const names = this.#entries.get(ref.kind)?.get(ref.site);
     const entry = names?.get(ref.name);
     if (!names || !entry) return;

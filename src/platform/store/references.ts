@@ -65,7 +65,8 @@ export class References {
     for (const kind of this.#kinds) {
       for (const resource of this.#store.list(kind, kind.scope === 'site' ? site : '')) {
         for (const reference of referencesIn(kind, resource)) {
-          if (!exists(this.#store, reference)) found.push({ ...useOf(resource, reference), target: { kind: reference.kind, site: reference.site, name: reference.name } });
+          if (!exists(this.#store, reference) && !this.#store.pastEntry(reference, reference.site, reference.name))
+            found.push({ ...useOf(resource, reference), target: { kind: reference.kind, site: reference.site, name: reference.name } });
         }
       }
     }
@@ -89,9 +90,12 @@ export class References {
     return touched.sort((a, b) => this.#compare(a, b));
   }
 
-  /** What stands in a site and holds it, by kind and name. */
+  /** What stands in a site and holds it, by kind and name; also what has ended there and is past. */
   contentsOf(site: string): readonly Target[] {
-    return [...this.#store.kinds].filter((kind) => kind.scope === 'site' && !kind.besideSite).flatMap((kind) => this.#store.list(kind, site).map(targetOf));
+    return [...this.#store.kinds]
+      .filter((kind) => kind.scope === 'site' && !kind.besideSite)
+      .flatMap((kind) => [...this.#store.list(kind, site).map(targetOf), ...this.#store.pastIndex(kind, site)])
+      .map(({ kind, site, name }) => ({ kind, site, name }));
   }
 
   #compare(a: Target, b: Target): number {
@@ -111,8 +115,8 @@ export class References {
     this.#isBuilt = false;
   }
 
-  #follow(kind: Kind, { type, resource, before, configuration }: StoreEvent): void {
-    if (!this.#isBuilt || !configuration) return;
+  #follow(kind: Kind, { type, resource, before, configuration, past }: StoreEvent): void {
+    if (!this.#isBuilt || !(configuration || past)) return;
     if (before) this.#drop(kind, before);
     if (type === 'put') this.#add(kind, resource);
   }

@@ -13,7 +13,7 @@ import { timestamp } from '../base/clock.js';
 import { contain, guarded } from '../base/guarded.js';
 import { assert } from '../base/assert.js';
 import { conflict, Refusal } from '../base/refusal.js';
-import type { Fact, Ledger, LedgerTransaction, PastRun, UnchainedAudit } from '../ledger/protocol.js';
+import { type Fact, type Ledger, type LedgerTransaction, ofPastRun, type PastRun, type UnchainedAudit } from '../ledger/protocol.js';
 import { type AuditDraft, auditName, component } from './audit-record.js';
 import { Terms } from '../base/term.js';
 import { type ClockWitness, momentOf } from './clock-witness.js';
@@ -274,8 +274,7 @@ export class Store implements StoreReader {
     const events: StoreEvent[] = [];
     for (const resource of rows) {
       this.#past.delete(refOf(resource));
-      this.#take(resource);
-      events.push({ type: 'put', resource, before: undefined, configuration: true, past: true });
+      if (this.#take(resource)) events.push({ type: 'put', resource, before: undefined, configuration: true, past: true });
     }
     for (const [stream, last] of streams) this.#factSequences.set(stream, last);
     const durable = this.#commit({ puts: [], removes: [], audits: [], facts: [], nonces: this.#withAdmitted(), returns: [keyOf(run)] });
@@ -329,8 +328,8 @@ export class Store implements StoreReader {
       for (const ref of change.removes ?? []) events.push(...this.#remove(ref));
       for (const past of change.pasts ?? NOTHING) for (const member of past.members) events.push(this.#leave(member));
       audits = (change.audits ?? []).map((draft) => this.#number(draft, at));
-      facts = this.#facts(change.facts ?? NOTHING);
       pasts = (change.pasts ?? NOTHING).map((past) => this.#pastOf(past, events));
+      facts = this.#facts(change.facts ?? NOTHING); // last: its numbers are not given back
     } catch (fault) {
       undo(events);
       throw fault;
@@ -459,7 +458,8 @@ export class Store implements StoreReader {
 
   #put(put: Put, at: string): StoreEvent {
     const before = this.#resources.get(put.kind.kind)?.get(put.site)?.get(put.name);
-    if (!before && this.#past.get(put.kind.kind, put.site, put.name)) throw runEnded({ kind: put.kind.kind, site: put.site, name: put.name });
+    const ref = { kind: put.kind.kind, site: put.site, name: put.name };
+    if (!before && this.#past.has(ref)) throw runEnded(ref);
     const spec = put.spec === undefined ? before?.spec : put.spec;
     const labels = put.labels ?? before?.metadata.labels ?? {};
     const annotations = put.annotations ?? before?.metadata.annotations ?? {};
@@ -563,11 +563,12 @@ export class Store implements StoreReader {
     return facts;
   }
 
-  /** A stream that has no entry yet, and is not one whose run has ended: the last parts of its name are those of the run. */
+  /** A stream that has no entry yet, and is not one whose run has ended: the last parts of its name are those of whose it is. */
   #begun(stream: string): 0 {
-    const [name, site] = stream.split('/').reverse();
-    const past = name === undefined || site === undefined ? undefined : this.#past.find(site, name);
-    if (past) throw runEnded(past);
+    const [name = '', site = ''] = stream.split('/').reverse();
+    for (const kind of this.#kinds.values()) {
+      if (kind.streams?.(site, name).includes(stream) && this.#past.get(kind.kind, site, name)) throw runEnded({ kind: kind.kind, site, name });
+    }
     return 0;
   }
 
@@ -587,11 +588,18 @@ export class Store implements StoreReader {
     const durable: Promise<void> = this.#ledger.commit(transaction).then(undefined, async (fault: unknown) => {
       durable.catch(() => undefined); // callers that do not wait must not turn a disk fault into a crash
       this.#keepNonces(transaction.nonces); // their requests were looked at: they stay spent
+      this.#learn(transaction, fault);
       await this.#fail(epoch, fault);
       throw storageUnavailable(this.#reason);
     });
     this.#lastCommit = durable;
     return durable;
+  }
+
+  /** A past name that is not known here must not keep everybody from writing each time that somebody tries to write it. */
+  #learn({ puts }: LedgerTransaction, fault: unknown): void {
+    const told = fault instanceof Error ? fault.message : '';
+    for (const { kind, metadata } of puts) if (told === ofPastRun(`${kind} ${metadata.name}`)) this.#past.refused({ kind, site: metadata.site, name: metadata.name });
   }
 
   /** Every refused caller waits for the one reload, so that what it reads after its refusal is what is on disk. */
@@ -639,11 +647,14 @@ export class Store implements StoreReader {
     return gone;
   }
 
-  #take(resource: Resource): void {
+  /** @returns whether it can be used. */
+  #take(resource: Resource): boolean {
     const kind = this.#kinds.get(resource.kind);
     const fault = kind && unfitRow(resource, kind);
     if (fault) this.#faults.set(keyOf(fault), fault);
-    if (fault?.kept !== false) this.#place(resource);
+    if (fault?.kept === false) return false;
+    this.#place(resource);
+    return true;
   }
 
   #place(resource: Resource): void {

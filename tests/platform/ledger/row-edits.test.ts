@@ -97,6 +97,23 @@ t.test('what was not edited is found to be whole, also after another start', asy
   t.same(await verified(dir), { ok: true, chain: [], archives: [], rows: [] });
 });
 
+t.test('a start does not believe an index that has lost rows: it reads the table, and it is told', async (t) => {
+  const dir = copyOf(t, clean);
+  const database = new Database(stateOf(dir));
+  const definition = database.prepare("SELECT sql FROM sqlite_schema WHERE name = 'resources_present'").pluck().get();
+  database.exec("DROP INDEX resources_present; CREATE INDEX resources_present ON resources (past) WHERE past = '' AND kind <> 'Unit'");
+  database.unsafeMode(true);
+  database.pragma('writable_schema = ON');
+  database.prepare("UPDATE sqlite_schema SET sql = ? WHERE name = 'resources_present'").run(definition);
+  database.close();
+  withWriter(dir, (writer) => {
+    const { resources } = writer.load(0);
+    t.equal(resources.filter((column) => column === 'Unit').length, 3, 'its units are there');
+    commit(writer, transaction({ nonces: [{ hash: 'c'.padEnd(64, '0'), atMs: 1_000_000 }] })); // whatever comes next writes the seal
+  });
+  t.match((await verified(dir)).rows, [{ part: 'seal', problem: /an index of state\.db had lost 3 of its rows/ }]);
+});
+
 t.test('D-NONCE-01: nonces that follow a table which was forgotten in whole stay for their window, however many there were', async (t) => {
   const dir = copyOf(t, clean);
   withWriter(dir, (writer) => {

@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import * as v from 'valibot';
-import { systemClock } from '../../../src/platform/base/clock.js';
+import { type Clock, systemClock } from '../../../src/platform/base/clock.js';
 import { openLedger, type ThreadLedger } from '../../../src/platform/ledger/ledger.js';
 import { type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
 import { PastRows } from '../../../src/platform/store/past-rows.js';
 import { type Past, Store, type StoreEvent } from '../../../src/platform/store/store.js';
 import { takeAuditNumber } from '../../support/ledger-child.js';
+import { TestClock } from '../../support/test-clock.js';
 
 const base = { group: 'system', scope: 'site', action: 'run', body: 'flat', apply: { how: 'yes' } } as const;
 
@@ -22,8 +23,14 @@ const Run: Kind<{ order: string }, { state: string }> = {
   kind: 'Run',
   spec: v.object({ order: v.string() }),
   initialStatus: () => ({ state: 'Idle' }),
-  pastIndex: ({ spec }) => ({ order: spec.order }),
+  pastIndex: ({ spec }) => {
+    if (spec.order === 'throws') throw new Error('no entry can be made');
+    return { order: spec.order };
+  },
+  streams: (site, name) => [`events/${site}/${name}`, `messages/${site}/${name}`],
 };
+/** Like a record of a run: named as it is, with streams of nobody. */
+const Note: Kind<{ of: string }, object> = { ...base, kind: 'Note', spec: v.object({ of: v.string() }), initialStatus: () => ({}), pastIndex: () => ({}) };
 const Step: Kind<{ of: string }, { state: string }> = { ...base, kind: 'Step', spec: v.object({ of: v.string() }), initialStatus: () => ({ state: 'Idle' }) };
 
 interface Plant {
@@ -35,9 +42,9 @@ interface Plant {
   close(): Promise<void>;
 }
 
-async function opened(dir: string): Promise<Plant> {
+async function opened(dir: string, clock: Clock = systemClock): Promise<Plant> {
   const ledger = await openLedger(dir);
-  const store = new Store(ledger, systemClock, undefined, [Run, Step]);
+  const store = new Store(ledger, clock, undefined, [Run, Step, Note]);
   const queries = openQueries(dir, () => store.recorded);
   await store.open(0);
   return {
@@ -53,9 +60,9 @@ async function opened(dir: string): Promise<Plant> {
   };
 }
 
-async function plant(t: Test): Promise<Plant> {
+async function plant(t: Test, clock?: Clock): Promise<Plant> {
   const dir = mkdtempSync(path.join(tmpdir(), 'lineside-past-'));
-  const made = await opened(dir);
+  const made = await opened(dir, clock);
   t.teardown(async () => {
     await made.close();
     rmSync(dir, { recursive: true, force: true });
@@ -235,5 +242,45 @@ t.test('what is written into a run and its going are one change, and a stream ha
   t.match(await past.get(Run, 'north', 'a'), { status: { state: 'Settled' } });
   t.same(await queries.streamDigest('events/north/a'), present);
   t.throws(() => store.apply({ pasts: [a] }), /is present when its run becomes past/, 'twice is a fault of ours');
+  t.match(await queries.verifyRows(), WHOLE);
+});
+
+t.test('a past resource lends its name to no stream but its own', async (t) => {
+  const { store, queries } = await plant(t);
+  const note = { kind: 'Note', site: 'north', name: 'x' };
+  await store.write({ puts: [{ ...note, kind: Note, spec: { of: 'y' } }] });
+  await store.write({ pasts: [{ run: note, members: [note], streams: [] }] });
+  await store.write({ facts: [{ stream: 'events/north/x', body: () => 1 }] });
+  t.equal(store.lastFact('events/north/x'), 1, 'a run of the same name has its own');
+  const a = await ran(store, 'a');
+  await store.write({ pasts: [a] });
+  await store.write({ facts: [{ stream: 'other/north/a', body: () => 1 }] });
+  t.throws(() => store.apply({ facts: [{ stream: 'messages/north/a', body: () => 1 }] }), { name: 'Refusal', context: { code: 'run_ended' } });
+  t.match(await queries.verifyRows(), WHOLE);
+});
+
+t.test('a run whose entry cannot be made stays as it was, and its facts keep their numbers', async (t) => {
+  const { store, queries } = await plant(t);
+  const a = await ran(store, 'a', 'throws');
+  const stream = 'events/north/a';
+  t.throws(() => store.apply({ facts: [{ stream, body: (id) => ({ id }) }], pasts: [{ ...a, streams: [] }] }), /no entry can be made/);
+  t.equal(store.lastFact(stream), 5);
+  t.ok(store.get(Run, 'north', 'a'));
+  await store.write({ facts: [{ stream, body: (id) => ({ id }) }] });
+  t.match(await queries.verifyRows(), { ...WHOLE, facts: 6 });
+});
+
+t.test('a past name that nothing in memory knows is refused by the ledger once, and after that before anything is written', async (t) => {
+  const clock = new TestClock();
+  const { store, queries } = await plant(t, clock);
+  const a = await ran(store, 'a');
+  await store.write({ pasts: [a] });
+  const again = { puts: [{ kind: Step, site: 'north', name: 'a-heat', spec: { of: 'a' } }] };
+  await t.rejects(store.write(again), { name: 'Refusal', kind: 'unavailable' });
+  const accepting = new Promise<void>((resolve) => store.watchReload(resolve));
+  clock.advance(2000);
+  await accepting;
+  t.throws(() => store.apply(again), { name: 'Refusal', context: { code: 'run_ended', kind: 'Step', name: 'a-heat' } }, 'whoever tries again does not keep everybody from writing');
+  await store.write({ puts: [{ kind: Step, site: 'north', name: 'b-heat', spec: { of: 'b' } }] });
   t.match(await queries.verifyRows(), WHOLE);
 });

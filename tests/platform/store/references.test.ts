@@ -57,6 +57,29 @@ function refused(call: () => void): unknown {
   return undefined;
 }
 
+t.test('what became past names nobody any more, leads nowhere into nothing, and still stands in its site', async (t) => {
+  const Kept: Kind<TankSpec, object> = { ...Gauge, kind: 'Kept', pastIndex: () => ({}) };
+  const Watch = kindOf('Watch', ({ watchedBy }, site) => watchedBy.map((name, index) => ({ path: `watchedBy[${index}]`, kind: 'Kept', site, name, when: 'run' }) as const));
+  const { store } = await freshStore(t, [Gauge, Kept, Tank, Watch]);
+  const references = new References(store);
+  const spec = { feedsFrom: '', watchedBy: [] };
+  const kept = { kind: 'Kept', site: 's', name: 'k' };
+  await store.write({
+    puts: [gauge('level'), tank('mix', '', ['level']), { kind: Watch, site: 's', name: 'w', spec: { ...spec, watchedBy: ['k'] } }, { ...kept, kind: Kept, spec }],
+  });
+  const level = { kind: 'Gauge', site: 's', name: 'level' };
+  t.equal(references.usedBy(level).length, 1);
+  const mix = store.get(Tank, 's', 'mix');
+  const run = { kind: 'Tank', site: 's', name: 'mix' };
+  await store.write({ pasts: [{ run, members: [run], streams: [] }] });
+  t.same(references.usedBy(level), []);
+  await store.takeBack({ run, rows: mix ? [mix] : [], streams: [] });
+  t.same(named(references.usedBy(level)), ['Tank mix'], 'once, when it comes back');
+  await store.write({ pasts: [{ run: kept, members: [kept], streams: [] }] });
+  t.same(references.dangling('s'), [], 'what is past exists');
+  t.ok(named(references.contentsOf('s')).includes('Kept k'));
+});
+
 t.test('what uses a resource follows each change of the store', async (t) => {
   const { store, references } = await plant(t);
   const level = { kind: 'Gauge', site: 's', name: 'level' };
