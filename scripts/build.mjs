@@ -25,6 +25,14 @@ const PROGRAMS = [
 ];
 /** Folders whose modules are loaded together: a test of the language needs no gateway. The first one that fits counts. */
 const LAYERS = ['runtime/', 'src/platform/', 'src/'];
+/** Packages of many files that nearly every process loads, as one file of what is imported from them: it saves the test library two thirds of its time. */
+const PACKED = {
+  // in a folder whose lines its stacks leave out
+  '@tapjs/tap': "export * from 'tap'; export { default } from 'tap';",
+  yaml: "export { parse } from 'yaml';",
+};
+/** The name that modules import is not that of the folder. */
+const RENAMED = { tap: '@tapjs/tap' };
 /** Output folder; another one lets several builds of one checkout run beside each other. */
 export const DIST = process.env.LINESIDE_DIST ?? 'dist';
 
@@ -115,6 +123,20 @@ async function handOn(parts, exported, bundle) {
   }
 }
 
+/** Each where Node looks first for what the modules in dist/ import. */
+async function pack(bundle, shared) {
+  const packages = path.join(root, DIST, 'node_modules');
+  const banner = { js: "import { createRequire as requiring } from 'node:module'; const require = requiring(import.meta.url);" };
+  for (const [name, contents] of Object.entries(PACKED))
+    await bundle({ ...shared, bundle: true, stdin: { contents, resolveDir: root }, outfile: path.join(packages, name, 'index.js'), banner });
+  for (const [name, from] of Object.entries(RENAMED)) {
+    mkdirSync(path.join(packages, name));
+    writeFileSync(path.join(packages, name, 'index.js'), `export * from '../${from}/index.js';\nexport { default } from '../${from}/index.js';\n`);
+  }
+  for (const name of [...Object.keys(PACKED), ...Object.keys(RENAMED)])
+    writeFileSync(path.join(packages, name, 'package.json'), JSON.stringify({ name, type: 'module', exports: './index.js' }));
+}
+
 export async function build({ log = console.log } = {}) {
   const dist = path.join(root, DIST);
   mkdirSync(dist, { recursive: true });
@@ -123,12 +145,12 @@ export async function build({ log = console.log } = {}) {
   const consoleFiles = all.filter((name) => name.startsWith(`${CONSOLE_FOLDER}/`));
   const others = [...files('demo'), ...all.filter((name) => /\.(csv|json|sql|txt)$/.test(name) && !name.startsWith(CONSOLE_FOLDER))];
 
-  const serverPrint = fingerprint([...server, ...others, 'package.json', 'scripts/build.mjs']);
+  const serverPrint = fingerprint([...server, ...others, 'package.json', 'package-lock.json', 'scripts/build.mjs']);
   const serverMark = path.join(dist, '.server-build');
   if (!isFresh(serverMark, serverPrint)) {
     const started = Date.now();
     const { build: bundle } = await import('esbuild');
-    for (const folder of [...SERVER_FOLDERS, 'demo', 'parts']) rmSync(path.join(dist, folder), { recursive: true, force: true });
+    for (const folder of [...SERVER_FOLDERS, 'demo', 'parts', 'node_modules']) rmSync(path.join(dist, folder), { recursive: true, force: true });
     const parts = server.filter((name) => !name.startsWith('tests/') && !PROGRAMS.includes(name));
     const addressed = [...parts, ...PROGRAMS].filter((name) => readFileSync(path.join(root, name), 'utf8').includes('import.meta.url'));
     const shared = { absWorkingDir: root, format: 'esm', platform: 'node', target: 'node20', logLevel: 'warning' };
@@ -137,6 +159,7 @@ export async function build({ log = console.log } = {}) {
     await Promise.all(PROGRAMS.map((name) => bundle({ ...options, ...whole(path.dirname(name), addressed), entryPoints: [name] })));
     const { metafile } = await bundle({ ...shared, outdir: dist, outbase: root, entryPoints: parts, metafile: true, write: false, sourcemap: false });
     await handOn(parts, exportsOf(metafile), (files, plugins) => bundle({ ...options, ...whole('parts', addressed, plugins), entryPoints: files }));
+    await pack(bundle, shared);
     for (const name of others) {
       mkdirSync(path.dirname(path.join(dist, name)), { recursive: true });
       cpSync(path.join(root, name), path.join(dist, name));
