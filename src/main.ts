@@ -68,6 +68,8 @@ import { Loops } from './platform/reconcile/loops.js';
 import { momentOf } from './platform/store/clock-witness.js';
 import { Hub, type Places } from './platform/stream/hub.js';
 import type { Settings } from './settings.js';
+import { unitRoutes } from './domains/units/unit-routes.js';
+import { elementRoutes } from './domains/batches/element-routes.js';
 
 const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
@@ -278,9 +280,11 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     routeSet(ACCESS_ROUTES, { access, siteExists, streamsOf: (sessionId) => hub.streamsOfSession(sessionId) }),
     routeSet(SYSTEM_ROUTES, { system, store }),
     routeSet(plantRoutes, common),
+    routeSet(unitRoutes, common),
     ...controlModules.routes,
     ...ioModules.routes,
     routeSet(logicRoutes, common),
+    routeSet(elementRoutes, common),
     routeSet(procedureRoutes, common),
     routeSet(recipeRoutes, { ...common, keys: signingKeys, approveRequiresValid: settings.approveRequiresValid }),
     routeSet(rehearsalRoutes, {

@@ -44,6 +44,8 @@ import { recordingRoutes } from './units/recording-routes.js';
 import { overviewRoutes } from './units/overview-routes.js';
 import { runtimeRoutes } from './units/runtime-routes.js';
 import { controlRecipeRules } from './recipes/rules.js';
+import { unitRoutes } from './units/unit-routes.js';
+import { elementRoutes } from './batches/element-routes.js';
 
 /** What can be applied, and what the gateway makes by itself. */
 export const KINDS: readonly Ruled[] = [...APPLIED_KINDS, controlRecipeRules, ruled(RecipeRevision, {}), ruled(BatchRecord, {})];
@@ -56,9 +58,11 @@ export const ROWS: readonly RouteColumns[] = [
   ...ACCESS_ROUTES,
   ...SYSTEM_ROUTES,
   ...plantRoutes,
+  ...unitRoutes,
   ...controlModuleRoutes,
   ...ioModuleRoutes({ exists: () => false }),
   ...logicRoutes,
+  ...elementRoutes,
   ...procedureRoutes,
   ...recipeRoutes,
   ...rehearsalRoutes,

@@ -20,6 +20,8 @@ import { type GatewayTest, startGatewayTest } from './gateway.js';
 import type { TestClock } from './test-clock.js';
 import type { LocalProbes } from '../../src/domains/placement/local-probes.js';
 import { absent, NO_RUNTIMES } from './absent.js';
+import { unitRoutes } from '../../src/domains/units/unit-routes.js';
+import { elementRoutes } from '../../src/domains/batches/element-routes.js';
 
 export interface PlantOptions {
   readonly production?: boolean;
@@ -74,11 +76,13 @@ export async function startPlantGateway(options: PlantOptions = {}): Promise<Pla
       };
       const rows = [
         ...plantRoutes,
+        ...unitRoutes,
         ...controllerRoutes,
         ...controlModuleRoutes,
         ...ioModuleRoutes(secretsIn('/nonexistent')),
         ...logicRoutes,
         ...recipeRoutes,
+        ...elementRoutes,
         ...procedureRoutes,
         ...alarmDefinitionRoutes,
         ...applyRoutes,

@@ -43,20 +43,7 @@ const ORDER = [
 ] as const;
 
 /** Imports that still point upwards; each goes with the next change of its file. */
-const UPWARDS: readonly string[] = [
-  'src/domains/logic/routes.ts imports src/domains/procedures/transform-routes.ts',
-  'src/domains/logic/rules.ts imports src/domains/control-modules/modules.ts',
-  'src/domains/plant/dto.ts imports src/domains/batches/start/allocation-queue.ts',
-  'src/domains/plant/dto.ts imports src/domains/batches/reading/blocked-by.ts',
-  'src/domains/plant/dto.ts imports src/domains/batches/recovery/unrecovered.ts',
-  'src/domains/plant/dto.ts imports src/domains/control-modules/modules.ts',
-  'src/domains/plant/routes.ts imports src/domains/batches/reading/blocked-by.ts',
-  'src/domains/procedures/dto.ts imports src/domains/batches/reading/blocked-by.ts',
-  'src/domains/procedures/dto.ts imports src/domains/batches/tree/element-index.ts',
-  'src/domains/procedures/dto.ts imports src/domains/batches/recovery/unrecovered.ts',
-  'src/domains/procedures/routes.ts imports src/domains/batches/reading/blocked-by.ts',
-  'src/domains/procedures/routes.ts imports src/domains/batches/tree/element-index.ts',
-];
+const UPWARDS: readonly string[] = [];
 
 /** Kinds that still know what is done with them. */
 const BEHAVIOUR: readonly string[] = ['src/domains/io-modules/kind.ts imports src/domains/io-modules/outputs.ts'];

@@ -3,11 +3,12 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { moduleHealth } from '../control-modules/dto.js';
 import { ControlModule } from '../control-modules/kind.js';
-import { modulesOf, resolvedModuleOf, unitOf } from '../control-modules/modules.js';
+import { modulesOf, resolvedModuleOf } from '../control-modules/modules.js';
 import { IOModule } from '../io-modules/kind.js';
 import { Unit } from '../plant/kind.js';
 import { phaseStates } from '../procedures/phase-states.js';
 import type { AlarmDefinitionSpec } from './kind.js';
+import { unitOf } from '../plant/unit-of.js';
 
 /** Units concerned by a definition: its unit, the unit of its module, or every unit with a tag on its I/O module. */
 export function unitsConcerned({ sourceKind, sourceName }: Pick<AlarmDefinitionSpec, 'sourceKind' | 'sourceName'>, read: StoreReader, site: string): string[] {

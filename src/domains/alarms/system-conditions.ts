@@ -11,7 +11,7 @@ import type { CommandRejection } from '../runs/command-rejection.js';
 import { type Allocation, Batch, isFinalBatch } from '../batches/kind.js';
 import { UNREADABLE_ORDER } from '../runs/pending-command.js';
 import { ControlModule } from '../control-modules/kind.js';
-import { resolvedModuleOf, unitOf } from '../control-modules/modules.js';
+import { resolvedModuleOf } from '../control-modules/modules.js';
 import { IOModule, type IOModuleState } from '../io-modules/kind.js';
 import { ControlProgram } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
@@ -20,6 +20,7 @@ import { Phase } from '../procedures/kind.js';
 import { ROOT_KINDS } from '../procedures/roots.js';
 import type { SystemCondition } from './alarm-register.js';
 import { unitsConcerned } from './sources.js';
+import { unitOf } from '../plant/unit-of.js';
 
 /** What the appliance says of its own storage and threads, in its own words. */
 export const TROUBLE_TOPICS = ['stored-data', 'integrity', 'audit-gap', 'slow-storage', 'checkpoint', 'historian', 'service-thread'] as const;

@@ -10,11 +10,12 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { PendingFact } from '../runs/execution-log.js';
 import { equipmentFacts, type Intervention, modeFacts } from '../runs/interventions.js';
 import { ControlModule, type ControlModuleSpec } from '../control-modules/kind.js';
-import { modeOf, unitOf } from '../control-modules/modules.js';
+import { modeOf } from '../control-modules/modules.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { isAbove, scopeOf } from '../procedures/roots.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
+import { unitOf } from '../plant/unit-of.js';
 
 export const ModeBody = v.strictObject({ kind: v.string(), name: v.string(), mode: v.string() });
 export type ModeBody = v.InferOutput<typeof ModeBody>;

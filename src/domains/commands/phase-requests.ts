@@ -6,13 +6,13 @@ import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import type { PhaseRequests, RequestAnswer } from '../batches/phases/phase-reports.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlModule } from '../control-modules/kind.js';
-import { unitOf } from '../control-modules/modules.js';
 import { IOModule } from '../io-modules/kind.js';
 import { rootOf } from '../procedures/roots.js';
 import { type CommandDeps, sendCommand } from './command.js';
 import { setMode } from './mode.js';
 import type { PhaseResource } from './prompt-response.js';
 import { ioModuleOf } from '../logic/kind.js';
+import { unitOf } from '../plant/unit-of.js';
 
 export function phaseRequests(deps: CommandDeps): PhaseRequests {
   return {

@@ -10,7 +10,7 @@ import type { Store } from '../../platform/store/store.js';
 import { equipmentFacts, type Intervention } from '../runs/interventions.js';
 import { begin, inForce, NO_BYPASS } from './bypass.js';
 import { ControlModule, type InterlockBypass } from './kind.js';
-import { unitOf } from './modules.js';
+import { unitOf } from '../plant/unit-of.js';
 
 export interface BypassDeps {
   readonly store: Store;

@@ -10,8 +10,9 @@ import { type ControlModuleSpec, type ControlModuleStatus, ControlModuleTemplate
 import { tuningKept } from './parameters.js';
 import { unfedOf } from './unfed.js';
 import { danglingOf, mergeTags } from './rules.js';
-import { modeOf, resolvedModuleOf, unitOf } from './modules.js';
+import { modeOf, resolvedModuleOf } from './modules.js';
 import { ControlProgram } from '../logic/kind.js';
+import { unitOf } from '../plant/unit-of.js';
 
 /** `notes`: what of its logic reads nothing. */
 export function templateBody(resource: Resource<ControlModuleTemplateSpec>): unknown {

@@ -10,7 +10,7 @@ import type { Put } from '../../platform/store/store.js';
 import { editsOf, OVERRIDE_WINDOW_MS, type OverrideUse, refuseWhileActive, unitsAtWork } from '../logic/active-work.js';
 import { type OverriddenEdit } from '../runs/logic-edits.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, type ControlModuleTemplateSpec } from './kind.js';
-import { unitOf } from './modules.js';
+import { unitOf } from '../plant/unit-of.js';
 
 type Module = Resource<ControlModuleSpec, ControlModuleStatus>;
 

@@ -7,10 +7,10 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { Store } from '../../platform/store/store.js';
 import type { Hub } from '../../platform/stream/hub.js';
 import { ControlModule } from './kind.js';
-import { unitOf } from './modules.js';
 import { Unit } from '../plant/kind.js';
 import { NO_CELL } from '../plant/rules.js';
 import type { UnitLink, UnitRuntimes } from '../placement/runtimes.js';
+import { unitOf } from '../plant/unit-of.js';
 
 export type HealthWord = 'Running' | 'Down' | 'CompileError' | 'Unknown';
 

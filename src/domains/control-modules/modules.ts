@@ -8,20 +8,9 @@ import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, Contro
 import { type ParamDefaults, type ResolvedModule, resolveModule } from './merge.js';
 import { FunctionBlockType } from '../logic/kind.js';
 import type { StoreEvent } from '../../platform/store/store.js';
-
-export const NESTING_MAX = 4; // decisions Q-PROG-10
+import { unitOf } from '../plant/unit-of.js';
 
 export type ModuleResource = Resource<ControlModuleSpec, ControlModuleStatus>;
-
-/** The unit a module belongs to through its chain of parents; '' when it has none. */
-export function unitOf(read: StoreReader, site: string, module: ControlModuleSpec): string {
-  let above: ControlModuleSpec | undefined = module;
-  for (let depth = 0; above && depth <= NESTING_MAX; depth += 1) {
-    if (above.parentKind === 'Unit') return above.parentName;
-    above = above.parentName === '' ? undefined : read.get(ControlModule, site, above.parentName)?.spec;
-  }
-  return '';
-}
 
 const byUnit = new WeakMap<readonly ModuleResource[], ReadonlyMap<string, readonly ModuleResource[]>>();
 

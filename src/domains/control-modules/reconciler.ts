@@ -15,7 +15,8 @@ import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus, MAN
 import { UNIT_SCAN_INTERVAL_DEFAULT, Unit } from '../plant/kind.js';
 import { NO_BYPASS } from './bypass.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus } from './kind.js';
-import { resolvedModuleOf, unitOf } from './modules.js';
+import { resolvedModuleOf } from './modules.js';
+import { unitOf } from '../plant/unit-of.js';
 
 const MANAGED = 'control-module';
 const SELF = component('control-module');

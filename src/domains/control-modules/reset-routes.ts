@@ -13,7 +13,7 @@ import { asked } from '../runs/asked.js';
 import type { DeviceResetResult, UnitRuntimes } from '../placement/runtimes.js';
 import { devicesOf } from './device-faults.js';
 import { ControlModule } from './kind.js';
-import { unitOf } from './modules.js';
+import { unitOf } from '../plant/unit-of.js';
 
 export interface ResetDeps {
   readonly store: Store;

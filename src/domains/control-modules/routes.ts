@@ -12,9 +12,10 @@ import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, type C
 import type { NoStatus } from '../plant/kind.js';
 import { moduleRules, templateRules } from './rules.js';
 import { resetRoutes } from './reset-routes.js';
-import { resolvedModuleOf, unitOf } from './modules.js';
+import { resolvedModuleOf } from './modules.js';
 import { tuningLost } from './parameters.js';
 import { tuningRoutes } from './tuning-routes.js';
+import { unitOf } from '../plant/unit-of.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
 

@@ -29,11 +29,12 @@ import {
   type TemplateTag,
 } from './kind.js';
 import { type MergedTag, mergeTags, overrideParams, type ResolvedModule, resolveModule, tagOfOutput } from './merge.js';
-import { mergedOf, type ModuleResource, NESTING_MAX, paramDefault, resolvedModuleOf, unitOf } from './modules.js';
+import { mergedOf, type ModuleResource, paramDefault, resolvedModuleOf } from './modules.js';
 import { ControlProgram, CHANNEL_BLOCKS, ioModuleOf } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
 import { IOModule } from '../io-modules/kind.js';
 import { unfedOf } from './unfed.js';
+import { NESTING_MAX, unitOf } from '../plant/unit-of.js';
 
 export { type EffectiveTag, effectiveTags, type MergedTag, mergeTags, type ResolvedModule, resolveModule } from './merge.js';
 

@@ -11,7 +11,8 @@ import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, Contro
 import { parametersBody } from './dto.js';
 import { tune } from './parameters.js';
 import { checkTuned } from './rules.js';
-import { resolvedModuleOf, unitOf } from './modules.js';
+import { resolvedModuleOf } from './modules.js';
+import { unitOf } from '../plant/unit-of.js';
 
 const tuneModule = routesFor<BypassDeps>()({
   method: 'PUT',

@@ -16,13 +16,13 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { asked } from '../runs/asked.js';
 import { ControlModule } from '../control-modules/kind.js';
-import { unitOf } from '../control-modules/modules.js';
 import type { LocalProbes } from '../placement/local-probes.js';
 import { carriesOutput, channelUsers, type ChannelUser, engineeringValue } from './channel-users.js';
 import { channelsOf } from './channels.js';
 import { CHANNEL_TYPES, FailSafe, IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
 import { isEnabled } from './outputs.js';
 import { offeredAddresses } from './rules.js';
+import { unitOf } from '../plant/unit-of.js';
 
 export interface ChannelDeps {
   readonly store: Store;

@@ -19,7 +19,6 @@ import { compositesOf } from './composites.js';
 import { BlockTypeBody, blockTypeBody, ProgramBody, programBody, type ScanCounts } from './dto.js';
 import { armOverride, passGate, refuseNewProgram } from './hot-swap.js';
 import { ControlProgram, ControlProgramSpec, type ControlProgramStatus, ProgramVariable, Block, BlockConnection, BlockVariableBinding } from './kind.js';
-import { transformRoutes } from '../procedures/transform-routes.js';
 import { admitProgram, blockTypeRules, programRules } from './rules.js';
 
 export interface LogicDeps extends ScanCounts {
@@ -217,5 +216,4 @@ export const logicRoutes = [
   overrideHotSwap,
   ...crudRoutes(blockTypeRules, { ...TIERS, reply: BlockTypeBody, dto: blockTypeBody }),
   ...catalog,
-  ...transformRoutes,
 ];

@@ -11,12 +11,12 @@ import { decode } from '../../platform/http/json-body.js';
 import { type Admission, type StoreReader, ruled } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
-import { unitOf } from '../control-modules/modules.js';
 import { workOn } from '../plant/unit-owner.js';
 import { refuseWhileActive } from './active-work.js';
 import { blockCatalog, checkNetwork, compileText, compositeOf, compositesOf } from './composites.js';
 import { ControlProgram, ControlProgramSpec, type ControlProgramStatus, FunctionBlockType, type FunctionBlockTypeSpec, ownerOfProgram } from './kind.js';
 import { Unit } from '../plant/kind.js';
+import { unitOf } from '../plant/unit-of.js';
 
 type ProgramAdmission = Admission<ControlProgramSpec, ControlProgramStatus>;
 

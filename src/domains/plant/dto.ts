@@ -1,29 +1,8 @@
 /** Read bodies of the physical hierarchy (contract 3; decisions Q-UNIT-01, Q-UNIT-03). */
-import type { State } from '../../../runtime/vocabulary/states.js';
-import { progression, validCommands } from '../../../runtime/vocabulary/transitions.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { clusterMetadataBody, metadataBody } from '../../platform/store/read-body.js';
-import type { Resource, Condition } from '../../platform/store/resource.js';
-import { allocationQueue } from '../batches/start/allocation-queue.js';
-import { blockedBecause, type BlockedWorld, unitBlockedBy } from '../batches/reading/blocked-by.js';
-import { lookAtShown } from '../batches/recovery/unrecovered.js';
-import { modulesOf, resolvedModuleOf } from '../control-modules/modules.js';
-import {
-  Area,
-  type AreaSpec,
-  type EnterpriseSpec,
-  ProcessCell,
-  type ProcessCellSpec,
-  Site,
-  type SiteSpec,
-  type SiteStatus,
-  UNIT_SCAN_INTERVAL_DEFAULT,
-  Unit,
-  type UnitSpec,
-  type UnitStatus,
-  unitMode,
-} from './kind.js';
-import { IOModule } from '../io-modules/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import { Area, type AreaSpec, type EnterpriseSpec, ProcessCell, type ProcessCellSpec, Site, type SiteSpec, type SiteStatus, Unit } from './kind.js';
 
 function names(resources: readonly Resource[]): string[] {
   return resources.map((resource) => resource.metadata.name);
@@ -58,85 +37,4 @@ export function processCellBody(resource: Resource<ProcessCellSpec>, read: Store
   const { name, site } = resource.metadata;
   const units = names(read.list(Unit, site).filter((unit) => unit.spec.processCellName === name));
   return { name, ...resource.spec, units, unitCount: units.length, ...metadataBody(resource) };
-}
-
-/** The unit as the contract serves it: state and commands of its work, never its I/O configuration (contract 3, Unit read body). */
-export function unitBody(stored: Resource<UnitSpec, UnitStatus>, read: StoreReader, world: BlockedWorld): unknown {
-  const { shown: resource, blockedBy: standing } = lookAtShown(world.store, stored);
-  const { metadata, spec, status } = resource;
-  const { site, name } = metadata;
-  const { activeWork, commandRejection } = status;
-  const state: State = status.state === '' ? 'Idle' : status.state;
-  const blockedBy = standing ?? unitBlockedBy(world, site, name, status.allocatedTo);
-  return {
-    name: metadata.name,
-    processCell: spec.processCellName,
-    description: spec.description,
-    symbolId: spec.symbolId,
-    state: status.state,
-    mode: activeWork ? status.mode : unitMode(spec),
-    allocatedTo: status.allocatedTo,
-    ...(activeWork ? { activeWork } : {}),
-    controllerRef: spec.controllerRef,
-    runtimeReady: status.runtime.ready,
-    runtimeMessage: status.runtime.message,
-    // what the root of its work accepts; without a root nothing can be commanded (decisions 3.6)
-    validCommands: activeWork === null && state === 'Idle' ? [] : validCommands(state, { heldInside: status.heldInside }),
-    progression: progression(state),
-    runtimeImage: spec.runtimeImage,
-    runtimeBuild: runtimeBuild(status),
-    conditions: status.conditions,
-    failoverRequest: status.failoverRequest,
-    autoFailover: status.autoFailover,
-    writePosture: unitWritePosture(resource, read),
-    capabilities: spec.capabilities,
-    roleBindings: spec.roleBindings,
-    scanInterval: spec.scanInterval || UNIT_SCAN_INTERVAL_DEFAULT,
-    availability: spec.availability,
-    permissives: spec.permissives,
-    ...(commandRejection ? { commandRejection } : {}),
-    allocationQueue: allocationQueue(world.store, metadata.site, metadata.name),
-    heldInside: status.heldInside,
-    blockedBecause: blockedBecause(blockedBy),
-    blockedBy,
-    ...metadataBody(resource),
-  };
-}
-
-/** Verdict `blocked` means that a running batch holds the runtime, so that a restart is refused (contract 3, Unit read body). */
-function runtimeBuild({ runtime, allocatedTo, conditions }: UnitStatus): unknown {
-  const seen = conditions.find((condition) => condition.type === 'RuntimeBuild');
-  const verdict = runtime.podName === '' ? 'unread' : seen?.status === 'False' ? (allocatedTo === '' ? 'superseded' : 'blocked') : 'current';
-  const summary = {
-    unread: 'no unit runtime was seen yet',
-    current: 'the unit runtime runs the present build',
-    superseded: 'the unit runtime runs an older build; restart it when the unit is free',
-    blocked: `the unit runtime runs an older build and is held by ${allocatedTo}`,
-  }[verdict];
-  const condition = pick(seen) ?? { status: verdict === 'unread' ? 'Unknown' : 'True', reason: verdict === 'unread' ? 'NotSeen' : 'SameBuild', message: summary };
-  return { podName: runtime.podName, verdict, summary, condition };
-}
-
-function pick(condition: Condition | undefined): unknown {
-  return condition && { status: condition.status, reason: condition.reason, message: condition.message };
-}
-
-/** Decisions D-UNIT-03: undeclared beats narrowed beats declared. */
-export function unitWritePosture({ metadata }: Resource<UnitSpec, UnitStatus>, read: StoreReader): { verdict: string; summary: string } {
-  const modules = modulesOf(read, metadata.site, metadata.name);
-  const used = new Map<string, boolean>();
-  for (const module of modules) {
-    const resolved = resolvedModuleOf(read, module);
-    for (const name of resolved?.ioModules ?? []) used.set(name, used.get(name) === true || writesTo(resolved?.blocks ?? [], name));
-  }
-  const postures = [...used].map(([name, writes]) => ({ name, writes, posture: read.get(IOModule, metadata.site, name)?.spec.failSafe?.posture ?? '' }));
-  const silent = postures.find(({ posture }) => posture === '');
-  if (silent) return { verdict: 'undeclared', summary: `I/O module ${silent.name} declares no posture` };
-  const narrowed = postures.find(({ posture, writes }) => posture === 'observed' && writes);
-  if (narrowed) return { verdict: 'narrowed', summary: `outputs on I/O module ${narrowed.name} are not written: its posture is observed` };
-  return { verdict: 'declared', summary: postures.length === 0 ? 'the unit has no I/O' : 'every I/O module of the unit declares its posture' };
-}
-
-function writesTo(blocks: readonly { readonly type: string; readonly params?: Readonly<Record<string, unknown>> }[], module: string): boolean {
-  return blocks.some((block) => (block.type === 'AO' || block.type === 'DO') && String(block.params?.addr ?? '').startsWith(`${module}:`));
 }

@@ -15,9 +15,10 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlModule, ControlModuleTemplate, EQUIPMENT_MODULE_LABEL } from '../control-modules/kind.js';
 import { readableTags } from '../control-modules/merge.js';
-import { modeOf, resolvedModuleOf, unitOf } from '../control-modules/modules.js';
+import { modeOf, resolvedModuleOf } from '../control-modules/modules.js';
 import { ControlProgram, FunctionBlockType, ownerOfProgram } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
+import { unitOf } from '../plant/unit-of.js';
 
 /** As served; extras per D-TAG-01. */
 export const TagDescriptor = v.strictObject({

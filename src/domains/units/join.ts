@@ -12,7 +12,7 @@ import { alarmView } from '../alarms/counts.js';
 import { AlarmDefinition } from '../alarms/kind.js';
 import { unitsConcerned } from '../alarms/sources.js';
 import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
-import { touchesPlan, unitOf } from '../control-modules/modules.js';
+import { touchesPlan } from '../control-modules/modules.js';
 import { IOModule } from '../io-modules/kind.js';
 import { ControlProgram, FunctionBlockType } from '../logic/kind.js';
 import type { LocalRuntimes } from '../placement/local-runtimes.js';
@@ -27,6 +27,7 @@ import { madeBy } from './recording-file.js';
 import { recordingRoutes } from './recording-routes.js';
 import { Recordings } from './recordings.js';
 import { runtimeRoutes } from './runtime-routes.js';
+import { unitOf } from '../plant/unit-of.js';
 
 export interface UnitParts extends Pick<UnitReconcilerParts, 'image' | 'settings' | 'timeScale' | 'build'> {
   readonly store: Store;

@@ -11,9 +11,9 @@ import type { Log } from '../../platform/base/log.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store, StoreEvent } from '../../platform/store/store.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus } from '../control-modules/kind.js';
-import { unitOf } from '../control-modules/modules.js';
 import { Unit } from '../plant/kind.js';
 import type { UnitLink, UnitRuntimes } from '../placement/runtimes.js';
+import { unitOf } from '../plant/unit-of.js';
 
 const EVENTS_MAX = 1000;
 /** Late scans are told together: a busy machine would fill the journal with them. */

@@ -11,12 +11,12 @@ import { SystemAlarmReconciler } from '../../../src/domains/alarms/system-alarm-
 import { unstoredAlarms } from '../../../src/domains/alarms/unstored-alarms.js';
 import { Site, Unit } from '../../../src/domains/plant/kind.js';
 import { RESTART_ASKED } from '../../../src/domains/placement/runtimes.js';
-import { elementItem } from '../../../src/domains/procedures/dto.js';
 import { Phase, type PhaseSpec } from '../../../src/domains/procedures/kind.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { freshStore } from '../../support/fresh-store.js';
 import { ALARMS, startAlarmBench } from './bench.js';
+import { elementItem } from '../../../src/domains/batches/reading/element-dto.js';
 
 const bench = await startAlarmBench();
 t.teardown(() => bench.stop());

@@ -28,6 +28,7 @@ import { openQueries } from '../../../src/platform/ledger/queries.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { startGatewayTest } from '../../support/gateway.js';
 import { routeSet } from '../../../src/platform/http/route.js';
+import { elementRoutes } from '../../../src/domains/batches/element-routes.js';
 
 const SITE = '/api/v1/sites/demo';
 const UNIT = `${SITE}/units/rx101`;
@@ -80,7 +81,7 @@ const gateway = await startGatewayTest({
       timeScale: () => 1,
       setTimeScale: () => undefined,
     } as const;
-    return [routeSet([...adhocRoutes(true), ...batchRoutes, ...commandRoutes, ...recipeRoutes, ...procedureRoutes, ...demoRoutes], deps)];
+    return [routeSet([...adhocRoutes(true), ...batchRoutes, ...commandRoutes, ...recipeRoutes, ...elementRoutes, ...procedureRoutes, ...demoRoutes], deps)];
   },
 });
 t.teardown(async () => {

@@ -20,6 +20,7 @@ import { SETTINGS } from '../../runtime/network/plans.js';
 import { startGatewayTest } from '../../support/gateway.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 import { routeSet } from '../../../src/platform/http/route.js';
+import { unitRoutes } from '../../../src/domains/units/unit-routes.js';
 
 const AT = '/api/v1/sites/north';
 const RUNTIME = `${AT}/units/r1/runtime`;
@@ -52,7 +53,7 @@ const plant = await startGatewayTest({
       nodeName: 'box',
       image: IMAGE,
     };
-    return [routeSet([...plantRoutes, ...controlModuleRoutes, ...applyRoutes, ...overviewRoutes, ...runtimeRoutes], deps)];
+    return [routeSet([...plantRoutes, ...unitRoutes, ...controlModuleRoutes, ...applyRoutes, ...overviewRoutes, ...runtimeRoutes], deps)];
   },
 });
 t.teardown(() => plant.stop());

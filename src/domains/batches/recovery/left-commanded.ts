@@ -6,8 +6,9 @@
 import { QUALITY } from '../../../../runtime/vocabulary/quality.js';
 import type { Store } from '../../../platform/store/store.js';
 import { ControlModule } from '../../control-modules/kind.js';
-import { resolvedModuleOf, unitOf } from '../../control-modules/modules.js';
+import { resolvedModuleOf } from '../../control-modules/modules.js';
 import type { UnitRuntimes } from '../../placement/runtimes.js';
+import { unitOf } from '../../plant/unit-of.js';
 
 export interface Commanded {
   readonly unit: string;

@@ -1,0 +1,93 @@
+/** Routes of phases, operations, unit procedures and procedures (contract 3, Procedural resources; decisions Q-TIER-01). */
+import { conflict, Refusal } from '../../platform/base/refusal.js';
+import { type CrudDeps, type CrudOptions, crudRoutes } from '../../platform/http/crud.js';
+import { readFlag } from '../../platform/http/log-query.js';
+import { flag, text } from '../../platform/http/parameters.js';
+import type { Route } from '../../platform/http/route.js';
+import type { Kind, StoreReader, Ruled } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { BlockedWorld } from './reading/blocked-by.js';
+import { elementIndex } from './tree/element-index.js';
+import { phasesAtWork } from '../procedures/at-work.js';
+import { type ElementStatus, Phase } from '../procedures/kind.js';
+import { elementsBelow, refuseAtWork, refuseHolder, removalOf } from '../procedures/removal.js';
+import { isAdhoc } from '../procedures/roots.js';
+import { isActive, procedureRules, unitProcedureRules, operationRules, phaseRules } from '../procedures/rules.js';
+import { elementBody, elementItem, phaseBody } from './reading/element-dto.js';
+
+const TIERS = { read: 'read', write: 'engineer' } as const;
+
+/** Deps of the rows of elements beside the store. */
+export interface ElementDeps extends CrudDeps, BlockedWorld {
+  /** Setting `gateway.operatingMode` is `production`. */
+  readonly production: boolean;
+}
+
+/** 403 in production (contract 3, Procedural resources): what ran is evidence. */
+function refuseInProduction({ production }: ElementDeps): void {
+  if (!production) return;
+  throw new Refusal('forbidden', 'procedural resources are production records and cannot be deleted in production mode', { code: 'production_mode' });
+}
+
+interface OwnedSpec {
+  readonly batchRef: string;
+  readonly parentRef: { readonly kind: string; readonly name: string } | null;
+}
+
+/**
+ * List filters: `?adhoc=true` (contract 3, Ad-hoc rules; `false` gives the others), `unit` and `batch` by name, and `atWork`:
+ * those that are neither Idle nor ended. A panel asks for those at work every second, and a site keeps the elements of all its
+ * batches: both questions that a screen has are answered from an index.
+ */
+function filterOf<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>): CrudOptions<Spec, ElementStatus, ElementDeps>['filter'] {
+  type Element = Resource<Spec, ElementStatus>;
+  return {
+    query: { adhoc: flag(), atWork: flag('neither Idle nor ended'), batch: text(), unit: text() },
+    reads(query) {
+      const [adhoc, atWork] = [readFlag(query, 'adhoc'), readFlag(query, 'atWork')];
+      const [batch, unit] = [query.get('batch') ?? '', query.get('unit') ?? ''];
+      return (element) =>
+        (adhoc === undefined || isAdhoc(element) === adhoc) &&
+        (atWork === undefined || isActive(element.status) === atWork) &&
+        (batch === '' || element.spec.batchRef === batch) &&
+        (unit === '' || (element.spec as { readonly unitRef?: string }).unitRef === unit);
+    },
+    among(query, store, site) {
+      if (kind.kind === Phase.kind && readFlag(query, 'atWork') === true) return phasesAtWork(store).of(site) as unknown as readonly Element[];
+      const batch = query.get('batch') ?? '';
+      if (batch === '') return undefined;
+      return elementIndex(store)
+        .elementsOf(site, batch)
+        .filter((element) => element.kind === kind.kind) as unknown as readonly Element[];
+    },
+  };
+}
+
+function rowsOf<Spec extends OwnedSpec>(kind: Ruled<Spec, ElementStatus>, options: Pick<CrudOptions<Spec, ElementStatus, ElementDeps>, 'dto'>): Route<ElementDeps>[] {
+  return crudRoutes<Spec, ElementStatus, ElementDeps>(kind, {
+    ...TIERS,
+    ...options,
+    item: (resource, _read, deps) => elementItem(resource, deps),
+    filter: filterOf(kind),
+    derives: true,
+    barrier: { delete: (_params, deps) => refuseInProduction(deps) },
+    refuse({ verb, before, read }) {
+      if (verb !== 'delete' || !before) return;
+      const { parentRef } = before.spec;
+      if (parentRef !== null && !isActive(before.status))
+        throw conflict('element_owned', `${kind.kind} ${before.metadata.name} belongs to ${parentRef.kind} ${parentRef.name}; delete that one`);
+      refuseAtWork([before, ...elementsBelow(read, before)]);
+      refuseHolder(read, before);
+    },
+    also: ({ verb, before, read, site }) => (verb === 'delete' && before ? removalOf(read, site, [before, ...elementsBelow(read, before)]) : {}),
+  });
+}
+
+const element = (resource: Resource<object, ElementStatus>, _read: StoreReader, deps: ElementDeps): unknown => elementBody(resource, deps);
+
+export const elementRoutes = [
+  ...rowsOf(procedureRules, { dto: element }),
+  ...rowsOf(unitProcedureRules, { dto: element }),
+  ...rowsOf(operationRules, { dto: element }),
+  ...rowsOf(phaseRules, { dto: (phase, _read, deps) => phaseBody(phase, deps) }),
+];
