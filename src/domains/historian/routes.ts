@@ -9,6 +9,7 @@ import type { EventQuery, History, TagQuery, TagValuesQuery } from '../../platfo
 import { AGGREGATES } from '../../platform/history/words.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { batchSpans } from './batch-spans.js';
+import { HistorianStatus, Ingest, RecordedAlarms, RecordedGaps, RecordedStates, RecordedTags, Samples } from './bodies.js';
 
 export interface HistorianRouteDeps {
   /** Absent when `historian.enabled` is false. */
@@ -18,9 +19,8 @@ export interface HistorianRouteDeps {
 
 const LIMIT_MAX = 10_000; // decisions 8.9
 const INTERVAL_DEFAULT_MS = 60_000;
-const NOT_CONFIGURED = { configured: false, items: [], nextCursor: null }; // decisions Q-CHANGE-14
+const NOT_CONFIGURED = { configured: false as const, items: [] as [], nextCursor: null }; // decisions Q-CHANGE-14
 const JSON_MEDIA = 'application/json; charset=utf-8';
-const LIST_REPLY = '{configured, items, nextCursor}';
 const EVENTS = { ...LOG, limit: whole(1, LIMIT_MAX, 'entries of a page'), site: text(), unit: text() };
 const TAGS = { ...EVENTS, address: texts('address of a tag; several one by one'), tag: texts('as address') };
 const VALUES = { ...TAGS, aggregate: word(AGGREGATES), interval: text('of an aggregate, such as 15m') };
@@ -33,11 +33,11 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
     path: '/api/v1/historian/status',
     action: 'historian:status',
     tier: 'read',
-    reply: '{configured, backend, sizeBytes, oldest, newest, samples, retention: retentionText(history.retentionMs), writeRate, lagMs, error}',
-    async handle(_context, { history }) {
-      if (!history) return ok({ configured: false });
+    reply: HistorianStatus,
+    async handle(_context, { history }): Promise<HistorianStatus> {
+      if (!history) return { configured: false };
       const { oldest, newest, samples, sizeBytes, writeRate, lagMs, error } = await history.status();
-      return ok({ configured: true, backend: 'sqlite', sizeBytes, oldest, newest, samples, retention: retentionText(history.retentionMs), writeRate, lagMs, error });
+      return { configured: true, backend: 'sqlite', sizeBytes, oldest, newest, samples, retention: retentionText(history.retentionMs), writeRate, lagMs, error };
     },
   }),
   route({
@@ -46,13 +46,13 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
     action: 'historian:ingest',
     tier: 'read',
     query: parameters({ site: text() }),
-    reply: '{configured, queues, writtenTotal, droppedTotal}',
-    async handle({ caller, query }, { history }) {
-      if (!history) return ok(NOT_CONFIGURED);
+    reply: Ingest,
+    async handle({ caller, query }, { history }): Promise<Ingest> {
+      if (!history) return NOT_CONFIGURED;
       const { queues, writtenTotal, droppedTotal } = await history.ingest();
       const site = query.get('site');
       const visible = queues.filter((queue) => mayVisit(caller, queue.site) && (!site || queue.site === site));
-      return ok({ configured: true, queues: visible.map(({ site: _site, ...queue }) => queue), writtenTotal, droppedTotal });
+      return { configured: true, queues: visible.map(({ site: _site, ...queue }) => queue), writtenTotal, droppedTotal };
     },
   }),
   route({
@@ -61,7 +61,7 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
     action: 'historian:tags',
     tier: 'read',
     query: parameters(VALUES),
-    reply: LIST_REPLY,
+    reply: Samples,
     handle: ({ query, caller }, { history }) => answer(history, (open) => open.tagsJson(valuesQuery(query, caller))),
   }),
   route({
@@ -70,7 +70,7 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
     action: 'historian:tags-distinct',
     tier: 'read',
     query: parameters(TAGS),
-    reply: LIST_REPLY,
+    reply: RecordedTags,
     handle: ({ query, caller }, { history }) => answer(history, (open) => open.distinctJson(tagQuery(query, caller))),
   }),
   route({
@@ -79,7 +79,7 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
     action: 'historian:alarms',
     tier: 'read',
     query: parameters(EVENTS),
-    reply: LIST_REPLY,
+    reply: RecordedAlarms,
     handle: ({ query, caller }, { history }) => answer(history, (open) => open.eventsJson('alarms', eventQuery(query, caller))),
   }),
   route({
@@ -88,7 +88,7 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
     action: 'historian:states',
     tier: 'read',
     query: parameters(EVENTS),
-    reply: LIST_REPLY,
+    reply: RecordedStates,
     handle: ({ query, caller }, { history }) => answer(history, (open) => open.eventsJson('states', eventQuery(query, caller))),
   }),
   route({
@@ -97,7 +97,7 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
     action: 'historian:gaps',
     tier: 'read',
     query: parameters(TAGS),
-    reply: LIST_REPLY,
+    reply: RecordedGaps,
     handle: ({ query, caller }, { history }) => answer(history, (open) => open.gapsJson(tagQuery(query, caller))),
   }),
   route({
@@ -106,7 +106,7 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
     action: 'historian:batch-tags',
     tier: 'read',
     query: parameters(VALUES),
-    reply: LIST_REPLY,
+    reply: Samples,
     handle: ({ params, query, caller }, deps) =>
       answer(deps.history, (open) => {
         const values = valuesQuery(query, caller);
@@ -120,7 +120,7 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
       action: `historian:batch-${list}`,
       tier: 'read',
       query: parameters(EVENTS),
-      reply: LIST_REPLY,
+      reply: list === 'alarms' ? RecordedAlarms : RecordedStates,
       handle: ({ params, query, caller }, deps) =>
         answer(deps.history, (open) => {
           const events = eventQuery(query, caller);

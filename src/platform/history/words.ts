@@ -1,5 +1,6 @@
 /** The words of the historian (decisions 8.9), shared by its thread and the gateway. */
-export type HistoryDataType = 'Boolean' | 'Integer' | 'Float' | 'String' | 'Time';
+export const HISTORY_DATA_TYPES = ['Boolean', 'Integer', 'Float', 'String', 'Time'] as const;
+export type HistoryDataType = (typeof HISTORY_DATA_TYPES)[number];
 
 export interface TagIdentity {
   readonly site: string;
@@ -15,6 +16,9 @@ export interface KnownTag extends TagIdentity {
   readonly id: number;
 }
 
+export const GAP_CAUSES = ['RuntimeRestart', 'DriverLost', 'Overload', 'StorageFull', 'ClockJump', 'HistoryLost'] as const;
+export const GAP_BOUNDS = ['Exact', 'Containing', 'Overlapping'] as const;
+
 /** Cause and bounds as decisions 8.9 words them. */
 export interface Gap {
   readonly site: string;
@@ -23,8 +27,8 @@ export interface Gap {
   readonly address: string;
   readonly fromMs: number;
   readonly toMs: number;
-  readonly cause: 'RuntimeRestart' | 'DriverLost' | 'Overload' | 'StorageFull' | 'ClockJump' | 'HistoryLost';
-  readonly bounds: 'Exact' | 'Containing' | 'Overlapping';
+  readonly cause: (typeof GAP_CAUSES)[number];
+  readonly bounds: (typeof GAP_BOUNDS)[number];
 }
 
 /** An entry of the state or alarm history; `body` is served as it is. */
