@@ -8,6 +8,7 @@ import { transitionKey } from '../../../runtime/vocabulary/chart.js';
 import { isActive } from '../../../runtime/vocabulary/transitions.js';
 import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { timestamp } from '../../platform/base/clock.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { RequestContext } from '../../platform/http/route.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Kind } from '../../platform/store/kind.js';
@@ -36,6 +37,18 @@ export const ActiveStepBody = v.strictObject({
 });
 export type ActiveStepBody = v.InferOutput<typeof ActiveStepBody>;
 
+const { reason: _reason, ...asked } = ActiveStepBody.entries;
+export const ActiveStepAnswer = v.strictObject({
+  ok: v.literal(true),
+  kind: v.picklist(['Phase', 'Operation', 'UnitProcedure', 'Procedure']),
+  name: v.string(),
+  ...asked,
+  /** SHA-256 (hex) of the signature. */
+  signature: v.string(),
+  auditRecordRef: v.string(),
+});
+export type ActiveStepAnswer = ToldBy<typeof ActiveStepAnswer>;
+
 export interface ActiveStepDeps extends CommandDeps {
   readonly keys: SigningKeys;
   /** Lets the batch controller look at a batch or an ad-hoc root. */
@@ -54,7 +67,7 @@ export function requireElement(store: Store, kind: SteeredKind, { site, name }: 
 }
 
 /** @throws Refusal 400 for names the chart does not have, 409 for mode, state, steps that stand otherwise, and a runtime that is away. */
-export async function changeActiveStep(kind: SteeredKind, context: RequestContext<Params, ActiveStepBody>, deps: ActiveStepDeps) {
+export async function changeActiveStep(kind: SteeredKind, context: RequestContext<Params, ActiveStepBody>, deps: ActiveStepDeps): Promise<ActiveStepAnswer> {
   const { store, clock } = deps;
   const { site, name } = context.params;
   const element = requireElement(store, kind, context.params);

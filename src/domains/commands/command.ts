@@ -10,6 +10,7 @@ import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { checkReason, REASON_LENGTH_MAX } from '../../platform/http/reason.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
@@ -21,7 +22,7 @@ import { resolveEquipment } from '../batches/start/equipment.js';
 import { ordered, orderOn, type PendingCommand } from '../runs/pending-command.js';
 import { hasActiveFailure } from '../runs/holds.js';
 import type { Protected } from '../batches/phases/phase-commands.js';
-import { dryRun, type DryRunFacts, type DryRunVerdict } from '../batches/reading/dry-run.js';
+import { dryRun, DryRunEffect, type DryRunFacts } from '../batches/reading/dry-run.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { isAdhoc, rootOf } from '../procedures/roots.js';
@@ -54,18 +55,22 @@ export interface CommandDeps {
   protect?(site: string, scope: string, command: Command): Protected;
 }
 
-export interface CommandAnswer {
-  readonly ok: true;
-  readonly kind: string;
-  readonly name: string;
-  readonly command: string;
-  readonly message: string;
+const COMMANDED = { ok: v.literal(true), kind: v.string(), name: v.string(), command: v.picklist(COMMANDS) };
+
+export const CommandAnswer = v.strictObject({
+  ...COMMANDED,
+  message: v.string(),
   /** It is carried out and will be on record when the storage accepts changes again. */
-  readonly recorded?: false;
-}
+  recorded: v.optional(v.literal(false)),
+});
+export type CommandAnswer = ToldBy<typeof CommandAnswer>;
 
 /** What a command would do; `ok` says that it was computed. */
-export type DryRunAnswer = DryRunVerdict & { readonly ok: true; readonly kind: string; readonly name: string; readonly command: string };
+export const DryRunAnswer = v.union([
+  v.strictObject({ ...COMMANDED, accepted: v.literal(true), effects: v.array(DryRunEffect) }),
+  v.strictObject({ ...COMMANDED, accepted: v.literal(false), rule: v.string(), message: v.string(), effects: v.tuple([]) }),
+]);
+export type DryRunAnswer = ToldBy<typeof DryRunAnswer>;
 
 export interface CommandSource {
   readonly actor: Actor;

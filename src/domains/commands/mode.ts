@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
 import { invalid, missing } from '../../platform/base/refusal.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -24,14 +25,15 @@ type Element = Resource<{ readonly mode: Mode | ''; readonly stepPath: string; r
 type Moded = Kind<{ mode: Mode | '' }, unknown>;
 const KINDS = new Map<string, Moded>([ControlModule, Unit, Procedure, UnitProcedure, Operation, Phase].map((kind) => [kind.kind, kind as unknown as Moded]));
 
-export interface ModeAnswer {
-  readonly ok: true;
-  readonly kind: string;
-  readonly name: string;
-  readonly mode: Mode;
-  readonly previousMode: Mode;
-  readonly message: string;
-}
+export const ModeAnswer = v.strictObject({
+  ok: v.literal(true),
+  kind: v.string(),
+  name: v.string(),
+  mode: v.picklist(MODES),
+  previousMode: v.picklist(MODES),
+  message: v.string(),
+});
+export type ModeAnswer = ToldBy<typeof ModeAnswer>;
 
 export async function setMode(
   deps: { readonly store: Store; readonly runtimes: UnitRuntimes; readonly clock: Clock },

@@ -1,11 +1,12 @@
 /** Commands, mode and active steps (contract 2, Tags; contract 3, Commands, prompts and ad-hoc execution). */
+import * as v from 'valibot';
 import { actorOf } from '../../platform/http/caller.js';
 import { routesFor } from '../../platform/http/route.js';
 import type { DryRunFacts } from '../batches/reading/dry-run.js';
 import { requireSite } from '../plant/kind.js';
-import { ActiveStepBody, type ActiveStepDeps, changeActiveStep, requireElement, type SteeredKind } from './active-step.js';
-import { CommandBody, dryRunCommand, sendCommand } from './command.js';
-import { ModeBody, setMode } from './mode.js';
+import { ActiveStepAnswer, ActiveStepBody, type ActiveStepDeps, changeActiveStep, requireElement, type SteeredKind } from './active-step.js';
+import { CommandAnswer, CommandBody, DryRunAnswer, dryRunCommand, sendCommand } from './command.js';
+import { ModeAnswer, ModeBody, setMode } from './mode.js';
 import { promptRoutes } from './prompt-routes.js';
 
 export type CommandRouteDeps = ActiveStepDeps & DryRunFacts;
@@ -30,7 +31,13 @@ const activeStepRoutes = (
     reason: 'policy',
     freshToken: true,
     body: ActiveStepBody,
-    reply: '{ok, kind, name, change, step?, leave?, transition?, signature, auditRecordRef}',
+    reply: ActiveStepAnswer,
+    errors: {
+      409: [
+        ...['final_state', 'not_manual', 'not_steerable', 'runtime_not_ready'],
+        ...['step_active', 'step_not_active', 'last_active_step', 'transition_not_enabled', 'element_active'],
+      ],
+    },
     summary: `Change the active steps of a ${kind} in Manual; the change is signed`,
     audit: { action: 'Execute', category: 'active-step', target: ({ site, name }) => ({ kind, name, site }) },
     exists: (params, { store }) => void requireElement(store, kind, params as never),
@@ -47,7 +54,7 @@ export const commandRoutes = [
     action: 'command:send',
     tier: 'operate',
     body: CommandBody,
-    reply: '{ok, kind, name, command, message, recorded?}; with dryRun {ok, kind, name, command, accepted, rule?, message?, effects: [{kind, name, path, from, to, through?}]}',
+    reply: v.union([CommandAnswer, DryRunAnswer]),
     summary: 'Record a command; the batch controller judges it afterwards. With dryRun: what it would do',
     computes: (body) => (body as CommandBody | undefined)?.dryRun === true,
     audit: { action: 'Command', category: 'command' },
@@ -63,7 +70,7 @@ export const commandRoutes = [
     action: 'mode:set',
     tier: 'operate',
     body: ModeBody,
-    reply: '{ok, kind, name, mode, previousMode, message}',
+    reply: ModeAnswer,
     summary: 'Set the mode of a control module, unit or procedural element',
     audit: { action: 'Update', category: 'mode' },
     exists: inSite,

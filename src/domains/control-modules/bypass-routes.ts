@@ -5,10 +5,12 @@ import { readDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import { shown } from '../../platform/base/term.js';
 import { checkReason } from '../../platform/http/reason.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { done, type Route, routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
 import { equipmentFacts, type Intervention } from '../runs/interventions.js';
 import { begin, inForce, NO_BYPASS } from './bypass.js';
+import { BypassShown } from './dto.js';
 import { ControlModule, type InterlockBypass } from './kind.js';
 import { unitOf } from '../plant/unit-of.js';
 
@@ -25,6 +27,8 @@ type Params = { readonly site: string; readonly cm: string };
 const route = routesFor<BypassDeps>();
 const PATH = '/api/v1/sites/{site}/controlmodules/{cm}/interlock/bypass';
 const CATEGORY = 'interlock-bypass';
+const ModuleBypass = v.strictObject({ controlModule: v.string(), ...BypassShown.entries });
+type ModuleBypass = ToldBy<typeof ModuleBypass>;
 const target = ({ site, cm }: { readonly site: string; readonly cm: string }) => ({ kind: 'ControlModule', name: cm, site });
 
 export function requireModule({ site, cm }: Params, { store }: BypassDeps) {
@@ -48,10 +52,10 @@ export const bypassRoutes: readonly Route<BypassDeps>[] = [
     path: PATH,
     action: 'controlmodule:read-bypass',
     tier: 'read',
-    reply: '{controlModule, active, until, by, reason, interlocks}',
+    reply: ModuleBypass,
     summary: 'Whether the interlocks of a module are bypassed',
     exists,
-    handle({ params }, deps) {
+    handle({ params }, deps): ModuleBypass {
       const { interlockBypass } = requireModule(params, deps).status;
       return { controlModule: params.cm, ...(inForce(interlockBypass, deps.store.terms) ? shown(interlockBypass) : NO_BYPASS) };
     },
@@ -63,11 +67,12 @@ export const bypassRoutes: readonly Route<BypassDeps>[] = [
     tier: 'custom',
     reason: 'policy',
     body: v.strictObject({ reason: v.optional(v.string(), ''), duration: v.optional(v.string()), interlocks: v.optional(v.pipe(v.array(v.string()), v.minLength(1))) }),
-    reply: '{controlModule, active, until, by, reason, interlocks}',
+    reply: ModuleBypass,
+    errors: { 409: ['bypass_active', 'no_interlock'] },
     summary: 'Bypass the interlocks of a module, or some of them, for a limited time',
     audit: { action: 'Command', category: CATEGORY, target },
     exists,
-    async handle(context, deps) {
+    async handle(context, deps): Promise<ModuleBypass> {
       const { params, body, caller } = context;
       const module = requireModule(params, deps);
       const request = { by: caller.displayName, reason: body.reason, durationMs: durationOf(body.duration, deps), interlocks: body.interlocks };
@@ -85,6 +90,7 @@ export const bypassRoutes: readonly Route<BypassDeps>[] = [
     action: 'interlock:bypass',
     tier: 'custom',
     body: v.strictObject({ reason: v.optional(v.string()) }),
+    errors: { 409: ['bypass_inactive'] },
     summary: 'End the bypass of the interlocks of a module',
     audit: { action: 'Command', category: CATEGORY, target },
     exists,

@@ -12,7 +12,7 @@ import { type DataType, iecType, tagType } from '../../../runtime/vocabulary/dat
 import type { BlockSpec, Connection, NetworkVariable, ParamValue, VariableBinding } from '../../../runtime/vocabulary/network.js';
 import { isNumberText } from '../../platform/store/fields.js';
 import { evaluateBound } from './bounds.js';
-import type { ControlModuleSpec, ControlModuleTemplateSpec, InstanceTag, TemplateParameter, TemplateTag } from './kind.js';
+import type { DEVICE_CLASSES, ControlModuleSpec, ControlModuleTemplateSpec, InstanceTag, TemplateParameter, TemplateTag } from './kind.js';
 import { CHANNEL_BLOCKS, ioModuleOf } from '../logic/kind.js';
 
 export interface MergedTag extends TemplateTag {
@@ -50,9 +50,9 @@ export interface ModuleParameter {
 export interface ResolvedModule {
   readonly template: string;
   readonly moduleType: string;
-  readonly deviceClass: string;
+  readonly deviceClass: (typeof DEVICE_CLASSES)[number];
   readonly symbolId: string;
-  readonly measuredVariable: string;
+  readonly measuredVariable: ControlModuleSpec['measuredVariable'];
   /** Duration text; empty: that of the unit. */
   readonly scanInterval: string;
   /** With parameter overrides applied and `addr` set from the channels of the tags. */

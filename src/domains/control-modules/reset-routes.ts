@@ -32,7 +32,8 @@ const resetFault = routesFor<ResetDeps>()({
     reason: v.optional(v.pipe(v.string(), v.maxLength(REASON_LENGTH_MAX, `must have at most ${REASON_LENGTH_MAX} characters`)), ''),
     moves: v.optional(v.boolean(), false),
   }),
-  reply: '{controlModule, reset: [block]}; none when nothing is in fault',
+  reply: v.strictObject({ controlModule: v.string(), reset: v.array(v.string()) }), // none when nothing is in fault
+  errors: { 409: ['no_device', 'would_move', 'not_at_rest'], 503: ['runtime_unreachable'] },
   summary: 'Reset the latched faults of the devices of a module, in every mode; moves: also of a device that would move at once',
   audit: { action: 'Command', category: 'device-reset', target: ({ site, cm }) => ({ kind: 'ControlModule', name: cm, site }) },
   exists: ({ site, cm }, { store }) => {

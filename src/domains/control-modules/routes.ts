@@ -6,7 +6,7 @@ import { crudRoutes } from '../../platform/http/crud.js';
 import { routesFor } from '../../platform/http/route.js';
 import { armingFacts, editFacts } from '../runs/logic-edits.js';
 import { type BypassDeps, bypassRoutes, exists, requireModule } from './bypass-routes.js';
-import { moduleBody, templateBody } from './dto.js';
+import { ModuleBody, moduleBody, TemplateBody, templateBody } from './dto.js';
 import { armModule, passModuleGate, passTemplateGate, refuseNewModule } from './gate.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, type ControlModuleTemplateSpec } from './kind.js';
 import type { NoStatus } from '../plant/kind.js';
@@ -27,6 +27,7 @@ const overrideHotSwap = routesFor<BypassDeps>()({
   tier: 'engineer',
   summary: 'Allow the next edit of the logic of a module although its unit works',
   body: v.strictObject({ reason: v.optional(v.string(), '') }),
+  reply: v.strictObject({ name: v.string(), armed: v.literal(true), by: v.string(), reason: v.string(), until: v.string() }),
   reason: 'policy',
   audit: { action: 'Command', category: 'hot-swap-override', target: ({ site, cm }) => ({ kind: 'ControlModule', name: cm, site }) },
   exists,
@@ -47,6 +48,7 @@ export const controlModuleRoutes = [
   ...crudRoutes<ControlModuleTemplateSpec, NoStatus, BypassDeps>(templateRules, {
     ...TIERS,
     dto: templateBody,
+    reply: TemplateBody,
     also({ before, spec, read, deps }, audit) {
       if (!before || !spec) return {};
       const { store, clock } = deps;
@@ -57,6 +59,7 @@ export const controlModuleRoutes = [
   ...crudRoutes<ControlModuleSpec, ControlModuleStatus, BypassDeps>(moduleRules, {
     ...TIERS,
     dto: moduleBody,
+    reply: ModuleBody,
     neverSentBack: ['tags'],
     derives: true,
     refuse({ verb, site, name, spec, read }) {

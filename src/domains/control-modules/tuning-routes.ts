@@ -8,7 +8,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import { equipmentFacts } from '../runs/interventions.js';
 import { type BypassDeps, exists, requireModule } from './bypass-routes.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, ControlModuleTemplate, type Tuning } from './kind.js';
-import { parametersBody } from './dto.js';
+import { parametersBody, TunedParameters } from './dto.js';
 import { tune } from './parameters.js';
 import { checkTuned } from './rules.js';
 import { resolvedModuleOf } from './modules.js';
@@ -20,7 +20,7 @@ const tuneModule = routesFor<BypassDeps>()({
   action: 'controlmodule:tune',
   tier: 'engineer',
   summary: 'Change tunable parameters of a control module; null goes back to the value of the template',
-  reply: '{name, parameters: [{name, blockRef, param, dataType, value, templateValue, engMin, engMax, engUnits, description, tuned}]}',
+  reply: v.strictObject({ name: v.string(), parameters: TunedParameters }),
   body: v.strictObject({ values: freeMap(v.nullable(Scalar)), reason: v.optional(v.string(), '') }),
   reason: 'policy',
   audit: { action: 'Update', category: 'tuning', target: ({ site, cm }) => ({ kind: 'ControlModule', name: cm, site }) },

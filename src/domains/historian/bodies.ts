@@ -17,9 +17,7 @@ function listOf<const Item extends v.GenericSchema>(item: Item) {
 }
 
 export const Samples = listOf(v.strictObject({ ...TAG, ts: v.string(), value: Value, quality: v.picklist(QUALITY_WORDS) }));
-export const RecordedTags = listOf(
-  v.strictObject({ ...TAG, dataType: v.picklist(HISTORY_DATA_TYPES), firstTs: v.string(), lastTs: v.string(), samples: v.number() }),
-);
+export const RecordedTags = listOf(v.strictObject({ ...TAG, dataType: v.picklist(HISTORY_DATA_TYPES), firstTs: v.string(), lastTs: v.string(), samples: v.number() }));
 export const RecordedAlarms = listOf(AlarmEvent);
 export const RecordedStates = listOf(
   v.strictObject({

@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
+import type { AlarmEvent } from '../../../src/domains/alarms/alarm-event.js';
 import { Batch } from '../../../src/domains/batches/kind.js';
 import { openHistorian, recordTags, type RecordedUnit, stateRecorder } from '../../../src/domains/historian/recording.js';
 import { HISTORIAN_ROUTES } from '../../../src/domains/historian/routes.js';
@@ -34,7 +35,22 @@ stateRecorder(
   gateway.store,
   T0,
 )({ site: 'north', kind: 'Unit', name: 'mx101', unit: 'mx101', state: 'Idle', previousState: '', ts: new Date(T0 - 1).toISOString(), found: true }, Promise.resolve());
-history.recordAlarm({ atMs: T0 + 40_000, site: 'north', unit: 'rx101', body: { sequence: 1, event: 'Activated', alarm: 'a1', site: 'north', unit: 'rx101' } });
+const activated: AlarmEvent = {
+  sequence: 1,
+  timestamp: new Date(T0 + 40_000).toISOString(),
+  site: 'north',
+  alarm: 'a1',
+  definitionRef: 'a1',
+  source: 'Unit/rx101',
+  unit: 'rx101',
+  type: 'Process',
+  severity: 'High',
+  event: 'Activated',
+  state: 'ActiveUnacknowledged',
+  message: '',
+  value: '',
+};
+history.recordAlarm({ atMs: T0 + 40_000, site: 'north', unit: 'rx101', body: activated });
 const batch = (site: string, batchID: string, started: boolean) =>
   gateway.store.write({
     puts: [

@@ -4,10 +4,12 @@
  *
  * `to` is where an element comes to rest; `through` is the acting state on the way there, whose charts drive the equipment.
  */
+import * as v from 'valibot';
 import type { Command, State } from '../../../../runtime/vocabulary/states.js';
 import { COMPLETIONS, judge } from '../../../../runtime/vocabulary/transitions.js';
 import type { Clock } from '../../../platform/base/clock.js';
 import { timestamp } from '../../../platform/base/clock.js';
+import type { ToldBy } from '../../../platform/http/replies.js';
 import type { Resource } from '../../../platform/store/resource.js';
 import type { Put } from '../../../platform/store/store.js';
 import type { CoordinationBlockSpec, SyncBarrierSpec } from '../../coordination/kind.js';
@@ -27,14 +29,15 @@ import { permissiveOf } from '../start/equipment-conditions.js';
 import type { StartFacts } from '../start/start-conditions.js';
 import { checkStart, type StartPlan, startPuts } from '../start/start.js';
 
-export interface DryRunEffect {
-  readonly kind: string;
-  readonly name: string;
-  readonly path: string;
-  readonly from: string;
-  readonly to: string;
-  readonly through?: string;
-}
+export const DryRunEffect = v.strictObject({
+  kind: v.string(),
+  name: v.string(),
+  path: v.string(),
+  from: v.string(),
+  to: v.string(),
+  through: v.optional(v.string()),
+});
+export type DryRunEffect = ToldBy<typeof DryRunEffect>;
 
 export type DryRunVerdict =
   | { readonly accepted: true; readonly effects: readonly DryRunEffect[] }
