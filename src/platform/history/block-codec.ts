@@ -56,12 +56,48 @@ export function encodeBlock(samples: Samples, scaling?: Scaling): Buffer {
   return writer.take();
 }
 
+/** Where decoded samples are put. */
+interface Columns {
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  readonly codes: Uint16Array;
+}
+
+/** @throws DamagedBlock, or another error that says what is wrong with the bytes. */
 export function decodeBlock(bytes: Uint8Array, t0: number): Samples {
   const reader = new ByteReader(bytes);
+  const samples = columnsOf(countIn(reader));
+  decodeColumns(reader, t0, samples, 0, samples.count);
+  return samples;
+}
+
+/** Puts the samples of a block from an index on; the columns have room for the count of it. */
+export function decodeBlockInto(columns: Columns, from: number, bytes: Uint8Array, t0: number): void {
+  const reader = new ByteReader(bytes);
+  const to = from + countIn(reader);
+  assert(to <= columns.times.length, 'there is room for each sample of a block');
+  decodeColumns(reader, t0, columns, from, to);
+}
+
+export function columnsOf(count: number): Samples {
+  return { count, times: new Float64Array(count), values: new Float64Array(count), codes: new Uint16Array(count) };
+}
+
+/** How many samples a block holds. */
+export function countOf(bytes: Uint8Array): number {
+  return countIn(new ByteReader(bytes));
+}
+
+function countIn(reader: ByteReader): number {
   const format = reader.byte();
   assert(format === FORMAT, `sample block of unknown format ${format}`);
-  const count = reader.varint();
-  return { count, times: decodeTimes(reader, count, t0), codes: decodeCodes(reader, count), values: decodeValues(reader, count) };
+  return reader.varint();
+}
+
+function decodeColumns(reader: ByteReader, t0: number, { times, values, codes }: Columns, from: number, to: number): void {
+  decodeTimes(reader, t0, times, from, to);
+  decodeCodes(reader, codes, from, to);
+  decodeValues(reader, values, from, to);
 }
 
 // ---------------------------------------------------------------- times
@@ -131,34 +167,34 @@ function encodeTimeVarints(times: Float64Array, count: number): void {
   }
 }
 
-function decodeTimes(reader: ByteReader, count: number, t0: number): Float64Array {
-  const times = new Float64Array(count);
-  times[0] = t0;
+function decodeTimes(reader: ByteReader, t0: number, times: Float64Array, from: number, to: number): void {
+  times[from] = t0;
   const mode = reader.byte();
+  let time = t0;
   if (mode === TIME.runs) {
-    for (let index = 1; index < count; ) {
+    for (let index = from + 1; index < to; ) {
       const delta = reader.signed();
-      for (let left = reader.varint(); left > 0; left -= 1, index += 1) times[index] = (times[index - 1] as number) + delta;
+      for (const end = index + reader.run(to - index); index < end; index += 1) times[index] = time += delta;
     }
-    return times;
+    return;
   }
   let delta = 0;
   if (mode === TIME.varints) {
-    for (let index = 1; index < count; index += 1) {
+    for (let index = from + 1; index < to; index += 1) {
       delta += reader.signed();
-      times[index] = (times[index - 1] as number) + delta;
+      times[index] = time += delta;
     }
-    return times;
+    return;
   }
-  const nibbles = reader.rest(Math.ceil((count - 1) / 2));
-  assert(nibbles.length * 2 >= count - 1, 'a block has a nibble for each of its times');
-  for (let index = 1; index < count; index += 1) {
-    const pair = nibbles[(index - 1) >> 1] as number;
-    const nibble = (index - 1) % 2 === 0 ? pair >> 4 : pair & 15;
+  const gaps = to - from - 1;
+  const nibbles = reader.rest(Math.ceil(gaps / 2));
+  assert(nibbles.length * 2 >= gaps, 'a block has a nibble for each of its times');
+  for (let gap = 0; gap < gaps; gap += 1) {
+    const pair = nibbles[gap >> 1] as number;
+    const nibble = gap % 2 === 0 ? pair >> 4 : pair & 15;
     delta += nibble === NIBBLE_ESCAPE ? reader.signed() : nibble - NIBBLE_OFFSET;
-    times[index] = (times[index - 1] as number) + delta;
+    times[from + 1 + gap] = time += delta;
   }
-  return times;
 }
 
 // ---------------------------------------------------------------- codes
@@ -174,15 +210,13 @@ function encodeCodes({ count, codes }: Samples): void {
   }
 }
 
-function decodeCodes(reader: ByteReader, count: number): Uint16Array {
-  const codes = new Uint16Array(count);
-  for (let index = 0; index < count; ) {
+function decodeCodes(reader: ByteReader, codes: Uint16Array, from: number, to: number): void {
+  for (let index = from; index < to; ) {
     const code = reader.varint();
-    const end = index + reader.varint();
+    const end = index + reader.run(to - index);
     codes.fill(code, index, end);
     index = end;
   }
-  return codes;
 }
 
 // ---------------------------------------------------------------- values
@@ -298,15 +332,27 @@ function encodeWhole(whole: Float64Array, count: number): void {
 }
 
 /** Fills `values` with whole numbers. */
-function decodeWhole(reader: ByteReader, count: number, values: Float64Array): void {
+function decodeWhole(reader: ByteReader, values: Float64Array, from: number, to: number): void {
+  const { bytes } = reader;
+  let at = reader.position;
   let current = 0;
-  for (let index = 0; index < count; index += 1) {
+  for (let index = from; index < to; ) {
+    const byte = at < bytes.length ? (bytes[at] as number) : 0;
+    if (byte > 0 && byte < 128) {
+      current += (byte >> 1) ^ -(byte & 1); // most differences of process values
+      values[index++] = current;
+      at += 1;
+      continue;
+    }
+    reader.position = at;
     const change = reader.signed();
     current += change;
-    values[index] = current;
-    if (change !== 0) continue;
-    for (let left = reader.varint(); left > 0; left -= 1) values[++index] = current;
+    const end = index + 1 + (change === 0 ? reader.run(to - index - 1) : 0);
+    values.fill(current, index, end);
+    index = end;
+    at = reader.position;
   }
+  reader.position = at;
 }
 
 /** Byte 0 of every value, then byte 1 of every value, ...: like bytes stand together and deflate well. */
@@ -318,31 +364,30 @@ function encodeShuffled(values: Float64Array, count: number): void {
   writer.append(deflateRawSync(planes, { level: 1 }));
 }
 
-function decodeValues(reader: ByteReader, count: number): Float64Array {
+function decodeValues(reader: ByteReader, values: Float64Array, from: number, to: number): void {
   const mode = reader.byte();
-  const values = new Float64Array(count);
   if (mode === VALUE.decimals) {
     const factor = 10 ** reader.byte();
-    decodeWhole(reader, count, values);
-    if (factor !== 1) for (let index = 0; index < count; index += 1) values[index] = (values[index] as number) / factor;
-    return values;
+    decodeWhole(reader, values, from, to);
+    if (factor !== 1) for (let index = from; index < to; index += 1) values[index] = (values[index] as number) / factor;
+    return;
   }
   if (mode === VALUE.scaled) {
     const offset = reader.float();
     const slope = reader.float();
-    decodeWhole(reader, count, values);
-    for (let index = 0; index < count; index += 1) values[index] = offset + (values[index] as number) * slope;
-    return values;
+    decodeWhole(reader, values, from, to);
+    for (let index = from; index < to; index += 1) values[index] = offset + (values[index] as number) * slope;
+    return;
   }
+  const count = to - from;
   if (mode === VALUE.bits) {
     const bits = reader.rest();
     assert(bits.length * 8 >= count, 'a block has a bit for each of its values');
-    for (let index = 0; index < count; index += 1) values[index] = ((bits[index >> 3] as number) >> (index & 7)) & 1;
-    return values;
+    for (let index = 0; index < count; index += 1) values[from + index] = ((bits[index >> 3] as number) >> (index & 7)) & 1;
+    return;
   }
   const planes = inflateRawSync(reader.rest());
   assert(planes.length >= count * 8, 'a block has eight bytes for each of its values');
-  const bytes = new Uint8Array(values.buffer);
+  const bytes = new Uint8Array(values.buffer, values.byteOffset + from * 8, count * 8);
   for (let index = 0; index < count; index += 1) for (let plane = 0; plane < 8; plane += 1) bytes[index * 8 + plane] = planes[plane * count + index] as number;
-  return values;
 }

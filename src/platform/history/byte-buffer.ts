@@ -69,12 +69,20 @@ export class ByteWriter {
   }
 }
 
+/** A block that was damaged on the disk is read no further. */
+export class DamagedBlock extends Error {
+  constructor(what: string) {
+    super(`the block of samples ${what}: it is damaged`);
+  }
+}
+
 export class ByteReader {
-  readonly #bytes: Uint8Array;
+  /** For a loop that reads there itself, from `position` on, and sets it after. */
+  readonly bytes: Uint8Array;
   position = 0;
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
+    this.bytes = bytes;
   }
 
   byte(): number {
@@ -92,16 +100,16 @@ export class ByteReader {
     }
   }
 
-  /** @throws Error where the bytes end before what they hold: a block that was damaged on the disk is read no further. */
+  /** @throws DamagedBlock where the bytes end before what they hold. */
   #read(): number {
-    const byte = this.#bytes[this.position];
-    if (byte === undefined) throw new Error('the block of samples ends before its last sample: it is damaged');
+    const byte = this.bytes[this.position];
+    if (byte === undefined) throw new DamagedBlock('ends before its last sample');
     this.position += 1;
     return byte;
   }
 
   signed(): number {
-    const first = this.#bytes[this.position];
+    const first = this.bytes[this.position];
     if (first !== undefined && first < 128) {
       this.position += 1; // most differences of process values
       return (first & 1) === 0 ? first >> 1 : -((first + 1) >> 1);
@@ -110,15 +118,22 @@ export class ByteReader {
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
 
+  /** How often what was read comes, where `room` places are left for it. @throws DamagedBlock where there are fewer. */
+  run(room: number): number {
+    const run = this.varint();
+    if (run > room) throw new DamagedBlock('holds more than its samples');
+    return run;
+  }
+
   float(): number {
-    const value = new DataView(this.#bytes.buffer, this.#bytes.byteOffset).getFloat64(this.position, true);
+    const value = new DataView(this.bytes.buffer, this.bytes.byteOffset).getFloat64(this.position, true);
     this.position += 8;
     return value;
   }
 
   /** The rest of the bytes, or the next `length`. */
-  rest(length = this.#bytes.length - this.position): Uint8Array {
-    const bytes = this.#bytes.subarray(this.position, this.position + length);
+  rest(length = this.bytes.length - this.position): Uint8Array {
+    const bytes = this.bytes.subarray(this.position, this.position + length);
     this.position += length;
     return bytes;
   }

@@ -10,7 +10,7 @@
  */
 import { encodeCursor } from '../base/cursor.js';
 import type Database from '../base/sqlite.js';
-import { decodeBlock, hasValue, type Samples } from './block-codec.js';
+import { columnsOf, countOf, decodeBlock, decodeBlockInto, hasValue, type Samples } from './block-codec.js';
 import type { HistoryStore, TagState } from './history-store.js';
 import { mergeOrdered, type Timed } from './merge.js';
 import { BLOCK_MS, type Summary, summarise } from './open-block.js';
@@ -24,13 +24,24 @@ const NEXT_READ_BLOCKS = 64;
 /** Tags of a list that are counted in one go: some 100 ms of years of them. */
 const COUNTED_TAGS = 4;
 
-interface BlockRow extends Summary {
+/** A block as its samples are read from it. */
+interface SamplesRow {
   /** Rises in the order of recording. */
   readonly number: number;
   readonly t0: number;
   readonly t1: number;
-  readonly n: number;
   readonly data: Buffer;
+}
+
+/** One that may answer from its columns. */
+interface BlockRow extends SamplesRow, Summary {
+  readonly n: number;
+}
+
+/** Reads blocks of a tag upwards or downwards: with the columns that are wanted, because each costs as much as ten samples. */
+interface Blocks<Row> {
+  readonly up: Database.Statement<unknown[], Row>;
+  readonly down: Database.Statement<unknown[], Row>;
 }
 
 /** A part of a block, or the whole of it, that lies in one bucket. */
@@ -62,8 +73,8 @@ interface Range {
 export class HistoryReader {
   readonly #store: HistoryStore;
   readonly #qualityWords: readonly string[];
-  readonly #blocksDown: Database.Statement;
-  readonly #blocksUp: Database.Statement;
+  readonly #ofSamples: Blocks<SamplesRow>;
+  readonly #ofSummaries: Blocks<BlockRow>;
   readonly #reachBefore: Database.Statement;
   readonly #blocksCut: Database.Statement;
   readonly #bounds: Database.Statement;
@@ -75,10 +86,16 @@ export class HistoryReader {
   constructor(store: HistoryStore, qualityWords: readonly string[]) {
     this.#store = store;
     this.#qualityWords = qualityWords;
-    const columns = 'rowid AS number, t0, t1, n, good, min, max, sum, first, last, data';
     const prepare = (text: string): Database.Statement => store.database.prepare(text);
-    this.#blocksDown = prepare(`SELECT ${columns} FROM blocks WHERE tag = ? AND t0 BETWEEN ? AND ? AND t1 >= ? ORDER BY t0 DESC, rowid DESC LIMIT ? OFFSET ?`);
-    this.#blocksUp = prepare(`SELECT ${columns} FROM blocks WHERE tag = ? AND t0 BETWEEN ? AND ? AND t1 >= ? ORDER BY t0, rowid LIMIT ? OFFSET ?`);
+    const blocks = <Row extends SamplesRow>(columns: string): Blocks<Row> => {
+      const select = `SELECT ${columns} FROM blocks WHERE tag = ? AND t0 BETWEEN ? AND ? AND t1 >= ?`;
+      return {
+        up: store.database.prepare<unknown[], Row>(`${select} ORDER BY t0, rowid LIMIT ? OFFSET ?`),
+        down: store.database.prepare<unknown[], Row>(`${select} ORDER BY t0 DESC, rowid DESC LIMIT ? OFFSET ?`),
+      };
+    };
+    this.#ofSamples = blocks('rowid AS number, t0, t1, data');
+    this.#ofSummaries = blocks('rowid AS number, t0, t1, n, good, min, max, sum, first, last, data');
     this.#reachBefore = prepare('SELECT MAX(t1) FROM blocks WHERE tag = :tag AND t0 > :t0 - :length AND t0 <= :t0 AND (t0 < :t0 OR rowid < :number)').pluck();
     this.#blocksCut = prepare('SELECT t0, n, data FROM blocks WHERE tag = ? AND t0 BETWEEN ? AND ? AND t1 >= ?');
     this.#bounds = prepare(
@@ -177,24 +194,29 @@ export class HistoryReader {
   series(site: string, address: string, fromMs: number, toMs: number): { times: Float64Array; values: Float64Array; codes: Uint16Array } | undefined {
     const state = [...this.#store.tags.values()].find(({ tag }) => tag.site === site && tag.address === address);
     if (!state) return undefined;
-    const parts: { block: Samples; from: number; to: number }[] = [];
+    const throughMs = toMs - 1;
+    const parts: { readonly block: SamplesRow | Samples; readonly from: number; readonly count: number }[] = [];
     let count = 0;
-    for (const block of this.#blocks(state, { fromMs, throughMs: toMs - 1, descending: false, served: 0 })) {
-      const samples = 'data' in block ? decodeBlock(block.data, block.t0) : block;
-      const from = firstAtOrAfter(samples, fromMs);
-      const to = firstAtOrAfter(samples, toMs);
-      parts.push({ block: samples, from, to });
-      count += to - from;
+    for (const block of this.#blocks(state, { fromMs, throughMs, descending: false, served: 0 }, this.#ofSamples)) {
+      const part =
+        'data' in block && isWithin(block, fromMs, throughMs)
+          ? { block, from: 0, count: countOf(block.data) }
+          : cutOut('data' in block ? decodeBlock(block.data, block.t0) : block, fromMs, toMs);
+      parts.push(part);
+      count += part.count;
     }
-    const found = { times: new Float64Array(count), values: new Float64Array(count), codes: new Uint16Array(count) };
+    const found = columnsOf(count);
     let at = 0;
-    for (const { block, from, to } of parts) {
-      found.times.set(block.times.subarray(from, to), at);
-      found.values.set(block.values.subarray(from, to), at);
-      found.codes.set(block.codes.subarray(from, to), at);
-      at += to - from;
+    for (const { block, from, count } of parts) {
+      if ('data' in block) decodeBlockInto(found, at, block.data, block.t0);
+      else {
+        found.times.set(block.times.subarray(from, from + count), at);
+        found.values.set(block.values.subarray(from, from + count), at);
+        found.codes.set(block.codes.subarray(from, from + count), at);
+      }
+      at += count;
     }
-    return found;
+    return { times: found.times, values: found.values, codes: found.codes };
   }
 
   /** Oldest and newest sample and how many there are. */
@@ -256,27 +278,27 @@ export class HistoryReader {
   }
 
   /** What may hold samples of the range, in its direction, each part wholly before the next: blocks, and merged samples of those that overlap. */
-  *#blocks(state: TagState, range: Range): Generator<BlockRow | Samples> {
+  *#blocks<Row extends SamplesRow>(state: TagState, range: Range, read: Blocks<Row>): Generator<Row | Samples> {
     const { block, storedThroughMs, tag } = state;
     const isOpenWanted = block.count > 0 && block.t0 <= range.throughMs && block.t1 >= range.fromMs;
     const isOpenFirst = range.descending && isOpenWanted && block.t0 > storedThroughMs;
     if (isOpenFirst) yield block;
-    const stored = range.descending ? this.#storedDown(tag.id, range) : this.#storedUp(tag.id, range);
+    const stored = range.descending ? this.#storedDown(tag.id, range, read) : this.#storedUp(tag.id, range, read);
     yield* apart(stored, isOpenWanted && !isOpenFirst ? block : undefined, range.descending);
   }
 
   /** By their end they are not ordered: the edge looks back as far as a block may be long. */
-  *#storedDown(tag: number, { fromMs, throughMs }: Range): Generator<Placed<BlockRow>> {
+  *#storedDown<Row extends SamplesRow>(tag: number, { fromMs, throughMs }: Range, { down }: Blocks<Row>): Generator<Placed<Row>> {
     for (let offset = 0, count: number = FIRST_READ_BLOCKS.down; ; offset += count, count = NEXT_READ_BLOCKS) {
-      const rows = this.#blocksDown.all(tag, fromMs - BLOCK_MS, throughMs, fromMs, count, offset) as BlockRow[];
+      const rows = down.all(tag, fromMs - BLOCK_MS, throughMs, fromMs, count, offset);
       const last = rows.at(-1);
       if (!last) return;
       const reaches = new Float64Array(rows.length).fill(Number.NEGATIVE_INFINITY);
-      for (let index = rows.length - 2; index >= 0; index -= 1) reaches[index] = Math.max(reaches[index + 1] as number, (rows[index + 1] as BlockRow).t1);
+      for (let index = rows.length - 2; index >= 0; index -= 1) reaches[index] = Math.max(reaches[index + 1] as number, (rows[index + 1] as Row).t1);
       let isKnown = rows.length < count;
       let unread = isKnown ? Number.NEGATIVE_INFINITY : last.t0 + BLOCK_MS - 1;
       for (let index = 0; index < rows.length; index += 1) {
-        const block = rows[index] as BlockRow;
+        const block = rows[index] as Row;
         if (!isKnown && block.t0 <= unread) {
           const reach = this.#reachBefore.get({ tag, t0: last.t0, length: BLOCK_MS, number: last.number }) as number | null;
           unread = reach ?? last.t0 - 1; // what begins earlier ends before it
@@ -288,10 +310,10 @@ export class HistoryReader {
     }
   }
 
-  *#storedUp(tag: number, { fromMs, throughMs }: Range): Generator<Placed<BlockRow>> {
-    let block: BlockRow | undefined;
+  *#storedUp<Row extends SamplesRow>(tag: number, { fromMs, throughMs }: Range, { up }: Blocks<Row>): Generator<Placed<Row>> {
+    let block: Row | undefined;
     for (let offset = 0, count: number = FIRST_READ_BLOCKS.up; ; offset += count, count = NEXT_READ_BLOCKS) {
-      const rows = this.#blocksUp.all(tag, fromMs - BLOCK_MS, throughMs, fromMs, count, offset) as BlockRow[];
+      const rows = up.all(tag, fromMs - BLOCK_MS, throughMs, fromMs, count, offset);
       for (const row of rows) {
         if (block) yield { block, edge: row.t0 };
         block = row;
@@ -304,7 +326,7 @@ export class HistoryReader {
   *#rawRows(state: TagState, range: Range): Generator<ValueRow> {
     const prefix = prefixOf(state);
     let skip = range.served;
-    for (const block of this.#blocks(state, range)) {
+    for (const block of this.#blocks(state, range, this.#ofSamples)) {
       const samples = 'data' in block ? decodeBlock(block.data, block.t0) : block;
       const from = firstAtOrAfter(samples, range.fromMs);
       const to = firstAtOrAfter(samples, range.throughMs + 1);
@@ -335,7 +357,7 @@ export class HistoryReader {
       };
     };
     let current: Piece[] = [];
-    for (const block of this.#blocks(state, range)) {
+    for (const block of this.#blocks(state, range, this.#ofSummaries)) {
       for (const piece of this.#pieces(block, range, intervalMs)) {
         if (current[0] && current[0].bucket !== piece.bucket) {
           yield row(current);
@@ -348,7 +370,7 @@ export class HistoryReader {
   }
 
   *#pieces(block: BlockRow | Samples, range: Range, intervalMs: number): Generator<Piece> {
-    if ('data' in block && block.t0 >= range.fromMs && block.t1 <= range.throughMs && Math.floor(block.t0 / intervalMs) === Math.floor(block.t1 / intervalMs)) {
+    if ('data' in block && isWithin(block, range.fromMs, range.throughMs) && Math.floor(block.t0 / intervalMs) === Math.floor(block.t1 / intervalMs)) {
       yield { ...block, bucket: Math.floor(block.t0 / intervalMs), samples: block.n };
       return;
     }
@@ -412,6 +434,17 @@ export class HistoryReader {
     if (!statement) this.#statements.set(text, (statement = this.#store.database.prepare(text)));
     return statement;
   }
+}
+
+/** Whether all samples of a block lie in a range. */
+function isWithin({ t0, t1 }: SamplesRow, fromMs: number, throughMs: number): boolean {
+  return t0 >= fromMs && t1 <= throughMs;
+}
+
+/** The samples of a part that lie in a range. */
+function cutOut(block: Samples, fromMs: number, toMs: number): { readonly block: Samples; readonly from: number; readonly count: number } {
+  const from = firstAtOrAfter(block, fromMs);
+  return { block, from, count: firstAtOrAfter(block, toMs) - from };
 }
 
 /** The range that is left for a tag after the page before; ties at one instant go on with the rest of the tag, then with the next. */

@@ -104,3 +104,16 @@ t.test('a block that was cut short is read no further', async (t) => {
   t.throws(() => new ByteReader(new Uint8Array()).signed(), /damaged/);
   t.throws(() => new ByteReader(new Uint8Array()).byte(), /damaged/);
 });
+
+t.test('a run that is longer than its block is damage, not work without an end', async (t) => {
+  const endless = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f];
+  const [head, times, codes] = [
+    [1, 3],
+    [0, 20, 2],
+    [0, 3],
+  ];
+  t.same(decodeBlock(Uint8Array.from([...head, ...times, ...codes, 0, 0, 2, 0, 1]), 0).values, Float64Array.of(1, 1, 1), 'as it should be');
+  t.throws(() => decodeBlock(Uint8Array.from([...head, 0, 20, ...endless]), 0), /damaged/, 'of times');
+  t.throws(() => decodeBlock(Uint8Array.from([...head, ...times, 0, ...endless]), 0), /damaged/, 'of codes');
+  t.throws(() => decodeBlock(Uint8Array.from([...head, ...times, ...codes, 0, 0, 2, 0, ...endless]), 0), /damaged/, 'of values');
+});
