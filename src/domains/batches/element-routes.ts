@@ -13,7 +13,7 @@ import { type ElementStatus, Phase } from '../procedures/kind.js';
 import { elementsBelow, refuseAtWork, refuseHolder, removalOf } from '../procedures/removal.js';
 import { isAdhoc } from '../procedures/roots.js';
 import { isActive, procedureRules, unitProcedureRules, operationRules, phaseRules } from '../procedures/rules.js';
-import { elementBody, elementItem, phaseBody } from './reading/element-dto.js';
+import { elementBody, ElementItem, elementItem, PhaseBody, phaseBody, ProcedureBody, SequenceBody } from './reading/element-dto.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
 
@@ -63,11 +63,13 @@ function filterOf<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>): Crud
   };
 }
 
-function rowsOf<Spec extends OwnedSpec>(kind: Ruled<Spec, ElementStatus>, options: Pick<CrudOptions<Spec, ElementStatus, ElementDeps>, 'dto'>): Route<ElementDeps>[] {
+function rowsOf<Spec extends OwnedSpec>(kind: Ruled<Spec, ElementStatus>, options: Pick<CrudOptions<Spec, ElementStatus, ElementDeps>, 'dto' | 'reply'>): Route<ElementDeps>[] {
   return crudRoutes<Spec, ElementStatus, ElementDeps>(kind, {
     ...TIERS,
     ...options,
     item: (resource, _read, deps) => elementItem(resource, deps),
+    itemReply: ElementItem,
+    rows: { delete: { errors: { 403: ['production_mode'], 409: ['element_owned', 'element_active'] } } },
     filter: filterOf(kind),
     derives: true,
     barrier: { delete: (_params, deps) => refuseInProduction(deps) },
@@ -83,11 +85,11 @@ function rowsOf<Spec extends OwnedSpec>(kind: Ruled<Spec, ElementStatus>, option
   });
 }
 
-const element = (resource: Resource<object, ElementStatus>, _read: StoreReader, deps: ElementDeps): unknown => elementBody(resource, deps);
+const element = (resource: Resource<object, ElementStatus>, _read: StoreReader, deps: ElementDeps) => elementBody(resource, deps);
 
 export const elementRoutes = [
-  ...rowsOf(procedureRules, { dto: element }),
-  ...rowsOf(unitProcedureRules, { dto: element }),
-  ...rowsOf(operationRules, { dto: element }),
-  ...rowsOf(phaseRules, { dto: (phase, _read, deps) => phaseBody(phase, deps) }),
+  ...rowsOf(procedureRules, { reply: ProcedureBody, dto: element }),
+  ...rowsOf(unitProcedureRules, { reply: SequenceBody, dto: element }),
+  ...rowsOf(operationRules, { reply: SequenceBody, dto: element }),
+  ...rowsOf(phaseRules, { reply: PhaseBody, dto: (phase, _read, deps) => phaseBody(phase, deps) }),
 ];

@@ -34,8 +34,9 @@ export const Enterprise: Kind<EnterpriseSpec, NoStatus> = {
 
 export const SiteSpec = v.strictObject({ enterpriseName: Text, description: Text, location: Text });
 export type SiteSpec = v.InferOutput<typeof SiteSpec>;
+export const SITE_PHASES = ['Active', 'Terminating'] as const;
 export interface SiteStatus {
-  readonly phase: 'Active' | 'Terminating';
+  readonly phase: (typeof SITE_PHASES)[number];
 }
 
 /** Cluster scoped: the site `demo` is a resource of site '' whose things live in site `demo` (namespace `site-demo`). */
@@ -125,14 +126,15 @@ export const ActiveWork = v.strictObject({
 });
 export type ActiveWork = ToldBy<typeof ActiveWork>;
 
-export interface FailoverRequest {
-  readonly target: string;
-  readonly reason: string;
-  readonly requestedBy: string;
-  readonly requestedAt: string;
-  readonly state: 'Pending' | 'Running' | 'Completed' | 'Failed';
-  readonly message: string;
-}
+export const FailoverRequest = v.strictObject({
+  target: v.string(),
+  reason: v.string(),
+  requestedBy: v.string(),
+  requestedAt: v.string(),
+  state: v.picklist(['Pending', 'Running', 'Completed', 'Failed']),
+  message: v.string(),
+});
+export type FailoverRequest = ToldBy<typeof FailoverRequest>;
 
 export interface UnitStatus {
   /** '' until the unit runtime was seen for the first time. */

@@ -234,18 +234,19 @@ export const ElementOutput = v.strictObject({
 export type ElementOutput = ToldBy<typeof ElementOutput>;
 
 /** Contract 3, Procedural resources: `choices`, or `min`, `max` and `unit` as decimal text; `resultKey` on AWAIT_RESULT. */
-export interface PendingPrompt {
-  readonly id: string;
-  readonly text: string;
-  readonly timestamp: string;
-  readonly stepName: string;
-  readonly type: 'acknowledge' | 'choice' | 'value';
-  readonly choices?: readonly string[];
-  readonly min?: string;
-  readonly max?: string;
-  readonly unit?: string;
-  readonly resultKey?: string;
-}
+export const PendingPrompt = v.strictObject({
+  id: v.string(),
+  text: v.string(),
+  timestamp: v.string(),
+  stepName: v.string(),
+  type: v.picklist(['acknowledge', 'choice', 'value']),
+  choices: v.optional(v.array(v.string())),
+  min: v.optional(v.string()),
+  max: v.optional(v.string()),
+  unit: v.optional(v.string()),
+  resultKey: v.optional(v.string()),
+});
+export type PendingPrompt = ToldBy<typeof PendingPrompt>;
 
 /** Where a chart stands; persisted with its element. */
 export interface ChartProgress {

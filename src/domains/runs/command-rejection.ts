@@ -1,20 +1,23 @@
 /** How a batch or an ad-hoc root shows that it was given a command it does not obey (contract 3, Command rules). */
-import type { CommandGiver } from './holds.js';
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
+import { CommandGiver } from './holds.js';
 import type { Condition } from '../../platform/store/resource.js';
 
 /** The last command that was refused; gone with the next one that is accepted. */
-export interface CommandRejection {
-  readonly command: string;
-  readonly state: string;
-  readonly rule: string;
-  readonly message: string;
-  readonly at: string;
-  readonly correlationID: string;
+export const CommandRejection = v.strictObject({
+  command: v.string(),
+  state: v.string(),
+  rule: v.string(),
+  message: v.string(),
+  at: v.string(),
+  correlationID: v.string(),
   /** Who gave it; missing in what a release before this one has kept. */
-  readonly by?: CommandGiver;
+  by: v.optional(CommandGiver),
   /** The alarm whose exceptionAction it was. */
-  readonly alarm?: string;
-}
+  alarm: v.optional(v.string()),
+});
+export type CommandRejection = ToldBy<typeof CommandRejection>;
 
 const REJECTED = 'CommandRejected';
 

@@ -2,32 +2,36 @@
  * Why work is held, and was (decisions 3.5): the first cause with who, when and why, noted when the hold begins and kept after
  * it has passed. What comes later while it is held joins its failures and never takes the place of the first. Pure.
  */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { Actor } from '../../platform/store/audit-record.js';
 import type { ElementFailure } from './failures.js';
-import type { ElementRef } from './execution-log.js';
+import { ElementRef } from './execution-log.js';
 
 /** Who gave a command, as it is served. */
-export interface CommandGiver {
-  readonly kind: 'person' | 'apiKey' | 'component';
-  readonly accountId: string;
-  readonly displayName: string;
-}
+export const CommandGiver = v.strictObject({
+  kind: v.picklist(['person', 'apiKey', 'component']),
+  accountId: v.string(),
+  displayName: v.string(),
+});
+export type CommandGiver = ToldBy<typeof CommandGiver>;
 
-export interface Hold {
+export const Hold = v.strictObject({
   /** Failure rule; `Hold` when it was commanded. */
-  readonly rule: string;
-  readonly message: string;
+  rule: v.string(),
+  message: v.string(),
   /** What the person has written. */
-  readonly reason: string;
-  readonly by: CommandGiver;
+  reason: v.string(),
+  by: CommandGiver,
   /** The alarm whose exceptionAction it was; '' for none. */
-  readonly alarm: string;
+  alarm: v.string(),
   /** Where it came from; null when it was given to the whole. */
-  readonly element: ElementRef | null;
-  readonly since: string;
+  element: v.nullable(ElementRef),
+  since: v.string(),
   /** '' while it lasts. */
-  readonly until: string;
-}
+  until: v.string(),
+});
+export type Hold = ToldBy<typeof Hold>;
 
 /** Holds kept with the work; the events have them all. */
 const HOLDS_MAX = 50;

@@ -35,7 +35,7 @@ interface Made {
 
 function element(kind: unknown, name: string, state: string, { unit = 'rx101', batch = 'b-1', status = {} }: Made = {}): Put {
   const spec = { batchRef: batch, unitRef: unit, templateRef: 'charge', stepPath: name, stepName: name, parentRef: { kind: 'Operation', name: 'op' }, mode: 'Automatic' };
-  return { kind, site: 'demo', name, spec, status: { ...(kind as Kind<object, object>).initialStatus({}), state, ...status } } as unknown as Put;
+  return { kind, site: 'demo', name, spec, status: { ...(kind as Kind<object, object>).initialStatus({ mode: '' }), state, ...status } } as unknown as Put;
 }
 
 const prompt = (at: number) => ({ pendingPrompt: { id: `p-${at}`, text: 'Go on?', type: 'Acknowledge', stepName: 'ask', timestamp: `2026-01-01T08:00:0${at}.000Z` } });

@@ -5,13 +5,16 @@
  * Everything is computed on read. What a chart has last told of its conditions is judged anew with the present values of
  * the tags it reads, because a chart that waits tells nothing.
  */
-import { type ConditionPart, evaluateCondition, explainCondition, type EvaluationScope } from '../../../../runtime/language/evaluate.js';
+import * as v from 'valibot';
+import type { ToldBy } from '../../../platform/http/replies.js';
+import { ConditionPart } from '../../procedures/chart-status.js';
+import { evaluateCondition, explainCondition, type EvaluationScope } from '../../../../runtime/language/evaluate.js';
 import { parseDecimal, parseValueText } from '../../../../runtime/language/value-text.js';
 import { type Any, anyOf } from '../../../../runtime/language/values.js';
 import type { SfcStatus, TransitionReport } from '../../../../runtime/port.js';
 import { transitionKey } from '../../../../runtime/vocabulary/chart.js';
 import { QUALITY } from '../../../../runtime/vocabulary/quality.js';
-import type { Command } from '../../../../runtime/vocabulary/states.js';
+import { COMMANDS } from '../../../../runtime/vocabulary/states.js';
 import { groupBy } from '../../../platform/base/group-by.js';
 import type { Clock } from '../../../platform/base/clock.js';
 import type { Resource } from '../../../platform/store/resource.js';
@@ -38,59 +41,92 @@ import { isAvailable } from '../../plant/unit-owner.js';
 import { permissiveOf } from '../start/equipment-conditions.js';
 
 /** A transition that is looked at, with the parts of its condition. */
-export interface WaitingTransition {
+export const WaitingTransition = v.strictObject({
   /** `<from>-><to>#<index>` */
-  readonly transition: string;
-  readonly conditions: readonly ConditionPart[];
-}
+  transition: v.string(),
+  conditions: v.array(ConditionPart),
+});
+export type WaitingTransition = ToldBy<typeof WaitingTransition>;
 
-export interface Blocker {
-  readonly reason:
-    | 'start'
-    | 'command-rejected'
-    | 'failure'
-    | 'child-failure'
-    | 'held'
-    | 'paused'
-    /** Semi-Automatic stopped before `transition`; Resume fires it (decisions 3.7). */
-    | 'semi-automatic'
-    /** Manual: `transition` is true and fires by hand only. */
-    | 'manual'
-    | 'prompt'
-    | 'external-result'
-    | 'condition'
-    | 'action'
-    /** A device of the phase is in latched fault while the phase waits (ADR 0029). */
-    | 'device-fault'
-    | 'no-unit'
-    | 'allocation'
-    | 'permissive'
-    | 'signal'
-    | 'barrier';
-  readonly element: { readonly kind: string; readonly name: string; readonly path: string; readonly unit: string };
+export const BLOCKER_REASONS = [
+  'start',
+  'command-rejected',
+  'failure',
+  'child-failure',
+  'held',
+  'paused',
+  /** Semi-Automatic stopped before `transition`; Resume fires it (decisions 3.7). */
+  'semi-automatic',
+  /** Manual: `transition` is true and fires by hand only. */
+  'manual',
+  'prompt',
+  'external-result',
+  'condition',
+  'action',
+  /** A device of the phase is in latched fault while the phase waits (ADR 0029). */
+  'device-fault',
+  'no-unit',
+  'allocation',
+  'permissive',
+  'signal',
+  'barrier',
+] as const;
+
+export const Blocker = v.strictObject({
+  reason: v.picklist(BLOCKER_REASONS),
+  element: v.strictObject({
+    kind: v.string(),
+    name: v.string(),
+    path: v.string(),
+    unit: v.string(),
+  }),
   /** This part of `blockedBecause`. */
-  readonly text: string;
-  readonly step?: string;
-  readonly transition?: string;
-  readonly conditions?: readonly ConditionPart[];
+  text: v.string(),
+  step: v.optional(v.string()),
+  transition: v.optional(v.string()),
+  conditions: v.optional(v.array(ConditionPart)),
   /** Other ways on from the same step. */
-  readonly alternatives?: readonly WaitingTransition[];
+  alternatives: v.optional(v.array(WaitingTransition)),
   /** The missing unit; `holder` is the batch or ad-hoc root that has it. */
-  readonly unit?: { readonly name: string; readonly holder: string };
+  unit: v.optional(
+    v.strictObject({
+      name: v.string(),
+      holder: v.string(),
+    }),
+  ),
   /** Place in the queue for the unit; 1 is next. */
-  readonly queuePosition?: number;
-  readonly permissive?: { readonly rule: string; readonly message: string };
-  readonly signal?: string;
-  readonly barrier?: string;
+  queuePosition: v.optional(v.number()),
+  permissive: v.optional(
+    v.strictObject({
+      rule: v.string(),
+      message: v.string(),
+    }),
+  ),
+  signal: v.optional(v.string()),
+  barrier: v.optional(v.string()),
   /** The control module in fault; its reset is one request. */
-  readonly controlModule?: string;
-  readonly prompt?: { readonly id: string; readonly text: string; readonly type: string; readonly resultKey: string };
+  controlModule: v.optional(v.string()),
+  prompt: v.optional(
+    v.strictObject({
+      id: v.string(),
+      text: v.string(),
+      type: v.string(),
+      resultKey: v.string(),
+    }),
+  ),
   /** Who may answer or command: tiers, or `apiKey` for an external system. */
-  readonly by?: readonly string[];
-  readonly failure?: { readonly rule: string; readonly message: string; readonly active: boolean };
+  by: v.optional(v.array(v.string())),
+  failure: v.optional(
+    v.strictObject({
+      rule: v.string(),
+      message: v.string(),
+      active: v.boolean(),
+    }),
+  ),
   /** Command to the batch or ad-hoc root that goes on. */
-  readonly command?: Command;
-}
+  command: v.optional(v.picklist(COMMANDS)),
+});
+export type Blocker = ToldBy<typeof Blocker>;
 
 export interface BlockedWorld {
   readonly store: Store;

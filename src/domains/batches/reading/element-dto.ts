@@ -1,26 +1,92 @@
 /** Read bodies of phases, operations, unit procedures and procedures (contract 3, Procedural resources; decisions 1.7). */
+import * as v from 'valibot';
+import { MODES } from '../../../../runtime/vocabulary/modes.js';
+import { COMMANDS, STATES } from '../../../../runtime/vocabulary/states.js';
 import { progression, validCommands } from '../../../../runtime/vocabulary/transitions.js';
-import { metadataBody } from '../../../platform/store/read-body.js';
+import { Condition as ConditionBody, type ToldBy } from '../../../platform/http/replies.js';
+import { metadataBody, SITE_METADATA } from '../../../platform/store/read-body.js';
 import type { Condition, Resource } from '../../../platform/store/resource.js';
-import { blockedBecause, type BlockedWorld, type Blocker, elementBlockedBy, itemBlockedBecause, lookAtElement } from './blocked-by.js';
-import { heldBy } from '../../runs/holds.js';
+import { blockedBecause, type BlockedWorld, Blocker, elementBlockedBy, itemBlockedBecause, lookAtElement } from './blocked-by.js';
+import { CommandRejection } from '../../runs/command-rejection.js';
+import { ElementFailure } from '../../runs/failures.js';
+import { heldBy, Hold } from '../../runs/holds.js';
 import { elementIndex } from '../tree/element-index.js';
 import { asShown, lookAtShown } from '../recovery/unrecovered.js';
-import { type ElementStatus, Phase, type PhaseSpec, type ProcedureSpec } from '../../procedures/kind.js';
+import { ChartStatus, ExceptionStatus } from '../../procedures/chart-status.js';
+import { ElementOutput, type ElementStatus, OperationSpec, PendingPrompt, Phase, PhaseSpec, ProcedureSpec } from '../../procedures/kind.js';
 
 /** What elements of every level have; `unitRef` is missing on procedures. */
 type ElementSpec = Pick<ProcedureSpec, 'templateRef' | 'batchRef' | 'parentRef' | 'stepName' | 'stepPath' | 'mode'> & { readonly unitRef?: string };
 type Element = Resource<ElementSpec, ElementStatus>;
 
+const ITEM = {
+  name: v.string(),
+  adhoc: v.boolean(),
+  templateRef: v.string(),
+  /** Empty on procedures. */
+  unit: v.string(),
+  batch: v.string(),
+  parent: v.nullable(v.strictObject({ kind: v.string(), name: v.string() })),
+  stepName: v.string(),
+  stepPath: v.string(),
+  state: v.picklist(STATES),
+  mode: v.picklist(MODES),
+  progression: v.picklist(['waiting', 'acting', 'final']),
+  validCommands: v.array(v.picklist(COMMANDS)),
+  runCount: v.number(),
+  startedAt: v.string(),
+  endedAt: v.string(),
+  failure: v.optional(ElementFailure),
+  heldBy: v.optional(v.omit(Hold, ['until'])),
+  commandRejection: v.optional(CommandRejection),
+  outputs: v.array(ElementOutput),
+  pendingPrompt: v.optional(PendingPrompt),
+  heldInside: v.boolean(),
+  holdIncomplete: v.boolean(),
+  blockedBecause: v.string(),
+  conditions: v.array(ConditionBody),
+  ...SITE_METADATA,
+};
+const Item = v.strictObject(ITEM);
+type Item = ToldBy<typeof Item>;
+
+/** `activeSteps` of phases. */
+export const ElementItem = v.strictObject({ ...ITEM, activeSteps: v.optional(v.array(v.string())) });
+export type ElementItem = ToldBy<typeof ElementItem>;
+
+const Child = v.strictObject({ kind: v.string(), name: v.string(), stepName: v.string(), state: v.picklist(STATES) });
+type Child = ToldBy<typeof Child>;
+
+function elementBodyOf<const Spec extends v.GenericSchema>(spec: Spec) {
+  return v.strictObject({
+    ...ITEM,
+    blockedBy: v.array(Blocker),
+    children: v.array(Child),
+    /** Absent before anything has looked at its chart. */
+    sfcStatus: v.optional(ChartStatus),
+    /** Of the exception chart of a phase, while it is the one that is executed. */
+    chartStatus: v.optional(ExceptionStatus),
+    /** The transition that Resume fires. */
+    pausedAt: v.optional(v.string()),
+    spec,
+  });
+}
+
+export const ProcedureBody = elementBodyOf(ProcedureSpec);
+/** Of operations and unit procedures. */
+export const SequenceBody = elementBodyOf(OperationSpec);
+export const PhaseBody = elementBodyOf(PhaseSpec);
+type ElementBody = Omit<ToldBy<typeof PhaseBody>, 'spec'> & { readonly spec: object };
+
 /** List items omit spec, children and sfcStatus; of the last an item of a phase has where it stands. */
-export function elementItem(stored: Resource<object, ElementStatus>, { store }: BlockedWorld): Record<string, unknown> {
+export function elementItem(stored: Resource<object, ElementStatus>, { store }: BlockedWorld): ElementItem {
   const { shown, blockedBy } = lookAtShown(store, stored);
   const { sfcStatus } = shown.status;
   const activeSteps = shown.kind === Phase.kind ? { activeSteps: sfcStatus?.activeSteps ?? [] } : {};
   return { ...itemOf(shown), ...activeSteps, ...(blockedBy ? { blockedBecause: blockedBecause(blockedBy) } : {}) };
 }
 
-function itemOf(element: Resource<object, ElementStatus>): Record<string, unknown> {
+function itemOf(element: Resource<object, ElementStatus>): Item {
   const { metadata, spec, status } = element as Element;
   const { failure, commandRejection, pendingPrompt } = status;
   return {
@@ -64,7 +130,7 @@ const HOLD_INCOMPLETE: Condition = {
   message: 'the holding chart has not come to its end: the outputs may not stand where it would have left them',
 };
 
-export function elementBody(stored: Resource<object, ElementStatus>, world: BlockedWorld): unknown {
+export function elementBody(stored: Resource<object, ElementStatus>, world: BlockedWorld): ElementBody {
   const { shown: element, blockedBy: standing } = lookAtShown(world.store, stored);
   const { blockedBy, ...chart } = lookAtElement(world, element);
   return { ...itemOf(element), ...blocked(standing ?? blockedBy), children: childrenOf(element, world), ...chart, ...pausedAt(element), spec: element.spec };
@@ -80,7 +146,7 @@ function pausedAt({ status }: Resource<object, ElementStatus>) {
 }
 
 /** Phase detail shows where its charts stand; the checkpoint stays inside. */
-export function phaseBody(stored: Resource<PhaseSpec, ElementStatus>, world: BlockedWorld): unknown {
+export function phaseBody(stored: Resource<PhaseSpec, ElementStatus>, world: BlockedWorld): ElementBody {
   const { shown: phase, blockedBy: standing } = lookAtShown(world.store, stored);
   const { sfcStatus, chartStatus } = phase.status;
   return {
@@ -95,7 +161,7 @@ export function phaseBody(stored: Resource<PhaseSpec, ElementStatus>, world: Blo
 }
 
 /** In name order; the element knows its parent, not the parent its children. */
-function childrenOf(element: Resource<object, ElementStatus>, { store }: BlockedWorld): unknown[] {
+function childrenOf(element: Resource<object, ElementStatus>, { store }: BlockedWorld): Child[] {
   const children = elementIndex(store).childrenOf(element);
   return children.map((child) => ({ kind: child.kind, name: child.metadata.name, stepName: child.spec.stepName, state: asShown(store, child).status.state }));
 }

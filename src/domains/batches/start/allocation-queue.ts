@@ -3,18 +3,21 @@
  * the signals and barriers it waits for at its start, not when the batch starts, so one that needs the unit later is never
  * before one that needs it now. The requests are part of the batches, so a restart changes neither their times nor their order.
  */
+import * as v from 'valibot';
+import type { ToldBy } from '../../../platform/http/replies.js';
 import type { Store } from '../../../platform/store/store.js';
 import { Procedure, UnitProcedure } from '../../procedures/kind.js';
 import { elementIndex, type ElementResource } from '../tree/element-index.js';
 import type { Allocation } from '../kind.js';
 import { openBatches } from '../reading/open-batches.js';
 
-export interface QueueEntry {
-  readonly batch: string;
-  readonly unitProcedure: string;
-  readonly priority: number;
-  readonly since: string;
-}
+export const QueueEntry = v.strictObject({
+  batch: v.string(),
+  unitProcedure: v.string(),
+  priority: v.number(),
+  since: v.string(),
+});
+export type QueueEntry = ToldBy<typeof QueueEntry>;
 
 /** Batches that have asked for the unit and wait for it, the one that gets it next first. */
 export function allocationQueue(store: Store, site: string, unit: string): QueueEntry[] {

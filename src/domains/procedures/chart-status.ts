@@ -1,0 +1,36 @@
+/** Where a chart stands (port.ts, SfcStatus), as a schema: the same for phases, whose scan thread tells it, and for what is above them. */
+import * as v from 'valibot';
+import { EXCEPTION_CHARTS } from '../../../runtime/vocabulary/chart.js';
+import type { ToldBy } from '../../platform/http/replies.js';
+
+/** A part of a condition; `now` renders its operands with their present values. */
+export const ConditionPart = v.strictObject({ expression: v.string(), met: v.boolean(), now: v.optional(v.string()) });
+export type ConditionPart = ToldBy<typeof ConditionPart>;
+
+const TransitionState = v.strictObject({
+  index: v.number(),
+  fromStep: v.string(),
+  toStep: v.string(),
+  conditionST: v.string(),
+  evaluated: v.boolean(),
+  met: v.boolean(),
+  result: v.picklist(['TRUE', 'FALSE', 'INVALID', 'ERROR']),
+  reason: v.optional(v.string()),
+  subConditions: v.array(ConditionPart),
+});
+
+const ChartWord = v.picklist(['running', ...EXCEPTION_CHARTS]);
+
+export const ChartStatus = v.strictObject({
+  activeSteps: v.array(v.string()),
+  completedSteps: v.array(v.string()),
+  firedTransitions: v.array(v.string()),
+  scanCount: v.number(),
+  held: v.boolean(),
+  transitionStates: v.array(TransitionState),
+  variableSnapshot: v.record(v.string(), v.string()),
+  activeChart: v.optional(ChartWord),
+});
+
+/** Of the exception chart that is executed. */
+export const ExceptionStatus = v.strictObject({ ...ChartStatus.entries, chart: v.optional(ChartWord) });
