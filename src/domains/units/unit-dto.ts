@@ -1,18 +1,64 @@
 /** Read body of a unit: its state and the commands of its work (contract 3, Unit read body; decisions Q-UNIT-01, Q-UNIT-03). */
-import type { State } from '../../../runtime/vocabulary/states.js';
+import * as v from 'valibot';
+import { MODES } from '../../../runtime/vocabulary/modes.js';
+import { COMMANDS, type State, STATES } from '../../../runtime/vocabulary/states.js';
 import { progression, validCommands } from '../../../runtime/vocabulary/transitions.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { metadataBody } from '../../platform/store/read-body.js';
+import { Condition as ConditionBody, type ToldBy } from '../../platform/http/replies.js';
+import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
 import type { Resource, Condition } from '../../platform/store/resource.js';
-import { allocationQueue } from '../batches/start/allocation-queue.js';
-import { blockedBecause, type BlockedWorld, unitBlockedBy } from '../batches/reading/blocked-by.js';
+import { allocationQueue, QueueEntry } from '../batches/start/allocation-queue.js';
+import { blockedBecause, type BlockedWorld, Blocker, unitBlockedBy } from '../batches/reading/blocked-by.js';
 import { lookAtShown } from '../batches/recovery/unrecovered.js';
+import { CommandRejection } from '../runs/command-rejection.js';
 import { modulesOf, resolvedModuleOf } from '../control-modules/modules.js';
-import { UNIT_SCAN_INTERVAL_DEFAULT, type UnitSpec, type UnitStatus, unitMode } from '../plant/kind.js';
+import { ActiveWork, FailoverRequest, UNIT_SCAN_INTERVAL_DEFAULT, UnitSpec, type UnitStatus, unitMode } from '../plant/kind.js';
 import { IOModule } from '../io-modules/kind.js';
 
+export const UnitBody = v.strictObject({
+  name: v.string(),
+  processCell: v.string(),
+  description: v.string(),
+  symbolId: v.string(),
+  /** '' until the unit runtime was seen for the first time. */
+  state: v.picklist(['', ...STATES]),
+  mode: v.picklist(MODES),
+  /** Name of the batch or of the ad-hoc root that has it; empty when free. */
+  allocatedTo: v.string(),
+  activeWork: v.optional(ActiveWork),
+  controllerRef: v.string(),
+  runtimeReady: v.boolean(),
+  runtimeMessage: v.string(),
+  validCommands: v.array(v.picklist(COMMANDS)),
+  progression: v.picklist(['waiting', 'acting', 'final']),
+  runtimeImage: v.string(),
+  runtimeBuild: v.strictObject({
+    podName: v.string(),
+    verdict: v.picklist(['unread', 'current', 'superseded', 'blocked']),
+    summary: v.string(),
+    condition: v.omit(ConditionBody, ['type']),
+  }),
+  conditions: v.array(ConditionBody),
+  failoverRequest: v.nullable(FailoverRequest),
+  autoFailover: v.strictObject({ suspended: v.boolean(), triedNodes: v.array(v.string()), summary: v.string() }),
+  writePosture: v.strictObject({ verdict: v.picklist(['undeclared', 'narrowed', 'declared']), summary: v.string() }),
+  capabilities: UnitSpec.entries.capabilities,
+  roleBindings: UnitSpec.entries.roleBindings,
+  scanInterval: v.string(),
+  availability: UnitSpec.entries.availability,
+  permissives: UnitSpec.entries.permissives,
+  commandRejection: v.optional(CommandRejection),
+  /** Batches that wait for it, the one that gets it next first. */
+  allocationQueue: v.array(QueueEntry),
+  heldInside: v.boolean(),
+  blockedBecause: v.string(),
+  blockedBy: v.array(Blocker),
+  ...SITE_METADATA,
+});
+export type UnitBody = ToldBy<typeof UnitBody>;
+
 /** The unit as the contract serves it: state and commands of its work, never its I/O configuration (contract 3, Unit read body). */
-export function unitBody(stored: Resource<UnitSpec, UnitStatus>, read: StoreReader, world: BlockedWorld): unknown {
+export function unitBody(stored: Resource<UnitSpec, UnitStatus>, read: StoreReader, world: BlockedWorld): UnitBody {
   const { shown: resource, blockedBy: standing } = lookAtShown(world.store, stored);
   const { metadata, spec, status } = resource;
   const { site, name } = metadata;
@@ -55,7 +101,7 @@ export function unitBody(stored: Resource<UnitSpec, UnitStatus>, read: StoreRead
 }
 
 /** Verdict `blocked` means that a running batch holds the runtime, so that a restart is refused (contract 3, Unit read body). */
-function runtimeBuild({ runtime, allocatedTo, conditions }: UnitStatus): unknown {
+function runtimeBuild({ runtime, allocatedTo, conditions }: UnitStatus): UnitBody['runtimeBuild'] {
   const seen = conditions.find((condition) => condition.type === 'RuntimeBuild');
   const verdict = runtime.podName === '' ? 'unread' : seen?.status === 'False' ? (allocatedTo === '' ? 'superseded' : 'blocked') : 'current';
   const summary = {
@@ -68,12 +114,12 @@ function runtimeBuild({ runtime, allocatedTo, conditions }: UnitStatus): unknown
   return { podName: runtime.podName, verdict, summary, condition };
 }
 
-function pick(condition: Condition | undefined): unknown {
+function pick(condition: Condition | undefined): UnitBody['runtimeBuild']['condition'] | undefined {
   return condition && { status: condition.status, reason: condition.reason, message: condition.message };
 }
 
 /** Decisions D-UNIT-03: undeclared beats narrowed beats declared. */
-export function unitWritePosture({ metadata }: Resource<UnitSpec, UnitStatus>, read: StoreReader): { verdict: string; summary: string } {
+export function unitWritePosture({ metadata }: Resource<UnitSpec, UnitStatus>, read: StoreReader): UnitBody['writePosture'] {
   const modules = modulesOf(read, metadata.site, metadata.name);
   const used = new Map<string, boolean>();
   for (const module of modules) {

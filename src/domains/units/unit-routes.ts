@@ -2,12 +2,14 @@
 import { crudRoutes } from '../../platform/http/crud.js';
 import type { BlockedWorld } from '../batches/reading/blocked-by.js';
 import { refuseUnitEdit, unitRules } from '../plant/rules.js';
-import { unitBody } from './unit-dto.js';
+import { UnitBody, unitBody } from './unit-dto.js';
 
 export const unitRoutes = [
   ...crudRoutes(unitRules, {
     read: 'read',
     write: 'engineer',
+    reply: UnitBody,
+    rows: { update: { errors: { 409: ['active_batch'] } }, delete: { errors: { 409: ['unit_active'] } } },
     dto: (unit, read, deps: BlockedWorld) => unitBody(unit, read, deps),
     derives: true,
     refuse({ before, spec }) {
