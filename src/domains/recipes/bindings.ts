@@ -2,11 +2,14 @@
  * The binding matrix (contract 3, Recipes; decisions 2.3, Q-RECIPE-15): which control module each role of each phase
  * gets on the unit its unit procedure will run on, and why not. Pure.
  */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { RoleSpec } from '../procedures/kind.js';
 import { expandRecipe, type PhaseLeaf, type Templates } from './expand.js';
 import type { MasterRecipeSpec } from './kind.js';
 
-export type BindingIssue = 'Unmapped' | 'CMNotFound' | 'TypeMismatch';
+export const BINDING_ISSUES = ['Unmapped', 'CMNotFound', 'TypeMismatch'] as const;
+export type BindingIssue = (typeof BINDING_ISSUES)[number];
 
 /** A control module of the unit, as far as binding needs it. */
 export interface BoundModule {
@@ -63,23 +66,25 @@ function bindRole(role: RoleSpec, unitRole: string, entries: ReadonlyMap<string,
   return { ...unbound, issue: 'Unmapped', message: `role ${unitRole} has no entry in roleBindings and ${why}` };
 }
 
-export interface BindingRow {
-  readonly step: string;
-  readonly phaseTemplate: string;
-  readonly role: string;
-  readonly requiredType: string;
-  readonly unit: string;
-  readonly boundCM: string;
-  readonly cmModuleType: string;
-  readonly issue?: BindingIssue;
-  readonly message?: string;
-}
+export const BindingRow = v.strictObject({
+  step: v.string(),
+  phaseTemplate: v.string(),
+  role: v.string(),
+  requiredType: v.string(),
+  unit: v.string(),
+  boundCM: v.string(),
+  cmModuleType: v.string(),
+  issue: v.optional(v.picklist(BINDING_ISSUES)),
+  message: v.optional(v.string()),
+});
+export type BindingRow = ToldBy<typeof BindingRow>;
 
-export interface BindingMatrix {
-  readonly rows: readonly BindingRow[];
-  readonly notes: readonly string[];
-  readonly violations: number;
-}
+export const BindingMatrix = v.strictObject({
+  rows: v.array(BindingRow),
+  notes: v.array(v.string()),
+  violations: v.number(),
+});
+export type BindingMatrix = ToldBy<typeof BindingMatrix>;
 
 /** The units of a site, as far as binding needs them. */
 export interface SiteUnits {

@@ -1,15 +1,84 @@
 /** Read bodies of recipes (decisions Q-RECIPE-01, Q-RECIPE-04, Q-RECIPE-08, Q-RECIPE-11). */
+import * as v from 'valibot';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { metadataBody } from '../../platform/store/read-body.js';
+import { Condition as ConditionBody, type ToldBy } from '../../platform/http/replies.js';
+import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
 import type { Condition, Resource } from '../../platform/store/resource.js';
-import { type ControlRecipeSpec, type MasterRecipeSpec, type MasterRecipeStatus, type RecipeRevisionSpec, MasterRecipe } from './kind.js';
+import { type ControlRecipeSpec, LifecycleEntry, MasterRecipe, MasterRecipeSpec, type MasterRecipeStatus, RECIPE_PHASES, type RecipeRevisionSpec, UsedTemplate } from './kind.js';
+import { ParameterValue, ProceduralChartField } from '../procedures/kind.js';
 import { expandRecipe, templatesOf } from './expand.js';
-import { changeWords, templateChanges } from './released.js';
+import { changeWords, TemplateChange, templateChanges } from './released.js';
 import { heldBy } from './rules.js';
 import { bindingMatrix } from './validity.js';
 import { withdrawnMembers } from '../procedures/template-notes.js';
 
-export function recipeBody(resource: Resource<MasterRecipeSpec, MasterRecipeStatus>, read: StoreReader): unknown {
+const { formula: _input, ...recipeMembers } = MasterRecipeSpec.entries;
+/** As it is stored: the short form `formula` is taken and becomes a formula of the list. */
+const RecipeSpec = v.strictObject(recipeMembers);
+
+export const RecipeBody = v.strictObject({
+  name: v.string(),
+  phase: v.picklist(RECIPE_PHASES),
+  spec: RecipeSpec,
+  revision: v.number(),
+  digest: v.string(),
+  lifecycle: v.array(LifecycleEntry),
+  /** Batches that run it, or will. */
+  heldBy: v.array(v.string()),
+  notes: v.array(v.string()),
+  conditions: v.array(ConditionBody),
+  templateChanges: v.array(TemplateChange),
+  ...SITE_METADATA,
+});
+export type RecipeBody = ToldBy<typeof RecipeBody>;
+
+export const RevisionItem = v.strictObject({
+  revision: v.number(),
+  createdAt: v.string(),
+  createdBy: v.string(),
+  phase: v.picklist(RECIPE_PHASES),
+  digest: v.string(),
+  summary: v.string(),
+  revertedTo: v.optional(v.number()),
+});
+export type RevisionItem = ToldBy<typeof RevisionItem>;
+
+/** A template as it was when somebody wrote it down; its spec is that of its kind. */
+const FrozenTemplate = v.strictObject({ kind: v.string(), name: v.string(), digest: v.string(), spec: v.record(v.string(), v.unknown()) });
+
+export const RevisionBody = v.strictObject({
+  ...RevisionItem.entries,
+  spec: RecipeSpec,
+  templates: v.array(UsedTemplate),
+  signatures: v.array(LifecycleEntry),
+  released: v.array(FrozenTemplate),
+});
+
+export const ControlRecipeBody = v.strictObject({
+  name: v.string(),
+  batch: v.string(),
+  batchID: v.string(),
+  masterRecipe: v.string(),
+  masterRevision: v.number(),
+  productID: v.string(),
+  version: v.string(),
+  formulaName: v.string(),
+  digest: v.string(),
+  createdAt: v.string(),
+  spec: v.strictObject({
+    parameters: v.array(ParameterValue),
+    chart: ProceduralChartField,
+    templates: v.array(FrozenTemplate),
+    allocation: v.record(v.string(), v.string()),
+    batchSize: v.strictObject({ nominal: v.string(), min: v.string(), max: v.string(), engineeringUnit: v.string() }),
+    coordinationRefs: v.array(v.strictObject({ kind: v.string(), name: v.string() })),
+    holdPropagation: recipeMembers.holdPropagation,
+    onPhaseFailure: recipeMembers.onPhaseFailure,
+    allocationPolicy: recipeMembers.allocation,
+  }),
+});
+
+export function recipeBody(resource: Resource<MasterRecipeSpec, MasterRecipeStatus>, read: StoreReader): RecipeBody {
   const { metadata, spec, status } = resource;
   return {
     name: metadata.name,
@@ -48,7 +117,7 @@ function withdrawnNotes({ metadata, spec }: Resource<MasterRecipeSpec, MasterRec
   return [...new Set(phases.flatMap(({ phaseTemplate, template }) => (template ? withdrawnMembers(template).map((note) => `phase template ${phaseTemplate}: ${note}`) : [])))];
 }
 
-export function revisionItem({ metadata, spec }: Resource<RecipeRevisionSpec>): Record<string, unknown> {
+export function revisionItem({ metadata, spec }: Resource<RecipeRevisionSpec>): RevisionItem {
   return {
     revision: spec.revision,
     createdAt: metadata.createdAt,
@@ -60,7 +129,7 @@ export function revisionItem({ metadata, spec }: Resource<RecipeRevisionSpec>): 
   };
 }
 
-export function revisionBody(revision: Resource<RecipeRevisionSpec>): unknown {
+export function revisionBody(revision: Resource<RecipeRevisionSpec>) {
   return {
     ...revisionItem(revision),
     spec: revision.spec.spec,
@@ -70,7 +139,7 @@ export function revisionBody(revision: Resource<RecipeRevisionSpec>): unknown {
   };
 }
 
-export function controlRecipeBody({ metadata, spec }: Resource<ControlRecipeSpec>): unknown {
+export function controlRecipeBody({ metadata, spec }: Resource<ControlRecipeSpec>) {
   const { recipe, ...facts } = spec;
   // whole: `digest` is that of `spec`, so that everybody can make it anew (decisions 8.6)
   return { name: metadata.name, ...facts, createdAt: metadata.createdAt, spec: recipe };

@@ -8,7 +8,7 @@ import { created, done, type RequestContext } from '../../platform/http/route.js
 import { companionsOf } from '../../platform/store/companions.js';
 import type { Store } from '../../platform/store/store.js';
 import { addFormula, formulaOf, removeFormula, replaceFormula } from './formulas.js';
-import { Formula, FormulaParameter, type MasterRecipeSpec, MasterRecipe } from './kind.js';
+import { Formula, FormulaParameter, MasterRecipe, type MasterRecipeSpec, RECIPE_PHASES } from './kind.js';
 import { requireRecipe } from './lifecycle.js';
 import { RECIPE_PATH, recipeExists, type RecipeDeps, route } from './recipe-route.js';
 import { checkFormula, EDITABLE, masterRecipeRules } from './rules.js';
@@ -45,6 +45,9 @@ const audit = {
   target: ({ site, name }: { readonly site: string; readonly name: string }) => ({ kind: 'MasterRecipe', name, site }),
 } as const;
 
+/** With the recipe that it belongs to. */
+const SiteFormula = v.strictObject({ site: v.string(), recipe: v.string(), version: v.string(), phase: v.picklist(RECIPE_PHASES), ...Formula.entries });
+
 const FormulaChange = v.strictObject({
   name: v.optional(v.string()),
   default: v.optional(v.nullable(v.boolean())),
@@ -58,6 +61,7 @@ export const formulaRoutes = [
     path: FORMULAS,
     action: 'formula:list',
     tier: 'read',
+    reply: v.array(Formula),
     summary: 'Formulas of a recipe',
     exists: recipeExists,
     handle: ({ params: { site, name } }, { store }) => [...requireRecipe(store, site, name).spec.formulas].sort((a, b) => (a.name < b.name ? -1 : 1)),
@@ -67,6 +71,8 @@ export const formulaRoutes = [
     path: FORMULAS,
     action: 'formula:create',
     tier: 'engineer',
+    reply: Formula,
+    errors: { 409: ['recipe_phase', 'already_exists'] },
     summary: 'Add a formula; the first one is the default',
     body: Formula,
     audit: { ...audit, action: 'Create' },
@@ -83,6 +89,7 @@ export const formulaRoutes = [
     path: ONE,
     action: 'formula:read',
     tier: 'read',
+    reply: Formula,
     summary: 'One formula',
     exists: formulaExists,
     handle: ({ params: { site, name, formulaName } }, { store }) => formulaOf(requireRecipe(store, site, name).spec, formulaName),
@@ -92,6 +99,8 @@ export const formulaRoutes = [
     path: ONE,
     action: 'formula:update',
     tier: 'engineer',
+    reply: Formula,
+    errors: { 409: ['recipe_phase'] },
     summary: 'Change a formula; members left out keep their value',
     body: FormulaChange,
     audit,
@@ -113,6 +122,7 @@ export const formulaRoutes = [
     path: ONE,
     action: 'formula:delete',
     tier: 'engineer',
+    errors: { 409: ['recipe_phase', 'default_formula'] },
     summary: 'Remove a formula',
     audit: { ...audit, action: 'Delete' },
     exists: formulaExists,
@@ -126,6 +136,7 @@ export const formulaRoutes = [
     path: '/api/v1/formulas',
     action: 'formula:list',
     tier: 'read',
+    reply: v.array(SiteFormula),
     summary: 'All formulas of the sites the caller may see',
     handle: ({ caller }, { store }) =>
       store

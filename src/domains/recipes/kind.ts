@@ -1,5 +1,6 @@
 /** Master recipes, their revisions and control recipes (contract 3, Recipes; decisions 1.7, RECIPE). */
 import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import { NumberText, Required, Text } from '../../platform/store/fields.js';
 import { type Kind, named, type Reference } from '../../platform/store/kind.js';
@@ -67,16 +68,17 @@ export type MasterRecipeSpec = v.InferOutput<typeof MasterRecipeSpec>;
 export const RECIPE_PHASES = ['Draft', 'Rejected', 'Approved', 'Released', 'Effective', 'Withdrawn'] as const;
 export type RecipePhase = (typeof RECIPE_PHASES)[number];
 
-export interface LifecycleEntry {
-  readonly action: string;
-  readonly from: RecipePhase;
-  readonly to: RecipePhase;
-  readonly actionBy: string;
-  readonly actionAt: string;
-  readonly reason: string;
+export const LifecycleEntry = v.strictObject({
+  action: v.string(),
+  from: v.picklist(RECIPE_PHASES),
+  to: v.picklist(RECIPE_PHASES),
+  actionBy: v.string(),
+  actionAt: v.string(),
+  reason: v.string(),
   /** Digest of the signature record (decisions Q-RECIPE-07). */
-  readonly signature: string;
-}
+  signature: v.string(),
+});
+export type LifecycleEntry = ToldBy<typeof LifecycleEntry>;
 
 export interface MasterRecipeStatus {
   readonly phase: RecipePhase;
@@ -109,13 +111,14 @@ export const MasterRecipe: Kind<MasterRecipeSpec, MasterRecipeStatus> = {
 };
 
 /** A template that a step stands for, with the digest of its content: what a revision rested on. */
-export interface UsedTemplate {
+export const UsedTemplate = v.strictObject({
   /** Step path, for example `makeResin/charge/monomer`. */
-  readonly path: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly digest: string;
-}
+  path: v.string(),
+  kind: v.string(),
+  name: v.string(),
+  digest: v.string(),
+});
+export type UsedTemplate = ToldBy<typeof UsedTemplate>;
 
 /** A template as it was released (D-C-11). */
 export interface ReleasedTemplate {

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { missing } from '../../platform/base/refusal.js';
 import type { RequestContext, Route } from '../../platform/http/route.js';
-import { confirmTemplates, type LifecycleActor, moveRecipe, revertRecipe } from './lifecycle.js';
+import { ConfirmedTemplates, confirmTemplates, type LifecycleActor, LifecycleReply, moveRecipe, Reverted, revertRecipe } from './lifecycle.js';
 import { recipeExists, RECIPE_PATH, type RecipeDeps, route } from './recipe-route.js';
 import { LIFECYCLE } from './rules.js';
 
@@ -24,6 +24,8 @@ const steps: readonly Route<RecipeDeps>[] = LIFECYCLE.map(({ by: action, from, t
     path: `${RECIPE_PATH}/${action}`,
     action: `masterrecipe:${action}`,
     tier: 'supervise',
+    reply: LifecycleReply,
+    errors: { 409: ['recipe_phase', 'recipe_invalid'] },
     summary: `Sign a recipe from ${from} to ${to}`,
     body: Reason,
     reason: 'nonempty',
@@ -40,6 +42,8 @@ const revert = route({
   path: `${RECIPE_PATH}/revisions/{revision}/revert`,
   action: 'masterrecipe:revert',
   tier: 'supervise',
+  reply: Reverted,
+  errors: { 409: ['recipe_phase', 'recipe_held', 'duplicate_version'] },
   summary: 'Sign a recipe back to Draft with the content of an older revision',
   body: Reason,
   reason: 'nonempty',
@@ -55,7 +59,8 @@ const confirm = route({
   action: 'masterrecipe:confirm-templates',
   tier: 'supervise',
   summary: 'Sign that templates which were changed after the release of a recipe are run by it from now on',
-  reply: '{name, phase, actionBy, actionAt, reason, signature, templates: [{kind, name, digest}]}',
+  reply: ConfirmedTemplates,
+  errors: { 409: ['recipe_phase', 'templates_unchanged'] },
   body: v.strictObject({ reason: v.optional(v.string(), ''), confirm: v.pipe(v.array(v.pipe(v.string(), v.minLength(1))), v.minLength(1)) }),
   reason: 'nonempty',
   freshToken: true,

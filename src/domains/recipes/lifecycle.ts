@@ -2,12 +2,23 @@
  * The signed life of a master recipe (contract 3, Master recipe lifecycle; decisions Q-RECIPE-06..13): approve, reject,
  * release, activate, withdraw, revert. Every step is one transaction: status, revision and signed audit record.
  */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { timestamp, type Clock } from '../../platform/base/clock.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
-import { type LifecycleEntry, type MasterRecipeSpec, type MasterRecipeStatus, type RecipePhase, MasterRecipe, RecipeRevision, type ReleasedTemplate } from './kind.js';
+import {
+  type LifecycleEntry,
+  type MasterRecipeSpec,
+  type MasterRecipeStatus,
+  RECIPE_PHASES,
+  type RecipePhase,
+  MasterRecipe,
+  RecipeRevision,
+  type ReleasedTemplate,
+} from './kind.js';
 import { heldBy, type LifecycleAction, nextPhase, refuseDuplicate, REVERTIBLE } from './rules.js';
 import { recipeDigest, revise, revisionName, signRevision } from './revisions.js';
 import { presentTemplates, releasedTemplates, releasedView, templateChanges } from './released.js';
@@ -28,14 +39,15 @@ export interface LifecycleActor {
   audit(entry: Partial<AuditDraft>): AuditDraft;
 }
 
-export interface LifecycleReply {
-  readonly name: string;
-  readonly phase: RecipePhase;
-  readonly actionBy: string;
-  readonly actionAt: string;
-  readonly reason: string;
-  readonly signature: string;
-}
+export const LifecycleReply = v.strictObject({
+  name: v.string(),
+  phase: v.picklist(RECIPE_PHASES),
+  actionBy: v.string(),
+  actionAt: v.string(),
+  reason: v.string(),
+  signature: v.string(),
+});
+export type LifecycleReply = ToldBy<typeof LifecycleReply>;
 
 type RecipeResource = Resource<MasterRecipeSpec, MasterRecipeStatus>;
 
@@ -44,6 +56,12 @@ export function requireRecipe(store: Store, site: string, name: string): RecipeR
   if (!recipe) throw missing('recipe', name);
   return recipe;
 }
+
+export const ConfirmedTemplates = v.strictObject({
+  ...LifecycleReply.entries,
+  templates: v.array(v.strictObject({ kind: v.string(), name: v.string(), digest: v.string() })),
+});
+export const Reverted = v.strictObject({ ...LifecycleReply.entries, revision: v.number(), revertedTo: v.number() });
 
 export async function moveRecipe(deps: LifecycleDeps, site: string, name: string, action: LifecycleAction, reason: string, actor: LifecycleActor): Promise<LifecycleReply> {
   const recipe = requireRecipe(deps.store, site, name);
@@ -70,7 +88,7 @@ export async function confirmTemplates(
   confirm: readonly string[],
   reason: string,
   actor: LifecycleActor,
-): Promise<LifecycleReply & { readonly templates: readonly Omit<ReleasedTemplate, 'spec'>[] }> {
+): Promise<ToldBy<typeof ConfirmedTemplates>> {
   const { store } = deps;
   const recipe = requireRecipe(store, site, name);
   const { phase, revision } = recipe.status;
@@ -112,14 +130,7 @@ function refuseInvalid(store: Store, recipe: RecipeResource): void {
 }
 
 /** Back to Draft with the content of an older revision, which becomes a new one (decisions Q-RECIPE-03, Q-RECIPE-09). */
-export async function revertRecipe(
-  deps: LifecycleDeps,
-  site: string,
-  name: string,
-  revision: number,
-  reason: string,
-  actor: LifecycleActor,
-): Promise<LifecycleReply & { readonly revision: number; readonly revertedTo: number }> {
+export async function revertRecipe(deps: LifecycleDeps, site: string, name: string, revision: number, reason: string, actor: LifecycleActor): Promise<ToldBy<typeof Reverted>> {
   const recipe = requireRecipe(deps.store, site, name);
   const wanted = deps.store.get(RecipeRevision, site, revisionName(name, revision));
   if (!wanted) throw missing('revision', `${revision} of recipe ${name}`);

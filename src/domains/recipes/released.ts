@@ -3,6 +3,8 @@
  * released, and a batch is made from it. An edit of a template reaches a batch through a new version, or after somebody has
  * confirmed it with a signature.
  */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -10,19 +12,20 @@ import { type MasterRecipeSpec, type MasterRecipeStatus, type RecipeRevisionSpec
 import { diff, revisionName, summarise } from './revisions.js';
 import { templateNamed, usedTemplates } from './used-templates.js';
 
-export interface TemplateChange {
-  readonly kind: string;
-  readonly name: string;
+export const TemplateChange = v.strictObject({
+  kind: v.string(),
+  name: v.string(),
   /** Display name of who changed it; '' when it was not changed through the gateway, or before this version. */
-  readonly by: string;
+  by: v.string(),
   /** '' when it does not exist any more. */
-  readonly at: string;
-  readonly released: string;
+  at: v.string(),
+  released: v.string(),
   /** Digest of the present content, which `confirm-templates` names; '' when it does not exist any more. */
-  readonly present: string;
+  present: v.string(),
   /** One sentence each. */
-  readonly differences: readonly string[];
-}
+  differences: v.array(v.string()),
+});
+export type TemplateChange = ToldBy<typeof TemplateChange>;
 
 type RecipeResource = Resource<MasterRecipeSpec, MasterRecipeStatus>;
 

@@ -1,15 +1,16 @@
 /** Revisions and their differences (decisions Q-RECIPE-08). */
+import * as v from 'valibot';
 import { invalid, missing } from '../../platform/base/refusal.js';
 import { parameters, required, whole } from '../../platform/http/parameters.js';
 import type { Query } from '../../platform/http/route.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { recipeChanges, type RecipeContent } from './diff-words.js';
-import { revisionBody, revisionItem } from './dto.js';
+import { RevisionBody, revisionBody, RevisionItem, revisionItem } from './dto.js';
 import { type RecipeRevisionSpec, RecipeRevision } from './kind.js';
 import { revisionNumber } from './lifecycle-routes.js';
 import { recipeExists, RECIPE_PATH, route } from './recipe-route.js';
-import { diff, revisionName, revisionsOf } from './revisions.js';
+import { diff, DiffEntry, revisionName, revisionsOf } from './revisions.js';
 import { parameterUnit } from './used-templates.js';
 
 function requireRevision(store: Store, site: string, name: string, revision: number): Resource<RecipeRevisionSpec> {
@@ -30,6 +31,8 @@ function contentOf(store: Store, { metadata, spec }: Resource<RecipeRevisionSpec
   return { spec: spec.spec, ...(templates ? { templates } : {}), unitOf: (step, parameter) => parameterUnit(store, metadata.site, step, parameter) };
 }
 
+const RevisionDifference = v.strictObject({ name: v.string(), v1: v.number(), v2: v.number(), changes: v.array(DiffEntry), summary: v.array(v.string()) });
+
 const REVISION = whole(1, 999_999_999, 'number of a revision');
 
 export const revisionRoutes = [
@@ -38,6 +41,7 @@ export const revisionRoutes = [
     path: `${RECIPE_PATH}/revisions`,
     action: 'masterrecipe:list-revisions',
     tier: 'read',
+    reply: v.array(RevisionItem),
     summary: 'Revisions of a recipe, newest first',
     exists: recipeExists,
     handle: ({ params: { site, name } }, { store }) => revisionsOf(store, site, name).map(revisionItem),
@@ -48,6 +52,7 @@ export const revisionRoutes = [
     action: 'masterrecipe:diff-revisions',
     tier: 'read',
     query: parameters({ v1: required(REVISION), v2: required(REVISION) }),
+    reply: RevisionDifference,
     summary: 'Differences between two revisions, in the document and in words; query v1 and v2',
     exists: recipeExists,
     handle({ params: { site, name }, query }, { store }) {
@@ -62,6 +67,7 @@ export const revisionRoutes = [
     path: `${RECIPE_PATH}/revisions/{revision}`,
     action: 'masterrecipe:read-revision',
     tier: 'read',
+    reply: RevisionBody,
     summary: 'One revision with its spec and signatures',
     exists: recipeExists,
     handle: ({ params: { site, name, revision } }, { store }) => revisionBody(requireRevision(store, site, name, revisionNumber(revision))),

@@ -2,6 +2,8 @@
  * Revisions of master recipes (decisions Q-RECIPE-08): every accepted write that changes the spec makes one, in the same
  * transaction, so that what was signed can always be shown again.
  */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Companions, StoreReader, Written } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -84,13 +86,14 @@ export function signRevision(
   return { status: { ...status, phase: entry.to, lifecycle: [...status.lifecycle, entry] }, puts: signed as Put[] };
 }
 
-export interface DiffEntry {
+export const DiffEntry = v.strictObject({
   /** JSON Pointer (RFC 6901). */
-  readonly path: string;
-  readonly op: 'add' | 'remove' | 'replace';
-  readonly from?: unknown;
-  readonly to?: unknown;
-}
+  path: v.string(),
+  op: v.picklist(['add', 'remove', 'replace']),
+  from: v.optional(v.unknown()),
+  to: v.optional(v.unknown()),
+});
+export type DiffEntry = ToldBy<typeof DiffEntry>;
 
 /** Differences in document order; arrays whose items have names are compared by name, others by place. */
 export function diff(from: unknown, to: unknown, path = ''): DiffEntry[] {

@@ -7,8 +7,9 @@ import { created } from '../../platform/http/route.js';
 import { companionsOf } from '../../platform/store/companions.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { refOf } from '../../platform/store/resource.js';
+import { BindingMatrix } from './bindings.js';
 import { Batch, isFinalBatch } from '../batches/kind.js';
-import { controlRecipeBody, recipeBody } from './dto.js';
+import { ControlRecipeBody, controlRecipeBody, RecipeBody, recipeBody } from './dto.js';
 import { formulaRoutes } from './formula-routes.js';
 import { MasterRecipe } from './kind.js';
 import { requireRecipe } from './lifecycle.js';
@@ -16,7 +17,7 @@ import { lifecycleRoutes } from './lifecycle-routes.js';
 import { recipeExists, RECIPE_PATH, route, type RecipeDeps } from './recipe-route.js';
 import { revisionRoutes } from './revision-routes.js';
 import { revisionsOf } from './revisions.js';
-import { bindingMatrix, unitBindings } from './validity.js';
+import { bindingMatrix, UnitBindingRow, unitBindings } from './validity.js';
 import { BUMPS, nextVersion } from './version.js';
 import { Unit } from '../plant/kind.js';
 import { masterRecipeRules, controlRecipeRules } from './rules.js';
@@ -40,6 +41,8 @@ const newVersion = route({
   path: `${RECIPE_PATH}/new-version`,
   action: 'masterrecipe:new-version',
   tier: 'engineer',
+  reply: { 201: RecipeBody },
+  errors: { 400: ['no_product_id', 'invalid_name'], 409: ['already_exists'] },
   summary: 'Copy a recipe into a Draft with the next version of its product family',
   body: v.strictObject({ bump: v.optional(v.picklist(BUMPS), 'major') }),
   audit: { action: 'Create', category: 'masterrecipe' },
@@ -63,6 +66,7 @@ const recipeBindings = route({
   path: `${RECIPE_PATH}/bindings`,
   action: 'masterrecipe:bindings',
   tier: 'read',
+  reply: v.strictObject({ recipe: v.string(), version: v.string(), ...BindingMatrix.entries }),
   summary: 'Which control module each role of each phase gets, and what keeps one from being usable',
   exists: recipeExists,
   handle({ params: { site, name } }, { store }) {
@@ -76,6 +80,7 @@ const bindingsOfUnit = route({
   path: '/api/v1/sites/{site}/units/{name}/bindings',
   action: 'unit:bindings',
   tier: 'read',
+  reply: v.strictObject({ unit: v.string(), rows: v.array(UnitBindingRow) }),
   summary: 'The binding rows of all recipes that may run on the unit',
   exists({ site, name }, { store }) {
     if (!store.get(Unit, site, name)) throw missing('unit', name);
@@ -88,6 +93,7 @@ export const recipeRoutes = [
     read: 'read',
     write: 'engineer',
     dto: recipeBody,
+    reply: RecipeBody,
     derives: true,
     also: ({ verb, read, site, name }) => (verb === 'delete' ? { removes: revisionsOf(read, site, name).map(refOf) } : {}),
   }),
@@ -95,6 +101,7 @@ export const recipeRoutes = [
     read: 'read',
     write: 'engineer',
     dto: controlRecipeBody,
+    reply: ControlRecipeBody,
     only: ['list', 'read', 'delete'],
     barrier: { delete: (_params, deps: RecipeDeps) => refuseInProduction(deps, 'control recipes') },
     refuse: ({ before, read, site }) => refuseActiveBatch(before?.spec.batch ?? '', site, read),

@@ -1,6 +1,8 @@
 /** What keeps a recipe from being run although it may be stored (decisions D-RECIPE-02): dangling references and bindings. */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { type BindingMatrix, type BindingRow, bindRecipe } from './bindings.js';
+import { type BindingMatrix, BindingRow, bindRecipe } from './bindings.js';
 import { templatesOf } from './expand.js';
 import { type MasterRecipeSpec, MasterRecipe } from './kind.js';
 import { siteUnits } from './site-units.js';
@@ -24,8 +26,11 @@ export function recipeProblems(read: StoreReader, site: string, recipe: MasterRe
   ];
 }
 
+export const UnitBindingRow = v.strictObject({ ...BindingRow.entries, recipe: v.string() });
+type UnitBindingRow = ToldBy<typeof UnitBindingRow>;
+
 /** Rows of the recipes not Rejected or Withdrawn whose steps resolve to the unit (decisions Q-RECIPE-15). */
-export function unitBindings(read: StoreReader, site: string, unit: string): (BindingRow & { readonly recipe: string })[] {
+export function unitBindings(read: StoreReader, site: string, unit: string): UnitBindingRow[] {
   const templates = templatesOf(read, site);
   const units = siteUnits(read, site);
   return read
