@@ -8,7 +8,7 @@ import { ControlModule } from '../control-modules/kind.js';
 import { Unit } from '../plant/kind.js';
 import { TagDescriptor, type TagEntry } from './catalog.js';
 import { reachable, TagValue, tagValue, withValues } from './live.js';
-import { checkTagBarriers, findTag, TAG_WRITE_CATEGORY, type TagDeps, writeTag } from './write.js';
+import { checkTagBarriers, findTag, TAG_WRITE_CATEGORY, TAG_WRITE_ERRORS, type TagDeps, writeTag } from './write.js';
 
 const TAG_FILTER = { unit: text(), moduleType: text() };
 const route = routesFor<TagDeps>();
@@ -16,14 +16,6 @@ const WriteBody = v.strictObject({ value: v.unknown() });
 const Values = v.array(TagValue);
 /** `recorded` false: written while the storage refused, so its audit record follows. */
 const WrittenTag = v.strictObject({ ok: v.literal(true), address: v.string(), message: v.string(), recorded: v.optional(v.literal(false)) });
-const WRITE_ERRORS = {
-  400: ['invalid_value', 'out_of_range'],
-  403: ['automatic_mode', 'read_only_tag'],
-  404: ['unknown_tag'],
-  409: ['outputs_withheld'],
-  502: ['write_failed'],
-  503: ['runtime_unreachable', 'device_unreachable', 'busy'],
-} as const;
 
 export const tagRoutes = [
   route({
@@ -79,7 +71,7 @@ export const tagRoutes = [
     tier: 'operate',
     body: WriteBody,
     reply: WrittenTag,
-    errors: WRITE_ERRORS,
+    errors: TAG_WRITE_ERRORS,
     whileStorageRefuses: true, // the stop of a device; every other value is refused by the storage itself
     summary: 'Write one tag',
     audit: { action: 'Update', category: TAG_WRITE_CATEGORY, target: ({ site, address }) => ({ kind: 'Tag', name: address, site }) },
@@ -122,7 +114,7 @@ export const tagRoutes = [
     tier: 'operate',
     body: WriteBody,
     reply: WrittenTag,
-    errors: WRITE_ERRORS,
+    errors: TAG_WRITE_ERRORS,
     whileStorageRefuses: true, // the stop of a device; every other value is refused by the storage itself
     summary: 'Write one tag of a control module, by name',
     audit: { action: 'Update', category: TAG_WRITE_CATEGORY, target: ({ site, cm, tag }) => ({ kind: 'Tag', name: `${cm}.${tag}`, site }) },

@@ -24,6 +24,15 @@ import { unreachable } from './live.js';
 import { decodeWrite, servedValue } from './values.js';
 
 export const TAG_WRITE_CATEGORY = 'tag-write';
+/** What a write may be refused with, for the rows that write. */
+export const TAG_WRITE_ERRORS = {
+  400: ['invalid_value', 'out_of_range'],
+  403: ['automatic_mode', 'read_only_tag'],
+  404: ['unknown_tag'],
+  409: ['outputs_withheld'],
+  502: ['write_failed'],
+  503: ['runtime_unreachable', 'device_unreachable', 'busy'],
+} as const;
 const AUDITED_LENGTH_MAX = 4096; // as long as the longest text a tag takes
 
 export interface TagDeps {

@@ -1,10 +1,11 @@
 /** Overview of a site and of the plant (contract 2, Tags; decisions Q-TAG-15). */
+import * as v from 'valibot';
 import { timestamp } from '../../platform/base/clock.js';
 import { mayVisit } from '../../platform/http/caller.js';
 import { routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
 import { requireSite, Site } from '../plant/kind.js';
-import { type OverviewDeps, siteOverview } from './overview.js';
+import { type OverviewDeps, SiteOverview, siteOverview } from './overview.js';
 
 const route = routesFor<OverviewDeps & { readonly store: Store }>();
 
@@ -14,7 +15,7 @@ export const overviewRoutes = [
     path: '/api/v1/sites/{site}/overview',
     action: 'overview:read',
     tier: 'read',
-    reply: 'SiteOverview',
+    reply: SiteOverview,
     summary: 'Units, batches and alarms of a site',
     exists: ({ site }, { store }) => void requireSite(store, site),
     handle: ({ params }, deps) => siteOverview(params.site, deps),
@@ -24,7 +25,7 @@ export const overviewRoutes = [
     path: '/api/v1/overview',
     action: 'overview:read',
     tier: 'read',
-    reply: '{asOf, sites: SiteOverview[]}',
+    reply: v.strictObject({ asOf: v.string(), sites: v.array(SiteOverview) }),
     summary: 'All sites the caller may see',
     handle: ({ caller }, deps) => ({
       asOf: timestamp(deps.nowMs()),

@@ -1,12 +1,16 @@
 /** Site and plant overview (contract 2, Tags; decisions Q-TAG-15): what a screen shows before anybody has touched it. */
+import * as v from 'valibot';
+import { MODES } from '../../../runtime/vocabulary/modes.js';
+import { STATES } from '../../../runtime/vocabulary/states.js';
 import { timestamp } from '../../platform/base/clock.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { unendedBatches } from '../batches/reading/open-batches.js';
 import { asShown } from '../batches/recovery/unrecovered.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { moduleHealth } from '../control-modules/dto.js';
-import { Unit } from '../plant/kind.js';
+import { ActiveWork, Unit } from '../plant/kind.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import type { AlarmView } from '../alarms/counts.js';
 
@@ -17,7 +21,43 @@ export interface OverviewDeps {
   nowMs(): number;
 }
 
-export function siteOverview(site: string, { store, runtimes, alarms, nowMs }: OverviewDeps) {
+const Counts = { active: v.number(), unacknowledged: v.number() };
+
+export const SiteOverview = v.strictObject({
+  site: v.string(),
+  asOf: v.string(),
+  units: v.array(
+    v.strictObject({
+      name: v.string(),
+      processCell: v.string(),
+      /** '' until the unit runtime was seen for the first time. */
+      state: v.picklist(['', ...STATES]),
+      mode: v.picklist(MODES),
+      allocatedTo: v.string(),
+      activeWork: v.nullable(ActiveWork),
+      runtimeReady: v.boolean(),
+      heldInside: v.boolean(),
+      alarms: v.strictObject({ ...Counts, highestSeverity: v.string() }),
+    }),
+  ),
+  batches: v.array(
+    v.strictObject({
+      name: v.string(),
+      batchID: v.string(),
+      recipe: v.string(),
+      state: v.string(),
+      mode: v.picklist(MODES),
+      units: v.array(v.string()),
+      heldInside: v.boolean(),
+      startedAt: v.nullable(v.string()),
+    }),
+  ),
+  alarms: v.strictObject({ ...Counts, shelved: v.number(), bySeverity: v.record(v.string(), v.number()) }),
+  controlModules: v.strictObject({ running: v.number(), down: v.number(), compileError: v.number(), unknown: v.number() }),
+});
+export type SiteOverview = ToldBy<typeof SiteOverview>;
+
+export function siteOverview(site: string, { store, runtimes, alarms, nowMs }: OverviewDeps): SiteOverview {
   const all = alarms.ofSite(site);
   return {
     site,

@@ -5,7 +5,7 @@ import { created, Reply, routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
 import { Unit } from '../plant/kind.js';
 import { reachable } from '../tags/live.js';
-import type { Recordings } from './recordings.js';
+import { RecordingEntry, type Recordings } from './recordings.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 
 export interface RecordingRouteDeps {
@@ -29,7 +29,8 @@ export const recordingRoutes = [
     action: 'unit:runtime-record',
     tier: 'engineer',
     body: v.strictObject({ action: v.picklist(['start', 'stop']), seconds: v.optional(v.pipe(v.number(), v.minValue(1))) }),
-    reply: 'Recording',
+    reply: { 200: RecordingEntry, 201: RecordingEntry },
+    errors: { 400: ['out_of_range'], 409: ['recording_active', 'not_recording', 'storage_low'], 503: ['runtime_unreachable'] },
     summary: 'Start or stop a recording of the scan inputs, for replay',
     audit: { action: 'Request', category: 'runtime', target: ({ site, name }) => ({ kind: 'Unit', name, site }) },
     exists: here,
@@ -48,7 +49,7 @@ export const recordingRoutes = [
     path: `${RUNTIME}/recordings`,
     action: 'unit:runtime-recordings',
     tier: 'engineer',
-    reply: '{items: Recording[]}',
+    reply: v.strictObject({ items: v.array(RecordingEntry) }),
     summary: 'Recordings of the unit, the latest first',
     exists: here,
     handle: ({ params }, { recordings }) => ({ items: recordings.list(params.site, params.name) }),
@@ -59,6 +60,7 @@ export const recordingRoutes = [
     action: 'unit:runtime-recordings',
     tier: 'engineer',
     reply: 'file for `lineside replay`',
+    media: ['application/octet-stream'],
     summary: 'One recording as a file; `latest` names the last one that has ended',
     exists: here,
     handle: async ({ params }, { recordings }) => {

@@ -3,6 +3,8 @@
  * Beside each file stands its entry as JSON, so that a list needs no frame; an entry that says `Recording` without one under
  * way is a recording that a power cut or a dead worker has ended.
  */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { guardedPromise } from '../../platform/base/guarded.js';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -14,20 +16,21 @@ import { conflict, missing, Refusal } from '../../platform/base/refusal.js';
 import { RecordingFile } from './recording-file.js';
 import type { UnitLink } from '../placement/runtimes.js';
 
-export interface RecordingEntry {
-  readonly id: string;
-  readonly unit: string;
-  readonly state: 'Recording' | 'Complete' | 'Interrupted';
-  readonly startedBy: string;
-  readonly startedAt: string;
-  readonly endedAt: string;
+export const RecordingEntry = v.strictObject({
+  id: v.string(),
+  unit: v.string(),
+  state: v.picklist(['Recording', 'Complete', 'Interrupted']),
+  startedBy: v.string(),
+  startedAt: v.string(),
+  endedAt: v.string(),
   /** Why it ended: `stopped`, `duration`, `bytes`, `runtime-stopped`, `runtime-down`, `disk`; empty while it goes on. */
-  readonly ending: string;
-  readonly firstScan: number;
-  readonly lastScan: number;
+  ending: v.string(),
+  firstScan: v.number(),
+  lastScan: v.number(),
   /** Size of the file. */
-  readonly bytes: number;
-}
+  bytes: v.number(),
+});
+export type RecordingEntry = ToldBy<typeof RecordingEntry>;
 
 export interface RecordingSettings {
   readonly durationMaxMs: number;

@@ -23,11 +23,24 @@ import { NO_CELL } from '../plant/rules.js';
 import { phasesAtWork } from '../procedures/at-work.js';
 import { type ElementStatus, Phase, type PhaseSpec } from '../procedures/kind.js';
 import { adhocRoot } from '../procedures/roots.js';
-import { reachable, unreachable, withValues } from '../tags/live.js';
+import { reachable, TagValue, unreachable, withValues } from '../tags/live.js';
 import { servedValue } from '../tags/values.js';
-import { TAG_WRITE_CATEGORY, type TagDeps, writeAddress } from '../tags/write.js';
+import { TAG_WRITE_CATEGORY, TAG_WRITE_ERRORS, type TagDeps, writeAddress } from '../tags/write.js';
 import type { UnitJournal } from './journal.js';
 import type { UnitLink } from '../placement/runtimes.js';
+import {
+  Diagnostics,
+  ManyWritten,
+  NetworkView,
+  OneWritten,
+  Restarted,
+  RuntimeProgram,
+  RuntimeStatus,
+  TagReading,
+  UnitEvents,
+  UnitLogLines,
+  type WriteVerdict,
+} from './runtime-bodies.js';
 
 export interface RuntimeRouteDeps {
   readonly store: Store;
@@ -45,7 +58,6 @@ type PhaseResource = Resource<PhaseSpec, ElementStatus>;
 const READS_MAX = 500;
 const WRITES_MAX = 100;
 const UNIT_PATH = '/api/v1/sites/{site}/units/{name}/runtime';
-const LOG = '{items, nextCursor}; query from, to, order, limit, cursor';
 
 type Named = { readonly site: string; readonly name: string };
 
@@ -74,6 +86,7 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     path: `${UNIT_PATH}/status`,
     action: 'unit:runtime-status',
     tier: 'read',
+    reply: RuntimeStatus,
     summary: 'The unit runtime: ready, scans, networks, elements',
     exists: here,
     handle: ({ params }, deps) => runtimeStatus(params, deps),
@@ -83,7 +96,7 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     path: `${UNIT_PATH}/tags`,
     action: 'unit:runtime-tags',
     tier: 'read',
-    reply: 'array of TagValue (descriptor, value, quality, timestamp), sorted by address',
+    reply: v.array(TagValue),
     summary: 'All live tag values of the unit runtime',
     exists: here,
     handle: ({ params }, deps) => {
@@ -96,6 +109,8 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     path: `${UNIT_PATH}/fbnetwork/{network}`,
     action: 'unit:runtime-fbnetwork',
     tier: 'read',
+    reply: NetworkView,
+    errors: { 503: ['runtime_unreachable'] },
     summary: 'Port values of one network after one scan, which scanCount names',
     exists: here,
     handle: async ({ params }, deps) => {
@@ -109,6 +124,8 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     path: `${UNIT_PATH}/diagnostics`,
     action: 'unit:runtime-diagnostics',
     tier: 'engineer',
+    reply: Diagnostics,
+    errors: { 503: ['runtime_unreachable'] },
     summary: 'Scan times, lateness, overruns, priority, garbage collections, memory, faulted blocks, age of the I/O',
     exists: here,
     handle: async ({ params }, deps) => ({
@@ -123,7 +140,7 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     path: `${UNIT_PATH}/programs`,
     action: 'unit:runtime-programs',
     tier: 'engineer',
-    reply: 'array, sorted by name',
+    reply: v.array(RuntimeProgram),
     summary: 'Networks of the unit: control programs and the logic of its control modules',
     exists: here,
     handle: ({ params }, deps) => {
@@ -136,7 +153,8 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     path: `${UNIT_PATH}/events`,
     action: 'unit:runtime-events',
     tier: 'engineer',
-    reply: LOG,
+    reply: UnitEvents,
+    errors: { 503: ['runtime_unreachable'] },
     summary: 'What happened to the runtime: plans, faulted blocks, late scans, modes, restarts',
     exists: here,
     query: parameters(LOG_PAGE),
@@ -150,7 +168,8 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     path: `${UNIT_PATH}/logs`,
     action: 'unit:runtime-logs',
     tier: 'engineer',
-    reply: `${LOG}, level`,
+    reply: UnitLogLines,
+    errors: { 503: ['runtime_unreachable'] },
     summary: 'Log lines about the unit, of a level or worse',
     exists: here,
     query: parameters({ ...LOG_PAGE, level: word(LOG_LEVELS) }),
@@ -172,6 +191,8 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     tier: 'operate',
     body: v.strictObject({ addresses: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(READS_MAX)) }),
     computes: true,
+    reply: v.strictObject({ values: v.array(TagReading) }),
+    errors: { 503: ['runtime_unreachable'] },
     summary: 'Values of some tags, all of one scan',
     exists: here,
     handle: ({ params, body }, deps) => {
@@ -186,7 +207,8 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     action: 'unit:runtime-write',
     tier: 'operate',
     body: WriteBody,
-    reply: '{ok, address, message}; for {writes}: {ok, results: [{address, ok, message, code?}]}',
+    reply: v.union([OneWritten, ManyWritten]),
+    errors: TAG_WRITE_ERRORS,
     summary: 'Write one tag, or some of them with a verdict each, under the rules of a tag write',
     audit: { action: 'Update', category: TAG_WRITE_CATEGORY, target: ({ site, name }) => ({ kind: 'Unit', name, site }) },
     exists: here,
@@ -199,6 +221,8 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     tier: 'engineer',
     reason: 'policy',
     body: v.strictObject({ reason: v.string() }),
+    reply: Restarted,
+    errors: { 409: ['active_batch'], 503: ['runtime_unreachable'] },
     summary: 'Restart the unit runtime; refused while it runs and a batch holds the unit',
     audit: { action: 'Request', category: 'runtime', target: ({ site, name }) => ({ kind: 'Unit', name, site }) },
     exists: here,
@@ -239,7 +263,7 @@ function programsOf({ site, name }: Named, store: Store): readonly Program[] {
   return store.list(ControlProgram, site).filter((program) => program.spec.unitRef === name);
 }
 
-function runtimeStatus(params: Named, deps: RuntimeRouteDeps) {
+function runtimeStatus(params: Named, deps: RuntimeRouteDeps): RuntimeStatus {
   const { site, name } = params;
   const { store, runtimes, timeScale, nodeName, image } = deps;
   const link = runtimes.link(site, name);
@@ -288,7 +312,7 @@ function phasesOfScope(store: Store, site: string, scope: string): PhaseResource
   return elements.filter((element): element is PhaseResource => element.kind === Phase.kind);
 }
 
-function shownProgram({ metadata, spec, status }: Program, link: UnitLink | undefined) {
+function shownProgram({ metadata, spec, status }: Program, link: UnitLink | undefined): RuntimeProgram {
   return {
     name: metadata.name,
     controlModule: ownerOfProgram(metadata) ?? '',
@@ -314,7 +338,7 @@ function pageOf<Entry extends { readonly atMs: number }>(
 
 // ---------------------------------------------------------------- values
 
-function readTag({ site, name }: Named, address: string, link: UnitLink, { catalog }: TagDeps) {
+function readTag({ site, name }: Named, address: string, link: UnitLink, { catalog }: TagDeps): TagReading {
   const at = link.tagIndex(catalog.find(site, name, address)?.path ?? address);
   if (at < 0) return { address, value: null, quality: 'Bad', ts: '', error: `unit ${name} has no tag ${address}` };
   const { value, quality, atMs } = link.reading(at);
@@ -328,20 +352,20 @@ function written({ params: { site, name }, audit }: WriteContext, { address, val
   return writeAddress(tags, { site, unit: name, address, value, audit });
 }
 
-async function writeOne(context: WriteContext, write: OneWrite, deps: RuntimeRouteDeps) {
+async function writeOne(context: WriteContext, write: OneWrite, deps: RuntimeRouteDeps): Promise<OneWritten> {
   const { ok, message, refusal } = await written(context, write, deps);
   if (refusal) throw refusal;
   return { ok, address: write.address, message };
 }
 
 /** Each write stands for itself: one that is refused keeps no other from being done. They reach the worker in their order. */
-async function writeSome(context: WriteContext, writes: readonly OneWrite[], deps: RuntimeRouteDeps) {
+async function writeSome(context: WriteContext, writes: readonly OneWrite[], deps: RuntimeRouteDeps): Promise<ManyWritten> {
   running(context.params, deps);
   const results = await Promise.all(writes.map((write) => verdict(context, write, deps)));
   return { ok: results.every((result) => result.ok), results };
 }
 
-async function verdict(context: WriteContext, write: OneWrite, deps: RuntimeRouteDeps) {
+async function verdict(context: WriteContext, write: OneWrite, deps: RuntimeRouteDeps): Promise<WriteVerdict> {
   const { address } = write;
   try {
     const { ok, message, refusal } = await written(context, write, deps);
