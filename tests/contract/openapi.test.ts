@@ -9,7 +9,7 @@ import { type Route, routesFor } from '../../src/platform/http/route.js';
 import { Interface } from '../support/answer-check.js';
 
 /** Rows with a JSON answer that has no schema yet. The number only falls: a new row has one. */
-const UNDESCRIBED_MAX = 206;
+const UNDESCRIBED_MAX = 45;
 
 const INFO = { title: 'Lineside', version: 'v1' };
 const route = routesFor<object>();

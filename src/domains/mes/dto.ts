@@ -1,38 +1,48 @@
 /** The bodies of the MES interface (decisions Q-MES-02, Q-MES-14 to Q-MES-16). B2MML is made from the same bodies. */
+import * as v from 'valibot';
+import { MODES } from '../../../runtime/vocabulary/modes.js';
+import { STATES } from '../../../runtime/vocabulary/states.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
-import { ProcessCell, Unit, type UnitSpec, type UnitStatus } from '../plant/kind.js';
+import { ActiveWork, ProcessCell, Unit, type UnitSpec, type UnitStatus } from '../plant/kind.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import type { MasterRecipeSpec, MasterRecipeStatus } from '../recipes/kind.js';
 import { chosenFormula } from '../batches/creation/parameters.js';
 import type { RecordResource } from '../records/kind.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { asShown } from '../batches/recovery/unrecovered.js';
-import { type Availability, availabilityOf } from './rules.js';
+import { AVAILABILITIES, type Availability, availabilityOf } from './rules.js';
 import { type BatchResource, isLocal, orderIdOf } from './work-orders.js';
 
-export interface WorkOrder {
-  readonly workOrderID: string;
-  readonly productDefinition: string;
-  readonly quantity: string;
-  readonly engineeringUnit: string;
-  readonly priority: number;
-  readonly parameters: readonly { readonly name: string; readonly value: string }[];
-  readonly requestedEquipment: Readonly<Record<string, string>>;
-  readonly description: string;
-  readonly scheduledStartTime: string | null;
-  readonly batchName: string;
-  readonly batchID: string;
-  readonly origin: 'mes' | 'local';
-  readonly awaitingOperatorStart: boolean;
-  readonly createdAt: string;
-  readonly createdBy: string;
+export const WorkOrder = v.strictObject({
+  workOrderID: v.string(),
+  productDefinition: v.string(),
+  quantity: v.string(),
+  engineeringUnit: v.string(),
+  priority: v.number(),
+  parameters: v.array(
+    v.strictObject({
+      name: v.string(),
+      value: v.string(),
+    }),
+  ),
+  requestedEquipment: v.record(v.string(), v.string()),
+  description: v.string(),
+  scheduledStartTime: v.nullable(v.string()),
+  batchName: v.string(),
+  batchID: v.string(),
+  origin: v.picklist(['mes', 'local']),
+  awaitingOperatorStart: v.boolean(),
+  createdAt: v.string(),
+  createdBy: v.string(),
   /** Left out of answers to a submission (contract 1, Work order). */
-  readonly status?: string;
-  readonly startedAt: string | null;
-  readonly finishedAt: string | null;
-}
+  status: v.optional(v.string()),
+  startedAt: v.nullable(v.string()),
+  finishedAt: v.nullable(v.string()),
+});
+export type WorkOrder = ToldBy<typeof WorkOrder>;
 
 export function workOrder(batch: BatchResource): WorkOrder {
   const { spec, status, metadata } = batch;
@@ -61,25 +71,45 @@ export function workOrderWithStatus(store: Store, batch: BatchResource): WorkOrd
   return { ...workOrder(batch), status: asShown(store, batch).status.phase };
 }
 
-export interface ProductDefinition {
-  readonly name: string;
-  readonly productID: string;
-  readonly version: string;
-  readonly description: string;
-  readonly effectiveSince: string;
-  readonly batchSize: { readonly quantity: string; readonly engineeringUnit: string } | null;
-  readonly parameters: readonly {
-    readonly name: string;
-    readonly value: string;
-    readonly engineeringUnit: string;
-    readonly description: string;
-    readonly lowValueLimit: string;
-    readonly highValueLimit: string;
-    readonly scaled: boolean;
-  }[];
-  readonly equipmentRequirements: readonly { readonly capability: string; readonly steps: readonly string[] }[];
-  readonly outputs: readonly { readonly name: string; readonly type: string; readonly unit: string; readonly description: string }[];
-}
+export const ProductDefinition = v.strictObject({
+  name: v.string(),
+  productID: v.string(),
+  version: v.string(),
+  description: v.string(),
+  effectiveSince: v.string(),
+  batchSize: v.nullable(
+    v.strictObject({
+      quantity: v.string(),
+      engineeringUnit: v.string(),
+    }),
+  ),
+  parameters: v.array(
+    v.strictObject({
+      name: v.string(),
+      value: v.string(),
+      engineeringUnit: v.string(),
+      description: v.string(),
+      lowValueLimit: v.string(),
+      highValueLimit: v.string(),
+      scaled: v.boolean(),
+    }),
+  ),
+  equipmentRequirements: v.array(
+    v.strictObject({
+      capability: v.string(),
+      steps: v.array(v.string()),
+    }),
+  ),
+  outputs: v.array(
+    v.strictObject({
+      name: v.string(),
+      type: v.string(),
+      unit: v.string(),
+      description: v.string(),
+    }),
+  ),
+});
+export type ProductDefinition = ToldBy<typeof ProductDefinition>;
 
 export function productDefinition({ metadata, spec, status }: Resource<MasterRecipeSpec, MasterRecipeStatus>, read: StoreReader): ProductDefinition {
   const { phases, capabilities } = expandRecipe(spec.procedure.chart, templatesOf(read, metadata.site));
@@ -108,19 +138,20 @@ export function productDefinition({ metadata, spec, status }: Resource<MasterRec
   };
 }
 
-export interface EquipmentStatus {
-  readonly name: string;
-  readonly description: string;
-  readonly processCell: string;
-  readonly area: string;
-  readonly state: string;
-  readonly mode: string;
-  readonly availability: Availability;
-  readonly allocatedTo: string;
-  readonly activeWork: UnitStatus['activeWork'];
-  readonly capabilities: readonly string[];
-  readonly runtimeReady: boolean;
-}
+export const EquipmentStatus = v.strictObject({
+  name: v.string(),
+  description: v.string(),
+  processCell: v.string(),
+  area: v.string(),
+  state: v.picklist(['', ...STATES]),
+  mode: v.picklist(MODES),
+  availability: v.picklist(AVAILABILITIES),
+  allocatedTo: v.string(),
+  activeWork: v.nullable(ActiveWork),
+  capabilities: v.array(v.string()),
+  runtimeReady: v.boolean(),
+});
+export type EquipmentStatus = ToldBy<typeof EquipmentStatus>;
 
 export function equipmentStatus(unit: Resource<UnitSpec, UnitStatus>, store: Store, runtimes: UnitRuntimes): EquipmentStatus {
   const { metadata, spec, status } = asShown(store, unit);
@@ -139,12 +170,13 @@ export function equipmentStatus(unit: Resource<UnitSpec, UnitStatus>, store: Sto
   };
 }
 
-export interface ProductionCapability {
-  readonly site: string;
-  readonly asOf: string;
-  readonly equipment: readonly EquipmentStatus[];
-  readonly summary: Readonly<Record<Availability | 'total', number>>;
-}
+export const ProductionCapability = v.strictObject({
+  site: v.string(),
+  asOf: v.string(),
+  equipment: v.array(EquipmentStatus),
+  summary: v.strictObject({ total: v.number(), available: v.number(), inUse: v.number(), unavailable: v.number() }),
+});
+export type ProductionCapability = ToldBy<typeof ProductionCapability>;
 
 export function productionCapability(site: string, asOf: string, store: Store, runtimes: UnitRuntimes): ProductionCapability {
   const equipment = store.list(Unit, site).map((unit) => equipmentStatus(unit, store, runtimes));
@@ -152,21 +184,22 @@ export function productionCapability(site: string, asOf: string, store: Store, r
   return { site, asOf, equipment, summary: { total: equipment.length, available: count('available'), inUse: count('inUse'), unavailable: count('unavailable') } };
 }
 
-export interface ProductionSummary {
-  readonly batchID: string;
-  readonly batchName: string;
-  readonly workOrderID: string;
-  readonly productDefinition: string;
-  readonly productID: string;
-  readonly version: string;
-  readonly state: string;
-  readonly quantity: string;
-  readonly engineeringUnit: string;
-  readonly startedAt: string;
-  readonly finishedAt: string;
-  readonly recordName: string;
-  readonly recordPhase: string;
-}
+export const ProductionSummary = v.strictObject({
+  batchID: v.string(),
+  batchName: v.string(),
+  workOrderID: v.string(),
+  productDefinition: v.string(),
+  productID: v.string(),
+  version: v.string(),
+  state: v.string(),
+  quantity: v.string(),
+  engineeringUnit: v.string(),
+  startedAt: v.string(),
+  finishedAt: v.string(),
+  recordName: v.string(),
+  recordPhase: v.string(),
+});
+export type ProductionSummary = ToldBy<typeof ProductionSummary>;
 
 export function productionSummary({ metadata, spec, status }: RecordResource): ProductionSummary {
   const { batch, recipe } = spec;

@@ -3,6 +3,7 @@
  * phases wait, and the delivery that lets one go on. The wait is also the phase's prompt, so a person can answer instead.
  */
 import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { invalid, Refusal } from '../../platform/base/refusal.js';
 import type { Caller } from '../../platform/http/caller.js';
@@ -16,16 +17,17 @@ import { phasesAtWork } from '../procedures/at-work.js';
 import { Phase } from '../procedures/kind.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 
-export interface PendingResult {
-  readonly phaseName: string;
-  readonly batchID: string;
-  readonly id: string;
-  readonly resultKey: string;
-  readonly stepName: string;
-  readonly min: string;
-  readonly max: string;
-  readonly unit: string;
-}
+export const PendingResult = v.strictObject({
+  phaseName: v.string(),
+  batchID: v.string(),
+  id: v.string(),
+  resultKey: v.string(),
+  stepName: v.string(),
+  min: v.string(),
+  max: v.string(),
+  unit: v.string(),
+});
+export type PendingResult = ToldBy<typeof PendingResult>;
 
 const ENDED: readonly string[] = ['Idle', 'Complete', 'Stopped', 'Aborted'];
 
@@ -57,6 +59,18 @@ export const DeliveryBody = v.strictObject({
 });
 export type Delivery = v.InferOutput<typeof DeliveryBody>;
 
+export const Delivered = v.strictObject({
+  ok: v.literal(true),
+  phaseName: v.string(),
+  batchID: v.string(),
+  resultID: v.string(),
+  resultKey: v.string(),
+  value: v.string(),
+  unit: v.string(),
+  acceptedAt: v.string(),
+  correlationID: v.string(),
+});
+
 export interface DeliveryRequest {
   readonly site: string;
   readonly phase: string;
@@ -76,7 +90,7 @@ export interface DeliveryDeps {
 export async function deliverResult(
   { store, clock, runtimes }: DeliveryDeps,
   { site, phase: name, delivery, caller, correlationID, audit }: DeliveryRequest,
-): Promise<Record<string, unknown>> {
+): Promise<ToldBy<typeof Delivered>> {
   for (const field of ['resultID', 'resultKey', 'value', 'externalSystem'] as const)
     if (delivery[field].trim() === '') throw invalid('missing_field', field, `field ${field} is required`);
   const phase = requirePhase(store, site, name);

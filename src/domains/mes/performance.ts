@@ -1,55 +1,87 @@
 /** Production performance of one batch (decisions Q-MES-16 to Q-MES-18): its record in ISA-95 words, with audit trail and history. */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { missing, Refusal } from '../../platform/base/refusal.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { Batch } from '../batches/kind.js';
 import type { MaterialUse } from '../batches/phases/materials.js';
 import { auditTrail, integrityOf, recordedHistory, type RecordSources } from '../records/consolidated.js';
-import type { BatchHistory } from '../records/batch-history.js';
-import { BatchRecord, type BatchRecordSpec, type RecordResource } from '../records/kind.js';
-import type { SealCheck } from '../records/seal.js';
-import { type ProductionSummary, productionSummary } from './dto.js';
+import { type BatchHistory, RecordedGap } from '../records/batch-history.js';
+import { ExecutionEvent, ExternalResultFact, OperatorAction } from '../runs/execution-log.js';
+import { AlarmEvent } from '../alarms/alarm-event.js';
+import { AuditRecordBody } from '../audit/record-body.js';
+import { BatchRecord, type RecordResource } from '../records/kind.js';
+import { SealCheck } from '../records/seal.js';
+import { ProductionSummary, productionSummary } from './dto.js';
 
-export interface MaterialMove {
-  readonly lotID: string;
-  readonly materialID: string;
-  readonly quantity: string;
-  readonly engineeringUnit: string;
-  readonly unit: string;
-  readonly at: string;
-}
+export const MaterialMove = v.strictObject({
+  lotID: v.string(),
+  materialID: v.string(),
+  quantity: v.string(),
+  engineeringUnit: v.string(),
+  unit: v.string(),
+  at: v.string(),
+});
+export type MaterialMove = ToldBy<typeof MaterialMove>;
 
-type Historian =
-  | { readonly configured: false }
-  | { readonly configured: true; readonly tags: readonly HistorianTag[]; readonly alarms: readonly unknown[]; readonly gaps: readonly unknown[] };
+const HistorianTag = v.strictObject({
+  address: v.string(),
+  unit: v.string(),
+  samples: v.number(),
+  firstAt: v.string(),
+  lastAt: v.string(),
+  href: v.string(),
+});
 
-interface HistorianTag {
-  readonly address: string;
-  readonly unit: string;
-  readonly samples: number;
-  readonly firstAt: string;
-  readonly lastAt: string;
-  readonly href: string;
-}
+const Historian = v.union([
+  v.strictObject({ configured: v.literal(false) }),
+  v.strictObject({ configured: v.literal(true), tags: v.array(HistorianTag), alarms: v.array(AlarmEvent), gaps: v.array(RecordedGap) }),
+]);
+type Historian = ToldBy<typeof Historian>;
 
 /** What the record itself holds; B2MML shows this much. */
-export interface ProductionContent extends ProductionSummary {
-  readonly parameters: readonly { readonly name: string; readonly value: string; readonly engineeringUnit: string; readonly provenance: string }[];
-  readonly outputs: readonly { readonly name: string; readonly type: string; readonly unit: string; readonly value: string }[];
-  readonly equipment: readonly { readonly unit: string; readonly from: string; readonly to: string | null }[];
-  readonly materialInputs: readonly MaterialMove[];
-  readonly materialOutputs: readonly MaterialMove[];
-  readonly externalResults: BatchRecordSpec['externalResults'];
-  readonly operatorActions: BatchRecordSpec['operatorActions'];
-  readonly executionEvents: BatchRecordSpec['executionEvents'];
-}
+export const ProductionContent = v.strictObject({
+  ...ProductionSummary.entries,
+  parameters: v.array(
+    v.strictObject({
+      name: v.string(),
+      value: v.string(),
+      engineeringUnit: v.string(),
+      provenance: v.string(),
+    }),
+  ),
+  outputs: v.array(
+    v.strictObject({
+      name: v.string(),
+      type: v.string(),
+      unit: v.string(),
+      value: v.string(),
+    }),
+  ),
+  equipment: v.array(
+    v.strictObject({
+      unit: v.string(),
+      from: v.string(),
+      to: v.nullable(v.string()),
+    }),
+  ),
+  materialInputs: v.array(MaterialMove),
+  materialOutputs: v.array(MaterialMove),
+  externalResults: v.array(ExternalResultFact),
+  operatorActions: v.array(OperatorAction),
+  executionEvents: v.array(ExecutionEvent),
+});
+export type ProductionContent = ToldBy<typeof ProductionContent>;
 
-export interface ProductionRecord extends ProductionContent {
-  readonly auditTrail: readonly AuditRecord[];
-  readonly historian: Historian;
+export const ProductionRecord = v.strictObject({
+  ...ProductionContent.entries,
+  auditTrail: v.array(AuditRecordBody),
+  historian: Historian,
   /** Whether the record is what was recorded and signed. */
-  readonly integrity: SealCheck;
-}
+  integrity: SealCheck,
+});
+export type ProductionRecord = Omit<ToldBy<typeof ProductionRecord>, 'auditTrail'> & { readonly auditTrail: readonly AuditRecord[] };
 
 /** The record of a batchID, of two the older. @throws Refusal 404 `not_found`, `no_production_record`. */
 export function requireProductionRecord(read: StoreReader, site: string, batchID: string): RecordResource {

@@ -1,5 +1,6 @@
 /** The MES interface (contract 1, MES; decisions Q-MES-01 to Q-MES-30): plant and production in ISA-95 terms, as JSON or B2MML. */
 import { createHash } from 'node:crypto';
+import * as v from 'valibot';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import { readChoice, readLimit, readTime } from '../../platform/http/log-query.js';
@@ -19,9 +20,21 @@ import type { RecordSources } from '../records/consolidated.js';
 import { BatchRecord } from '../records/kind.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { type Envelope, pendingResultsXml, productDefinitionsXml, productionCapabilityXml, productionPerformanceXml, productionScheduleXml } from './b2mml.js';
-import { equipmentStatus, productDefinition, productionCapability, productionSummary, workOrder, workOrderWithStatus } from './dto.js';
-import { DeliveryBody, deliverResult, pendingResults } from './external-results.js';
-import { productionContent, productionRecord, requireProductionRecord } from './performance.js';
+import {
+  EquipmentStatus,
+  equipmentStatus,
+  ProductDefinition,
+  productDefinition,
+  ProductionCapability,
+  productionCapability,
+  ProductionSummary,
+  productionSummary,
+  WorkOrder,
+  workOrder,
+  workOrderWithStatus,
+} from './dto.js';
+import { Delivered, DeliveryBody, deliverResult, PendingResult, pendingResults } from './external-results.js';
+import { productionContent, ProductionRecord, productionRecord, requireProductionRecord } from './performance.js';
 import { batchSpecOf } from './rules.js';
 import { type BatchResource, checkOrder, completed, findOrder, isLocal, OrderBody, orderRequest, orderStatus, refuseDifferent, requireOrder } from './work-orders.js';
 
@@ -45,6 +58,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
   route({
     ...read,
     path: `${PREFIX}/product-definitions`,
+    reply: v.array(ProductDefinition),
     summary: 'Effective master recipes',
     exists: inSite,
     handle: (context, deps) => {
@@ -55,6 +69,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
   route({
     ...read,
     path: `${PREFIX}/product-definitions/{name}`,
+    reply: ProductDefinition,
     summary: 'One effective master recipe',
     exists: ({ site, name }, { store }) => void requireEffective(store, site, name),
     handle: (context, deps) => {
@@ -65,6 +80,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
   route({
     ...read,
     path: `${PREFIX}/production-capability`,
+    reply: ProductionCapability,
     summary: 'All units of the site and how many are available',
     exists: inSite,
     handle: (context, deps) => {
@@ -75,6 +91,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
   route({
     ...read,
     path: `${PREFIX}/equipment/{name}/status`,
+    reply: EquipmentStatus,
     summary: 'Status of one unit',
     exists: ({ site, name }, { store }) => void requireUnit(store, site, name),
     handle: (context, deps) => {
@@ -88,6 +105,8 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     action: 'mes:create-work-order',
     tier: 'operate',
     body: OrderBody,
+    reply: { 200: WorkOrder, 201: WorkOrder },
+    errors: { 409: ['work_order_mismatch', 'already_exists'] },
     summary: 'Submit a work order; its batch waits for an operator to start it',
     audit: { action: 'Create', category: 'work-order' },
     exists: inSite,
@@ -119,6 +138,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     ...read,
     path: `${PREFIX}/work-orders`,
     query: parameters(PAGE),
+    reply: { 200: v.array(WorkOrder), 204: 'Nothing that the MESA form has a word for' },
     summary: 'One entry per batch of the site, newest first',
     exists: inSite,
     handle: (context, deps) => {
@@ -132,6 +152,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
   route({
     ...read,
     path: `${PREFIX}/work-orders/{id}`,
+    reply: WorkOrder,
     summary: 'One work order',
     exists: ({ site, id }, { store }) => void requireOrder(store, site, id),
     handle: (context, deps) => {
@@ -144,6 +165,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     path: `${PREFIX}/work-orders/{id}`,
     action: 'mes:delete-work-order',
     tier: 'operate',
+    errors: { 409: ['not_a_work_order', 'work_order_started'] },
     summary: 'Withdraw a work order that has not been started',
     audit: { action: 'Delete', category: 'work-order', target: ({ site, id }) => ({ kind: 'Batch', name: workOrderBatchName(id), site }) },
     exists: ({ site, id }, { store }) => void requireOrder(store, site, id),
@@ -163,6 +185,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     ...read,
     path: `${PREFIX}/production-performance`,
     query: parameters(PERFORMANCE),
+    reply: { 200: v.array(ProductionSummary), 204: 'Nothing that the MESA form has a word for' },
     summary: 'Finished batches, the latest first',
     exists: inSite,
     handle: (context, deps) => {
@@ -182,6 +205,8 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
   route({
     ...read,
     path: `${PREFIX}/production-performance/{batchID}`,
+    reply: ProductionRecord,
+    errors: { 404: ['no_production_record'] },
     summary: 'The consolidated production record of one batch',
     exists: ({ site, batchID }, { store }) => void requireProductionRecord(store, site, batchID),
     handle: async (context, deps) => {
@@ -194,6 +219,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     ...read,
     formats: ['b2mml', 'xml'],
     path: `${PREFIX}/external-results/pending`,
+    reply: v.strictObject({ items: v.array(PendingResult) }),
     summary: 'Phases that wait for a measurement made elsewhere',
     exists: inSite,
     handle: (context, deps) => {
@@ -209,7 +235,8 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     apiKey: 'only',
     body: DeliveryBody,
     summary: 'Deliver the measurement that a phase waits for',
-    reply: '{ok, phaseName, batchID, resultID, resultKey, value, unit, acceptedAt, correlationID}',
+    reply: Delivered,
+    errors: { 400: ['result_key_mismatch', 'invalid_value', 'out_of_range'], 409: ['no_pending_result'] },
     audit: { action: 'ExternalResult', category: 'external-result', target: ({ site, name }) => ({ kind: 'Phase', name, site }) },
     exists: ({ site, name }, { store }) => void requirePhase(store, site, name),
     handle: ({ params, body, caller, correlationID, audit }, deps) =>

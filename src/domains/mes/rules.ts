@@ -3,7 +3,8 @@ import type { BatchSpec } from '../batches/kind.js';
 import { identifierKey } from '../batches/creation/parameters.js';
 import { isNumberText } from '../../platform/store/fields.js';
 
-export type Availability = 'available' | 'inUse' | 'unavailable';
+export const AVAILABILITIES = ['available', 'inUse', 'unavailable'] as const;
+export type Availability = (typeof AVAILABILITIES)[number];
 
 /** Contract 1, Equipment availability derivation. An empty state is that of a unit whose runtime was never seen: Idle. */
 const AVAILABILITY_OF_STATE: Readonly<Record<string, Availability>> = {

@@ -1,21 +1,36 @@
 /** What the historian holds of a batch (decisions 8.2, Q-MES-16): its units over its time. */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import type { History } from '../../platform/history/history.js';
 
 export type BatchHistorian = Pick<History, 'distinctJson' | 'gapsJson' | 'eventsJson' | 'tagsJson'>;
 
-export interface RecordedTag {
-  readonly address: string;
-  readonly unit: string;
-  readonly samples: number;
-  readonly from: string;
-  readonly to: string;
-}
+export const RecordedTag = v.strictObject({
+  address: v.string(),
+  unit: v.string(),
+  samples: v.number(),
+  from: v.string(),
+  to: v.string(),
+});
+export type RecordedTag = ToldBy<typeof RecordedTag>;
+
+/** A time in which nothing was recorded of a tag, or of all tags of the unit (`address` empty). */
+export const RecordedGap = v.strictObject({
+  site: v.string(),
+  unit: v.string(),
+  address: v.string(),
+  from: v.string(),
+  to: v.string(),
+  cause: v.string(),
+  bounds: v.string(),
+});
+export type RecordedGap = ToldBy<typeof RecordedGap>;
 
 export interface BatchHistory {
   readonly tags: readonly RecordedTag[];
-  readonly gaps: readonly unknown[];
-  readonly alarms: readonly unknown[];
+  readonly gaps: readonly RecordedGap[];
+  readonly alarms: readonly AlarmEvent[];
 }
 
 export interface HistorySpan {
@@ -35,8 +50,8 @@ export async function readHistory(history: BatchHistorian, { site, units, from, 
   const query = { span: { site, units }, fromMs, ...(to === '' ? {} : { toMs: Date.parse(to) + 1 }), order: 'asc', limit: PAGE_LENGTH } as const;
   const [tags, gaps, alarms] = await Promise.all([
     readAll<DistinctTag>((cursor) => history.distinctJson({ ...query, ...cursor })),
-    readAll((cursor) => history.gapsJson({ ...query, ...cursor })),
-    readAll((cursor) => history.eventsJson('alarms', { ...query, ...cursor })),
+    readAll<RecordedGap>((cursor) => history.gapsJson({ ...query, ...cursor })),
+    readAll<AlarmEvent>((cursor) => history.eventsJson('alarms', { ...query, ...cursor })),
   ]);
   return {
     tags: tags.map(({ address, unit, samples, firstTs, lastTs }) => ({

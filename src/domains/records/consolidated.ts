@@ -2,6 +2,8 @@
  * The consolidated record of a batch (decisions 8.2): its record, or what there is of it before the end, with everything
  * that was written down around it: comments, signatures, audit trail, what the historian holds. The digest covers all of it.
  */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
@@ -10,14 +12,15 @@ import { missing } from '../../platform/base/refusal.js';
 import { wallSpan } from '../batches/reading/clock-span.js';
 import { elementIndex } from '../batches/tree/element-index.js';
 import { Batch } from '../batches/kind.js';
-import type { SignedRecord } from '../signatures/kind.js';
+import { AuditRecordBody } from '../audit/record-body.js';
+import { SignedRecord } from '../signatures/kind.js';
 import type { SigningKeys } from '../signatures/signature.js';
 import { assembleRecord } from './assembly.js';
-import { type BatchHistorian, type BatchHistory, type HistorySpan, readHistory } from './batch-history.js';
-import { BatchRecord, type BatchRecordSpec, type BatchRecordStatus, type RecordResource } from './kind.js';
+import { type BatchHistorian, type BatchHistory, type HistorySpan, readHistory, RecordedGap, RecordedTag } from './batch-history.js';
+import { BatchRecord, BatchRecordSpec, RECORD_PHASES, RecordComment, type RecordResource } from './kind.js';
 import { recordProblems } from './open-records.js';
 import { readFacts } from './reconciler.js';
-import { checkSeal, type SealCheck } from './seal.js';
+import { checkSeal, SealCheck } from './seal.js';
 
 export interface RecordSources {
   readonly store: Store;
@@ -27,18 +30,22 @@ export interface RecordSources {
   readonly keys: SigningKeys;
 }
 
-type Content = Omit<BatchRecordSpec, 'parameterValues'> & { readonly parameters: BatchRecordSpec['parameterValues'] };
+const { parameterValues: parameters, ...content } = BatchRecordSpec.entries;
 
-export interface ConsolidatedRecord extends Content {
-  readonly provisional: boolean;
-  readonly comments: BatchRecordStatus['comments'];
-  readonly signatures: readonly SignedRecord[];
-  readonly audit: readonly AuditRecord[];
-  readonly historian: { readonly configured: boolean; readonly tags: BatchHistory['tags']; readonly gaps: BatchHistory['gaps'] };
-  readonly record: { readonly name: string; readonly phase: string; readonly digest: string } | null;
+export const ConsolidatedRecord = v.strictObject({
+  provisional: v.boolean(),
+  ...content,
+  parameters,
+  comments: v.array(RecordComment),
+  signatures: v.array(SignedRecord),
+  audit: v.array(AuditRecordBody),
+  historian: v.strictObject({ configured: v.boolean(), tags: v.array(RecordedTag), gaps: v.array(RecordedGap) }),
+  /** Null before the end of the batch. */
+  record: v.nullable(v.strictObject({ name: v.string(), phase: v.picklist(RECORD_PHASES), digest: v.string() })),
   /** The digest of all of this, and whether the record in it is what was recorded and signed. */
-  readonly integrity: SealCheck & { readonly digest: string };
-}
+  integrity: v.strictObject({ ...SealCheck.entries, digest: v.string() }),
+});
+export type ConsolidatedRecord = Omit<ToldBy<typeof ConsolidatedRecord>, 'audit'> & { readonly audit: readonly AuditRecord[] };
 
 /** @throws Refusal 404 when there is neither a batch nor the record of one. */
 export async function consolidatedRecord(sources: RecordSources, site: string, name: string): Promise<ConsolidatedRecord> {

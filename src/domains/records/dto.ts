@@ -1,10 +1,37 @@
 /** What is served of a batch record (decisions 8.1, Q-RECIPE-34). */
-import { metadataBody } from '../../platform/store/read-body.js';
-import type { RecordResource } from './kind.js';
-import { isRecordSettled, type SealCheck } from './seal.js';
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
+import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
+import { BatchRecordSpec, BatchRecordStatus, RECORD_OUTCOMES, RECORD_PHASES, type RecordResource } from './kind.js';
+import { isRecordSettled, SealCheck } from './seal.js';
+
+export const RecordBody = v.strictObject({
+  name: v.string(),
+  ...BatchRecordStatus.entries,
+  spec: BatchRecordSpec,
+  /** Of a finalized record, whether it still is what was signed. */
+  seal: v.optional(SealCheck),
+  ...SITE_METADATA,
+});
+export type RecordBody = ToldBy<typeof RecordBody>;
+
+export const RecordItem = v.strictObject({
+  name: v.string(),
+  batch: v.string(),
+  batchID: v.string(),
+  productID: v.string(),
+  recipe: v.string(),
+  version: v.string(),
+  phase: v.picklist(RECORD_PHASES),
+  outcome: v.picklist(RECORD_OUTCOMES),
+  startedAt: v.string(),
+  endedAt: v.string(),
+  settled: v.boolean(),
+});
+export type RecordItem = ToldBy<typeof RecordItem>;
 
 /** `seal`: of a finalized record, whether it still is what was signed. */
-export function recordBody(record: RecordResource, seal?: SealCheck): Record<string, unknown> {
+export function recordBody(record: RecordResource, seal?: SealCheck): RecordBody {
   const { metadata, spec, status } = record;
   const { phase, outcome, digest, conditions, review, comments, finalized } = status;
   return {
@@ -22,7 +49,7 @@ export function recordBody(record: RecordResource, seal?: SealCheck): Record<str
   };
 }
 
-export function recordItem({ metadata, spec, status }: RecordResource): Record<string, unknown> {
+export function recordItem({ metadata, spec, status }: RecordResource): RecordItem {
   const { batch, recipe } = spec;
   return {
     name: metadata.name,

@@ -1,106 +1,131 @@
 /** Batch record (contract 3, Batch record; decisions 8.1): built from facts at the end of a batch, sealed by signature. */
 import * as v from 'valibot';
+import { Condition, type ToldBy } from '../../platform/http/replies.js';
 import type { Kind } from '../../platform/store/kind.js';
-import type { BatchAlarm } from '../alarms/batch-alarms.js';
-import type { ExecutionEvent, ExternalResultFact, OperatorAction } from '../runs/execution-log.js';
-import type { ClockSpan } from '../batches/kind.js';
-import type { MaterialUse } from '../batches/phases/materials.js';
-import type { Condition, Resource } from '../../platform/store/resource.js';
-import type { ParameterValue } from '../procedures/kind.js';
-import type { ElementFailure } from '../runs/failures.js';
+import { BatchAlarm } from '../alarms/batch-alarms.js';
+import { ExecutionEvent, ExternalResultFact, OperatorAction } from '../runs/execution-log.js';
+import { ClockSpan } from '../batches/kind.js';
+import { MaterialUse } from '../batches/phases/materials.js';
+import type { Resource } from '../../platform/store/resource.js';
+import { ParameterValue } from '../procedures/kind.js';
+import { ElementFailure } from '../runs/failures.js';
 
-export type RecordPhase = 'Open' | 'Reviewed' | 'Finalized';
+export const RECORD_PHASES = ['Open', 'Reviewed', 'Finalized'] as const;
+export type RecordPhase = (typeof RECORD_PHASES)[number];
 
-export interface PhaseHistoryEntry {
-  readonly kind: string;
-  readonly name: string;
-  readonly path: string;
-  readonly unit: string;
-  readonly templateRef: string;
-  readonly run: number;
-  readonly states: readonly { readonly state: string; readonly from: string; readonly to: string; readonly cause: string }[];
-}
+export const PhaseHistoryEntry = v.strictObject({
+  kind: v.string(),
+  name: v.string(),
+  path: v.string(),
+  unit: v.string(),
+  templateRef: v.string(),
+  run: v.number(),
+  states: v.array(
+    v.strictObject({
+      state: v.string(),
+      from: v.string(),
+      to: v.string(),
+      cause: v.string(),
+    }),
+  ),
+});
+export type PhaseHistoryEntry = ToldBy<typeof PhaseHistoryEntry>;
 
 /** A moment that an audit record evidences; both members are empty when none does. */
-export interface GapBound {
-  readonly at: string;
-  readonly auditRecordRef: string;
-}
+export const GapBound = v.strictObject({
+  at: v.string(),
+  auditRecordRef: v.string(),
+});
+export type GapBound = ToldBy<typeof GapBound>;
 
-export interface FailoverGap<Bounds extends string> {
-  readonly from: GapBound;
-  readonly to: GapBound;
-  readonly bounds: Bounds;
-}
+export const FailoverEvent = v.strictObject({
+  unit: v.string(),
+  reboundAt: v.string(),
+  cause: v.string(),
+  controlGap: v.strictObject({ from: GapBound, to: GapBound, bounds: v.literal('Exact') }),
+  dataGap: v.strictObject({ from: GapBound, to: GapBound, bounds: v.picklist(['Containing', 'Overlapping']) }),
+});
+export type FailoverEvent = ToldBy<typeof FailoverEvent>;
 
-export interface FailoverEvent {
-  readonly unit: string;
-  readonly reboundAt: string;
-  readonly cause: string;
-  readonly controlGap: FailoverGap<'Exact'>;
-  readonly dataGap: FailoverGap<'Containing' | 'Overlapping'>;
-}
-
-export interface BatchRecordSpec {
-  readonly batch: {
-    readonly name: string;
-    readonly batchID: string;
-    readonly uid: string;
-    readonly workOrderID: string;
-    readonly lotID: string;
-    readonly description: string;
-    readonly quantity: string;
-    readonly engineeringUnit: string;
-    readonly priority: number;
-    readonly scheduledStartTime: string;
-    readonly createdAt: string;
-    readonly startedAt: string;
-    readonly endedAt: string;
+export const BatchRecordSpec = v.strictObject({
+  batch: v.strictObject({
+    name: v.string(),
+    batchID: v.string(),
+    uid: v.string(),
+    workOrderID: v.string(),
+    lotID: v.string(),
+    description: v.string(),
+    quantity: v.string(),
+    engineeringUnit: v.string(),
+    priority: v.number(),
+    scheduledStartTime: v.string(),
+    createdAt: v.string(),
+    startedAt: v.string(),
+    endedAt: v.string(),
     /** What the wall clock showed meanwhile, where it was set back: the historian holds the batch under these times. */
-    readonly clockSpan?: ClockSpan;
-  };
-  readonly recipe: {
-    readonly name: string;
-    readonly productID: string;
-    readonly productName: string;
-    readonly version: string;
-    readonly revision: number;
-    readonly formulaName: string;
-    readonly masterDigest: string;
-    readonly controlRecipe: string;
-    readonly controlDigest: string;
-  };
-  readonly equipment: readonly { readonly capability: string; readonly unit: string; readonly allocatedAt: string; readonly releasedAt: string }[];
-  readonly parameterValues: readonly (ParameterValue & { readonly element: string })[];
-  readonly outputs: readonly {
-    readonly element: string;
-    readonly name: string;
-    readonly type: string;
-    readonly unit: string;
-    readonly value: string;
-    readonly at: string;
-    readonly quality: string;
-  }[];
-  readonly materials: { readonly inputs: readonly MaterialUse[]; readonly outputs: readonly MaterialUse[] };
-  readonly operatorActions: readonly OperatorAction[];
-  readonly externalResults: readonly ExternalResultFact[];
+    clockSpan: v.optional(ClockSpan),
+  }),
+  recipe: v.strictObject({
+    name: v.string(),
+    productID: v.string(),
+    productName: v.string(),
+    version: v.string(),
+    revision: v.number(),
+    formulaName: v.string(),
+    masterDigest: v.string(),
+    controlRecipe: v.string(),
+    controlDigest: v.string(),
+  }),
+  equipment: v.array(
+    v.strictObject({
+      capability: v.string(),
+      unit: v.string(),
+      allocatedAt: v.string(),
+      releasedAt: v.string(),
+    }),
+  ),
+  parameterValues: v.array(v.strictObject({ ...ParameterValue.entries, element: v.string() })),
+  outputs: v.array(
+    v.strictObject({
+      element: v.string(),
+      name: v.string(),
+      type: v.string(),
+      unit: v.string(),
+      value: v.string(),
+      at: v.string(),
+      quality: v.string(),
+    }),
+  ),
+  materials: v.strictObject({
+    inputs: v.array(MaterialUse),
+    outputs: v.array(MaterialUse),
+  }),
+  operatorActions: v.array(OperatorAction),
+  externalResults: v.array(ExternalResultFact),
   /** Units that were bound again while the batch was under way; on one appliance always to the same node. */
-  readonly failoverEvents: readonly FailoverEvent[];
-  readonly executionEvents: readonly ExecutionEvent[];
-  readonly phaseHistory: readonly PhaseHistoryEntry[];
-  readonly alarms: readonly BatchAlarm[];
-  readonly failure?: ElementFailure;
-}
+  failoverEvents: v.array(FailoverEvent),
+  executionEvents: v.array(ExecutionEvent),
+  phaseHistory: v.array(PhaseHistoryEntry),
+  alarms: v.array(BatchAlarm),
+  failure: v.optional(ElementFailure),
+});
+export type BatchRecordSpec = ToldBy<typeof BatchRecordSpec>;
 
-export interface BatchRecordStatus {
-  readonly phase: RecordPhase;
-  readonly outcome: 'Complete' | 'Stopped' | 'Aborted' | 'Failed';
-  readonly digest: string;
-  readonly conditions: readonly Condition[];
-  readonly review?: { readonly outcome: 'Accepted' | 'Rejected'; readonly comment: string; readonly by: string; readonly at: string };
-  readonly comments: readonly { readonly id: string; readonly text: string; readonly reference: string; readonly by: string; readonly at: string }[];
-  readonly finalized?: { readonly by: string; readonly at: string; readonly reason: string; readonly signature: string };
-}
+export const RECORD_OUTCOMES = ['Complete', 'Stopped', 'Aborted', 'Failed'] as const;
+
+export const Review = v.strictObject({ outcome: v.picklist(['Accepted', 'Rejected']), comment: v.string(), by: v.string(), at: v.string() });
+export const RecordComment = v.strictObject({ id: v.string(), text: v.string(), reference: v.string(), by: v.string(), at: v.string() });
+
+export const BatchRecordStatus = v.strictObject({
+  phase: v.picklist(RECORD_PHASES),
+  outcome: v.picklist(RECORD_OUTCOMES),
+  digest: v.string(),
+  conditions: v.array(Condition),
+  review: v.optional(Review),
+  comments: v.array(RecordComment),
+  finalized: v.optional(v.strictObject({ by: v.string(), at: v.string(), reason: v.string(), signature: v.string() })),
+});
+export type BatchRecordStatus = ToldBy<typeof BatchRecordStatus>;
 
 export type RecordResource = Resource<BatchRecordSpec, BatchRecordStatus>;
 

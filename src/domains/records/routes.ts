@@ -6,6 +6,7 @@ import { invalid, missing } from '../../platform/base/refusal.js';
 import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
 import { etagOf } from '../../platform/http/revision.js';
 import { LOG, flag, parameters, text, word } from '../../platform/http/parameters.js';
+import { logPage } from '../../platform/http/replies.js';
 import { created, ok, type Query, type Route, routesFor, withRevision } from '../../platform/http/route.js';
 import { timePage } from '../../platform/http/time-page.js';
 import { longXmlReply } from '../../platform/http/xml.js';
@@ -16,13 +17,13 @@ import { requireSite } from '../plant/kind.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import { readSeries } from './batch-history.js';
 import { batchProductionRecord, type RecordDocument } from './batchml.js';
-import { type ConsolidatedRecord, consolidatedRecord, historySpan, type RecordSources } from './consolidated.js';
-import { recordBody, recordItem } from './dto.js';
+import { ConsolidatedRecord, consolidatedRecord, historySpan, type RecordSources } from './consolidated.js';
+import { RecordBody, recordBody, RecordItem, recordItem } from './dto.js';
 import { executedElements } from './executed-elements.js';
-import { BatchRecord, type BatchRecordStatus, type RecordResource } from './kind.js';
+import { BatchRecord, type BatchRecordStatus, RecordComment, type RecordResource, Review } from './kind.js';
 import { refuseChanged } from './open-records.js';
 import { checkSeal, finalize, refuseSealed, refuseUnsettled } from './seal.js';
-import { verifySeals } from './sealed-records.js';
+import { SealVerification, verifySeals } from './sealed-records.js';
 
 export interface RecordRouteDeps extends RecordSources {
   readonly store: Store;
@@ -52,7 +53,7 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     action: 'batchrecord:list',
     tier: 'read',
     query: parameters(RECORDS),
-    reply: '{items, nextCursor}',
+    reply: logPage(RecordItem),
     summary: 'Batch records, the latest ended first',
     exists: ({ site }, { store }) => void requireSite(store, site),
     handle: ({ params, query }, { store }) => listRecords(store.list(BatchRecord, params.site), query),
@@ -62,6 +63,7 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     path: PATH,
     action: 'batchrecord:read',
     tier: 'read',
+    reply: RecordBody,
     summary: 'One batch record; of a sealed one, whether it still is what was signed',
     exists: here,
     handle: async ({ params }, { store, queries, keys }) => {
@@ -77,7 +79,7 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     path: '/api/v1/sites/{site}/batchrecord-seals',
     action: 'batchrecord:verify',
     tier: 'supervise',
-    reply: '{ok, checked, checkedAt, problems}',
+    reply: SealVerification,
     summary: 'Whether every record that was sealed is still there as it was signed',
     exists: ({ site }, { store }) => void requireSite(store, site),
     handle: ({ params }, { store, queries, keys, clock }) => verifySeals({ store, queries, keys }, params.site, timestamp(clock.wallMs())),
@@ -88,7 +90,8 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     action: 'batchrecord:finalize',
     tier: 'supervise',
     summary: 'Sign and seal a batch record; nothing of it can be changed afterwards',
-    reply: '{name, phase, actionBy, actionAt, reason, signature}',
+    reply: v.strictObject({ name: v.string(), phase: v.literal('Finalized'), actionBy: v.string(), actionAt: v.string(), reason: v.string(), signature: v.string() }),
+    errors: { 409: ['record_sealed', 'record_not_settled', 'record_changed'] },
     body: v.strictObject({ reason: v.optional(v.string(), '') }),
     reason: 'nonempty',
     freshToken: true,
@@ -129,7 +132,8 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     action: 'batchrecord:review',
     tier: 'supervise',
     summary: 'Accept or reject a batch record before it is sealed',
-    reply: '{name, phase, review}',
+    reply: v.strictObject({ name: v.string(), phase: v.literal('Reviewed'), review: Review }),
+    errors: { 409: ['record_sealed'] },
     body: v.strictObject({ outcome: v.picklist(['Accepted', 'Rejected']), comment: v.optional(v.pipe(v.string(), v.maxLength(COMMENT_LENGTH_MAX)), '') }),
     freshToken: true,
     audit: { action: 'Update', category: 'batch-record', target },
@@ -152,7 +156,8 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     action: 'batchrecord:comment',
     tier: 'supervise',
     summary: 'Comment on a batch record',
-    reply: '{id, text, reference, by, at}',
+    reply: { 201: RecordComment },
+    errors: { 409: ['record_sealed'] },
     body: v.strictObject({ text: v.pipe(v.string(), v.minLength(1), v.maxLength(COMMENT_LENGTH_MAX)), reference: v.optional(v.string(), '') }),
     audit: { action: 'Update', category: 'batch-record', target },
     exists: here,
@@ -173,6 +178,7 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     action: 'batch:record',
     tier: 'read',
     query: parameters({ historian: flag('with the recorded values; XML only') }),
+    reply: ConsolidatedRecord,
     summary: 'Everything that is on record about a batch, also before its end',
     exists: ({ site, name }, { store }) => {
       if (!store.get(Batch, site, name) && !store.get(BatchRecord, site, name)) throw missing('Batch', name);
@@ -207,7 +213,7 @@ function putStatus({ metadata }: RecordResource, status: BatchRecordStatus): Put
 }
 
 /** `from` and `to` bound the end of the batch. */
-function listRecords(records: readonly RecordResource[], query: Query<keyof typeof RECORDS>): unknown {
+function listRecords(records: readonly RecordResource[], query: Query<keyof typeof RECORDS>): { items: RecordItem[]; nextCursor: string | null } {
   const { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY, ...paging } = readLogQuery(query);
   if (fromMs > toMs) throw invalid('invalid_query', 'to', 'to must not be before from');
   const phase = readChoice(query, 'phase', PHASES);

@@ -2,6 +2,8 @@
  * From Open over Reviewed to Finalized (contract 3, Batch record; decisions Q-RECIPE-28, Q-RECIPE-36). Pure: each step gives
  * the next status, or refuses. A finalized record is never changed again.
  */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { conflict } from '../../platform/base/refusal.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
@@ -66,11 +68,12 @@ export function finalize(record: RecordResource, by: Signatory, reason: string, 
   return { status: { ...status, phase: 'Finalized', digest, finalized: { by: by.displayName, at, reason, signature: signature.digest } }, signature };
 }
 
-export interface SealCheck {
-  readonly ok: boolean;
+export const SealCheck = v.strictObject({
+  ok: v.boolean(),
   /** One sentence each. */
-  readonly problems: readonly string[];
-}
+  problems: v.array(v.string()),
+});
+export type SealCheck = ToldBy<typeof SealCheck>;
 
 /**
  * Whether a sealed record is still what was signed (21 CFR Part 11, 11.70). `trail` is the audit trail of the record, which

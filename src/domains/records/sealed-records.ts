@@ -3,6 +3,8 @@
  * trail names each sealed record, and its chain protects the trail: what is gone from the database is found by what the trail
  * says of it, and a deleted entry of the trail by the chain (`audit/verify`).
  */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { StoreReader } from '../../platform/store/kind.js';
@@ -10,22 +12,24 @@ import type { SigningKeys } from '../signatures/signature.js';
 import { BatchRecord } from './kind.js';
 import { checkSeal } from './seal.js';
 
-export interface BrokenSeal {
-  readonly name: string;
+export const BrokenSeal = v.strictObject({
+  name: v.string(),
   /** When it was sealed and by whom; '' when the trail has no signature of it. */
-  readonly sealedAt: string;
-  readonly sealedBy: string;
-  readonly auditRecordRef: string;
+  sealedAt: v.string(),
+  sealedBy: v.string(),
+  auditRecordRef: v.string(),
   /** One sentence each. */
-  readonly problems: readonly string[];
-}
+  problems: v.array(v.string()),
+});
+export type BrokenSeal = ToldBy<typeof BrokenSeal>;
 
-export interface SealVerification {
-  readonly ok: boolean;
-  readonly checked: number;
-  readonly checkedAt: string;
-  readonly problems: readonly BrokenSeal[];
-}
+export const SealVerification = v.strictObject({
+  ok: v.boolean(),
+  checked: v.number(),
+  checkedAt: v.string(),
+  problems: v.array(BrokenSeal),
+});
+export type SealVerification = ToldBy<typeof SealVerification>;
 
 interface Parts {
   readonly store: StoreReader;

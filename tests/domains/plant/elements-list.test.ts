@@ -38,7 +38,7 @@ function element(kind: unknown, name: string, state: string, { unit = 'rx101', b
   return { kind, site: 'demo', name, spec, status: { ...(kind as Kind<object, object>).initialStatus({ mode: '' }), state, ...status } } as unknown as Put;
 }
 
-const prompt = (at: number) => ({ pendingPrompt: { id: `p-${at}`, text: 'Go on?', type: 'Acknowledge', stepName: 'ask', timestamp: `2026-01-01T08:00:0${at}.000Z` } });
+const prompt = (at: number) => ({ pendingPrompt: { id: `p-${at}`, text: 'Go on?', type: 'acknowledge', stepName: 'ask', timestamp: `2026-01-01T08:00:0${at}.000Z` } });
 await plant.store.write({
   puts: [
     element(Phase, 'a-runs', 'Running', { status: { sfcStatus: { activeSteps: ['fill', 'stir'] } } }),
