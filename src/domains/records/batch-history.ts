@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import type { History } from '../../platform/history/history.js';
+import type { AlarmEvent } from '../alarms/alarm-event.js';
 
 export type BatchHistorian = Pick<History, 'distinctJson' | 'gapsJson' | 'eventsJson' | 'tagsJson'>;
 

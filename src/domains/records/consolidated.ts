@@ -12,7 +12,7 @@ import { missing } from '../../platform/base/refusal.js';
 import { wallSpan } from '../batches/reading/clock-span.js';
 import { elementIndex } from '../batches/tree/element-index.js';
 import { Batch } from '../batches/kind.js';
-import { AuditRecordBody } from '../audit/record-body.js';
+import { AuditRecordBody } from '../audit/bodies.js';
 import { SignedRecord } from '../signatures/kind.js';
 import type { SigningKeys } from '../signatures/signature.js';
 import { assembleRecord } from './assembly.js';
@@ -45,7 +45,7 @@ export const ConsolidatedRecord = v.strictObject({
   /** The digest of all of this, and whether the record in it is what was recorded and signed. */
   integrity: v.strictObject({ ...SealCheck.entries, digest: v.string() }),
 });
-export type ConsolidatedRecord = Omit<ToldBy<typeof ConsolidatedRecord>, 'audit'> & { readonly audit: readonly AuditRecord[] };
+export type ConsolidatedRecord = ToldBy<typeof ConsolidatedRecord>;
 
 /** @throws Refusal 404 when there is neither a batch nor the record of one. */
 export async function consolidatedRecord(sources: RecordSources, site: string, name: string): Promise<ConsolidatedRecord> {
