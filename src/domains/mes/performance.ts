@@ -2,7 +2,6 @@
 import * as v from 'valibot';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { missing, Refusal } from '../../platform/base/refusal.js';
-import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { Batch } from '../batches/kind.js';
 import type { MaterialUse } from '../batches/phases/materials.js';
@@ -10,7 +9,7 @@ import { auditTrail, integrityOf, recordedHistory, type RecordSources } from '..
 import { type BatchHistory, RecordedGap } from '../records/batch-history.js';
 import { ExecutionEvent, ExternalResultFact, OperatorAction } from '../runs/execution-log.js';
 import { AlarmEvent } from '../alarms/alarm-event.js';
-import { AuditRecordBody } from '../audit/record-body.js';
+import { AuditRecordBody } from '../audit/bodies.js';
 import { BatchRecord, type RecordResource } from '../records/kind.js';
 import { SealCheck } from '../records/seal.js';
 import { ProductionSummary, productionSummary } from './dto.js';
@@ -81,7 +80,7 @@ export const ProductionRecord = v.strictObject({
   /** Whether the record is what was recorded and signed. */
   integrity: SealCheck,
 });
-export type ProductionRecord = Omit<ToldBy<typeof ProductionRecord>, 'auditTrail'> & { readonly auditTrail: readonly AuditRecord[] };
+export type ProductionRecord = ToldBy<typeof ProductionRecord>;
 
 /** The record of a batchID, of two the older. @throws Refusal 404 `not_found`, `no_production_record`. */
 export function requireProductionRecord(read: StoreReader, site: string, batchID: string): RecordResource {
