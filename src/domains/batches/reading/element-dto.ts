@@ -47,12 +47,10 @@ const ITEM = {
   conditions: v.array(ConditionBody),
   ...SITE_METADATA,
 };
-const Item = v.strictObject(ITEM);
-type Item = ToldBy<typeof Item>;
-
 /** `activeSteps` of phases. */
 export const ElementItem = v.strictObject({ ...ITEM, activeSteps: v.optional(v.array(v.string())) });
 export type ElementItem = ToldBy<typeof ElementItem>;
+type Item = Omit<ElementItem, 'activeSteps'>;
 
 const Child = v.strictObject({ kind: v.string(), name: v.string(), stepName: v.string(), state: v.picklist(STATES) });
 type Child = ToldBy<typeof Child>;
