@@ -2,6 +2,15 @@
 import { contain, guarded } from '../platform/base/guarded.js';
 import type { Log } from '../platform/base/log.js';
 import type { RouteColumns } from '../platform/http/route.js';
+import type { RouteTable } from '../platform/http/route-table.js';
+import type { HttpServer } from '../platform/http/server.js';
+import type { Access } from '../domains/access/access.js';
+import type { LocalProbes } from '../domains/placement/local-probes.js';
+import type { UnitRuntimes } from '../domains/placement/runtimes.js';
+import type { ContainedFaults } from '../platform/base/contained-faults.js';
+import type { Parts } from '../platform/base/parts.js';
+import type { ThreadLedger } from '../platform/ledger/ledger.js';
+import type { Store } from '../platform/store/store.js';
 
 export interface Appliance {
   readonly port: number;
@@ -15,6 +24,48 @@ export interface Appliance {
   stop(): Promise<void>;
   /** After a fault that nobody caught; the process ends when it resolves, which takes three seconds at most. */
   fail(fault: unknown): Promise<void>;
+}
+
+/** Whose parts are all up. */
+export interface Running {
+  readonly parts: Parts;
+  readonly server: HttpServer;
+  readonly table: RouteTable;
+  readonly access: Access;
+  readonly store: Store;
+  readonly ledger: ThreadLedger;
+  readonly runtimes: UnitRuntimes;
+  readonly probes: LocalProbes;
+  readonly contained: ContainedFaults;
+  readonly log: Log;
+}
+
+export function running({ parts, server, table, access, store, ledger, runtimes, probes, contained, log }: Running): Appliance {
+  return {
+    port: server.port,
+    rows: table.rows,
+    rescue: [],
+    waysOn: [],
+    get commissioningCode() {
+      return access.commissioningCode;
+    },
+    get resourceVersion() {
+      return store.resourceVersion;
+    },
+    stop: () => parts.stop(),
+    fail(fault) {
+      parts.abandon();
+      return failInOrder(fault, {
+        log,
+        state() {
+          const units = runtimes.links().map(({ site, unit, ready: scans, message, epoch }) => ({ site, unit, scans, message, epoch }));
+          return { units, probes: probes.threads(), commitsWaiting: ledger.waiting, contained: contained.view().seams };
+        },
+        takeFailSafe: () => probes.takeFailSafe(),
+        closeLedger: () => ledger.close(),
+      });
+    },
+  };
 }
 
 /** A second for the devices, and what a slow disk needs for the last commits. */

@@ -3,17 +3,21 @@ import { chmodSync, mkdirSync, readdirSync, statfsSync, statSync } from 'node:fs
 import path from 'node:path';
 import { DataFileFault, obstacleOf } from '../platform/base/data-file.js';
 import type { Log } from '../platform/base/log.js';
-import { type DataDirLock, lockDataDir } from '../platform/ledger/lock.js';
+import type { Part } from '../platform/base/parts.js';
+import { lockDataDir } from '../platform/ledger/lock.js';
 
-/** @throws DataFileFault when there is something else in its place; Error when another process has it. */
-export function takeDataDir(dataDir: string, log: Log): DataDirLock {
+/**
+ * Held until it is stopped.
+ * @throws DataFileFault when there is something else in its place; Error when another process has it.
+ */
+export function takeDataDir(dataDir: string, log: Log): Part {
   process.umask(0o077); // what is made from here on is for the owner only
   const obstacle = obstacleOf(dataDir, { as: 'folder', to: 'write' });
   if (obstacle) throw new DataFileFault(obstacle, 'it is to be the data directory: put it right, or name another one with --data-dir');
   mkdirSync(dataDir, { recursive: true, mode: 0o750 });
   const lock = lockDataDir(dataDir);
   tighten(dataDir, log);
-  return lock;
+  return { stop: () => lock.release() };
 }
 
 /** Password hashes are in there: a directory that somebody made beforehand, and files of an earlier version, are for the owner only. */

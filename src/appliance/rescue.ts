@@ -1,5 +1,6 @@
 /** The appliance in rescue (D-C-09): no thread is started and nothing is opened, so what is there stays as it is until somebody decides. */
 import type { Log } from '../platform/base/log.js';
+import type { Parts } from '../platform/base/parts.js';
 import { startRescue } from '../platform/http/rescue.js';
 import type { Settings } from '../settings.js';
 import { type Appliance, textOf } from './appliance.js';
@@ -16,15 +17,12 @@ export interface Loss {
 export class RescueNeeded extends Error {}
 
 /** @throws RescueNeeded where nobody is there to look at it. */
-export async function startInRescue(settings: Settings, loss: Loss, log: Log, release: () => void): Promise<Appliance> {
+export async function startInRescue(settings: Settings, loss: Loss, log: Log, parts: Parts): Promise<Appliance> {
   const { losses, why } = loss;
-  if (settings.noRescue) {
-    release();
-    throw new RescueNeeded(`${losses.join('; ')}. Ways on: ${loss.waysOn.join('; ')}`);
-  }
+  if (settings.noRescue) throw new RescueNeeded(`${losses.join('; ')}. Ways on: ${loss.waysOn.join('; ')}`);
   const { tlsCertFile, tlsKeyFile, listen, httpPort } = settings;
   const tls = tlsCertFile && tlsKeyFile ? { certFile: tlsCertFile, keyFile: tlsKeyFile } : undefined;
-  const server = await startRescue({ host: listen, port: httpPort, ...(tls ? { tls } : {}), ...loss });
+  const server = parts.add(await startRescue({ host: listen, port: httpPort, ...(tls ? { tls } : {}), ...loss }));
   log.error({ missing: losses, why }, 'lineside is in rescue: no unit is driven');
   return {
     port: server.port,
@@ -33,10 +31,7 @@ export async function startInRescue(settings: Settings, loss: Loss, log: Log, re
     resourceVersion: 0,
     rescue: losses,
     waysOn: loss.waysOn,
-    async stop() {
-      await server.stop();
-      release();
-    },
+    stop: () => parts.stop(),
     async fail(fault) {
       log.fatal({ fault: textOf(fault) }, 'nobody caught a fault of ours: the process ends');
     },

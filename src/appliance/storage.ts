@@ -8,6 +8,7 @@ import { type Clock, timestamp } from '../platform/base/clock.js';
 import { type FatalFaults, openFatalFaults, waysOnFromFaults } from '../platform/base/fatal-faults.js';
 import type { Log } from '../platform/base/log.js';
 import type { Part } from '../platform/base/parts.js';
+import type { Moment } from '../platform/base/moment.js';
 import { putAside } from '../platform/base/put-aside.js';
 import { ThreadEnds } from '../platform/base/thread-ends.js';
 import { STORAGE_LOST, waysOn } from '../platform/http/rescue.js';
@@ -16,7 +17,7 @@ import { inspectDataDir, lostWhole } from '../platform/ledger/inspect.js';
 import { type DeviceKeys, openDeviceKeys } from '../platform/ledger/keys.js';
 import { LedgerFault, openLedger, type ThreadLedger } from '../platform/ledger/ledger.js';
 import { type LedgerQueries, openQueries } from '../platform/ledger/queries.js';
-import { type ClockWitness, witnessOf } from '../platform/store/clock-witness.js';
+import { momentOf, witnessOf } from '../platform/store/clock-witness.js';
 import { Store } from '../platform/store/store.js';
 import type { Settings } from '../settings.js';
 import type { Loss } from './rescue.js';
@@ -31,7 +32,8 @@ export interface Storage extends Part {
   readonly ledger: ThreadLedger;
   readonly queries: LedgerQueries;
   readonly store: Store;
-  readonly witness: () => ClockWitness;
+  /** What is known of the time, from what the machine keeps over a start. */
+  readonly time: { now(): Moment; synchronised(): boolean };
   /** Of the window of the anti-replay barrier. */
   readonly earlierNonces: readonly { readonly hash: string; readonly atMs: number }[];
   /** Wall time of the newest audit record; null where it cannot be read. */
@@ -98,12 +100,16 @@ export async function openStorage({ settings, clock, log, build }: Surroundings)
   );
   const newestAuditMs = await queries.newestAuditMs().catch(() => null); // a damaged trail is told of elsewhere
   const earlierNonces = await store.open(settings.antiReplayWindowMs);
+  store.watchReload(() => {
+    if (store.accepting) log.info('the storage accepts changes again');
+    else log.error({ reason: store.refusedBecause }, 'the storage refuses changes: nothing can be changed or recorded until it accepts them again; control goes on');
+  });
   return {
     keys,
     ledger,
     queries,
     store,
-    witness,
+    time: { now: () => momentOf(clock, witness), synchronised: () => witness().synchronised },
     earlierNonces,
     newestAuditMs,
     faults,

@@ -38,7 +38,7 @@ import { SignatureRecord } from './signatures/kind.js';
 import { signatureRoutes } from './signatures/routes.js';
 import { SYSTEM_ROUTES } from './system/routes.js';
 import { tagRoutes } from './tags/routes.js';
-import { streamRoutes } from './tags/live-transports.js';
+import { streamRoutes } from './streams/live-transports.js';
 import { RetainedValues } from './placement/kind.js';
 import { recordingRoutes } from './units/recording-routes.js';
 import { overviewRoutes } from './units/overview-routes.js';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import uWS from 'uWebSockets.js';
 import { WebSocketServer } from 'ws';
-import { streamRoutes } from '../../src/domains/tags/live-transports.js';
+import { streamRoutes } from '../../src/domains/streams/live-transports.js';
 import { systemClock } from '../../src/platform/base/clock.js';
 import { Pipeline } from '../../src/platform/http/pipeline.js';
 import { RateLimiter } from '../../src/platform/http/rate-limit.js';

@@ -159,7 +159,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
   const streamsOf = options.streamsOf ?? (() => 0);
   for (const set of [routeSet(ACCESS_ROUTES, { access, siteExists, streamsOf }), routeSet(SYSTEM_ROUTES, { system, store }), ...given]) table.add(set);
   const starts = async (): Promise<HttpServer> => {
-    access.start();
+    access.checkRoles();
     return startGateway({
       settings,
       clock,

@@ -148,7 +148,7 @@ export class Access {
   }
 
   /** @throws RoleTableError: a bad role table stops the start. */
-  start(): void {
+  checkRoles(): void {
     void this.roles;
   }
 

@@ -3,13 +3,19 @@
  * part that commands; what stands of the appliance is told by the parts that know it.
  */
 import type { Clock } from '../../platform/base/clock.js';
+import type { ContainedFaults } from '../../platform/base/contained-faults.js';
 import type { Log } from '../../platform/base/log.js';
+import type { Nonces } from '../../platform/http/nonces.js';
 import { routeSet } from '../../platform/http/route.js';
 import { ReconcileLoop } from '../../platform/reconcile/loop.js';
+import type { Loops } from '../../platform/reconcile/loops.js';
 import { on } from '../../platform/reconcile/wakes.js';
 import type { Store } from '../../platform/store/store.js';
+import type { ChannelHub } from '../../platform/stream/hub.js';
 import type { SettingsOf, SettingValues } from '../../settings.js';
+import type { LocalProbes } from '../placement/local-probes.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
+import { publishAlarms } from './alarm-channel.js';
 import { AlarmRegister, type AlarmRegisterParts } from './alarm-register.js';
 import { DefinitionReconciler } from './definition-reconciler.js';
 import { alarmDefinitionRoutes } from './definition-routes.js';
@@ -29,16 +35,21 @@ export interface AlarmParts extends Pick<AlarmRouteDeps, 'facts' | 'history' | '
   /** The historian's copy of the events; absent without a historian. */
   readonly record: AlarmRegisterParts['record'];
   readonly commands: CommandGiver;
-  /** State of an I/O module as its probe has told it last. */
-  readonly probed: (site: string, ioModule: string) => string | undefined;
-  /** What the appliance knows of itself beside its troubles. */
-  readonly appliance: Omit<SystemFacts, 'lostTags' | 'trouble'>;
+  readonly probes: Pick<LocalProbes, 'moduleState' | 'onModule'>;
+  /** All that look at something: what they can no longer look at is an alarm. */
+  readonly loops: Pick<Loops, 'watchTrouble' | 'faultOf'>;
+  /** Of the audit trail. */
+  readonly archive: Pick<SystemFacts, 'archiveFault' | 'archiveDamage'>;
+  readonly storageLow: () => boolean;
+  readonly contained: Pick<ContainedFaults, 'tooMany' | 'last'>;
+  /** Absent where the barrier is off. */
+  readonly nonces: Pick<Nonces, 'nearlyFull'> | undefined;
   readonly troubles: Troubles;
   readonly settings: SettingsOf<'alarms'> & Pick<SettingValues, 'historianIntervalMinMs'>;
 }
 
 export function joinAlarms(parts: AlarmParts) {
-  const { store, clock, log, runtimes, timeScale, settings, troubles } = parts;
+  const { store, clock, log, runtimes, probes, loops, timeScale, settings, troubles, archive, contained, nonces } = parts;
   const register = new AlarmRegister({ store, clock, record: parts.record });
   const exceptions = new ExceptionCommands(store, parts.commands);
   const definitions = new DefinitionReconciler({
@@ -49,13 +60,22 @@ export function joinAlarms(parts: AlarmParts) {
     timeScale,
     exceptions,
     lostChanged: (site, module) => systemLoop.wake(site, signalKey(module)),
-    toldState: parts.probed,
+    toldState: (site, module) => probes.moduleState(site, module)?.state,
   });
   const system = new SystemAlarmReconciler({
     store,
     clock,
     register,
-    facts: { ...parts.appliance, lostTags: (site, module) => definitions.lostTags(site, module), trouble: (topic) => troubles[topic]() },
+    facts: {
+      storageLow: parts.storageLow,
+      archiveFault: archive.archiveFault,
+      archiveDamage: archive.archiveDamage,
+      containedFault: () => (contained.tooMany ? contained.last : null),
+      nonceStoreNearlyFull: () => nonces?.nearlyFull ?? false,
+      lostTags: (site, module) => definitions.lostTags(site, module),
+      trouble: (topic) => troubles[topic](),
+      lookFault: (site, kind, name) => loops.faultOf(site, `${kind}/${name}`),
+    },
   });
   const { resolvedRetentionMs } = settings;
   const definitionLoop = new ReconcileLoop(definitions, clock, log, definitionWakes(store));
@@ -64,6 +84,9 @@ export function joinAlarms(parts: AlarmParts) {
   runtimes.onMessage((unit, message) => definitions.take(unit, message));
   runtimes.onMessage((unit, message) => system.take(unit, message, (site, name) => systemLoop.wake(site, name)));
   runtimes.onChange((unit, what) => definitions.linkChanged(unit, what));
+  loops.watchTrouble((site, source) => systemLoop.wake(site, controllerKey(source)));
+  // while nothing can be written, no change of the store tells the alarms on states of modules
+  probes.onModule(() => !store.accepting && definitionLoop.wakeAll());
   const isEvaluable = (site: string, definition: string): boolean => definitions.isEvaluable(site, definition);
   const { facts, history } = parts;
   return {
@@ -84,9 +107,6 @@ export function joinAlarms(parts: AlarmParts) {
     reconcilers: [definitionLoop, alarmLoop, systemLoop],
     /** A command of an alarm was pushed aside by a person: it is due again while its alarm stands. */
     again: (site: string, alarm: string, target: CommandTarget): void => exceptions.again(site, alarm, target),
-    /** A source, `<kind>/<name>`, can no longer be looked at by its controller, or can again. */
-    controllerChanged: (site: string, source: string): void => systemLoop.wake(site, controllerKey(source)),
-    /** States have changed that the store cannot be told of. */
-    lookAtStates: (): void => definitionLoop.wakeAll(),
+    publish: (hub: ChannelHub): void => publishAlarms({ hub, store, clock }),
   };
 }

@@ -3,6 +3,8 @@ import { routeSet } from '../../platform/http/route.js';
 import { ReconcileLoop } from '../../platform/reconcile/loop.js';
 import { on, whenPut } from '../../platform/reconcile/wakes.js';
 import type { StoreEvent } from '../../platform/store/store.js';
+import type { ChannelHub } from '../../platform/stream/hub.js';
+import type { SettingValues } from '../../settings.js';
 import { Alarm, type AlarmSpec, type AlarmStatus, isActive } from '../alarms/kind.js';
 import { Unit } from '../plant/kind.js';
 import { isAdhoc, ROOT_KINDS } from '../procedures/roots.js';
@@ -11,25 +13,36 @@ import { type AdhocDeps, adhocRoutes } from './adhoc-routes.js';
 import { type BatchControlParts, joinBatchControl } from './batch-control.js';
 import { Batch } from './kind.js';
 import { watchClock } from './reading/clock-span.js';
+import { forgetEndedElements } from './reading/ended-elements.js';
+import { publishStates, type StateListener } from './reading/state-channel.js';
+import type { BatchReconcilerSettings } from './reconciler.js';
+import { elementRoutes } from './element-routes.js';
 import { type BatchRouteDeps, batchRoutes } from './routes.js';
 import { HeldByAlarm } from './tree/held-by-alarm.js';
 import { batchesOnUnit } from './unit-wakes.js';
 
-export interface BatchParts extends Omit<BatchControlParts, 'wake'> {
-  readonly settings: BatchControlParts['settings'] & { readonly timeScale: () => number };
+export interface BatchParts extends Omit<BatchControlParts, 'wake' | 'settings'> {
+  readonly settings: Pick<SettingValues, 'holdPropagation' | 'resumeCancelsPause' | 'settleDeadlineMs'>;
+  readonly production: boolean;
+  readonly storageLow: () => boolean;
+  readonly timeScale: () => number;
+  readonly mismatch: NonNullable<BatchReconcilerSettings['mismatch']>;
   readonly facts: BatchRouteDeps['facts'];
+  /** The historian's copy of the changes of state; absent without a historian. */
+  readonly recordState: StateListener | undefined;
   readonly keys: AdhocDeps['keys'];
 }
 
 export function joinBatches(parts: BatchParts) {
-  const { store, runtimes, clock, log, phases, settings, facts, keys } = parts;
-  const { production, storageLow } = settings;
+  const { store, runtimes, clock, log, phases, production, storageLow, timeScale, mismatch, facts, keys, recordState } = parts;
+  const { holdPropagation, resumeCancelsPause, settleDeadlineMs } = parts.settings;
+  const settings = { holdPropagation, resumeCancelsPause, settleDeadlineMs, production, storageLow, timeScale, mismatch };
   /** Lets a batch or an ad-hoc run be looked at soon; each looks at what is its own. */
   const wake = (site: string, scope: string): void => {
     batchLoop.wake(site, scope);
     adhocLoop.wake(site, scope);
   };
-  const { reconciler, reports } = joinBatchControl({ ...parts, wake });
+  const { reconciler, reports } = joinBatchControl({ ...parts, settings, wake });
   const adhoc = new AdhocReconciler({ store, runtimes, phases, clock, settings });
   const heldByAlarm = new HeldByAlarm(store);
   // both owners hear of both: a name tells which of them has it
@@ -54,16 +67,21 @@ export function joinBatches(parts: BatchParts) {
     batchLoop.wakeAll();
     adhocLoop.wakeAll();
   });
+  // what phases reported while nothing could be written
+  store.watchReload(() => reports.takeKept());
   let stopClockWatch = (): void => undefined;
   return {
     routes: [
+      routeSet(elementRoutes, { store, clock, runtimes, production }),
       routeSet(batchRoutes, { store, clock, runtimes, production, facts, storageLow }),
       routeSet(adhocRoutes(production), { store, clock, runtimes, production, storageLow, keys }),
     ],
     reconcilers: [batchLoop, adhocLoop],
     wake,
-    /** Takes what phases reported while nothing could be written. */
-    catchUp: (): void => reports.takeKept(),
+    publish(hub: ChannelHub): void {
+      publishStates({ hub, store, ...(recordState ? { listener: recordState } : {}) });
+      forgetEndedElements({ hub, store });
+    },
     start(): void {
       stopClockWatch = watchClock(
         clock,

@@ -80,7 +80,7 @@ export function alarmCommands(deps: CommandDeps & { readonly log: Log }): Comman
       const found = targetOf(deps, site, target);
       if (!found || isOver(found)) return 'over';
       if (!deps.store.accepting) {
-        deps.protect?.(site, target.name, action); // it is given, and recorded, when something can be written again
+        deps.phases?.protect(site, target.name, action); // it is given, and recorded, when something can be written again
         return 'busy';
       }
       if (awaitsVerdict(found)) return 'busy';

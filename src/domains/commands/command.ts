@@ -21,7 +21,7 @@ import { RUNTIME_READY } from '../batches/start/equipment-conditions.js';
 import { resolveEquipment } from '../batches/start/equipment.js';
 import { ordered, orderOn, type PendingCommand } from '../runs/pending-command.js';
 import { hasActiveFailure } from '../runs/holds.js';
-import type { Protected } from '../batches/phases/phase-commands.js';
+import type { PhaseCommands } from '../batches/phases/phase-commands.js';
 import { dryRun, DryRunEffect, type DryRunFacts } from '../batches/reading/dry-run.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
@@ -51,8 +51,8 @@ export interface CommandDeps {
   readonly runtimes: UnitRuntimes;
   readonly clock: Clock;
   readonly reasonLengthMin: number;
-  /** Gives the command to the phases of a batch or ad-hoc run past its controller, which stands still while nothing can be written. */
-  protect?(site: string, scope: string, command: Command): Protected;
+  /** Give the command to the phases of a batch or ad-hoc run past its controller, which stands still while nothing can be written. */
+  readonly phases?: Pick<PhaseCommands, 'protect'> | undefined;
 }
 
 const COMMANDED = { ok: v.literal(true), kind: v.string(), name: v.string(), command: v.picklist(COMMANDS) };
@@ -89,7 +89,7 @@ export async function sendCommand(deps: CommandDeps, site: string, body: Command
   const order = orderFor(deps, site, body, source);
   const { change, answer } = order();
   const { kind, name, command } = answer;
-  if (!PROTECTIVE.includes(command as Command) || !deps.protect) {
+  if (!PROTECTIVE.includes(command as Command) || !deps.phases) {
     await deps.store.write(change);
     return answer;
   }
@@ -102,7 +102,7 @@ export async function sendCommand(deps: CommandDeps, site: string, body: Command
       return 'nowhere'; // without room for its record too the plant comes to rest
     });
   if (written === 'recorded') return answer;
-  const { reached, away } = deps.protect(site, name, command as Command);
+  const { reached, away } = deps.phases.protect(site, name, command as Command);
   const missed = away === 0 ? '' : `, and not to ${phaseCount(away)} whose runtime is not ready`;
   const given = `${command} was given to ${phaseCount(reached)} of ${kind} ${name} at once${missed}; nothing can be written now`;
   const message =

@@ -4,7 +4,10 @@ import { routeSet } from '../../platform/http/route.js';
 import { ReconcileLoop } from '../../platform/reconcile/loop.js';
 import { on, whenConfigured } from '../../platform/reconcile/wakes.js';
 import type { SettingsOf } from '../../settings.js';
+import type { ChannelHub } from '../../platform/stream/hub.js';
+import type { UnitRuntimes } from '../placement/runtimes.js';
 import type { BypassDeps } from './bypass-routes.js';
+import { ModuleHealths } from './health-channel.js';
 import { ControlModule, ControlModuleTemplate } from './kind.js';
 import { touchesPlan } from './modules.js';
 import { ControlModuleReconciler } from './reconciler.js';
@@ -13,6 +16,7 @@ import { controlModuleRoutes } from './routes.js';
 
 export interface ControlModuleParts extends Omit<BypassDeps, 'bypassDefaultMs' | 'bypassMaxMs'>, ResetDeps {
   readonly log: Log;
+  readonly runtimes: ResetDeps['runtimes'] & UnitRuntimes;
   readonly settings: SettingsOf<'interlock'>;
 }
 
@@ -22,5 +26,8 @@ export function joinControlModules({ store, clock, log, runtimes, settings }: Co
   return {
     routes: [routeSet(controlModuleRoutes, { store, clock, runtimes, bypassDefaultMs, bypassMaxMs })],
     reconcilers: [new ReconcileLoop(new ControlModuleReconciler({ store }), clock, log, wokenBy)],
+    publish(hub: ChannelHub): void {
+      new ModuleHealths({ hub, store, runtimes, clock });
+    },
   };
 }

@@ -3,31 +3,28 @@ import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
 import { routeSet } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
-import type { SettingsOf, SettingValues } from '../../settings.js';
+import type { SettingsOf } from '../../settings.js';
 import type { SigningKeys } from '../signatures/signature.js';
 import { DemoPlant } from './demo.js';
 import { demoRoutes } from './routes.js';
-import { PlantTimeScale } from './time-scale.js';
+import type { PlantTimeScale } from './time-scale.js';
 
 export interface DemoJoinParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
   readonly keys: SigningKeys;
-  readonly settings: Omit<SettingsOf<'demo'>, 'demoDir'> & Pick<SettingValues, 'timeScale'>;
+  readonly settings: Omit<SettingsOf<'demo'>, 'demoDir'>;
   readonly production: boolean;
   /** Of the manifests. */
   readonly folder: string;
+  readonly scale: PlantTimeScale;
 }
 
-export function joinDemo({ store, clock, log, keys, settings, production, folder }: DemoJoinParts) {
-  const scale = new PlantTimeScale({ store, log, production, initial: settings.timeScale });
+export function joinDemo({ store, clock, log, keys, settings, production, folder, scale }: DemoJoinParts) {
   const demo = new DemoPlant({ store, clock, keys, enabled: settings.demoEnabled, production, folder });
-  const timeScale = (): number => scale.value;
   return {
-    timeScale,
-    onTimeScale: (listener: (value: number) => void) => scale.onChange(listener),
-    routes: [routeSet(demoRoutes, { demo, timeScale, setTimeScale: (value: number) => scale.set(value) })],
+    routes: [routeSet(demoRoutes, { demo, timeScale: () => scale.value, setTimeScale: (value: number) => scale.set(value) })],
     /** The plant that is there goes before the one that is shown. */
     async start(): Promise<void> {
       if (!settings.demoEnabled || production) return;

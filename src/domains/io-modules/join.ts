@@ -19,6 +19,7 @@ export interface IOModuleParts {
   readonly log: Log;
   readonly probes: LocalProbes;
   readonly timeScale: () => number;
+  readonly onTimeScale: (listener: (value: number) => void) => void;
   /** Of this box, as a device names whom it belongs to. */
   readonly deviceId: string;
   /** Build of the probes. */
@@ -26,11 +27,15 @@ export interface IOModuleParts {
   readonly settings: Pick<SettingValues, 'outputs' | 'modeCheckDeviceTags' | 'secretsDir'>;
 }
 
-export function joinIOModules({ store, clock, log, probes, timeScale, deviceId, build, settings }: IOModuleParts) {
+export function joinIOModules({ store, clock, log, probes, timeScale, onTimeScale, deviceId, build, settings }: IOModuleParts) {
+  probes.setTimeScale(timeScale());
+  onTimeScale((value) => probes.setTimeScale(value));
   const contents = new ContentsKeeper({ store, probes, clock, timeScale });
   const modules = new IOModuleReconciler({ store, probes, clock, contents, box: { setting: settings.outputs, deviceId } });
   probes.onModule((site, module, state) => modules.moduleChanged(site, module, state));
   probes.onResumed((site, module, resumed) => modules.outputsResumed(site, module, resumed));
+  // what could not be told while nothing could be written
+  store.watchReload(() => modules.catchUp());
   const wokenBy = [
     on(IOModule, whenConfigured, 'all'),
     on(IOModule, whenConfigured, ({ resource }) => [modules.keyOf(resource)]), // also the probe that it is served by no more
@@ -43,8 +48,6 @@ export function joinIOModules({ store, clock, log, probes, timeScale, deviceId, 
     reconcilers: [new ReconcileLoop(modules, clock, log, wokenBy)],
     /** Images of a site's modules, for the units that read them. */
     image: (site: string) => (module: string) => modules.image(site, module),
-    /** Tells what could not be told while nothing could be written. */
-    catchUp: (): void => modules.catchUp(),
     start: (): void => contents.start(),
     stop: (): Promise<void> => contents.stop(),
   };

@@ -1,9 +1,10 @@
 /** Units: the plans that their runtimes execute, what these tell, and what is recorded of them. */
 import path from 'node:path';
+import type { Part } from '../../platform/base/parts.js';
 import type { LogLines } from '../../platform/base/log-lines.js';
 import type { Log } from '../../platform/base/log.js';
 import type { Clock } from '../../platform/base/clock.js';
-import { routeSet } from '../../platform/http/route.js';
+import { type RouteDeps, routeSet } from '../../platform/http/route.js';
 import { ReconcileLoop } from '../../platform/reconcile/loop.js';
 import { on, whenConfigured } from '../../platform/reconcile/wakes.js';
 import type { Store } from '../../platform/store/store.js';
@@ -26,35 +27,50 @@ import { UnitReconciler, type UnitReconcilerParts } from './reconciler.js';
 import { madeBy } from './recording-file.js';
 import { recordingRoutes } from './recording-routes.js';
 import { Recordings } from './recordings.js';
+import { type RuntimeSettingValues, runtimeSettings } from './runtime-settings.js';
 import { runtimeRoutes } from './runtime-routes.js';
+import { unitRoutes } from './unit-routes.js';
 import { unitOf } from '../plant/unit-of.js';
 
-export interface UnitParts extends Pick<UnitReconcilerParts, 'image' | 'settings' | 'timeScale' | 'build'> {
+export interface RecordingParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly dataDir: string;
+  readonly storageLow: () => boolean;
+  readonly product: Parameters<typeof madeBy>[0];
+  readonly settings: SettingsOf<'runtime.recording'>;
+}
+
+/** A part of its own, which ends behind the runtimes: their last messages are recorded too. */
+export function openRecordings({ clock, log, dataDir, storageLow, product, settings }: RecordingParts): Part & { readonly recordings: Recordings } {
+  const recordings = new Recordings({
+    folder: path.join(dataDir, 'recordings'),
+    clock,
+    log,
+    settings: { durationMaxMs: settings.recordingDurationMaxMs, bytesMax: settings.recordingBytesMax, keep: settings.recordingsKept },
+    storageLow,
+    madeBy: madeBy(product),
+  });
+  return { recordings, stop: () => recordings.close() };
+}
+
+export interface UnitParts extends RouteDeps<typeof unitRoutes>, Pick<UnitReconcilerParts, 'image' | 'timeScale' | 'build'> {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
   readonly logLines: LogLines;
   readonly runtimes: LocalRuntimes;
   readonly tags: TagDeps;
-  readonly dataDir: string;
-  readonly storageLow: () => boolean;
-  readonly product: Parameters<typeof madeBy>[0];
-  readonly appliance: SettingsOf<'runtime.recording'> & Pick<SettingValues, 'nodeName' | 'orphanTimeoutMs'>;
+  readonly recordings: Recordings;
+  readonly onTimeScale: (listener: () => void) => void;
+  readonly settings: RuntimeSettingValues & SettingsOf<'runtime.recording'> & Pick<SettingValues, 'nodeName'>;
 }
 
 export function joinUnits(parts: UnitParts) {
-  const { store, clock, log, logLines, runtimes, timeScale, build, tags, appliance, storageLow } = parts;
-  const units = new UnitReconciler(parts);
+  const { store, clock, log, logLines, runtimes, timeScale, build, tags, recordings, settings } = parts;
+  const units = new UnitReconciler({ ...parts, settings: runtimeSettings(settings) });
   const journal = new UnitJournal({ store, runtimes, clock, log });
   keepOverrides({ store, runtimes, clock });
-  const recordings = new Recordings({
-    folder: path.join(parts.dataDir, 'recordings'),
-    clock,
-    log,
-    settings: { durationMaxMs: appliance.recordingDurationMaxMs, bytesMax: appliance.recordingBytesMax, keep: appliance.recordingsKept },
-    storageLow,
-    madeBy: madeBy(parts.product),
-  });
   // one listener each: what one of them throws does not keep the message from the next
   runtimes.onMessage((link, message) => units.take(link, message));
   runtimes.onMessage((link, message) => recordings.take(link, message));
@@ -76,27 +92,26 @@ export function joinUnits(parts: UnitParts) {
     on(FunctionBlockType, whenConfigured, 'all'),
     on(IOModule, whenConfigured, 'all'),
   ]);
+  // plans depend on what the store does not tell of
+  parts.onTimeScale(() => loop.wakeAll());
+  // what could not be written while nothing could be
+  store.watchReload(() => units.catchUp());
   let stopPulse = (): void => undefined;
   return {
     routes: [
+      routeSet(unitRoutes, parts),
       routeSet(overviewRoutes, { store, runtimes, alarms: alarmView(store), nowMs: () => clock.wallMs() }),
-      routeSet(runtimeRoutes, { store, runtimes, tags, journal, logLines, timeScale, nodeName: appliance.nodeName, image: build }),
-      routeSet(recordingRoutes, { store, runtimes, recordings, secondsMax: appliance.recordingDurationMaxMs / 1000 }),
+      routeSet(runtimeRoutes, { store, runtimes, tags, journal, logLines, timeScale, nodeName: settings.nodeName, image: build }),
+      routeSet(recordingRoutes, { store, runtimes, recordings, secondsMax: settings.recordingDurationMaxMs / 1000 }),
     ],
     reconcilers: [loop],
-    /** Plans depend on what the store does not tell of: the time scale. */
-    lookAtAll: (): void => loop.wakeAll(),
-    /** Writes what could not be written while nothing could be. */
-    catchUp: (): void => units.catchUp(),
     start(): void {
-      stopPulse = startControllerPulse(clock, () => runtimes.links(), appliance.orphanTimeoutMs);
+      stopPulse = startControllerPulse(clock, () => runtimes.links(), settings.orphanTimeoutMs);
       journal.start();
     },
-    /** Before the runtimes end; recordings are closed when they have. */
     stop(): void {
       stopPulse();
       journal.stop();
     },
-    closeRecordings: (): Promise<void> => recordings.close(),
   };
 }

@@ -37,7 +37,7 @@ export class ContainedFaults {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #seams = new Map<string, SeamCount>();
-  readonly #again: () => void;
+  readonly #listeners: (() => void)[] = [];
   readonly #stop: () => void;
   #cancelAgain: (() => void) | undefined;
   #total = 0;
@@ -45,13 +45,16 @@ export class ContainedFaults {
   #recent: Deadline[] = [];
   #window: Deadline;
 
-  /** `again` is called AGAIN_MS after a fault: whoever was not told of a change finds it by looking. */
-  constructor(clock: Clock, log: Log, again: () => void = () => undefined) {
+  constructor(clock: Clock, log: Log) {
     this.#clock = clock;
     this.#log = log;
-    this.#again = again;
     this.#window = new Deadline(clock, WINDOW_MS);
     this.#stop = onContained((seam, fault) => this.#note(seam, fault));
+  }
+
+  /** Called AGAIN_MS after a fault: whoever was not told of a change finds it by looking. */
+  watch(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   stop(): void {
@@ -100,7 +103,7 @@ export class ContainedFaults {
     // once for all that come together: a seam that throws at every change must not keep everybody looking
     this.#cancelAgain ??= this.#clock.after(AGAIN_MS, () => {
       this.#cancelAgain = undefined;
-      this.#again();
+      for (const listener of this.#listeners) listener();
     });
   }
 

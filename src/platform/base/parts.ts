@@ -13,6 +13,12 @@ export class Parts {
   readonly #parts: Part[] = [];
   /** How many of them have been asked to start. */
   #started = 0;
+  #areUp = false;
+
+  /** From the end of the start until somebody asks them to stop. */
+  get areUp(): boolean {
+    return this.#areUp;
+  }
 
   add<P extends Part>(part: P): P {
     this.#parts.push(part);
@@ -26,6 +32,12 @@ export class Parts {
       this.#started += 1;
       await part?.start?.();
     }
+    this.#areUp = true;
+  }
+
+  /** They count as down, and are not asked to stop: what they would do next is not known. */
+  abandon(): void {
+    this.#areUp = false;
   }
 
   /**
@@ -33,6 +45,7 @@ export class Parts {
    * @throws the first fault, when all have been asked.
    */
   async stop(): Promise<void> {
+    this.#areUp = false;
     const faults: unknown[] = [];
     for (let part = this.#parts.pop(); part; part = this.#parts.pop()) {
       try {

@@ -225,6 +225,9 @@ export interface RouteSet {
 /** What all rows of a list work on: they are given one object that has it all. */
 type DepsOf<Row> = (Row extends Route<infer Deps> ? (deps: Deps) => void : never) extends (deps: infer All) => void ? All : never;
 
+/** What the rows of a list work on. */
+export type RouteDeps<Rows extends readonly Route[]> = DepsOf<Rows[number]>;
+
 /** Rows and what they work on, tied by their types: a row whose deps are not there does not compile. */
 export function routeSet<Row extends Route>(rows: readonly Row[], deps: DepsOf<Row>): RouteSet;
 export function routeSet<Deps>(rows: readonly Route<Deps>[], deps: Deps): RouteSet {

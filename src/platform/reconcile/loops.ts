@@ -9,6 +9,7 @@ export class Loops {
 
   constructor(store: Store) {
     this.#store = store;
+    store.watchReload(() => this.wakeAll());
   }
 
   /** Connects what wakes it; nothing is looked at before `start`. */

@@ -32,6 +32,10 @@ export interface Places {
   hasUnit(site: string | undefined, unit: string): boolean;
 }
 
+/** What those who tell something do with the hub. */
+export type ChannelHub = Pick<Hub, 'publish' | 'placeTags' | 'removeTags' | 'setBroker'>;
+export type Publish = (hub: ChannelHub) => void;
+
 export interface HubOptions {
   readonly clock: Clock;
   readonly sessions: SessionWatch;

@@ -45,24 +45,19 @@ t.test('ADR 0026: the answer counts the phases that a Hold has reached, and name
   t.equal(store.accepting, false);
   const actor = component('alarm-controller');
   const hold = () =>
-    sendCommand(
-      { store, runtimes, clock, reasonLengthMin: 0, protect: (site, scope, command) => phases.protect(site, scope, command) },
-      'north',
-      { kind: 'Batch', name: 'b-1', command: 'Hold', reason: 'the level' } as never,
-      {
-        actor,
-        correlationID: 'c',
-        audit: (entry) =>
-          ({
-            site: 'north',
-            action: 'Command',
-            category: 'command',
-            actor,
-            correlationID: 'c',
-            ...entry,
-          }) as never,
-      },
-    );
+    sendCommand({ store, runtimes, clock, reasonLengthMin: 0, phases }, 'north', { kind: 'Batch', name: 'b-1', command: 'Hold', reason: 'the level' } as never, {
+      actor,
+      correlationID: 'c',
+      audit: (entry) =>
+        ({
+          site: 'north',
+          action: 'Command',
+          category: 'command',
+          actor,
+          correlationID: 'c',
+          ...entry,
+        }) as never,
+    });
   const { message, recorded } = await hold();
   t.equal(recorded, false);
   t.match(message, /^Hold was given to 1 phase of Batch b-1 at once, and not to 1 phase whose runtime is not ready; nothing can be written now/);

@@ -21,7 +21,7 @@ import { publishAlarms } from '../../../src/domains/alarms/alarm-channel.js';
 import { TagCatalog } from '../../../src/domains/tags/catalog.js';
 import { ModuleHealths } from '../../../src/domains/control-modules/health-channel.js';
 import { tagRoutes } from '../../../src/domains/tags/routes.js';
-import { streamRoutes } from '../../../src/domains/tags/live-transports.js';
+import { streamRoutes } from '../../../src/domains/streams/live-transports.js';
 import { publishTags } from '../../../src/domains/tags/tag-sources.js';
 import { writeFrame } from '../../../src/domains/tags/write-frame.js';
 import type { UnitLink, UnitRuntimes, WriteResult } from '../../../src/domains/placement/runtimes.js';

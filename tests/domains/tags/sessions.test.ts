@@ -1,5 +1,5 @@
 import t from 'tap';
-import { streamRoutes } from '../../../src/domains/tags/live-transports.js';
+import { streamRoutes } from '../../../src/domains/streams/live-transports.js';
 import { routesFor, routeSet } from '../../../src/platform/http/route.js';
 import type { StreamConnections } from '../../../src/platform/http/stream-port.js';
 import { CHANNEL_ROWS } from '../../../src/platform/stream/channel.js';

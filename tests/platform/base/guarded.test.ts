@@ -47,7 +47,8 @@ t.test('faults are counted by seam, logged a few times a minute, and too many in
   const clock = new TestClock();
   const lines: { seam?: string }[] = [];
   let again = 0;
-  const faults = new ContainedFaults(clock, pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) }), () => {
+  const faults = new ContainedFaults(clock, pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) }));
+  faults.watch(() => {
     again += 1;
   });
   t.teardown(() => faults.stop());

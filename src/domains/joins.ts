@@ -1,0 +1,27 @@
+/** How each domain joins the appliance; main.ts joins them, in its order. */
+export { joinAccess } from './access/join.js';
+export { joinAlarms } from './alarms/join.js';
+export { joinApply } from './apply/join.js';
+export { joinAudit } from './audit/join.js';
+export { joinBatches } from './batches/join.js';
+export { commandWays, joinCommands } from './commands/join.js';
+export { joinControlModules } from './control-modules/join.js';
+export { joinDemo } from './demo/join.js';
+export { joinControllers } from './edge-controllers/join.js';
+export { joinHistorian } from './historian/join.js';
+export { joinIOModules } from './io-modules/join.js';
+export { joinLogic } from './logic/join.js';
+export { joinMes } from './mes/join.js';
+export { placeHere } from './placement/join.js';
+export { joinPlant } from './plant/join.js';
+export { joinProcedures } from './procedures/join.js';
+export { joinRecipes } from './recipes/join.js';
+export { joinRecords } from './records/join.js';
+export { joinRehearsal } from './rehearsal/join.js';
+export { joinSearch } from './search/join.js';
+export { joinSignatures } from './signatures/join.js';
+export { joinStreams } from './streams/join.js';
+export { joinSystem } from './system/join.js';
+export { joinTags } from './tags/join.js';
+export { joinTelemetry } from './telemetry/join.js';
+export { joinUnits, openRecordings } from './units/join.js';

@@ -1,0 +1,61 @@
+/** What the appliance says of itself: version, health, and its interface. */
+import type { ContainedFaults } from '../../platform/base/contained-faults.js';
+import type { FatalFaults } from '../../platform/base/fatal-faults.js';
+import type { Log } from '../../platform/base/log.js';
+import type { Nonces } from '../../platform/http/nonces.js';
+import { routeSet } from '../../platform/http/route.js';
+import type { Store } from '../../platform/store/store.js';
+import type { Settings } from '../../settings.js';
+import type { LockOuts } from '../access/lockouts.js';
+import { TROUBLE_TOPICS, type Troubles } from '../alarms/system-conditions.js';
+import type { LocalRuntimes } from '../placement/local-runtimes.js';
+import { SYSTEM_ROUTES, type SystemView } from './routes.js';
+
+const LOOPBACK = /^(127\.|::1$|localhost$)/;
+
+export interface SystemParts extends Pick<SystemView, 'product' | 'deviceId' | 'startedAtMs' | 'rows'> {
+  readonly store: Store;
+  readonly log: Log;
+  readonly settings: Pick<Settings, 'authMode' | 'operatingMode' | 'antiReplayEnabled' | 'withoutEffect' | 'tlsCertFile' | 'listen'>;
+  readonly runtimes: LocalRuntimes;
+  /** Absent where the barrier is off. */
+  readonly nonces: Nonces | undefined;
+  readonly troubles: Troubles;
+  /** By which earlier starts have ended. */
+  readonly faults: Pick<FatalFaults, 'last'>;
+  /** By the last verification. */
+  readonly evidence: { readonly summary: ReturnType<SystemView['integrity']> };
+  readonly contained: Pick<ContainedFaults, 'view'>;
+  readonly lockOuts: Pick<LockOuts, 'locked'>;
+}
+
+export function joinSystem(parts: SystemParts) {
+  const { product, deviceId, startedAtMs, rows, store, log, settings, runtimes, nonces, troubles, faults, evidence, contained, lockOuts } = parts;
+  const openInClear = inClear(settings);
+  if (openInClear !== '') log.warn(openInClear);
+  const system: SystemView = {
+    product,
+    deviceId,
+    startedAtMs,
+    authMode: settings.authMode,
+    operatingMode: settings.operatingMode,
+    antiReplay: { enabled: settings.antiReplayEnabled, entries: () => nonces?.size ?? 0, nearlyFull: () => nonces?.nearlyFull ?? false },
+    settingsWithoutEffect: settings.withoutEffect,
+    troubles: () => TROUBLE_TOPICS.flatMap((topic) => troubles[topic]()?.message ?? []),
+    notes: () => [openInClear, faults.last].filter((note) => note !== ''),
+    integrity: () => evidence.summary,
+    storageAccepting: () => store.accepting,
+    contained: () => contained.view(),
+    lockedNames: () => (settings.authMode === 'local' ? lockOuts.locked().length : 0),
+    runtimes: () => runtimes.links().map(({ site, unit, ready, message }) => ({ site, unit, ready, message })),
+    realtime: () => runtimes.realtime,
+    rows,
+  };
+  return { routes: [routeSet(SYSTEM_ROUTES, { system, store })] };
+}
+
+/** Empty where nobody but this machine hears, or nobody understands. */
+function inClear({ operatingMode, tlsCertFile, listen }: SystemParts['settings']): string {
+  const isHeard = operatingMode === 'production' && tlsCertFile === null && !LOOPBACK.test(listen);
+  return isHeard ? `no certificate (gateway.tls.certFile): passwords and tokens travel in clear to ${listen}` : '';
+}
