@@ -11,6 +11,7 @@ import { MODES } from '../../../runtime/vocabulary/modes.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import { decode } from '../../platform/http/json-body.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { statusOfRefusal } from '../../platform/http/status.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import { companionsOf } from '../../platform/store/companions.js';
@@ -47,17 +48,20 @@ export interface ApplyDeps {
   readonly clock: Clock;
 }
 
-export type Operation = 'created' | 'configured' | 'unchanged';
+const OPERATIONS = ['created', 'configured', 'unchanged'] as const;
+export type Operation = (typeof OPERATIONS)[number];
 
-export interface Applied {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly operation: Operation;
-  readonly generation: number;
-  readonly warnings: readonly string[];
-}
+export const Applied = v.strictObject({
+  apiVersion: v.string(),
+  kind: v.string(),
+  /** '' for what belongs to no site. */
+  namespace: v.string(),
+  name: v.string(),
+  operation: v.picklist(OPERATIONS),
+  generation: v.number(),
+  warnings: v.array(v.string()),
+});
+export type Applied = ToldBy<typeof Applied>;
 
 export function apiVersionOf(kind: AnyKind): string {
   return `${kind.group}.lineside.io/v1alpha1`;

@@ -1,4 +1,6 @@
 /** Export (decisions Q-CHANGE-10): manifests in an order that apply accepts, without secrets and read-only kinds. */
+import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import { isReservedKey } from '../../platform/store/envelope.js';
 import type { StoreReader } from '../../platform/store/kind.js';
@@ -12,6 +14,31 @@ import { apiVersionOf } from './apply.js';
 import { FROM_DEVICE } from './from-device.js';
 import { type AnyKind, APPLIED_KINDS } from './kinds.js';
 
+const METADATA = {
+  name: v.string(),
+  /** Absent for what belongs to no site. */
+  namespace: v.optional(v.string()),
+  labels: v.optional(v.record(v.string(), v.string())),
+  annotations: v.optional(v.record(v.string(), v.string())),
+};
+/** Spec and status are those of the kind. */
+const MANIFEST = { apiVersion: v.string(), kind: v.string(), spec: v.unknown(), status: v.optional(v.unknown()) };
+
+export const ExportedManifest = v.strictObject({ ...MANIFEST, metadata: v.strictObject(METADATA) });
+export type ExportedManifest = ToldBy<typeof ExportedManifest>;
+
+export const Backup = v.strictObject({
+  format: v.literal('lineside-backup/1'),
+  createdAt: v.string(),
+  version: v.string(),
+  operatingMode: v.picklist(['production', 'development']),
+  deviceId: v.string(),
+  resources: v.array(v.strictObject({ ...MANIFEST, metadata: v.strictObject({ ...METADATA, uid: v.string() }) })),
+  /** Of the canonical JSON of `resources`, hex. */
+  sha256: v.string(),
+});
+export type Backup = ToldBy<typeof Backup>;
+
 export interface ExportWish {
   /** Of this box. */
   readonly deviceId?: string;
@@ -22,7 +49,7 @@ export interface ExportWish {
   readonly visible: (site: string) => boolean;
 }
 
-export function exportManifests(read: StoreReader, wish: ExportWish): unknown[] {
+export function exportManifests(read: StoreReader, wish: ExportWish): ExportedManifest[] {
   return APPLIED_KINDS.filter((kind) => isWanted(kind, wish.kinds)).flatMap((kind) => {
     const resources = read.list<unknown, unknown>(kind).filter((resource) => isExported(kind, resource, wish));
     return inOrder(kind, resources).map((resource) => ofDevice(wish.deviceId, kind, manifestOf(kind, withoutOwnKeys(kind, resource), wish.status)));
@@ -30,9 +57,9 @@ export function exportManifests(read: StoreReader, wish: ExportWish): unknown[] 
 }
 
 /** An I/O module names a device that one box drives: another box that takes the manifest must be able to tell. */
-function ofDevice(deviceId: string | undefined, kind: AnyKind, manifest: Record<string, unknown>): Record<string, unknown> {
+function ofDevice(deviceId: string | undefined, kind: AnyKind, manifest: ExportedManifest): ExportedManifest {
   if (deviceId === undefined || kind.kind !== 'IOModule') return manifest;
-  const metadata = manifest.metadata as { readonly annotations?: Record<string, string> };
+  const { metadata } = manifest;
   return { ...manifest, metadata: { ...metadata, annotations: { ...metadata.annotations, [FROM_DEVICE]: deviceId } } };
 }
 
@@ -64,7 +91,7 @@ function withoutOwnKeys(kind: AnyKind, resource: Resource<unknown, unknown>): Re
   return { ...resource, metadata: { ...metadata, labels: given(metadata.labels), annotations: given(metadata.annotations) } };
 }
 
-export function manifestOf(kind: AnyKind, { metadata, spec, status }: Resource<unknown, unknown>, withStatus: boolean): Record<string, unknown> {
+export function manifestOf(kind: AnyKind, { metadata, spec, status }: Resource<unknown, unknown>, withStatus: boolean): ExportedManifest {
   const { name, site, labels, annotations } = metadata;
   return {
     apiVersion: apiVersionOf(kind),
@@ -104,14 +131,11 @@ export const NEEDS: Readonly<Record<string, (spec: unknown) => readonly string[]
 };
 
 /** Everything that is stored and configured, for `lineside restore` (decisions Q-CHANGE-10). */
-export function backup(
-  read: StoreReader,
-  facts: { readonly createdAt: string; readonly version: string; readonly operatingMode: string; readonly deviceId: string },
-): Record<string, unknown> {
+export function backup(read: StoreReader, facts: Pick<Backup, 'createdAt' | 'version' | 'operatingMode' | 'deviceId'>): Backup {
   const resources = APPLIED_KINDS.flatMap((kind) =>
     inOrder(kind, read.list<unknown, unknown>(kind)).map((resource) => {
       const manifest = manifestOf(kind, resource, true);
-      return { ...manifest, metadata: { ...(manifest.metadata as object), uid: resource.metadata.uid } };
+      return { ...manifest, metadata: { ...manifest.metadata, uid: resource.metadata.uid } };
     }),
   );
   return { format: 'lineside-backup/1', ...facts, resources, sha256: canonicalDigest(resources) };

@@ -6,8 +6,8 @@ import { mayVisit } from '../../platform/http/caller.js';
 import { flag, parameters, text, texts } from '../../platform/http/parameters.js';
 import { routesFor } from '../../platform/http/route.js';
 import { freeMap } from '../../platform/store/free-map.js';
-import { type ApplyDeps, applyManifests } from './apply.js';
-import { backup, exportManifests } from './export.js';
+import { Applied, type ApplyDeps, applyManifests } from './apply.js';
+import { Backup, backup, ExportedManifest, exportManifests } from './export.js';
 import { appliedKind } from './kinds.js';
 
 const MANIFESTS_MAX = 500; // decisions Q-CHANGE-06
@@ -42,6 +42,7 @@ export const applyRoutes = [
     query: parameters({ site: text('where manifests name none') }),
     summary: 'Create or update resources from one manifest or an array of 1 to 500, in one transaction',
     body: Body,
+    reply: { 200: v.union([Applied, v.array(Applied)]) },
     freshToken: ({ body }) => isChangeRequest(body),
     audit: { action: 'Update', category: 'apply', target: () => ({ kind: 'Manifest', name: '*', site: '' }) },
     async handle(context, deps) {
@@ -63,6 +64,7 @@ export const applyRoutes = [
     tier: 'engineer',
     query: parameters({ site: text(), kinds: texts(), status: flag('with the status') }),
     summary: 'Manifests in an order that apply accepts; query site, kinds (comma list), status (true)',
+    reply: v.array(ExportedManifest),
     handle({ query, caller }, { store, deviceId }) {
       const kinds = query
         .get('kinds')
@@ -79,6 +81,7 @@ export const applyRoutes = [
     action: 'backup:crds',
     tier: 'admin',
     summary: 'Every configured resource with uid and status, for `lineside restore`',
+    reply: Backup,
     handle: (_context, { store, clock, version = '', production, deviceId = '' }) =>
       backup(store, { createdAt: timestamp(clock.wallMs()), version, deviceId, operatingMode: production ? 'production' : 'development' }),
   }),

@@ -4,6 +4,7 @@ import { missing, Refusal } from '../../platform/base/refusal.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { REASON_LENGTH_MAX } from '../../platform/http/reason.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { created, type RequestContext, routesFor } from '../../platform/http/route.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Put } from '../../platform/store/store.js';
@@ -33,7 +34,19 @@ const exists = ({ site, unit }: Params, { store }: AdhocDeps): void => {
 };
 const refusals = (category: string) =>
   ({ action: 'Execute', category, target: ({ site, unit }: { readonly site: string; readonly unit: string }) => ({ kind: 'Unit', name: unit, site }) }) as const;
-const REPLY = '{kind, name, unit, state, templateRef, correlationID, auditRecordRef, signature?}';
+const Started = v.strictObject({
+  kind: v.picklist(['Phase', 'Operation', 'UnitProcedure']),
+  name: v.string(),
+  unit: v.string(),
+  state: v.literal('Idle'),
+  templateRef: v.string(),
+  correlationID: v.string(),
+  auditRecordRef: v.string(),
+  /** SHA-256 (hex) of the signature; of a unit procedure in production mode. */
+  signature: v.optional(v.string()),
+});
+type Started = ToldBy<typeof Started>;
+const REPLY = { 201: Started };
 
 /** `production`: a unit procedure is then signed, with a token of the last 5 minutes. */
 export const adhocRoutes = (production: boolean) => [
@@ -127,7 +140,16 @@ async function execute(context: RequestContext<Params, unknown>, deps: AdhocDeps
     ],
   });
   const { correlationID } = context;
-  const body = { kind: order.kind, name, unit, state: 'Idle', templateRef: order.templateRef, correlationID, auditRecordRef, ...(signed ? { signature: signed.digest } : {}) };
+  const body: Started = {
+    kind: order.kind,
+    name,
+    unit,
+    state: 'Idle',
+    templateRef: order.templateRef,
+    correlationID,
+    auditRecordRef,
+    ...(signed ? { signature: signed.digest } : {}),
+  };
   return created(body, `/api/v1/sites/${site}/${order.kind.toLowerCase()}s/${name}`);
 }
 

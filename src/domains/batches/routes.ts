@@ -10,6 +10,7 @@ import { listReply } from '../../platform/http/paged-list.js';
 import { checkIfMatch, etagOf } from '../../platform/http/revision.js';
 import { readLogQuery } from '../../platform/http/log-query.js';
 import { LIST, LOG, parameters } from '../../platform/http/parameters.js';
+import { logPage, type ToldBy } from '../../platform/http/replies.js';
 import { created, done, ok, rendered, routesFor } from '../../platform/http/route.js';
 import { Labels, writtenKeys } from '../../platform/store/envelope.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -22,11 +23,11 @@ import type { UnitRuntimes } from '../placement/runtimes.js';
 import { begunAnew } from './tree/coordination.js';
 import { batchName, checkBatch, checkWorkOrderID, refuseUnchosen, withNormalTime, withRecipeDefaults } from './creation/creation.js';
 import { batchDto, batchItem } from './reading/dto.js';
-import { type ExecutionEvent, PROMPT_CANCELLED, type StateEntry, streamOf } from '../runs/execution-log.js';
+import { BatchMessage, ExecutionEvent, PROMPT_CANCELLED, type StateEntry, streamOf } from '../runs/execution-log.js';
 import { boundOf, type FactReader, factsOf } from '../runs/facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import { batchListing, LIST_QUERY } from './reading/list.js';
-import { preflight } from './start/preflight.js';
+import { Preflight, preflight } from './start/preflight.js';
 import { restartCheck } from './start/restart-check.js';
 import { asShown } from './recovery/unrecovered.js';
 import { batchRules } from './rules.js';
@@ -39,6 +40,25 @@ export interface BatchRouteDeps {
   readonly production: boolean;
   storageLow(): boolean;
 }
+
+/** Of a stream of a batch; `recorded` of one that has ended: whether it is what was recorded. */
+function streamPage<const Item extends v.GenericSchema>(item: Item) {
+  return v.strictObject({ ...logPage(item).entries, recorded: v.optional(v.boolean()) });
+}
+const Events = streamPage(ExecutionEvent);
+const Messages = streamPage(BatchMessage);
+
+const Lane = v.strictObject({
+  kind: v.string(),
+  name: v.string(),
+  path: v.string(),
+  unit: v.string(),
+  /** `to` is '' while the state lasts. */
+  spans: v.array(v.strictObject({ state: v.string(), from: v.string(), to: v.string() })),
+});
+const Marker = v.strictObject({ ts: v.string(), type: v.string(), label: v.string(), ref: v.string() });
+const Timeline = v.strictObject({ batch: v.string(), from: v.string(), to: v.string(), lanes: v.array(Lane), markers: v.array(Marker) });
+type Timeline = ToldBy<typeof Timeline>;
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
 
@@ -204,7 +224,7 @@ export const batchRoutes = [
         ? v.strictObject({ batch: v.string(), command: v.optional(v.picklist(['Start', 'Restart']), 'Start') })
         : BatchBody,
     ) as unknown as v.GenericSchema<unknown, Record<string, unknown>>,
-    reply: '{ok, checks, parameters, allocations, bindings}',
+    reply: Preflight,
     summary: 'What would keep a batch from starting, and who can lift it; of a held one with command Restart: what would hold it again',
     computes: true,
     exists: ({ site }, { store }) => void requireSite(store, site),
@@ -217,7 +237,7 @@ export const batchRoutes = [
       action: `batch:${stream}`,
       tier: 'read',
       query: parameters(LOG),
-      reply: '{items, nextCursor, recorded?}',
+      reply: stream === 'events' ? Events : Messages,
       summary: `The ${stream} of a batch, newest first; of one that has ended, whether they are what was recorded`,
       exists: here as never,
       handle: async ({ params, query }, { facts, store }) => {
@@ -234,7 +254,7 @@ export const batchRoutes = [
     path: '/api/v1/sites/{site}/batches/{name}/timeline',
     action: 'batch:timeline',
     tier: 'read',
-    reply: '{batch, from, to, lanes, markers}',
+    reply: Timeline,
     summary: 'States of all elements over time',
     exists: here,
     handle: async ({ params: { site, name } }, { store, facts }) => {
@@ -264,7 +284,7 @@ function withdrawal(store: Store, batch: BatchResource): Pick<Change, 'puts' | '
 }
 
 /** Of a batch by its name, or of what would become one. */
-function preflightOf(deps: BatchRouteDeps, site: string, body: Record<string, unknown>) {
+function preflightOf(deps: BatchRouteDeps, site: string, body: Record<string, unknown>): Preflight {
   if (typeof body.batch === 'string') {
     const batch = requireBatch(deps.store, site, body.batch);
     return body.command === 'Restart' ? restartCheck(deps, batch) : preflight(deps, site, batch.metadata, batch.spec);
@@ -273,8 +293,8 @@ function preflightOf(deps: BatchRouteDeps, site: string, body: Record<string, un
   return preflight(deps, site, { name: batchName(site, spec.batchID) }, spec);
 }
 
-function timeline(batch: BatchResource, states: readonly StateEntry[], events: readonly ExecutionEvent[]) {
-  const lanes = new Map<string, { kind: string; name: string; path: string; unit: string; spans: { state: string; from: string; to: string }[] }>();
+function timeline(batch: BatchResource, states: readonly StateEntry[], events: readonly ExecutionEvent[]): Timeline {
+  const lanes = new Map<string, v.InferOutput<typeof Lane>>();
   for (const entry of states) {
     const lane = lanes.get(entry.name + entry.kind) ?? { kind: entry.kind, name: entry.name, path: entry.path, unit: entry.unit, spans: [] };
     const last = lane.spans.at(-1);
@@ -286,7 +306,7 @@ function timeline(batch: BatchResource, states: readonly StateEntry[], events: r
 }
 
 /** What stands out between the states: commands, prompts and their answers, alarms, restarts of the system. */
-function markerOf(event: ExecutionEvent): { readonly ts: string; readonly type: string; readonly label: string; readonly ref: string }[] {
+function markerOf(event: ExecutionEvent): ToldBy<typeof Marker>[] {
   const { ts, value, message } = event;
   const mark = (type: string, label: string) => [{ ts, type, label, ref: event.auditRecordRef || event.element.name }];
   switch (`${event.eventType}/${event.eventSubType}`) {

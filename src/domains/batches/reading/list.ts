@@ -13,7 +13,7 @@ import { type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
 type BatchResource = Resource<BatchSpec, BatchStatus>;
 
 /** As a filter names them. */
-const BATCH_STATES = [
+export const BATCH_STATES = [
   'Pending',
   'Running',
   'Pausing',

@@ -3,8 +3,10 @@
  * of it, and who can lift it. Three walkers read a table: the first refusal (the judge of a command), all rows (preflight), the
  * refusal of a request. A condition finds out what is so, changes nothing, and tells nobody.
  */
+import * as v from 'valibot';
 import { conflict } from '../../../platform/base/refusal.js';
-import type { Tier } from '../../../platform/http/caller.js';
+import { TIERS } from '../../../platform/http/caller.js';
+import type { ToldBy } from '../../../platform/http/replies.js';
 
 /** Of a Restart (restart-check.ts). */
 export const RESTART_CHECKS = ['command', 'modes', 'devices', 'runtime-ready'] as const;
@@ -27,11 +29,8 @@ export const PREFLIGHT_CHECKS = [
 export type CheckName = (typeof PREFLIGHT_CHECKS | typeof RESTART_CHECKS)[number];
 
 /** The least tier that may do it, and what there is to do; `holder` has the unit and gives it back by ending. */
-export interface LiftedBy {
-  readonly tier: Tier;
-  readonly action: string;
-  readonly holder?: string;
-}
+export const LiftedBy = v.strictObject({ tier: v.picklist(TIERS), action: v.string(), holder: v.optional(v.string()) });
+export type LiftedBy = ToldBy<typeof LiftedBy>;
 
 /** One thing in the way. `severity` error where it is silent: a warning keeps nothing from starting. */
 export interface Blocker {
@@ -68,16 +67,17 @@ export interface StartRefusal {
   readonly context: Readonly<Record<string, unknown>>;
 }
 
-export interface PreflightCheck {
-  readonly check: CheckName;
-  readonly ok: boolean;
-  readonly severity: 'error' | 'warning';
-  readonly message: string;
+export const PreflightCheck = v.strictObject({
+  check: v.picklist([...PREFLIGHT_CHECKS, ...RESTART_CHECKS]),
+  ok: v.boolean(),
+  severity: v.picklist(['error', 'warning']),
+  message: v.string(),
   /** Unit, step or parameter that it is about. */
-  readonly element: string;
+  element: v.string(),
   /** Absent when the check is passed. */
-  readonly liftedBy?: LiftedBy;
-}
+  liftedBy: v.optional(LiftedBy),
+});
+export type PreflightCheck = ToldBy<typeof PreflightCheck>;
 
 // ---------------------------------------------------------------- the three walkers
 

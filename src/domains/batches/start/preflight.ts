@@ -2,22 +2,25 @@
  * What would keep a batch from starting, and who can lift it (contract 3, Recipes and records; decisions Q-RECIPE-28): one
  * row per blocker, or one row that says the check is passed. Nothing is changed.
  */
+import * as v from 'valibot';
+import type { ToldBy } from '../../../platform/http/replies.js';
 import { Unit } from '../../plant/kind.js';
 import { isAvailable } from '../../plant/unit-owner.js';
-import type { ParameterValue } from '../../procedures/kind.js';
+import { ParameterValue } from '../../procedures/kind.js';
 import { MasterRecipe } from '../../recipes/kind.js';
 import { batchParameters } from '../creation/parameters.js';
 import type { BatchSpec } from '../kind.js';
-import { checkRows, mayStart, PREFLIGHT_CHECKS, type PreflightCheck, rowsOf } from './conditions.js';
+import { checkRows, mayStart, PREFLIGHT_CHECKS, PreflightCheck, rowsOf } from './conditions.js';
 import { type Looked, noRecipe, PREFLIGHT_CONDITIONS, type StartFacts, StartLook } from './start-conditions.js';
 
-export interface Preflight {
-  readonly ok: boolean;
-  readonly checks: readonly PreflightCheck[];
-  readonly parameters: readonly ParameterValue[];
-  readonly allocations: readonly { readonly capability: string; readonly unit: string; readonly available: boolean; readonly holder: string }[];
-  readonly bindings: { readonly violations: number };
-}
+export const Preflight = v.strictObject({
+  ok: v.boolean(),
+  checks: v.array(PreflightCheck),
+  parameters: v.array(ParameterValue),
+  allocations: v.array(v.strictObject({ capability: v.string(), unit: v.string(), available: v.boolean(), holder: v.string() })),
+  bindings: v.strictObject({ violations: v.number() }),
+});
+export type Preflight = ToldBy<typeof Preflight>;
 
 /** @param looked the batch that exists, or the name that one would get */
 export function preflight(facts: StartFacts, site: string, looked: Looked, batch: BatchSpec): Preflight {
