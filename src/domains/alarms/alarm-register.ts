@@ -16,7 +16,8 @@ import { type AlarmEvent, alarmEvent, type AlarmFact, alarmStream } from './alar
 import { type BatchAlarmFact, batchAlarmStream } from './batch-alarms.js';
 import { alarmIndex, systemName } from './alarm-index.js';
 import { isShelved, shelfOf, unshelved } from './counts.js';
-import { Alarm, AlarmCounter, AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus, type AlarmSpec, type AlarmStatus, SOURCE_KINDS } from './kind.js';
+import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus, type AlarmSpec, type AlarmStatus, SOURCE_KINDS } from './kind.js';
+import { countPut, countsOf, raisedBy } from './numbers.js';
 import { unitsConcerned } from './sources.js';
 import type { AlarmEventWord } from './transitions.js';
 
@@ -66,7 +67,6 @@ export interface Beside {
 
 const NAME_LENGTH_MAX = 63; // RFC 1123 label; decisions Q-ALARM-02
 const HASH_LENGTH = 8;
-const COUNTER = 'system'; // name of the one counter of a site
 
 export class AlarmRegister {
   readonly #store: Store;
@@ -143,7 +143,7 @@ export class AlarmRegister {
     const at = timestamp(atMs);
     const spec = systemSpec(condition);
     const status: AlarmStatus = { ...systemStatus(spec, condition, at), ...shelfOf(shelf?.status) };
-    const puts: Put[] = [{ kind: AlarmCounter, site, name: COUNTER, spec: { raised: { ...counter, [topic]: count } } } as Put];
+    const puts: Put[] = [countPut(site, { ...counter, [topic]: count })];
     if (shelf) puts.push({ kind: Alarm, site, name: shelf.metadata.name, status: unshelved(shelf.status) } as Put);
     this.write({ site, name, spec, status, event: 'Activated', at }, { puts });
     return name;
@@ -169,7 +169,7 @@ export class AlarmRegister {
   }
 
   #nextSystemName(site: string, topic: string): { readonly name: string; readonly count: number; readonly counter: Readonly<Record<string, number>> } {
-    const counter = this.#store.get(AlarmCounter, site, COUNTER)?.spec.raised ?? {};
+    const counter = countsOf(this.#store, site);
     for (let count = (counter[topic] ?? 0) + 1; ; count += 1) {
       const name = alarmName(systemName(topic), count);
       if (!this.#store.get(Alarm, site, name)) return { name, count, counter };
@@ -183,10 +183,11 @@ export class AlarmRegister {
   }
 
   /** `<definition>-<n>`, never used before. */
-  #nextName({ metadata, status }: DefinitionResource): { readonly name: string; readonly count: number } {
-    for (let count = (status.raised ?? 0) + 1; ; count += 1) {
-      const name = alarmName(metadata.name, count);
-      if (!this.#store.get(Alarm, metadata.site, name)) return { name, count };
+  #nextName(definition: DefinitionResource): { readonly name: string; readonly count: number } {
+    const { site, name: ofDefinition } = definition.metadata;
+    for (let count = raisedBy(this.#store, definition) + 1; ; count += 1) {
+      const name = alarmName(ofDefinition, count);
+      if (!this.#store.get(Alarm, site, name)) return { name, count };
     }
   }
 

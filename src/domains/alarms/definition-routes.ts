@@ -10,6 +10,7 @@ import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { Unit } from '../plant/kind.js';
 import { Alarm, AlarmDefinitionSpec, type AlarmDefinitionStatus, SOURCE_KINDS, SUPPRESSIONS } from './kind.js';
+import { lastNumber } from './numbers.js';
 import { alarmDefinitionRules } from './rules.js';
 import { suppressionOf, unitsConcerned } from './sources.js';
 
@@ -72,6 +73,7 @@ export const alarmDefinitionRoutes = crudRoutes(alarmDefinitionRules, {
     delete: { errors: { 409: ['alarm_unacknowledged', 'has_dependents'] } },
   },
   refuse: refuseWhileExecuting,
+  also: ({ verb, before, read }) => (verb === 'delete' && before ? { puts: lastNumber(read, before) } : {}),
   filter: {
     query: { source_kind: words(SOURCE_KINDS), source_name: text('definitions of this source') },
     reads(query) {

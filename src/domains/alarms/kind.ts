@@ -161,7 +161,7 @@ export const Alarm: Kind<AlarmSpec, AlarmStatus> = {
   }),
 };
 
-/** How many system alarms of each topic a site has had: their names count on and are never used again (decisions Q-ALARM-02). Never served. */
+/** How many system alarms of each topic a site has had, and how many alarms each definition that was deleted: their names count on and are never used again (decisions Q-ALARM-02). Never served. */
 export interface AlarmCounterSpec {
   readonly raised: Readonly<Record<string, number>>;
 }

@@ -177,6 +177,19 @@ t.test('Q-ALARM-02: names count on per definition and are never used again', asy
   const { activeAlarmRef } = definition(long).status;
   t.match(activeAlarmRef, /^ab{51}-[0-9a-f]{8}-1$/);
   t.equal(activeAlarmRef.length, 63);
+
+  await bench.define('again', SPEC);
+  for (let n = 1; n <= 3; n += 1) {
+    await bench.edge('again', 'raised');
+    const { activeAlarmRef: name } = definition('again').status;
+    t.equal(name, `again-${n}`, 'also over a definition that was deleted and made anew: the history has the names of before');
+    await operator.post(`${ALARMS}/${name}/acknowledge`);
+    await bench.settle();
+    await bench.edge('again', 'cleared');
+    t.equal((await engineer.delete(`${ALARMS}/${name}`)).status, 204);
+    t.equal((await engineer.delete('/api/v1/sites/demo/alarmdefinitions/again')).status, 204);
+    await bench.define('again', SPEC);
+  }
 });
 
 t.test('Q-ALARM-06: after a delete in ActiveAcknowledged the scan is told that no alarm stands, and raises a new one', async (t) => {
