@@ -46,7 +46,8 @@ export function publishAlarms({ hub, store, clock }: { readonly hub: Pick<Hub, '
     };
     return { ...(store.accepting ? {} : { unrecorded: true }), dropped: () => untold.retell(`${site}/${name}`, present) };
   };
-  store.watch(Alarm, ({ type, resource, before }) => {
+  store.watch(Alarm, ({ type, resource, before, past }) => {
+    if (past) return; // what was told of it stays told for its time
     const alarm = resource as Resource<AlarmSpec, AlarmStatus>;
     if (type === 'put') announce(alarm, before as Resource<AlarmSpec, AlarmStatus> | undefined);
     else forget(alarm);

@@ -3,6 +3,7 @@
  * earlier ones, and nothing is written until all are accepted.
  */
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
+import type { PastEntry } from '../../platform/store/past-index.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
 
@@ -28,6 +29,10 @@ export class StagedStore implements StoreReader {
     const added = [...staged.values()].filter((resource) => site === undefined || resource.metadata.site === site) as Resource<Spec, Status>[];
     const kept = stored.filter((resource) => !staged.has(`${resource.metadata.site}/${resource.metadata.name}`));
     return [...kept, ...added].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  }
+
+  pastIndex<Entry>(kind: { readonly kind: string }, site?: string): readonly PastEntry<Entry>[] {
+    return this.#base.pastIndex(kind, site);
   }
 
   /** Stages one put; what it says replaces what is there, member by member, as the store will do it. */

@@ -44,9 +44,9 @@ export function joinBatchControl(parts: BatchControlParts): BatchControl {
     signalsChanged: (site, scope) => phases.sendSignals(site, scope),
   });
   for (const kind of [CoordinationBlock, SyncBarrier]) {
-    store.watch(kind, ({ resource }) => {
+    store.watch(kind, ({ resource, past }) => {
       const { batchRef } = resource.spec as { readonly batchRef: string };
-      if (!batchRef) return;
+      if (!batchRef || past) return;
       phases.sendSignals(resource.metadata.site, batchRef);
       wake(resource.metadata.site, batchRef);
     });

@@ -10,7 +10,7 @@ import type { LifeSign } from '../../platform/store/life-sign.js';
 import type { Condition } from '../../platform/store/resource.js';
 import type { ParameterValue, ElementOutput } from '../procedures/kind.js';
 import type { ElementFailure } from '../runs/failures.js';
-import { type BatchStream, lastFacts } from '../runs/execution-log.js';
+import { type BatchStream, lastFacts, streamsOf } from '../runs/execution-log.js';
 import type { Hold } from '../runs/holds.js';
 import type { CommandRejection } from '../runs/command-rejection.js';
 import { isInstantText } from '../../platform/base/instant.js';
@@ -163,6 +163,12 @@ export interface BatchStatus {
   readonly settleBy: string;
 }
 
+/** By what a batch that is past is found without being read. */
+export interface PastBatch {
+  readonly batchID: string;
+  readonly workOrderID: string;
+}
+
 export const Batch: Kind<BatchSpec, BatchStatus> = {
   kind: 'Batch',
   group: 'recipe',
@@ -188,6 +194,8 @@ export const Batch: Kind<BatchSpec, BatchStatus> = {
     settleBy: '',
   }),
   born: (status, { site, name, lastFact }) => ({ ...status, factsBefore: lastFacts(site, name, lastFact) }),
+  pastIndex: ({ spec: { batchID, workOrderID } }): Readonly<Record<keyof PastBatch, string>> => ({ batchID, workOrderID }),
+  streams: streamsOf,
   references: ({ masterRecipeRef, equipment }, site) =>
     named(
       { path: 'masterRecipeRef', kind: 'MasterRecipe', site, name: masterRecipeRef, when: 'write', ownWords: true },

@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { shown } from '../../platform/base/term.js';
 import { component } from '../../platform/store/audit-record.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { changesBehaviour } from '../logic/hot-swap.js';
@@ -105,7 +106,7 @@ function isDerived({ metadata }: Resource<ControlProgramSpec, ControlProgramStat
 }
 
 /** Undefined while the module has no unit or no template: it is stored and not executed (decisions 1.5). */
-export function derivedProgram(module: Resource<ControlModuleSpec, ControlModuleStatus>, store: Pick<Store, 'get' | 'list'>): ControlProgramSpec | undefined {
+export function derivedProgram(module: Resource<ControlModuleSpec, ControlModuleStatus>, store: StoreReader): ControlProgramSpec | undefined {
   const { site } = module.metadata;
   const unitRef = unitOf(store, site, module.spec);
   const resolved = resolvedModuleOf(store, module);

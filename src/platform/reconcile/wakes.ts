@@ -10,7 +10,7 @@ import type { Key, Wakeable } from './loop.js';
 export type Wake = (loop: Wakeable, store: Store) => void;
 
 /**
- * Changes of resources of a kind. `keys` tells whom they concern: the resource's own key when left out, `all` every key of the
+ * Changes of resources of a kind; what becomes past has not changed, and what comes back is looked at. `keys` tells whom they concern: the resource's own key when left out, `all` every key of the
  * reconciler.
  */
 export function on<Spec, Status>(
@@ -20,7 +20,7 @@ export function on<Spec, Status>(
 ): Wake {
   return (loop, store) => {
     store.watch(kind, (event) => {
-      if (!when(event)) return;
+      if ((event.past && event.type === 'remove') || !when(event)) return;
       if (keys === 'all') loop.wakeAll();
       else for (const { site, name } of keys(event, store)) loop.wake(site, name);
     });

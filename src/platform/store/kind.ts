@@ -2,6 +2,7 @@
  * A kind: the one source of its types, its strict decoding, its JSON Schema, its CRUD routes and its place in apply.
  */
 import type { GenericSchema, InferOutput } from 'valibot';
+import type { PastEntry } from './past-index.js';
 import type { Resource } from './resource.js';
 import type { Put, Store } from './store.js';
 import type { Refusal } from '../base/refusal.js';
@@ -152,6 +153,8 @@ export interface StoreReader {
   get<Spec, Status>(kind: Kind<Spec, Status>, site: string, name: string): Resource<Spec, Status> | undefined;
   /** Sorted by name; all sites when `site` is undefined. */
   list<Spec, Status>(kind: Kind<Spec, Status>, site?: string): readonly Resource<Spec, Status>[];
+  /** What is kept of the past of a kind (`pastIndex`), sorted by name; it changes with the past: whoever keeps it copies it. */
+  pastIndex<Entry>(kind: { readonly kind: string }, site?: string): readonly PastEntry<Entry>[];
 }
 
 export type SpecOf<K> = K extends Kind<infer Spec, infer _Status> ? Spec : never;

@@ -11,7 +11,7 @@ import { releasedView } from '../../recipes/released.js';
 import { expandRecipe, templatesOf } from '../../recipes/expand.js';
 import { MasterRecipe, type MasterRecipeSpec } from '../../recipes/kind.js';
 import { siteUnits } from '../../recipes/site-units.js';
-import { Batch, type BatchSpec } from '../kind.js';
+import { Batch, type PastBatch, type BatchSpec } from '../kind.js';
 import { unfitRecipeValues } from './unfit-values.js';
 import { resolveEquipment } from '../start/equipment.js';
 import { batchParameters, checkQuantity, checkUnitOfQuantity, checkValue, sameIdentifier } from './parameters.js';
@@ -67,7 +67,8 @@ export function takenBy(
   { uid, name, batchID }: { readonly uid: string | undefined; readonly name: string; readonly batchID: string },
 ): { readonly batch?: string; readonly batchRecord?: string; readonly message: string } | undefined {
   const taken = store.list(Batch, site).find((other) => other.spec.batchID === batchID && other.metadata.uid !== uid);
-  if (taken) return { batch: taken.metadata.name, message: `batchID ${batchID} is used by batch ${taken.metadata.name}` };
+  const holder = taken?.metadata.name ?? store.pastIndex<PastBatch>(Batch, site).find(({ entry }) => entry.batchID === batchID)?.name;
+  if (holder !== undefined) return { batch: holder, message: `batchID ${batchID} is used by batch ${holder}` };
   const { spec: record } = store.list(BatchRecord, site).find(({ spec }) => spec.batch.uid !== uid && (spec.batch.batchID === batchID || spec.batch.name === name)) ?? {};
   return record && { batchRecord: record.batch.name, message: `batchID ${record.batch.batchID} is that of the record ${record.batch.name}` };
 }
@@ -97,10 +98,16 @@ export function admitApplied(read: StoreReader, site: string, name: string, give
   const spec = withNormalTime(given);
   const before = read.get(Batch, site, name);
   if (before) checkWorkOrderID(spec, before.spec.workOrderID);
-  else if (spec.workOrderID !== '' && read.list(Batch, site).some((other) => other.spec.workOrderID === spec.workOrderID)) checkWorkOrderID(spec, '');
+  else if (spec.workOrderID !== '' && isOrdered(read, site, spec.workOrderID)) checkWorkOrderID(spec, '');
   checkBatch(read, site, name, spec, true);
   refuseUnchosen(read, site, spec);
   return spec;
+}
+
+function isOrdered(read: StoreReader, site: string, workOrderID: string): boolean {
+  return (
+    read.list(Batch, site).some((batch) => batch.spec.workOrderID === workOrderID) || read.pastIndex<PastBatch>(Batch, site).some(({ entry }) => entry.workOrderID === workOrderID)
+  );
 }
 
 /** @throws Refusal 400 for an ID that the MES has not given (decisions 1.7). */

@@ -23,13 +23,13 @@ export function forgetEndedElements({ hub, store }: { readonly hub: Pick<Hub, 'p
     if (batch && isEnded(batch)) forget(element);
   };
   for (const kind of [Procedure, UnitProcedure, Operation, Phase]) {
-    store.watch(kind, ({ type, resource }) => {
-      if (type === 'put') see(resource);
+    store.watch(kind, ({ type, resource, past }) => {
+      if (type === 'put' && !past) see(resource);
     });
     for (const element of store.list(kind as typeof Phase)) see(element);
   }
-  store.watch(Batch, ({ type, resource, before }) => {
-    if (type !== 'put' || !isEnded(resource) || (before && isEnded(before))) return;
+  store.watch(Batch, ({ type, resource, before, past }) => {
+    if (type !== 'put' || past || !isEnded(resource) || (before && isEnded(before))) return;
     const { site, name } = resource.metadata;
     for (const element of elementIndex(store).elementsOf(site, name)) forget(element);
   });

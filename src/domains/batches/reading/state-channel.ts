@@ -40,7 +40,8 @@ export function publishStates({ hub, store, listener }: StatePublishing): void {
   const states = new States(hub, store);
   unrecovered(store).watch((site, scope) => states.tellScope(site, scope));
   for (const kind of KINDS.values()) {
-    store.watch(kind, ({ type, resource, before }, durable) => {
+    store.watch(kind, ({ type, resource, before, past }, durable) => {
+      if (past) return; // it has no other state than before
       if (type === 'remove') return states.forget(resource, before && statedOf(before));
       states.tell(resource, before && states.shown(before));
       listen(resource, before && statedOf(before), durable, listener, false);

@@ -1,0 +1,110 @@
+/** What a run that became past, or came back, is to those who watch the store: nothing has happened to it (ADR 0035). */
+import t from 'tap';
+import { publishAlarms } from '../../../src/domains/alarms/alarm-channel.js';
+import { Alarm } from '../../../src/domains/alarms/kind.js';
+import { forgetEndedElements } from '../../../src/domains/batches/reading/ended-elements.js';
+import { publishStates } from '../../../src/domains/batches/reading/state-channel.js';
+import { unendedBatches } from '../../../src/domains/batches/reading/open-batches.js';
+import { takenBy } from '../../../src/domains/batches/creation/creation.js';
+import { Batch } from '../../../src/domains/batches/kind.js';
+import { elementIndex } from '../../../src/domains/batches/tree/element-index.js';
+import { phasesAtWork } from '../../../src/domains/procedures/at-work.js';
+import { Phase } from '../../../src/domains/procedures/kind.js';
+import { phaseStates } from '../../../src/domains/procedures/phase-states.js';
+import { BatchRecord } from '../../../src/domains/records/kind.js';
+import { on, whenPut } from '../../../src/platform/reconcile/wakes.js';
+import type { Resource } from '../../../src/platform/store/resource.js';
+import type { Past, Put } from '../../../src/platform/store/store.js';
+import { freshStore } from '../../support/fresh-store.js';
+
+const SITE = 'north';
+
+async function ended(t: Parameters<typeof freshStore>[0]) {
+  const { store, clock } = await freshStore(t, [Batch, Phase, Alarm, BatchRecord]);
+  const phase = {
+    kind: Phase,
+    site: SITE,
+    name: 'b1-heat',
+    spec: { batchRef: 'b1', parentRef: null, unitRef: 'r1', templateRef: 'heat' },
+    status: { state: 'Complete', mode: 'Automatic' },
+  };
+  const batch = { kind: Batch, site: SITE, name: 'b1', spec: { batchID: 'B-1', workOrderID: 'WO-1' }, status: { phase: 'Complete', stateAt: '' } };
+  const alarm = {
+    kind: Alarm,
+    site: SITE,
+    name: 'hot-1',
+    spec: { severity: 'High', message: 'hot', source: 'Unit/r1', definitionRef: 'hot' },
+    status: { state: 'ClearedAcknowledged', unit: 'r1', shelvedUntil: '' },
+  };
+  await store.write({ puts: [batch, phase, alarm] as unknown as Put[], facts: [{ stream: `events/${SITE}/b1`, body: (id) => ({ id }) }] });
+  const run: Past = {
+    run: { kind: 'Batch', site: SITE, name: 'b1' },
+    members: [
+      { kind: 'Batch', site: SITE, name: 'b1' },
+      { kind: 'Phase', site: SITE, name: 'b1-heat' },
+    ],
+    streams: [`events/${SITE}/b1`],
+  };
+  const cleared: Past = { run: { kind: 'Alarm', site: SITE, name: 'hot-1' }, members: [{ kind: 'Alarm', site: SITE, name: 'hot-1' }], streams: [] };
+  const rowsOf = ({ members }: Past): Resource[] => members.flatMap(({ kind, site, name }) => store.get({ kind } as typeof Batch, site, name) ?? []) as Resource[];
+  return { store, clock, run, cleared, rowsOf };
+}
+
+t.test('no stream tells of a run or an alarm that becomes past or comes back, and no historian is told a change of state', async (t) => {
+  const { store, clock, run, cleared, rowsOf } = await ended(t);
+  const told: unknown[] = [];
+  const hub = { publish: (event: unknown) => void told.push(event) };
+  const changes: unknown[] = [];
+  publishStates({ hub, store, listener: (change) => void changes.push(change) });
+  forgetEndedElements({ hub, store });
+  publishAlarms({ hub, store, clock });
+  const rows = [rowsOf(run), rowsOf(cleared)];
+  told.length = changes.length = 0;
+  await store.write({ pasts: [run, cleared] });
+  await store.takeBack({ run: run.run, rows: rows[0], streams: [[`events/${SITE}/b1`, 1]] });
+  await store.takeBack({ run: cleared.run, rows: rows[1], streams: [] });
+  t.same([told, changes], [[], []]);
+  t.ok(store.get(Batch, SITE, 'b1'));
+  await store.write({ puts: [{ kind: Batch, site: SITE, name: 'b1', status: { ...store.get(Batch, SITE, 'b1')?.status, phase: 'Aborted' } }] as Put[] });
+  t.match(changes, [{ kind: 'Batch', state: 'Aborted', previousState: 'Complete' }], 'what is then done with it is told as ever');
+});
+
+t.test('what is kept beside the store leaves with a run and comes back with it', async (t) => {
+  const { store, run, rowsOf } = await ended(t);
+  const [elements, atWork, states] = [elementIndex(store), phasesAtWork(store), phaseStates(store)];
+  const seen = () => [elements.phasesOf(SITE, 'b1').length, atWork.of(SITE).length, states.of(SITE, 'r1', 'heat').length, unendedBatches(store, SITE).length];
+  t.same(seen(), [1, 0, 1, 0]);
+  const rows = rowsOf(run);
+  await store.write({ pasts: [run] });
+  t.same(seen(), [0, 0, 0, 0]);
+  await store.takeBack({ run: run.run, rows, streams: [[`events/${SITE}/b1`, 1]] });
+  t.same(seen(), [1, 0, 1, 0]);
+});
+
+t.test('a reconciler is not woken for what became past, and is for what came back to be worked with', async (t) => {
+  const { store, run, rowsOf } = await ended(t);
+  const woken: string[] = [];
+  const loop = { wake: (_: string, name: string) => void woken.push(name), wakeAll: () => void woken.push('all') };
+  on(Batch)(loop, store);
+  on(Phase, whenPut, 'all')(loop, store);
+  const rows = rowsOf(run);
+  await store.write({ pasts: [run] });
+  t.same(woken, []);
+  await store.takeBack({ run: run.run, rows, streams: [[`events/${SITE}/b1`, 1]] });
+  t.same(woken, ['b1', 'all']);
+});
+
+t.test('the ID of a batch that is past is taken as long as it is there, and so is that of its work order', async (t) => {
+  const { store, run } = await ended(t);
+  const taken = () => takenBy(store, SITE, { uid: undefined, name: 'b2', batchID: 'B-1' });
+  const present = taken();
+  t.match(present, { batch: 'b1', message: 'batchID B-1 is used by batch b1' });
+  await store.write({ pasts: [run] });
+  t.same(taken(), present);
+  t.equal(takenBy(store, 'south', { uid: undefined, name: 'b2', batchID: 'B-1' }), undefined, 'a name is of its site');
+  t.throws(() => store.apply({ puts: [{ kind: Batch, site: SITE, name: 'b1', spec: { batchID: 'other' } }] as unknown as Put[] }), {
+    name: 'Refusal',
+    context: { code: 'run_ended' },
+  });
+  t.throws(() => store.apply({ facts: [{ stream: `messages/${SITE}/b1`, body: () => 1 }] }), { name: 'Refusal', context: { code: 'run_ended' } });
+});
