@@ -1,17 +1,17 @@
 /** Runs rehearsals in threads of their own, one at a time (ADR 0006). The gateway thread waits for nothing and computes nothing. */
 import * as v from 'valibot';
 import type { ToldBy } from '../../platform/http/replies.js';
-import { MessageChannel, type TransferListItem, Worker } from 'node:worker_threads';
 import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
-import { RehearsalFindings, type RehearsalProgress } from './findings.js';
+import { RehearsalFindings } from './findings.js';
 import type { RehearsalOrder } from './order.js';
+import { ThreadPair } from './thread-pair.js';
 
-const CONTROLLER = new URL('./thread.js', import.meta.url);
-const PLANT = new URL('../../../runtime/rehearsal/plant-thread.js', import.meta.url);
 /** Both sides keep the limit of the order themselves; after this long a side that does not is ended. */
 const GRACE_MS = 15_000;
+/** An engineer who tries a recipe tries it again; threads that nobody has asked for so long give their memory back. */
+export const KEPT_MS = 300_000;
 
 export const RehearsalResult = v.strictObject({
   ...RehearsalFindings.entries,
@@ -43,7 +43,9 @@ export class Rehearsals {
   readonly #log: Log;
   readonly #heapMb: number;
   #end: ((reason: string) => void) | undefined;
-  #running = Promise.resolve();
+  /** The threads of what has run last, while they wait for the next one. */
+  #kept: { readonly pair: ThreadPair; readonly cancel: () => void } | undefined;
+  #ending = Promise.resolve();
   /** The last ones, oldest first. */
   #runs: RehearsalRun[] = [];
 
@@ -105,40 +107,56 @@ export class Rehearsals {
   /** Ends the one that runs; its caller is refused. */
   async stop(): Promise<void> {
     this.#end?.('the appliance stops');
-    await this.#running;
+    const pair = this.#keptPair();
+    if (pair) this.#endThreads(pair);
+    await this.#ending;
   }
 
   #findings(order: RehearsalOrder, progress: (plantSeconds: number) => void): Promise<RehearsalFindings> {
-    const { port1, port2 } = new MessageChannel();
-    const plant = this.#thread(PLANT, 'rehearsal plant', { port: port2 }, [port2]);
-    const controller = this.#thread(CONTROLLER, 'rehearsal controller', { order, port: port1 }, [port1]);
-    const threads = [plant, controller];
+    const kept = this.#keptPair();
+    const pair = kept?.isWhole ? kept : new ThreadPair(this.#heapMb);
     return new Promise((resolve, reject) => {
-      const settle = (deliver: () => void): void => {
-        if (this.#end !== fail) return; // it is over: threads that end now end the way they should
-        this.#end = undefined;
+      const fail = (reason: string): void => {
         cancel();
-        this.#running = Promise.all(threads.map((thread) => thread.terminate())).then(() => undefined);
-        deliver();
+        this.#end = undefined;
+        this.#endThreads(pair);
+        reject(new Refusal('unavailable', `the rehearsal failed: ${reason}`, { code: 'rehearsal_failed' }));
       };
-      const fail = (reason: string): void => settle(() => reject(new Refusal('unavailable', `the rehearsal failed: ${reason}`, { code: 'rehearsal_failed' })));
       const cancel = this.#clock.after(order.wallMsMax + GRACE_MS, () => fail('it did not end in time'));
       this.#end = fail;
-      controller.on('message', (said: RehearsalFindings | RehearsalProgress) => ('progress' in said ? progress(said.progress) : settle(() => resolve(said))));
-      for (const thread of threads) {
-        thread.on('error', (fault) => {
-          this.#log.error({ fault: fault.stack ?? fault.message, recipe: order.batch.masterRecipeRef }, 'a rehearsal failed');
-          fail(fault.message);
-        });
-      }
-      // its findings come before its end; the end of the plant may be heard of before both, and without a plant it ends too
-      controller.on('exit', () => fail('a thread ended before its time'));
+      pair.rehearse(order, {
+        progress,
+        findings: (findings) => {
+          cancel();
+          this.#end = undefined;
+          this.#keep(pair);
+          resolve(findings);
+        },
+        failed: (reason, fault) => {
+          if (fault) this.#log.error({ fault: fault.stack ?? fault.message, recipe: order.batch.masterRecipeRef }, 'a rehearsal failed');
+          fail(reason);
+        },
+      });
     });
   }
 
-  #thread(entry: URL, name: string, workerData: object, transferList: TransferListItem[]): Worker {
-    // what a copied batch logs is not news of the plant
-    const env = { ...process.env, LINESIDE_LOG_LEVEL: 'silent' };
-    return new Worker(entry, { name, workerData, transferList, env, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: this.#heapMb, maxYoungGenerationSizeMb: 16 } });
+  #keep(pair: ThreadPair): void {
+    const cancel = this.#clock.after(KEPT_MS, () => {
+      this.#kept = undefined;
+      this.#endThreads(pair);
+    });
+    this.#kept = { pair, cancel };
+  }
+
+  /** It is waited for no longer. */
+  #keptPair(): ThreadPair | undefined {
+    const kept = this.#kept;
+    this.#kept = undefined;
+    kept?.cancel();
+    return kept?.pair;
+  }
+
+  #endThreads(pair: ThreadPair): void {
+    this.#ending = Promise.all([this.#ending, pair.end()]).then(() => undefined);
   }
 }

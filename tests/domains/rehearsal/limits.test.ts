@@ -7,7 +7,7 @@ import { RehearsalPlant } from '../../../runtime/rehearsal/plant.js';
 import { MasterRecipe } from '../../../src/domains/recipes/kind.js';
 import { RehearsalBody, type RehearsalOrder, rehearsalOrder } from '../../../src/domains/rehearsal/order.js';
 import { type PlantSide, rehearse } from '../../../src/domains/rehearsal/rehearsal.js';
-import { Rehearsals } from '../../../src/domains/rehearsal/rehearsals.js';
+import { KEPT_MS, Rehearsals } from '../../../src/domains/rehearsal/rehearsals.js';
 import { createLog } from '../../../src/platform/base/log.js';
 import { Refusal } from '../../../src/platform/base/refusal.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
@@ -63,8 +63,11 @@ function timed(lookMs: number, instantsMax = Number.POSITIVE_INFINITY): { readon
   };
 }
 
-/** Should other threads begin meanwhile, the test is less sharp and still true. */
-const BUSY_MS_MAX = 20_000;
+/** Of this process, by number; should others begin meanwhile, a test is less sharp. */
+function threadsSince(): () => ReadonlySet<string> {
+  const known = new Set(readdirSync('/proc/self/task'));
+  return () => new Set(readdirSync('/proc/self/task').filter((thread) => !known.has(thread)));
+}
 
 /** @returns code and text of the refusal. */
 async function refusal(run: Promise<unknown>): Promise<string> {
@@ -115,17 +118,31 @@ t.test('rehearsal: threads that do not end in time are ended, and the next rehea
   t.equal(await last, 'unavailable rehearsal_failed: the rehearsal failed: the appliance stops');
 });
 
-t.test('rehearsal: a gateway that was busy while both threads ended has its findings all the same', async (t) => {
-  const rehearsals = new Rehearsals({ clock: new TestClock(), log: createLog(), heapMb: 256 });
+t.test('rehearsal: its threads are kept for the next one, whose findings are the same, and end when nobody asks', async (t) => {
+  const clock = new TestClock();
+  const rehearsals = new Rehearsals({ clock, log: createLog(), heapMb: 256 });
   t.teardown(() => rehearsals.stop());
-  const order = orderOf('Effective', { limitSeconds: 1 });
-  const known = new Set(readdirSync('/proc/self/task'));
-  const begun = (): number => readdirSync('/proc/self/task').filter((thread) => !known.has(thread)).length;
-  const run = rehearsals.run(() => order);
-  const until = performance.now() + BUSY_MS_MAX;
-  while (begun() < 2 && performance.now() < until);
-  while (begun() > 0 && performance.now() < until); // nothing is taken in until both are gone
-  t.match(await run, { outcome: 'TimeLimit' });
+  const findings = async (order: RehearsalOrder) => {
+    const { wallMs: _wallMs, speed: _speed, ...rest } = await rehearsals.run(() => order);
+    return rest;
+  };
+  const begun = threadsSince();
+  const first = await findings(orderOf());
+  const cold = begun();
+  t.ok(cold.size >= 2, 'two threads of its own');
+  t.match(await findings(orderOf('Effective', { limitSeconds: 1 })), { outcome: 'TimeLimit' }, 'one that is cut off in the middle');
+  clock.advance(KEPT_MS - 1);
+  t.same(await findings(orderOf()), first, 'nothing of those before is seen');
+  t.same(
+    [...cold].filter((thread) => !begun().has(thread)),
+    [],
+    'by the same threads',
+  );
+  t.match(await refusal(rehearsals.run(() => ({ ...orderOf(), resources: null as never }))), /^unavailable rehearsal_failed/);
+  t.same(await findings(orderOf()), first, 'threads that failed are not asked again');
+  clock.advance(KEPT_MS);
+  await rehearsals.stop(); // waits for the end of those that were let go
+  t.equal(begun().size, 0, 'all of them have ended');
 });
 
 t.test('rehearsal: 409 for a recipe that nobody may run any more, whatever its body; Drafts may be rehearsed', async (t) => {
