@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { type ApiClient, eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
 import { tell, verdict } from './judge.js';
+import { at } from '../support/at.js';
 
 const UNITS = Number(process.env.UNITS ?? 50);
 const WINDOW_MS = Number(process.env.SECONDS_OF_RUN ?? 60) * 1000;
@@ -242,7 +243,7 @@ async function readers(base: string, paths: readonly string[], stop: AbortSignal
       await pause((everyMs * reader) / READERS);
       for (let n = reader; !stop.aborted; n += READERS) {
         const began = performance.now();
-        const route = paths[n % paths.length];
+        const route = at(paths, n % paths.length);
         const status = await read(base + route, agent);
         const ms = performance.now() - began;
         if (status !== 200) throw new Error(`${route}: ${status}`);
@@ -278,7 +279,7 @@ async function commander(api: ApiClient, batches: readonly string[], stop: Abort
   for (let n = 0; !stop.aborted; n += 1) {
     const index = n % batches.length;
     for (const [command, state, rest] of n % 2 === 0 ? ROUND_OF_HOLD : ROUND_OF_PAUSE) {
-      const found = await answerOf(api, batches[index], unitNames[index], command, state, rest);
+      const found = await answerOf(api, at(batches, index), at(unitNames, index), command, state, rest);
       if (found) answered.push(found);
     }
   }

@@ -16,6 +16,7 @@ import { image, unitPlan } from '../runtime/network/plans.js';
 import { least, median, tell, verdict } from './judge.js';
 import { channelsOf, loop } from './loop-network.js';
 import { arrayOfClosures, objectInterpreter, type Peer } from './loop-peers.js';
+import { at } from '../support/at.js';
 
 const SIZES = [100, 1000];
 const ROUNDS = 9;
@@ -157,8 +158,8 @@ function compare(loops: number, measureC: (scans: number) => number): void {
   ];
   for (const { measure } of variants.slice(2)) measure();
   for (let round = 0; round < ROUNDS; round += 1)
-    for (let n = 0; n < variants.length; n += 1) variants[(n + round) % variants.length].ns.push(variants[(n + round) % variants.length].measure());
-  const c = variants[0].ns;
+    for (let n = 0; n < variants.length; n += 1) at(variants, (n + round) % variants.length).ns.push(at(variants, (n + round) % variants.length).measure());
+  const c = at(variants, 0).ns;
   console.log(`${blocks} blocks, ${scans} scans a round, least of ${ROUNDS} rounds`.padEnd(48).concat('ns/block     x C'));
   variants.forEach(({ name, ns }, n) => {
     const ratio = least(ns) / least(c);

@@ -10,6 +10,7 @@ import { HistoryStore } from '../../src/platform/history/history-store.js';
 import { SampleRing, SLOT_BYTES } from '../../src/platform/history/sample-ring.js';
 import Database from '../../src/platform/base/sqlite.js';
 import { tell } from './judge.js';
+import { at } from '../support/at.js';
 
 const TAGS = 20;
 const SECONDS = 86_400;
@@ -32,7 +33,10 @@ function millis(work: () => void): number {
     work();
     return performance.now() - started;
   });
-  return times.sort((a, b) => a - b)[2];
+  return at(
+    times.sort((a, b) => a - b),
+    2,
+  );
 }
 
 const dir = mkdtempSync(path.join(tmpdir(), 'lineside-bench-'));
@@ -56,7 +60,7 @@ let rawMs = 0;
 for (let from = 0; from < SECONDS; from += SLICE_SECONDS) {
   for (let index = 0; index < values.length; index += 1) values[index] = valueOf(1 + (index % TAGS), from + Math.floor(index / TAGS));
   let started = performance.now();
-  for (let index = 0; index < values.length; index += 1) ring.push(1 + (index % TAGS), 0, T0 + (from + Math.floor(index / TAGS)) * 1000, values[index]);
+  for (let index = 0; index < values.length; index += 1) ring.push(1 + (index % TAGS), 0, T0 + (from + Math.floor(index / TAGS)) * 1000, values[index] as number);
   store.drain(() => undefined);
   store.sync();
   store.commit();

@@ -17,6 +17,7 @@ import { Waker } from '../../runtime/vocabulary/scan-thread.js';
 import { STAT, TagTable } from '../../runtime/vocabulary/tag-table.js';
 import { network, tags, unitPlan, wires } from '../runtime/network/plans.js';
 import { median, tell, verdict } from './judge.js';
+import { at } from '../support/at.js';
 
 const BLOCKS = 1000;
 const PERIOD_MS = 100;
@@ -81,10 +82,10 @@ function wired(name: string, blocks: number, seed: number): NetworkPlan {
   for (let n = specs.length; n < blocks; n += 1) {
     const isReal = pick(3) > 0;
     const types = isReal ? REAL_TYPES : BOOL_TYPES;
-    const type = types[pick(types.length)];
+    const type = at(types, pick(types.length));
     const params = PARAMS[type];
     specs.push({ name: `x${n}`, type, ...(params && { params }) });
-    for (const input of INPUTS[type].split(' ')) {
+    for (const input of at(INPUTS, type).split(' ')) {
       const [port, kind] = input.split(':');
       const from = sources[kind as keyof Sources];
       connections.push(`${from[pick(from.length)]} > x${n}.${port}`);
@@ -106,7 +107,7 @@ const FORMS: readonly Form[] = [
 
 function planOf(form: Form, seed: number): UnitPlan {
   const networks = form.networks(seed);
-  return unitPlan({ revision: seed, scanIntervalMs: PERIOD_MS, tags: tags(`${networks[0].name}.start start.OUT REAL`), networks });
+  return unitPlan({ revision: seed, scanIntervalMs: PERIOD_MS, tags: tags(`${at(networks, 0).name}.start start.OUT REAL`), networks });
 }
 
 /** CPU time of this thread, counted in ticks of some ms: other programs of the machine must not count. */
@@ -148,8 +149,8 @@ class Swaps {
 
 /** When the last scan began, behind the swap if there was one; the periods until then, with those missed and those we overslept. */
 const place = ({ stats }: TagTable): { readonly beganAtMs: number; readonly periods: number } => ({
-  beganAtMs: stats[STAT.heartbeatAtMs],
-  periods: stats[STAT.scanCount] + stats[STAT.missed],
+  beganAtMs: at(stats, STAT.heartbeatAtMs),
+  periods: at(stats, STAT.scanCount) + at(stats, STAT.missed),
 });
 
 interface Download {
@@ -184,7 +185,7 @@ class TestUnit {
   load(plan: UnitPlan): Download {
     const next = new TagTable(plan.tags.length, plan.table);
     const first = this.#table.stats[STAT.scanCount] === 0;
-    const missedBefore = this.#table.stats[STAT.missed];
+    const missedBefore = at(this.#table.stats, STAT.missed);
     const sentAtMs = performance.now();
     this.#tell({ type: 'unit', runtime: 1, message: { type: 'plan', plan } });
     let loadedMs = -1;
@@ -207,7 +208,7 @@ class TestUnit {
       if (after < SCANS_PER_SWAP) Atomics.wait(table.version, 0, version, loadedMs < 0 ? 5 : 1000);
       if (performance.now() - sentAtMs > 10_000) throw new Error('the worker has not scanned for 10 s');
     }
-    return { heldMs: first ? 0 : heldMs, missed: this.#table.stats[STAT.missed] - missedBefore, loadedMs };
+    return { heldMs: first ? 0 : heldMs, missed: at(this.#table.stats, STAT.missed) - missedBefore, loadedMs };
   }
 
   #loaded(plan: UnitPlan): boolean {

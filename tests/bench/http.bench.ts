@@ -20,6 +20,7 @@ import type { Store } from '../../src/platform/store/store.js';
 import { startGatewayTest } from '../support/gateway.js';
 import { BoardRuntimes, PLANT } from '../domains/tags/plant.js';
 import { least, median, tell, verdict } from './judge.js';
+import { at } from '../support/at.js';
 
 const CONNECTIONS = 64;
 const ROUNDS = 7;
@@ -155,7 +156,7 @@ function report(figures: ReadonlyMap<string, readonly number[]>): void {
   console.log(`${CONNECTIONS} connections, CPU us per request over all threads, median of ${ROUNDS} (min..max)`);
   const base = figures.get(BARE);
   for (const [name, values] of figures) {
-    const middle = base ? median(values.map((ns, round) => ns / base[round])) : Number.NaN;
+    const middle = base ? median(values.map((ns, round) => ns / at(base, round))) : Number.NaN;
     const undisturbed = base ? least(values) / least(base) : Number.NaN;
     const bound = LIMITS[name];
     if (bound) tell(`${name}, x the bare route`, Math.min(middle, undisturbed));

@@ -11,6 +11,7 @@ import Database from '../../src/platform/base/sqlite.js';
 import { openLedger } from '../../src/platform/ledger/ledger.js';
 import { auditDraft, transaction } from '../support/ledger-data.js';
 import { tell } from './judge.js';
+import { at, leading } from '../support/at.js';
 
 const RUN_MS = 700;
 const ROUNDS = 5;
@@ -87,7 +88,7 @@ const variants: readonly { readonly name: string; readonly callers: number; read
   })),
 ];
 const results = variants.map((): Measured[] => []);
-for (let round = 0; round < ROUNDS; round += 1) for (const [index, { callers, commit }] of variants.entries()) results[index].push(await measure(callers, commit));
+for (let round = 0; round < ROUNDS; round += 1) for (const [index, { callers, commit }] of variants.entries()) at(results, index).push(await measure(callers, commit));
 const medians = results.map((runs) => ({
   perSecond: quantile(
     runs.map((run) => run.perSecond),
@@ -104,7 +105,7 @@ const medians = results.map((runs) => ({
   loopP99Ms: Math.min(...runs.map((run) => run.loopP99Ms)),
 }));
 for (const [index, { name, callers }] of variants.entries()) {
-  const { perSecond, p50Us, p99Us, loopP99Ms } = medians[index];
+  const { perSecond, p50Us, p99Us, loopP99Ms } = at(medians, index);
   console.log(
     `${name.padEnd(28)} ${String(callers).padStart(4)} callers ${perSecond.toFixed(0).padStart(8)}/s  p50 ${p50Us.toFixed(0).padStart(6)} us  p99 ${p99Us.toFixed(0).padStart(6)} us  loop p99 ${loopP99Ms.toFixed(1)} ms`,
   );
@@ -113,7 +114,7 @@ await ledger.close();
 peer.close();
 closeSync(file);
 rmSync(dir, { recursive: true, force: true });
-const [idle, limit, , peer100, ledger1, , ledger100] = medians;
+const [idle, limit, , peer100, ledger1, , ledger100] = leading(medians, 7);
 const loopDelayMs = ledger100.loopP99Ms - idle.loopP99Ms;
 tell('p50 at one caller, x fdatasync', ledger1.p50Us / limit.p50Us);
 tell('commits of 100 callers, x one insert and commit per request', ledger100.perSecond / peer100.perSecond);

@@ -2,6 +2,7 @@
  * The control loop of the blocks bench as engines without generated code run it (performance notes, E): blocks as objects
  * whose values are looked up by name, and an array of closures over one array. Neither knows quality or faults.
  */
+import { at as elementAt, leading } from '../support/at.js';
 
 /** One scan of all loops over the inputs, two per loop; a sum of the outputs keeps it honest. */
 export type Peer = (inputs: Float64Array) => number;
@@ -27,9 +28,9 @@ interface ObjectBlock {
 type Values = Map<string, number>;
 
 const STEPS: Readonly<Record<string, (inputs: number[], state: Map<string, number>) => number>> = {
-  AI: ([raw]) => (raw - RAW_MIN) * GAIN,
-  ADD: ([a, b]) => a + b,
-  PID: ([pv], state) => {
+  AI: ([raw = 0]) => (raw - RAW_MIN) * GAIN,
+  ADD: ([a = 0, b = 0]) => a + b,
+  PID: ([pv = 0], state) => {
     const error = SP - pv;
     const derivative = KD * ((state.get('derivative') ?? 0) - KP * N * (pv - (state.get('before') ?? pv)));
     state.set('derivative', derivative);
@@ -41,17 +42,17 @@ const STEPS: Readonly<Record<string, (inputs: number[], state: Map<string, numbe
     state.set('integral', stuck ? held : integral);
     return clamp(stuck ? u - integral + held : u, 0, 100);
   },
-  GT: ([a]) => Number(a > 120),
-  LT: ([a]) => Number(a < 60),
-  OR: ([a, b]) => a | b,
-  TON: ([on], state) => {
+  GT: ([a = 0]) => Number(a > 120),
+  LT: ([a = 0]) => Number(a < 60),
+  OR: ([a = 0, b = 0]) => a | b,
+  TON: ([on = 0], state) => {
     const et = on === 1 && state.get('was') === 1 ? Math.min((state.get('et') ?? 0) + DT_MS, PRESET_MS) : 0;
     state.set('et', et);
     state.set('was', on);
     return Number(on === 1 && et >= PRESET_MS);
   },
-  SEL: ([g, a]) => (g === 1 ? 5 : a),
-  AO: ([demand]) => RAW_MIN + clamp(demand, 0, 100) * 0.16,
+  SEL: ([g, a = 0]) => (g === 1 ? 5 : a),
+  AO: ([demand = 0]) => RAW_MIN + clamp(demand, 0, 100) * 0.16,
 };
 
 /** Rows of one loop: type, name, names of the inputs. */
@@ -75,12 +76,12 @@ export function objectInterpreter(loops: number): Peer {
   const values: Values = new Map();
   return (raw) => {
     for (let n = 0; n < loops; n += 1) {
-      values.set(`raw-a${n}`, raw[2 * n]);
-      values.set(`raw-b${n}`, raw[2 * n + 1]);
+      values.set(`raw-a${n}`, raw[2 * n] as number);
+      values.set(`raw-b${n}`, raw[2 * n + 1] as number);
     }
     let sum = 0;
     for (const { type, name, inputs, state } of blocks) {
-      const value = STEPS[type](
+      const value = elementAt(STEPS, type)(
         inputs.map((input) => values.get(input) ?? 0),
         state,
       );
@@ -95,44 +96,47 @@ const SLOTS = 20;
 
 function loopClosures(S: Float64Array, at: number): (() => void)[] {
   const ai = (raw: number, out: number) => () => {
-    S[out] = (S[raw] - RAW_MIN) * GAIN;
+    S[out] = ((S[raw] as number) - RAW_MIN) * GAIN;
   };
-  const [rawA, rawB, a, b, sum, pid, derivative, before, integral, high, low, any, et, was, ton, sel, ao] = Array.from({ length: 17 }, (_, n) => at + n);
+  const [rawA, rawB, a, b, sum, pid, derivative, before, integral, high, low, any, et, was, ton, sel, ao] = leading(
+    Array.from({ length: 17 }, (_, n) => at + n),
+    17,
+  );
   return [
     ai(rawA, a),
     ai(rawB, b),
     () => {
-      S[sum] = S[a] + S[b];
+      S[sum] = (S[a] as number) + (S[b] as number);
     },
     () => {
-      const error = SP - S[sum];
-      S[derivative] = KD * (S[derivative] - KP * N * (S[sum] - S[before]));
-      S[before] = S[sum];
-      const next = S[integral] + KI * error;
-      let u = KP * error + S[derivative] + next;
-      if ((u > 100 && error > 0) || (u < 0 && error < 0)) u = KP * error + S[derivative] + S[integral];
+      const error = SP - (S[sum] as number);
+      S[derivative] = KD * ((S[derivative] as number) - KP * N * ((S[sum] as number) - (S[before] as number)));
+      S[before] = S[sum] as number;
+      const next = (S[integral] as number) + KI * error;
+      let u = KP * error + (S[derivative] as number) + next;
+      if ((u > 100 && error > 0) || (u < 0 && error < 0)) u = KP * error + (S[derivative] as number) + (S[integral] as number);
       else S[integral] = next;
       S[pid] = clamp(u, 0, 100);
     },
     () => {
-      S[high] = S[sum] > 120 ? 1 : 0;
+      S[high] = (S[sum] as number) > 120 ? 1 : 0;
     },
     () => {
-      S[low] = S[sum] < 60 ? 1 : 0;
+      S[low] = (S[sum] as number) < 60 ? 1 : 0;
     },
     () => {
-      S[any] = S[high] | S[low];
+      S[any] = (S[high] as number) | (S[low] as number);
     },
     () => {
-      S[et] = S[any] === 0 || S[was] === 0 ? 0 : Math.min(S[et] + DT_MS, PRESET_MS);
-      S[was] = S[any];
-      S[ton] = S[any] !== 0 && S[et] >= PRESET_MS ? 1 : 0;
+      S[et] = (S[any] as number) === 0 || (S[was] as number) === 0 ? 0 : Math.min((S[et] as number) + DT_MS, PRESET_MS);
+      S[was] = S[any] as number;
+      S[ton] = (S[any] as number) !== 0 && (S[et] as number) >= PRESET_MS ? 1 : 0;
     },
     () => {
-      S[sel] = S[ton] !== 0 ? 5 : S[pid];
+      S[sel] = (S[ton] as number) !== 0 ? 5 : (S[pid] as number);
     },
     () => {
-      S[ao] = RAW_MIN + clamp(S[sel], 0, 100) * 0.16;
+      S[ao] = RAW_MIN + clamp(S[sel] as number, 0, 100) * 0.16;
     },
   ];
 }
@@ -142,10 +146,10 @@ export function arrayOfClosures(loops: number): Peer {
   const blocks = Array.from({ length: loops }, (_, n) => loopClosures(S, n * SLOTS)).flat();
   return (raw) => {
     for (let n = 0; n < loops; n += 1) {
-      S[n * SLOTS] = raw[2 * n];
-      S[n * SLOTS + 1] = raw[2 * n + 1];
+      S[n * SLOTS] = raw[2 * n] as number;
+      S[n * SLOTS + 1] = raw[2 * n + 1] as number;
     }
-    for (let n = 0; n < blocks.length; n += 1) blocks[n]();
-    return S[SLOTS - 4];
+    for (let n = 0; n < blocks.length; n += 1) blocks[n]?.();
+    return S[SLOTS - 4] as number;
   };
 }

@@ -22,6 +22,7 @@ import { BoardRuntimes, PLANT } from '../domains/tags/plant.js';
 import { network, tags, unitPlan, wires } from '../runtime/network/plans.js';
 import { startGatewayTest } from '../support/gateway.js';
 import { median, tell, verdict } from './judge.js';
+import { at as elementAt, leading } from '../support/at.js';
 import { routeSet } from '../../src/platform/http/route.js';
 
 const PERIOD_MS = 10;
@@ -78,11 +79,11 @@ function sample({ head, latenessUs }: Track, table: TagTable): never {
   let last = 0;
   for (;;) {
     const seen = Atomics.load(table.version, 0);
-    const count = table.stats[STAT.scanCount];
+    const count = table.stats[STAT.scanCount] as number;
     if (seen % 2 === 0 && count !== last) {
       last = count;
-      latenessUs[Atomics.load(head, 0) % SAMPLES_MAX] = table.stats[STAT.latenessUs];
-      Atomics.store(head, 1, table.stats[STAT.missed]);
+      latenessUs[Atomics.load(head, 0) % SAMPLES_MAX] = table.stats[STAT.latenessUs] as number;
+      Atomics.store(head, 1, table.stats[STAT.missed] as number);
       Atomics.add(head, 0, 1);
     }
     Atomics.wait(table.version, 0, seen, 1000);
@@ -143,12 +144,11 @@ interface Figures {
 
 /** What a record gains during one round. */
 async function during(records: readonly Track[], ms: number): Promise<Figures[]> {
-  const before = records.map(({ head }) => [Atomics.load(head, 0), Atomics.load(head, 1)]);
+  const before = records.map((record) => ({ ...record, from: Atomics.load(record.head, 0), missedFrom: Atomics.load(record.head, 1) }));
   await pause(ms);
-  return records.map(({ head, latenessUs }, index) => {
-    const [from, missedFrom] = before[index];
+  return before.map(({ head, latenessUs, from, missedFrom }) => {
     const to = Atomics.load(head, 0);
-    const sorted = Array.from({ length: to - from }, (_, n) => latenessUs[(from + n) % SAMPLES_MAX]).sort((a, b) => a - b);
+    const sorted = Array.from({ length: to - from }, (_, n) => elementAt(latenessUs, (from + n) % SAMPLES_MAX)).sort((a, b) => a - b);
     const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
     return { p50: at(0.5), p99: at(0.99), max: at(1), missed: Atomics.load(head, 1) - missedFrom, scans: sorted.length };
   });
@@ -229,20 +229,23 @@ async function main(): Promise<void> {
     child?.send({ port: gateway.port, head: `GET /api/v1/sites/north/units/rx101/tags/v101.sp HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` });
     await pause(1000);
     const answeredBefore = child ? await answeredBy(child) : 0;
-    const rounds: Figures[][] = [];
-    for (let round = 0; round < ROUNDS; round += 1) rounds.push(await during([unitRecord, bareRecord], ROUND_MS));
+    const rounds: { readonly unit: Figures; readonly bare: Figures }[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const [unit, bare] = leading(await during([unitRecord, bareRecord], ROUND_MS), 2);
+      rounds.push({ unit, bare });
+    }
     const answered = child ? (await answeredBy(child)) - answeredBefore : 0;
     child?.kill();
-    for (const [index, name] of ['unit', 'bare'].entries()) {
-      const of = (pick: (figures: Figures) => number): string => String(Math.round(median(rounds.map((round) => pick(round[index])))));
+    for (const name of ['unit', 'bare'] as const) {
+      const of = (pick: (figures: Figures) => number): string => String(Math.round(median(rounds.map((round) => pick(round[name])))));
       console.log(
         `${`${title}, ${name}`.padEnd(28)}${of((f) => f.p50).padStart(6)}${of((f) => f.p99).padStart(8)}${of((f) => f.max).padStart(8)}${of((f) => f.missed).padStart(8)}${of((f) => f.scans).padStart(8)}`,
       );
     }
-    const ratio = median(rounds.map(([mine, theirs]) => mine.p99 / theirs.p99));
-    const p99 = median(rounds.map(([mine]) => mine.p99));
-    const missed = rounds.reduce((sum, [mine]) => sum + mine.missed, 0);
-    const bareP99 = median(rounds.map(([, theirs]) => theirs.p99));
+    const ratio = median(rounds.map(({ unit, bare }) => unit.p99 / bare.p99));
+    const p99 = median(rounds.map(({ unit }) => unit.p99));
+    const missed = rounds.reduce((sum, { unit }) => sum + unit.missed, 0);
+    const bareP99 = median(rounds.map(({ bare }) => bare.p99));
     if (realtime) {
       tell('beside HTTP load, lateness p99, us', p99);
       tell('beside HTTP load, periods missed', missed);

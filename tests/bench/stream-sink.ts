@@ -5,6 +5,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import net from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { at } from '../support/at.js';
 
 export interface OpenSockets {
   readonly group: string;
@@ -97,12 +98,12 @@ class Reader {
     let at = 0;
     for (;;) {
       if (at + 4 > bytes.length) break;
-      const short = bytes[at + 1] & 0x7f;
+      const short = (bytes[at + 1] as number) & 0x7f;
       const from = at + (short < 126 ? 2 : 4);
       const end = from + (short < 126 ? short : bytes.readUInt16BE(at + 2));
       if (short === 127) throw new Error('no frame of this bench is that long');
       if (end > bytes.length) break;
-      if ((bytes[at] & 0x0f) === 1) {
+      if (((bytes[at] as number) & 0x0f) === 1) {
         this.#number(bytes, from + SEQ_FROM);
         if (look === 'ages') this.#age(bytes.toString('latin1', from, end), nowUs);
       }
@@ -113,7 +114,10 @@ class Reader {
 
   #number(bytes: Buffer, from: number): void {
     let seq = 0;
-    for (let at = from; at < from + SEQ_WIDTH; at += 1) if (bytes[at] !== 32) seq = seq * 10 + bytes[at] - 48;
+    for (let at = from; at < from + SEQ_WIDTH; at += 1) {
+      const digit = bytes[at] as number;
+      if (digit !== 32) seq = seq * 10 + digit - 48;
+    }
     this.frames += 1;
     this.lost += seq - this.#seq - 1;
     this.#seq = seq;
@@ -151,7 +155,7 @@ if (process.argv[2] === 'sink') {
     }
     const readers = groups.get(order.group) ?? [];
     if (order.do === 'stop') {
-      readers[order.index].socket.pause();
+      at(readers, order.index).socket.pause();
       process.send?.('stopped');
       return;
     }

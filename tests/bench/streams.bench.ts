@@ -34,6 +34,7 @@ import { everywhere, person, ScriptedClock, ScriptedSessions, type ScriptedTag, 
 import { least, median, tell, verdict } from './judge.js';
 import { Sink } from './stream-sink.js';
 import { ChangingTags, startHub, startPublish, startStringify, TAGS, type Variant } from './stream-variants.js';
+import { at, leading } from '../support/at.js';
 
 const CONNECTIONS = 80;
 const ROUNDS = 7;
@@ -77,25 +78,28 @@ async function benchCpu(sink: Sink): Promise<void> {
     await startPublish(sink, CONNECTIONS),
     await startStringify(sink, CONNECTIONS),
   ];
-  const [webSocket, sse, publish, stringify] = variants.map(() => [] as number[]);
+  const [webSocket, sse, publish, stringify] = leading(
+    variants.map(() => [] as number[]),
+    4,
+  );
   const figures = [webSocket, sse, publish, stringify];
   for (const variant of variants) await measure(variant); // warm-up
   for (let round = 0; round < ROUNDS; round += 1) {
     const order = variants.map((_, index) => index);
     if (round % 2 === 1) order.reverse();
     for (const index of order) {
-      figures[index].push(await measure(variants[index]));
+      at(figures, index).push(await measure(at(variants, index)));
       await pause(100);
     }
   }
   for (const variant of variants) await variant.close();
   console.log(`${CONNECTIONS} connections, CPU ns per frame: median of ${ROUNDS} rounds (least..most)`);
   variants.forEach(({ name }, index) => {
-    const values = figures[index];
+    const values = at(figures, index);
     row(name, `${median(values).toFixed(0)}  (${least(values).toFixed(0)}..${Math.max(...values).toFixed(0)})`);
   });
   const ratio = (of: number[], to: number[]): { middle: number; undisturbed: number } => ({
-    middle: median(of.map((ns, round) => ns / to[round])),
+    middle: median(of.map((ns, round) => ns / at(to, round))),
     undisturbed: least(of) / least(to),
   });
   const text = ({ middle, undisturbed }: { middle: number; undisturbed: number }): string => `x${middle.toFixed(2)}, least disturbed x${undisturbed.toFixed(2)}`;

@@ -12,6 +12,7 @@ import { parseAction } from '../../runtime/language/parser.js';
 import { TreeWalk, type WalkValue } from '../runtime/chart/tree-walk.js';
 import { median, tell, verdict } from './judge.js';
 import type { Frame, Slots } from '../../runtime/chart/functions.js';
+import { at } from '../support/at.js';
 
 const ITERATIONS = 1000;
 const ROUNDS = 9;
@@ -127,7 +128,7 @@ function compiledVariant(program: Program): Variant {
     variables: VARIABLES,
     signals: [],
   };
-  const action = compilePhase(element, { loopLimit: 10_000 }).charts.get('running')?.steps[0].action?.run;
+  const action = compilePhase(element, { loopLimit: 10_000 }).charts.get('running')?.steps[0]?.action?.run;
   if (!action) throw new Error('the loop has no action');
   const frame = { assigned: new Uint8Array(VARIABLES.length) } as unknown as Frame;
   const slots: Slots = VARIABLES.map(() => 0);
@@ -167,7 +168,7 @@ function nativeVariant(program: Program, folder: string): Variant {
   return { ns: [], measure, results };
 }
 
-const againstC = ({ ns }: Variant, c: Variant): number => median(ns.map((value, round) => value / c.ns[round]));
+const againstC = ({ ns }: Variant, c: Variant): number => median(ns.map((value, round) => value / at(c.ns, round)));
 
 function compare(program: Program, folder: string): void {
   const variants = { c: nativeVariant(program, folder), compiled: compiledVariant(program), walk: walkVariant(program) };
@@ -178,7 +179,7 @@ function compare(program: Program, folder: string): void {
   }
   const same = [compiled, walk].every((variant) => variant.results().join() === c.results().join());
   const ratio = againstC(compiled, c);
-  const gain = median(walk.ns.map((value, round) => value / compiled.ns[round]));
+  const gain = median(walk.ns.map((value, round) => value / at(compiled.ns, round)));
   tell(`${program.name}, x C`, ratio);
   tell(`${program.name}, x faster than the walk`, gain);
   const good = same && ratio <= program.ratioMax && gain >= GAIN_MIN;

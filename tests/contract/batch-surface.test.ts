@@ -364,7 +364,7 @@ t.test('PROC-03 RECORD-02: nobody but the batch controller adds an element to a 
     ['unitprocedures', 'UnitProcedure'],
     ['procedures', 'Procedure'],
     ['phases', 'Phase'],
-  ])
+  ] as const)
     t.match(
       await make(list, 'circle', { parentRef: { kind, name: 'circle' } }),
       { status: 400, body: { code: 'invalid_field', field: 'spec.parentRef.kind' } },
@@ -431,7 +431,7 @@ t.test(
       ['POST', `${AT}/command`],
       ['GET', `${AT}/events/sse`],
       ['GET', `${AT}/batches`],
-    ])
+    ] as const)
       t.match(await test.request(method, target, { key, body: method === 'POST' ? { kind: 'Batch', name: first.body.batchName, command: 'Start' } : undefined }), {
         status: 403,
         body: { code: 'api_key_fence' },
@@ -449,7 +449,7 @@ t.test(
     t.match(record, { outcome: 'Complete', spec: { externalResults: [{ value: '4.2', externalSystem: 'LIMS <1>', sampleID: 'S&1', credential: 'erp' }] } });
 
     const { text } = await viewer.get(`${AT}/batches/${batchName}/record?format=xml`);
-    const events = [...text.matchAll(/<Event>(.*?)<\/Event>/gs)].map(([, event]) => ({
+    const events = [...text.matchAll(/<Event>(.*?)<\/Event>/gs)].map(([, event = '']) => ({
       id: Number(within(event, 'EntryID')),
       ts: within(event, 'TimeStamp'),
       eventType: within(event, 'EventType'),

@@ -5,6 +5,7 @@
 import type { Answer, Client, RequestOptions } from '../support/gateway.js';
 import { PASSWORD } from '../support/gateway.js';
 import { type ApplianceTest, AT, SITE } from './appliance.js';
+import { at, leading } from '../support/at.js';
 
 const REASON = { reason: 'walked by the release test' };
 const CRUD = '/api/v1';
@@ -51,9 +52,9 @@ export class Story {
     options: RequestOptions & { readonly query?: string } = {},
     client: Client = this.#test.admin,
   ): Promise<Answer> {
-    const [method, pattern] = row.split(' ');
+    const [method, pattern] = leading(row.split(' '), 2);
     const given: Record<string, string> = { site: SITE, ...params };
-    const path = pattern.replace(/\{(\w+)(?:\.\.\.)?\}/g, (_: string, name: string) => encodeURIComponent(given[name]));
+    const path = pattern.replace(/\{(\w+)(?:\.\.\.)?\}/g, (_: string, name: string) => encodeURIComponent(at(given, name)));
     const { query, ...rest } = options;
     const credentials = rest.key === undefined && rest.token === undefined ? { token: client.token } : {};
     const answer = await this.#test.request(method, query === undefined ? path : `${path}?${query}`, { ...credentials, ...rest });
@@ -287,7 +288,7 @@ async function production(story: Story): Promise<Omit<Left, 'correlationID' | 'a
   for (const [word, state] of [
     ['Hold', 'Held'],
     ['Restart', 'Running'],
-  ]) {
+  ] as const) {
     await command(batch, word);
     await reached(batch, state);
   }
@@ -341,7 +342,7 @@ async function access(story: Story): Promise<void> {
   await story.send('PUT /api/v1/auth/users/{username}', { username }, { body: { displayName: 'Walker' } });
   const cookie = await test.request('POST', '/api/v1/auth/login', { body: { username, password: PASSWORD, useCookie: true } });
   story.record('POST /api/v1/auth/login', cookie);
-  const refreshed = await test.request('POST', '/api/v1/auth/refresh', { headers: { Cookie: String(cookie.headers['set-cookie']).split(';')[0] } });
+  const refreshed = await test.request('POST', '/api/v1/auth/refresh', { headers: { Cookie: at(String(cookie.headers['set-cookie']).split(';'), 0) } });
   story.record('POST /api/v1/auth/refresh', refreshed);
   await story.send('POST /api/v1/auth/reauthenticate', {}, { ...token(refreshed), body: { password: PASSWORD } });
   await story.send('POST /api/v1/auth/password', {}, { ...token(refreshed), body: { currentPassword: PASSWORD, newPassword: `${PASSWORD} again` } });

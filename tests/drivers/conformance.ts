@@ -8,6 +8,7 @@ import type { Value } from '../../runtime/vocabulary/data-types.js';
 import type { ChannelType } from '../../runtime/io/description.js';
 import type { Driver, Link, Point, SampleSink } from '../../runtime/io/driver.js';
 import { systemClock } from '../../runtime/vocabulary/clock.js';
+import { at } from '../support/at.js';
 
 export interface ConformanceCase {
   readonly driver: Driver;
@@ -36,7 +37,7 @@ export function collector(count: number): Collected {
   const put = (position: number, value: Value | bigint | undefined): void => {
     if (collected.brackets !== 1) throw new Error('a sample was delivered outside begin and end');
     collected.values[position] = value;
-    collected.deliveries[position] += 1;
+    collected.deliveries[position] = (collected.deliveries[position] ?? 0) + 1;
   };
   const sink: SampleSink = {
     begin: () => {
@@ -110,7 +111,7 @@ export function conformance(t: Test, setup: () => ConformanceCase): void {
   t.test('conformance: a value that does not convert is invalid, and nothing is written', async (t) => {
     const one = setup();
     const link = await connect(t, one);
-    const { point, values } = one.writable.find((row) => row.point.dataType === 'float') ?? one.writable[0];
+    const { point, values } = one.writable.find((row) => row.point.dataType === 'float') ?? at(one.writable, 0);
     await link.write(point, values[0]);
     t.match(await link.write(point, 'warm'), { ok: false, reason: 'invalid' });
     const got = collector(1);
@@ -121,10 +122,10 @@ export function conformance(t: Test, setup: () => ConformanceCase): void {
   t.test('conformance: a missing point is bad with a message and costs its neighbours nothing', async (t) => {
     const one = setup();
     const link = await connect(t, one);
-    const points = [one.readable[0], one.missing, ...one.readable.slice(1)];
+    const points = [at(one.readable, 0), one.missing, ...one.readable.slice(1)];
     const got = collector(points.length);
     t.same(await link.read(points, got.sink), { status: 'answered' });
-    t.ok(got.messages[1].length > 0);
+    t.ok(at(got.messages, 1).length > 0);
     t.same(got.messages.filter((message) => message !== '').length, 1);
     t.same(
       got.deliveries,
@@ -148,7 +149,7 @@ export function conformance(t: Test, setup: () => ConformanceCase): void {
     const got = collector(one.readable.length);
     t.match(await link.read(one.readable, got.sink), { status: 'lost' });
     t.ok(got.messages.every((message) => message !== ''));
-    t.match(await link.write(one.writable[0].point, one.writable[0].values[0]), { ok: false, reason: 'unreachable' });
+    t.match(await link.write(at(one.writable, 0).point, at(one.writable, 0).values[0]), { ok: false, reason: 'unreachable' });
     await link.close();
   });
 

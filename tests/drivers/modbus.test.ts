@@ -10,6 +10,7 @@ import { QUALITY } from '../../runtime/vocabulary/quality.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { collector, conformance } from './conformance.js';
 import { ModbusPeer } from './modbus-peer.js';
+import { at } from '../support/at.js';
 
 const peer = await ModbusPeer.start();
 t.teardown(() => peer.kill());
@@ -83,7 +84,7 @@ async function startProbe(t: Test, ...modules: ProbeModule[]): Promise<Probe> {
 function valueOf(module: ProbeModule, name: string): { value: number; quality: number; text: string } {
   const image = new ProcessImage(module.channels.length, module.image);
   const index = module.channels.findIndex((channel) => channel.name === name);
-  return { value: image.value[index], quality: image.quality[index], text: new TextDecoder().decode(image.getText(index)) };
+  return { value: at(image.value, index), quality: at(image.quality, index), text: new TextDecoder().decode(image.getText(index)) };
 }
 
 const connectionOf = (module: ProbeModule): number => Atomics.load(new ProcessImage(module.channels.length, module.image).header, IMAGE_HEADER.connection);
@@ -320,8 +321,8 @@ t.test('D-IO-01: a probe that stood still does not call its device silent', asyn
   const told = probe.messages.length;
   standStill(cells, 1000);
   const image = new ProcessImage(module.channels.length, module.image);
-  const heldMs = image.sampledAtMs[0];
-  await until('the answer was heard', () => image.quality[0] !== QUALITY.Good || image.sampledAtMs[0] > heldMs);
+  const heldMs = at(image.sampledAtMs, 0);
+  await until('the answer was heard', () => image.quality[0] !== QUALITY.Good || at(image.sampledAtMs, 0) > heldMs);
   t.equal(image.quality[0], QUALITY.Good);
   t.same(probe.messages.slice(told), [], 'nothing happened');
 });
@@ -422,7 +423,7 @@ t.test('decisions 7.7: outputs of a scan reach the device and are read back; the
     image.write(channel, value);
     image.wakeProbe();
     await until(`output ${channel} dealt with`, () => Atomics.load(image.outDone, channel) === Atomics.load(image.outSeq, channel));
-    return image.outStatus[channel];
+    return at(image.outStatus, channel);
   };
   t.equal(await write(0, 41.5), WRITE_STATUS.done);
   t.equal(image.readback[0], 41.5);

@@ -5,6 +5,7 @@ import Database from '../../src/platform/base/sqlite.js';
 import { eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
 import { SITE, unitsReady } from '../support/plant.js';
+import { at } from '../support/at.js';
 
 const ENVIRONMENT = {
   LINESIDE_AUTH__MODE: 'none',
@@ -59,7 +60,7 @@ t.test('D-C-02: what the product wrote itself fits, of every kind', async (t) =>
 t.test('one row that cannot be read is named, and the rest of the plant starts', async (t) => {
   const box = await demoBox(t);
   await box.api.post(`${SITE}/batches`, { batchID: 'b-1', masterRecipeRef: 'resin-a' });
-  const [{ name: batch }] = (await box.api.get(`${SITE}/batches`)).body as { name: string }[];
+  const { name: batch } = at((await box.api.get(`${SITE}/batches`)).body as { name: string }[], 0);
   await box.end();
   setBody(box, { kind: 'Batch', site: 'demo', name: batch }, () => '{');
   setBody(box, { kind: 'AlarmDefinition', site: 'demo', name: firstOf(box, 'AlarmDefinition') }, (body) => body.replace('"spec":{', '"spec":[],"was":{'));

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { applianceProcess } from '../support/appliance-process.js';
 import { SITE } from '../support/plant.js';
+import { at } from '../support/at.js';
 
 const SHIPPED = fileURLToPath(new URL('../../demo/', import.meta.url));
 
@@ -43,7 +44,10 @@ t.test('a start with demonstration manifests of another version', async (t) => {
   await box.start();
   const description = async (area: string): Promise<string> => (await box.api.get(`${SITE}/areas/${area}`)).body.description;
   const areas = (await box.api.get(`${SITE}/areas`)).body as { name: string; labels: Record<string, string> }[];
-  const [first] = areas.map(({ name }) => name);
+  const first = at(
+    areas.map(({ name }) => name),
+    0,
+  );
   t.equal((await box.api.put(`${SITE}/areas/${first}`, { description: 'where we really work' })).status, 200);
   const audits = async (): Promise<number> => (await box.api.get('/api/v1/audit?category=apply&limit=1000')).body.items.length;
   const before = await audits();

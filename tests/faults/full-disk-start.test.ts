@@ -7,6 +7,7 @@ import { eventually } from '../support/api-client.js';
 import { applianceProcess } from '../support/appliance-process.js';
 import { canLimitFiles, limitFiles } from '../support/disk-limit.js';
 import { SITE, unitsReady } from '../support/plant.js';
+import { at } from '../support/at.js';
 
 const ENVIRONMENT = {
   LINESIDE_AUTH__MODE: 'none',
@@ -88,7 +89,7 @@ t.test('a batch that ran is shown Held while the storage refuses, and is Held af
     t.equal(((await box.api.get(`${SITE}/batches?state=Running`)).body as unknown[]).length, 0);
     for (const [level, list] of LISTS.entries()) {
       const items = (await box.api.get(`${SITE}/${list}`)).body as { name: string; state: string }[];
-      for (const name of running[level]) {
+      for (const name of at(running, level)) {
         t.match(
           items.find((item) => item.name === name),
           { state: 'Held', blockedBecause: NOT_DRIVEN },

@@ -8,6 +8,7 @@ import { ModbusPeer } from '../drivers/modbus-peer.js';
 import { eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
 import { SITE, unitsReady } from '../support/plant.js';
+import { at } from '../support/at.js';
 
 const ENVIRONMENT = {
   LINESIDE_AUTH__MODE: 'none',
@@ -32,7 +33,7 @@ function coil(port: number, address: number): Promise<number> {
     socket.once('error', reject);
     socket.once('data', (reply) => {
       socket.destroy();
-      resolve(reply[9] & 1);
+      resolve(at(reply, 9) & 1);
     });
   });
 }

@@ -1,6 +1,7 @@
 /** Ad-hoc execution on the demonstration plant: phases, operations and unit procedures without a batch (contract 3, Ad-hoc rules). */
 import t from 'tap';
 import { SITE, startPlant } from '../support/plant.js';
+import { at } from '../support/at.js';
 
 const plant = await startPlant();
 t.teardown(() => plant.end());
@@ -124,7 +125,7 @@ t.test('decisions 1.1: the elements of an ad-hoc run belong to its root: they ar
   t.ok(operations.length > 0 && phases.length > 0, 'it has elements on two levels');
   await until('UnitProcedure', name, 'Complete');
   t.match(await unitIs('Complete'), { allocatedTo: '' });
-  t.match(await remove('Operation', operations[0].name), { status: 409, body: { code: 'element_owned' } });
+  t.match(await remove('Operation', at(operations, 0).name), { status: 409, body: { code: 'element_owned' } });
   const gone = await remove('UnitProcedure', name);
   t.equal(gone.status, 204, gone.text);
   t.match(await plant.audit(gone, 1), [{ action: 'Delete', result: 'Success', target: { kind: 'UnitProcedure', name } }], 'one record for the whole tree, as for a batch');

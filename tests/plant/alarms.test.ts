@@ -4,6 +4,7 @@ import { WebSocket } from 'ws';
 import { EventClient } from '../platform/stream/clients.js';
 import { eventually } from '../support/api-client.js';
 import { SITE, startPlant } from '../support/plant.js';
+import { at } from '../support/at.js';
 
 const plant = await startPlant();
 t.teardown(() => plant.end());
@@ -224,7 +225,7 @@ t.test('ALARM-05 decisions Q-ALARM-02: alarms survive a restart: the cleared one
   await plant.restart();
   t.match(await untilAlarm('drain-reset', 'ClearedUnacknowledged'), { name: /^drain-reset-/ });
   await plant.look('the agitator is judged again', async () => {
-    const [alarm] = (await plant.api.get(`${SITE}/alarms?definition=still`)).body as Shown[];
+    const alarm = at((await plant.api.get(`${SITE}/alarms?definition=still`)).body as Shown[], 0);
     return { done: alarm.evaluable || undefined, seen: `${alarm.name} is ${alarm.state}` };
   });
   t.match(await untilAlarm('still', 'ActiveUnacknowledged'), { name: 'still-1', activatedAt: before.activatedAt, occurrences: 1 });
@@ -272,6 +273,6 @@ t.test(
       [],
       'every alarm, as if nothing had been seen',
     );
-    t.not(again.ids[0].split('-')[0], before.ids[0].split('-')[0], 'another instance');
+    t.not(at(again.ids, 0).split('-')[0], at(before.ids, 0).split('-')[0], 'another instance');
   },
 );

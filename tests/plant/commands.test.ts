@@ -118,7 +118,7 @@ t.test('MODE-01, MODE-04, MODE-05: any mode is set from any other, answered with
     ['Semi-Automatic', 'Manual'],
     ['Semi-Automatic', 'Semi-Automatic'],
     ['Automatic', 'Semi-Automatic'],
-  ]) {
+  ] as const) {
     const answer = await mode('ControlModule', 'xv105', word);
     t.match(answer, { status: 200, body: { ok: true, kind: 'ControlModule', name: 'xv105', mode: word, previousMode: before } });
     t.match((await plant.audit(answer, 1))[0], { action: 'Update', category: 'mode', result: 'Success', before: { mode: before }, after: { mode: word } });
@@ -144,7 +144,7 @@ t.test('CMD-03, CMD-04, CMD-06: elements of a batch name the batch to command in
   for (const [kind, list] of [
     ['Operation', 'operations'],
     ['UnitProcedure', 'unitprocedures'],
-  ]) {
+  ] as const) {
     const own = (await plant.api.get(`${SITE}/${list}`)).body.find((item: { batch: string }) => item.batch === batch);
     t.match(await send({ kind, name: own.name, command: 'Hold', reason: REASON }), { status: 400, body: instead }, kind);
   }

@@ -90,9 +90,9 @@ export class ApplianceProcess {
     this.#output = '';
     const cheap = this.environment.LINESIDE_GATEWAY__OPERATINGMODE === 'development' ? CHEAP_PASSWORDS : {};
     const settings = { LINESIDE_GATEWAY__HTTPPORT: String(this.port), LINESIDE_GATEWAY__LISTEN: '127.0.0.1', ...cheap, ...this.environment };
-    const command = [process.execPath, ...(this.#preload ? ['--import', this.#preload] : []), COMMAND, 'start', '--data-dir', this.dataDir, ...this.flags];
+    const command: [string, ...string[]] = [process.execPath, ...(this.#preload ? ['--import', this.#preload] : []), COMMAND, 'start', '--data-dir', this.dataDir, ...this.flags];
     const assignments = Object.entries({ PATH: process.env.PATH ?? '', ...settings }).map(([name, value]) => `${name}=${value}`);
-    const [program, ...args] = this.#bare ? ['/usr/bin/env', '-i', ...assignments, ...command] : command;
+    const [program, ...args]: [string, ...string[]] = this.#bare ? ['/usr/bin/env', '-i', ...assignments, ...command] : command;
     const child = spawn(program, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...settings },

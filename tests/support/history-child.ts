@@ -1,9 +1,10 @@
 /** Records samples and reports how many were flushed, until it is killed: `node history-child.js <dataDir> <from>`. */
 import { writeSync } from 'node:fs';
 import { openHistory } from '../../src/platform/history/history.js';
+import { leading } from './at.js';
 
 const T0 = Date.UTC(2026, 0, 31, 9, 0, 0);
-const [, , dataDir, from] = process.argv;
+const [, , dataDir, from] = leading(process.argv, 4);
 const history = await openHistory(dataDir, { flushIntervalMs: 2000, retentionMs: 1e12, bytesMax: 2 ** 34, qualityWords: ['Good'] });
 const id = history.tag({ site: 'north', unit: 'u1', address: 'a.pv', tag: 'pv', dataType: 'Float' });
 for (let index = Number(from); ; ) {

@@ -18,6 +18,7 @@ import { openQueries } from '../../src/platform/ledger/queries.js';
 import { component } from '../../src/platform/store/audit-record.js';
 import type { Kind } from '../../src/platform/store/kind.js';
 import { type Change, Store } from '../../src/platform/store/store.js';
+import { at, leading } from './at.js';
 
 const CALLERS = 20;
 const IN_A_MOMENT_MS = 10;
@@ -94,7 +95,7 @@ async function commitForever(dataDir: string): Promise<void> {
       for (let turn = 1; ; turn += 1) {
         const name = `n${(start + caller * 1000 + turn) % 500}`;
         const applied = await store.write(noteChange(name, `${caller}-${turn}`));
-        report({ audit: applied.auditNames[0], fact: applied.factSequences[0], version: applied.resources[0].metadata.resourceVersion });
+        report({ audit: applied.auditNames[0], fact: applied.factSequences[0], version: at(applied.resources, 0).metadata.resourceVersion });
       }
     }),
   );
@@ -198,6 +199,6 @@ const TASKS: Readonly<Record<string, (dataDir: string) => Promise<void>>> = {
 };
 
 if (process.argv[1] === import.meta.filename) {
-  const [, , task, dataDir] = process.argv;
-  await TASKS[task](dataDir);
+  const [, , task, dataDir] = leading(process.argv, 4);
+  await at(TASKS, task)(dataDir);
 }

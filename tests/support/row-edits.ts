@@ -11,6 +11,7 @@ import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
 import { ArchiveVerifier } from '../../src/platform/ledger/verify-archives.js';
 import { ChainVerifier } from '../../src/platform/ledger/verify-chain.js';
 import { verifyRows } from '../../src/platform/ledger/verify-rows.js';
+import { at as elementAt } from './at.js';
 
 export interface RowEdit {
   readonly what: string;
@@ -33,7 +34,7 @@ export function randomOf(seed: number): () => number {
 export function rowEdits(database: Database.Database, random: () => number): RowEdit[] {
   const column = (text: string): string[] => database.prepare(text).pluck().all() as string[];
   const kinds = column('SELECT DISTINCT kind FROM resources ORDER BY kind');
-  const prefixes = [...new Set(column('SELECT stream FROM streams ORDER BY stream').map((stream) => stream.split('/')[0]))];
+  const prefixes = [...new Set(column('SELECT stream FROM streams ORDER BY stream').map((stream) => stream.split('/', 1).join()))];
   return [
     ...kinds.flatMap((kind) => ofResource(kind, random)),
     ...prefixes.flatMap((prefix) => ofStream(prefix, random)),
@@ -52,7 +53,7 @@ export function manyEdits(database: Database.Database, seed: number, count: numb
     const round = rowEdits(database, random);
     for (let at = round.length - 1; at > 0; at -= 1) {
       const other = Math.floor(random() * (at + 1));
-      [round[at], round[other]] = [round[other], round[at]];
+      [round[at], round[other]] = [elementAt(round, other), elementAt(round, at)];
     }
     all.push(...round);
   }
@@ -96,7 +97,7 @@ function onRow(what: string, rows: string, given: readonly unknown[], change: st
         .pluck()
         .all(...given) as number[];
       if (ids.length === 0) return false;
-      const id = ids[Math.floor(at * ids.length)];
+      const id = elementAt(ids, Math.floor(at * ids.length));
       const rest = ids.filter((each) => each !== id);
       const other = rest[Math.floor(beside * rest.length)];
       if (change.includes('@other') && other === undefined) return false;

@@ -4,12 +4,13 @@ import type { ProbeInbound, ProbeOutbound } from '../../runtime/port.js';
 import { monotonicMs } from '../../runtime/vocabulary/monotonic.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../runtime/vocabulary/quality.js';
+import { at } from './at.js';
 
 const post = (message: ProbeOutbound): void => parentPort?.postMessage(message);
 
 parentPort?.on('message', (message: ProbeInbound) => {
   if (message.type !== 'plan') return;
-  const [{ module, channels, image: buffer }] = message.plan.modules;
+  const { module, channels, image: buffer } = at(message.plan.modules, 0);
   const image = new ProcessImage(channels.length, buffer);
   image.beginInputs();
   image.value[0] = 42;

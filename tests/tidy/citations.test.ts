@@ -2,11 +2,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
+import { at } from '../support/at.js';
 
 const PAGES = path.join(process.cwd(), 'docs/contract');
 
 function headings(page: string): string[] {
-  return [...readFileSync(path.join(PAGES, page), 'utf8').matchAll(/^#{1,3} (.+)$/gm)].map((match) => match[1].toLowerCase());
+  return [...readFileSync(path.join(PAGES, page), 'utf8').matchAll(/^#{1,3} (.+)$/gm)].map((match) => at(match, 1).toLowerCase());
 }
 
 /** All text of the sources, a comment that runs over several lines as one. */
@@ -28,7 +29,9 @@ t.test('every section of the contract that is cited has its heading', async (t) 
   const known = new Map(pages.map((name) => [name[0], headings(name)]));
   const found = citations(/\bcontract ([123]), ([A-Z][\w/ -]*)/g);
   t.ok(found.length > 100, `${found.length} citations`);
-  const lost = found.filter(({ cited }) => !known.get(cited[1])?.some((heading) => heading.startsWith(cited[2].toLowerCase()) || cited[2].toLowerCase().startsWith(heading)));
+  const lost = found.filter(
+    ({ cited }) => !known.get(cited[1])?.some((heading) => heading.startsWith(at(cited, 2).toLowerCase()) || at(cited, 2).toLowerCase().startsWith(heading)),
+  );
   t.strictSame([...new Set(lost.map(({ file, cited }) => `${file}: ${cited[0]}`))], []);
 });
 

@@ -26,7 +26,7 @@ interface Import {
 function importsOf(file: string): Import[] {
   const text = readFileSync(path.join(ROOT, file), 'utf8');
   return [...text.matchAll(/^(?:import|export)\s+(type\s+)?[^;'"]*?from\s+'([^']+)'|^import\s+'([^']+)'/gm)].map((match) => {
-    const target = match[2] ?? match[3];
+    const target = match[2] ?? match[3] ?? '';
     const to = target.startsWith('.') ? path.posix.join(path.posix.dirname(file), target).replace(/\.js$/, '.ts') : target;
     return { from: file, to, typeOnly: match[1] !== undefined };
   });

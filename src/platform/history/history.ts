@@ -47,7 +47,7 @@ export interface HistoryPaging {
   readonly order?: 'asc' | 'desc';
   readonly limit?: number;
   /** Opaque; from an earlier page of the same list. */
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
 }
 
 type Query<Filter> = Omit<Filter, 'order' | 'limit' | 'beyond'> & HistoryPaging;

@@ -4,6 +4,7 @@ import { request as httpRequest } from 'node:http';
 import t from 'tap';
 import { PasswordHasher } from '../../../src/domains/access/passwords.js';
 import { type Client, clientOf, type GatewayTest, makeAccount, PASSWORD, startGatewayTest } from '../../support/gateway.js';
+import { at } from '../../support/at.js';
 
 const MINUTE = 60_000;
 const WRONG = 'wrong wrong wrong';
@@ -165,14 +166,14 @@ t.test('Q-AUTH-01: of two password changes at once one wins and the other is ref
   t.teardown(() => test.stop());
   await makeAccount(test, 'bob', ['operator']);
   const clients = await Promise.all([1, 2].map(() => login(test, 'bob', PASSWORD)));
-  const [one, two] = clients.map(({ body }) => clientOf(test, 'bob', body.accessToken, body.sessionId));
-  const answers = await Promise.all([one, two].map((bob, i) => bob.post('/api/v1/auth/password', { currentPassword: PASSWORD, newPassword: `new password of ${i}` })));
+  const pair = clients.map(({ body }) => clientOf(test, 'bob', body.accessToken, body.sessionId));
+  const answers = await Promise.all(pair.map((bob, i) => bob.post('/api/v1/auth/password', { currentPassword: PASSWORD, newPassword: `new password of ${i}` })));
   t.same(answers.map(({ status }) => status).sort(), [204, 401]);
   const winner = answers.findIndex(({ status }) => status === 204);
-  t.equal((await [one, two][winner].get('/api/v1/auth/me')).status, 200);
+  t.equal((await at(pair, winner).get('/api/v1/auth/me')).status, 200);
   t.equal((await login(test, 'bob', `new password of ${winner}`)).status, 200);
   const same = await Promise.all(
-    [1, 2].map((i) => [one, two][winner].post('/api/v1/auth/password', { currentPassword: `new password of ${winner}`, newPassword: `newer password ${i}` })),
+    [1, 2].map((i) => at(pair, winner).post('/api/v1/auth/password', { currentPassword: `new password of ${winner}`, newPassword: `newer password ${i}` })),
   );
   t.same(same.map(({ status }) => status).sort(), [204, 409], 'from one session as well');
 });

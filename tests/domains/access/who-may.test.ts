@@ -5,6 +5,7 @@ import t from 'tap';
 import { createLog } from '../../../src/platform/base/log.js';
 import { nearest } from '../../../src/platform/base/nearest.js';
 import { makeAccount, PASSWORD, startGatewayTest } from '../../support/gateway.js';
+import { at } from '../../support/at.js';
 
 t.test('D-C-17: a group that is neither a role nor of an existing site is refused with the nearest known one', async (t) => {
   const test = await startGatewayTest({ sites: ['north', 'site-probe'] });
@@ -68,7 +69,7 @@ t.test('Q-NONCE-01: a nonce with a byte beyond ASCII within is refused', async (
         socket.write(Buffer.from(head, 'latin1'));
       });
       socket.on('data', (bytes) => {
-        resolve(bytes.toString('latin1').split('\r\n')[0]);
+        resolve(at(bytes.toString('latin1').split('\r\n'), 0));
         socket.destroy();
       });
       socket.on('error', reject);

@@ -11,6 +11,7 @@ import { Terms } from '../../../src/platform/base/term.js';
 import { alarmPlan, type TagDefinition } from '../../../src/domains/alarms/plan.js';
 import { signIn } from '../../support/gateway.js';
 import { ALARMS, RETENTION_MS, SHORT, SPEC, startAlarmBench } from './bench.js';
+import { at, leading } from '../../support/at.js';
 
 const bench = await startAlarmBench();
 t.teardown(() => bench.stop());
@@ -104,7 +105,7 @@ t.test('ALARM-01 ALARM-02 ALARM-03 ALARM-04 ALARM-05 ALARM-07 ALARM-08, ALARM-18
   bench.recorded.length = 0;
   plant.audits.length = 0;
   await bench.edge(DEFINITION, 'raised', 91.25);
-  const [{ metadata }] = plant.store.list(Alarm, 'demo');
+  const { metadata } = at(plant.store.list(Alarm, 'demo'), 0);
   const { name } = metadata;
   t.match(definition().status, { activeAlarmRef: name, armed: true, suppressedBy: '' });
   t.same((await operator.get(`${ALARMS}/${name}`)).body, {
@@ -135,7 +136,10 @@ t.test('ALARM-01 ALARM-02 ALARM-03 ALARM-04 ALARM-05 ALARM-07 ALARM-08, ALARM-18
   t.match(await operator.post(`${ALARMS}/${name}/acknowledge`, { comment: 'seen it' }), { status: 200, body: { ok: true, name, shelved: false, shelvedUntil: '' } });
   await bench.settle();
   t.match((await operator.get(`${ALARMS}/${name}`)).body, { state: 'ActiveAcknowledged', acknowledgedBy: operator.username, acknowledgedAt: '2026-01-31T09:00:01.000Z' });
-  const [accepted, verdict] = plant.audits.filter((record) => record.action === 'Acknowledge');
+  const [accepted, verdict] = leading(
+    plant.audits.filter((record) => record.action === 'Acknowledge'),
+    2,
+  );
   t.match(accepted, { result: 'Accepted', actorType: 'human', displayName: operator.username, target: { kind: 'Alarm', name }, details: { comment: 'seen it' } });
   t.match(verdict, { result: 'Success', component: 'alarm-controller', correlationID: accepted.correlationID });
   await bench.edge(DEFINITION, 'cleared', 88);
@@ -290,8 +294,8 @@ t.test('Q-ALARM-07: filters of the list and of the history', async (t) => {
   t.same((await events('from=2030-01-01T00:00:00Z')).items, []);
   const first = await events('limit=2');
   t.equal(first.items.length, 2);
-  t.ok(first.items[0].sequence > first.items[1].sequence, 'newest first');
-  t.equal((await events(`limit=2&cursor=${first.nextCursor}`)).items[0].sequence, first.items[1].sequence - 1);
+  t.ok(at(first.items, 0).sequence > at(first.items, 1).sequence, 'newest first');
+  t.equal(at((await events(`limit=2&cursor=${first.nextCursor}`)).items, 0).sequence, at(first.items, 1).sequence - 1);
 });
 
 t.test('ALARM-19 ALARM-23 Q-ERR-14: a read of one alarm has an ETag that every member is under; who deletes another state than he has read is told', async (t) => {

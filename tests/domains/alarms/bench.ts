@@ -21,6 +21,7 @@ import { ReconcileLoop } from '../../../src/platform/reconcile/loop.js';
 import { on } from '../../../src/platform/reconcile/wakes.js';
 import type { Client } from '../../support/gateway.js';
 import { type PlantGateway, startPlantGateway } from '../../support/plant-gateway.js';
+import { at } from '../../support/at.js';
 import { routeSet } from '../../../src/platform/http/route.js';
 
 export const ALARMS = '/api/v1/sites/demo/alarms';
@@ -100,7 +101,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
         register,
         timeScale: () => 10,
         exceptions,
-        lostChanged: (site, module) => loops[2].wake(site, signalKey(module)),
+        lostChanged: (site, module) => at(loops, 2).wake(site, signalKey(module)),
       });
       const log = pino({ level: process.env.LINESIDE_LOG_LEVEL ?? 'error', base: null });
       const system = new SystemAlarmReconciler({
@@ -172,7 +173,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
     exceptions,
     settle,
     async tell(message) {
-      system.take(link, message, (site, name) => loops[2].wake(site, name));
+      system.take(link, message, (site, name) => at(loops, 2).wake(site, name));
       await settle();
     },
     async look() {

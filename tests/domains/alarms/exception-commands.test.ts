@@ -8,6 +8,7 @@ import { alarmCommands, watchSuperseded } from '../../../src/domains/commands/al
 import { Unit } from '../../../src/domains/plant/kind.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { ALARMS, SPEC, startAlarmBench } from './bench.js';
+import { at } from '../../support/at.js';
 
 const bench = await startAlarmBench();
 t.teardown(() => bench.stop());
@@ -72,7 +73,7 @@ t.test('CMD-13 CMD-14 ADEF-10: a pending command of a person is not pushed aside
       { kind: Unit, site: 'demo', name: 'rx101', status: { ...unit.status, allocatedTo: 'b-1' } } as Put,
     ],
   });
-  const [target] = giver.targets('demo', ['rx101', 'rx101', 'mx101']);
+  const target = at(giver.targets('demo', ['rx101', 'rx101', 'mx101']), 0);
   t.same(giver.targets('demo', ['rx101', 'rx101', 'mx101']), [{ kind: 'Batch', name: 'b-1' }], 'the root of the work, once');
   const beside = { kind: Alarm, site: 'demo', name: 'full-2', status: { ...store.get(Alarm, 'demo', 'full-2')?.status, value: 'beside' } } as unknown as Put;
   const slot = () => store.get(Batch, 'demo', 'b-1')?.status.pendingCommand as PendingCommand;

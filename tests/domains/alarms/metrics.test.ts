@@ -8,6 +8,7 @@ import type { AlarmStatus } from '../../../src/domains/alarms/kind.js';
 import { AlarmMetrics } from '../../../src/domains/alarms/metrics.js';
 import { StandingThen } from '../../../src/domains/alarms/standing-then.js';
 import { ALARMS, SPEC, startAlarmBench } from './bench.js';
+import { at } from '../../support/at.js';
 
 const START_MS = Date.UTC(2026, 0, 31, 9);
 const TERMS = new Terms(systemClock, { wallMs: START_MS, bootID: '', bootMs: 0 }, false);
@@ -119,7 +120,7 @@ t.test('ISA-18.2 clause 16, ALARM-11: an activation under a shelf called nobody:
   t.same(rate.filled, [{ at: '2026-01-31T09:00:00.000Z', activations: 1 }]);
   t.equal(chattering.count, 0);
   t.same(mostFrequent.alarms, [{ alarm: 'loud', activations: 1, share: 1 }]);
-  t.equal(bySeverity[2].activations, 1);
+  t.equal(at(bySeverity, 2).activations, 1);
   t.same(timeToAcknowledge, { acknowledged: 1, unacknowledged: 1, medianSeconds: 30, p95Seconds: 30 });
   t.same(rest.shelved, { events: 0, activations: 3, now: 0 });
 });
@@ -218,7 +219,7 @@ t.test('ISA-18.2 clause 16, Q-ALARM-07: the metrics of a site over its history',
     ['to=2026-13-01T00:00:00Z', 'to'],
     ['from=2030-01-01T00:00:00Z', 'from'],
     ['from=2025-01-01T00:00:00Z', 'from'],
-  ]) {
+  ] as const) {
     t.match(await operator.get(`${METRICS}?${query}`), { status: 400, body: { code: 'invalid_query', field } }, query);
   }
   t.equal((await operator.get('/api/v1/sites/elsewhere/alarmmetrics')).status, 404);

@@ -128,7 +128,7 @@ t.test('Q-ERR-15: limit, order, times and cursor that do not read are 400 invali
     ['from=yesterday', 'from'],
     ['to=2026-13-01T00:00:00Z', 'to'],
     ['cursor=abc', 'cursor'],
-  ]) {
+  ] as const) {
     const answer = await reader.get(`/api/v1/sites/north/audit?${query}`);
     t.equal(answer.status, 400, query);
     t.match(answer.body, { code: 'invalid_query', field, status: 400 }, query);

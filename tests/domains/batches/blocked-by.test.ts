@@ -15,6 +15,7 @@ import { systemClock } from '../../../src/platform/base/clock.js';
 import type { Resource } from '../../../src/platform/store/resource.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
+import { at } from '../../support/at.js';
 
 const EARLY = '2026-01-01T08:00:00.000Z';
 const plant = await startPlantGateway();
@@ -183,7 +184,7 @@ t.test('decisions 3.9: what a phase waits for: failures, states, people, laborat
 t.test('decisions 3.9: conditions are judged anew with the values of now; other ways on from the step are named', async (t) => {
   const other = transition({ index: 1, toStep: 'drain', conditionST: 'ready AND late', subConditions: [{ expression: 'late', met: false }] });
   const waiting = phase(atStep(transition(), other));
-  const [blocker] = phaseBlockedBy(waiting, world);
+  const blocker = at(phaseBlockedBy(waiting, world), 0);
   t.match(
     blocker,
     {

@@ -27,6 +27,7 @@ import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { startGatewayTest } from '../../support/gateway.js';
+import { at, leading } from '../../support/at.js';
 import { routeSet } from '../../../src/platform/http/route.js';
 import { elementRoutes } from '../../../src/domains/batches/element-routes.js';
 
@@ -120,9 +121,9 @@ t.test('ADHOC-04: in production a unit procedure needs a token of the last five 
 });
 
 t.test('CMD-05, ADHOC-15: a child of an ad-hoc run is refused with the root to command instead', async (t) => {
-  const [root] = store.list(UnitProcedure, 'demo');
-  const [operation] = store.list(Operation, 'demo');
-  const [phase] = store.list(Phase, 'demo');
+  const root = at(store.list(UnitProcedure, 'demo'), 0);
+  const operation = at(store.list(Operation, 'demo'), 0);
+  const phase = at(store.list(Phase, 'demo'), 0);
   for (const child of [operation, phase]) {
     t.match(await lead.post(`${SITE}/command`, { kind: child.kind, name: child.metadata.name, command: 'Hold', reason: 'by way of trial' }), {
       status: 400,
@@ -201,7 +202,7 @@ t.test('CMD-16, decisions 3.2: of two commands that wait to be judged the higher
     const answers = [await command(first), await command(second)];
     t.match(answers, [{ status: 200 }, { status: 200 }], 'CMD-14: recorded');
     const ids = answers.map(({ headers }) => String(headers['x-correlation-id']));
-    const [winner, loser] = stands === first ? ids : ids.toReversed();
+    const [winner, loser] = leading(stands === first ? ids : ids.toReversed(), 2);
     const waiting = store.get(Batch, 'demo', name)?.metadata.annotations[COMMAND_ANNOTATION];
     t.match(JSON.parse(waiting ?? '{}'), { command: stands, correlationID: winner }, `${first}, ${second}`);
     const recorded = (id: string) => gateway.audits.filter(({ action, correlationID }) => action === 'Command' && correlationID === id);
@@ -307,7 +308,7 @@ t.test('PHASE-07: an answer is judged by the type of its prompt; what does not f
 
 t.test('MTP-02, MTP-04: each CALL_SERVICE and MTP_COMMAND leaves one audit record; without a live command-enable word no command goes out', async (t) => {
   const requests = phaseRequests({ store, runtimes, clock: gateway.clock, reasonLengthMin: 10 });
-  const [phase] = store.list(Phase, 'demo');
+  const phase = at(store.list(Phase, 'demo'), 0);
   const recorded = (category: string) => gateway.audits.filter((audit) => audit.category === category);
   t.same(await requests.callService(phase, ['io-rx101', 'object', 'method', 7]), { ok: true, value: 7 }, 'a simulated service answers with its first argument');
   t.match(await requests.callService(phase, ['nowhere', 'object', 'method']), { ok: false, rule: 'service-failed' });

@@ -12,6 +12,7 @@ import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { type Put, Store } from '../../../src/platform/store/store.js';
 import { noteChange, takeAuditNumber } from '../../support/ledger-child.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
+import { at } from '../../support/at.js';
 
 t.test('the index follows what is made, moved and deleted, and reads what the store has now', async (t) => {
   const { store, stop } = await startPlantGateway();
@@ -29,13 +30,13 @@ t.test('the index follows what is made, moved and deleted, and reads what the st
   t.same(names(index.phasesOf('demo', 'b-2')), ['other']);
   t.same(names(index.blocksOf('demo', 'b-1')), ['go']);
   t.same(names(index.phasesUnder('demo', charge)), ['fill', 'open']);
-  const [top] = index.elementsOf('demo', 'b-1');
+  const top = at(index.elementsOf('demo', 'b-1'), 0);
   t.same(names(index.below(top)), ['charge', 'fill', 'open']);
   t.same(index.elementsOf('elsewhere', 'b-1'), [], 'sites apart');
 
   const open = store.get(Phase, 'demo', 'open');
   store.apply({ puts: [{ kind: Phase, site: 'demo', name: 'open', status: { ...open?.status, state: 'Running' } } as Put] });
-  t.equal(index.phasesOf('demo', 'b-1')[1].status.state, 'Running');
+  t.equal(at(index.phasesOf('demo', 'b-1'), 1).status.state, 'Running');
 
   store.apply({ puts: [element(Phase, 'fill', 'b-2')], removes: [{ kind: 'Phase', site: 'demo', name: 'open' }] });
   t.same(names(index.elementsOf('demo', 'b-1')), ['work', 'charge']);

@@ -7,6 +7,7 @@ import { isActive, judge } from '../../../runtime/vocabulary/transitions.js';
 import { type HoldPropagation, ProcedureTree, type TreeNode, type TreeWorld, walk } from '../../../src/domains/batches/tree/procedure-tree.js';
 import { NO_PROGRESS, steered } from '../../../src/domains/batches/tree/chart-moves.js';
 import type { ElementFailure } from '../../../src/domains/runs/failures.js';
+import { at } from '../../support/at.js';
 
 /** Phases that follow their commands at once, as a unit worker would within a scan or two; or, while `late`, when asked to. */
 class Bench {
@@ -210,7 +211,7 @@ t.test('decisions 3.1, 3.2: a second Resume while the phases are on their way is
   bench.tree.settle();
   t.match(bench.states(), { root: 'Running', p1: 'Paused', p3: 'Paused' });
   t.same(bench.tree.command('Resume'), { accepted: false, rule: 'not-paused' });
-  const [[left]] = bench.onTheirWay;
+  const [left] = at([...bench.onTheirWay], 0);
   bench.onTheirWay.delete(left); // its worker has refused
   t.ok(bench.tree.command('Resume').accepted, 'so that nothing stays paused for ever');
   t.equal(bench.onTheirWay.get(left), 'Resume');
@@ -232,9 +233,9 @@ t.test('decisions 3.2: with batch.resumeCancelsPause Resume takes what is Pausin
 
 t.test('decisions 3.5: an operation that is over its budget holds up to the propagation level, once; Restart gives it a new budget', async (t) => {
   const root = plant();
-  const timed: TreeNode = { ...root.children[0].children[0], timeoutMs: 5000 };
+  const timed: TreeNode = { ...at(at(root.children, 0).children, 0), timeoutMs: 5000 };
   for (const child of timed.children) child.parent = timed;
-  root.children[0].children[0] = timed;
+  at(root.children, 0).children[0] = timed;
   const bench = new Bench(root, { holdPropagation: 'unitProcedure' });
   bench.tree.command('Start');
   bench.settle();

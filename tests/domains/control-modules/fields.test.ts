@@ -3,6 +3,7 @@ import t from 'tap';
 import { controlModuleRoutes } from '../../../src/domains/control-modules/routes.js';
 import { CHANNEL_ROWS } from '../../../src/platform/stream/channel.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
+import { at } from '../../support/at.js';
 
 const plant = await startPlantGateway();
 t.teardown(() => plant.stop());
@@ -97,7 +98,10 @@ t.test('HEALTH-03: the list needs controlmodule:list, which is read and the acti
   t.equal(status, 200);
   t.ok(body.length > 0 && body.every((module: { state: string }) => ['Running', 'Down', 'CompileError', 'Unknown'].includes(module.state)), 'each with its health');
   t.equal((await plant.request('GET', MODULES)).status, 401);
-  const [row] = controlModuleRoutes.filter((each) => each.path === '/api/v1/sites/{site}/controlmodules' && each.method === 'GET');
+  const row = at(
+    controlModuleRoutes.filter((each) => each.path === '/api/v1/sites/{site}/controlmodules' && each.method === 'GET'),
+    0,
+  );
   t.match(row, { action: 'controlmodule:list', tier: 'read' });
   t.equal(CHANNEL_ROWS.cmhealth.action, row.action);
 });

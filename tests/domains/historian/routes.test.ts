@@ -9,6 +9,7 @@ import { openHistorian, recordTags, type RecordedUnit, stateRecorder } from '../
 import { HISTORIAN_ROUTES } from '../../../src/domains/historian/routes.js';
 import type { Clock } from '../../../src/platform/base/clock.js';
 import { startGatewayTest } from '../../support/gateway.js';
+import { at } from '../../support/at.js';
 import { routeSet } from '../../../src/platform/http/route.js';
 
 const T0 = Date.UTC(2026, 0, 31, 9, 0, 0);
@@ -25,7 +26,7 @@ for (const [site, unit] of [
   ['north', 'rx101'],
   ['north', 'mx101'],
   ['south', 'rx201'],
-]) {
+] as const) {
   const id = history.tag({ site, unit, address: `tic-${unit}.PV`, tag: 'PV', dataType: 'Float' });
   for (let index = 0; index < 120; index += 1) history.push(id, 0, T0 + index * 1000, index);
 }
@@ -101,7 +102,7 @@ t.test('ROUTE-02, 8.9 tags: values by site, unit, address and time, and aggregat
     ['aggregate=median', 'aggregate'],
     ['interval=soon', 'interval'],
     ['cursor=xx', 'cursor'],
-  ]) {
+  ] as const) {
     t.match((await reader.get(`/api/v1/historian/tags?${query}`)).body, { status: 400, code: 'invalid_query', field }, query);
   }
 });
@@ -183,7 +184,7 @@ t.test('8.9: the tags of a running unit are sampled, a restart of its runtime is
       { address: 'lic.ON', name: 'ON', type: 'BOOL' },
     ],
     refresh: () => true,
-    reading: (index) => ({ value: [42.5, 'T#1m30s', 'full', true][index], quality: index === 3 ? 1 : 0, atMs: nowMs }),
+    reading: (index) => ({ value: at([42.5, 'T#1m30s', 'full', true], index), quality: index === 3 ? 1 : 0, atMs: nowMs }),
   };
   const stop = recordTags({ history, clock, intervalMinMs: 1000, runtimes: { links: () => [link], onChange: (call) => (listener = call) } });
   const pass = (): void => timers.splice(0).forEach((call) => call());

@@ -135,14 +135,14 @@ t.test('Decisions 1.6: no type contains itself, directly, through two or through
     ['ring-c', 'MUL'],
     ['ring-b', 'ring-c'],
     ['ring-a', 'ring-b'],
-  ])
+  ] as const)
     t.match(await engineer.post(TYPES, gain(name, inner)), { status: 201 });
   for (const [name, through] of [
     ['ring-a', 'ring-a'],
     ['ring-b', 'ring-a'],
     ['ring-c', 'ring-a'],
     ['ring-c', 'ring-b'],
-  ]) {
+  ] as const) {
     const { name: _name, ...body } = gain(name, through);
     t.match(await engineer.put(`${TYPES}/${name}`, body), { status: 400, body: { error: /contain itself/ } }, `${name} of ${through}`);
     const { name: _other, ...spec } = gain(name, through);

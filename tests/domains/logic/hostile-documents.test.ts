@@ -5,6 +5,7 @@ import { aMutation, aTokenSoup } from '../../runtime/language/arbitrary.js';
 import { aNetworkDocument, aProceduralChart, aShape, aStepName, connectionsOf } from '../../runtime/language/document-arbitrary.js';
 import { aNetwork } from '../../runtime/language/network-arbitrary.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
+import { at } from '../../support/at.js';
 
 const plant = await startPlantGateway();
 t.teardown(() => plant.stop());
@@ -69,7 +70,7 @@ t.test('LIMIT: bodies of nearly a megabyte are answered in bounded time', async 
   const blocks = [...names(7000).map((name) => ({ name, type: 'ADD' })), { name: 'source', type: 'TO_INT' }];
   const dataConnections = names(7000).map((destBlock, n) => ({ sourceBlock: n === 6999 ? 'source' : `b${n + 1}`, sourcePort: 'OUT', destBlock, destPort: 'IN1' }));
   const steps = names(12_000).map((name, n) => ({ name, initial: n === 0 }));
-  const transitions = steps.slice(1).map(({ name }, n) => ({ from: steps[n].name, to: name }));
+  const transitions = steps.slice(1).map(({ name }, n) => ({ from: at(steps, n).name, to: name }));
   const rows: readonly (readonly [string, object, number])[] = [
     ['/api/v1/control-logic/to-st', { blocks, dataConnections }, 200],
     ['/api/v1/control-logic/to-network', { st: `PROGRAM p VAR x : BOOL; END_VAR ${'x := NOT x; '.repeat(80_000)} END_PROGRAM` }, 422],

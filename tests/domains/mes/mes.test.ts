@@ -7,6 +7,7 @@ import { MasterRecipe } from '../../../src/domains/recipes/kind.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { MES, SITE, startMesPlant } from './plant.js';
 import { schemaFaults, texts } from './schema.js';
+import { at as elementAt } from '../../support/at.js';
 
 const plant = await startMesPlant();
 t.teardown(() => plant.stop());
@@ -219,7 +220,7 @@ t.test('MES-54, MES-56: a changed repetition is refused with the fields that dif
     body: { error: 'work order WO 1/ä exists with a different priority', code: 'work_order_mismatch', field: 'priority', fields: ['priority', 'description'] },
   });
   t.match(await submit({ ...ORDER, quantity: '29' }), { status: 409, body: { field: 'quantity' } });
-  const [{ metadata, spec }] = batches();
+  const { metadata, spec } = elementAt(batches(), 0);
   await store.write({ puts: [{ kind: Batch, site: 'demo', name: metadata.name, spec: { ...spec, description: 'changed at the plant' } } as Put] });
   t.equal((await submit(ORDER)).status, 200, 'what the plant changed afterwards does not make the same order another one');
 });
@@ -242,7 +243,10 @@ t.test('MES-46, MES-57: the list has one entry per batch, local ones too, newest
   t.match((await mes.get(at('L-1'))).body, { origin: 'local', workOrderID: 'L-1', status: 'Pending' });
   t.match(await mes.delete(at('L-1')), { status: 409, body: { code: 'not_a_work_order' } });
   // a legacy pair: two batches of one order
-  const [order] = batches().filter((batch) => batch.status.workOrder);
+  const order = elementAt(
+    batches().filter((batch) => batch.status.workOrder),
+    0,
+  );
   plant.clock.advance(1000);
   await store.write({ puts: [{ kind: Batch, site: 'demo', name: 'wo-legacy', spec: order.spec, status: order.status } as Put] });
   const list = await mes.get(ORDERS);
@@ -262,7 +266,7 @@ t.test('MES-46, MES-57: the list has one entry per batch, local ones too, newest
 });
 
 t.test('MES-04: no key sets equipment running', async (t) => {
-  t.match(await mes.post(`${SITE}/command`, { kind: 'Batch', name: batches()[0].metadata.name, command: 'Start' }), { status: 403, body: { code: 'api_key_fence' } });
+  t.match(await mes.post(`${SITE}/command`, { kind: 'Batch', name: elementAt(batches(), 0).metadata.name, command: 'Start' }), { status: 403, body: { code: 'api_key_fence' } });
 });
 
 t.test('MES-42, MES-67, MES-68, VER-03: every read has its XML, in the namespace of the contract', async (t) => {

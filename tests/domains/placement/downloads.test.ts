@@ -7,6 +7,7 @@ import type { Log } from '../../../src/platform/base/log.js';
 import { eventually } from '../../support/api-client.js';
 import { TestClock } from '../../support/test-clock.js';
 import { network, tags, unitPlan } from '../../runtime/network/plans.js';
+import { at } from '../../support/at.js';
 
 const REVISIONS = 5;
 const BLOCKS = 200;
@@ -27,7 +28,7 @@ t.test('Q-UNIT-07, ADR 0008: each plan that is loaded is shown with its own tags
   const last = new Promise<void>((resolve) => {
     runtimes.onMessage((link, message) => {
       if (message.type !== 'plan-loaded') return;
-      shown.push([message.revision, link.planRevision, link.tags[0].address, link.networkHash('many')]);
+      shown.push([message.revision, link.planRevision, at(link.tags, 0).address, link.networkHash('many')]);
       if (message.revision === REVISIONS) resolve();
     });
   });

@@ -12,6 +12,7 @@ import type { Realtime } from '../../../src/domains/placement/runtimes.js';
 import { systemClock } from '../../../src/platform/base/clock.js';
 import type { Log } from '../../../src/platform/base/log.js';
 import { unitPlan } from '../../runtime/network/plans.js';
+import { at } from '../../support/at.js';
 
 function logTo(lines: unknown[]): Log {
   const note = (entry: unknown): void => void lines.push(entry);
@@ -108,7 +109,7 @@ t.test('Performance D: system health shows the priority and warns only while uni
 function nicenesses(): number[] {
   return readdirSync('/proc/self/task').flatMap((thread) => {
     try {
-      return [Number(readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ')[1].split(' ')[16])];
+      return [Number(at(readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') '), 1).split(' ')[16])];
     } catch {
       return []; // it has ended since the list was read
     }

@@ -8,6 +8,7 @@ import type { Log } from '../../../src/platform/base/log.js';
 import { network, tags, unitPlan } from '../../runtime/network/plans.js';
 import { eventually } from '../../support/api-client.js';
 import { TestClock } from '../../support/test-clock.js';
+import { at } from '../../support/at.js';
 
 function planOf(unit: string, scanIntervalMs = 20, revision = 1): UnitPlan {
   return unitPlan({
@@ -134,11 +135,11 @@ t.test('D-UNIT-04, ADR 0012: when a thread ends, all its units come back, each i
   const threads = new Threads(t, { threadsMax: 1 });
   await threads.run(planOf('a'), planOf('b'), planOf('c'));
   t.equal(workers.length, 1);
-  await workers[0].terminate();
+  await at(workers, 0).terminate();
   t.strictSame(threads.changes.slice(-3), ['a down', 'b down', 'c down']);
   await threads.ready('a', 'b', 'c');
   for (const unit of ['a', 'b', 'c']) t.strictSame([threads.link(unit).epoch, threads.sharedWith(unit)], [2, '']);
-  await workers[2].terminate();
+  await at(workers, 2).terminate();
   await threads.ready('b');
   t.strictSame([threads.link('a').epoch, threads.link('b').epoch, threads.sharedWith('b')], [2, 3, ''], 'who shared a thread that ended shares no more');
   await threads.run(planOf('d'));

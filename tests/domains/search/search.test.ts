@@ -8,6 +8,7 @@ import { usedByRoutes } from '../../../src/domains/search/used-by.js';
 import { TagCatalog } from '../../../src/domains/tags/catalog.js';
 import { tagRoutes } from '../../../src/domains/tags/routes.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
+import { at as elementAt } from '../../support/at.js';
 import { routeSet, routesFor } from '../../../src/platform/http/route.js';
 import { NO_RUNTIMES } from '../../support/absent.js';
 import { MasterRecipe } from '../../../src/domains/recipes/kind.js';
@@ -63,15 +64,15 @@ const names = ({ items }: Page): string[] => items.map(({ kind, name }) => `${ki
 t.test('ROUTE-08 Q-CHANGE-11: the best match comes first: name, beginning, part, title, any text', async (t) => {
   const found = await search('q=RX101');
   t.same(found.items[0], { kind: 'Unit', site: 'demo', name: 'rx101', title: 'Jacketed reactor, 60 kg', path: '/api/v1/sites/demo/units/rx101', match: 'name' });
-  t.equal((await viewer.get(found.items[0].path)).body.name, 'rx101', 'the path is where it is read');
+  t.equal((await viewer.get(elementAt(found.items, 0).path)).body.name, 'rx101', 'the path is where it is read');
   const at = (name: string): number => names(found).indexOf(name);
   t.ok(at('AlarmDefinition rx101-held') < at('IOModule io-rx101'), 'a name that begins so is before one that holds it');
   t.ok(at('IOModule io-rx101') < at('ControlModule li101'), 'a name is before a reference to it');
-  t.equal(found.items[at('ControlModule li101')].match, 'parentName');
+  t.equal(elementAt(found.items, at('ControlModule li101')).match, 'parentName');
   t.same(names(await search('q=reactor%20temperature%20too&kinds=AlarmDefinition')), ['AlarmDefinition tic101-high-high'], 'its message is its title');
   const labelled = await search('q=temperature-control&kinds=ControlModule');
   t.same(names(labelled), ['ControlModule hx101', 'ControlModule tcv101', 'ControlModule tic101']);
-  t.equal(labelled.items[0].match, 'labels.lineside.io/equipment-module');
+  t.equal(elementAt(labelled.items, 0).match, 'labels.lineside.io/equipment-module');
   t.same(await search('q=no-such-thing'), { items: [], nextCursor: null });
 });
 
@@ -100,7 +101,7 @@ t.test('Q-CHANGE-11: pages of 50, up to 200; kinds and site narrow; what does no
     ['q=a&limit=201', 'limit'],
     ['q=a&kinds=Unit,Nonsense', 'kinds'],
     ['q=a&cursor=abc', 'cursor'],
-  ]) {
+  ] as const) {
     t.match(await viewer.get(`/api/v1/search?${query}`), { status: 400, body: { code: 'invalid_query', field } }, query);
   }
 });
@@ -201,7 +202,7 @@ t.test('what is not there is 404, what does not read 400 with its parameter, ano
     ['kind=Unit&site=demo', 'name'],
     ['kind=Unit&name=rx101', 'site'],
     ['kind=Enterprise&site=demo&name=acme-resins', 'site'],
-  ]) {
+  ] as const) {
     t.match(await usedBy(query), { status: 400, body: { code: 'invalid_query', field } }, query);
   }
   const confined = await plant.as('viewer', 'site-south');

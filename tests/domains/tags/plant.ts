@@ -43,6 +43,7 @@ import { Store } from '../../../src/platform/store/store.js';
 import { Hub, type Places } from '../../../src/platform/stream/hub.js';
 import type { ClientFrames } from '../../../src/platform/stream/websocket.js';
 import { person, ScriptedSessions } from '../../platform/stream/scripted.js';
+import { at } from '../../support/at.js';
 
 /** An alarm of v101, as a definition has just raised it. */
 export const HOT_ALARM: { readonly spec: AlarmSpec; readonly status: AlarmStatus } = {
@@ -129,12 +130,12 @@ export class BoardLink implements UnitLink {
   }
 
   reading(index: number) {
-    const atMs = this.#copy.stamps[index];
-    const raw = this.#copy.values[index];
+    const atMs = at(this.#copy.stamps, index);
+    const raw = at(this.#copy.values, index);
     const quality = this.#copy.quality[index] as QualityCode;
     if (atMs === 0) return { value: null, quality: QUALITY.Uncertain, atMs };
-    const { type } = this.tags[index];
-    const value = type === 'BOOL' ? raw !== 0 : type === 'STRING' ? this.#texts[raw] : type === 'TIME' ? printTime(raw) : raw;
+    const { type } = at(this.tags, index);
+    const value = type === 'BOOL' ? raw !== 0 : type === 'STRING' ? at(this.#texts, raw) : type === 'TIME' ? printTime(raw) : raw;
     return { value, quality, atMs };
   }
 

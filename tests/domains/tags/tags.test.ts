@@ -6,6 +6,7 @@ import { SocketClient } from '../../platform/stream/clients.js';
 import { ScriptedClock } from '../../platform/stream/scripted.js';
 import type { LedgerTransaction } from '../../../src/platform/ledger/protocol.js';
 import { type Plant, startPlant } from './plant.js';
+import { at } from '../../support/at.js';
 
 const UNIT_TAGS = '/api/v1/sites/north/units/rx101/tags';
 const MODULES = '/api/v1/sites/north/controlmodules';
@@ -72,7 +73,7 @@ t.test('TAG-09 TAG-10 TAG-11 TAG-14 TAG-16 TAG-17 TAG-18 TAG-20: live values', a
     [`${MODULES}/nope/tags`, 'not_found'],
     ['/api/v1/sites/north/units/v101/tags/v101.pv', 'not_found'],
     ['/api/v1/sites/north/units/nope/tags', 'not_found'],
-  ]) {
+  ] as const) {
     t.match(await plant.request('GET', route), { status: 404, body: { code } }, route);
   }
   for (const route of ['/api/v1/sites/north/units/away/tags', '/api/v1/sites/north/units/away/tags/v900.pv', `${MODULES}/v900/tags`]) {
@@ -101,7 +102,7 @@ t.test('TAG-19 TAG-21 TAG-29 MODE-07: a write in Manual proceeds and is on recor
     },
     { action: 'Update', category: 'tag-write', result: 'Success', before: 20, after: '42.5' },
   ]);
-  t.equal(plant.audits[0].correlationID, plant.audits[1].correlationID);
+  t.equal(at(plant.audits, 0).correlationID, at(plant.audits, 1).correlationID);
   t.match(plant.audits[3], { result: 'Success', details: { deviceAddress: true } });
 });
 
@@ -242,7 +243,7 @@ t.test('TAG-25 Q-TAG-01: what lies on a bound is inside, in every form; texts ar
     t.strictSame(plant.link.written.at(-1)?.value, written);
     t.strictSame(plant.audits.at(-1)?.after, value, 'the trail has it as it was sent');
   }
-  t.ok(Object.is(plant.link.written[4].value, 0), 'minus zero is zero');
+  t.ok(Object.is(at(plant.link.written, 4).value, 0), 'minus zero is zero');
 });
 
 t.test('TAG-29: when the storage fails after the runtime has answered, nobody is told that nothing was changed', async (t) => {

@@ -128,7 +128,7 @@ export class Line {
     for (const [socket, other] of [
       [near, far],
       [far, near],
-    ]) {
+    ] as const) {
       this.#sockets.add(socket);
       socket.on('error', () => undefined);
       let said = 0;

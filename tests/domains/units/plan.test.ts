@@ -15,6 +15,7 @@ import type { Log } from '../../../src/platform/base/log.js';
 import { eventually } from '../../support/api-client.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 import { image, SETTINGS } from '../../runtime/network/plans.js';
+import { at } from '../../support/at.js';
 
 const plant = await startPlantGateway();
 t.teardown(() => plant.stop());
@@ -44,7 +45,7 @@ function scan(set: NetworkSet, nowMs: number): void {
   set.scan(1);
 }
 
-const qualityOf = (set: NetworkSet, address: string): string => QUALITY_WORDS[set.quality(set.slot(address))];
+const qualityOf = (set: NetworkSet, address: string): string => at(QUALITY_WORDS, set.quality(set.slot(address)));
 
 t.test('CMT-09, CMT-10: an onChange tag is not judged stale by age, a cyclic one is; empty reads as cyclic', async (t) => {
   const tags = [
@@ -234,7 +235,7 @@ t.test('D-UNIT-02: what a program is wired to and is not there stands in its mes
     }),
   );
   const content = planContent('north', 'r3', { read: plant.store, image: () => undefined, settings: SETTINGS, timeScale: 1, retained: {} })!;
-  const [{ state, message }] = load(withTable(content, 1, {})).reports();
+  const { state, message } = at(load(withTable(content, 1, {})).reports(), 0);
   t.equal(state, 'Running');
   t.same(message.split('; '), [
     'block a needs I/O module gone, which does not exist',

@@ -228,11 +228,11 @@ t.test('PROG-07, decisions 2.4: programs of one unit keep their own scan interva
   for (const [name, interval] of [
     ['fast', '20ms'],
     ['slow', '100ms'],
-  ])
+  ] as const)
     await plant.did(api.post(`${AT}/fbnetworks`, { metadata: { name }, spec: program(interval) }));
   const counted = (status: Body) => {
-    const [fast, slow] = ['fast', 'slow'].map((name): number => networkOf(status.networks, name)?.scanCount ?? 0);
-    return { fast, slow, scans: status.scanCount as number, periods: (status.scanCount + status.missed) as number };
+    const scansOf = (name: string): number => networkOf(status.networks, name)?.scanCount ?? 0;
+    return { fast: scansOf('fast'), slow: scansOf('slow'), scans: status.scanCount as number, periods: (status.scanCount + status.missed) as number };
   };
   const from = counted(await plant.until('units/r1/runtime/status', (status) => counted(status).fast > 0 && counted(status).slow > 0));
   const to = counted(await plant.until('units/r1/runtime/status', (status) => counted(status).slow >= from.slow + 10));

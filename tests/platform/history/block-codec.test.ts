@@ -3,6 +3,7 @@ import t from 'tap';
 import { decodeBlock, encodeBlock, type Samples, type Scaling } from '../../../src/platform/history/block-codec.js';
 import fc from '../../support/fuzz.js';
 import { ByteReader } from '../../../src/platform/history/byte-buffer.js';
+import { at } from '../../support/at.js';
 
 const T0 = Date.UTC(2026, 0, 31, 9, 0, 0);
 
@@ -16,7 +17,7 @@ function samplesOf(values: readonly number[], times?: readonly number[], codes?:
 }
 
 function roundTrips(samples: Samples, scaling?: Scaling): boolean {
-  const decoded = decodeBlock(encodeBlock(samples, scaling), samples.times[0]);
+  const decoded = decodeBlock(encodeBlock(samples, scaling), at(samples.times, 0));
   return (
     decoded.count === samples.count &&
     samples.values.every((value, index) => Object.is(value, decoded.values[index])) &&

@@ -11,6 +11,7 @@ import { HistoryReader } from '../../../src/platform/history/history-reader.js';
 import { HistoryStore, openHistoryStore } from '../../../src/platform/history/history-store.js';
 import { SampleRing } from '../../../src/platform/history/sample-ring.js';
 import type { HistoryStart, TagIdentity } from '../../../src/platform/history/words.js';
+import { at } from '../../support/at.js';
 
 const OPTIONS: HistoryOptions = { flushIntervalMs: 2000, retentionMs: 400 * 86_400_000, bytesMax: 2 ** 34, qualityWords: ['Good', 'Uncertain', 'Raw', 'Bad'] };
 const T0 = Date.UTC(2026, 0, 31, 9, 0, 0);
@@ -124,17 +125,17 @@ t.test('8.9 tags/distinct: with a range it counts what tags lists of that range,
     [3, 599],
     [1490, 1700],
     [-5, 1],
-  ]) {
+  ] as const) {
     const range = { fromMs: T0 + from * 1000, toMs: T0 + to * 1000 };
     const { items } = await read(history.tagsJson({ ...range, order: 'asc', limit: 10_000 }));
     const distinct = await read<Record<string, unknown>>(history.distinctJson(range));
-    t.match(distinct.items, [{ samples: items.length, firstTs: items[0].ts, lastTs: items.at(-1)?.ts }], `${from} to ${to}`);
+    t.match(distinct.items, [{ samples: items.length, firstTs: at(items, 0).ts, lastTs: items.at(-1)?.ts }], `${from} to ${to}`);
   }
   for (const [from, to] of [
     [-50, 0],
     [1500, 1600],
     [100.5, 100.9],
-  ])
+  ] as const)
     t.same((await read(history.distinctJson({ fromMs: T0 + from * 1000, toMs: T0 + to * 1000 }))).items, [], `nothing from ${from} to ${to}`);
 });
 
@@ -361,8 +362,8 @@ t.test('8.9: retention forgets by age and by size, the oldest day first', async 
   t.ok(Date.parse(oldest ?? '') >= T0 + 10 * day, `oldest is ${oldest}`);
   const distinct = await read<{ samples: number; firstTs: string }>(history.distinctJson({}));
   const all = await history.series('north', 'a.pv', 0, T0 * 2);
-  t.equal(distinct.items[0].samples, all?.times.length);
-  t.equal(distinct.items[0].firstTs, oldest);
+  t.equal(at(distinct.items, 0).samples, all?.times.length);
+  t.equal(at(distinct.items, 0).firstTs, oldest);
 
   const small = await open(t, folder(t), { bytesMax: 60_000 });
   const other = small.tag(tagOf('a.pv'));

@@ -5,6 +5,7 @@ import path from 'node:path';
 import t from 'tap';
 import { type History, type HistoryOptions, openHistory } from '../../../src/platform/history/history.js';
 import type { Aggregate } from '../../../src/platform/history/words.js';
+import { at } from '../../support/at.js';
 
 const OPTIONS: HistoryOptions = { flushIntervalMs: 2000, retentionMs: 400 * 86_400_000, bytesMax: 2 ** 34, qualityWords: ['Good', 'Uncertain', 'Raw', 'Bad'] };
 const T0 = Date.UTC(2026, 0, 31, 9, 0, 0);
@@ -111,7 +112,7 @@ for (const order of ORDERS) {
       [T0 + 40 * MINUTE + 300, T0 + 55 * MINUTE],
       [T0 - HOUR, T0 + 31 * MINUTE],
       [T0 + 85 * MINUTE, T0 + 5 * HOUR],
-    ])
+    ] as const)
       t.same(served(await paged(history, { order, limit: 70, fromMs, toMs })), shown(recorder.ordered(order, fromMs, toMs)), `of ${new Date(fromMs).toISOString()}`);
   });
 
@@ -123,7 +124,10 @@ for (const order of ORDERS) {
         recorder.wallMs = T0;
         recorder.record(3);
       }
-    const [expected] = recorders.map((recorder) => recorder.ordered(order));
+    const expected = at(
+      recorders.map((recorder) => recorder.ordered(order)),
+      0,
+    );
     const instants = [...new Set(expected.map(({ atMs }) => atMs))];
     const all = instants.flatMap((atMs) =>
       ['a.pv', 'b.pv', 'c.pv'].flatMap((address) => expected.filter((one) => one.atMs === atMs).map((one) => `${address} ${shown([one])[0]}`)),
@@ -144,8 +148,8 @@ for (const order of ORDERS) {
       avg: (values) => values.reduce((sum, value) => sum + value, 0) / values.length,
       min: (values) => Math.min(...values),
       max: (values) => Math.max(...values),
-      first: (values) => values[0],
-      last: (values) => values[values.length - 1],
+      first: (values) => at(values, 0),
+      last: (values) => at(values, values.length - 1),
       count: (values) => values.length,
     };
     for (const intervalMs of [MINUTE, 7 * MINUTE, HOUR, 24 * HOUR])
@@ -173,7 +177,7 @@ t.test('8.9 tags: any steps of the clock, any range, any page', async (t) => {
       recorder.wallMs += random(2) === 0 ? -random(2 * HOUR) : random(20 * MINUTE);
       if (random(3) === 0) recorder.wallMs = Math.floor(recorder.wallMs / MINUTE) * MINUTE;
     }
-    const [first, last] = [recorder.ordered('asc')[0].atMs, recorder.ordered('desc')[0].atMs];
+    const [first, last] = [at(recorder.ordered('asc'), 0).atMs, at(recorder.ordered('desc'), 0).atMs];
     for (let look = 0; look < 12; look += 1) {
       const fromMs = first - MINUTE + random(last - first);
       const toMs = fromMs + 1 + random(last - first);
@@ -185,7 +189,9 @@ t.test('8.9 tags: any steps of the clock, any range, any page', async (t) => {
       const within = recorder.ordered('asc', fromMs, toMs);
       t.match(
         items,
-        within.length === 0 ? [] : [{ samples: within.length, firstTs: new Date(within[0].atMs).toISOString(), lastTs: new Date(within[within.length - 1].atMs).toISOString() }],
+        within.length === 0
+          ? []
+          : [{ samples: within.length, firstTs: new Date(at(within, 0).atMs).toISOString(), lastTs: new Date(at(within, within.length - 1).atMs).toISOString() }],
         'and the list of tags says as much',
       );
       t.equal(items.length, Math.min(1, within.length));
@@ -199,7 +205,7 @@ t.test('8.9 series: of a tag whose clock was set back it is in the order of time
   recordSteps(recorder);
   const [fromMs, toMs] = [T0 + 20 * MINUTE, T0 + 2 * HOUR];
   const { times, values } = (await history.series('north', 'a.pv', fromMs, toMs)) ?? { times: [], values: [] };
-  t.same(shown([...times].map((atMs, index) => ({ atMs, value: values[index] }))), shown(recorder.ordered('asc', fromMs, toMs)));
+  t.same(shown([...times].map((atMs, index) => ({ atMs, value: at(values, index) }))), shown(recorder.ordered('asc', fromMs, toMs)));
 });
 
 t.test('8.9: what retention leaves of a history whose clock was set back is told with the times it has', async (t) => {
@@ -213,7 +219,7 @@ t.test('8.9: what retention leaves of a history whose clock was set back is told
   const told = async () => {
     const { items } = await read<{ samples: number; firstTs: string; lastTs: string }>(history.distinctJson({}));
     const { oldest, newest } = await history.status();
-    const { samples, firstTs, lastTs } = items[0];
+    const { samples, firstTs, lastTs } = at(items, 0);
     return { samples, firstTs, lastTs, oldest, newest };
   };
   const is = (samples: number, fromMs: number, toMs: number) => {

@@ -211,7 +211,7 @@ t.test('Q-ERR-15, Q-MES-16: a list is whole and bare without limit and cursor, a
     ['limit=x', 'limit'],
     ['cursor=zzz', 'cursor'],
     [`cursor=${stranger}`, 'cursor'],
-  ])
+  ] as const)
     t.match(await engineer.get(`${path}?${query}`), { status: 400, body: { code: 'invalid_query', field } }, query);
 });
 

@@ -4,6 +4,7 @@ import path from 'node:path';
 import t from 'tap';
 import { describeSettings, environmentName, readSettings, SETTINGS, SettingsError, type SettingsOf, showSettings } from '../../../src/settings.js';
 import { startGatewayTest } from '../../support/gateway.js';
+import { at } from '../../support/at.js';
 
 function folder(t: { teardown(call: () => unknown): void }, config?: string): string {
   const dir = mkdtempSync(path.join(tmpdir(), 'lineside-settings-'));
@@ -102,7 +103,7 @@ t.test('D-CFG: a setting that does nothing in this version says so to whoever se
   t.equal(readSettings([], { LINESIDE_CHANGECONTROL__ENFORCE: 'false' }, folder(t)).changeControlEnforced, false);
   const told = describeSettings().filter(({ meaning }) => meaning.includes('; without effect: '));
   t.same(told.map(({ key }) => key).sort(), ['changeControl.allowSelfApproval', 'changeControl.expiryHours', 'power.nodes', 'power.provider']);
-  const test = await startGatewayTest({ settings: { withoutEffect: [withoutEffect[1]] } });
+  const test = await startGatewayTest({ settings: { withoutEffect: [at(withoutEffect, 1)] } });
   t.teardown(() => test.stop());
   t.match((await (await test.as('viewer')).get('/api/v1/system/health')).body.warnings, [/^setting power.provider ipmi has no effect/]);
 });

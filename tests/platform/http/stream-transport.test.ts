@@ -8,6 +8,7 @@ import { routesFor, routeSet } from '../../../src/platform/http/route.js';
 import { eventStream, type SseWire, type WebSocketWire, webSocket } from '../../../src/platform/http/stream-port.js';
 import { eventually } from '../../support/api-client.js';
 import { type GatewayTest, startGatewayTest } from '../../support/gateway.js';
+import { at } from '../../support/at.js';
 
 class Streams {
   readonly sockets: WebSocketWire[] = [];
@@ -143,7 +144,7 @@ t.test('SSE-01, SSE-10: an event stream passes the barriers, writes, ends, and n
   let text = '';
   first.on('data', (data: Buffer) => (text += data.toString()));
   await until(() => text.includes('data: 1'));
-  const wire = streams.feeds[0];
+  const wire = at(streams.feeds, 0);
   wire.cork(() => wire.write('data: 2\n\n'));
   corked(wire, Buffer.from('data: 3\n\n'));
   wire.end();
@@ -164,12 +165,12 @@ t.test('a slow reader makes write say false, and onWritable follows', async (t) 
   slow.pause();
   const line = `: ${'x'.repeat(64 * 1024)}\n`;
   let writes = 0;
-  while (corked(streams.feeds[0], line) && writes < 1000) writes += 1;
+  while (corked(at(streams.feeds, 0), line) && writes < 1000) writes += 1;
   t.ok(writes < 1000, `back-pressure after ${writes} writes of 64 KiB`);
   slow.resume();
   await until(() => streams.seen.includes('writable'));
   t.ok(streams.seen.includes('writable'));
-  streams.feeds[0].end();
+  at(streams.feeds, 0).end();
 });
 
 t.test('Q-STREAM-15: a stop ends streams with 1001 and serves nobody afterwards', async (t) => {

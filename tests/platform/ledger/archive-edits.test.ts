@@ -12,6 +12,7 @@ import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
 import { ArchiveVerifier } from '../../../src/platform/ledger/verify-archives.js';
 import { archive, asked, cleanTrail, copyOf, dataDir, RECORDS, sequencesOf, trail, upTo } from '../../support/archive-data.js';
 import { auditDraft, transaction } from '../../support/ledger-data.js';
+import { at } from '../../support/at.js';
 
 const copy = cleanTrail(t);
 
@@ -149,7 +150,7 @@ const EDITS: readonly Edit[] = [
 ];
 
 function flipped(bytes: Buffer, at: number): Buffer {
-  bytes[at] ^= 0x55;
+  bytes.writeUInt8(bytes.readUInt8(at) ^ 0x55, at);
   return bytes;
 }
 
@@ -174,7 +175,7 @@ t.test('promise 7, G16: verification finds every edit of the archive, and nothin
     const { ok, archives, problems } = await asked(dir, (queries) => queries.verifyArchives());
     t.equal(ok, false, what);
     t.match(archives, [{ ok: false, problem }, { ok: true }], what);
-    t.equal(archives[0].repacked, repacked, what);
+    t.equal(at(archives, 0).repacked, repacked, what);
     if (sequences)
       t.same(
         problems.map((one) => one.sequence),
@@ -211,7 +212,7 @@ t.test('8.6: a file that was packed again is named; its records verify, and read
   const changes: readonly [string, (texts: readonly string[]) => readonly string[]][] = [
     ['changed', (texts) => texts.map((text) => text.replaceAll('"Ann Op"', '"Eve Op"'))],
     ['changed and hashed anew', (texts) => texts.map((text) => text.replace(/^.*$/gm, (line) => line && withNewHash(line)))],
-    ['moved', (texts) => [...texts.slice(1), texts[0]]],
+    ['moved', (texts) => [...texts.slice(1), at(texts, 0)]],
     ['shortened', (texts) => texts.map((text) => text.replace(/^.*"name":"audit-\d*7".*\n/gm, ''))],
   ];
   for (const noted of [true, false]) {

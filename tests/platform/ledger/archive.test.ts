@@ -11,6 +11,7 @@ import { AuditTrail } from '../../../src/platform/ledger/audit-trail.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import type { AuditQuery, LedgerQueries } from '../../../src/platform/ledger/queries.js';
 import { archive, asked, cleanTrail, cutReaches, dataDir, isWhole, NEVER, RECORDS, sequencesOf, trail } from '../../support/archive-data.js';
+import { at } from '../../support/at.js';
 
 const SPAN = { first: 1, last: 1500 };
 const copy = cleanTrail(t);
@@ -26,12 +27,12 @@ t.test('8.6: a file is NDJSON under gzip with a trailer; records, heads and inde
   t.same(Object.keys(trailer), ['records', 'headHash', 'sha256']);
   t.equal(trailer.records, 1500);
   t.equal(lines.length, 1501);
-  const { mac, keyId, ...first } = JSON.parse(lines[0]) as Record<string, unknown>;
+  const { mac, keyId, ...first } = JSON.parse(at(lines, 0)) as Record<string, unknown>;
   t.same(first, before.items[0], 'a line is the served record with mac and keyId');
   t.match({ mac, keyId }, { mac: /^[A-Za-z0-9+/]{43}=$/, keyId: /^[0-9a-f]{16}$/ });
   const digest = execFileSync('sh', ['-c', `gzip -dc "${file}" | head -n -1 | sha256sum`], { encoding: 'utf8' });
   t.equal(digest.slice(0, 64), trailer.sha256, 'anybody can check the digest without Lineside');
-  t.equal((JSON.parse(lines[1499]) as { hash: string }).hash, trailer.headHash);
+  t.equal((JSON.parse(at(lines, 1499)) as { hash: string }).hash, trailer.headHash);
   const database = new Database(path.join(dir, 'state.db'), { readonly: true });
   const count = (text: string): unknown => database.prepare(`SELECT COUNT(*) FROM ${text}`).pluck().get();
   t.equal(count('audit'), 1100);
@@ -51,7 +52,8 @@ t.test('8.6: a file is NDJSON under gzip with a trailer; records, heads and inde
 
 t.test('Q-TAG-16: a search finds the same on both sides of the cut, page by page, and a cursor from before the cut goes on after it', async (t) => {
   const dir = copy(t);
-  const [from, to] = [400, 1900].map((sequence) => Date.UTC(2026, 0, 31, 9, 0, 0) + sequence * 1000);
+  const timeOf = (sequence: number): number => Date.UTC(2026, 0, 31, 9, 0, 0) + sequence * 1000;
+  const [from, to] = [timeOf(400), timeOf(1900)];
   const searches: readonly AuditQuery[] = [
     { site: 'south' },
     { sites: ['south', 'west'] },

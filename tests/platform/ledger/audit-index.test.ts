@@ -16,6 +16,7 @@ import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import type { UnchainedAudit } from '../../../src/platform/ledger/protocol.js';
 import { type AuditQuery, type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
 import { auditDraft, transaction } from '../../support/ledger-data.js';
+import { at } from '../../support/at.js';
 
 const OLD_RECORDS = 1300;
 const ALL_RECORDS = 2100;
@@ -44,7 +45,7 @@ const FIRST_SCHEMA = `
 
 /** A plant with a site that is rarely heard of, a clock that is set back, and requests that come back later. */
 function recordOf(sequence: number): UnchainedAudit {
-  const site = sequence % 700 === 3 ? 'east' : ['north', 'south', ''][sequence % 3];
+  const site = sequence % 700 === 3 ? 'east' : at(['north', 'south', ''], sequence % 3);
   const setBack = sequence >= 900 && sequence < 1000 ? 3_600_000 : 0;
   return auditDraft(sequence, {
     site,

@@ -12,6 +12,7 @@ import { openQueries } from '../../../src/platform/ledger/queries.js';
 import type { Verification } from '../../../src/platform/ledger/verify-chain.js';
 import { canLimitFiles } from '../../support/disk-limit.js';
 import { auditDraft, transaction } from '../../support/ledger-data.js';
+import { leading } from '../../support/at.js';
 
 const CHILD = fileURLToPath(new URL('../../support/ledger-child.js', import.meta.url));
 const KILLS = 10;
@@ -97,11 +98,14 @@ t.test('promise 2, G4: a full disk refuses with storage_unavailable, changes not
   const output = lines(child);
   const code = await new Promise((resolve) => child.once('close', (exit, signal) => resolve(exit ?? signal)));
   t.equal(code, 0);
-  const [full, again] = output
-    .text()
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const [full, again] = leading(
+    output
+      .text()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>),
+    2,
+  );
   t.match(full, { kind: 'unavailable', code: 'storage_unavailable', unchanged: true, accepting: false, refusedAgain: 'storage_unavailable' });
   t.ok(Number(full.acknowledged) > 3);
   t.match(again, { after: 'written again', kept: true });

@@ -9,6 +9,7 @@ import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { type AuditQuery, type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
 import { TIMED_STREAMS } from '../../../src/platform/ledger/schema.js';
 import { auditDraft, transaction } from '../../support/ledger-data.js';
+import { at as elementAt } from '../../support/at.js';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'lineside-queries-'));
 const ledger = await openLedger(dir);
@@ -22,7 +23,7 @@ t.teardown(async () => {
 await ledger.load(0);
 const SITES = ['north', 'south', ''];
 for (let sequence = 1; sequence <= 120; sequence += 1) {
-  const site = SITES[sequence % 3];
+  const site = elementAt(SITES, sequence % 3);
   await ledger.commit(
     transaction({
       audits: [
@@ -93,7 +94,7 @@ t.test('Q-ERR-15: a cursor of something else is 400 invalid_query', async (t) =>
 });
 
 t.test('D-AUDIT-01: the served record, without hash, in canonical form, is what was hashed', async (t) => {
-  const [{ hash, ...record }] = (await queries.auditPage({ limit: 1 })).items;
+  const { hash, ...record } = elementAt((await queries.auditPage({ limit: 1 })).items, 0);
   const { canonicalJson } = await import('../../../src/platform/ledger/canonical-json.js');
   const body = canonicalJson(record);
   t.equal(hashOf(body).toString('hex'), hash);

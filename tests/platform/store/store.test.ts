@@ -11,6 +11,7 @@ import { openQueries } from '../../../src/platform/ledger/queries.js';
 import { witnessOf } from '../../../src/platform/store/clock-witness.js';
 import { Store, type StoreEvent } from '../../../src/platform/store/store.js';
 import { Note, noteChange, takeAuditNumber } from '../../support/ledger-child.js';
+import { at } from '../../support/at.js';
 
 interface Test {
   teardown(call: () => unknown): void;
@@ -32,7 +33,7 @@ async function openStore(test: Test, dir = folder(test)): Promise<{ store: Store
 
 t.test('decisions 1.1: generation counts changes of spec, resourceVersion counts writes', async (t) => {
   const { store } = await openStore(t);
-  const put = (parts: object) => store.apply({ puts: [{ kind: Note, site: 'north', name: 'a', ...parts }] }).resources[0].metadata;
+  const put = (parts: object) => at(store.apply({ puts: [{ kind: Note, site: 'north', name: 'a', ...parts }] }).resources, 0).metadata;
   const first = put({ spec: { text: '1' } });
   t.match(first, { generation: 1, resourceVersion: 1, labels: {} });
   t.match(put({ spec: { text: '1' } }), { generation: 1, resourceVersion: 2 });
@@ -115,7 +116,7 @@ t.test('design 3: lists are sorted by name and follow changes', async (t) => {
     ['north', 'b'],
     ['south', 'a'],
     ['north', 'a'],
-  ])
+  ] as const)
     store.apply({ puts: [{ kind: Note, site, name, spec: { text: '' } }] });
   const names = (site?: string) => store.list(Note, site).map((note) => `${note.metadata.site}/${note.metadata.name}`);
   t.same(names(), ['north/a', 'south/a', 'north/b']);

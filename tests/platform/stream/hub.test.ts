@@ -9,6 +9,7 @@ import { resumePoint } from '../../../src/platform/stream/sse.js';
 import { FRAME_BUFFER_MAX, Subscriber } from '../../../src/platform/stream/subscriber.js';
 import fc from '../../support/fuzz.js';
 import { everywhere, person, type Received, ScriptedClock, ScriptedSessions, ScriptedWire, tagSource, tagsNamed } from './scripted.js';
+import { at } from '../../support/at.js';
 
 interface Opened {
   readonly wire: ScriptedWire;
@@ -434,12 +435,12 @@ t.test('EVT-16: no frame goes out before what it tells is on record, and none wh
   const late = open();
   late.connection.subscribe('a', 'alarms', {});
   t.equal(late.wire.take().length, 1, 'nor does a snapshot show it');
-  pending[0].resolve();
+  at(pending, 0).resolve();
   await settled();
   t.match(wire.take(), [{ name: 'a1' }]);
   hub.publish(alarm('a2', 'ActiveAcknowledged'));
   await settled();
-  pending[1].reject(new Error('disk full'));
+  at(pending, 1).reject(new Error('disk full'));
   await settled();
   t.same(wire.take(), []);
 });
@@ -635,7 +636,7 @@ t.test('SSE-08 SSE-07 SSE-09: events carry id, event name and the frame; gap and
   const events = wire.takeEvents();
   t.equal(events.length, 100);
   t.match(events[0], { id: /^3f9c0a11d2e4-\d+$/, event: 'tag', data: { type: 'tag', address: 'm0.pv' } });
-  t.equal(events[0].id, `3f9c0a11d2e4-${events[0].data.eventId}`);
+  t.equal(at(events, 0).id, `3f9c0a11d2e4-${at(events, 0).data.eventId}`);
   hub.publish(alarm('a1', 'ActiveUnacknowledged'));
   await settled();
   t.match(wire.takeEvents(), [{ event: 'alarm', id: `3f9c0a11d2e4-${hub.eventId}` }]);
@@ -654,8 +655,8 @@ t.test('SSE-08 SSE-07 SSE-09: events carry id, event name and the frame; gap and
     { event: 'gap', data: { dropped: 1000 } },
     { event: 'session-ended', data: { type: 'session-ended', reason: 'x' } },
   ]);
-  t.equal(last[1].id, undefined);
-  t.equal(last[1].data.seq, last[0].data.seq + 1);
+  t.equal(at(last, 1).id, undefined);
+  t.equal(at(last, 1).data.seq, at(last, 0).data.seq + 1);
 });
 
 t.test('SSE-12 SSE-14 SSE-15: a resume replays what changed while away, and the snapshot moves the point with its last frame only', async (t) => {
@@ -680,8 +681,8 @@ t.test('SSE-12 SSE-14 SSE-15: a resume replays what changed while away, and the 
   first.connection.closed();
   const leftAt = hub.eventId;
 
-  tags[7].value = 'changed';
-  tags[3].quality = 'Bad';
+  at(tags, 7).value = 'changed';
+  at(tags, 3).quality = 'Bad';
   clock.advance(200);
   hub.publish(alarm('new', 'ActiveUnacknowledged'));
   hub.publish({ ...alarm('gone', ''), frame: {}, forget: true });
@@ -698,7 +699,7 @@ t.test('SSE-12 SSE-14 SSE-15: a resume replays what changed while away, and the 
     resumed.slice(0, 2).map(({ id }) => id),
     [`3f9c0a11d2e4-${leftAt}`, `3f9c0a11d2e4-${leftAt}`],
   );
-  t.equal(resumed[2].id, `3f9c0a11d2e4-${hub.eventId}`);
+  t.equal(at(resumed, 2).id, `3f9c0a11d2e4-${hub.eventId}`);
 });
 
 t.test('SSE-13: an id of another instance, an unreadable one or one from the future gets the full snapshot', async (t) => {

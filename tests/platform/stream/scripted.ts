@@ -5,6 +5,7 @@ import type { SessionState, SessionWatch } from '../../../src/platform/http/stre
 import type { TagSource } from '../../../src/platform/stream/channel.js';
 import type { Places } from '../../../src/platform/stream/hub.js';
 import type { Wire } from '../../../src/platform/stream/subscriber.js';
+import { at } from '../../support/at.js';
 
 /** A clock that moves when told; due calls run in the order of their times. */
 export class ScriptedClock implements Clock {
@@ -115,9 +116,9 @@ export function tagSource(site: string, unit: string, tags: ScriptedTag[]): TagS
     unit,
     addresses: tags.map(({ address }) => address),
     refresh: () => undefined,
-    valueJson: (index) => JSON.stringify(tags[index].value),
-    qualityWord: (index) => tags[index].quality,
-    timestampMs: (index) => tags[index].atMs,
+    valueJson: (index) => JSON.stringify(at(tags, index).value),
+    qualityWord: (index) => at(tags, index).quality,
+    timestampMs: (index) => at(tags, index).atMs,
   };
 }
 

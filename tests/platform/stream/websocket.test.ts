@@ -3,6 +3,7 @@ import { Refusal } from '../../../src/platform/base/refusal.js';
 import { startPlant, type PlantOptions } from '../../domains/tags/plant.js';
 import { refusal, SocketClient } from './clients.js';
 import { person, type Received, ScriptedClock, tagSource, tagsNamed } from './scripted.js';
+import { at } from '../../support/at.js';
 
 async function gateway(t: Tap.Test, options: PlantOptions = {}) {
   const clock = new ScriptedClock();
@@ -99,7 +100,7 @@ t.test('WS-03 WS-04 WS-06 WS-17 WS-18 WS-19 WS-22 STREAM-12: write frames', asyn
     plant.audits.map(({ result }) => result),
     ['Accepted', 'Success'],
   );
-  t.equal(plant.audits[0].sourceIP, '127.0.0.1');
+  t.equal(at(plant.audits, 0).sourceIP, '127.0.0.1');
   t.equal(plant.sessions.touched, 1, 'a write frame is activity');
   const rows: [Promise<Received> | (() => Promise<Received>), object, string][] = [
     [() => write('v102.sp', 1), { type: 'error', code: 'automatic_mode', requestId: 'r1' }, 'AutomaticMode'],

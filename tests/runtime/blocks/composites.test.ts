@@ -5,6 +5,7 @@ import { NetworkSet } from '../../../runtime/network/network-set.js';
 import { TextTable } from '../../../runtime/network/texts.js';
 import type { BlockSpec, CompositeType } from '../../../runtime/vocabulary/network.js';
 import { network, unitPlan, wires } from '../network/plans.js';
+import { at } from '../../support/at.js';
 
 /** OUT = factor * IN + offset, delayed when ON; parameters and an input go to several inner blocks. */
 const LINE: CompositeType = {
@@ -65,7 +66,7 @@ const PAIR: CompositeType = {
 function loaded(blocks: readonly BlockSpec[], connections = wires()): NetworkSet {
   const composites = [LINE, PAIR];
   const set = new NetworkSet(unitPlan({ composites, networks: [network({ name: 'n', blocks, connections })] }), { texts: new TextTable(), clockMs: () => 0 });
-  t.equal(set.reports()[0].message, '');
+  t.equal(at(set.reports(), 0).message, '');
   return set;
 }
 

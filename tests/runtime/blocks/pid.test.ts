@@ -11,6 +11,7 @@ import type { ParamValue } from '../../../runtime/vocabulary/network.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY, QUALITY_WORDS, type Quality } from '../../../runtime/vocabulary/quality.js';
 import { network, tags, unitPlan } from '../network/plans.js';
+import { at, leading } from '../../support/at.js';
 
 const WRITTEN = ['SP', 'RSP', 'MAN', 'FF', 'TRKV'].map((port) => `p.${port} pid.${port} REAL w`);
 const SWITCHED = ['AUTO', 'CAS', 'TRK'].map((port) => `p.${port} pid.${port} BOOL w`);
@@ -54,7 +55,7 @@ class Controller {
       ],
     });
     const set = new NetworkSet(plan, { texts: this.#texts, clockMs: () => 0, ...(previous && { previous }) });
-    const [report] = set.reports();
+    const report = at(set.reports(), 0);
     if (report.state === 'Error') throw new Error(report.message);
     return set;
   }
@@ -86,7 +87,7 @@ class Controller {
   }
 
   get quality(): string {
-    return QUALITY_WORDS[this.#set.quality(this.#set.slot('p.OUT'))];
+    return at(QUALITY_WORDS, this.#set.quality(this.#set.slot('p.OUT')));
   }
 
   write(port: string, value: Value): this {
@@ -118,13 +119,13 @@ function firstOrder(gain: number, tauS: number, dtS = 0.1): Process {
 /** Trajectory of the process under the controller, `y[0]` = 0. */
 function closedLoop(controller: Controller, { a, b }: Process, scans: number): number[] {
   const y = [0];
-  for (let k = 0; k < scans; k += 1) y.push(a * y[k] + b * controller.scan(y[k]));
+  for (let k = 0; k < scans; k += 1) y.push(a * at(y, k) + b * controller.scan(at(y, k)));
   return y;
 }
 
 /** The farthest that two trajectories are apart. */
 function apart(one: readonly number[], other: readonly number[]): number {
-  return Math.max(...one.map((value, k) => Math.abs(value - other[k])));
+  return Math.max(...one.map((value, k) => Math.abs(value - at(other, k))));
 }
 
 const ROUNDING = 1e-9;
@@ -343,14 +344,14 @@ t.test('ADR 0028: a set-point written together with the return out of tracking o
     t.ok(apart(together.out, before.out) < ROUNDING, JSON.stringify(params));
   }
   const { out, pv } = mash({}, automatic, 'with');
-  t.ok(Math.abs(out[0] - ((kp * dt) / tiS) * 12) < ROUNDING, 'from the tracked 0 only the step of the integral, not 4 * 10 below it');
+  t.ok(Math.abs(at(out, 0) - ((kp * dt) / tiS) * 12) < ROUNDING, 'from the tracked 0 only the step of the integral, not 4 * 10 below it');
   // recorded: every 10 s
   const every = (list: readonly number[]): number[] => list.filter((_, k) => k % 100 === 0).map((value) => Number(value.toFixed(3)));
   t.strictSame(every(out), [0.12, 9.899, 13.425, 13.731, 12.582, 10.95, 9.325, 7.922, 6.805, 5.964, 5.358, 4.936]);
   t.strictSame(every(pv), [49.994, 50.542, 52.325, 54.41, 56.346, 57.957, 59.209, 60.134, 60.791, 61.242, 61.542, 61.735]);
   const hand = new ByHand({ kp, ti: tiS, td: 0, n: 8, sigma: 1, low: 0, high: 100, band: 0 });
   hand.integral = -kp * 12; // what keeps the tracked 0 at an error of 12 degrees
-  const wanted = out.map((_, k) => hand.scan(62, k === 0 ? 50 : pv[k - 1], dt));
+  const wanted = out.map((_, k) => hand.scan(62, k === 0 ? 50 : at(pv, k - 1), dt));
   t.ok(apart(out, wanted) < ROUNDING, 'and so by the recurrence written out');
   const manual = new Controller({ kp, ti: 'T#40s', SP: 72, AUTO: false, MAN: 30 });
   manual.scan(60);
@@ -454,7 +455,7 @@ t.test('D-C-13: the derivative goes with its gains: on a ramp the next step is t
   for (const more of others) {
     const tuned = onRamp(base);
     tuned.swap({ ...base, ...more }, 100);
-    const [seen, wanted] = [tuned, onRamp({ ...base, ...more })].map(step);
+    const [seen, wanted] = leading([tuned, onRamp({ ...base, ...more })].map(step), 2);
     t.ok(Math.abs(seen - wanted) < 1e-6, `${JSON.stringify(more)}: ${seen}, ${wanted}`);
   }
 });

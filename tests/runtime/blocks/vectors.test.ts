@@ -20,6 +20,7 @@ import type { ParamValue } from '../../../runtime/vocabulary/network.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY, QUALITY_WORDS, type Quality } from '../../../runtime/vocabulary/quality.js';
 import { network, unitPlan } from '../network/plans.js';
+import { at } from '../../support/at.js';
 
 const FOLDER = fileURLToPath(new URL('./vectors/', import.meta.url));
 
@@ -53,9 +54,9 @@ function readCases(file: string): Case[] {
         header = true;
       } else if (!current) throw new Error(`${file} line ${index + 1}: a case begins with the word case`);
       else if (cells[0] === 'block') {
-        current.type = cells[1];
+        current.type = at(cells, 1);
         current.params = Object.fromEntries(cells.slice(2).map((cell) => [cell.slice(0, cell.indexOf('=')), constant(cell.slice(cell.indexOf('=') + 1))]));
-      } else if (cells[0] === 'scan') current.scanMs = Number.parseFloat(cells[1]);
+      } else if (cells[0] === 'scan') current.scanMs = Number.parseFloat(at(cells, 1));
       else if (header) {
         const at = cells.indexOf('>');
         current.inputs = cells.slice(0, at);
@@ -80,7 +81,7 @@ class Bench {
   constructor(vector: Case) {
     const block = builtinBlock(vector.type);
     if (!block) throw new Error(`there is no block ${vector.type}`);
-    this.#inputs = vector.inputs.map((cell) => cell.split(':')[0]);
+    this.#inputs = vector.inputs.map((cell) => at(cell.split(':'), 0));
     const ports = this.#inputs.filter((name) => name !== 'channel');
     const types = new Map(vector.inputs.map((cell) => cell.split(':') as [string, string | undefined]));
     const typeOf = (name: string): string => types.get(name) ?? iecType(block.inputs.find((port) => port.name === name)?.type ?? '') ?? 'REAL';
@@ -116,7 +117,7 @@ class Bench {
       }),
       { texts: new TextTable(), clockMs: () => 0 },
     );
-    const [report] = this.set.reports();
+    const report = at(this.set.reports(), 0);
     if (report.state === 'Error') throw new Error(report.message);
   }
 
@@ -138,8 +139,8 @@ class Bench {
   }
 
   output(name: string): { readonly value: Value; readonly quality: string } {
-    if (name === 'channel') return { value: this.#io.out[this.#inputs.length], quality: QUALITY_WORDS[0] };
-    const port = this.set.inspect('n')?.blocks[0].outputs[name];
+    if (name === 'channel') return { value: at(this.#io.out, this.#inputs.length), quality: at(QUALITY_WORDS, 0) };
+    const port = this.set.inspect('n')?.blocks[0]?.outputs[name];
     if (!port) throw new Error(`there is no output ${name}`);
     const ms = typeof port.value === 'string' ? parseTimeText(port.value) : null;
     return ms === null ? port : { ...port, value: ms };
@@ -167,7 +168,7 @@ for (const file of readdirSync(FOLDER)
         for (let n = 0; n < row.times; n += 1) bench.scan(row.inputs);
         vector.outputs.forEach((name, n) => {
           const seen = bench.output(name);
-          if (!agrees(row.outputs[n], seen)) wrong.push(`line ${row.line}: ${name} is ${seen.value}!${seen.quality}, not ${row.outputs[n]}`);
+          if (!agrees(at(row.outputs, n), seen)) wrong.push(`line ${row.line}: ${name} is ${seen.value}!${seen.quality}, not ${row.outputs[n]}`);
         });
       }
       t.strictSame(wrong, [], `${vector.type}: ${vector.name}`);

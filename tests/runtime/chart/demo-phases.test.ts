@@ -1,5 +1,6 @@
 import t from 'tap';
 import { assist, DEMO_VALUES, demoPlan, demoPlant, type Plant, reloaded, templateNames } from './plant.js';
+import { at } from '../../support/at.js';
 
 const SCANS_MAX = 1500;
 
@@ -82,7 +83,7 @@ t.test('SFC-01: a phase goes on from every checkpoint it has reported', async (t
         assist(plant, template);
         plant.scan();
       }
-      const report = plant.reports(template)[index];
+      const report = at(plant.reports(template), index);
       tried += 1;
       plant.restart();
       plant.phases.load(demoPlan(template, DEMO_VALUES[template], { checkpoint: reloaded(report.checkpoint) }));

@@ -2,6 +2,7 @@ import t from 'tap';
 import { basicPlan, once, Plant, reloaded, SCAN_MS } from './plant.js';
 import type { Chart } from '../../../runtime/vocabulary/chart.js';
 import type { PhasePlan, RuntimeSettings } from '../../../runtime/port.js';
+import { at } from '../../support/at.js';
 
 function started(running: Chart, rest: Partial<PhasePlan> = {}, prepare: (plant: Plant) => void = () => {}, settings: Partial<RuntimeSettings> = {}): Plant {
   const plant = new Plant(settings);
@@ -37,7 +38,7 @@ t.test('SFC-02: one firing per step and scan, the lowest-index true transition w
   t.strictSame(plant.view('p').sfc.activeSteps, ['b'], 'scan 2 fires one transition only');
   t.strictSame(plant.view('p').sfc.firedTransitions, ['a->b#1'], 'PHASE-03: the key names from, to and index');
   plant.scan(2);
-  t.equal(plant.view('p').checkpoint.running.steps[0].elapsedMs, 2 * SCAN_MS);
+  t.equal(at(plant.view('p').checkpoint.running.steps, 0).elapsedMs, 2 * SCAN_MS);
   t.strictSame(plant.view('p').sfc.activeSteps, ['b']);
   plant.scan();
   t.equal(plant.state('p'), 'Complete');
@@ -94,7 +95,7 @@ t.test('PHASE-02: present values are rounded as a screen rounds them, as far as 
       wire.tag('m.one', 'REAL', one);
       wire.tag('m.other', 'REAL', other);
     });
-    return plant.view('p').sfc.transitionStates[0].subConditions[0].now;
+    return at(at(plant.view('p').sfc.transitionStates, 0).subConditions, 0).now;
   };
   t.equal(now(47.98611, 61.3), '47.99 >= 61.3');
   t.equal(now(4.966689, 100.29222165300546), '4.97 >= 100.3');
@@ -110,7 +111,7 @@ t.test('PHASE-02: transition states tell each operand with its present values', 
     wire.tag('m.pv', 'REAL', 0);
     wire.tag('m.ok', 'BOOL', true);
   });
-  const [state] = plant.view('p').sfc.transitionStates;
+  const state = at(plant.view('p').sfc.transitionStates, 0);
   t.match(state, { index: 0, fromStep: 'a', toStep: 'b', evaluated: true, met: false, result: 'FALSE' });
   t.strictSame(
     state.subConditions.map(({ met, now }) => [met, now]),
@@ -121,7 +122,7 @@ t.test('PHASE-02: transition states tell each operand with its present values', 
     ],
   );
   plant.get('m.pv').quality = 3;
-  const bad = plant.view('p').sfc.transitionStates[0];
+  const bad = at(plant.view('p').sfc.transitionStates, 0);
   t.match(bad, { evaluated: false, met: false, result: 'INVALID', reason: 'm.pv is Bad' });
   t.strictSame(
     bad.subConditions.map(({ met }) => met),
@@ -145,7 +146,7 @@ t.test('SFC-05: PROMPT, PROMPT_CHOICE and PROMPT_VALUE suspend, their variable i
   t.ok(plant.phases.answer('p', first?.id as string, 'whatever'));
   t.equal(plant.view('p').prompt, undefined, 'answered: nothing is pending');
   plant.scan();
-  t.equal(plant.all('message')[0].text, 'got Acknowledged', 'PHASE-08: Acknowledged whatever is sent');
+  t.equal(at(plant.all('message'), 0).text, 'got Acknowledged', 'PHASE-08: Acknowledged whatever is sent');
   t.match(plant.view('p').prompt, { kind: 'value', min: 0, max: 14, unit: 'pH' });
   for (const wrong of [15, -1, Number.NaN, 'seven', '']) t.notOk(plant.phases.answer('p', plant.view('p').prompt?.id as string, wrong), `PHASE-10: ${wrong}`);
   plant.phases.answer('p', plant.view('p').prompt?.id as string, '7.0');
@@ -330,7 +331,7 @@ t.test('SFC-01: a failed action of an exception chart is skipped, the chart goes
   plant.scan(3);
   t.match(plant.view('p').checkpoint, { state: 'Held', holdIncomplete: true });
   t.strictSame([plant.get('m.one').value, plant.get('m.two').value], [1, 2]);
-  t.equal(plant.all('alarm')[0].severity, 'High');
+  t.equal(at(plant.all('alarm'), 0).severity, 'High');
 });
 
 t.test('CMD-02: budgets: phase-timeout aborts, exception-chart-timeout follows the failure columns', async (t) => {
@@ -365,9 +366,9 @@ t.test('CMD-02: Pause waits for the safe point, Resume goes on, the timer stands
   plant.get('m.go').value = true;
   plant.scan(2);
   t.equal(plant.state('p'), 'Paused');
-  const before = plant.view('p').checkpoint.running.steps[0].elapsedMs;
+  const before = at(plant.view('p').checkpoint.running.steps, 0).elapsedMs;
   plant.scan(20);
-  t.equal(plant.view('p').checkpoint.running.steps[0].elapsedMs, before);
+  t.equal(at(plant.view('p').checkpoint.running.steps, 0).elapsedMs, before);
   plant.command('p', 'Resume');
   t.ok(plant.until('p', ['Complete'], 8));
 });
@@ -448,7 +449,7 @@ t.test('SFC-03: COMMAND, MODE, CALL_SERVICE and MTP_COMMAND go to the gateway an
   plant.phases.requestResult({ type: 'request-result', id: next()?.id as number, ok: true, value: true });
   plant.scan();
   t.match(next(), { builtin: 'CALL_SERVICE', args: ['opc', 'o', 'm', 3, 'x'] });
-  t.match(plant.view('p').sfc.transitionStates[0].result, 'INVALID');
+  t.match(at(plant.view('p').sfc.transitionStates, 0).result, 'INVALID');
   plant.phases.requestResult({ type: 'request-result', id: next()?.id as number, ok: true, value: 5 });
   plant.scan();
   t.match(next(), { builtin: 'MTP_COMMAND', args: ['opc/dose', 'Start', 2] });
@@ -584,7 +585,7 @@ t.test('CMD-02: Reset clears outputs, variables and failure; a failed resetting 
   stuck.command('p', 'Reset');
   stuck.scan(8);
   t.match(stuck.view('p').checkpoint, { state: 'Complete', failure: { rule: 'exception-chart-timeout' } });
-  t.equal(stuck.all('alarm')[0].severity, 'Medium');
+  t.equal(at(stuck.all('alarm'), 0).severity, 'Medium');
 });
 
 t.test('SFC-10: the edge-local hold runs without the controller', async (t) => {

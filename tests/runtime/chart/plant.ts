@@ -11,6 +11,7 @@ import type { DataType, Value } from '../../../runtime/vocabulary/data-types.js'
 import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import type { QualityCode } from '../../../runtime/vocabulary/quality.js';
 import type { Command } from '../../../runtime/vocabulary/states.js';
+import { at } from '../../support/at.js';
 
 export const SETTINGS: RuntimeSettings = {
   loopLimit: 10_000,
@@ -67,7 +68,7 @@ export class Plant implements ChartHost {
   }
 
   get(address: string): Tag {
-    return this.#tags[this.#byAddress.get(address) as number];
+    return at(this.#tags, this.#byAddress.get(address) as number);
   }
 
   // ---- ChartHost
@@ -75,29 +76,29 @@ export class Plant implements ChartHost {
     return this.#byAddress.get(address) ?? -1;
   }
   type(slot: number): DataType {
-    return this.#tags[slot].type;
+    return at(this.#tags, slot).type;
   }
   read(slot: number): Value {
-    return this.#tags[slot].value;
+    return at(this.#tags, slot).value;
   }
   quality(slot: number): QualityCode {
-    return this.#tags[slot].quality;
+    return at(this.#tags, slot).quality;
   }
   stale(slot: number): boolean {
-    return this.#tags[slot].stale;
+    return at(this.#tags, slot).stale;
   }
   mode(slot: number): Mode {
-    return this.modes.get(this.#tags[slot].address.split('.')[0]) ?? 'Automatic';
+    return this.modes.get(at(at(this.#tags, slot).address.split('.'), 0)) ?? 'Automatic';
   }
   write(slot: number, value: Value): { readonly rule: string; readonly message: string } | null {
-    const tag = this.#tags[slot];
+    const tag = at(this.#tags, slot);
     if (!tag.writable) return { rule: 'write-read-only', message: 'the tag is read-only' };
     if (typeof value === 'number' && (value < tag.min || value > tag.max)) return { rule: 'write-range', message: `${value} is out of range` };
     tag.value = value;
     return null;
   }
   writeSettled(slot: number) {
-    return this.#tags[slot].settled;
+    return at(this.#tags, slot).settled;
   }
   ioLost(module: string): boolean {
     return this.lost.has(module);
@@ -273,9 +274,10 @@ export function templateNames(): string[] {
 /** A phase of the demo plant; its roles are bound to modules `<role>-1`. */
 export function demoPlan(template: string, values: Readonly<Record<string, string>> = {}, rest: Partial<PhasePlan> = {}): PhasePlan {
   const spec = TEMPLATES.get(template) as TemplateSpec;
+  const { steps = [], transitions = [], divergences = [] } = spec;
   return basicPlan(
     template,
-    { steps: spec.steps, transitions: spec.transitions, divergences: spec.divergences },
+    { steps, transitions, divergences },
     {
       charts: spec.charts ?? {},
       parameters: (spec.parameters ?? []).map(({ name, type, defaultValue }) => ({ name, type, value: values[name] ?? defaultValue ?? '' })),

@@ -3,6 +3,7 @@ import t from 'tap';
 import type { Chart } from '../../../runtime/vocabulary/chart.js';
 import type { ChartChange } from '../../../runtime/vocabulary/steering.js';
 import { basicPlan, Plant, reloaded } from './plant.js';
+import { at } from '../../support/at.js';
 
 /** a -> b -> c -> d, each step counts how often its action ran; nothing fires by itself in Manual. */
 const ROW: Chart = {
@@ -153,7 +154,7 @@ t.test('decisions 2.6: the change is in the record a restart goes on from; simul
   plant.scan(2);
   plant.phases.steer('p', { change: 'force', transition: 'join->z#1' });
   t.strictSame(steps(plant), ['z'], 'a branch that has not finished is left too');
-  const [last] = plant.reports('p').slice(-1);
+  const last = at(plant.reports('p').slice(-1), 0);
   plant.restart();
   plant.phases.load(basicPlan('p', fork, { ...plan, checkpoint: reloaded(last.checkpoint) }));
   t.strictSame(steps(plant), ['z']);

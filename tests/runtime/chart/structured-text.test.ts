@@ -5,6 +5,7 @@ import { TreeWalk, WalkError, type WalkValue } from './tree-walk.js';
 import { Bench } from './versions.js';
 import { parseAction } from '../../../runtime/language/parser.js';
 import type { PhasePlan, RuntimeSettings } from '../../../runtime/port.js';
+import { at } from '../../support/at.js';
 
 function run(text: string, rest: Partial<PhasePlan> = {}, settings: Partial<RuntimeSettings> = {}, prepare: (plant: Plant) => void = () => {}): Plant {
   const plant = new Plant(settings);
@@ -19,7 +20,7 @@ function run(text: string, rest: Partial<PhasePlan> = {}, settings: Partial<Runt
 function outcome(text: string, rest: Partial<PhasePlan> = {}, settings: Partial<RuntimeSettings> = {}): Readonly<Record<string, unknown>> | string {
   const { checkpoint, invalid } = run(text, rest, settings).view('p');
   if (invalid) return invalid;
-  return checkpoint.failure ? checkpoint.failure.message.split(':')[0] : checkpoint.variables;
+  return checkpoint.failure ? at(checkpoint.failure.message.split(':'), 0) : checkpoint.variables;
 }
 
 t.test('ST-04: operators, precedence and left association', async (t) => {

@@ -15,6 +15,7 @@ import {
   PROPAGATION,
   validCommands,
 } from '../../../runtime/vocabulary/transitions.js';
+import { at } from '../../support/at.js';
 
 /** Decisions 3.1, typed in again column by column: Start Pause Resume Hold Restart Stop Abort Reset. */
 const CELLS: Readonly<Record<State, string>> = {
@@ -91,7 +92,7 @@ t.test('CMD-02: several commands of one scan are judged by priority, the losers 
       ['Reset', 'superseded'],
     ],
   );
-  t.equal(judged[1].winner?.id, 2);
+  t.equal(at(judged, 1).winner?.id, 2);
   t.strictSame(
     judgeScan('Held', [{ command: 'Restart' as Command }, { command: 'Hold' as Command }]).map(({ verdict }) => verdict.accepted || verdict.rule),
     ['already-held', true],

@@ -3,6 +3,7 @@
  * nothing of the compiler. Variables live in a Map; errors are thrown as their code.
  */
 import type { Expression, Statement } from '../../../runtime/language/ast.js';
+import { at } from '../../support/at.js';
 
 export type WalkValue = { readonly type: 'BOOL'; readonly value: boolean } | { readonly type: 'INT'; readonly value: bigint } | { readonly type: 'REAL'; readonly value: number };
 
@@ -133,7 +134,7 @@ export class TreeWalk {
       case 'binary':
         return this.binary(node);
       case 'call': {
-        const operand = this.value(node.args[0].value);
+        const operand = this.value(at(node.args, 0).value);
         return operand.type === 'INT' ? int(operand.value < 0n ? -operand.value : operand.value) : real(Math.abs(operand.value as number));
       }
       default:

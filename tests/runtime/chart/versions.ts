@@ -3,6 +3,7 @@ import { type CompiledAction, compilePhase, type PhaseText } from '../../../runt
 import { Any, StError, zeroValue, type Raw } from '../../../runtime/chart/value.js';
 import { encodeSlot } from '../../../runtime/chart/codec.js';
 import type { Frame, Slots } from '../../../runtime/chart/functions.js';
+import { at } from '../../support/at.js';
 
 export type Version = 'narrow' | 'wide' | 'run';
 
@@ -17,7 +18,7 @@ export class Bench {
   constructor(text: string, variables: PhaseText['variables'] = [], loopLimit = 50) {
     const chart = { steps: [{ name: 's', initial: true, actionST: text }], transitions: [] };
     const compiled = compilePhase({ running: chart, charts: {}, parameters: [], outputs: [], variables, signals: [] }, { loopLimit });
-    const action = compiled.charts.get('running')?.steps[0].action;
+    const action = compiled.charts.get('running')?.steps[0]?.action;
     if (!action) throw new Error('no action');
     this.action = action;
     this.#names = compiled.variables;
@@ -32,7 +33,7 @@ export class Bench {
       this.#label = run(this.#frame(), slots, this.#temporaries, this.#label, 10_000_000);
     } catch (fault) {
       if (!(fault instanceof StError)) throw fault;
-      return fault.message.split(':')[0];
+      return at(fault.message.split(':'), 0);
     }
     // Nothing but plain values may outlast a suspension.
     this.#temporaries = structuredClone(this.#temporaries);
@@ -43,7 +44,7 @@ export class Bench {
 
   value(name: string): unknown {
     const slot = this.#names.findIndex((variable) => variable.name.toLowerCase() === name.toLowerCase());
-    return encodeSlot(this.#names[slot].type, this.slots[slot]);
+    return encodeSlot(at(this.#names, slot).type, this.slots[slot]);
   }
 
   #frame(): Frame {

@@ -23,6 +23,7 @@ import { backoffMs } from '../../../runtime/io/backoff.js';
 import { readbackAgrees } from '../../../runtime/io/readback.js';
 import { planReads } from '../../../runtime/io/modbus/read-plan.js';
 import type { Behavior } from '../../../runtime/port.js';
+import { at } from '../../support/at.js';
 
 t.test('IO-11, SIM-04, SIM-06, SIM-07, SIM-08, SIM-09: the catalogue lists the words of the contract', async (t) => {
   t.same([...PROTOCOLS].sort(), ['ethernetip', 'modbus', 'opcua', 'simulation']);
@@ -179,7 +180,7 @@ t.test('SIM-13: generic addresses without an entry are named', async (t) => {
     ['levelRaw', 'contents', 'capacity', 'open', 'cmd'].filter((address) => address !== 'levelRaw'),
   );
   t.same(missingAddresses(preset, { levelRaw: 'lt1', contents: 'm1', capacity: 'c1', open: 'zso', cmd: 'xv' }), []);
-  t.same(behaviorReferences(preset[0]), ['contents', 'capacity', 'far/x']);
+  t.same(behaviorReferences(at(preset, 0)), ['contents', 'capacity', 'far/x']);
 });
 
 t.test('SIM-03: an inline behaviour takes the place of a preset one with the same resolved address', async (t) => {
@@ -194,7 +195,7 @@ t.test('SIM-03: an inline behaviour takes the place of a preset one with the sam
     { address: 'zso', type: 'ValveFeedback', params: { command: 'other/xv' } },
     inline[0],
   ]);
-  t.equal(mergeBehaviors(preset, {}, [])[0].address, 'levelRaw', 'SIM-14: without an entry the generic address stays');
+  t.equal(at(mergeBehaviors(preset, {}, []), 0).address, 'levelRaw', 'SIM-14: without an entry the generic address stays');
 });
 
 t.test('decisions 7.3: requests are coalesced within maxRegisters and maxGap', async (t) => {
@@ -213,7 +214,7 @@ t.test('decisions 7.3: requests are coalesced within maxRegisters and maxGap', a
   t.same(shape(coalesce(spans([0, 64]), 10, 0)), [[0, 64, 1]], 'a value is never torn');
   const limits = { unitId: 1, maxRegisters: 125, maxBits: 2000, maxGap: 8 };
   const points = Array.from({ length: 1000 }, (_, index) => ({ address: `holding:${index}`, dataType: 'int' as const }));
-  t.equal(planReads(points, limits).units[0].blocks.length, 8, '1,000 registers in 8 requests');
+  t.equal(at(planReads(points, limits).units, 0).blocks.length, 8, '1,000 registers in 8 requests');
   t.same(
     planReads(
       [

@@ -7,6 +7,7 @@ import { ProbeCore } from '../../../runtime/io/probe-core.js';
 import { Signal } from '../../../runtime/io/signal.js';
 import { CONNECTION, IMAGE_HEADER, OUTPUTS, ProcessImage, WRITE_STATUS } from '../../../runtime/vocabulary/process-image.js';
 import { ManualClock, settle } from './manual-clock.js';
+import { at as elementAt } from '../../support/at.js';
 
 /** A device whose answers to writes wait until the test lets them go. */
 class Device {
@@ -187,7 +188,7 @@ t.test('decisions 5.2, AO and DO: an output that the device dropped by itself is
   t.same([device.values.get('ao'), device.values.get('do')], [50, 1]);
   const at = device.written.filter(([address]) => address === 'ao').map(([, , ms]) => ms);
   t.ok(
-    at.slice(1).every((ms, n) => ms - at[n] <= 1000),
+    at.slice(1).every((ms, n) => ms - elementAt(at, n) <= 1000),
     `at least every second: ${at.join(', ')}`,
   );
 });
@@ -357,7 +358,7 @@ const TWO = 'bbbb0002'.padEnd(32, '0');
 for (const [first, second] of [
   [ONE, TWO],
   [TWO, ONE],
-])
+] as const)
   t.test(`D-C-06: of two boxes ${first.slice(0, 8)} came first: the second withholds within two intervals and writes nothing, not even the register`, async (t) => {
     const { clock, device, box, mark } = boxes();
     const [a, b] = [box(first), box(second)];

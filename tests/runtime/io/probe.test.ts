@@ -8,6 +8,7 @@ import { Signal } from '../../../runtime/io/signal.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import { ManualClock } from './manual-clock.js';
+import { at } from '../../support/at.js';
 
 /** A wire whose far end is a table of values. */
 class Wire {
@@ -162,7 +163,7 @@ t.test('polls follow the interval of their channel', async (t) => {
   await load(module);
   await clock.advance(1950);
   const image = imageOf(module);
-  t.same([image.sampledAtMs[0] - 1_700_000_000_000, image.sampledAtMs[1] - 1_700_000_000_000], [1900, 1000]);
+  t.same([at(image.sampledAtMs, 0) - 1_700_000_000_000, at(image.sampledAtMs, 1) - 1_700_000_000_000], [1900, 1000]);
 });
 
 t.test('an exception inside a driver is data, not a crash', async (t) => {
@@ -173,7 +174,7 @@ t.test('an exception inside a driver is data, not a crash', async (t) => {
   wire.explode = true;
   await clock.advance(600);
   t.match(last('module'), { state: 'Disconnected', message: 'a bug in the driver' });
-  t.equal(imageOf(module).header[IMAGE_HEADER.version] % 2, 0, 'the image is not left open');
+  t.equal(at(imageOf(module).header, IMAGE_HEADER.version) % 2, 0, 'the image is not left open');
   wire.explode = false;
   await clock.advance(5000);
   t.match(last('module'), { state: 'Connected' });
@@ -310,7 +311,7 @@ t.test('SIM-16, IO-19, decisions 7.6: a simulated module in the probe', async (t
   t.equal(image.quality[1], QUALITY.Good);
   image.write(0, 1);
   await clock.advance(1100);
-  t.equal(Number(image.value[1].toFixed(6)), 10);
+  t.equal(Number(at(image.value, 1).toFixed(6)), 10);
   t.same([image.outDone[0], image.outStatus[0]], [1, WRITE_STATUS.done]);
   await core.receive({ type: 'write', id: 1, module: 'sim', channel: 'level', value: '77.5' });
   t.match(last('write-result'), { ok: true, forced: true, readback: 77.5 });
@@ -335,7 +336,7 @@ t.test('SIM-15: an edit of the simulation goes on with the values there are', as
   await load(module);
   image.write(0, 1);
   await clock.advance(1200);
-  const level = image.value[1];
+  const level = at(image.value, 1);
   t.ok(level > 5);
   await load({
     ...module,
@@ -358,10 +359,10 @@ t.test('decisions 6.7: the time scale shortens the wall period of a tick and lea
   await load(module);
   imageOf(module).write(0, 1);
   await clock.advance(1010);
-  t.equal(Number(imageOf(module).value[1].toFixed(6)), 100, '101 ticks in one second, the first with the command still off');
+  t.equal(Number(at(imageOf(module).value, 1).toFixed(6)), 100, '101 ticks in one second, the first with the command still off');
   await core.receive({ type: 'time-scale', timeScale: 1 });
   await clock.advance(1000);
-  t.equal(Number(imageOf(module).value[1].toFixed(6)), 110);
+  t.equal(Number(at(imageOf(module).value, 1).toFixed(6)), 110);
 });
 
 t.test('decisions 7.7: a simulated output with a readback address is compared with it, for as long as the value stands', async (t) => {

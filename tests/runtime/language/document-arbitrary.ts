@@ -4,6 +4,7 @@ import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import type { BlockSpec, Connection, ParamValue } from '../../../runtime/vocabulary/network.js';
 import fc from '../../support/fuzz.js';
 import { aTokenSoup, AWKWARD_NAMES } from './arbitrary.js';
+import { at as elementAt } from '../../support/at.js';
 
 /** Names of ports, awkward names, and anything. */
 export const aWord = fc.oneof(fc.constantFrom('a', 'b', 'A', 'IN', 'IN1', 'OUT', 'PV', 'x/y', '', ...AWKWARD_NAMES), fc.string({ maxLength: 6 }));
@@ -18,7 +19,7 @@ const aType = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...BLOCK_TYPE_NAM
 /** Parameters of a block: some of its own ports and parameters, some of nobody. */
 const aBlockDocument = fc.tuple(aWord, aType, aDictionary, fc.array(fc.tuple(fc.nat(30), aValue), { maxLength: 6 })).map(([name, type, strange, own]): BlockSpec => {
   const ports = [...(blockType(type)?.params ?? []), ...(blockType(type)?.inputs ?? [])];
-  const named = ports.length === 0 ? [] : own.map(([at, value]) => [ports[at % ports.length].name, value] as const);
+  const named = ports.length === 0 ? [] : own.map(([at, value]) => [elementAt(ports, at % ports.length).name, value] as const);
   return { name, type, params: { ...strange, ...Object.fromEntries(named) } };
 });
 
@@ -70,7 +71,10 @@ export const aSoundPhase = fc
     back: fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 3 }),
   })
   .map(({ names, actions, conditions, back }) => {
-    const ways = [...names.slice(1).map((to, at) => [names[at], to]), ...back.map(([from, to]) => [names[1 + (from % (names.length - 1))], names[to % names.length]])];
+    const ways = [
+      ...names.slice(1).map((to, at) => [elementAt(names, at), to] as const),
+      ...back.map(([from, to]) => [elementAt(names, 1 + (from % (names.length - 1))), elementAt(names, to % names.length)] as const),
+    ];
     return {
       steps: names.map((name, at) => ({ name, initial: at === 0, actionST: at === 0 ? 'x := 0.0; y := FALSE;' : actions.next().value })),
       transitions: ways.map(([from, to]) => ({ from, to, conditionST: conditions.next().value.replace('STEP', from) })),
@@ -96,7 +100,7 @@ export const { aProceduralChart } = fc.letrec<{ aProceduralChart: ProceduralChar
         { requiredKeys: ['name'] },
       ),
       { maxLength: 4 },
-    ) as fc.Arbitrary<ProceduralChart['steps']>,
+    ) as fc.Arbitrary<NonNullable<ProceduralChart['steps']>>,
     ...aShape,
   }),
 }));

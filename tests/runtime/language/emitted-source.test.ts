@@ -15,6 +15,7 @@ import type { BlockSpec, CompositeType } from '../../../runtime/vocabulary/netwo
 import fc from '../../support/fuzz.js';
 import { network, unitPlan, wires } from '../network/plans.js';
 import { AWKWARD_NAMES } from './arbitrary.js';
+import { at } from '../../support/at.js';
 
 /** Everything that is handed to the Function constructor while `make` runs. */
 function generated(make: () => void): string[] {
@@ -115,7 +116,7 @@ const nastyNames = fc.uniqueArray(aNastyName, distinct);
 const nastyTexts = fc.uniqueArray(fc.oneof(fc.constantFrom(...NASTY_TEXTS), fc.string({ unit: 'binary', maxLength: 12 })), distinct);
 
 function filled(template: string, names: readonly string[], texts: readonly string[]): string {
-  return template.replace(/@(\d)|%(\d)/g, (_, name?: string, text?: string) => (name === undefined ? printString(texts[Number(text)]).slice(1, -1) : names[Number(name)]));
+  return template.replace(/@(\d)|%(\d)/g, (_, name?: string, text?: string) => (name === undefined ? printString(at(texts, Number(text))).slice(1, -1) : at(names, Number(name))));
 }
 
 function chartSource(template: string, names: readonly string[], texts: readonly string[]): string[] {
@@ -135,13 +136,13 @@ function chartSource(template: string, names: readonly string[], texts: readonly
         charts: {},
         parameters: [],
         outputs: [],
-        variables: names.map((name, n) => ({ name, type: types[n] })),
-        signals: [{ name: texts[0], condition: `${names[2]} OR only.X` }],
+        variables: names.map((name, n) => ({ name, type: at(types, n) })),
+        signals: [{ name: at(texts, 0), condition: `${names[2]} OR only.X` }],
       },
       { loopLimit: 100 },
     );
     // Its wide version is a source of its own.
-    if (!phase.charts.get('running')?.steps[0].action?.versions.wide) throw new Error('no action');
+    if (!phase.charts.get('running')?.steps[0]?.action?.versions.wide) throw new Error('no action');
   });
 }
 
@@ -192,7 +193,7 @@ t.test('Reliability: the source of a chart holds slots, checked numbers and our 
 
 t.test('Reliability: numbers of every size are printed as numbers', async (t) => {
   for (const number of ['1e308', '-1e-308', '5e-324', '0.1', '16#7FFF_FFFF_FFFF_FFFF', '-9223372036854775808', 'T#-24d', 'T#100000d1ms', '-0.0', '1_000'])
-    t.same(strange(chartSource(`@0 := ${number.startsWith('T') ? `${number} / T#1s` : number};`, PLAIN_NAMES, PLAIN_TEXTS)[0]), [], number);
+    t.same(strange(at(chartSource(`@0 := ${number.startsWith('T') ? `${number} / T#1s` : number};`, PLAIN_NAMES, PLAIN_TEXTS), 0)), [], number);
 });
 
 // ---------------------------------------------------------------- networks
@@ -201,13 +202,13 @@ t.test('Reliability: numbers of every size are printed as numbers', async (t) =>
 function networkSource(type: string, names: readonly string[], texts: readonly string[]): string[] {
   const params: Record<string, string | number> = {};
   for (const param of blockType(type)?.params ?? []) {
-    if (param.type === 'STRING' && !param.words) params[param.name] = ['x', 'y'].includes(param.name) ? '0,1' : texts[0];
-    else if (param.required) params[param.name] = param.type === 'ANY' ? texts[1] : 1;
+    if (param.type === 'STRING' && !param.words) params[param.name] = ['x', 'y'].includes(param.name) ? '0,1' : at(texts, 0);
+    else if (param.required) params[param.name] = param.type === 'ANY' ? at(texts, 1) : 1;
   }
-  const inner: BlockSpec = { name: names[0], type, params, comment: texts[2] };
+  const inner: BlockSpec = { name: at(names, 0), type, params, comment: at(texts, 2) };
   const composite: CompositeType = {
     name: 'wrap',
-    description: texts[3],
+    description: at(texts, 3),
     inputs: [],
     outputs: [],
     params: [],
@@ -222,18 +223,18 @@ function networkSource(type: string, names: readonly string[], texts: readonly s
     composites: [composite],
     networks: [
       network({
-        name: texts[0],
-        hash: texts[1],
-        shape: texts[2],
-        blocks: [inner, { name: names[1], type: 'wrap' }, { name: names[2], type: 'MOVE' }],
-        connections: wires().concat({ sourceBlock: names[0], sourcePort: output, destBlock: names[2], destPort: 'IN' }),
-        variables: [{ name: names[3], dataType: 'REAL', direction: 'input' }],
+        name: at(texts, 0),
+        hash: at(texts, 1),
+        shape: at(texts, 2),
+        blocks: [inner, { name: at(names, 1), type: 'wrap' }, { name: at(names, 2), type: 'MOVE' }],
+        connections: wires().concat({ sourceBlock: at(names, 0), sourcePort: output, destBlock: at(names, 2), destPort: 'IN' }),
+        variables: [{ name: at(names, 3), dataType: 'REAL', direction: 'input' }],
       }),
     ],
   });
   const sources = generated(() => {
     const set = new NetworkSet(plan, { texts: new TextTable(), clockMs: () => 0 });
-    const [report] = set.reports();
+    const report = at(set.reports(), 0);
     if (report.state === 'Error') throw new Error(report.message);
     set.scan(1);
   });

@@ -194,7 +194,7 @@ t.test('ST-01: a whole-numbered REAL literal stays REAL wherever the type of a b
     [K, 'y := SEL(g, 1, 2.0);'],
     [K, 'CASE k OF 1: y := 5.0; 2: y := 6.0; END_CASE'],
     ['VAR n : REAL := 4; END_VAR', 'y := n + 1;'],
-  ])
+  ] as const)
     t.equal(typeOfY(declarations, body), 'REAL', body);
   t.match(network(program(K, "DO('', k > 1.0);")), { params: 'gt_1.IN2=1 do_1.addr=' }, 'a comparison is BOOL either way');
   const text = printNetwork(lowerProgram(program('VAR o : ADD := (IN1 := 5.0); c : CONST := (value := 7.0); END_VAR', 'o(IN2 := c.OUT);'), catalog), catalog);

@@ -9,6 +9,7 @@ import { parseDuration, parseTimeText, printTime } from '../../../runtime/langua
 import { parseValueText, printForConcat, printValue } from '../../../runtime/language/value-text.js';
 import fc from '../../support/fuzz.js';
 import { anExpression, withoutPlaces } from './arbitrary.js';
+import { leading } from '../../support/at.js';
 
 function read(text: string): Expression {
   const { expression, diagnostics } = parseCondition(text);
@@ -93,7 +94,7 @@ t.test('ST-04: operators bind in the order of the contract and associate to the 
     ['1 - -2', '(1 - -2)'],
     ['NOT NOT a', '(NOT (NOT a))'],
     ["'x' + 1 + 2", "(('x' + 1) + 2)"],
-  ];
+  ] as const;
   for (const [text, wanted] of rows) t.equal(grouped(read(text)), wanted, text);
 });
 
@@ -112,7 +113,7 @@ t.test('ST-03 ST-06 ST-07: every statement is read, with and without the semicol
     list.map(({ kind }) => kind),
     ['assign', 'if', 'case', 'case', 'for', 'for', 'while', 'repeat', 'return'],
   );
-  const [, , ints, words, up, down] = list;
+  const [, , ints, words, up, down] = leading(list, 6);
   t.match(ints, {
     cases: [
       {

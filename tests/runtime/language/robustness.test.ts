@@ -21,6 +21,7 @@ import { network, unitPlan } from '../network/plans.js';
 import { aMutation, aTokenSoup, AWKWARD_NAMES } from './arbitrary.js';
 import { aNetworkDocument, aProceduralChart, aShape, aSoundPhase, aStepName, connectionsOf } from './document-arbitrary.js';
 import { aNetwork, COMPOSITES } from './network-arbitrary.js';
+import { at } from '../../support/at.js';
 
 /** Of processor time, which other tests on the machine do not use up; an exponential or quadratic pass over 1 MB would take minutes. */
 const LIMIT_MS = 5000;
@@ -139,7 +140,7 @@ const RING: CompositeType = { ...BOX, name: 'ring', blocks: [{ name: 'lag', type
 function survives(blocks: readonly BlockSpec[], connections: readonly Connection[], composites: readonly CompositeType[], rest: Partial<NetworkPlan> = {}): boolean {
   const problems = validateNetwork(blocks, connections, rest.variables, rest.variableBindings, composites);
   const set = new NetworkSet(unitPlan({ composites, networks: [network({ name: 'n', blocks, connections, ...rest })] }), { texts: new TextTable(), clockMs: () => 0 });
-  const loaded = set.reports()[0].state !== 'Error';
+  const loaded = at(set.reports(), 0).state !== 'Error';
   if (loaded !== (problems.length === 0)) throw new Error(`judged ${JSON.stringify(problems)}, loaded ${JSON.stringify(set.reports())}`);
   for (let scan = 0; scan < 3; scan += 1) set.scan(1);
   set.inspect('n');
@@ -203,7 +204,7 @@ t.test('LIMIT: documents of a megabyte that are long, deep or tangled are judged
   const steps = names(15_000).map((name, n) => ({ name, initial: n === 0 }));
   const backward = steps
     .slice(1)
-    .map(({ name }, n) => ({ from: steps[n].name, to: name, conditionST: '' }))
+    .map(({ name }, n) => ({ from: at(steps, n).name, to: name, conditionST: '' }))
     .toReversed();
   const untyped = [...names(9000).map((name) => ({ name, type: 'ADD' })), { name: 'source', type: 'TO_INT' }];
   const chain = names(9000).map((destBlock, n): Connection => ({ sourceBlock: n === 8999 ? 'source' : `b${n + 1}`, sourcePort: 'OUT', destBlock, destPort: 'IN1' }));

@@ -18,6 +18,7 @@ import type { BlockSpec, Connection, ParamValue } from '../../../runtime/vocabul
 import { basicPlan, once, Plant } from '../chart/plant.js';
 import { Bench } from '../chart/versions.js';
 import { network, tags, unitPlan } from '../network/plans.js';
+import { at } from '../../support/at.js';
 
 function table<T>(name: string): readonly T[] {
   const text = readFileSync(path.join(process.cwd(), 'tests/runtime/language/tables', `${name}.jsonl`), 'utf8');
@@ -81,7 +82,7 @@ function walked(row: ExpressionRow): string {
   const { expression, diagnostics } = parseCondition(text);
   if (!expression || diagnostics.length > 0) return diagnostics[0]?.message ?? 'not readable';
   const outcome = evaluateCondition(expression, { name: () => undefined, member: () => undefined, read: () => undefined });
-  return 'reason' in outcome ? outcome.reason.split(':')[0] : outcome.result;
+  return 'reason' in outcome ? at(outcome.reason.split(':'), 0) : outcome.result;
 }
 
 for (const about of GROUPS) {
@@ -148,7 +149,7 @@ function walkedText(text: string): string {
   const { expression } = parseCondition(text);
   if (!expression) return 'not readable';
   const outcome = evaluateCondition(expression, { name: () => undefined, member: () => undefined, read: () => undefined });
-  return 'reason' in outcome ? outcome.reason.split(':')[0] : outcome.result;
+  return 'reason' in outcome ? at(outcome.reason.split(':'), 0) : outcome.result;
 }
 
 // ---------------------------------------------------------------- blocks
@@ -178,10 +179,10 @@ t.test('Decisions 5.2: arithmetic, comparison and conversion blocks give what an
     blocks.push({ name: `b${index}`, type: row.block });
   });
   const set = new NetworkSet(unitPlan({ networks: [network({ name: 'n', blocks, connections })] }), { texts: new TextTable(), clockMs: () => 0 });
-  t.equal(set.reports()[0].message, '');
+  t.equal(at(set.reports(), 0).message, '');
   set.scan(1);
-  const faulted = new Set(set.takeReports()[0].faultedBlocks);
-  const shown = new Map(set.inspect('n')?.blocks.map(({ name, outputs }) => [name, outputs.OUT.value]));
+  const faulted = new Set(at(set.takeReports(), 0).faultedBlocks);
+  const shown = new Map(set.inspect('n')?.blocks.map(({ name, outputs }) => [name, outputs.OUT?.value]));
   const wrong: string[] = [];
   rows.forEach((row, index) => {
     const seen: Value | 'error' | undefined = faulted.has(`b${index}`) ? 'error' : shown.get(`b${index}`);
@@ -217,10 +218,10 @@ t.test('Decisions 5.2, IEC 61131-3 Tables 44 to 46: timers, counters and edges f
     });
     const set = new NetworkSet(plan, { texts: new TextTable(), clockMs: () => 0 });
     const seen: Record<string, number[]> = Object.fromEntries(Object.keys(row.out).map((port) => [port, []]));
-    for (let scan = 0; scan < row.in[inputs[0]].length; scan += 1) {
-      for (const port of inputs) set.write(set.slot(`n.${port}`), row.in[port][scan] === 1);
+    for (let scan = 0; scan < at(row.in, at(inputs, 0)).length; scan += 1) {
+      for (const port of inputs) set.write(set.slot(`n.${port}`), at(row.in, port)[scan] === 1);
       set.scan(1);
-      for (const [port, list] of Object.entries(seen)) list.push(shownNumber(set.inspect('n')?.blocks[0].outputs[port].value));
+      for (const [port, list] of Object.entries(seen)) list.push(shownNumber(set.inspect('n')?.blocks[0]?.outputs[port]?.value));
     }
     t.strictSame(seen, row.out, `${row.block} ${JSON.stringify(row.params)}, ${row.dt} ms`);
   }

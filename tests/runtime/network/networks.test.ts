@@ -13,6 +13,7 @@ import type { BlockSpec, CompositeType } from '../../../runtime/vocabulary/netwo
 import { CONNECTION, OUTPUTS, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { connect, image, network, tags, unitPlan, wires } from './plans.js';
+import { at } from '../../support/at.js';
 
 /** A set with its clock: every `scan` is one period. */
 class Unit {
@@ -42,7 +43,7 @@ class Unit {
   }
 
   quality(address: string): string {
-    return QUALITY_WORDS[this.set.quality(this.set.slot(address))];
+    return at(QUALITY_WORDS, this.set.quality(this.set.slot(address)));
   }
 
   write(address: string, value: Value): string {
@@ -50,7 +51,7 @@ class Unit {
   }
 
   sample(plan: UnitPlan, channel: number, value: number, quality = 0): void {
-    const { buffer, channels } = plan.images[0];
+    const { buffer, channels } = at(plan.images, 0);
     const io = new ProcessImage(channels.length, buffer);
     io.beginInputs();
     io.value[channel] = value;
@@ -144,7 +145,7 @@ t.test('Decisions 5.3: a composite is written out with its parameters and named 
     ],
   });
   const unit = new Unit(plan);
-  t.strictSame(unit.set.reports()[0].state, 'Running', unit.set.reports()[0].message);
+  t.strictSame(at(unit.set.reports(), 0).state, 'Running', at(unit.set.reports(), 0).message);
   unit.scan();
   t.strictSame(unit.set.inspect('h')?.executionOrder, ['guard/lvl', 'guard/tmp', 'ilk']);
   t.strictSame([unit.get('h.ok'), unit.get('h.text')], [false, 'level low']);
@@ -252,7 +253,7 @@ t.test('Decisions 5.1 rule 2 and 7: input ports keep a written value, outputs ar
   unit.set.setModuleMode('m', 'Manual');
   t.equal(unit.write('m.out', 300), 'ok');
   unit.scan(5);
-  t.strictSame([unit.get('m.out'), unit.get('m.raw'), new ProcessImage(1, plan.images[0].buffer).out[0]], [100, 20, 20], 'the override is clamped and written');
+  t.strictSame([unit.get('m.out'), unit.get('m.raw'), new ProcessImage(1, at(plan.images, 0).buffer).out[0]], [100, 20, 20], 'the override is clamped and written');
   t.strictSame(unit.set.overrides(), [{ address: 'm.out', value: 300 }]);
   t.strictSame(unit.set.writeSettled(unit.set.slot('m.out')), { settled: false }, 'the probe has not answered');
   const next = { ...plan, moduleModes: { m: 'Manual' as const } };
@@ -267,14 +268,14 @@ t.test('Decisions 5.1 rule 2 and 7: input ports keep a written value, outputs ar
 t.test('Decisions 7.7: the end of a write behind a channel', async (t) => {
   const plan = unitPlan({ images: [image('io', 'v output')], tags: [], networks: [] });
   const unit = new Unit(plan);
-  const io = new ProcessImage(1, plan.images[0].buffer);
+  const io = new ProcessImage(1, at(plan.images, 0).buffer);
   const slot = unit.set.slot('io:v');
   connect(plan);
   unit.scan();
   const settle = (status: number): unknown => {
     unit.write('io:v', 5);
     unit.scan();
-    io.outDone[0] = io.outSeq[0];
+    io.outDone[0] = at(io.outSeq, 0);
     io.outStatus[0] = status;
     unit.scan();
     return unit.set.writeSettled(slot);
@@ -310,8 +311,8 @@ t.test('Decisions 7.7, Q-PROG-03: a write whose answer is outstanding over a dow
     unit.scan();
     const slot = unit.set.slot('m.v');
     t.match(unit.set.writeSettled(slot), { settled: false }, 'the device has not answered');
-    const io = new ProcessImage(2, next.images[0].buffer);
-    io.outDone[0] = io.outSeq[0];
+    const io = new ProcessImage(2, at(next.images, 0).buffer);
+    io.outDone[0] = at(io.outSeq, 0);
     io.outStatus[0] = 3;
     unit.scan();
     return unit.set.writeSettled(slot);
@@ -344,7 +345,7 @@ t.test('TAG-27: what would not reach the device is refused, by the reach that th
     networks: [network({ name: 'm', blocks: [{ name: 'ao', type: 'AO', params: { addr: '' } }], channels: [{ block: 'ao', image: 0, channel: 0 }] })],
   });
   const unit = new Unit(plan);
-  const io = new ProcessImage(2, plan.images[0].buffer);
+  const io = new ProcessImage(2, at(plan.images, 0).buffer);
   const attempt = (): string[] => ['m.coil', 'io:coil', 'm.out'].map((address) => unit.write(address, 7));
   t.strictSame(attempt(), Array(3).fill('device_unreachable'), 'nothing is known of the device yet');
   connect(plan, CONNECTION.lost);
@@ -375,7 +376,7 @@ t.test('Q-TAG-01: what was never measured has no value; what was measured keeps 
   const shown = (): unknown[] => {
     const [values, times, quality] = [new Float64Array(3), new Float64Array(3), new Uint8Array(3)];
     unit.set.publish(values, times, quality, unit.nowMs);
-    return [...values].map((value, n) => [unit.set.show(n, value), QUALITY_WORDS[quality[n]]]);
+    return [...values].map((value, n) => [unit.set.show(n, value), QUALITY_WORDS[at(quality, n)]]);
   };
   unit.scan();
   t.strictSame(shown(), Array(3).fill([null, 'Bad']));
@@ -415,7 +416,7 @@ t.test('Q-PROG-03: a hot swap keeps the state of blocks whose name and type are 
           blocks: [
             { name: 'add', type: 'ADD', params: { IN1: 1 } },
             { name: 'tot', type: 'TOTALIZER', params: { IN: 20 } },
-            COUNT[0],
+            at(COUNT, 0),
             { name: 'dead', type: 'MOVE', params: { IN: 9 } },
           ],
           connections: wires('tot.OUT > add.IN2'),
@@ -444,12 +445,12 @@ t.test('Decisions 3.8: retained values go out when they change and come back und
   unit.scan();
   const saved = unit.set.saveRetained();
   t.match(saved, { p: { hash: 'h1', blocks: { tot: { total: 4 }, pid: { SP: 45 }, '': { note: 'batch 7' } } } });
-  t.notOk(saved?.p.blocks.ctu.CU !== undefined, 'an input nobody wrote is not retained');
+  t.notOk(saved?.p?.blocks.ctu?.CU !== undefined, 'an input nobody wrote is not retained');
   const again = new Unit({ ...plan, retained: saved ?? {} });
   t.strictSame([again.get('p.sp'), again.get('p.note')], [45, 'batch 7']);
   again.scan();
   t.equal(again.get('p.total'), 5);
-  const other = new Unit({ ...plan, retained: { p: { hash: 'other', blocks: saved?.p.blocks ?? {} } } });
+  const other = new Unit({ ...plan, retained: { p: { hash: 'other', blocks: saved?.p?.blocks ?? {} } } });
   t.equal(other.get('p.sp'), 40);
 });
 
@@ -793,7 +794,7 @@ t.test('D-CAT-01: every block type runs with its ports connected, written, overr
       if (generic !== 'REAL' && !(anyPorts || (generic === 'INT' && block.inputs.some((port) => port.type === 'NUM')))) continue;
       const typeOf = (type: string): 'REAL' | 'INT' | 'BOOL' | 'TIME' | 'STRING' => (type === 'ANY' || type === 'NUM' ? generic : (type as 'REAL'));
       const spec = { name: 'b', type: name, params: name === 'CONST' ? { value: 1 } : required(name) };
-      const connected = wires(...block.inputs.filter((port) => !port.constant).map((port) => `${TYPED[typeOf(port.type)].name}.OUT > b.${port.name}`));
+      const connected = wires(...block.inputs.filter((port) => !port.constant).map((port) => `${at(TYPED, typeOf(port.type)).name}.OUT > b.${port.name}`));
       const overridden = name === 'CONST' ? [] : block.outputs.map((port) => `n.${port.name} b.${port.name} ${typeOf(port.type)} w`);
       const written = block.inputs.map((port) => `n.${port.name}-in b.${port.name} ${typeOf(port.type)} w`);
       const plans = [
@@ -803,7 +804,7 @@ t.test('D-CAT-01: every block type runs with its ports connected, written, overr
       for (const [index, plan] of plans.entries()) {
         if (name === 'CONST' && generic !== 'REAL') continue;
         const unit = new Unit(plan);
-        const problem = unit.set.reports()[0].message;
+        const problem = at(unit.set.reports(), 0).message;
         if (['GT', 'GE', 'LT', 'LE'].includes(name) && generic === 'BOOL') {
           t.match(problem, /does not take BOOL/);
           continue;

@@ -2,6 +2,7 @@
 import type { ImagePlan, NetworkPlan, TagPlan, UnitPlan } from '../../../runtime/port.js';
 import { CONNECTION, IMAGE_HEADER, OUTPUTS, ProcessImage, processImageBytes } from '../../../runtime/vocabulary/process-image.js';
 import { tagTableBytes } from '../../../runtime/vocabulary/tag-table.js';
+import { leading } from '../../support/at.js';
 
 export const SETTINGS = {
   loopLimit: 10_000,
@@ -51,17 +52,18 @@ export function network(part: Partial<NetworkPlan> & Pick<NetworkPlan, 'name' | 
 /** `a.OUT > b.IN` for each connection. */
 export function wires(...texts: readonly string[]): NetworkPlan['connections'] {
   return texts.map((text) => {
-    const [source, dest] = text.split(' > ').map((end) => end.split('.'));
-    return { sourceBlock: source[0], sourcePort: source[1], destBlock: dest[0], destPort: dest[1] };
+    const [sourceBlock, sourcePort, destBlock, destPort] = leading(text.split(/ > |\./), 4);
+    return { sourceBlock, sourcePort, destBlock, destPort };
   });
 }
 
 /** `network.tag block.PORT type` for each tag; a trailing `w` makes it writable. */
 export function tags(...texts: readonly string[]): TagPlan[] {
   return texts.map((text) => {
-    const [address, port, type, access] = text.split(' ');
-    const [owner, name] = address.split('.');
-    const [block, portName] = port.split('.');
+    const [address, port, type] = leading(text.split(' '), 3);
+    const access = text.split(' ')[3];
+    const [owner, name] = leading(address.split('.'), 2);
+    const [block, portName] = leading(port.split('.'), 2);
     return { address, network: owner, name, type: type as TagPlan['type'], writable: access === 'w', cyclic: true, binding: { kind: 'port', block, port: portName } };
   });
 }
@@ -81,7 +83,8 @@ export function image(module: string, ...channels: readonly string[]): ImagePlan
     buffer: new SharedArrayBuffer(processImageBytes(channels.length)),
     staleAfterMs: 2000,
     channels: channels.map((text) => {
-      const [name, direction, dataType] = text.split(' ');
+      const [name, direction] = leading(text.split(' '), 2);
+      const dataType = text.split(' ')[2];
       return { name, address: name, direction: direction as 'input' | 'output', dataType: (dataType ?? 'float') as 'float', hasReadback: false };
     }),
   };

@@ -5,13 +5,14 @@ import { TextTable } from '../../../runtime/network/texts.js';
 import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import { connect, image, unitPlan } from './plans.js';
+import { at } from '../../support/at.js';
 
 const plan = unitPlan({
   images: [image('io', 'label input string', 'shown output string')],
   networks: [],
 });
 connect(plan);
-const device = new ProcessImage(2, plan.images[0].buffer);
+const device = new ProcessImage(2, at(plan.images, 0).buffer);
 const set = new NetworkSet(plan, { texts: new TextTable(), clockMs: () => 0 });
 
 function latched(bytes: readonly number[]): unknown {

@@ -5,6 +5,7 @@ import { TextTable } from '../../../runtime/network/texts.js';
 import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { image, network, unitPlan } from './plans.js';
+import { at } from '../../support/at.js';
 
 t.test('Q-TAG-01, decisions 7.4: an integer of 64 bits is whole or Bad', async (t) => {
   const made = image('io', 'count input');
@@ -23,7 +24,7 @@ t.test('Q-TAG-01, decisions 7.4: an integer of 64 bits is whole or Bad', async (
     device.stamp(0, 1000, 1000);
     device.endInputs();
     set.latch(1000);
-    return QUALITY_WORDS[set.quality(set.slot('n.count'))];
+    return at(QUALITY_WORDS, set.quality(set.slot('n.count')));
   };
   t.strictSame([2 ** 53 - 1, 2 ** 53, -(2 ** 53), 2 ** 63, 7].map(qualityOf), ['Good', 'Bad', 'Bad', 'Bad', 'Good']);
 });

@@ -11,6 +11,7 @@ import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../../r
 import type { Command } from '../../../runtime/vocabulary/states.js';
 import { basicPlan } from '../chart/plant.js';
 import { image, network, SETTINGS, tags, unitPlan, wires } from '../network/plans.js';
+import { at } from '../../support/at.js';
 
 export const SCAN_MS = 100;
 const CHANNELS = ['t1 input', 't2 input', 'flow input', 'zero input', 'name input string', 'door input bool', 'v1 output', 'v2 output', 'heater output bool'];
@@ -73,7 +74,7 @@ const TAGS = [
     'xv.state v.STATE STRING',
     'xv.doors doors.CV INT',
   ),
-  { ...tags('xv.cmd v.OUT BOOL')[0], cyclic: false },
+  { ...at(tags('xv.cmd v.OUT BOOL'), 0), cyclic: false },
 ];
 
 function program(edited: boolean) {
@@ -201,7 +202,7 @@ export class HourUnit {
   scan = 0;
   readonly #random: () => number;
   readonly #io: UnitPlan['images'] = [image('io', ...CHANNELS)];
-  readonly #image = new ProcessImage(CHANNELS.length, this.#io[0].buffer);
+  readonly #image = new ProcessImage(CHANNELS.length, at(this.#io, 0).buffer);
   readonly #inbox: UnitInbound[] = [];
   #monoMs = 0.25;
   #wallMs = 1_790_000_000_000;
@@ -314,12 +315,12 @@ export class HourUnit {
     if (!lost && random() < 0.4) {
       io.beginInputs();
       [0, 1].forEach((channel) => {
-        this.#level[channel] += (io.out[6 + channel] - 40) * 0.0005 + (random() - 0.5) * 0.1;
-        io.value[channel] = Math.min(20, Math.max(4, this.#level[channel]));
+        this.#level[channel] = at(this.#level, channel) + (at(io.out, 6 + channel) - 40) * 0.0005 + (random() - 0.5) * 0.1;
+        io.value[channel] = Math.min(20, Math.max(4, at(this.#level, channel)));
       });
       io.value[2] = random() * 10;
       io.value[3] = random() < 0.05 ? 0 : random() < 0.02 ? Number.NaN : random();
-      io.value[5] = random() < 0.02 ? 1 - io.value[5] : io.value[5];
+      io.value[5] = random() < 0.02 ? 1 - at(io.value, 5) : at(io.value, 5);
       io.quality.fill(0, 0, 6);
       io.quality[Math.floor(random() * 6)] = random() < 0.03 ? 3 : 0;
       const agoMs = random() * 50;
@@ -330,7 +331,7 @@ export class HourUnit {
     for (const channel of [6, 7, 8]) {
       if (random() > 0.5) continue;
       io.outStatus[channel] = random() < 0.01 ? WRITE_STATUS.mismatch : WRITE_STATUS.done;
-      io.readback[channel] = io.out[channel];
+      io.readback[channel] = at(io.out, channel);
       Atomics.store(io.outDone, channel, Atomics.load(io.outSeq, channel));
     }
   }

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { AT, LOOP, startSmallPlant } from '../../domains/units/small-plant.js';
+import { at } from '../../support/at.js';
 
 const CLI = fileURLToPath(new URL('../../../src/cli/lineside.js', import.meta.url));
 const RUNTIME = `${AT}/units/r1/runtime`;
@@ -90,7 +91,7 @@ t.test('ADR 0005: lineside replay meets every checksum and prints any port over 
   const [head, ...rows] = csv.out.trimEnd().split('\n');
   t.equal(head, 'scan,time,tic1.gain.OUT,tic1.gain.OUT quality,tic1.ratio.IN2,tic1.ratio.IN2 quality,tic1.conv.OUT,tic1.conv.OUT quality');
   const values = rows.map((row) => row.split(','));
-  t.same(values[0].slice(2), ['84', 'Good', '2.5', 'Good', '7', 'Good']);
+  t.same(at(values, 0).slice(2), ['84', 'Good', '2.5', 'Good', '7', 'Good']);
   t.same(values.at(-1)?.slice(2), ['126', 'Good', '4', 'Good', '41', 'Good'], 'write, text and hot swap are in the replay');
   t.ok(rows.length < 12, 'a row where something changed');
 
@@ -111,7 +112,7 @@ t.test('ADR 0005: lineside replay meets every checksum and prints any port over 
 
 t.test('ADR 0005: a damaged recording ends with exit code 1 and its scan, what is none with 2', async (t) => {
   const bytes = readFileSync(file);
-  bytes[bytes.length >> 1] ^= 1;
+  bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);
   const damaged = path.join(folder, 'damaged.lsrec');
   writeFileSync(damaged, bytes);
   const found = await lineside('replay', damaged);

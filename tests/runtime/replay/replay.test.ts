@@ -7,6 +7,7 @@ import type { UnitState } from '../../../runtime/replay/unit-state.js';
 import { FRAME_HEAD_BYTES, RECORDING_MAGIC } from '../../../runtime/vocabulary/recording-file.js';
 import { encodeFrame, type StoredPart } from '../../../src/domains/units/recording-file.js';
 import { BESIDE, HourUnit, randomOf } from './hour.js';
+import { at } from '../../support/at.js';
 
 const HOUR_SCANS = 36_000;
 const FIRST = 777;
@@ -16,8 +17,13 @@ async function fileOf(parts: readonly RecordingPart[]): Promise<Buffer> {
   return Buffer.concat([Buffer.from(RECORDING_MAGIC), ...frames.flat()]);
 }
 
-function startOf(part: RecordingPart): RecordingStart {
-  if (part.kind !== 'start') throw new Error('a recording begins with its start');
+/** Turns bits of one byte over. */
+function flip(bytes: Uint8Array, place: number, bits: number): void {
+  bytes[place] = at(bytes, place) ^ bits;
+}
+
+function startOf(part: RecordingPart | undefined): RecordingStart {
+  if (part?.kind !== 'start') throw new Error('a recording begins with its start');
   return part.start;
 }
 
@@ -67,18 +73,18 @@ t.test('ADR 0005: an hour of a unit is recorded from the middle of its work', as
   unit.send({ type: 'record-stop', recording: 'r' });
   unit.loop.receive();
   parts = unit.parts;
-  t.equal(parts[0].kind, 'start');
+  t.equal(at(parts, 0).kind, 'start');
   t.match(parts.at(-1), { kind: 'end', ending: 'stopped', scan: FIRST - 1 + HOUR_SCANS });
   file = await fileOf(parts);
   t.comment(`${HOUR_SCANS} scans of 9 channels: ${parts.reduce((sum, part) => sum + (part.kind === 'scans' ? part.bytes.length : 0), 0)} bytes of inputs, ${file.length} on disk`);
 
-  t.match((startOf(parts[0]).state as UnitState).phases, { phases: [{ state: 'Running', running: { started: true } }, { plan: { name: 'beside' } }] });
+  t.match((startOf(at(parts, 0)).state as UnitState).phases, { phases: [{ state: 'Running', running: { started: true } }, { plan: { name: 'beside' } }] });
   const happened = new Set(unit.sent.map((message) => (message.type === 'phase' ? `phase ${message.state}` : message.type)));
   for (const what of ['phase Running', 'phase Held', 'request', 'command-result', 'write-result', 'plan-loaded', 'network', 'retained', 'message', 'shadow-trip', 'alarm-edge']) {
     t.ok(happened.has(what), `the hour has seen: ${what}`);
   }
   t.ok(
-    (startOf(parts[0]).state as UnitState).texts.texts.some(([, text]) => text.startsWith('lot ')),
+    (startOf(at(parts, 0)).state as UnitState).texts.texts.some(([, text]) => text.startsWith('lot ')),
     'texts of channels are part of the state',
   );
 });
@@ -116,18 +122,18 @@ t.test('ADR 0005: one flipped bit of the file is found, and its frame named', as
       return fault;
     }
   };
-  for (let flip = 0; flip < 40; flip += 1) {
+  for (let round = 0; round < 40; round += 1) {
     const bit = Math.floor(random() * 8 * (file.length - 8)) + 64;
     const bytes = Uint8Array.from(file);
-    bytes[bit >> 3] ^= 1 << (bit & 7);
+    flip(bytes, bit >> 3, 1 << (bit & 7));
     const found = play(bytes);
     if (!(found instanceof RecordingDamage)) t.fail(`bit ${bit} went unnoticed`);
     else if (!found.message.includes('frame')) t.fail(found.message);
   }
   const bytes = Uint8Array.from(file);
-  bytes[8 + FRAME_HEAD_BYTES + 100] ^= 4;
+  flip(bytes, 8 + FRAME_HEAD_BYTES + 100, 4);
   t.match(play(bytes), { message: /^frame 1 at byte 8 \(start, scan 776\) is damaged: its CRC differs$/, first: FIRST - 1 });
-  bytes[12] ^= 4;
+  flip(bytes, 12, 4);
   t.match(play(bytes), { message: /^the head of frame 1 at byte 8, after scan 0, is damaged: its CRC differs$/ }, 'a damaged length is no short file');
 });
 
@@ -146,12 +152,12 @@ function divergenceOf(changed: readonly RecordingPart[]): Divergence | undefined
 
 t.test('ADR 0005: one flipped bit of an input, a message or the state is found by the next checksum, and its scan named', async (t) => {
   const scans = parts.findIndex((part) => part.kind === 'scans' && part.first > 900);
-  const frame = parts[scans];
+  const frame = at(parts, scans);
   if (frame.kind !== 'scans') throw new Error('scans are recorded');
   let found = 0;
   for (let at = 0; at < 200; at += 3) {
     const bytes = Uint8Array.from(frame.bytes);
-    bytes[at] ^= 0x40;
+    flip(bytes, at, 0x40);
     const divergence = divergenceOf([...parts.slice(0, scans), { ...frame, bytes }, ...parts.slice(scans + 1, scans + 8)]);
     if (divergence) {
       found += 1;
@@ -160,15 +166,15 @@ t.test('ADR 0005: one flipped bit of an input, a message or the state is found b
   }
   t.ok(found > 10, `${found} of 67 flips reach a port; the others are times of samples and live signs`);
 
-  const start = startOf(parts[0]);
+  const start = startOf(at(parts, 0));
   const state = structuredClone(start.state) as UnitState;
-  state.networks.X[20] += 2 ** -30; // in the delay line of a loop: it comes out within 3 s
+  state.networks.X[20] = at(state.networks.X, 20) + 2 ** -30; // in the delay line of a loop: it comes out within 3 s
   const late = divergenceOf([{ kind: 'start', start: { ...start, state } }, ...parts.slice(1, 20)]);
   t.ok(late && late.scan <= start.scan + 40, late?.message ?? 'not found');
   t.match(late?.message, /^scan \d+: the ports differ from the recorded ones; they were the same until scan \d+$/);
 
   const message = parts.findIndex((part) => part.kind === 'message' && part.message.type === 'write');
-  const written = parts[message];
+  const written = at(parts, message);
   if (written.kind !== 'message' || written.message.type !== 'write') throw new Error('a write is recorded');
   const other = { ...written, message: { ...written.message, value: Number(written.message.value) + 1e-9 } };
   const divergence = divergenceOf([...parts.slice(0, message), other, ...parts.slice(message + 1)]);
@@ -191,7 +197,7 @@ t.test('ADR 0005: a recording may begin and end at any moment of a batch', async
     other.runTo(other.scan + 1 + Math.floor(random() * 45));
     other.send({ type: 'record-stop', recording: `r${n}` });
     other.loop.receive();
-    const { phases } = startOf(other.parts[0]).state as UnitState;
+    const { phases } = startOf(at(other.parts, 0)).state as UnitState;
     for (const { state, running } of phases.phases) for (const { active, actionState } of running.steps) moments.add(active ? `${state} ${actionState}` : state);
     if (phases.requests.length > 0) moments.add('request');
     const divergence = divergenceOf(other.parts);
@@ -242,7 +248,7 @@ t.test('ADR 0005: a recording that was cut off replays to its last whole frame; 
   const cut = [...recordingParts(file.subarray(0, file.length - 300))];
   t.not(cut.at(-1)?.kind, 'end');
   t.equal(divergenceOf(cut), undefined);
-  const start = startOf(parts[0]);
+  const start = startOf(at(parts, 0));
   const fewer = { ...start.plan, networks: start.plan.networks.slice(1) };
   t.throws(() => new Player({ ...start, plan: fewer }), /another version of the product/);
   t.throws(() => new Player({ ...start, form: 99 }), /form 99/);

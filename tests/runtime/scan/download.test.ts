@@ -7,6 +7,7 @@ import { ScanHost } from '../../../runtime/scan/host.js';
 import { UnitLoop } from '../../../runtime/scan/loop.js';
 import { STAT, TagTable } from '../../../runtime/vocabulary/tag-table.js';
 import { network, tags, unitPlan, wires } from '../network/plans.js';
+import { at } from '../../support/at.js';
 
 const SCAN_MS = 100;
 /** What a look at the clock takes on this one: so long is a step at least. */
@@ -265,8 +266,8 @@ class RunningUnit {
   /** At the figures of the last scan. */
   #look(): void {
     if (this.scans <= 20) return;
-    this.lateMs = Math.max(this.lateMs, this.#table.stats[STAT.latenessUs] / 1000);
-    this.missed = this.#table.stats[STAT.missed];
+    this.lateMs = Math.max(this.lateMs, at(this.#table.stats, STAT.latenessUs) / 1000);
+    this.missed = at(this.#table.stats, STAT.missed);
   }
 
   #message(): ScanThreadInbound | undefined {
@@ -278,7 +279,7 @@ class RunningUnit {
     if (this.scans < due) return undefined;
     this.#sent += 1;
     if (this.#sent === 1) return { type: 'host', runtime: 1 };
-    const message: UnitInbound = this.#sent < 4 ? { type: 'plan', plan: this.#plans[this.#sent - 2] } : { type: 'stop' };
+    const message: UnitInbound = this.#sent < 4 ? { type: 'plan', plan: at(this.#plans, this.#sent - 2) } : { type: 'stop' };
     return { type: 'unit', runtime: 1, message };
   }
 
@@ -286,7 +287,7 @@ class RunningUnit {
     if (told.type === 'ended') this.#isDone = true;
     if (told.type !== 'unit' || told.message.type !== 'plan-loaded') return;
     this.loaded.push(told.message.revision);
-    this.#table = new TagTable(this.#plans[this.loaded.length - 1].tags.length, this.#plans[this.loaded.length - 1].table);
+    this.#table = new TagTable(at(this.#plans, this.loaded.length - 1).tags.length, at(this.#plans, this.loaded.length - 1).table);
   }
 }
 

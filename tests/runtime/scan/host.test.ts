@@ -5,6 +5,7 @@ import type { ScanThreadInbound, ScanThreadOutbound, UnitInbound, UnitPlan } fro
 import { freeMoment, ScanHost } from '../../../runtime/scan/host.js';
 import { STAT, TagTable } from '../../../runtime/vocabulary/tag-table.js';
 import { network, SETTINGS, tags, unitPlan } from '../network/plans.js';
+import { at } from '../../support/at.js';
 
 /** What a look at the clock takes on this one: so long is a step at least. */
 const LOOK_MS = 0.5;
@@ -116,7 +117,7 @@ class TestThread {
 
 const statsOf = (plan: UnitPlan): { readonly missed: number; readonly maxLatenessMs: number } => {
   const { stats } = new TagTable(plan.tags.length, plan.table);
-  return { missed: stats[STAT.missed], maxLatenessMs: stats[STAT.maxLatenessUs] / 1000 };
+  return { missed: at(stats, STAT.missed), maxLatenessMs: at(stats, STAT.maxLatenessUs) / 1000 };
 };
 
 t.test('ADR 0012: units of one thread keep their own periods, spread over the time between', async (t) => {
@@ -131,13 +132,14 @@ t.test('ADR 0012: units of one thread keep their own periods, spread over the ti
     t.ok(Math.abs(scans - 1000 / plan.scanIntervalMs) <= 1, `${plan.unit}: ${scans} scans in a second`);
     t.ok(maxLatenessMs <= 20, `${plan.unit}: ${maxLatenessMs} ms late at most, that of their loading included`);
   }
-  const [a, b, c] = ['a', 'b', 'c'].map((unit) => thread.timesOf(unit, 2000, 2100)[0]);
+  const firstOf = (unit: string): number => at(thread.timesOf(unit, 2000, 2100), 0);
+  const [a, b, c] = [firstOf('a'), firstOf('b'), firstOf('c')];
   const apart = (x: number, y: number): number => Math.min((x - y + 200) % 100, (y - x + 200) % 100);
   for (const [x, y] of [
     [a, b],
     [b, c],
     [a, c],
-  ])
+  ] as const)
     t.ok(apart(x, y) > 15, `two units of one period are ${apart(x, y)} ms apart`);
 });
 
@@ -152,11 +154,11 @@ t.test('ADEF-21 ADR 0012: alarms of slow units that share a thread are judged be
   thread.at(15_000, () => [1, 2].forEach((runtime) => thread.tell(runtime, { type: 'alarm-gates', gates: [armed] }, { type: 'write', id: 1, address: 'many.in', value: 51 })));
   thread.run(60_000);
   for (const [n, plan] of plans.entries()) {
-    const seenMs = thread.timesOf(plan.unit, 15_000)[0];
+    const seenMs = at(thread.timesOf(plan.unit, 15_000), 0);
     const edges = thread.told.flatMap((told) => (told.type === 'unit' && told.runtime === n + 1 && told.message.type === 'alarm-edge' ? [told.message] : []));
     t.match(edges, [{ definition: 'high', edge: 'raised', value: 51 }]);
     t.equal(edges.length, 1);
-    const afterMs = edges[0].atMs - seenMs;
+    const afterMs = at(edges, 0).atMs - seenMs;
     t.ok(Math.abs(afterMs - 3000) < 50, `${plan.unit}: told ${afterMs} ms after the scan that saw it`);
     t.equal(statsOf(plan).missed, 0);
     t.ok(statsOf(plan).maxLatenessMs <= 20, `${plan.unit}: ${statsOf(plan).maxLatenessMs} ms late at most`);
@@ -175,10 +177,10 @@ t.test('ADR 0012: the earliest deadline goes first, whoever is hosted first; a p
   });
   thread.run(5300);
   const behind = thread.scans.slice(since);
-  const late = behind.filter(({ atMs }) => atMs < behind[0].atMs + 3 * thread.busyMs + 30 * LOOK_MS).map(({ unit }) => unit);
+  const late = behind.filter(({ atMs }) => atMs < at(behind, 0).atMs + 3 * thread.busyMs + 30 * LOOK_MS).map(({ unit }) => unit);
   t.equal(late.indexOf('fast'), 0, `${late.join()}: its deadline was the earliest`);
-  t.equal(statsOf(plans[2]).missed, 3, 'of the fast one');
-  t.equal(statsOf(plans[0]).missed, 0);
+  t.equal(statsOf(at(plans, 2)).missed, 3, 'of the fast one');
+  t.equal(statsOf(at(plans, 0)).missed, 0);
 });
 
 t.test('ADR 0012: a unit that throws ends alone; hosted again, it is loaded beside the others', async (t) => {
