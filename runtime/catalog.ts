@@ -64,9 +64,9 @@ export interface BlockTypeEntry {
 export interface PortEntry {
   readonly name: string;
   readonly dataType: string;
-  readonly description?: string;
-  readonly defaultValue?: string;
-  readonly required?: boolean;
+  readonly description?: string | undefined;
+  readonly defaultValue?: string | undefined;
+  readonly required?: boolean | undefined;
 }
 
 function portDefault(port: Port): ParamValue {

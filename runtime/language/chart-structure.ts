@@ -15,7 +15,7 @@ export interface ChartDiagnostic extends Diagnostic {
 }
 
 export interface ChartShape {
-  readonly steps: readonly { readonly name: string; readonly initial?: boolean }[];
+  readonly steps: readonly { readonly name: string; readonly initial?: boolean | undefined }[];
   readonly transitions: readonly ChartTransition[];
   readonly divergences: readonly ChartDivergence[];
 }

@@ -26,7 +26,7 @@ export interface PhaseText extends Chart {
   readonly outputs?: readonly FormalName[];
   readonly variables?: readonly FormalName[];
   readonly materials?: readonly { readonly material: string; readonly lot?: string; readonly quantity: string }[];
-  readonly charts?: Readonly<Partial<Record<ExceptionChartName, Chart>>>;
+  readonly charts?: Readonly<Partial<Record<ExceptionChartName, Chart | undefined>>>;
   readonly restartStep?: string;
   readonly edgeLocalHold?: boolean;
 }

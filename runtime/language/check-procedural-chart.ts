@@ -31,7 +31,7 @@ export interface ProceduralEnvironment {
   /** Parameters of the enclosing element. */
   readonly parameters: readonly EnclosingName[];
   /** Outputs of the enclosing element with their source `<step>.<output>`. */
-  readonly outputs?: readonly { readonly name: string; readonly type: StType; readonly from?: string }[] | undefined;
+  readonly outputs?: readonly { readonly name: string; readonly type: StType; readonly from?: string | undefined }[] | undefined;
   /** Null: there is no such template. Undefined: nothing is known about it and it is not checked. */
   template(kind: TemplateKind, name: string): TemplateFacts | null | undefined;
 }

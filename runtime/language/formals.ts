@@ -8,12 +8,12 @@ import { parseDecimal, parseValueText } from './value-text.js';
 
 export interface FormalName {
   readonly name: string;
-  readonly type?: DataType;
-  readonly defaultValue?: string;
-  readonly initial?: string;
-  readonly required?: boolean;
-  readonly min?: string;
-  readonly max?: string;
+  readonly type?: DataType | undefined;
+  readonly defaultValue?: string | undefined;
+  readonly initial?: string | undefined;
+  readonly required?: boolean | undefined;
+  readonly min?: string | undefined;
+  readonly max?: string | undefined;
 }
 
 /** Adds the names of one list to `names` and says what is wrong with them. */

@@ -11,7 +11,7 @@ export interface UndoneWrite {
 }
 
 interface PhaseCharts extends Chart {
-  readonly charts?: Readonly<Partial<Record<ExceptionChartName, Chart>>>;
+  readonly charts?: Readonly<Partial<Record<ExceptionChartName, Chart | undefined>>>;
   readonly restartStep?: string;
 }
 

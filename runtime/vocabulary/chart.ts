@@ -4,25 +4,25 @@
  */
 export interface ChartStep {
   readonly name: string;
-  readonly initial?: boolean;
-  readonly actionST?: string;
+  readonly initial?: boolean | undefined;
+  readonly actionST?: string | undefined;
   /** `once` runs to its end once per activation; `cyclic` runs completely every scan and must not suspend. */
-  readonly actionMode?: 'once' | 'cyclic';
+  readonly actionMode?: 'once' | 'cyclic' | undefined;
   /** Duration text, for example `30m`; empty or absent: none. */
-  readonly timeout?: string;
-  readonly onTimeout?: 'Hold' | 'Stop' | 'Abort' | 'Alarm';
+  readonly timeout?: string | undefined;
+  readonly onTimeout?: 'Hold' | 'Stop' | 'Abort' | 'Alarm' | undefined;
   /** False keeps the phase out of Paused while this step is active. */
-  readonly pauseAllowed?: boolean;
-  readonly rerunOnRestart?: boolean;
-  readonly description?: string;
+  readonly pauseAllowed?: boolean | undefined;
+  readonly rerunOnRestart?: boolean | undefined;
+  readonly description?: string | undefined;
 }
 
 export interface ChartTransition {
   readonly from: string;
   readonly to: string;
   /** One boolean expression; empty: true once the action of every `from` step has finished. */
-  readonly conditionST?: string;
-  readonly description?: string;
+  readonly conditionST?: string | undefined;
+  readonly description?: string | undefined;
 }
 
 export type DivergenceType = 'SimultaneousDiverge' | 'SimultaneousConverge' | 'SelectionDiverge' | 'SelectionConverge';
@@ -30,16 +30,16 @@ export type DivergenceType = 'SimultaneousDiverge' | 'SimultaneousConverge' | 'S
 export interface ChartDivergence {
   readonly name: string;
   readonly type: DivergenceType;
-  readonly branches?: readonly string[];
-  readonly from?: string;
-  readonly to?: string;
+  readonly branches?: readonly string[] | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
 }
 
 /** Chart of a phase. A transition is identified by its index; its key is `<from>-><to>#<index>`. */
 export interface Chart {
-  readonly steps?: readonly ChartStep[];
-  readonly transitions?: readonly ChartTransition[];
-  readonly divergences?: readonly ChartDivergence[];
+  readonly steps?: readonly ChartStep[] | undefined;
+  readonly transitions?: readonly ChartTransition[] | undefined;
+  readonly divergences?: readonly ChartDivergence[] | undefined;
 }
 
 export const EXCEPTION_CHARTS = ['holding', 'restarting', 'stopping', 'aborting', 'resetting'] as const;
@@ -52,30 +52,30 @@ export type TemplateKind = 'PhaseTemplate' | 'OperationTemplate' | 'UnitProcedur
 export interface ParameterBinding {
   readonly name: string;
   /** A parameter of the enclosing element, or `<step>.<output>` of a step of the same chart. */
-  readonly from?: string;
+  readonly from?: string | undefined;
   /** Literal text. */
-  readonly value?: string;
+  readonly value?: string | undefined;
 }
 
 export interface ProceduralStep {
   readonly name: string;
-  readonly initial?: boolean;
-  readonly templateRef?: string;
-  readonly templateKind?: TemplateKind;
-  readonly subChart?: ProceduralChart;
-  readonly stepLevel?: StepLevel;
-  readonly targetCapability?: string;
-  readonly parameterBindings?: readonly ParameterBinding[];
-  readonly roleMap?: Readonly<Record<string, string>>;
-  readonly timeoutSeconds?: number;
-  readonly description?: string;
+  readonly initial?: boolean | undefined;
+  readonly templateRef?: string | undefined;
+  readonly templateKind?: TemplateKind | undefined;
+  readonly subChart?: ProceduralChart | undefined;
+  readonly stepLevel?: StepLevel | undefined;
+  readonly targetCapability?: string | undefined;
+  readonly parameterBindings?: readonly ParameterBinding[] | undefined;
+  readonly roleMap?: Readonly<Record<string, string>> | undefined;
+  readonly timeoutSeconds?: number | undefined;
+  readonly description?: string | undefined;
 }
 
 /** Chart of an operation, unit procedure, procedure or recipe. */
 export interface ProceduralChart {
-  readonly steps?: readonly ProceduralStep[];
-  readonly transitions?: readonly ChartTransition[];
-  readonly divergences?: readonly ChartDivergence[];
+  readonly steps?: readonly ProceduralStep[] | undefined;
+  readonly transitions?: readonly ChartTransition[] | undefined;
+  readonly divergences?: readonly ChartDivergence[] | undefined;
 }
 
 /** Key of a transition as it appears in `firedTransitions`. */

@@ -29,13 +29,13 @@ export interface NetworkVariable {
   readonly dataType: string;
   readonly direction: 'input' | 'output' | 'local';
   /** `<controlModule>.<tag>` of the same unit, on an input variable. */
-  readonly source?: string;
+  readonly source?: string | undefined;
 }
 
 /** A function block type made of other blocks; expanded when a network is loaded. */
 export interface CompositeType {
   readonly name: string;
-  readonly description?: string;
+  readonly description?: string | undefined;
   readonly inputs: readonly CompositePort[];
   readonly outputs: readonly CompositePort[];
   readonly params: readonly CompositeParam[];
@@ -49,12 +49,12 @@ export interface CompositeType {
 export interface CompositePort {
   readonly name: string;
   readonly dataType: string;
-  readonly defaultValue?: string;
-  readonly description?: string;
+  readonly defaultValue?: string | undefined;
+  readonly description?: string | undefined;
 }
 
 export interface CompositeParam extends CompositePort {
-  readonly required?: boolean;
+  readonly required?: boolean | undefined;
 }
 
 export interface CompositeBinding {

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
+import { inside } from '../../platform/base/assert.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { guardedPromise } from '../../platform/base/guarded.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
@@ -94,7 +95,7 @@ export class AlarmRegister {
       audits,
       facts: fact ? [...own, ...this.#batchFacts(fact)] : [],
     });
-    if (fact) this.#keep(applied, alarmEvent(fact, applied.factSequences[0]));
+    if (fact) this.#keep(applied, alarmEvent(fact, inside(applied.factSequences, 0, 'a fact that was written has its number')));
     return applied;
   }
 
@@ -119,7 +120,7 @@ export class AlarmRegister {
     const alarm = raisedSpec(definition, value);
     const status: AlarmStatus = {
       ...Alarm.initialStatus(alarm),
-      unit: units.length === 1 ? units[0] : '',
+      unit: onlyOf(units),
       priority: spec.priority,
       activatedAt: at,
       tagName: spec.tagName,
@@ -226,8 +227,14 @@ function systemSpec({ source, type, severity, message, conditionType, value }: S
   return { source, type, severity, message, definitionRef: '', conditionType, setpoint: '', value };
 }
 
+/** '' of none and of several. */
+function onlyOf(units: readonly string[]): string {
+  const [only = ''] = units;
+  return units.length === 1 ? only : '';
+}
+
 function systemStatus(spec: AlarmSpec, { units }: SystemCondition, at: string): AlarmStatus {
-  return { ...Alarm.initialStatus(spec), unit: units.length === 1 ? units[0] : '', activatedAt: at, origin: 'system' };
+  return { ...Alarm.initialStatus(spec), unit: onlyOf(units), activatedAt: at, origin: 'system' };
 }
 
 /** Cut to the length of a resource name; the hash keeps what was cut apart. */

@@ -7,6 +7,7 @@
 import * as v from 'valibot';
 import type { AlarmPlan } from '../../../runtime/vocabulary/alarm.js';
 import { AlarmSet } from '../../../runtime/vocabulary/alarm-set.js';
+import { inside } from '../../platform/base/assert.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Series } from '../../platform/history/history.js';
 import type { ToldBy } from '../../platform/http/replies.js';
@@ -33,6 +34,8 @@ interface Raised {
   readonly value: number;
   clearedMs: number | null;
 }
+
+const ALONE = 'a replay has the one definition in its set';
 
 export class AlarmReplay {
   readonly #set: AlarmSet;
@@ -69,12 +72,14 @@ export class AlarmReplay {
   /** The next samples, oldest first; the historian counts qualities as the scan does (runtime/vocabulary/quality.ts). */
   take({ times, values, codes }: Series): void {
     for (let n = 0; n < times.length; n += 1) {
-      const dtMs = this.#advance(times[n]);
-      const hasValue = (codes[n] & 1) === 0;
-      this.#readings.values[0] = hasValue ? values[n] : Number.NaN;
-      this.#readings.quality[0] = codes[n] >> 1;
-      this.#scan(times[n], dtMs);
-      if (times[n] >= this.#fromMs) this.#samples += 1;
+      const [atMs, value, code] = [times[n], values[n], codes[n]];
+      if (atMs === undefined || value === undefined || code === undefined) throw new Error('assertion failed: a series has a value and a code for each of its times');
+      const dtMs = this.#advance(atMs);
+      const hasValue = (code & 1) === 0;
+      this.#readings.values[0] = hasValue ? value : Number.NaN;
+      this.#readings.quality[0] = code >> 1;
+      this.#scan(atMs, dtMs);
+      if (atMs >= this.#fromMs) this.#samples += 1;
     }
   }
 
@@ -122,7 +127,7 @@ export class AlarmReplay {
       this.#arm();
       return 0;
     }
-    const [trueForMs] = this.#set.snapshot().trueForMs;
+    const trueForMs = inside(this.#set.snapshot().trueForMs, 0, ALONE);
     const restMs = trueForMs < 0 || this.#standing ? Number.POSITIVE_INFINITY : Math.ceil((this.#plan.debounceMs - trueForMs) / this.#timeScale);
     if (restMs > 0 && restMs < heldMs) this.#scan(this.#lastMs + restMs, restMs);
     this.#scan(atMs - 1, atMs - 1 - this.#lastMs);
@@ -145,7 +150,7 @@ export class AlarmReplay {
   }
 
   #raise(atMs: number): void {
-    const raised: Raised = { atMs, value: this.#readings.values[0], clearedMs: null };
+    const raised: Raised = { atMs, value: inside(this.#readings.values, 0, ALONE), clearedMs: null };
     this.#standing = raised;
     if (atMs < this.#fromMs) return;
     this.#count += 1;

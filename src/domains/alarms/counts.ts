@@ -38,7 +38,7 @@ export function alarmView(store: Store): AlarmView {
       unacknowledged: alarms.filter((alarm) => alarm.status.state.endsWith('Unacknowledged')).length,
       shelved: alarms.filter((alarm) => isShelved(alarm.status, store.terms)).length,
       bySeverity,
-      highestSeverity: ALARM_SEVERITIES.findLast((severity) => bySeverity[severity] > 0) ?? '',
+      highestSeverity: ALARM_SEVERITIES.findLast((severity) => (bySeverity[severity] ?? 0) > 0) ?? '',
     };
   };
   return {

@@ -123,7 +123,7 @@ export interface AlarmStatus {
   readonly shelvedUntil: string;
   readonly shelvedBy: string;
   /** The shelf as it is judged. */
-  readonly shelf?: Term;
+  readonly shelf?: Term | undefined;
   readonly origin: (typeof ALARM_ORIGINS)[number];
   /** Of the definition when it raised the alarm; empty or absent when it watched no tag. */
   readonly tagName?: string;

@@ -68,7 +68,8 @@ async function takeBack({ fromMs, toMs }: MetricsWindow, read: Read, nowMs: numb
   // an alarm whose activation is not found in this time was stale
   for await (const events of read(Math.min(fromMs, toMs - STALE_MS), nowMs + 1)) {
     for (const event of events) then.take(event);
-    if (events.length > 0 && Date.parse(events[events.length - 1].timestamp) >= toMs) count += events.length;
+    const last = events.at(-1);
+    if (last && Date.parse(last.timestamp) >= toMs) count += events.length;
     if (count > EVENTS_MAX) return null;
   }
   return then;

@@ -7,6 +7,7 @@
  * Events come in the order of their times; nothing but counts and the open spells of single alarms is kept of them.
  */
 import * as v from 'valibot';
+import { inside } from '../../platform/base/assert.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Terms } from '../../platform/base/term.js';
 import type { ToldBy } from '../../platform/http/replies.js';
@@ -144,7 +145,8 @@ export class AlarmMetrics {
   #activated({ alarm, definitionRef, severity }: AlarmEvent, atMs: number): void {
     const cause = causeOf(alarm, definitionRef);
     this.#events.activated += 1;
-    this.#periods[Math.floor((atMs - this.#window.fromMs) / PERIOD_MS)] += 1;
+    const period = Math.floor((atMs - this.#window.fromMs) / PERIOD_MS);
+    this.#periods[period] = inside(this.#periods, period, 'what is read lies in the window') + 1;
     this.#byAlarm.set(cause, (this.#byAlarm.get(cause) ?? 0) + 1);
     this.#bySeverity.set(severity, (this.#bySeverity.get(severity) ?? 0) + 1);
     this.#asks(alarm, atMs);
@@ -159,7 +161,8 @@ export class AlarmMetrics {
   #watchChatter(cause: string, atMs: number): void {
     const before = this.#recent.get(cause);
     const timesMs = [...(before?.timesMs ?? []), atMs].slice(-CHATTER_ACTIVATIONS);
-    const chatters = timesMs.length === CHATTER_ACTIVATIONS && atMs - timesMs[0] <= CHATTER_MS;
+    const [firstMs = atMs] = timesMs;
+    const chatters = timesMs.length === CHATTER_ACTIVATIONS && atMs - firstMs <= CHATTER_MS;
     if (chatters && !before?.chatters) this.#chattering.set(cause, (this.#chattering.get(cause) ?? 0) + 1);
     this.#recent.set(cause, { timesMs, chatters });
   }
@@ -235,7 +238,10 @@ export class AlarmMetrics {
 
   #timeToAcknowledge(): ToldBy<typeof TimeToAcknowledge> {
     const sorted = this.#answeredAfterMs.toSorted((a, b) => a - b);
-    const at = (part: number): number | null => (sorted.length === 0 ? null : sorted[Math.ceil(part * sorted.length) - 1] / 1000);
+    const at = (part: number): number | null => {
+      const ms = sorted[Math.ceil(part * sorted.length) - 1];
+      return ms === undefined ? null : ms / 1000;
+    };
     return { acknowledged: sorted.length, unacknowledged: this.#unanswered.size, medianSeconds: at(0.5), p95Seconds: at(0.95) };
   }
 }

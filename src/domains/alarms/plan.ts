@@ -1,5 +1,6 @@
 /** The alarm definitions that the scan of a unit evaluates (decisions Q-ALARM-09): those on tags of its modules. */
 import type { AlarmCondition, AlarmPlan, TagPlan } from '../../../runtime/port.js';
+import { inside } from '../../platform/base/assert.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { AlarmDefinition, type AlarmDefinitionSpec, CONDITION_TYPES } from './kind.js';
 
@@ -17,7 +18,7 @@ export function alarmPlans(read: StoreReader, site: string, tags: readonly TagPl
   return read.list(AlarmDefinition, site).flatMap(({ metadata, spec }) => {
     if (!isOnTag(spec) || !isKnownCondition(spec)) return [];
     const tag = slots.get(addressOf(spec));
-    if (tag === undefined || tags[tag].type === 'STRING') return [];
+    if (tag === undefined || inside(tags, tag, 'a slot is that of a tag of the plan').type === 'STRING') return [];
     return [alarmPlan(metadata.name, spec, tag)];
   });
 }

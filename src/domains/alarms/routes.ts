@@ -60,7 +60,7 @@ type Answer = ToldBy<typeof Answer>;
 
 const route = routesFor<AlarmRouteDeps>();
 const exists = ({ site, name }: Named, { store }: AlarmRouteDeps): void => void requireAlarm(store, site, name);
-const target = ({ site, name }: Readonly<Record<string, string>>): AuditTarget => ({ kind: Alarm.kind, name, site });
+const target = ({ site, name }: Named): AuditTarget => ({ kind: Alarm.kind, name, site });
 
 const EVENT_QUERY = { alarm: text(), definition: text(), severity: word(ALARM_SEVERITIES), unit: text(), event: word(ALARM_EVENT_WORDS) };
 

@@ -99,13 +99,15 @@ export const whatIfRoutes: readonly Route<WhatIfDeps>[] = [
       if (!history) throw conflict('historian_disabled', 'the historian is off, so there is nothing to replay; set historian.enabled');
       const gated = before.armingGate && { gate: before.armingGate, site, fromMs: window.fromMs - BEFORE_MS, nowMs: deps.clock.wallMs() };
       const gate = gated ? await gateHistory(gated, store, history) : undefined;
-      const replays = [before, after].map((spec) => new AlarmReplay(alarmPlan(name, spec, 0), window.fromMs, timeScale(), gate));
+      const replayOf = (spec: TagDefinition): AlarmReplay => new AlarmReplay(alarmPlan(name, spec, 0), window.fromMs, timeScale(), gate);
+      const replays = { before: replayOf(before), after: replayOf(after) };
       for (let fromMs = window.fromMs - BEFORE_MS; fromMs < window.toMs; fromMs += PIECE_MS) {
         const series = await history.series(site, addressOf(before), fromMs, Math.min(fromMs + PIECE_MS, window.toMs));
-        if (series) for (const replay of replays) replay.take(series);
+        if (series) for (const replay of Object.values(replays)) replay.take(series);
       }
-      const [now, changed] = replays.map((replay, n) => ({ ...limitsOf([before, after][n]), ...replay.report(window.toMs) }));
-      const [{ samples, gaps }] = replays;
+      const now = { ...limitsOf(before), ...replays.before.report(window.toMs) };
+      const changed = { ...limitsOf(after), ...replays.after.report(window.toMs) };
+      const { samples, gaps } = replays.before;
       return {
         definition: name,
         address: addressOf(before),

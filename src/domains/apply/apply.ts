@@ -8,6 +8,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
+import { inside } from '../../platform/base/assert.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import { decode } from '../../platform/http/json-body.js';
@@ -103,13 +104,14 @@ export async function applyManifests(inputs: readonly unknown[], actor: ApplyAct
   const { audits, facts } = written;
   const outcomes: Outcome[] = [];
   for (const at of inOrderOfNeed(steps)) {
-    const { index, manifest } = steps[at];
+    const step = inside(steps, at, READ);
+    const { index, manifest } = step;
     orRefused(
       refused,
       index,
       { kind: manifest.kind.kind, name: manifest.name },
       () => {
-        outcomes[index] = stage(steps[at], actor, staged, written, deps);
+        outcomes[index] = stage(step, actor, staged, written, deps);
       },
       // a manifest that cannot be read may be what it refers to
       ({ context }) => allRead || context.code !== 'unknown_reference',
@@ -153,7 +155,7 @@ function wordsOf(input: unknown): NamedManifest {
 /** The refusal of the first in the order of the request; of several manifests all are named (D-C-03). */
 function refusalOfAll(refused: readonly RefusedManifest[], several: boolean): Refusal {
   const inOrder = refused.toSorted((a, b) => a.index - b.index);
-  const [{ index, refusal }] = inOrder;
+  const { index, refusal } = inside(inOrder, 0, 'somebody was refused');
   if (!several) return refusal;
   const errors = inOrder.map(({ index: at, kind, name, refusal: each }) => ({
     index: at,
@@ -167,16 +169,19 @@ function refusalOfAll(refused: readonly RefusedManifest[], several: boolean): Re
   return new Refusal(refusal.kind, `manifest ${index}: ${refusal.message}`, { ...refusal.context, index, errors });
 }
 
+/** Places are counted from the list of the manifests that could be read. */
+const READ = 'a place is that of a manifest that was read';
+
 /** Indices so that what is referred to comes first, whatever the order of the request; within a kind as given. */
 function inOrderOfNeed(steps: readonly Step[]): readonly number[] {
   const keyOf = ({ kind }: AnyKind, site: string, name: string): string => `${kind}|${site}|${name}`;
   const byKey = new Map(steps.map(({ manifest: { kind, name }, site }, index) => [keyOf(kind, site, name), index] as const));
-  const byKind = steps.map((_, index) => index).sort((a, b) => rankOf(steps[a]) - rankOf(steps[b]) || a - b);
+  const byKind = steps.map((_, index) => index).sort((a, b) => rankOf(inside(steps, a, READ)) - rankOf(inside(steps, b, READ)) || a - b);
   const done = new Set<number>();
   const visit = (index: number): void => {
     if (done.has(index)) return;
     done.add(index); // before what it needs, so that a ring ends
-    const { manifest, site } = steps[index];
+    const { manifest, site } = inside(steps, index, READ);
     for (const name of neededBy(manifest)) {
       const needed = byKey.get(keyOf(manifest.kind, site, name));
       if (needed !== undefined) visit(needed);

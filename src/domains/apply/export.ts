@@ -41,10 +41,10 @@ export type Backup = ToldBy<typeof Backup>;
 
 export interface ExportWish {
   /** Of this box. */
-  readonly deviceId?: string;
+  readonly deviceId?: string | undefined;
   /** One site and the cluster resources; undefined: every site that `visible` allows. */
-  readonly site?: string;
-  readonly kinds?: readonly string[];
+  readonly site?: string | undefined;
+  readonly kinds?: readonly string[] | undefined;
   readonly status: boolean;
   readonly visible: (site: string) => boolean;
 }

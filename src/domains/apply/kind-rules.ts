@@ -47,8 +47,11 @@ const RULES: Readonly<Record<string, ApplyRule>> = {
     if (!before) refuseNewModule(site, name, spec as ControlModuleSpec, read);
     if (!before || !changed) return undefined;
     const module = before as Resource<ControlModuleSpec, ControlModuleStatus>;
-    const [was, will] = [module, { spec: spec as ControlModuleSpec }].map((each) => resolvedModuleOf(read, each)?.parameters ?? []);
-    return { ...passModuleGate(module, spec as ControlModuleSpec, read, terms), warnings: tuningLost(module.status.tuning ?? [], was, will) };
+    const parametersOf = (each: Pick<typeof module, 'spec'>) => resolvedModuleOf(read, each)?.parameters ?? [];
+    return {
+      ...passModuleGate(module, spec as ControlModuleSpec, read, terms),
+      warnings: tuningLost(module.status.tuning ?? [], parametersOf(module), parametersOf({ spec: spec as ControlModuleSpec })),
+    };
   },
 
   ControlModuleTemplate({ before, changed, spec, read, terms }) {

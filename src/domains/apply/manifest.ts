@@ -78,6 +78,7 @@ export function siteOfManifest({ kind, namespace }: Manifest, querySite: string 
     return site;
   }
   if (querySite) return querySite;
-  if (ownSites?.length === 1) return ownSites[0];
+  const [own, ...others] = ownSites ?? [];
+  if (own !== undefined && others.length === 0) return own;
   throw invalid('missing_field', 'metadata.namespace', `${kind.kind} needs metadata.namespace (site-<site>), or query site`);
 }

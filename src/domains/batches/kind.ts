@@ -141,11 +141,11 @@ export interface BatchStatus {
   readonly pausedInside?: boolean;
   readonly blockedBecause: string;
   /** Why it is held: the first cause, whatever came after it. */
-  readonly failure?: ElementFailure;
+  readonly failure?: ElementFailure | undefined;
   /** What came after the first and stands beside it. */
   readonly furtherFailures?: readonly ElementFailure[];
   /** Its holds, oldest first; the last one lasts while its `until` is ''. */
-  readonly holds?: readonly Hold[];
+  readonly holds?: readonly Hold[] | undefined;
   readonly commandRejection?: CommandRejection;
   /** The command that waits to be judged; not served. */
   readonly pendingCommand?: PendingCommand;

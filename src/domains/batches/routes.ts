@@ -180,7 +180,8 @@ export const batchRoutes = [
       if (batch.status.recordRef !== '' && sealed(store, batch)) throw conflict('record_sealed', `the record of batch ${params.name} is sealed`);
       const changed = Object.keys(members).filter((member) => JSON.stringify(spec[member as keyof BatchSpec]) !== JSON.stringify(batch.spec[member as keyof BatchSpec]));
       const fixed = batch.status.phase === 'Pending' ? changed.filter((member) => member === 'batchID') : changed.filter((member) => member !== 'description');
-      if (fixed.length > 0) throw conflict('batch_started', `${fixed[0]} of batch ${params.name} cannot be changed while it is ${batch.status.phase}`, { field: fixed[0] });
+      const [field] = fixed;
+      if (field !== undefined) throw conflict('batch_started', `${field} of batch ${params.name} cannot be changed while it is ${batch.status.phase}`, { field });
       if (batch.status.phase === 'Pending') checkBatch(store, params.site, params.name, spec, production);
       if (changed.includes('equipment') || changed.includes('masterRecipeRef')) refuseUnchosen(store, params.site, spec);
       await store.write({

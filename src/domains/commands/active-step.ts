@@ -159,13 +159,12 @@ interface Effect {
 /** The unit worker moves the chart, between two scans. */
 function phaseEffect(phase: Resource<PhaseSpec, ElementStatus>, change: ChartChange, { runtimes }: ActiveStepDeps): Effect {
   const { spec, metadata } = phase;
-  const key = (index: number): string => transitionKey(spec.transitions[index], index);
   const refusal = judgeChange(change, {
     steps: spec.steps.map((step) => step.name),
     active: activeSteps(phase),
     sourcesOf: (wanted) => {
-      const at = spec.transitions.findIndex((_, index) => key(index) === wanted);
-      return at < 0 ? undefined : sourceSteps(spec, spec.transitions[at].from);
+      const found = spec.transitions.find((transition, index) => transitionKey(transition, index) === wanted);
+      return found && sourceSteps(spec, found.from);
     },
   });
   refuseUnfit(phase, change, refusal);

@@ -49,7 +49,7 @@ export async function setMode(
   const resource = store.get(kind, site, body.name);
   if (!resource) throw missing(body.kind, body.name);
   const previousMode = presentMode(resource);
-  const moved: Moving[] = [{ kind, resource }];
+  const moved: [Moving, ...Moving[]] = [{ kind, resource }];
   const work = body.kind === 'Unit' ? (resource as unknown as Resource<unknown, { activeWork: { kind: string; name: string } | null }>).status.activeWork : null;
   const workKind = work && KINDS.get(work.kind);
   const root = workKind && store.get(workKind, site, work.name);
@@ -86,19 +86,20 @@ interface Moving {
 }
 
 /** For the record of the batch that holds the equipment, or that the element belongs to. */
-function factsOfMode(store: Store, site: string, moved: readonly Moving[], done: Intervention): PendingFact[] {
+function factsOfMode(store: Store, site: string, moved: readonly [Moving, ...Moving[]], done: Intervention): PendingFact[] {
   const [{ resource }] = moved;
   const { name } = resource.metadata;
   if (resource.kind === 'ControlModule') return equipmentFacts(store, site, unitOf(store, site, (resource as unknown as Resource<ControlModuleSpec>).spec), name, done);
   const elements = moved.filter((moving) => moving.resource.kind !== 'Unit').map((moving) => moving.resource as unknown as Element);
   const ofUnit = resource.kind === 'Unit' ? equipmentFacts(store, site, name, name, done) : [];
-  if (elements.length === 0 || ofUnit.length > 0) return ofUnit;
-  const changed = elements.map((element) => ({
+  const [asked, ...others] = elements;
+  if (!asked || ofUnit.length > 0) return ofUnit;
+  const changeOf = (element: Element) => ({
     element: { kind: element.kind, name: element.metadata.name, path: element.spec.stepPath },
     unit: element.spec.unitRef ?? '',
     previousMode: presentMode(element),
-  }));
-  return modeFacts(store, { site, scope: scopeOf(store, elements[0] as never) }, changed, done);
+  });
+  return modeFacts(store, { site, scope: scopeOf(store, asked as never) }, [changeOf(asked), ...others.map(changeOf)], done);
 }
 
 /** Setting a level to Manual puts the levels above it into Manual (decisions 3.7). */

@@ -70,7 +70,16 @@ export function phaseRequests(deps: CommandDeps): PhaseRequests {
     async mtpCommand(phase, args) {
       const [service, command, procedure] = args;
       const answer = mtpOf(service);
-      await note(deps, phase, 'st-mtp-command', String(service ?? '').split('/')[0], { service, command, ...(procedure === undefined ? {} : { procedure }) }, answer);
+      await note(
+        deps,
+        phase,
+        'st-mtp-command',
+        String(service ?? '')
+          .split('/', 1)
+          .join(),
+        { service, command, ...(procedure === undefined ? {} : { procedure }) },
+        answer,
+      );
       return answer;
     },
     async mtpState(args) {

@@ -26,8 +26,8 @@ export function parseBound(text: string): Bound | null | string {
   if (trimmed === '') return null;
   if (isNumberText(trimmed)) return { kind: 'number', value: Number(trimmed) };
   if (trimmed.startsWith('${') && trimmed.endsWith('}')) return parseExpression(trimmed.slice(2, -1));
-  const reference = REFERENCE.exec(trimmed);
-  return reference ? { kind: 'param', block: reference[1], param: reference[2] } : null;
+  const [, block, param] = REFERENCE.exec(trimmed) ?? [];
+  return block !== undefined && param !== undefined ? { kind: 'param', block, param } : null;
 }
 
 /** Every `<block>.<param>` a bound names. */
@@ -95,7 +95,8 @@ function numeric(value: ParamValue | undefined): number {
 /** An arithmetic expression of structured text, without calls other than ABS; or what is wrong with it. */
 function parseExpression(text: string): Bound | string {
   const { expression, diagnostics } = parseCondition(text);
-  if (diagnostics.length > 0) return diagnostics[0].message;
+  const [problem] = diagnostics;
+  if (problem) return problem.message;
   return expression ? boundOf(expression) : 'is empty';
 }
 
@@ -117,8 +118,9 @@ function boundOf(expression: Expression): Bound | string {
       return expression.operator === '-' ? { kind: 'negate', of } : 'has NOT, which is no arithmetic operator';
     }
     case 'call': {
-      if (expression.callee.toUpperCase() !== 'ABS' || expression.args.length !== 1) return `calls ${expression.callee}; only ABS of one value is possible`;
-      const of = boundOf(expression.args[0].value);
+      const [argument, ...more] = expression.args;
+      if (expression.callee.toUpperCase() !== 'ABS' || !argument || more.length > 0) return `calls ${expression.callee}; only ABS of one value is possible`;
+      const of = boundOf(argument.value);
       return typeof of === 'string' ? of : { kind: 'abs', of };
     }
     case 'binary': {

@@ -79,9 +79,10 @@ export function armModule({ status }: Module, by: string, reason: string, terms:
 function pass(module: Module, units: ReadonlySet<string>, read: StoreReader, terms: Terms) {
   const { site, name } = module.metadata;
   const working = unitsAtWork(site, units, read, `end that work, or arm override-hot-swap of control module ${name} with a reason`);
-  if (working.length === 0) return undefined;
+  const [first] = working;
+  if (!first) return undefined;
   const { hotSwapOverride, ...status } = module.status;
-  if (!hotSwapOverride || terms.remainingMs(hotSwapOverride) === 0) throw working[0].refusal;
+  if (!hotSwapOverride || terms.remainingMs(hotSwapOverride) === 0) throw first.refusal;
   return { status, use: { user: name, units: working.map(({ unit }) => unit), reason: hotSwapOverride.reason } };
 }
 

@@ -138,7 +138,7 @@ export interface InterlockBypass {
   readonly by: string;
   readonly reason: string;
   readonly interlocks: readonly string[];
-  readonly term?: Term;
+  readonly term?: Term | undefined;
 }
 
 /** The last change of a parameter by its route; its value is a parameter override of the spec. */

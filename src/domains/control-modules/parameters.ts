@@ -122,9 +122,9 @@ export interface TuningOutcome {
 /** @throws Refusal 400 for a name that is not there or cannot be tuned, and for a value of another type. */
 export function tune({ paramOverrides }: ControlModuleSpec, before: readonly Tuning[], request: TuningRequest): TuningOutcome {
   const { values, parameters, by, at, reason } = request;
-  const names = Object.keys(values);
-  if (names.length === 0) throw invalid('missing_field', 'values', 'values must name at least one parameter');
-  const wanted = names.map((name) => ({ parameter: tunableNamed(name, request), given: values[name] }));
+  const given = Object.entries(values);
+  if (given.length === 0) throw invalid('missing_field', 'values', 'values must name at least one parameter');
+  const wanted = given.map(([name, value]) => ({ parameter: tunableNamed(name, request), given: value }));
   for (const { parameter, given } of wanted) if (given !== null) checkType(parameter, given);
   const isWanted = (place: { readonly blockRef: string; readonly param: string }): boolean =>
     wanted.some(({ parameter: { declared } }) => declared.blockRef === place.blockRef && declared.param === place.param);

@@ -60,7 +60,8 @@ interface ProbeSeen {
 function probeOf(modules: readonly Resource<IOModuleSpec, IOModuleStatus>[]): ProbeSeen {
   const served = modules.filter(({ status }) => status.probePodName !== '' && status.state !== 'Pending');
   const hasReported = served.some(({ status }) => status.state === 'Connected' || status.state === 'Degraded') || modules.some(({ status }) => status.lastSampleAt !== '');
-  if (served.length === 0)
+  const [first] = served;
+  if (!first)
     return {
       name: '',
       hasReported,
@@ -72,7 +73,7 @@ function probeOf(modules: readonly Resource<IOModuleSpec, IOModuleStatus>[]): Pr
   const away = served.filter(({ status }) => status.state !== 'Connected');
   const reasons = away.map(({ metadata, status }) => `${metadata.name} is ${status.state}${status.message === '' ? '' : `: ${status.message}`}`);
   return {
-    name: served[0].status.probePodName,
+    name: first.status.probePodName,
     hasReported,
     isReady: served.some(({ status }) => status.probe.verdict === 'current'),
     health: away.length === 0 ? 'healthy' : away.length === served.length ? 'offline' : 'degraded',

@@ -164,7 +164,9 @@ function sourceOf(link: RecordedUnit): SampleSource {
     refresh: () => link.refresh(),
     reading(index): SampleReading {
       const { value, quality, atMs } = link.reading(index);
-      return { value: sampleValue(kinds[index], value), quality, atMs };
+      const kind = kinds[index];
+      if (kind === undefined) throw new Error('assertion failed: a tag that is sampled is one of the plan');
+      return { value: sampleValue(kind, value), quality, atMs };
     },
   };
 }

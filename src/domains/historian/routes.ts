@@ -174,9 +174,10 @@ function ofBatch(
 ): Bounds & { readonly span: { readonly site: string; readonly units: readonly string[]; readonly batchID: string } } {
   const site = query.get('site');
   const spans = batchSpans(store, batchID).filter((span) => mayVisit(caller, span.site) && (!site || span.site === site));
-  if (spans.length === 0) throw missing('batch', batchID);
+  const [only] = spans;
+  if (!only) throw missing('batch', batchID);
   if (spans.length > 1) throw invalid('invalid_query', 'site', `batch ${batchID} exists in several sites; name one with ?site=`, { allowed: spans.map((span) => span.site) });
-  const [{ site: found, units, fromMs, toMs }] = spans;
+  const { site: found, units, fromMs, toMs } = only;
   const span = { site: found, units, batchID };
   if (fromMs === null) return { span, fromMs: 0, toMs: 0 }; // nothing was recorded of a batch that has not started
   return { span, fromMs: Math.max(fromMs, bounds.fromMs ?? fromMs), ...(toMs === null ? {} : { toMs: Math.min(toMs + 1, bounds.toMs ?? Number.MAX_SAFE_INTEGER) }) };

@@ -7,6 +7,7 @@ import { isChannelValue } from '../../../runtime/catalog.js';
 import type { ChannelSample, ImagePlan, ProbeChannel } from '../../../runtime/port.js';
 import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { type Quality, QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
+import { inside } from '../../platform/base/assert.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
@@ -72,6 +73,8 @@ const noChannel = (module: Module, channel: string): string => `I/O module ${mod
 function unknownChannel(module: Module, channel: string): Refusal {
   return invalid('unknown_channel', 'channel', noChannel(module, channel));
 }
+
+const ANSWERED = 'a probe answers with a sample for each channel that it was asked for';
 
 async function samplesOf(module: Module, channels: readonly string[], probes: LocalProbes): Promise<readonly ChannelSample[]> {
   const { site, name } = module.metadata;
@@ -260,12 +263,15 @@ function imaged(plan: ImagePlan | undefined): readonly Imaged[] {
   const quality = new Uint8Array(image.size);
   image.latch({ value, sampledAtMs: atMs, sampledMonoMs: new Float64Array(image.size), quality });
   return plan.channels.map(({ dataType }, channel) => {
-    const seen = { atMs: atMs[channel], quality: atMs[channel] === 0 ? 'Bad' : (QUALITY_WORDS[quality[channel]] ?? 'Bad'), forced: false };
-    if (atMs[channel] === 0) return { ...seen, value: null };
+    const place = <T>(list: ArrayLike<T>): T => inside(list, channel, 'the image of a module has a place for each channel of its plan');
+    const sampledAtMs = place(atMs);
+    const raw = place(value);
+    const seen = { atMs: sampledAtMs, quality: sampledAtMs === 0 ? 'Bad' : (QUALITY_WORDS[place(quality)] ?? 'Bad'), forced: false };
+    if (sampledAtMs === 0) return { ...seen, value: null };
     if (dataType === 'string') return { ...seen, value: texts.decode(image.getText(channel)) };
-    if (dataType === 'bool') return { ...seen, value: value[channel] !== 0 };
+    if (dataType === 'bool') return { ...seen, value: raw !== 0 };
     // an integer beyond 2^53 has its digits as text
-    return { ...seen, value: dataType === 'int' && !Number.isSafeInteger(value[channel]) ? texts.decode(image.getText(channel)) : value[channel] };
+    return { ...seen, value: dataType === 'int' && !Number.isSafeInteger(raw) ? texts.decode(image.getText(channel)) : raw };
   });
 }
 
@@ -305,7 +311,7 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     handle: async ({ params, body }, { store, probes }) => {
       const module = moduleOf(params, store);
       if (!hasChannel(module, body.channel, store)) throw unknownChannel(module, body.channel);
-      return shown((await samplesOf(module, [body.channel], probes))[0]);
+      return shown(inside(await samplesOf(module, [body.channel], probes), 0, ANSWERED));
     },
   }),
   route({
@@ -322,7 +328,10 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
       const module = moduleOf(params, store);
       const samples = await samplesOf(module, body.channels, probes);
       return {
-        values: body.channels.map((channel, index) => shown(hasChannel(module, channel, store) ? samples[index] : { ...samples[index], message: noChannel(module, channel) })),
+        values: body.channels.map((channel, index) => {
+          const sample = inside(samples, index, ANSWERED);
+          return shown(hasChannel(module, channel, store) ? sample : { ...sample, message: noChannel(module, channel) });
+        }),
       };
     },
   }),

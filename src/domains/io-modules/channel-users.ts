@@ -47,8 +47,8 @@ export function carriesOutput({ tag, block }: ChannelUser): boolean {
 /** The raw value as the tag would show it: through the scaling of its AO block. */
 export function engineeringValue(raw: number, { block }: ChannelUser): number {
   if (block?.type !== 'AO') return raw;
-  const [outMin, outMax, rawMin, rawMax] = ['outMin', 'outMax', 'rawMin', 'rawMax'].map((name) => paramOf(block, name));
-  return outMin + ((raw - rawMin) * (outMax - outMin)) / (rawMax - rawMin);
+  const of = (name: string): number => paramOf(block, name);
+  return of('outMin') + ((raw - of('rawMin')) * (of('outMax') - of('outMin'))) / (of('rawMax') - of('rawMin'));
 }
 
 function paramOf(block: BlockSpec, name: string): number {

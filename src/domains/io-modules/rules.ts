@@ -181,8 +181,9 @@ function checkSecurity({ protocol, security }: IOModuleSpec): void {
 function checkFailSafe({ failSafe, channels }: IOModuleSpec): void {
   if (!failSafe) return;
   const outputs = channels.filter((channel) => channel.direction === 'output');
-  if (failSafe.posture === 'observed' && outputs.length > 0) {
-    throw invalid('invalid_field', 'failSafe.posture', `posture observed writes nothing, but channel ${outputs[0].name || outputs[0].address} is an output`);
+  const [output] = outputs;
+  if (failSafe.posture === 'observed' && output) {
+    throw invalid('invalid_field', 'failSafe.posture', `posture observed writes nothing, but channel ${output.name || output.address} is an output`);
   }
   const isOutput = (channel: string): boolean => outputs.some((output) => output.name === channel || output.address === channel);
   if (failSafe.heartbeatChannel !== '' && !isOutput(failSafe.heartbeatChannel))

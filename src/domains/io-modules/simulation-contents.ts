@@ -60,9 +60,10 @@ export class ContentsKeeper {
   restore(site: string, module: string, behaviors: readonly Behavior[]): readonly Behavior[] {
     const values = this.#found.get(`${site}/${module}`);
     if (!values) return behaviors;
-    return behaviors.map((behavior) =>
-      isCumulative(behavior) && Object.hasOwn(values, behavior.address) ? { ...behavior, params: { ...behavior.params, initial: values[behavior.address] } } : behavior,
-    );
+    return behaviors.map((behavior) => {
+      const held = isCumulative(behavior) && Object.hasOwn(values, behavior.address) ? values[behavior.address] : undefined;
+      return held === undefined ? behavior : { ...behavior, params: { ...behavior.params, initial: held } };
+    });
   }
 
   start(): void {

@@ -36,12 +36,12 @@ export interface PortTag {
 export function checkNetwork(network: CheckedNetwork, composites: readonly CompositeType[], tags: readonly PortTag[] = [], place: (path: string) => string = (path) => path): void {
   const bound = tags.flatMap((tag) => (tag.blockRef === '' ? [] : ([{ block: tag.blockRef, port: tag.portRef, type: iecType(tag.dataType) ?? 'REAL' }] as const)));
   const problems = validateNetwork(network.blocks, network.connections, network.variables, network.variableBindings, composites, { bound });
-  if (problems.length > 0) throw refusalOf(problems, place);
+  const [first] = problems;
+  if (first) throw refusalOf(first, problems, place);
   checkPorts(network, composites, tags);
 }
 
-function refusalOf(problems: readonly Problem[], place: (path: string) => string): Error {
-  const [first] = problems;
+function refusalOf(first: Problem, problems: readonly Problem[], place: (path: string) => string): Error {
   return invalid('invalid_network', place(first.path), first.message, { problems: problems.map((problem) => ({ field: place(problem.path), message: problem.message })) });
 }
 
@@ -83,7 +83,8 @@ export function blockCatalog(composites: readonly CompositeType[]): BlockCatalog
 export function compileText(text: string, composites: readonly CompositeType[], more: RefusalContext = {}): LoweredNetwork {
   const network = lowerProgram(text, blockCatalog(composites));
   const errors = network.diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
-  if (errors.length === 0) return network;
   const diagnostics = [...errors].sort((a, b) => a.line - b.line || a.column - b.column).map(({ line, column, message }) => ({ line, column, message }));
-  throw new Refusal('unprocessable', `line ${diagnostics[0].line}: ${diagnostics[0].message}`, { code: 'unprocessable', diagnostics, ...more });
+  const [first] = diagnostics;
+  if (!first) return network;
+  throw new Refusal('unprocessable', `line ${first.line}: ${first.message}`, { code: 'unprocessable', diagnostics, ...more });
 }

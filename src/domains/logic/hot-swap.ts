@@ -51,9 +51,10 @@ export function programUsedUp(program: Program, read: StoreReader, terms: Terms)
 function pass(program: Program, units: ReadonlySet<string>, read: StoreReader, terms: Terms, wayOut?: string) {
   const { site, name } = program.metadata;
   const working = unitsAtWork(site, units, read, wayOut);
-  if (working.length === 0) return undefined;
+  const [first] = working;
+  if (!first) return undefined;
   const { hotSwapOverride, ...status } = program.status;
-  if (!hotSwapOverride || terms.remainingMs(hotSwapOverride) === 0) throw working[0].refusal;
+  if (!hotSwapOverride || terms.remainingMs(hotSwapOverride) === 0) throw first.refusal;
   return { status, use: { user: name, units: working.map(({ unit }) => unit), reason: hotSwapOverride.reason } };
 }
 

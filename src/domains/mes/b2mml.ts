@@ -2,6 +2,7 @@
  * The MES bodies as B2MML (contract 1, Rules 6; decisions Q-MES-28): the four exchange categories of ISA-95 in the contract
  * form, and as the operations messages of B2MML V7 in the MESA form, whose element order the official schemas prescribe.
  */
+import { assert } from '../../platform/base/assert.js';
 import type { Format } from '../../platform/http/negotiate.js';
 import { element, required, text, type XmlElement } from '../../platform/http/xml.js';
 import type { EquipmentStatus, ProductDefinition, WorkOrder } from './dto.js';
@@ -231,6 +232,7 @@ function productionResponse(record: ProductionContent): XmlElement {
 
 function operationsResponse(record: ProductionContent): XmlElement {
   const state = record.recordPhase === 'Finalized' ? 'Closed' : STATE_IN_MESA[record.state];
+  assert(state !== undefined, 'a record has the state of a batch');
   const materials = [...record.materialInputs.map((move) => ({ ...move, use: 'Consumed' })), ...record.materialOutputs.map((move) => ({ ...move, use: 'Produced' }))];
   return element(
     'OperationsResponse',

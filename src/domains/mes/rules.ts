@@ -7,24 +7,26 @@ export const AVAILABILITIES = ['available', 'inUse', 'unavailable'] as const;
 export type Availability = (typeof AVAILABILITIES)[number];
 
 /** Contract 1, Equipment availability derivation. An empty state is that of a unit whose runtime was never seen: Idle. */
-const AVAILABILITY_OF_STATE: Readonly<Record<string, Availability>> = {
-  '': 'available',
-  Idle: 'available',
-  Complete: 'available',
-  Stopped: 'available',
-  Aborted: 'available',
-  Running: 'inUse',
-  Holding: 'inUse',
-  Held: 'inUse',
-  Pausing: 'inUse',
-  Paused: 'inUse',
-  Restarting: 'inUse',
-  Resetting: 'inUse',
-};
+const AVAILABILITY_OF_STATE: ReadonlyMap<string, Availability> = new Map(
+  Object.entries({
+    '': 'available',
+    Idle: 'available',
+    Complete: 'available',
+    Stopped: 'available',
+    Aborted: 'available',
+    Running: 'inUse',
+    Holding: 'inUse',
+    Held: 'inUse',
+    Pausing: 'inUse',
+    Paused: 'inUse',
+    Restarting: 'inUse',
+    Resetting: 'inUse',
+  } as const),
+);
 
 export function availabilityOf(state: string, allocatedTo: string): Availability {
   if (allocatedTo !== '') return 'inUse';
-  return Object.hasOwn(AVAILABILITY_OF_STATE, state) ? AVAILABILITY_OF_STATE[state] : 'unavailable';
+  return AVAILABILITY_OF_STATE.get(state) ?? 'unavailable';
 }
 
 /** A work order request after parsing; what was left out is undefined. */
@@ -42,9 +44,9 @@ export interface OrderRequest {
 }
 
 /** The request with the values that omitted fields stand for, and which fields those were. */
-export interface CompleteRequest extends Required<OrderRequest> {
+export type CompleteRequest = { readonly [Field in keyof OrderRequest]-?: NonNullable<OrderRequest[Field]> } & {
   readonly omitted: readonly string[];
-}
+};
 
 export interface RequestDefaults {
   readonly quantity: string;
@@ -99,8 +101,8 @@ function sameValue(a: string, b: string): boolean {
 
 /** Sign, digits without leading and trailing zeros, exponent: exact where binary numbers would round. */
 function decimalOf(text: string): string {
-  const [mantissa, exponent = '0'] = text.toLowerCase().split('e');
-  const [whole, fraction = ''] = mantissa.replace(/^[+-]/, '').split('.');
+  const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
+  const [whole = '', fraction = ''] = mantissa.replace(/^[+-]/, '').split('.');
   const digits = (whole + fraction).replace(/^0+/, '');
   const trimmed = digits.replace(/0+$/, '');
   if (trimmed === '') return '0';
@@ -113,8 +115,14 @@ function byName(parameters: readonly { readonly name: string; readonly value: st
 }
 
 function sameMap(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>, same: (x: string, y: string) => boolean): boolean {
-  const names = Object.keys(a);
-  return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && same(a[name], b[name]));
+  const others = new Map(Object.entries(b));
+  return (
+    Object.keys(a).length === others.size &&
+    Object.entries(a).every(([name, value]) => {
+      const other = others.get(name);
+      return other !== undefined && same(value, other);
+    })
+  );
 }
 
 /** What a work order asks of its batch. */

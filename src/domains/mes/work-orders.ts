@@ -98,8 +98,9 @@ export function completed(read: StoreReader, site: string, request: OrderRequest
 /** @throws Refusal 409 `work_order_mismatch` naming the fields that differ. */
 export function refuseDifferent(order: BatchResource, again: CompleteRequest): void {
   const fields = differingFields(order.status.workOrder?.request as unknown as CompleteRequest, again);
-  if (fields.length === 0) return;
-  throw conflict('work_order_mismatch', `work order ${again.workOrderID} exists with a different ${fields[0]}`, { field: fields[0], fields });
+  const [field] = fields;
+  if (field === undefined) return;
+  throw conflict('work_order_mismatch', `work order ${again.workOrderID} exists with a different ${field}`, { field, fields });
 }
 
 /** @throws Refusal 400 for what does not fit the recipe or the plant, 409 for a batchID in use. */

@@ -2,6 +2,7 @@
  * Conditions that the gateway judges itself: transitions of procedural charts and permissives of units. Their text is
  * parsed once.
  */
+import { inside } from '../../platform/base/assert.js';
 import type { Expression } from '../../../runtime/language/ast.js';
 import { type ConditionPart, evaluateCondition, type EvaluationScope, explainCondition } from '../../../runtime/language/evaluate.js';
 import { parseCondition } from '../../../runtime/language/parser.js';
@@ -47,7 +48,7 @@ export function missingPermissive({ permissives }: UnitSpec, link: UnitLink): Un
     const index = link.tagIndex(address);
     if (index < 0) return undefined;
     const { value, quality, atMs } = link.reading(index);
-    return atMs === 0 || quality === QUALITY.Bad ? undefined : anyOf(link.tags[index].type, value);
+    return atMs === 0 || quality === QUALITY.Bad ? undefined : anyOf(inside(link.tags, index, 'an address has the place of its tag').type, value);
   };
   return permissives.find(({ conditionST }) => {
     const expression = conditionOf(conditionST);

@@ -367,8 +367,8 @@ export class LocalLink implements UnitLink, HostedRuntime {
   /** The worker now writes the table of this plan: readers move over together with its tag list. */
   #adopt(revision: number): void {
     const loaded = this.#coming.findIndex((plan) => plan.revision === revision);
-    if (loaded < 0) return;
     const plan = this.#coming[loaded];
+    if (!plan) return;
     this.#coming = this.#coming.slice(loaded + 1);
     this.#view.adopt(plan);
     if (!this.ready && plan.revision === this.#plan.revision) {

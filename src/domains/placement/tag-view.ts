@@ -1,9 +1,13 @@
 /** The tag table of one unit runtime as its link reads it: the loaded plan, its texts, and one consistent snapshot. */
+import { inside } from '../../platform/base/assert.js';
 import { printTime } from '../../../runtime/language/time-text.js';
 import type { AlarmPlan, TagPlan, UnitPlan } from '../../../runtime/port.js';
 import { QUALITY, type QualityCode } from '../../../runtime/vocabulary/quality.js';
 import { STAT, TagTable } from '../../../runtime/vocabulary/tag-table.js';
 import type { ScanStatistics, TagReading } from './runtimes.js';
+
+/** A place is asked for by whoever took it from the tags of the plan that is read. */
+const PLACED = 'each tag of the plan has a place in its table';
 
 export class TagView {
   revision = 0;
@@ -34,10 +38,10 @@ export class TagView {
     const [values, timestamps, quality] = [new Float64Array(length), new Float64Array(length), new Uint8Array(length)];
     for (const [index, { address, type }] of plan.tags.entries()) {
       const before = goesOn ? this.tagIndex(address) : -1;
-      if (before < 0 || this.tags[before].type !== type) continue;
-      values[index] = this.#values[before];
-      timestamps[index] = this.#timestamps[before];
-      quality[index] = this.#quality[before];
+      if (before < 0 || this.tags[before]?.type !== type) continue;
+      values[index] = inside(this.#values, before, PLACED);
+      timestamps[index] = inside(this.#timestamps, before, PLACED);
+      quality[index] = inside(this.#quality, before, PLACED);
     }
     this.#lastStats = goesOn ? this.#stats.slice() : new Float64Array(0);
     this.#startsOver = false;
@@ -81,9 +85,10 @@ export class TagView {
   reading(index: number): TagReading {
     const tag = this.tags[index];
     const atMs = this.#timestamps[index];
-    const quality = this.#quality[index] as QualityCode;
-    if (atMs === 0) return { value: null, quality: QUALITY.Uncertain, atMs: 0 };
     const raw = this.#values[index];
+    const quality = this.#quality[index] as QualityCode;
+    if (!tag || atMs === undefined || raw === undefined) throw new Error(`assertion failed: ${PLACED}`);
+    if (atMs === 0) return { value: null, quality: QUALITY.Uncertain, atMs: 0 };
     switch (tag.type) {
       case 'BOOL':
         return { value: raw !== 0, quality, atMs };

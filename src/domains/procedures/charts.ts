@@ -54,8 +54,9 @@ export function phaseEnvironment(read: StoreReader, site: string, unit: string):
 /** Tags of the one template with the module type. An instance may move its bounds, so a literal is outside only when no module of the site takes it. */
 function tagsOfType(read: StoreReader, site: string, moduleType: string): TagTable | undefined {
   const templates = read.list(ControlModuleTemplate, '').filter((template) => template.spec.moduleType === moduleType);
-  if (templates.length !== 1) return undefined;
-  const [{ metadata, spec }] = templates;
+  const [template, ...others] = templates;
+  if (!template || others.length > 0) return undefined;
+  const { metadata, spec } = template;
   const resolved = resolveModule({ ...BARE_MODULE, templateRef: metadata.name }, spec, paramDefault(read));
   const instances = read.list(ControlModule, site).flatMap((module) => (module.spec.templateRef === metadata.name ? (resolvedModuleOf(read, module) ?? []) : []));
   const widened = readableTags(resolved).map(({ min, max, ...tag }) => {

@@ -267,9 +267,9 @@ export interface ElementStatus {
   readonly endedAt: string;
   /** When it entered its state, as its events say; absent in what a release before this one has kept. */
   readonly stateAt?: string;
-  readonly failure?: ElementFailure;
+  readonly failure?: ElementFailure | undefined;
   /** Holds of the root of an ad-hoc run, as of a batch. */
-  readonly holds?: readonly Hold[];
+  readonly holds?: readonly Hold[] | undefined;
   readonly commandRejection?: CommandRejection;
   /** On the root of an ad-hoc run: the command that waits to be judged; not served. */
   readonly pendingCommand?: PendingCommand;

@@ -59,7 +59,8 @@ function bindRole(role: RoleSpec, unitRole: string, entries: ReadonlyMap<string,
     return { ...bound, issue: 'TypeMismatch', message: `role ${role.name} needs a ${role.requiredType}, but ${module.name} is a ${module.moduleType || 'module without type'}` };
   }
   const matching = modules.filter((candidate) => candidate.moduleType === role.requiredType);
-  if (matching.length === 1) return { ...base, boundCM: matching[0].name, cmModuleType: matching[0].moduleType };
+  const [only] = matching;
+  if (only && matching.length === 1) return { ...base, boundCM: only.name, cmModuleType: only.moduleType };
   const unbound = { ...base, boundCM: '', cmModuleType: '' };
   if (!role.required) return unbound;
   const why = matching.length === 0 ? `the unit has no ${role.requiredType}` : `the unit has ${matching.length} modules of type ${role.requiredType}, so one must be named`;
@@ -98,7 +99,8 @@ export function unitForCapability(recipe: Pick<MasterRecipeSpec, 'equipmentRequi
   const named = recipe.equipmentRequirements.find((requirement) => requirement.capability === capability)?.defaultUnit;
   if (named) return named;
   const able = units.withCapability(capability);
-  return able.length === 1 ? able[0] : '';
+  const [only = ''] = able;
+  return able.length === 1 ? only : '';
 }
 
 /** The matrix of a recipe; `allocation` replaces the choice of units, for a batch that has named its equipment. */

@@ -125,8 +125,9 @@ function named({ kind, name, digest }: ReleasedTemplate): Omit<ReleasedTemplate,
 
 function refuseInvalid(store: Store, recipe: RecipeResource): void {
   const diagnostics = recipeProblems(store, recipe.metadata.site, recipe.spec);
-  if (diagnostics.length === 0) return;
-  throw conflict('recipe_invalid', `recipe ${recipe.metadata.name} cannot be approved: ${diagnostics[0].message}`, { diagnostics });
+  const [first] = diagnostics;
+  if (!first) return;
+  throw conflict('recipe_invalid', `recipe ${recipe.metadata.name} cannot be approved: ${first.message}`, { diagnostics });
 }
 
 /** Back to Draft with the content of an older revision, which becomes a new one (decisions Q-RECIPE-03, Q-RECIPE-09). */

@@ -58,7 +58,8 @@ export const revisionRoutes = [
     handle({ params: { site, name }, query }, { store }) {
       const v1 = revisionQuery(query, 'v1');
       const v2 = revisionQuery(query, 'v2');
-      const [before, after] = [v1, v2].map((revision) => contentOf(store, requireRevision(store, site, name, revision)));
+      const of = (revision: number) => contentOf(store, requireRevision(store, site, name, revision));
+      const [before, after] = [of(v1), of(v2)];
       return { name, v1, v2, changes: diff(before.spec, after.spec), summary: recipeChanges(before, after) };
     },
   }),

@@ -2,6 +2,7 @@
  * The consolidated record as BatchML (decisions 8.8): BatchProductionRecord in the element order of BatchML V7. Both forms are
  * the same document in another namespace; the schema is the judge of it (D-RECIPE-05).
  */
+import { assert, inside } from '../../platform/base/assert.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { element, required, series, text, type XmlElement } from '../../platform/http/xml.js';
 import { isNumberText } from '../../platform/store/fields.js';
@@ -89,7 +90,7 @@ function changes({ audit, batch }: ConsolidatedRecord): XmlElement[] {
         'Change',
         entry(write.name, 'Change', write.timestamp),
         required('RecordReference', batch.name),
-        element('PrechangeData', required('ValueString', digestIn(writes[at]))),
+        element('PrechangeData', required('ValueString', digestIn(inside(writes, at, 'a repair follows what it mends')))),
         text('Reason', 'repair of the phase history'),
       ),
     );
@@ -299,9 +300,11 @@ function sampleXml(result: ExternalResultFact): XmlElement {
 
 function dataSet({ address, unit, dataType, samples }: RecordedSeries, at: number): XmlElement {
   return series('DataSet', function* () {
-    yield* entry(`data-${at + 1}`, 'Data Set', samples[0].ts);
-    yield required('StartTime', samples[0].ts);
-    yield required('EndTime', samples[samples.length - 1].ts);
+    const [first, last] = [samples[0], samples.at(-1)];
+    assert(first && last, 'a tag without a value is no series');
+    yield* entry(`data-${at + 1}`, 'Data Set', first.ts);
+    yield required('StartTime', first.ts);
+    yield required('EndTime', last.ts);
     yield element(
       'TagSpecification',
       required('TagIndex', 1),

@@ -7,9 +7,9 @@ import { element, required, text, type XmlElement } from '../../platform/http/xm
 import { groupBy } from '../../platform/base/group-by.js';
 
 interface AnyChart {
-  readonly steps?: readonly { readonly name: string; readonly description?: string }[];
-  readonly transitions?: readonly ChartTransition[];
-  readonly divergences?: readonly { readonly name: string; readonly type: string; readonly branches?: readonly string[] }[];
+  readonly steps?: readonly { readonly name: string; readonly description?: string | undefined }[] | undefined;
+  readonly transitions?: readonly ChartTransition[] | undefined;
+  readonly divergences?: readonly { readonly name: string; readonly type: string; readonly branches?: readonly string[] | undefined }[] | undefined;
 }
 
 type End = 'Step' | 'Transition';
@@ -73,7 +73,7 @@ function linksOf(chart: AnyChart): Link[] {
 function sequenceLinks(chart: AnyChart): Link[] {
   if (branchesOf(chart, 'SimultaneousDiverge').size > 0) return [];
   const names = (chart.steps ?? []).map(({ name }) => name);
-  return names.slice(1).map((name, at) => ({ kind: 'ControlLink', from: [names[at]], fromType: 'Step', to: [name], toType: 'Step' }));
+  return names.slice(1).map((name, at) => ({ kind: 'ControlLink', from: names.slice(at, at + 1), fromType: 'Step', to: [name], toType: 'Step' }));
 }
 
 function branchesOf(chart: AnyChart, type: string): Map<string, readonly string[]> {

@@ -114,7 +114,7 @@ function written(action: 'Create' | 'Update', batch: BatchResource, spec: BatchR
         category: 'batch-record',
         target: { kind: 'BatchRecord', name, site },
         result: 'Success',
-        details: { outcome, digest, settling: conditions[0].reason, conditions },
+        details: { outcome, digest, settling: conditions[0]?.reason, conditions },
         correlationID: `record-${name}`,
       },
     ],

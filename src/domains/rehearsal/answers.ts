@@ -16,9 +16,10 @@ export interface GivenAnswer {
 export function answerTo(prompt: PendingPrompt, path: string, answers: Readonly<Record<string, string>>): GivenAnswer {
   const keys = [prompt.resultKey ?? '', `${path}/${prompt.stepName}`, path];
   const key = keys.find((candidate) => candidate !== '' && Object.hasOwn(answers, candidate));
-  if (key === undefined) return { ...canonicalAnswer(prompt, defaultResponse(prompt)), key: '', message: '' };
+  const answer = key === undefined ? undefined : answers[key];
+  if (key === undefined || answer === undefined) return { ...canonicalAnswer(prompt, defaultResponse(prompt)), key: '', message: '' };
   try {
-    return { ...canonicalAnswer(prompt, answers[key]), key, message: '' };
+    return { ...canonicalAnswer(prompt, answer), key, message: '' };
   } catch (fault) {
     if (!(fault instanceof Refusal)) throw fault;
     return { ...canonicalAnswer(prompt, defaultResponse(prompt)), key, message: `answers.${key} was not taken: ${fault.message}` };

@@ -100,8 +100,8 @@ export function hasActiveFailure(of: Failures): boolean {
 }
 
 interface Failures {
-  readonly failure?: ElementFailure;
-  readonly furtherFailures?: readonly ElementFailure[];
+  readonly failure?: ElementFailure | undefined;
+  readonly furtherFailures?: readonly ElementFailure[] | undefined;
 }
 
 /** The first cause of the hold that lasts. */

@@ -56,11 +56,17 @@ export function factsFor(store: Store, holding: Holding, equipment: string, done
   return facts(store, { ...holding, equipment }, { eventType: 'Equipment', eventSubType: 'Modification' }, done);
 }
 
+interface ModeChange {
+  readonly element: ElementRef;
+  readonly unit: string;
+  readonly previousMode: string;
+}
+
 /** Of the mode of a procedural element: who asked for it, and each element that has changed. */
 export function modeFacts(
   store: Store,
   { site, scope }: { readonly site: string; readonly scope: string },
-  changed: readonly { readonly element: ElementRef; readonly unit: string; readonly previousMode: string }[],
+  changed: readonly [ModeChange, ...ModeChange[]],
   done: Intervention,
 ): PendingFact[] {
   const [{ element, unit }] = changed;

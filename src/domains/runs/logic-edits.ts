@@ -26,7 +26,8 @@ export function editFacts(store: Store, edits: readonly OverriddenEdit[] | undef
     const told = all.slice(0, PLACES_MAX).map(({ place, from, to }) => ({ ...done, value: to, previousValue: from, message: `edit of ${subject}${ofUsers}: ${place}` }));
     const left = all.length - told.length;
     const rest = left > 0 ? [{ ...done, value: '', previousValue: '', message: `edit of ${subject}${ofUsers}: ${left} more places, see the audit record` }] : [];
-    return [...told, ...rest].flatMap((each) => equipmentFacts(store, site, unit, users.length === 1 ? users[0] : '', each));
+    const [only = ''] = users;
+    return [...told, ...rest].flatMap((each) => equipmentFacts(store, site, unit, users.length === 1 ? only : '', each));
   });
 }
 

@@ -86,8 +86,8 @@ function search(wanted: string, kinds: ReadonlySet<string>, only: string | undef
 /** By its name, by `module.tag`, or by its address, which a device tag has for itself. */
 function tagMatch({ descriptor: { address, name, unit, controlModule }, site, path }: TagEntry, wanted: string): Ranked[] {
   const texts = [name, path, address].map((text) => text.toLowerCase());
-  const at = texts.findIndex((text) => text.includes(wanted));
-  if (at < 0) return [];
+  const found = texts.find((text) => text.includes(wanted));
+  if (found === undefined) return [];
   const page = `/api/v1/sites/${encodeURIComponent(site)}/units/${encodeURIComponent(unit)}/tags/${encodeURIComponent(address)}`;
-  return [{ rank: rankOfName(texts[at], wanted), found: { kind: TAG, site, name: address, title: controlModule, path: page, match: at === 0 ? 'name' : 'address' } }];
+  return [{ rank: rankOfName(found, wanted), found: { kind: TAG, site, name: address, title: controlModule, path: page, match: found === texts[0] ? 'name' : 'address' } }];
 }

@@ -74,10 +74,10 @@ export class SearchIndex {
     const found: Ranked[] = [];
     for (const kind of kinds) {
       for (const entry of this.#entries.get(kind.kind)?.values() ?? []) {
-        const at = entry.texts.findIndex(({ text }) => text.includes(wanted));
-        if (at < 0 || !isVisible(kind, entry.site, entry.name)) continue;
-        const { member, text } = entry.texts[at];
-        found.push({ rank: member === 'name' ? rankOfName(text, wanted) : at === 1 && entry.title !== '' ? 3 : 4, found: foundOf(entry, member) });
+        const hit = entry.texts.find(({ text }) => text.includes(wanted));
+        if (!hit || !isVisible(kind, entry.site, entry.name)) continue;
+        const { member, text } = hit;
+        found.push({ rank: member === 'name' ? rankOfName(text, wanted) : hit === entry.texts[1] && entry.title !== '' ? 3 : 4, found: foundOf(entry, member) });
       }
     }
     return found;
@@ -107,11 +107,11 @@ function keyOf({ metadata: { site, name } }: Resource): string {
 function entryOf(kind: Kind, { metadata: { site, name, labels }, spec }: Resource): Entry {
   const members = Object.entries((kind.redact?.(spec) ?? spec) as object).filter(isText);
   const title = TITLES.map((member) => members.find(([key]) => key === member)).find((member) => member !== undefined);
-  const texts = [
+  const texts: (readonly [member: string, text: string])[] = [
     ['name', name],
     ...(title ? [title] : []),
     ...members.filter((member) => member !== title),
-    ...Object.entries(labels).map(([key, value]) => [`labels.${key}`, value]),
+    ...Object.entries(labels).map(([key, value]) => [`labels.${key}`, value] as const),
   ];
   return { kind, site, name, title: title?.[1] ?? '', texts: texts.map(([member, text]) => ({ member, text: text.toLowerCase() })) };
 }

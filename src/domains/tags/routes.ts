@@ -92,7 +92,8 @@ export const tagRoutes = [
     exists: ({ site, cm }, deps) => requireModule(deps, site, cm),
     handle: ({ params: { site, cm } }, deps) => {
       const entries = deps.catalog.ofModule(site, cm);
-      if (entries.length > 0) reachable(deps.runtimes, site, entries[0].descriptor.unit);
+      const [first] = entries;
+      if (first) reachable(deps.runtimes, site, first.descriptor.unit);
       return rendered(withValues(entries, deps.runtimes));
     },
   }),

@@ -54,17 +54,17 @@ export class LinkTagSource implements TagSource {
 
   valueJson(index: number): string {
     this.#read(index);
-    return this.#json[index];
+    return this.#json[index] ?? 'null';
   }
 
   qualityWord(index: number): string {
     this.#read(index);
-    return this.#quality[index];
+    return this.#quality[index] ?? 'Uncertain';
   }
 
   timestampMs(index: number): number {
     this.#read(index);
-    return this.#atMs[index];
+    return this.#atMs[index] ?? 0;
   }
 
   /** The hub asks for value, quality and time of one tag in a row: one reading serves the three. */
@@ -79,7 +79,7 @@ export class LinkTagSource implements TagSource {
       this.#values[index] = value;
       this.#json[index] = JSON.stringify(servedValue(value));
     }
-    this.#quality[index] = QUALITY_WORDS[quality];
+    this.#quality[index] = QUALITY_WORDS[quality] ?? 'Bad';
     this.#atMs[index] = atMs;
   }
 }

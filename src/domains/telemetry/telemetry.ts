@@ -3,6 +3,7 @@
  * holds for each tag, alarm and state the topic with its last word. A deleted or forgotten alarm leaves a tombstone, an empty
  * retained message, so that nobody who connects later takes it for one that is there.
  */
+import { assert } from '../../platform/base/assert.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { guarded, guardedPromise } from '../../platform/base/guarded.js';
 import type { MqttPublisher } from '../../platform/mqtt/publisher.js';
@@ -141,6 +142,7 @@ export class Telemetry {
   /** An ended batch keeps its last state; a removed object leaves a tombstone. */
   #state({ site, key, frame }: ChannelEvent): void {
     const [kind, , name] = key.split('/');
+    assert(kind !== undefined && name !== undefined, 'the key of a state is kind, site and name');
     const topic = this.#topic(site, 'states', kind, name);
     this.#hold(topic, typeof frame.type === 'string' ? JSON.stringify(frame) : '');
   }
@@ -155,11 +157,13 @@ export class Telemetry {
       source.refresh();
       for (let index = portion; index < topics.length; index += PORTIONS) {
         const now = `${source.valueJson(index)},"quality":"${source.qualityWord(index)}"`;
-        if (now === sent[index] && nowMs - sentAtMs[index] < tagRefreshMs) continue;
+        if (now === sent[index] && nowMs - (sentAtMs[index] ?? 0) < tagRefreshMs) continue;
+        const topic = topics[index];
+        assert(topic !== undefined, 'each tag of a unit has its topic');
         sent[index] = now;
         sentAtMs[index] = nowMs;
         const atMs = source.timestampMs(index);
-        publisher.set(topics[index], `${heads[index]},"value":${now},"ts":${atMs === 0 ? 'null' : `"${timestamp(atMs)}"`}}`, 0);
+        publisher.set(topic, `${heads[index]},"value":${now},"ts":${atMs === 0 ? 'null' : `"${timestamp(atMs)}"`}}`, 0);
       }
     }
   }

@@ -131,14 +131,13 @@ class ImageList {
   find(address: string): { readonly image: number; readonly channel: number } | undefined {
     const module = ioModuleOf(address);
     if (module === '') return undefined;
-    let image = this.plans.findIndex((plan) => plan.module === module);
-    if (image < 0) {
-      const plan = this.#source(module);
-      if (!plan) return undefined;
-      image = this.plans.push(plan) - 1;
-    }
+    const known = this.plans.find((plan) => plan.module === module);
+    const plan = known ?? this.#source(module);
+    if (!plan) return undefined;
+    if (!known) this.plans.push(plan);
+    const image = this.plans.indexOf(plan);
     const name = address.slice(module.length + 1);
-    const channel = this.plans[image].channels.findIndex((candidate) => candidate.address === name || candidate.name === name);
+    const channel = plan.channels.findIndex((candidate) => candidate.address === name || candidate.name === name);
     return channel < 0 ? undefined : { image, channel };
   }
 }

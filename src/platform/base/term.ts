@@ -16,7 +16,7 @@ export interface Term {
 /** `term` is absent in data of 0.1.0: it is judged by its instant when it is loaded, and by elapsed time from then on. */
 export interface Ending {
   readonly until: string;
-  readonly term?: Term;
+  readonly term?: Term | undefined;
 }
 
 export class Terms {

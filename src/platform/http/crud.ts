@@ -70,11 +70,13 @@ export interface CrudOptions<Spec, Status, Deps extends CrudDeps = CrudDeps> {
    * Filters of the list by its query, whose parameters are kept in the link to the next page. `among`: those that an index
    * has found for the question, sorted by name, where there is one; the filter is asked of them as well.
    */
-  readonly filter?: {
-    readonly query?: v.ObjectEntries;
-    readonly reads: (query: Query) => (resource: Resource<Spec, Status>) => boolean;
-    readonly among?: (query: Query, store: Store, site: string) => readonly Resource<Spec, Status>[] | undefined;
-  };
+  readonly filter?:
+    | {
+        readonly query?: v.ObjectEntries;
+        readonly reads: (query: Query) => (resource: Resource<Spec, Status>) => boolean;
+        readonly among?: (query: Query, store: Store, site: string) => readonly Resource<Spec, Status>[] | undefined;
+      }
+    | undefined;
   /** Step 10 of the order of evaluation, per verb (`production_mode`). */
   readonly barrier?: Partial<Record<Verb, (params: Readonly<Record<string, string>>, deps: Deps, caller: Caller) => void>>;
   /** Step 15: the state of the resource forbids it (409), or its members do. Runs after If-Match. */

@@ -34,8 +34,8 @@ export interface Actor {
   readonly accountId: string;
   readonly displayName: string;
   readonly actorType: (typeof ACTOR_TYPES)[number];
-  readonly component?: string;
-  readonly sourceIP?: string;
+  readonly component?: string | undefined;
+  readonly sourceIP?: string | undefined;
 }
 
 /** What happened, as whoever did it tells it. */

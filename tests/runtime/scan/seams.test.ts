@@ -85,7 +85,7 @@ const SEAMS: Readonly<Record<string, Broken>> = {
   'the load of a plan whose table is too short': { plan: counted('broken', { table: new SharedArrayBuffer(8) }) },
   'a plan whose tag names a channel that its image does not have': {
     plan: counted('broken', {
-      images: [image('io', 'level', 'flow'), image('other', 'speed')],
+      images: [image('io', 'level input', 'flow input'), image('other', 'speed input')],
       tags: [{ address: 'n.raw', network: 'n', name: 'raw', type: 'REAL', writable: false, cyclic: true, binding: { kind: 'channel', image: 0, channel: 2 } }],
     }),
   },

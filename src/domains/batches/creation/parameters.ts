@@ -35,7 +35,7 @@ export function batchParameters(recipe: MasterRecipeSpec, batch: Pick<BatchSpec,
   const quantity = scalingQuantity(recipe, batch.quantity);
   return declared.map((parameter) => {
     const at = batch.parameters.findIndex((override) => sameIdentifier(override.name, parameter.name));
-    const override = at < 0 ? undefined : batch.parameters[at].value;
+    const override = batch.parameters[at]?.value;
     const scaled = parameter.scaled && override === undefined && quantity !== undefined;
     const value = override ?? (scaled ? scaledText(parameter.value, quantity, recipe.batchSize.nominal) : parameter.value);
     checkLimits(parameter.name, value, parameter.lowValueLimit, parameter.highValueLimit, at < 0 ? parameter.name : `${field}[${at}].value`);

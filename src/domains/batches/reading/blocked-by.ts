@@ -15,6 +15,7 @@ import type { SfcStatus, TransitionReport } from '../../../../runtime/port.js';
 import { transitionKey } from '../../../../runtime/vocabulary/chart.js';
 import { QUALITY } from '../../../../runtime/vocabulary/quality.js';
 import { COMMANDS } from '../../../../runtime/vocabulary/states.js';
+import { inside } from '../../../platform/base/assert.js';
 import { groupBy } from '../../../platform/base/group-by.js';
 import type { Clock } from '../../../platform/base/clock.js';
 import type { Resource } from '../../../platform/store/resource.js';
@@ -304,9 +305,9 @@ function stepBlockers(element: Blocker['element'], step: string, transitions: re
         by: ['operate-lead'],
       },
     ];
+  const [{ unfinished } = {}] = transitions;
   const [first, ...others] = transitions.map(({ transition, conditions }) => ({ transition, conditions }));
   if (!first) return [];
-  const { unfinished } = transitions[0];
   const common = { element, step, ...first, ...(others.length > 0 ? { alternatives: others } : {}) };
   if (unfinished) return [{ ...common, reason: 'action', text: `${element.path}, step ${step}: ${unfinished}` }];
   const part = first.conditions.find(({ met }) => !met);
@@ -376,7 +377,7 @@ function partNow(part: ConditionPart, scope: EvaluationScope): ConditionPart {
   const { result } = expression ? evaluateCondition(expression, scope) : { result: 'INVALID' };
   if (!expression || result === 'INVALID' || result === 'ERROR') return part;
   const [now] = explainCondition(expression, scope);
-  return { ...now, expression: part.expression };
+  return now ? { ...now, expression: part.expression } : part;
 }
 
 /** Names of a phase chart as the gateway sees them: parameters, variables as last told, tags as they are now. */
@@ -410,12 +411,12 @@ function lowerCased(entries: Readonly<Record<string, string>>): Map<string, stri
 
 /** `<role>.<tag>`, else the address itself (decisions 2.3). */
 function tagNow(link: UnitLink, address: string, roles: Readonly<Record<string, string>>): Any | undefined {
-  const [head, ...rest] = address.split('.');
-  const role = Object.keys(roles).find((name) => name.toLowerCase() === head.toLowerCase());
-  const index = link.tagIndex(role ? [roles[role], ...rest].join('.') : address);
+  const [head = '', ...rest] = address.split('.');
+  const [, module] = Object.entries(roles).find(([name]) => name.toLowerCase() === head.toLowerCase()) ?? [];
+  const index = link.tagIndex(module === undefined ? address : [module, ...rest].join('.'));
   if (index < 0) return undefined;
   const { value, quality, atMs } = link.reading(index);
-  return atMs === 0 || quality === QUALITY.Bad ? undefined : anyOf(link.tags[index].type, value);
+  return atMs === 0 || quality === QUALITY.Bad ? undefined : anyOf(inside(link.tags, index, 'an address has the place of its tag').type, value);
 }
 
 // ---------------------------------------------------------------- parts

@@ -7,6 +7,7 @@
 import * as v from 'valibot';
 import type { Command, State } from '../../../../runtime/vocabulary/states.js';
 import { COMPLETIONS, judge } from '../../../../runtime/vocabulary/transitions.js';
+import { inside } from '../../../platform/base/assert.js';
 import type { Clock } from '../../../platform/base/clock.js';
 import { timestamp } from '../../../platform/base/clock.js';
 import type { ToldBy } from '../../../platform/http/replies.js';
@@ -56,7 +57,7 @@ type BatchResource = Resource<BatchSpec, BatchStatus>;
 /** Rounds of tree and phases until nothing moves; a command settles in as many as the tree has levels. */
 const ROUNDS_MAX = 50;
 /** Acting states that end by themselves; Running ends when the work does. */
-const RESTS_IN: Readonly<Partial<Record<State, State>>> = { ...COMPLETIONS, Running: undefined, Pausing: 'Paused' };
+const RESTS_IN: Readonly<Partial<Record<State, State | undefined>>> = { ...COMPLETIONS, Running: undefined, Pausing: 'Paused' };
 
 export function dryRun(facts: DryRunFacts, target: Resource, command: Command): DryRunVerdict {
   return target.kind === Batch.kind ? dryBatch(facts, target as BatchResource, command) : dryAdhoc(facts, target as AdhocRoot, command);
@@ -142,7 +143,7 @@ function outcome(reconciliation: ElementReconciliation, order: () => CommandRefu
     for (const node of reconciliation.tree ? walk(reconciliation.tree.root) : []) if (node.kind === 'Phase') node.state = RESTS_IN[node.state] ?? node.state;
     settle();
     const now = look();
-    if (now.every(({ state }, index) => state === after[index].state)) break;
+    if (now.every(({ state }, index) => state === after[index]?.state)) break;
     after = now;
   }
   return { accepted: true, effects: effectsOf(before, acting, after) };
@@ -158,10 +159,12 @@ function seenOf(reconciliation: ElementReconciliation): Seen[] {
   ];
 }
 
+const LOOKED = 'each look sees the same elements and units';
+
 function effectsOf(before: readonly Seen[], acting: readonly Seen[], after: readonly Seen[]): DryRunEffect[] {
   return after.flatMap(({ kind, name, path, state: to }, index) => {
-    const from = before[index].state;
-    const by = acting[index].state;
+    const from = inside(before, index, LOOKED).state;
+    const by = inside(acting, index, LOOKED).state;
     if (from === to && by === to) return [];
     return [{ kind, name, path, from, to, ...(by === from || by === to ? {} : { through: by }) }];
   });

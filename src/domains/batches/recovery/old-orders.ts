@@ -64,7 +64,7 @@ function lateOrder(resource: Resource, { command, at, by, correlationID }: Pendi
 
 function droppedOrder(resource: Resource): AuditDraft {
   const message = 'it waited as an annotation of release 0.1.0, which a request could write; give it again';
-  return rejected(resource, 'order-of-old-release', { annotation: resource.metadata.annotations[COMMAND_ANNOTATION].slice(0, 1000), message }, randomUUID());
+  return rejected(resource, 'order-of-old-release', { annotation: resource.metadata.annotations[COMMAND_ANNOTATION]?.slice(0, 1000), message }, randomUUID());
 }
 
 function rejected({ kind, metadata: { site, name } }: Resource, rule: string, details: AuditDraft['details'], correlationID: string): AuditDraft {

@@ -3,6 +3,7 @@
  * Q-RECIPE-26): everything that could stop it is found out before anything is written.
  */
 import { randomUUID } from 'node:crypto';
+import { inside } from '../../../platform/base/assert.js';
 import { conflict, invalid, missing } from '../../../platform/base/refusal.js';
 import type { Put, Store } from '../../../platform/store/store.js';
 import { Unit, type UnitStatus } from '../../plant/kind.js';
@@ -82,7 +83,7 @@ export function launch(world: LaunchWorld, site: string, order: Launch): Launche
   const [unfit] = elements.flatMap(({ spec }) => unfitElementValues(spec));
   if (unfit) throw invalid('out_of_range', 'parameterValues', `${unfit.at}: ${unfit.message}`);
   refuseUnbound(world.store, site, order.unit, elements);
-  const [top] = elements;
+  const top = inside(elements, 0, 'a launch makes its root first');
   return { root: top, puts: [...elementPuts(site, elements, order.templateRef), unitPut(site, order.unit, unit.status, root)] };
 }
 
@@ -103,7 +104,8 @@ function launchParameters(formals: readonly ParameterSpec[], given: Launch['para
   });
   for (const formal of formals) {
     const at = given.findIndex(({ name }) => sameIdentifier(name, formal.name));
-    if (at >= 0) checkValue(formal, given[at].value, `parameterValues[${at}].value`);
+    const value = given[at]?.value;
+    if (value !== undefined) checkValue(formal, value, `parameterValues[${at}].value`);
     else if (formal.required && formal.defaultValue === '')
       throw invalid('missing_parameter', 'parameterValues', `parameter ${formal.name} needs a value`, { parameter: formal.name });
   }

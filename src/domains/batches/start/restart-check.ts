@@ -97,7 +97,7 @@ interface StepWrites {
 
 /** The restarting chart; then `restartStep`, or what the active steps do again (decisions 2.4); then what follows from there. */
 function stepsAhead(spec: PhaseSpec, { sfcStatus, failure }: ElementStatus): { readonly atOnce: readonly StepWrites[]; readonly later: readonly StepWrites[] } {
-  const writes = (step: { readonly name: string; readonly actionST?: string }): StepWrites => ({ step: step.name, addresses: writtenAddresses(step) });
+  const writes = (step: { readonly name: string; readonly actionST?: string | undefined }): StepWrites => ({ step: step.name, addresses: writtenAddresses(step) });
   const restarts = spec.steps.filter(({ name }) => name.toLowerCase() === spec.restartStep.toLowerCase());
   const active = restarts.length > 0 ? restarts : spec.steps.filter(({ name }) => sfcStatus?.activeSteps.includes(name));
   const again = active.filter(({ name, rerunOnRestart, actionMode }) => restarts.length > 0 || rerunOnRestart || actionMode === 'cyclic' || failure?.step === name);

@@ -98,7 +98,7 @@ export class AdhocReconciliation extends ElementReconciliation {
   #putRoot(puts: Put[]): void {
     const { kind, metadata } = this.resource;
     const at = puts.findIndex((put) => put.kind.kind === kind && put.name === metadata.name);
-    const status = (at < 0 ? this.resource.status : puts[at].status) as ElementStatus;
+    const status = (puts[at] ?? this.resource).status as ElementStatus;
     const judged = this.takesOrder ? withoutOrder(status) : status;
     const put = {
       kind: ROOT_KINDS[kind as keyof typeof ROOT_KINDS],

@@ -2,6 +2,7 @@
  * How a procedural chart (operation, unit procedure, procedure, recipe) moves from step to step (decisions 2.2). Pure:
  * it is told the state of each step's element and which conditions are true, and says which steps to leave and enter.
  */
+import { inside } from '../../../platform/base/assert.js';
 import { type ChartTransition, type ProceduralChart, type ProceduralStep, transitionKey } from '../../../../runtime/vocabulary/chart.js';
 import type { ChartProgress } from '../../procedures/kind.js';
 import { type ChangeRefusal, type ChartChange, judgeChange } from '../../../../runtime/vocabulary/steering.js';
@@ -136,9 +137,13 @@ function read(chart: ProceduralChart): Reading {
 /** Without transitions steps run in array order; with a SimultaneousDiverge its branches (or all) start together. */
 function sequence(steps: readonly ProceduralStep[], diverges: readonly (readonly string[])[]): Reading {
   const names = steps.map((step) => step.name);
-  if (diverges.length > 0) return { entry: diverges[0].length > 0 ? diverges[0] : names, transitions: [] };
+  const [together] = diverges;
+  if (together) return { entry: together.length > 0 ? together : names, transitions: [] };
   return {
     entry: names.slice(0, 1),
-    transitions: names.slice(1).map((name, at) => ({ source: { from: names[at], to: name }, index: at, from: [names[at]], to: [name] })),
+    transitions: names.slice(1).map((name, at) => {
+      const from = inside(names, at, 'before the second step is the first');
+      return { source: { from, to: name }, index: at, from: [from], to: [name] };
+    }),
   };
 }

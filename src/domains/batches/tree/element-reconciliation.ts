@@ -390,7 +390,7 @@ export abstract class ElementReconciliation {
     if (node.kind === 'Phase') return status.outputs;
     if (node.state === 'Idle' || !('outputs' in spec)) return [];
     return spec.outputs.flatMap(({ name, type, unit, from = '' }) => {
-      const [step, output = ''] = from.split('.', 2);
+      const [step = '', output = ''] = from.split('.', 2);
       const value = this.#outputText(node, step, output);
       return value === undefined ? [] : [{ name, type, unit, value }];
     });

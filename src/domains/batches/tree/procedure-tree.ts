@@ -299,7 +299,7 @@ export class ProcedureTree {
       this.#released.delete(node.name);
       node.progress = moved(node.progress, move.leave, move.enter, move.key, node.ranMs);
       this.#moving = true;
-      const looping = move.enter.find((step) => node.progress.activations[step] > STEP_ACTIVATIONS_MAX);
+      const looping = move.enter.find((step) => (node.progress.activations[step] ?? 0) > STEP_ACTIVATIONS_MAX);
       if (looping) this.#fail(node, 'loop-limit', `step ${looping} was activated more than ${STEP_ACTIVATIONS_MAX} times`);
     } else if (move.kind === 'complete') {
       this.#enter(node, 'Complete', 'complete');
