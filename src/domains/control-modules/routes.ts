@@ -69,10 +69,10 @@ export const controlModuleRoutes = [
       if (!before || !spec) return {};
       const { store, clock } = deps;
       const { status, edits } = passModuleGate(before, spec, read, store.terms);
-      const [was, will] = [before, { spec }].map((each) => resolvedModuleOf(read, each)?.parameters ?? []);
+      const parametersOf = (each: Pick<typeof before, 'spec'>) => resolvedModuleOf(read, each)?.parameters ?? [];
       return {
         ...(status ? { status } : {}),
-        warnings: tuningLost(before.status.tuning ?? [], was, will, 'this body'),
+        warnings: tuningLost(before.status.tuning ?? [], parametersOf(before), parametersOf({ spec }), 'this body'),
         facts: editFacts(store, edits, { audit, at: timestamp(clock.wallMs()) }),
       };
     },

@@ -177,7 +177,7 @@ t.test('Q-RECIPE-18: a template is told with the recipes and templates that are 
 });
 
 t.test('Q-RECIPE-12: a batch that is open holds its recipe, and used-by says so', async (t) => {
-  const [recipe] = plant.store.list(MasterRecipe, 'demo');
+  const recipe = elementAt(plant.store.list(MasterRecipe, 'demo'), 0);
   const at = `kind=MasterRecipe&site=demo&name=${recipe.metadata.name}`;
   await plant.store.write({ puts: [{ kind: Batch, site: 'demo', name: 'b1', spec: { ...BATCH, masterRecipeRef: recipe.metadata.name, equipment: { react: 'rx101' } } }] });
   const ofBatches = async (query: string): Promise<User[]> => (await usedBy(query)).body.items.filter(({ kind }: User) => kind === 'Batch');
