@@ -256,7 +256,7 @@ export interface TransitionReport {
   readonly result: 'TRUE' | 'FALSE' | 'INVALID' | 'ERROR';
   readonly reason?: string;
   /** `now` renders the operands with their present values, for `blockedBecause`. */
-  readonly subConditions: readonly { readonly expression: string; readonly met: boolean; readonly now?: string }[];
+  readonly subConditions: readonly { readonly expression: string; readonly met: boolean; readonly now?: string | undefined }[];
 }
 
 /** Where a chart stands, as `sfcStatus` serves it. */

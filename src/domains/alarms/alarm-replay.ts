@@ -72,7 +72,9 @@ export class AlarmReplay {
   /** The next samples, oldest first; the historian counts qualities as the scan does (runtime/vocabulary/quality.ts). */
   take({ times, values, codes }: Series): void {
     for (let n = 0; n < times.length; n += 1) {
-      const [atMs, value, code] = [times[n], values[n], codes[n]];
+      const atMs = times[n];
+      const value = values[n];
+      const code = codes[n];
       if (atMs === undefined || value === undefined || code === undefined) throw new Error('assertion failed: a series has a value and a code for each of its times');
       const dtMs = this.#advance(atMs);
       const hasValue = (code & 1) === 0;

@@ -70,16 +70,8 @@ export function phaseRequests(deps: CommandDeps): PhaseRequests {
     async mtpCommand(phase, args) {
       const [service, command, procedure] = args;
       const answer = mtpOf(service);
-      await note(
-        deps,
-        phase,
-        'st-mtp-command',
-        String(service ?? '')
-          .split('/', 1)
-          .join(),
-        { service, command, ...(procedure === undefined ? {} : { procedure }) },
-        answer,
-      );
+      const [name = ''] = String(service ?? '').split('/');
+      await note(deps, phase, 'st-mtp-command', name, { service, command, ...(procedure === undefined ? {} : { procedure }) }, answer);
       return answer;
     },
     async mtpState(args) {

@@ -206,7 +206,7 @@ function valuesOf({ buffer, channels }: ImagePlan, { channels: declared }: IOMod
   const image = new ProcessImage(channels.length, buffer);
   const text = new TextDecoder();
   return channels.map(({ dataType }, slot) => {
-    if (image.sampledAtMs[slot] === 0 || image.quality[slot] === QUALITY.Bad) return declared[slot]?.initial ?? null;
-    return dataType === 'string' ? text.decode(image.getText(slot)) : (image.value[slot] ?? null);
+    if (image.sampledAtMs[slot] === 0 || image.quality[slot] === QUALITY.Bad) return declared[slot]?.initial;
+    return dataType === 'string' ? text.decode(image.getText(slot)) : image.value[slot];
   });
 }

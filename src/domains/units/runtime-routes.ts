@@ -342,7 +342,7 @@ function readTag({ site, name }: Named, address: string, link: UnitLink, { catal
   const at = link.tagIndex(catalog.find(site, name, address)?.path ?? address);
   if (at < 0) return { address, value: null, quality: 'Bad', ts: '', error: `unit ${name} has no tag ${address}` };
   const { value, quality, atMs } = link.reading(at);
-  return { address, value: servedValue(value), quality: QUALITY_WORDS[quality], ts: atMs === 0 ? '' : timestamp(atMs), error: '' };
+  return { address, value: servedValue(value), quality: QUALITY_WORDS[quality] ?? 'Bad', ts: atMs === 0 ? '' : timestamp(atMs), error: '' };
 }
 
 type WriteContext = RequestContext<Named, WriteBody>;

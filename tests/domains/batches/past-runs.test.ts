@@ -58,11 +58,11 @@ t.test('no stream tells of a run or an alarm that becomes past or comes back, an
   publishStates({ hub, store, listener: (change) => void changes.push(change) });
   forgetEndedElements({ hub, store });
   publishAlarms({ hub, store, clock });
-  const rows = [rowsOf(run), rowsOf(cleared)];
+  const rows = { run: rowsOf(run), cleared: rowsOf(cleared) };
   told.length = changes.length = 0;
   await store.write({ pasts: [run, cleared] });
-  await store.takeBack({ run: run.run, rows: rows[0], streams: [[`events/${SITE}/b1`, 1]] });
-  await store.takeBack({ run: cleared.run, rows: rows[1], streams: [] });
+  await store.takeBack({ run: run.run, rows: rows.run, streams: [[`events/${SITE}/b1`, 1]] });
+  await store.takeBack({ run: cleared.run, rows: rows.cleared, streams: [] });
   t.same([told, changes], [[], []]);
   t.ok(store.get(Batch, SITE, 'b1'));
   await store.write({ puts: [{ kind: Batch, site: SITE, name: 'b1', status: { ...store.get(Batch, SITE, 'b1')?.status, phase: 'Aborted' } }] as Put[] });

@@ -17,7 +17,7 @@ export function widened(known: ClockSpan | undefined, { from, to }: ClockSpan): 
 }
 
 /** `from` is '' before the batch has started, `to` while it runs. */
-export function wallSpan({ startedAt, endedAt, clockSpan }: { readonly startedAt: string; readonly endedAt: string; readonly clockSpan?: ClockSpan }): ClockSpan {
+export function wallSpan({ startedAt, endedAt, clockSpan }: { readonly startedAt: string; readonly endedAt: string; readonly clockSpan?: ClockSpan | undefined }): ClockSpan {
   if (startedAt === '') return { from: '', to: '' };
   const whole = widened(clockSpan, { from: startedAt, to: startedAt });
   if (endedAt === '') return { from: whole.from, to: '' };
