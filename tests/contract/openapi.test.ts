@@ -102,6 +102,16 @@ t.test('D-C-04 Q-VER-01: parameters, answers by status and refusals of a row are
   t.match(document.paths['/api/v1/mystery']?.get, { 'x-undescribed': true });
 });
 
+t.test('what is served has the members that have a default; a request may leave them out', async (t) => {
+  const Stirred = v.strictObject({ speed: v.optional(v.number(), 60), default: v.optional(v.boolean(), false), note: v.optional(v.string()) });
+  const row = route({ method: 'PUT', path: '/api/v1/stirred', action: 'tree:stir', tier: 'engineer', body: Stirred, reply: v.array(Stirred), handle: () => null });
+  const document = openApiDocument([row], INFO) as { paths: Record<string, Record<string, { requestBody: unknown; responses: Record<string, unknown> }>> };
+  const { put } = document.paths['/api/v1/stirred'] ?? {};
+  t.notMatch(put?.requestBody, { content: { 'application/json': { schema: { required: ['speed'] } } } });
+  const items = { required: ['speed', 'default'], properties: { speed: { type: 'number' }, default: { type: 'boolean' } } };
+  t.match(put?.responses['200'], { content: { 'application/json': { schema: { items } } } });
+});
+
 t.test('the client that checks answers finds what does not fit', async (t) => {
   const told = new Interface(openApiDocument(rows, INFO) as Record<string, unknown>);
   const misfit = (method: string, target: string, status: number, body?: unknown) =>

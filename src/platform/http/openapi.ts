@@ -161,7 +161,7 @@ function successes(row: RouteColumns, schemas: Components, id: string): JsonObje
       if (typeof reply !== 'string') content[JSON_MEDIA] = { schema: schemas.of(reply, 'output', `${id}${status}`) };
       else if (!row.media) content[JSON_MEDIA] = {};
       for (const type of row.media ?? []) content[type] = {};
-      if (row.formats) content['application/xml'] = {};
+      if (row.formats) content['application/xml'] = { schema: { type: 'string' } };
       return [String(status), { description: typeof reply === 'string' ? reply : status === 201 ? 'Created' : 'OK', content }];
     }),
   );
@@ -192,7 +192,8 @@ class Components {
   of(schema: GenericSchema, typeMode: 'input' | 'output', id: string): JsonObject {
     const forms = alternativesOf(schema);
     if (forms) return { anyOf: forms.map((form, at) => this.of(form, typeMode, `${id}${at}`)) };
-    const { $schema: _, $defs, ...json } = toJsonSchema(schema, { errorMode: 'ignore', typeMode, target: 'draft-2020-12' });
+    const made = toJsonSchema(schema, { errorMode: 'ignore', typeMode, target: 'draft-2020-12' }) as JsonObject;
+    const { $schema: _, $defs, ...json } = typeMode === 'output' ? (served(made) as { readonly $schema?: string; readonly $defs?: JsonObject }) : made;
     if ($defs === undefined) return json;
     const key = JSON.stringify($defs);
     const known = this.#known.get(key);
@@ -203,6 +204,26 @@ class Components {
     }
     return renamed(json, name) as JsonObject;
   }
+}
+
+const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
+const MAPS = ['properties', '$defs'];
+const ONES = ['items', 'additionalProperties', 'not'];
+
+/** Of what is served: a member that has a default is always there, and what stands in for it is nobody's concern. */
+function served(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { default: _standsIn, ...rest } = schema as JsonObject;
+  const told: Record<string, unknown> = { ...rest };
+  for (const list of LISTS) if (Array.isArray(rest[list])) told[list] = rest[list].map(served);
+  for (const one of ONES) if (rest[one] !== undefined) told[one] = served(rest[one]);
+  for (const map of MAPS) {
+    if (rest[map] !== undefined) told[map] = Object.fromEntries(Object.entries(rest[map] as JsonObject).map(([name, inner]) => [name, served(inner)]));
+  }
+  const properties = (rest.properties ?? {}) as Readonly<Record<string, JsonObject>>;
+  const required = (rest.required ?? []) as readonly string[];
+  const always = Object.keys(properties).filter((name) => required.includes(name) || 'default' in (properties[name] ?? {}));
+  return always.length > 0 ? { ...told, required: always } : told;
 }
 
 const LOCAL = '#/$defs/';

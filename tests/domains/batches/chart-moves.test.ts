@@ -218,12 +218,21 @@ t.test('CMD-16, decisions 3.2: of two commands that wait to be judged the higher
 t.test('RECIPE-04, RECIPE-05, RECIPE-06: control recipes are read; nobody but the batch controller makes one, nobody deletes one in production', async (t) => {
   const CONTROL = `${SITE}/recipes/control`;
   const batchSize = { nominal: '28', min: '', max: '', engineeringUnit: 'kg' };
-  const recipe = { parameters: [], chart: {}, templates: [], allocation: {}, batchSize, coordinationRefs: [], onPhaseFailure: 'Hold', allocationPolicy: 'AtStart' };
+  const recipe = {
+    parameters: [],
+    chart: { steps: [], transitions: [], divergences: [] },
+    templates: [],
+    allocation: {},
+    batchSize,
+    coordinationRefs: [],
+    onPhaseFailure: 'Hold',
+    allocationPolicy: 'AtStart',
+  };
   const facts = { batch: 'b-1', batchID: 'B1', masterRecipe: 'resin-a', masterRevision: 1, productID: 'RESIN-A', version: '1.0.0', formulaName: 'standard', digest: 'd' };
   await store.write({ puts: [{ kind: ControlRecipe, site: 'demo', name: 'b-1', spec: { ...facts, recipe } } as unknown as Put] });
   t.match((await lead.get(CONTROL)).body, [{ name: 'b-1', batch: 'b-1' }]);
   const { body } = await lead.get(`${CONTROL}/b-1`);
-  t.match(body, { name: 'b-1', ...facts, createdAt: /Z$/, spec: { parameters: [], chart: {}, templates: [], allocation: {}, batchSize } });
+  t.match(body, { name: 'b-1', ...facts, createdAt: /Z$/, spec: { parameters: [], chart: { steps: [] }, templates: [], allocation: {}, batchSize } });
   t.equal((await admin.post(CONTROL, { name: 'b-2' })).status, 405);
   t.equal((await admin.put(`${CONTROL}/b-1`, { spec: {} })).status, 405);
   t.match(await admin.delete(`${CONTROL}/b-1`), { status: 403, body: { code: 'production_mode' } });
