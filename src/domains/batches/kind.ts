@@ -4,11 +4,11 @@
  */
 import * as v from 'valibot';
 import type { ToldBy } from '../../platform/http/replies.js';
-import type { BatchState, State } from '../../../runtime/vocabulary/states.js';
+import { type BatchState, STATES } from '../../../runtime/vocabulary/states.js';
 import { type Kind, named, type Reference } from '../../platform/store/kind.js';
 import type { LifeSign } from '../../platform/store/life-sign.js';
 import type { Condition } from '../../platform/store/resource.js';
-import type { ParameterValue, ElementOutput } from '../procedures/kind.js';
+import { ElementOutput, type ParameterValue } from '../procedures/kind.js';
 import type { ElementFailure } from '../runs/failures.js';
 import { type BatchStream, lastFacts, streamsOf } from '../runs/execution-log.js';
 import type { Hold } from '../runs/holds.js';
@@ -51,13 +51,14 @@ export const BatchSpec = v.strictObject({
 });
 export type BatchSpec = v.InferOutput<typeof BatchSpec>;
 
-export interface Allocation {
-  readonly capability: string;
-  readonly unit: string;
-  readonly state: 'Requested' | 'Granted' | 'Released';
+export const Allocation = v.strictObject({
+  capability: v.string(),
+  unit: v.string(),
+  state: v.picklist(['Requested', 'Granted', 'Released']),
   /** '' while the batch has the unit planned and has not asked for it (decisions 3.3, OnDemand). */
-  readonly since: string;
-}
+  since: v.string(),
+});
+export type Allocation = ToldBy<typeof Allocation>;
 
 /** Earliest and latest instant that the wall clock has shown. */
 export const ClockSpan = v.strictObject({
@@ -67,9 +68,8 @@ export const ClockSpan = v.strictObject({
 export type ClockSpan = ToldBy<typeof ClockSpan>;
 
 /** What a phase of the batch has measured or made, by its step path. */
-export interface BatchOutput extends ElementOutput {
-  readonly element: string;
-}
+export const BatchOutput = v.strictObject({ element: v.string(), ...ElementOutput.entries });
+export type BatchOutput = ToldBy<typeof BatchOutput>;
 
 export interface WorkOrderOrigin {
   /** The request as first submitted, for the comparison of a resubmission (decisions Q-MES-05). */
@@ -82,41 +82,44 @@ export const REBIND_CAUSES = ['ApplianceRestart', 'RuntimeRestart'] as const;
 export type RebindCause = (typeof REBIND_CAUSES)[number];
 
 /** What the table of decisions 3.8 does with the state an element was found in. */
-export interface RecoveredElement {
-  readonly kind: string;
-  readonly name: string;
-  readonly path: string;
-  readonly unit: string;
-  readonly found: State;
+export const RecoveredElement = v.strictObject({
+  kind: v.string(),
+  name: v.string(),
+  path: v.string(),
+  unit: v.string(),
+  found: v.picklist(STATES),
   /** `stays`; `holds`: its holding chart, then Held; `repeats`: the chart it was in, from its initial step. */
-  readonly action: 'stays' | 'holds' | 'repeats';
-}
+  action: v.picklist(['stays', 'holds', 'repeats']),
+});
+export type RecoveredElement = ToldBy<typeof RecoveredElement>;
 
-export interface RecoveredUnit {
-  readonly unit: string;
+export const RecoveredUnit = v.strictObject({
+  unit: v.string(),
   /** Last sign of life that is on record; '' when there is none. */
-  readonly lastAliveAt: string;
+  lastAliveAt: v.string(),
   /** '' until the unit is scanned again. */
-  readonly reboundAt: string;
+  reboundAt: v.string(),
   /** Between the two; by elapsed time; null while one is missing, and where it cannot be measured: another boot of the machine, and a clock that follows no server or went back. */
-  readonly gapMs: number | null;
-  readonly auditRecordRef: string;
-}
+  gapMs: v.nullable(v.number()),
+  auditRecordRef: v.string(),
+});
+export type RecoveredUnit = ToldBy<typeof RecoveredUnit>;
 
 /** The last interruption of a batch. */
-export interface RecoverySummary {
-  readonly cause: RebindCause;
+export const RecoverySummary = v.strictObject({
+  cause: v.picklist(REBIND_CAUSES),
   /** Last sign of life of what ended. */
-  readonly lastAliveAt: string;
-  readonly backAt: string;
+  lastAliveAt: v.string(),
+  backAt: v.string(),
   /** As of a unit. */
-  readonly gapMs: number | null;
-  readonly units: readonly RecoveredUnit[];
-  readonly elements: readonly RecoveredElement[];
+  gapMs: v.nullable(v.number()),
+  units: v.array(RecoveredUnit),
+  elements: v.array(RecoveredElement),
   /** When the batch had come to rest in Held because of it, and when it went on or was ended; '' before. */
-  readonly heldAt: string;
-  readonly leftAt: string;
-}
+  heldAt: v.string(),
+  leftAt: v.string(),
+});
+export type RecoverySummary = ToldBy<typeof RecoverySummary>;
 
 export interface BatchStatus {
   readonly phase: BatchState;
@@ -202,6 +205,23 @@ export const Batch: Kind<BatchSpec, BatchStatus> = {
       ...Object.entries(equipment).map(([capability, unit]): Reference => ({ path: `equipment.${capability}`, kind: 'Unit', site, name: unit, when: 'write', ownWords: true })),
     ),
 };
+
+/** As they are listed, and as a filter names them. */
+export const BATCH_STATES = [
+  'Pending',
+  'Running',
+  'Pausing',
+  'Paused',
+  'Holding',
+  'Held',
+  'Restarting',
+  'Complete',
+  'Stopping',
+  'Stopped',
+  'Aborting',
+  'Aborted',
+  'Failed',
+] as const satisfies readonly BatchState[];
 
 export const FINAL_BATCH_STATES: readonly BatchState[] = ['Complete', 'Stopped', 'Aborted', 'Failed'];
 

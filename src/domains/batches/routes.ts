@@ -22,7 +22,7 @@ import { elementsOf, refuseAtWork, removalOf, unitOf } from '../procedures/remov
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { begunAnew } from './tree/coordination.js';
 import { batchName, checkBatch, checkWorkOrderID, refuseUnchosen, withNormalTime, withRecipeDefaults } from './creation/creation.js';
-import { batchDto, batchItem } from './reading/dto.js';
+import { BatchBody as BatchView, batchDto, BatchItem, batchItem } from './reading/dto.js';
 import { BatchMessage, ExecutionEvent, PROMPT_CANCELLED, type StateEntry, streamOf } from '../runs/execution-log.js';
 import { boundOf, type FactReader, factsOf } from '../runs/facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
@@ -102,7 +102,8 @@ export const batchRoutes = [
   ...crudRoutes(batchRules, {
     read: 'read',
     write: 'operate',
-    dto: (batch, read, deps) => batchDto(batch, read, deps as BatchRouteDeps),
+    dto: (batch, read, deps: BatchRouteDeps) => batchDto(batch, read, deps),
+    reply: BatchView,
     only: ['read'],
     derives: true,
   }),
@@ -112,7 +113,7 @@ export const batchRoutes = [
     action: 'batch:list',
     tier: 'read',
     query: parameters({ ...LIST, ...LIST_QUERY }),
-    reply: 'array, sorted by name',
+    reply: v.array(BatchItem),
     summary: 'List batches; query state, search, name, order (name, recent), limit, cursor',
     handle: ({ params, path, query }, deps) =>
       listReply(
@@ -130,6 +131,8 @@ export const batchRoutes = [
     action: 'batch:create',
     tier: 'operate',
     body: BatchBody,
+    reply: BatchView,
+    errors: { 409: ['batch_id_in_use', 'already_exists', 'recipe_not_effective'] },
     summary: 'Create a batch; it waits in Pending for an operator',
     audit: { action: 'Create', category: 'batch' },
     exists: ({ site }, { store }) => void requireSite(store, site),
@@ -162,6 +165,8 @@ export const batchRoutes = [
     action: 'batch:update',
     tier: 'operate',
     body: BatchChange,
+    reply: BatchView,
+    errors: { 409: ['record_sealed', 'batch_started', 'batch_id_in_use', 'recipe_not_effective'] },
     summary: 'Change a pending batch; afterwards only its description',
     audit: { action: 'Update', category: 'batch', target },
     exists: here,
@@ -197,6 +202,7 @@ export const batchRoutes = [
     path: '/api/v1/sites/{site}/batches/{name}',
     action: 'batch:delete',
     tier: 'engineer',
+    errors: { 409: ['batch_started', 'record_pending', 'element_active'] },
     summary: 'Withdraw a pending batch; in development mode also remove a final one',
     audit: { action: 'Delete', category: 'batch', target },
     exists: here,

@@ -4,13 +4,14 @@ import { timestamp } from '../../platform/base/clock.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import { compareKeys, listReply, type SortKey } from '../../platform/http/paged-list.js';
 import { LIST, parameters, text } from '../../platform/http/parameters.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { routesFor } from '../../platform/http/route.js';
 import type { Put } from '../../platform/store/store.js';
 import { batchMessage, executionEvent, operatorAction } from '../runs/execution-log.js';
 import { Batch } from '../batches/kind.js';
 import { scopeOf } from '../procedures/roots.js';
 import { phasesAtWork } from '../procedures/at-work.js';
-import { Phase } from '../procedures/kind.js';
+import { PendingPrompt, Phase } from '../procedures/kind.js';
 import { promptAges } from '../procedures/prompt-ages.js';
 import { requireSite } from '../plant/kind.js';
 import { sign } from '../signatures/signature.js';
@@ -18,6 +19,22 @@ import type { ActiveStepDeps } from './active-step.js';
 import { canonicalAnswer, pendingWait, requirePhase } from './prompt-response.js';
 
 const route = routesFor<ActiveStepDeps>();
+
+const { id, unit: engUnits, ...prompt } = PendingPrompt.entries;
+/** `unit` is that of the phase; that of the value is `engUnits`. */
+const Prompt = v.strictObject({ id, phase: v.string(), unit: v.string(), batch: v.string(), batchID: v.string(), ...prompt, engUnits, ageSeconds: v.number() });
+type Prompt = ToldBy<typeof Prompt>;
+
+const PromptAnswer = v.strictObject({
+  ok: v.literal(true),
+  phase: v.string(),
+  promptID: v.string(),
+  response: v.string(),
+  /** SHA-256 (hex) of the signature. */
+  signature: v.string(),
+  auditRecordRef: v.string(),
+});
+type PromptAnswer = ToldBy<typeof PromptAnswer>;
 
 /** The longest waiting first. */
 const promptKey = ({ timestamp: since, phase, id }: { readonly timestamp: string; readonly phase: string; readonly id: string }): SortKey => [since, phase, id];
@@ -28,7 +45,7 @@ export const promptRoutes = [
     path: '/api/v1/sites/{site}/prompts',
     action: 'phase:list-prompts',
     tier: 'read',
-    reply: 'array, oldest first',
+    reply: v.array(Prompt),
     query: parameters({ ...LIST, unit: text(), batch: text() }),
     summary: 'All pending prompts of the site; query unit, batch, limit, cursor',
     exists: ({ site }, { store }) => void requireSite(store, site),
@@ -37,7 +54,7 @@ export const promptRoutes = [
       const waiting = phasesAtWork(store)
         .of(params.site)
         .filter(({ spec, status }) => status.pendingPrompt && !status.answer && (ofUnit === '' || spec.unitRef === ofUnit) && (ofBatch === '' || spec.batchRef === ofBatch));
-      const items = waiting.map((phase) => {
+      const items = waiting.map((phase): Prompt => {
         const { id, unit, ...prompt } = phase.status.pendingPrompt as NonNullable<typeof phase.status.pendingPrompt>;
         const batch = store.get(Batch, params.site, phase.spec.batchRef);
         const ageSeconds = Math.floor(promptAges(store).ageMs(params.site, phase.metadata.name, { id, ...prompt }, clock) / 1000);
@@ -54,11 +71,12 @@ export const promptRoutes = [
     tier: 'operate-lead',
     reason: 'nonempty',
     body: v.strictObject({ promptID: v.string(), response: v.optional(v.string(), ''), reason: v.string() }),
-    reply: '{ok, phase, promptID, response, signature, auditRecordRef}',
+    reply: PromptAnswer,
+    errors: { 409: ['prompt_not_pending'] },
     summary: 'Answer a prompt; the answer is signed',
     audit: { action: 'PromptAcknowledge', category: 'prompt', target: ({ site, name }) => ({ kind: 'Phase', name, site }) },
     exists: ({ site, name }, { store }) => void requirePhase(store, site, name),
-    handle: async ({ params, body, caller, sourceIP, audit, correlationID }, { store, runtimes, clock, keys }) => {
+    handle: async ({ params, body, caller, sourceIP, audit, correlationID }, { store, runtimes, clock, keys }): Promise<PromptAnswer> => {
       const phase = requirePhase(store, params.site, params.name);
       const prompt = pendingWait(phase, body.promptID, 'prompt_not_pending');
       const answer = canonicalAnswer(prompt, body.response);

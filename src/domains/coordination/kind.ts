@@ -34,7 +34,8 @@ export const CoordinationBlockSpec = v.strictObject({
 });
 export type CoordinationBlockSpec = v.InferOutput<typeof CoordinationBlockSpec>;
 
-export type CoordinationPhase = 'Idle' | 'Active' | 'Satisfied' | 'TimedOut' | 'Failed';
+export const COORDINATION_PHASES = ['Idle', 'Active', 'Satisfied', 'TimedOut', 'Failed'] as const;
+export type CoordinationPhase = (typeof COORDINATION_PHASES)[number];
 
 export interface CoordinationBlockStatus {
   readonly phase: CoordinationPhase;

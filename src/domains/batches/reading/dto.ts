@@ -1,23 +1,86 @@
 /** What is served of a batch (decisions 1.7, 3.9). */
+import * as v from 'valibot';
+import { MODES } from '../../../../runtime/vocabulary/modes.js';
+import { COMMANDS, STATES } from '../../../../runtime/vocabulary/states.js';
 import { batchCommands } from '../../../../runtime/vocabulary/transitions.js';
 import { Refusal } from '../../../platform/base/refusal.js';
+import { Condition as ConditionBody, type ToldBy } from '../../../platform/http/replies.js';
+import { SITE_METADATA } from '../../../platform/store/read-body.js';
 import type { Resource } from '../../../platform/store/resource.js';
 import type { StoreReader } from '../../../platform/store/kind.js';
-import { type ParameterValue, Procedure } from '../../procedures/kind.js';
+import { ParameterValue, Procedure } from '../../procedures/kind.js';
 import { ControlRecipe, MasterRecipe, type MasterRecipeSpec } from '../../recipes/kind.js';
-import { batchBlockedBy, blockedBecause, type BlockedWorld, type Blocker } from './blocked-by.js';
+import { batchBlockedBy, blockedBecause, type BlockedWorld, Blocker } from './blocked-by.js';
 import { batchOutputs } from './batch-outputs.js';
-import { commandedIn } from '../recovery/left-commanded.js';
-import { hasActiveFailure, heldBy } from '../../runs/holds.js';
+import { Commanded, commandedIn } from '../recovery/left-commanded.js';
+import { CommandRejection } from '../../runs/command-rejection.js';
+import { ElementFailure } from '../../runs/failures.js';
+import { hasActiveFailure, heldBy, Hold } from '../../runs/holds.js';
 import { elementIndex } from '../tree/element-index.js';
-import { type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
+import { COORDINATION_PHASES } from '../../coordination/kind.js';
+import { Allocation, BATCH_STATES, BatchOutput, BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
 import { batchParameters } from '../creation/parameters.js';
-import { recoveryBody } from '../recovery/recovery.js';
+import { RecoveryBody, recoveryBody } from '../recovery/recovery.js';
 import { asShown, lookAtShown } from '../recovery/unrecovered.js';
+
+const { until: _lasts, ...cause } = Hold.entries;
+
+const ITEM = {
+  name: v.string(),
+  batchID: v.string(),
+  phase: v.picklist(BATCH_STATES),
+  mode: v.picklist(MODES),
+  masterRecipeRef: v.string(),
+  quantity: v.string(),
+  engineeringUnit: v.string(),
+  priority: v.number(),
+  description: v.string(),
+  workOrderID: v.string(),
+  lotID: v.string(),
+  units: v.array(v.string()),
+  heldInside: v.boolean(),
+  /** Its present hold; absent while it has none. */
+  heldBy: v.optional(v.strictObject(cause)),
+  blockedBecause: v.string(),
+  recordRef: v.string(),
+  recordPending: v.boolean(),
+  startedAt: v.string(),
+  endedAt: v.string(),
+  ...SITE_METADATA,
+};
+
+export const BatchItem = v.strictObject(ITEM);
+export type BatchItem = ToldBy<typeof BatchItem>;
+
+/** `commanded`: what stands commanded in its units, while it waits for an operator. */
+const RecoveryShown = v.strictObject({ ...RecoveryBody.entries, commanded: v.optional(v.array(Commanded)) });
+type RecoveryShown = ToldBy<typeof RecoveryShown>;
+
+export const BatchBody = v.strictObject({
+  ...ITEM,
+  blockedBy: v.array(Blocker),
+  recipe: v.strictObject({ name: v.string(), version: v.string(), productID: v.string(), controlRecipe: v.string() }),
+  allocations: v.array(Allocation),
+  parameterValues: v.array(ParameterValue),
+  outputs: v.array(BatchOutput),
+  /** Both '' before the start. */
+  procedure: v.strictObject({ name: v.string(), state: v.picklist(['', ...STATES]) }),
+  validCommands: v.array(v.picklist(COMMANDS)),
+  failure: v.optional(ElementFailure),
+  furtherFailures: v.optional(v.array(ElementFailure)),
+  holds: v.array(Hold),
+  commandRejection: v.optional(CommandRejection),
+  coordination: v.array(v.strictObject({ kind: v.string(), name: v.string(), phase: v.picklist(COORDINATION_PHASES) })),
+  conditions: v.array(ConditionBody),
+  /** Of a batch whose control was interrupted (decisions 3.8). */
+  recovery: v.optional(RecoveryShown),
+  spec: BatchSpec,
+});
+export type BatchBody = ToldBy<typeof BatchBody>;
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
 
-export function batchDto(stored: BatchResource, read: StoreReader, world: BlockedWorld): Record<string, unknown> {
+export function batchDto(stored: BatchResource, read: StoreReader, world: BlockedWorld): BatchBody {
   const { shown: batch, blockedBy: standing } = lookAtShown(world.store, stored);
   const { spec, status, metadata } = batch;
   const { site, name } = metadata;
@@ -56,9 +119,9 @@ export function batchDto(stored: BatchResource, read: StoreReader, world: Blocke
 }
 
 /** While it waits for an operator, with what stands commanded in its units. */
-function recoveryShown(world: BlockedWorld, { metadata: { site }, status }: BatchResource): unknown {
+function recoveryShown(world: BlockedWorld, { metadata: { site }, status }: BatchResource): RecoveryShown | undefined {
   const body = recoveryBody(status);
-  if (status.phase !== 'Held' || status.recovery?.leftAt !== '') return body;
+  if (!body || status.phase !== 'Held' || status.recovery?.leftAt !== '') return body;
   const units = status.allocations.filter(({ state }) => state === 'Granted').map(({ unit }) => unit);
   return { ...body, commanded: commandedIn(world, site, units) };
 }
@@ -73,12 +136,12 @@ function valuesAhead(recipe: MasterRecipeSpec, spec: BatchSpec): readonly Parame
   }
 }
 
-export function batchItem(batch: BatchResource, _read: StoreReader, world: BlockedWorld): Record<string, unknown> {
+export function batchItem(batch: BatchResource, _read: StoreReader, world: BlockedWorld): BatchItem {
   const { shown, blockedBy } = lookAtShown(world.store, batch);
   return itemOf(shown, blockedBy ?? batchBlockedBy(world, shown));
 }
 
-function itemOf({ spec, status, metadata }: BatchResource, blockedBy: readonly Blocker[]): Record<string, unknown> {
+function itemOf({ spec, status, metadata }: BatchResource, blockedBy: readonly Blocker[]): BatchItem {
   return {
     name: metadata.name,
     batchID: spec.batchID,

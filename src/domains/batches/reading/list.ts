@@ -8,26 +8,9 @@ import { compareKeys, type SortKey } from '../../../platform/http/paged-list.js'
 import { text, texts, word, words } from '../../../platform/http/parameters.js';
 import type { Query } from '../../../platform/http/route.js';
 import type { Resource } from '../../../platform/store/resource.js';
-import { type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
+import { BATCH_STATES, type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
-
-/** As a filter names them. */
-export const BATCH_STATES = [
-  'Pending',
-  'Running',
-  'Pausing',
-  'Paused',
-  'Holding',
-  'Held',
-  'Restarting',
-  'Complete',
-  'Stopping',
-  'Stopped',
-  'Aborting',
-  'Aborted',
-  'Failed',
-] as const satisfies readonly BatchState[];
 
 const ORDERS = ['name', 'recent'] as const;
 /** Parameters that the way on to the next page keeps. */

@@ -3,20 +3,23 @@
  * switched on by hand runs again when the appliance is back, while its batch is Held. Nothing is changed by that; it is told, to
  * whoever reads the batch before it goes on. Judged on read, by the present values.
  */
+import * as v from 'valibot';
 import { QUALITY } from '../../../../runtime/vocabulary/quality.js';
+import type { ToldBy } from '../../../platform/http/replies.js';
 import type { Store } from '../../../platform/store/store.js';
 import { ControlModule } from '../../control-modules/kind.js';
 import { resolvedModuleOf } from '../../control-modules/modules.js';
 import type { UnitRuntimes } from '../../placement/runtimes.js';
 import { unitOf } from '../../plant/unit-of.js';
 
-export interface Commanded {
-  readonly unit: string;
-  readonly controlModule: string;
-  readonly tag: string;
+export const Commanded = v.strictObject({
+  unit: v.string(),
+  controlModule: v.string(),
+  tag: v.string(),
   /** The word of the tag for TRUE. */
-  readonly value: string;
-}
+  value: v.string(),
+});
+export type Commanded = ToldBy<typeof Commanded>;
 
 export function commandedIn({ store, runtimes }: { readonly store: Store; readonly runtimes: UnitRuntimes }, site: string, units: readonly string[]): Commanded[] {
   return store.list(ControlModule, site).flatMap((module): Commanded[] => {

@@ -4,9 +4,11 @@
  * audit record with both ends of the control gap and an event that names it; the batch carries a summary of the last
  * interruption. What holds the phases is their own runtime; the batch is held here only after a restart of the appliance.
  */
+import * as v from 'valibot';
 import type { State } from '../../../../runtime/vocabulary/states.js';
 import { isFinal, RECOVERIES } from '../../../../runtime/vocabulary/transitions.js';
 import { type Clock, timestamp } from '../../../platform/base/clock.js';
+import type { ToldBy } from '../../../platform/http/replies.js';
 import { type LifeSign, newestSign, readSign, wallSign } from '../../../platform/store/life-sign.js';
 import type { Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
@@ -18,7 +20,7 @@ import { widened } from '../reading/clock-span.js';
 import { elementIndex } from '../tree/element-index.js';
 import { activeFailures } from '../../runs/holds.js';
 import { BATCH_COMPONENT } from '../tree/element-reconciliation.js';
-import { Batch, type BatchSpec, type BatchStatus, isFinalBatch, type RebindCause, type RecoveredElement, type RecoveredUnit, type RecoverySummary } from '../kind.js';
+import { Batch, type BatchSpec, type BatchStatus, isFinalBatch, type RebindCause, type RecoveredElement, type RecoveredUnit, RecoverySummary } from '../kind.js';
 import { HELD_FROM, unrecovered } from './unrecovered.js';
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
@@ -231,7 +233,13 @@ function gapText(from: string, to: string, gapMs: number | null): string {
 }
 
 /** The summary as it is served, with what an operator has to do now. */
-export function recoveryBody(status: Pick<BatchStatus, 'recovery' | 'phase' | 'failure' | 'furtherFailures'>): Record<string, unknown> | undefined {
+export const RecoveryBody = v.strictObject({
+  ...RecoverySummary.entries,
+  operator: v.strictObject({ needed: v.boolean(), command: v.optional(v.literal('Restart')), text: v.string() }),
+});
+export type RecoveryBody = ToldBy<typeof RecoveryBody>;
+
+export function recoveryBody(status: Pick<BatchStatus, 'recovery' | 'phase' | 'failure' | 'furtherFailures'>): RecoveryBody | undefined {
   const { recovery, phase } = status;
   if (!recovery) return undefined;
   const { heldAt, leftAt, ...summary } = recovery;
@@ -242,5 +250,5 @@ export function recoveryBody(status: Pick<BatchStatus, 'recovery' | 'phase' | 'f
     return { ...summary, heldAt, leftAt, operator: { needed, text } };
   }
   const text = needed ? 'Restart goes on, Stop or Abort ends it' : leftAt !== '' ? `it went on or was ended at ${leftAt}` : '';
-  return { ...summary, heldAt, leftAt, operator: { needed, ...(needed ? { command: 'Restart' } : {}), text } };
+  return { ...summary, heldAt, leftAt, operator: { needed, ...(needed ? { command: 'Restart' as const } : {}), text } };
 }
