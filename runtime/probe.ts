@@ -52,6 +52,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
       while (!stopped && core.serves(buffer)) {
         const seen = Atomics.load(header, IMAGE_HEADER.wake);
         core.woken(buffer);
+        // newer than the library of our language level
         await (Atomics as unknown as AsyncAtomics).waitAsync(header, IMAGE_HEADER.wake, seen, WAKE_WAIT_MS).value;
       }
     } finally {

@@ -24,7 +24,8 @@ export function expectsOf(schema: SettingSchema<unknown>): string {
 
 /** The form shown by `check-config` and `qualify/iq/snapshot`. */
 export function shown(schema: SettingSchema<unknown>, value: unknown): unknown {
-  return (v.getMetadata(schema) as unknown as Shown<unknown>).show(value);
+  const { show } = v.getMetadata(schema);
+  return (show as Shown<unknown>['show'])(value);
 }
 
 // ---------------------------------------------------------------- plain ones

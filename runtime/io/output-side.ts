@@ -90,7 +90,7 @@ type Carried = Pick<OutputMemory, KeptOf<typeof KEPT>>;
 const CARRIED = Object.entries(KEPT).flatMap(([field, fate]) => (fate === 'kept' ? [field as keyof Carried] : []));
 
 function carried(from: Carried): Carried {
-  return Object.fromEntries(CARRIED.map((field) => [field, from[field]])) as unknown as Carried;
+  return Object.fromEntries(CARRIED.map((field) => [field, from[field]])) as Carried;
 }
 
 const NOTHING_KNOWN: Carried = {

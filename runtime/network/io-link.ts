@@ -388,7 +388,7 @@ export class IoLink {
 
   /** What has been latched and driven, for a replay that goes on from here. */
   snapshot(): IoState {
-    return Object.fromEntries(REPLAYED.map((field) => [field, this.#memory[field].slice()])) as unknown as IoState;
+    return Object.fromEntries(REPLAYED.map((field) => [field, this.#memory[field].slice()])) as IoState;
   }
 
   restore(state: IoState): void {

@@ -128,6 +128,7 @@ class Line {
 const lines = new Map<string, { readonly framing: string; readonly opening: Promise<Line> }>();
 
 async function openLine(endpoint: SerialEndpoint): Promise<Line> {
+  // its types have the client as a function and not as a class
   const library = (await import('modbus-serial')) as unknown as { readonly default: new () => SerialClient };
   const client = new library.default();
   await client.connectRTUBuffered(endpoint.path, {

@@ -24,7 +24,7 @@ const route = routesFor<ApplyRouteDeps>();
 const One = freeMap(v.unknown());
 const Several = v.pipe(v.array(One), v.minLength(1, 'must hold at least one manifest'), v.maxLength(MANIFESTS_MAX, `must hold at most ${MANIFESTS_MAX} manifests`));
 const Body: v.GenericSchema<unknown, Record<string, unknown> | Record<string, unknown>[]> = v.lazy(
-  (input) => (Array.isArray(input) ? Several : One) as unknown as v.GenericSchema<unknown, Record<string, unknown> | Record<string, unknown>[]>,
+  (input) => (Array.isArray(input) ? Several : One) as v.GenericSchema<unknown, Record<string, unknown> | Record<string, unknown>[]>,
 );
 
 function isChangeRequest(body: unknown): boolean {

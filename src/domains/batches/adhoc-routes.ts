@@ -122,7 +122,7 @@ async function execute(context: RequestContext<Params, unknown>, deps: AdhocDeps
         result: 'Success',
         ...(reason ? { operatorReason: reason } : {}),
         details: { unit, templateRef: order.templateRef, parameterValues: order.parameterValues, timeoutSeconds: order.timeoutSeconds },
-        ...(signed ? { signature: signed.record as unknown as Record<string, unknown> } : {}),
+        ...(signed ? { signature: { ...signed.record } } : {}),
       }),
     ],
     facts: [

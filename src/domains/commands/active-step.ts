@@ -61,7 +61,7 @@ type Element = Resource<ProcedureSpec | OperationSpec | PhaseSpec, ElementStatus
 type Params = { readonly site: string; readonly name: string };
 
 export function requireElement(store: Store, kind: SteeredKind, { site, name }: Params): Element {
-  const element = store.get(KINDS[kind] as unknown as Kind<Element['spec'], ElementStatus>, site, name);
+  const element = store.get(KINDS[kind] as Kind<Element['spec'], ElementStatus>, site, name);
   if (!element) throw missing(kind, name);
   return element;
 }
@@ -92,7 +92,7 @@ export async function changeActiveStep(kind: SteeredKind, context: RequestContex
         result: 'Success',
         operatorReason: reason,
         details: { ...change, activeSteps: before, state: element.status.state, batch: element.spec.batchRef, sourceIP: context.sourceIP },
-        signature: record as unknown as Record<string, unknown>,
+        signature: { ...record },
       }),
     ],
     facts: [
@@ -181,7 +181,7 @@ function chartEffect(element: Element, change: ChartChange, { store, wake }: Act
   const outcome = steered('chart' in spec ? spec.chart : {}, status.progress ?? NO_PROGRESS, change, (step) => stepElement(store, element, step), ranMs);
   refuseUnfit(element, change, 'refusal' in outcome ? outcome.refusal : undefined);
   if ('refusal' in outcome) return { puts: [], follow: () => undefined };
-  const put = { kind: KINDS[kind as SteeredKind], site, name, status: { ...status, progress: outcome.progress, pausedAt: '' } } as unknown as Put;
+  const put: Put = { kind: KINDS[kind as SteeredKind], site, name, status: { ...status, progress: outcome.progress, pausedAt: '' } };
   return { puts: [put], follow: () => wake(site, scopeOf(store, element as never)) };
 }
 

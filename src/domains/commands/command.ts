@@ -160,7 +160,7 @@ function orderFor(
       correlationID: source.correlationID,
       ...(source.alarm === undefined ? {} : { alarm: source.alarm }),
     };
-    const put: Put = { kind: KINDS[target.kind as (typeof COMMAND_KINDS)[number]] as unknown as Put['kind'], site, name: body.name, ...ordered(target, pending) };
+    const put: Put = { kind: KINDS[target.kind as (typeof COMMAND_KINDS)[number]], site, name: body.name, ...ordered(target, pending) };
     const audit = source.audit({ target: { kind: target.kind, name: body.name, site }, result: 'Accepted', ...(reason ? { operatorReason: reason } : {}), details: { command } });
     const waiting = orderOn(target)?.pending;
     const isContested = waiting !== undefined && waiting.alarm === undefined; // what an alarm has given makes room, and is given again

@@ -23,7 +23,7 @@ export type ModeBody = v.InferOutput<typeof ModeBody>;
 
 type Element = Resource<{ readonly mode: Mode | ''; readonly stepPath: string; readonly unitRef?: string }, unknown>;
 type Moded = Kind<{ mode: Mode | '' }, unknown>;
-const KINDS = new Map<string, Moded>([ControlModule, Unit, Procedure, UnitProcedure, Operation, Phase].map((kind) => [kind.kind, kind as unknown as Moded]));
+const KINDS = new Map<string, Moded>([ControlModule, Unit, Procedure, UnitProcedure, Operation, Phase].map((kind) => [kind.kind, kind as Moded]));
 
 export const ModeAnswer = v.strictObject({
   ok: v.literal(true),
@@ -50,7 +50,7 @@ export async function setMode(
   if (!resource) throw missing(body.kind, body.name);
   const previousMode = presentMode(resource);
   const moved: [Moving, ...Moving[]] = [{ kind, resource }];
-  const work = body.kind === 'Unit' ? (resource as unknown as Resource<unknown, { activeWork: { kind: string; name: string } | null }>).status.activeWork : null;
+  const work = body.kind === 'Unit' ? (resource as Resource<unknown, { activeWork: { kind: string; name: string } | null }>).status.activeWork : null;
   const workKind = work && KINDS.get(work.kind);
   const root = workKind && store.get(workKind, site, work.name);
   if (workKind && root) moved.push({ kind: workKind, resource: root });
@@ -72,7 +72,7 @@ function presentMode(resource: Resource<{ mode: Mode | '' }, unknown>): Mode {
 function modePut(kind: Moded, resource: Resource<{ mode: Mode | '' }, unknown>, mode: Mode): Put {
   const status = resource.status as { readonly mode?: Mode };
   return {
-    kind: kind as unknown as Put['kind'],
+    kind,
     site: resource.metadata.site,
     name: resource.metadata.name,
     spec: { ...resource.spec, mode },
@@ -89,8 +89,8 @@ interface Moving {
 function factsOfMode(store: Store, site: string, moved: readonly [Moving, ...Moving[]], done: Intervention): PendingFact[] {
   const [{ resource }] = moved;
   const { name } = resource.metadata;
-  if (resource.kind === 'ControlModule') return equipmentFacts(store, site, unitOf(store, site, (resource as unknown as Resource<ControlModuleSpec>).spec), name, done);
-  const elements = moved.filter((moving) => moving.resource.kind !== 'Unit').map((moving) => moving.resource as unknown as Element);
+  if (resource.kind === 'ControlModule') return equipmentFacts(store, site, unitOf(store, site, (resource as Resource<ControlModuleSpec>).spec), name, done);
+  const elements = moved.filter((moving) => moving.resource.kind !== 'Unit').map((moving) => moving.resource as Element);
   const ofUnit = resource.kind === 'Unit' ? equipmentFacts(store, site, name, name, done) : [];
   const [asked, ...others] = elements;
   if (!asked || ofUnit.length > 0) return ofUnit;
@@ -113,7 +113,7 @@ function ancestors(store: Store, site: string, resource: Resource): Moving[] {
     const above = kind && store.get(kind, site, parent.name);
     if (!kind || !above) break;
     found.push({ kind, resource: above });
-    parent = (above.spec as unknown as { readonly parentRef?: { readonly kind: string; readonly name: string } | null }).parentRef;
+    parent = (above.spec as { readonly parentRef?: { readonly kind: string; readonly name: string } | null }).parentRef;
   }
   return found;
 }

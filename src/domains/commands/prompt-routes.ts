@@ -113,7 +113,7 @@ export const promptRoutes = [
             result: 'Success',
             operatorReason: body.reason,
             details: { promptID: prompt.id, type: prompt.type, text: prompt.text, response: answer.text, batch: phase.spec.batchRef, sourceIP },
-            signature: signature.record as unknown as Record<string, unknown>,
+            signature: { ...signature.record },
           }),
         ],
         facts: [

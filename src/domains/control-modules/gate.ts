@@ -63,7 +63,7 @@ export function passTemplateGate(template: Resource<ControlModuleTemplateSpec>, 
 export function usedUp(module: Module, read: StoreReader, terms: Terms): { readonly put: Put; readonly use: OverrideUse } | undefined {
   const { site, name } = module.metadata;
   const used = pass(module, new Set([unitOf(read, site, module.spec)]), read, terms);
-  return used && { put: { kind: ControlModule as unknown as typeof ControlModule, site, name, status: used.status } as Put, use: used.use };
+  return used && { put: { kind: ControlModule, site, name, status: used.status }, use: used.use };
 }
 
 /** Logic that comes new to a unit. @throws Refusal 409 `active_batch`. */

@@ -21,7 +21,7 @@ export type Ownership = v.InferOutput<typeof Ownership>;
 type Scalars = Record<string, string | number | boolean>;
 
 /** Options are scalars but for `ownership`, which `ownershipOf` reads. */
-export const Options = freeMap(v.union([Scalar, Ownership])) as unknown as v.GenericSchema<Scalars, Scalars>;
+export const Options = freeMap(v.union([Scalar, Ownership])) as v.GenericSchema<Scalars, Scalars>;
 
 export function ownershipOf(options: Readonly<Record<string, unknown>>): Ownership | undefined {
   const { ownership } = options;

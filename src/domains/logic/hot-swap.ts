@@ -45,7 +45,7 @@ export function passGate(
 export function programUsedUp(program: Program, read: StoreReader, terms: Terms): { readonly put: Put; readonly use: OverrideUse } | undefined {
   const { site, name } = program.metadata;
   const used = pass(program, new Set([program.spec.unitRef]), read, terms, `end that work, or arm override-hot-swap of control program ${name} with a reason`);
-  return used && { put: { kind: ControlProgram as unknown as Put['kind'], site, name, status: used.status }, use: used.use };
+  return used && { put: { kind: ControlProgram, site, name, status: used.status }, use: used.use };
 }
 
 function pass(program: Program, units: ReadonlySet<string>, read: StoreReader, terms: Terms, wayOut?: string) {

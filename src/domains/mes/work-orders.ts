@@ -97,6 +97,7 @@ export function completed(read: StoreReader, site: string, request: OrderRequest
 
 /** @throws Refusal 409 `work_order_mismatch` naming the fields that differ. */
 export function refuseDifferent(order: BatchResource, again: CompleteRequest): void {
+  // a batch keeps it and does not know its form, which is ours
   const fields = differingFields(order.status.workOrder?.request as unknown as CompleteRequest, again);
   const [field] = fields;
   if (field === undefined) return;

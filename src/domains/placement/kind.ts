@@ -17,6 +17,7 @@ export const RetainedValues: Kind<RetainedSpec, Readonly<Record<string, never>>>
   scope: 'site',
   besideSite: true,
   action: 'unit',
+  // the form of the networks is that of the runtime, which judges what it is given back
   spec: v.looseObject({ networks: v.record(v.string(), v.looseObject({})) }) as unknown as v.GenericSchema<unknown, RetainedSpec>,
   body: 'document',
   apply: { how: 'no', reason: 'retained values are written by the unit runtime' },

@@ -122,7 +122,7 @@ export function historySpan(site: string, { batch, equipment }: Pick<BatchRecord
 function signaturesIn(audit: readonly AuditRecord[]): SignedRecord[] {
   return audit.flatMap(({ signature }) => {
     if (!signature) return [];
-    const { digest: _digest, ...record } = signature as unknown as SignedRecord & { readonly digest?: string };
+    const { digest: _digest, ...record } = signature as SignedRecord & { readonly digest?: string };
     return [record];
   });
 }

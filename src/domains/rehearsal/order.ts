@@ -8,7 +8,7 @@ import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
-import type { Kind, StoreReader } from '../../platform/store/kind.js';
+import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { checkEquipment } from '../batches/creation/creation.js';
@@ -150,7 +150,7 @@ function resolved(store: Store, site: string, recipe: MasterRecipeSpec, equipmen
 }
 
 function templates(store: StoreReader, site: string): Resource[] {
-  const ofSite = [PhaseTemplate, OperationTemplate, UnitProcedureTemplate, ProcedureTemplate].flatMap((kind) => [...store.list(kind as unknown as Kind, site)]);
+  const ofSite = [PhaseTemplate, OperationTemplate, UnitProcedureTemplate, ProcedureTemplate].flatMap((kind) => [...store.list<unknown, unknown>(kind, site)]);
   const patterns = [...store.list(CoordinationBlock, site), ...store.list(SyncBarrier, site)].filter(({ spec }) => spec.batchRef === '');
   return [...ofSite, ...patterns, ...store.list(ControlModuleTemplate), ...store.list(FunctionBlockType)];
 }

@@ -27,10 +27,10 @@ interface Judged {
 }
 
 /** The next verdict replaces the last one: with `rejection` the command was refused, without it was accepted. */
-export function withVerdict<Status extends Judged>(before: Status, rejection?: CommandRejection): Status {
+export function withVerdict<Status extends Judged>(before: Status, rejection?: CommandRejection): Omit<Status, 'commandRejection'> & Judged {
   const { commandRejection: _gone, ...status } = before;
   const conditions = before.conditions.filter(({ type }) => type !== REJECTED);
-  if (!rejection) return { ...status, conditions } as unknown as Status;
+  if (!rejection) return { ...status, conditions };
   const condition: Condition = { type: REJECTED, status: 'True', reason: rejection.rule, message: rejection.message };
-  return { ...status, commandRejection: rejection, conditions: [...conditions, condition] } as unknown as Status;
+  return { ...status, commandRejection: rejection, conditions: [...conditions, condition] };
 }

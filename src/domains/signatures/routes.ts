@@ -152,7 +152,7 @@ async function followed({ store, queries, keys }: SignatureDeps, id: string): Pr
     return { spec: stored, problems: [...signatureProblems(stored, keys), ...agrees], auditRecordRef: audit?.name ?? '' };
   }
   if (!audit) throw missing('signature', id);
-  const { digest, ...record } = audit.signature as unknown as SignatureRecordSpec['record'] & { readonly digest: string };
+  const { digest, ...record } = audit.signature as SignatureRecordSpec['record'] & { readonly digest: string };
   const site = record.subject.namespace.replace(/^site-/, '');
   const target = { kind: record.subject.kind, name: record.subject.name, ...(site === '' ? {} : { site }) };
   const gone = audit.category === 'signature' ? ['it does not exist any more: this is what the audit trail tells of it'] : [];

@@ -14,7 +14,7 @@ import { type Query, rendered, type RequestContext, type Route, routesFor } from
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus, ownerOfProgram } from '../logic/kind.js';
-import { elementIndex, type ElementResource } from '../batches/tree/element-index.js';
+import { elementIndex } from '../batches/tree/element-index.js';
 import { Batch } from '../batches/kind.js';
 import { asShown } from '../batches/recovery/unrecovered.js';
 import type { LocalRuntimes } from '../placement/local-runtimes.js';
@@ -308,7 +308,7 @@ function phasesOn(store: Store, site: string, unit: string): PhaseResource[] {
 function phasesOfScope(store: Store, site: string, scope: string): PhaseResource[] {
   const index = elementIndex(store);
   const root = store.get(Batch, site, scope) ? undefined : adhocRoot(store, site, scope);
-  const elements = root ? [root as unknown as ElementResource, ...index.below(root)] : index.phasesOf(site, scope);
+  const elements = root ? [root, ...index.below(root)] : index.phasesOf(site, scope);
   return elements.filter((element): element is PhaseResource => element.kind === Phase.kind);
 }
 

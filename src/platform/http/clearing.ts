@@ -18,7 +18,7 @@ export function clearable(schema: v.GenericSchema): v.GenericSchema {
 }
 
 export function withoutDefault(schema: v.GenericSchema): v.GenericSchema {
-  const optional = schema as unknown as { readonly type: string; readonly wrapped?: v.GenericSchema };
+  const optional = schema as { readonly type: string; readonly wrapped?: v.GenericSchema };
   return optional.wrapped && (optional.type === 'optional' || optional.type === 'nullish' || optional.type === 'exact_optional') ? optional.wrapped : schema;
 }
 

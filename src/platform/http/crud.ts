@@ -424,7 +424,7 @@ type BodySchema = v.GenericSchema<unknown, Record<string, unknown>>;
 
 /** Members of a strict object, also when checks are piped after it. */
 function entriesOf(schema: v.GenericSchema): Entries | undefined {
-  const piped = schema as unknown as { readonly entries?: Entries; readonly pipe?: readonly v.GenericSchema[] };
+  const piped = schema as { readonly entries?: Entries; readonly pipe?: readonly v.GenericSchema[] };
   const first = piped.pipe?.[0];
   return piped.entries ?? (first && entriesOf(first));
 }
@@ -437,7 +437,7 @@ function bodySchema<Spec, Status>(kind: Kind<Spec, Status>, how: 'create' | 'mer
   const members = memberEntries(kind, how);
   const name = how === 'create' ? Name : v.optional(Name);
   const labels = how === 'create' ? v.optional(Labels) : LabelChange;
-  if (kind.body === 'flat') return v.strictObject({ name, ...members }) as unknown as BodySchema;
+  if (kind.body === 'flat') return v.strictObject({ name, ...members }) as BodySchema;
   const nested =
     kind.body === 'document'
       ? v.strictObject({
@@ -447,13 +447,13 @@ function bodySchema<Spec, Status>(kind: Kind<Spec, Status>, how: 'create' | 'mer
           spec: v.strictObject(members),
         })
       : v.strictObject({ name, labels, spec: v.strictObject(members) });
-  if (kind.body === 'document') return nested as unknown as BodySchema;
+  if (kind.body === 'document') return nested as BodySchema;
   const flat = v.strictObject({ name, labels, ...members });
-  return oneOf<v.GenericSchema>([nested, flat], (input) => (isNested(input) ? nested : flat)) as unknown as BodySchema;
+  return oneOf<v.GenericSchema>([nested, flat], (input) => (isNested(input) ? nested : flat)) as BodySchema;
 }
 
 function metadataSchema(name: v.GenericSchema, labels: v.GenericSchema, annotations: v.GenericSchema): v.GenericSchema {
-  return v.strictObject({ name, namespace: v.optional(v.string()), labels, annotations }) as unknown as v.GenericSchema;
+  return v.strictObject({ name, namespace: v.optional(v.string()), labels, annotations }) as v.GenericSchema;
 }
 
 function memberEntries<Spec, Status>(kind: Kind<Spec, Status>, how: 'create' | 'merge' | 'replace'): Entries {

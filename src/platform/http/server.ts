@@ -81,6 +81,7 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   }
   app.any('/*', (res, req) => gateway.serve(res, req));
   const socket = await new Promise<us_listen_socket>((resolve, reject) => {
+    // its types leave out the form with host and options
     (app.listen as unknown as ListenExclusively).call(app, options.host, options.port, LISTEN_EXCLUSIVE_PORT, (listening) => {
       if (listening) resolve(listening);
       else reject(new Error(`cannot listen on ${options.host}:${options.port}; another program uses the port, or the certificate does not load`));

@@ -27,7 +27,7 @@ export function freeMap<Value extends v.GenericSchema>(value: Value, key: KeySch
         if (result.value && read.success) Object.defineProperty(result.value, name, { value: read.output, enumerable: true, writable: true, configurable: true });
       }
       if (issues.length === 0) return result;
-      return { typed: false, value: result.value, issues: [...(result.issues ?? []), ...issues] } as unknown as typeof result;
+      return { typed: false, value: result.value, issues: [...(result.issues ?? []), ...issues] } as typeof result;
     },
   } as v.RecordSchema<KeySchema, Value, undefined>;
 }
