@@ -17,7 +17,7 @@ import { statusOfRefusal } from '../../platform/http/status.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import { companionsOf } from '../../platform/store/companions.js';
 import { writtenKeys } from '../../platform/store/envelope.js';
-import { checkReferences } from '../../platform/store/references.js';
+import { checkReferences, inOrder } from '../../platform/store/references.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { checkTexts } from '../../platform/store/texts.js';
@@ -30,6 +30,7 @@ import { type AnyKind, APPLIED_KINDS, ROUTELESS_KINDS } from './kinds.js';
 import { type Manifest, readManifest, siteOfManifest } from './manifest.js';
 import { StagedStore } from './staging.js';
 import { Site } from '../plant/kind.js';
+import type { Reference, StoreReader } from '../../platform/store/kind.js';
 
 /** Who applies: a caller behind the route, or a component such as the demo. */
 export interface ApplyActor {
@@ -103,8 +104,7 @@ export async function applyManifests(inputs: readonly unknown[], actor: ApplyAct
   const written: Written = { audits: [], facts: [] };
   const { audits, facts } = written;
   const outcomes: Outcome[] = [];
-  for (const at of inOrderOfNeed(steps)) {
-    const step = inside(steps, at, READ);
+  for (const step of inOrderOfNeed(steps, deps.store)) {
     const { index, manifest } = step;
     orRefused(
       refused,
@@ -169,39 +169,25 @@ function refusalOfAll(refused: readonly RefusedManifest[], several: boolean): Re
   return new Refusal(refusal.kind, `manifest ${index}: ${refusal.message}`, { ...refusal.context, index, errors });
 }
 
-/** Places are counted from the list of the manifests that could be read. */
-const READ = 'a place is that of a manifest that was read';
-
-/** Indices so that what is referred to comes first, whatever the order of the request; within a kind as given. */
-function inOrderOfNeed(steps: readonly Step[]): readonly number[] {
-  const keyOf = ({ kind }: AnyKind, site: string, name: string): string => `${kind}|${site}|${name}`;
-  const byKey = new Map(steps.map(({ manifest: { kind, name }, site }, index) => [keyOf(kind, site, name), index] as const));
-  const byKind = steps.map((_, index) => index).sort((a, b) => rankOf(inside(steps, a, READ)) - rankOf(inside(steps, b, READ)) || a - b);
-  const done = new Set<number>();
-  const visit = (index: number): void => {
-    if (done.has(index)) return;
-    done.add(index); // before what it needs, so that a ring ends
-    const { manifest, site } = inside(steps, index, READ);
-    for (const name of neededBy(manifest)) {
-      const needed = byKey.get(keyOf(manifest.kind, site, name));
-      if (needed !== undefined) visit(needed);
-    }
-    order.push(index);
-  };
-  const order: number[] = [];
-  for (const index of byKind) visit(index);
-  return order;
+/** What is referred to comes first, whatever the order of the request; else by kind, then as given. */
+function inOrderOfNeed<S extends Step>(steps: readonly S[], read: StoreReader): readonly S[] {
+  const byKind = steps.toSorted((a, b) => rankOf(a) - rankOf(b));
+  return inOrder(byKind, (step) => ({ kind: step.manifest.kind.kind, site: step.site, name: step.manifest.name, references: referencesOfStep(step, read) }));
 }
 
 function rankOf({ manifest: { kind } }: Step): number {
   return APPLIED_KINDS.indexOf(kind);
 }
 
-/** Names of the same kind; a spec that is not read yet may say anything. */
-function neededBy({ kind, spec }: Manifest): readonly string[] {
-  if (kind.kind === 'ControlModule') return spec.parentKind === 'ControlModule' ? [String(spec.parentName)] : [];
-  if (kind.kind !== 'FunctionBlockType' || !Array.isArray(spec.blocks)) return [];
-  return spec.blocks.map((block: unknown) => String((block as { readonly type?: unknown } | null)?.type));
+/** A spec that does not read names nothing: it is refused when its turn comes. */
+function referencesOfStep({ manifest: { kind, name, spec }, site }: Step, read: StoreReader): readonly Reference[] {
+  if (!kind.references) return [];
+  try {
+    return kind.references(decodeSpec(kind, keepMode(spec, read.get(kind, site, name)?.spec)).spec, site);
+  } catch (fault) {
+    if (fault instanceof Refusal) return [];
+    throw fault;
+  }
 }
 
 function atIndex<T>(index: number, several: boolean, work: () => T): T {

@@ -7,12 +7,11 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { Alarm } from '../alarms/kind.js';
 import { Batch } from '../batches/kind.js';
-import type { ControlModuleSpec } from '../control-modules/kind.js';
-import type { FunctionBlockTypeSpec } from '../logic/kind.js';
 import { isAdhoc } from '../procedures/roots.js';
 import { apiVersionOf } from './apply.js';
 import { FROM_DEVICE } from './from-device.js';
 import { type AnyKind, APPLIED_KINDS } from './kinds.js';
+import { inOrder, placeOf } from '../../platform/store/references.js';
 
 const METADATA = {
   name: v.string(),
@@ -50,10 +49,23 @@ export interface ExportWish {
 }
 
 export function exportManifests(read: StoreReader, wish: ExportWish): ExportedManifest[] {
-  return APPLIED_KINDS.filter((kind) => isWanted(kind, wish.kinds)).flatMap((kind) => {
-    const resources = read.list<unknown, unknown>(kind).filter((resource) => isExported(kind, resource, wish));
-    return inOrder(kind, resources).map((resource) => ofDevice(wish.deviceId, kind, manifestOf(kind, withoutOwnKeys(kind, resource), wish.status)));
-  });
+  const kinds = APPLIED_KINDS.filter((kind) => isWanted(kind, wish.kinds));
+  const wanted = kinds.flatMap((kind) => resourcesOf(read, kind).filter(({ resource }) => isExported(kind, resource, wish)));
+  return inWriteOrder(wanted).map(({ kind, resource }) => ofDevice(wish.deviceId, kind, manifestOf(kind, withoutOwnKeys(kind, resource), wish.status)));
+}
+
+interface OfKind {
+  readonly kind: AnyKind;
+  readonly resource: Resource;
+}
+
+function resourcesOf(read: StoreReader, kind: AnyKind): readonly OfKind[] {
+  return read.list<unknown, unknown>(kind).map((resource) => ({ kind, resource }));
+}
+
+/** As given, by kind and name; what is referred to comes first, so that apply takes it as it stands. */
+function inWriteOrder(resources: readonly OfKind[]): readonly OfKind[] {
+  return inOrder(resources, ({ kind, resource }) => placeOf(kind, resource));
 }
 
 /** An I/O module names a device that one box drives: another box that takes the manifest must be able to tell. */
@@ -107,36 +119,11 @@ export function manifestOf(kind: AnyKind, { metadata, spec, status }: Resource<u
   };
 }
 
-/** Within a kind by name; where resources of one kind refer to each other, what is referred to comes first. */
-function inOrder(kind: AnyKind, resources: readonly Resource<unknown, unknown>[]): readonly Resource<unknown, unknown>[] {
-  const needs = NEEDS[kind.kind];
-  if (!needs) return resources;
-  const byKey = new Map(resources.map((resource) => [`${resource.metadata.site}/${resource.metadata.name}`, resource]));
-  const done = new Set<string>();
-  const ordered: Resource<unknown, unknown>[] = [];
-  const visit = (key: string): void => {
-    const resource = byKey.get(key);
-    if (!resource || done.has(key)) return;
-    done.add(key);
-    for (const name of needs(resource.spec)) visit(`${resource.metadata.site}/${name}`);
-    ordered.push(resource);
-  };
-  for (const key of byKey.keys()) visit(key);
-  return ordered;
-}
-
-export const NEEDS: Readonly<Record<string, (spec: unknown) => readonly string[]>> = {
-  FunctionBlockType: (spec) => (spec as FunctionBlockTypeSpec).blocks.map((block) => block.type),
-  ControlModule: (spec) => ((spec as ControlModuleSpec).parentKind === 'ControlModule' ? [(spec as ControlModuleSpec).parentName] : []),
-};
-
 /** Everything that is stored and configured, for `lineside restore` (decisions Q-CHANGE-10). */
 export function backup(read: StoreReader, facts: Pick<Backup, 'createdAt' | 'version' | 'operatingMode' | 'deviceId'>): Backup {
-  const resources = APPLIED_KINDS.flatMap((kind) =>
-    inOrder(kind, read.list<unknown, unknown>(kind)).map((resource) => {
-      const manifest = manifestOf(kind, resource, true);
-      return { ...manifest, metadata: { ...manifest.metadata, uid: resource.metadata.uid } };
-    }),
-  );
+  const resources = inWriteOrder(APPLIED_KINDS.flatMap((kind) => resourcesOf(read, kind))).map(({ kind, resource }) => {
+    const manifest = manifestOf(kind, resource, true);
+    return { ...manifest, metadata: { ...manifest.metadata, uid: resource.metadata.uid } };
+  });
   return { format: 'lineside-backup/1', ...facts, resources, sha256: canonicalDigest(resources) };
 }

@@ -141,31 +141,46 @@ export class References {
   }
 }
 
+/** Where something stands, and what it names. */
+export interface Placed extends Target {
+  readonly references: readonly Reference[];
+}
+
 /**
- * The resources so that what is named comes before who names it, else in the order given. Only what must exist at a write counts:
- * everything else may come later (decisions Q-ERR-13). References in a circle keep the order given.
+ * The items so that what is named comes before who names it, else in the order given. Only what must exist at a write counts:
+ * everything else may come later (decisions Q-ERR-13). References in a circle keep the order given; of two in one place the later
+ * one is meant.
  */
-export function inOrder<R extends Resource>(resources: readonly R[], kindOf: (resource: R) => Kind): readonly R[] {
-  const byKey = new Map(resources.map((resource) => [keyOf(targetOf(resource)), resource]));
-  const seen = new Set<string>();
-  const ordered: R[] = [];
+export function inOrder<Item>(items: readonly Item[], placeOf: (item: Item) => Placed): readonly Item[] {
+  const places = items.map(placeOf);
+  const indexOf = new Map(places.map((place, index) => [keyOf(place), index]));
+  const seen = new Set<number>();
+  const ordered: Item[] = [];
   // a stack of our own: a chain of references is as long as a customer likes
-  const waiting: { readonly resource: R; readonly needs: Iterator<Reference> }[] = [];
-  const visit = (key: string): void => {
-    const resource = byKey.get(key);
-    if (!resource || seen.has(key)) return;
-    seen.add(key);
-    waiting.push({ resource, needs: referencesIn(kindOf(resource), resource)[Symbol.iterator]() });
+  const waiting: { readonly index: number; readonly needs: Iterator<Reference> }[] = [];
+  const visit = (index: number | undefined): void => {
+    if (index === undefined || seen.has(index)) return;
+    seen.add(index);
+    waiting.push({ index, needs: (places[index] as Placed).references[Symbol.iterator]() });
   };
-  for (const key of byKey.keys()) {
-    visit(key);
+  for (const index of items.keys()) {
+    visit(index);
     for (let top = waiting.at(-1); top; top = waiting.at(-1)) {
       const next = top.needs.next();
-      if (next.done) ordered.push((waiting.pop() as typeof top).resource);
-      else if (next.value.when === 'write') visit(keyOf(next.value));
+      if (!next.done) {
+        if (next.value.when === 'write') visit(indexOf.get(keyOf(next.value)));
+        continue;
+      }
+      waiting.pop();
+      ordered.push(items[top.index] as Item);
     }
   }
   return ordered;
+}
+
+/** A resource as `inOrder` takes it. */
+export function placeOf(kind: Kind, resource: Resource): Placed {
+  return { ...targetOf(resource), references: referencesIn(kind, resource) };
 }
 
 /**

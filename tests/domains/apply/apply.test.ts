@@ -7,6 +7,8 @@ import { Area } from '../../../src/domains/plant/kind.js';
 import { Phase } from '../../../src/domains/procedures/kind.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
+import { APPLIED_KINDS } from '../../../src/domains/apply/kinds.js';
+import type { Resource } from '../../../src/platform/store/resource.js';
 
 const plant = await startPlantGateway();
 t.teardown(() => plant.stop());
@@ -86,13 +88,28 @@ t.test('decisions Q-CHANGE-06: an array is one transaction; the first refusal ro
 });
 
 t.test('D-C-03: the order of an array is of no matter, and all of its errors are told', async (t) => {
+  const step = (name: string, templateKind: string, templateRef: string) => ({
+    name,
+    initial: true,
+    templateKind,
+    templateRef,
+    stepLevel: templateKind.replace('Template', ''),
+    ...(templateKind === 'UnitProcedureTemplate' ? { targetCapability: 'mix' } : {}),
+  });
   const mixed = [
     manifest('ControlModule', 'inner', { templateRef: 'tpl', parentKind: 'ControlModule', parentName: 'outer' }),
     manifest('ControlModule', 'outer', { templateRef: 'tpl', parentName: 'u-mixed' }),
     manifest('Unit', 'u-mixed', { processCellName: 'pc-mixed' }),
     manifest('ProcessCell', 'pc-mixed', { areaName: 'area-mixed' }),
     manifest('Area', 'area-mixed'),
-    manifest('ControlModuleTemplate', 'tpl', { moduleType: 'x' }, {}),
+    manifest('ControlModuleTemplate', 'tpl', { moduleType: 'x', blocks: [{ name: 'b', type: 'outer-type' }] }, {}),
+    manifest('FunctionBlockType', 'outer-type', { blocks: [{ name: 'b', type: 'middle-type' }] }, {}),
+    manifest('FunctionBlockType', 'middle-type', { blocks: [{ name: 'b', type: 'inner-type' }] }, {}),
+    manifest('FunctionBlockType', 'inner-type', { blocks: [{ name: 'b', type: 'NOT' }] }, {}),
+    manifest('MasterRecipe', 'made', { procedure: { chart: { steps: [step('all', 'UnitProcedureTemplate', 'of-operations')] } } }),
+    manifest('UnitProcedureTemplate', 'of-operations', { chart: { steps: [step('one', 'OperationTemplate', 'of-phases')] } }),
+    manifest('OperationTemplate', 'of-phases', { chart: { steps: [step('one', 'PhaseTemplate', 'stir')] } }),
+    manifest('PhaseTemplate', 'stir', { steps: [{ name: 'go', initial: true }] }),
   ];
   const applied = await apply(mixed);
   t.equal(applied.status, 200, applied.text);
@@ -101,6 +118,22 @@ t.test('D-C-03: the order of an array is of no matter, and all of its errors are
     mixed.map(({ metadata }) => [metadata.name, 'created']),
     'answered in the order of the request',
   );
+  const exported = ((await engineer.get('/api/v1/export')).body as readonly { kind: string; metadata: { name: string } }[]).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+  const inThisOrder = (...names: readonly string[]) =>
+    t.same(
+      names,
+      names.toSorted((a, b) => exported.indexOf(a) - exported.indexOf(b)),
+    );
+  t.ok(mixed.every(({ kind, metadata }) => exported.includes(`${kind} ${metadata.name}`)));
+  inThisOrder(
+    'FunctionBlockType inner-type',
+    'FunctionBlockType middle-type',
+    'FunctionBlockType outer-type',
+    'ControlModuleTemplate tpl',
+    'ControlModule outer',
+    'ControlModule inner',
+  );
+  inThisOrder('PhaseTemplate stir', 'OperationTemplate of-phases', 'UnitProcedureTemplate of-operations', 'MasterRecipe made');
   const refused = await apply([manifest('Unit', 'lost', { processCellName: 'gone' }), manifest('Area', 'fine'), manifest('ProcessCell', 'also', { areaName: 'gone' })]);
   t.match(refused, {
     status: 400,
@@ -226,6 +259,35 @@ t.test('D-AUDIT-02: every applied manifest leaves a record with before and after
   const then = plant.audits.length;
   await apply(manifest('Area', 'hall', { description: 'new' }));
   t.equal(plant.audits.length, then + 1, 'also when nothing changed');
+});
+
+t.test('Q-CHANGE-10: an export comes by kind, then by name; only what must be there before comes before', async (t) => {
+  await engineer.post('/api/v1/demo/provision');
+  const exported = (await engineer.get('/api/v1/export?site=demo&status=true')).body as readonly { kind: string; metadata: { name: string } }[];
+  /** The modules of the demo that stand below another one, and composite types inside others: what a plain list by name gets wrong. */
+  const needs = (resource: Resource): readonly string[] => {
+    const { parentKind, parentName, blocks = [] } = resource.spec as { parentKind?: string; parentName?: string; blocks?: readonly { readonly type: string }[] };
+    if (resource.kind === 'ControlModule') return parentKind === 'ControlModule' ? [String(parentName)] : [];
+    return resource.kind === 'FunctionBlockType' ? blocks.map(({ type }) => type) : [];
+  };
+  const expected = APPLIED_KINDS.flatMap((kind) => {
+    const all = new Map(plant.store.list<unknown, unknown>(kind).map((resource) => [resource.metadata.name, resource]));
+    const names = new Set<string>();
+    const take = (name: string): void => {
+      const resource = all.get(name);
+      if (!resource || names.has(name)) return;
+      for (const needed of needs(resource)) take(needed);
+      names.add(name);
+    };
+    for (const name of all.keys()) take(name);
+    return [...names].map((name) => `${kind.kind} ${name}`);
+  });
+  const found = exported.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+  t.ok(found.length > 50);
+  t.same(
+    found,
+    expected.filter((each) => found.includes(each)),
+  );
 });
 
 t.test('APPLY-12, APPLY-13: what is exported can be applied elsewhere as it is', async (t) => {

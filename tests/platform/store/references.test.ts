@@ -3,7 +3,7 @@ import t from 'tap';
 import * as v from 'valibot';
 import { Refusal } from '../../../src/platform/base/refusal.js';
 import { type Kind, type Reference, ruled } from '../../../src/platform/store/kind.js';
-import { checkReferences, inOrder, References, refuseDelete } from '../../../src/platform/store/references.js';
+import { checkReferences, inOrder, placeOf, References, refuseDelete } from '../../../src/platform/store/references.js';
 import { freshStore } from '../../support/fresh-store.js';
 
 interface TankSpec {
@@ -114,7 +114,7 @@ t.test('what an edit touches is found through all who name it in turn, each once
 
 t.test('what is named comes first, circles and all others keep their order', async (t) => {
   const { store } = await plant(t);
-  const order = () => inOrder(store.list(Tank, 's'), () => Tank as Kind).map(({ metadata }) => metadata.name);
+  const order = () => inOrder(store.list(Tank, 's'), (resource) => placeOf(Tank as Kind, resource)).map(({ metadata }) => metadata.name);
   t.same(order(), ['feed', 'mix', 'hold']);
   await store.write({ puts: [tank('feed', 'hold'), tank('alone')] });
   t.same(order().length, 4);
