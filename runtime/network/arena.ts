@@ -11,8 +11,8 @@
  */
 import { assert } from '../vocabulary/assert.js';
 import { ARRAY_NAMES, type CompiledShape, type ScanFunction } from './compile.js';
-import type { Memory } from './instance.js';
 import type { Steps } from './steps.js';
+import type { Memory } from './memory.js';
 
 /** Room a plan needs, and the beginning of a region. */
 export interface Room {

@@ -1,7 +1,8 @@
 /** Interlock bypasses in force, and the trips they let pass (D-PROG-03): the condition is still evaluated and counted. */
 import { inside } from '../vocabulary/assert.js';
 import { sameName } from './expand.js';
-import type { Instance, Memory } from './instance.js';
+import type { Instance } from './instance.js';
+import type { Memory } from './memory.js';
 
 export interface ShadowTrip {
   readonly module: string;

@@ -4,7 +4,8 @@
  */
 import { inside } from '../vocabulary/assert.js';
 import type { DeviceReset } from '../port.js';
-import type { Instance, Memory } from './instance.js';
+import type { Instance } from './instance.js';
+import type { Memory } from './memory.js';
 
 export interface ResetAnswer {
   readonly id: number;

@@ -1,8 +1,9 @@
 /** One call of a generated function, and the copies before it: what a scan and a warm-up have in common. */
 import type { Room } from './arena.js';
-import type { Memory, Run } from './instance.js';
+import type { Run } from './instance.js';
 import type { IoLink } from './io-link.js';
 import type { TextTable } from './texts.js';
+import type { Memory } from './memory.js';
 
 /** Input variables of a run: from the signals of earlier runs, and from channels. */
 export function copyInputs({ wires, channels }: Run, { S, Q }: Memory, { value, quality }: IoLink): void {

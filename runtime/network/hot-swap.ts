@@ -1,8 +1,9 @@
 /** What a new plan keeps of the old one: the state of every block whose name and type are unchanged (Q-PROG-03). */
 import { inside } from '../vocabulary/assert.js';
-import type { Instance, LoadedNetwork, Memory } from './instance.js';
+import type { Instance, LoadedNetwork } from './instance.js';
 import type { LinkedBlock } from './link.js';
 import type { BlockLayout } from './compile.js';
+import type { Memory } from './memory.js';
 
 interface Side {
   readonly memory: Memory;

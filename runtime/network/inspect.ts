@@ -4,8 +4,9 @@ import { printTime } from '../language/time-text.js';
 import type { DataType, Value } from '../vocabulary/data-types.js';
 import { QUALITY, qualityWord } from '../vocabulary/quality.js';
 import { showNumber } from './constants.js';
-import type { Instance, LoadedNetwork, Memory } from './instance.js';
+import type { Instance, LoadedNetwork } from './instance.js';
 import type { TextTable } from './texts.js';
+import type { Memory } from './memory.js';
 
 export interface PortInspection {
   readonly value: Value;

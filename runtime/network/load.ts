@@ -6,11 +6,12 @@ import type { Region, Room } from './arena.js';
 import { compileShape, layOut } from './compile.js';
 import { type Interner, readWritten } from './constants.js';
 import { sameName } from './expand.js';
-import type { Instance, LoadedNetwork, Memory, Run } from './instance.js';
+import type { Instance, LoadedNetwork, Run } from './instance.js';
 import type { IoLink } from './io-link.js';
 import { linkSteps } from './link.js';
 import type { Steps } from './steps.js';
 import type { TagSlot } from './tag-slots.js';
+import type { Memory } from './memory.js';
 
 /** Links, lays out and compiles one network; one that cannot be loaded is in Error and says why. */
 export function* loadNetwork(plan: NetworkPlan, unit: UnitPlan): Steps<Instance> {

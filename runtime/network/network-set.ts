@@ -20,7 +20,7 @@ import { readWritten, showNumber } from './constants.js';
 import { callPart, copyInputs } from './execute.js';
 import { takeOverNetwork } from './hot-swap.js';
 import { inspectNetwork, type NetworkInspection } from './inspect.js';
-import type { Instance, Memory, Run } from './instance.js';
+import type { Instance, Run } from './instance.js';
 import { type IoLink, REACH } from './io-link.js';
 import { copyMemory, type NetworkState, restoreMemory } from './network-state.js';
 import { fillMemory } from './load.js';
@@ -30,6 +30,7 @@ import { type Settlement, SettlingWrites } from './settling.js';
 import { finish, type Steps } from './steps.js';
 import type { TagSlot } from './tag-slots.js';
 import type { TextTable } from './texts.js';
+import type { Memory } from './memory.js';
 
 /** Periods the blocks see at most; the scan loop counts more as an overrun (decisions 5.1 rule 4). */
 const ELAPSED_PERIODS_MAX = 10;

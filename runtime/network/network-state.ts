@@ -8,8 +8,9 @@
 import { inside } from '../vocabulary/assert.js';
 import type { Mode } from '../vocabulary/modes.js';
 import type { ShadowTrip } from './bypass.js';
-import type { Instance, Memory, Run } from './instance.js';
+import type { Instance, Run } from './instance.js';
 import type { IoState } from './io-link.js';
+import type { Memory } from './memory.js';
 
 export interface MemoryState {
   readonly S: Float64Array;

@@ -4,9 +4,10 @@ import type { RetainedNetwork } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
 import { readWritten, showNumber } from './constants.js';
 import { sameName } from './expand.js';
-import type { Instance, Memory, RetainedSlot } from './instance.js';
+import type { Instance, RetainedSlot } from './instance.js';
 import type { TagSlot } from './tag-slots.js';
 import type { TextTable } from './texts.js';
+import type { Memory } from './memory.js';
 
 const PLACED = 'a loaded network has a slot for each block, port and variable, within the memory of its plan';
 

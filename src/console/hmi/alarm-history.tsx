@@ -7,9 +7,14 @@ import { t, word } from '../common/strings.js';
 import { momentText, readingText, unitText } from '../common/text.js';
 import { useLog } from '../common/use-log.js';
 import { SeverityMark, sourceName } from './alarm.js';
-import type { AlarmFilter } from './alarms-view.js';
 
 /** Each transition with its time and who did it, newest first; read again when the list of alarms changes. */
+/** Which alarms are looked at, in all three tabs. */
+export interface AlarmFilter {
+  readonly severity: string;
+  readonly unit: string;
+}
+
 export function AlarmHistory({ filter }: { readonly filter: AlarmFilter }) {
   const log = useLog<AlarmEvent>((cursor) => readHistory(filter, cursor), [filter.severity, filter.unit, site.value], alarms.value);
   return (

@@ -14,7 +14,7 @@ import { momentText, readingText, recordText, unitText } from '../common/text.js
 import { useSend } from '../common/use-send.js';
 import { useStill } from '../common/use-still.js';
 import { isOfNumber, isUnacknowledged, newest, SEVERITIES, SeverityMark, sourceName, urgency } from './alarm.js';
-import { AlarmHistory } from './alarm-history.js';
+import { type AlarmFilter, AlarmHistory } from './alarm-history.js';
 import { AlarmMetricsPanel } from './alarm-metrics.js';
 import { ShelveDialog } from './shelve-dialog.js';
 import type { ViewDefinition } from './view-definition.js';
@@ -37,11 +37,6 @@ const IS_SHOWN: Readonly<Record<Shown, (alarm: Alarm) => boolean>> = {
   shelved: ({ shelved }) => shelved,
   all: () => true,
 };
-
-export interface AlarmFilter {
-  readonly severity: string;
-  readonly unit: string;
-}
 
 export const alarmsView: ViewDefinition = {
   name: 'alarms',

@@ -5,8 +5,7 @@
 import type { Resource } from '../../platform/store/resource.js';
 import { onePerStore } from '../../platform/store/one-per-store.js';
 import type { Store } from '../../platform/store/store.js';
-import type { AlarmResource } from './alarm-register.js';
-import { Alarm, type AlarmSpec, type AlarmStatus } from './kind.js';
+import { Alarm, type AlarmSpec, type AlarmStatus, type AlarmResource } from './kind.js';
 
 export class AlarmIndex {
   readonly #store: Store;

@@ -8,7 +8,6 @@ import { inside } from '../../platform/base/assert.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { guardedPromise } from '../../platform/base/guarded.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
-import type { Resource } from '../../platform/store/resource.js';
 import type { Applied, Put, Store } from '../../platform/store/store.js';
 import { executionEvent, type PendingFact } from '../runs/execution-log.js';
 import { Batch } from '../batches/kind.js';
@@ -17,13 +16,10 @@ import { type AlarmEvent, alarmEvent, type AlarmFact, alarmStream } from './alar
 import { type BatchAlarmFact, batchAlarmStream } from './batch-alarms.js';
 import { alarmIndex, systemName } from './alarm-index.js';
 import { isShelved, shelfOf, unshelved } from './counts.js';
-import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus, type AlarmSpec, type AlarmStatus, SOURCE_KINDS } from './kind.js';
+import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmSpec, type AlarmStatus, SOURCE_KINDS, type AlarmResource, type DefinitionResource } from './kind.js';
 import { countPut, countsOf, raisedBy } from './numbers.js';
 import { unitsConcerned } from './sources.js';
 import type { AlarmEventWord } from './transitions.js';
-
-export type AlarmResource = Resource<AlarmSpec, AlarmStatus>;
-export type DefinitionResource = Resource<AlarmDefinitionSpec, AlarmDefinitionStatus>;
 
 export interface AlarmRegisterParts {
   readonly store: Store;

@@ -9,18 +9,19 @@ import type { AlarmGate, AlarmPlan, UnitOutbound } from '../../../runtime/port.j
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { SlicedWork } from '../../platform/base/slices.js';
-import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { phaseStates } from '../procedures/phase-states.js';
 import type { UnitLink, UnitRuntimes } from '../placement/runtimes.js';
-import { type AlarmRegister, type AlarmResource, type DefinitionResource, isAlarmOf, raisedSpec, valueText } from './alarm-register.js';
+import { type AlarmRegister, isAlarmOf, raisedSpec, valueText } from './alarm-register.js';
 import { alarmIndex } from './alarm-index.js';
-import { isActive } from './kind.js';
+import { isActive, type AlarmResource, type DefinitionResource } from './kind.js';
 import type { ExceptionCommands } from './exception-commands.js';
 import { AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus, type AlarmStatus } from './kind.js';
 import { addressOf, alarmPlan, isKnownCondition, isOnTag } from './plan.js';
 import { isArmed, sourceState, suppressionOf, unitsConcerned } from './sources.js';
 import { type AlarmTrigger, alarmTransition, moved } from './transitions.js';
+import type { Key } from '../../platform/reconcile/key.js';
 
 export interface DefinitionReconcilerParts {
   readonly store: Store;

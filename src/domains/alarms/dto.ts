@@ -5,9 +5,8 @@ import type { Terms } from '../../platform/base/term.js';
 import { flag, texts, words } from '../../platform/http/parameters.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { Query } from '../../platform/http/route.js';
-import type { AlarmResource } from './alarm-register.js';
 import { isShelved } from './counts.js';
-import { isActive } from './kind.js';
+import { isActive, type AlarmResource } from './kind.js';
 import { ALARM_ORIGINS, ALARM_SEVERITIES, ALARM_STATES, ALARM_TYPES } from './kind.js';
 
 export const AlarmBody = v.strictObject({

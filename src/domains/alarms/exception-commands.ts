@@ -5,8 +5,7 @@
  * of the alarm waits for the place, for as long as the alarm is active.
  */
 import type { Put, Store } from '../../platform/store/store.js';
-import type { AlarmResource } from './alarm-register.js';
-import { isActive } from './kind.js';
+import { isActive, type AlarmResource } from './kind.js';
 import { Alarm, type AlarmStatus, type CommandTarget, type EXCEPTION_ACTIONS } from './kind.js';
 
 export type ExceptionAction = (typeof EXCEPTION_ACTIONS)[number];

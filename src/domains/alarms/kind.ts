@@ -4,6 +4,7 @@ import { STATES } from '../../../runtime/vocabulary/states.js';
 import { NumberText, Required, Text } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Term } from '../../platform/base/term.js';
+import type { Resource } from '../../platform/store/resource.js';
 
 export const ALARM_TYPES = ['Process', 'Equipment', 'Batch', 'System', 'Safety'] as const; // decisions Q-ALARM-01
 export const ALARM_SEVERITIES = ['Low', 'Medium', 'High', 'Critical'] as const;
@@ -181,3 +182,6 @@ export const AlarmCounter: Kind<AlarmCounterSpec, Readonly<Record<string, never>
 export function isActive(state: AlarmStatus['state']): boolean {
   return state === 'ActiveUnacknowledged' || state === 'ActiveAcknowledged';
 }
+
+export type AlarmResource = Resource<AlarmSpec, AlarmStatus>;
+export type DefinitionResource = Resource<AlarmDefinitionSpec, AlarmDefinitionStatus>;

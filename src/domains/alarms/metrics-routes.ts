@@ -7,10 +7,10 @@ import { type Query, type Route, routesFor } from '../../platform/http/route.js'
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { Store } from '../../platform/store/store.js';
 import { type AlarmEvent, alarmStream } from './alarm-event.js';
-import type { AlarmResource } from './alarm-register.js';
 import { AlarmMetrics, AlarmReport, type MetricsWindow, STALE_MS } from './metrics.js';
 import { StandingThen } from './standing-then.js';
 import { unstoredAlarms } from './unstored-alarms.js';
+import type { AlarmResource } from './kind.js';
 
 export interface MetricsRouteDeps {
   readonly store: Store;

@@ -11,9 +11,8 @@ import { timestamp } from '../../platform/base/clock.js';
 import type { Terms } from '../../platform/base/term.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { AlarmEvent } from './alarm-event.js';
-import type { AlarmResource } from './alarm-register.js';
 import { isShelved } from './counts.js';
-import { isActive } from './kind.js';
+import { isActive, type AlarmResource } from './kind.js';
 import { ALARM_SEVERITIES } from './kind.js';
 import type { Standing } from './standing-then.js';
 

@@ -4,14 +4,15 @@
  */
 import type { Clock } from '../../platform/base/clock.js';
 import { Deadline } from '../../platform/base/elapsed.js';
-import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import { type AuditDraft, component } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
-import type { AlarmRegister, AlarmResource } from './alarm-register.js';
+import type { AlarmRegister } from './alarm-register.js';
 import { shelfLeftMs, unshelved } from './counts.js';
 import type { ExceptionCommands } from './exception-commands.js';
-import { Alarm, type PendingAcknowledgement } from './kind.js';
+import { Alarm, type PendingAcknowledgement, type AlarmResource } from './kind.js';
 import { acknowledgeRule, alarmTransition, moved, resolvedAtMs } from './transitions.js';
+import type { Key } from '../../platform/reconcile/key.js';
 
 const CONTROLLER = component('alarm-controller');
 /** A command waits for its judge some milliseconds; the next one asks for the place so often. */

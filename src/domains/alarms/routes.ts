@@ -16,11 +16,11 @@ import { done, ok, type Query, rendered, type Route, routesFor } from '../../pla
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { AuditTarget } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
-import type { AlarmRegister, AlarmResource } from './alarm-register.js';
+import type { AlarmRegister } from './alarm-register.js';
 import { AlarmEvent, alarmStream } from './alarm-event.js';
 import { isShelved, unshelved } from './counts.js';
 import { ALARM_FILTER, AlarmBody, alarmDto, readAlarmFilter } from './dto.js';
-import { Alarm, ALARM_SEVERITIES, ALARM_STATES } from './kind.js';
+import { Alarm, ALARM_SEVERITIES, ALARM_STATES, type AlarmResource } from './kind.js';
 import { metricsRoutes } from './metrics-routes.js';
 import { ALARM_EVENT_WORDS, shelfObstacle } from './transitions.js';
 import { unstoredAlarms } from './unstored-alarms.js';

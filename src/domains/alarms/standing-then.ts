@@ -4,8 +4,7 @@
  * any window nor one that is forgotten by now is left out.
  */
 import type { AlarmEvent } from './alarm-event.js';
-import type { AlarmResource } from './alarm-register.js';
-import { isActive } from './kind.js';
+import { isActive, type AlarmResource } from './kind.js';
 import type { AlarmSpec, AlarmState } from './kind.js';
 import { ALARM_TRANSITIONS } from './transitions.js';
 

@@ -4,7 +4,7 @@
  */
 import type { UnitOutbound } from '../../../runtime/port.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
-import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import { on, type Wake, whenPut } from '../../platform/reconcile/wakes.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -19,13 +19,14 @@ import { phasesAtWork } from '../procedures/at-work.js';
 import { Phase } from '../procedures/kind.js';
 import { ROOT_KINDS } from '../procedures/roots.js';
 import type { UnitLink } from '../placement/runtimes.js';
-import type { AlarmRegister, AlarmResource, SystemCondition } from './alarm-register.js';
+import type { AlarmRegister, SystemCondition } from './alarm-register.js';
 import { alarmIndex, systemName } from './alarm-index.js';
-import { isActive } from './kind.js';
+import { isActive, type AlarmResource } from './kind.js';
 import { Alarm } from './kind.js';
 import { APPLIANCE, APPLIANCE_TOPICS, LEDGER, phaseStillTroubled, refusalOf, SYSTEM_TOPICS, type SystemFacts, type SystemTopic, TOPICS } from './system-conditions.js';
 import { alarmTransition, moved } from './transitions.js';
 import { type UnstoredAlarms, unstoredAlarms } from './unstored-alarms.js';
+import type { Key } from '../../platform/reconcile/key.js';
 
 export interface SystemAlarmReconcilerParts {
   readonly store: Store;

@@ -4,8 +4,7 @@
  */
 import { onePerStore } from '../../platform/store/one-per-store.js';
 import type { Store } from '../../platform/store/store.js';
-import type { AlarmResource } from './alarm-register.js';
-import { Alarm } from './kind.js';
+import { Alarm, type AlarmResource } from './kind.js';
 import { guarded } from '../../platform/base/guarded.js';
 
 type Told = (alarm: AlarmResource, what: 'stands' | 'is over') => void;

@@ -1,5 +1,4 @@
 /** What wakes an alarm definition: itself, its alarms, the states it watches, and the phases of its arming gate. */
-import type { Key } from '../../platform/reconcile/loop.js';
 import { on, type Wake, whenConfigured } from '../../platform/reconcile/wakes.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -10,6 +9,7 @@ import { ControlProgram } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
 import { Phase } from '../procedures/kind.js';
 import { Alarm, AlarmDefinition } from './kind.js';
+import type { Key } from '../../platform/reconcile/key.js';
 
 export function definitionWakes(store: Store): readonly Wake[] {
   const watchers = new Watchers(store);

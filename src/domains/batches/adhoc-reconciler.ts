@@ -5,7 +5,7 @@
 import type { Command, State } from '../../../runtime/vocabulary/states.js';
 import { isFinal, RECOVERIES } from '../../../runtime/vocabulary/transitions.js';
 import type { Clock } from '../../platform/base/clock.js';
-import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import type { Store } from '../../platform/store/store.js';
 import { Unit } from '../plant/kind.js';
 import { isAvailable, unavailableText } from '../plant/unit-owner.js';
@@ -23,6 +23,7 @@ import { type Blocker, firstRefusal, type StartCondition } from './start/conditi
 import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook } from './start/equipment-conditions.js';
 import type { StartFacts } from './start/start-conditions.js';
 import { HELD_FROM, unrecovered } from './recovery/unrecovered.js';
+import type { Key } from '../../platform/reconcile/key.js';
 
 export interface AdhocSettings {
   readonly holdPropagation: HoldPropagation;

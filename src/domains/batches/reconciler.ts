@@ -5,7 +5,7 @@
  * Level-triggered: a look at a batch reads everything anew.
  */
 import type { Clock } from '../../platform/base/clock.js';
-import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { SyncBarrier } from '../coordination/kind.js';
 import { isActive } from '../../../runtime/vocabulary/transitions.js';
@@ -32,6 +32,7 @@ import { Recovery } from './recovery/recovery.js';
 import { permissiveOf } from './start/equipment-conditions.js';
 import { EVIDENCE_RULE } from './start/start-conditions.js';
 import { checkStart, startPuts } from './start/start.js';
+import type { Key } from '../../platform/reconcile/key.js';
 
 export interface BatchReconcilerSettings {
   readonly production: boolean;

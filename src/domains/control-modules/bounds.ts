@@ -9,9 +9,11 @@ import { parseTimeText } from '../../../runtime/language/time-text.js';
 import { typedReal } from '../../../runtime/language/value-text.js';
 import type { BlockSpec, ParamValue } from '../../../runtime/vocabulary/network.js';
 import { isNumberText } from '../../platform/store/fields.js';
-import type { ParamDefaults } from './merge.js';
 
 const REFERENCE = /^([^.]+)\.([A-Za-z_][A-Za-z0-9_]*)$/;
+
+/** Default of a block parameter that `params` leaves out; undefined when the type has none. */
+export type ParamDefaults = (blockType: string, param: string) => ParamValue | undefined;
 
 /** A node of a bound; small enough to be walked each time. */
 export type Bound =

@@ -11,7 +11,7 @@ import type { NetworkOutput } from '../../../runtime/language/lower.js';
 import { type DataType, iecType, tagType } from '../../../runtime/vocabulary/data-types.js';
 import type { BlockSpec, Connection, NetworkVariable, ParamValue, VariableBinding } from '../../../runtime/vocabulary/network.js';
 import { isNumberText } from '../../platform/store/fields.js';
-import { evaluateBound } from './bounds.js';
+import { evaluateBound, type ParamDefaults } from './bounds.js';
 import type { DEVICE_CLASSES, ControlModuleSpec, ControlModuleTemplateSpec, InstanceTag, TemplateParameter, TemplateTag } from './kind.js';
 import { CHANNEL_BLOCKS, ioModuleOf } from '../logic/kind.js';
 
@@ -147,8 +147,6 @@ export function effectiveTags(tags: readonly MergedTag[], blocks: readonly Block
   });
 }
 
-/** Default of a block parameter that `params` leaves out; undefined when the type has none. */
-export type ParamDefaults = (blockType: string, param: string) => ParamValue | undefined;
 const noDefaults: ParamDefaults = () => undefined;
 
 /** The whole instance, as the unit worker will run it. */

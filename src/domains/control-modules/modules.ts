@@ -5,10 +5,11 @@ import { groupBy } from '../../platform/base/group-by.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, ControlModuleTemplate, type ControlModuleTemplateSpec } from './kind.js';
-import { type ParamDefaults, type ResolvedModule, resolveModule } from './merge.js';
+import { type ResolvedModule, resolveModule } from './merge.js';
 import { FunctionBlockType } from '../logic/kind.js';
 import type { StoreEvent } from '../../platform/store/store.js';
 import { unitOf } from '../plant/unit-of.js';
+import type { ParamDefaults } from './bounds.js';
 
 export type ModuleResource = Resource<ControlModuleSpec, ControlModuleStatus>;
 

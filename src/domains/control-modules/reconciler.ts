@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { shown } from '../../platform/base/term.js';
 import { component } from '../../platform/store/audit-record.js';
-import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
@@ -18,6 +18,7 @@ import { NO_BYPASS } from './bypass.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus } from './kind.js';
 import { resolvedModuleOf } from './modules.js';
 import { unitOf } from '../plant/unit-of.js';
+import type { Key } from '../../platform/reconcile/key.js';
 
 const MANAGED = 'control-module';
 const SELF = component('control-module');

@@ -4,8 +4,20 @@ import { Condition, type ToldBy } from '../../platform/http/replies.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { Channel, CONNECTIVITY, IO_MODULE_STATES, IOModule, IOModuleSpec, type IOModuleStatus, POSTURES, PROBE_BUILDS, SimulationPresetSpec } from './kind.js';
-import { isEnabled, OUTPUT_STATES, outputsStatus, type OutputsStatus, servedConditions } from './outputs.js';
+import {
+  Channel,
+  CONNECTIVITY,
+  IO_MODULE_STATES,
+  IOModule,
+  IOModuleSpec,
+  type IOModuleStatus,
+  POSTURES,
+  PROBE_BUILDS,
+  SimulationPresetSpec,
+  OUTPUT_STATES,
+  type OutputsStatus,
+} from './kind.js';
+import { isEnabled, outputsStatus, servedConditions } from './outputs.js';
 import { normalAddress, UNSET } from './rules.js';
 
 /** Where secrets are looked up; the gateway learns only whether they are there, never their content. */

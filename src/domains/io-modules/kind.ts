@@ -4,7 +4,6 @@ import { PROTOCOLS } from '../../../runtime/catalog.js';
 import { DurationText, Required, Scalar, ScalarMap, Text } from '../../platform/store/fields.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import { type Kind, named } from '../../platform/store/kind.js';
-import type { OutputsStatus } from './outputs.js';
 import { Options } from './ownership.js';
 import type { Condition } from '../../platform/store/resource.js';
 
@@ -107,6 +106,17 @@ export type IOModuleState = (typeof IO_MODULE_STATES)[number];
 export const CONNECTIVITY = ['measured', 'reported', 'lost', 'none'] as const;
 /** Whether the probe runs what is configured now. */
 export const PROBE_BUILDS = ['current', 'superseded', 'unread'] as const;
+
+/** Whether this box writes the outputs of a module (ADR 0015). */
+export const OUTPUT_STATES = ['live', 'withheld', 'disabled'] as const;
+
+export interface OutputsStatus {
+  readonly state: (typeof OUTPUT_STATES)[number];
+  /** A sentence for people, in every state. */
+  readonly reason: string;
+  /** Another box drives the device. */
+  readonly secondMaster: boolean;
+}
 
 export interface IOModuleStatus {
   readonly state: IOModuleState;

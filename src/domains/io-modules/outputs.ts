@@ -4,20 +4,10 @@
  */
 import type { ProbeOutbound } from '../../../runtime/port.js';
 import type { Condition } from '../../platform/store/resource.js';
-import type { IOModuleSpec, IOModuleState } from './kind.js';
+import type { IOModuleSpec, IOModuleState, OutputsStatus } from './kind.js';
 import { ownershipOf } from './ownership.js';
 
 export type ToldOutputs = Extract<ProbeOutbound, { type: 'module' }>['outputs'];
-
-export const OUTPUT_STATES = ['live', 'withheld', 'disabled'] as const;
-
-export interface OutputsStatus {
-  readonly state: (typeof OUTPUT_STATES)[number];
-  /** A sentence for people, in every state. */
-  readonly reason: string;
-  /** Another box drives the device. */
-  readonly secondMaster: boolean;
-}
 
 const NOTHING_TOLD: ToldOutputs = { withheld: '', secondMaster: false, mismatched: [], failSafeTaken: false };
 

@@ -7,7 +7,7 @@ import { CONNECTION, IMAGE_HEADER, OUTPUTS, ProcessImage } from '../../../runtim
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../platform/base/clock.js';
 import { timestamp } from '../../platform/base/clock.js';
-import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import { component } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
@@ -17,6 +17,7 @@ import { IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
 import { channelsOf, pollIntervalMs } from './channels.js';
 import { isEnabled, moduleConditions, outputsStatus, WITHHELD_BY_BOX } from './outputs.js';
 import { type BoxOutputs, imagePlan, probeModule } from './probe-module.js';
+import type { Key } from '../../platform/reconcile/key.js';
 
 const STALE_MIN_MS = 2000;
 /** Outputs that one record names; the others are counted. */

@@ -6,7 +6,6 @@ import { parseDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid } from '../../platform/base/refusal.js';
 import { isResourceName } from '../../platform/base/resource-name.js';
 import { type Dependent, type Kind, ruled, type StoreReader } from '../../platform/store/kind.js';
-import { referencesOf } from '../../platform/store/references.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { Site, Unit, type UnitSpec, type UnitStatus, Enterprise, Area, ProcessCell } from './kind.js';
 import { workOn } from './unit-owner.js';
@@ -91,7 +90,7 @@ function admitUnit(spec: UnitSpec): UnitSpec {
 }
 
 export const enterpriseRules = ruled(Enterprise, {});
-export const siteRules = ruled(Site, { dependents: ({ metadata }, store) => referencesOf(store).contentsOf(metadata.name) });
+export const siteRules = ruled(Site, { heldByContents: true });
 export const areaRules = ruled(Area, {});
 export const processCellRules = ruled(ProcessCell, {});
 export const unitRules = ruled(Unit, { admit: admitUnit, dependents: openBatchesOn, refuseDelete: refuseUnitDelete });

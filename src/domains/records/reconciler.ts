@@ -1,6 +1,6 @@
 /** Makes the record of a batch that has ended, and repairs it until its history has settled (decisions 8.1). */
 import { isDeepStrictEqual } from 'node:util';
-import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import { component } from '../../platform/store/audit-record.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -13,6 +13,7 @@ import { type FactReader, factsOf } from '../runs/facts.js';
 import { assembleRecord, type BatchFacts, isSettled } from './assembly.js';
 import { lostBy, partialData, SETTLED, settledCondition, unrepaired } from './conditions.js';
 import { BatchRecord, type BatchRecordSpec, type BatchRecordStatus } from './kind.js';
+import type { Key } from '../../platform/reconcile/key.js';
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
 type RecordResource = Resource<BatchRecordSpec, BatchRecordStatus>;

@@ -4,10 +4,11 @@ import type { Log } from '../../platform/base/log.js';
 import { routeSet } from '../../platform/http/route.js';
 import type { SessionWatch } from '../../platform/http/stream-port.js';
 import type { Store } from '../../platform/store/store.js';
-import { Hub, type Places, type Publish } from '../../platform/stream/hub.js';
+import { Hub, type Publish } from '../../platform/stream/hub.js';
 import type { ClientFrames } from '../../platform/stream/websocket.js';
 import { Site, Unit } from '../plant/kind.js';
 import { streamRoutes } from './live-transports.js';
+import type { Places } from '../../platform/stream/filter.js';
 
 export interface StreamParts {
   readonly store: Store;

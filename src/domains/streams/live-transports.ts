@@ -9,9 +9,9 @@ import { routesFor } from '../../platform/http/route.js';
 import { wordsOf } from '../../platform/http/log-query.js';
 import { eventStream, type StreamReply, webSocket } from '../../platform/http/stream-port.js';
 import { AwaitingToken } from '../../platform/stream/awaiting-token.js';
-import type { Places } from '../../platform/stream/hub.js';
 import { openEventStream, refuseApiKey, type SseParts } from '../../platform/stream/sse.js';
 import { openWebSocket, type WebSocketParts } from '../../platform/stream/websocket.js';
+import type { Places } from '../../platform/stream/filter.js';
 
 export interface StreamDeps {
   readonly webSocket: WebSocketParts;

@@ -1,8 +1,8 @@
 /** Rows of the store that could not be used as they were read (D-C-02): what is told of them, and how one is discarded. */
 import { missing } from '../../platform/base/refusal.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
-import { type RowFault, title } from '../../platform/store/read-row.js';
-import type { Ref } from '../../platform/store/resource.js';
+import { title } from '../../platform/store/read-row.js';
+import type { Ref, RowFault } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import type { Trouble } from '../alarms/system-conditions.js';
 

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { NetworkReport, RuntimeSettings, UnitOutbound } from '../../../runtime/port.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { Moment } from '../../platform/base/moment.js';
-import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import { lifeSign } from '../../platform/store/life-sign.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
@@ -18,6 +18,7 @@ import { type RetainedSpec, RetainedValues } from '../placement/kind.js';
 import { type ImageSource, type PlanContent, planContent, withTable } from './plan.js';
 import { unitConditions } from './unit-conditions.js';
 import type { UnitLink } from '../placement/runtimes.js';
+import type { Key } from '../../platform/reconcile/key.js';
 
 export interface UnitReconcilerParts {
   readonly store: Store;

@@ -8,8 +8,8 @@
 import { mkdirSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { PastEntry } from '../store/past-index.js';
-import { isRowFault, type RowFault, readRow } from '../store/read-row.js';
-import type { Resource } from '../store/resource.js';
+import { isRowFault, readRow } from '../store/read-row.js';
+import type { Resource, RowFault } from '../store/resource.js';
 import { textOfFault } from '../base/worker-calls.js';
 import { Stopwatch } from '../base/elapsed.js';
 import type { ArchiveDraft } from './archive-format.js';

@@ -4,8 +4,7 @@
  */
 import type { AuditRecord } from '../store/audit-record.js';
 import type { PastEntry } from '../store/past-index.js';
-import type { RowFault } from '../store/read-row.js';
-import type { Resource } from '../store/resource.js';
+import type { Resource, RowFault } from '../store/resource.js';
 
 /** An audit record before it is chained: the ledger adds previousHash and hash (SHA-256 over RFC 8785 JSON). */
 export type UnchainedAudit = Omit<AuditRecord, 'previousHash' | 'hash'>;

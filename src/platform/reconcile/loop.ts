@@ -10,17 +10,7 @@ import type { Log } from '../base/log.js';
 import { Slice } from '../base/slices.js';
 import type { Store } from '../store/store.js';
 import type { Wake } from './wakes.js';
-
-export interface Key {
-  readonly site: string;
-  readonly name: string;
-}
-
-/** What a source of changes may do with a loop. */
-export interface Wakeable {
-  wake(site: string, name: string): void;
-  wakeAll(): void;
-}
+import type { Key, Wakeable } from './key.js';
 
 /** Told of a source (`<kind>/<name>`) that can no longer be looked at, and when it can again. */
 export type TroubleListener = (site: string, source: string) => void;

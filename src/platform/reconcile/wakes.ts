@@ -4,7 +4,7 @@
  */
 import type { Kind } from '../store/kind.js';
 import type { Store, StoreEvent } from '../store/store.js';
-import type { Key, Wakeable } from './loop.js';
+import type { Key, Wakeable } from './key.js';
 
 /** Connects a source to a loop, once, before the loop starts. */
 export type Wake = (loop: Wakeable, store: Store) => void;

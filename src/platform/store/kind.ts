@@ -3,8 +3,7 @@
  */
 import type { GenericSchema, InferOutput } from 'valibot';
 import type { PastEntry } from './past-index.js';
-import type { Resource } from './resource.js';
-import type { Put, Store } from './store.js';
+import type { Resource, OwnerReference } from './resource.js';
 import type { Refusal } from '../base/refusal.js';
 
 export type KindGroup = 'physical' | 'control' | 'recipe' | 'record' | 'system';
@@ -110,7 +109,9 @@ export interface KindRules<Spec, Status> {
    */
   companions?(written: Written<Spec, Status>): Companions<Status>;
   /** What a delete would leave dangling beyond what references hold: runs, which are found by who owns them (decisions Q-ERR-11). */
-  dependents?(resource: Resource<Spec, Status>, store: Store): readonly Dependent[];
+  dependents?(resource: Resource<Spec, Status>, read: StoreReader): readonly Dependent[];
+  /** A site: what stands in it holds it (decisions Q-ERR-11). */
+  readonly heldByContents?: true;
   /** A further refusal of a delete (`unit_active`, `referencedBy` ...). */
   refuseDelete?(resource: Resource<Spec, Status>, read: StoreReader): void;
   /** The refusal of a delete while others need it, where it is not `has_dependents`. */
@@ -141,6 +142,18 @@ export interface Written<Spec, Status> {
   readonly read: StoreReader;
   /** Display name of who writes. */
   readonly by: string;
+}
+
+/** One resource as a change wants it to be. Members that are left out keep their value (create: empty). */
+export interface Put<Spec = unknown, Status = unknown> {
+  readonly kind: Kind<Spec, Status>;
+  readonly site: string;
+  readonly name: string;
+  readonly spec?: Spec;
+  readonly status?: Status;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
 }
 
 export interface Companions<Status> {

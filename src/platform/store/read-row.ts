@@ -6,14 +6,7 @@
  */
 import * as v from 'valibot';
 import type { Kind } from './kind.js';
-import type { Ref, Resource } from './resource.js';
-
-/** A row that does not fit: it is told as an alarm and in health until it is written again or removed. */
-export interface RowFault extends Ref {
-  readonly fault: string;
-  /** The resource is there all the same. */
-  readonly kept: boolean;
-}
+import type { Ref, Resource, RowFault } from './resource.js';
 
 /** Member names and texts of a row may be long. */
 const FAULT_LENGTH_MAX = 300;

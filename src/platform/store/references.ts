@@ -221,7 +221,9 @@ function holdersOf<Spec, Status>(rules: Ruled<Spec, Status>, resource: Resource<
 
 /** What a rule finds stands in the site of what it was asked about, unless it says otherwise. */
 function dependentsOf<Spec, Status>(rules: Ruled<Spec, Status>, resource: Resource<Spec, Status>, store: Store): readonly Target[] {
-  return (rules.dependents?.(resource, store) ?? []).map(({ kind, name, site = resource.metadata.site }) => ({ kind, site, name }));
+  const { name, site } = resource.metadata;
+  const found: readonly Dependent[] = [...(rules.heldByContents ? referencesOf(store).contentsOf(name) : []), ...(rules.dependents?.(resource, store) ?? [])];
+  return found.map((user) => ({ kind: user.kind, site: user.site ?? site, name: user.name }));
 }
 
 /**

@@ -48,3 +48,10 @@ export interface Ref {
 export function refOf(resource: Resource): Ref {
   return { kind: resource.kind, site: resource.metadata.site, name: resource.metadata.name };
 }
+
+/** A row that does not fit: it is told as an alarm and in health until it is written again or removed. */
+export interface RowFault extends Ref {
+  readonly fault: string;
+  /** The resource is there all the same. */
+  readonly kept: boolean;
+}

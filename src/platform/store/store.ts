@@ -17,10 +17,10 @@ import { type Fact, type Ledger, type LedgerTransaction, ofPastRun, type PastRun
 import { type AuditDraft, auditName, component } from './audit-record.js';
 import { Terms } from '../base/term.js';
 import { type ClockWitness, momentOf } from './clock-witness.js';
-import type { Kind, StoreReader } from './kind.js';
+import type { Kind, StoreReader, Put } from './kind.js';
 import { type PastEntry, PastIndex } from './past-index.js';
-import { type RowFault, title, unfitRow } from './read-row.js';
-import { type Metadata, type OwnerReference, type Ref, type Resource, refOf } from './resource.js';
+import { title, unfitRow } from './read-row.js';
+import { type Metadata, type Ref, type Resource, refOf, type RowFault } from './resource.js';
 
 const PROBE_INTERVAL_MS = 2000;
 /**
@@ -31,17 +31,8 @@ const KEPT_PLACES = { refusal: 500, session: 500, order: 200 } as const;
 const KEPT_NONCES_MAX = 50_000; // of a window; the oldest go first
 const NOTHING: readonly never[] = [];
 
-/** One resource as a change wants it to be. Members that are left out keep their value (create: empty). */
-export interface Put<Spec = unknown, Status = unknown> {
-  readonly kind: Kind<Spec, Status>;
-  readonly site: string;
-  readonly name: string;
-  readonly spec?: Spec;
-  readonly status?: Status;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly OwnerReference[];
-}
+/** What is written, and of which kind, is one word for whoever writes. */
+export type { Put } from './kind.js';
 
 export interface Change {
   // biome-ignore lint/suspicious/noExplicitAny: one change may touch several kinds

@@ -39,3 +39,9 @@ export function seesPlace(filter: Filter, site: string, unit: string): boolean {
   if (filter.sites !== null && !filter.sites.includes(site)) return false;
   return filter.unit === null || filter.unit === unit;
 }
+
+/** Whether a filter names something that exists. */
+export interface Places {
+  hasSite(site: string): boolean;
+  hasUnit(site: string | undefined, unit: string): boolean;
+}

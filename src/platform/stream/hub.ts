@@ -19,6 +19,7 @@ import { type KnownEvent, LastKnown } from './last-known.js';
 import { SliceArena } from './slice-arena.js';
 import type { Wire } from './subscriber.js';
 import { SLICE_MS, SLICES, TagBoard } from './tag-board.js';
+import type { Places } from './filter.js';
 
 /** Sessions are looked at this often, so that an expired one is noticed within 50 s (contract 2, Limits). */
 export const SUPERVISION_MS = 25_000;
@@ -26,14 +27,9 @@ const SWEEP_EVERY = 2; // snapshot memory is swept with every second supervision
 
 export type BrokerStatus = 'connected' | 'disconnected';
 
-/** Whether a filter names something that exists. */
-export interface Places {
-  hasSite(site: string): boolean;
-  hasUnit(site: string | undefined, unit: string): boolean;
-}
-
 /** What those who tell something do with the hub. */
 export type ChannelHub = Pick<Hub, 'publish' | 'placeTags' | 'removeTags' | 'setBroker'>;
+
 export type Publish = (hub: ChannelHub) => void;
 
 export interface HubOptions {

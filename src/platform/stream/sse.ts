@@ -10,8 +10,8 @@ import type { Caller } from '../http/caller.js';
 import type { SseSession, SseWire } from '../http/stream-port.js';
 import { CHANNEL_ROWS, CHANNELS, type ChannelName, isChannel } from './channel.js';
 import { checkChannelAccess, type Connection } from './connection.js';
-import type { FilterRequest } from './filter.js';
-import type { Hub, Places } from './hub.js';
+import type { FilterRequest, Places } from './filter.js';
+import type { Hub } from './hub.js';
 
 export const KEEPALIVE_MS = 25_000; // contract 2, Limits
 const KEEPALIVE = Buffer.from(': keepalive\n\n');

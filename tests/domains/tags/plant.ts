@@ -40,10 +40,11 @@ import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import type { Ledger, LedgerTransaction, UnchainedAudit } from '../../../src/platform/ledger/protocol.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
 import { Store } from '../../../src/platform/store/store.js';
-import { Hub, type Places } from '../../../src/platform/stream/hub.js';
+import { Hub } from '../../../src/platform/stream/hub.js';
 import type { ClientFrames } from '../../../src/platform/stream/websocket.js';
 import { person, ScriptedSessions } from '../../platform/stream/scripted.js';
 import { at } from '../../support/at.js';
+import type { Places } from '../../../src/platform/stream/filter.js';
 
 /** An alarm of v101, as a definition has just raised it. */
 export const HOT_ALARM: { readonly spec: AlarmSpec; readonly status: AlarmStatus } = {

@@ -1,9 +1,10 @@
 /** The reconcile loop with a clock that each look moves: slices, wakes during a look, failures, the end. */
 import pino from 'pino';
 import t from 'tap';
-import type { Key, Outcome } from '../../../src/platform/reconcile/loop.js';
+import type { Outcome } from '../../../src/platform/reconcile/loop.js';
 import { ReconcileLoop } from '../../../src/platform/reconcile/loop.js';
 import { TestClock } from '../../support/test-clock.js';
+import type { Key } from '../../../src/platform/reconcile/key.js';
 
 const NAMES = Array.from({ length: 10 }, (_, n) => `k${n}`);
 

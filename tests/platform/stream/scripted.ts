@@ -3,9 +3,9 @@ import type { Clock } from '../../../src/platform/base/clock.js';
 import type { Caller } from '../../../src/platform/http/caller.js';
 import type { SessionState, SessionWatch } from '../../../src/platform/http/stream-port.js';
 import type { TagSource } from '../../../src/platform/stream/channel.js';
-import type { Places } from '../../../src/platform/stream/hub.js';
 import type { Wire } from '../../../src/platform/stream/subscriber.js';
 import { at } from '../../support/at.js';
+import type { Places } from '../../../src/platform/stream/filter.js';
 
 /** A clock that moves when told; due calls run in the order of their times. */
 export class ScriptedClock implements Clock {
