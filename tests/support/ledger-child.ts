@@ -1,5 +1,5 @@
 /**
- * A process for tests that kill it or take its disk away: `node ledger-child.js commit|disk-full|archive|archive-full <dataDir>`. What it
+ * A process for tests that kill it or take its disk away: `node ledger-child.js commit|past|disk-full|archive|archive-full <dataDir>`. What it
  * reports on stdout it reports with a synchronous write, so that a kill cannot swallow it.
  */
 import { execFileSync } from 'node:child_process';
@@ -17,20 +17,19 @@ import type { Ledger, UnchainedAudit } from '../../src/platform/ledger/protocol.
 import { openQueries } from '../../src/platform/ledger/queries.js';
 import { component } from '../../src/platform/store/audit-record.js';
 import type { Kind } from '../../src/platform/store/kind.js';
-import { type Change, Store } from '../../src/platform/store/store.js';
+import { PastRows } from '../../src/platform/store/past-rows.js';
+import { type Change, type Past, Store } from '../../src/platform/store/store.js';
 import { at, leading } from './at.js';
 
 const CALLERS = 20;
 const IN_A_MOMENT_MS = 10;
 
+const base = { group: 'system', scope: 'site', action: 'note', body: 'flat', apply: { how: 'yes' } } as const;
+
 export const Note: Kind<{ text: string }, { seen: number }> = {
+  ...base,
   kind: 'Note',
-  group: 'system',
-  scope: 'site',
-  action: 'note',
   spec: v.object({ text: v.string() }),
-  body: 'flat',
-  apply: { how: 'yes' },
   initialStatus: () => ({ seen: 0 }),
 };
 
@@ -96,6 +95,59 @@ async function commitForever(dataDir: string): Promise<void> {
         const name = `n${(start + caller * 1000 + turn) % 500}`;
         const applied = await store.write(noteChange(name, `${caller}-${turn}`));
         report({ audit: applied.auditNames[0], fact: applied.factSequences[0], version: at(applied.resources, 0).metadata.resourceVersion });
+      }
+    }),
+  );
+}
+
+/** A run with its steps and its facts; past ones are found by their entry. */
+export const Run: Kind<{ order: string }, { settled: boolean }> = {
+  ...base,
+  kind: 'Run',
+  spec: v.object({ order: v.string() }),
+  initialStatus: () => ({ settled: false }),
+  pastIndex: ({ spec }) => ({ order: spec.order }),
+  streams: (site, name) => [`events/${site}/${name}`],
+};
+export const RUN_STEPS = 3;
+export const RUN_FACTS = 5;
+
+export function runOf(name: string): Past {
+  const site = 'north';
+  const steps = Array.from({ length: RUN_STEPS }, (_, step) => ({ kind: 'Note', site, name: `${name}-${step}` }));
+  return { run: { kind: 'Run', site, name }, members: [{ kind: 'Run', site, name }, ...steps], streams: [`events/${site}/${name}`] };
+}
+
+/** Makes runs, marks them, brings some back and marks them again, many at a time, until it is killed; reports what it was told is on disk. */
+async function pastForever(dataDir: string): Promise<void> {
+  const store = new Store(await openLedger(dataDir), hastyClock, undefined, [Note, Run]);
+  await store.open(0);
+  const past = new PastRows(
+    store,
+    openQueries(dataDir, () => store.recorded),
+  );
+  const start = store.resourceVersion;
+  await Promise.all(
+    Array.from({ length: CALLERS }, async (_, caller) => {
+      for (let turn = 1; ; turn += 1) {
+        const name = `r${start}-${caller}-${turn}`;
+        const of = runOf(name);
+        const [, ...steps] = of.members;
+        await store.write({
+          puts: [{ kind: Run, site: 'north', name, spec: { order: name } }, ...steps.map((step) => ({ kind: Note, site: step.site, name: step.name, spec: { text: name } }))],
+          facts: of.streams.flatMap((stream) => Array.from({ length: RUN_FACTS }, () => ({ stream, body: (id: number) => ({ id }) }))),
+        });
+        const mark = (): Promise<unknown> => store.write({ puts: [{ kind: Run, site: 'north', name, status: { settled: true } }], pasts: [of] });
+        await mark();
+        report({ name, is: 'past' });
+        if (turn % 3 !== 0) continue;
+        report({ name, is: 'either' });
+        await past.bringBack(of.run);
+        report({ name, is: 'present' });
+        if (turn % 2 !== 0) continue;
+        report({ name, is: 'either' });
+        await mark();
+        report({ name, is: 'past' });
       }
     }),
   );
@@ -193,6 +245,7 @@ async function archiveOnFullDisk(dataDir: string): Promise<void> {
 
 const TASKS: Readonly<Record<string, (dataDir: string) => Promise<void>>> = {
   commit: commitForever,
+  past: pastForever,
   'disk-full': fillDisk,
   archive: archiveForever,
   'archive-full': archiveOnFullDisk,

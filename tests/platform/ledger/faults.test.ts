@@ -9,8 +9,12 @@ import Database from '../../../src/platform/base/sqlite.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { lockDataDir } from '../../../src/platform/ledger/lock.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
+import { PastRows } from '../../../src/platform/store/past-rows.js';
+import { Store } from '../../../src/platform/store/store.js';
+import { systemClock } from '../../../src/platform/base/clock.js';
 import type { Verification } from '../../../src/platform/ledger/verify-chain.js';
 import { canLimitFiles } from '../../support/disk-limit.js';
+import { Note, Run, RUN_FACTS, RUN_STEPS, runOf } from '../../support/ledger-child.js';
 import { auditDraft, transaction } from '../../support/ledger-data.js';
 import { leading } from '../../support/at.js';
 
@@ -42,8 +46,8 @@ function lines(child: ChildProcess): { readonly text: () => string } {
   return { text: () => text };
 }
 
-async function killAtRandom(dir: string, afterAcknowledged: number): Promise<Acknowledged[]> {
-  const child = startNode([CHILD, 'commit', dir], ['ignore', 'pipe', 'inherit']);
+async function killAtRandom<Line = Acknowledged>(dir: string, afterAcknowledged: number, task = 'commit'): Promise<Line[]> {
+  const child = startNode([CHILD, task, dir], ['ignore', 'pipe', 'inherit']);
   const output = lines(child);
   const gone = new Promise((resolve) => child.once('close', resolve));
   await new Promise<void>((resolve) => {
@@ -58,7 +62,7 @@ async function killAtRandom(dir: string, afterAcknowledged: number): Promise<Ack
     .text()
     .split('\n')
     .slice(0, -1)
-    .map((line) => JSON.parse(line) as Acknowledged);
+    .map((line) => JSON.parse(line) as Line);
 }
 
 async function verify(dir: string): Promise<Verification> {
@@ -89,6 +93,36 @@ t.test('promise 1, G1: kills in the middle of commits lose nothing that was ackn
   const database = new Database(path.join(dir, 'state.db'), { readonly: true });
   t.equal(database.pragma('integrity_check', { simple: true }), 'ok');
   database.close();
+});
+
+t.test('kills while runs become past and come back leave each of them whole: present or past, as it was told last', async (t) => {
+  const dir = dataDir(t);
+  const told = new Map<string, string>();
+  for (let round = 0; round < KILLS; round += 1) {
+    for (const { name, is } of await killAtRandom<{ name: string; is: string }>(dir, 20 + Math.floor(Math.random() * 200), 'past')) told.set(name, is);
+    const ledger = await openLedger(dir);
+    const store = new Store(ledger, systemClock, undefined, [Note, Run]);
+    const queries = openQueries(dir, () => store.recorded);
+    await store.open(0);
+    const past = new PastRows(store, queries);
+    const seen = { past: 0, present: 0 };
+    for (const [name, is] of told) {
+      const { run, members, streams } = runOf(name);
+      const here = members.filter(({ kind, site, name: member }) => store.get({ kind } as typeof Run, site, member));
+      const entry = store.pastEntry(run, run.site, run.name);
+      const state = entry ? 'past' : 'present';
+      seen[state] += 1;
+      if (here.length !== (entry ? 0 : members.length)) t.fail(`${name} is ${state} and ${here.length} of it are in memory`);
+      if (store.lastFact(streams[0]) !== (entry ? 0 : RUN_FACTS)) t.fail(`${name} is ${state} and its facts are not`);
+      if (is !== 'either' && is !== state) t.fail(`${name} was told to be ${is} and is ${state}`);
+    }
+    t.ok(seen.past > 0 && told.size > 0, `round ${round}: ${seen.past} past, ${seen.present} present`);
+    const [some] = [...told.keys()].filter((name) => store.pastEntry(Run, 'north', name));
+    t.equal((await past.run(runOf(some).run)).length, RUN_STEPS + 1, 'a past one reads whole');
+    t.match(await queries.verifyRows(), { ok: true, problems: [] });
+    await queries.close();
+    await ledger.close();
+  }
 });
 
 t.test('promise 2, G4: a full disk refuses with storage_unavailable, changes nothing, and writes work again when there is space', async (t) => {
