@@ -20,6 +20,8 @@ export class SettlingWrites {
   readonly #io: IoLink;
   /** Slot to the monotonic time of the scan in which it was written. */
   readonly #since = new Map<number, number>();
+  /** Those of them whose image was replaced: what the new one says of them is no word of the device. */
+  readonly #replaced = new Set<number>();
 
   constructor(plan: UnitPlan, io: IoLink) {
     this.#plan = plan;
@@ -28,10 +30,12 @@ export class SettlingWrites {
 
   note(slot: number, monoMs: number): void {
     this.#since.set(slot, monoMs);
+    this.#replaced.delete(slot);
   }
 
   /** A write of the plan before, which lies elsewhere now. */
   takeOver(slot: number, sinceMonoMs: number, isSameImage: boolean): void {
+    if (!isSameImage) this.#replaced.add(slot);
     this.#since.set(slot, isSameImage ? sinceMonoMs : IN_NEXT_SCAN);
   }
 
@@ -59,6 +63,8 @@ export class SettlingWrites {
     const name = `${plan.module}:${inside(plan.channels, channel, OF_PLAN).name}`;
     if (!answered) return { settled: true, rule: 'write-failed', message: `${name}: the device has not answered within ${readbackTimeoutMs} ms` };
     if (this.#io.ack[at] === ACK.done) return SETTLED;
+    const isReplaced = this.#replaced.delete(slot);
+    if (isReplaced && this.#io.ack[at] === ACK.failed) return { settled: true, rule: 'write-failed', message: `${name}: its channels were changed while the write was on its way` };
     if (this.#io.ack[at] === ACK.failed) return { settled: true, rule: 'write-failed', message: `${name}: the device refused the write` };
     return { settled: true, rule: 'readback-mismatch', message: `${name} reads back ${this.#io.readback[at]} after ${this.#io.value[at]} was written` };
   }

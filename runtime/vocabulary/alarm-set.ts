@@ -73,7 +73,7 @@ export class AlarmSet {
     const compared = plans.map(comparisonOf);
     this.plans = plans;
     this.#tag = Int32Array.from(plans, ({ tag }) => tag);
-    this.#lastTag = Math.max(-1, ...this.#tag);
+    this.#lastTag = this.#tag.reduce((last, tag) => Math.max(last, tag), -1); // a plan may have more alarms than a call takes arguments
     this.#measure = Uint8Array.from(compared, ({ measure }) => measure);
     this.#setpoint = Float64Array.from(compared, ({ setpoint }) => setpoint);
     this.#from = Float64Array.from(compared, ({ from }) => from);

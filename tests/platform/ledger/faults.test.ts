@@ -16,7 +16,7 @@ import type { Verification } from '../../../src/platform/ledger/verify-chain.js'
 import { canLimitFiles } from '../../support/disk-limit.js';
 import { Note, Run, RUN_FACTS, RUN_STEPS, runOf } from '../../support/ledger-child.js';
 import { auditDraft, transaction } from '../../support/ledger-data.js';
-import { leading } from '../../support/at.js';
+import { at, leading } from '../../support/at.js';
 
 const CHILD = fileURLToPath(new URL('../../support/ledger-child.js', import.meta.url));
 const KILLS = 10;
@@ -113,11 +113,14 @@ t.test('kills while runs become past and come back leave each of them whole: pre
       const state = entry ? 'past' : 'present';
       seen[state] += 1;
       if (here.length !== (entry ? 0 : members.length)) t.fail(`${name} is ${state} and ${here.length} of it are in memory`);
-      if (store.lastFact(streams[0]) !== (entry ? 0 : RUN_FACTS)) t.fail(`${name} is ${state} and its facts are not`);
+      if (store.lastFact(at(streams, 0)) !== (entry ? 0 : RUN_FACTS)) t.fail(`${name} is ${state} and its facts are not`);
       if (is !== 'either' && is !== state) t.fail(`${name} was told to be ${is} and is ${state}`);
     }
     t.ok(seen.past > 0 && told.size > 0, `round ${round}: ${seen.past} past, ${seen.present} present`);
-    const [some] = [...told.keys()].filter((name) => store.pastEntry(Run, 'north', name));
+    const some = at(
+      [...told.keys()].filter((name) => store.pastEntry(Run, 'north', name)),
+      0,
+    );
     t.equal((await past.run(runOf(some).run)).length, RUN_STEPS + 1, 'a past one reads whole');
     t.match(await queries.verifyRows(), { ok: true, problems: [] });
     await queries.close();

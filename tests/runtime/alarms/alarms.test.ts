@@ -138,6 +138,7 @@ t.test('ADR 0005: a hot swap keeps what stands and, while the condition is the s
   const bench = new Bench(plan);
   bench.scans(11, 11, 11);
   const saved = bench.set.snapshot();
+  t.equal(new AlarmSet(Array.from({ length: 200_000 }, () => plan)).plans.length, 200_000, 'however many there are');
   const restored = new AlarmSet([plan]);
   restored.restore(saved);
   t.strictSame(restored.snapshot(), saved);

@@ -319,7 +319,11 @@ t.test('Decisions 7.7, Q-PROG-03: a write whose answer is outstanding over a dow
   };
   t.match(ended({ ...plan, tags: [other, raw(0)] }), { settled: true, rule: 'readback-mismatch' }, 'the tag has another slot');
   const replaced = { ...plan, images: [image('io', 'v output', 'x output')] };
-  t.match(ended(replaced), { settled: true, rule: 'write-failed' }, 'nobody can say what became of an order to an image that was replaced');
+  t.match(
+    ended(replaced),
+    { settled: true, rule: 'write-failed', message: 'io:v: its channels were changed while the write was on its way' },
+    'nobody can say what became of an order to an image that was replaced',
+  );
 });
 
 t.test('Q-PROG-03: until the first scan after a download a channel reads as the last scan has seen it, wherever it lies in the new plan', async (t) => {
