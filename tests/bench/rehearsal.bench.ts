@@ -1,7 +1,7 @@
 /**
  * How much faster than the plant a rehearsal is (ADR 0006): the demonstration recipe on a whole appliance whose own plant runs
- * on, from the request to its answer, the start of both threads included. Goal: at least 100 times real time in the least
- * disturbed round; and the gateway thread is held up for at most 50 ms by a rehearsal.
+ * on, from the request to its answer. The first round starts both threads, those after it find them started. Goal: at least
+ * 100 times real time in the least disturbed round; and the gateway thread is held up for at most 50 ms by a rehearsal.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { SITE, startPlant } from '../support/plant.js';
@@ -37,11 +37,13 @@ try {
   await plant.end();
 }
 
+const [cold] = answers;
 answers.sort((a, b) => a.wallMs - b.wallMs);
 heldUp.sort((a, b) => a - b);
 const [best] = leading(answers, 1);
 const median = at(answers, ROUNDS >> 1);
 console.log(`resin-a, ${best.plantSeconds} s of plant time, ${ROUNDS} rehearsals one after the other`);
+console.log(`the first one       ${String(cold.wallMs).padStart(6)} ms, ${cold.speed.toFixed(0).padStart(4)} x real time, with the start of both threads`);
 console.log(`least disturbed     ${String(best.wallMs).padStart(6)} ms, ${best.speed.toFixed(0).padStart(4)} x real time (at least ${SPEED_MIN})`);
 console.log(`median              ${String(median.wallMs).padStart(6)} ms, ${median.speed.toFixed(0).padStart(4)} x real time`);
 console.log(`gateway held up     ${at(heldUp, 0).toFixed(1).padStart(6)} ms least disturbed (at most ${HELD_UP_MS_MAX}), ${at(heldUp, ROUNDS >> 1).toFixed(1)} ms median`);

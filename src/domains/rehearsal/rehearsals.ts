@@ -16,7 +16,7 @@ export const KEPT_MS = 300_000;
 export const RehearsalResult = v.strictObject({
   ...RehearsalFindings.entries,
   wallMs: v.number(),
-  /** Plant time per wall time, the start of the threads included. */
+  /** Plant time per wall time, the start of the threads included where they had to be started. */
   speed: v.number(),
 });
 export type RehearsalResult = ToldBy<typeof RehearsalResult>;
