@@ -3,6 +3,9 @@ import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import type { Quality } from '../../../runtime/vocabulary/quality.js';
 import type { Command } from '../../../runtime/vocabulary/states.js';
+import type { ChartStatus, ExceptionStatus, TransitionState } from '../../domains/procedures/chart-status.js';
+import type { CommandRejection } from '../../domains/runs/command-rejection.js';
+import type { BatchMessage, ExecutionEvent } from '../../domains/runs/execution-log.js';
 
 /** The words of both sides: the compiler keeps the page to those the gateway uses. */
 export type { Command, Mode, Quality };
@@ -142,11 +145,7 @@ export interface BatchItem {
   readonly updatedAt: string;
 }
 
-export interface Rejection {
-  readonly command: string;
-  readonly rule: string;
-  readonly message: string;
-}
+export type Rejection = CommandRejection;
 
 export interface BatchDetail extends BatchItem {
   readonly recipe: { readonly name: string; readonly version: string; readonly productID: string /** Empty before the start. */; readonly controlRecipe: string };
@@ -161,29 +160,10 @@ export interface BatchDetail extends BatchItem {
   readonly commandRejection?: Rejection;
 }
 
-export interface BatchMessage {
-  readonly id: number;
-  readonly ts: string;
-  readonly severity: 'Info' | 'Warning' | 'Error';
-  readonly type: string;
-  readonly text: string;
-  readonly element: { readonly path: string };
-  readonly stepName: string;
-}
+export type { BatchMessage };
 
 /** Event enumerations of BatchML (decisions 8.3). */
-export interface BatchEvent {
-  readonly id: number;
-  readonly ts: string;
-  readonly eventType: string;
-  readonly eventSubType: string;
-  readonly element: { readonly kind: string; readonly name: string; readonly path: string };
-  readonly unit: string;
-  readonly value: string;
-  readonly previousValue: string;
-  readonly message: string;
-  readonly person: { readonly displayName: string } | null;
-}
+export type BatchEvent = ExecutionEvent;
 
 export interface PhaseAtWork {
   readonly name: string;
@@ -208,21 +188,9 @@ export interface ProceduralChart {
   readonly transitions?: readonly { readonly from: string; readonly to: string; readonly conditionST?: string }[];
 }
 
-export interface TransitionState {
-  readonly index: number;
-  readonly fromStep: string;
-  readonly toStep: string;
-  readonly conditionST: string;
-  readonly met: boolean;
-  readonly reason?: string;
-  readonly subConditions: readonly { readonly expression: string; readonly met: boolean }[];
-}
+export type { TransitionState };
 
-export interface SfcStatus {
-  readonly activeSteps: readonly string[];
-  readonly completedSteps: readonly string[];
-  readonly transitionStates: readonly TransitionState[];
-}
+export type SfcStatus = ChartStatus;
 
 export interface ElementDetail {
   readonly name: string;
@@ -231,7 +199,7 @@ export interface ElementDetail {
   readonly blockedBecause: string;
   readonly sfcStatus?: SfcStatus;
   /** The chart of Holding, Stopping and so on while it runs. */
-  readonly chartStatus?: SfcStatus & { readonly chart?: string };
+  readonly chartStatus?: ExceptionStatus;
   readonly spec: { readonly charts?: Readonly<Record<string, ProceduralChart>> };
 }
 

@@ -7,7 +7,7 @@ import type { ToldBy } from '../../platform/http/replies.js';
 export const ConditionPart = v.strictObject({ expression: v.string(), met: v.boolean(), now: v.optional(v.string()) });
 export type ConditionPart = ToldBy<typeof ConditionPart>;
 
-const TransitionState = v.strictObject({
+export const TransitionState = v.strictObject({
   index: v.number(),
   fromStep: v.string(),
   toStep: v.string(),
@@ -18,6 +18,8 @@ const TransitionState = v.strictObject({
   reason: v.optional(v.string()),
   subConditions: v.array(ConditionPart),
 });
+
+export type TransitionState = ToldBy<typeof TransitionState>;
 
 const ChartWord = v.picklist(['running', ...EXCEPTION_CHARTS]);
 
@@ -32,5 +34,8 @@ export const ChartStatus = v.strictObject({
   activeChart: v.optional(ChartWord),
 });
 
+export type ChartStatus = ToldBy<typeof ChartStatus>;
+
 /** Of the exception chart that is executed. */
 export const ExceptionStatus = v.strictObject({ ...ChartStatus.entries, chart: v.optional(ChartWord) });
+export type ExceptionStatus = ToldBy<typeof ExceptionStatus>;
