@@ -18,7 +18,7 @@ const noVoidPromise = {
 };
 
 export default tseslint.config(
-  { ignores: ['dist*/**', 'node_modules/**', 'src/console/**', 'scripts/**', 'bin/**', '*.js'] },
+  { ignores: ['dist*/**', 'node_modules/**', 'src/console/**', 'tests/smoke/client/**', 'scripts/**', 'bin/**', '*.js'] },
   {
     files: ['src/**/*.ts', 'runtime/**/*.ts', 'tests/**/*.ts'],
     languageOptions: { parser: tseslint.parser, parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },

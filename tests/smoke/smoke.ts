@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { WebSocket } from 'ws';
 import { type ApplianceProcess, applianceProcess, freePort } from '../support/appliance-process.js';
 import { type ApiClient, eventually } from '../support/api-client.js';
+import { clientStory } from './client-story.js';
 import { consoleStory } from './console-story.js';
 import { startModbusPeer } from './modbus-device.js';
 
@@ -55,6 +56,10 @@ async function main(): Promise<void> {
     await point('5 a foreign Modbus device: value in, output out, plug pulled and put back', () => modbusDevice(people));
     await point('6 kill -9 in the middle of a batch: nothing acknowledged is lost, Restart goes on', () => killed(box, people));
     await point('7 the operator console in a browser', () => consoleStory(box.base, 'olga', PASSWORD, 'artifacts'));
+    await point('8 a client made of openapi.json: a plant, a recipe and a batch of its own', async () => {
+      const { code, output } = await clientStory(box.base, 'anna', PASSWORD);
+      assert.equal(code, 0, output);
+    });
     assert.equal(await box.end('SIGTERM'), 0, 'SIGTERM ends it cleanly');
     console.log(`${passed} passed, 0 failed`);
   } catch (fault) {

@@ -1,0 +1,44 @@
+// `node scripts/client.mjs`: the interface as a stranger takes it up. Types are made of the product's own openapi.json (openapi-typescript)
+// and the story of tests/smoke/client is compiled against them, strictly. The types are 1.5 MB and follow every row, so they are made when
+// they are needed and never committed: what would not compile for a customer does not compile here.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import openapiTS, { astToString } from 'openapi-typescript';
+import { DIST } from './build.mjs';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const folder = path.join(root, DIST, 'client');
+
+const built = (name) => import(pathToFileURL(path.join(root, DIST, 'src', name)).href);
+const [{ everyRow }, { openApiDocument }] = await Promise.all([built('cli/reference.js'), built('platform/http/openapi.js')]);
+const document = openApiDocument(everyRow(), { title: 'Lineside', version: 'v1' });
+mkdirSync(folder, { recursive: true });
+// a default is what the gateway puts in for a member that a request leaves out, so it may be left out
+writeFileSync(path.join(folder, 'interface.d.ts'), astToString(await openapiTS(document, { defaultNonNullable: false })));
+
+const config = path.join(folder, 'tsconfig.json');
+const story = path.relative(folder, path.join(root, 'tests/smoke/client'));
+writeFileSync(
+  config,
+  JSON.stringify({
+    extends: path.relative(folder, path.join(root, 'tsconfig.json')),
+    compilerOptions: {
+      rootDir: path.relative(folder, root),
+      incremental: false,
+      tsBuildInfoFile: null,
+      noUncheckedIndexedAccess: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      types: ['node'],
+      typeRoots: [path.relative(folder, path.join(root, 'node_modules/@types'))],
+      paths: { 'lineside-interface': ['./interface.d.ts'] },
+    },
+    include: [`${story}/*.ts`],
+    exclude: [],
+  }),
+);
+const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
+const compiled = spawnSync(process.execPath, [tsc, '-p', config], { stdio: 'inherit', cwd: root });
+process.exit(compiled.status ?? 1);
