@@ -59,11 +59,16 @@ export class References {
     return users ? [...users.values()].flat().sort((a, b) => this.#compare(a, b)) : [];
   }
 
-  /** References that lead nowhere; of one site, or of all. */
+  /**
+   * References that lead nowhere; of one site, or of all. What runs is judged when it is started, and what has ended names what was
+   * there then; what is owned goes with its owner.
+   */
   dangling(site?: string): readonly Dangling[] {
     const found: Dangling[] = [];
     for (const kind of this.#kinds) {
+      if (kind.runs) continue;
       for (const resource of this.#store.list(kind, kind.scope === 'site' ? site : '')) {
+        if (resource.metadata.ownerReferences.length > 0) continue;
         for (const reference of referencesIn(kind, resource)) {
           if (!exists(this.#store, reference) && !this.#store.pastEntry(reference, reference.site, reference.name))
             found.push({ ...useOf(resource, reference), target: { kind: reference.kind, site: reference.site, name: reference.name } });
@@ -71,23 +76,6 @@ export class References {
       }
     }
     return found;
-  }
-
-  /** What an edit of these will touch: whoever names one of them, and whoever names those in turn; each once, without the given ones. */
-  touched(targets: readonly Target[]): readonly Target[] {
-    const seen = new Set(targets.map(keyOf));
-    const touched: Target[] = [];
-    const waiting = [...targets];
-    for (let target = waiting.pop(); target; target = waiting.pop()) {
-      for (const { kind, site, name } of this.usedBy(target)) {
-        const user = { kind, site, name };
-        if (seen.has(keyOf(user))) continue;
-        seen.add(keyOf(user));
-        touched.push(user);
-        waiting.push(user);
-      }
-    }
-    return touched.sort((a, b) => this.#compare(a, b));
   }
 
   /** What stands in a site and holds it, by kind and name; also what has ended there and is past. */
@@ -117,8 +105,13 @@ export class References {
 
   #follow(kind: Kind, { type, resource, before, configuration, past }: StoreEvent): void {
     if (!this.#isBuilt || !(configuration || past)) return;
-    if (before) this.#drop(kind, before);
-    if (type === 'put') this.#add(kind, resource);
+    try {
+      if (before) this.#drop(kind, before);
+      if (type === 'put') this.#add(kind, resource);
+    } catch (fault) {
+      this.#forget(); // half of it is in: the next look reads all of them again
+      throw fault;
+    }
   }
 
   #add(kind: Kind, resource: Resource): void {

@@ -15,6 +15,8 @@ import { MasterRecipe } from '../../../src/domains/recipes/kind.js';
 import { Batch, type BatchStatus, BatchSpec } from '../../../src/domains/batches/kind.js';
 import { PhaseTemplate, OperationTemplate, UnitProcedureTemplate, ProcedureTemplate } from '../../../src/domains/procedures/kind.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
+import { referencesOf } from '../../../src/platform/store/references.js';
+import { danglingText } from '../../../src/domains/search/dangling.js';
 
 /** Whoever may read a batch is told of it. */
 const readBatch = routesFor<object>()({
@@ -128,6 +130,17 @@ t.test('Q-CHANGE-11: what is written, changed and deleted is found as it is now'
   t.same(names(await search('q=unheard')), []);
 });
 
+t.test('Q-ERR-13: what leads nowhere is told in words; nothing of the demonstration plant does', async (t) => {
+  t.equal(danglingText(referencesOf(plant.store).dangling()), '');
+  t.equal((await engineer.post('/api/v1/sites/demo/operationtemplates', { name: 'early', spec: { chart: { steps: [{ ...EARLY, name: 's', initial: true }] } } })).status, 201);
+  t.equal(
+    danglingText(referencesOf(plant.store).dangling()),
+    'what is named here does not exist: chart.steps[0].templateRef of OperationTemplate early in site demo names PhaseTemplate later',
+  );
+  t.equal((await engineer.delete('/api/v1/sites/demo/operationtemplates/early')).status, 204);
+});
+
+const EARLY = { templateKind: 'PhaseTemplate', templateRef: 'later', stepLevel: 'Phase' };
 const usedBy = (query: string, caller = viewer) => caller.get(`/api/v1/used-by?${query}`);
 
 t.test('what names a resource is told with the member that does, and whether it holds it (Q-ERR-11)', async (t) => {

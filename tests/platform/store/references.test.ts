@@ -105,11 +105,35 @@ t.test('Q-ERR-13: a reference that may dangle does, and is told with who has it'
   t.same(references.dangling('other'), []);
 });
 
-t.test('what an edit touches is found through all who name it in turn, each once', async (t) => {
-  const { store, references } = await plant(t);
-  await store.write({ puts: [tank('feed', 'hold')] }); // a circle
-  t.same(named(references.touched([{ kind: 'Tank', site: 's', name: 'feed' }])), ['Tank hold', 'Tank mix']);
-  t.same(named(references.touched([{ kind: 'Gauge', site: 's', name: 'level' }])), ['Tank feed', 'Tank hold', 'Tank mix']);
+t.test('a kind whose references cannot be read leaves no half index behind: the next look reads all of them again', async (t) => {
+  const broken = { is: false };
+  const Valve = kindOf('Valve', ({ feedsFrom }, site) => {
+    if (broken.is) throw new Error('not to be read');
+    return feedsFrom === '' ? [] : [{ path: 'feedsFrom', kind: 'Gauge', site, name: feedsFrom, when: 'run' }];
+  });
+  const { store } = await freshStore(t, [Gauge, Valve]);
+  const references = new References(store);
+  const valve = (name: string, feedsFrom: string) => ({ kind: Valve, site: 's', name, spec: { feedsFrom, watchedBy: [] } });
+  await store.write({ puts: [gauge('level'), valve('v1', 'level'), valve('v2', 'level')] });
+  const users = () => references.usedBy({ kind: 'Gauge', site: 's', name: 'level' }).map(({ name }) => name);
+  t.same(users(), ['v1', 'v2']);
+  broken.is = true;
+  await store.write({ puts: [valve('v1', '')] });
+  broken.is = false;
+  t.same(users(), ['v2'], 'v1, whose write could not be followed, names it no more');
+});
+
+t.test('what runs and what is owned is not told to lead nowhere', async (t) => {
+  const Run = { ...kindOf('Run', ({ feedsFrom }, site) => [{ path: 'feedsFrom', kind: 'Tank', site, name: feedsFrom, when: 'run' }]), runs: true } as const;
+  const { store } = await freshStore(t, [Gauge, Tank, Run]);
+  const owner = { kind: 'Tank', name: 'feed', uid: 'u' };
+  await store.write({
+    puts: [
+      { kind: Run, site: 's', name: 'r', spec: { feedsFrom: 'gone', watchedBy: [] } },
+      { ...tank('copy', '', ['gone']), ownerReferences: [owner] },
+    ],
+  });
+  t.same(new References(store).dangling(), []);
 });
 
 t.test('what is named comes first, circles and all others keep their order', async (t) => {
