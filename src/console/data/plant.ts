@@ -401,6 +401,7 @@ const readPhases = reader(
 function receive(frame: Frame): void {
   if (frame.type === 'broker-status') brokerConnected.value = frame.status === 'connected';
   if (frame.site !== site.peek()) return;
+  // the gateway is of the same build: the type says what else a frame has
   if (frame.type === 'tag') receiveTag(frame as unknown as TagFrame);
   else if (frame.type === 'state') receiveState(frame as unknown as StateFrame, frame.replay === true);
   else if (frame.type === 'alarm' && frame.replay !== true) readAlarmSoon(String(frame.name)); // the snapshot of a new connection is read whole

@@ -53,12 +53,12 @@ function filterOf<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>): Crud
         (unit === '' || (element.spec as { readonly unitRef?: string }).unitRef === unit);
     },
     among(query, store, site) {
-      if (kind.kind === Phase.kind && readFlag(query, 'atWork') === true) return phasesAtWork(store).of(site) as unknown as readonly Element[];
       const batch = query.get('batch') ?? '';
-      if (batch === '') return undefined;
-      return elementIndex(store)
-        .elementsOf(site, batch)
-        .filter((element) => element.kind === kind.kind) as unknown as readonly Element[];
+      const isOfPhasesAtWork = kind.kind === Phase.kind && readFlag(query, 'atWork') === true;
+      if (!isOfPhasesAtWork && batch === '') return undefined;
+      const found = isOfPhasesAtWork ? phasesAtWork(store).of(site) : elementIndex(store).elementsOf(site, batch);
+      // the kind of these rows is known by its name alone
+      return found.filter((element) => element.kind === kind.kind) as unknown as readonly Element[];
     },
   };
 }

@@ -72,7 +72,7 @@ function eitherForm(labels: v.GenericSchema, members: v.ObjectEntries): v.Generi
   const name = v.optional(v.string());
   const nested = v.strictObject({ name, labels, spec: v.strictObject(members) });
   const flat = v.strictObject({ name, labels, ...members });
-  return v.lazy((input) => (typeof input === 'object' && input !== null && 'spec' in input ? nested : flat) as v.GenericSchema) as unknown as v.GenericSchema<
+  return v.lazy((input) => (typeof input === 'object' && input !== null && 'spec' in input ? nested : flat) as v.GenericSchema) as v.GenericSchema<
     unknown,
     Record<string, unknown>
   >;
@@ -230,7 +230,7 @@ export const batchRoutes = [
       typeof input === 'object' && input !== null && 'batch' in input
         ? v.strictObject({ batch: v.string(), command: v.optional(v.picklist(['Start', 'Restart']), 'Start') })
         : BatchBody,
-    ) as unknown as v.GenericSchema<unknown, Record<string, unknown>>,
+    ) as v.GenericSchema<unknown, Record<string, unknown>>,
     reply: Preflight,
     summary: 'What would keep a batch from starting, and who can lift it; of a held one with command Restart: what would hold it again',
     computes: true,
@@ -274,7 +274,7 @@ export const batchRoutes = [
 
 function decodeSpec(spec: Record<string, unknown>): BatchSpec {
   for (const field of ['batchID', 'masterRecipeRef']) if (spec[field] === undefined || spec[field] === '') throw invalid('missing_field', field, `field ${field} is required`);
-  return withNormalTime(decode(BatchSpec as unknown as v.GenericSchema<unknown, BatchSpec>, spec));
+  return withNormalTime(decode(BatchSpec as v.GenericSchema<unknown, BatchSpec>, spec));
 }
 
 function sealed(store: Store, batch: BatchResource): boolean {

@@ -20,6 +20,6 @@ export function templateBody<Spec>({
   spec,
   ...resource
 }: Resource<Spec>): Pick<ToldBy<typeof PhaseTemplateBody>, 'name' | 'notes'> & SiteMetadata & { readonly spec: Spec } {
-  const notes = resource.kind === PhaseTemplate.kind ? templateNotes(spec as unknown as PhaseTemplateSpec) : [];
+  const notes = resource.kind === PhaseTemplate.kind ? templateNotes(spec as PhaseTemplateSpec) : [];
   return { name: metadata.name, spec, ...(notes.length > 0 ? { notes } : {}), ...metadataBody({ metadata, spec, ...resource }) };
 }

@@ -14,7 +14,7 @@ import { isActive } from './rules.js';
 type ElementSpec = { readonly batchRef: string; readonly parentRef: { readonly kind: string; readonly name: string } | null };
 type Element = Resource<ElementSpec, ElementStatus>;
 
-const ELEMENT_KINDS = [Procedure, UnitProcedure, Operation, Phase] as unknown as readonly Kind<ElementSpec, ElementStatus>[];
+const ELEMENT_KINDS = [Procedure, UnitProcedure, Operation, Phase] as readonly Kind<ElementSpec, ElementStatus>[];
 
 export function elementsOf(read: StoreReader, site: string, batch: string): Element[] {
   return ELEMENT_KINDS.flatMap((kind) => read.list(kind, site)).filter(({ spec }) => spec.batchRef === batch);

@@ -11,7 +11,7 @@ export interface ElementRef {
 type OwnedElement = Resource<{ readonly batchRef: string; readonly parentRef: ElementRef | null }, ElementStatus>;
 
 /** The kinds an ad-hoc run may have as its root. */
-export const ROOT_KINDS = { Phase, Operation, UnitProcedure } as unknown as Readonly<Record<'Phase' | 'Operation' | 'UnitProcedure', Kind<never, ElementStatus>>>;
+export const ROOT_KINDS = { Phase, Operation, UnitProcedure } as Readonly<Record<'Phase' | 'Operation' | 'UnitProcedure', Kind<never, ElementStatus>>>;
 
 /** Lowest first. A parent is of a higher level than its children, so that every way up ends. */
 const LEVELS = ['Phase', 'Operation', 'UnitProcedure', 'Procedure'];

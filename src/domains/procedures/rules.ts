@@ -117,7 +117,7 @@ const PARENT_KIND = { Phase: 'Operation', Operation: 'UnitProcedure', UnitProced
 
 function parentOf(read: StoreReader, site: string, parentRef: ElementRef | null): Resource<Owned, ElementStatus> | undefined {
   const kind = parentRef && [Operation, UnitProcedure, Procedure].find((candidate) => candidate.kind === parentRef.kind);
-  return kind ? read.get(kind as unknown as Kind<Owned, ElementStatus>, site, parentRef.name) : undefined;
+  return kind ? read.get(kind as Kind<Owned, ElementStatus>, site, parentRef.name) : undefined;
 }
 
 // ---------------------------------------------------------------- delete

@@ -151,6 +151,7 @@ export const RecipeRevision: Kind<RecipeRevisionSpec, Readonly<Record<string, ne
   scope: 'site',
   besideSite: true, // goes with its recipe
   action: 'reciperevision',
+  // evidence: it is read as it was written, whatever the form is by now
   spec: v.looseObject({}) as unknown as v.GenericSchema<unknown, RecipeRevisionSpec>,
   body: 'document',
   apply: { how: 'no', reason: 'a recipe revision is the evidence of a write to its master recipe; it is made by the gateway' },
@@ -186,6 +187,7 @@ export const ControlRecipe: Kind<ControlRecipeSpec, Readonly<Record<string, neve
   scope: 'site',
   action: 'controlrecipe',
   path: 'recipes/control',
+  // evidence: it is read as it was written, whatever the form is by now
   spec: v.looseObject({}) as unknown as v.GenericSchema<unknown, ControlRecipeSpec>,
   body: 'document',
   apply: { how: 'no', reason: 'a control recipe is made by the batch controller when its batch starts' },

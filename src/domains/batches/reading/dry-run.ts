@@ -205,7 +205,7 @@ function rootOfDrafts(elements: readonly ElementDraft[], site: string): TreeNode
   const nodes = new Map<string, TreeNode>();
   for (const { kind, name, spec } of elements) {
     const status: ElementStatus | undefined = kind.initialStatus?.(spec as never);
-    const draft = { kind: kind.kind, metadata: { name, site }, spec, status } as unknown as ElementResource;
+    const draft = { kind: kind.kind, metadata: { name, site }, spec, status } as ElementResource;
     nodes.set(`${kind.kind}/${name}`, readNode(kind.kind as ElementKind, draft));
   }
   for (const { kind, name, spec } of elements) {
@@ -221,8 +221,8 @@ function rootOfDrafts(elements: readonly ElementDraft[], site: string): TreeNode
 /** Elements that wait for a signal or a barrier before they start (decisions 2.7). */
 function coordinated(puts: readonly Put[]): ReadonlySet<string> {
   const endpoints = puts.flatMap(({ kind, spec }) => {
-    if (kind.kind === 'CoordinationBlock') return (spec as unknown as CoordinationBlockSpec).signal?.consumers ?? [];
-    return kind.kind === 'SyncBarrier' ? (spec as unknown as SyncBarrierSpec).participants : [];
+    if (kind.kind === 'CoordinationBlock') return (spec as CoordinationBlockSpec).signal?.consumers ?? [];
+    return kind.kind === 'SyncBarrier' ? (spec as SyncBarrierSpec).participants : [];
   });
   return new Set(endpoints.filter(({ waitFor }) => waitFor === 'Start').map(({ kind, name }) => `${kind}/${name}`));
 }

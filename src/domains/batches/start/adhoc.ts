@@ -128,7 +128,7 @@ function elementPuts(site: string, elements: readonly ElementDraft[], templateRe
   return elements.map((element): Put => {
     const labels = { [ADHOC_LABEL]: 'true', [SOURCE_TEMPLATE_LABEL]: element === root ? templateRef : element.spec.templateRef, 'lineside.io/managed-by': 'batch-controller' };
     const status = { ...elementStatus(element.spec), adhoc: true };
-    return { kind: element.kind as unknown as Put['kind'], site, name: element.name, spec: element.spec, status, labels };
+    return { kind: element.kind, site, name: element.name, spec: element.spec, status, labels };
   });
 }
 

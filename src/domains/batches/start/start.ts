@@ -62,21 +62,21 @@ export function startPuts(batch: BatchResource, plan: StartPlan, store: Store): 
   const labels = { 'lineside.io/batch': name, 'lineside.io/managed-by': 'batch-controller' };
   const ownerReferences = [{ kind: 'Batch', name, uid: batch.metadata.uid }];
   const owned = { site, labels, ownerReferences };
-  const puts: Put[] = elements.map((element) => ({ ...owned, kind: element.kind as unknown as Put['kind'], name: element.name, spec: element.spec }));
+  const puts: Put[] = elements.map((element) => ({ ...owned, kind: element.kind, name: element.name, spec: element.spec }));
   const spec = controlRecipe(batch, plan, used.seen());
-  puts.push({ ...owned, kind: ControlRecipe as unknown as Put['kind'], name, spec });
+  puts.push({ ...owned, kind: ControlRecipe, name, spec });
   if (lacksTemplates(store, plan.recipe)) {
     // released before its templates were kept: from its first start on it runs what it runs now
     const revision = currentRevision(store, plan.recipe);
     const released = presentTemplates(store, site, plan.recipe.spec);
-    if (revision) puts.push({ kind: RecipeRevision as unknown as Put['kind'], site, name: revision.metadata.name, spec: { ...revision.spec, released } });
+    if (revision) puts.push({ kind: RecipeRevision, site, name: revision.metadata.name, spec: { ...revision.spec, released } });
   }
   puts.push(...begunAnew(store, site, name));
   for (const ref of plan.recipe.spec.coordinationRefs) {
     const pattern = ref.kind === 'CoordinationBlock' ? store.get(CoordinationBlock, site, ref.name) : store.get(SyncBarrier, site, ref.name);
     if (!pattern) continue;
     const copy = coordinationCopy(name, { name: ref.name, spec: pattern.spec as never });
-    puts.push({ ...owned, kind: copy.kind as unknown as Put['kind'], name: copy.name, spec: copy.spec, labels: { ...labels, [PATTERN_LABEL]: ref.name } });
+    puts.push({ ...owned, kind: copy.kind, name: copy.name, spec: copy.spec, labels: { ...labels, [PATTERN_LABEL]: ref.name } });
   }
   return { puts, elements };
 }

@@ -29,7 +29,7 @@ export class AdhocReconciliation extends ElementReconciliation {
 
   constructor(resource: AdhocRoot, store: Store, world: ReconciliationWorld) {
     const { site, name } = resource.metadata;
-    super(site, name, store, world, [resource as unknown as ElementResource, ...elementIndex(store).below(resource)]);
+    super(site, name, store, world, [resource as ElementResource, ...elementIndex(store).below(resource)]);
     this.resource = resource;
     this.#holds = resource.status.holds;
   }
@@ -106,7 +106,7 @@ export class AdhocReconciliation extends ElementReconciliation {
       name: metadata.name,
       status: { ...(this.#rejection || this.#accepted ? withVerdict(judged, this.#rejection) : judged), ...(this.#holds ? { holds: this.#holds } : {}) },
       ...(this.takesOrder ? { annotations: withoutCopy(this.resource) } : {}),
-    } as unknown as Put;
+    } as Put;
     if (at < 0) puts.push(put);
     else puts[at] = put;
   }

@@ -16,8 +16,8 @@ export type CoordinationResource = Resource<CoordinationBlockSpec, CoordinationB
 export type BarrierResource = Resource<SyncBarrierSpec, SyncBarrierStatus>;
 
 /** From the top level down. */
-const ELEMENT_KINDS = [Procedure, UnitProcedure, Operation, Phase] as unknown as readonly Kind[];
-const KINDS: readonly Kind[] = [...ELEMENT_KINDS, CoordinationBlock as unknown as Kind, SyncBarrier as unknown as Kind];
+const ELEMENT_KINDS: readonly Kind[] = [Procedure, UnitProcedure, Operation, Phase];
+const KINDS: readonly Kind[] = [...ELEMENT_KINDS, CoordinationBlock, SyncBarrier];
 
 interface Owned {
   readonly batchRef: string;
@@ -51,19 +51,19 @@ export class ElementIndex {
   }
 
   phasesOf(site: string, batch: string): Resource<PhaseSpec, ElementStatus>[] {
-    return this.#owned(Phase as unknown as Kind, batchKey(site, batch));
+    return this.#owned(Phase, batchKey(site, batch));
   }
 
   phasesUnder(site: string, parent: { readonly kind: string; readonly name: string }): Resource<PhaseSpec, ElementStatus>[] {
-    return this.#owned(Phase as unknown as Kind, parentKey(site, parent.kind, parent.name));
+    return this.#owned(Phase, parentKey(site, parent.kind, parent.name));
   }
 
   blocksOf(site: string, batch: string): CoordinationResource[] {
-    return this.#owned(CoordinationBlock as unknown as Kind, batchKey(site, batch));
+    return this.#owned(CoordinationBlock, batchKey(site, batch));
   }
 
   barriersOf(site: string, batch: string): BarrierResource[] {
-    return this.#owned(SyncBarrier as unknown as Kind, batchKey(site, batch));
+    return this.#owned(SyncBarrier, batchKey(site, batch));
   }
 
   /** Sorted by name. */

@@ -39,10 +39,10 @@ export const BATCH_COMPONENT = component('batch-controller');
 const WAITING = 'WaitingForAllocation';
 
 const KINDS: Readonly<Record<ElementKind, Kind<never, ElementStatus>>> = {
-  Procedure: Procedure as unknown as Kind<never, ElementStatus>,
-  UnitProcedure: UnitProcedure as unknown as Kind<never, ElementStatus>,
-  Operation: Operation as unknown as Kind<never, ElementStatus>,
-  Phase: Phase as unknown as Kind<never, ElementStatus>,
+  Procedure: Procedure as Kind<never, ElementStatus>,
+  UnitProcedure: UnitProcedure as Kind<never, ElementStatus>,
+  Operation: Operation as Kind<never, ElementStatus>,
+  Phase: Phase as Kind<never, ElementStatus>,
 };
 
 /** What a reconciliation needs from outside the store. */
@@ -545,7 +545,7 @@ export abstract class ElementReconciliation {
       pausedInside: this.isPausedInside(node),
     };
     const taken = this.#taken.has(node.name) ? { spec: resource.spec } : {};
-    return { kind: KINDS[node.kind] as unknown as Put['kind'], site: this.site, name: node.name, ...taken, status };
+    return { kind: KINDS[node.kind], site: this.site, name: node.name, ...taken, status };
   }
 }
 
