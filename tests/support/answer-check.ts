@@ -1,7 +1,8 @@
 /**
- * Holds the answers that a suite sees against the interface as openapi.json tells it: `LINESIDE_CHECK_REPLIES=1 npm test -- <words>`.
- * Every answer of the API is looked at, whoever asked: its status is one that the operation tells, its body has that schema
- * and nothing beside it, and what is refused has the form of an error. Rows without a schema yet (`x-undescribed`) are left out.
+ * Holds the answers that a suite sees against the interface as openapi.json tells it. Every answer of the API is looked at, whoever
+ * asked: its status is one that the operation tells, its body has that schema and nothing beside it, and what is refused has the form
+ * of an error. A document is made, and a schema compiled, when the first answer needs it. `CHECK_REPLIES=0 npm test` leaves it out,
+ * to measure what it costs; a suite whose rows answer something else on purpose tells no interface.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { openApiDocument } from '../../src/platform/http/openapi.js';
@@ -23,67 +24,95 @@ interface Operation {
   readonly 'x-undescribed'?: boolean;
 }
 
-interface Path {
-  readonly pattern: RegExp;
-  readonly path: string;
-  readonly methods: Readonly<Record<string, Operation>>;
-}
+export const CHECKS = process.env.CHECK_REPLIES !== '0';
 
-export const CHECKS = process.env.LINESIDE_CHECK_REPLIES === '1';
+/** One row as openapi.json tells it; made of the row alone, so that a suite pays for those that it asks. */
+class ToldRow {
+  readonly #operation: Operation;
+  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false });
+  readonly #validators = new Map<string, ValidateFunction | undefined>();
+  readonly #at: string;
 
-/** The interface of a gateway; one that only ran before the first question has none. */
-export class Interface {
-  readonly #paths: readonly Path[];
-  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false });
-  readonly #validators = new Map<string, ValidateFunction>();
-
-  constructor(document: Json) {
+  constructor(row: RouteColumns) {
+    const document = openApiDocument([row], { title: 'Lineside', version: 'v1' });
+    const path = row.path.replace(/\{(\w+)\.\.\.\}/g, '{$1}');
+    const method = row.method.toLowerCase();
+    const operation = (document.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>)[path]?.[method];
+    if (!operation) throw new Error(`openapi.json does not tell ${row.method} ${row.path}`);
+    this.#operation = operation;
+    this.#at = `#/paths/${escaped(path)}/${method}/responses`;
     this.#ajv.addSchema(document, 'openapi');
-    const paths = Object.entries(document.paths as Readonly<Record<string, Path['methods']>>);
-    this.#paths = paths
-      .map(([path, methods]) => ({ path, methods, pattern: patternOf(path) }))
-      .sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')) || b.path.replace(/\{\w+\}/g, '').length - a.path.replace(/\{\w+\}/g, '').length);
   }
 
   /** @returns what does not fit, as a sentence. */
-  misfit({ method, target, status, mediaType, text }: SeenAnswer): string | undefined {
-    const pathname = target.split('?', 1)[0] as string;
-    if (!pathname.startsWith('/api/')) return undefined; // pages and probes
-    const found = this.#paths.find((each) => each.pattern.test(pathname) && each.methods[method.toLowerCase()] !== undefined);
-    const operation = found?.methods[method.toLowerCase()];
-    if (!found || !operation || status === 304) return undefined;
-    if (status < 400 && operation['x-undescribed']) return undefined;
-    const response = operation.responses[String(status)] ?? (status >= 400 ? operation.responses.default : undefined);
-    if (!response) return `${status} is not told of it; it tells ${Object.keys(operation.responses).join(', ')}`;
+  misfit({ status, mediaType, text }: SeenAnswer): string | undefined {
+    const { responses } = this.#operation;
+    if (status < 400 && this.#operation['x-undescribed']) return undefined;
+    const response = responses[String(status)] ?? (status >= 400 ? responses.default : undefined);
+    if (!response) return `${status} is not told of it; it tells ${Object.keys(responses).join(', ')}`;
     if (text === '' || !/\bjson\b/.test(mediaType) || /ndjson/.test(mediaType)) return undefined;
-    const at = response.$ref ?? `#/paths/${escaped(found.path)}/${method.toLowerCase()}/responses/${status}`;
-    const validate = this.#validator(`${at}/content/application~1json/schema`);
+    const validate = this.#validator(response.$ref ?? `${this.#at}/${status}`);
     if (!validate) return `${status} has a JSON body that is not told of`;
     if (validate(JSON.parse(text))) return undefined;
     return (validate.errors ?? []).map(({ instancePath, message, params }) => `${instancePath || 'the body'} ${message} ${JSON.stringify(params)}`).join('; ');
   }
 
-  #validator(pointer: string): ValidateFunction | undefined {
-    let known = this.#validators.get(pointer);
-    if (!known) {
-      known = this.#ajv.getSchema(`openapi${pointer}`);
-      if (known) this.#validators.set(pointer, known);
-    }
-    return known;
+  #validator(response: string): ValidateFunction | undefined {
+    if (!this.#validators.has(response)) this.#validators.set(response, this.#ajv.getSchema(`openapi${response}/content/application~1json/schema`));
+    return this.#validators.get(response);
   }
 }
 
-const interfaces = new Map<number, Interface>();
+/** Rows are the same in every plant of a process. */
+const told = new WeakMap<RouteColumns, ToldRow>();
+
+function toldOf(row: RouteColumns): ToldRow {
+  let found = told.get(row);
+  if (!found) told.set(row, (found = new ToldRow(row)));
+  return found;
+}
+
+/** The interface of a gateway; one that only ran before the first question has none. */
+export class Interface {
+  readonly #rows: readonly { readonly row: RouteColumns; readonly pattern: RegExp }[];
+
+  constructor(rows: readonly RouteColumns[]) {
+    const length = ({ path }: RouteColumns): number => path.replace(/\{[\w.]+\}/g, '').length;
+    this.#rows = [...rows]
+      .sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')) || length(b) - length(a))
+      .map((row) => ({ row, pattern: patternOf(row.path) }));
+  }
+
+  /** @returns what does not fit, as a sentence. */
+  misfit(answer: SeenAnswer): string | undefined {
+    const { method, target, status } = answer;
+    const pathname = target.split('?', 1)[0] as string;
+    if (!pathname.startsWith('/api/') || status === 304) return undefined; // pages and probes
+    const found = this.#rows.find(({ row, pattern }) => row.method === method && pattern.test(pathname));
+    return found && toldOf(found.row).misfit(answer);
+  }
+}
+
+/** Rows by port, until the first answer comes from there; their interface then. */
+const interfaces = new Map<number, Interface | readonly RouteColumns[]>();
 const misfits = new Set<string>();
 
 /** Tells the interface of the gateway at a port. */
 export function tellInterface(port: number, rows: readonly RouteColumns[]): void {
-  if (CHECKS) interfaces.set(port, new Interface(openApiDocument(rows, { title: 'Lineside', version: 'v1' })));
+  if (CHECKS) interfaces.set(port, rows);
+}
+
+function interfaceAt(port: number): Interface | undefined {
+  const known = interfaces.get(port);
+  if (known === undefined || known instanceof Interface) return known;
+  const made = new Interface(known);
+  interfaces.set(port, made);
+  return made;
 }
 
 /** What was answered at a port; what does not fit fails the suite when it ends. */
 export function checkAnswer(port: number, answer: SeenAnswer): void {
-  const found = CHECKS ? interfaces.get(port)?.misfit(answer) : undefined;
+  const found = CHECKS ? interfaceAt(port)?.misfit(answer) : undefined;
   if (found !== undefined) misfits.add(`${answer.method} ${answer.target.split('?', 1)[0]} ${answer.status}: ${found}`);
 }
 
@@ -96,7 +125,9 @@ if (CHECKS) {
 }
 
 function patternOf(path: string): RegExp {
-  const segments = path.split('/').map((segment) => (/^\{\w+\}$/.test(segment) ? '[^/]+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')));
+  const segments = path
+    .split('/')
+    .map((segment) => (/^\{\w+(\.\.\.)?\}$/.test(segment) ? (segment.endsWith('...}') ? '.+' : '[^/]+') : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')));
   return new RegExp(`^${segments.join('/')}$`);
 }
 
