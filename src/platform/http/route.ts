@@ -25,9 +25,9 @@ export interface Query<Name extends string = string> {
 
 /** `v.strictObject({...})` of the parameters of a route; most are optional, all come as text. */
 export type QuerySchema = StrictObjectSchema<ObjectEntries, undefined>;
-export type QueryNames<Schema> = Schema extends QuerySchema ? keyof Schema['entries'] & string : string;
+export type QueryNames<Schema> = Schema extends QuerySchema ? keyof Schema['entries'] & string : never;
 
-export interface RequestContext<Params, Body, Name extends string = string> {
+export interface RequestContext<Params, Body, Name extends string = never> {
   readonly params: Params;
   readonly body: Body;
   readonly query: Query<Name>;
