@@ -3,11 +3,11 @@ import t from 'tap';
 import { LocalRuntimes } from '../../../src/domains/placement/local-runtimes.js';
 import type { UnitPlan } from '../../../runtime/port.js';
 import { systemClock } from '../../../src/platform/base/clock.js';
-import type { Log } from '../../../src/platform/base/log.js';
 import { eventually } from '../../support/api-client.js';
 import { TestClock } from '../../support/test-clock.js';
 import { network, tags, unitPlan } from '../../runtime/network/plans.js';
 import { at } from '../../support/at.js';
+import { testLog } from '../../support/test-log.js';
 
 const REVISIONS = 5;
 const BLOCKS = 200;
@@ -18,8 +18,7 @@ function planOf(revision: number): UnitPlan {
 }
 
 t.test('Q-UNIT-07, ADR 0008: each plan that is loaded is shown with its own tags and hashes, those on the way to the last one too', async (t) => {
-  const fault = (entry: unknown): void => void t.fail(JSON.stringify(entry));
-  const runtimes = new LocalRuntimes({ clock: systemClock, log: { info: () => {}, warn: fault, error: fault } as unknown as Log, heapMb: 64, realtime: false });
+  const runtimes = new LocalRuntimes({ clock: systemClock, log: testLog((entry) => entry.level !== 'info' && t.fail(JSON.stringify(entry))), heapMb: 64, realtime: false });
   t.teardown(() => runtimes.stop());
   const ready = new Promise<void>((resolve) => {
     runtimes.onChange((_, what) => what === 'ready' && resolve());
@@ -47,7 +46,7 @@ t.test('Q-UNIT-07, ADR 0008: each plan that is loaded is shown with its own tags
 
 t.test('TAG-27 UNIT-02: a write to a unit that scans seldom is given the time of its scan; what nobody waits for any more is withdrawn', async (t) => {
   const clock = new TestClock();
-  const runtimes = new LocalRuntimes({ clock, log: { info: () => {}, warn: () => {}, error: () => {} } as unknown as Log, heapMb: 64, realtime: false });
+  const runtimes = new LocalRuntimes({ clock, log: testLog(), heapMb: 64, realtime: false });
   t.teardown(() => runtimes.stop());
   const slow = unitPlan({
     scanIntervalMs: 4000,

@@ -5,9 +5,9 @@ import { CONNECTION, IMAGE_HEADER } from '../../../runtime/vocabulary/process-im
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import { LocalProbes, SHARED_PROBE } from '../../../src/domains/placement/local-probes.js';
 import { onContained } from '../../../src/platform/base/guarded.js';
-import type { Log } from '../../../src/platform/base/log.js';
 import { eventually } from '../../support/api-client.js';
 import { TestClock } from '../../support/test-clock.js';
+import { testLog } from '../../support/test-log.js';
 
 /** One module of one input. */
 function moduleOf(protocol: ProbeModule['protocol'], { buffer }: { readonly buffer: ProbeModule['image'] }): ProbeModule {
@@ -20,7 +20,7 @@ const SETTINGS = { reconnectMinMs: 100, reconnectMaxMs: 1000, readbackTimeoutMs:
 t.test('decisions 7: a probe that stands still is silent within 3 s and ended within 15 s; another takes its place', async (t) => {
   const clock = new TestClock();
   const errors: string[] = [];
-  const log = { info: () => {}, warn: () => {}, error: (_: unknown, text: string) => errors.push(text) } as unknown as Log;
+  const log = testLog(({ level, msg = '' }) => level === 'error' && errors.push(msg));
   const died: string[] = [];
   const probes = new LocalProbes({
     clock,
@@ -64,7 +64,7 @@ t.test('decisions 7: a probe that stands still is silent within 3 s and ended wi
 });
 
 t.test('what one module of a probe throws where nobody catches it is told, and the probe goes on for all', async (t) => {
-  const log = { info: () => {}, warn: () => {}, error: () => {} } as unknown as Log;
+  const log = testLog();
   const clock = new TestClock();
   const probes = new LocalProbes({ clock, log, goAhead: false, settings: SETTINGS, entry: new URL('../../support/throwing-probe.js', import.meta.url) });
   t.teardown(() => probes.stop());
@@ -86,7 +86,7 @@ t.test('what one module of a probe throws where nobody catches it is told, and t
 
 t.test('a probe that is started again goes on at the time scale that holds then', async (t) => {
   const clock = new TestClock();
-  const log = { info: () => {}, warn: () => {}, error: () => {} } as unknown as Log;
+  const log = testLog();
   const probes = new LocalProbes({ clock, log, goAhead: false, settings: SETTINGS, entry: new URL('../../support/scale-probe.js', import.meta.url) });
   t.teardown(() => probes.stop());
   const said: string[] = [];
@@ -104,7 +104,7 @@ t.test('a probe that is started again goes on at the time scale that holds then'
 
 t.test('a module that is switched off and on again is served by one thread at a time', async (t) => {
   const clock = new TestClock();
-  const log = { info: () => {}, warn: () => {}, error: () => {} } as unknown as Log;
+  const log = testLog();
   const died: string[] = [];
   const probes = new LocalProbes({
     clock,

@@ -13,10 +13,10 @@ import { systemClock } from '../../../src/platform/base/clock.js';
 import type { Log } from '../../../src/platform/base/log.js';
 import { unitPlan } from '../../runtime/network/plans.js';
 import { at } from '../../support/at.js';
+import { testLog } from '../../support/test-log.js';
 
 function logTo(lines: unknown[]): Log {
-  const note = (entry: unknown): void => void lines.push(entry);
-  return { warn: note, error: note, info: note } as unknown as Log;
+  return testLog((entry) => lines.push(entry));
 }
 
 t.test('Performance D: every scan thread is asked for by its operating-system id', async (t) => {

@@ -4,11 +4,11 @@ import type { Worker } from 'node:worker_threads';
 import type { ScanThreadOutbound, UnitPlan } from '../../../runtime/port.js';
 import { LocalRuntimes, type LocalRuntimesOptions } from '../../../src/domains/placement/local-runtimes.js';
 import { systemClock } from '../../../src/platform/base/clock.js';
-import type { Log } from '../../../src/platform/base/log.js';
 import { network, tags, unitPlan } from '../../runtime/network/plans.js';
 import { eventually } from '../../support/api-client.js';
 import { TestClock } from '../../support/test-clock.js';
 import { at } from '../../support/at.js';
+import { testLog } from '../../support/test-log.js';
 
 function planOf(unit: string, scanIntervalMs = 20, revision = 1): UnitPlan {
   return unitPlan({
@@ -27,7 +27,7 @@ class Threads {
   readonly errors: string[] = [];
 
   constructor(t: Test, options: Partial<LocalRuntimesOptions>) {
-    const log = { info: () => {}, warn: () => {}, error: ({ unit }: { unit: string }, text: string) => this.errors.push(`${unit}: ${text}`) } as unknown as Log;
+    const log = testLog(({ level, unit, msg }) => level === 'error' && this.errors.push(`${unit}: ${msg}`));
     this.runtimes = new LocalRuntimes({ clock: systemClock, log, heapMb: 256, realtime: false, ...options });
     this.runtimes.onChange((link, what) => this.changes.push(`${link.unit} ${what}`));
     t.teardown(() => this.runtimes.stop());

@@ -11,11 +11,11 @@ import { planContent, withTable } from '../../../src/domains/units/plan.js';
 import { LocalRuntimes } from '../../../src/domains/placement/local-runtimes.js';
 import { UnitReconciler } from '../../../src/domains/units/reconciler.js';
 import { systemClock } from '../../../src/platform/base/clock.js';
-import type { Log } from '../../../src/platform/base/log.js';
 import { eventually } from '../../support/api-client.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 import { image, SETTINGS } from '../../runtime/network/plans.js';
 import { at } from '../../support/at.js';
+import { testLog } from '../../support/test-log.js';
 
 const plant = await startPlantGateway();
 t.teardown(() => plant.stop());
@@ -281,7 +281,7 @@ t.test('D-PROG-03: a bypass in force is in the plan, so that a worker that start
 });
 
 t.test('MODE-01 ADR 0008: modes of modules are told one by one, and change no plan; of other changes two plans are under way at most', async (t) => {
-  const runtimes = new LocalRuntimes({ clock: systemClock, log: { info: () => {}, warn: () => {}, error: () => {} } as unknown as Log, heapMb: 64, realtime: false });
+  const runtimes = new LocalRuntimes({ clock: systemClock, log: testLog(), heapMb: 64, realtime: false });
   t.teardown(() => runtimes.stop());
   const loaded: number[] = [];
   runtimes.onMessage((_, message) => message.type === 'plan-loaded' && loaded.push(message.revision));
