@@ -12,6 +12,8 @@ import { freshStore } from '../../support/fresh-store.js';
 
 const { ledger, clock, store } = await freshStore(t);
 const sent: string[] = [];
+/** Number of the last command. */
+let sentAs = 0;
 const linkOf = (unit: string) =>
   ({
     site: 'north',
@@ -19,7 +21,11 @@ const linkOf = (unit: string) =>
     epoch: 1,
     ready: unit !== 'away',
     loadPhase: () => undefined,
-    send: (message: { type: string; phase?: string; command?: string }) => message.type === 'command' && sent.push(`${message.command} ${message.phase}`),
+    send: (message: { type: string; id?: number; phase?: string; command?: string }) => {
+      if (message.type !== 'command') return;
+      sent.push(`${message.command} ${message.phase}`);
+      sentAs = message.id ?? 0;
+    },
   }) as unknown as UnitLink;
 const links = new Map(['here', 'away'].map((unit) => [unit, linkOf(unit)]));
 const runtimes = { link: (_site: string, unit: string) => links.get(unit), links: () => [...links.values()] } as unknown as UnitRuntimes;
@@ -35,8 +41,13 @@ await store.write({
     phase('fill', 'here', 'Running'),
     phase('heat', 'away', 'Running'),
     phase('drain', 'here', 'Idle'),
+    phase('stir', 'here', 'Idle'),
   ],
 });
+// begun, and its worker has said so: that it runs is not on disk when the disk is full
+phases.command(store.get(Phase, 'north', 'stir') as never, 'Start');
+phases.answered('north', 'stir', sentAs, true);
+t.same(sent.splice(0), ['Start stir']);
 
 t.test('ADR 0026: the answer counts the phases that a Hold has reached, and names those that nobody executes', async (t) => {
   // somebody else used the next number: the ledger refuses what does not follow, as it refuses everything on a full disk
@@ -60,9 +71,9 @@ t.test('ADR 0026: the answer counts the phases that a Hold has reached, and name
     });
   const { message, recorded } = await hold();
   t.equal(recorded, false);
-  t.match(message, /^Hold was given to 1 phase of Batch b-1 at once, and not to 1 phase whose runtime is not ready; nothing can be written now/);
-  t.same(sent, ['Hold fill']);
+  t.match(message, /^Hold was given to 2 phases of Batch b-1 at once, and not to 1 phase whose runtime is not ready; nothing can be written now/);
+  t.same(sent, ['Hold fill', 'Hold stir'], 'one that is seen as Idle, and is in its worker, may run');
   links.set('away', { ...linkOf('away'), ready: true } as UnitLink);
-  t.match((await hold()).message, /^Hold was given to 2 phases of Batch b-1 at once; nothing/);
-  t.same(sent, ['Hold fill', 'Hold heat'], 'each is asked once');
+  t.match((await hold()).message, /^Hold was given to 3 phases of Batch b-1 at once; nothing/);
+  t.same(sent, ['Hold fill', 'Hold stir', 'Hold heat'], 'each is asked once');
 });

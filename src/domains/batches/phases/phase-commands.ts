@@ -67,10 +67,19 @@ export class PhaseCommands {
     const root = adhocRoot(this.#store, site, scope);
     const elements = [...this.#index.phasesOf(site, scope), ...(root ? [root, ...this.#index.below(root)] : [])];
     const phases = (elements as readonly ElementResource[]).filter((element): element is PhaseResource => element.kind === Phase.kind);
-    // one whose Start is on its way is still seen as Idle
-    const told = phases.filter(({ metadata, spec, status }) => childTakes(command, status.state) || this.awaitsAnswer(site, spec.unitRef, metadata.name));
+    const told = phases.filter((phase) => childTakes(command, phase.status.state) || this.#mayHaveBegun(phase));
     const reached = told.filter((phase) => this.command(phase, command)).length;
     return { reached, away: told.length - reached };
+  }
+
+  /**
+   * It is seen as Idle while its Start is on its way, and again where what the worker told of it was not on disk when nothing could be
+   * written any more: the worker, which has it, judges the command by what it does.
+   */
+  #mayHaveBegun({ metadata: { site, name }, spec: { unitRef }, status }: PhaseResource): boolean {
+    if (this.awaitsAnswer(site, unitRef, name)) return true;
+    const link = this.#runtimes.link(site, unitRef);
+    return status.state === 'Idle' && link?.ready === true && this.#loaded.get(`${site}/${name}`)?.epoch === link.epoch;
   }
 
   /** A command is on its way to the phase. */
