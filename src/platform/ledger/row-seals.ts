@@ -34,6 +34,8 @@ type RowKey = Pick<ResourceRow, 'kind' | 'site' | 'name'>;
 export interface Seal {
   readonly resources: string;
   readonly rows: number;
+  /** How many of them are past; absent in a seal of before they were counted. */
+  readonly past?: number;
   readonly resourceVersion: number;
   /** XOR of the last links of the streams. */
   readonly streams: string;
@@ -114,6 +116,8 @@ interface Sums {
   readonly streams: Buffer;
   readonly nonces: Buffer;
   rows: number;
+  /** Undefined until they were counted. */
+  past: number | undefined;
   heads: number;
   resourceVersion: number;
   spansTo: number;
@@ -200,6 +204,7 @@ export class RowSeals {
     const mac = this.#macs.resource({ kind, site, name, version: row.version, body: row.body, past, entry });
     mix(this.#sums.resources, known ?? found);
     mix(this.#sums.resources, mac);
+    if (this.#sums.past !== undefined) this.#sums.past += Number(past !== '') - Number(row.past !== '');
     if (past === '') this.#known.set(id, mac);
     else this.#known.delete(id);
     this.#changed = true;
@@ -304,6 +309,11 @@ export class RowSeals {
     return this.#sums.rows;
   }
 
+  /** How many of them are past. `count` is asked once, of data that were sealed before this was counted. */
+  pastRows(count: () => number): number {
+    return (this.#sums.past ??= count());
+  }
+
   /** Something that is wrong and is told by every verification from now on; it is written with the next seal. */
   tell(sentence: string): void {
     this.#note(sentence);
@@ -368,6 +378,7 @@ function nothing(): Sums {
     streams: Buffer.alloc(MAC_BYTES),
     nonces: Buffer.alloc(MAC_BYTES),
     rows: 0,
+    past: undefined,
     heads: 0,
     resourceVersion: 0,
     spansTo: 0,
@@ -382,13 +393,14 @@ function copyOf(sums: Sums): Sums {
 }
 
 function sumsOf(seal: Seal): Sums {
-  return { ...seal, resources: Buffer.from(seal.resources, 'hex'), streams: Buffer.from(seal.streams, 'hex'), nonces: Buffer.from(seal.nonces, 'hex') };
+  return { ...seal, past: seal.past, resources: Buffer.from(seal.resources, 'hex'), streams: Buffer.from(seal.streams, 'hex'), nonces: Buffer.from(seal.nonces, 'hex') };
 }
 
-function sealOf({ resources, streams, nonces, rows, heads, resourceVersion, spansTo, adoptedAt, madeBefore, broken }: Sums): Seal {
+function sealOf({ resources, streams, nonces, rows, past, heads, resourceVersion, spansTo, adoptedAt, madeBefore, broken }: Sums): Seal {
   return {
     resources: resources.toString('hex'),
     rows,
+    ...(past === undefined ? {} : { past }),
     resourceVersion,
     streams: streams.toString('hex'),
     nonces: nonces.toString('hex'),

@@ -168,7 +168,7 @@ export class StateWriter {
    */
   #present(): unknown[][] {
     const listed = this.#sql.presentResources.raw().all() as unknown[][];
-    if (listed.length + (this.#sql.countPast.get() as number) >= this.#seals.rows) return listed;
+    if (listed.length + this.#seals.pastRows(() => this.#sql.countPast.get() as number) >= this.#seals.rows) return listed;
     const found = this.#sql.presentInTable.raw().all() as unknown[][];
     if (found.length > listed.length) this.#seals.tell(`an index of state.db had lost ${found.length - listed.length} of its rows; they were read from their table`);
     return found;
