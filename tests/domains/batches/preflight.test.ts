@@ -2,7 +2,8 @@
 import t from 'tap';
 import { parse } from 'valibot';
 import { Batch, BatchSpec } from '../../../src/domains/batches/kind.js';
-import { PREFLIGHT_CHECKS } from '../../../src/domains/batches/start/conditions.js';
+import { PREFLIGHT_CHECKS, refuseRequest, type StartCondition } from '../../../src/domains/batches/start/conditions.js';
+import { type EquipmentLook, RUNTIME_READY, UNITS_AUTOMATIC } from '../../../src/domains/batches/start/equipment-conditions.js';
 import { preflight } from '../../../src/domains/batches/start/preflight.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import { refuseUnchosen } from '../../../src/domains/batches/creation/creation.js';
@@ -114,6 +115,29 @@ t.test('decisions 3.2: what preflight names keeps Start from starting, and the f
         `${rule} stands under ${check}`,
       );
   }
+  t.end();
+});
+
+t.test('contract 2, Errors: a request is refused by the same conditions, with the members of its error body', (t) => {
+  const refusal = (conditions: readonly StartCondition<EquipmentLook>[], machine: Machine): unknown => {
+    try {
+      refuseRequest(conditions, { ...factsOf(machine), site: 'demo', units: ['rx101', 'mx101'], isOnDemand: false });
+      return 'taken';
+    } catch (fault) {
+      return fault;
+    }
+  };
+  t.equal(refusal([RUNTIME_READY, UNITS_AUTOMATIC], {}), 'taken');
+  t.match(refusal([RUNTIME_READY], { down: ['rx101', 'mx101'] }), {
+    kind: 'conflict',
+    message: 'the runtime of mx101, rx101 is not ready',
+    context: { code: 'runtime_not_ready', units: ['mx101', 'rx101'] },
+  });
+  const inManual: StartCondition<EquipmentLook> = {
+    ...UNITS_AUTOMATIC,
+    find: () => [{ message: 'unit rx101 is in Manual', liftedBy: { tier: 'operate', action: 'set it' }, context: { unit: 'rx101' } }],
+  };
+  t.match(refusal([inManual], {}), { context: { code: 'mode_manual', unit: 'rx101' } });
   t.end();
 });
 

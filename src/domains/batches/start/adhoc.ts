@@ -67,7 +67,7 @@ const LAUNCH_CONDITIONS: readonly StartCondition<EquipmentLook & StorageLook>[] 
   UNIT_IDLE,
   RUNTIME_READY,
   PERMISSIVES,
-  { ...UNITS_AUTOMATIC, refuse: ([first]) => ({ message: `${first?.message}; set Automatic or Semi-Automatic before the launch` }) },
+  { ...UNITS_AUTOMATIC, refuse: ([first]) => ({ ...first, message: `${first.message}; set Automatic or Semi-Automatic before the launch` }) },
   STORAGE,
 ];
 

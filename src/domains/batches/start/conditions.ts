@@ -55,7 +55,7 @@ export interface StartCondition<Look> {
   readonly check: CheckName;
   readonly find: (look: Look) => readonly Blocker[];
   /** One refusal of all that keep it from starting; that of the first where it is absent. */
-  readonly refuse?: (blockers: readonly Blocker[], look: Look) => { readonly message: string; readonly units?: readonly string[] };
+  readonly refuse?: (blockers: readonly [Blocker, ...Blocker[]], look: Look) => Pick<Blocker, 'message' | 'units' | 'context'>;
 }
 
 export interface StartRefusal {
@@ -84,11 +84,10 @@ export type PreflightCheck = ToldBy<typeof PreflightCheck>;
 /** Of the first condition that keeps it from starting; those behind it are not looked at. */
 export function firstRefusal<Look>(conditions: readonly StartCondition<Look>[], look: Look): StartRefusal | undefined {
   for (const { rule, find, refuse } of conditions) {
-    const errors = find(look).filter(({ severity }) => severity !== 'warning');
-    const [first] = errors;
+    const [first, ...others] = find(look).filter(({ severity }) => severity !== 'warning');
     if (!first) continue;
-    const { message, units } = refuse?.(errors, look) ?? { message: first.refusal ?? first.message, units: first.units };
-    return { rule: first.rule ?? rule, code: rule.replaceAll('-', '_'), message, units: units ?? [], context: first.context ?? {} };
+    const { message, units = [], context = {} } = refuse?.([first, ...others], look) ?? { ...first, message: first.refusal ?? first.message };
+    return { rule: first.rule ?? rule, code: rule.replaceAll('-', '_'), message, units, context };
   }
   return undefined;
 }

@@ -37,7 +37,7 @@ export const RUNTIME_READY: StartCondition<EquipmentLook> = {
     }),
   refuse: (blockers) => {
     const units = blockers.flatMap((blocker) => blocker.units ?? []);
-    return { message: `the runtime of ${units.join(', ')} is not ready`, units };
+    return { message: `the runtime of ${units.join(', ')} is not ready`, units, context: { units } };
   },
 };
 
@@ -63,7 +63,7 @@ export const UNITS_AUTOMATIC: StartCondition<EquipmentLook> = {
       const liftedBy = { tier: 'operate', action: `set unit ${name} to Automatic` } as const;
       return [{ message: `unit ${name} is in Manual`, element: name, liftedBy, units: [name], context: { unit: name } }];
     }),
-  refuse: (blockers) => ({ message: blockers[0]?.message ?? '', units: blockers.flatMap((blocker) => blocker.units ?? []) }),
+  refuse: ([first, ...others]) => ({ ...first, units: [first, ...others].flatMap(({ units = [] }) => units) }),
 };
 
 export const STORAGE: StartCondition<StorageLook> = {

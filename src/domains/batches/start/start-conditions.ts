@@ -125,7 +125,7 @@ export const START_CONDITIONS: readonly StartCondition<StartLook>[] = [
     rule: 'formula-out-of-range',
     check: 'formula-limits',
     find: (look) => look.formulaBlockers,
-    refuse: (blockers, { recipe, batch }) => refused(() => batchParameters(recipe.spec, batch), WITHIN_FORMULA)[0] ?? { message: blockers[0]?.message ?? '' },
+    refuse: (blockers, { recipe, batch }) => refused(() => batchParameters(recipe.spec, batch), WITHIN_FORMULA)[0] ?? blockers[0],
   },
   { rule: 'formula-out-of-range', check: 'formula-limits', find: elementLimits },
   { rule: 'chart-invalid', check: 'charts', find: ({ expansion }) => expansion.notes.map((message) => ({ message, liftedBy: EDIT_PROCEDURE })) },
