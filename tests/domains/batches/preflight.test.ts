@@ -118,7 +118,7 @@ t.test('decisions 3.2: what preflight names keeps Start from starting, and the f
   t.end();
 });
 
-t.test('contract 2, Errors: a request is refused by the same conditions, with the members of its error body', (t) => {
+t.test('contract 2, Command rules: a request is refused by the same conditions, with the members of its error body', (t) => {
   const refusal = (conditions: readonly StartCondition<EquipmentLook>[], machine: Machine): unknown => {
     try {
       refuseRequest(conditions, { ...factsOf(machine), site: 'demo', units: ['rx101', 'mx101'], isOnDemand: false });
