@@ -14,6 +14,8 @@ export class Parts {
   /** How many of them have been asked to start. */
   #started = 0;
   #areUp = false;
+  /** Whoever asked for the end while they start has it: they do not come up behind it. */
+  #isEnding = false;
 
   /** From the end of the start until somebody asks them to stop. */
   get areUp(): boolean {
@@ -32,11 +34,12 @@ export class Parts {
       this.#started += 1;
       await part?.start?.();
     }
-    this.#areUp = true;
+    this.#areUp = !this.#isEnding;
   }
 
   /** They count as down, and are not asked to stop: what they would do next is not known. */
   abandon(): void {
+    this.#isEnding = true;
     this.#areUp = false;
   }
 
@@ -45,7 +48,7 @@ export class Parts {
    * @throws the first fault, when all have been asked.
    */
   async stop(): Promise<void> {
-    this.#areUp = false;
+    this.abandon();
     const faults: unknown[] = [];
     for (let part = this.#parts.pop(); part; part = this.#parts.pop()) {
       try {

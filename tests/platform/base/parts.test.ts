@@ -44,3 +44,11 @@ t.test('a part that does not stop keeps no other from stopping, and is told', as
   await t.rejects(parts.stop(), { message: 'units does not stop' });
   t.same(told, ['stop gateway', 'stop ledger']);
 });
+
+t.test('parts that are asked to stop while they start do not count as up behind it', async (t) => {
+  const parts = listOf([]);
+  const started = parts.start();
+  await parts.stop();
+  await started;
+  t.equal(parts.areUp, false);
+});
