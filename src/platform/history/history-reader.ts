@@ -38,6 +38,9 @@ interface BlockRow extends SamplesRow, Summary {
   readonly n: number;
 }
 
+/** The place of a block in the order of its tag. */
+type Place = Pick<SamplesRow, 't0' | 'number'>;
+
 /** Reads blocks of a tag upwards or downwards: with the columns that are wanted, because each costs as much as ten samples. */
 interface Blocks<Row> {
   readonly up: Database.Statement<unknown[], Row>;
@@ -88,10 +91,10 @@ export class HistoryReader {
     this.#qualityWords = qualityWords;
     const prepare = (text: string): Database.Statement => store.database.prepare(text);
     const blocks = <Row extends SamplesRow>(columns: string): Blocks<Row> => {
-      const select = `SELECT ${columns} FROM blocks WHERE tag = ? AND t0 BETWEEN ? AND ? AND t1 >= ?`;
+      const select = `SELECT ${columns} FROM blocks WHERE tag = ? AND t1 >= ?`;
       return {
-        up: store.database.prepare<unknown[], Row>(`${select} ORDER BY t0, rowid LIMIT ? OFFSET ?`),
-        down: store.database.prepare<unknown[], Row>(`${select} ORDER BY t0 DESC, rowid DESC LIMIT ? OFFSET ?`),
+        up: store.database.prepare<unknown[], Row>(`${select} AND (t0, rowid) > (?, ?) AND t0 <= ? ORDER BY t0, rowid LIMIT ?`),
+        down: store.database.prepare<unknown[], Row>(`${select} AND (t0, rowid) < (?, ?) AND t0 >= ? ORDER BY t0 DESC, rowid DESC LIMIT ?`),
       };
     };
     this.#ofSamples = blocks('rowid AS number, t0, t1, data');
@@ -289,10 +292,12 @@ export class HistoryReader {
 
   /** By their end they are not ordered: the edge looks back as far as a block may be long. */
   *#storedDown<Row extends SamplesRow>(tag: number, { fromMs, throughMs }: Range, { down }: Blocks<Row>): Generator<Placed<Row>> {
-    for (let offset = 0, count: number = FIRST_READ_BLOCKS.down; ; offset += count, count = NEXT_READ_BLOCKS) {
-      const rows = down.all(tag, fromMs - BLOCK_MS, throughMs, fromMs, count, offset);
+    let beyond: Place = { t0: throughMs, number: Number.MAX_SAFE_INTEGER };
+    for (let count: number = FIRST_READ_BLOCKS.down; ; count = NEXT_READ_BLOCKS) {
+      const rows = down.all(tag, fromMs, beyond.t0, beyond.number, fromMs - BLOCK_MS, count);
       const last = rows.at(-1);
       if (!last) return;
+      beyond = last;
       const reaches = new Float64Array(rows.length).fill(Number.NEGATIVE_INFINITY);
       for (let index = rows.length - 2; index >= 0; index -= 1) reaches[index] = Math.max(reaches[index + 1] as number, (rows[index + 1] as Row).t1);
       let isKnown = rows.length < count;
@@ -312,8 +317,9 @@ export class HistoryReader {
 
   *#storedUp<Row extends SamplesRow>(tag: number, { fromMs, throughMs }: Range, { up }: Blocks<Row>): Generator<Placed<Row>> {
     let block: Row | undefined;
-    for (let offset = 0, count: number = FIRST_READ_BLOCKS.up; ; offset += count, count = NEXT_READ_BLOCKS) {
-      const rows = up.all(tag, fromMs - BLOCK_MS, throughMs, fromMs, count, offset);
+    for (let count: number = FIRST_READ_BLOCKS.up; ; count = NEXT_READ_BLOCKS) {
+      const beyond: Place = block ?? { t0: fromMs - BLOCK_MS, number: 0 };
+      const rows = up.all(tag, fromMs, beyond.t0, beyond.number, throughMs, count);
       for (const row of rows) {
         if (block) yield { block, edge: row.t0 };
         block = row;
