@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
-import { NumberText, Required, Text } from '../../platform/store/fields.js';
+import { asWritten, NumberText, Required, Text } from '../../platform/store/fields.js';
 import { type Kind, named, type Reference } from '../../platform/store/kind.js';
 import { ProceduralChartField, type ParameterValue, templatesNamed } from '../procedures/kind.js';
 
@@ -151,8 +151,7 @@ export const RecipeRevision: Kind<RecipeRevisionSpec, Readonly<Record<string, ne
   scope: 'site',
   besideSite: true, // goes with its recipe
   action: 'reciperevision',
-  // evidence: it is read as it was written, whatever the form is by now
-  spec: v.looseObject({}) as unknown as v.GenericSchema<unknown, RecipeRevisionSpec>,
+  spec: asWritten<RecipeRevisionSpec>(),
   body: 'document',
   apply: { how: 'no', reason: 'a recipe revision is the evidence of a write to its master recipe; it is made by the gateway' },
   initialStatus: () => ({}),
@@ -187,8 +186,7 @@ export const ControlRecipe: Kind<ControlRecipeSpec, Readonly<Record<string, neve
   scope: 'site',
   action: 'controlrecipe',
   path: 'recipes/control',
-  // evidence: it is read as it was written, whatever the form is by now
-  spec: v.looseObject({}) as unknown as v.GenericSchema<unknown, ControlRecipeSpec>,
+  spec: asWritten<ControlRecipeSpec>(),
   body: 'document',
   apply: { how: 'no', reason: 'a control recipe is made by the batch controller when its batch starts' },
   initialStatus: () => ({}),

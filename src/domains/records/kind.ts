@@ -1,6 +1,7 @@
 /** Batch record (contract 3, Batch record; decisions 8.1): built from facts at the end of a batch, sealed by signature. */
 import * as v from 'valibot';
 import { Condition, type ToldBy } from '../../platform/http/replies.js';
+import { asWritten } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
 import { BatchAlarm } from '../alarms/batch-alarms.js';
 import { ExecutionEvent, ExternalResultFact, OperatorAction } from '../runs/execution-log.js';
@@ -135,7 +136,7 @@ export const BatchRecord: Kind<BatchRecordSpec, BatchRecordStatus> = {
   scope: 'site',
   action: 'batchrecord',
   path: 'batchrecords',
-  spec: v.custom<BatchRecordSpec>((spec) => typeof spec === 'object' && spec !== null),
+  spec: asWritten<BatchRecordSpec>(),
   body: 'document',
   apply: { how: 'no', reason: 'a batch record is the evidence of an execution; it is made when its batch ends' },
   initialStatus: () => ({ phase: 'Open', outcome: 'Complete', digest: '', conditions: [], comments: [] }),

@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import type { ToldBy } from '../../platform/http/replies.js';
+import { asWritten } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
 
 export const SIGNATURE_ALGORITHMS = ['HMAC-SHA256', 'Ed25519'] as const;
@@ -57,6 +58,6 @@ export const SignatureRecord: Kind<SignatureRecordSpec, object> = {
   action: 'signature',
   body: 'flat',
   apply: { how: 'no', reason: 'a signature is evidence; it is given through POST /api/v1/signatures' },
-  spec: v.custom<SignatureRecordSpec>((spec) => typeof spec === 'object' && spec !== null),
+  spec: asWritten<SignatureRecordSpec>(),
   initialStatus: () => ({}),
 };

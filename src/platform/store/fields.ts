@@ -51,3 +51,8 @@ export function isNumberText(text: string): boolean {
 
 /** Identities that people read and documents carry: no control characters. */
 export const LABEL_TEXT = /^[^\u0000-\u001f\u007f]*$/u;
+
+/** The spec of a kind that is evidence: it is read as it was written, whatever the form is by now. */
+export function asWritten<Spec>(): v.GenericSchema<Spec> {
+  return v.custom<Spec>((spec) => typeof spec === 'object' && spec !== null);
+}
