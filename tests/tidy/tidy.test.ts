@@ -188,3 +188,28 @@ t.test('tidy: elapsed time is not the difference of two instants', async (t) => 
     'the list has only what is there',
   );
 });
+
+/**
+ * Modules with a variable of their own, and why it is no state of an appliance: two appliances of one process, or a start after
+ * a stop, must not see each other. The program of a thread is that thread's own; a page is loaded once for each browser.
+ */
+const MODULE_VARIABLES: Readonly<Record<string, string>> = {
+  'runtime/chart/value.ts': 'counts on; a difference of two looks is asked',
+  'runtime/network/arena.ts': 'counts on; a number that no other function of the thread has',
+  'runtime/network/compile.ts': 'a line of the function that it writes',
+  'runtime/network/fragment.ts': 'counts on; a number that no other fragment of the thread has',
+  'runtime/scan/gc-pauses.ts': 'the heap is that of the thread, and so are its pauses',
+  'src/domains/tags/live.ts': 'memo: the text of one instant',
+  'src/platform/history/block-codec.ts': 'scratch, used up within a call',
+  'src/platform/http/server.ts': 'counts on, so that no two requests of the process bear one correlation; scratch',
+  'src/platform/ledger/wire.ts': 'memo: the instant of one text',
+  'src/platform/stream/frames.ts': 'scratch, used up within a call',
+  'src/platform/stream/subscriber.ts': 'scratch, valid until the next call',
+};
+
+t.test('tidy: a module holds no state', async (t) => {
+  const found = FILES.filter((file) => !file.startsWith('src/console/') && !file.endsWith('-thread.ts')).filter((file) =>
+    /^(?:export )?let /m.test(readFileSync(path.join(ROOT, file), 'utf8')),
+  );
+  t.same(found.sort(), Object.keys(MODULE_VARIABLES), 'make it a member of what is started and stopped; a memo or scratch goes into the list with the reason');
+});
