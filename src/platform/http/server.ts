@@ -509,7 +509,9 @@ class Exchange implements Incoming {
 
   /**
    * Sends chunk after chunk; while the socket is full nothing more is taken, and the library cuts a reader who takes nothing for
-   * ten seconds. Slices are small because a write into a full socket waits in memory: no more than one does.
+   * ten seconds. It would cut a slow maker as well: a connection that is read ends ten seconds after that began, whatever is
+   * written to it, unless it was full meanwhile. So it is read only while a chunk is on its way out. Slices are small because a
+   * write into a full socket waits in memory: no more than one does.
    */
   async send(answer: StreamedAnswer, log: Log): Promise<void> {
     const res = this.#res;
@@ -527,15 +529,16 @@ class Exchange implements Incoming {
         writeHeaders(res, answer.headers);
       });
       for await (const chunk of answer.chunks) {
-        this.resume(); // not before there is something to send: from then on a reader who goes away or takes nothing for ten seconds is noticed
+        this.resume();
         for (let at = 0; at < chunk.length && !this.#ended; ) {
           const written = this.#writeSlices(chunk, at);
           at = written.at;
           if (written.isFull) await new Promise<void>((resolve) => (wake = resolve));
         }
         if (this.#ended) return;
+        this.pause(); // a reader who goes away meanwhile is noticed with the next chunk
       }
-      this.resume(); // there may have been no chunk
+      this.resume();
       this.#ended = true;
       res.cork(() => void res.end());
     } catch (err) {

@@ -33,6 +33,19 @@ async function* chunks(): AsyncGenerator<Uint8Array> {
   }
 }
 
+/** A connection of the library that is read and not written to ends after 8 to 12 s. */
+const LONGER_THAN_IDLE_MS = 13_000;
+const LITTLE = Buffer.from('a line of a trail\n');
+
+/** What is made more slowly than it is read: a little now and then, or nothing for long. */
+async function* slowChunks(everyMs: number): AsyncGenerator<Uint8Array> {
+  yield LITTLE;
+  for (let pastMs = 0; pastMs < LONGER_THAN_IDLE_MS; pastMs += everyMs) {
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    yield LITTLE;
+  }
+}
+
 const EXPECTED = Array.from({ length: CHUNKS }, (_, at) => (at % 10 === 9 ? 0 : CHUNK_BYTES + at)).reduce((sum, bytes) => sum + bytes, 0);
 
 /** A list as a panel reads it. */
@@ -43,6 +56,13 @@ const rows: readonly Route<object>[] = [
   route({ method: 'GET', path: '/api/v1/long', action: 'long:read', tier: 'none', handle: () => Promise.resolve(streamed(chunks(), 'application/x-ndjson', { 'X-More': 'yes' })) }),
   route({ method: 'GET', path: '/api/v1/nothing', action: 'long:read', tier: 'none', handle: () => Promise.resolve(streamed(noChunks(), 'application/x-ndjson')) }),
   route({ method: 'GET', path: '/api/v1/at-once', action: 'long:read', tier: 'none', handle: () => streamed(chunks(), 'application/x-ndjson') }),
+  route({
+    method: 'GET',
+    path: '/api/v1/slow/{everyMs}',
+    action: 'long:read',
+    tier: 'none',
+    handle: ({ params }) => Promise.resolve(streamed(slowChunks(Number(params.everyMs)), 'application/x-ndjson')),
+  }),
   route({ method: 'GET', path: '/api/v1/wide', action: 'wide:read', tier: 'none', handle: () => WIDE }),
   route({ method: 'GET', path: '/api/v1/narrow', action: 'wide:read', tier: 'none', handle: () => WIDE.slice(0, 10) }),
   route({ method: 'GET', path: '/api/v1/tagged', action: 'wide:read', tier: 'none', handle: () => ok(WIDE, { ETag: '"7"' }) }),
@@ -50,6 +70,15 @@ const rows: readonly Route<object>[] = [
 
 const gateway = await startGatewayTest({ routes: [routeSet(rows, {})] });
 t.teardown(() => gateway.stop());
+
+/** They take their time beside the other tests. */
+const slow = [1000, LONGER_THAN_IDLE_MS].map((everyMs) => ({
+  everyMs,
+  answer: gateway.request('GET', `/api/v1/slow/${everyMs}`).then(
+    ({ text }) => text,
+    (fault: Error) => fault.message,
+  ),
+}));
 
 /** A connection with the request on it, of which nothing is read before somebody asks. */
 function opened(path = '/api/v1/long'): Promise<Socket> {
@@ -135,6 +164,10 @@ t.test('8.6: a reader that goes away ends the making; a making that fails cuts t
   }
   fails = Number.POSITIVE_INFINITY;
   t.equal((await gateway.request('GET', '/api/v1/long')).text.length, EXPECTED, 'and the next one is whole');
+});
+
+t.test('8.6: a long answer that is made more slowly than it is read is not cut off', async (t) => {
+  for (const { everyMs, answer } of slow) t.equal(await answer, LITTLE.toString().repeat(1 + LONGER_THAN_IDLE_MS / everyMs), `a chunk every ${everyMs} ms`);
 });
 
 t.test('RFC 9110, 12.5.3: a long list of JSON is packed for who takes it so, and for nobody else', async (t) => {
