@@ -2,12 +2,15 @@
 import t from 'tap';
 import * as v from 'valibot';
 import { everyRow } from '../../src/cli/reference.js';
+import { nameSchemas } from '../../src/platform/base/schema-names.js';
 import { oneOf } from '../../src/platform/http/alternatives.js';
 import { isDescribed, openApiDocument } from '../../src/platform/http/openapi.js';
 import { flag, LIST, parameters, required, text, words } from '../../src/platform/http/parameters.js';
 import { type Route, routesFor } from '../../src/platform/http/route.js';
 import { Interface } from '../support/answer-check.js';
 
+/** 632,000 with every schema named that occurs twice; 1.3 million with each written out where it occurs. */
+const DOCUMENT_CHARACTERS_MAX = 700_000;
 const INFO = { title: 'Lineside', version: 'v1' };
 const route = routesFor<object>();
 
@@ -71,6 +74,13 @@ t.test('Q-VER-01: the document of all rows is valid, and every reference in it l
     [],
   );
   t.same(everyMember(document, '$defs'), [], 'parts of schemas stand in the components');
+  const { schemas } = document.components as { schemas: Record<string, unknown> };
+  t.same(
+    Object.keys(schemas).filter((name) => /^Part\d/.test(name)),
+    [],
+    'every part that refers to itself has a name: nameSchemas',
+  );
+  t.ok(JSON.stringify(document).length < DOCUMENT_CHARACTERS_MAX, 'what occurs in many answers stands once');
 });
 
 t.test('Q-VER-01: every row tells the schema of its answers', async (t) => {
@@ -108,6 +118,32 @@ t.test('what is served has the members that have a default; a request may leave 
   t.notMatch(put?.requestBody, { content: { 'application/json': { schema: { required: ['speed'] } } } });
   const items = { required: ['speed', 'default'], properties: { speed: { type: 'number' }, default: { type: 'boolean' } } };
   t.match(put?.responses['200'], { content: { 'application/json': { schema: { items } } } });
+});
+
+t.test('Q-VER-01: a schema with a name stands once in the components, a second time where what is sent differs from what is served', async (t) => {
+  const Bough = v.strictObject({ length: v.optional(v.number(), 1) });
+  const Leaf = v.strictObject({ colour: v.string() });
+  const Oak = v.strictObject({ name: v.string(), boughs: v.array(Bough), leaf: v.optional(Leaf) });
+  nameSchemas({ Bough, Leaf, Oak });
+  const columns = { method: 'PUT', tier: 'engineer', action: 'oak:update', body: Oak, handle: () => null } as const;
+  const one = route({ ...columns, path: '/api/v1/oaks/{name}', reply: Oak });
+  const many = route({ ...columns, path: '/api/v1/oaks', reply: v.array(Oak) });
+  const document = openApiDocument([one, many], INFO) as {
+    paths: Record<string, Record<string, { requestBody: unknown; responses: Record<string, unknown> }>>;
+    components: unknown;
+  };
+  t.same(await problems(document), []);
+  const schema = (value: unknown) => ({ content: { 'application/json': { schema: value } } });
+  const { put } = document.paths['/api/v1/oaks/{name}'] ?? {};
+  t.match(put?.responses['200'], schema({ $ref: '#/components/schemas/Oak' }));
+  t.match(put?.requestBody, schema({ $ref: '#/components/schemas/OakInput' }));
+  t.match(document.paths['/api/v1/oaks']?.put?.responses['200'], schema({ type: 'array', items: { $ref: '#/components/schemas/Oak' } }));
+  const { schemas } = document.components as { schemas: Record<string, { required?: string[]; properties: Record<string, unknown> }> };
+  t.same(Object.keys(schemas).sort(), ['Bough', 'BoughInput', 'Error', 'Leaf', 'Oak', 'OakInput'], 'Leaf is the same in both');
+  t.match(schemas.OakInput?.properties, { boughs: { items: { $ref: '#/components/schemas/BoughInput' } }, leaf: { $ref: '#/components/schemas/Leaf' } });
+  const Other = v.strictObject({ colour: v.number() });
+  nameSchemas({ Leaf: Other });
+  t.throws(() => openApiDocument([one, route({ ...columns, path: '/api/v1/others', reply: Other })], INFO), { message: 'two schemas of the interface have the name Leaf' });
 });
 
 t.test('the client that checks answers finds what does not fit', async (t) => {

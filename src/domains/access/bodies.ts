@@ -1,5 +1,6 @@
 /** What is told of accounts, sessions, lock-outs and keys, as schemas (decisions AUTH, KEY). No secret ever stands in one. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { TIERS } from '../../platform/http/caller.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 
@@ -123,3 +124,5 @@ export const AuthPolicy = v.strictObject({
   reasonMinLength: v.number(),
 });
 export type AuthPolicy = ToldBy<typeof AuthPolicy>;
+
+nameSchemas({ UserBody, CurrentUser: Me, SessionBody, OpenSession, LockOutBody, ApiKeyBody: KeyBody, NewApiKey: NewKey, AuthConfig, AuthPolicy });

@@ -1,5 +1,6 @@
 /** The history of alarms: one fact per transition or change of a flag (decisions Q-ALARM-07), kept beside the audit trail. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { Actor } from '../../platform/store/audit-record.js';
 import { ALARM_SEVERITIES, ALARM_STATES, ALARM_TYPES, type AlarmSpec, type AlarmStatus } from './kind.js';
@@ -26,6 +27,8 @@ export const AlarmEvent = v.strictObject({
   displayName: v.optional(v.string()),
 });
 export type AlarmEvent = ToldBy<typeof AlarmEvent>;
+
+nameSchemas({ AlarmEvent });
 
 /** Stream name of the ledger. */
 export function alarmStream(site: string): string {

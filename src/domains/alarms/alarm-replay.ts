@@ -5,6 +5,7 @@
  * stops and begins anew after it, as that of a unit runtime does that was away. An arming gate opens and closes as it did.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { AlarmPlan } from '../../../runtime/vocabulary/alarm.js';
 import { AlarmSet } from '../../../runtime/vocabulary/alarm-set.js';
 import { inside } from '../../platform/base/assert.js';
@@ -25,6 +26,8 @@ const Activation = v.strictObject({
   value: v.number(),
 });
 type Activation = ToldBy<typeof Activation>;
+
+nameSchemas({ AlarmActivation: Activation });
 
 export const ReplayReport = v.strictObject({ activations: v.number(), activeSeconds: v.number(), first: v.array(Activation), last: v.array(Activation) });
 export type ReplayReport = ToldBy<typeof ReplayReport>;

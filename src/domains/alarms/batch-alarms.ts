@@ -4,6 +4,7 @@
  * search through the history of the site.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { streamOf } from '../runs/execution-log.js';
 import type { AlarmEvent } from './alarm-event.js';
@@ -26,6 +27,8 @@ export const BatchAlarm = v.strictObject({
   exceptionAction: v.string(),
 });
 export type BatchAlarm = ToldBy<typeof BatchAlarm>;
+
+nameSchemas({ BatchAlarm });
 
 /** Stream name of the ledger. */
 export function batchAlarmStream(site: string, batch: string): string {

@@ -1,5 +1,6 @@
 /** Routes of alarm definitions (contract 2, Alarm definition; decisions Q-ALARM-11..13). The arming gate is written by apply only. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { conflict } from '../../platform/base/refusal.js';
 import { type CrudEvent, crudRoutes } from '../../platform/http/crud.js';
 import { readChoices } from '../../platform/http/log-query.js';
@@ -24,6 +25,8 @@ export const DefinitionBody = v.strictObject({
   ...SITE_METADATA,
 });
 export type DefinitionBody = ToldBy<typeof DefinitionBody>;
+
+nameSchemas({ AlarmDefinitionBody: DefinitionBody });
 
 /** The gate is watched; the rest of `armed` is in the definition, so the answer to a change never tells the state before it. */
 export function definitionBody(resource: Resource<AlarmDefinitionSpec, AlarmDefinitionStatus>): DefinitionBody {

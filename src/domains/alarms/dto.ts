@@ -1,5 +1,6 @@
 /** An alarm as it is read (contract 2, Alarm; decisions D-ALARM-01). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { readChoices, readFlag, wordsOf } from '../../platform/http/log-query.js';
 import type { Terms } from '../../platform/base/term.js';
 import { flag, texts, words } from '../../platform/http/parameters.js';
@@ -34,6 +35,8 @@ export const AlarmBody = v.strictObject({
   origin: v.picklist(ALARM_ORIGINS),
 });
 export type AlarmBody = ToldBy<typeof AlarmBody>;
+
+nameSchemas({ AlarmBody });
 
 /** `shelved` is judged against the present time; `shelvedUntil` may outlive its shelf. */
 export function alarmDto({ metadata, spec, status }: AlarmResource, terms: Terms, evaluable: boolean): AlarmBody {

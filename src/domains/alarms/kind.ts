@@ -1,5 +1,6 @@
 /** Alarm definitions and alarms (contract 2, Alarms; decisions ALARM). Tags are evaluated in the scan, states in definition-reconciler.ts. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { STATES } from '../../../runtime/vocabulary/states.js';
 import { NumberText, Required, Text } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
@@ -26,6 +27,8 @@ const ArmingGate = v.strictObject({
   unitRef: Required,
   states: v.optional(v.array(v.picklist(STATES)), ['Running']),
 });
+
+nameSchemas({ ArmingGate });
 
 export const AlarmDefinitionSpec = v.strictObject({
   sourceKind: v.picklist(SOURCE_KINDS),

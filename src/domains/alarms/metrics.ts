@@ -7,6 +7,7 @@
  * Events come in the order of their times; nothing but counts and the open spells of single alarms is kept of them.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Terms } from '../../platform/base/term.js';
 import type { ToldBy } from '../../platform/http/replies.js';
@@ -90,6 +91,8 @@ export const AlarmReport = v.strictObject({
   suppressed: v.strictObject({ events: v.number(), now: v.number() }),
 });
 export type AlarmReport = ToldBy<typeof AlarmReport>;
+
+nameSchemas({ AlarmCount: NamedCount, AlarmRate: Rate, StandingReport, TimeToAcknowledge, AlarmReport });
 
 /** The last activations of an alarm, oldest first: as many as make a chatter. */
 interface Recent {

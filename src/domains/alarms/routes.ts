@@ -3,6 +3,7 @@
  * system or restored by apply, never created or edited over these routes.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
@@ -57,6 +58,8 @@ const Answer = v.strictObject({
   message: v.string(),
 });
 type Answer = ToldBy<typeof Answer>;
+
+nameSchemas({ AlarmAnswer: Answer });
 
 const route = routesFor<AlarmRouteDeps>();
 const exists = ({ site, name }: Named, { store }: AlarmRouteDeps): void => void requireAlarm(store, site, name);

@@ -4,6 +4,7 @@
  * would be. Changes nothing. Not shown in the contract; an added route.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { History } from '../../platform/history/history.js';
@@ -65,6 +66,8 @@ const WhatIf = v.strictObject({
   resolution: v.strictObject({ closestSeconds: v.number(), atLeastEverySeconds: v.number(), changeOfRange: v.number(), armingGate: v.string() }),
 });
 type WhatIf = ToldBy<typeof WhatIf>;
+
+nameSchemas({ AlarmWhatIfBody: Body, ReplayedLimits: Replayed, AlarmWhatIf: WhatIf });
 
 interface Window {
   readonly fromMs: number;

@@ -22,6 +22,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { checkTexts } from '../../platform/store/texts.js';
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { PendingFact } from '../runs/execution-log.js';
 import { editFacts } from '../runs/logic-edits.js';
 import { type Arrival, arrived } from './from-device.js';
@@ -64,6 +65,8 @@ export const Applied = v.strictObject({
   warnings: v.array(v.string()),
 });
 export type Applied = ToldBy<typeof Applied>;
+
+nameSchemas({ AppliedManifest: Applied });
 
 export function apiVersionOf(kind: AnyKind): string {
   return `${kind.group}.lineside.io/v1alpha1`;

@@ -1,5 +1,6 @@
 /** Export (decisions Q-CHANGE-10): manifests in an order that apply accepts, without secrets and read-only kinds. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import { isReservedKey } from '../../platform/store/envelope.js';
@@ -37,6 +38,8 @@ export const Backup = v.strictObject({
   sha256: v.string(),
 });
 export type Backup = ToldBy<typeof Backup>;
+
+nameSchemas({ ExportedManifest, Backup });
 
 export interface ExportWish {
   /** Of this box. */

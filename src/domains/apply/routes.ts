@@ -1,5 +1,7 @@
 /** Routes of apply and export (contract 3, Generic apply and export; decisions Q-CHANGE-06, Q-CHANGE-10). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
+import { oneOf } from '../../platform/http/alternatives.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { invalid } from '../../platform/base/refusal.js';
 import { mayVisit } from '../../platform/http/caller.js';
@@ -23,9 +25,12 @@ const route = routesFor<ApplyRouteDeps>();
 /** A manifest is judged by apply itself, which names the first wrong member and, in an array, its index. */
 const One = freeMap(v.unknown());
 const Several = v.pipe(v.array(One), v.minLength(1, 'must hold at least one manifest'), v.maxLength(MANIFESTS_MAX, `must hold at most ${MANIFESTS_MAX} manifests`));
-const Body: v.GenericSchema<unknown, Record<string, unknown> | Record<string, unknown>[]> = v.lazy(
-  (input) => (Array.isArray(input) ? Several : One) as v.GenericSchema<unknown, Record<string, unknown> | Record<string, unknown>[]>,
-);
+const Body = oneOf<v.GenericSchema>([One, Several], (input) => (Array.isArray(input) ? Several : One)) as v.GenericSchema<
+  unknown,
+  Record<string, unknown> | Record<string, unknown>[]
+>;
+
+nameSchemas({ Manifest: One });
 
 function isChangeRequest(body: unknown): boolean {
   const manifests = Array.isArray(body) ? body : [body];

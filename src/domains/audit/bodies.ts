@@ -1,5 +1,6 @@
 /** What is told of the audit trail and its verifications, as schemas (contract 2, Audit; decisions 8.6, D-C-09, D-C-10). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { ARCHIVE_PROBLEMS, CHAIN_PROBLEMS } from '../../platform/ledger/problems.js';
 import { Gap } from '../../platform/ledger/gaps.js';
@@ -116,3 +117,16 @@ export const EvidenceState = v.strictObject({
   last: v.nullable(EvidenceRun),
 });
 export type EvidenceState = ToldBy<typeof EvidenceState>;
+
+nameSchemas({
+  AuditRecordBody,
+  AuditPage,
+  AuditGapBody: GapBody,
+  AuditGaps: Gaps,
+  AuditVerification: VerificationBody,
+  ArchivedVerification,
+  ArchiveRun,
+  IntegrityProblem,
+  EvidenceRun,
+  EvidenceState,
+});

@@ -1,5 +1,6 @@
 /** Ad-hoc execution of phases, operations and unit procedures (contract 3, Commands, prompts and ad-hoc execution). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { missing, Refusal } from '../../platform/base/refusal.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { timestamp } from '../../platform/base/clock.js';
@@ -46,6 +47,8 @@ const Started = v.strictObject({
   signature: v.optional(v.string()),
 });
 type Started = ToldBy<typeof Started>;
+
+nameSchemas({ AdhocStarted: Started });
 const REPLY = { 201: Started };
 
 /** `production`: a unit procedure is then signed, with a token of the last 5 minutes. */

@@ -3,6 +3,7 @@
  * status is what the batch controller has made of it.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { type BatchState, STATES } from '../../../runtime/vocabulary/states.js';
 import { type Kind, named, type Reference } from '../../platform/store/kind.js';
@@ -104,6 +105,8 @@ export const RecoveredUnit = v.strictObject({
   auditRecordRef: v.string(),
 });
 export type RecoveredUnit = ToldBy<typeof RecoveredUnit>;
+
+nameSchemas({ BatchSpec, BatchAllocation: Allocation, ClockSpan, BatchOutput, RecoveredElement, RecoveredUnit });
 
 /** The last interruption of a batch. */
 export const RecoverySummary = v.strictObject({

@@ -1,5 +1,7 @@
 /** Batches (contract 3, Recipes and records; decisions Q-RECIPE-27 to 33). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
+import { oneOf } from '../../platform/http/alternatives.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { checkResourceName } from '../../platform/base/resource-name.js';
@@ -60,19 +62,30 @@ const Marker = v.strictObject({ ts: v.string(), type: v.string(), label: v.strin
 const Timeline = v.strictObject({ batch: v.string(), from: v.string(), to: v.string(), lanes: v.array(Lane), markers: v.array(Marker) });
 type Timeline = ToldBy<typeof Timeline>;
 
+nameSchemas({ BatchEvents: Events, BatchMessages: Messages, TimelineLane: Lane, TimelineMarker: Marker, BatchTimeline: Timeline });
+
 type BatchResource = Resource<BatchSpec, BatchStatus>;
 
 const route = routesFor<BatchRouteDeps>();
 const Flat = v.partial(BatchSpec);
 /** `{name?, spec}` or the members of spec flat; a mixture is refused (D-RECIPE-01). */
-const BatchBody = eitherForm(v.optional(Labels), Flat.entries);
-const BatchChange = eitherForm(LabelChange, Object.fromEntries(Object.entries(BatchSpec.entries).map(([member, schema]) => [member, clearable(schema)])));
+const BatchBody = eitherForm('BatchCreate', v.optional(Labels), Flat.entries);
+const BatchChange = eitherForm('BatchUpdate', LabelChange, Object.fromEntries(Object.entries(BatchSpec.entries).map(([member, schema]) => [member, clearable(schema)])));
 
-function eitherForm(labels: v.GenericSchema, members: v.ObjectEntries): v.GenericSchema<unknown, Record<string, unknown>> {
-  const name = v.optional(v.string());
-  const nested = v.strictObject({ name, labels, spec: v.strictObject(members) });
-  const flat = v.strictObject({ name, labels, ...members });
-  return v.lazy((input) => (typeof input === 'object' && input !== null && 'spec' in input ? nested : flat) as v.GenericSchema) as v.GenericSchema<
+const OfBatch = v.strictObject({ batch: v.string(), command: v.optional(v.picklist(['Start', 'Restart']), 'Start') });
+/** Of a batch that there is, or of one that is only thought of. */
+const PreflightBody = oneOf<v.GenericSchema>([OfBatch, BatchBody], (input) =>
+  typeof input === 'object' && input !== null && 'batch' in input ? OfBatch : BatchBody,
+) as v.GenericSchema<unknown, Record<string, unknown>>;
+
+nameSchemas({ PreflightOfBatch: OfBatch });
+
+function eitherForm(name: string, labels: v.GenericSchema, members: v.ObjectEntries): v.GenericSchema<unknown, Record<string, unknown>> {
+  const batchName = v.optional(v.string());
+  const nested = v.strictObject({ name: batchName, labels, spec: v.strictObject(members) });
+  const flat = v.strictObject({ name: batchName, labels, ...members });
+  nameSchemas({ [name]: flat, [`${name}Nested`]: nested });
+  return oneOf<v.GenericSchema>([nested, flat], (input) => (typeof input === 'object' && input !== null && 'spec' in input ? nested : flat)) as v.GenericSchema<
     unknown,
     Record<string, unknown>
   >;
@@ -226,11 +239,7 @@ export const batchRoutes = [
     path: '/api/v1/sites/{site}/batches/preflight',
     action: 'batch:preflight',
     tier: 'read',
-    body: v.lazy((input) =>
-      typeof input === 'object' && input !== null && 'batch' in input
-        ? v.strictObject({ batch: v.string(), command: v.optional(v.picklist(['Start', 'Restart']), 'Start') })
-        : BatchBody,
-    ) as v.GenericSchema<unknown, Record<string, unknown>>,
+    body: PreflightBody,
     reply: Preflight,
     summary: 'What would keep a batch from starting, and who can lift it; of a held one with command Restart: what would hold it again',
     computes: true,

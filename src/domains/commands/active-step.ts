@@ -3,6 +3,7 @@
  * chart or a procedural chart. Signed, audited, and in the record of the batch.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { type ChangeRefusal, type ChartChange, judgeChange, sourceSteps, STEERABLE } from '../../../runtime/vocabulary/steering.js';
 import { transitionKey } from '../../../runtime/vocabulary/chart.js';
 import { isActive } from '../../../runtime/vocabulary/transitions.js';
@@ -48,6 +49,8 @@ export const ActiveStepAnswer = v.strictObject({
   auditRecordRef: v.string(),
 });
 export type ActiveStepAnswer = ToldBy<typeof ActiveStepAnswer>;
+
+nameSchemas({ ActiveStepBody, ActiveStepAnswer });
 
 export interface ActiveStepDeps extends CommandDeps {
   readonly keys: SigningKeys;

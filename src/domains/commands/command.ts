@@ -4,6 +4,7 @@
  * the WebSocket frame and COMMAND() of a chart all come through here.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { COMMANDS, type Command } from '../../../runtime/vocabulary/states.js';
 import { batchCommands, PRIORITY, validCommands } from '../../../runtime/vocabulary/transitions.js';
 import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
@@ -71,6 +72,8 @@ export const DryRunAnswer = v.union([
   v.strictObject({ ...COMMANDED, accepted: v.literal(false), rule: v.string(), message: v.string(), effects: v.tuple([]) }),
 ]);
 export type DryRunAnswer = ToldBy<typeof DryRunAnswer>;
+
+nameSchemas({ CommandBody, CommandAnswer, DryRunAnswer });
 
 export interface CommandSource {
   readonly actor: Actor;

@@ -1,5 +1,6 @@
 /** Equipment and procedural mode (contract 2, Equipment mode; decisions Q-TAG-13, Q-TAG-14, Q-UNIT-04, 3.7). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
 import { invalid, missing } from '../../platform/base/refusal.js';
 import type { ToldBy } from '../../platform/http/replies.js';
@@ -34,6 +35,8 @@ export const ModeAnswer = v.strictObject({
   message: v.string(),
 });
 export type ModeAnswer = ToldBy<typeof ModeAnswer>;
+
+nameSchemas({ ModeBody, ModeAnswer });
 
 export async function setMode(
   deps: { readonly store: Store; readonly runtimes: UnitRuntimes; readonly clock: Clock },

@@ -1,5 +1,6 @@
 /** Prompts of phases, and their answers (contract 3, Commands, prompts and ad-hoc execution). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import { compareKeys, listReply, type SortKey } from '../../platform/http/paged-list.js';
@@ -35,6 +36,8 @@ const PromptAnswer = v.strictObject({
   auditRecordRef: v.string(),
 });
 type PromptAnswer = ToldBy<typeof PromptAnswer>;
+
+nameSchemas({ PromptBody: Prompt, PromptAnswer });
 
 /** The longest waiting first. */
 const promptKey = ({ timestamp: since, phase, id }: { readonly timestamp: string; readonly phase: string; readonly id: string }): SortKey => [since, phase, id];

@@ -1,5 +1,6 @@
 /** Routes of the interlock bypass (contract 3, Additional routes; decisions Q-CHANGE-12). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { readDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
@@ -29,6 +30,8 @@ const PATH = '/api/v1/sites/{site}/controlmodules/{cm}/interlock/bypass';
 const CATEGORY = 'interlock-bypass';
 const ModuleBypass = v.strictObject({ controlModule: v.string(), ...BypassShown.entries });
 type ModuleBypass = ToldBy<typeof ModuleBypass>;
+
+nameSchemas({ ModuleBypass });
 const target = ({ site, cm }: { readonly site: string; readonly cm: string }) => ({ kind: 'ControlModule', name: cm, site });
 
 export function requireModule({ site, cm }: Params, { store }: BypassDeps) {

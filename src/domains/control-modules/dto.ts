@@ -1,5 +1,6 @@
 /** Read bodies of control modules and templates (contract 3, Control module; decisions Q-PROG-12). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { printTime } from '../../../runtime/language/time-text.js';
 import type { DataType, Value } from '../../../runtime/vocabulary/data-types.js';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
@@ -99,6 +100,8 @@ export const ModuleBody = v.strictObject({
   ...SITE_METADATA,
 });
 export type ModuleBody = ToldBy<typeof ModuleBody>;
+
+nameSchemas({ ControlModuleTemplateBody: TemplateBody, TunedParameter, BypassShown, ControlModuleBody: ModuleBody });
 
 /** `notes`: what of its logic reads nothing. */
 export function templateBody(resource: Resource<ControlModuleTemplateSpec>): TemplateBody {

@@ -3,6 +3,7 @@
  * instance stores only what differs from its template; the merged view is computed in merge.ts.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
 import type { ParamValue } from '../../../runtime/vocabulary/network.js';
@@ -116,6 +117,8 @@ export const PARENT_KINDS = ['Unit', 'ControlModule'] as const; // decisions Q-P
 
 export const InputBinding = v.strictObject({ name: Identifier, source: v.optional(v.string()), value: v.optional(Scalar) });
 export const ParamOverride = v.strictObject({ blockRef: Required, param: Required, value: Scalar });
+
+nameSchemas({ TemplateTag, InstanceTag, TemplateInputSpec: TemplateInput, TemplateParameter, InputBinding, ParamOverride });
 
 export const ControlModuleSpec = v.strictObject({
   parentName: Text,

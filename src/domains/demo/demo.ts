@@ -7,6 +7,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { canonicalJson } from '../../platform/ledger/canonical-json.js';
@@ -52,6 +53,8 @@ export const DemoStatus = v.strictObject({
   operatingMode: v.picklist(['production', 'development']),
 });
 export type DemoStatus = ToldBy<typeof DemoStatus>;
+
+nameSchemas({ DemoStatus });
 
 interface RawManifest {
   readonly kind: string;

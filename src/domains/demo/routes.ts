@@ -1,5 +1,6 @@
 /** Routes of the demonstration plant (contract 3, Additional routes; decisions Q-CHANGE-11, 6.7, 9). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
 import { DEMO_SITE, type DemoPlant, DemoStatus, Provisioned } from './demo.js';
 
@@ -14,6 +15,8 @@ const route = routesFor<DemoDeps>();
 const TimeScaleNumber = v.pipe(v.number(), v.minValue(1, 'must be 1 to 100'), v.maxValue(100, 'must be 1 to 100'));
 
 const TimeScale = v.strictObject({ timeScale: v.number() });
+
+nameSchemas({ DemoTimeScale: TimeScale });
 const audit = { action: 'Command', category: 'demo', target: () => ({ kind: 'Site', name: DEMO_SITE, site: DEMO_SITE }) } as const;
 
 export const demoRoutes: readonly Route<DemoDeps>[] = [

@@ -1,5 +1,6 @@
 /** Read body of a controller (contract 3, Controller). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -21,6 +22,8 @@ export const ControllerBody = v.strictObject({
   ...SITE_METADATA,
 });
 export type ControllerBody = ToldBy<typeof ControllerBody>;
+
+nameSchemas({ EdgeControllerBody: ControllerBody });
 
 /** `displayName` is read from the bound node; until there is one, what was configured. */
 export function controllerBody(resource: Resource<ControllerSpec, ControllerStatus>, read: StoreReader): ControllerBody {

@@ -1,5 +1,6 @@
 /** What the historian tells, as schemas (decisions 8.9, Q-CHANGE-14); its thread writes the lists as text. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { GAP_BOUNDS, GAP_CAUSES, HISTORY_DATA_TYPES } from '../../platform/history/words.js';
 import { AlarmEvent } from '../alarms/alarm-event.js';
@@ -74,3 +75,14 @@ export const Ingest = v.union([
   NotConfigured,
 ]);
 export type Ingest = v.InferOutput<typeof Ingest>;
+
+nameSchemas({
+  HistorianNotConfigured: NotConfigured,
+  RecordedSamples: Samples,
+  RecordedTags,
+  RecordedAlarms,
+  RecordedStates,
+  RecordedGaps,
+  HistorianStatus,
+  HistorianIngest: Ingest,
+});

@@ -3,6 +3,7 @@
  * I/O module and Simulation; decisions Q-IO-02, Q-UNIT-08). A write to a simulated channel forces it until it is released.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { isChannelValue } from '../../../runtime/catalog.js';
 import type { ChannelSample, ImagePlan, ProbeChannel } from '../../../runtime/port.js';
 import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
@@ -125,6 +126,8 @@ const RestartBody = v.strictObject({
   failSafeArmed: v.array(v.strictObject({ ioModule: v.string(), timeout: v.string(), outputs: FailSafe.entries.outputs })),
   status: v.literal('Restarting'),
 });
+
+nameSchemas({ ChannelSample: SampleBody, ChannelBody, ChannelWritten: WrittenBody, ChannelRestart: RestartBody });
 
 function shown({ channel, address, value, quality, atMs, message }: ChannelSample): v.InferOutput<typeof SampleBody> {
   return { channel, address, value, quality, ts: atMs === 0 ? '' : timestamp(atMs), message };

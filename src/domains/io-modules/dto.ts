@@ -1,5 +1,6 @@
 /** Read bodies of I/O modules and simulation presets (contract 3, I/O module read body; decisions Q-IO-03, Q-IO-05, D-IO-01). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { Condition, type ToldBy } from '../../platform/http/replies.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
@@ -54,6 +55,8 @@ export const IOModuleBody = v.strictObject({
   ...SITE_METADATA,
 });
 export type IOModuleBody = ToldBy<typeof IOModuleBody>;
+
+nameSchemas({ SimulationPresetBody: PresetBody, IOModuleBody });
 
 export function presetBody(resource: Resource<SimulationPresetSpec>): PresetBody {
   return { name: resource.metadata.name, ...resource.spec, ...metadataBody(resource) };

@@ -1,5 +1,6 @@
 /** I/O modules and simulation presets (contract 3, I/O module and Simulation; decisions 7, 6). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { PROTOCOLS } from '../../../runtime/catalog.js';
 import { DurationText, Required, Scalar, ScalarMap, Text } from '../../platform/store/fields.js';
 import { freeMap } from '../../platform/store/free-map.js';
@@ -83,6 +84,8 @@ export const FailSafe = v.strictObject({
   heartbeatChannel: Text,
   outputs: v.optional(v.array(v.strictObject({ channel: Required, value: Scalar })), []),
 });
+
+nameSchemas({ SimulationBehavior: Behavior, IOChannel: Channel, SimulationFault: Fault, IOSimulation: Simulation, SecretRef, IOSecurity: Security, FailSafe });
 
 export const IOModuleSpec = v.strictObject({
   controllerRef: Text,

@@ -1,5 +1,6 @@
 /** The ownership register of a module as it is configured (`options.ownership`, ADR 0015). Pure. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { Required, Scalar } from '../../platform/store/fields.js';
 import { freeMap } from '../../platform/store/free-map.js';
 
@@ -17,6 +18,8 @@ export const Ownership = v.strictObject({
   takeFrom: v.optional(v.pipe(v.string(), v.regex(/^([0-9a-f]{8})?$/, 'must be the mark of a box: eight hexadecimal digits')), ''),
 });
 export type Ownership = v.InferOutput<typeof Ownership>;
+
+nameSchemas({ OutputOwnership: Ownership });
 
 type Scalars = Record<string, string | number | boolean>;
 

@@ -1,5 +1,6 @@
 /** Read bodies of control programs and composite types (contract 3, Control program; decisions Q-PROG-02). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { CLUSTER_METADATA, clusterMetadataBody, metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
@@ -39,6 +40,8 @@ const { structuredText: _compiled, ...typeMembers } = FunctionBlockTypeSpec.entr
 
 export const BlockTypeBody = v.strictObject({ name: v.string(), ...typeMembers, ...CLUSTER_METADATA });
 export type BlockTypeBody = ToldBy<typeof BlockTypeBody>;
+
+nameSchemas({ ControlProgramBody: ProgramBody, BlockTypeBody });
 
 /** The wiring is read as `dataConnections` and written as `connections` (contract 3, Control program). */
 export function programBody(resource: Resource<ControlProgramSpec, ControlProgramStatus>, _read: StoreReader, { runtimes }: ScanCounts): ProgramBody {

@@ -1,5 +1,6 @@
 /** Control programs and composite block types (contract 3, Control program and Logic transforms; decisions 1.6, 5.3). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { Ending } from '../../platform/base/term.js';
 import { Flag, Identifier, Required, ScalarMap, Text } from '../../platform/store/fields.js';
 import { isBuiltinName } from '../../../runtime/catalog.js';
@@ -60,6 +61,8 @@ export const ProgramVariable = v.strictObject({
   /** `<controlModule>.<tag>` of the same unit that feeds an input variable. */
   source: v.optional(v.string()),
 });
+
+nameSchemas({ Block, BlockConnection, BlockVariableBinding, BlockTypePort: Port, BlockTypeParam: Param, PortBinding, ProgramVariable });
 
 export const ControlProgramSpec = v.strictObject({
   unitRef: Text,

@@ -1,5 +1,6 @@
 /** Routes of control programs and block types (contract 3, Control program, Logic transforms; decisions PROG). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { blockTypeEntries, type BlockTypeEntry } from '../../../runtime/catalog.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { invalid, missing } from '../../platform/base/refusal.js';
@@ -163,6 +164,8 @@ const EntryBody = v.strictObject({
   stateWords: v.optional(v.array(v.string())),
 });
 type EntryBody = ToldBy<typeof EntryBody>;
+
+nameSchemas({ ControlProgramPut: PutBody, BlockPort: PortBody, BlockEntry: EntryBody });
 
 const catalog = [
   route({

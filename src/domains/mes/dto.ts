@@ -1,5 +1,6 @@
 /** The bodies of the MES interface (decisions Q-MES-02, Q-MES-14 to Q-MES-16). B2MML is made from the same bodies. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
 import { STATES } from '../../../runtime/vocabulary/states.js';
 import type { ToldBy } from '../../platform/http/replies.js';
@@ -200,6 +201,8 @@ export const ProductionSummary = v.strictObject({
   recordPhase: v.string(),
 });
 export type ProductionSummary = ToldBy<typeof ProductionSummary>;
+
+nameSchemas({ WorkOrder, ProductDefinition, EquipmentStatus, ProductionCapability, ProductionSummary });
 
 export function productionSummary({ metadata, spec, status }: RecordResource): ProductionSummary {
   const { batch, recipe } = spec;

@@ -3,6 +3,7 @@
  * phases wait, and the delivery that lets one go on. The wait is also the phase's prompt, so a person can answer instead.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { invalid, Refusal } from '../../platform/base/refusal.js';
@@ -70,6 +71,8 @@ export const Delivered = v.strictObject({
   acceptedAt: v.string(),
   correlationID: v.string(),
 });
+
+nameSchemas({ PendingResult, ResultDelivery: DeliveryBody, ResultDelivered: Delivered });
 
 export interface DeliveryRequest {
   readonly site: string;

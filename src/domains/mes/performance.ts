@@ -1,5 +1,6 @@
 /** Production performance of one batch (decisions Q-MES-16 to Q-MES-18): its record in ISA-95 words, with audit trail and history. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { missing, Refusal } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
@@ -81,6 +82,8 @@ export const ProductionRecord = v.strictObject({
   integrity: SealCheck,
 });
 export type ProductionRecord = ToldBy<typeof ProductionRecord>;
+
+nameSchemas({ MaterialMove, ProductionHistorianTag: HistorianTag, ProductionHistorian: Historian, ProductionRecord });
 
 /** The record of a batchID, of two the older. @throws Refusal 404 `not_found`, `no_production_record`. */
 export function requireProductionRecord(read: StoreReader, site: string, batchID: string): RecordResource {

@@ -3,6 +3,7 @@
  * no resource of its own: it is the batch, with the request as first submitted in its status.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import { isInstantText } from '../../platform/base/instant.js';
 import { isNumberText, LABEL_TEXT } from '../../platform/store/fields.js';
@@ -47,6 +48,8 @@ export const OrderBody = v.strictObject({
   description: v.optional(v.string()),
   scheduledStartTime: v.optional(v.nullable(Instant)),
 });
+
+nameSchemas({ WorkOrderBody: OrderBody });
 
 /** @throws Refusal 400 for a parameter that is named twice. */
 export function orderRequest(body: v.InferOutput<typeof OrderBody>): OrderRequest {

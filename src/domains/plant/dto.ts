@@ -1,5 +1,6 @@
 /** Read bodies of the physical hierarchy (contract 3; decisions Q-UNIT-01, Q-UNIT-03). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { CLUSTER_METADATA, clusterMetadataBody, metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
@@ -22,6 +23,8 @@ export const SiteBody = v.strictObject({
 });
 export const AreaBody = v.strictObject({ name: v.string(), ...AreaSpec.entries, processCells: v.array(v.string()), processCellCount: v.number(), ...SITE_METADATA });
 export const ProcessCellBody = v.strictObject({ name: v.string(), ...ProcessCellSpec.entries, units: v.array(v.string()), unitCount: v.number(), ...SITE_METADATA });
+
+nameSchemas({ EnterpriseBody, SiteBody, AreaBody, ProcessCellBody });
 
 export function enterpriseBody(resource: Resource<EnterpriseSpec>, read: StoreReader): ToldBy<typeof EnterpriseBody> {
   const { name } = resource.metadata;

@@ -3,6 +3,7 @@
  * cell and unit. What is below a unit lives in control-modules, io-modules and edge-controllers.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
 import { type State, STATES } from '../../../runtime/vocabulary/states.js';
 import { Refusal } from '../../platform/base/refusal.js';
@@ -135,6 +136,8 @@ export const FailoverRequest = v.strictObject({
   message: v.string(),
 });
 export type FailoverRequest = ToldBy<typeof FailoverRequest>;
+
+nameSchemas({ UnitAvailability: Availability, UnitPermissive: Permissive, ActiveWork, FailoverRequest });
 
 export interface UnitStatus {
   /** '' until the unit runtime was seen for the first time. */

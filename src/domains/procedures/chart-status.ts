@@ -1,5 +1,6 @@
 /** Where a chart stands (port.ts, SfcStatus), as a schema: the same for phases, whose scan thread tells it, and for what is above them. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { EXCEPTION_CHARTS } from '../../../runtime/vocabulary/chart.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 
@@ -39,3 +40,5 @@ export type ChartStatus = ToldBy<typeof ChartStatus>;
 /** Of the exception chart that is executed. */
 export const ExceptionStatus = v.strictObject({ ...ChartStatus.entries, chart: v.optional(ChartWord) });
 export type ExceptionStatus = ToldBy<typeof ExceptionStatus>;
+
+nameSchemas({ ConditionPart, TransitionState, ChartStatus, ExceptionStatus });

@@ -1,5 +1,6 @@
 /** Read bodies of procedural templates and resources (contract 3, Procedural resources; decisions 1.7). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { metadataBody, SITE_METADATA, type SiteMetadata } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -14,6 +15,8 @@ export const PhaseTemplateBody = templateBodyOf(PhaseTemplateSpec);
 /** Of operations and unit procedures. */
 export const SequenceTemplateBody = templateBodyOf(OperationTemplateSpec);
 export const ProcedureTemplateBody = templateBodyOf(ProcedureTemplateSpec);
+
+nameSchemas({ PhaseTemplateBody, SequenceTemplateBody, ProcedureTemplateBody });
 
 export function templateBody<Spec>({
   metadata,

@@ -3,6 +3,7 @@
  * decisions 1.7, 2.1, 2.2). A resource carries the fields of its template, frozen at creation, plus where it stands.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { ChartName, ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
@@ -247,6 +248,31 @@ export const PendingPrompt = v.strictObject({
   resultKey: v.optional(v.string()),
 });
 export type PendingPrompt = ToldBy<typeof PendingPrompt>;
+
+nameSchemas({
+  ChartStep,
+  ChartTransition,
+  ChartDivergence: Divergence,
+  PhaseChart,
+  StepBinding,
+  ProceduralStep,
+  ProceduralChart: ProceduralChartField,
+  ParameterSpec,
+  OutputSpec,
+  RoleSpec,
+  VariableSpec,
+  MaterialSpec,
+  ParameterValueSpec: ParameterValueField,
+  ParameterValue,
+  PhaseTemplateSpec,
+  OperationTemplateSpec,
+  ProcedureTemplateSpec,
+  PhaseSpec,
+  OperationSpec,
+  ProcedureSpec,
+  ElementOutput,
+  PendingPrompt,
+});
 
 /** Where a chart stands; persisted with its element. */
 export interface ChartProgress {

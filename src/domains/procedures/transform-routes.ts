@@ -1,5 +1,6 @@
 /** Transforms between text and networks, and validation (contract 3, Logic transforms, Structured-text language; decisions 4.7, Q-ST-03). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ChartDiagnostic } from '../../../runtime/language/check-chart.js';
 import { checkAction, checkCondition } from '../../../runtime/language/checker.js';
 import { lowerProgram, type NetworkOutput } from '../../../runtime/language/lower.js';
@@ -45,6 +46,8 @@ const NetworkBody = v.strictObject({
   name: v.string(),
   scanInterval: v.string(),
 });
+
+nameSchemas({ TransformDiagnostic: Diagnostic, TransformVerdict: Verdict, TransformNetwork: NetworkBody });
 
 /** 200 with warnings, else the refusal that the write itself would give (decisions Q-ST-03). */
 function verdict(diagnostics: readonly ChartDiagnostic[], unprocessable: boolean): Verdict {

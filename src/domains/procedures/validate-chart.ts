@@ -1,5 +1,7 @@
 /** The request of `validate/sfc-chart` (decisions Q-ST-03): a chart with what surrounds it, or the same under `chart`. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
+import { oneOf } from '../../platform/http/alternatives.js';
 import type { ChartDiagnostic } from '../../../runtime/language/check-chart.js';
 import type { ExceptionChartName, ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import { decode } from '../../platform/http/json-body.js';
@@ -30,13 +32,15 @@ const MEMBERS = {
 const Flat = v.strictObject(MEMBERS);
 type Flat = v.InferOutput<typeof Flat>;
 
+nameSchemas({ ChartRequest: Flat });
+
 const Wrapped = v.pipe(
   v.strictObject({ chart: Flat }),
   v.transform(({ chart }) => chart),
 );
 
 /** Chosen by the member `chart`, so that an unknown field is named (decisions Q-ERR-04); a union could only say that nothing fits. */
-export const ChartRequest: v.GenericSchema<unknown, Flat> = v.lazy((input) => (typeof input === 'object' && input !== null && 'chart' in input ? Wrapped : Flat));
+export const ChartRequest = oneOf<v.GenericSchema<unknown, Flat>>([Flat, Wrapped], (input) => (typeof input === 'object' && input !== null && 'chart' in input ? Wrapped : Flat));
 
 export function diagnoseChart(request: Flat, read: StoreReader): ChartDiagnostic[] {
   const { steps, transitions, divergences, parameters, outputs, variables, roles, charts, unit, site, chartKind } = request;

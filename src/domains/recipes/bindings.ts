@@ -3,6 +3,7 @@
  * gets on the unit its unit procedure will run on, and why not. Pure.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { RoleSpec } from '../procedures/kind.js';
 import { expandRecipe, type PhaseLeaf, type Templates } from './expand.js';
@@ -79,6 +80,8 @@ export const BindingRow = v.strictObject({
   message: v.optional(v.string()),
 });
 export type BindingRow = ToldBy<typeof BindingRow>;
+
+nameSchemas({ BindingRow });
 
 export const BindingMatrix = v.strictObject({
   rows: v.array(BindingRow),

@@ -1,5 +1,6 @@
 /** Read bodies of recipes (decisions Q-RECIPE-01, Q-RECIPE-04, Q-RECIPE-08, Q-RECIPE-11). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { Condition as ConditionBody, type ToldBy } from '../../platform/http/replies.js';
 import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
@@ -77,6 +78,8 @@ export const ControlRecipeBody = v.strictObject({
     allocationPolicy: recipeMembers.allocation,
   }),
 });
+
+nameSchemas({ RecipeShown: RecipeSpec, RecipeBody, RevisionItem, FrozenTemplate, RevisionBody, ControlRecipeBody });
 
 export function recipeBody(resource: Resource<MasterRecipeSpec, MasterRecipeStatus>, read: StoreReader): RecipeBody {
   const { metadata, spec, status } = resource;

@@ -1,5 +1,6 @@
 /** Formulas as resources of their recipe (contract 3, Recipes and records; decisions Q-RECIPE-14). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { conflict, invalid } from '../../platform/base/refusal.js';
 import { mayVisit } from '../../platform/http/caller.js';
 import { merge } from '../../platform/http/clearing.js';
@@ -54,6 +55,8 @@ const FormulaChange = v.strictObject({
   description: v.optional(v.nullable(v.string())),
   parameters: v.optional(v.nullable(v.array(FormulaParameter))),
 });
+
+nameSchemas({ SiteFormula, FormulaChange });
 
 export const formulaRoutes = [
   route({

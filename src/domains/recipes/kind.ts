@@ -1,5 +1,6 @@
 /** Master recipes, their revisions and control recipes (contract 3, Recipes; decisions 1.7, RECIPE). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import { asWritten, NumberText, Required, Text } from '../../platform/store/fields.js';
@@ -119,6 +120,8 @@ export const UsedTemplate = v.strictObject({
   digest: v.string(),
 });
 export type UsedTemplate = ToldBy<typeof UsedTemplate>;
+
+nameSchemas({ FormulaParameter, Formula, DocumentReference, RecipeLifecycleEntry: LifecycleEntry, UsedTemplate });
 
 /** A template as it was released (D-C-11). */
 export interface ReleasedTemplate {

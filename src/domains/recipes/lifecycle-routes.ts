@@ -1,5 +1,6 @@
 /** The signed steps of a master recipe (contract 3, Master recipe lifecycle): fresh token, non-empty reason, supervise. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { missing } from '../../platform/base/refusal.js';
 import type { RequestContext, Route } from '../../platform/http/route.js';
 import { ConfirmedTemplates, confirmTemplates, type LifecycleActor, LifecycleReply, moveRecipe, Reverted, revertRecipe } from './lifecycle.js';
@@ -7,6 +8,8 @@ import { recipeExists, RECIPE_PATH, type RecipeDeps, route } from './recipe-rout
 import { LIFECYCLE } from './rules.js';
 
 const Reason = v.strictObject({ reason: v.optional(v.string(), '') });
+
+nameSchemas({ LifecycleReason: Reason });
 
 export function actorOfRequest(context: Pick<RequestContext<unknown, unknown>, 'caller' | 'audit'>): LifecycleActor {
   return { signatory: context.caller, audit: (entry) => context.audit(entry) };

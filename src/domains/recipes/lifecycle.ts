@@ -3,6 +3,7 @@
  * release, activate, withdraw, revert. Every step is one transaction: status, revision and signed audit record.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { timestamp, type Clock } from '../../platform/base/clock.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
@@ -62,6 +63,8 @@ export const ConfirmedTemplates = v.strictObject({
   templates: v.array(v.strictObject({ kind: v.string(), name: v.string(), digest: v.string() })),
 });
 export const Reverted = v.strictObject({ ...LifecycleReply.entries, revision: v.number(), revertedTo: v.number() });
+
+nameSchemas({ RecipeLifecycle: LifecycleReply, ConfirmedTemplates, RecipeReverted: Reverted });
 
 export async function moveRecipe(deps: LifecycleDeps, site: string, name: string, action: LifecycleAction, reason: string, actor: LifecycleActor): Promise<LifecycleReply> {
   const recipe = requireRecipe(deps.store, site, name);

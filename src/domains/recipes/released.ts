@@ -4,6 +4,7 @@
  * confirmed it with a signature.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
@@ -26,6 +27,8 @@ export const TemplateChange = v.strictObject({
   differences: v.array(v.string()),
 });
 export type TemplateChange = ToldBy<typeof TemplateChange>;
+
+nameSchemas({ TemplateChange });
 
 type RecipeResource = Resource<MasterRecipeSpec, MasterRecipeStatus>;
 

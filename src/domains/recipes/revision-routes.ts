@@ -1,5 +1,6 @@
 /** Revisions and their differences (decisions Q-RECIPE-08). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { invalid, missing } from '../../platform/base/refusal.js';
 import { parameters, required, whole } from '../../platform/http/parameters.js';
 import type { Query } from '../../platform/http/route.js';
@@ -32,6 +33,8 @@ function contentOf(store: Store, { metadata, spec }: Resource<RecipeRevisionSpec
 }
 
 const RevisionDifference = v.strictObject({ name: v.string(), v1: v.number(), v2: v.number(), changes: v.array(DiffEntry), summary: v.array(v.string()) });
+
+nameSchemas({ RevisionDifference });
 
 const REVISION = whole(1, 999_999_999, 'number of a revision');
 

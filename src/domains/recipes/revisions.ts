@@ -3,6 +3,7 @@
  * transaction, so that what was signed can always be shown again.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Companions, StoreReader, Written } from '../../platform/store/kind.js';
@@ -94,6 +95,8 @@ export const DiffEntry = v.strictObject({
   to: v.optional(v.unknown()),
 });
 export type DiffEntry = ToldBy<typeof DiffEntry>;
+
+nameSchemas({ RevisionDiffEntry: DiffEntry });
 
 /** Differences in document order; arrays whose items have names are compared by name, others by place. */
 export function diff(from: unknown, to: unknown, path = ''): DiffEntry[] {

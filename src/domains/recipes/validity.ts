@@ -1,5 +1,6 @@
 /** What keeps a recipe from being run although it may be stored (decisions D-RECIPE-02): dangling references and bindings. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { type BindingMatrix, BindingRow, bindRecipe } from './bindings.js';
@@ -28,6 +29,8 @@ export function recipeProblems(read: StoreReader, site: string, recipe: MasterRe
 
 export const UnitBindingRow = v.strictObject({ ...BindingRow.entries, recipe: v.string() });
 type UnitBindingRow = ToldBy<typeof UnitBindingRow>;
+
+nameSchemas({ UnitBindingRow });
 
 /** Rows of the recipes not Rejected or Withdrawn whose steps resolve to the unit (decisions Q-RECIPE-15). */
 export function unitBindings(read: StoreReader, site: string, unit: string): UnitBindingRow[] {

@@ -1,5 +1,6 @@
 /** What the historian holds of a batch (decisions 8.2, Q-MES-16): its units over its time. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import type { History } from '../../platform/history/history.js';
@@ -27,6 +28,8 @@ export const RecordedGap = v.strictObject({
   bounds: v.string(),
 });
 export type RecordedGap = ToldBy<typeof RecordedGap>;
+
+nameSchemas({ RecordedTag, RecordedGap });
 
 export interface BatchHistory {
   readonly tags: readonly RecordedTag[];

@@ -3,6 +3,7 @@
  * that was written down around it: comments, signatures, audit trail, what the historian holds. The digest covers all of it.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
@@ -46,6 +47,8 @@ export const ConsolidatedRecord = v.strictObject({
   integrity: v.strictObject({ ...SealCheck.entries, digest: v.string() }),
 });
 export type ConsolidatedRecord = ToldBy<typeof ConsolidatedRecord>;
+
+nameSchemas({ ConsolidatedRecord });
 
 /** @throws Refusal 404 when there is neither a batch nor the record of one. */
 export async function consolidatedRecord(sources: RecordSources, site: string, name: string): Promise<ConsolidatedRecord> {

@@ -1,5 +1,6 @@
 /** What is served of a batch record (decisions 8.1, Q-RECIPE-34). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
 import { BatchRecordSpec, BatchRecordStatus, RECORD_OUTCOMES, RECORD_PHASES, type RecordResource } from './kind.js';
@@ -29,6 +30,8 @@ export const RecordItem = v.strictObject({
   settled: v.boolean(),
 });
 export type RecordItem = ToldBy<typeof RecordItem>;
+
+nameSchemas({ BatchRecordBody: RecordBody, BatchRecordItem: RecordItem });
 
 /** `seal`: of a finalized record, whether it still is what was signed. */
 export function recordBody(record: RecordResource, seal?: SealCheck): RecordBody {

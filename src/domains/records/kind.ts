@@ -1,5 +1,6 @@
 /** Batch record (contract 3, Batch record; decisions 8.1): built from facts at the end of a batch, sealed by signature. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { Condition, type ToldBy } from '../../platform/http/replies.js';
 import { asWritten } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
@@ -116,6 +117,8 @@ export const RECORD_OUTCOMES = ['Complete', 'Stopped', 'Aborted', 'Failed'] as c
 
 export const Review = v.strictObject({ outcome: v.picklist(['Accepted', 'Rejected']), comment: v.string(), by: v.string(), at: v.string() });
 export const RecordComment = v.strictObject({ id: v.string(), text: v.string(), reference: v.string(), by: v.string(), at: v.string() });
+
+nameSchemas({ PhaseHistoryEntry, RecordGapBound: GapBound, FailoverEvent, BatchRecordSpec, RecordReview: Review, RecordComment });
 
 export const BatchRecordStatus = v.strictObject({
   phase: v.picklist(RECORD_PHASES),

@@ -3,6 +3,7 @@
  * the next status, or refuses. A finalized record is never changed again.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { conflict } from '../../platform/base/refusal.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
@@ -74,6 +75,8 @@ export const SealCheck = v.strictObject({
   problems: v.array(v.string()),
 });
 export type SealCheck = ToldBy<typeof SealCheck>;
+
+nameSchemas({ SealCheck });
 
 /**
  * Whether a sealed record is still what was signed (21 CFR Part 11, 11.70). `trail` is the audit trail of the record, which

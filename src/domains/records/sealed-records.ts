@@ -4,6 +4,7 @@
  * says of it, and a deleted entry of the trail by the chain (`audit/verify`).
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
@@ -30,6 +31,8 @@ export const SealVerification = v.strictObject({
   problems: v.array(BrokenSeal),
 });
 export type SealVerification = ToldBy<typeof SealVerification>;
+
+nameSchemas({ BrokenSeal, SealVerification });
 
 interface Parts {
   readonly store: StoreReader;

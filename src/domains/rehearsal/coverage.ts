@@ -1,5 +1,6 @@
 /** What of the charts of a rehearsed batch was ever reached: steps and transitions of all elements, over all their runs. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { type ChartTransition, transitionKey } from '../../../runtime/vocabulary/chart.js';
 import type { TransitionReport } from '../../../runtime/port.js';
@@ -24,6 +25,8 @@ export const UnfiredTransition = v.strictObject({
   reason: v.string(),
 });
 export type UnfiredTransition = ToldBy<typeof UnfiredTransition>;
+
+nameSchemas({ UnreachedStep, UnfiredTransition });
 
 interface Seen {
   readonly steps: Set<string>;

@@ -1,5 +1,6 @@
 /** What a rehearsal has seen, as it is answered; every list has an end, and what came after it is counted. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { ElementOutput } from '../procedures/kind.js';
 import { UnfiredTransition, UnreachedStep } from './coverage.js';
@@ -47,6 +48,8 @@ export const RehearsedAlarm = v.strictObject({
   atSeconds: v.number(),
 });
 export type RehearsedAlarm = ToldBy<typeof RehearsedAlarm>;
+
+nameSchemas({ RehearsalTimelineEntry: TimelineEntry, RehearsedPrompt, RehearsalCheck, RehearsedAlarm });
 
 export const REHEARSAL_OUTCOMES = ['Complete', 'Stopped', 'Aborted', 'Failed', 'Held', 'Paused', 'TimeLimit', 'WallLimit', 'NotStarted'] as const;
 export type RehearsalOutcome = (typeof REHEARSAL_OUTCOMES)[number];

@@ -3,6 +3,7 @@
  * units it would run on with everything on them, and nothing that is going on there (ADR 0006).
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ImagePlan, RuntimeSettings } from '../../../runtime/port.js';
 import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
@@ -53,6 +54,8 @@ export const RehearsalBody = v.strictObject({
   waitSeconds: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(WAIT_SECONDS_MAX)), WAIT_SECONDS_DEFAULT),
 });
 export type RehearsalBody = v.InferOutput<typeof RehearsalBody>;
+
+nameSchemas({ RehearsalBody });
 
 export interface TreeSettings {
   readonly holdPropagation: HoldPropagation;

@@ -1,5 +1,6 @@
 /** Rehearsal of a recipe on a copy of its units; an addition to the contract (ADR 0006). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { missing } from '../../platform/base/refusal.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { routesFor } from '../../platform/http/route.js';
@@ -37,6 +38,8 @@ const Running = v.strictObject({
 const Ended = v.strictObject({ recipe: v.string(), version: v.string(), running: v.literal(false), ...RehearsalResult.entries });
 /** Nobody has rehearsed it since the start of the appliance. */
 const None = v.strictObject({ recipe: v.string(), running: v.literal(false) });
+
+nameSchemas({ RehearsalRunning: Running, RehearsalEnded: Ended, RehearsalNone: None });
 
 /** How far it has come, for who waits no longer. */
 function soFar(rehearsals: Rehearsals, recipe: string, run: RehearsalRun): ToldBy<typeof Running> {

@@ -1,5 +1,6 @@
 /** How a batch or an ad-hoc root shows that it was given a command it does not obey (contract 3, Command rules). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { CommandGiver } from './holds.js';
 import type { Condition } from '../../platform/store/resource.js';
@@ -18,6 +19,8 @@ export const CommandRejection = v.strictObject({
   alarm: v.optional(v.string()),
 });
 export type CommandRejection = ToldBy<typeof CommandRejection>;
+
+nameSchemas({ CommandRejection });
 
 const REJECTED = 'CommandRejected';
 

@@ -4,6 +4,7 @@
  * the batch record is assembled from them.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 
 export type FactStream = 'events' | 'messages' | 'states' | 'actions' | 'results';
@@ -120,6 +121,8 @@ export const ExternalResultFact = v.strictObject({
   auditRecordRef: v.string(),
 });
 export type ExternalResultFact = ToldBy<typeof ExternalResultFact>;
+
+nameSchemas({ ElementRef, Person, ExecutionEvent, BatchMessage, OperatorAction, ExternalResultFact });
 
 /** `previousValue` of an event Operator / Prompt: the prompt of that text has gone (decisions 2.2). */
 export const PROMPT_CANCELLED = 'PromptCancelled';

@@ -1,5 +1,6 @@
 /** Why an element failed, or is held by a failure of its own, as its status keeps it. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 
 export const ElementFailure = v.strictObject({
@@ -14,3 +15,5 @@ export const ElementFailure = v.strictObject({
   alarms: v.optional(v.array(v.string())),
 });
 export type ElementFailure = ToldBy<typeof ElementFailure>;
+
+nameSchemas({ ElementFailure });

@@ -3,6 +3,7 @@
  * it has passed. What comes later while it is held joins its failures and never takes the place of the first. Pure.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { Actor } from '../../platform/store/audit-record.js';
 import type { ElementFailure } from './failures.js';
@@ -32,6 +33,8 @@ export const Hold = v.strictObject({
   until: v.string(),
 });
 export type Hold = ToldBy<typeof Hold>;
+
+nameSchemas({ CommandGiver, Hold });
 
 /** Holds kept with the work; the events have them all. */
 const HOLDS_MAX = 50;

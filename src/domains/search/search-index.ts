@@ -3,6 +3,7 @@
  * lower case already instead of walking every spec of the plant (decisions Q-CHANGE-11).
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -35,6 +36,8 @@ export const Found = v.strictObject({
   match: v.string(),
 });
 export type Found = ToldBy<typeof Found>;
+
+nameSchemas({ SearchResult: Found });
 
 /** Members that people call a thing by, the best first. */
 const TITLES = ['displayName', 'title', 'description', 'message'] as const;

@@ -3,6 +3,7 @@
  * may not see he is not told of. Nothing here writes.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
 import { parameters, required, text } from '../../platform/http/parameters.js';
@@ -41,6 +42,8 @@ export const UsedBy = v.strictObject({
   ),
 });
 export type UsedBy = v.InferOutput<typeof UsedBy>;
+
+nameSchemas({ UsedBy });
 
 const route = routesFor<UsedByDeps>();
 

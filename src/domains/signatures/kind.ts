@@ -3,6 +3,7 @@
  * Internal kind: evidence, written once with its audit record, never applied, changed or exported as a resource.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { asWritten } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
@@ -42,6 +43,8 @@ export const SignedRecord = v.strictObject({
   value: v.string(),
 });
 export type SignedRecord = ToldBy<typeof SignedRecord>;
+
+nameSchemas({ SignatureSubject, SignedRecord });
 
 export interface SignatureRecordSpec {
   readonly record: SignedRecord;

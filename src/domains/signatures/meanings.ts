@@ -4,6 +4,7 @@
  * finalize of a record, a prompt) bring their meanings with them.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { conflict } from '../../platform/base/refusal.js';
 import { type Caller, type Tier, TIERS } from '../../platform/http/caller.js';
 import type { ToldBy } from '../../platform/http/replies.js';
@@ -64,6 +65,8 @@ export const OfferedMeaning = v.strictObject({
   reason: v.optional(v.string()),
 });
 export type OfferedMeaning = ToldBy<typeof OfferedMeaning>;
+
+nameSchemas({ OfferedMeaning });
 
 /** Rows that speak of the kind. */
 export function meaningsOf(kind: string | undefined): readonly MeaningRow[] {

@@ -3,6 +3,7 @@
  * The resource itself is not changed. Record and audit record are one transaction, on disk before the answer.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
@@ -59,6 +60,8 @@ const Signature = v.strictObject({
 type Signature = ToldBy<typeof Signature>;
 
 const VerifiedSignature = v.strictObject({ ...Signature.entries, valid: v.boolean(), problems: v.array(v.string()), auditRecordRef: v.string() });
+
+nameSchemas({ SignatureRequest: SignatureBody, SignatureBody: Signature, VerifiedSignature });
 
 export const signatureRoutes = [
   route({

@@ -1,5 +1,6 @@
 /** What the appliance says about itself (decisions Q-VER-01, Q-NONCE-06, Q-AUTH-11). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { type ContainedView, FAULTS_MAX } from '../../platform/base/contained-faults.js';
 import { openApiDocument } from '../../platform/http/openapi.js';
@@ -53,6 +54,8 @@ const InterfaceBody = v.looseObject({
   paths: v.record(v.string(), v.record(v.string(), v.looseObject({ operationId: v.string() }))),
   components: v.looseObject({}),
 });
+
+nameSchemas({ VersionBody, RuntimeHealth, HealthBody, InterfaceBody });
 
 export type RuntimeHealth = ToldBy<typeof RuntimeHealth>;
 

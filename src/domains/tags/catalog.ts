@@ -8,6 +8,7 @@
  * always names the tag too.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { type DataType, iecType, TAG_TYPES, tagType } from '../../../runtime/vocabulary/data-types.js';
 import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import type { ToldBy } from '../../platform/http/replies.js';
@@ -38,6 +39,8 @@ export const TagDescriptor = v.strictObject({
   falseLabel: v.string(),
 });
 export type TagDescriptor = ToldBy<typeof TagDescriptor>;
+
+nameSchemas({ TagDescriptor });
 
 export interface TagEntry {
   readonly descriptor: TagDescriptor;

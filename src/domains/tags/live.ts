@@ -6,6 +6,7 @@
  * cost more in collection than everything else in the read together.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { timestamp } from '../../platform/base/clock.js';
@@ -22,6 +23,8 @@ export const TagValue = v.strictObject({
   quality: v.picklist(QUALITY_WORDS),
   timestamp: v.nullable(v.string()),
 });
+
+nameSchemas({ TagValue });
 
 /** Array of tags of any units; what is not running has no values. Never fails. */
 export function withValues(entries: readonly TagEntry[], runtimes: UnitRuntimes): string {

@@ -1,5 +1,6 @@
 /** Tag routes (contract 2, Tags). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { missing, Refusal } from '../../platform/base/refusal.js';
 import { parameters, text } from '../../platform/http/parameters.js';
 import type { ToldBy } from '../../platform/http/replies.js';
@@ -16,6 +17,8 @@ const WriteBody = v.strictObject({ value: v.unknown() });
 const Values = v.array(TagValue);
 /** `recorded` false: written while the storage refused, so its audit record follows. */
 const WrittenTag = v.strictObject({ ok: v.literal(true), address: v.string(), message: v.string(), recorded: v.optional(v.literal(false)) });
+
+nameSchemas({ TagWriteBody: WriteBody, WrittenTag });
 
 export const tagRoutes = [
   route({

@@ -1,5 +1,6 @@
 /** Site and plant overview (contract 2, Tags; decisions Q-TAG-15): what a screen shows before anybody has touched it. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
 import { STATES } from '../../../runtime/vocabulary/states.js';
 import { timestamp } from '../../platform/base/clock.js';
@@ -56,6 +57,8 @@ export const SiteOverview = v.strictObject({
   controlModules: v.strictObject({ running: v.number(), down: v.number(), compileError: v.number(), unknown: v.number() }),
 });
 export type SiteOverview = ToldBy<typeof SiteOverview>;
+
+nameSchemas({ SiteOverview });
 
 export function siteOverview(site: string, { store, runtimes, alarms, nowMs }: OverviewDeps): SiteOverview {
   const all = alarms.ofSite(site);

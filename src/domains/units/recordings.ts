@@ -4,6 +4,7 @@
  * way is a recording that a power cut or a dead worker has ended.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { guardedPromise } from '../../platform/base/guarded.js';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,6 +32,8 @@ export const RecordingEntry = v.strictObject({
   bytes: v.number(),
 });
 export type RecordingEntry = ToldBy<typeof RecordingEntry>;
+
+nameSchemas({ RecordingEntry });
 
 export interface RecordingSettings {
   readonly durationMaxMs: number;

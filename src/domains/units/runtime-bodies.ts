@@ -1,5 +1,6 @@
 /** What a unit runtime tells of itself, as it is served (contract 3, Physical model and logic; decisions Q-UNIT-07, Q-UNIT-08). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { STATES } from '../../../runtime/vocabulary/states.js';
 import { LOG_LEVELS } from '../../platform/base/log-lines.js';
@@ -113,3 +114,18 @@ export const ManyWritten = v.strictObject({ ok: v.boolean(), results: v.array(Wr
 export type ManyWritten = ToldBy<typeof ManyWritten>;
 
 export const Restarted = v.strictObject({ unit: v.string(), podName: v.string(), oldImage: v.string(), newImage: v.string(), status: v.literal('Restarting') });
+
+nameSchemas({
+  RuntimeStatus,
+  RuntimePort: Port,
+  RuntimeNetwork: NetworkView,
+  RuntimeDiagnostics: Diagnostics,
+  RuntimeProgram,
+  UnitEvents,
+  UnitLogLines,
+  RuntimeTagReading: TagReading,
+  RuntimeOneWritten: OneWritten,
+  RuntimeWriteVerdict: WriteVerdict,
+  RuntimeManyWritten: ManyWritten,
+  RuntimeRestarted: Restarted,
+});

@@ -3,6 +3,8 @@
  * `programs` answer from what the gateway knows, so that they answer while the runtime is away; the others need it.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
+import { oneOf } from '../../platform/http/alternatives.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import type { BoundedLog } from '../../platform/base/bounded-log.js';
 import { timestamp } from '../../platform/base/clock.js';
@@ -78,7 +80,11 @@ const OneWrite = v.strictObject({ address: v.string(), value: v.unknown() });
 const ManyWrites = v.strictObject({ writes: v.pipe(v.array(OneWrite), v.minLength(1), v.maxLength(WRITES_MAX)) });
 type WriteBody = v.InferOutput<typeof OneWrite> | v.InferOutput<typeof ManyWrites>;
 /** Chosen by the member `writes`, so that an unknown field is named; a union could only say that nothing fits. */
-const WriteBody: v.GenericSchema<unknown, WriteBody> = v.lazy((input) => (typeof input === 'object' && input !== null && 'writes' in input ? ManyWrites : OneWrite));
+const WriteBody = oneOf<v.GenericSchema<unknown, WriteBody>>([OneWrite, ManyWrites], (input) =>
+  typeof input === 'object' && input !== null && 'writes' in input ? ManyWrites : OneWrite,
+);
+
+nameSchemas({ RuntimeOneWrite: OneWrite, RuntimeManyWrites: ManyWrites });
 
 export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
   route({

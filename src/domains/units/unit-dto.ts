@@ -1,5 +1,6 @@
 /** Read body of a unit: its state and the commands of its work (contract 3, Unit read body; decisions Q-UNIT-01, Q-UNIT-03). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
 import { COMMANDS, type State, STATES } from '../../../runtime/vocabulary/states.js';
 import { progression, validCommands } from '../../../runtime/vocabulary/transitions.js';
@@ -56,6 +57,8 @@ export const UnitBody = v.strictObject({
   ...SITE_METADATA,
 });
 export type UnitBody = ToldBy<typeof UnitBody>;
+
+nameSchemas({ UnitBody });
 
 /** The unit as the contract serves it: state and commands of its work, never its I/O configuration (contract 3, Unit read body). */
 export function unitBody(stored: Resource<UnitSpec, UnitStatus>, read: StoreReader, world: BlockedWorld): UnitBody {

@@ -8,6 +8,7 @@ import * as v from 'valibot';
 import { assert } from '../base/assert.js';
 import { conflict, invalid, missing, Refusal } from '../base/refusal.js';
 import { checkResourceName } from '../base/resource-name.js';
+import { nameSchemas } from '../base/schema-names.js';
 import type { AuditDraft } from '../store/audit-record.js';
 import { companionsOf } from '../store/companions.js';
 import { Annotations, checkDocument, Labels, writtenKeys } from '../store/envelope.js';
@@ -437,18 +438,22 @@ function bodySchema<Spec, Status>(kind: Kind<Spec, Status>, how: 'create' | 'mer
   const members = memberEntries(kind, how);
   const name = how === 'create' ? Name : v.optional(Name);
   const labels = how === 'create' ? v.optional(Labels) : LabelChange;
-  if (kind.body === 'flat') return v.strictObject({ name, ...members }) as BodySchema;
-  const nested =
-    kind.body === 'document'
-      ? v.strictObject({
-          apiVersion: v.optional(v.string()),
-          kind: v.optional(v.picklist([kind.kind, ...(kind.aliases ?? [])])),
-          metadata: how === 'create' ? metadataSchema(name, v.optional(Labels), v.optional(Annotations)) : v.optional(metadataSchema(name, LabelChange, AnnotationChange)),
-          spec: v.strictObject(members),
-        })
-      : v.strictObject({ name, labels, spec: v.strictObject(members) });
-  if (kind.body === 'document') return nested as BodySchema;
+  const called = `${kind.kind}${how === 'create' ? 'Create' : 'Update'}`;
+  if (kind.body === 'flat') {
+    const body = v.strictObject({ name, ...members });
+    nameSchemas({ [called]: body });
+    return body as BodySchema;
+  }
+  const spec = v.strictObject(members);
+  if (kind.body === 'document') {
+    const metadata = how === 'create' ? metadataSchema(name, v.optional(Labels), v.optional(Annotations)) : v.optional(metadataSchema(name, LabelChange, AnnotationChange));
+    const document = v.strictObject({ apiVersion: v.optional(v.string()), kind: v.optional(v.picklist([kind.kind, ...(kind.aliases ?? [])])), metadata, spec });
+    nameSchemas({ [called]: document, [`${called}Spec`]: spec });
+    return document as BodySchema;
+  }
+  const nested = v.strictObject({ name, labels, spec });
   const flat = v.strictObject({ name, labels, ...members });
+  nameSchemas({ [called]: flat, [`${called}Nested`]: nested });
   return oneOf<v.GenericSchema>([nested, flat], (input) => (isNested(input) ? nested : flat)) as BodySchema;
 }
 

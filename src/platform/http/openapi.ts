@@ -2,16 +2,11 @@
  * `GET /api/v1/openapi.json` from the route table (decisions Q-VER-01): OpenAPI 3.1, whose schemas are JSON Schema draft 2020-12.
  * Each operation tells its parameters, its answers by status, and the refusals that it gives beyond those of the pipeline.
  */
-import { toJsonSchema } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
-import { alternativesOf } from './alternatives.js';
+import { Components, type JsonObject, jsonSchema } from './components.js';
 import { parametersOf } from './parameters.js';
 import type { RefusalStatus, ReplyStatus, RouteColumns } from './route.js';
 import { domainOf } from './route-table.js';
-
-interface JsonObject {
-  readonly [member: string]: unknown;
-}
 
 export interface OpenApiInfo {
   readonly title: string;
@@ -70,7 +65,7 @@ export function openApiDocument(rows: readonly RouteColumns[], info: OpenApiInfo
           required: ['error', 'status'],
           properties: { error: { type: 'string' }, status: { type: 'integer' }, code: { type: 'string' }, field: { type: 'string' } },
         },
-        ...schemas.byName,
+        ...schemas.settle(),
       },
       parameters: {
         Nonce: {
@@ -92,12 +87,11 @@ export function isDescribed(row: RouteColumns): boolean {
 }
 
 function operation(row: RouteColumns, schemas: Components): JsonObject {
-  const id = operationId(row);
   const parameters: unknown[] = [...row.path.matchAll(/\{(\w+)(?:\.\.\.)?\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
   if (row.method !== 'GET') parameters.push({ $ref: '#/components/parameters/Nonce' });
-  parameters.push(...queryParameters(row, schemas, id));
+  parameters.push(...queryParameters(row));
   return {
-    operationId: id,
+    operationId: operationId(row),
     summary: row.summary ?? row.action,
     tags: [row.action === '-' ? 'pages' : domainOf(row.action)],
     'x-action': row.action,
@@ -106,9 +100,9 @@ function operation(row: RouteColumns, schemas: Components): JsonObject {
     ...(isDescribed(row) ? {} : { 'x-undescribed': true }),
     security: securityOf(row),
     parameters,
-    ...(row.body ? { requestBody: { content: { [JSON_MEDIA]: { schema: schemas.of(row.body, 'input', `${id}Body`) } } } } : {}),
+    ...(row.body ? { requestBody: { content: { [JSON_MEDIA]: { schema: schemas.of(row.body, 'input') } } } } : {}),
     ...(row.bodyMedia ? { requestBody: { content: Object.fromEntries(row.bodyMedia.map((type) => [type, {}])) } } : {}),
-    responses: { ...successes(row, schemas, id), ...refusals(row) },
+    responses: { ...successes(row, schemas), ...refusals(row) },
   };
 }
 
@@ -116,10 +110,10 @@ function operationId(row: RouteColumns): string {
   return `${row.method.toLowerCase()}${row.path.replace(/[^A-Za-z0-9]+(\w)/g, (_: string, letter: string) => letter.toUpperCase()).replace(/[^A-Za-z0-9]/g, '')}`;
 }
 
-function queryParameters(row: RouteColumns, schemas: Components, id: string): JsonObject[] {
+function queryParameters(row: RouteColumns): JsonObject[] {
   return Object.entries(parametersOf(row).entries).map(([name, schema]) => {
     const { wrapped } = schema as { readonly wrapped?: GenericSchema };
-    const { description, ...value } = schemas.of(wrapped ?? (schema as GenericSchema), 'input', `${id}${name}`);
+    const { description, ...value } = jsonSchema(wrapped ?? (schema as GenericSchema));
     return {
       name,
       in: 'query',
@@ -151,14 +145,14 @@ function isSchema(reply: object): reply is GenericSchema {
   return 'kind' in reply && reply.kind === 'schema';
 }
 
-function successes(row: RouteColumns, schemas: Components, id: string): JsonObject {
+function successes(row: RouteColumns, schemas: Components): JsonObject {
   if (row.stream === 'websocket') return { '101': { description: 'WebSocket' } };
   if (row.stream === 'sse') return { '200': { description: 'Server-sent events', content: { 'text/event-stream': {} } } };
   return Object.fromEntries(
     [...repliesOf(row)].map(([status, reply]) => {
       if (status === 204) return ['204', { description: typeof reply === 'string' && reply !== '' ? reply : 'Done' }];
       const content: Record<string, unknown> = {};
-      if (typeof reply !== 'string') content[JSON_MEDIA] = { schema: schemas.of(reply, 'output', `${id}${status}`) };
+      if (typeof reply !== 'string') content[JSON_MEDIA] = { schema: schemas.of(reply, 'output') };
       else if (!row.media) content[JSON_MEDIA] = {};
       for (const type of row.media ?? []) content[type] = {};
       if (row.formats) content['application/xml'] = { schema: { type: 'string' } };
@@ -181,60 +175,4 @@ function refusals(row: RouteColumns): JsonObject {
     told[status] = { description, content: { [JSON_MEDIA]: { schema: { $ref: '#/components/schemas/Error' } } } };
   }
   return row.errors ? told : { ...told, default: { $ref: '#/components/responses/Refused' } }; // others are not told yet
-}
-
-/** The named parts of schemas, which stand in one place of the document: a reference within a schema would lead nowhere. */
-class Components {
-  readonly byName: Record<string, unknown> = {};
-  /** Names already given to the same parts. */
-  readonly #known = new Map<string, string>();
-
-  of(schema: GenericSchema, typeMode: 'input' | 'output', id: string): JsonObject {
-    const forms = alternativesOf(schema);
-    if (forms) return { anyOf: forms.map((form, at) => this.of(form, typeMode, `${id}${at}`)) };
-    const made = toJsonSchema(schema, { errorMode: 'ignore', typeMode, target: 'draft-2020-12' }) as JsonObject;
-    const { $schema: _, $defs, ...json } = typeMode === 'output' ? (served(made) as { readonly $schema?: string; readonly $defs?: JsonObject }) : made;
-    if ($defs === undefined) return json;
-    const key = JSON.stringify($defs);
-    const known = this.#known.get(key);
-    const name = known ?? id;
-    if (known === undefined) {
-      this.#known.set(key, name);
-      for (const [part, value] of Object.entries($defs as JsonObject)) this.byName[`${name}_${part}`] = renamed(value, name);
-    }
-    return renamed(json, name) as JsonObject;
-  }
-}
-
-const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
-const MAPS = ['properties', '$defs'];
-const ONES = ['items', 'additionalProperties', 'not'];
-
-/** Of what is served: a member that has a default is always there, and what stands in for it is nobody's concern. */
-function served(schema: unknown): unknown {
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const { default: _standsIn, ...rest } = schema as JsonObject;
-  const told: Record<string, unknown> = { ...rest };
-  for (const list of LISTS) if (Array.isArray(rest[list])) told[list] = rest[list].map(served);
-  for (const one of ONES) if (rest[one] !== undefined) told[one] = served(rest[one]);
-  for (const map of MAPS) {
-    if (rest[map] !== undefined) told[map] = Object.fromEntries(Object.entries(rest[map] as JsonObject).map(([name, inner]) => [name, served(inner)]));
-  }
-  const properties = (rest.properties ?? {}) as Readonly<Record<string, JsonObject>>;
-  const required = (rest.required ?? []) as readonly string[];
-  const always = Object.keys(properties).filter((name) => required.includes(name) || 'default' in (properties[name] ?? {}));
-  return always.length > 0 ? { ...told, required: always } : told;
-}
-
-const LOCAL = '#/$defs/';
-
-function renamed(value: unknown, name: string): unknown {
-  if (Array.isArray(value)) return value.map((item) => renamed(item, name));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([member, inner]) => {
-      const isLocal = member === '$ref' && typeof inner === 'string' && inner.startsWith(LOCAL);
-      return [member, isLocal ? `#/components/schemas/${name}_${inner.slice(LOCAL.length)}` : renamed(inner, name)];
-    }),
-  );
 }

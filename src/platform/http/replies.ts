@@ -1,5 +1,6 @@
 /** Shapes that many answers share, as schemas. */
 import * as v from 'valibot';
+import { nameSchemas } from '../base/schema-names.js';
 
 type Told<Value> = Value extends readonly (infer Item)[] ? readonly Told<Item>[] : Value extends object ? { readonly [Member in keyof Value]: Told<Value[Member]> } : Value;
 
@@ -13,3 +14,5 @@ export function logPage<const Item extends v.GenericSchema>(item: Item) {
 
 /** One thing that is known of a resource (resource.ts). */
 export const Condition = v.strictObject({ type: v.string(), status: v.picklist(['True', 'False', 'Unknown']), reason: v.string(), message: v.string() });
+
+nameSchemas({ Condition });

@@ -1,5 +1,6 @@
 /** What a phase has consumed and produced, by the quantities that it ended with (decisions 8.4). Pure. */
 import * as v from 'valibot';
+import { nameSchemas } from '../../../platform/base/schema-names.js';
 import type { ToldBy } from '../../../platform/http/replies.js';
 import type { PhaseSpec } from '../../procedures/kind.js';
 
@@ -14,6 +15,8 @@ export const MaterialUse = v.strictObject({
   auditRecordRef: v.string(),
 });
 export type MaterialUse = ToldBy<typeof MaterialUse>;
+
+nameSchemas({ MaterialUse });
 
 interface DirectedUse extends MaterialUse {
   readonly direction: 'input' | 'output';

@@ -6,6 +6,7 @@
  * the tags it reads, because a chart that waits tells nothing.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../../platform/base/schema-names.js';
 import type { ToldBy } from '../../../platform/http/replies.js';
 import { ConditionPart } from '../../procedures/chart-status.js';
 import { evaluateCondition, explainCondition, type EvaluationScope } from '../../../../runtime/language/evaluate.js';
@@ -128,6 +129,8 @@ export const Blocker = v.strictObject({
   command: v.optional(v.picklist(COMMANDS)),
 });
 export type Blocker = ToldBy<typeof Blocker>;
+
+nameSchemas({ WaitingTransition, Blocker });
 
 export interface BlockedWorld {
   readonly store: Store;

@@ -5,6 +5,7 @@
  * `to` is where an element comes to rest; `through` is the acting state on the way there, whose charts drive the equipment.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../../platform/base/schema-names.js';
 import type { Command, State } from '../../../../runtime/vocabulary/states.js';
 import { COMPLETIONS, judge } from '../../../../runtime/vocabulary/transitions.js';
 import { inside } from '../../../platform/base/assert.js';
@@ -39,6 +40,8 @@ export const DryRunEffect = v.strictObject({
   through: v.optional(v.string()),
 });
 export type DryRunEffect = ToldBy<typeof DryRunEffect>;
+
+nameSchemas({ DryRunEffect });
 
 export type DryRunVerdict =
   | { readonly accepted: true; readonly effects: readonly DryRunEffect[] }

@@ -1,5 +1,6 @@
 /** What is served of a batch (decisions 1.7, 3.9). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../../platform/base/schema-names.js';
 import { MODES } from '../../../../runtime/vocabulary/modes.js';
 import { COMMANDS, STATES } from '../../../../runtime/vocabulary/states.js';
 import { batchCommands } from '../../../../runtime/vocabulary/transitions.js';
@@ -77,6 +78,8 @@ export const BatchBody = v.strictObject({
   spec: BatchSpec,
 });
 export type BatchBody = ToldBy<typeof BatchBody>;
+
+nameSchemas({ BatchItem, BatchRecovery: RecoveryShown, BatchBody });
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
 

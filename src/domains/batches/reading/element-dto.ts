@@ -1,5 +1,6 @@
 /** Read bodies of phases, operations, unit procedures and procedures (contract 3, Procedural resources; decisions 1.7). */
 import * as v from 'valibot';
+import { nameSchemas } from '../../../platform/base/schema-names.js';
 import { MODES } from '../../../../runtime/vocabulary/modes.js';
 import { COMMANDS, STATES } from '../../../../runtime/vocabulary/states.js';
 import { progression, validCommands } from '../../../../runtime/vocabulary/transitions.js';
@@ -74,6 +75,8 @@ export const ProcedureBody = elementBodyOf(ProcedureSpec);
 /** Of operations and unit procedures. */
 export const SequenceBody = elementBodyOf(OperationSpec);
 export const PhaseBody = elementBodyOf(PhaseSpec);
+
+nameSchemas({ ElementItem, ElementChild: Child, ProcedureBody, SequenceBody, PhaseBody });
 type ElementBody = Omit<ToldBy<typeof PhaseBody>, 'spec'> & { readonly spec: object };
 
 /** List items omit spec, children and sfcStatus; of the last an item of a phase has where it stands. */

@@ -4,6 +4,7 @@
  * whoever reads the batch before it goes on. Judged on read, by the present values.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../../platform/base/schema-names.js';
 import { QUALITY } from '../../../../runtime/vocabulary/quality.js';
 import type { ToldBy } from '../../../platform/http/replies.js';
 import type { Store } from '../../../platform/store/store.js';
@@ -20,6 +21,8 @@ export const Commanded = v.strictObject({
   value: v.string(),
 });
 export type Commanded = ToldBy<typeof Commanded>;
+
+nameSchemas({ LeftCommanded: Commanded });
 
 export function commandedIn({ store, runtimes }: { readonly store: Store; readonly runtimes: UnitRuntimes }, site: string, units: readonly string[]): Commanded[] {
   return store.list(ControlModule, site).flatMap((module): Commanded[] => {

@@ -4,6 +4,7 @@
  * before one that needs it now. The requests are part of the batches, so a restart changes neither their times nor their order.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../../platform/base/schema-names.js';
 import type { ToldBy } from '../../../platform/http/replies.js';
 import type { Store } from '../../../platform/store/store.js';
 import { Procedure, UnitProcedure } from '../../procedures/kind.js';
@@ -18,6 +19,8 @@ export const QueueEntry = v.strictObject({
   since: v.string(),
 });
 export type QueueEntry = ToldBy<typeof QueueEntry>;
+
+nameSchemas({ QueueEntry });
 
 /** Batches that have asked for the unit and wait for it, the one that gets it next first. */
 export function allocationQueue(store: Store, site: string, unit: string): QueueEntry[] {

@@ -4,6 +4,7 @@
  * refusal of a request. A condition finds out what is so, changes nothing, and tells nobody.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../../platform/base/schema-names.js';
 import { conflict } from '../../../platform/base/refusal.js';
 import { TIERS } from '../../../platform/http/caller.js';
 import type { ToldBy } from '../../../platform/http/replies.js';
@@ -78,6 +79,8 @@ export const PreflightCheck = v.strictObject({
   liftedBy: v.optional(LiftedBy),
 });
 export type PreflightCheck = ToldBy<typeof PreflightCheck>;
+
+nameSchemas({ LiftedBy, PreflightCheck });
 
 // ---------------------------------------------------------------- the three walkers
 

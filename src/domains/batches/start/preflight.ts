@@ -3,6 +3,7 @@
  * row per blocker, or one row that says the check is passed. Nothing is changed.
  */
 import * as v from 'valibot';
+import { nameSchemas } from '../../../platform/base/schema-names.js';
 import type { ToldBy } from '../../../platform/http/replies.js';
 import { Unit } from '../../plant/kind.js';
 import { isAvailable } from '../../plant/unit-owner.js';
@@ -21,6 +22,8 @@ export const Preflight = v.strictObject({
   bindings: v.strictObject({ violations: v.number() }),
 });
 export type Preflight = ToldBy<typeof Preflight>;
+
+nameSchemas({ Preflight });
 
 /** @param looked the batch that exists, or the name that one would get */
 export function preflight(facts: StartFacts, site: string, looked: Looked, batch: BatchSpec): Preflight {
