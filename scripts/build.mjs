@@ -30,6 +30,7 @@ const PACKED = {
   // in a folder whose lines its stacks leave out
   '@tapjs/tap': "export * from 'tap'; export { default } from 'tap';",
   yaml: "export { parse } from 'yaml';",
+  'ajv/dist/2020.js': "export { Ajv2020 } from 'ajv/dist/2020.js';",
 };
 /** The name that modules import is not that of the folder. */
 const RENAMED = { tap: '@tapjs/tap' };
@@ -128,13 +129,18 @@ async function pack(bundle, shared) {
   const packages = path.join(root, DIST, 'node_modules');
   const banner = { js: "import { createRequire as requiring } from 'node:module'; const require = requiring(import.meta.url);" };
   for (const [name, contents] of Object.entries(PACKED))
-    await bundle({ ...shared, bundle: true, stdin: { contents, resolveDir: root }, outfile: path.join(packages, name, 'index.js'), banner });
+    await bundle({ ...shared, bundle: true, stdin: { contents, resolveDir: root }, outfile: path.join(packages, name.endsWith('.js') ? name : `${name}/index.js`), banner });
   for (const [name, from] of Object.entries(RENAMED)) {
     mkdirSync(path.join(packages, name));
     writeFileSync(path.join(packages, name, 'index.js'), `export * from '../${from}/index.js';\nexport { default } from '../${from}/index.js';\n`);
   }
-  for (const name of [...Object.keys(PACKED), ...Object.keys(RENAMED)])
-    writeFileSync(path.join(packages, name, 'package.json'), JSON.stringify({ name, type: 'module', exports: './index.js' }));
+  for (const imported of [...Object.keys(PACKED), ...Object.keys(RENAMED)]) {
+    const [name, inner] = imported.endsWith('.js') ? imported.split(/\/(.*)/) : [imported, undefined];
+    writeFileSync(
+      path.join(packages, name, 'package.json'),
+      JSON.stringify({ name, type: 'module', exports: inner === undefined ? './index.js' : { [`./${inner}`]: `./${inner}` } }),
+    );
+  }
 }
 
 export async function build({ log = console.log } = {}) {

@@ -19,32 +19,85 @@ export interface SeenAnswer {
 
 type Json = Readonly<Record<string, unknown>>;
 
+interface Told {
+  readonly $ref?: string;
+  readonly content?: Readonly<Record<string, { readonly schema?: Json }>>;
+}
+
 interface Operation {
-  readonly responses: Readonly<Record<string, { readonly $ref?: string; readonly content?: Readonly<Record<string, { readonly schema?: Json }>> }>>;
+  readonly responses: Readonly<Record<string, Told>>;
   readonly 'x-undescribed'?: boolean;
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Json>>; readonly responses: Readonly<Record<string, Told>> };
 }
 
 export const CHECKS = process.env.CHECK_REPLIES !== '0';
 
-/** Most validators look at a few answers, so they are made fast rather than to be fast. */
-const AJV = { strict: false, validateFormats: false, validateSchema: false, meta: false, code: { optimize: false } } as const;
+/** Most validators look at a few answers, so they are made fast rather than to be fast, and each schema has one. */
+const AJV = { strict: false, validateFormats: false, validateSchema: false, meta: false, inlineRefs: false, code: { optimize: false } } as const;
+const COMPONENT = '#/components/schemas/';
+const ID = 'told:';
+
+/** Validators of schemas that have the same names for the same parts: those of the product, or of the rows of one suite. */
+class Validators {
+  readonly #ajv = new Ajv2020(AJV);
+  readonly #parts = new Map<string, string>();
+  readonly #validators = new Map<string, ValidateFunction>();
+
+  /** @returns whether the names mean here what they mean in the document; then they are known here. */
+  accepts({ components }: Document): boolean {
+    const parts = Object.entries(components.schemas).map(([name, json]) => ({ name, text: local(json) }));
+    if (parts.some(({ name, text }) => (this.#parts.get(name) ?? text) !== text)) return false;
+    for (const { name, text } of parts) {
+      if (this.#parts.has(name)) continue;
+      this.#parts.set(name, text);
+      this.#ajv.addSchema(JSON.parse(text) as Json, ID + name);
+    }
+    return true;
+  }
+
+  of(schema: Json): ValidateFunction {
+    const text = local(schema);
+    const known = this.#validators.get(text);
+    const { $ref } = schema;
+    const made = known ?? (typeof $ref === 'string' ? this.#ajv.getSchema($ref.replace(COMPONENT, ID)) : undefined) ?? this.#ajv.compile(JSON.parse(text) as Json);
+    this.#validators.set(text, made);
+    return made;
+  }
+}
+
+/** A part refers to another by its name alone, whatever document it stands in. */
+function local(schema: Json): string {
+  return JSON.stringify(schema).replaceAll(`"$ref":"${COMPONENT}`, `"$ref":"${ID}`);
+}
+
+const sets: Validators[] = [];
+
+function validatorsFor(document: Document): Validators {
+  const known = sets.find((set) => set.accepts(document));
+  if (known) return known;
+  const made = new Validators();
+  made.accepts(document);
+  sets.push(made);
+  return made;
+}
 
 /** One row as openapi.json tells it; made of the row alone, so that a suite pays for those that it asks. */
 class ToldRow {
   readonly #operation: Operation;
-  readonly #ajv = new Ajv2020(AJV);
-  readonly #validators = new Map<string, ValidateFunction | undefined>();
-  readonly #at: string;
+  readonly #refusals: Document['components']['responses'];
+  readonly #validators: Validators;
 
   constructor(row: RouteColumns) {
-    const document = openApiDocument([row], { title: 'Lineside', version: 'v1' });
-    const path = row.path.replace(/\{(\w+)\.\.\.\}/g, '{$1}');
-    const method = row.method.toLowerCase();
-    const operation = (document.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>)[path]?.[method];
+    const document = openApiDocument([row], { title: 'Lineside', version: 'v1' }) as Pick<Document, keyof Document>;
+    const operation = document.paths[row.path.replace(/\{(\w+)\.\.\.\}/g, '{$1}')]?.[row.method.toLowerCase()];
     if (!operation) throw new Error(`openapi.json does not tell ${row.method} ${row.path}`);
     this.#operation = operation;
-    this.#at = `#/paths/${escaped(path)}/${method}/responses`;
-    this.#ajv.addSchema(document, 'openapi');
+    this.#refusals = document.components.responses;
+    this.#validators = validatorsFor(document);
   }
 
   /** @returns what does not fit, as a sentence. */
@@ -54,15 +107,12 @@ class ToldRow {
     const response = responses[String(status)] ?? (status >= 400 ? responses.default : undefined);
     if (!response) return `${status} is not told of it; it tells ${Object.keys(responses).join(', ')}`;
     if (text === '' || !/\bjson\b/.test(mediaType) || /ndjson/.test(mediaType)) return undefined;
-    const validate = this.#validator(response.$ref ?? `${this.#at}/${status}`);
-    if (!validate) return `${status} has a JSON body that is not told of`;
+    const { content } = (response.$ref === undefined ? response : this.#refusals[response.$ref.split('/').at(-1) as string]) ?? {};
+    const schema = content?.['application/json']?.schema;
+    if (!schema) return `${status} has a JSON body that is not told of`;
+    const validate = this.#validators.of(schema);
     if (validate(JSON.parse(text))) return undefined;
     return (validate.errors ?? []).map(({ instancePath, message, params }) => `${instancePath || 'the body'} ${message} ${JSON.stringify(params)}`).join('; ');
-  }
-
-  #validator(response: string): ValidateFunction | undefined {
-    if (!this.#validators.has(response)) this.#validators.set(response, this.#ajv.getSchema(`openapi${response}/content/application~1json/schema`));
-    return this.#validators.get(response);
   }
 }
 
@@ -132,8 +182,4 @@ function patternOf(path: string): RegExp {
     .split('/')
     .map((segment) => (/^\{\w+(\.\.\.)?\}$/.test(segment) ? (segment.endsWith('...}') ? '.+' : '[^/]+') : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')));
   return new RegExp(`^${segments.join('/')}$`);
-}
-
-function escaped(path: string): string {
-  return encodeURIComponent(path.replaceAll('~', '~0').replaceAll('/', '~1'));
 }
