@@ -1,6 +1,6 @@
 /**
  * Composition root: the only file that knows all parts. Read top to bottom it is the start of the appliance, and from the bottom up its
- * end: a part that is made of another one stops before it. Each domain is one join (domains/joins.ts).
+ * end: a part that is made of another one stops before it. Each domain is one join (domains/index.ts).
  */
 import { fileURLToPath } from 'node:url';
 import { type Appliance, running } from './appliance/appliance.js';
@@ -13,8 +13,7 @@ import { Access } from './domains/access/access.js';
 import { PhaseCommands } from './domains/batches/phases/phase-commands.js';
 import { migrateOrders } from './domains/batches/recovery/old-orders.js';
 import { PlantTimeScale } from './domains/demo/time-scale.js';
-import { KINDS } from './domains/index.js';
-import * as domains from './domains/joins.js';
+import * as domains from './domains/index.js';
 import { verifyEvidence } from './domains/records/evidence.js';
 import type { SystemView } from './domains/system/routes.js';
 import { unitOfLogLine } from './domains/units/journal.js';
@@ -126,11 +125,11 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   const rehearsal = joins.join(domains.joinRehearsal({ ...ground, image: ioModules.image }));
   joins.join(domains.joinAccess({ access, siteExists, streamsOf: streams.streamsOf }));
   joins.join(domains.joinSystem({ ...ground, product, startedAtMs, nonces, troubles, faults, evidence: audit.evidence, contained, lockOuts: access.lockOuts, rows }));
-  joins.join(domains.joinApply(ground));
-  joins.join(domains.joinSignatures({ ...ground, kinds: KINDS }));
+  joins.join(domains.joinApply({ ...ground, kinds: domains.APPLIED_KINDS }));
+  joins.join(domains.joinSignatures({ ...ground, kinds: domains.KINDS }));
   joins.join(domains.joinMes({ ...ground, history }));
-  joins.join(domains.joinSearch({ ...ground, kinds: KINDS, catalog: tags.catalog, rows }));
-  joins.join(domains.joinDemo({ ...ground, scale, folder: demoDir ?? shipped('demo') }));
+  joins.join(domains.joinSearch({ ...ground, kinds: domains.KINDS, catalog: tags.catalog, rows }));
+  joins.join(domains.joinDemo({ ...ground, kinds: domains.APPLIED_KINDS, scale, folder: demoDir ?? shipped('demo') }));
   access.checkRoles();
   const ready = (): boolean => parts.areUp && store.accepting;
   const consoleFolder = shipped('console');

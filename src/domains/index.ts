@@ -1,15 +1,34 @@
 /**
- * The only registry of the domains: their kinds and their route rows. main.ts gives each group of rows what it works on
- * and starts the reconcilers.
+ * The only registry of the domains: their kinds, their route rows, and how each of them joins the appliance; main.ts gives them what
+ * they work on, in its order.
  */
 import type { RouteColumns } from '../platform/http/route.js';
-import { type Kind, ruled, type Ruled } from '../platform/store/kind.js';
+import { type Kind, ruled } from '../platform/store/kind.js';
 import { ACCESS_KINDS } from './access/kind.js';
 import { ACCESS_ROUTES } from './access/routes.js';
 import { alarmDefinitionRoutes } from './alarms/definition-routes.js';
 import { AlarmCounter } from './alarms/kind.js';
 import { alarmRoutes } from './alarms/routes.js';
-import { APPLIED_KINDS } from './apply/kinds.js';
+import { type AnyKind, AppliedKinds } from './apply/kinds.js';
+import { alarmDefinitionRules, alarmRules } from './alarms/rules.js';
+import { moduleRules, templateRules } from './control-modules/rules.js';
+import { coordinationBlockRules, syncBarrierRules } from './coordination/rules.js';
+import { controllerRules } from './edge-controllers/rules.js';
+import { ioModuleRules, presetRules } from './io-modules/rules.js';
+import { blockTypeRules, programRules } from './logic/rules.js';
+import { siteRules, unitRules, enterpriseRules, areaRules, processCellRules } from './plant/rules.js';
+import {
+  phaseTemplateRules,
+  operationTemplateRules,
+  unitProcedureTemplateRules,
+  procedureTemplateRules,
+  procedureRules,
+  unitProcedureRules,
+  operationRules,
+  phaseRules,
+} from './procedures/rules.js';
+import { masterRecipeRules } from './recipes/rules.js';
+import { batchRules } from './batches/rules.js';
 import { applyRoutes } from './apply/routes.js';
 import { EVIDENCE_ROUTES } from './audit/evidence-routes.js';
 import { AUDIT_ROUTES } from './audit/routes.js';
@@ -47,8 +66,40 @@ import { controlRecipeRules } from './recipes/rules.js';
 import { unitRoutes } from './units/unit-routes.js';
 import { elementRoutes } from './batches/element-routes.js';
 
-/** What can be applied, and what the gateway makes by itself. */
-export const KINDS: readonly Ruled[] = [...APPLIED_KINDS, controlRecipeRules, ruled(RecipeRevision, {}), ruled(BatchRecord, {})];
+/** What can be applied, in an order in which every reference points backwards, and what the gateway makes by itself. */
+export const KINDS: readonly AnyKind[] = [
+  enterpriseRules,
+  siteRules,
+  areaRules,
+  processCellRules,
+  controllerRules,
+  blockTypeRules,
+  templateRules,
+  presetRules,
+  ioModuleRules,
+  unitRules,
+  moduleRules,
+  programRules,
+  phaseTemplateRules,
+  operationTemplateRules,
+  unitProcedureTemplateRules,
+  procedureTemplateRules,
+  coordinationBlockRules,
+  syncBarrierRules,
+  masterRecipeRules,
+  alarmDefinitionRules,
+  alarmRules,
+  procedureRules,
+  unitProcedureRules,
+  operationRules,
+  phaseRules,
+  batchRules,
+  controlRecipeRules,
+  ruled(RecipeRevision, {}),
+  ruled(BatchRecord, {}),
+];
+
+export const APPLIED_KINDS = new AppliedKinds(KINDS);
 
 /** Every kind there is a row of in the store. */
 export const STORED_KINDS: readonly Kind[] = [...KINDS, ...ACCESS_KINDS, AlarmCounter, DemoMark, RetainedValues, SimulationContents, SignatureRecord];
@@ -88,3 +139,30 @@ export const ROWS: readonly RouteColumns[] = [
   ...usedByRoutes,
   ...HISTORIAN_ROUTES,
 ];
+
+export { joinAccess } from './access/join.js';
+export { joinAlarms } from './alarms/join.js';
+export { joinApply } from './apply/join.js';
+export { joinAudit } from './audit/join.js';
+export { joinBatches } from './batches/join.js';
+export { commandWays, joinCommands } from './commands/join.js';
+export { joinControlModules } from './control-modules/join.js';
+export { joinDemo } from './demo/join.js';
+export { joinControllers } from './edge-controllers/join.js';
+export { joinHistorian } from './historian/join.js';
+export { joinIOModules } from './io-modules/join.js';
+export { joinLogic } from './logic/join.js';
+export { joinMes } from './mes/join.js';
+export { placeHere } from './placement/join.js';
+export { joinPlant } from './plant/join.js';
+export { joinProcedures } from './procedures/join.js';
+export { joinRecipes } from './recipes/join.js';
+export { joinRecords } from './records/join.js';
+export { joinRehearsal } from './rehearsal/join.js';
+export { joinSearch } from './search/join.js';
+export { joinSignatures } from './signatures/join.js';
+export { joinStreams } from './streams/join.js';
+export { joinSystem } from './system/join.js';
+export { joinTags } from './tags/join.js';
+export { joinTelemetry } from './telemetry/join.js';
+export { joinUnits, openRecordings } from './units/join.js';

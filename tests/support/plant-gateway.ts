@@ -1,5 +1,6 @@
 /** A gateway that serves the engineering domains over the real store, ledger and pipeline. */
 import { fileURLToPath } from 'node:url';
+import { APPLIED_KINDS } from '../../src/domains/index.js';
 import { alarmDefinitionRoutes } from '../../src/domains/alarms/definition-routes.js';
 import { applyRoutes } from '../../src/domains/apply/routes.js';
 import { controlModuleRoutes } from '../../src/domains/control-modules/routes.js';
@@ -50,13 +51,14 @@ export async function startPlantGateway(options: PlantOptions = {}): Promise<Pla
           return opened.keys;
         },
       };
-      const parts = { store, clock, production, enabled: options.demoEnabled ?? true, folder: DEMO_DIR };
+      const parts = { store, clock, kinds: APPLIED_KINDS, production, enabled: options.demoEnabled ?? true, folder: DEMO_DIR };
       const demo = new DemoPlant(Object.defineProperty(parts, 'keys', { get: () => signing.keys }) as ConstructorParameters<typeof DemoPlant>[0]);
       const deps = {
         deviceId: 'd'.repeat(32),
         store,
         clock,
         production,
+        kinds: APPLIED_KINDS,
         runtimes: NO_RUNTIMES,
         probes: absent<LocalProbes>('probes'),
         ioModules: { image: () => undefined },

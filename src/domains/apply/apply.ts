@@ -27,7 +27,7 @@ import type { PendingFact } from '../runs/execution-log.js';
 import { editFacts } from '../runs/logic-edits.js';
 import { type Arrival, arrived } from './from-device.js';
 import { applyRuleOf } from './kind-rules.js';
-import { type AnyKind, APPLIED_KINDS, ROUTELESS_KINDS } from './kinds.js';
+import { type AnyKind, type AppliedKinds, ROUTELESS_KINDS } from './kinds.js';
 import { type Manifest, readManifest, siteOfManifest } from './manifest.js';
 import { StagedStore } from './staging.js';
 import { Site } from '../plant/kind.js';
@@ -49,6 +49,7 @@ export interface ApplyDeps {
   readonly deviceId?: string;
   readonly store: Store;
   readonly clock: Clock;
+  readonly kinds: AppliedKinds;
 }
 
 const OPERATIONS = ['created', 'configured', 'unchanged'] as const;
@@ -97,7 +98,7 @@ export async function applyManifests(inputs: readonly unknown[], actor: ApplyAct
   const steps: (Step & { readonly index: number })[] = [];
   inputs.forEach((input, index) => {
     orRefused(refused, index, wordsOf(input), () => {
-      const manifest = readManifest(input);
+      const manifest = readManifest(input, deps.kinds);
       steps.push({ index, manifest, site: siteOfManifest(manifest, querySite, actor.sites) });
     });
   });
@@ -107,7 +108,7 @@ export async function applyManifests(inputs: readonly unknown[], actor: ApplyAct
   const written: Written = { audits: [], facts: [] };
   const { audits, facts } = written;
   const outcomes: Outcome[] = [];
-  for (const step of inOrderOfNeed(steps, deps.store)) {
+  for (const step of inOrderOfNeed(steps, deps)) {
     const { index, manifest } = step;
     orRefused(
       refused,
@@ -173,13 +174,10 @@ function refusalOfAll(refused: readonly RefusedManifest[], several: boolean): Re
 }
 
 /** What is referred to comes first, whatever the order of the request; else by kind, then as given. */
-function inOrderOfNeed<S extends Step>(steps: readonly S[], read: StoreReader): readonly S[] {
+function inOrderOfNeed<S extends Step>(steps: readonly S[], { store: read, kinds }: ApplyDeps): readonly S[] {
+  const rankOf = ({ manifest }: Step): number => kinds.rankOf(manifest.kind);
   const byKind = steps.toSorted((a, b) => rankOf(a) - rankOf(b));
   return inOrder(byKind, (step) => ({ kind: step.manifest.kind.kind, site: step.site, name: step.manifest.name, references: referencesOfStep(step, read) }));
-}
-
-function rankOf({ manifest: { kind } }: Step): number {
-  return APPLIED_KINDS.indexOf(kind);
 }
 
 /** A spec that does not read names nothing: it is refused when its turn comes. */

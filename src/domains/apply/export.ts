@@ -11,7 +11,7 @@ import { Batch } from '../batches/kind.js';
 import { isAdhoc } from '../procedures/roots.js';
 import { apiVersionOf } from './apply.js';
 import { FROM_DEVICE } from './from-device.js';
-import { type AnyKind, APPLIED_KINDS } from './kinds.js';
+import type { AnyKind, AppliedKinds } from './kinds.js';
 import { inOrder, placeOf } from '../../platform/store/references.js';
 
 const METADATA = {
@@ -51,8 +51,8 @@ export interface ExportWish {
   readonly visible: (site: string) => boolean;
 }
 
-export function exportManifests(read: StoreReader, wish: ExportWish): ExportedManifest[] {
-  const kinds = APPLIED_KINDS.filter((kind) => isWanted(kind, wish.kinds));
+export function exportManifests(read: StoreReader, applied: AppliedKinds, wish: ExportWish): ExportedManifest[] {
+  const kinds = applied.all.filter((kind) => isWanted(kind, wish.kinds));
   const wanted = kinds.flatMap((kind) => resourcesOf(read, kind).filter(({ resource }) => isExported(kind, resource, wish)));
   return inWriteOrder(wanted).map(({ kind, resource }) => ofDevice(wish.deviceId, kind, manifestOf(kind, withoutOwnKeys(kind, resource), wish.status)));
 }
@@ -123,8 +123,8 @@ export function manifestOf(kind: AnyKind, { metadata, spec, status }: Resource<u
 }
 
 /** Everything that is stored and configured, for `lineside restore` (decisions Q-CHANGE-10). */
-export function backup(read: StoreReader, facts: Pick<Backup, 'createdAt' | 'version' | 'operatingMode' | 'deviceId'>): Backup {
-  const resources = inWriteOrder(APPLIED_KINDS.flatMap((kind) => resourcesOf(read, kind))).map(({ kind, resource }) => {
+export function backup(read: StoreReader, kinds: AppliedKinds, facts: Pick<Backup, 'createdAt' | 'version' | 'operatingMode' | 'deviceId'>): Backup {
+  const resources = inWriteOrder(kinds.all.flatMap((kind) => resourcesOf(read, kind))).map(({ kind, resource }) => {
     const manifest = manifestOf(kind, resource, true);
     return { ...manifest, metadata: { ...manifest.metadata, uid: resource.metadata.uid } };
   });

@@ -6,7 +6,7 @@ import { decode } from '../../platform/http/json-body.js';
 import { Annotations, checkApiVersion, Labels } from '../../platform/store/envelope.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import { FROM_DEVICE } from './from-device.js';
-import { type AnyKind, appliedKind, UNAPPLIED_KINDS } from './kinds.js';
+import { type AnyKind, type AppliedKinds, UNAPPLIED_KINDS } from './kinds.js';
 
 const Metadata = v.strictObject({
   name: v.string(),
@@ -45,10 +45,10 @@ export interface Manifest {
 }
 
 /** @throws Refusal 400 for a shape that cannot be read or an unsupported kind, 422 for a kind that is deliberately not applied. */
-export function readManifest(input: unknown): Manifest {
+export function readManifest(input: unknown, kinds: AppliedKinds): Manifest {
   const { apiVersion, kind: word, metadata, spec, status } = decode(ManifestShape, input);
   checkApiVersion(apiVersion);
-  const kind = appliedKind(word);
+  const kind = kinds.named(word);
   if (!kind) throw refuseKind(word);
   if (kind.kind === 'Site') checkSiteName(metadata.name);
   else checkResourceName(metadata.name, 'metadata.name');

@@ -10,7 +10,6 @@ import { routesFor } from '../../platform/http/route.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import { Applied, type ApplyDeps, applyManifests } from './apply.js';
 import { Backup, backup, ExportedManifest, exportManifests } from './export.js';
-import { appliedKind } from './kinds.js';
 
 const MANIFESTS_MAX = 500; // decisions Q-CHANGE-06
 
@@ -70,14 +69,14 @@ export const applyRoutes = [
     query: parameters({ site: text(), kinds: texts(), status: flag('with the status') }),
     summary: 'Manifests in an order that apply accepts; query site, kinds (comma list), status (true)',
     reply: v.array(ExportedManifest),
-    handle({ query, caller }, { store, deviceId }) {
+    handle({ query, caller }, { store, deviceId, kinds: applied }) {
       const kinds = query
         .get('kinds')
         ?.split(',')
         .map((kind) => kind.trim())
         .filter((kind) => kind !== '');
-      for (const kind of kinds ?? []) if (!appliedKind(kind)) throw invalid('invalid_query', 'kinds', `there is no kind ${kind} that can be exported`);
-      return exportManifests(store, { deviceId, site: query.get('site'), kinds, status: query.get('status') === 'true', visible: (site) => mayVisit(caller, site) });
+      for (const kind of kinds ?? []) if (!applied.named(kind)) throw invalid('invalid_query', 'kinds', `there is no kind ${kind} that can be exported`);
+      return exportManifests(store, applied, { deviceId, site: query.get('site'), kinds, status: query.get('status') === 'true', visible: (site) => mayVisit(caller, site) });
     },
   }),
   route({
@@ -87,7 +86,7 @@ export const applyRoutes = [
     tier: 'admin',
     summary: 'Every configured resource with uid and status, for `lineside restore`',
     reply: Backup,
-    handle: (_context, { store, clock, version = '', production, deviceId = '' }) =>
-      backup(store, { createdAt: timestamp(clock.wallMs()), version, deviceId, operatingMode: production ? 'production' : 'development' }),
+    handle: (_context, { store, kinds, clock, version = '', production, deviceId = '' }) =>
+      backup(store, kinds, { createdAt: timestamp(clock.wallMs()), version, deviceId, operatingMode: production ? 'production' : 'development' }),
   }),
 ];

@@ -13,7 +13,7 @@ import type { ToldBy } from '../../platform/http/replies.js';
 import { canonicalJson } from '../../platform/ledger/canonical-json.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import { type ApplyActor, applyManifests } from '../apply/apply.js';
-import { appliedKind } from '../apply/kinds.js';
+import type { AppliedKinds } from '../apply/kinds.js';
 import { DemoMark, DEMO_MARK } from './kind.js';
 import { type LifecycleActor, type LifecycleDeps, moveRecipe } from '../recipes/lifecycle.js';
 import { realDevice } from './time-scale.js';
@@ -26,6 +26,7 @@ const REASON = 'demo provisioning';
 const STEPS = ['approve', 'release', 'activate'] as const;
 
 export interface DemoParts extends LifecycleDeps {
+  readonly kinds: AppliedKinds;
   /** Setting `demo.enabled`. */
   readonly enabled: boolean;
   readonly production: boolean;
@@ -126,7 +127,7 @@ export class DemoPlant {
     const isAgain = store.get(DemoMark, '', DEMO_MARK)?.spec.version === versionOf(manifests);
     const mine = manifests.filter((manifest) => !this.#isKept(manifest, isAgain));
     await this.#mark(mine.map((manifest) => [keyOf(manifest), PENDING]));
-    const applied = await applyManifests(mine, actor, { store, clock });
+    const applied = await applyManifests(mine, actor, { store, clock, kinds: this.#parts.kinds });
     const count = (operation: string): number => applied.filter((result) => result.operation === operation).length;
     const activatedRecipes = await this.#activate(actor);
     await this.#mark(mine.map((manifest) => [keyOf(manifest), this.#digestOf(manifest) ?? PENDING]), versionOf(manifests));
@@ -147,7 +148,7 @@ export class DemoPlant {
    */
   #isKept(manifest: RawManifest, isAgain: boolean): boolean {
     const { kind, metadata } = manifest;
-    const site = appliedKind(kind)?.scope === 'site' ? DEMO_SITE : '';
+    const site = this.#parts.kinds.named(kind)?.scope === 'site' ? DEMO_SITE : '';
     if (this.#parts.store.isQuarantined({ kind, site, name: metadata.name })) return true; // what cannot be read is told, not written over
     const digest = this.#digestOf(manifest);
     if (digest === undefined) return false;
@@ -159,7 +160,7 @@ export class DemoPlant {
 
   /** Of what is stored; without the equipment mode, which operators set. Undefined when there is no such resource. */
   #digestOf({ kind, metadata }: RawManifest): string | undefined {
-    const applied = appliedKind(kind);
+    const applied = this.#parts.kinds.named(kind);
     const stored = applied && this.#parts.store.get(applied, applied.scope === 'site' ? DEMO_SITE : '', metadata.name);
     if (!stored) return undefined;
     const { mode: _, ...spec } = stored.spec as { readonly mode?: unknown };
@@ -198,7 +199,7 @@ export class DemoPlant {
     const { enabled, production, folder, store } = this.#parts;
     const manifests = demoManifests(folder);
     const present = manifests.filter(({ kind, metadata }) => {
-      const applied = appliedKind(kind);
+      const applied = this.#parts.kinds.named(kind);
       return applied !== undefined && store.get(applied, applied.scope === 'site' ? DEMO_SITE : '', metadata.name) !== undefined;
     }).length;
     return {

@@ -4,6 +4,7 @@ import type { Log } from '../../platform/base/log.js';
 import { routeSet } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
 import type { SettingsOf } from '../../settings.js';
+import type { AppliedKinds } from '../apply/kinds.js';
 import type { SigningKeys } from '../signatures/signature.js';
 import { DemoPlant } from './demo.js';
 import { demoRoutes } from './routes.js';
@@ -19,10 +20,11 @@ export interface DemoJoinParts {
   /** Of the manifests. */
   readonly folder: string;
   readonly scale: PlantTimeScale;
+  readonly kinds: AppliedKinds;
 }
 
-export function joinDemo({ store, clock, log, keys, settings, production, folder, scale }: DemoJoinParts) {
-  const demo = new DemoPlant({ store, clock, keys, enabled: settings.demoEnabled, production, folder });
+export function joinDemo({ store, clock, log, keys, settings, production, folder, scale, kinds }: DemoJoinParts) {
+  const demo = new DemoPlant({ store, clock, keys, kinds, enabled: settings.demoEnabled, production, folder });
   return {
     routes: [routeSet(demoRoutes, { demo, timeScale: () => scale.value, setTimeScale: (value: number) => scale.set(value) })],
     /** The plant that is there goes before the one that is shown. */

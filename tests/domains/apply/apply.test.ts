@@ -7,7 +7,7 @@ import { Area } from '../../../src/domains/plant/kind.js';
 import { Phase } from '../../../src/domains/procedures/kind.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
-import { APPLIED_KINDS } from '../../../src/domains/apply/kinds.js';
+import { APPLIED_KINDS } from '../../../src/domains/index.js';
 import type { Resource } from '../../../src/platform/store/resource.js';
 
 const plant = await startPlantGateway();
@@ -270,7 +270,7 @@ t.test('Q-CHANGE-10: an export comes by kind, then by name; only what must be th
     if (resource.kind === 'ControlModule') return parentKind === 'ControlModule' ? [String(parentName)] : [];
     return resource.kind === 'FunctionBlockType' ? blocks.map(({ type }) => type) : [];
   };
-  const expected = APPLIED_KINDS.flatMap((kind) => {
+  const expected = APPLIED_KINDS.all.flatMap((kind) => {
     const all = new Map(plant.store.list<unknown, unknown>(kind).map((resource) => [resource.metadata.name, resource]));
     const names = new Set<string>();
     const take = (name: string): void => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { APPLIED_KINDS } from '../../../src/domains/index.js';
 import { Batch, type BatchStatus } from '../../../src/domains/batches/kind.js';
 import { instantiate, type Templates } from '../../../src/domains/batches/start/instantiation.js';
 import { adhocRoutes } from '../../../src/domains/batches/adhoc-routes.js';
@@ -63,7 +64,7 @@ const gateway = await startGatewayTest({
     const signing = { ...openDeviceKeys(dataDir), algorithm: 'HMAC-SHA256', authMode: 'local' } as const;
     const queries = openQueries(dataDir);
     opened.stop = () => queries.close();
-    const demo = new DemoPlant({ store, clock, keys: signing, enabled: true, production: false, folder });
+    const demo = new DemoPlant({ store, clock, kinds: APPLIED_KINDS, keys: signing, enabled: true, production: false, folder });
     const deps = {
       store,
       clock,

@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { APPLIED_KINDS } from '../../../src/domains/index.js';
 import { batchRoutes } from '../../../src/domains/batches/routes.js';
 import { commandRoutes } from '../../../src/domains/commands/routes.js';
 import { DemoPlant } from '../../../src/domains/demo/demo.js';
@@ -47,7 +48,7 @@ export async function startMesPlant(): Promise<MesPlant> {
       const keys = { ...openDeviceKeys(dataDir), algorithm: 'HMAC-SHA256', authMode: 'local' } as const;
       const queries = openQueries(dataDir);
       opened.queries = queries;
-      const demo = new DemoPlant({ store, clock, keys, enabled: true, production: false, folder: DEMO_DIR });
+      const demo = new DemoPlant({ store, clock, keys, kinds: APPLIED_KINDS, enabled: true, production: false, folder: DEMO_DIR });
       const deps = {
         store,
         clock,

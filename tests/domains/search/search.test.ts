@@ -1,7 +1,7 @@
 /** One field to find anything by (decisions Q-CHANGE-11), over the demonstration plant. */
 import t from 'tap';
 import * as v from 'valibot';
-import { APPLIED_KINDS } from '../../../src/domains/apply/kinds.js';
+import { APPLIED_KINDS } from '../../../src/domains/index.js';
 import { SEARCH_ROUTES, type SearchDeps } from '../../../src/domains/search/routes.js';
 import { type Found, SearchIndex } from '../../../src/domains/search/search-index.js';
 import { usedByRoutes } from '../../../src/domains/search/used-by.js';
@@ -36,7 +36,7 @@ const BATCH = v.parse(BatchSpec, { batchID: 'B-1', masterRecipeRef: 'r' });
 const opened: { plant?: Awaited<ReturnType<typeof startPlantGateway>> } = {};
 const plant = await startPlantGateway({
   more: ({ store, clock }) => {
-    const kinds = APPLIED_KINDS.filter(({ kind }) => [...SERVED, 'Batch', ...TEMPLATES.map((template) => template.kind)].includes(kind));
+    const kinds = APPLIED_KINDS.all.filter(({ kind }) => [...SERVED, 'Batch', ...TEMPLATES.map((template) => template.kind)].includes(kind));
     const catalog = new TagCatalog(store);
     const deps: SearchDeps = { store, index: new SearchIndex(store, kinds), catalog, rows: () => opened.plant?.gateway.rows ?? [] };
     return [

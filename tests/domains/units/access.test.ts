@@ -1,5 +1,6 @@
 /** Who may look into a unit runtime, what is answered while it is away, and what its conditions say (contract 3). */
 import t from 'tap';
+import { APPLIED_KINDS } from '../../../src/domains/index.js';
 import { alarmView } from '../../../src/domains/alarms/counts.js';
 import { Alarm } from '../../../src/domains/alarms/kind.js';
 import { Batch } from '../../../src/domains/batches/kind.js';
@@ -50,6 +51,7 @@ const plant = await startGatewayTest({
       bypassDefaultMs: 3_600_000,
       bypassMaxMs: 86_400_000,
       deviceId: 'd'.repeat(32),
+      kinds: APPLIED_KINDS,
       nodeName: 'box',
       image: IMAGE,
     };
