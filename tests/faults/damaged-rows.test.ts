@@ -102,8 +102,11 @@ t.test('a row of any kind that has lost its shape lets the start go on, and is n
   const database = new Database(path.join(box.dataDir, 'state.db'));
   const kinds = database.prepare('SELECT DISTINCT kind FROM resources ORDER BY kind').pluck().all() as string[];
   const edited: Row[] = [];
+  // alarms of the box are of this machine: its disk was slow just now, or will be; then the row that is damaged here is written anew
+  const ofPlant = database.prepare("SELECT kind, site, name, body FROM resources WHERE kind = ? AND name NOT LIKE 'system%' ORDER BY name DESC");
   for (const kind of kinds.filter((each) => !['DemoMark', 'Site'].includes(each))) {
-    const row = database.prepare('SELECT kind, site, name, body FROM resources WHERE kind = ? ORDER BY name DESC').get(kind) as Row & { body: string };
+    const row = ofPlant.get(kind) as (Row & { body: string }) | undefined;
+    if (!row) continue;
     const resource = JSON.parse(row.body) as { spec: Record<string, unknown> };
     for (const member of Object.keys(resource.spec)) resource.spec[member] = typeof resource.spec[member] === 'string' ? { was: 'text' } : 'not what it was';
     database.prepare('UPDATE resources SET body = ? WHERE kind = ? AND site = ? AND name = ?').run(JSON.stringify(resource), row.kind, row.site, row.name);

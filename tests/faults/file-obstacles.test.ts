@@ -57,7 +57,7 @@ const all = (names: readonly string[], damage: Damage): Record<string, Damage> =
 
 async function refused(box: ApplianceProcess): Promise<{ readonly code: number | null; readonly output: string }> {
   const child = await box.launch();
-  await eventually('the start has ended', async () => box.hasEnded, 20_000);
+  await eventually('the start has ended', async () => box.hasEnded, 60_000);
   return { code: child.exitCode, output: box.output };
 }
 
@@ -198,7 +198,7 @@ t.test('a file that belongs to somebody else: what is told is who may not read i
     chmodSync(path.join(box.dataDir, name), 0o600);
     box.runAs = nobody;
     await box.launch();
-    await eventually('it says what to do', async () => wayOn.test(box.output), 20_000);
+    await box.says(wayOn);
     t.match(box.output, new RegExp(`${name} cannot be read( and written)? \\(EACCES\\) by the user that lineside runs as, uid ${nobody}`), name);
     t.equal(aside(box, name), undefined, 'it stays where it is');
     await box.end('SIGKILL');

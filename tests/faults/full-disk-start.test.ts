@@ -19,8 +19,28 @@ const NOT_DRIVEN = 'the storage refuses changes; nothing is driven';
 /** Room for the lock and the process id, none for what is behind the end of the WAL. */
 const ROOM_BYTES = 65_536;
 
-/** A run that goes on until somebody ends it, on a unit of its own. */
+/** A phase that goes on until somebody ends it: what runs when it is looked at runs when the process is killed. */
 const ENDLESS = { steps: [{ name: 'wait', initial: true }, { name: 'end' }], transitions: [{ from: 'wait', to: 'end', conditionST: 'FALSE' }] };
+const RECIPE = {
+  name: 'endless',
+  spec: {
+    equipmentRequirements: [{ capability: 'reactor', defaultUnit: 'rx101' }],
+    procedure: {
+      chart: {
+        steps: [
+          {
+            name: 'up',
+            stepLevel: 'UnitProcedure',
+            targetCapability: 'reactor',
+            subChart: {
+              steps: [{ name: 'op', stepLevel: 'Operation', subChart: { steps: [{ name: 'phase', stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: 'endless' }] } }],
+            },
+          },
+        ],
+      },
+    },
+  },
+};
 const LISTS = ['phases', 'operations', 'unitprocedures', 'procedures'];
 
 /** The states of the site as the stream tells them, by `kind/name`: first the snapshot, then each change. */
@@ -50,6 +70,7 @@ t.test('a batch that ran is shown Held while the storage refuses, and is Held af
   for (const made of [
     await box.api.post(`${SITE}/units`, { name: 'lone', processCellName: 'resin-train' }),
     await box.api.post(`${SITE}/phasetemplates`, { name: 'endless', spec: ENDLESS }),
+    await box.api.post(`${SITE}/recipes/master`, RECIPE),
   ])
     t.equal(made.status, 201, made.text);
   const run = await eventually('a run is launched', async () => {
@@ -57,8 +78,8 @@ t.test('a batch that ran is shown Held while the storage refuses, and is Held af
     return launched.status === 201 ? (launched.body.name as string) : undefined;
   });
   await eventually('it runs', async () => (await box.api.get(`${SITE}/phases/${run}`)).body.state === 'Running');
-  const batch = (await box.api.post(`${SITE}/batches`, { batchID: 'b-1', masterRecipeRef: 'resin-a' })).body.name as string;
-  await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' });
+  const batch = (await box.api.post(`${SITE}/batches`, { batchID: 'b-1', masterRecipeRef: 'endless' })).body.name as string;
+  t.equal((await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' })).status, 200);
   // the run on the other unit is a phase only: elements of the batch stand on every level
   await eventually('the batch runs on every level', async () => {
     const lists = await Promise.all(LISTS.map(async (list) => (await box.api.get(`${SITE}/${list}?batch=${batch}`)).body as { state: string }[]));

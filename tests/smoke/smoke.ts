@@ -10,6 +10,7 @@ import { type ApplianceProcess, applianceProcess, freePort } from '../support/ap
 import { type ApiClient, eventually } from '../support/api-client.js';
 import { clientStory } from './client-story.js';
 import { consoleStory } from './console-story.js';
+import { unitsReady } from '../support/plant.js';
 import { startModbusPeer } from './modbus-device.js';
 
 const SITE = '/api/v1/sites/demo';
@@ -120,6 +121,7 @@ async function workOrder({ mes, operator }: People): Promise<void> {
   assert.equal((await mes.get(`${MES}/work-orders/WO-1`)).body.status, 'Pending');
   assert.equal((await mes.get(`${SITE}/batches`)).status, 403, 'the fence');
   const batch = created.body.batchName as string;
+  await unitsReady(operator);
   const start = await operator.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' });
   assert.equal(start.status, 200, start.text);
   const correlation = start.headers.get('x-correlation-id');
@@ -358,6 +360,7 @@ async function killed(box: ApplianceProcess, people: People): Promise<void> {
   assert.equal(second.status, 201, second.text);
   const batch = second.body.batchName as string;
   const nonce = randomUUID();
+  await unitsReady(people.operator);
   const start = await people.operator.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' }, { 'x-dcs-nonce': nonce });
   assert.equal(start.status, 200, start.text);
   const heat = await eventually('the reactor heats', () => heating(people.operator, batch), 90_000);
@@ -379,6 +382,7 @@ async function killed(box: ApplianceProcess, people: People): Promise<void> {
   assert.equal(verified.body.ok, true, verified.text);
   const held = (await people.operator.get(`${SITE}/phases/${heat}`)).body;
   assert.deepEqual([held.state, held.runCount, held.sfcStatus.activeSteps], ['Held', 1, ['ramp']], 'it stands in the step it was in');
+  await unitsReady(people.operator);
   const restart = await people.operator.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Restart' });
   assert.equal(restart.status, 200, restart.text);
   await inState(people.operator, batch, 'Running');

@@ -1,7 +1,8 @@
 /** The appliance as its own process, started with the product's command on a free port and a data directory of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type ListenOptions, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -34,6 +35,9 @@ export class ApplianceProcess {
   readonly #bare: boolean;
   readonly #preload: string | undefined;
   #child: ChildProcess | undefined;
+  /** The process has ended, and all that it printed is here: that comes after its exit. */
+  #closed: Promise<void> = Promise.resolve();
+  #isClosed = true;
   #output = '';
 
   constructor(dataDir: string, port: number, environment: Readonly<Record<string, string>>, bare = false, preload?: string) {
@@ -57,9 +61,9 @@ export class ApplianceProcess {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** It ran, and runs no more. */
+  /** It ran, and runs no more; its output is whole. */
   get hasEnded(): boolean {
-    return this.#child !== undefined && !this.isRunning;
+    return this.#child !== undefined && this.#isClosed;
   }
 
   get pid(): number {
@@ -99,8 +103,22 @@ export class ApplianceProcess {
       ...(this.runAs === undefined ? {} : { uid: this.runAs, gid: this.runAs }),
     });
     this.#child = child;
+    this.#isClosed = false;
+    this.#closed = new Promise((resolve) => {
+      child.once('close', () => {
+        if (this.#child === child) this.#isClosed = true;
+        resolve();
+      });
+    });
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (this.#output += chunk.toString()));
     return child;
+  }
+
+  /** Waits until it has printed the words: an answer of the appliance may be here before what was printed earlier. */
+  async says(words: RegExp): Promise<void> {
+    await eventually(`it prints ${words}`, async () => words.test(this.#output)).catch((fault: Error) => {
+      throw new Error(`${fault.message}; it printed:\n${this.#output}`);
+    });
   }
 
   /** What the console shows until there is an administrator; it may come after the answer that the appliance is ready. */
@@ -119,13 +137,11 @@ export class ApplianceProcess {
     return { code, output };
   }
 
-  /** @returns the exit code; null when a signal ended it. */
+  /** Its output is whole afterwards. @returns the exit code; null when a signal ended it. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-    const child = this.#child;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
-    const ended = new Promise<number | null>((resolve) => child.on('exit', resolve));
-    child.kill(signal);
-    return ended;
+    if (this.isRunning) this.#child?.kill(signal);
+    await this.#closed;
+    return this.#child?.exitCode ?? null;
   }
 
   remove(): void {
@@ -140,11 +156,37 @@ export async function applianceProcess(options: ApplianceOptions = {}): Promise<
   return box;
 }
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
+/** The system gives no port of these away by itself, to a listener at port 0 or to a connection. */
+const PORTS = portsOfNobody();
+
+/**
+ * A port that is this process's own as long as it runs: an appliance that is stopped finds it free when it starts again,
+ * whatever other suites start meanwhile. A socket with a name (of Linux, not a file) keeps them from the number.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(PORTS.first, PORTS.last + 1);
+    const keeper = await listener({ path: `\0lineside-test-port-${port}` });
+    const probe = keeper && (await listener({ port, host: '127.0.0.1', exclusive: true }));
+    if (probe) {
+      keeper.unref();
+      await new Promise((resolve) => probe.close(resolve));
+      return port;
+    }
+    keeper?.close();
+  }
+}
+
+/** @returns undefined where somebody else listens. */
+function listener(at: ListenOptions): Promise<Server | undefined> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', (fault: NodeJS.ErrnoException) => (fault.code === 'EADDRINUSE' ? resolve(undefined) : reject(fault)));
+    server.listen(at, () => resolve(server));
   });
+}
+
+function portsOfNobody(): { readonly first: number; readonly last: number } {
+  const lowest = Number(readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').split(/\s/)[0]);
+  return lowest > 20_000 ? { first: 10_000, last: lowest - 1 } : { first: 20_000, last: 65_000 };
 }

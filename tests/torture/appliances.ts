@@ -85,12 +85,12 @@ export type Seen = Pick<Observed, 'batches' | 'records' | 'users' | 'keys' | 're
 
 /** Starts the box and asks it everything; it is left running when it has started. */
 export async function asked(box: ApplianceProcess): Promise<Outcome> {
-  const child = await box.launch();
+  await box.launch();
   let last = '';
   const ready = await eventually(
     'the start has ended one way or another',
     async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return 'refused' as const;
+      if (box.hasEnded) return 'refused' as const;
       const answer = await box.api.get('/readyz').catch(() => undefined);
       last = answer?.text ?? last;
       if (answer?.status === 200) return 'started' as const;
