@@ -174,6 +174,12 @@ function instantsReckoned(file: string): string[] {
   return lines.flatMap((line, at) => (reckoned.test(line) ? [`${file}:${at + 1}: ${line.trim()}`] : []));
 }
 
+t.test('tidy: a page goes on behind the last row of the one before', async (t) => {
+  // a row that is counted to is read: the pages of a year would read it as often as it has pages
+  const counting = FILES.filter((file) => /\bLIMIT \?[^'"`]*\bOFFSET\b/.test(readFileSync(path.join(ROOT, file), 'utf8')));
+  t.same(counting, [], 'name the last row in the statement (`(t0, rowid) > (?, ?)`) instead of OFFSET');
+});
+
 t.test('tidy: elapsed time is not the difference of two instants', async (t) => {
   const found = FILES.filter((file) => !file.startsWith('src/console/')).flatMap(instantsReckoned);
   const fileOf = (line: string): string => line.slice(0, line.indexOf(':'));

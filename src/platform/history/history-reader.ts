@@ -85,8 +85,11 @@ export class HistoryReader {
   readonly #samplesBegun: Database.Statement;
   readonly #samplesStored: Database.Statement;
   readonly #statements = new Map<string, Database.Statement>();
+  readonly #beat: () => void;
 
-  constructor(store: HistoryStore, qualityWords: readonly string[]) {
+  /** `beat` is called again and again within a long read; what is read must not change in it. What it throws ends the read. */
+  constructor(store: HistoryStore, qualityWords: readonly string[], beat: () => void = () => undefined) {
+    this.#beat = beat;
     this.#store = store;
     this.#qualityWords = qualityWords;
     const prepare = (text: string): Database.Statement => store.database.prepare(text);
@@ -295,6 +298,7 @@ export class HistoryReader {
     let beyond: Place = { t0: throughMs, number: Number.MAX_SAFE_INTEGER };
     for (let count: number = FIRST_READ_BLOCKS.down; ; count = NEXT_READ_BLOCKS) {
       const rows = down.all(tag, fromMs, beyond.t0, beyond.number, fromMs - BLOCK_MS, count);
+      this.#beat();
       const last = rows.at(-1);
       if (!last) return;
       beyond = last;
@@ -320,6 +324,7 @@ export class HistoryReader {
     for (let count: number = FIRST_READ_BLOCKS.up; ; count = NEXT_READ_BLOCKS) {
       const beyond: Place = block ?? { t0: fromMs - BLOCK_MS, number: 0 };
       const rows = up.all(tag, fromMs, beyond.t0, beyond.number, throughMs, count);
+      this.#beat();
       for (const row of rows) {
         if (block) yield { block, edge: row.t0 };
         block = row;

@@ -154,6 +154,8 @@ export class HistoryStore {
   #unknownTotal = 0;
   #replayed = 0;
   #rotatedMonoMs = performance.now();
+  /** What is in the journal and in no open block yet, because a read was going on. */
+  #unspread: { readonly piece: Uint8Array; readonly first: number }[] = [];
   /** The values of `tags` by id: a lookup per sample. */
   readonly #byId: (TagState | undefined)[] = [];
 
@@ -230,6 +232,23 @@ export class HistoryStore {
   /** Ring to journal to open blocks; `beforeReading` lets the caller take the announcements of what is in the ring. */
   drain(beforeReading: () => void): void {
     if (this.#error !== '' && !this.#recover()) return;
+    const earlier = this.#unspread;
+    this.#unspread = [];
+    for (const { piece, first } of earlier) this.#spread(piece, first);
+    this.#emptyRing(beforeReading, (piece, first) => this.#spread(piece, first));
+    if (this.#closed.length >= BLOCKS_PER_COMMIT) this.commit();
+  }
+
+  /**
+   * Ring to journal only, while a long read goes on: what it reads stays as it is, and yet the ring does not fill, for what has no
+   * place there is lost. The open blocks get it with the next `drain`.
+   */
+  keepUp(beforeReading: () => void): void {
+    if (this.#error !== '') return;
+    this.#emptyRing(beforeReading, (piece, first) => this.#unspread.push({ piece: piece.slice(), first }));
+  }
+
+  #emptyRing(beforeReading: () => void, take: (piece: Uint8Array, first: number) => void): void {
     const pieces = this.#ring.pieces();
     beforeReading();
     for (const piece of pieces) {
@@ -239,10 +258,9 @@ export class HistoryStore {
       } catch (fault) {
         return this.#fail(fault);
       }
-      this.#spread(piece, first);
+      take(piece, first);
       this.#ring.advance(piece.length / SLOT_BYTES);
     }
-    if (this.#closed.length >= BLOCKS_PER_COMMIT) this.commit();
   }
 
   sync(): void {
@@ -444,6 +462,7 @@ export class HistoryStore {
     let oldest = this.#journal.next;
     for (const { block } of this.tags.values()) if (block.count > 0 && block.firstNumber < oldest) oldest = block.firstNumber;
     for (const block of this.#closed) if (block.firstNumber < oldest) oldest = block.firstNumber;
+    for (const { first } of this.#unspread) if (first < oldest) oldest = first;
     return oldest;
   }
 

@@ -7,7 +7,7 @@ import { assert } from '../base/assert.js';
 import { serveCalls, Transferred } from '../base/worker-calls.js';
 import { HistoryReader } from './history-reader.js';
 import { openHistoryStore } from './history-store.js';
-import type { HistoryFilter, HistoryStart, TagFilter, TagValuesFilter, ToHistory } from './words.js';
+import { ANSWER_MAX_MS, type HistoryFilter, type HistoryStart, type TagFilter, type TagValuesFilter, type ToHistory } from './words.js';
 
 const DRAIN_MS = 100;
 const MAINTAIN_MS = 60_000;
@@ -17,11 +17,13 @@ const port = parentPort;
 assert(port, 'the historian runs as a worker');
 const inlet = port;
 const store = openHistoryStore(start);
-const reader = new HistoryReader(store, start.qualityWords);
+const reader = new HistoryReader(store, start.qualityWords, whileReading);
 
 /** Half the promised interval, so that waiting and syncing together stay inside it. */
 const syncMs = Math.max(DRAIN_MS, start.limits.flushIntervalMs / 2);
 let syncedMonoMs = performance.now();
+let readMonoMs = performance.now();
+let keptUpMonoMs = performance.now();
 let maintainedMonoMs = performance.now();
 let rateMonoMs = performance.now();
 let rateWritten = 0;
@@ -46,19 +48,37 @@ function answerDeferred(): void {
   for (const call of calls) receive(call);
 }
 
+/** Before a read: what was recorded a moment ago is in its answer. */
 function settle(): void {
   store.drain(takeInbox);
   store.commit();
+  readMonoMs = keptUpMonoMs = performance.now();
+}
+
+/**
+ * A read over years of many tags takes minutes: meanwhile the ring is emptied and the journal synced as ever. @throws when nobody waits for
+ * the answer any more.
+ */
+function whileReading(): void {
+  const now = performance.now();
+  if (now - readMonoMs > ANSWER_MAX_MS) throw new Error('the read has taken so long that nobody waits for it any more');
+  if (now - keptUpMonoMs < DRAIN_MS) return;
+  keptUpMonoMs = now;
+  store.keepUp(takeInbox);
+  syncWhenDue(now);
+}
+
+function syncWhenDue(now: number): void {
+  if (now - syncedMonoMs < syncMs) return;
+  store.sync();
+  store.commit();
+  syncedMonoMs = now;
 }
 
 function tick(): void {
   store.drain(takeInbox);
   const now = performance.now();
-  if (now - syncedMonoMs >= syncMs) {
-    store.sync();
-    store.commit();
-    syncedMonoMs = now;
-  }
+  syncWhenDue(now);
   if (now - maintainedMonoMs >= MAINTAIN_MS) {
     store.maintain();
     maintainedMonoMs = now;

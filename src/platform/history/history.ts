@@ -10,23 +10,23 @@ import { Stopwatch } from '../base/elapsed.js';
 import { WorkerCalls } from '../base/worker-calls.js';
 import type { Scaling } from './block-codec.js';
 import { RING_FAULT, SampleRing, SLOT_BYTES } from './sample-ring.js';
-import type {
-  Aggregate,
-  Gap,
-  HistoryEvent,
-  HistoryFilter,
-  HistoryLimits,
-  HistoryOpened,
-  HistoryStart,
-  KnownTag,
-  Span,
-  TagFilter,
-  TagIdentity,
-  TagValuesFilter,
-  ToHistory,
+import {
+  ANSWER_MAX_MS,
+  type Aggregate,
+  type Gap,
+  type HistoryEvent,
+  type HistoryFilter,
+  type HistoryLimits,
+  type HistoryOpened,
+  type HistoryStart,
+  type KnownTag,
+  type Span,
+  type TagFilter,
+  type TagIdentity,
+  type TagValuesFilter,
+  type ToHistory,
 } from './words.js';
 
-const ANSWER_MAX_MS = 120_000; // a query over the whole retention takes seconds
 const RING_CAPACITY = 65_536; // slots: 13 s of 5,000 samples a second
 /** Then a text that comes again gets a new number, so that the store may forget the old one with the samples of its time. */
 const TEXT_LIFE_MS = 86_400_000;

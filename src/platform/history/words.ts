@@ -11,6 +11,9 @@ export interface TagIdentity {
   readonly dataType: HistoryDataType;
 }
 
+/** A query over the whole retention takes seconds; the caller gives up after this long, and so does the thread. */
+export const ANSWER_MAX_MS = 120_000;
+
 /** A tag as the historian knows it; `id` is its number in ring, journal and blocks. */
 export interface KnownTag extends TagIdentity {
   readonly id: number;

@@ -157,6 +157,39 @@ t.test('8.9 tags/distinct: a page looks at its own tags only, and lets the threa
   t.equal(pauses, 0, 'two of forty');
 });
 
+t.test('8.9 tags: a read over a long time lets nothing be lost that comes meanwhile, and answers what was there when it began', async (t) => {
+  const dataDir = folder(t);
+  const store = storeWith(t, dataDir, new TwoClocks(), { qualityWords: OPTIONS.qualityWords });
+  const ring = rings.get(store) as SampleRing;
+  for (let block = 0; block < 600; block += 1) sample(store, T0 + block * 10 * MINUTE); // each begins a block
+  store.commit();
+  const lastMs = T0 + 600 * 10 * MINUTE;
+  const taken: boolean[] = [];
+  const reader = new HistoryReader(store, OPTIONS.qualityWords, () => {
+    for (let more = 0; more < 200; more += 1) taken.push(ring.push(1, 0, lastMs + taken.length * 1000, taken.length));
+    store.keepUp(() => undefined);
+  });
+  const count = (order: 'asc' | 'desc'): unknown[] =>
+    (JSON.parse(reader.tagValues({ limit: 10, order, aggregate: 'count', intervalMs: 365 * DAY })) as Page).items.map(({ value }) => value);
+  t.same(count('asc'), [600]);
+  const before = taken.length;
+  t.ok(before > 1024, `${before} samples came within the read: more than the ring holds`);
+  const settle = (): void => {
+    store.drain(() => undefined);
+    store.commit();
+  };
+  settle();
+  t.same(count('desc'), [600 + before], 'they are served by the next read');
+  t.ok(taken.every(Boolean), 'not one was lost');
+  settle();
+  const values = (JSON.parse(reader.tagValues({ limit: 10_000, order: 'asc', fromMs: lastMs, aggregate: 'none', intervalMs: 1 })) as Page).items.map(({ value }) => value);
+  t.same(values.slice(0, before), Array.from({ length: before }, (_, index) => index), 'in the order in which they came');
+  store.keepUp(() => undefined); // what the last read let come is in the journal alone
+  store.database.close();
+  const again = storeWith(t, dataDir, new TwoClocks());
+  t.equal(again.tags.get(1)?.samples, 600 + taken.length, 'after a kill too');
+});
+
 t.test('8.9 tags/distinct: the pages of a range hold every tag of it once, also beside tags that have nothing in it', async (t) => {
   const history = await open(t);
   for (let index = 0; index < 9; index += 1) ramp(history, tagOf(`t${index}.pv`), 3, index % 2 === 0 ? 100 : 0);
