@@ -110,14 +110,30 @@ export function recordTags(deps: { readonly history: History; readonly runtimes:
   const { history, runtimes, clock } = deps;
   const sampler = new Sampler(history, clock, deps.intervalMinMs);
   const downSince = new Map<RecordedUnit, { readonly fromMs: number; readonly since: Stopwatch }>();
-  for (const link of runtimes.links()) if (link.ready) sampler.place(sourceOf(link));
+  /** By unit. */
+  const sampled = new Map<string, RecordedUnit>();
+  const place = (link: RecordedUnit): void => {
+    sampled.set(`${link.site}/${link.unit}`, link);
+    sampler.place(sourceOf(link));
+  };
+  const remove = ({ site, unit }: RecordedUnit): void => {
+    sampled.delete(`${site}/${unit}`);
+    sampler.remove(site, unit);
+  };
+  /** A unit that was taken away is not down: its link goes without a word, and its table says for ever what it said last. */
+  const removeGone = (): void => {
+    const present = new Set(runtimes.links());
+    for (const link of sampled.values()) if (!present.has(link)) remove(link);
+    for (const link of downSince.keys()) if (!present.has(link)) downSince.delete(link);
+  };
+  for (const link of runtimes.links()) if (link.ready) place(link);
   runtimes.onChange((link, what) => {
     if (what === 'down') {
-      sampler.remove(link.site, link.unit);
+      remove(link);
       downSince.set(link, { fromMs: clock.wallMs(), since: new Stopwatch(clock) });
       return;
     }
-    sampler.place(sourceOf(link));
+    place(link);
     const down = downSince.get(link);
     if (down === undefined) return;
     downSince.delete(link);
@@ -125,7 +141,10 @@ export function recordTags(deps: { readonly history: History; readonly runtimes:
   });
   let cancel = (): void => undefined;
   const pass = (): void => {
-    guarded('historian: pass of the sampler', () => sampler.pass());
+    guarded('historian: pass of the sampler', () => {
+      removeGone();
+      sampler.pass();
+    });
     cancel = clock.after(PASS_MS, pass);
   };
   cancel = clock.after(PASS_MS, pass);

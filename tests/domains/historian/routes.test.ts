@@ -225,3 +225,44 @@ t.test('8.9: the tags of a running unit are sampled, a restart of its runtime is
   );
   t.equal(items.length, 8);
 });
+
+t.test('8.9: a unit that was taken away is recorded no more: what its table said last is no value of now', async (t) => {
+  const timers: (() => void)[] = [];
+  let nowMs = T0 + 7_200_000;
+  const clock: Clock = {
+    wallMs: () => nowMs,
+    monoMs: () => nowMs,
+    after(_delayMs, call) {
+      timers.push(call);
+      return () => timers.splice(0);
+    },
+  };
+  let listener: (link: RecordedUnit, what: 'ready' | 'down' | 'plan') => void = () => undefined;
+  const linkOf = (unit: string, value: number): RecordedUnit => ({
+    site: 'north',
+    unit,
+    ready: true,
+    tags: [{ address: `${unit}.PV`, name: 'PV', type: 'REAL' }],
+    refresh: () => true, // of a table that nobody writes any more too
+    reading: () => ({ value, quality: 0, atMs: T0 }),
+  });
+  const [gone, stays] = [linkOf('gone', 1), linkOf('stays', 2)];
+  let links = [gone, stays];
+  t.teardown(recordTags({ history, clock, intervalMinMs: 1000, runtimes: { links: () => links, onChange: (call) => (listener = call) } }));
+  const minute = (): void => {
+    nowMs += 60_000;
+    timers.splice(0).forEach((call) => call());
+  };
+  const valuesOf = async (unit: string): Promise<unknown[]> =>
+    (await reader.get(`/api/v1/historian/tags?unit=${unit}&order=asc`)).body.items.map(({ value }: { value: unknown }) => value);
+  minute();
+  links = [stays]; // as the placement takes a link away: nobody is told that it is down
+  minute();
+  minute();
+  t.same([await valuesOf('gone'), await valuesOf('stays')], [[1], [2, 2, 2]]);
+  const anew = linkOf('gone', 3);
+  links = [anew, stays];
+  listener(anew, 'plan');
+  minute();
+  t.same(await valuesOf('gone'), [1, 3], 'one of the same name begins anew');
+});
