@@ -13,6 +13,12 @@ import type { UnitLink, UnitRuntimes } from '../placement/runtimes.js';
 type Override = ControlModuleStatus['overrides'][number];
 type InForce = Extract<UnitOutbound, { type: 'overrides' }>['overrides'];
 
+/** What a unit has said. */
+interface Told extends Pick<UnitLink, 'site' | 'unit'> {
+  readonly inForce: InForce;
+  readonly at: string;
+}
+
 /** Who wrote when nobody did over the API. */
 const BY_PHASE = 'phase';
 
@@ -28,9 +34,17 @@ export function keepOverrides({ store, runtimes, clock }: { readonly store: Stor
     return last && (last.value === value || Number(last.value) === Number(value)) ? last.by : BY_PHASE;
   };
 
+  /** The last word of each unit, by site and name: what could not be written, or was taken back, is written when it can be. */
+  const told = new Map<string, Told>();
+
   const take = ({ site, unit }: UnitLink, inForce: InForce): void => {
+    const word = { site, unit, inForce, at: timestamp(clock.wallMs()) };
+    told.set(`${site}/${unit}`, word);
+    show(word);
+  };
+
+  const show = ({ site, unit, inForce, at }: Told): void => {
     if (!store.accepting) return;
-    const at = timestamp(clock.wallMs());
     const puts = modulesOf(store, site, unit).flatMap(({ metadata, status }) => {
       const prefix = `${metadata.name}.`;
       const overrides = inForce
@@ -51,5 +65,8 @@ export function keepOverrides({ store, runtimes, clock }: { readonly store: Stor
   });
   runtimes.onChange((link, what) => {
     if (what !== 'plan') take(link, []); // overrides do not survive a restart
+  });
+  store.watchReload(() => {
+    for (const word of told.values()) show(word);
   });
 }
