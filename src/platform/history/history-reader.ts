@@ -14,7 +14,7 @@ import { columnsOf, countOf, decodeBlock, decodeBlockInto, hasValue, type Sample
 import type { HistoryStore, TagState } from './history-store.js';
 import { mergeOrdered, type Timed } from './merge.js';
 import { BLOCK_MS, type Summary, summarise } from './open-block.js';
-import { apart, firstAtOrAfter, type Placed } from './overlap.js';
+import { apart, firstAtOrAfter, type Placed, together } from './overlap.js';
 import { timeText } from './time-text.js';
 import type { Aggregate, HistoryFilter, Span, TagFilter, TagValuesFilter } from './words.js';
 
@@ -196,10 +196,19 @@ export class HistoryReader {
     });
   }
 
-  /** All samples of one tag in a range, oldest first; undefined for a tag that was never recorded. */
-  series(site: string, address: string, fromMs: number, toMs: number): { times: Float64Array; values: Float64Array; codes: Uint16Array } | undefined {
-    const state = [...this.#store.tags.values()].find(({ tag }) => tag.site === site && tag.address === address);
-    if (!state) return undefined;
+  /**
+   * All samples of one tag in a range, oldest first; undefined for a tag that was never recorded. A module that was moved has been
+   * recorded of each of its units: one of them alone would look like a time without samples.
+   */
+  series(site: string, address: string, fromMs: number, toMs: number): Samples | undefined {
+    const states = [...this.#store.tags.values()].filter(({ tag }) => tag.site === site && tag.address === address);
+    const last = states.at(-1);
+    if (!last) return undefined;
+    // what was of another type is no value of this tag
+    return together(states.filter(({ tag }) => tag.dataType === last.tag.dataType).map((state) => this.#seriesOf(state, fromMs, toMs)));
+  }
+
+  #seriesOf(state: TagState, fromMs: number, toMs: number): Samples {
     const throughMs = toMs - 1;
     const parts: { readonly block: SamplesRow | Samples; readonly from: number; readonly count: number }[] = [];
     let count = 0;
@@ -222,7 +231,7 @@ export class HistoryReader {
       }
       at += count;
     }
-    return { times: found.times, values: found.values, codes: found.codes };
+    return found;
   }
 
   /** Oldest and newest sample and how many there are. */

@@ -27,6 +27,8 @@ const DAY_MS = 86_400_000;
 const ROTATE_MS = BLOCK_MS;
 /** A number of a text is given to samples for a day at most (history.ts), and a sample may wait in its block. */
 const TEXT_USED_MS = 2 * DAY_MS;
+/** Beyond it there is no time that could be served (ECMA-262, 21.4.1.1). */
+const INSTANT_MAX_MS = 8.64e15;
 
 /** What is known of the samples of a tag. The open block rises in time: its ends are told from it, not kept again for each sample. */
 export class TagState {
@@ -153,6 +155,8 @@ export class HistoryStore {
   #writtenTotal = 0;
   #unknownTotal = 0;
   #replayed = 0;
+  /** Records of the journal that are none of ours. */
+  #unreadable = 0;
   #rotatedMonoMs = performance.now();
   /** What is in the journal and in no open block yet, because a read was going on. */
   #unspread: { readonly piece: Uint8Array; readonly first: number }[] = [];
@@ -179,7 +183,17 @@ export class HistoryStore {
 
   get opened(): HistoryOpened {
     const nextTextId = 1 + Math.max(0, ...[...this.texts.keys()].slice(-1), this.#sql.lastText.get() as number);
-    return { tags: [...this.tags.values()].map((state) => state.tag), nextTextId, replayed: this.#replayed, aside: this.#aside, partsLost: this.#partsLost };
+    return {
+      tags: [...this.tags.values()].map((state) => state.tag),
+      nextTextId,
+      replayed: this.#replayed,
+      aside: this.#aside,
+      partsLost: [...this.#partsLost, ...this.#lostInJournal],
+    };
+  }
+
+  get #lostInJournal(): string[] {
+    return this.#unreadable === 0 ? [] : [`${this.#unreadable} samples of its journal cannot be read and are missing`];
   }
 
   get error(): string {
@@ -348,6 +362,10 @@ export class HistoryStore {
     this.#journal.replay((number, tag, code, atMs, value) => {
       const state = this.tags.get(tag);
       if (!state || number <= state.persisted) return;
+      if (!Number.isSafeInteger(atMs) || Math.abs(atMs) > INSTANT_MAX_MS || !Number.isFinite(value)) {
+        this.#unreadable += 1;
+        return;
+      }
       this.#add(state, number, code, atMs, value, monoMs);
       this.#replayed += 1;
     });

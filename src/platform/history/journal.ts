@@ -4,7 +4,8 @@
  * yet synced (decisions 8.7: at most `historian.flushInterval`).
  *
  * A sample's number is the base of its file (in the name) plus its index. A file is removed when all of its samples are in
- * blocks. A record with tag 0 ends a file: that is what an unsynced page reads as after a power cut.
+ * blocks. A record with tag 0 ends a file: that is what an unsynced page reads as after a power cut. A record in front of it that
+ * begins in the page before has lost its end with it.
  */
 import { closeSync, fdatasyncSync, ftruncateSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -14,6 +15,8 @@ import { SLOT_BYTES } from './sample-ring.js';
 
 const NAME = /^historian-journal-(\d{16})\.bin$/;
 const FILE_BYTES_MAX = 32 * 1024 * 1024;
+/** What reaches a disk as one, at least. */
+const PAGE_BYTES = 512;
 
 interface Part {
   readonly file: string;
@@ -75,14 +78,11 @@ export class Journal {
     for (const part of this.#parts) {
       const bytes = readFileSync(part.file);
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      for (let index = 0; (index + 1) * SLOT_BYTES <= bytes.length; index += 1) {
+      const count = wholeRecords(bytes);
+      part.end = part.base + count;
+      for (let index = 0; index < count; index += 1) {
         const at = index * SLOT_BYTES;
-        const tag = view.getUint32(at, true);
-        if (tag === 0) {
-          part.end = part.base + index;
-          break;
-        }
-        sample(part.base + index, tag, view.getUint32(at + 4, true), view.getFloat64(at + 8, true), view.getFloat64(at + 16, true));
+        sample(part.base + index, view.getUint32(at, true), view.getUint32(at + 4, true), view.getFloat64(at + 8, true), view.getFloat64(at + 16, true));
       }
     }
   }
@@ -142,4 +142,16 @@ export class Journal {
     this.#parts.push(part);
     return part;
   }
+}
+
+/** Records up to the first that never reached the disk; one whose end lies behind the edge of a page, and is all zero, did not either. */
+function wholeRecords(bytes: Buffer): number {
+  const there = Math.floor(bytes.length / SLOT_BYTES);
+  let count = 0;
+  while (count < there && bytes.readUInt32LE(count * SLOT_BYTES) !== 0) count += 1;
+  if (count === there || count === 0) return count;
+  const end = count * SLOT_BYTES;
+  const edge = end - (end % PAGE_BYTES);
+  const isCut = edge > end - SLOT_BYTES && edge < end && bytes.subarray(edge, end).every((byte) => byte === 0);
+  return isCut ? count - 1 : count;
 }

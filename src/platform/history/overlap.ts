@@ -76,6 +76,11 @@ function slice(samples: Samples, from: number, to: number): Samples {
   return { count: to - from, times: samples.times.subarray(from, to), values: samples.values.subarray(from, to), codes: samples.codes.subarray(from, to) };
 }
 
+/** Samples of several as one, in time; at least of one. */
+export function together(several: readonly Samples[]): Samples {
+  return merged(several.map((samples, number) => ({ number, samples })));
+}
+
 function merged(parts: readonly Held[]): Samples {
   const [only] = parts;
   if (only && parts.length === 1) return only.samples;

@@ -183,11 +183,76 @@ t.test('8.9 tags: a read over a long time lets nothing be lost that comes meanwh
   t.ok(taken.every(Boolean), 'not one was lost');
   settle();
   const values = (JSON.parse(reader.tagValues({ limit: 10_000, order: 'asc', fromMs: lastMs, aggregate: 'none', intervalMs: 1 })) as Page).items.map(({ value }) => value);
-  t.same(values.slice(0, before), Array.from({ length: before }, (_, index) => index), 'in the order in which they came');
+  t.same(
+    values.slice(0, before),
+    Array.from({ length: before }, (_, index) => index),
+    'in the order in which they came',
+  );
   store.keepUp(() => undefined); // what the last read let come is in the journal alone
   store.database.close();
   const again = storeWith(t, dataDir, new TwoClocks());
   t.equal(again.tags.get(1)?.samples, 600 + taken.length, 'after a kill too');
+});
+
+t.test('8.9: the samples of a tag are those of every unit that its module was in, and none of another type', async (t) => {
+  const history = await open(t);
+  const values = async (): Promise<number[] | undefined> => {
+    const series = await history.series('north', 'a.pv', T0, T0 + MINUTE);
+    return series && [...series.values];
+  };
+  ramp(history, tagOf('a.pv'), 3);
+  ramp(history, tagOf('a.pv', { unit: 'u2' }), 2, 3); // moved: `a`, `b` and back
+  ramp(history, tagOf('a.pv'), 2, 5);
+  t.same(await values(), [0, 1, 2, 3, 4, 5, 6]);
+  history.push(history.tag(tagOf('a.pv', { unit: 'u3', dataType: 'String' })), 0, T0 + 8000, history.text('full'));
+  t.equal((await values())?.length, 1, 'a number of a text is no value beside numbers');
+  t.equal(await history.series('north', 'b.pv', T0, T0 + MINUTE), undefined);
+});
+
+t.test('8.7: a part of the journal that is damaged costs its samples, not the history', async (t) => {
+  const dataDir = folder(t);
+  const first = storeWith(t, dataDir, new TwoClocks());
+  for (let index = 0; index < 3; index += 1) sample(first, T0 + index * 1000);
+  first.commit();
+  first.database.close(); // as a kill does
+  const [name = ''] = readdirSync(dataDir).filter((file) => file.startsWith('historian-journal-'));
+  const slot = (atMs: number, value: number): Buffer => {
+    const bytes = Buffer.alloc(24);
+    bytes.writeUInt32LE(1, 0);
+    bytes.writeDoubleLE(atMs, 8);
+    bytes.writeDoubleLE(value, 16);
+    return bytes;
+  };
+  const damaged = [slot(Number.POSITIVE_INFINITY, 1), slot(Number.NaN, 1), slot(1e300, 1), slot(0.5, 1), slot(T0 + 3000, Number.NaN)];
+  writeFileSync(path.join(dataDir, name), Buffer.concat([readFileSync(path.join(dataDir, name)), ...damaged, slot(T0 + 4000, 5)]));
+  const second = openHistoryStore({
+    dataDir,
+    ring: new SampleRing(1024).buffer,
+    ringCapacity: 1024,
+    limits: { flushIntervalMs: 2000, retentionMs: 10 * DAY, bytesMax: 1e12 },
+    qualityWords: ['Good'],
+  });
+  t.teardown(() => second.close());
+  t.equal(second.opened.aside, null, 'the history is not put aside for it');
+  t.equal(second.tags.get(1)?.samples, 4);
+  t.match(second.opened.partsLost, [/5 samples of its journal cannot be read/]);
+});
+
+t.test('8.7: a sample that a power cut has halved at the edge of a page is none', async (t) => {
+  const dataDir = folder(t);
+  const slots = Math.ceil(8192 / 24);
+  const bytes = Buffer.alloc(2 * 8192);
+  for (let index = 0; index < slots; index += 1) {
+    bytes.writeUInt32LE(1, index * 24);
+    bytes.writeDoubleLE(T0 + index * 1000, index * 24 + 8);
+    bytes.writeDoubleLE(index + 1, index * 24 + 16);
+  }
+  bytes.fill(0, 8192); // the page behind it never reached the disk
+  storeWith(t, dataDir, new TwoClocks()).close();
+  writeFileSync(path.join(dataDir, 'historian-journal-0000000000000000.bin'), bytes);
+  const store = storeWith(t, dataDir, new TwoClocks());
+  t.equal(store.tags.get(1)?.samples, slots - 1);
+  t.equal(store.tags.get(1)?.firstTs, T0, 'nor one of 1970');
 });
 
 t.test('8.9 tags/distinct: the pages of a range hold every tag of it once, also beside tags that have nothing in it', async (t) => {
