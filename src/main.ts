@@ -25,7 +25,6 @@ import { LogLines } from './platform/base/log-lines.js';
 import { Parts } from './platform/base/parts.js';
 import { startGateway } from './platform/http/gateway.js';
 import { openNonces } from './platform/http/nonces.js';
-import { checkStateFile } from './platform/ledger/file-check.js';
 import type { Settings } from './settings.js';
 
 const shipped = (folder: string): string => fileURLToPath(new URL(`../${folder}/`, import.meta.url));
@@ -82,7 +81,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
 
   // ------------------------------------------------------------ records, batches and alarms
   const evidence = () => verifyEvidence({ store, queries, keys });
-  const audit = joins.join(domains.joinAudit({ ...ground, ledger, newestMs: storage.newestAuditMs, evidence, file: () => checkStateFile(dataDir) }));
+  const audit = joins.join(domains.joinAudit({ ...ground, ledger, newestMs: storage.newestAuditMs, evidence, file: storage.checkFile }));
   storage.watchDamage((fault) => audit.evidence.damagedFile(fault));
   joins.join(domains.joinProcedures(ground));
   joins.join(domains.joinRecipes(ground));

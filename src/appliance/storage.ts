@@ -12,6 +12,7 @@ import type { Moment } from '../platform/base/moment.js';
 import { putAside } from '../platform/base/put-aside.js';
 import { ThreadEnds } from '../platform/base/thread-ends.js';
 import { STORAGE_LOST, waysOn } from '../platform/http/rescue.js';
+import { StateFileCheck } from '../platform/ledger/file-check.js';
 import type { Finding } from '../platform/ledger/gaps.js';
 import { inspectDataDir, lostWhole } from '../platform/ledger/inspect.js';
 import { type DeviceKeys, openDeviceKeys } from '../platform/ledger/keys.js';
@@ -42,6 +43,8 @@ export interface Storage extends Part {
   /** Threads that ended by themselves. */
   readonly ends: ThreadEnds;
   readonly died: (thread: string, fault: string) => void;
+  /** The first thing that is wrong with the structure of `state.db`; null when nothing. */
+  readonly checkFile: () => Promise<string | null>;
   /** Called when a query meets damage in a file. */
   watchDamage(listener: (fault: string) => void): void;
 }
@@ -89,6 +92,7 @@ export async function openStorage({ settings, clock, log, build }: Surroundings)
   ledger.died = died;
   const witness = witnessOf(clock);
   const store = new Store(ledger, clock, witness, STORED_KINDS);
+  const fileCheck = new StateFileCheck(dataDir);
   const listeners: ((fault: string) => void)[] = [];
   const queries = openQueries(
     dataDir,
@@ -115,11 +119,13 @@ export async function openStorage({ settings, clock, log, build }: Surroundings)
     faults,
     ends,
     died,
+    checkFile: () => fileCheck.run(),
     watchDamage: (listener) => void listeners.push(listener),
     async stop() {
       await store.recorded.catch(() => undefined);
       await queries.close();
       await ledger.close();
+      await fileCheck.stop(); // last: over a large file it takes its time, and what was accepted is on disk by then
     },
   };
 }

@@ -5,6 +5,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { Access } from '../../src/domains/access/access.js';
 import { AuditGaps } from '../../src/domains/audit/gaps.js';
@@ -19,12 +20,19 @@ import { startAppliance } from '../../src/main.js';
 import { ContainedFaults } from '../../src/platform/base/contained-faults.js';
 import { History } from '../../src/platform/history/history.js';
 import { Archiver } from '../../src/platform/ledger/archiver.js';
+import { StateFileCheck } from '../../src/platform/ledger/file-check.js';
 import { ThreadLedger } from '../../src/platform/ledger/ledger.js';
 import { Loops } from '../../src/platform/reconcile/loops.js';
 import { Hub } from '../../src/platform/stream/hub.js';
 import { readSettings } from '../../src/settings.js';
 
 process.env.LINESIDE_LOG_LEVEL ??= 'silent';
+/** Threads of this process that have not ended. */
+const threads = new Set<Worker>();
+process.on('worker', (thread: Worker) => {
+  threads.add(thread);
+  thread.once('exit', () => threads.delete(thread));
+});
 const told: string[] = [];
 
 /** Notes a call, which goes on as it would. */
@@ -73,10 +81,28 @@ t.test('what the start found is on record before the demonstration plant is made
   note(LocalProbes, 'stop', 'probes');
   note(History, 'close', 'historian');
   note(ThreadLedger, 'close', 'storage');
+  note(StateFileCheck, 'stop', 'check of the file');
   note(ContainedFaults, 'stop', 'faults');
   await appliance.stop();
-  const order = ['rehearsals', 'gateway', 'streams', 'access', 'audit', 'loops', 'units', 'I/O modules', 'runtimes', 'recordings', 'probes', 'historian', 'storage', 'faults'];
+  const order = [
+    'rehearsals',
+    'gateway',
+    'streams',
+    'access',
+    'audit',
+    'loops',
+    'units',
+    'I/O modules',
+    'runtimes',
+    'recordings',
+    'probes',
+    'historian',
+    'storage',
+    'check of the file',
+    'faults',
+  ];
   t.same([...new Set(told)], order);
+  t.equal(threads.size, 0, 'no thread outlives it');
   t.notOk(existsSync(path.join(dataDir, 'pid')), 'the data directory is free');
 });
 
@@ -88,7 +114,7 @@ t.test('a start that fails leaves nothing behind: the next one has the data dire
   t.teardown(() => rmSync(other.dataDir, { recursive: true, force: true }));
   told.length = 0;
   await t.rejects(startAppliance(other, { version: '0.0.0-test', commit: '' }), { message: /port/ });
-  t.same([...new Set(told)].slice(-3), ['historian', 'storage', 'faults'], 'what was opened is closed');
+  t.same([...new Set(told)].slice(-3), ['storage', 'check of the file', 'faults'], 'what was opened is closed');
   t.notOk(existsSync(path.join(other.dataDir, 'pid')));
   const second = await startAppliance({ ...other, httpPort: 0 }, { version: '0.0.0-test', commit: '' });
   await second.stop();

@@ -2,10 +2,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { Integrity } from '../../../src/domains/audit/integrity.js';
 import { systemClock } from '../../../src/platform/base/clock.js';
-import { checkStateFile } from '../../../src/platform/ledger/file-check.js';
+import { StateFileCheck } from '../../../src/platform/ledger/file-check.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
 import { component } from '../../../src/platform/store/audit-record.js';
@@ -18,6 +19,8 @@ t.test('a query that meets damage, and the check of the whole file, raise the al
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
   const ledger = await openLedger(dataDir);
   const store = new Store(ledger, systemClock);
+  const stateFile = new StateFileCheck(dataDir);
+  t.teardown(() => stateFile.stop());
   await store.open(0);
   const draft = {
     site: '',
@@ -30,7 +33,7 @@ t.test('a query that meets damage, and the check of the whole file, raise the al
   } as const;
   await store.write({ audits: Array.from({ length: RECORDS }, (_, at) => ({ ...draft, details: { at, text: 'x'.repeat(300) } })) });
   await ledger.close();
-  t.equal(await checkStateFile(dataDir), null, 'a whole file');
+  t.equal(await stateFile.run(), null, 'a whole file');
 
   const file = path.join(dataDir, 'state.db');
   const bytes = readFileSync(file);
@@ -46,7 +49,7 @@ t.test('a query that meets damage, and the check of the whole file, raise the al
     (fault) => evidence.damagedFile(fault),
   );
   t.teardown(() => queries.close());
-  const evidence = new Integrity({ store, queries, clock, evidence: async () => ({ checked: {}, problems: [] }), file: () => checkStateFile(dataDir) });
+  const evidence = new Integrity({ store, queries, clock, evidence: async () => ({ checked: {}, problems: [] }), file: () => stateFile.run() });
   t.equal(evidence.damage, undefined);
   let refusal: unknown;
   for (let cursor: string | undefined, page = 0; page < 10 && !refusal; page += 1) {
@@ -59,8 +62,22 @@ t.test('a query that meets damage, and the check of the whole file, raise the al
   t.match(evidence.damage, /state\.db: the file is damaged/);
   t.match(evidence.summary, { ok: false });
 
-  t.type(await checkStateFile(dataDir), 'string', 'the check of the whole file finds it too');
-  const other = new Integrity({ store, queries, clock, evidence: async () => ({ checked: {}, problems: [] }), file: () => checkStateFile(dataDir) });
+  t.type(await stateFile.run(), 'string', 'the check of the whole file finds it too');
+  const other = new Integrity({ store, queries, clock, evidence: async () => ({ checked: {}, problems: [] }), file: () => stateFile.run() });
   await other.runQuietly((entry) => ({ ...draft, ...entry })).catch(() => undefined); // what is told stands although the run cannot end
   t.match(other.damage, /state\.db: the file is damaged/);
+});
+
+t.test('a check of the whole file that is under way ends with the appliance: its thread has the file open, and SQLite makes files beside it', async (t) => {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-damaged-'));
+  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
+  await (await openLedger(dataDir)).close();
+  let ended = false;
+  process.once('worker', (thread: Worker) => thread.once('exit', () => (ended = true)));
+  const stateFile = new StateFileCheck(dataDir);
+  const cut = t.rejects(stateFile.run(), { message: /ended without a result/ });
+  await stateFile.stop();
+  t.ok(ended, 'the thread is gone');
+  await cut;
+  await t.rejects(stateFile.run(), { message: /has stopped/ });
 });
