@@ -6,7 +6,7 @@ import { nameSchemas } from '../../src/platform/base/schema-names.js';
 import { oneOf } from '../../src/platform/http/alternatives.js';
 import { isDescribed, openApiDocument } from '../../src/platform/http/openapi.js';
 import { flag, LIST, parameters, required, text, words } from '../../src/platform/http/parameters.js';
-import { type Route, routesFor } from '../../src/platform/http/route.js';
+import { rendered, type Route, routesFor } from '../../src/platform/http/route.js';
 import { Interface } from '../support/answer-check.js';
 
 /** 632,000 with every schema named that occurs twice; 1.3 million with each written out where it occurs. */
@@ -22,7 +22,7 @@ const Tree: v.GenericSchema<unknown, Tree> = v.strictObject({ name: v.string(), 
 const Flat = v.strictObject({ name: v.string() });
 const Nested = v.strictObject({ spec: Flat });
 const rows: readonly Route[] = [
-  route({ method: 'GET', path: '/api/v1/trees/{name}', action: 'tree:read', tier: 'read', reply: Tree, handle: () => null }),
+  route({ method: 'GET', path: '/api/v1/trees/{name}', action: 'tree:read', tier: 'read', reply: Tree, handle: () => ({ name: 'oak', below: [] }) }),
   route({
     method: 'GET',
     path: '/api/v1/trees',
@@ -41,11 +41,11 @@ const rows: readonly Route[] = [
     body: oneOf<v.GenericSchema>([Nested, Flat], (input) => (typeof input === 'object' && input !== null && 'spec' in input ? Nested : Flat)),
     reply: { 201: Tree, 202: v.strictObject({ later: v.boolean() }) },
     errors: { 409: ['tree_felled'], 422: ['no_ground'] },
-    handle: () => null,
+    handle: () => ({ later: true }),
   }),
   route({ method: 'DELETE', path: '/api/v1/trees/{name}', action: 'tree:delete', tier: 'engineer', handle: () => undefined }),
   route({ method: 'POST', path: '/api/v1/trees/{name}/water', action: 'tree:water', tier: 'operate', reply: { 204: 'Watered' }, handle: () => undefined }),
-  route({ method: 'GET', path: '/api/v1/trees.csv', action: 'tree:list', tier: 'read', reply: 'a line per tree', media: ['text/csv'], handle: () => '' }),
+  route({ method: 'GET', path: '/api/v1/trees.csv', action: 'tree:list', tier: 'read', reply: 'a line per tree', media: ['text/csv'], handle: () => rendered('') }),
   route({ method: 'GET', path: '/api/v1/mystery', action: 'tree:list', tier: 'read', handle: () => '' }),
 ];
 
@@ -112,7 +112,7 @@ t.test('D-C-04 Q-VER-01: parameters, answers by status and refusals of a row are
 
 t.test('what is served has the members that have a default; a request may leave them out', async (t) => {
   const Stirred = v.strictObject({ speed: v.optional(v.number(), 60), default: v.optional(v.boolean(), false), note: v.optional(v.string()) });
-  const row = route({ method: 'PUT', path: '/api/v1/stirred', action: 'tree:stir', tier: 'engineer', body: Stirred, reply: v.array(Stirred), handle: () => null });
+  const row = route({ method: 'PUT', path: '/api/v1/stirred', action: 'tree:stir', tier: 'engineer', body: Stirred, reply: v.array(Stirred), handle: () => [] });
   const document = openApiDocument([row], INFO) as { paths: Record<string, Record<string, { requestBody: unknown; responses: Record<string, unknown> }>> };
   const { put } = document.paths['/api/v1/stirred'] ?? {};
   t.notMatch(put?.requestBody, { content: { 'application/json': { schema: { required: ['speed'] } } } });
@@ -125,9 +125,9 @@ t.test('Q-VER-01: a schema with a name stands once in the components, a second t
   const Leaf = v.strictObject({ colour: v.string() });
   const Oak = v.strictObject({ name: v.string(), boughs: v.array(Bough), leaf: v.optional(Leaf) });
   nameSchemas({ Bough, Leaf, Oak });
-  const columns = { method: 'PUT', tier: 'engineer', action: 'oak:update', body: Oak, handle: () => null } as const;
-  const one = route({ ...columns, path: '/api/v1/oaks/{name}', reply: Oak });
-  const many = route({ ...columns, path: '/api/v1/oaks', reply: v.array(Oak) });
+  const columns = { method: 'PUT', tier: 'engineer', action: 'oak:update', body: Oak } as const;
+  const one = route({ ...columns, path: '/api/v1/oaks/{name}', reply: Oak, handle: ({ body }) => body });
+  const many = route({ ...columns, path: '/api/v1/oaks', reply: v.array(Oak), handle: ({ body }) => [body] });
   const document = openApiDocument([one, many], INFO) as {
     paths: Record<string, Record<string, { requestBody: unknown; responses: Record<string, unknown> }>>;
     components: unknown;
@@ -143,7 +143,9 @@ t.test('Q-VER-01: a schema with a name stands once in the components, a second t
   t.match(schemas.OakInput?.properties, { boughs: { items: { $ref: '#/components/schemas/BoughInput' } }, leaf: { $ref: '#/components/schemas/Leaf' } });
   const Other = v.strictObject({ colour: v.number() });
   nameSchemas({ Leaf: Other });
-  t.throws(() => openApiDocument([one, route({ ...columns, path: '/api/v1/others', reply: Other })], INFO), { message: 'two schemas of the interface have the name Leaf' });
+  t.throws(() => openApiDocument([one, route({ ...columns, path: '/api/v1/others', reply: Other, handle: () => ({ colour: 7 }) })], INFO), {
+    message: 'two schemas of the interface have the name Leaf',
+  });
 });
 
 t.test('the client that checks answers finds what does not fit', async (t) => {

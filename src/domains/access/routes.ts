@@ -409,7 +409,7 @@ function keyRoutes(): Route<AccessDeps>[] {
   ];
 }
 
-function servedUser(access: Access, username: string): Reply {
+function servedUser(access: Access, username: string): Reply<UserBody> {
   const user = access.user(username);
   return ok(userDto(user), { ETag: `"${user.metadata.resourceVersion}"` });
 }
@@ -445,7 +445,7 @@ function authPolicy({ settings, roles }: Access): AuthPolicy {
 
 const NO_STORE = { 'Cache-Control': 'no-store' } as const;
 
-function withCookie(body: SessionBody, secure: boolean, refreshToken: string | undefined): Reply {
+function withCookie(body: SessionBody, secure: boolean, refreshToken: string | undefined): Reply<SessionBody> {
   return ok(body, refreshToken === undefined ? NO_STORE : { ...NO_STORE, 'Set-Cookie': cookie(refreshToken, secure) });
 }
 

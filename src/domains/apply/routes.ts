@@ -1,5 +1,6 @@
 /** Routes of apply and export (contract 3, Generic apply and export; decisions Q-CHANGE-06, Q-CHANGE-10). */
 import * as v from 'valibot';
+import { inside } from '../../platform/base/assert.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { oneOf } from '../../platform/http/alternatives.js';
 import { timestamp } from '../../platform/base/clock.js';
@@ -58,7 +59,7 @@ export const applyRoutes = [
         audit: (entry: Parameters<typeof context.audit>[0]) => context.audit(entry),
       };
       const applied = await applyManifests(Array.isArray(body) ? body : [body], actor, deps, context.query.get('site'));
-      return Array.isArray(body) ? applied : applied[0];
+      return Array.isArray(body) ? applied : inside(applied, 0, 'what was applied answers each manifest');
     },
   }),
   route({

@@ -1,4 +1,5 @@
 /** Routes of phases, operations, unit procedures and procedures (contract 3, Procedural resources; decisions Q-TIER-01). */
+import type * as v from 'valibot';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
 import { type CrudDeps, type CrudOptions, crudRoutes } from '../../platform/http/crud.js';
 import { readFlag } from '../../platform/http/log-query.js';
@@ -63,8 +64,11 @@ function filterOf<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>): Crud
   };
 }
 
-function rowsOf<Spec extends OwnedSpec>(kind: Ruled<Spec, ElementStatus>, options: Pick<CrudOptions<Spec, ElementStatus, ElementDeps>, 'dto' | 'reply'>): Route<ElementDeps>[] {
-  return crudRoutes<Spec, ElementStatus, ElementDeps>(kind, {
+function rowsOf<Spec extends OwnedSpec, Body extends v.GenericSchema>(
+  kind: Ruled<Spec, ElementStatus>,
+  options: Pick<CrudOptions<Spec, ElementStatus, ElementDeps, Body>, 'dto' | 'reply'>,
+): Route<ElementDeps>[] {
+  return crudRoutes<Spec, ElementStatus, ElementDeps, Body, typeof ElementItem>(kind, {
     ...TIERS,
     ...options,
     item: (resource, _read, deps) => elementItem(resource, deps),
@@ -85,7 +89,7 @@ function rowsOf<Spec extends OwnedSpec>(kind: Ruled<Spec, ElementStatus>, option
   });
 }
 
-const element = (resource: Resource<object, ElementStatus>, _read: StoreReader, deps: ElementDeps) => elementBody(resource, deps);
+const element = <Spec extends object>(resource: Resource<Spec, ElementStatus>, _read: StoreReader, deps: ElementDeps) => elementBody(resource, deps);
 
 export const elementRoutes = [
   ...rowsOf(procedureRules, { reply: ProcedureBody, dto: element }),

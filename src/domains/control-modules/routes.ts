@@ -40,12 +40,12 @@ const overrideHotSwap = routesFor<BypassDeps>()({
     const audit = context.audit({ operatorReason: reason, after: shown(status.hotSwapOverride) });
     const facts = armingFacts(store, { site, unit: unitOf(store, site, module.spec), name: cm }, { audit, at: timestamp(clock.wallMs()) });
     await store.write({ puts: [{ kind: ControlModule, site, name: cm, status }], audits: [audit], facts });
-    return { name: cm, armed: true, ...shown(status.hotSwapOverride) };
+    return { name: cm, armed: true as const, ...shown(status.hotSwapOverride) };
   },
 });
 
 export const controlModuleRoutes = [
-  ...crudRoutes<ControlModuleTemplateSpec, NoStatus, BypassDeps>(templateRules, {
+  ...crudRoutes<ControlModuleTemplateSpec, NoStatus, BypassDeps, typeof TemplateBody>(templateRules, {
     ...TIERS,
     dto: templateBody,
     reply: TemplateBody,
@@ -56,7 +56,7 @@ export const controlModuleRoutes = [
       return { puts, facts: editFacts(store, edits, { audit, at: timestamp(clock.wallMs()) }) };
     },
   }),
-  ...crudRoutes<ControlModuleSpec, ControlModuleStatus, BypassDeps>(moduleRules, {
+  ...crudRoutes<ControlModuleSpec, ControlModuleStatus, BypassDeps, typeof ModuleBody>(moduleRules, {
     ...TIERS,
     dto: moduleBody,
     reply: ModuleBody,

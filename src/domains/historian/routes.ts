@@ -4,7 +4,7 @@ import { invalid, missing } from '../../platform/base/refusal.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
 import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
 import { LOG, parameters, text, texts, whole, word } from '../../platform/http/parameters.js';
-import { ok, type Query, Reply, type Route, routesFor } from '../../platform/http/route.js';
+import { ok, type Query, rendered, type Reply, type Route, routesFor } from '../../platform/http/route.js';
 import type { EventQuery, History, TagQuery, TagValuesQuery } from '../../platform/history/history.js';
 import { AGGREGATES } from '../../platform/history/words.js';
 import type { StoreReader } from '../../platform/store/kind.js';
@@ -20,7 +20,6 @@ export interface HistorianRouteDeps {
 const LIMIT_MAX = 10_000; // decisions 8.9
 const INTERVAL_DEFAULT_MS = 60_000;
 const NOT_CONFIGURED = { configured: false as const, items: [] as [], nextCursor: null }; // decisions Q-CHANGE-14
-const JSON_MEDIA = 'application/json; charset=utf-8';
 const EVENTS = { ...LOG, limit: whole(1, LIMIT_MAX, 'entries of a page'), site: text(), unit: text() };
 const TAGS = { ...EVENTS, address: texts('address of a tag; several one by one'), tag: texts('as address') };
 const VALUES = { ...TAGS, aggregate: word(AGGREGATES), interval: text('of an aggregate, such as 15m') };
@@ -132,8 +131,8 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
 
 type OpenHistory = NonNullable<HistorianRouteDeps['history']>;
 
-async function answer(history: OpenHistory | undefined, query: (history: OpenHistory) => Promise<Uint8Array>): Promise<Reply> {
-  return history ? new Reply('ok', await query(history), {}, JSON_MEDIA) : ok(NOT_CONFIGURED);
+async function answer(history: OpenHistory | undefined, query: (history: OpenHistory) => Promise<Uint8Array>): Promise<Reply<typeof NOT_CONFIGURED>> {
+  return history ? rendered(await query(history)) : ok(NOT_CONFIGURED);
 }
 
 function eventQuery(query: Reads<typeof EVENTS>, caller: Caller): EventQuery {

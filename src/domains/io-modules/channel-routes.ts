@@ -70,6 +70,7 @@ function hasChannel(module: Module, channel: string, store: Store): boolean {
 }
 
 const noChannel = (module: Module, channel: string): string => `I/O module ${module.metadata.name} has no channel ${channel}`;
+const channelMissing = (module: Module, channel: string): Refusal => new Refusal('missing', noChannel(module, channel), { code: 'unknown_channel' });
 
 function unknownChannel(module: Module, channel: string): Refusal {
   return invalid('unknown_channel', 'channel', noChannel(module, channel));
@@ -404,11 +405,14 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     summary: 'One channel by its name or address',
     exists: (params, { store }) => {
       const module = moduleOf(params, store);
-      if (!declared(module, params.channel)) throw new Refusal('missing', noChannel(module, params.channel), { code: 'unknown_channel' });
+      if (!declared(module, params.channel)) throw channelMissing(module, params.channel);
     },
     handle: async ({ params }, deps) => {
-      const all = await listed(moduleOf(params, deps.store), deps);
-      return all.find(({ channel, address }) => channel === params.channel || address === params.channel);
+      const module = moduleOf(params, deps.store);
+      const all = await listed(module, deps);
+      const found = all.find(({ channel, address }) => channel === params.channel || address === params.channel);
+      if (!found) throw channelMissing(module, params.channel);
+      return found;
     },
   }),
   route({
@@ -428,7 +432,15 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
       const { module, served, armed } = checkRestart(context, deps);
       await deps.store.write({ audits: [context.audit({ result: 'Success', operatorReason: context.body.reason, details: { servedModules: served, failSafeArmed: armed } })] });
       deps.probes.restart(site, name);
-      return { ioModule: name, pod: module.status.probePodName, oldImage: deps.image, newImage: deps.image, servedModules: served, failSafeArmed: armed, status: 'Restarting' };
+      return {
+        ioModule: name,
+        pod: module.status.probePodName,
+        oldImage: deps.image,
+        newImage: deps.image,
+        servedModules: served,
+        failSafeArmed: armed,
+        status: 'Restarting' as const,
+      };
     },
   }),
 ];

@@ -140,7 +140,7 @@ const overrideHotSwap = route({
     const audit = context.audit({ operatorReason: reason, after: shown(status.hotSwapOverride) });
     const facts = armingFacts(store, { site, unit: program.spec.unitRef, name }, { audit, at: timestamp(clock.wallMs()) });
     await store.write({ puts: [{ kind: ControlProgram, site, name, status }], audits: [audit], facts });
-    return { name, armed: true, ...shown(status.hotSwapOverride) };
+    return { name, armed: true as const, ...shown(status.hotSwapOverride) };
   },
 });
 

@@ -7,7 +7,7 @@ import { readChoice, readLimit, readTime } from '../../platform/http/log-query.j
 import { etagOf } from '../../platform/http/revision.js';
 import { instant, parameters, required, text, whole, word } from '../../platform/http/parameters.js';
 import { created, done, ok, type Query, type Reply, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
-import { type XmlElement, xmlReply } from '../../platform/http/xml.js';
+import { type XmlElement, type XmlFormat, xmlReply } from '../../platform/http/xml.js';
 import { type Entry, timePage } from '../../platform/http/time-page.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { checkTexts } from '../../platform/store/texts.js';
@@ -212,7 +212,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     handle: async (context, deps) => {
       const record = requireProductionRecord(deps.store, context.params.site, context.params.batchID);
       if (context.format === 'json') return productionRecord(deps, record);
-      return answer(context, deps, undefined, (envelope) => productionPerformanceXml([productionContent(record)], envelope));
+      return xmlAnswer(context.params.site, context.format, deps, (envelope) => productionPerformanceXml([productionContent(record)], envelope));
     },
   }),
   route({
@@ -296,15 +296,25 @@ function listPage<Item, Name extends string>(
 type ReadContext = RequestContext<{ readonly site: string }, unknown, never>;
 
 /** JSON, or XML in the form that was asked for. */
-function answer(
+function answer<Body>(
   { format, params }: ReadContext,
-  { clock }: MesRouteDeps,
-  body: unknown,
+  deps: MesRouteDeps,
+  body: Body,
   render: (envelope: Envelope) => XmlElement,
   headers: Readonly<Record<string, string>> = {},
-): Reply {
+): Reply<Body> {
   if (format === 'json') return ok(body, headers);
-  return xmlReply(render({ site: params.site, publishedAt: timestamp(clock.wallMs()), format }), format, headers);
+  return xmlAnswer(params.site, format, deps, render, headers);
+}
+
+function xmlAnswer(
+  site: string,
+  format: XmlFormat,
+  { clock }: MesRouteDeps,
+  render: (envelope: Envelope) => XmlElement,
+  headers: Readonly<Record<string, string>> = {},
+): Reply<never> {
+  return xmlReply(render({ site, publishedAt: timestamp(clock.wallMs()), format }), format, headers);
 }
 
 /** The MESA form knows no schedule without a request and no performance without a response (decisions Q-MES-28): 204. */

@@ -128,7 +128,7 @@ export interface ReleasedTemplate {
   readonly kind: string;
   readonly name: string;
   readonly digest: string;
-  readonly spec: unknown;
+  readonly spec: Readonly<Record<string, unknown>>;
 }
 
 /** One revision, named `<recipe>.r<revision>`; evidence, written by the gateway only. */
@@ -173,7 +173,7 @@ export interface ControlRecipeSpec {
   readonly recipe: {
     readonly parameters: readonly ParameterValue[];
     readonly chart: ProceduralChart;
-    readonly templates: readonly { readonly kind: string; readonly name: string; readonly digest: string; readonly spec: unknown }[];
+    readonly templates: readonly { readonly kind: string; readonly name: string; readonly digest: string; readonly spec: Readonly<Record<string, unknown>> }[];
     readonly allocation: Readonly<Record<string, string>>;
     readonly batchSize: { readonly nominal: string; readonly min: string; readonly max: string; readonly engineeringUnit: string };
     readonly coordinationRefs: readonly { readonly kind: string; readonly name: string }[];

@@ -38,7 +38,10 @@ const DIFFERENCES_MAX = 20; // the condition stays readable
 /** Every template that the chart reaches, once. */
 export function presentTemplates(read: StoreReader, site: string, { procedure }: Pick<MasterRecipeSpec, 'procedure'>): ReleasedTemplate[] {
   const found = new Map<string, ReleasedTemplate>();
-  for (const { kind, name, digest } of usedTemplates(read, site, procedure.chart)) found.set(`${kind}/${name}`, { kind, name, digest, spec: specOf(read, site, kind, name) });
+  for (const { kind, name, digest } of usedTemplates(read, site, procedure.chart)) {
+    const template = templateNamed(read, site, kind, name);
+    if (template) found.set(`${kind}/${name}`, { kind, name, digest, spec: template.spec });
+  }
   return [...found.values()];
 }
 
@@ -87,8 +90,4 @@ export function templateChanges(read: StoreReader, recipe: RecipeResource): Temp
 
 export function changeWords({ kind, name, by, at, differences }: TemplateChange): string {
   return `${kind} ${name} was changed${by === '' ? '' : ` by ${by}`}${at === '' ? '' : ` at ${at}`} after the recipe was released: ${differences.join('; ')}`;
-}
-
-function specOf(read: StoreReader, site: string, kind: string, name: string): unknown {
-  return templateNamed(read, site, kind, name)?.spec;
 }

@@ -43,6 +43,6 @@ function templateOf(read: StoreReader, site: string, { templateKind, templateRef
 }
 
 /** The kind is a word that was stored: one that is no kind of template (D-C-02) has none. */
-export function templateNamed(read: StoreReader, site: string, kind: string, name: string): Resource | undefined {
-  return Object.hasOwn(TEMPLATE_KINDS, kind) ? read.get(TEMPLATE_KINDS[kind as keyof typeof TEMPLATE_KINDS] as Kind, site, name) : undefined;
+export function templateNamed(read: StoreReader, site: string, kind: string, name: string): Resource<Readonly<Record<string, unknown>>> | undefined {
+  return Object.hasOwn(TEMPLATE_KINDS, kind) ? read.get(TEMPLATE_KINDS[kind as keyof typeof TEMPLATE_KINDS] as Kind<Readonly<Record<string, unknown>>>, site, name) : undefined;
 }

@@ -123,7 +123,7 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
           }),
         ],
       });
-      return { name: params.name, phase: status.phase, actionBy: caller.displayName, actionAt: at, reason: body.reason, signature: signature.digest };
+      return { name: params.name, phase: 'Finalized' as const, actionBy: caller.displayName, actionAt: at, reason: body.reason, signature: signature.digest };
     },
   }),
   route({
@@ -147,7 +147,7 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
         puts: [putStatus(record, status)],
         audits: [audit({ target: target(params), operatorReason: body.comment, before: { phase: record.status.phase }, after: { phase: status.phase }, details: { review } })],
       });
-      return { name: params.name, phase: status.phase, review };
+      return { name: params.name, phase: 'Reviewed' as const, review };
     },
   }),
   route({

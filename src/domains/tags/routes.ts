@@ -154,7 +154,7 @@ function moduleTag(deps: TagDeps, site: string, module: string, name: string): T
   throw new Refusal('missing', `control module ${module} has no tag ${name}`, { code: 'unknown_tag' });
 }
 
-function readOne(deps: TagDeps, tag: TagEntry): Reply {
+function readOne(deps: TagDeps, tag: TagEntry): Reply<never> {
   const link = reachable(deps.runtimes, tag.site, tag.descriptor.unit);
   link.refresh();
   return rendered(tagValue(tag, link));

@@ -12,6 +12,7 @@ import { LOG_LEVELS, type LogLines } from '../../platform/base/log-lines.js';
 import { conflict, missing, Refusal } from '../../platform/base/refusal.js';
 import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
 import { LOG as LOG_PAGE, parameters, word } from '../../platform/http/parameters.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { type Query, rendered, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
@@ -69,11 +70,17 @@ const here = ({ site, name }: Named, { store }: RuntimeRouteDeps): void => {
 };
 const running = ({ site, name }: Named, { runtimes }: RuntimeRouteDeps): UnitLink => reachable(runtimes, site, name);
 
+/** What a worker tells of itself; null of a network that it does not have. */
+interface Inspected {
+  readonly network: Omit<ToldBy<typeof NetworkView>, 'unit'> | null;
+  readonly diagnostics: Omit<ToldBy<typeof Diagnostics>, 'unit' | 'realtime' | 'thread'>;
+}
+
 /** What the worker itself knows. @throws Refusal `runtime_unreachable` when it does not answer. */
-async function inspected(params: Named, deps: RuntimeRouteDeps, what: 'network' | 'diagnostics', name: string): Promise<object | null> {
+async function inspected<What extends keyof Inspected>(params: Named, deps: RuntimeRouteDeps, what: What, name: string): Promise<Inspected[What]> {
   const result = await running(params, deps).inspect(what, name);
   if (result === undefined) throw unreachable(params.name, 'it does not answer');
-  return result as object | null;
+  return result as Inspected[What];
 }
 
 const OneWrite = v.strictObject({ address: v.string(), value: v.unknown() });
@@ -250,7 +257,7 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
       const link = idle(); // a batch may have taken the unit while the record was synced
       journal.tell(site, name, 'Normal', { reason: 'RestartRequested', message: `${context.caller.displayName}: ${context.body.reason}`, object: `Unit/${name}` });
       await link.restart();
-      return { unit: name, podName: unit?.status.runtime.podName ?? '', oldImage: image, newImage: image, status: 'Restarting' };
+      return { unit: name, podName: unit?.status.runtime.podName ?? '', oldImage: image, newImage: image, status: 'Restarting' as const };
     },
   }),
 ];
@@ -333,10 +340,10 @@ function shownProgram({ metadata, spec, status }: Program, link: UnitLink | unde
   };
 }
 
-function pageOf<Entry extends { readonly atMs: number }>(
+function pageOf<Entry extends { readonly atMs: number }, Shown>(
   log: BoundedLog<Entry>,
   query: Query<keyof typeof LOG_PAGE>,
-  show: (entry: Entry) => unknown,
+  show: (entry: Entry) => Shown,
   fits?: (entry: Entry) => boolean,
 ) {
   return log.page(readLogQuery(query), show, fits);

@@ -23,6 +23,7 @@ import { decode } from './json-body.js';
 import { listReply } from './paged-list.js';
 import { LIST, parameters } from './parameters.js';
 import { oneOf } from './alternatives.js';
+import type { ToldBy } from './replies.js';
 import { checkIfMatch, etagOf, etagOfBody } from './revision.js';
 import { created, done, ok, type Query, type QuerySchema, type Reply, type RequestContext, type Route, type RouteColumns, routesFor } from './route.js';
 
@@ -47,18 +48,21 @@ export interface CrudEvent<Spec, Status, Deps extends CrudDeps = CrudDeps> {
   readonly correlationID: string;
 }
 
-export interface CrudOptions<Spec, Status, Deps extends CrudDeps = CrudDeps> {
+type Told = v.GenericSchema;
+
+/** `Body`, `Item`, `Made`: the schemas of the body of one resource, of an item of the list, of a 201. */
+export interface CrudOptions<Spec, Status, Deps extends CrudDeps = CrudDeps, Body extends Told = Told, Item extends Told = Told, Made extends Told = Told> {
   readonly read: Tier;
   readonly write: Tier;
   /** Served body of one resource; `deps` are those of the rows, for what lives outside the store. */
-  readonly dto: (resource: Resource<Spec, Status>, read: StoreReader, deps: Deps) => unknown;
+  readonly dto: (resource: Resource<Spec, Status>, read: StoreReader, deps: Deps) => ToldBy<Body>;
   /** Item of the list; the body of one resource when absent. */
-  readonly item?: (resource: Resource<Spec, Status>, read: StoreReader, deps: Deps) => unknown;
+  readonly item?: (resource: Resource<Spec, Status>, read: StoreReader, deps: Deps) => ToldBy<Item>;
   /** Path of the family; derived from scope and `kind.path` when absent. */
   readonly path?: string;
   readonly only?: readonly Verb[];
   /** The body of a 201; the read body when absent (controller: `{name}`). */
-  readonly createdBody?: (resource: Resource<Spec, Status>, read: StoreReader) => unknown;
+  readonly createdBody?: (resource: Resource<Spec, Status>, read: StoreReader) => ToldBy<Made>;
   /** Members of the read body that a PUT must not send back, against the rule for all others (PROG-04, CM-10). */
   readonly neverSentBack?: readonly string[];
   /** `replace`: a PUT states the whole spec (control programs). */
@@ -93,15 +97,18 @@ export interface CrudOptions<Spec, Status, Deps extends CrudDeps = CrudDeps> {
   /** Further columns of single rows (`reason`, `freshToken`, `summary`). */
   readonly rows?: Partial<Record<Verb, Partial<Pick<RouteColumns, 'reason' | 'freshToken' | 'summary' | 'bodyBytesMax' | 'errors'>>>>;
   /** Schema of the body of one resource. */
-  readonly reply?: v.GenericSchema;
+  readonly reply?: Body;
   /** Of an item of the list; that of one resource when absent. */
-  readonly itemReply?: v.GenericSchema;
+  readonly itemReply?: Item;
   /** Of the body of a 201; that of one resource when absent. */
-  readonly createdReply?: v.GenericSchema;
+  readonly createdReply?: Made;
 }
 
 /** What the callbacks of the options take as deps is what the rows work on: `dto: (unit, read, deps: UnitDeps) => ...`. */
-export function crudRoutes<Spec extends object, Status, Deps extends CrudDeps = CrudDeps>(kind: Ruled<Spec, Status>, options: CrudOptions<Spec, Status, Deps>): Route<Deps>[] {
+export function crudRoutes<Spec extends object, Status, Deps extends CrudDeps, Body extends Told, Item extends Told = Told, Made extends Told = Told>(
+  kind: Ruled<Spec, Status>,
+  options: CrudOptions<Spec, Status, Deps, Body, Item, Made>,
+): Route<Deps>[] {
   const family = new Family(kind, options);
   const wanted = options.only ?? ['list', 'create', 'read', 'update', 'delete'];
   return wanted.map((verb) => ({ ...family[verb](), ...options.rows?.[verb] }));

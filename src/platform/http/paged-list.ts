@@ -24,13 +24,13 @@ export interface ListContext<Name extends string> {
   readonly query: Query<Name | 'limit' | 'cursor'>;
 }
 
-export interface Listed<Item, Name extends string = string> {
+export interface Listed<Item, Shown, Name extends string = string> {
   /** Names the list in its cursors: that of another is refused. */
   readonly list: string;
   /** In the order of `keyOf`. */
   readonly items: readonly Item[];
   readonly keyOf: (item: Item) => SortKey;
-  readonly render: (item: Item) => unknown;
+  readonly render: (item: Item) => Shown;
   /** Query parameters that belong to the question; the way on keeps them. */
   readonly kept?: readonly Name[] | undefined;
 }
@@ -41,7 +41,10 @@ interface Paging {
 }
 
 /** @throws Refusal `invalid_query` for a limit out of range or a cursor that this list did not hand out. */
-export function listReply<Item, Name extends string = never>({ path, query }: ListContext<Name>, { list, items, keyOf, render, kept = [] }: Listed<Item, Name>): Promise<Reply> {
+export function listReply<Item, Shown, Name extends string = never>(
+  { path, query }: ListContext<Name>,
+  { list, items, keyOf, render, kept = [] }: Listed<Item, Shown, Name>,
+): Promise<Reply<readonly Shown[]>> {
   const paging = readPaging(list, query);
   if (!paging) return rendered(items, render, NO_HEADERS);
   const { limit, after } = paging;
@@ -83,7 +86,7 @@ function firstAfter<Item>(items: readonly Item[], keyOf: (item: Item) => SortKey
   return low;
 }
 
-async function rendered<Item>(items: readonly Item[], render: (item: Item) => unknown, headers: Readonly<Record<string, string>>): Promise<Reply> {
+async function rendered<Item, Shown>(items: readonly Item[], render: (item: Item) => Shown, headers: Readonly<Record<string, string>>): Promise<Reply<readonly Shown[]>> {
   const parts: string[] = [];
   const watch = new Stopwatch(systemClock);
   for (const item of items) {
@@ -93,7 +96,7 @@ async function rendered<Item>(items: readonly Item[], render: (item: Item) => un
     }
     parts.push(JSON.stringify(render(item)));
   }
-  return new Reply('ok', `[${parts.join(',')}]`, headers, JSON_MEDIA_TYPE);
+  return new Reply<readonly Shown[]>('ok', `[${parts.join(',')}]`, headers, JSON_MEDIA_TYPE);
 }
 
 function encode(list: string, key: SortKey): string {

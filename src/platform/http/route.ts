@@ -7,7 +7,9 @@ import type { GenericSchema, InferOutput, ObjectEntries, StrictObjectSchema } fr
 import type { AuditAction, AuditDraft, AuditTarget } from '../store/audit-record.js';
 import type { Caller, Tier } from './caller.js';
 import type { Format } from './negotiate.js';
+import type { ToldBy } from './replies.js';
 import type { Served } from './sent-back.js';
+import type { StreamReply } from './stream-port.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -58,8 +60,12 @@ export type AuditEntry = Partial<Omit<AuditDraft, 'actor' | 'correlationID'>> & 
 export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
 export const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
-/** What a handler may return besides a plain JSON value. */
-export class Reply {
+/**
+ * What a handler may return besides a plain JSON value. `Body` is what the `reply` of its row must tell; `never` of a body that is
+ * text or bytes already, which no type can hold against it (tests do, with every answer they see).
+ */
+export class Reply<out Body = unknown> {
+  declare readonly told?: Body;
   readonly outcome: 'ok' | 'created' | 'none' | 'redirect' | 'not-modified';
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
@@ -75,7 +81,7 @@ export class Reply {
 }
 
 /** An answer that is made while it is sent: a chunk is taken when the one before has left. */
-export class StreamedReply extends Reply {
+export class StreamedReply extends Reply<never> {
   readonly chunks: AsyncIterable<Uint8Array>;
 
   constructor(chunks: AsyncIterable<Uint8Array>, headers: Readonly<Record<string, string>>, mediaType: string) {
@@ -90,33 +96,40 @@ export function streamed(chunks: AsyncIterable<Uint8Array>, mediaType: string, h
 }
 
 /** 201 with the read body and where to find it. */
-export function created(body: unknown, location: string, headers: Readonly<Record<string, string>> = {}): Reply {
-  return new Reply('created', body, { ...headers, Location: location });
+export function created<Body>(body: Body, location: string, headers: Readonly<Record<string, string>> = {}): Reply<Body> {
+  return new Reply<Body>('created', body, { ...headers, Location: location });
 }
 
-export function ok(body: unknown, headers: Readonly<Record<string, string>> = NO_HEADERS): Reply {
-  return new Reply('ok', body, headers);
+export function ok<Body>(body: Body, headers: Readonly<Record<string, string>> = NO_HEADERS): Reply<Body> {
+  return new Reply<Body>('ok', body, headers);
 }
 
 /** 200 with a body that is JSON already: of a hot read that keeps the unchanging part of its answer, or of the query thread. */
-export function rendered(json: string | Uint8Array): Reply {
-  return new Reply('ok', json, NO_HEADERS, JSON_MEDIA_TYPE);
+export function rendered(json: string | Uint8Array): Reply<never> {
+  return new Reply<never>('ok', json, NO_HEADERS, JSON_MEDIA_TYPE);
 }
 
 /** 204. */
-export function done(headers: Readonly<Record<string, string>> = NO_HEADERS): Reply {
-  return new Reply('none', undefined, headers);
+export function done(headers: Readonly<Record<string, string>> = NO_HEADERS): Reply<undefined> {
+  return new Reply<undefined>('none', undefined, headers);
 }
 
 /** The body of one resource with its revision as a strong ETag (decisions Q-ERR-14). */
-export function withRevision(body: unknown, revision: number): Reply {
-  return new Reply('ok', body, { ETag: `"${revision}"` });
+export function withRevision<Body>(body: Body, revision: number): Reply<Body> {
+  return new Reply<Body>('ok', body, { ETag: `"${revision}"` });
 }
 
 /** The statuses of an answer that is no refusal. */
 export type ReplyStatus = 200 | 201 | 202 | 204;
 /** Schema of the JSON body per status; a sentence where the body is no JSON (`media` names what it is) or none at all. */
 export type Replies = { readonly [Status in ReplyStatus]?: GenericSchema | string };
+
+/** A body of such a schema; a sentence stands for no body where the status is 204, elsewhere for one that is no JSON. */
+type BodyOf<Status, Told> = Told extends GenericSchema ? ToldBy<Told> : `${Status & number}` extends '204' ? undefined : never;
+type BodiesOf<Told> = Told extends GenericSchema ? ToldBy<Told> : Told extends string ? never : { [Status in keyof Told]: BodyOf<Status, Told[Status]> }[keyof Told];
+/** What a handler may return whose row has such a `reply`: what is not told of does not compile. */
+export type Replied<Told> = Told extends undefined ? unknown : BodiesOf<Told> | Reply<BodiesOf<Told>> | StreamReply;
+
 export type RefusalStatus = 400 | 401 | 403 | 404 | 406 | 409 | 412 | 413 | 415 | 422 | 429 | 502 | 503;
 
 export interface RowAudit<PathParameters> {
@@ -174,8 +187,8 @@ export interface RouteColumns {
 }
 
 /** A row as it is written: parameters, body and query are typed from its columns. */
-export interface RouteRow<Path extends string, Body extends GenericSchema | undefined, Deps, Parameters extends QuerySchema | undefined = undefined>
-  extends Omit<RouteColumns, 'audit'> {
+export interface RouteRow<Path extends string, Body extends GenericSchema | undefined, Deps, Parameters extends QuerySchema | undefined, Told extends RouteColumns['reply']>
+  extends Omit<RouteColumns, 'audit' | 'reply'> {
   readonly path: Path;
   readonly body?: Body | undefined;
   readonly query?: Parameters | undefined;
@@ -186,7 +199,11 @@ export interface RouteRow<Path extends string, Body extends GenericSchema | unde
   readonly barrier?: ((params: PathParams<Path>, deps: Deps, caller: Caller, query: Query<QueryNames<Parameters>>) => void) | undefined;
   /** Of a PUT: what a GET of the resource gives, which may be sent back (D-C-05). */
   readonly served?: ((params: PathParams<Path>, deps: Deps) => Served) | undefined;
-  readonly handle: (context: RequestContext<PathParams<Path>, Body extends GenericSchema ? InferOutput<Body> : undefined, QueryNames<Parameters>>, deps: Deps) => unknown;
+  readonly reply?: Told;
+  readonly handle: (
+    context: RequestContext<PathParams<Path>, Body extends GenericSchema ? InferOutput<Body> : undefined, QueryNames<Parameters>>,
+    deps: Deps,
+  ) => Replied<Told> | Promise<Replied<Told>>;
 }
 
 /** A row of whatever path and body; `Deps` is what it works on. Without it: a row that is looked at, not served. */
@@ -203,8 +220,13 @@ export interface Route<Deps = never> extends RouteColumns {
  * the body is that of the schema the body barrier's.
  */
 export function routesFor<Deps>() {
-  return <const Path extends string, Body extends GenericSchema | undefined = undefined, const Parameters extends QuerySchema | undefined = undefined>(
-    row: RouteRow<Path, Body, Deps, Parameters>,
+  return <
+    const Path extends string,
+    Body extends GenericSchema | undefined = undefined,
+    const Parameters extends QuerySchema | undefined = undefined,
+    const Told extends RouteColumns['reply'] = undefined,
+  >(
+    row: RouteRow<Path, Body, Deps, Parameters, Told>,
   ): Route<Deps> => row as Omit<RouteColumns, 'audit'> as Route<Deps>;
 }
 

@@ -43,13 +43,13 @@ export function required(name: string, value: string | number, attributes: Reado
   return { name, attributes, content: String(value) };
 }
 
-export function xmlReply(root: XmlElement, format: XmlFormat, headers: Readonly<Record<string, string>> = {}): Reply {
-  return new Reply('ok', renderXml(root, format), headers, XML_MEDIA_TYPE[format]);
+export function xmlReply(root: XmlElement, format: XmlFormat, headers: Readonly<Record<string, string>> = {}): Reply<never> {
+  return new Reply<never>('ok', renderXml(root, format), headers, XML_MEDIA_TYPE[format]);
 }
 
 /** For documents of any size: everybody else gets his turn while they are written. */
-export async function longXmlReply(root: XmlElement, format: XmlFormat): Promise<Reply> {
-  return new Reply('ok', await renderXmlInTurns(root, format), {}, XML_MEDIA_TYPE[format]);
+export async function longXmlReply(root: XmlElement, format: XmlFormat): Promise<Reply<never>> {
+  return new Reply<never>('ok', await renderXmlInTurns(root, format), {}, XML_MEDIA_TYPE[format]);
 }
 
 /** Document text with declaration; every element lies in the namespace of the form. */

@@ -1,7 +1,9 @@
 import t from 'tap';
 import * as v from 'valibot';
 import { crudRoutes } from '../../../src/platform/http/crud.js';
-import { type Route, type RouteSet, routeSet, routesFor } from '../../../src/platform/http/route.js';
+import { listReply } from '../../../src/platform/http/paged-list.js';
+import { LIST, parameters } from '../../../src/platform/http/parameters.js';
+import { done, ok, rendered, type Route, type RouteSet, routeSet, routesFor, withRevision } from '../../../src/platform/http/route.js';
 import { RouteTable } from '../../../src/platform/http/route-table.js';
 import { type Kind, ruled } from '../../../src/platform/store/kind.js';
 import type { Store } from '../../../src/platform/store/store.js';
@@ -34,6 +36,49 @@ const request = { query: { get: (name: string) => (name === 'colour' ? 'red' : u
 function answers(set: RouteSet): unknown[] {
   return set.routes.map(({ handle }) => handle({ ...request, params: { name: 't-1' } } as unknown as Parameters<typeof handle>[0]));
 }
+
+t.test('a handler that returns what its reply does not say does not compile', async (t) => {
+  const Tank = v.strictObject({ name: v.string(), level: v.number(), state: v.picklist(['Empty', 'Full']) });
+  const row = { method: 'GET', path: '/tanks/{name}', action: 'tank:read', tier: 'read', reply: Tank } as const;
+  const route = routesFor<Tanks>();
+  const full = { name: 't-1', level: 7, state: 'Full' as const };
+  t.ok(route({ ...row, handle: () => full }));
+  t.ok(route({ ...row, handle: async () => withRevision(full, 1) }));
+  t.ok(route({ ...row, handle: () => rendered('{}') }), 'text that is made elsewhere is held by the check of the answers alone');
+  t.ok(
+    route({
+      ...row,
+      reply: v.array(Tank),
+      handle: (context) => listReply({ ...context, query: context.query }, { list: 'tanks', items: [full], keyOf: ({ name }) => [name], render: (tank) => tank }),
+      query: parameters(LIST),
+    }),
+  );
+  t.ok(route({ ...row, reply: { 200: Tank, 204: 'There is none' }, handle: () => (Math.random() > 2 ? full : done()) }));
+  // @ts-expect-error the level is missing
+  t.ok(route({ ...row, handle: () => ({ name: 't-1', state: 'Full' }) }));
+  // @ts-expect-error a state that is not told of
+  t.ok(route({ ...row, handle: async () => ok({ ...full, state: 'Half' }) }));
+  // @ts-expect-error nothing, where there is always a body
+  t.ok(route({ ...row, handle: () => done() }));
+  // @ts-expect-error one, where there are several
+  t.ok(route({ ...row, reply: v.array(Tank), handle: () => full }));
+  const spec = v.strictObject({ level: v.number() });
+  const TankKind: Kind<v.InferOutput<typeof spec>, object> = {
+    kind: 'Tank',
+    group: 'physical',
+    scope: 'site',
+    action: 'tank',
+    path: 'tanks',
+    spec,
+    body: 'flat',
+    apply: { how: 'yes' },
+    initialStatus: () => ({}),
+  };
+  const body = v.strictObject({ level: v.number() });
+  t.ok(crudRoutes(ruled(TankKind, {}), { read: 'read', write: 'engineer', reply: body, dto: (tank) => tank.spec }));
+  // @ts-expect-error of another type
+  t.ok(crudRoutes(ruled(TankKind, {}), { read: 'read', write: 'engineer', reply: body, dto: (tank) => ({ level: `${tank.spec.level}` }) }));
+});
 
 t.test('rows of several parts are served with what all of them work on', async (t) => {
   t.same(answers(routeSet([tanks, pumps], { tanks: ['t-1', 't-2'], pumps: ['p-1'] })), ['t-1,t-2 t-1 red', 'p-1']);

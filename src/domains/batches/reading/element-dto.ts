@@ -77,7 +77,7 @@ export const SequenceBody = elementBodyOf(OperationSpec);
 export const PhaseBody = elementBodyOf(PhaseSpec);
 
 nameSchemas({ ElementItem, ElementChild: Child, ProcedureBody, SequenceBody, PhaseBody });
-type ElementBody = Omit<ToldBy<typeof PhaseBody>, 'spec'> & { readonly spec: object };
+type ElementBody<Spec> = Omit<ToldBy<typeof PhaseBody>, 'spec'> & { readonly spec: Spec };
 
 /** List items omit spec, children and sfcStatus; of the last an item of a phase has where it stands. */
 export function elementItem(stored: Resource<object, ElementStatus>, { store }: BlockedWorld): ElementItem {
@@ -131,7 +131,7 @@ const HOLD_INCOMPLETE: Condition = {
   message: 'the holding chart has not come to its end: the outputs may not stand where it would have left them',
 };
 
-export function elementBody(stored: Resource<object, ElementStatus>, world: BlockedWorld): ElementBody {
+export function elementBody<Spec extends object>(stored: Resource<Spec, ElementStatus>, world: BlockedWorld): ElementBody<Spec> {
   const { shown: element, blockedBy: standing } = lookAtShown(world.store, stored);
   const { blockedBy, ...chart } = lookAtElement(world, element);
   return { ...itemOf(element), ...blocked(standing ?? blockedBy), children: childrenOf(element, world), ...chart, ...pausedAt(element), spec: element.spec };
@@ -147,7 +147,7 @@ function pausedAt({ status }: Resource<object, ElementStatus>) {
 }
 
 /** Phase detail shows where its charts stand; the checkpoint stays inside. */
-export function phaseBody(stored: Resource<PhaseSpec, ElementStatus>, world: BlockedWorld): ElementBody {
+export function phaseBody(stored: Resource<PhaseSpec, ElementStatus>, world: BlockedWorld): ElementBody<PhaseSpec> {
   const { shown: phase, blockedBy: standing } = lookAtShown(world.store, stored);
   const { sfcStatus, chartStatus } = phase.status;
   return {

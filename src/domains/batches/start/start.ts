@@ -9,7 +9,7 @@ import type { Put, Store } from '../../../platform/store/store.js';
 import { CoordinationBlock, SyncBarrier } from '../../coordination/kind.js';
 import { begunAnew } from '../tree/coordination.js';
 import { PATTERN_LABEL } from '../../coordination/progress.js';
-import type { ParameterValue } from '../../procedures/kind.js';
+import type { ParameterValue, PhaseTemplateSpec } from '../../procedures/kind.js';
 import { ControlRecipe, type ControlRecipeSpec, RecipeRevision, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../../recipes/kind.js';
 import { currentRevision, lacksTemplates, presentTemplates } from '../../recipes/released.js';
 import { coordinationCopy, type ElementDraft, instantiate, type Templates } from './instantiation.js';
@@ -109,8 +109,8 @@ function controlRecipe(batch: BatchResource, plan: StartPlan, templates: Control
 
 /** Notes which templates an instantiation reads, so that the control recipe holds exactly those. */
 function recordingTemplates(templates: Templates): { templates: Templates; seen(): ControlRecipeSpec['recipe']['templates'] } {
-  const seen = new Map<string, { kind: string; name: string; digest: string; spec: unknown }>();
-  const get = (kind: 'PhaseTemplate', name: string): unknown => {
+  const seen = new Map<string, { kind: string; name: string; digest: string; spec: Readonly<Record<string, unknown>> }>();
+  const get = (kind: 'PhaseTemplate', name: string): PhaseTemplateSpec | undefined => {
     const spec = templates.get(kind, name);
     if (spec) seen.set(`${kind}/${name}`, { kind, name, digest: canonicalDigest(spec), spec });
     return spec;
