@@ -35,6 +35,10 @@ export interface CallLimits {
   readonly withinMs?: number;
   /** Told when the thread ends by itself. */
   readonly died?: ((name: string, fault: string) => void) | undefined;
+  /** A thread that ended by itself is started again after so long, and does not wait for the next call. */
+  readonly againAfterMs?: number;
+  /** Told when there is a thread in place of one that ended: it knows nothing that was told to that one alone. */
+  readonly began?: () => void;
 }
 
 export class WorkerCalls {
@@ -43,15 +47,20 @@ export class WorkerCalls {
   readonly #onMessage: (message: unknown) => void;
   readonly #withinMs: number;
   readonly #died: CallLimits['died'];
+  readonly #againAfterMs: number;
+  readonly #began: CallLimits['began'];
+  #isFirst = true;
   #worker: Worker | null = null;
   #nextCall = 1;
   #closing = false;
   #closed = false;
 
   /** `onMessage` gets what the thread sends besides answers. */
-  constructor(entry: WorkerEntry, onMessage: (message: unknown) => void = () => undefined, { withinMs = 0, died }: CallLimits = {}) {
+  constructor(entry: WorkerEntry, onMessage: (message: unknown) => void = () => undefined, { withinMs = 0, died, againAfterMs = 0, began }: CallLimits = {}) {
     this.#withinMs = withinMs;
     this.#died = died;
+    this.#againAfterMs = againAfterMs;
+    this.#began = began;
     this.#entry = entry;
     this.#onMessage = onMessage;
   }
@@ -104,8 +113,17 @@ export class WorkerCalls {
   }
 
   #running(): Worker {
-    this.#worker ??= this.#start();
-    return this.#worker;
+    if (this.#worker) return this.#worker;
+    const worker = (this.#worker = this.#start());
+    if (!this.#isFirst) guarded(`begin of another ${this.#entry.name} thread`, () => this.#began?.());
+    this.#isFirst = false;
+    return worker;
+  }
+
+  #startAgain(): void {
+    setTimeout(() => {
+      if (!this.#closed && !this.#closing) this.#running();
+    }, this.#againAfterMs).unref();
   }
 
   #start(): Worker {
@@ -117,7 +135,10 @@ export class WorkerCalls {
     });
     worker.on('exit', () => {
       this.#worker = null;
-      if (!this.#closed && !this.#closing) this.#died?.(this.#entry.name, fault);
+      if (!this.#closed && !this.#closing) {
+        this.#died?.(this.#entry.name, fault);
+        if (this.#againAfterMs > 0) this.#startAgain();
+      }
       for (const call of [...this.#waiting.keys()]) this.#settled(call)?.reject(new Error(fault));
     });
     return worker;

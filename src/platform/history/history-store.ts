@@ -215,6 +215,7 @@ export class HistoryStore {
       case 'tag':
         return this.#takeTag(message.tag, message.scaling);
       case 'text':
+        if (this.texts.has(message.id)) return; // it is told of again where a thread has ended
         this.texts.set(message.id, message.text);
         this.#newTexts.push([message.id, message.text, Math.round(this.#time.latestMs)]);
         return;

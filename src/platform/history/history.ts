@@ -28,6 +28,8 @@ import {
 } from './words.js';
 
 const RING_CAPACITY = 65_536; // slots: 13 s of 5,000 samples a second
+/** What comes meanwhile has its place in the ring. */
+const AGAIN_AFTER_MS = 1000;
 /** Then a text that comes again gets a new number, so that the store may forget the old one with the samples of its time. */
 const TEXT_LIFE_MS = 86_400_000;
 const TEXTS_MAX = 10_000; // distinct texts the gateway remembers; older ones get a new number when they come again
@@ -94,7 +96,12 @@ interface UnitLoss {
 export async function openHistory(dataDir: string, options: HistoryOptions): Promise<History> {
   mkdirSync(dataDir, { recursive: true, mode: 0o750 });
   const history = new History(dataDir, options);
-  await history.ready();
+  try {
+    await history.ready();
+  } catch (fault) {
+    await history.close(); // nobody holds it: its thread is not started again
+    throw fault;
+  }
   return history;
 }
 
@@ -104,6 +111,7 @@ export class History {
   /** By id; ids are from 1. */
   readonly #tags: (KnownTag | undefined)[] = [];
   readonly #ids = new Map<string, number>();
+  readonly #scalings = new Map<number, Scaling>();
   readonly #texts = new Map<string, number>();
   readonly #textsSince = new Stopwatch(systemClock);
   readonly #losses = new Map<string, UnitLoss>();
@@ -117,7 +125,12 @@ export class History {
     this.#ring = new SampleRing(ringCapacity);
     this.retentionMs = limits.retentionMs;
     const data: HistoryStart = { dataDir, ring: this.#ring.buffer, ringCapacity, limits, qualityWords, units };
-    this.#calls = new WorkerCalls({ url: new URL('./history-thread.js', import.meta.url), name: 'historian', data }, undefined, { withinMs: ANSWER_MAX_MS, died });
+    this.#calls = new WorkerCalls({ url: new URL('./history-thread.js', import.meta.url), name: 'historian', data }, undefined, {
+      withinMs: ANSWER_MAX_MS,
+      died,
+      againAfterMs: AGAIN_AFTER_MS,
+      began: () => this.#announceAgain(),
+    });
   }
 
   async ready(): Promise<void> {
@@ -149,7 +162,8 @@ export class History {
     const { site, unit, address, tag: name, dataType } = identity;
     const tag: KnownTag = { id, site, unit, address, tag: name, dataType };
     this.#remember(tag);
-    this.#tell({ type: 'tag', tag, ...(scaling ? { scaling } : {}) });
+    if (scaling) this.#scalings.set(id, scaling);
+    this.#announce(tag);
     return id;
   }
 
@@ -248,6 +262,17 @@ export class History {
 
   async close(): Promise<void> {
     await this.#calls.close();
+  }
+
+  /** A thread has on disk what was announced some seconds ago, and no scaling: samples of a tag that it does not know would be dropped. */
+  #announceAgain(): void {
+    for (const tag of this.#tags) if (tag) this.#announce(tag);
+    for (const [text, id] of this.#texts) this.#tell({ type: 'text', id, text });
+  }
+
+  #announce(tag: KnownTag): void {
+    const scaling = this.#scalings.get(tag.id);
+    this.#tell({ type: 'tag', tag, ...(scaling ? { scaling } : {}) });
   }
 
   #tell(message: ToHistory): void {

@@ -1,9 +1,11 @@
 /** The historian on real threads and files: recording, queries, restart, loss, retention. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Worker } from 'node:worker_threads';
 import t from 'tap';
 import Database from '../../../src/platform/base/sqlite.js';
 import { type History, type HistoryOptions, openHistory } from '../../../src/platform/history/history.js';
@@ -658,4 +660,32 @@ t.test('a part of the history that cannot be read is a refusal that names the fi
     message: /put historian\.db back from a backup/,
   });
   t.equal((await read(history.tagsJson({}))).items.length, 10);
+});
+
+t.test('G4: a thread of the historian that ends by itself is started again, and knows what only the one before was told', async (t) => {
+  const workers: Worker[] = [];
+  const heard = (worker: Worker): void => void workers.push(worker);
+  process.on('worker', heard);
+  t.teardown(() => process.off('worker', heard));
+  const ends: string[] = [];
+  const history = await open(t, folder(t), { died: (name) => ends.push(name) });
+  const tag = history.tag(tagOf('a.pv'));
+  const text = history.tag(tagOf('a.text', { dataType: 'String' }));
+  const full = history.text('full');
+  const again = once(process, 'worker');
+  const alive = setInterval(() => undefined, 60_000); // as the gateway is
+  await workers[0]?.terminate(); // what was announced had no time to reach the disk
+  await again; // nobody asks: a plant at rest has nothing to tell, and its samples would fill the ring
+  clearInterval(alive);
+  t.same(ends, ['historian']);
+  history.push(tag, 0, T0, 1);
+  history.push(text, 0, T0, history.text('full'));
+  t.equal(history.text('full'), full);
+  t.same(
+    (await read(history.tagsJson({ order: 'asc' }))).items.map(({ address, value }) => [address, value]),
+    [
+      ['a.pv', 1],
+      ['a.text', 'full'],
+    ],
+  );
 });
