@@ -114,6 +114,7 @@ export class Rehearsals {
 
   #findings(order: RehearsalOrder, progress: (plantSeconds: number) => void): Promise<RehearsalFindings> {
     const kept = this.#keptPair();
+    if (kept && !kept.isWhole) this.#endThreads(kept); // one of them ended while they waited
     const pair = kept?.isWhole ? kept : new ThreadPair(this.#heapMb);
     return new Promise((resolve, reject) => {
       const fail = (reason: string): void => {

@@ -1,5 +1,6 @@
 /** What ends a rehearsal from outside: the wall limit, the watchdog of its threads, a second one, the end of the appliance (ADR 0006). */
 import { readdirSync } from 'node:fs';
+import type { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { parse } from 'valibot';
 import type { RuntimeSettings } from '../../../runtime/port.js';
@@ -142,6 +143,22 @@ t.test('rehearsal: its threads are kept for the next one, whose findings are the
   t.same(await findings(orderOf()), first, 'threads that failed are not asked again');
   clock.advance(KEPT_MS);
   await rehearsals.stop(); // waits for the end of those that were let go
+  t.equal(begun().size, 0, 'all of them have ended');
+});
+
+t.test('rehearsal: of kept threads of which one has ended while they waited the other one ends too', async (t) => {
+  const rehearsals = new Rehearsals({ clock: new TestClock(), log: createLog(), heapMb: 256 });
+  t.teardown(() => rehearsals.stop());
+  const workers: Worker[] = [];
+  const heard = (worker: Worker): void => void workers.push(worker);
+  process.on('worker', heard);
+  t.teardown(() => process.off('worker', heard));
+  const begun = threadsSince();
+  t.match(await rehearsals.run(() => orderOf()), { outcome: 'Complete' });
+  await workers[0]?.terminate();
+  t.match(await rehearsals.run(() => orderOf()), { outcome: 'Complete' });
+  t.equal(workers.length, 4, 'by a pair of its own');
+  await rehearsals.stop();
   t.equal(begun().size, 0, 'all of them have ended');
 });
 
