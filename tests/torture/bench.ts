@@ -91,6 +91,9 @@ export class Bench {
     await this.story.admin.post('/api/v1/sites/demo/command', { kind: 'Batch', name: this.batch, command: 'Abort', reason });
     await this.story.inState(this.batch, 'Aborted');
     await this.story.admin.post('/api/v1/sites/demo/command', { kind: 'Batch', name: this.batch, command: 'Reset', reason });
+    await eventually('its units are free', async () =>
+      ((await this.story.admin.get('/api/v1/sites/demo/units')).body as { allocatedTo: string }[]).every(({ allocatedTo }) => allocatedTo !== this.batch),
+    );
   }
 
   /** What must hold after every fault, before anybody acts: sentences of what does not. */

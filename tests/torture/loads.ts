@@ -17,11 +17,13 @@ const QUIET_MS = 10_000;
 const MESSAGES = 9999; // a loop of a step runs 10,000 times at most
 const PROBE_EVERY_MS = 20;
 const HEALTHZ_P99_MS_MAX = 100;
+/** On a machine that answers slowly without the flood too. */
+const SLOWER_BY_CHANCE = 4;
 const ABORT_MS_MAX = 1000;
 const GROWTH_MB_MAX = 200;
 const SCAN_MS = 100;
-/** On a machine that others keep busy too, a scan is missed now and then; a flood that reaches other units misses them by the dozen. */
-const MISSED_BY_CHANCE = 3;
+/** On a machine that others keep busy too, a scan is missed now and then; a flood that reaches other units misses a third of them and more. */
+const MISSED_SHARE_BY_CHANCE = 0.01;
 
 /** Every scan of one unit says thousands of things. */
 export async function* flood(bench: Bench, rounds: number): AsyncIterable<Round> {
@@ -53,19 +55,20 @@ export async function* flood(bench: Bench, rounds: number): AsyncIterable<Round>
     const problems: string[] = [];
     if (abort.status !== 200) problems.push(`Abort was answered ${abort.status}: ${abort.text}`);
     if (abortMs > ABORT_MS_MAX) problems.push(`Abort was answered after ${abortMs} ms`);
-    if (flooded.p99Ms > Math.max(HEALTHZ_P99_MS_MAX, 2 * quiet.p99Ms)) problems.push(`p99 of /healthz was ${flooded.p99Ms} ms, before the flood ${quiet.p99Ms} ms`);
+    if (flooded.p99Ms > Math.max(HEALTHZ_P99_MS_MAX, SLOWER_BY_CHANCE * quiet.p99Ms)) problems.push(`p99 of /healthz was ${flooded.p99Ms} ms, before the flood ${quiet.p99Ms} ms`);
     if (flooded.unanswered > 0) problems.push(`${flooded.unanswered} of ${flooded.probes} looks at /healthz were not answered`);
     for (const unit of OTHERS) {
-      const expected = ((quiet.missed.get(unit) ?? 0) * FLOOD_MS) / QUIET_MS + MISSED_BY_CHANCE;
-      const missed = flooded.missed.get(unit) ?? 0;
-      if (missed > expected) problems.push(`${unit} missed ${missed} scans in the flood, ${quiet.missed.get(unit)} in the ${QUIET_MS / 1000} s before it`);
+      const before = quiet.scans.get(unit) ?? NO_SCANS;
+      const { missed, done } = flooded.scans.get(unit) ?? NO_SCANS;
+      const expected = (2 * before.missed * FLOOD_MS) / QUIET_MS + MISSED_SHARE_BY_CHANCE * (missed + done);
+      if (missed > expected) problems.push(`${unit} missed ${missed} of ${missed + done} scans in the flood, ${before.missed} in the ${QUIET_MS / 1000} s before it`);
     }
     if (flooded.growthMB > GROWTH_MB_MAX) problems.push(`the memory grew by ${flooded.growthMB} MB`);
     const state = async (): Promise<string> => (await admin.get(`${SITE}/phases/${name}`)).body.state as string;
     await eventually('the phase is Aborted', async () => (await state()) === 'Aborted').catch(async () => problems.push(`the phase is ${await state()} after its Abort`));
     expect(200, await admin.post(`${SITE}/command`, { kind: 'Phase', name, command: 'Reset', reason: 'the flood is over again' }));
     await eventually('the unit is Idle', async () => (await admin.get(`${SITE}/units/${FLOODED}`)).body.state === 'Idle');
-    const missed = OTHERS.map((unit) => `${unit} ${flooded.missed.get(unit)}`).join(', ');
+    const missed = OTHERS.map((unit) => `${unit} ${flooded.scans.get(unit)?.missed}`).join(', ');
     yield {
       what: `healthz p99 ${flooded.p99Ms} ms (quiet ${quiet.p99Ms}), Abort ${abortMs} ms, memory +${flooded.growthMB} MB, missed scans ${missed}`,
       problems: [...problems, ...(await bench.examine())],
@@ -73,12 +76,19 @@ export async function* flood(bench: Bench, rounds: number): AsyncIterable<Round>
   }
 }
 
+interface Scans {
+  readonly missed: number;
+  readonly done: number;
+}
+
+const NO_SCANS: Scans = { missed: 0, done: 0 };
+
 interface Watched {
   readonly probes: number;
   readonly unanswered: number;
   readonly p99Ms: number;
-  /** Missed scans of each other unit. */
-  readonly missed: ReadonlyMap<string, number>;
+  /** Of each other unit. */
+  readonly scans: ReadonlyMap<string, Scans>;
   /** The most that the process held above what it held before. */
   readonly growthMB: number;
 }
@@ -86,9 +96,12 @@ interface Watched {
 /** Looks at the box for so long as everybody else sees it. */
 async function watched(bench: Bench, forMs: number): Promise<Watched> {
   const { admin, box } = bench.story;
-  const missedOf = async (unit: string): Promise<number> => (await admin.get(`${SITE}/units/${unit}/runtime/status`)).body.missed as number;
-  const before = new Map<string, number>();
-  for (const unit of OTHERS) before.set(unit, await missedOf(unit));
+  const scansOf = async (unit: string): Promise<Scans> => {
+    const { missed, scanCount } = (await admin.get(`${SITE}/units/${unit}/runtime/status`)).body as { missed: number; scanCount: number };
+    return { missed, done: scanCount };
+  };
+  const before = new Map<string, Scans>();
+  for (const unit of OTHERS) before.set(unit, await scansOf(unit));
   const heldMB = residentMB(box.pid);
   let mostMB = heldMB;
   let unanswered = 0;
@@ -105,9 +118,12 @@ async function watched(bench: Bench, forMs: number): Promise<Watched> {
     mostMB = Math.max(mostMB, residentMB(box.pid));
     await pause(PROBE_EVERY_MS);
   }
-  const missed = new Map<string, number>();
-  for (const [unit, count] of before) missed.set(unit, (await missedOf(unit)) - count);
-  return { probes: tookMs.length, unanswered, p99Ms: Math.round(atShare(tookMs, 0.99)), missed, growthMB: mostMB - heldMB };
+  const scans = new Map<string, Scans>();
+  for (const [unit, { missed, done }] of before) {
+    const now = await scansOf(unit);
+    scans.set(unit, { missed: now.missed - missed, done: now.done - done });
+  }
+  return { probes: tookMs.length, unanswered, p99Ms: Math.round(atShare(tookMs, 0.99)), scans, growthMB: mostMB - heldMB };
 }
 
 function residentMB(pid: number): number {
@@ -122,6 +138,8 @@ function atShare(values: readonly number[], share: number): number {
 
 const MODES = 100;
 const WRITES_QUIET = 50;
+/** Of the writes among the changes: what the machine holds up, and not the changes. Those would hold up most of them. */
+const LATE_SHARE_BY_CHANCE = 0.05;
 
 /** One module changes its mode a hundred times in a row; writes to the same unit wait for none of it. */
 export async function* modes(bench: Bench, rounds: number): AsyncIterable<Round> {
@@ -153,7 +171,11 @@ export async function* modes(bench: Bench, rounds: number): AsyncIterable<Round>
     await changes;
     const quiet = Math.max(...quietMs);
     const busy = Math.max(...busyMs);
-    const problems = busy > quiet + 2 * SCAN_MS ? [`a write took ${Math.round(busy)} ms among the changes, ${Math.round(quiet)} ms at most without them`] : [];
+    const late = busyMs.filter((ms) => ms > quiet + 2 * SCAN_MS).length;
+    const problems =
+      late > LATE_SHARE_BY_CHANCE * busyMs.length
+        ? [`${late} of ${busyMs.length} writes took up to ${Math.round(busy)} ms among the changes, ${Math.round(quiet)} ms at most without them`]
+        : [];
     const what = `slowest of ${busyMs.length} writes ${Math.round(busy)} ms among ${MODES} changes of mode, ${Math.round(quiet)} ms without`;
     yield { what, problems: [...problems, ...(await bench.examine())] };
   }
@@ -180,7 +202,12 @@ export async function* logins(bench: Bench, rounds: number): AsyncIterable<Round
     const entered = answers.filter(({ status }) => status === 200);
     const judged = answers.filter(({ status, body }) => status === 200 || body.code === 'invalid_credentials').length;
     const others = answers.filter((answer) => answer.status !== 200 && answer.body.code !== 'invalid_credentials' && answer.body.code !== 'account_locked');
-    const shapes = new Set(locked.map(({ status, body }) => `${status} ${JSON.stringify({ ...body, correlationID: undefined, retryAfterSeconds: undefined })}`));
+    // what is left of the lock-out becomes less while they are answered
+    const shapes = new Set(
+      locked.map(
+        ({ status, body }) => `${status} ${JSON.stringify({ ...body, error: body.error.replace(/\d+ s$/, 'some s'), correlationID: undefined, retryAfterSeconds: undefined })}`,
+      ),
+    );
     const problems: string[] = [];
     if (entered.length === 0 ? judged !== JUDGED : judged > JUDGED_WITH_RIGHT) problems.push(`${judged} of ${LOGINS} passwords were judged`);
     for (const { status, text } of others.slice(0, 1)) problems.push(`${others.length} were answered otherwise, as ${status} ${text.slice(0, 200)}`);

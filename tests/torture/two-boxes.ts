@@ -13,7 +13,7 @@ import type { Round } from './scenario.js';
 
 const TWO_INTERVALS_MS = 2 * OWNERSHIP_INTERVAL_MS;
 /** Between what a probe knows and what the gateway serves, on a busy machine. */
-const TOLD_AFTER_MS = 500;
+const TOLD_AFTER_MS = 1000;
 const WATCHED_MS = 6 * OWNERSHIP_INTERVAL_MS;
 const LOOK_EVERY_MS = 25;
 /** Output `coil`: on at first, as every even coil of the device is not. */
