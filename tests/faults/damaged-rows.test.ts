@@ -129,6 +129,56 @@ t.test('a row of any kind that has lost its shape lets the start go on, and is n
   t.equal(stopped, 0);
 });
 
+t.test('D-C-02: elements that have lost their shape are named; their batch is shown, is not gone on with, and can be aborted', async (t) => {
+  const box = await demoBox(t);
+  const batch = (await box.api.post(`${SITE}/batches`, { batchID: 'b-1', masterRecipeRef: 'resin-a' })).body.name as string;
+  await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' });
+  const running = await eventually('a phase runs', async () => ((await box.api.get(`${SITE}/phases?atWork=true`)).body as { name: string }[])[0]);
+  const operation = firstOf(box, 'Operation');
+  const procedure = firstOf(box, 'UnitProcedure');
+  await box.end('SIGKILL');
+  const changed = (body: string, part: 'spec' | 'status', members: object): string => {
+    const resource = JSON.parse(body) as { spec: object; status: object };
+    return JSON.stringify({ ...resource, [part]: { ...resource[part], ...members } });
+  };
+  const lost = { steps: [null], transitions: [null] };
+  setBody(box, { kind: 'Phase', site: 'demo', name: running.name }, (body) => changed(changed(body, 'status', { conditions: 5, outputs: null }), 'spec', { parameters: 'none' }));
+  setBody(box, { kind: 'Operation', site: 'demo', name: operation }, (body) => changed(body, 'spec', { chart: lost, parameterValues: null }));
+  setBody(box, { kind: 'UnitProcedure', site: 'demo', name: procedure }, (body) => changed(body, 'status', { outputs: {} }));
+  await box.start();
+  const { unfit } = (await box.api.get('/api/v1/system/health')).body.storage as { unfit: object[] };
+  t.match(unfit, [
+    { kind: 'Operation', name: operation, kept: true, fault: /^spec\.(chart|parameterValues)/ },
+    { kind: 'Phase', name: running.name, kept: true, fault: /^spec\.parameters/ },
+    { kind: 'UnitProcedure', name: procedure, kept: true, fault: 'status.outputs is object where a list is expected' },
+  ]);
+  for (const route of ['phases', 'operations', 'unitprocedures', `batches/${batch}`, `batches/${batch}/record`, `phases/${running.name}`])
+    t.match(await box.api.get(`${SITE}/${route}`), { status: 200 }, `${route} is served`);
+  await eventually('the batch is held', async () => (await box.api.get(`${SITE}/batches/${batch}`)).body.phase === 'Held');
+  await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Restart' });
+  const rejected = await eventually('the verdict on it', async () => (await box.api.get(`${SITE}/batches/${batch}`)).body.commandRejection as { rule: string; message: string });
+  t.match(rejected, { rule: 'stored-data', message: /is not stored as it was written .* it can be stopped and aborted/ });
+  t.equal((await box.api.get(`${SITE}/batches/${batch}`)).body.phase, 'Held');
+  await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Abort', reason: 'its rows were damaged by hand' });
+  await eventually('it is aborted', async () => (await box.api.get(`${SITE}/batches/${batch}`)).body.phase === 'Aborted');
+  await eventually('its record is made', async () => (await box.api.get(`${SITE}/batchrecords/${batch}`)).status === 200);
+  await box.end();
+  setBody(box, { kind: 'Operation', site: 'demo', name: operation }, (body) => {
+    t.match(JSON.parse(body), { spec: { chart: { steps: [null] }, parameterValues: null } }, 'what was found is not replaced on disk');
+    return body;
+  });
+});
+
+t.test('a status that has lost a list does not break the list of its kind', async (t) => {
+  const box = await demoBox(t);
+  await box.end();
+  const name = firstOf(box, 'ControlModule');
+  setBody(box, { kind: 'ControlModule', site: 'demo', name }, (body) => body.replace(/"conditions":\[.*?\]/, '"conditions":null'));
+  await box.start();
+  t.match((await box.api.get('/api/v1/system/health')).body.storage.unfit, [{ kind: 'ControlModule', name, fault: 'status.conditions is null where a list is expected' }]);
+  t.match(await box.api.get(`${SITE}/controlmodules`), { status: 200 });
+});
+
 t.test('results of verifications that cannot be read stop no start: the plant runs, and it is told', async (t) => {
   const box = await demoBox(t);
   await eventually('a batch can be ordered', async () => (await box.api.get(`${SITE}/units`)).status === 200);

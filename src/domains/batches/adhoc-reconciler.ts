@@ -55,6 +55,8 @@ const RESET_CONDITIONS: readonly StartCondition<RootLook>[] = [{ rule: 'allocati
 
 /** Why the root of a run may not be started again or reset now; every other command needs no unit that it does not have. */
 export function adhocBarred(reconciliation: AdhocReconciliation, command: Command, facts: CommandFacts): CommandRefusal | undefined {
+  const damaged = reconciliation.damaged(command);
+  if (damaged) return damaged;
   if (command !== 'Start' && command !== 'Reset') return undefined;
   const { root, site, scope } = reconciliation;
   const { store, runtimes } = facts;

@@ -190,6 +190,11 @@ export class BatchReconciler implements Reconciler {
 
   #start(reconciliation: BatchReconciliation, pending: PendingCommand): Put[] {
     const { production, runsUnfitValues = false } = this.#settings;
+    const damaged = reconciliation.damaged(pending.command);
+    if (damaged) {
+      this.#rejected(reconciliation, pending, damaged.rule, damaged.message);
+      return [];
+    }
     const check = checkStart(reconciliation.batch, { store: this.#store, runtimes: this.#runtimes, production, runsUnfitValues, storageLow: () => this.#settings.storageLow() });
     if ('message' in check) {
       this.#rejected(reconciliation, pending, check.rule, check.message);

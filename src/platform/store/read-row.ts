@@ -58,11 +58,15 @@ export function unfitRow(resource: Resource, kind: Kind): RowFault | undefined {
   const read = v.safeParse(kind.spec, spec);
   const issues = read.success ? [] : read.issues;
   // an unknown member or a value that is not allowed harms nobody who reads; a member of another type does
-  const shape = issues.find((issue) => issue.kind === 'schema' && issue.expected !== 'never' && !isWithdrawnWord(issue));
+  const shape = issues.find(isOfAnotherType);
   const broken = shape ? words(shape, 'spec') : unfitStatus(status, kind, spec);
   const first = broken ?? (issues[0] && words(issues[0], 'spec'));
   if (first === undefined) return undefined;
   return { kind: resource.kind, site: metadata.site, name: metadata.name, fault: first.slice(0, FAULT_LENGTH_MAX), kept: broken === undefined || kind.runs === true };
+}
+
+function isOfAnotherType(issue: v.BaseIssue<unknown>): boolean {
+  return issue.kind === 'schema' && issue.expected !== 'never' && !isWithdrawnWord(issue);
 }
 
 /** One word of a list that was longer once: of the type that is worked with, and only not allowed today. */
@@ -70,23 +74,70 @@ function isWithdrawnWord({ type, input }: v.BaseIssue<unknown>): boolean {
   return (type === 'picklist' || type === 'literal') && typeof input === 'string';
 }
 
+/**
+ * What runs and is kept although it has lost its shape: with what its kind begins with in place of each member that is of another
+ * type, so that whoever reads it reads what he knows. The resource itself when there is none.
+ */
+export function usableRow(resource: Resource, kind: Kind): Resource {
+  const spec = { ...(resource.spec as Members) };
+  const status = { ...(resource.status as Members) };
+  let isReplaced = false;
+  for (const [member, schema] of Object.entries(entriesOf(kind.spec) ?? {})) {
+    if (hasShape(schema, spec[member])) continue;
+    spec[member] = BEGINNINGS.map((value) => v.safeParse(schema, value)).find(({ success }) => success)?.output;
+    isReplaced = true;
+  }
+  const initial = initialStatusOf(kind, spec);
+  for (const [member, before] of Object.entries(initial)) {
+    if (isOfType(status[member], before)) continue;
+    status[member] = before;
+    isReplaced = true;
+  }
+  return isReplaced ? { ...resource, spec, status } : resource;
+}
+
+type Members = Record<string, unknown>;
+
+/** What a member may begin with: its default, or the least of its type. */
+const BEGINNINGS: readonly unknown[] = [undefined, '', [], {}, null, false, 0];
+
+/** An unknown word of a list has it; so does a member that is not there and need not be. */
+function hasShape(schema: v.GenericSchema, value: unknown): boolean {
+  const read = v.safeParse(schema, value);
+  return read.success || !read.issues.some(isOfAnotherType);
+}
+
+/** Members of a strict object, also when checks are piped after it. */
+function entriesOf(schema: unknown): Readonly<Record<string, v.GenericSchema>> | undefined {
+  const { entries, pipe } = schema as { readonly entries?: Readonly<Record<string, v.GenericSchema>>; readonly pipe?: readonly unknown[] };
+  return entries ?? (pipe?.[0] === undefined || pipe[0] === schema ? undefined : entriesOf(pipe[0]));
+}
+
 /** A status has no schema: its members are of the types with which it began. */
 function unfitStatus(status: unknown, kind: Kind, spec: unknown): string | undefined {
-  let initial: unknown;
-  try {
-    initial = kind.initialStatus(spec);
-  } catch {
-    return undefined; // the spec is at fault, which is told by itself
-  }
-  for (const [member, before] of Object.entries(initial ?? {})) {
-    const now = (status as Record<string, unknown>)[member];
-    if (before === null || before === undefined || now === null || now === undefined) continue;
-    if (typeOf(now) !== typeOf(before)) return `status.${member} is ${typeOf(now)} where ${typeOf(before)} is expected`;
+  for (const [member, before] of Object.entries(initialStatusOf(kind, spec))) {
+    const now = (status as Members)[member];
+    if (!isOfType(now, before)) return `status.${member} is ${typeOf(now)} where ${typeOf(before)} is expected`;
   }
   return undefined;
 }
 
+function initialStatusOf(kind: Kind, spec: unknown): Members {
+  try {
+    return (kind.initialStatus(spec) ?? {}) as Members;
+  } catch {
+    return {}; // the spec is at fault, which is told by itself
+  }
+}
+
+/** A release before this one may have had no such member, and a single value may have become none; a list or an object never does. */
+function isOfType(now: unknown, before: unknown): boolean {
+  if (before === null || before === undefined || now === undefined) return true;
+  return now === null ? typeof before !== 'object' : typeOf(now) === typeOf(before);
+}
+
 function typeOf(value: unknown): string {
+  if (value === null) return 'null';
   return Array.isArray(value) ? 'a list' : `${typeof value}`;
 }
 

@@ -19,7 +19,7 @@ import { Terms } from '../base/term.js';
 import { type ClockWitness, momentOf } from './clock-witness.js';
 import type { Kind, StoreReader, Put } from './kind.js';
 import { type PastEntry, PastIndex } from './past-index.js';
-import { title, unfitRow } from './read-row.js';
+import { title, unfitRow, usableRow } from './read-row.js';
 import { type Metadata, type Ref, type Resource, refOf, type RowFault } from './resource.js';
 
 const PROBE_INTERVAL_MS = 2000;
@@ -137,6 +137,8 @@ export class Store implements StoreReader {
   readonly #kinds: ReadonlyMap<string, Kind>;
   /** Rows that do not fit, by `kind/site/name`. */
   #faults = new Map<string, RowFault>();
+  /** Of these what was read: what runs is worked with as its kind begins where it has lost its shape, and stays on disk as it is. */
+  readonly #asRead = new Map<string, Resource>();
   /** Rises with every reload; a commit of an older epoch that fails is only reported, not acted on again. */
   #epoch = 0;
   #lastCommit: Promise<void> = Promise.resolve();
@@ -174,6 +176,7 @@ export class Store implements StoreReader {
     this.#resources.clear();
     this.#sorted.clear();
     this.#faults.clear();
+    this.#asRead.clear();
     for (const fault of image.unreadable ?? []) this.#faults.set(keyOf(fault), fault);
     for (const resource of image.resources) this.#take(resource);
     this.#past.load(image.past ?? NOTHING);
@@ -192,6 +195,12 @@ export class Store implements StoreReader {
   /** A resource that is on disk and not in memory, because its row cannot be used. */
   isQuarantined(ref: Ref): boolean {
     return this.#faults.get(keyOf(ref))?.kept === false;
+  }
+
+  /** Why a resource is not worked with as it was read: part of it stands as its kind begins, until it is written again. */
+  replacedBecause(ref: Ref): string | undefined {
+    const key = keyOf(ref);
+    return this.#asRead.has(key) ? this.#faults.get(key)?.fault : undefined;
   }
 
   /** False while the ledger refuses commits. */
@@ -265,7 +274,8 @@ export class Store implements StoreReader {
     const events: StoreEvent[] = [];
     for (const resource of rows) {
       this.#past.delete(refOf(resource));
-      if (this.#take(resource)) events.push({ type: 'put', resource, before: undefined, configuration: true, past: true });
+      const taken = this.#take(resource);
+      if (taken) events.push({ type: 'put', resource: taken, before: undefined, configuration: true, past: true });
     }
     for (const [stream, last] of streams) this.#factSequences.set(stream, last);
     const durable = this.#commit({ puts: [], removes: [], audits: [], facts: [], nonces: this.#withAdmitted(), returns: [keyOf(run)] });
@@ -329,7 +339,8 @@ export class Store implements StoreReader {
     const removes = events.length === 0 ? [] : events.flatMap((event) => (event.type === 'remove' && !event.past ? [refOf(event.resource)] : []));
     if (this.#faults.size > 0) removes.push(...this.#mended(change));
     for (const past of pasts) this.#forgetRun(past);
-    const durable = this.#commit({ puts, removes, audits, facts, nonces: this.#withAdmitted(change.nonces), ...(pasts.length === 0 ? {} : { pasts }) });
+    const stored = this.#asRead.size === 0 ? puts : puts.map((resource) => this.#asStored(resource));
+    const durable = this.#commit({ puts: stored, removes, audits, facts, nonces: this.#withAdmitted(change.nonces), ...(pasts.length === 0 ? {} : { pasts }) });
     for (const event of events) this.#tell(event, durable);
     for (const record of audits) this.#tellAudit(record);
     return { resources: puts, auditNames: audits.map(nameOf), factSequences: facts.length === 0 ? NOTHING : facts.map((fact) => fact.sequence), durable };
@@ -506,7 +517,7 @@ export class Store implements StoreReader {
   #forgetRun({ run, rows, streams }: PastRun): void {
     for (const { kind, site, name, entry } of rows) {
       if (entry !== '') this.#past.add({ kind, site, name, run, entry: JSON.parse(entry) });
-      this.#faults.delete(keyOf({ kind, site, name })); // read again, it is judged again
+      this.#forgive({ kind, site, name }); // read again, it is judged again
     }
     for (const stream of streams) this.#factSequences.delete(stream);
   }
@@ -633,19 +644,32 @@ export class Store implements StoreReader {
   /** What is written again or removed is at fault no more; a row that is only on disk is removed there. */
   #mended({ puts = [], removes = [] }: Change): readonly Ref[] {
     const gone = removes.filter((ref) => this.isQuarantined(ref));
-    for (const { kind, site, name, spec } of puts) if (spec !== undefined) this.#faults.delete(keyOf({ kind: kind.kind, site, name }));
-    for (const ref of removes) this.#faults.delete(keyOf(ref));
+    for (const { kind, site, name, spec } of puts) if (spec !== undefined) this.#forgive({ kind: kind.kind, site, name });
+    for (const ref of removes) this.#forgive(ref);
     return gone;
   }
 
-  /** @returns whether it can be used. */
-  #take(resource: Resource): boolean {
+  #forgive(ref: Ref): void {
+    this.#faults.delete(keyOf(ref));
+    this.#asRead.delete(keyOf(ref));
+  }
+
+  /** A status that is written says nothing of a spec that could not be worked with: that stays what it was, for whoever looks after it. */
+  #asStored(resource: Resource): Resource {
+    const read = this.#asRead.get(keyOf(refOf(resource)));
+    return read ? { ...resource, spec: read.spec } : resource;
+  }
+
+  /** @returns what is worked with; undefined where it cannot be used. */
+  #take(resource: Resource): Resource | undefined {
     const kind = this.#kinds.get(resource.kind);
     const fault = kind && unfitRow(resource, kind);
     if (fault) this.#faults.set(keyOf(fault), fault);
-    if (fault?.kept === false) return false;
-    this.#place(resource);
-    return true;
+    if (fault?.kept === false) return undefined;
+    const usable = fault && kind.runs ? usableRow(resource, kind) : resource;
+    if (usable !== resource) this.#asRead.set(keyOf(refOf(resource)), resource);
+    this.#place(usable);
+    return usable;
   }
 
   #place(resource: Resource): void {

@@ -2,7 +2,7 @@
 import t from 'tap';
 import * as v from 'valibot';
 import type { Kind } from '../../../src/platform/store/kind.js';
-import { unfitRow } from '../../../src/platform/store/read-row.js';
+import { unfitRow, usableRow } from '../../../src/platform/store/read-row.js';
 import type { Resource } from '../../../src/platform/store/resource.js';
 
 const kind = {
@@ -20,4 +20,39 @@ t.test('a word that its list does not have any more is named and kept; what is o
   t.match(unfitRow(row({ make: 7, size: 2 }), kind), { kept: false });
   t.match(unfitRow(row({ make: 'ball', size: 'two' }), kind), { kept: false });
   t.match(unfitRow(row({ make: 'needle', size: 'two' }), kind), { kept: false }, 'the worse of two counts');
+});
+
+const run = {
+  kind: 'Run',
+  runs: true,
+  spec: v.strictObject({
+    of: v.optional(v.string(), ''),
+    chart: v.optional(v.strictObject({ steps: v.optional(v.array(v.strictObject({ name: v.string() })), []) }), {}),
+    make: v.picklist(['ball', 'gate']),
+    parent: v.optional(v.nullable(v.strictObject({ name: v.string() })), null),
+  }),
+  initialStatus: () => ({ state: 'Idle', conditions: [], progress: { active: [] }, since: '', endsAt: null }),
+} as unknown as Kind;
+
+const ran = (spec: object, status: object): Resource => ({ kind: 'Run', metadata: { name: 'r1', site: 'north' }, spec, status }) as unknown as Resource;
+const SPEC = { of: 'b-1', chart: { steps: [{ name: 's1' }] }, make: 'ball', parent: null };
+const STATUS = { state: 'Held', conditions: [], progress: { active: ['s1'] }, since: '', endsAt: null };
+
+t.test('a list or an object of a status that has become nothing does not fit; a single value may have, and a member may be missing', async (t) => {
+  t.equal(unfitRow(ran(SPEC, STATUS), run), undefined);
+  t.match(unfitRow(ran(SPEC, { ...STATUS, conditions: null }), run), { fault: 'status.conditions is null where a list is expected' });
+  t.match(unfitRow(ran(SPEC, { ...STATUS, progress: null }), run), { fault: 'status.progress is null where object is expected' });
+  t.equal(unfitRow(ran(SPEC, { ...STATUS, since: null, conditions: undefined }), run), undefined);
+  t.equal(unfitRow(ran(SPEC, { ...STATUS, endsAt: '2026-01-01T00:00:00.000Z' }), run), undefined);
+});
+
+t.test('what runs is worked with as its kind begins where it has lost its shape', async (t) => {
+  const whole = ran(SPEC, STATUS);
+  t.equal(usableRow(whole, run), whole, 'nothing is made anew where all of it fits');
+  const { spec, status } = usableRow(
+    ran({ of: 7, chart: { steps: [null] }, make: 'needle', parent: 'x', was: 1 }, { state: 5, conditions: null, progress: [], since: null, more: 1 }),
+    run,
+  );
+  t.same(spec, { of: '', chart: { steps: [] }, make: 'needle', parent: null, was: 1 }, 'a word that its list does not have any more is of the shape');
+  t.same(status, { state: 'Idle', conditions: [], progress: { active: [] }, since: null, more: 1 });
 });

@@ -6,7 +6,7 @@
 import { successorsOf, writtenAddresses } from '../../../../runtime/language/chart-writes.js';
 import type { State } from '../../../../runtime/vocabulary/states.js';
 import { batchCommands } from '../../../../runtime/vocabulary/transitions.js';
-import type { Resource } from '../../../platform/store/resource.js';
+import { refOf, type Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
 import { faultTagsOf, isInFault } from '../../control-modules/device-faults.js';
 import { ControlModule } from '../../control-modules/kind.js';
@@ -32,6 +32,7 @@ interface RestartLook extends EquipmentLook {
 }
 
 const RESTART_CONDITIONS: readonly StartCondition<RestartLook>[] = [
+  { rule: 'stored-data', check: 'command', find: damaged },
   { rule: '', check: 'command', find: ({ batch }) => refused(batch) },
   { rule: 'write-mode-manual', check: 'modes', find: (look) => look.phases.flatMap((phase) => modesInTheWay(look.store, phase)) },
   { rule: '', check: 'devices', find: (look) => look.phases.flatMap((phase) => devicesInFault(look, phase)) },
@@ -46,6 +47,18 @@ export function restartCheck({ store, runtimes }: Pick<RestartLook, 'store' | 'r
   const units = phases.map(({ spec }) => spec.unitRef);
   const checks = checkRows(RESTART_CHECKS, RESTART_CONDITIONS, { store, runtimes, site, units, isOnDemand: false, batch, phases });
   return { ok: mayStart(checks), checks, parameters: [], allocations: [], bindings: { violations: 0 } };
+}
+
+/** What is not stored as it was written is not gone on with (D-C-02). */
+function damaged({ store, site, batch }: RestartLook): Blocker[] {
+  return [batch, ...elementIndex(store).elementsOf(site, batch.metadata.name)].flatMap((resource): Blocker[] => {
+    const { kind, metadata } = resource;
+    const fault = store.replacedBecause(refOf(resource));
+    if (fault === undefined) return [];
+    return [
+      { message: `${kind} ${metadata.name} is not stored as it was written (${fault})`, element: metadata.name, liftedBy: { tier: 'operate', action: 'Stop or Abort the batch' } },
+    ];
+  });
 }
 
 /** What `validCommands` of the batch say, with the reason. */

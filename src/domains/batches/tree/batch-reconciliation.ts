@@ -1,5 +1,5 @@
 /** One look at one batch: its elements as a tree, and the batch that follows its root (decisions 3.3). */
-import type { BatchState, State } from '../../../../runtime/vocabulary/states.js';
+import type { BatchState, Command, State } from '../../../../runtime/vocabulary/states.js';
 import { isActive, isFinal, judgeBatch } from '../../../../runtime/vocabulary/transitions.js';
 import { timestamp } from '../../../platform/base/clock.js';
 import { lifeSign } from '../../../platform/store/life-sign.js';
@@ -42,11 +42,17 @@ export class BatchReconciliation extends ElementReconciliation {
     const facts = { heldInside, pausedInside, failureActive: hasActiveFailure(this.status), resumeCancelsPause: this.world.resumeCancelsPause };
     const verdict = judgeBatch(phase, command, facts);
     if (verdict.accepted && command === 'Reset') return this.#resetUnits();
-    const refusal = verdict.accepted ? undefined : refusalOf(verdict.rule, command, `the batch is ${phase}`, [failure, ...furtherFailures].find((each) => each?.active) ?? failure);
+    const refusal = verdict.accepted
+      ? this.damaged(command)
+      : refusalOf(verdict.rule, command, `the batch is ${phase}`, [failure, ...furtherFailures].find((each) => each?.active) ?? failure);
     const refused = this.tree && !isFinalBatch(phase) ? this.give(this.tree.root, pending, refusal) : refusal;
     if (command === 'Hold' && !refused && pending.by)
       this.#given = { by: pending.by, reason: pending.reason ?? '', ...(pending.alarm === undefined ? {} : { alarm: pending.alarm }) };
     return refused;
+  }
+
+  override damaged(command: Command): CommandRefusal | undefined {
+    return super.damaged(command, this.batch);
   }
 
   /**

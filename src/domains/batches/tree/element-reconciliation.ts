@@ -14,7 +14,7 @@ import { isActive, isFinal } from '../../../../runtime/vocabulary/transitions.js
 import { type Clock, timestamp } from '../../../platform/base/clock.js';
 import { type AuditDraft, component } from '../../../platform/store/audit-record.js';
 import type { Kind } from '../../../platform/store/kind.js';
-import type { Resource } from '../../../platform/store/resource.js';
+import { refOf, type Resource } from '../../../platform/store/resource.js';
 import type { Put, Store } from '../../../platform/store/store.js';
 import { barrierWord, trueNames } from '../../coordination/progress.js';
 import { Unit, type UnitStatus } from '../../plant/kind.js';
@@ -37,6 +37,8 @@ import { type StartWait, startWaitText, type Withheld } from '../start/start-wai
 
 export const BATCH_COMPONENT = component('batch-controller');
 const WAITING = 'WaitingForAllocation';
+/** Commands after which work goes on, or begins. */
+const TAKES_UP: readonly Command[] = ['Start', 'Restart', 'Resume'];
 
 const KINDS: Readonly<Record<ElementKind, Kind<never, ElementStatus>>> = {
   Procedure: Procedure as Kind<never, ElementStatus>,
@@ -171,6 +173,17 @@ export abstract class ElementReconciliation {
       at: this.at,
       correlationID,
     };
+  }
+
+  /** Why nothing of it is taken up: part of it stands as its kind begins, because its row was damaged (D-C-02). It can be held, stopped and aborted. */
+  damaged(command: Command, owner?: Resource): CommandRefusal | undefined {
+    if (!TAKES_UP.includes(command)) return undefined;
+    for (const resource of [...(owner ? [owner] : []), ...this.#elements.values()]) {
+      const fault = this.store.replacedBecause(refOf(resource));
+      if (fault !== undefined)
+        return { rule: 'stored-data', message: `${resource.kind} ${resource.metadata.name} is not stored as it was written (${fault}): it can be stopped and aborted` };
+    }
+    return undefined;
   }
 
   unit(name: string): UnitStatus | undefined {
