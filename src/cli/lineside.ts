@@ -38,6 +38,7 @@ async function start(flags: readonly string[]): Promise<void> {
   const { RescueNeeded } = await import('../appliance/rescue.js');
   const running: { appliance?: Appliance } = {};
   endOnUncaught(settings.dataDir, running);
+  const stops = stopOnSignals();
   const appliance = await startAppliance(settings, PRODUCT).catch((fault: unknown) => {
     console.error(`lineside: ${fault instanceof Error ? fault.message : String(fault)}`);
     process.exit(fault instanceof RescueNeeded ? 3 : 2);
@@ -49,10 +50,21 @@ async function start(flags: readonly string[]): Promise<void> {
   }
   console.log(`operator console  http://${settings.listen === '0.0.0.0' ? 'localhost' : settings.listen}:${appliance.port}/hmi`);
   if (appliance.commissioningCode) console.log(`commissioning code  ${appliance.commissioningCode}   (create the first administrator with it)`);
-  let stopping = false;
-  const stop = (signal: NodeJS.Signals): void => {
-    if (stopping) return;
-    stopping = true;
+  stops.reach(appliance);
+}
+
+/** A start that hangs is not waited for longer; a supervisor would wait three times as long before it kills. */
+const START_END_MS = 30_000;
+
+/**
+ * Obeys the signals from the beginning of the start: whoever asks for the end meanwhile has it in order when all parts are up, since
+ * units may be scanned and devices driven already. One signal is enough; further ones change nothing.
+ */
+function stopOnSignals(): { reach(appliance: Appliance): void } {
+  let asked: NodeJS.Signals | undefined;
+  let reached: Appliance | undefined;
+  let hanging: NodeJS.Timeout | undefined;
+  const stop = (appliance: Appliance, signal: NodeJS.Signals): void => {
     appliance.stop().then(
       () => {
         say(`lineside has stopped (${signal})`);
@@ -64,9 +76,23 @@ async function start(flags: readonly string[]): Promise<void> {
       },
     );
   };
+  const hear = (signal: NodeJS.Signals): void => {
+    if (asked) return;
+    asked = signal;
+    if (reached) return stop(reached, signal);
+    say(`lineside stops when its start is through (${signal})`);
+    hanging = setTimeout(() => process.exit(1), START_END_MS);
+  };
   // SIGHUP: the session that started it has ended; its terminal may be gone, and what is printed there must not end the stop
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, hear);
+  return {
+    reach(appliance) {
+      reached = appliance;
+      clearTimeout(hanging);
+      if (asked) stop(appliance, asked);
+    },
+  };
 }
 
 /**

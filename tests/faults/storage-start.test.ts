@@ -140,6 +140,21 @@ t.test('the end of the session that started it is a clean stop, and a stop says 
   }
 });
 
+/** Raises the signal at the moment from which the command listens to signals. */
+const raisedAtOnce = (signal: NodeJS.Signals): string =>
+  `data:text/javascript,const on = process.on; process.on = (name, call) => { on.call(process, name, call); if (name === 'SIGHUP') process.kill(process.pid, '${signal}'); return process; };`;
+
+t.test('a stop that is asked for while it starts is a clean one too, and asking again changes nothing', async (t) => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const box = await boxOf(t, { environment: DEMO, bare: true, preload: raisedAtOnce(signal) });
+    await box.launch();
+    await box.says(/stops when its start is through/);
+    t.equal(await box.end(signal), 0, signal);
+    t.match(box.output, `lineside has stopped (${signal})`);
+    t.notOk(readdirSync(box.dataDir).includes('pid'), 'nothing says that it runs');
+  }
+});
+
 t.test('a lock file that is damaged is named with the way out', async (t) => {
   const box = await boxOf(t, {});
   writeFileSync(path.join(box.dataDir, 'lock'), 'not a database'.repeat(400));
