@@ -101,7 +101,7 @@ export async function readSeries(history: BatchHistorian, { site, units, from, t
   const all: RecordedSeries[] = [];
   let count = 0;
   for (const { address, unit, dataType } of tags) {
-    const samples = await readAll<RecordedSeries['samples'][number]>((cursor) => history.tagsJson({ ...query, addresses: [address], ...cursor }), SAMPLES_MAX - count);
+    const samples = await readAll<RecordedSeries['samples'][number]>((cursor) => history.tagsJson({ ...query, unit, addresses: [address], ...cursor }), SAMPLES_MAX - count);
     count += samples.length;
     if (samples.length > 0) all.push({ address, unit, dataType, samples });
   }
