@@ -187,7 +187,7 @@ interface SocketData {
 class Front {
   readonly #options: ServerOptions;
   /** Who sends thousands of reads at once is served beside the others. */
-  readonly #reads = new SlicedWork<Exchange>(systemClock, (exchange) => this.#run(exchange));
+  readonly #reads = new SlicedWork<UwsRequest>(systemClock, (request) => this.#run(request));
   /** Requests that wait for their answer. */
   #open = 0;
   #whenIdle: (() => void) | undefined;
@@ -197,27 +197,27 @@ class Front {
   }
 
   serve(res: HttpResponse, req: HttpRequest): void {
-    const exchange = new Exchange(res, req, this.#options);
+    const request = new UwsRequest(res, req, this.#options);
     try {
-      const malformed = exchange.refuseMalformed();
-      if (malformed) return exchange.answerLater(malformed);
-      if (SAFE_METHODS.has(exchange.method) && !exchange.announcesBody) return this.#reads.give(exchange);
-      exchange.receive();
-      setImmediate(() => this.#run(exchange));
+      const malformed = request.refuseMalformed();
+      if (malformed) return request.answerLater(malformed);
+      if (SAFE_METHODS.has(request.method) && !request.announcesBody) return this.#reads.give(request);
+      request.receive();
+      setImmediate(() => this.#run(request));
     } finally {
-      exchange.defer(); // no effect once answered
+      request.defer(); // no effect once answered
     }
   }
 
-  #run(exchange: Exchange): void {
-    if (exchange.isOver) return; // cut off by what came behind it, before anything was done
+  #run(request: UwsRequest): void {
+    if (request.isOver) return; // cut off by what came behind it, before anything was done
     try {
-      const early = this.#preflight(exchange);
-      if (early) return exchange.answer(early);
-      const outcome = this.#options.pipeline.handle(exchange, exchange.correlationID);
+      const early = this.#preflight(request);
+      if (early) return request.answer(early);
+      const outcome = this.#options.pipeline.handle(request, request.correlationID);
       if (outcome instanceof Promise) {
-        exchange.defer();
-        exchange.pause();
+        request.defer();
+        request.pause();
         this.#open += 1;
         const failed = (fault: unknown): Answer => {
           this.#options.log.error({ err: fault }, 'the server met a fault of ours');
@@ -226,41 +226,41 @@ class Front {
         guardedPromise('answer of a request', () =>
           outcome
             .catch(failed)
-            .then((answer) => this.#answer(exchange, answer))
+            .then((answer) => this.#answer(request, answer))
             .finally(() => this.#close()),
         );
         return;
       }
-      if (outcome instanceof Answer) return this.#answer(exchange, outcome);
-      if (outcome.transport === 'sse') return exchange.stream(outcome.open as (wire: SseWire) => SseSession);
-      exchange.answer(answerRefusal(new Refusal('invalid', 'this route is opened with a WebSocket upgrade', { code: 'upgrade_required' })));
+      if (outcome instanceof Answer) return this.#answer(request, outcome);
+      if (outcome.transport === 'sse') return request.stream(outcome.open as (wire: SseWire) => SseSession);
+      request.answer(answerRefusal(new Refusal('invalid', 'this route is opened with a WebSocket upgrade', { code: 'upgrade_required' })));
     } catch (fault) {
       this.#options.log.error({ err: fault }, 'the server met a fault of ours');
-      exchange.answer(answerFault());
+      request.answer(answerFault());
     }
   }
 
-  #answer(exchange: Exchange, answer: Answer): void {
-    if (!(answer instanceof StreamedAnswer) || exchange.method === 'HEAD') return this.#isPackable(exchange, answer) ? this.#pack(exchange, answer) : exchange.answer(answer);
-    exchange.defer();
+  #answer(request: UwsRequest, answer: Answer): void {
+    if (!(answer instanceof StreamedAnswer) || request.method === 'HEAD') return this.#isPackable(request, answer) ? this.#pack(request, answer) : request.answer(answer);
+    request.defer();
     this.#open += 1;
-    guardedPromise('streamed answer', () => exchange.send(answer, this.#options.log).finally(() => this.#close()));
+    guardedPromise('streamed answer', () => request.send(answer, this.#options.log).finally(() => this.#close()));
   }
 
   /** Not what has an ETag: it is that of these bytes, and a client sends it back with its change. */
-  #isPackable({ method, headers }: Exchange, answer: Answer): boolean {
+  #isPackable({ method, headers }: UwsRequest, answer: Answer): boolean {
     const { status, body, mediaType } = answer;
     if (status !== 200 || method !== 'GET' || mediaType !== JSON_MEDIA_TYPE || body === undefined || body.length < PACKED_BYTES_MIN) return false;
     return answer.headers.ETag === undefined && answer.headers['Content-Encoding'] === undefined && takesGzip(headers.get('accept-encoding') ?? '');
   }
 
   /** On a thread of the library: a list of some megabytes holds nobody else up. */
-  #pack(exchange: Exchange, answer: Answer): void {
-    exchange.defer();
+  #pack(request: UwsRequest, answer: Answer): void {
+    request.defer();
     this.#open += 1;
     gzip(answer.body as string | Uint8Array, { level: PACKED_LEVEL }, (fault, packed) => {
       const headers = { ...answer.headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' };
-      exchange.answer(fault ? answer : new Answer(answer.status, packed, headers, answer.mediaType, answer.closeConnection));
+      request.answer(fault ? answer : new Answer(answer.status, packed, headers, answer.mediaType, answer.closeConnection));
       this.#close();
     });
   }
@@ -307,29 +307,29 @@ class Front {
   }
 
   #upgrade(res: HttpResponse, req: HttpRequest, context: uWS.us_socket_context_t): void {
-    const exchange = new Exchange(res, req, this.#options);
+    const request = new UwsRequest(res, req, this.#options);
     try {
-      const malformed = exchange.refuseMalformed();
-      if (malformed) return exchange.answerLater(malformed);
-      const outcome = this.#options.pipeline.handle(exchange, exchange.correlationID);
-      if (outcome instanceof Answer) return exchange.answer(outcome);
+      const malformed = request.refuseMalformed();
+      if (malformed) return request.answerLater(malformed);
+      const outcome = this.#options.pipeline.handle(request, request.correlationID);
+      if (outcome instanceof Answer) return request.answer(outcome);
       assert(!(outcome instanceof Promise) && outcome.transport === 'websocket', 'a WebSocket is opened in the turn of its request');
-      exchange.upgrade(outcome, context);
+      request.upgrade(outcome, context);
     } catch (fault) {
       this.#options.log.error({ err: fault }, 'the server met a fault of ours');
-      exchange.answer(answerFault());
+      request.answer(answerFault());
     } finally {
-      exchange.defer();
+      request.defer();
     }
   }
 
   /** OPTIONS answers 204 with `Allow` without authentication (decisions Q-ERR-03); with CORS for the origins allowed. */
-  #preflight(exchange: Exchange): Answer | undefined {
-    if (exchange.method !== 'OPTIONS') return undefined;
-    const match = this.#options.pipeline.guard.rows.match(exchange.path);
+  #preflight(request: UwsRequest): Answer | undefined {
+    if (request.method !== 'OPTIONS') return undefined;
+    const match = this.#options.pipeline.guard.rows.match(request.path);
     if (match.found !== 'target') return undefined; // the pipeline says why
     const allow = allowOf(match.target.methods);
-    if (exchange.allowedOrigin === undefined) return new Answer(204, undefined, { Allow: allow });
+    if (request.allowedOrigin === undefined) return new Answer(204, undefined, { Allow: allow });
     return new Answer(204, undefined, {
       Allow: allow,
       'Access-Control-Allow-Methods': allow,
@@ -345,8 +345,8 @@ function malformed(sentence: string): Answer {
   return new Answer(refusal.status, refusal.body, refusal.headers, refusal.mediaType, true);
 }
 
-/** One request on the wire and the one answer to it. */
-class Exchange implements Incoming {
+/** One request on the wire of uWebSockets.js, and the one answer to it; what the barriers find out about it is the Exchange. */
+class UwsRequest implements Incoming {
   readonly method: string;
   readonly path: string;
   readonly rawQuery: string;
