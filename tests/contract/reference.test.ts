@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { REFERENCE_PAGES, routesText } from '../../src/cli/reference.js';
-import { TIERS } from '../../src/platform/http/caller.js';
+import { TIERS } from '../../src/platform/http/tiers.js';
 import { environmentName, SETTINGS } from '../../src/settings.js';
 import { leading } from '../support/at.js';
 

@@ -3,7 +3,7 @@
  * decisions Q-ERR-06). A rule is one function over a row; what it returns is what was wrong.
  */
 import { randomUUID } from 'node:crypto';
-import { TIERS, type Tier } from '../../src/platform/http/caller.js';
+import { TIERS, type Tier } from '../../src/platform/http/tiers.js';
 import type { RouteColumns } from '../../src/platform/http/route.js';
 import type { Answer, Client, GatewayTest, RequestOptions } from './gateway.js';
 

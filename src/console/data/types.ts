@@ -1,8 +1,12 @@
-/** What the console reads of the bodies and frames of the gateway (contract 2; contract 3; decisions AUTH, Q-TAG-15, Q-STREAM-01, 1.7). */
+/**
+ * What the console reads of the bodies and frames of the gateway (contract 2; contract 3; decisions AUTH, Q-TAG-15, Q-STREAM-01, 1.7).
+ * What comes from a schema by its type follows it; that all other bodies have what is read of them here is held by tests/console/served.
+ */
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import type { Quality } from '../../../runtime/vocabulary/quality.js';
 import type { Command } from '../../../runtime/vocabulary/states.js';
+import type * as access from '../../domains/access/bodies.js';
 import type { ChartStatus, ExceptionStatus, TransitionState } from '../../domains/procedures/chart-status.js';
 import type { CommandRejection } from '../../domains/runs/command-rejection.js';
 import type { BatchMessage, ExecutionEvent } from '../../domains/runs/execution-log.js';
@@ -11,28 +15,9 @@ import type { BatchMessage, ExecutionEvent } from '../../domains/runs/execution-
 export type { Command, Mode, Quality };
 export type TagData = Value;
 
-export interface AuthConfig {
-  readonly authMode: 'local' | 'oidc' | 'none';
-  readonly reasonMinLength: number;
-  readonly reasonMaxLength: number;
-  readonly firstAdminRequired: boolean;
-  readonly passwordMinLength: number;
-  readonly oidc: { readonly loginPath: string } | null;
-}
-
-export interface Me {
-  readonly username: string;
-  readonly displayName: string;
-  readonly tiers: readonly string[];
-  readonly actions: readonly string[];
-  readonly mustChangePassword: boolean;
-}
-
-export interface Session {
-  readonly accessToken: string;
-  readonly expiresIn: number;
-  readonly user: Me;
-}
+export type AuthConfig = Pick<access.AuthConfig, 'authMode' | 'reasonMinLength' | 'reasonMaxLength' | 'firstAdminRequired' | 'passwordMinLength' | 'oidc'>;
+export type Me = Pick<access.Me, 'username' | 'displayName' | 'tiers' | 'actions' | 'mustChangePassword'>;
+export type Session = Pick<access.SessionBody, 'accessToken' | 'expiresIn' | 'user'>;
 
 export interface AlarmCounts {
   readonly active: number;
@@ -93,7 +78,7 @@ export interface ModuleInfo {
   readonly message: string;
   /** Name of its control program; empty when it has none. */
   readonly program: string;
-  readonly inputBindings: readonly { readonly name: string; readonly source: string }[];
+  readonly inputBindings: readonly { readonly name: string; readonly source?: string }[];
   readonly paramOverrides: readonly { readonly blockRef: string; readonly param: string; readonly value: unknown }[];
   readonly interlockBypass: { readonly active: boolean; readonly until: string; readonly by: string; readonly reason: string; readonly interlocks: readonly string[] };
 }
@@ -174,7 +159,7 @@ export interface PhaseAtWork {
   readonly state: string;
   readonly startedAt: string;
   readonly blockedBecause: string;
-  readonly activeSteps: readonly string[];
+  readonly activeSteps?: readonly string[];
 }
 
 export interface ProceduralChart {
@@ -258,7 +243,8 @@ export interface AlarmEvent {
 export interface AlarmMetrics {
   readonly activations: number;
   readonly rate: { readonly average: number; readonly peak: number; readonly floodShare: number };
-  readonly standing: { readonly active: number; readonly unacknowledged: number; readonly stale: number };
+  /** Null where it is not known what stood at the end of the window. */
+  readonly standing: { readonly active: number; readonly unacknowledged: number; readonly stale: number } | null;
   readonly chattering: { readonly count: number };
   readonly mostFrequent: { readonly alarms: readonly { readonly alarm: string; readonly activations: number; readonly share: number }[] };
   readonly bySeverity: readonly { readonly severity: string; readonly activations: number; readonly share: number }[];

@@ -61,8 +61,8 @@ function Numbers({ found }: { readonly found: AlarmMetrics }) {
         <Number label={t.metric.peak} value={String(rate.peak)} goal={`≤ ${GOALS.peak}`} missed={rate.peak > GOALS.peak} />
         <Number label={t.metric.flood} value={percent(rate.floodShare)} goal={`< ${GOALS.share * 100} %`} missed={rate.floodShare >= GOALS.share} />
         <Number label={t.metric.chattering} value={String(chattering.count)} goal={String(GOALS.chattering)} missed={chattering.count > GOALS.chattering} />
-        <Number label={t.metric.stale} value={String(standing.stale)} goal={`< ${GOALS.stale}`} missed={standing.stale >= GOALS.stale} />
-        <Number label={t.metric.standing} value={`${standing.active} / ${standing.unacknowledged}`} />
+        <Number label={t.metric.stale} value={standing ? String(standing.stale) : '–'} goal={`< ${GOALS.stale}`} missed={standing !== null && standing.stale >= GOALS.stale} />
+        <Number label={t.metric.standing} value={standing ? `${standing.active} / ${standing.unacknowledged}` : '–'} />
         <Number label={t.metric.answer} value={timeToAcknowledge.medianSeconds === null ? '–' : secondsText(timeToAcknowledge.medianSeconds)} />
         <Number label={t.metric.shelved} value={`${found.shelved.now} / ${found.shelved.events}`} />
       </ul>

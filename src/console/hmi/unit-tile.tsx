@@ -69,7 +69,7 @@ function Work({ unit }: { readonly unit: OverviewUnit }) {
 
 /** A state that the head of the tile shows already is not said twice: the room is for the path. */
 function PhaseLine({ phase, unitState }: { readonly phase: PhaseAtWork; readonly unitState: string }) {
-  const steps = phase.activeSteps;
+  const steps = phase.activeSteps ?? [];
   return (
     <p class="phase-line">
       <span class="phase-path">{phase.stepPath || phase.templateRef}</span>

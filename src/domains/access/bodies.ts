@@ -1,7 +1,7 @@
 /** What is told of accounts, sessions, lock-outs and keys, as schemas (decisions AUTH, KEY). No secret ever stands in one. */
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
-import { TIERS } from '../../platform/http/caller.js';
+import { TIERS } from '../../platform/http/tiers.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 
 export const AUTH_MODES = ['local', 'oidc', 'none'] as const;

@@ -4,7 +4,7 @@
  */
 import { invalid } from '../../platform/base/refusal.js';
 import { nearest } from '../../platform/base/nearest.js';
-import { TIERS, type Tier } from '../../platform/http/caller.js';
+import { TIERS, type Tier } from '../../platform/http/tiers.js';
 import type { RouteColumns } from '../../platform/http/route.js';
 import { isFenced } from '../../platform/http/route-table.js';
 

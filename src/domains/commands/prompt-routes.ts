@@ -24,7 +24,7 @@ const route = routesFor<ActiveStepDeps>();
 const { id, unit: engUnits, ...prompt } = PendingPrompt.entries;
 /** `unit` is that of the phase; that of the value is `engUnits`. */
 const Prompt = v.strictObject({ id, phase: v.string(), unit: v.string(), batch: v.string(), batchID: v.string(), ...prompt, engUnits, ageSeconds: v.number() });
-type Prompt = ToldBy<typeof Prompt>;
+export type Prompt = ToldBy<typeof Prompt>;
 
 const PromptAnswer = v.strictObject({
   ok: v.literal(true),

@@ -6,7 +6,8 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { conflict } from '../../platform/base/refusal.js';
-import { type Caller, type Tier, TIERS } from '../../platform/http/caller.js';
+import type { Caller } from '../../platform/http/caller.js';
+import { type Tier, TIERS } from '../../platform/http/tiers.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { Resource } from '../../platform/store/resource.js';
 

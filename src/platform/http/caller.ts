@@ -2,10 +2,6 @@
 import type { Deadline, Stopwatch } from '../base/elapsed.js';
 import type { Actor } from '../store/audit-record.js';
 
-/** Cumulative, low to high. */
-export const TIERS = ['read', 'operate', 'operate-lead', 'engineer', 'supervise', 'admin'] as const;
-export type Tier = (typeof TIERS)[number];
-
 export interface Caller {
   readonly kind: 'human' | 'apiKey';
   readonly accountId: string;

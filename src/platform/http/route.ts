@@ -5,7 +5,8 @@
  */
 import type { GenericSchema, InferOutput, ObjectEntries, StrictObjectSchema } from 'valibot';
 import type { AuditAction, AuditDraft, AuditTarget } from '../store/audit-record.js';
-import type { Caller, Tier } from './caller.js';
+import type { Caller } from './caller.js';
+import type { Tier } from './tiers.js';
 import type { Format } from './negotiate.js';
 import type { ToldBy } from './replies.js';
 import type { Served } from './sent-back.js';

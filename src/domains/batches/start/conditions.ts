@@ -6,7 +6,7 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../../platform/base/schema-names.js';
 import { conflict } from '../../../platform/base/refusal.js';
-import { TIERS } from '../../../platform/http/caller.js';
+import { TIERS } from '../../../platform/http/tiers.js';
 import type { ToldBy } from '../../../platform/http/replies.js';
 
 /** Of a Restart (restart-check.ts). */
