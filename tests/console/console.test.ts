@@ -147,6 +147,9 @@ t.test('the operator console', { timeout: SUITE_MS_MAX }, async (t) => {
     await isLocked(page, 'command-Hold'); // only what the gateway calls valid can be touched
     await says(page.getByTestId('blocked'), /waits for an operator/);
     await page.getByTestId('command-Start').click();
+    await page.getByTestId('command-dialog').getByText('The gateway sees no obstacle').waitFor();
+    t.equal(await page.getByTestId('start-stops').count(), 0, 'a warning keeps no batch from its Start');
+    await says(page.getByTestId('departures'), /The batch starts with this.*a fault of ag101 raises no alarm/);
     await page.getByTestId('command-send').click();
     await state(page, 'Running').waitFor();
     await page.getByTestId('work-rx101').getByText('SHIFT-1').waitFor();
@@ -182,7 +185,10 @@ t.test('the operator console', { timeout: SUITE_MS_MAX }, async (t) => {
     await batch(admin, 'SHIFT-2');
     await page.getByTestId('batch-SHIFT-2').click();
     await page.getByTestId('command-Start').click();
-    await page.getByTestId('command-dialog').getByText('Start would be rejected now').waitFor();
+    await says(page.getByTestId('start-stops').filter({ hasNotText: 'raises no alarm' }), /would be rejected now/, 'what rejects it stands apart from what it only warns of');
+    t.equal((await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'tic101', mode: 'Manual' })).status, 200);
+    await says(page.getByTestId('departures'), /starts with this.*TIC101 is in Manual/, 'a controller that people have taken is named before the next batch takes its unit');
+    t.equal((await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'tic101', mode: 'Automatic' })).status, 200);
     await page.getByTestId('command-send').click();
     await says(page.getByTestId('rejection'), /Start( by [^:]*)? was rejected/, 'the verdict of the controller reaches the screen');
     t.strictSame(await seriousViolations(page), [], 'hmi in light');

@@ -37,7 +37,7 @@ const LOTS = [
 ];
 
 /** An alarm that is there from the start: the vessel is empty. */
-async function lowLevelAlarm(admin: ApiClient, severity: string): Promise<void> {
+async function lowLevelAlarm(admin: ApiClient, severity: string, name = 'li101-low', message = 'Reactor is empty'): Promise<void> {
   const definition = {
     sourceKind: 'ControlModule',
     sourceName: 'li101',
@@ -49,7 +49,7 @@ async function lowLevelAlarm(admin: ApiClient, severity: string): Promise<void> 
     priority: 600,
     enabled: true,
   };
-  const answer = await admin.post(`${SITE}/alarmdefinitions`, { ...definition, name: 'li101-low', message: 'Reactor is empty' });
+  const answer = await admin.post(`${SITE}/alarmdefinitions`, { ...definition, name, message });
   if (answer.status !== 201) throw new Error(answer.text);
 }
 
@@ -198,6 +198,16 @@ t.test('the views of the console', { timeout: SUITE_MS_MAX }, async (t) => {
     await page.getByTestId('alarm-tab-metrics').click();
     await page.locator('[data-testid="alarm-metrics"]:not([data-activations="0"])').getByText('li101-low').waitFor();
     t.strictSame(await flawsOf(page, 'alarm-metrics'), []);
+  });
+
+  await t.test('contract 2, Alarm: an alarm that has cleared is told apart in the banner while it waits for its acknowledgement', async () => {
+    await lowLevelAlarm(admin, 'Critical', 'li101-lowest', 'Level is lowest');
+    await says(page.getByTestId('alarm-banner').filter({ hasNotText: 'cleared' }), /Level is lowest/);
+    const { status, text } = await admin.put(`${SITE}/alarmdefinitions/li101-lowest`, { threshold: '-50' });
+    if (status !== 200) throw new Error(text);
+    await says(page.getByTestId('alarm-banner'), /Level is lowest\s*cleared, unacknowledged/);
+    await admin.post(`${SITE}/alarms/li101-lowest-1/acknowledge`, {});
+    await page.getByTestId('alarm-banner').filter({ hasNotText: 'Level is lowest' }).waitFor();
   });
 
   await t.test('unit: the why of an interlock is read, a setpoint is written after a question, and the curve follows it', async (t) => {

@@ -91,8 +91,19 @@ export interface PreflightCheck {
   readonly liftedBy?: { readonly action: string };
 }
 
-export async function preflight(name: string, command: 'Start' | 'Restart' = 'Start'): Promise<readonly PreflightCheck[]> {
-  if (!can('batch:preflight')) return [];
-  const answer = await post<{ readonly checks: readonly PreflightCheck[] }>(`/api/v1/sites/${encodeURIComponent(site.peek())}/batches/preflight`, { batch: name, command });
-  return answer.checks.filter(({ ok }) => !ok);
+/** What the gateway says of a command before it is sent. */
+export interface Preflight {
+  readonly problems: readonly PreflightCheck[];
+  /** Units that a Start would take. */
+  readonly units: readonly string[];
+}
+
+interface PreflightAnswer {
+  readonly checks: readonly PreflightCheck[];
+  readonly allocations?: readonly { readonly unit: string }[];
+}
+
+export async function preflight(name: string, command: 'Start' | 'Restart'): Promise<Preflight> {
+  const { checks, allocations = [] } = await post<PreflightAnswer>(`/api/v1/sites/${encodeURIComponent(site.peek())}/batches/preflight`, { batch: name, command });
+  return { problems: checks.filter(({ ok }) => !ok), units: allocations.map(({ unit }) => unit) };
 }

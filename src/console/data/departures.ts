@@ -22,14 +22,20 @@ export function departure(module: ModuleInfo | undefined, value: TagValue, targe
   return t.deviates(`${off > 0 ? '+' : ''}${numberText(off, span)}`);
 }
 
-/** Each sentence names a module: for the question before a Restart. @param told modules of which more is said already. */
-export function departuresOf(units: readonly string[], told: ReadonlySet<string>): string[] {
+/** What people have taken into their hands, a sentence for each module: for the question before a Start. @param told modules of which more is said already. */
+export function takenOver(units: readonly string[], told: ReadonlySet<string>): string[] {
   const found: string[] = [];
   for (const module of modules.value.values()) {
     if (!units.includes(module.unit)) continue;
     if (module.mode !== 'Automatic' && !told.has(module.name)) found.push(t.moduleInMode(module.name.toUpperCase(), word(module.mode)));
     if (module.interlockBypass.active) found.push(t.bypassMarks(module.name.toUpperCase()));
   }
+  return found.sort();
+}
+
+/** With the values that are far from their set-points, which a Start sets anew: for the question before a Restart. */
+export function departuresOf(units: readonly string[], told: ReadonlySet<string>): string[] {
+  const found = takenOver(units, told);
   for (const unit of units) {
     for (const { tag, setpoint, range, module } of keyTags.value.get(unit)?.measurements ?? []) {
       const info = modules.value.get(module);

@@ -1,7 +1,7 @@
-/** The worst alarm is always in sight, the others one touch away. Shape and word carry the severity too, not only colour. */
+/** The worst alarm is always in sight, the others one touch away. Shape and word carry the severity too, not only colour, and one that only waits for its acknowledgement says so. */
 import { alarms, stale } from '../data/plant.js';
 import { addressOf } from '../data/view.js';
-import { t } from '../common/strings.js';
+import { t, word } from '../common/strings.js';
 import { momentText } from '../common/text.js';
 import { annunciated, isUnacknowledged, SeverityMark, sourceName } from './alarm.js';
 
@@ -14,6 +14,7 @@ export function AlarmBanner() {
         <>
           <SeverityMark severity={worst.severity} />
           <strong class="banner-text">{worst.message || worst.name}</strong>
+          {worst.state.startsWith('Cleared') && <span class="banner-cleared">{word(worst.state)}</span>}
           <span class="banner-source">{(worst.unit || sourceName(worst)).toUpperCase()}</span>
           <span class="number">{momentText(worst.activatedAt)}</span>
           <span class="banner-count" role="status">

@@ -1,19 +1,19 @@
 /** One question before each command: the reason where policy asks for it, the pre-flight before a Start. */
 import { useEffect, useState } from 'preact/hooks';
-import { command as send, type PreflightCheck, preflight } from '../data/batch.js';
-import { departuresOf } from '../data/departures.js';
+import { command as send, type Preflight, type PreflightCheck, preflight } from '../data/batch.js';
+import { departuresOf, takenOver } from '../data/departures.js';
 import { modules } from '../data/plant.js';
 import { config } from '../data/session.js';
 import { needsReason } from '../data/states.js';
 import type { BatchDetail, Command } from '../data/types.js';
 import { Dialog } from '../common/dialog.js';
 import { Fault } from '../common/fault.js';
+import { faultText } from '../common/fault-text.js';
 import { ReasonField, reasonLength } from '../common/reason-field.js';
 import { t, word } from '../common/strings.js';
 import { useSend } from '../common/use-send.js';
 
 const NONE: ReadonlySet<string> = new Set();
-const GOES_ON: readonly Command[] = ['Start', 'Restart', 'Resume'];
 
 export interface CommandDialogProps {
   readonly batch: BatchDetail;
@@ -43,7 +43,8 @@ export function CommandDialog({ batch, command, onClose }: CommandDialogProps) {
         ) : (
           <ReasonField value={reason} onInput={setReason} lengthMin={lengthMin} lengthMax={config.value?.reasonMaxLength ?? 1024} suggestions={t.commonReasons} />
         )}
-        {command === 'Restart' ? <RestartChecks batch={batch} /> : GOES_ON.includes(command) && <Departures units={batch.units} />}
+        {command === 'Restart' && <RestartChecks batch={batch} />}
+        {command === 'Resume' && <Departures units={batch.units} />}
         <div class="dialog-actions">
           <button type="button" class="button" onClick={onClose} data-testid="command-cancel">
             {t.cancel}
@@ -57,14 +58,13 @@ export function CommandDialog({ batch, command, onClose }: CommandDialogProps) {
   );
 }
 
-/** What the batch goes on with, although the recipe does not want it so. */
-function Departures({ units, told = [], except = NONE }: { readonly units: readonly string[]; readonly told?: readonly PreflightCheck[]; readonly except?: ReadonlySet<string> }) {
-  const found = [...told.map(({ message }) => message), ...departuresOf(units, new Set([...except, ...modesOf(told)]))];
+/** What a command goes on with, although the recipe does not want it so. */
+function GoesOnWith({ title, found }: { readonly title: string; readonly found: readonly string[] }) {
   if (found.length === 0) return null;
   return (
     <div class="warning" data-testid="departures">
       <p>
-        <strong>{t.goesOnWith}</strong>
+        <strong>{title}</strong>
       </p>
       <ul>
         {found.map((text) => (
@@ -75,60 +75,86 @@ function Departures({ units, told = [], except = NONE }: { readonly units: reado
   );
 }
 
+/** What stands against a command. */
+function Stops({ title, stops, testid }: { readonly title: string; readonly stops: readonly PreflightCheck[]; readonly testid: string }) {
+  if (stops.length === 0) return null;
+  return (
+    <div class="warning" data-testid={testid}>
+      <p>
+        <strong>{title}</strong>
+      </p>
+      <ul>
+        {stops.map(({ message, liftedBy }) => (
+          <li key={message}>
+            {message} {liftedBy && <span class="hint">{liftedBy.action}</span>}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Departures({ units, told = [], except = NONE }: { readonly units: readonly string[]; readonly told?: readonly PreflightCheck[]; readonly except?: ReadonlySet<string> }) {
+  return <GoesOnWith title={t.goesOnWith} found={[...told.map(({ message }) => message), ...departuresOf(units, new Set([...except, ...modesOf(told)]))]} />;
+}
+
 /** Modules whose mode is told by the gateway. */
 function modesOf(told: readonly PreflightCheck[]): string[] {
   return told.filter(({ check }) => check === 'modes').map(({ element }) => element);
 }
 
+const isStop = ({ severity }: PreflightCheck): boolean => severity === 'error';
+const isWarning = ({ severity }: PreflightCheck): boolean => severity === 'warning';
+
+/** Why the gateway could not be asked, in words; null while it is asked. */
+function usePreflight(batch: string, command: 'Start' | 'Restart', again = ''): Preflight | string | null {
+  const [found, setFound] = useState<Preflight | string | null>(null);
+  useEffect(() => {
+    preflight(batch, command).then(setFound, (fault: unknown) => setFound(faultText(fault)));
+  }, [batch, again]);
+  return found;
+}
+
 /** What would hold the batch again at once is told apart from what it goes on with. */
 function RestartChecks({ batch: { name, units } }: { readonly batch: BatchDetail }) {
-  const [problems, setProblems] = useState<readonly PreflightCheck[] | null>(null);
   // whoever puts a module right while it is asked sees that
   const modes = [...modules.value.values()].map(({ name: module, mode }) => `${module} ${mode}`).join();
-  useEffect(() => {
-    preflight(name, 'Restart').then(setProblems, () => setProblems([]));
-  }, [name, modes]);
-  if (problems === null) return <p class="hint">{t.startChecking}</p>;
-  const stops = problems.filter(({ severity }) => severity === 'error');
+  const found = usePreflight(name, 'Restart', modes);
+  if (found === null) return <p class="hint">{t.startChecking}</p>;
+  if (typeof found === 'string') return <Unknown why={found} />;
+  const stops = found.problems.filter(isStop);
   return (
     <>
-      {stops.length > 0 && (
-        <div class="warning" data-testid="restart-stops">
-          <p>
-            <strong>{t.restartStops}</strong>
-          </p>
-          <ul>
-            {stops.map(({ message, liftedBy }) => (
-              <li key={message}>
-                {message} {liftedBy && <span class="hint">{liftedBy.action}</span>}
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-      <Departures units={units} told={problems.filter((problem) => problem.severity === 'warning')} except={new Set(modesOf(stops))} />
+      <Stops title={t.restartStops} stops={stops} testid="restart-stops" />
+      <Departures units={units} told={found.problems.filter(isWarning)} except={new Set(modesOf(stops))} />
     </>
   );
 }
 
-/** What the gateway would reject now; the Start stays possible, since the controller judges it later. */
+/**
+ * What the gateway would reject now; the Start stays possible, since the controller judges it later. What it warns of, and what people
+ * have in their hands on the units that the batch would take, keeps it from nothing and is told apart.
+ */
 function StartChecks({ batch }: { readonly batch: string }) {
-  const [problems, setProblems] = useState<readonly PreflightCheck[] | null>(null);
-  useEffect(() => {
-    preflight(batch).then(setProblems, () => setProblems([]));
-  }, [batch]);
-  if (problems === null) return <p class="hint">{t.startChecking}</p>;
-  if (problems.length === 0) return <p class="note">{t.startChecks}</p>;
+  const found = usePreflight(batch, 'Start');
+  if (found === null) return <p class="hint">{t.startChecking}</p>;
+  if (typeof found === 'string') return <Unknown why={found} />;
+  const stops = found.problems.filter(isStop);
+  const warnings = [...new Set([...found.problems.filter(isWarning).map(({ message }) => message), ...takenOver(found.units, NONE)])];
   return (
-    <div class="warning">
-      <p>
-        <strong>{t.startProblems}</strong>
-      </p>
-      <ul>
-        {problems.map((problem) => (
-          <li key={problem.check}>{problem.message}</li>
-        ))}
-      </ul>
-    </div>
+    <>
+      <Stops title={t.startProblems} stops={stops} testid="start-stops" />
+      {stops.length === 0 && <p class="note">{t.startChecks}</p>}
+      <GoesOnWith title={t.startsWith} found={warnings} />
+    </>
+  );
+}
+
+/** Nobody takes a question that failed for an answer that nothing is in the way. */
+function Unknown({ why }: { readonly why: string }) {
+  return (
+    <p class="warning" data-testid="checks-unknown">
+      {t.checksUnknown} {why}
+    </p>
   );
 }
