@@ -9,6 +9,7 @@ import path from 'node:path';
 import * as v from 'valibot';
 import { parse } from 'yaml';
 import { DataFileFault, isThere, readDataFile } from './platform/base/data-file.js';
+import { nearest } from './platform/base/nearest.js';
 import {
   addressRanges,
   bytes,
@@ -327,6 +328,16 @@ export function showSettings(settings: Settings): Record<string, unknown> {
   return report;
 }
 
+/** Most settings have no flag: whoever tries one is told where it is set. */
+function insteadOfFlag(name: string, flags: readonly string[]): string {
+  const word = name.replaceAll('-', '');
+  const meant = ROWS.find(([, { key }]) => [key.split('.').at(-1), key.replaceAll('.', '')].some((part) => part?.toLowerCase() === word))?.[1];
+  if (meant?.flag !== undefined) return `; the flag of ${meant.key} is --${meant.flag}`;
+  if (meant) return `: ${meant.key} is set in the configuration file, or as ${environmentName(meant.key)} in the environment`;
+  const near = nearest(name, flags);
+  return `${near === undefined ? '' : `; the nearest known one is --${near}`}; lineside start --help lists flags and settings`;
+}
+
 function readFlags(argv: readonly string[]): Map<string, string> {
   const withValue = new Set<string>([...PLAIN_FLAGS.filter((name) => !isSwitch(name)), ...ROWS.flatMap(([, setting]) => setting.flag ?? [])]);
   const flags = new Map<string, string>();
@@ -335,7 +346,7 @@ function readFlags(argv: readonly string[]): Map<string, string> {
     const [, name, inline] = /^--([a-z-]+)(?:=(.*))?$/.exec(argument) ?? [];
     if (name === undefined) throw new SettingsError(argument, `unexpected argument ${argument}`);
     if (isSwitch(name) && inline === undefined) flags.set(name, 'true');
-    else if (!withValue.has(name)) throw new SettingsError(`--${name}`, `unknown flag --${name}`);
+    else if (!withValue.has(name)) throw new SettingsError(`--${name}`, `unknown flag --${name}${insteadOfFlag(name, [...withValue])}`);
     else {
       const value = inline ?? rest.next().value;
       if (value === undefined) throw new SettingsError(`--${name}`, `flag --${name} needs a value`);

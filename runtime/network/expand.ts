@@ -151,7 +151,10 @@ function addBlock(work: Work, spec: BlockSpec, place: Place): Member | undefined
   }
   const composite = work.composites.get(spec.type);
   if (composite) return addComposite(work, spec, composite, place);
-  work.problems.push({ path: `${place.path}.type`, message: `block ${place.prefix}${spec.name}: there is no block type ${spec.type}` });
+  work.problems.push({
+    path: `${place.path}.type`,
+    message: `block ${place.prefix}${spec.name}: there is no block type ${spec.type}; GET /api/v1/blocktypes lists those there are`,
+  });
   return undefined;
 }
 

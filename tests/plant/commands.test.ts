@@ -62,6 +62,12 @@ t.test('CMD-01, CMD-02, CMD-06, CMD-08, CMD-14: only a Batch and ad-hoc roots ta
   t.match(await send({ kind: 'Unit', name: 'rx101', command: 'Start' }), { status: 400, body: { code: 'wrong_command_target', commandInstead: null } });
   t.match(await send({ kind: 'Batch', name: 'nobody', command: 'Start' }), { status: 404 });
   t.match(await send({ kind: 'Batch', name: (await plant.batch(name)).batchID.toLowerCase(), command: 'Start' }), { status: 404 }, 'CMD-07: the resource name, not the batchID');
+  const { batchID } = await plant.batch(name);
+  t.match(
+    await send({ kind: 'Batch', name: batchID, command: 'Start' }),
+    { status: 404, body: { code: 'not_found', field: 'name', batch: name } },
+    'who sends the batchID is told the name',
+  );
   t.match(await plant.api.post('/api/v1/sites/nowhere/command', { kind: 'Batch', name, command: 'Start' }), { status: 404 });
   t.match(await send({ kind: 'Batch', name }), { status: 400 });
   t.match(await send({ kind: 'Batch', name, command: 'Start', because: 'x' }), { status: 400 });

@@ -225,7 +225,7 @@ function readReason(command: Command, reason: string | undefined, lengthMin: num
 function findTarget(store: Store, site: string, kind: string, name: string): Resource {
   switch (kind) {
     case 'Batch':
-      return store.get(Batch, site, name) ?? gone(kind, name);
+      return store.get(Batch, site, name) ?? noBatch(store, site, name);
     case 'Phase':
       return owned(store, kind, (store.get(Phase, site, name) as Element | undefined) ?? gone(kind, name));
     case 'Operation':
@@ -267,6 +267,13 @@ function owned(store: Store, kind: string, element: Element): Resource {
 function notCommandable(kind: string, instead: { readonly kind: string; readonly name: string } | null): Refusal {
   const what = instead ? `${instead.kind} ${instead.name}` : 'the Batch or the root of the ad-hoc execution';
   return new Refusal('invalid', `kind ${kind} cannot be commanded; command ${what} instead`, { code: 'wrong_command_target', commandInstead: instead });
+}
+
+/** People know a batch by its batchID; its name is made by the gateway (contract 2, Command rules). */
+function noBatch(store: Store, site: string, name: string): never {
+  const meant = store.list(Batch, site).find(({ spec }) => spec.batchID === name)?.metadata.name;
+  if (meant === undefined) return gone('Batch', name);
+  throw new Refusal('missing', `Batch ${name} does not exist; ${name} is the batchID of Batch ${meant}: command that name`, { code: 'not_found', field: 'name', batch: meant });
 }
 
 function gone(kind: string, name: string): never {

@@ -22,6 +22,8 @@ export interface LogQuery {
 export function readLogQuery(query: Query<LogParameter>, limitMax = LIMIT_MAX): LogQuery {
   const fromMs = readTime(query, 'from');
   const toMs = readTime(query, 'to');
+  // an empty list would be read as: nothing has happened
+  if (fromMs !== undefined && toMs !== undefined && fromMs > toMs) throw invalid('invalid_query', 'from', 'from must not be later than to');
   const cursor = query.get('cursor');
   return {
     ...(fromMs === undefined ? {} : { fromMs }),

@@ -31,8 +31,11 @@ export class RouteTable {
     }
   }
 
+  /** A page is meant also with a slash behind it, as people type addresses; the interface knows no such address. */
   match(path: string): Match {
-    return this.#router.match(path);
+    const match = this.#router.match(path);
+    if (match.found !== 'nothing' || !path.endsWith('/') || path.startsWith('/api/')) return match;
+    return this.#router.match(path.slice(0, -1));
   }
 
   factsOf(bound: BoundRoute): RowFacts {

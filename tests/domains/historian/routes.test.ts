@@ -98,6 +98,7 @@ t.test('ROUTE-02, 8.9 tags: values by site, unit, address and time, and aggregat
     [89.5, 29.5],
   );
   for (const [query, field] of [
+    ['from=2026-01-31T10:00:00Z&to=2026-01-31T09:00:00Z', 'from'],
     ['limit=10001', 'limit'],
     ['aggregate=median', 'aggregate'],
     ['interval=soon', 'interval'],

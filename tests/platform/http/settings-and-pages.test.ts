@@ -72,7 +72,10 @@ t.test('D-CFG: an unknown key, a bad value or an unreadable file is refused by n
   t.match(refused([], { LINESIDE_GATEWAY__NOPE: '1' }), 'unknown environment variable LINESIDE_GATEWAY__NOPE');
   t.match(refused([], { REASON_MIN_LENGTH: '0' }), 'REASON_MIN_LENGTH (gateway.policy.reasonMinLength) must be a whole number from 1 to 1024');
   t.match(refused(['--auth-mode', 'open'], {}), '--auth-mode (auth.mode) must be local or oidc or none');
-  t.match(refused(['--nope'], {}), 'unknown flag --nope');
+  t.equal(refused(['--nope'], {}), 'unknown flag --nope; lineside start --help lists flags and settings');
+  t.equal(refused(['--data-dri', 'x'], {}), 'unknown flag --data-dri; the nearest known one is --data-dir; lineside start --help lists flags and settings');
+  t.equal(refused(['--http-port', '1'], {}), 'unknown flag --http-port: gateway.httpPort is set in the configuration file, or as LINESIDE_GATEWAY__HTTPPORT in the environment');
+  t.match(refused(['--gateway-policy-reason-min-length', '1'], {}), 'the flag of gateway.policy.reasonMinLength is --reason-min-length');
   t.match(refused(['--config', '/no/such/file'], {}), 'does not exist');
   t.match(refused([], {}, 'gateway.tls.certFile: /c.pem\n'), 'given together');
   t.match(refused(['--auth-mode', 'oidc'], {}, 'auth.oidc.issuer: https://id.example\nauth.oidc.clientId: lineside\n'), 'signs in with its own accounts only');
@@ -141,6 +144,9 @@ t.test('GEN-04, GEN-05, GEN-06, D-ERR-05: pages are static, guarded by CSP and n
   });
   t.equal((await test.request('GET', '/hmi', { headers: { 'If-None-Match': String(hmi.headers.etag) } })).status, 304);
   t.match((await test.request('GET', '/login')).text, /login/);
+  t.match(await test.request('GET', '/hmi/'), { status: 200, text: /hmi/ }, 'also with a slash behind it');
+  t.match(await test.request('GET', '/login/?redirect=%2Fhmi'), { status: 200, text: /login/ });
+  for (const nowhere of ['/hmi//', '/nowhere/', '/api/v1/version/']) t.equal((await test.request('GET', nowhere)).status, 404, nowhere);
   t.match(await test.request('GET', '/assets/main-abc.js'), { status: 200, headers: { 'content-type': /javascript/, 'cache-control': /immutable/ } });
   const large = (accepted: string) => test.request('GET', '/assets/large-abc.js', { headers: { 'Accept-Encoding': accepted } });
   t.match(await large('br, gzip;q=0.8'), { status: 200, headers: { 'content-encoding': 'gzip', vary: 'Accept-Encoding', etag: /-gzip"$/ } }, 'compressed for who takes it');

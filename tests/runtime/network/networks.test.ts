@@ -498,7 +498,7 @@ t.test('PROG-14: a network that cannot be loaded is in Error and its tags are Ba
     }),
   );
   t.match(unit.set.reports(), [
-    { network: 'x', state: 'Error', message: 'block b: there is no block type NOPE' },
+    { network: 'x', state: 'Error', message: 'block b: there is no block type NOPE; GET /api/v1/blocktypes lists those there are' },
     { network: 'y', state: 'Running' },
   ]);
   unit.scan();
