@@ -7,14 +7,14 @@ import { parseModbusAddress } from './modbus/address.js';
 import { PROTOCOL_DESCRIPTIONS, type Protocol } from './protocols.js';
 import { optionProblems, type OptionValue, resolveOptions } from './options.js';
 import { BEHAVIOR_TYPES } from './simulation/behavior-types.js';
-import { EXPRESSION_FUNCTIONS, EXPRESSION_VARIABLES } from './simulation/expression-parser.js';
+import { EXPRESSION_FUNCTIONS, EXPRESSION_VARIABLES, type FunctionName } from './simulation/expression-parser.js';
 import { FAULT_TRIGGER_MODES, FAULT_TYPES } from './simulation/faults.js';
 import { ownershipPoint as readOwnershipPoint } from './ownership.js';
 import type { ParamSpec } from './simulation/params.js';
 import { exactValue } from './values.js';
 import type { Value } from '../vocabulary/data-types.js';
 
-export type { ChannelType, Direction, OptionValue, ParamSpec, Protocol };
+export type { ChannelType, Direction, FunctionName, OptionValue, ParamSpec, Protocol };
 export type { OptionSpec } from './options.js';
 export { parseExpression } from './simulation/expression-parser.js';
 export { checkBehavior, checkFault, type SimulationProblem, simulationProblems } from './simulation/checks.js';
@@ -23,10 +23,16 @@ export { type ParamProblem, SIMULATED_ADDRESS } from './simulation/params.js';
 
 export const PROTOCOLS: readonly Protocol[] = PROTOCOL_DESCRIPTIONS.map(({ protocol }) => protocol);
 
-/** Name and params of every simulation behaviour (decisions 6.2) and fault (6.3). */
-export const SIMULATION_BEHAVIORS: readonly { readonly type: string; readonly params: readonly ParamSpec[] }[] = BEHAVIOR_TYPES.map(({ type, params }) => ({ type, params }));
-export const SIMULATION_FAULTS: readonly { readonly type: string; readonly params: readonly ParamSpec[] }[] = FAULT_TYPES.map(({ type, params }) => ({ type, params }));
-export const SIMULATION_EXPRESSIONS = { functions: Object.keys(EXPRESSION_FUNCTIONS), variables: EXPRESSION_VARIABLES };
+/** A simulation behaviour (decisions 6.2) or fault (6.3): its name, its params, and what it makes of them. */
+export interface SimulationType {
+  readonly type: string;
+  readonly meaning: string;
+  readonly params: readonly ParamSpec[];
+}
+
+export const SIMULATION_BEHAVIORS: readonly SimulationType[] = BEHAVIOR_TYPES.map(({ type, meaning, params }) => ({ type, meaning, params }));
+export const SIMULATION_FAULTS: readonly SimulationType[] = FAULT_TYPES.map(({ type, meaning, params }) => ({ type, meaning, params }));
+export const SIMULATION_EXPRESSIONS = { functions: Object.keys(EXPRESSION_FUNCTIONS) as FunctionName[], variables: EXPRESSION_VARIABLES };
 export const TRIGGER_MODES = FAULT_TRIGGER_MODES;
 
 export function protocolDescription(protocol: string): DriverDescription | undefined {

@@ -8,6 +8,7 @@ import type { RouteColumns } from '../platform/http/route.js';
 import { printRoutes } from '../platform/http/route-table.js';
 import { describeSettings, type SettingWords } from '../settings.js';
 import { blocksText } from './block-reference.js';
+import { simulationText } from './simulation-reference.js';
 
 /** Every row that is served, without what it works on. */
 export function everyRow(): readonly RouteColumns[] {
@@ -47,4 +48,9 @@ function code(text: string): string {
 }
 
 /** File below `docs/reference` -> its text. */
-export const REFERENCE_PAGES: Readonly<Record<string, () => string>> = { 'routes.txt': routesText, 'settings.md': settingsText, 'blocks.md': blocksText };
+export const REFERENCE_PAGES: Readonly<Record<string, () => string>> = {
+  'routes.txt': routesText,
+  'settings.md': settingsText,
+  'blocks.md': blocksText,
+  'simulation.md': simulationText,
+};

@@ -11,6 +11,8 @@ export type BehaviorStep = (context: StepContext) => number;
 
 export interface BehaviorType<State = unknown> {
   readonly type: string;
+  /** For the reference page: how the value follows from the params. */
+  readonly meaning: string;
   readonly params: readonly ParamSpec[];
   start(params: Params): State;
   bind(params: Params, state: State): BehaviorStep;

@@ -18,6 +18,8 @@ export interface FaultState {
 
 export interface FaultType {
   readonly type: string;
+  /** For the reference page. */
+  readonly meaning: string;
   readonly params: readonly ParamSpec[];
   apply(sample: FaultySample, params: Params, seconds: number, state: FaultState): void;
 }
@@ -25,6 +27,7 @@ export interface FaultType {
 export const FAULT_TYPES: readonly FaultType[] = [
   {
     type: 'QualityBad',
+    meaning: 'The quality is Bad',
     params: [],
     apply(sample) {
       sample.quality = QUALITY.Bad;
@@ -32,6 +35,7 @@ export const FAULT_TYPES: readonly FaultType[] = [
   },
   {
     type: 'SensorDrift',
+    meaning: 'The value drifts by `rate` a second, by at most `max` (0: without end)',
     params: [
       { name: 'rate', type: 'number', default: 0.1 },
       { name: 'max', type: 'number', default: 0, min: 0 },
@@ -45,6 +49,7 @@ export const FAULT_TYPES: readonly FaultType[] = [
   },
   {
     type: 'StuckValue',
+    meaning: 'The value stands still, or at `value`; its time too, and its quality is Good',
     params: [{ name: 'value', type: 'number' }],
     apply(sample, params, _seconds, state) {
       state.held ??= { value: params.has('value') ? params.number('value') : sample.value, atMs: sample.atMs };
@@ -55,6 +60,7 @@ export const FAULT_TYPES: readonly FaultType[] = [
   },
   {
     type: 'WireBreak',
+    meaning: 'The value is `value` and its quality Bad',
     params: [{ name: 'value', type: 'number', default: 0 }],
     apply(sample, params) {
       sample.value = params.number('value');
@@ -63,6 +69,7 @@ export const FAULT_TYPES: readonly FaultType[] = [
   },
   {
     type: 'Oscillation',
+    meaning: 'A sine of `amplitude` and `period` is added',
     params: [
       { name: 'amplitude', type: 'number', default: 1 },
       { name: 'period', type: 'duration', default: '5s', positive: true },

@@ -4,6 +4,7 @@ import { inPulse } from '../expression.js';
 /** ((t - delay) mod period) < dutyCycle * period; before the delay FALSE; then XOR invert (decisions 6.2). */
 export const digitalPulse: BehaviorType<null> = {
   type: 'DigitalPulse',
+  meaning: 'TRUE for the first `dutyCycle` of each `period`, from `delay` on; `invert` exchanges both',
   params: [
     { name: 'period', type: 'duration', default: '10s', positive: true },
     { name: 'dutyCycle', type: 'number', default: 0.5, min: 0, max: 1 },

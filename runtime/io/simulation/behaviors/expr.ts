@@ -11,6 +11,7 @@ interface ExprState {
 /** A formula over the channels of the previous tick, limited to engMin..engMax (decisions 6.2, 6.4). */
 export const expr: BehaviorType<ExprState> = {
   type: 'Expr',
+  meaning: 'The formula `expr`, limited to `engMin` and `engMax` where they are given',
   params: [{ name: 'expr', type: 'expression', required: true }, { name: 'engMin', type: 'number' }, { name: 'engMax', type: 'number' }, INITIAL],
   start: () => ({ names: [], sites: [] }),
   bind(params, state) {

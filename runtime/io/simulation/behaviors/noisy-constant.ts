@@ -3,6 +3,7 @@ import { type BehaviorType, INITIAL, NOISE, withNoise } from '../behavior.js';
 /** value + noise * u (decisions 6.2). */
 export const noisyConstant: BehaviorType<null> = {
   type: 'NoisyConstant',
+  meaning: '`value`, with noise',
   params: [{ name: 'value', type: 'number', default: 0 }, NOISE, INITIAL],
   start: () => null,
   bind(params) {

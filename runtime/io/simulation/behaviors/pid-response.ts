@@ -9,6 +9,7 @@ interface ResponseState {
 /** First-order process with dead time: y += (gain * output(t - deadTime) + bias - y) * (1 - exp(-dt/tau)) (decisions 6.2). */
 export const pidResponse: BehaviorType<ResponseState> = {
   type: 'PIDResponse',
+  meaning: 'A process of first order that follows the channel `output`: with time constant `tau` towards `gain` times its value of `deadTime` ago, plus `bias`, with noise',
   params: [
     { name: 'output', type: 'address', required: true },
     { name: 'gain', type: 'number', default: 1 },

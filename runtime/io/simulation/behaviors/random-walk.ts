@@ -3,6 +3,7 @@ import { type BehaviorType, INITIAL } from '../behavior.js';
 /** clamp(v + step * sqrt(dt) * g, min, max) (decisions 6.2). */
 export const randomWalk: BehaviorType<null> = {
   type: 'RandomWalk',
+  meaning: 'Moves by chance, about `step` in a second, within `min` to `max`',
   params: [INITIAL, { name: 'step', type: 'number', default: 1 }, { name: 'min', type: 'number', default: 0 }, { name: 'max', type: 'number', default: 100 }],
   start: () => null,
   bind(params) {

@@ -3,6 +3,7 @@ import { type BehaviorType, INITIAL, NOISE, withNoise } from '../behavior.js';
 /** offset + amplitude * sin(2 pi t / period + phase) + noise * u (decisions 6.2). */
 export const sineWave: BehaviorType<null> = {
   type: 'SineWave',
+  meaning: '`offset` plus a sine of `amplitude` and `period`, `phase` in radians, with noise',
   params: [
     { name: 'amplitude', type: 'number', default: 1 },
     { name: 'period', type: 'duration', default: '60s', positive: true },

@@ -7,6 +7,7 @@ interface TankState {
 /** content = clamp(content + (inflow - outflow) * dt, 0, capacity), shown as such or in percent (decisions 6.2). */
 export const tankLevel: BehaviorType<TankState> = {
   type: 'TankLevel',
+  meaning: 'What flows in less what flows out, per second, within 0 to `capacity`; with `percent` as a share of it, with noise',
   params: [
     { name: 'capacity', type: 'number', default: 100, positive: true },
     { ...INITIAL, default: 0 },

@@ -11,6 +11,7 @@ interface RampState {
 /** A base moves from start to target at `rate`; with `cycle` it waits `hold`, returns, waits and repeats (decisions 6.2). */
 export const temperatureRamp: BehaviorType<RampState> = {
   type: 'TemperatureRamp',
+  meaning: 'From `start` to `target` by `rate` a second; with `cycle` it waits `hold`, goes back, waits and begins again, with noise',
   params: [
     { name: 'start', type: 'number', default: 20 },
     { name: 'target', type: 'number', default: 80 },

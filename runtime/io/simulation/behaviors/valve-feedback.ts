@@ -15,6 +15,8 @@ const ROUNDING = 1e-9; // eight steps of 1/8 must arrive
 /** The position of a valve that follows its command at 1/travelTime, and its limit switches (decisions 6.2). */
 export const valveFeedback: BehaviorType<ValveState> = {
   type: 'ValveFeedback',
+  meaning:
+    'A valve that follows the channel `command` after `delay` in `travelTime`; `kind` open or closed is a limit switch, position goes from 0 to 100; it moves no further than `stuckAt` (0 to 1)',
   params: [
     { name: 'command', type: 'address', required: true },
     { name: 'kind', type: 'choice', default: 'open', choices: ['open', 'closed', 'position'] },
