@@ -32,6 +32,8 @@ export class ApplianceProcess {
   flags: readonly string[] = [];
   /** User of the next start, for a test that root runs. */
   runAs: number | undefined;
+  /** What a file of the next start may have, from its first write on; `limitFiles` changes it later. */
+  fileBytesMax: number | undefined;
   readonly #bare: boolean;
   readonly #preload: string | undefined;
   #child: ChildProcess | undefined;
@@ -96,7 +98,8 @@ export class ApplianceProcess {
     const settings = { LINESIDE_GATEWAY__HTTPPORT: String(this.port), LINESIDE_GATEWAY__LISTEN: '127.0.0.1', ...cheap, ...this.environment };
     const command: [string, ...string[]] = [process.execPath, ...(this.#preload ? ['--import', this.#preload] : []), COMMAND, 'start', '--data-dir', this.dataDir, ...this.flags];
     const assignments = Object.entries({ PATH: process.env.PATH ?? '', ...settings }).map(([name, value]) => `${name}=${value}`);
-    const [program, ...args]: [string, ...string[]] = this.#bare ? ['/usr/bin/env', '-i', ...assignments, ...command] : command;
+    const limit = this.fileBytesMax === undefined ? [] : ['prlimit', `--fsize=${this.fileBytesMax}:`];
+    const [program = '', ...args] = [...limit, ...(this.#bare ? ['/usr/bin/env', '-i', ...assignments, ...command] : command)];
     const child = spawn(program, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...settings },
