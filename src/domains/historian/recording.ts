@@ -12,6 +12,7 @@ import { type History, openHistory } from '../../platform/history/history.js';
 import { type SampledTag, Sampler, type SampleReading, type SampleSource } from '../../platform/history/sampler.js';
 import type { Gap } from '../../platform/history/words.js';
 import type { StoreReader } from '../../platform/store/kind.js';
+import type { Store } from '../../platform/store/store.js';
 import { Batch } from '../batches/kind.js';
 import { Unit } from '../plant/kind.js';
 import { Phase } from '../procedures/kind.js';
@@ -26,13 +27,19 @@ export interface HistorianSettings {
 }
 
 /** Opens `<dataDir>/historian.db` with the quality words of the plant. */
-export function openHistorian(dataDir: string, settings: HistorianSettings, died?: (name: string, fault: string) => void, store?: StoreReader): Promise<History> {
+export function openHistorian(
+  dataDir: string,
+  settings: HistorianSettings,
+  died?: (name: string, fault: string) => void,
+  store?: Pick<Store, 'list' | 'recorded'>,
+): Promise<History> {
   return openHistory(dataDir, {
     flushIntervalMs: settings.historianFlushIntervalMs,
     retentionMs: settings.historianRetentionMs,
     bytesMax: settings.historianBytesMax,
     qualityWords: QUALITY_WORDS,
     died,
+    ...(store ? { recorded: () => store.recorded } : {}),
     // one that was killed before its first samples were on disk has a gap from its beginning
     units: store?.list(Unit).map(({ metadata }) => ({ site: metadata.site, unit: metadata.name, sinceMs: Date.parse(metadata.createdAt) })) ?? [],
   });

@@ -43,6 +43,8 @@ export interface HistoryOptions extends HistoryLimits {
   readonly units?: HistoryStart['units'];
   /** Told when the thread ends by itself. */
   readonly died?: ((name: string, fault: string) => void) | undefined;
+  /** Settles when all that was written before is on disk: states and alarms are handed in then, and their lists wait for it, so that none lags behind what it explains. */
+  readonly recorded?: () => Promise<void>;
 }
 
 export interface HistoryPaging {
@@ -115,13 +117,15 @@ export class History {
   readonly #texts = new Map<string, number>();
   readonly #textsSince = new Stopwatch(systemClock);
   readonly #losses = new Map<string, UnitLoss>();
+  readonly #recorded: () => Promise<void>;
   /** `historian.retention`. */
   readonly retentionMs: number;
   #nextTextId = 1;
   #aside: HistoryOpened['aside'] = null;
   #partsLost: readonly string[] = [];
 
-  constructor(dataDir: string, { qualityWords, ringCapacity = RING_CAPACITY, died, units = [], ...limits }: HistoryOptions) {
+  constructor(dataDir: string, { qualityWords, ringCapacity = RING_CAPACITY, died, recorded = () => Promise.resolve(), units = [], ...limits }: HistoryOptions) {
+    this.#recorded = recorded;
     this.#ring = new SampleRing(ringCapacity);
     this.retentionMs = limits.retentionMs;
     const data: HistoryStart = { dataDir, ring: this.#ring.buffer, ringCapacity, limits, qualityWords, units };
@@ -237,7 +241,9 @@ export class History {
   }
 
   async eventsJson(list: 'states' | 'alarms', query: EventQuery): Promise<Uint8Array> {
-    return this.#read('events', { list, filter: filterOf(list, 2, query) });
+    const filter = filterOf(list, 2, query);
+    await this.#recorded().catch(() => undefined); // what the disk has refused is told to nobody
+    return this.#read('events', { list, filter });
   }
 
   async gapsJson(query: TagQuery): Promise<Uint8Array> {

@@ -332,6 +332,17 @@ t.test('8.9 aggregate: of the Good samples of each interval, from whole blocks a
   t.same(seen, [120, 240, 240, 240, 240, 240, 240, 240], 'newest first; the part after 09:28 has 120 Good samples');
 });
 
+t.test('decisions 8.9: a list of states waits until all that was written before is on disk: they are handed in then', async (t) => {
+  let isRecorded = (): void => undefined;
+  const recorded = new Promise<void>((resolve) => (isRecorded = resolve));
+  const history = await open(t, folder(t), { recorded: () => recorded });
+  const told = recorded.then(() => history.recordState({ atMs: T0, site: 'north', unit: 'u1', body: { kind: 'Batch', to: 'Complete' } }));
+  const list = read(history.eventsJson('states', { limit: 4 }));
+  isRecorded();
+  await told;
+  t.match((await list).items, [{ kind: 'Batch', to: 'Complete' }]);
+});
+
 t.test('8.9 states, alarms, gaps: pages by time and place', async (t) => {
   const history = await open(t);
   for (let index = 0; index < 10; index += 1) {
