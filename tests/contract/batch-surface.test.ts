@@ -44,10 +44,11 @@ async function started(name: string): Promise<void> {
   await untilBatch(name, 'has begun', ({ phase }) => phase !== 'Pending');
 }
 
-/** Waits for its end and for its record. */
+/** Waits for its end and for its record, to which nothing is added any more. */
 async function ended(name: string): Promise<Body> {
   const { recordRef } = await untilBatch(name, 'has its record', (batch) => FINAL.includes(batch.phase) && batch.recordRef !== '');
-  return (await viewer.get(`${AT}/batchrecords/${recordRef}`)).body;
+  const isSettled = ({ type, status }: Body): boolean => type === 'PhaseHistorySettled' && status === 'True';
+  return test.until('its record is settled', `${AT}/batchrecords/${recordRef}`, ({ conditions }) => conditions.some(isSettled));
 }
 
 t.test('BATCH-05 MES-06 MES-09 MES-54: what a batch is asked for is checked where it is asked, by every way in', async (t) => {

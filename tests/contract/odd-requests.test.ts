@@ -184,7 +184,7 @@ function exchange(text: string): Promise<string> {
       socket.destroy();
       resolve(received);
     };
-    socket.setTimeout(2000, finish);
+    socket.setTimeout(5000, finish);
     socket.on('data', (chunk: Buffer) => {
       received += chunk.toString('latin1');
       if (/\r\n\r\n[^]/.test(received)) finish();

@@ -358,5 +358,6 @@ async function access(story: Story): Promise<void> {
   await story.send('POST /api/v1/mes/apikeys', {}, { body: { name: 'walk-unused', site: SITE } });
   await story.send('DELETE /api/v1/mes/apikeys/{name}', { name: 'walk-unused' });
   await story.send('POST /api/v1/audit/archive-integrity/run', {}, { body: {} });
+  await test.until('the verification of the start is over', '/api/v1/system/integrity', ({ running, last }) => !running && last !== null);
   await story.send('POST /api/v1/system/integrity', {}, { body: {} });
 }

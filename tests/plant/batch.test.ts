@@ -231,8 +231,8 @@ t.test('ALLOC-02: clean-train runs to Complete; OnDemand batches queue for a uni
   const third = await plant.runBatch({ masterRecipeRef, priority: 500 });
   for (const waits of [second, third]) {
     await plant.look(`${waits} waits`, async () => {
-      const { blockedBecause } = await plant.batch(waits);
-      return { done: blockedBecause || undefined, seen: 'nothing blocks it' };
+      const body = await plant.batch(waits);
+      return { done: body.allocations[0]?.state === 'Requested' || undefined, seen: body.blockedBecause };
     });
     t.match(await plant.batch(waits), { phase: 'Running', allocations: [{ unit: 'rx101', state: 'Requested' }], blockedBecause: new RegExp(`rx101.*${first}`) });
   }

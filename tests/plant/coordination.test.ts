@@ -86,7 +86,7 @@ await put('phasetemplates', { name: 'reads-barrier', spec: reading('barrier:meet
 await put('phasetemplates', { name: 'at-once', spec: AT_ONCE });
 
 t.test('COORD-03: a signal goes from its producer to its consumer: Active, then Satisfied', async (t) => {
-  await recipe('signal', { give: 'asking', take: 'reads-signal' }, signal(TAKER, 60));
+  await recipe('signal', { give: 'asking', take: 'reads-signal' }, signal(TAKER, 600));
   const batch = await plant.runBatch({ masterRecipeRef: 'signal' });
   await untilBlock(batch, 'Active');
   const consumer = await plant.look('the consumer runs and waits', async () => {
@@ -158,7 +158,7 @@ t.test('decisions 2.7: a barrier is passed by those who read it and those who st
     { kind: 'Phase', name: 'work/give/phase', waitFor: 'Chart' },
     { kind: 'Operation', name: 'work/take', waitFor: 'Start' },
   ];
-  await recipe('meet', { give: 'reads-barrier', take: 'at-once' }, { kind: 'SyncBarrier', spec: { timeoutSeconds: 30, participants } });
+  await recipe('meet', { give: 'reads-barrier', take: 'at-once' }, { kind: 'SyncBarrier', spec: { timeoutSeconds: 300, participants } });
   const batch = await plant.runBatch({ batchID: 'MEET-1', masterRecipeRef: 'meet' });
   t.match(await plant.until(batch, 'Complete'), { coordination: [{ kind: 'SyncBarrier', phase: 'Satisfied' }] });
 

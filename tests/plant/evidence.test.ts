@@ -18,13 +18,8 @@ async function edited(...texts: readonly string[]): Promise<void> {
   await plant.start();
 }
 
-/** A verification of now: one that the appliance began by itself is waited for. */
-const verified = () =>
-  plant.look('a verification', async () => {
-    const answer = await plant.api.post(INTEGRITY);
-    return { done: answer.body.code === 'already_running' ? undefined : answer, seen: answer.text.slice(0, 200) };
-  });
-const said = async (): Promise<string[]> => (await verified()).body.problems.map(({ part, kind, name, problem }: Record<string, string>) => `${part} ${kind} ${name}: ${problem}`);
+const said = async (): Promise<string[]> =>
+  (await plant.verified()).body.problems.map(({ part, kind, name, problem }: Record<string, string>) => `${part} ${kind} ${name}: ${problem}`);
 
 async function record(batch: string) {
   return plant.look('the record is settled', async () => {
@@ -38,7 +33,7 @@ await plant.finish(batch);
 await record(batch);
 
 t.test('nothing is found where nothing was edited; the run is on record', async (t) => {
-  const { status, body } = await verified();
+  const { status, body } = await plant.verified();
   t.equal(status, 200);
   t.same(body.problems, []);
   t.match(body, { ok: true, checked: { records: 1, controlRecipes: 1 }, madeBefore: { rows: 0, adoptedAt: '' } });

@@ -69,5 +69,5 @@ t.test('an edit after the release is a condition of the recipe and a warning, an
   );
   t.match(await api.post(`${RECIPE}/confirm-templates`, { reason: 'tested', confirm: [present] }), { status: 409, body: { code: 'templates_unchanged' } });
   t.equal(await ran(await ended(), template.name), present, 'what was confirmed');
-  t.match((await api.post('/api/v1/system/integrity')).body, { ok: true, problems: [] });
+  t.match((await plant.verified()).body, { ok: true, problems: [] });
 });
