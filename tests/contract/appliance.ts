@@ -11,6 +11,7 @@ import { type Clock, systemClock } from '../../src/platform/base/clock.js';
 import { readSettings } from '../../src/settings.js';
 import { eventually } from '../support/api-client.js';
 import { CHEAP_PASSWORDS } from '../support/cheap-passwords.js';
+import { patientDemo } from '../support/patient-demo.js';
 import { UNITS, unmeasured } from '../support/plant.js';
 import { tellInterface } from '../support/answer-check.js';
 import { type Answer, type Client, clientOf, PASSWORD, type RequestOptions, send } from '../support/gateway.js';
@@ -67,6 +68,7 @@ export class ApplianceTest implements WalkTarget {
         LINESIDE_GATEWAY__RATELIMIT__ENABLED: 'false',
         LINESIDE_GATEWAY__MAXBODYBYTES: String(BODY_BYTES_MAX),
         LINESIDE_DEMO__ENABLED: 'true',
+        LINESIDE_DEMO__DIR: patientDemo(`${dataDir}-demo`),
         LINESIDE_RUNTIME__TIMESCALE: String(TIME_SCALE),
         ...environment,
       },
@@ -81,7 +83,7 @@ export class ApplianceTest implements WalkTarget {
 
   async stop(): Promise<void> {
     await this.appliance.stop();
-    rmSync(this.#dataDir, { recursive: true, force: true });
+    for (const folder of [this.#dataDir, `${this.#dataDir}-demo`]) rmSync(folder, { recursive: true, force: true });
   }
 
   get port(): number {
