@@ -54,6 +54,8 @@ export interface NetworkSetOptions {
   readonly previous?: NetworkSet;
   /** What was prepared of the plan for `previous` while it scanned; without it all is done at once. */
   readonly prepared?: PreparedNetworks;
+  /** Without a warm-up, whose time `clockMs` bounds: for those whose clock stands meanwhile, and whose scans are in no hurry. */
+  readonly cold?: boolean | undefined;
 }
 
 /** Image and channel of a device channel. */
@@ -100,8 +102,8 @@ export class NetworkSet {
   #monoMs = 0;
 
   /** What can be done of a download while `previous` goes on scanning (ADR 0008). */
-  static prepare(plan: UnitPlan, { texts, clockMs, previous }: NetworkSetOptions): Steps<PreparedNetworks> {
-    return prepareNetworks(plan, { texts, clockMs, previous: previous && previous.#region });
+  static prepare(plan: UnitPlan, { texts, clockMs, previous, cold = false }: NetworkSetOptions): Steps<PreparedNetworks> {
+    return prepareNetworks(plan, { texts, clockMs, previous: previous && previous.#region, cold });
   }
 
   constructor(plan: UnitPlan, options: NetworkSetOptions) {

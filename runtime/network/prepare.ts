@@ -37,9 +37,11 @@ export interface PrepareParts {
   readonly texts: TextTable;
   readonly clockMs: () => number;
   readonly previous: Region | undefined;
+  /** Nothing waits for the first scans: they may run interpreted. */
+  readonly cold: boolean;
 }
 
-export function* prepareNetworks(plan: UnitPlan, { texts, clockMs, previous }: PrepareParts): Steps<PreparedNetworks> {
+export function* prepareNetworks(plan: UnitPlan, { texts, clockMs, previous, cold }: PrepareParts): Steps<PreparedNetworks> {
   const instances: Instance[] = [];
   for (const network of plan.networks) {
     yield;
@@ -57,6 +59,6 @@ export function* prepareNetworks(plan: UnitPlan, { texts, clockMs, previous }: P
   const byName = new Map(instances.map((instance) => [instance.plan.name, instance]));
   const tags = plan.tags.map((tag, index) => bindTag(tag, byName.get(tag.network), stored + index, plan.images.length));
   wireRuns(runs, region, tags, io);
-  yield* warmUp({ runs, region, io, texts, clockMs });
+  if (!cold) yield* warmUp({ runs, region, io, texts, clockMs });
   return { plan, previous, instances, runs, region, stored, tags, io };
 }

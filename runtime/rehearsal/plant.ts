@@ -86,11 +86,7 @@ class RehearsedUnit {
   readonly #blocks: AlarmBlocks;
 
   constructor(plan: UnitPlan, clock: PlantClock, post: (message: UnitOutbound) => void, alarms: () => RehearsalAlarm[]) {
-    // A download warms its functions up for some ms of its clock. Here the scans that follow at once do that, so it sees
-    // a second pass with every look.
-    let downloadMs = 0;
-    let downloading = true;
-    const monoMs = (): number => (downloading ? (downloadMs += 1000) : clock.monoMs());
+    const monoMs = (): number => clock.monoMs();
     this.#clock = clock;
     this.#intervalMs = plan.scanIntervalMs;
     this.#alarms = alarms;
@@ -99,12 +95,12 @@ class RehearsedUnit {
       post,
       clock: new ScanClock({ monoMs }),
       monoMs,
+      cold: true, // the scans that follow at once warm the functions up
       wallMs: () => clock.wallMs(),
       phases: (host, settings) => new PhaseSet(host, settings),
     });
     this.inbox.push({ type: 'plan', plan });
     this.#loop.receive();
-    downloading = false;
     const { networks } = this.#loop;
     if (!networks) throw new Error('a unit has networks once its plan is loaded');
     this.#blocks = new AlarmBlocks(plan.unit, networks);

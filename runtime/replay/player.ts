@@ -58,6 +58,7 @@ export class Player {
       post: () => undefined,
       clock: new ScanClock({ monoMs }),
       monoMs,
+      cold: true,
       wallMs: () => this.wallMs,
       phases: (host, settings) => new PhaseSet(host, settings),
       inputs: (io) => this.#latch(io),

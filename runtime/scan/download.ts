@@ -33,6 +33,7 @@ export interface DownloadParts {
   readonly post: (answer: UnitOutbound) => void;
   readonly texts: TextTable;
   readonly monoMs: () => number;
+  readonly cold: boolean;
   /** The networks that are scanned; undefined before the first plan. */
   readonly running: () => NetworkSet | undefined;
   /** Nobody waits for the first plan of a unit but the unit itself: it is loaded at once, unless others share the thread. */
@@ -127,9 +128,9 @@ export class Downloads {
   }
 
   #begin(message: PlanMessage): void {
-    const { texts, monoMs, running } = this.#parts;
+    const { texts, monoMs, cold, running } = this.#parts;
     const previous = running();
-    this.#pending = { message, steps: NetworkSet.prepare(message.plan, { texts, clockMs: monoMs, ...(previous && { previous }) }), prepared: undefined };
+    this.#pending = { message, steps: NetworkSet.prepare(message.plan, { texts, clockMs: monoMs, cold, ...(previous && { previous }) }), prepared: undefined };
   }
 
   get isPreparing(): boolean {

@@ -53,6 +53,8 @@ export interface LoopParts {
   readonly wallMs: () => number;
   readonly phases: PhaseEngineFactory;
   readonly sharers?: ThreadSharers;
+  /** A replay or a rehearsal, whose clock stands while it loads: networks are not warmed up. */
+  readonly cold?: boolean;
   /** A replay: gives the channels what was latched then. */
   readonly inputs?: (io: IoLink) => void;
   /** A replay: gives a pass over the alarms what it saw then. */
@@ -188,6 +190,7 @@ export class UnitLoop {
       post: parts.post,
       texts: this.#memory.texts,
       monoMs: parts.monoMs,
+      cold: parts.cold ?? false,
       running: () => this.#memory.networks,
       mayWait: () => this.#memory.networks !== undefined || (parts.sharers?.present() ?? false),
     });
@@ -369,7 +372,13 @@ export class UnitLoop {
     this.#memory.silence.heard(this.#now.monoMs);
     if (previous) this.#retained.flush(previous);
     const prepared = this.#downloads.takePrepared();
-    const networks = new NetworkSet(plan, { texts: this.#memory.texts, clockMs: this.#parts.monoMs, ...(previous && { previous }), ...(prepared && { prepared }) });
+    const networks = new NetworkSet(plan, {
+      texts: this.#memory.texts,
+      clockMs: this.#parts.monoMs,
+      cold: this.#parts.cold,
+      ...(previous && { previous }),
+      ...(prepared && { prepared }),
+    });
     this.#memory.networks = networks;
     this.#memory.alarms = new AlarmSet(plan.alarms, this.#memory.alarms);
     const { published } = this.#memory;
@@ -556,7 +565,7 @@ export class UnitLoop {
     networks: {
       save: (networks) => networks.snapshot(),
       load: (saved, loop, plan) => {
-        loop.#memory.networks = new NetworkSet({ ...plan, retained: {} }, { texts: loop.#memory.texts, clockMs: loop.#parts.monoMs });
+        loop.#memory.networks = new NetworkSet({ ...plan, retained: {} }, { texts: loop.#memory.texts, clockMs: loop.#parts.monoMs, cold: loop.#parts.cold });
         loop.#memory.networks.restore(saved);
       },
     },

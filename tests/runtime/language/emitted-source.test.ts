@@ -233,7 +233,7 @@ function networkSource(type: string, names: readonly string[], texts: readonly s
     ],
   });
   const sources = generated(() => {
-    const set = new NetworkSet(plan, { texts: new TextTable(), clockMs: () => 0 });
+    const set = new NetworkSet(plan, { texts: new TextTable(), clockMs: () => 0, cold: true });
     const report = at(set.reports(), 0);
     if (report.state === 'Error') throw new Error(report.message);
     set.scan(1);

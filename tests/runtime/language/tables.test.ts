@@ -178,7 +178,7 @@ t.test('Decisions 5.2: arithmetic, comparison and conversion blocks give what an
     }
     blocks.push({ name: `b${index}`, type: row.block });
   });
-  const set = new NetworkSet(unitPlan({ networks: [network({ name: 'n', blocks, connections })] }), { texts: new TextTable(), clockMs: () => 0 });
+  const set = new NetworkSet(unitPlan({ networks: [network({ name: 'n', blocks, connections })] }), { texts: new TextTable(), clockMs: () => 0, cold: true });
   t.equal(at(set.reports(), 0).message, '');
   set.scan(1);
   const faulted = new Set(at(set.takeReports(), 0).faultedBlocks);
@@ -216,7 +216,7 @@ t.test('Decisions 5.2, IEC 61131-3 Tables 44 to 46: timers, counters and edges f
       tags: tags(...inputs.map((port) => `n.${port} b.${port} BOOL w`)),
       networks: [network({ name: 'n', scanIntervalMs: row.dt, blocks: [{ name: 'b', type: row.block, params: row.params }] })],
     });
-    const set = new NetworkSet(plan, { texts: new TextTable(), clockMs: () => 0 });
+    const set = new NetworkSet(plan, { texts: new TextTable(), clockMs: () => 0, cold: true });
     const seen: Record<string, number[]> = Object.fromEntries(Object.keys(row.out).map((port) => [port, []]));
     for (let scan = 0; scan < at(row.in, at(inputs, 0)).length; scan += 1) {
       for (const port of inputs) set.write(set.slot(`n.${port}`), at(row.in, port)[scan] === 1);
