@@ -98,7 +98,7 @@ function ended(number: number): LedgerTransaction {
 }
 
 function goneWith(run: Resource, rows: readonly Resource[], streams: readonly string[]): PastRun {
-  const entryOf = (each: Resource): string => (each.kind === Batch.kind ? JSON.stringify(Batch.pastIndex?.(each as Resource<Loose, Loose>)) : '');
+  const entryOf = (each: Resource): string => (each.kind === Batch.kind ? JSON.stringify(Batch.pastIndex?.(each as Resource<Loose, Loose>, [])) : '');
   return { run: `${run.kind}/${SITE}/${run.metadata.name}`, rows: rows.map((each) => ({ kind: each.kind, site: SITE, name: each.metadata.name, entry: entryOf(each) })), streams };
 }
 

@@ -3,7 +3,7 @@
  */
 import type { GenericSchema, InferOutput } from 'valibot';
 import type { PastEntry } from './past-index.js';
-import type { Resource, OwnerReference } from './resource.js';
+import type { OwnerReference, Ref, Resource } from './resource.js';
 import type { Refusal } from '../base/refusal.js';
 
 export type KindGroup = 'physical' | 'control' | 'recipe' | 'record' | 'system';
@@ -78,9 +78,16 @@ export interface Kind<Spec = unknown, Status = unknown> {
   references?(spec: Spec, site: string): readonly Reference[];
   /**
    * What stays in memory of one that has ended and whose run is past (ADR 0035): what it is found by, and what a list orders and
-   * shows. Pure, small, and JSON; without it nothing of the kind stays in memory.
+   * shows. Pure, small, and JSON; without it nothing of the kind stays in memory. `members` are all of the run.
    */
-  pastIndex?(resource: Resource<Spec, Status>): Readonly<Record<string, unknown>>;
+  pastIndex?(resource: Resource<Spec, Status>, members: readonly Ref[]): Readonly<Record<string, unknown>>;
+  /**
+   * May be past without an entry of its own, as a member of a run that one of `kind` names: it has the name of the run (`alike`), or
+   * begins with it and a hyphen (`below`), so that the run of a name is found without reading.
+   */
+  readonly pastWith?: { readonly kind: string; readonly named: 'alike' | 'below' };
+  /** What may be past of that by which a spec is judged when it is written. */
+  judgedBy?(spec: Spec, site: string): readonly Ref[];
   /** Streams of facts that are of one resource alone, and become past with it. */
   streams?(site: string, name: string): readonly string[];
   /** Stands in a site and does not hold it (decisions Q-ERR-11): what the appliance keeps about it. */

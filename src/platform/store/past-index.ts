@@ -13,6 +13,19 @@ export interface PastEntry<Entry = unknown> {
   readonly entry: Entry;
 }
 
+/** What an entry of a kind that names runs says of its run. */
+export interface RunEntry {
+  /** How many of each kind there are. */
+  readonly members: Readonly<Record<string, number>>;
+}
+
+/** The entry of a kind that names runs. */
+export function runEntry(members: readonly Ref[]): RunEntry {
+  const counts: Record<string, number> = {};
+  for (const { kind } of members) counts[kind] = (counts[kind] ?? 0) + 1;
+  return { members: counts };
+}
+
 export class PastIndex {
   /** kind -> site -> name -> entry. */
   readonly #entries = new Map<string, Map<string, Map<string, PastEntry>>>();
@@ -66,6 +79,11 @@ export class PastIndex {
       this.#sorted.set(key, list);
     }
     return list;
+  }
+
+  /** Of which something of a kind is past, by name. */
+  sitesOf(kind: string): string[] {
+    return [...(this.#entries.get(kind) ?? [])].flatMap(([site, names]) => (names.size > 0 ? [site] : [])).sort();
   }
 
   #listsOf({ kind, site }: PastEntry): PastEntry[][] {

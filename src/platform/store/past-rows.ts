@@ -1,26 +1,48 @@
 /**
- * Reads what is past by its key, on the query thread, in the form in which it was present (ADR 0035): who asks for a resource by name
- * gets it, whether it is in memory or not.
+ * Reads what is past on the query thread, in the form in which it was present (ADR 0035, 0037): by key, in pages, or a whole run that
+ * is lent to the store for as long as somebody reads it, so that whoever finds a resource by its name finds it as ever.
+ *
+ * Invariant: what is lent is past and nobody has changed it; a run that is held neither becomes past nor is taken away.
  */
 import { Refusal } from '../base/refusal.js';
 import type { LedgerQueries } from '../ledger/queries.js';
-import type { Kind } from './kind.js';
-import { isRowFault, readRow, title } from './read-row.js';
-import type { Ref, Resource } from './resource.js';
+import type { Kind, StoreReader } from './kind.js';
+import { onePerStore } from './one-per-store.js';
+import type { RunEntry } from './past-index.js';
+import { isRowFault, readRow, title, unfitRow } from './read-row.js';
+import type { Ref, Resource, RowFault } from './resource.js';
 import type { Store } from './store.js';
 
 type Reads = Pick<LedgerQueries, 'pastRow' | 'pastRun' | 'pastPage'>;
 
 const RUN_COLUMNS = 4; // kind, site, name, body
+/** Some megabytes: who reads one thing of a run reads others of it next. */
+const LENT_RUNS_MAX = 32;
+/** Of a walk through the past of a kind: each page is a turn of the query thread, and some hundred kB. */
+const ROWS_PER_PAGE = 200;
+
+/** Lets go of what was held. */
+export type Release = () => void;
 
 export class PastRows {
   readonly #store: Store;
-  readonly #reads: Reads;
+  #reads: Reads | undefined;
   /** Runs that are being brought back. */
   readonly #returning = new Map<string, Promise<boolean>>();
+  readonly #lending = new Map<string, Promise<void>>();
+  /** What is lent of a run; the one that was asked for longest ago first. */
+  readonly #lent = new Map<string, readonly Resource[]>();
+  /** How many work with a run now. */
+  readonly #holders = new Map<string, number>();
 
-  constructor(store: Store, reads: Reads) {
+  constructor(store: Store, reads?: Reads) {
     this.#store = store;
+    this.#reads = reads;
+    store.watchReload(() => this.#takeAwayPresent());
+  }
+
+  /** Once, when the ledger can be read. */
+  connect(reads: Reads): void {
     this.#reads = reads;
   }
 
@@ -31,22 +53,121 @@ export class PastRows {
   async get<Spec, Status>(kind: Kind<Spec, Status>, site: string, name: string): Promise<Resource<Spec, Status> | undefined> {
     const present = this.#store.get(kind, site, name);
     if (present) return present;
-    const body = await this.#reads.pastRow({ kind: kind.kind, site, name });
+    const body = await this.#read.pastRow({ kind: kind.kind, site, name });
     if (body === null) return this.#store.get(kind, site, name); // it may have come back meanwhile
     return read({ kind: kind.kind, site, name }, body) as Resource<Spec, Status>;
   }
 
   /** Everything that left the memory with a run, in the order in which it was made; empty when it is not past. */
   async run(run: Ref): Promise<readonly Resource[]> {
-    return rowsOf((await this.#reads.pastRun(runKey(run))).rows);
+    const { rows, faults } = rowsOf((await this.#read.pastRun(runKey(run))).rows);
+    for (const fault of faults) throw unreadable(fault);
+    return rows;
   }
 
   /** Past resources of a kind and site by name, `limit` of them, after the one that is named ('' for the first). */
   async page<Spec, Status>(kind: Kind<Spec, Status>, site: string, after: string, limit: number): Promise<readonly Resource<Spec, Status>[]> {
-    const columns = await this.#reads.pastPage({ kind: kind.kind, site, after, limit });
+    const columns = await this.#read.pastPage({ kind: kind.kind, site, after, limit });
     const found: Resource<Spec, Status>[] = [];
     for (let at = 0; at < columns.length; at += 2) found.push(read({ kind: kind.kind, site, name: columns[at] as string }, columns[at + 1]) as Resource<Spec, Status>);
     return found;
+  }
+
+  /** Whether something of the kind may be past; without a site, anywhere. */
+  mayHold({ kind, pastWith }: Pick<Kind, 'kind' | 'pastWith'>, site?: string): boolean {
+    const sites = this.#store.pastSites({ kind: pastWith?.kind ?? kind });
+    return site === undefined ? sites.length > 0 : sites.includes(site);
+  }
+
+  /** How many of a kind are past in a site, by the entries of their runs. */
+  count({ kind, pastWith }: Pick<Kind, 'kind' | 'pastWith'>, site: string): number {
+    if (!pastWith) return 0;
+    return this.#store.pastIndex<RunEntry>({ kind: pastWith.kind }, site).reduce((sum, { entry }) => sum + (entry.members?.[kind] ?? 0), 0);
+  }
+
+  /**
+   * All past resources of a kind in a site by name, page by page, after the one that is named. A row that cannot be used is left out,
+   * as it would be of a start.
+   */
+  async *each<Spec, Status>(kind: Kind<Spec, Status>, site: string, after = ''): AsyncGenerator<readonly Resource<Spec, Status>[]> {
+    if (!this.mayHold(kind, site)) return;
+    let last = after;
+    for (let isWhole = false; !isWhole; ) {
+      const columns = await this.#read.pastPage({ kind: kind.kind, site, after: last, limit: ROWS_PER_PAGE });
+      const rows: Resource[] = [];
+      for (let at = 0; at < columns.length; at += 2) {
+        last = columns[at] as string;
+        const row = readRow({ kind: kind.kind, site, name: last }, columns[at + 1]);
+        if (!isRowFault(row) && this.#isUsable(row)) rows.push(row);
+      }
+      if (rows.length > 0) yield rows as readonly Resource<Spec, Status>[];
+      isWhole = columns.length < 2 * ROWS_PER_PAGE;
+    }
+  }
+
+  /** Of all sites. */
+  async *everywhere<Spec, Status>(kind: Kind<Spec, Status>): AsyncGenerator<readonly Resource<Spec, Status>[]> {
+    for (const site of this.#store.pastSites({ kind: kind.pastWith?.kind ?? kind.kind })) yield* this.each(kind, site);
+  }
+
+  /** The store with the past of these kinds in its lists, for whoever writes down all there is. */
+  async readerWith(kinds: readonly Kind[]): Promise<StoreReader> {
+    const past = new Map<string, Resource[]>();
+    for (const kind of kinds) {
+      const rows: Resource[] = [];
+      for await (const page of this.everywhere(kind)) rows.push(...page);
+      if (rows.length > 0) past.set(kind.kind, rows);
+    }
+    const store = this.#store;
+    if (past.size === 0) return store;
+    return {
+      get: (kind, site, name) => store.get(kind, site, name),
+      pastIndex: (kind, site) => store.pastIndex(kind, site),
+      list: <Spec, Status>(kind: Kind<Spec, Status>, site?: string) => {
+        const present = store.list(kind, site);
+        const rows = (past.get(kind.kind) ?? []) as Resource<Spec, Status>[];
+        const left = rows.filter(({ metadata }) => (site === undefined || metadata.site === site) && !isPresent(present, metadata));
+        return left.length === 0 ? present : [...present, ...left].sort(byName);
+      },
+    };
+  }
+
+  // ------------------------------------------------------------ whole runs
+
+  /**
+   * Lends the past runs that these may belong to, and holds them; undefined when there is none, and nothing to wait for. What is not
+   * in the store then is nowhere.
+   */
+  borrow(refs: readonly Ref[]): Promise<Release> | undefined {
+    return this.#hold(refs, (run) => this.#lend(run));
+  }
+
+  /**
+   * As `borrow`, for the turn in which it comes back: who reads the store before the next wait finds them. Undefined when there is
+   * nothing to wait for, so that who needs nothing of the past goes on in his own turn.
+   */
+  lend(refs: readonly Ref[]): Promise<void> | undefined {
+    return this.borrow(refs)?.then((release) => release());
+  }
+
+  /** As `borrow`, and they are present again: for whoever writes. */
+  bring(refs: readonly Ref[]): Promise<Release> | undefined {
+    return this.#hold(refs, (run) => this.bringBack(run));
+  }
+
+  /** Holds what is present: it does not become past meanwhile. */
+  isHeld(run: Ref): boolean {
+    return this.#holders.has(runKey(run));
+  }
+
+  /** What needs the past runs of these is done while they are lent. */
+  async during<T>(refs: readonly Ref[], work: () => T | Promise<T>): Promise<T> {
+    const release = await this.borrow(refs);
+    try {
+      return await work();
+    } finally {
+      release?.();
+    }
   }
 
   /**
@@ -64,30 +185,175 @@ export class PastRows {
   }
 
   async #bringBack(run: Ref): Promise<boolean> {
-    const { rows, streams } = await this.#reads.pastRun(runKey(run));
+    const { rows, streams } = await this.#read.pastRun(runKey(run));
     if (rows.length === 0) return false;
-    await this.#store.takeBack({ run, rows: rowsOf(rows), streams });
+    this.#takeAway(runKey(run));
+    await this.#store.takeBack({ run, ...rowsOf(rows), streams });
     return true;
   }
+
+  #hold(refs: readonly Ref[], reach: (run: Ref) => Promise<unknown>): Promise<Release> | undefined {
+    const runs = new Map(refs.flatMap((ref) => this.#runsOf(ref)).map((run) => [runKey(run), run]));
+    return runs.size === 0 ? undefined : this.#reached([...runs.values()], reach);
+  }
+
+  async #reached(runs: readonly Ref[], reach: (run: Ref) => Promise<unknown>): Promise<Release> {
+    const keys = runs.map(runKey);
+    for (const key of keys) this.#holders.set(key, (this.#holders.get(key) ?? 0) + 1);
+    let isHeld = true;
+    const release = (): void => {
+      if (!isHeld) return;
+      isHeld = false;
+      for (const key of keys) this.#letGo(key);
+      this.#trim();
+    };
+    try {
+      for (const run of runs) await reach(run);
+      return release;
+    } catch (fault) {
+      release();
+      throw fault;
+    }
+  }
+
+  #letGo(key: string): void {
+    const left = (this.#holders.get(key) ?? 1) - 1;
+    if (left > 0) this.#holders.set(key, left);
+    else this.#holders.delete(key);
+  }
+
+  /** Past runs that a resource of this name may belong to. */
+  #runsOf({ kind, site, name }: Ref): Ref[] {
+    const own = this.#store.pastEntry({ kind }, site, name);
+    if (own) return [refOfKey(own.run)];
+    const pastWith = this.#store.kindNamed(kind)?.pastWith;
+    if (!pastWith || !this.mayHold({ kind, pastWith }, site)) return [];
+    return (pastWith.named === 'alike' ? [name] : beginnings(name)).flatMap((start) => {
+      const entry = this.#store.pastEntry({ kind: pastWith.kind }, site, start);
+      return entry ? [refOfKey(entry.run)] : [];
+    });
+  }
+
+  #lend(run: Ref): Promise<void> {
+    const key = runKey(run);
+    const lent = this.#lent.get(key);
+    if (lent) {
+      this.#lent.delete(key);
+      this.#lent.set(key, lent);
+      return Promise.resolve();
+    }
+    let lending = this.#lending.get(key);
+    if (!lending) {
+      lending = this.#readAndLend(run).finally(() => this.#lending.delete(key));
+      this.#lending.set(key, lending);
+    }
+    return lending;
+  }
+
+  async #readAndLend(run: Ref): Promise<void> {
+    const { rows } = rowsOf((await this.#read.pastRun(runKey(run))).rows);
+    if (!this.#store.pastEntry(run, run.site, run.name)) return; // it came back meanwhile
+    const usable = rows.filter((row) => this.#isUsable(row));
+    this.#lent.set(runKey(run), usable);
+    this.#store.lend(usable);
+    this.#trim();
+  }
+
+  #isUsable(row: Resource): boolean {
+    const kind = this.#store.kindNamed(row.kind);
+    return !kind || unfitRow(row, kind)?.kept !== false;
+  }
+
+  #trim(): void {
+    for (const key of this.#lent.keys()) {
+      if (this.#lent.size <= LENT_RUNS_MAX) return;
+      if (!this.#holders.has(key)) this.#takeAway(key);
+    }
+  }
+
+  #takeAway(key: string): void {
+    const rows = this.#lent.get(key);
+    if (!rows) return;
+    this.#lent.delete(key);
+    this.#store.takeAway(rows);
+  }
+
+  /** A commit that had made it past was refused after all. */
+  #takeAwayPresent(): void {
+    for (const key of [...this.#lent.keys()]) {
+      const run = refOfKey(key);
+      if (!this.#store.pastEntry(run, run.site, run.name)) this.#takeAway(key);
+    }
+  }
+
+  get #read(): Reads {
+    return this.#reads ?? NOTHING_PAST;
+  }
 }
+
+/** Of the store; connected to the ledger by who opens both. */
+export const pastRows = onePerStore((store) => new PastRows(store));
+
+/** Of a store that was never connected: nothing has become past in it. */
+const NOTHING_PAST: Reads = {
+  pastRow: () => Promise.resolve(null),
+  pastRun: () => Promise.resolve({ rows: [], streams: [] }),
+  pastPage: () => Promise.resolve([]),
+};
 
 /** As the rows of a run name it. */
 function runKey({ kind, site, name }: Ref): string {
   return `${kind}/${site}/${name}`;
 }
 
-function rowsOf(columns: readonly string[]): readonly Resource[] {
+/** Names of kinds, sites and resources have no slash. */
+function refOfKey(key: string): Ref {
+  const [kind = '', site = '', name = ''] = key.split('/');
+  return { kind, site, name };
+}
+
+/** The name, and whatever of it ends before a hyphen: `a-b-c`, `a-b`, `a`. */
+function beginnings(name: string): string[] {
+  const found = [name];
+  for (let at = name.lastIndexOf('-'); at > 0; at = name.lastIndexOf('-', at - 1)) found.push(name.slice(0, at));
+  return found;
+}
+
+function rowsOf(columns: readonly string[]): { readonly rows: readonly Resource[]; readonly faults: readonly RowFault[] } {
   const rows: Resource[] = [];
+  const faults: RowFault[] = [];
   for (let at = 0; at < columns.length; at += RUN_COLUMNS) {
     const [kind, site, name, body] = columns.slice(at, at + RUN_COLUMNS) as [string, string, string, string];
-    rows.push(read({ kind, site, name }, body));
+    const row = readRow({ kind, site, name }, body);
+    if (isRowFault(row)) faults.push(row);
+    else rows.push(row);
   }
-  return rows;
+  return { rows, faults };
 }
 
 function read(ref: Ref, body: unknown): Resource {
   const row = readRow(ref, body);
-  if (isRowFault(row))
-    throw new Refusal('missing', `${title(ref)} is past, and its row in state.db cannot be used: ${row.fault}`, { code: 'unreadable_row', kind: ref.kind, name: ref.name });
+  if (isRowFault(row)) throw unreadable(row);
   return row;
+}
+
+function unreadable({ kind, site, name, fault }: RowFault): Refusal {
+  return new Refusal('missing', `${title({ kind, site, name })} is past, and its row in state.db cannot be used: ${fault}`, { code: 'unreadable_row', kind, name });
+}
+
+function isPresent(present: readonly Resource<unknown, unknown>[], { site, name }: Resource['metadata']): boolean {
+  let low = 0;
+  let high = present.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const { metadata } = present[middle] as Resource;
+    if (metadata.name < name || (metadata.name === name && metadata.site < site)) low = middle + 1;
+    else high = middle;
+  }
+  const found = present[low]?.metadata;
+  return found?.name === name && found.site === site;
+}
+
+function byName(a: Resource<unknown, unknown>, b: Resource<unknown, unknown>): number {
+  return a.metadata.name < b.metadata.name ? -1 : a.metadata.name > b.metadata.name ? 1 : a.metadata.site < b.metadata.site ? -1 : 1;
 }

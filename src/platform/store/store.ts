@@ -53,6 +53,8 @@ export interface Past {
   readonly members: readonly Ref[];
   /** Streams of facts that nobody adds to any more. */
   readonly streams: readonly string[];
+  /** Stays in memory with the entry of what the run is named by. */
+  readonly kept?: Readonly<Record<string, unknown>>;
 }
 
 /** A run as it was read, to be worked with again. */
@@ -60,6 +62,8 @@ export interface Returned {
   readonly run: Ref;
   readonly rows: readonly Resource[];
   readonly streams: readonly (readonly [stream: string, last: number])[];
+  /** Rows of it that cannot be used: they are present again too, and named as after a start. */
+  readonly faults?: readonly RowFault[];
 }
 
 /** What a change is kept as while nothing can be written. */
@@ -114,6 +118,9 @@ export interface StoreEvent<Spec = unknown, Status = unknown> {
 /** `durable` settles with the change: whoever keeps what he hears elsewhere keeps it when it is on disk. */
 type Watcher<Spec = unknown, Status = unknown> = (event: StoreEvent<Spec, Status>, durable: Promise<void>) => void;
 
+/** `isThere`: from now on; without, no longer. */
+type LentWatcher = (resource: Resource, isThere: boolean) => void;
+
 export class Store implements StoreReader {
   readonly #ledger: Ledger;
   readonly #clock: Clock;
@@ -134,6 +141,9 @@ export class Store implements StoreReader {
   #factSequences = new Map<string, number>();
   /** Of what has ended. */
   readonly #past = new PastIndex();
+  /** Rows of past runs that somebody reads, by `kind/site/name`: found by name, in no list, and nothing of them is written. */
+  readonly #lent = new Map<string, Resource>();
+  readonly #lentWatchers = new Map<string, LentWatcher[]>();
   readonly #kinds: ReadonlyMap<string, Kind>;
   /** Rows that do not fit, by `kind/site/name`. */
   #faults = new Map<string, RowFault>();
@@ -168,6 +178,10 @@ export class Store implements StoreReader {
   /** Every kind there is a row of, lowest domain first. */
   get kinds(): Iterable<Kind> {
     return this.#kinds.values();
+  }
+
+  kindNamed(kind: string): Kind | undefined {
+    return this.#kinds.get(kind);
   }
 
   /** Loads everything; returns the nonces of the window for the anti-replay barrier. */
@@ -239,7 +253,8 @@ export class Store implements StoreReader {
   }
 
   get<Spec, Status>(kind: Kind<Spec, Status>, site: string, name: string): Resource<Spec, Status> | undefined {
-    return this.#resources.get(kind.kind)?.get(site)?.get(name) as Resource<Spec, Status> | undefined;
+    const found = this.#resources.get(kind.kind)?.get(site)?.get(name);
+    return (found ?? (this.#lent.size === 0 ? undefined : this.#lent.get(keyOf({ kind: kind.kind, site, name })))) as Resource<Spec, Status> | undefined;
   }
 
   list<Spec, Status>(kind: Kind<Spec, Status>, site?: string): readonly Resource<Spec, Status>[] {
@@ -259,6 +274,11 @@ export class Store implements StoreReader {
     return this.#past.get(kind.kind, site, name) as PastEntry<Entry> | undefined;
   }
 
+  /** Sites that have past resources of a kind that keeps entries, by name. */
+  pastSites(kind: { readonly kind: string }): readonly string[] {
+    return this.#past.sitesOf(kind.kind);
+  }
+
   /** What is kept of the past of a kind, sorted by name; all sites when `site` is undefined. */
   pastIndex<Entry>(kind: { readonly kind: string }, site?: string): readonly PastEntry<Entry>[] {
     return this.#past.list(kind.kind, site) as readonly PastEntry<Entry>[];
@@ -268,7 +288,7 @@ export class Store implements StoreReader {
    * What was read of a run is present again, as it was: nothing of it gets a new version. Done by PastRows, which reads it.
    * @throws Refusal `storage_unavailable` while the ledger refuses commits.
    */
-  takeBack({ run, rows, streams }: Returned): Promise<void> {
+  takeBack({ run, rows, streams, faults = NOTHING }: Returned): Promise<void> {
     if (this.#refusing) throw storageUnavailable(this.#reason);
     if (this.#resources.get(run.kind)?.get(run.site)?.has(run.name)) return this.#lastCommit; // somebody else was faster
     const events: StoreEvent[] = [];
@@ -277,10 +297,47 @@ export class Store implements StoreReader {
       const taken = this.#take(resource);
       if (taken) events.push({ type: 'put', resource: taken, before: undefined, configuration: true, past: true });
     }
+    for (const fault of faults) {
+      this.#past.delete(fault);
+      this.#faults.set(keyOf(fault), fault);
+    }
     for (const [stream, last] of streams) this.#factSequences.set(stream, last);
     const durable = this.#commit({ puts: [], removes: [], audits: [], facts: [], nonces: this.#withAdmitted(), returns: [keyOf(run)] });
     for (const event of events) this.#tell(event, durable);
     return durable;
+  }
+
+  /**
+   * What was read of past runs is found by name until it is taken away again: nothing is written, and no watcher of changes hears of
+   * it. Done by PastRows, which reads it.
+   */
+  lend(rows: readonly Resource[]): void {
+    for (const resource of rows) {
+      this.#lent.set(keyOf(refOf(resource)), resource);
+      this.#tellLent(resource, true);
+    }
+  }
+
+  takeAway(rows: readonly Resource[]): void {
+    for (const resource of rows) {
+      if (!this.#lent.delete(keyOf(refOf(resource)))) continue;
+      // an index that went by its name goes on with what is present now
+      if (!this.#resources.get(resource.kind)?.get(resource.metadata.site)?.has(resource.metadata.name)) this.#tellLent(resource, false);
+    }
+  }
+
+  /** What is lent of a kind, for an index that is made anew. */
+  lentOf(kind: { readonly kind: string }): readonly Resource[] {
+    return this.#lent.size === 0 ? NOTHING : [...this.#lent.values()].filter((resource) => resource.kind === kind.kind);
+  }
+
+  /** For an index by which what was found is read: a past run is read by it too while it is lent. */
+  watchLent(kind: { readonly kind: string }, watcher: LentWatcher): void {
+    this.#lentWatchers.set(kind.kind, [...(this.#lentWatchers.get(kind.kind) ?? []), watcher]);
+  }
+
+  #tellLent(resource: Resource, isThere: boolean): void {
+    for (const watcher of this.#lentWatchers.get(resource.kind) ?? NOTHING) guarded(`watcher of what is lent of ${resource.kind}`, () => watcher(resource, isThere));
   }
 
   /** Called synchronously after each change of the kind has been applied in memory; what it throws is contained (guarded.ts). */
@@ -461,7 +518,7 @@ export class Store implements StoreReader {
   #put(put: Put, at: string): StoreEvent {
     const before = this.#resources.get(put.kind.kind)?.get(put.site)?.get(put.name);
     const ref = { kind: put.kind.kind, site: put.site, name: put.name };
-    if (!before && this.#past.has(ref)) throw runEnded(ref);
+    if (!before && this.#isPast(ref)) throw runEnded(ref);
     const spec = put.spec === undefined ? before?.spec : put.spec;
     const labels = put.labels ?? before?.metadata.labels ?? {};
     const annotations = put.annotations ?? before?.metadata.annotations ?? {};
@@ -492,9 +549,17 @@ export class Store implements StoreReader {
 
   #remove(ref: Ref): readonly StoreEvent[] {
     const before = this.#resources.get(ref.kind)?.get(ref.site)?.get(ref.name);
-    if (!before) return [];
+    if (!before) {
+      if (this.#isPast(ref)) throw runEnded(ref);
+      return [];
+    }
     this.#displace(before);
     return [{ type: 'remove', resource: before, before, configuration: true }];
+  }
+
+  /** Those without an entry are known while they are lent, and from the first refusal on. */
+  #isPast(ref: Ref): boolean {
+    return this.#past.has(ref) || this.#lent.has(keyOf(ref));
   }
 
   #leave(ref: Ref): StoreEvent {
@@ -505,13 +570,15 @@ export class Store implements StoreReader {
   }
 
   /** As the ledger marks it; nothing is changed here, so that a change that throws has nothing to take back. */
-  #pastOf({ run, members, streams }: Past, events: readonly StoreEvent[]): PastRun {
+  #pastOf({ run, members, streams, kept }: Past, events: readonly StoreEvent[]): PastRun {
+    const key = keyOf(run);
     const left = new Map(events.flatMap(({ past, resource }) => (past ? [[keyOf(refOf(resource)), resource]] : [])));
     const rows = members.map((member) => {
-      const entry = this.#kinds.get(member.kind)?.pastIndex?.(left.get(keyOf(member)) as Resource);
-      return { ...refIn(member), entry: entry === undefined ? '' : JSON.stringify(entry) };
+      const entry = this.#kinds.get(member.kind)?.pastIndex?.(left.get(keyOf(member)) as Resource, members);
+      const whole = entry && keyOf(member) === key ? { ...entry, ...kept } : entry;
+      return { ...refIn(member), entry: whole === undefined ? '' : JSON.stringify(whole) };
     });
-    return { run: keyOf(run), rows, streams };
+    return { run: key, rows, streams };
   }
 
   #forgetRun({ run, rows, streams }: PastRun): void {

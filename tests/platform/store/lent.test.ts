@@ -1,0 +1,163 @@
+/** Who reads a past run is lent it: found by name as ever, in no list, written by nobody, and nothing on disk has changed (ADR 0037). */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import t, { type Test } from 'tap';
+import * as v from 'valibot';
+import { systemClock } from '../../../src/platform/base/clock.js';
+import { openLedger } from '../../../src/platform/ledger/ledger.js';
+import { openQueries } from '../../../src/platform/ledger/queries.js';
+import type { Kind } from '../../../src/platform/store/kind.js';
+import { runEntry } from '../../../src/platform/store/past-index.js';
+import { PastRows } from '../../../src/platform/store/past-rows.js';
+import type { Resource } from '../../../src/platform/store/resource.js';
+import { type Past, Store } from '../../../src/platform/store/store.js';
+
+const SITE = 'north';
+const base = { group: 'system', scope: 'site', action: 'run', body: 'flat', apply: { how: 'yes' } } as const;
+const Run: Kind<{ order: string }, { state: string }> = {
+  ...base,
+  kind: 'Run',
+  spec: v.object({ order: v.string() }),
+  initialStatus: () => ({ state: 'Idle' }),
+  pastWith: { kind: 'Run', named: 'alike' },
+  pastIndex: (_run, members) => ({ ...runEntry(members) }),
+};
+const Step: Kind<{ of: string }, { state: string }> = {
+  ...base,
+  kind: 'Step',
+  spec: v.object({ of: v.string() }),
+  initialStatus: () => ({ state: 'Idle' }),
+  pastWith: { kind: 'Run', named: 'below' },
+};
+
+async function plant(t: Test) {
+  const dir = mkdtempSync(path.join(tmpdir(), 'lineside-lent-'));
+  const ledger = await openLedger(dir);
+  const store = new Store(ledger, systemClock, undefined, [Run, Step]);
+  const queries = openQueries(dir, () => store.recorded);
+  await store.open(0);
+  t.teardown(async () => {
+    await queries.close();
+    await ledger.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  return { dir, ledger, store, queries, past: new PastRows(store, queries) };
+}
+
+async function ran(store: Store, name: string, steps = ['cool', 'heat', 'stir']): Promise<Past> {
+  await store.write({
+    puts: [{ kind: Run, site: SITE, name, spec: { order: `o-${name}` } }, ...steps.map((step) => ({ kind: Step, site: SITE, name: `${name}-${step}`, spec: { of: name } }))],
+  });
+  const run = { kind: 'Run', site: SITE, name };
+  return { run, members: [run, ...steps.map((step) => ({ kind: 'Step', site: SITE, name: `${name}-${step}` }))], streams: [] };
+}
+
+const step = (name: string) => ({ kind: 'Step', site: SITE, name });
+const names = (resources: readonly Resource<unknown, unknown>[]) => resources.map(({ metadata }) => metadata.name);
+
+t.test('a past run is found by the name of each of its members while it is lent, and only so', async (t) => {
+  const { store, past } = await plant(t);
+  const [a, b] = [await ran(store, 'a'), await ran(store, 'b')];
+  const heat = store.get(Step, SITE, 'a-heat');
+  t.equal(past.borrow([step('a-heat')]), undefined, 'nothing is waited for while it is present');
+  await store.write({ pasts: [a, b] });
+  const heard: string[] = [];
+  store.watch(Step, ({ type }) => heard.push(type));
+  const lent: string[] = [];
+  store.watchLent(Step, (resource, isThere) => lent.push(`${resource.metadata.name} ${isThere}`));
+  t.equal(store.get(Step, SITE, 'a-heat'), undefined);
+  const release = await past.borrow([step('a-heat'), step('a-heat')]);
+  t.same(store.get(Step, SITE, 'a-heat'), heat, 'as it was');
+  t.ok(store.get(Run, SITE, 'a'), 'with all that left with it');
+  t.equal(store.get(Step, SITE, 'b-heat'), undefined, 'and nothing else');
+  t.same([store.list(Step), store.list(Run), heard], [[], [], []], 'it is in no list, and nobody hears of a change');
+  t.same(lent, ['a-cool true', 'a-heat true', 'a-stir true']);
+  t.same(names(store.lentOf(Step)), ['a-cool', 'a-heat', 'a-stir']);
+  t.ok(past.isHeld(a.run));
+  release?.();
+  release?.();
+  t.notOk(past.isHeld(a.run));
+  t.equal(past.borrow([step('c-heat')]), undefined, 'a name that no past run can have is nowhere, without asking the disk');
+  t.equal(past.borrow([{ ...step('a-heat'), site: 'south' }]), undefined);
+  (await past.borrow([step('a-boil')]))?.();
+  t.equal(store.get(Step, SITE, 'a-boil'), undefined, 'one that begins like a run is asked for');
+});
+
+t.test('nothing of a run that is lent is written or removed, and it comes back to whoever writes', async (t) => {
+  const { store, past, queries } = await plant(t);
+  const a = await ran(store, 'a');
+  const { resourceVersion } = store;
+  await store.write({ pasts: [a] });
+  const release = await past.borrow([step('a-heat')]);
+  const refused = { name: 'Refusal', kind: 'conflict', context: { code: 'run_ended', kind: 'Step', name: 'a-heat' } };
+  t.throws(() => store.apply({ puts: [{ kind: Step, site: SITE, name: 'a-heat', status: { state: 'Running' } }] }), refused);
+  t.throws(() => store.apply({ removes: [step('a-heat')] }), refused);
+  t.throws(() => store.apply({ removes: [a.run] }), { name: 'Refusal', context: { code: 'run_ended' } }, 'by its entry too');
+  t.equal(store.resourceVersion, resourceVersion);
+  const brought = await past.bring([step('a-heat')]);
+  t.same([names(store.list(Step)), store.lentOf(Step)], [['a-cool', 'a-heat', 'a-stir'], []], 'it is present, and lent no more');
+  release?.();
+  t.ok(past.isHeld(a.run), 'whoever brought it back works with it');
+  await store.write({ puts: [{ kind: Step, site: SITE, name: 'a-heat', status: { state: 'Running' } }] });
+  brought?.();
+  await store.write({ removes: [step('a-heat')] });
+  t.match(await queries.verifyRows(), { ok: true, resources: 3 });
+});
+
+t.test('a run whose name begins like that of another is told from it', async (t) => {
+  const { store, past } = await plant(t);
+  const [a, inner] = [await ran(store, 'a'), await ran(store, 'a-heat-2')];
+  await store.write({ pasts: [a, inner] });
+  (await past.borrow([step('a-heat-2-stir')]))?.();
+  t.same(store.get(Step, SITE, 'a-heat-2-stir')?.spec, { of: 'a-heat-2' });
+  t.same([past.count(Step, SITE), past.count(Run, SITE), past.count(Step, 'south')], [6, 2, 0]);
+});
+
+t.test('what is lent is let go of when others have been asked for, but not from under a reader', async (t) => {
+  const { store, past } = await plant(t);
+  const runs: Past[] = [];
+  for (let n = 0; n < 40; n += 1) runs.push(await ran(store, `r${n}`, ['stir']));
+  await store.write({ pasts: runs });
+  const held = await past.borrow([step('r0-stir')]);
+  for (let n = 1; n < 40; n += 1) (await past.borrow([step(`r${n}-stir`)]))?.();
+  t.ok(store.get(Step, SITE, 'r0-stir'), 'it is held');
+  t.equal(store.get(Step, SITE, 'r1-stir'), undefined);
+  t.equal(store.lentOf(Step).length, 32);
+  held?.();
+  (await past.borrow([step('r1-stir')]))?.();
+  t.equal(store.get(Step, SITE, 'r0-stir'), undefined);
+});
+
+t.test('one damaged row of a run keeps the others from nobody: it is left out, and named when the run is back', async (t) => {
+  const { dir, store, past, queries } = await plant(t);
+  const a = await ran(store, 'a');
+  await store.write({ pasts: [a] });
+  const state = new Database(path.join(dir, 'state.db'));
+  state.prepare("UPDATE resources SET body = '{' WHERE name = 'a-heat'").run();
+  state.close();
+  const pages: string[] = [];
+  for await (const page of past.each(Step, SITE)) pages.push(...names(page));
+  t.same(pages, ['a-cool', 'a-stir']);
+  (await past.borrow([step('a-heat')]))?.();
+  t.equal(store.get(Step, SITE, 'a-heat'), undefined);
+  t.ok(store.get(Step, SITE, 'a-stir'));
+  await t.rejects(past.get(Step, SITE, 'a-heat'), { name: 'Refusal', context: { code: 'unreadable_row' } });
+  t.equal(await past.bringBack(a.run), true);
+  t.same(names(store.list(Step)), ['a-cool', 'a-stir']);
+  t.match(store.faults, [{ kind: 'Step', name: 'a-heat', kept: false }]);
+  t.ok(store.isQuarantined(step('a-heat')), 'as after a start');
+  t.match(await queries.verifyRows(), { ok: false });
+});
+
+t.test('whoever writes down everything reads the past with it, in order', async (t) => {
+  const { store, past } = await plant(t);
+  const [a, c] = [await ran(store, 'a', ['stir']), await ran(store, 'c', ['stir'])];
+  await ran(store, 'b', ['stir']);
+  const whole = store.list(Step);
+  await store.write({ pasts: [a, c] });
+  const read = await past.readerWith([Run, Step]);
+  t.same([read.list(Step), read.list(Step, SITE), read.list(Step, 'south')], [whole, whole, []]);
+  t.same(names(read.list(Run)), ['a', 'b', 'c']);
+});
