@@ -19,6 +19,7 @@ import { type DeviceKeys, openDeviceKeys } from '../platform/ledger/keys.js';
 import { LedgerFault, openLedger, type ThreadLedger } from '../platform/ledger/ledger.js';
 import { type LedgerQueries, openQueries } from '../platform/ledger/queries.js';
 import { momentOf, witnessOf } from '../platform/store/clock-witness.js';
+import { pastRows } from '../platform/store/past-rows.js';
 import { Store } from '../platform/store/store.js';
 import type { Settings } from '../settings.js';
 import type { Loss } from './rescue.js';
@@ -102,6 +103,7 @@ export async function openStorage({ settings, clock, log, build }: Surroundings)
       for (const listener of listeners) listener(fault);
     },
   );
+  pastRows(store).connect(queries);
   const newestAuditMs = await queries.newestAuditMs().catch(() => null); // a damaged trail is told of elsewhere
   const earlierNonces = await store.open(settings.antiReplayWindowMs);
   store.watchReload(() => {

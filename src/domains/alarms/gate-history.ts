@@ -3,7 +3,10 @@
  * changed since is what its first change says it was before; one that has not changed is what it is now.
  */
 import type { History } from '../../platform/history/history.js';
+import { pastRows } from '../../platform/store/past-rows.js';
 import type { Store } from '../../platform/store/store.js';
+import type { State } from '../../../runtime/vocabulary/states.js';
+import { isFinal } from '../../../runtime/vocabulary/transitions.js';
 import { Phase } from '../procedures/kind.js';
 import { phaseStates } from '../procedures/phase-states.js';
 import type { AlarmDefinitionSpec } from './kind.js';
@@ -54,7 +57,7 @@ export async function gateHistory({ gate, site, fromMs, nowMs }: Asked, store: S
   for await (const changes of changesOf(site, gate.unitRef, fromMs, nowMs, history)) {
     count += changes.length;
     if (count > CHANGES_MAX) return undefined;
-    for (const { ts, kind, name, from, to, templateRef = store.get(Phase, site, name)?.spec.templateRef } of changes) {
+    for (const { ts, kind, name, from, to, templateRef = await templateOf(store, site, name) } of changes) {
       if (kind !== Phase.kind) continue;
       if (templateRef === undefined) unknown.add(name);
       if (templateRef !== gate.phaseTemplateRef) continue;
@@ -65,6 +68,9 @@ export async function gateHistory({ gate, site, fromMs, nowMs }: Asked, store: S
   for (const { metadata, status } of phaseStates(store).of(site, gate.unitRef, gate.phaseTemplateRef)) {
     if (!inGate.has(metadata.name)) inGate.set(metadata.name, opens(status.state));
   }
+  const changed = new Set(turns.map(({ name }) => name));
+  const isHeldOpen = [...inGate].some(([name, stands]) => stands && !changed.has(name));
+  if (!isHeldOpen && gate.states.some(stays)) await seePast(gate, site, store, inGate);
   const isOpen = (): boolean => [...inGate.values()].includes(true);
   const openBefore = isOpen();
   const edges: GateEdge[] = [];
@@ -74,6 +80,29 @@ export async function gateHistory({ gate, site, fromMs, nowMs }: Asked, store: S
     if (open !== (edges.at(-1)?.open ?? openBefore)) edges.push({ atMs: turn.atMs, open });
   }
   return { openBefore, edges, unknownPhases: unknown.size };
+}
+
+/** What a run that is past has left behind: it came to rest before its record had settled, so it is in one of these. */
+function stays(state: State): boolean {
+  return state === 'Idle' || isFinal(state);
+}
+
+/** One phase of the past that stands in the gate holds it open: the others need not be looked at. */
+async function seePast(gate: Gate, site: string, store: Store, inGate: Map<string, boolean>): Promise<void> {
+  for await (const page of pastRows(store).each(Phase, site)) {
+    for (const { metadata, spec, status } of page) {
+      if (spec.unitRef !== gate.unitRef || spec.templateRef !== gate.phaseTemplateRef || inGate.has(metadata.name) || !gate.states.includes(status.state)) continue;
+      inGate.set(metadata.name, true);
+      return;
+    }
+  }
+}
+
+/** Of a change that an earlier release has recorded without it. */
+async function templateOf(store: Store, site: string, name: string): Promise<string | undefined> {
+  const lent = pastRows(store).lend([{ kind: Phase.kind, site, name }]);
+  if (lent) await lent;
+  return store.get(Phase, site, name)?.spec.templateRef;
 }
 
 /** How long it was open in a window. */

@@ -18,7 +18,8 @@ import type { AuditDraft } from '../../platform/store/audit-record.js';
 import { companionsOf } from '../../platform/store/companions.js';
 import { writtenKeys } from '../../platform/store/envelope.js';
 import { checkReferences, inOrder } from '../../platform/store/references.js';
-import type { Resource } from '../../platform/store/resource.js';
+import { pastRows } from '../../platform/store/past-rows.js';
+import type { Ref, Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { checkTexts } from '../../platform/store/texts.js';
 import * as v from 'valibot';
@@ -103,6 +104,8 @@ export async function applyManifests(inputs: readonly unknown[], actor: ApplyAct
     });
   });
   for (const step of steps) atIndex(step.index, several, () => authorise(step, actor, deps.store));
+  const lent = pastRows(deps.store).lend(steps.flatMap(neededOf));
+  if (lent) await lent;
   const allRead = refused.length === 0;
   const staged = new StagedStore(deps.store);
   const written: Written = { audits: [], facts: [] };
@@ -127,6 +130,13 @@ export async function applyManifests(inputs: readonly unknown[], actor: ApplyAct
   const puts: readonly Put[] = staged.puts;
   await deps.store.write({ puts, audits, facts });
   return outcomes.map((outcome) => served(outcome, deps.store));
+}
+
+/** What may be past of that by which a manifest is judged. */
+function neededOf({ manifest: { kind, name, spec }, site }: Step): readonly Ref[] {
+  const { parentRef } = spec as { readonly parentRef?: { readonly kind?: unknown; readonly name?: unknown } | null };
+  const isNamed = typeof parentRef?.kind === 'string' && typeof parentRef.name === 'string';
+  return [{ kind: kind.kind, site, name }, ...(isNamed ? (kind.judgedBy?.(spec, site) ?? []) : [])];
 }
 
 interface NamedManifest {

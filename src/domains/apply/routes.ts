@@ -8,6 +8,7 @@ import { invalid } from '../../platform/base/refusal.js';
 import { mayVisit } from '../../platform/http/caller.js';
 import { flag, parameters, text, texts } from '../../platform/http/parameters.js';
 import { routesFor } from '../../platform/http/route.js';
+import { pastRows } from '../../platform/store/past-rows.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import { Applied, type ApplyDeps, applyManifests } from './apply.js';
 import { Backup, backup, ExportedManifest, exportManifests } from './export.js';
@@ -70,14 +71,17 @@ export const applyRoutes = [
     query: parameters({ site: text(), kinds: texts(), status: flag('with the status') }),
     summary: 'Manifests in an order that apply accepts; query site, kinds (comma list), status (true)',
     reply: v.array(ExportedManifest),
-    handle({ query, caller }, { store, deviceId, kinds: applied }) {
+    async handle({ query, caller }, { store, deviceId, kinds: applied }) {
       const kinds = query
         .get('kinds')
         ?.split(',')
         .map((kind) => kind.trim())
         .filter((kind) => kind !== '');
       for (const kind of kinds ?? []) if (!applied.named(kind)) throw invalid('invalid_query', 'kinds', `there is no kind ${kind} that can be exported`);
-      return exportManifests(store, applied, { deviceId, site: query.get('site'), kinds, status: query.get('status') === 'true', visible: (site) => mayVisit(caller, site) });
+      const status = query.get('status') === 'true';
+      // what has happened comes with the status only, and much of it is past
+      const read = status ? await pastRows(store).readerWith(applied.all) : store;
+      return exportManifests(read, applied, { deviceId, site: query.get('site'), kinds, status, visible: (site) => mayVisit(caller, site) });
     },
   }),
   route({
@@ -87,7 +91,12 @@ export const applyRoutes = [
     tier: 'admin',
     summary: 'Every configured resource with uid and status, for `lineside restore`',
     reply: Backup,
-    handle: (_context, { store, kinds, clock, version = '', production, deviceId = '' }) =>
-      backup(store, kinds, { createdAt: timestamp(clock.wallMs()), version, deviceId, operatingMode: production ? 'production' : 'development' }),
+    handle: async (_context, { store, kinds, clock, version = '', production, deviceId = '' }) =>
+      backup(await pastRows(store).readerWith(kinds.all), kinds, {
+        createdAt: timestamp(clock.wallMs()),
+        version,
+        deviceId,
+        operatingMode: production ? 'production' : 'development',
+      }),
   }),
 ];

@@ -8,6 +8,7 @@ import type { Route } from '../../platform/http/route.js';
 import type { Kind, StoreReader, Ruled } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { BlockedWorld } from './reading/blocked-by.js';
+import { runOf } from './past-run.js';
 import { elementIndex } from './tree/element-index.js';
 import { phasesAtWork } from '../procedures/at-work.js';
 import { type ElementStatus, Phase } from '../procedures/kind.js';
@@ -53,6 +54,9 @@ function filterOf<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>): Crud
         (batch === '' || element.spec.batchRef === batch) &&
         (unit === '' || (element.spec as { readonly unitRef?: string }).unitRef === unit);
     },
+    past: (query, site) => runOf({ site, name: query.get('batch') ?? '' }),
+    // what is past belonged to a batch and has ended
+    ofPast: (query) => (readFlag(query, 'adhoc') || readFlag(query, 'atWork') ? 'none' : (query.get('unit') ?? '') === '' ? 'all' : undefined),
     among(query, store, site) {
       const batch = query.get('batch') ?? '';
       const isOfPhasesAtWork = kind.kind === Phase.kind && readFlag(query, 'atWork') === true;

@@ -6,6 +6,8 @@
  */
 import type { Clock } from '../../platform/base/clock.js';
 import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import { pastRows } from '../../platform/store/past-rows.js';
+import { runOf } from './past-run.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { SyncBarrier } from '../coordination/kind.js';
 import { isActive } from '../../../runtime/vocabulary/transitions.js';
@@ -106,6 +108,9 @@ export class BatchReconciler implements Reconciler {
 
   async reconcile({ site, name }: Key): Promise<Outcome> {
     this.#clockSteps.look();
+    const waiting = this.#store.get(Batch, site, name);
+    // what an order to an ended batch is about may be past
+    if (waiting && isFinalBatch(waiting.status.phase) && orderOn(waiting)) (await pastRows(this.#store).bring(runOf({ site, name })))?.();
     const batch = this.#store.get(Batch, site, name);
     if (!batch) return 'settled';
     const recipe = this.#store.get(ControlRecipe, site, batch.status.controlRecipe)?.spec.recipe;

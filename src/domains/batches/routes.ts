@@ -32,6 +32,7 @@ import { batchListing, LIST_QUERY } from './reading/list.js';
 import { Preflight, preflight } from './start/preflight.js';
 import { restartCheck } from './start/restart-check.js';
 import { asShown } from './recovery/unrecovered.js';
+import { runOf } from './past-run.js';
 import { batchRules } from './rules.js';
 
 export interface BatchRouteDeps {
@@ -119,6 +120,7 @@ export const batchRoutes = [
     reply: BatchView,
     only: ['read'],
     derives: true,
+    rows: { read: { past: runOf } },
   }),
   route({
     method: 'GET',
@@ -182,6 +184,7 @@ export const batchRoutes = [
     errors: { 409: ['record_sealed', 'batch_started', 'batch_id_in_use', 'recipe_not_effective'] },
     summary: 'Change a pending batch; afterwards only its description',
     audit: { action: 'Update', category: 'batch', target },
+    past: runOf,
     exists: here,
     handle: async ({ params, body, header, audit }, deps) => {
       const { store, production } = deps;
@@ -218,6 +221,7 @@ export const batchRoutes = [
     errors: { 409: ['batch_started', 'record_pending', 'element_active'] },
     summary: 'Withdraw a pending batch; in development mode also remove a final one',
     audit: { action: 'Delete', category: 'batch', target },
+    past: runOf,
     exists: here,
     handle: async ({ params, header, audit }, { store, production }) => {
       const batch = requireBatch(store, params.site, params.name);

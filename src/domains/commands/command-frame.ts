@@ -29,7 +29,7 @@ export async function commandFrame(deps: CommandDeps & DryRunFacts, frame: Comma
     if (caller.mustChangePassword) throw new Refusal('forbidden', 'change your password first', { code: 'password_change_required' });
     if (!deps.store.get(Site, '', site)) throw missing('site', site);
     if (frame.dryRun) {
-      const details = { ...dryRunCommand(deps, site, { kind, name, command }) };
+      const details = { ...(await dryRunCommand(deps, site, { kind, name, command })) };
       return { ok: true, message: details.accepted ? `${command} would be accepted` : details.message, details };
     }
     const reason = typeof frame.reason === 'string' ? frame.reason : undefined;

@@ -30,6 +30,8 @@ import { isAdhoc, rootOf } from '../procedures/roots.js';
 import { MasterRecipe } from '../recipes/kind.js';
 import { releasedView } from '../recipes/released.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
+import { pastRows } from '../../platform/store/past-rows.js';
+import { runOf } from '../batches/past-run.js';
 
 /** What brings the plant to rest is carried out while nothing can be written, and recorded afterwards (D-C-09). */
 const PROTECTIVE: readonly Command[] = ['Hold', 'Stop', 'Abort'];
@@ -89,6 +91,8 @@ type Element = Resource<{ readonly batchRef: string; readonly parentRef: { reado
 
 /** @throws Refusal in the order of Q-CMD-08: body, kind, target, ownership, Start pre-flight. */
 export async function sendCommand(deps: CommandDeps, site: string, body: CommandBody, source: CommandSource): Promise<CommandAnswer> {
+  const lent = pastRows(deps.store).lend([{ kind: body.kind, site, name: body.name }]);
+  if (lent) await lent;
   const order = orderFor(deps, site, body, source);
   const { change, answer } = order();
   const { kind, name, command } = answer;
@@ -203,8 +207,10 @@ function superseded({ kind, metadata }: Resource, loser: PendingCommand, winner:
  * A computation: nothing is recorded and no reason is asked for. A refusal of the state machine is an answer; a body or a
  * target that cannot be commanded is refused as the command is.
  */
-export function dryRunCommand(facts: DryRunFacts, site: string, { kind, name, command: word }: CommandBody): DryRunAnswer {
+export async function dryRunCommand(facts: DryRunFacts, site: string, { kind, name, command: word }: CommandBody): Promise<DryRunAnswer> {
   const command = readCommand(word);
+  const lent = pastRows(facts.store).lend(kind === Batch.kind ? runOf({ site, name }) : [{ kind, site, name }]);
+  if (lent) await lent;
   return { ok: true, kind, name, command, ...dryRun(facts, findTarget(facts.store, site, kind, name), command) };
 }
 

@@ -6,6 +6,7 @@ import { invalid, missing } from '../../platform/base/refusal.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { Kind } from '../../platform/store/kind.js';
+import { pastRows } from '../../platform/store/past-rows.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
@@ -49,6 +50,8 @@ export async function setMode(
   if (!kind) throw invalid('invalid_field', 'kind', `kind must be one of ${[...KINDS.keys()].join(', ')}`, { allowed: [...KINDS.keys()] });
   const mode = MODES.find((word) => word === body.mode);
   if (!mode) throw invalid('invalid_field', 'mode', `mode must be one of ${MODES.join(', ')}`, { allowed: MODES });
+  const brought = pastRows(store).bring([{ kind: body.kind, site, name: body.name }]);
+  if (brought) (await brought)(); // it is written in this turn
   const resource = store.get(kind, site, body.name);
   if (!resource) throw missing(body.kind, body.name);
   const previousMode = presentMode(resource);

@@ -77,6 +77,7 @@ export const promptRoutes = [
     reply: PromptAnswer,
     errors: { 409: ['prompt_not_pending'] },
     summary: 'Answer a prompt; the answer is signed',
+    past: ({ site = '', name = '' }) => [{ kind: 'Phase', site, name }],
     audit: { action: 'PromptAcknowledge', category: 'prompt', target: ({ site, name }) => ({ kind: 'Phase', name, site }) },
     exists: ({ site, name }, { store }) => void requirePhase(store, site, name),
     handle: async ({ params, body, caller, sourceIP, audit, correlationID }, { store, runtimes, clock, keys }): Promise<PromptAnswer> => {

@@ -39,6 +39,7 @@ const activeStepRoutes = (
       ],
     },
     summary: `Change the active steps of a ${kind} in Manual; the change is signed`,
+    past: ({ site = '', name = '' }) => [{ kind, site, name }],
     audit: { action: 'Execute', category: 'active-step', target: ({ site, name }) => ({ kind, name, site }) },
     exists: (params, { store }) => void requireElement(store, kind, params as never),
     handle: (context, deps) => changeActiveStep(kind, context as never, deps),

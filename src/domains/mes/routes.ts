@@ -235,6 +235,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     apiKey: 'only',
     body: DeliveryBody,
     summary: 'Deliver the measurement that a phase waits for',
+    past: ({ site = '', name = '' }) => [{ kind: 'Phase', site, name }],
     reply: Delivered,
     errors: { 400: ['result_key_mismatch', 'invalid_value', 'out_of_range'], 409: ['no_pending_result'] },
     audit: { action: 'ExternalResult', category: 'external-result', target: ({ site, name }) => ({ kind: 'Phase', name, site }) },

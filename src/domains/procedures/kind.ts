@@ -11,8 +11,9 @@ import type { State } from '../../../runtime/vocabulary/states.js';
 import type { PhaseCheckpoint, SfcStatus } from '../../../runtime/port.js';
 import { Count, Flag, Identifier, NumberText, Required, TagName, Text } from '../../platform/store/fields.js';
 import { type Kind, named, type Reference } from '../../platform/store/kind.js';
+import { runEntry } from '../../platform/store/past-index.js';
 import type { LifeSign } from '../../platform/store/life-sign.js';
-import type { Condition } from '../../platform/store/resource.js';
+import type { Condition, Ref } from '../../platform/store/resource.js';
 import type { Hold } from '../runs/holds.js';
 import type { CommandRejection } from '../runs/command-rejection.js';
 import type { PendingCommand } from '../runs/pending-command.js';
@@ -377,6 +378,11 @@ function elementReferences(
   };
 }
 
+/** What would be above it may be of a run that is past (ADR 0037). */
+function parentOf({ parentRef }: { readonly parentRef: { readonly kind: string; readonly name: string } | null }, site: string): readonly Ref[] {
+  return parentRef ? [{ kind: parentRef.kind, site, name: parentRef.name }] : [];
+}
+
 /** What all eight kinds have in common. */
 const RECIPE = { group: 'recipe', scope: 'site', body: 'spec', apply: { how: 'yes' } } as const;
 
@@ -428,6 +434,8 @@ export const Phase: Kind<PhaseSpec, ElementStatus> = {
   spec: PhaseSpec,
   initialStatus: elementStatus,
   references: elementReferences('PhaseTemplate'),
+  pastWith: { kind: 'Procedure', named: 'below' },
+  judgedBy: parentOf,
 };
 
 export const Operation: Kind<OperationSpec, ElementStatus> = {
@@ -439,6 +447,8 @@ export const Operation: Kind<OperationSpec, ElementStatus> = {
   spec: OperationSpec,
   initialStatus: elementStatus,
   references: elementReferences('OperationTemplate'),
+  pastWith: { kind: 'Procedure', named: 'below' },
+  judgedBy: parentOf,
 };
 
 export const UnitProcedure: Kind<UnitProcedureSpec, ElementStatus> = {
@@ -450,6 +460,8 @@ export const UnitProcedure: Kind<UnitProcedureSpec, ElementStatus> = {
   spec: UnitProcedureSpec,
   initialStatus: elementStatus,
   references: elementReferences('UnitProcedureTemplate'),
+  pastWith: { kind: 'Procedure', named: 'below' },
+  judgedBy: parentOf,
 };
 
 export const Procedure: Kind<ProcedureSpec, ElementStatus> = {
@@ -461,6 +473,9 @@ export const Procedure: Kind<ProcedureSpec, ElementStatus> = {
   spec: ProcedureSpec,
   initialStatus: elementStatus,
   references: elementReferences('ProcedureTemplate'),
+  pastWith: { kind: 'Procedure', named: 'alike' },
+  pastIndex: (_procedure, members) => ({ ...runEntry(members) }),
+  judgedBy: parentOf,
 };
 
 /** Labels set by the system (decisions 1.1), to be read; nothing acts on them. */

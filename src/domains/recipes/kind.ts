@@ -193,4 +193,5 @@ export const ControlRecipe: Kind<ControlRecipeSpec, Readonly<Record<string, neve
   body: 'document',
   apply: { how: 'no', reason: 'a control recipe is made by the batch controller when its batch starts' },
   initialStatus: () => ({}),
+  pastWith: { kind: 'Procedure', named: 'alike' },
 };

@@ -8,11 +8,13 @@ import type { ToldBy } from '../../platform/http/replies.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
+import { pastRows } from '../../platform/store/past-rows.js';
 import type { Store } from '../../platform/store/store.js';
 import { missing } from '../../platform/base/refusal.js';
 import { wallSpan } from '../batches/reading/clock-span.js';
 import { elementIndex } from '../batches/tree/element-index.js';
 import { Batch } from '../batches/kind.js';
+import { runOf } from '../batches/past-run.js';
 import { AuditRecordBody } from '../audit/bodies.js';
 import { SignedRecord } from '../signatures/kind.js';
 import type { SigningKeys } from '../signatures/signature.js';
@@ -93,7 +95,7 @@ async function provisional({ store, queries }: RecordSources, site: string, name
 }
 
 /** Records that name the batch, its record, its elements or its coordination, and whatever their commands brought about. */
-export function auditTrail(
+export async function auditTrail(
   { store, queries }: Pick<RecordSources, 'store' | 'queries'>,
   site: string,
   name: string,
@@ -103,6 +105,8 @@ export function auditTrail(
   const add = (kind: string, target: string): void => void targets.set(`${kind}/${target}`, { kind, name: target });
   for (const kind of ['Batch', 'ControlRecipe', 'BatchRecord']) add(kind, name);
   for (const element of spec.phaseHistory) add(element.kind, element.name);
+  const lent = pastRows(store).lend(runOf({ site, name }));
+  if (lent) await lent;
   const index = elementIndex(store);
   for (const { kind, metadata } of [...index.elementsOf(site, name), ...index.blocksOf(site, name), ...index.barriersOf(site, name)]) add(kind, metadata.name);
   const correlationIDs = [...new Set(spec.executionEvents.map((event) => event.correlationID).filter((id) => id !== ''))];

@@ -5,12 +5,14 @@
  */
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
-import type { StoreReader } from '../../platform/store/kind.js';
+import { pastRows } from '../../platform/store/past-rows.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
 import type { IntegrityProblem } from '../audit/bodies.js';
 import type { EvidenceCheck } from '../audit/integrity.js';
 import { Batch } from '../batches/kind.js';
 import { controlRecipeMismatch, recipeMismatch } from '../recipes/evidence.js';
-import { ControlRecipe, MasterRecipe } from '../recipes/kind.js';
+import { ControlRecipe, type ControlRecipeSpec, MasterRecipe } from '../recipes/kind.js';
 import type { SigningKeys } from '../signatures/signature.js';
 import { SignatureRecord } from '../signatures/kind.js';
 import { signatureProblems } from '../signatures/verify.js';
@@ -19,7 +21,7 @@ import { recordProblems } from './open-records.js';
 import { checkSeal } from './seal.js';
 
 export interface EvidenceParts {
-  readonly store: StoreReader;
+  readonly store: Store;
   readonly queries: Pick<LedgerQueries, 'auditOf' | 'auditPage'>;
   readonly keys: SigningKeys;
 }
@@ -74,12 +76,23 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts): P
     report('recipes', { kind: MasterRecipe.kind, ...recipe.metadata }, [recipeMismatch(store, recipe) ?? []].flat());
     await turn();
   }
-  const controlRecipes = store.list(ControlRecipe);
-  for (const { metadata, spec } of controlRecipes) {
-    report('control-recipes', { kind: ControlRecipe.kind, ...metadata }, [controlRecipeMismatch(metadata.name, spec) ?? []].flat());
-    await turn();
+  const seen = new Set<string>();
+  for await (const controlRecipes of presentAndPast(store)) {
+    for (const { metadata, spec } of controlRecipes) {
+      const key = `${metadata.site}/${metadata.name}`;
+      if (seen.has(key)) continue; // it became past on the way
+      seen.add(key);
+      report('control-recipes', { kind: ControlRecipe.kind, ...metadata }, [controlRecipeMismatch(metadata.name, spec) ?? []].flat());
+      await turn();
+    }
   }
-  return { checked: { signatures: signatures.length, records: records.length, recipes: recipes.length, controlRecipes: controlRecipes.length }, problems };
+  return { checked: { signatures: signatures.length, records: records.length, recipes: recipes.length, controlRecipes: seen.size }, problems };
+}
+
+/** Those of batches that run, and those of all batches that were. */
+async function* presentAndPast(store: Store): AsyncGenerator<readonly Resource<ControlRecipeSpec, unknown>[]> {
+  yield store.list(ControlRecipe);
+  yield* pastRows(store).everywhere(ControlRecipe);
 }
 
 async function* trailOf(queries: EvidenceParts['queries'], filter: { readonly kind?: string; readonly category?: string }): AsyncGenerator<AuditRecord> {

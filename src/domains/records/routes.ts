@@ -13,6 +13,7 @@ import { longXmlReply } from '../../platform/http/xml.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { Batch } from '../batches/kind.js';
+import { runOf } from '../batches/past-run.js';
 import { requireSite } from '../plant/kind.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import { readSeries } from './batch-history.js';
@@ -180,6 +181,7 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     query: parameters({ historian: flag('with the recorded values; XML only') }),
     reply: ConsolidatedRecord,
     summary: 'Everything that is on record about a batch, also before its end',
+    past: runOf,
     exists: ({ site, name }, { store }) => {
       if (!store.get(Batch, site, name) && !store.get(BatchRecord, site, name)) throw missing('Batch', name);
     },

@@ -7,6 +7,7 @@ import { parameters, required, text, texts, whole } from '../../platform/http/pa
 import { logPage } from '../../platform/http/replies.js';
 import { type Query, type Route, type RouteColumns, routesFor } from '../../platform/http/route.js';
 import type { Kind } from '../../platform/store/kind.js';
+import { pastRows } from '../../platform/store/past-rows.js';
 import type { Store } from '../../platform/store/store.js';
 import { Site } from '../plant/kind.js';
 import type { TagCatalog, TagEntry } from '../tags/catalog.js';
@@ -37,13 +38,13 @@ export const SEARCH_ROUTES: readonly Route<SearchDeps>[] = [
     query: parameters({ q: required(text('words to search for')), site: text(), kinds: texts(), limit: whole(1, ITEMS_MAX), cursor: text() }),
     summary: 'Everything whose name, title, label or other text holds the words of q, best first; query q, site, kinds (comma list), limit, cursor',
     reply: logPage(Found),
-    handle({ query, caller }, deps) {
+    async handle({ query, caller }, deps) {
       const wanted = readWords(query);
       const limit = readLimit(query, ITEMS_MAX, ITEMS);
       const kinds = readKinds(query, deps.index.kinds);
       const cursor = query.get('cursor');
       const [start] = cursor ? decodeCursor('search', cursor, 1) : [0];
-      const ranked = search(wanted, kinds, query.get('site'), caller, deps);
+      const ranked = await search(wanted, kinds, query.get('site'), caller, deps);
       const items = ranked.slice(start, start + limit).map(({ found }) => found);
       return { items, nextCursor: start + limit < ranked.length ? encodeCursor('search', start + limit) : null };
     },
@@ -67,13 +68,20 @@ function readKinds(query: Query<'kinds'>, known: readonly Kind[]): ReadonlySet<s
 }
 
 /** Best first; equally good ones in the order of the kinds, then by name. */
-function search(wanted: string, kinds: ReadonlySet<string>, only: string | undefined, caller: Caller, { store, index, catalog, rows }: SearchDeps): readonly Ranked[] {
+async function search(
+  wanted: string,
+  kinds: ReadonlySet<string>,
+  only: string | undefined,
+  caller: Caller,
+  { store, index, catalog, rows }: SearchDeps,
+): Promise<readonly Ranked[]> {
   const isVisible = (kind: Kind, site: string, name: string): boolean => {
     const place = kind.kind === Site.kind ? name : site;
     return place === '' ? only === undefined : (only === undefined || place === only) && mayVisit(caller, place);
   };
   const readable = index.kinds.filter((kind) => kinds.has(kind.kind) && mayRead(caller, kind, rows()));
-  const found = index.find(wanted, readable, isVisible);
+  const past = readable.some((kind) => pastRows(store).mayHold(kind)) ? await index.findPast(wanted, readable, isVisible) : [];
+  const found = [...index.find(wanted, readable, isVisible), ...past];
   if (kinds.has(TAG) && caller.may('tag:browse')) {
     const sites = store.list(Site).map(({ metadata }) => metadata.name);
     for (const site of sites) if ((only === undefined || site === only) && mayVisit(caller, site)) found.push(...catalog.ofSite(site).flatMap((tag) => tagMatch(tag, wanted)));

@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { Kind } from '../../platform/store/kind.js';
+import { pastRows } from '../../platform/store/past-rows.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store, StoreEvent } from '../../platform/store/store.js';
 
@@ -77,10 +78,24 @@ export class SearchIndex {
     const found: Ranked[] = [];
     for (const kind of kinds) {
       for (const entry of this.#entries.get(kind.kind)?.values() ?? []) {
-        const hit = entry.texts.find(({ text }) => text.includes(wanted));
-        if (!hit || !isVisible(kind, entry.site, entry.name)) continue;
-        const { member, text } = hit;
-        found.push({ rank: member === 'name' ? rankOfName(text, wanted) : hit === entry.texts[1] && entry.title !== '' ? 3 : 4, found: foundOf(entry, member) });
+        const ranked = rankedIn(entry, wanted);
+        if (ranked && isVisible(kind, entry.site, entry.name)) found.push(ranked);
+      }
+    }
+    return found;
+  }
+
+  /** The same of what is past: nothing of it is kept here, so it is read, page by page. */
+  async findPast(wanted: string, kinds: readonly Kind[], isVisible: (kind: Kind, site: string, name: string) => boolean): Promise<Ranked[]> {
+    const found: Ranked[] = [];
+    for (const kind of kinds) {
+      for await (const page of pastRows(this.#store).everywhere(kind)) {
+        for (const resource of page) {
+          const { site, name } = resource.metadata;
+          if (!isVisible(kind, site, name) || this.#entries.get(kind.kind)?.has(keyOf(resource))) continue;
+          const ranked = rankedIn(entryOf(kind, resource), wanted);
+          if (ranked) found.push(ranked);
+        }
       }
     }
     return found;
@@ -101,6 +116,13 @@ export class SearchIndex {
   #add(kind: Kind, resource: Resource): void {
     this.#entries.get(kind.kind)?.set(keyOf(resource), entryOf(kind, resource));
   }
+}
+
+function rankedIn(entry: Entry, wanted: string): Ranked | undefined {
+  const hit = entry.texts.find(({ text }) => text.includes(wanted));
+  if (!hit) return undefined;
+  const { member, text } = hit;
+  return { rank: member === 'name' ? rankOfName(text, wanted) : hit === entry.texts[1] && entry.title !== '' ? 3 : 4, found: foundOf(entry, member) };
 }
 
 function keyOf({ metadata: { site, name } }: Resource): string {

@@ -61,6 +61,7 @@ export const usedByRoutes: readonly Route<UsedByDeps>[] = [
     reply: UsedBy,
     errors: { 403: ['site_scope'], 404: ['not_found'] },
     summary: 'Everything that names a resource, by kind, site and name',
+    past: (_params, query) => [{ kind: query.get('kind') ?? '', site: query.get('site') ?? '', name: query.get('name') ?? '' }],
     handle({ query, caller }, { store, kinds, rows }): UsedBy {
       const target = readTarget(query, kinds);
       requirePlace(caller, target);

@@ -13,6 +13,7 @@ import { created, routesFor } from '../../platform/http/route.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Kind } from '../../platform/store/kind.js';
+import { pastRows } from '../../platform/store/past-rows.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { sign, type SigningKeys } from './signature.js';
@@ -78,6 +79,7 @@ export const signatureRoutes = [
     audit: { action: 'Sign', category: 'signature' },
     async handle({ body, caller, audit, correlationID }, deps) {
       const { target, reason } = body;
+      await lent(deps, target);
       const signed = findTarget(deps, target, caller);
       const meaning = requireMeaning(body.meaning, signed.kind.kind, signed.resource, caller);
       const { record, digest } = sign(
@@ -122,10 +124,12 @@ export const signatureRoutes = [
     query: parameters({ kind: text(), name: text(), site: text() }),
     reply: v.strictObject({ items: v.array(OfferedMeaning) }),
     summary: 'What a signature may mean; query kind; with name (and site) whether the caller may sign that resource with it now',
-    handle({ query, caller }, deps) {
+    async handle({ query, caller }, deps) {
       const [kind, name, site] = [query.get('kind') ?? undefined, query.get('name'), query.get('site')];
       if (!name) return { items: offered(kind) };
-      const signed = findTarget(deps, { kind: kind ?? '', name, ...(site ? { site } : {}) }, caller);
+      const target = { kind: kind ?? '', name, ...(site ? { site } : {}) };
+      await lent(deps, target);
+      const signed = findTarget(deps, target, caller);
       return { items: offered(signed.kind.kind, signed.resource, caller) };
     },
   }),
@@ -160,6 +164,12 @@ async function followed({ store, queries, keys }: SignatureDeps, id: string): Pr
   const target = { kind: record.subject.kind, name: record.subject.name, ...(site === '' ? {} : { site }) };
   const gone = audit.category === 'signature' ? ['it does not exist any more: this is what the audit trail tells of it'] : [];
   return { spec: { record, digest, target, correlationID: audit.correlationID }, problems: [...signedProblems(record, digest, keys), ...gone], auditRecordRef: audit.name };
+}
+
+/** What has ended and is past is signed as what is present. */
+async function lent({ store, kinds }: SignatureDeps, { kind, name, site = '' }: Target): Promise<void> {
+  const named = kinds.find((known) => known.kind === kind || known.aliases?.includes(kind));
+  if (named) await pastRows(store).lend([{ kind: named.kind, site, name }]);
 }
 
 /** The site is judged before existence, so that nobody learns what lies outside his sites. @throws Refusal 403, 404, 400. */

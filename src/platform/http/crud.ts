@@ -14,14 +14,15 @@ import { companionsOf } from '../store/companions.js';
 import { Annotations, checkDocument, Labels, writtenKeys } from '../store/envelope.js';
 import type { Kind, StoreReader, Ruled } from '../store/kind.js';
 import { checkReferences, refuseDelete } from '../store/references.js';
-import type { Resource } from '../store/resource.js';
+import { pastRows } from '../store/past-rows.js';
+import type { Ref, Resource } from '../store/resource.js';
 import type { Change, Store } from '../store/store.js';
 import { checkTexts } from '../store/texts.js';
 import { type Caller, mayVisit } from './caller.js';
 import type { Tier } from './tiers.js';
 import { AnnotationChange, clearable, LabelChange, merge, withoutDefault } from './clearing.js';
 import { decode } from './json-body.js';
-import { listReply } from './paged-list.js';
+import { listReply, type PastItems } from './paged-list.js';
 import { LIST, parameters } from './parameters.js';
 import { oneOf } from './alternatives.js';
 import type { ToldBy } from './replies.js';
@@ -81,6 +82,10 @@ export interface CrudOptions<Spec, Status, Deps extends CrudDeps = CrudDeps, Bod
         readonly query?: v.ObjectEntries;
         readonly reads: (query: Query) => (resource: Resource<Spec, Status>) => boolean;
         readonly among?: (query: Query, store: Store, site: string) => readonly Resource<Spec, Status>[] | undefined;
+        /** What of the past `among` needs to be lent. */
+        readonly past?: (query: Query, site: string) => readonly Ref[];
+        /** What the query asks of those that are past: nothing, so that all pass; or what none of them is. They are looked at one by one without. */
+        readonly ofPast?: (query: Query) => 'all' | 'none' | undefined;
       }
     | undefined;
   /** Step 10 of the order of evaluation, per verb (`production_mode`). */
@@ -96,7 +101,7 @@ export interface CrudOptions<Spec, Status, Deps extends CrudDeps = CrudDeps, Bod
     audit: AuditDraft,
   ) => Pick<Change, 'puts' | 'removes' | 'facts'> & { readonly status?: Status; readonly warnings?: readonly string[] };
   /** Further columns of single rows (`reason`, `freshToken`, `summary`). */
-  readonly rows?: Partial<Record<Verb, Partial<Pick<RouteColumns, 'reason' | 'freshToken' | 'summary' | 'bodyBytesMax' | 'errors'>>>>;
+  readonly rows?: Partial<Record<Verb, Partial<Pick<RouteColumns, 'reason' | 'freshToken' | 'summary' | 'bodyBytesMax' | 'errors' | 'past'>>>>;
   /** Schema of the body of one resource. */
   readonly reply?: Body;
   /** Of an item of the list; that of one resource when absent. */
@@ -156,17 +161,22 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       query,
       ...this.#reply(itemReply && v.array(itemReply)),
       summary: `List ${this.#kind.kind} resources; query limit, cursor`,
+      ...(filter?.past ? { past: (params, query) => filter.past?.(query, this.#siteOf(params) ?? '') ?? [] } : {}),
       barrier: this.#barrier('list'),
       handle: (context, deps) => {
         const passes = filter?.reads(context.query);
         const site = this.#siteOf(context.params);
-        const resources = filter?.among?.(context.query, deps.store, site ?? '') ?? deps.store.list(this.#kind, site);
+        const among = filter?.among?.(context.query, deps.store, site ?? '');
+        const resources = among ?? deps.store.list(this.#kind, site);
+        const isListed = (resource: Resource<Spec, Status>): boolean => this.#visible(resource, context.caller) && (passes?.(resource) ?? true);
+        const past = among ? undefined : this.#pastIn(deps.store, site ?? '', filter ? filter.ofPast?.(context.query) : 'all', isListed);
         return listReply(context, {
           list: this.#kind.path ?? this.#kind.action,
-          items: resources.filter((resource) => this.#visible(resource, context.caller) && (passes?.(resource) ?? true)),
+          items: resources.filter(isListed),
           kept: Object.keys(filters),
           keyOf: ({ metadata }) => [metadata.name],
           render: (resource) => render(resource, deps.store, deps),
+          ...(past ? { past } : {}),
         });
       },
     });
@@ -180,10 +190,21 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       tier: this.#options.read,
       ...this.#reply(this.#options.reply),
       summary: `Read one ${this.#kind.kind}`,
+      ...this.#past(),
       exists: (params, deps) => void this.#find(params, deps),
       barrier: this.#barrier('read'),
       handle: ({ params }, deps) => this.#served(this.#find(params, deps), deps),
     });
+  }
+
+  /** What the past adds to the list; undefined when it adds nothing. */
+  #pastIn(store: Store, site: string, asked: 'all' | 'none' | undefined, isListed: (resource: Resource<Spec, Status>) => boolean): PastItems<Resource<Spec, Status>> | undefined {
+    const past = pastRows(store);
+    if (!this.#kind.pastWith || asked === 'none' || !past.mayHold(this.#kind, site)) return undefined;
+    const pages = async function* (this: Family<Spec, Status, Deps>, after: string): AsyncGenerator<readonly Resource<Spec, Status>[]> {
+      for await (const page of past.each(this.#kind, site, after)) yield page.filter(isListed);
+    };
+    return { pages: (after) => pages.call(this, after), ...(asked === 'all' ? { count: past.count(this.#kind, site) } : {}) };
   }
 
   create(): Route<Deps> {
@@ -211,6 +232,7 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       ...this.#reply(this.#options.reply),
       summary: `Change a ${this.#kind.kind}; ${this.#options.put === 'replace' ? 'the body states the whole spec' : 'members left out keep their value'}`,
       audit: { action: 'Update', category: this.#kind.action, target: (params) => this.#target(params) },
+      ...this.#past(),
       exists: (params, deps) => void this.#find(params, deps),
       barrier: this.#barrier('update'),
       served: (params, deps) => {
@@ -231,10 +253,25 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       tier: this.#options.write,
       summary: `Delete a ${this.#kind.kind}`,
       audit: { action: 'Delete', category: this.#kind.action, target: (params) => this.#target(params) },
+      ...this.#past(),
       exists: (params, deps) => void this.#find(params, deps),
       barrier: this.#barrier('delete'),
       handle: (context, deps) => this.#delete(context as Context, this.#find(context.params, deps), deps),
     });
+  }
+
+  /**
+   * What a write of it is judged by, where that may be past; undefined when there is nothing to wait for.
+   */
+  #lent(store: Store, spec: Spec, site: string, name: string): Promise<void> | undefined {
+    const { kind, pastWith } = this.#kind;
+    return pastWith ? pastRows(store).lend([{ kind, site, name }, ...(this.#kind.judgedBy?.(spec, site) ?? [])]) : undefined;
+  }
+
+  /** Of a row that names one resource. */
+  #past(): Pick<RouteColumns, 'past'> {
+    const { kind, pastWith } = this.#kind;
+    return pastWith ? { past: (params) => [{ kind, site: this.#siteOf(params) ?? '', name: params.name as string }] } : {};
   }
 
   #reply(reply: v.GenericSchema | undefined): Pick<RouteColumns, 'reply'> {
@@ -253,6 +290,8 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       if (!mayVisit(context.caller, name)) throw siteScope(name);
     } else checkResourceName(name);
     const decoded = this.#decode(written.spec, context.body, undefined);
+    const lent = this.#lent(store, decoded, site, name);
+    if (lent) await lent;
     checkReferences(this.#kind, decoded, site, store);
     const spec = this.#kind.admit?.(decoded, { name, site, via: 'rest', before: undefined, read: store }) ?? decoded;
     if (store.get(this.#kind, site, name)) throw conflict('already_exists', `${this.#kind.kind} ${name} exists already`, { kind: this.#kind.kind, name });
@@ -279,15 +318,21 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     return created(body, `${base}/${encodeURIComponent(name)}`, { ETag: this.#etag(resource, this.#options.createdBody ? undefined : body), ...headers });
   }
 
-  async #update(context: Context, before: Resource<Spec, Status>, deps: Deps): Promise<Reply> {
+  async #update(context: Context, found: Resource<Spec, Status>, deps: Deps): Promise<Reply> {
     const { store } = deps;
-    const { name, site } = before.metadata;
+    const { name, site } = found.metadata;
+    let before = found;
     const written = this.#ownKeys(split(this.#kind, context.body), before);
     if (this.#kind.body === 'document') checkDocument(context.body, site);
     if (written.name !== undefined && written.name !== name) {
       throw invalid('invalid_field', nameField(this.#kind), `${this.#kind.kind} ${name} cannot be renamed: name must be ${name}, as in the path, or left out`);
     }
     const decoded = this.#decode(this.#options.put === 'replace' ? written.spec : merge(before.spec as Record<string, unknown>, written.spec), context.body, before.spec);
+    const lent = this.#lent(store, decoded, site, name);
+    if (lent) {
+      await lent;
+      before = this.#find(context.params, deps);
+    }
     checkReferences(this.#kind, decoded, site, store);
     const spec = this.#kind.admit?.(decoded, { name, site, via: 'rest', before, read: store }) ?? decoded;
     this.#checkIfMatch(context.header('if-match'), before, deps);

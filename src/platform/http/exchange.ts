@@ -69,6 +69,8 @@ export class Exchange implements RequestContext<Params, unknown> {
   hasBody = false;
   /** What the caller is told in a header beside the answer. */
   warning: string | undefined;
+  /** The body, when it was collected before somebody asked for it. */
+  #kept: ((accept: (bytes: Uint8Array) => void) => Promise<void>) | undefined;
   #query: ParsedQuery | undefined;
   #format: Format | undefined;
   #lastResult: AuditDraft['result'] | undefined;
@@ -76,6 +78,24 @@ export class Exchange implements RequestContext<Params, unknown> {
   constructor(incoming: Incoming, correlationID: string) {
     this.incoming = incoming;
     this.correlationID = correlationID;
+  }
+
+  /**
+   * The body is collected in the turn of the request, as it has to be, and handed over when it is asked for: for who waits for
+   * something else first.
+   */
+  keepBody(limitBytes: number, tooLarge: () => Error): void {
+    let bytes = new Uint8Array(0);
+    const arrived = this.incoming.collect(limitBytes, tooLarge, (lent) => {
+      bytes = new Uint8Array(lent);
+    });
+    arrived.catch(() => undefined); // told to who asks for it
+    this.#kept = (accept) => arrived.then(() => accept(bytes));
+  }
+
+  /** @see Incoming.collect */
+  collect(limitBytes: number, tooLarge: () => Error, accept: (bytes: Uint8Array) => void): Promise<void> {
+    return this.#kept ? this.#kept(accept) : this.incoming.collect(limitBytes, tooLarge, accept);
   }
 
   get sourceIP(): string {

@@ -1,6 +1,7 @@
 /** Puts the HTTP side together: row table, barriers, server. `main.ts` and the tests build the gateway with it alike. */
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
+import { pastRows } from '../store/past-rows.js';
 import type { Store } from '../store/store.js';
 import type { Authenticator } from './authenticator.js';
 import type { Nonces } from './nonces.js';
@@ -62,6 +63,7 @@ export async function startGateway(options: GatewayOptions): Promise<HttpServer>
       nonces,
       store: options.store,
       siteExists: options.siteExists,
+      past: pastRows(options.store),
       ready: options.started ?? options.ready,
       bodyBytesMax: settings.bodyBytesMax,
       reasonLengthMin: settings.reasonLengthMin,

@@ -24,6 +24,14 @@ export interface ListContext<Name extends string> {
   readonly query: Query<Name | 'limit' | 'cursor'>;
 }
 
+/** Items of a list that are not in memory, sorted by name as the others are. */
+export interface PastItems<Item> {
+  /** Those after the one that is named; '' for all. */
+  pages(after: string): AsyncIterable<readonly Item[]>;
+  /** How many there are; counted where it is not known. */
+  readonly count?: number;
+}
+
 export interface Listed<Item, Shown, Name extends string = string> {
   /** Names the list in its cursors: that of another is refused. */
   readonly list: string;
@@ -33,6 +41,8 @@ export interface Listed<Item, Shown, Name extends string = string> {
   readonly render: (item: Item) => Shown;
   /** Query parameters that belong to the question; the way on keeps them. */
   readonly kept?: readonly Name[] | undefined;
+  /** Of a list whose key is the name. */
+  readonly past?: PastItems<Item>;
 }
 
 interface Paging {
@@ -41,23 +51,72 @@ interface Paging {
 }
 
 /** @throws Refusal `invalid_query` for a limit out of range or a cursor that this list did not hand out. */
-export function listReply<Item, Shown, Name extends string = never>(
-  { path, query }: ListContext<Name>,
-  { list, items, keyOf, render, kept = [] }: Listed<Item, Shown, Name>,
-): Promise<Reply<readonly Shown[]>> {
-  const paging = readPaging(list, query);
+export function listReply<Item, Shown, Name extends string = never>(context: ListContext<Name>, listed: Listed<Item, Shown, Name>): Promise<Reply<readonly Shown[]>> {
+  const { list, items, keyOf, render, past } = listed;
+  const paging = readPaging(list, context.query);
+  if (past) return mergedReply(context, listed, past, paging);
   if (!paging) return rendered(items, render, NO_HEADERS);
   const { limit, after } = paging;
   const start = after === undefined ? 0 : firstAfter(items, keyOf, after);
   const page = items.slice(start, start + limit);
-  const last = page.at(-1);
-  const headers: Record<string, string> = { 'X-Total-Count': String(items.length) };
-  if (last !== undefined && start + limit < items.length) {
+  return rendered(page, render, headersOf(context, listed, limit, items.length, start + limit < items.length ? page.at(-1) : undefined));
+}
+
+/** @param last of the page, when there are more behind it */
+function headersOf<Item, Name extends string>(
+  { path, query }: ListContext<Name>,
+  { list, keyOf, kept = [] }: Listed<Item, unknown, Name>,
+  limit: number,
+  total: number,
+  last: Item | undefined,
+) {
+  const headers: Record<string, string> = { 'X-Total-Count': String(total) };
+  if (last !== undefined) {
     const next = new URLSearchParams({ limit: String(limit), cursor: encode(list, keyOf(last)) });
     for (const name of kept) for (const value of query.all(name)) next.append(name, value);
     headers.Link = `<${path}?${next}>; rel="next"`;
   }
-  return rendered(page, render, headers);
+  return headers;
+}
+
+/** As if all were in memory: what is past is read page by page, and only as far as it is asked for. */
+async function mergedReply<Item, Shown, Name extends string>(context: ListContext<Name>, listed: Listed<Item, Shown, Name>, past: PastItems<Item>, paging: Paging | undefined): Promise<Reply<readonly Shown[]>> {
+  const { items, keyOf, render } = listed;
+  if (!paging) return rendered(await collected(merged(items, past.pages(''), keyOf)), render, NO_HEADERS);
+  const { limit, after } = paging;
+  const total = items.length + (past.count ?? (await collected(past.pages(''))).length);
+  const page: Item[] = [];
+  const start = after === undefined ? 0 : firstAfter(items, keyOf, after);
+  for await (const found of merged(items.slice(start), past.pages(after === undefined ? '' : String(after[0])), keyOf)) {
+    page.push(...found);
+    if (page.length > limit) break;
+  }
+  return rendered(page.slice(0, limit), render, headersOf(context, listed, limit, total, page.length > limit ? page[limit - 1] : undefined));
+}
+
+async function collected<Item>(pages: AsyncIterable<readonly Item[]>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const page of pages) for (const item of page) all.push(item);
+  return all;
+}
+
+/** Both are sorted. What became past while it was read is in both, and comes once. */
+async function* merged<Item>(items: readonly Item[], pages: AsyncIterable<readonly Item[]>, keyOf: (item: Item) => SortKey): AsyncGenerator<readonly Item[]> {
+  let at = 0;
+  for await (const page of pages) {
+    const found: Item[] = [];
+    for (const item of page) {
+      let order = -1;
+      for (; at < items.length; at += 1) {
+        order = compareKeys(keyOf(inside(items, at, 'what is left of the list')), keyOf(item));
+        if (order >= 0) break;
+        found.push(inside(items, at, 'what is left of the list'));
+      }
+      if (at >= items.length || order > 0) found.push(item);
+    }
+    yield found;
+  }
+  yield items.slice(at);
 }
 
 export function compareKeys(a: SortKey, b: SortKey): number {

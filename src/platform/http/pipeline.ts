@@ -6,9 +6,11 @@ import { assert } from '../base/assert.js';
 import type { Log } from '../base/log.js';
 import { auditReason, Refusal } from '../base/refusal.js';
 import type { AuditDraft } from '../store/audit-record.js';
+import type { Release } from '../store/past-rows.js';
 import { Answer, answerFault, answerOf, answerRefusal } from './answer.js';
 import type { Guard } from './barriers/barrier.js';
-import { BARRIERS } from './barriers/index.js';
+import { announcesBody, tooLarge } from './barriers/body-form.js';
+import { BEFORE_EXISTENCE, FROM_EXISTENCE } from './barriers/index.js';
 import { Exchange, type Incoming } from './exchange.js';
 import { namesTag } from './revision.js';
 import { NO_HEADERS } from './route.js';
@@ -31,7 +33,10 @@ export class Pipeline {
   handle(incoming: Incoming, correlationID: string): Answer | StreamReply | Promise<Answer> {
     const exchange = new Exchange(incoming, correlationID);
     try {
-      for (const barrier of BARRIERS) {
+      for (const barrier of BEFORE_EXISTENCE) assert(!barrier(exchange, this.#guard), 'only the body is waited for');
+      const past = this.#ofPast(exchange);
+      if (past) return this.#serveWith(past, exchange);
+      for (const barrier of FROM_EXISTENCE) {
         const wait = barrier(exchange, this.#guard);
         if (wait) return this.#serveAfter(wait, exchange);
       }
@@ -40,6 +45,32 @@ export class Pipeline {
       return this.#finish(exchange, value);
     } catch (fault) {
       return this.#refuse(exchange, fault);
+    }
+  }
+
+  /** What it needs of the past, on its way to memory; undefined when it needs nothing. */
+  #ofPast({ row, params, query, method }: Exchange): Promise<Release> | undefined {
+    const { past } = row.bound.row;
+    if (!past || !this.#guard.past) return undefined;
+    const refs = past(params, query);
+    return method === 'DELETE' ? this.#guard.past.bring(refs) : this.#guard.past.borrow(refs);
+  }
+
+  /** The rest of the order of evaluation is as ever, once what it looks at is there; it stays there until the answer is made. */
+  async #serveWith(past: Promise<Release>, exchange: Exchange): Promise<Answer> {
+    const { row, incoming } = exchange;
+    let release: Release | undefined;
+    try {
+      const limitBytes = row.bound.row.bodyBytesMax ?? this.#guard.bodyBytesMax;
+      if (row.mutating && announcesBody(incoming.headers)) exchange.keepBody(limitBytes, () => tooLarge(limitBytes));
+      release = await past;
+      for (const barrier of FROM_EXISTENCE) await barrier(exchange, this.#guard);
+      const answer = await this.#finish(exchange, await this.#handled(exchange));
+      return expectAnswer(answer);
+    } catch (fault) {
+      return await this.#refuse(exchange, fault);
+    } finally {
+      release?.();
     }
   }
 

@@ -5,6 +5,7 @@
  */
 import type { GenericSchema, InferOutput, ObjectEntries, StrictObjectSchema } from 'valibot';
 import type { AuditAction, AuditDraft, AuditTarget } from '../store/audit-record.js';
+import type { Ref } from '../store/resource.js';
 import type { Caller } from './caller.js';
 import type { Tier } from './tiers.js';
 import type { Format } from './negotiate.js';
@@ -183,6 +184,11 @@ export interface RouteColumns {
   readonly stream?: 'websocket' | 'sse';
   /** How the pipeline audits a refusal, or a success the handler did not audit itself. */
   readonly audit?: RowAudit<Params>;
+  /**
+   * What it reads beside that may be past: it is lent, or brought back for a DELETE, before step 9 (ADR 0037). A name in a body is its
+   * handler's to ask for.
+   */
+  readonly past?: ((params: Params, query: Query) => readonly Ref[]) | undefined;
   /** Step 11, after size and media type and before the syntax of the body: throws when the query is not as the route needs it. */
   readonly queryRule?: (query: Query) => void;
 }

@@ -33,7 +33,10 @@ export class ElementIndex {
 
   constructor(store: Store) {
     this.#store = store;
-    for (const kind of KINDS) store.watch(kind, (event) => this.#follow(event));
+    for (const kind of KINDS) {
+      store.watch(kind, (event) => this.#follow(event));
+      store.watchLent(kind, (resource, isThere) => (isThere ? this.#add(resource) : this.#drop(resource)));
+    }
     store.watchReload(() => this.#build());
     this.#build();
   }
@@ -41,7 +44,7 @@ export class ElementIndex {
   #build(): void {
     for (const kind of KINDS) {
       this.#names.set(kind.kind, new Map());
-      for (const resource of this.#store.list(kind)) this.#add(resource);
+      for (const resource of [...this.#store.list(kind), ...this.#store.lentOf(kind)]) this.#add(resource);
     }
   }
 

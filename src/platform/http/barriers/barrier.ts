@@ -3,6 +3,7 @@
  * everything before it runs in the turn of the request, on the request line and headers alone.
  */
 import type { Clock } from '../../base/clock.js';
+import type { PastRows } from '../../store/past-rows.js';
 import type { Store } from '../../store/store.js';
 import type { Authenticator } from '../authenticator.js';
 import type { Exchange } from '../exchange.js';
@@ -23,6 +24,8 @@ export interface Guard {
   readonly nonces: Nonces | undefined;
   readonly store: Pick<Store, 'admit' | 'write' | 'writeOrKeep' | 'recorded' | 'accepting'>;
   readonly siteExists: (site: string) => boolean;
+  /** Absent where nothing becomes past. */
+  readonly past?: Pick<PastRows, 'borrow' | 'bring'>;
   /** False until storage is open and recovery is done: everything but probes and pages answers 503 `starting`. */
   readonly ready: () => boolean;
   readonly bodyBytesMax: number;

@@ -1,5 +1,6 @@
 /** Step 11, first half: the size and the media type that a write announces (decisions Q-ERR-06), before its body is read. */
 import { Refusal } from '../../base/refusal.js';
+import type { HeaderFields } from '../exchange.js';
 import type { Barrier } from './barrier.js';
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
@@ -11,10 +12,15 @@ export const bodyForm: Barrier = (exchange, guard) => {
   const limitBytes = bodyBytesMax ?? guard.bodyBytesMax;
   const announced = headers.get('content-length');
   if (announced !== undefined && Number(announced) > limitBytes) throw tooLarge(limitBytes);
-  exchange.hasBody = headers.get('transfer-encoding') !== undefined || (announced !== undefined && Number(announced) !== 0);
+  exchange.hasBody = announcesBody(headers);
   if (exchange.hasBody) checkMediaType(headers.get('content-type'), bodyMedia);
   return undefined;
 };
+
+export function announcesBody(headers: HeaderFields): boolean {
+  const announced = headers.get('content-length');
+  return headers.get('transfer-encoding') !== undefined || (announced !== undefined && Number(announced) !== 0);
+}
 
 export function tooLarge(limitBytes: number): Refusal {
   return new Refusal('too-large', `the body is larger than ${limitBytes} bytes`, { code: 'payload_too_large', limitBytes });

@@ -24,7 +24,7 @@ export const body: Barrier = (exchange, guard) => {
     return undefined;
   }
   const limitBytes = exchange.row.bound.row.bodyBytesMax ?? guard.bodyBytesMax;
-  return exchange.incoming.collect(
+  return exchange.collect(
     limitBytes,
     () => tooLarge(limitBytes),
     (bytes) => {

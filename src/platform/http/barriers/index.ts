@@ -16,7 +16,7 @@ import { routeKnown } from './route-known.js';
 import { siteScope } from './site-scope.js';
 import { streamCount } from './stream-count.js';
 
-export const BARRIERS: readonly Barrier[] = [
+export const BEFORE_EXISTENCE: readonly Barrier[] = [
   rateLimit, // 429
   routeKnown, // 404, 405
   streamCount, // 429; needs the row, spends nothing
@@ -27,6 +27,10 @@ export const BARRIERS: readonly Barrier[] = [
   antiReplay, // 400, 409
   permission, // 403
   freshToken, // 401
+];
+
+/** What a request needs of the past is read before these (pipeline.ts). */
+export const FROM_EXISTENCE: readonly Barrier[] = [
   existence, // 404
   plantMode, // 403
   bodyForm, // 413, 415
