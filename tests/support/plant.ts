@@ -31,6 +31,9 @@ const CHANGED_EVERY_MS = 15;
 const UNSTORED_EVERY_MS = 60;
 const PRODUCT = { version: '0.0.0-test', commit: '' };
 
+/** What a batch leaves behind is past as soon as nothing waits for it: what is served of it has to be the same. */
+export const PAST_AT_ONCE = { LINESIDE_BATCH__PASTAFTER: '1ms' };
+
 export interface PlantOptions {
   readonly authMode?: 'none' | 'local';
   readonly timeScale?: number;
@@ -100,6 +103,7 @@ export class Plant {
         ...(production ? {} : CHEAP_PASSWORDS),
         ...(production ? { LINESIDE_DEMO__ENABLED: 'false' } : { LINESIDE_DEMO__ENABLED: 'true', LINESIDE_DEMO__DIR: (this.#demo ??= patientDemo(`${this.dataDir}-demo`)) }),
         LINESIDE_RUNTIME__TIMESCALE: String(timeScale),
+        ...(process.env.PAST_AT_ONCE === '1' ? PAST_AT_ONCE : {}),
         ...environment,
         ...changed,
       },

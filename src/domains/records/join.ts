@@ -6,6 +6,9 @@ import { ReconcileLoop } from '../../platform/reconcile/loop.js';
 import { on } from '../../platform/reconcile/wakes.js';
 import { Batch, isFinalBatch } from '../batches/kind.js';
 import type { FactReader } from '../runs/facts.js';
+import type { SettingValues } from '../../settings.js';
+import { Procedure } from '../procedures/kind.js';
+import { PastRunReconciler } from './past-runs.js';
 import { RecordReconciler } from './reconciler.js';
 import { type RecordRouteDeps, recordRoutes } from './routes.js';
 
@@ -13,13 +16,23 @@ export interface RecordParts extends RecordRouteDeps {
   readonly queries: RecordRouteDeps['queries'] & FactReader;
   readonly clock: Clock;
   readonly log: Log;
+  readonly settings: Pick<SettingValues, 'pastAfterMs'>;
 }
 
 export function joinRecords(parts: RecordParts) {
   const { store, queries, clock, log } = parts;
+  const { pastAfterMs: afterMs } = parts.settings;
   const hasEnded = on(Batch, ({ type, resource }) => type === 'put' && isFinalBatch(resource.status.phase));
+  const comesBack = on(
+    Procedure,
+    ({ type, past }) => type === 'put' && past === true,
+    ({ resource: { metadata, spec } }) => [{ site: metadata.site, name: spec.batchRef }],
+  );
   return {
     routes: [routeSet(recordRoutes, parts)],
-    reconcilers: [new ReconcileLoop(new RecordReconciler({ store, facts: queries }), clock, log, [hasEnded])],
+    reconcilers: [
+      new ReconcileLoop(new RecordReconciler({ store, facts: queries }), clock, log, [hasEnded]),
+      ...(afterMs === 0 ? [] : [new ReconcileLoop(new PastRunReconciler({ store, clock, afterMs }), clock, log, [hasEnded, comesBack])]),
+    ],
   };
 }

@@ -9,12 +9,12 @@ import { takenBy } from '../../../src/domains/batches/creation/creation.js';
 import { Batch } from '../../../src/domains/batches/kind.js';
 import { elementIndex } from '../../../src/domains/batches/tree/element-index.js';
 import { phasesAtWork } from '../../../src/domains/procedures/at-work.js';
-import { Phase } from '../../../src/domains/procedures/kind.js';
+import { Phase, Procedure } from '../../../src/domains/procedures/kind.js';
 import { phaseStates } from '../../../src/domains/procedures/phase-states.js';
 import { BatchRecord } from '../../../src/domains/records/kind.js';
 import { on, whenPut } from '../../../src/platform/reconcile/wakes.js';
 import type { Resource } from '../../../src/platform/store/resource.js';
-import type { Past, Put } from '../../../src/platform/store/store.js';
+import { type Past, type Put, Store } from '../../../src/platform/store/store.js';
 import { freshStore } from '../../support/fresh-store.js';
 
 const SITE = 'north';
@@ -107,4 +107,42 @@ t.test('the ID of a batch that is past is taken as long as it is there, and so i
     context: { code: 'run_ended' },
   });
   t.throws(() => store.apply({ facts: [{ stream: `messages/${SITE}/b1`, body: () => 1 }] }), { name: 'Refusal', context: { code: 'run_ended' } });
+});
+
+t.test('an arming gate that an ended phase holds open stays open when its run is past, also behind a start, and closes with it', async (t) => {
+  const { store, ledger, clock } = await freshStore(t, [Procedure, Phase]);
+  const of = (batch: string, state: string, unitRef = 'r1') => ({
+    kind: Phase,
+    site: SITE,
+    name: `${batch}-heat`,
+    spec: { batchRef: batch, parentRef: null, unitRef, templateRef: 'heat' },
+    status: { state, mode: 'Automatic' },
+  });
+  const root = (batch: string) => ({ kind: Procedure, site: SITE, name: batch, spec: { batchRef: batch, parentRef: null, templateRef: '' }, status: { state: 'Complete' } });
+  await store.write({ puts: [root('b1'), of('b1', 'Complete'), root('b2'), of('b2', 'Complete'), root('b3'), of('b3', 'Aborted')] as unknown as Put[] });
+  const states = phaseStates(store);
+  const isOpen = (at: Store, ...wanted: string[]) => phaseStates(at).isAnyIn(SITE, 'r1', 'heat', wanted);
+  const past = (batch: string): Past => {
+    const phase = store.get(Phase, SITE, `${batch}-heat`);
+    if (!phase) throw new Error(`${batch} is not present`);
+    const stands = states.standsOf([phase]);
+    const run = { kind: 'Procedure', site: SITE, name: batch };
+    return { run, members: [run, { kind: 'Phase', site: SITE, name: `${batch}-heat` }], streams: [], kept: { stands } };
+  };
+  t.same(past('b1').kept, { stands: [] }, 'another phase stands there');
+  await store.write({ pasts: [past('b1')] });
+  t.same(past('b2').kept, { stands: [{ unit: 'r1', template: 'heat', state: 'Complete' }] }, 'nobody else does');
+  const rows = ['b2', 'b2-heat'].flatMap((name) => store.get(Procedure, SITE, name) ?? store.get(Phase, SITE, name) ?? []) as Resource[];
+  await store.write({ pasts: [past('b2'), past('b3')] });
+  t.same([isOpen(store, 'Complete'), isOpen(store, 'Aborted'), isOpen(store, 'Stopped', 'Running')], [true, true, false]);
+  t.same(states.of(SITE, 'r1', 'heat'), []);
+  t.notOk(states.isAnyIn(SITE, 'r2', 'heat', ['Complete']));
+  t.notOk(states.isAnyIn('south', 'r1', 'heat', ['Complete']));
+  const again = new Store(ledger, clock, undefined, [Procedure, Phase]);
+  await again.open(0);
+  t.same([isOpen(again, 'Complete'), isOpen(again, 'Aborted'), isOpen(again, 'Stopped')], [true, true, false], 'by the entries alone');
+  await store.takeBack({ run: { kind: 'Procedure', site: SITE, name: 'b2' }, rows, streams: [] });
+  t.ok(isOpen(store, 'Complete'));
+  await store.write({ removes: [{ kind: 'Phase', site: SITE, name: 'b2-heat' }] });
+  t.notOk(isOpen(store, 'Complete'), 'what came back counts as what it is');
 });
