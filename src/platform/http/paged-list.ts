@@ -80,7 +80,12 @@ function headersOf<Item, Name extends string>(
 }
 
 /** As if all were in memory: what is past is read page by page, and only as far as it is asked for. */
-async function mergedReply<Item, Shown, Name extends string>(context: ListContext<Name>, listed: Listed<Item, Shown, Name>, past: PastItems<Item>, paging: Paging | undefined): Promise<Reply<readonly Shown[]>> {
+async function mergedReply<Item, Shown, Name extends string>(
+  context: ListContext<Name>,
+  listed: Listed<Item, Shown, Name>,
+  past: PastItems<Item>,
+  paging: Paging | undefined,
+): Promise<Reply<readonly Shown[]>> {
   const { items, keyOf, render } = listed;
   if (!paging) return rendered(await collected(merged(items, past.pages(''), keyOf)), render, NO_HEADERS);
   const { limit, after } = paging;
