@@ -93,6 +93,7 @@ function run(name) {
     child.on('close', (code, signal) => {
       clearTimeout(overdue);
       running.delete(child.pid);
+      endGroup(child.pid); // a suite that ran out of time leaves its appliances behind, which would take the processor from the others
       resolve({ ended: code ?? signal, text: text(), cpuS: childSeconds(times()) });
     });
   });
