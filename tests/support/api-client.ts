@@ -49,6 +49,7 @@ export class ApiClient {
       method,
       redirect: 'manual',
       headers: {
+        connection: 'close', // one that is kept idle is closed by the gateway, and a process that had no turn for seconds sends into it
         ...(this.#credential ? { authorization: this.#credential } : {}),
         ...(method === 'GET' ? {} : { 'x-dcs-nonce': randomUUID() }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
