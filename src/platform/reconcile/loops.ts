@@ -12,7 +12,7 @@ export class Loops {
     store.watchReload(() => this.wakeAll());
   }
 
-  /** Connects what wakes it; nothing is looked at before `start`. */
+  /** Connects what wakes it, from here on; `start` looks at everything once. */
   add(loop: ReconcileLoop): void {
     this.#loops.push(loop);
     loop.connect(this.#store);
