@@ -57,10 +57,10 @@ export function trail(dir: string, first: number, last: number): void {
   });
 }
 
-/** Gives copies of a closed data directory with `RECORDS` records. */
-export function cleanTrail(test: Owner): (test: Owner) => string {
+/** Gives copies of a closed data directory with so many records. */
+export function cleanTrail(test: Owner, records = RECORDS): (test: Owner) => string {
   const clean = dataDir(test);
-  trail(clean, 1, RECORDS);
+  trail(clean, 1, records);
   return (each) => copyOf(each, clean);
 }
 
