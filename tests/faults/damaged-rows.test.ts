@@ -1,11 +1,12 @@
 /** What a start does with rows of the store that are not as they were written: each is one named fault, the plant goes on. */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import Database from '../../src/platform/base/sqlite.js';
 import { eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
 import { SITE, unitsReady } from '../support/plant.js';
-import { at } from '../support/at.js';
 
 const ENVIRONMENT = {
   LINESIDE_AUTH__MODE: 'none',
@@ -33,22 +34,45 @@ const setBody = (box: ApplianceProcess, { kind, site, name }: Row, body: (before
     database.prepare('UPDATE resources SET body = ? WHERE kind = ? AND site = ? AND name = ?').run(body(before), ...key);
   });
 
-async function demoBox(test: { teardown(call: () => unknown): void }): Promise<ApplianceProcess> {
+/** The batch of the seeds. */
+let batch = '';
+
+/** Data directories of the demonstration plant, stopped: with a batch that was made, and with one that ran. */
+async function seed(): Promise<{ readonly made: string; readonly running: string }> {
   const box = await applianceProcess({ environment: ENVIRONMENT });
+  await box.start();
+  batch = (await box.api.post(`${SITE}/batches`, { batchID: 'b-1', masterRecipeRef: 'resin-a' })).body.name as string;
+  await box.end();
+  const made = mkdtempSync(path.join(tmpdir(), 'lineside-rows-'));
+  cpSync(box.dataDir, made, { recursive: true });
+  await box.start();
+  await unitsReady(box.api);
+  await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' });
+  await eventually('the batch runs', async () => (await box.api.get(`${SITE}/phases`)).body.length > 0);
+  await box.end();
+  return { made, running: box.dataDir };
+}
+
+const seeded = await seed();
+t.teardown(() => {
+  for (const dir of [seeded.made, seeded.running]) rmSync(dir, { recursive: true, force: true });
+});
+
+/** An appliance with a copy of a seed, not started. */
+async function boxOf(test: { teardown(call: () => unknown): void }, from: string): Promise<ApplianceProcess> {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-rows-'));
+  cpSync(from, dataDir, { recursive: true });
+  const box = await applianceProcess({ dataDir, environment: ENVIRONMENT });
   test.teardown(async () => {
     await box.end('SIGKILL');
     box.remove();
   });
-  await box.start();
-  await unitsReady(box.api);
   return box;
 }
 
 t.test('D-C-02: what the product wrote itself fits, of every kind', async (t) => {
-  const box = await demoBox(t);
-  const batch = (await box.api.post(`${SITE}/batches`, { batchID: 'b-1', masterRecipeRef: 'resin-a' })).body.name as string;
-  await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' });
-  await eventually('the batch runs', async () => (await box.api.get(`${SITE}/phases`)).body.length > 0);
+  const box = await boxOf(t, seeded.running);
+  await box.start();
   await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Abort', reason: 'enough has been seen of it' });
   await eventually('its record is made', async () => (await box.api.get(`${SITE}/batchrecords/${batch}`)).status === 200);
   await box.end();
@@ -58,10 +82,7 @@ t.test('D-C-02: what the product wrote itself fits, of every kind', async (t) =>
 });
 
 t.test('one row that cannot be read is named, and the rest of the plant starts', async (t) => {
-  const box = await demoBox(t);
-  await box.api.post(`${SITE}/batches`, { batchID: 'b-1', masterRecipeRef: 'resin-a' });
-  const { name: batch } = at((await box.api.get(`${SITE}/batches`)).body as { name: string }[], 0);
-  await box.end();
+  const box = await boxOf(t, seeded.made);
   setBody(box, { kind: 'Batch', site: 'demo', name: batch }, () => '{');
   setBody(box, { kind: 'AlarmDefinition', site: 'demo', name: firstOf(box, 'AlarmDefinition') }, (body) => body.replace('"spec":{', '"spec":[],"was":{'));
   await box.start();
@@ -96,9 +117,7 @@ function firstOf(box: ApplianceProcess, kind: string): string {
 }
 
 t.test('a row of any kind that has lost its shape lets the start go on, and is named', async (t) => {
-  const box = await demoBox(t);
-  await box.api.post(`${SITE}/batches`, { batchID: 'b-1', masterRecipeRef: 'resin-a' });
-  await box.end();
+  const box = await boxOf(t, seeded.made);
   const database = new Database(path.join(box.dataDir, 'state.db'));
   const kinds = database.prepare('SELECT DISTINCT kind FROM resources ORDER BY kind').pluck().all() as string[];
   const edited: Row[] = [];
@@ -180,9 +199,7 @@ t.test('a status that has lost a list does not break the list of its kind', asyn
 });
 
 t.test('results of verifications that cannot be read stop no start: the plant runs, and it is told', async (t) => {
-  const box = await demoBox(t);
-  await eventually('a batch can be ordered', async () => (await box.api.get(`${SITE}/units`)).status === 200);
-  await box.end();
+  const box = await boxOf(t, seeded.made);
   edit(box, (database) => {
     for (const stream of ['integrity', 'archive-integrity']) database.prepare('INSERT OR REPLACE INTO facts (stream, sequence, body) VALUES (?, 99, ?)').run(stream, '{');
   });
@@ -207,11 +224,7 @@ const STREAMS: readonly (readonly [string, string])[] = [
 
 for (const [what, last] of STREAMS) {
   t.test(`streams that count to ${what}: told, and the batch goes on from the number of its last event`, async (t) => {
-    const box = await demoBox(t);
-    const batch = (await box.api.post(`${SITE}/batches`, { batchID: 'b-1', masterRecipeRef: 'resin-a' })).body.name as string;
-    await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' });
-    await eventually('the batch runs', async () => (await box.api.get(`${SITE}/phases`)).body.length > 0);
-    await box.end();
+    const box = await boxOf(t, seeded.running);
     edit(box, (database) => database.exec(`UPDATE streams SET last = ${last}`));
     await box.start();
     t.equal((await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Abort', reason: 'enough has been seen of it' })).status, 200);

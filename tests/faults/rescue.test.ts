@@ -10,6 +10,8 @@ import { type ApplianceProcess, applianceProcess } from '../support/appliance-pr
 const PASSWORD = 'correct horse battery';
 const REASON = 'the disk was exchanged';
 const credentials = { username: 'ada', password: PASSWORD };
+/** Where passwords may be cheap: rescue is the same in both modes of operation. */
+const environment = { LINESIDE_LOG_LEVEL: 'error', LINESIDE_GATEWAY__OPERATINGMODE: 'development' };
 
 interface Test {
   teardown(call: () => unknown): void;
@@ -17,7 +19,7 @@ interface Test {
 
 /** Data directories of an appliance with an administrator: one that was stopped, one that was killed. */
 async function seed(): Promise<{ readonly stopped: string; readonly killed: string }> {
-  const box = await applianceProcess({ environment: { LINESIDE_LOG_LEVEL: 'error' } });
+  const box = await applianceProcess({ environment });
   await box.start();
   await box.api.post('/api/v1/auth/first-admin', { code: await box.commissioningCode(), ...credentials });
   const admin = await signIn(box);
@@ -45,7 +47,7 @@ t.teardown(() => {
 async function damaged(test: Test, from: string, damage: (dir: string) => void, flags: readonly string[] = []): Promise<ApplianceProcess> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-rescue-'));
   cpSync(from, dataDir, { recursive: true });
-  const box = await applianceProcess({ dataDir, environment: { LINESIDE_LOG_LEVEL: 'error' }, flags });
+  const box = await applianceProcess({ dataDir, environment, flags });
   test.teardown(async () => {
     await box.end('SIGKILL');
     box.remove();
