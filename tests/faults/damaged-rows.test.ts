@@ -149,8 +149,9 @@ t.test('a row of any kind that has lost its shape lets the start go on, and is n
 });
 
 t.test('D-C-02: elements that have lost their shape are named; their batch is shown, is not gone on with, and can be aborted', async (t) => {
-  const box = await demoBox(t);
-  const batch = (await box.api.post(`${SITE}/batches`, { batchID: 'b-1', masterRecipeRef: 'resin-a' })).body.name as string;
+  const box = await boxOf(t, seeded.made);
+  await box.start();
+  await unitsReady(box.api);
   await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' });
   const running = await eventually('a phase runs', async () => ((await box.api.get(`${SITE}/phases?atWork=true`)).body as { name: string }[])[0]);
   const operation = firstOf(box, 'Operation');
@@ -189,8 +190,7 @@ t.test('D-C-02: elements that have lost their shape are named; their batch is sh
 });
 
 t.test('a status that has lost a list does not break the list of its kind', async (t) => {
-  const box = await demoBox(t);
-  await box.end();
+  const box = await boxOf(t, seeded.made);
   const name = firstOf(box, 'ControlModule');
   setBody(box, { kind: 'ControlModule', site: 'demo', name }, (body) => body.replace(/"conditions":\[.*?\]/, '"conditions":null'));
   await box.start();
