@@ -274,14 +274,6 @@ async function production(story: Story): Promise<Omit<Left, 'correlationID' | 'a
   await story.send(`PUT ${S}/batches/{name}`, { name: pending }, { body: { description: 'walked' } });
   await story.send(`DELETE ${S}/batches/{name}`, { name: pending });
 
-  const aborted = await create('WALK-B');
-  await command(aborted, 'Start');
-  await reached(aborted, 'Running');
-  await steering(story, aborted);
-  await command(aborted, 'Abort');
-  await reached(aborted, 'Aborted');
-  await story.send(`DELETE ${S}/recipes/control/{name}`, { name: aborted });
-
   const batch = await create('WALK-C');
   await command(batch, 'Start');
   await reached(batch, 'Running');
@@ -314,6 +306,16 @@ async function production(story: Story): Promise<Omit<Left, 'correlationID' | 'a
   await story.send(`POST ${S}/batchrecords/{name}/comments`, { name: record }, { body: { text: 'walked' } });
   await story.send(`POST ${S}/batchrecords/{name}/review`, { name: record }, { body: { outcome: 'Accepted', comment: 'walked' } });
   await story.send(`POST ${S}/batchrecords/{name}/finalize`, { name: record }, { body: REASON });
+
+  // last: its premix is charged as long as it takes to change its steps by hand, and stays in the mixer
+  const aborted = await create('WALK-B');
+  await command(aborted, 'Start');
+  await reached(aborted, 'Running');
+  await steering(story, aborted);
+  await command(aborted, 'Abort');
+  await reached(aborted, 'Aborted');
+  await story.send(`DELETE ${S}/recipes/control/{name}`, { name: aborted });
+
   const first = async (family: string): Promise<string> => (await test.admin.get(`${AT}/${family}`)).body[0].name;
   const { body: signed } = await story.send(
     'POST /api/v1/signatures',
