@@ -1,6 +1,8 @@
 /** SIGKILL of the whole appliance at random moments of a batch: what was acknowledged is there, Restart finishes it (decisions 3.8, 8.7). */
+import path from 'node:path';
 import t, { type Test } from 'tap';
 import { applianceProcess } from '../support/appliance-process.js';
+import { patientDemo } from '../support/patient-demo.js';
 import { ENVIRONMENT, finished, goOn, kept, MES, nothingTold, onRecord, randomFrom, runUntilKilled, startBatch, Story, type Told } from '../support/batch-story.js';
 
 /** So few because the torture, which is part of the gate too, kills batches under load dozens of times (scenarios kill, kill-inside, kill-record). */
@@ -16,7 +18,8 @@ const SHORT_RUN_MAX_MS = 1000;
 const SEED = Number(process.env.KILL_SEED ?? 20261121);
 
 async function commissioned(t: Test): Promise<Story> {
-  const box = await applianceProcess({ environment: ENVIRONMENT, bare: true });
+  const demo = patientDemo(path.join(t.testdir(), 'demo'));
+  const box = await applianceProcess({ environment: { ...ENVIRONMENT, LINESIDE_DEMO__DIR: demo }, bare: true });
   t.teardown(async () => {
     await box.end('SIGKILL');
     box.remove();
