@@ -1,5 +1,6 @@
 /** A caller of the REST interface: sends JSON with a fresh nonce, answers status, headers and decoded body. */
 import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
 import { CHECKS, checkAnswer } from './answer-check.js';
 
 export interface ApiAnswer {
@@ -45,24 +46,49 @@ export class ApiClient {
   }
 
   async send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<ApiAnswer> {
-    const response = await fetch(this.base + path, {
+    const payload = body === undefined ? undefined : JSON.stringify(body);
+    const { status, fields, text } = await onItsOwn(this.base + path, {
       method,
-      redirect: 'manual',
       headers: {
-        connection: 'close', // one that is kept idle is closed by the gateway, and a process that had no turn for seconds sends into it
         ...(this.#credential ? { authorization: this.#credential } : {}),
         ...(method === 'GET' ? {} : { 'x-dcs-nonce': randomUUID() }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(payload)) }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      payload,
     });
-    const text = await response.text();
-    const mediaType = response.headers.get('content-type') ?? '';
-    if (CHECKS) checkAnswer(Number(new URL(this.base).port), { method, target: path, status: response.status, mediaType, text });
+    const mediaType = fields.get('content-type') ?? '';
+    if (CHECKS) checkAnswer(Number(new URL(this.base).port), { method, target: path, status, mediaType, text });
     const json = /\bjson\b/.test(mediaType);
-    return { status: response.status, headers: response.headers, text, body: json && text !== '' ? JSON.parse(text) : undefined };
+    return { status, headers: fields, text, body: json && text !== '' ? JSON.parse(text) : undefined };
   }
+}
+
+interface Sent {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly payload: string | undefined;
+}
+
+/**
+ * On a connection of its own: one that is kept idle is closed by the gateway, and a process that had no turn for seconds sends into it.
+ * Not by `fetch`, which takes the end of such a connection for that of a long answer that it has not read to its end.
+ */
+function onItsOwn(url: string, { method, headers, payload }: Sent): Promise<{ readonly status: number; readonly fields: Headers; readonly text: string }> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { method, headers, agent: false }, (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('error', reject);
+      incoming.on('end', () => {
+        const fields = new Headers();
+        for (const [name, values = []] of Object.entries(incoming.headersDistinct)) for (const value of values) fields.append(name, value);
+        resolve({ status: incoming.statusCode ?? 0, fields, text: Buffer.concat(chunks).toString('utf8') });
+      });
+    });
+    outgoing.on('error', reject);
+    outgoing.end(payload);
+  });
 }
 
 /** Looks again until the probe answers something, at most `timeoutMs`; for waiting on another process. */
