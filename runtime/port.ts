@@ -5,6 +5,7 @@
  * runtime or a probe runs on another node. Values never travel this way on the hot path: they go through the tag table
  * and the process images (SharedArrayBuffers named in the plans).
  */
+import type { MonoMs, WallMs } from './vocabulary/times.js';
 import type { Protocol } from './io/protocols.js';
 import type { AlarmCondition, AlarmEdge, AlarmGate, AlarmPlan } from './vocabulary/alarm.js';
 import type { Chart, ChartName, ExceptionChartName } from './vocabulary/chart.js';
@@ -429,7 +430,7 @@ export interface RecordingStart {
   readonly unit: string;
   /** Number of the last scan before the recording; the first one recorded follows it. */
   readonly scan: number;
-  readonly wallMs: number;
+  readonly wallMs: WallMs;
   /** Scans between two checksums. */
   readonly checksumEvery: number;
   readonly plan: RecordedPlan;
@@ -445,10 +446,10 @@ export type RecordingPart =
   /** Scans `first` to `last` (runtime/replay/inputs.ts). */
   | { readonly kind: 'scans'; readonly first: number; readonly last: number; readonly bytes: Uint8Array }
   /** A message taken before scan `scan`, with the clocks of that moment. */
-  | { readonly kind: 'message'; readonly scan: number; readonly wallMs: number; readonly monoMs: number; readonly message: RecordedMessage }
+  | { readonly kind: 'message'; readonly scan: number; readonly wallMs: WallMs; readonly monoMs: MonoMs; readonly message: RecordedMessage }
   /** Texts that got their ids before scan `scan`. */
   | { readonly kind: 'texts'; readonly scan: number; readonly texts: readonly string[] }
-  | { readonly kind: 'end'; readonly scan: number; readonly wallMs: number; readonly ending: RecordingEnding; readonly state?: unknown }
+  | { readonly kind: 'end'; readonly scan: number; readonly wallMs: WallMs; readonly ending: RecordingEnding; readonly state?: unknown }
   /** The recording was refused: there is no plan, or another one is under way. */
   | { readonly kind: 'refused'; readonly message: string };
 
@@ -514,7 +515,7 @@ export interface RehearsalPlan {
   /** All of protocol simulation. */
   readonly modules: readonly ProbeModule[];
   /** Wall time at plant time 0. */
-  readonly startWallMs: number;
+  readonly startWallMs: WallMs;
 }
 
 export type RehearsalInbound =

@@ -2,6 +2,7 @@
  * Watches whether the unit runtime still writes a module (decisions 7.6): every scan with outputs moves the wake word
  * or an output sequence of the process image. Nothing is judged before the first sign of life.
  */
+import type { MonoMs } from '../vocabulary/times.js';
 import { IMAGE_HEADER, type ProcessImage } from '../vocabulary/process-image.js';
 
 const ALIVE_SCANS = 3; // a runtime is alive until three of its own scan intervals have passed without a sign,
@@ -11,7 +12,7 @@ export class RuntimeWatch {
   #image: ProcessImage;
   #wake: number;
   #seen: Int32Array;
-  #lastMonoMs: number | undefined;
+  #lastMonoMs: MonoMs | undefined;
   #intervalMs = 0;
 
   constructor(image: ProcessImage) {
@@ -28,7 +29,7 @@ export class RuntimeWatch {
   }
 
   /** True when the runtime gave a sign since the last look. */
-  look(nowMonoMs: number): boolean {
+  look(nowMonoMs: MonoMs): boolean {
     const wake = Atomics.load(this.#image.header, IMAGE_HEADER.wake);
     let moved = wake !== this.#wake;
     this.#wake = wake;
@@ -45,11 +46,11 @@ export class RuntimeWatch {
   }
 
   /** Ms since the last sign; 0 before the first one. */
-  silentMs(nowMonoMs: number): number {
+  silentMs(nowMonoMs: MonoMs): number {
     return this.#lastMonoMs === undefined ? 0 : nowMonoMs - this.#lastMonoMs;
   }
 
-  alive(nowMonoMs: number): boolean {
+  alive(nowMonoMs: MonoMs): boolean {
     return this.#lastMonoMs !== undefined && this.silentMs(nowMonoMs) < Math.max(ALIVE_SCANS * this.#intervalMs, ALIVE_MS_MIN);
   }
 }

@@ -7,6 +7,7 @@
  * what is in flight holds its output and never a position: channels that change in the meantime make new outputs. A value
  * is written when it changes and at least every second; `outDone` reaches a sequence only when its value has been dealt with.
  */
+import type { MonoMs } from '../vocabulary/times.js';
 import { assert } from '../vocabulary/assert.js';
 import type { ProbeChannel, ProbeModule } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
@@ -39,7 +40,7 @@ type Outcome = WriteOutcome | { readonly ok: false; readonly reason: 'withheld';
 
 interface Verification {
   readonly value: number | string;
-  readonly deadlineMonoMs: number;
+  readonly deadlineMonoMs: MonoMs;
   /** Newest sequence that carries this value; undefined when a request wrote it. */
   sequence: number | undefined;
   /** The last value read back. */
@@ -52,17 +53,17 @@ interface OutputMemory {
   /** The sequence that was looked at last. */
   seen: number;
   /** When its owner wrote last, and the time between the last two writes. */
-  movedMonoMs: number | undefined;
+  movedMonoMs: MonoMs | undefined;
   intervalMs: number;
   work: Promise<void> | undefined;
   busy: boolean;
   due: boolean;
   refresh: boolean;
-  triedMonoMs: number;
+  triedMonoMs: MonoMs;
   /** What the device has, as far as we know, since when, and when it was last told. */
   written: number | string | undefined;
-  sinceMonoMs: number;
-  writtenMonoMs: number;
+  sinceMonoMs: MonoMs;
+  writtenMonoMs: MonoMs;
   /** How the last dealt-with value ended. */
   verdict: Status;
   verification: Verification | undefined;
@@ -141,7 +142,7 @@ export class OutputSide {
   #heartbeatMonoMs = 0;
   #isRefreshing = false;
   /** What is written since the device came, until all of it is. */
-  #resuming: { readonly left: Set<Output>; readonly rows: ResumedOutput[]; readonly untilMonoMs: number } | undefined;
+  #resuming: { readonly left: Set<Output>; readonly rows: ResumedOutput[]; readonly untilMonoMs: MonoMs } | undefined;
 
   /** `changed` is called when the comparison of a readback ends another way than before. */
   constructor(module: ProbeModule, image: ProcessImage, host: RunnerHost, readPoint: (point: ImagePoint) => Promise<void>, changed: () => void) {
@@ -505,7 +506,7 @@ export class OutputSide {
   }
 
   /** A sample of the readback address arrived, from a poll or from a check after a write, that was asked for at `askedMonoMs`. */
-  readback(image: ProcessImage, slot: number, read: number | string, askedMonoMs: number): void {
+  readback(image: ProcessImage, slot: number, read: number | string, askedMonoMs: MonoMs): void {
     const output = this.#outputs.find((row) => row.image === image && row.slot === slot);
     if (!output) return;
     const { dataType, span } = output.channel;

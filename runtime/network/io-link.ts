@@ -4,6 +4,7 @@
  *
  * Invariant: inside a scan nothing is allocated, except for a text channel whose text changed.
  */
+import type { MonoMs } from '../vocabulary/times.js';
 import { assert, inside } from '../vocabulary/assert.js';
 import type { ImagePlan } from '../port.js';
 import { CONNECTION, IMAGE_HEADER, type LatchedInputs, OUTPUTS, ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
@@ -230,7 +231,7 @@ export class IoLink {
   // -------------------------------------------------------------- a scan begins
 
   /** Takes over all inputs; called once at the start of a scan. */
-  latch(monoMs: number, texts: TextTable): void {
+  latch(monoMs: MonoMs, texts: TextTable): void {
     for (let n = 0; n < this.#linked.length; n += 1) {
       const linked = this.#linked[n] as Linked;
       linked.image.latch(linked.view);
@@ -242,7 +243,7 @@ export class IoLink {
   }
 
   /** Takes over the inputs as they are now, beside the scans that `scans` is latched for; without texts, which no alarm compares. */
-  latchBeside(scans: IoLink, monoMs: number): void {
+  latchBeside(scans: IoLink, monoMs: MonoMs): void {
     assert(scans.#linked.length === this.#linked.length, 'what is latched beside the scans has their images');
     for (let n = 0; n < this.#linked.length; n += 1) {
       const linked = this.#linked[n] as Linked;
@@ -264,7 +265,7 @@ export class IoLink {
     this.#memory.reach[n] = isWithheld ? REACH.withheld : connected ? REACH.live : REACH.away;
   }
 
-  #watch(n: number, { image: { header }, plan: { staleAfterMs } }: Linked, monoMs: number): void {
+  #watch(n: number, { image: { header }, plan: { staleAfterMs } }: Linked, monoMs: MonoMs): void {
     const memory = this.#memory;
     const samples = Atomics.load(header, IMAGE_HEADER.samples);
     if (samples !== memory.samples[n]) {
@@ -280,7 +281,7 @@ export class IoLink {
    * Age of inputs (decisions 7.2): older than `staleAfter` is Uncertain, twice that Bad; of a silent probe nothing is worth
    * anything, whatever its age says. Outputs show their own state. Every place lies within the arrays, see `number`.
    */
-  #judge({ plan: { staleAfterMs }, image, from, to }: Linked, monoMs: number): void {
+  #judge({ plan: { staleAfterMs }, image, from, to }: Linked, monoMs: MonoMs): void {
     const { value, quality, sampledAtMs, sampledMonoMs, stale, readback, answered, ack } = this.#memory;
     const isSilent = Atomics.load(image.header, IMAGE_HEADER.silent) === 1;
     for (let at = from; at < to; at += 1) {
@@ -334,7 +335,7 @@ export class IoLink {
    * Writes the outputs that changed, and each at least every second. It reads the slots itself: a fraction given to a
    * function that the compiler did not inline becomes an object.
    */
-  write(outputs: readonly OutputWire[], slots: Float64Array, monoMs: number): void {
+  write(outputs: readonly OutputWire[], slots: Float64Array, monoMs: MonoMs): void {
     const { lastOut, writtenMonoMs, touched } = this.#memory;
     for (let n = 0; n < outputs.length; n += 1) {
       const { image, channel, slot } = outputs[n] as OutputWire;
@@ -398,7 +399,7 @@ export class IoLink {
   // -------------------------------------------------------------- what is asked
 
   /** How long an I/O module has been without connection or samples; 0 while it is well, -1 for an unknown module. */
-  lostForMs(module: string, monoMs: number): number {
+  lostForMs(module: string, monoMs: MonoMs): number {
     const image = this.#linked.findIndex(({ plan }) => plan.module === module);
     if (image < 0) return -1;
     return Math.max(0, monoMs - inside(this.#memory.aliveMonoMs, image, 'an image has its entry in the arrays'));
@@ -409,7 +410,7 @@ export class IoLink {
   }
 
   /** What `inspect diagnostics` shows of the drivers. */
-  inspect(monoMs: number): { readonly ioModule: string; readonly lastReadAt: string | null; readonly ageMs: number | null; readonly reads: number; readonly errors: number }[] {
+  inspect(monoMs: MonoMs): { readonly ioModule: string; readonly lastReadAt: string | null; readonly ageMs: number | null; readonly reads: number; readonly errors: number }[] {
     return this.#linked.map(({ plan, view }, image) => {
       const inputs = [...view.sampledAtMs].filter((at) => at > 0);
       const last = inputs.length > 0 ? Math.max(...inputs) : null;

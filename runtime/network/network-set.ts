@@ -6,6 +6,7 @@
  *
  * Invariant: `latch`, `scan`, `drive` and `publish` allocate nothing while no block changes between healthy and faulted.
  */
+import type { MonoMs } from '../vocabulary/times.js';
 import { assert, inside } from '../vocabulary/assert.js';
 import type { ImagePlan, NetworkReport, RetainedNetwork, UnitPlan } from '../port.js';
 import type { DataType, Value } from '../vocabulary/data-types.js';
@@ -148,7 +149,7 @@ export class NetworkSet {
   // ---------------------------------------------------------------- scanning
 
   /** Start of a scan: inputs of all images, with the monotonic clock; a replay gives what was latched then (`inputs`). */
-  latch(monoMs: number, inputs?: (io: IoLink) => void): void {
+  latch(monoMs: MonoMs, inputs?: (io: IoLink) => void): void {
     this.#monoMs = monoMs;
     if (inputs) inputs(this.io);
     else this.io.latch(monoMs, this.#texts);
@@ -183,7 +184,7 @@ export class NetworkSet {
   }
 
   /** Writes the outputs of the networks to the process images and wakes the probes. */
-  drive(monoMs: number): void {
+  drive(monoMs: MonoMs): void {
     for (const { outputs, scanCount } of this.#runs) {
       if (scanCount === 0) continue;
       this.io.write(outputs, this.#memory.S, monoMs);
@@ -504,7 +505,7 @@ export class NetworkSet {
   }
 
   /** What waits for the answer of a device goes on waiting, though its tag lies elsewhere now. */
-  #takeOverWrite(old: NetworkSet, before: number, sinceMonoMs: number): void {
+  #takeOverWrite(old: NetworkSet, before: number, sinceMonoMs: MonoMs): void {
     const was = old.#place(before);
     if (!was) return;
     const image = inside(old.plan.images, was.image, NUMBERED);

@@ -5,6 +5,7 @@
  * Invariant: what the plan alone determines (parameters, places, channel numbers) is not here; the same plan loaded by the
  * same version of the product gives it again, and `restoreMemory` refuses anything else.
  */
+import type { MonoMs } from '../vocabulary/times.js';
 import { inside } from '../vocabulary/assert.js';
 import type { Mode } from '../vocabulary/modes.js';
 import type { ShadowTrip } from './bypass.js';
@@ -29,7 +30,7 @@ export interface NetworkState extends MemoryState {
   readonly io: IoState;
   readonly writesChanged: number;
   readonly mark: number;
-  readonly monoMs: number;
+  readonly monoMs: MonoMs;
 }
 
 const placeOf = ({ loaded }: Instance): number => loaded?.sb ?? -1;

@@ -1,4 +1,5 @@
 /** Writes that wait for the answer of a device: read-back and refusal (decisions 7.7, 3.5 `write-failed`). */
+import type { MonoMs } from '../vocabulary/times.js';
 import { inside } from '../vocabulary/assert.js';
 import type { UnitPlan } from '../port.js';
 import { ACK, type IoLink } from './io-link.js';
@@ -28,13 +29,13 @@ export class SettlingWrites {
     this.#io = io;
   }
 
-  note(slot: number, monoMs: number): void {
+  note(slot: number, monoMs: MonoMs): void {
     this.#since.set(slot, monoMs);
     this.#replaced.delete(slot);
   }
 
   /** A write of the plan before, which lies elsewhere now. */
-  takeOver(slot: number, sinceMonoMs: number, isSameImage: boolean): void {
+  takeOver(slot: number, sinceMonoMs: MonoMs, isSameImage: boolean): void {
     if (!isSameImage) this.#replaced.add(slot);
     this.#since.set(slot, isSameImage ? sinceMonoMs : IN_NEXT_SCAN);
   }
@@ -49,7 +50,7 @@ export class SettlingWrites {
   }
 
   /** The scan of the write sends it; from the next scan on the acknowledgement that was latched with the inputs counts. */
-  look(slot: number, image: number, channel: number, monoMs: number): Settlement {
+  look(slot: number, image: number, channel: number, monoMs: MonoMs): Settlement {
     const sinceMonoMs = this.#since.get(slot);
     if (sinceMonoMs === undefined) return SETTLED;
     if (sinceMonoMs === IN_NEXT_SCAN) this.#since.set(slot, monoMs);

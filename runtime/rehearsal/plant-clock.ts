@@ -1,5 +1,6 @@
 /** The time of a rehearsed plant: it stands still until it is stepped, and then jumps to the next timer. */
 import type { Clock } from '../vocabulary/clock.js';
+import type { WallMs } from '../vocabulary/times.js';
 
 interface Timer {
   readonly atMs: number;
@@ -9,13 +10,13 @@ interface Timer {
 }
 
 export class PlantClock implements Clock {
-  readonly #startWallMs: number;
+  readonly #startWallMs: WallMs;
   #nowMs = 0;
   #order = 0;
   /** Few: one per unit and one for the simulation. */
   readonly #timers: Timer[] = [];
 
-  constructor(startWallMs: number) {
+  constructor(startWallMs: WallMs) {
     this.#startWallMs = startWallMs;
   }
 

@@ -5,6 +5,7 @@
  * bits are those of the number written last; then 8 bytes of a number, or 1 byte of a code. Zero ends the list. The numbers
  * begin with the monotonic time of the scan, because live signs bear it; samples mostly bear the time of their module.
  */
+import type { MonoMs } from '../vocabulary/times.js';
 import { assert } from '../vocabulary/assert.js';
 import type { IoLink } from '../network/io-link.js';
 
@@ -115,7 +116,7 @@ export class InputCells {
     this.bytesMax = 1 + CELL_BYTES_MAX * (images.length + 4 * none) + 6 * (3 * none + images.length);
   }
 
-  write(out: ByteWriter, monoMs: number): void {
+  write(out: ByteWriter, monoMs: MonoMs): void {
     this.#number[0] = monoMs;
     let low = this.#halves[0] as number; // has two
     let high = this.#halves[1] as number;
@@ -157,7 +158,7 @@ export class InputCells {
   }
 
   /** Gives the cells what the scan saw then. */
-  read(from: ByteReader, monoMs: number): void {
+  read(from: ByteReader, monoMs: MonoMs): void {
     this.#number[0] = monoMs;
     let cell = -1;
     for (let key = from.varint(); key !== 0; key = from.varint()) {

@@ -2,6 +2,7 @@
  * Executes a recording again: the scan loop of the unit worker, with the recorded clocks, messages and latched inputs in the
  * place of the world. It says at which scan it went another way than the worker did.
  */
+import type { MonoMs, WallMs } from '../vocabulary/times.js';
 import { PhaseSet } from '../chart/phase-set.js';
 import type { IoLink } from '../network/io-link.js';
 import type { RecordedMessage, RecordingPart, RecordingStart, UnitInbound } from '../port.js';
@@ -31,7 +32,7 @@ export class Player {
   readonly loop: UnitLoop;
   /** Number of the last scan, its wall time, and how many checksums have been met. */
   scan: number;
-  wallMs: number;
+  wallMs: WallMs;
   checksums = 0;
   /** The end of the recording was met, and with it the same state. */
   ended = false;
@@ -149,7 +150,7 @@ export class Player {
     this.checksums += 1;
   }
 
-  #playMessage(message: RecordedMessage, wallMs: number, monoMs: number): void {
+  #playMessage(message: RecordedMessage, wallMs: WallMs, monoMs: MonoMs): void {
     this.wallMs = wallMs;
     this.#monoMs = monoMs;
     this.#inbox.push(message.type === 'plan' ? { type: 'plan', plan: withMemory(message.plan) } : message);

@@ -4,6 +4,7 @@
  *
  * Invariant: the parts leave in the order of what happened, so inputs gathered so far go before a message.
  */
+import type { MonoMs, WallMs } from '../vocabulary/times.js';
 import { assert, inside } from '../vocabulary/assert.js';
 import type { RecordedMessage, RecordingEnding, RecordingPart, RecordingStart, UnitInbound } from '../port.js';
 import type { IoLink } from '../network/io-link.js';
@@ -48,8 +49,8 @@ export interface Recorded {
 
 /** The clocks as the loop has read them for this scan or message. */
 export interface Moment {
-  readonly wallMs: number;
-  readonly monoMs: number;
+  readonly wallMs: WallMs;
+  readonly monoMs: MonoMs;
 }
 
 export class Recorder {
@@ -62,8 +63,8 @@ export class Recorder {
   /** Number of the last scan, and of the first one in the buffer. */
   #scan: number;
   #firstScan: number;
-  #beganMonoMs: number;
-  #givenMonoMs: number;
+  #beganMonoMs: MonoMs;
+  #givenMonoMs: MonoMs;
   #bytes = 0;
   #alarmImageBytes = 0;
 
@@ -90,7 +91,7 @@ export class Recorder {
   }
 
   /** A message was handled; a plan has made new channels. */
-  handled({ io, alarmImage }: Recorded, isPlan: boolean, monoMs: number): void {
+  handled({ io, alarmImage }: Recorded, isPlan: boolean, monoMs: MonoMs): void {
     this.#texts(monoMs);
     if (!isPlan) return;
     this.#cells = new InputCells(io);
@@ -130,7 +131,7 @@ export class Recorder {
   }
 
   /** The scan has run; why the recording must end now, if it must. */
-  scanned(networks: NetworkSet, phases: PhaseEngine, monoMs: number): RecordingEnding | undefined {
+  scanned(networks: NetworkSet, phases: PhaseEngine, monoMs: MonoMs): RecordingEnding | undefined {
     const out = this.#out;
     if (this.#scan % this.#checksumEvery === 0) {
       const sum = this.#checksum.reset();
@@ -152,7 +153,7 @@ export class Recorder {
   }
 
   /** Texts that got an id since the last look: by a text channel, or by an inspection, which is not recorded. */
-  #texts(monoMs: number): void {
+  #texts(monoMs: MonoMs): void {
     const { texts } = this.#parts;
     if (texts.count === this.#textCount) return;
     this.#giveAway(monoMs);
@@ -160,7 +161,7 @@ export class Recorder {
     this.#textCount = texts.count;
   }
 
-  #giveAway(monoMs: number): void {
+  #giveAway(monoMs: MonoMs): void {
     this.#givenMonoMs = monoMs;
     const { bytes, at: length } = this.#out;
     if (length === 0) return;

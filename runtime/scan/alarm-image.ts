@@ -5,6 +5,7 @@
  * Invariant: it has arrays of its own, so neither the networks nor the charts nor a replay of the scans can tell that there
  * was a pass. Nothing is allocated once it is made.
  */
+import type { MonoMs } from '../vocabulary/times.js';
 import { IoLink } from '../network/io-link.js';
 import type { NetworkSet } from '../network/network-set.js';
 import type { UnitPlan } from '../port.js';
@@ -41,7 +42,7 @@ export class AlarmImage implements AlarmReadings {
   }
 
   /** `values`, `quality`: what the last scan has published. */
-  latch(values: Float64Array, quality: Uint8Array, monoMs: number): void {
+  latch(values: Float64Array, quality: Uint8Array, monoMs: MonoMs): void {
     assert(values.length === this.values.length && quality.length === this.quality.length, 'what the last scan has published is of the same plan');
     this.#io.latchBeside(this.#networks.io, monoMs);
     for (let n = 0; n < this.tags.length; n += 1) {

@@ -8,6 +8,7 @@
  * There time is that of the monotonic clock, not counted in periods: passes lie where they are due and not on a grid, and
  * a scan that begins late makes no debounce shorter.
  */
+import type { MonoMs } from '../vocabulary/times.js';
 /** Half of the bound, in plant time. */
 export const ALARM_POLL_MS = 5000;
 /** Rests of a debounce that rounding has left are not worth a turn each; wall time. */
@@ -16,7 +17,7 @@ const PASS_MS_MIN = 1;
 const ELAPSED_PERIODS_MAX = 10;
 
 export interface AlarmScheduleState {
-  readonly judgedMonoMs: number;
+  readonly judgedMonoMs: MonoMs;
   readonly owedMs: number;
 }
 
@@ -36,7 +37,7 @@ export class AlarmSchedule {
   }
 
   /** From now on the unit scans so often. */
-  setPace(scanIntervalMs: number, timeScale: number, monoMs: number): void {
+  setPace(scanIntervalMs: number, timeScale: number, monoMs: MonoMs): void {
     this.#owedMs += (monoMs - this.#judgedMonoMs) * this.#timeScale;
     this.#judgedMonoMs = monoMs;
     this.#usePace(scanIntervalMs, timeScale);
@@ -50,7 +51,7 @@ export class AlarmSchedule {
   }
 
   /** The alarms are judged now: plant time since the last time. `scanMs`: what a scan counts for itself, and a fast unit takes. */
-  judged(monoMs: number, scanMs: number): number {
+  judged(monoMs: MonoMs, scanMs: number): number {
     const passedMs = this.#owedMs + (monoMs - this.#judgedMonoMs) * this.#timeScale;
     this.#owedMs = 0;
     this.#judgedMonoMs = monoMs;

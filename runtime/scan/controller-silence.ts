@@ -2,6 +2,7 @@
  * How long the batch controller has not been heard (decisions Q-ST-02): since the last plan or `alive`. Other messages do not
  * count, because a recording leaves some of them out.
  */
+import type { MonoMs } from '../vocabulary/times.js';
 export interface SilenceState {
   readonly heardMs: number;
   readonly lost: boolean;
@@ -11,13 +12,13 @@ export class ControllerSilence {
   #heardMs = Number.NaN;
   #lost = false;
 
-  heard(monoMs: number): void {
+  heard(monoMs: MonoMs): void {
     this.#heardMs = monoMs;
     this.#lost = false;
   }
 
   /** True once in each silence, when it has lasted longer than the time-out; a time-out of 0 never ends. */
-  becomesLost(monoMs: number, timeoutMs: number): boolean {
+  becomesLost(monoMs: MonoMs, timeoutMs: number): boolean {
     if (this.#lost || timeoutMs === 0 || !(monoMs - this.#heardMs > timeoutMs)) return false;
     this.#lost = true;
     return true;

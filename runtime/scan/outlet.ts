@@ -8,6 +8,7 @@
  *
  * Invariant: nothing here flows back into a chart, so what a replay runs does not depend on it (ADR 0016).
  */
+import type { MonoMs, WallMs } from '../vocabulary/times.js';
 import type { UnitOutbound } from '../port.js';
 
 /** Of MESSAGE; the bucket holds what one scan may say at once. A person reads a few in a minute. */
@@ -37,7 +38,7 @@ class Bucket {
     this.#left = size;
   }
 
-  refill(monoMs: number): void {
+  refill(monoMs: MonoMs): void {
     this.#left = Math.min(this.#size, this.#left + Math.max(0, monoMs - this.#atMonoMs) * this.#perMs);
     this.#atMonoMs = monoMs;
   }
@@ -67,7 +68,7 @@ export class Outlet {
   }
 
   /** A scan begins. */
-  begin(monoMs: number): void {
+  begin(monoMs: MonoMs): void {
     this.#messages.refill(monoMs);
     this.#events.refill(monoMs);
     this.#reports.refill(monoMs);
@@ -110,13 +111,13 @@ export class Outlet {
   }
 
   /** A scan ends: sends what has room now, and says what was not said. */
-  end(monoMs: number, wallMs: number): void {
+  end(monoMs: MonoMs, wallMs: WallMs): void {
     if (this.#held.size > 0) this.#release(false);
     if (this.#unsaid.size > 0 && monoMs - this.#announcedMonoMs >= ANNOUNCE_MS) this.#announce(monoMs, wallMs);
   }
 
   /** The unit has a new plan or stops: nothing waits any longer. */
-  flush(monoMs: number, wallMs: number): void {
+  flush(monoMs: MonoMs, wallMs: WallMs): void {
     this.#release(true);
     if (this.#unsaid.size > 0) this.#announce(monoMs, wallMs);
   }
@@ -134,7 +135,7 @@ export class Outlet {
     }
   }
 
-  #announce(monoMs: number, wallMs: number): void {
+  #announce(monoMs: MonoMs, wallMs: WallMs): void {
     this.#announcedMonoMs = monoMs;
     for (const [phase, count] of this.#unsaid) {
       const text = `${count} more messages and events were not kept: a unit tells ${MESSAGES_PER_SCAN} in a scan and ${MESSAGES_PER_S} in a second at most`;

@@ -3,6 +3,7 @@
  * message (decisions 3.8). Nothing is sent while nothing changes. A written value goes out with the scan it was written in:
  * after a power cut a valve must not come back with the command before the last.
  */
+import type { MonoMs } from '../vocabulary/times.js';
 import type { NetworkSet } from '../network/network-set.js';
 import type { UnitOutbound } from '../port.js';
 import type { ScanStats } from './stats.js';
@@ -19,7 +20,7 @@ export class RetainedSaver {
   }
 
   /** `monoMs` is the monotonic clock: the interval is wall time whatever the time scale is. */
-  run(networks: NetworkSet, monoMs: number): void {
+  run(networks: NetworkSet, monoMs: MonoMs): void {
     const isDue = monoMs - this.#savedAtMs >= networks.plan.settings.retainIntervalMs;
     if (!isDue && networks.writesChanged === this.#savedWrites) return;
     this.#savedAtMs = monoMs;

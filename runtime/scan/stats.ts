@@ -2,6 +2,7 @@
  * What a scan measures of itself (Q-UNIT-07, diagnostics): how late it began, how long it took, skipped and overrun
  * periods, memory. The figures everyone reads all the time stand in the tag table; the rest is made on request.
  */
+import type { MonoMs } from '../vocabulary/times.js';
 import { getHeapStatistics } from 'node:v8';
 import { STAT, type TagTable } from '../vocabulary/tag-table.js';
 import { type GcReport, gcPausesOfThread } from './gc-pauses.js';
@@ -29,7 +30,7 @@ export class ScanStats {
 
   publish(
     table: TagTable,
-    part: { readonly nowMs: number; readonly monoMs: number; readonly missed: number; readonly plantMs: number; readonly timeScale: number; readonly latenessMs: number },
+    part: { readonly nowMs: number; readonly monoMs: MonoMs; readonly missed: number; readonly plantMs: number; readonly timeScale: number; readonly latenessMs: number },
   ): void {
     const { stats } = table;
     stats[STAT.scanCount] = this.#scan.count;

@@ -1,3 +1,4 @@
+import type { MonoMs, WallMs } from './times.js';
 import { assert } from './assert.js';
 
 /**
@@ -109,7 +110,7 @@ export class ProcessImage {
   }
 
   /** Probe, inside: a channel was sampled now. */
-  stamp(channel: number, wallMs: number, monoMs: number): void {
+  stamp(channel: number, wallMs: WallMs, monoMs: MonoMs): void {
     this.sampledAtMs[channel] = wallMs;
     this.sampledMonoMs[channel] = monoMs;
   }

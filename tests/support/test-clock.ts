@@ -1,5 +1,6 @@
 /** A clock that stands until the test moves it. Timers fire in order while it moves. */
 import type { Clock } from '../../src/platform/base/clock.js';
+import type { DurationMs, MonoMs, WallMs } from '../../src/platform/base/times.js';
 
 export class TestClock implements Clock {
   #wallMs: number;
@@ -10,15 +11,15 @@ export class TestClock implements Clock {
     this.#wallMs = wallMs;
   }
 
-  wallMs(): number {
+  wallMs(): WallMs {
     return this.#wallMs;
   }
 
-  monoMs(): number {
+  monoMs(): MonoMs {
     return this.#monoMs;
   }
 
-  after(delayMs: number, call: () => void): () => void {
+  after(delayMs: DurationMs, call: () => void): () => void {
     const timer = { atMs: this.#monoMs + delayMs, call };
     this.#timers.push(timer);
     return () => {

@@ -8,6 +8,7 @@
 import { assert } from '../../vocabulary/assert.js';
 import net from 'node:net';
 import type { Clock } from '../../vocabulary/clock.js';
+import type { MonoMs } from '../../vocabulary/times.js';
 import { Signal } from '../signal.js';
 import { EXCEPTION_FLAG, type Reply, type Transport } from './transport.js';
 
@@ -22,7 +23,7 @@ interface Job {
 }
 
 interface Flight extends Job {
-  readonly deadlineMonoMs: number;
+  readonly deadlineMonoMs: MonoMs;
 }
 
 interface Lane {

@@ -2,6 +2,7 @@
  * All simulation modules of one probe: the engine, its tick, and the way between it and the process images
  * (decisions 6.1, 6.7). Wall period of a tick = tick / time scale; the plant's dt never changes.
  */
+import type { MonoMs } from '../../vocabulary/times.js';
 import type { ChannelSample, ProbeModule } from '../../port.js';
 import { assert, inside } from '../../vocabulary/assert.js';
 import type { Value } from '../../vocabulary/data-types.js';
@@ -23,7 +24,7 @@ const CATCH_UP_TICKS_MAX = 20;
 /** A written value and the channel that shows whether the device took it (decisions 7.7). */
 interface Readback {
   readonly value: number | string;
-  readonly deadlineMonoMs: number;
+  readonly deadlineMonoMs: MonoMs;
   /** Newest sequence that carries the value. */
   sequence: number;
   /** Undefined until it agreed or its time was over. */
@@ -37,7 +38,7 @@ interface Served {
   problem: string;
   failSafeTaken: boolean;
   heartbeat: boolean;
-  heartbeatMonoMs: number;
+  heartbeatMonoMs: MonoMs;
   seen: Int32Array;
   /** By channel: what waits to read back, or has, what was written. */
   readbacks: Map<number, Readback>;

@@ -2,6 +2,7 @@
  * The unit runtimes as the gateway's domains see them: one link per unit, wherever its worker runs. Values are read from
  * the shared tag table; messages carry commands, configuration and events only.
  */
+import type { MonoMs } from '../../platform/base/times.js';
 import type { AlarmPlan, DeviceReset, PhasePlan, TagPlan, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import type { QualityCode } from '../../../runtime/vocabulary/quality.js';
@@ -36,7 +37,7 @@ export interface ScanStatistics {
   readonly scanCount: number;
   readonly heartbeatAtMs: number;
   /** The same by the monotonic clock of the process; 0 before the first scan. */
-  readonly heartbeatMonoMs: number;
+  readonly heartbeatMonoMs: MonoMs;
   readonly lastScanUs: number;
   readonly maxScanUs: number;
   readonly latenessUs: number;

@@ -2,6 +2,7 @@
  * What a rehearsal is asked for, and what the controller thread is given of the plant: the recipe with its templates, the
  * units it would run on with everything on them, and nothing that is going on there (ADR 0006).
  */
+import type { WallMs } from '../../platform/base/times.js';
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ImagePlan, RuntimeSettings } from '../../../runtime/port.js';
@@ -72,7 +73,7 @@ export interface RehearsalOrder {
   readonly seed?: number;
   readonly plantMsMax: number;
   readonly wallMsMax: number;
-  readonly startWallMs: number;
+  readonly startWallMs: WallMs;
   /** Of the copy. */
   readonly resources: readonly Resource[];
   readonly units: readonly string[];
@@ -88,7 +89,7 @@ export interface OrderParts {
   readonly image: (site: string) => (module: string) => ImagePlan | undefined;
   readonly runtime: RuntimeSettings;
   readonly tree: TreeSettings;
-  readonly startWallMs: number;
+  readonly startWallMs: WallMs;
 }
 
 type Recipe = Resource<MasterRecipeSpec, MasterRecipeStatus>;

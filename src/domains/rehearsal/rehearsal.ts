@@ -5,6 +5,7 @@
 import type { RehearsalAlarm, RehearsalMessage, RehearsalOutbound, RehearsalPlan, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
 import { progression } from '../../../runtime/vocabulary/transitions.js';
 import type { Clock } from '../../platform/base/clock.js';
+import type { MonoMs } from '../../platform/base/times.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { createLog } from '../../platform/base/log.js';
 import type { Fact } from '../../platform/ledger/protocol.js';
@@ -66,7 +67,7 @@ class Rehearsal {
   readonly #order: RehearsalOrder;
   readonly #plant: PlantSide;
   readonly #monoMs: () => number;
-  readonly #endsMonoMs: number;
+  readonly #endsMonoMs: MonoMs;
   readonly #clock: Clock;
   readonly #store: Store;
   readonly #coverage = new Coverage();

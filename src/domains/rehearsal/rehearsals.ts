@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { Clock } from '../../platform/base/clock.js';
+import type { MonoMs } from '../../platform/base/times.js';
 import type { Log } from '../../platform/base/log.js';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
 import { RehearsalFindings } from './findings.js';
@@ -27,7 +28,7 @@ export interface RehearsalRun {
   readonly of: string;
   readonly version: string;
   readonly limitSeconds: number;
-  readonly beganMonoMs: number;
+  readonly beganMonoMs: MonoMs;
   /** How far it has come. */
   plantSeconds: number;
   result?: RehearsalResult;

@@ -12,6 +12,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { RecordingPart, UnitOutbound } from '../../../runtime/port.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
+import type { WallMs } from '../../platform/base/times.js';
 import type { Log } from '../../platform/base/log.js';
 import { conflict, missing, Refusal } from '../../platform/base/refusal.js';
 import { RecordingFile } from './recording-file.js';
@@ -265,7 +266,7 @@ function keyOf({ site, unit }: UnitLink): string {
 }
 
 /** `20261121t083128-123`: sorts by time, and is a name of the API. */
-function idOf(wallMs: number): string {
+function idOf(wallMs: WallMs): string {
   return timestamp(wallMs).replace(/[-:]/g, '').replace('.', '-').replace('Z', '').toLowerCase();
 }
 

@@ -1,13 +1,14 @@
 import { guarded } from './guarded.js';
+import type { DurationMs, MonoMs, WallMs } from './times.js';
 
 /** Time as every part is given it; tests own it. Elapsed time is monotonic, records use wall time. */
 export interface Clock {
   /** Wall time in ms since the epoch. */
-  wallMs(): number;
+  wallMs(): WallMs;
   /** Monotonic time in ms; of the system clock the same in all threads. */
-  monoMs(): number;
+  monoMs(): MonoMs;
   /** Calls back once after `delayMs` of monotonic time; the result cancels. */
-  after(delayMs: number, call: () => void): () => void;
+  after(delayMs: DurationMs, call: () => void): () => void;
 }
 
 /** `performance.now()` counts from the start of each thread; scan and probe threads stamp by this one too. */
@@ -24,6 +25,6 @@ export const systemClock: Clock = {
 };
 
 /** RFC 3339 in UTC with milliseconds, the form of every time the gateway serves (decisions Q-ALARM-15). */
-export function timestamp(wallMs: number): string {
+export function timestamp(wallMs: WallMs): string {
   return new Date(wallMs).toISOString();
 }

@@ -6,21 +6,22 @@
  * the time in between is unknown, and who reads it back decides which side is the safe one.
  */
 import type { Clock } from './clock.js';
+import type { DurationMs, MonoMs } from './times.js';
 
 type Monotonic = Pick<Clock, 'monoMs'>;
 
 /** How long ago something was, in ms. */
 export class Stopwatch {
   readonly #clock: Monotonic;
-  #sinceMonoMs: number;
+  #sinceMonoMs: MonoMs;
 
   /** `earlierMs`: what had passed before, for one that goes on after a restart. */
-  constructor(clock: Monotonic, earlierMs = 0) {
+  constructor(clock: Monotonic, earlierMs: DurationMs = 0) {
     this.#clock = clock;
     this.#sinceMonoMs = clock.monoMs() - earlierMs;
   }
 
-  get elapsedMs(): number {
+  get elapsedMs(): DurationMs {
     return this.#clock.monoMs() - this.#sinceMonoMs;
   }
 
@@ -32,15 +33,15 @@ export class Stopwatch {
 /** When something is over. */
 export class Deadline {
   readonly #clock: Monotonic;
-  readonly #dueMonoMs: number;
+  readonly #dueMonoMs: MonoMs;
 
-  constructor(clock: Monotonic, afterMs: number) {
+  constructor(clock: Monotonic, afterMs: DurationMs) {
     this.#clock = clock;
     this.#dueMonoMs = clock.monoMs() + afterMs;
   }
 
   /** What is left in ms, 0 when it has passed. */
-  get remainingMs(): number {
+  get remainingMs(): DurationMs {
     return Math.max(0, this.#dueMonoMs - this.#clock.monoMs());
   }
 

@@ -1,5 +1,7 @@
 /** Instants as text (RFC 3339), for people, records and other systems. */
 
+import type { WallMs } from './times.js';
+
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:Z|([+-])(\d{2}):(\d{2}))$/i;
 
 /**
@@ -7,7 +9,7 @@ const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?
  * the 30th of February for the 2nd of March, and 24:00 for the next day. So are moments that have no four-digit year in UTC, because
  * every time is served in UTC (decisions Q-ALARM-15).
  */
-export function parseInstant(text: string): number {
+export function parseInstant(text: string): WallMs {
   const parts = RFC_3339.exec(text);
   if (!parts) return Number.NaN;
   const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as [number, number, number, number, number, number];

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type Clock, timestamp } from './clock.js';
+import type { MonoMs, WallMs } from './times.js';
 import { elapsedSince, type Moment } from './moment.js';
 
 /** As it is kept. */
@@ -22,7 +23,7 @@ export interface Ending {
 export class Terms {
   readonly #clock: Clock;
   readonly #start: Moment;
-  readonly #startMonoMs: number;
+  readonly #startMonoMs: MonoMs;
   readonly #synchronised: boolean;
 
   /** `start`: where time stands now, `synchronised`: whether its wall clock can be believed. */
@@ -44,7 +45,7 @@ export class Terms {
   }
 
   /** Where time stood when both clocks said so. */
-  at(wallMs: number, monoMs: number): Moment {
+  at(wallMs: WallMs, monoMs: MonoMs): Moment {
     return { ...this.#start, wallMs, bootMs: Math.floor(this.#start.bootMs + monoMs - this.#startMonoMs) };
   }
 

@@ -6,6 +6,7 @@
  */
 import path from 'node:path';
 import { type Clock, systemClock } from '../base/clock.js';
+import type { MonoMs } from '../base/times.js';
 import type Database from '../base/sqlite.js';
 import { DataFileFault, obstacleOf } from '../base/data-file.js';
 import { encodeBlock, type Scaling } from './block-codec.js';
@@ -431,7 +432,7 @@ export class HistoryStore {
     this.#writtenTotal += slots;
   }
 
-  #add(state: TagState, number: number, code: number, atMs: number, value: number, monoMs: number): void {
+  #add(state: TagState, number: number, code: number, atMs: number, value: number, monoMs: MonoMs): void {
     const { block } = state;
     if (block.isComplete(atMs)) this.#close(state);
     if (this.#lastOfUnit.size > 0) this.#endRestartGap(state.tag, atMs);

@@ -1,4 +1,5 @@
 /** The samples of one tag that are not yet a block in the database. They are in the journal, too. */
+import type { MonoMs } from '../base/times.js';
 import { assert } from '../base/assert.js';
 import type { Samples } from './block-codec.js';
 
@@ -44,7 +45,7 @@ export class OpenBlock implements Samples {
     return atMs >= (this.#marks[MARK.endMs] as number) || atMs < (this.#marks[MARK.lastMs] as number) || this.count === BLOCK_SAMPLES;
   }
 
-  push(number: number, code: number, atMs: number, value: number, monoMs: number): void {
+  push(number: number, code: number, atMs: number, value: number, monoMs: MonoMs): void {
     const { count } = this;
     const marks = this.#marks;
     if (count === this.times.length) this.#grow();

@@ -6,6 +6,7 @@
  * as a gap of every unit.
  */
 import type { Clock } from '../base/clock.js';
+import type { MonoMs, WallMs } from '../base/times.js';
 import type { Scaling } from './block-codec.js';
 import type { History } from './history.js';
 import type { TagIdentity } from './words.js';
@@ -57,8 +58,8 @@ export class Sampler {
   readonly #clock: Clock;
   readonly #minIntervalMs: number;
   readonly #watched = new Map<string, Watched>();
-  #lastWallMs: number;
-  #lastMonoMs: number;
+  #lastWallMs: WallMs;
+  #lastMonoMs: MonoMs;
 
   constructor(history: Pick<History, 'tag' | 'push' | 'text' | 'renumberTexts' | 'recordGap'>, clock: Clock, minIntervalMs: number) {
     this.#history = history;
@@ -100,7 +101,7 @@ export class Sampler {
     }
   }
 
-  #look(watched: Watched, index: number, wallMs: number, monoMs: number): void {
+  #look(watched: Watched, index: number, wallMs: WallMs, monoMs: MonoMs): void {
     const { quality, value: given, atMs: valueMs } = watched.source.reading(index);
     const value = this.#numeric(given);
     const sinceMs = monoMs - (watched.monoMs[index] as number);
@@ -124,7 +125,7 @@ export class Sampler {
     return typeof value === 'boolean' ? Number(value) : this.#history.text(value);
   }
 
-  #declareJump(wallMs: number, monoMs: number): void {
+  #declareJump(wallMs: WallMs, monoMs: MonoMs): void {
     const jumpMs = wallMs - this.#lastWallMs - (monoMs - this.#lastMonoMs);
     const beforeMs = this.#lastWallMs;
     this.#lastWallMs = wallMs;

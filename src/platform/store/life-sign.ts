@@ -3,6 +3,7 @@
  * next start can say how long nobody was there (D-C-07, D-C-08). Which of several is the newest is told by the order of writing
  * and never by the wall clock, which may have been set between two runs.
  */
+import type { WallMs } from '../base/times.js';
 import type { Moment } from '../base/moment.js';
 import type { Store } from './store.js';
 
@@ -16,7 +17,7 @@ export function lifeSign(store: Pick<Store, 'terms' | 'resourceVersion'>, moment
 }
 
 /** What 0.1.0 has left: a time of its wall clock, with the version of the row that holds it. */
-export function wallSign(wallMs: number, version: number): LifeSign {
+export function wallSign(wallMs: WallMs, version: number): LifeSign {
   return { wallMs, bootID: '', bootMs: 0, version };
 }
 

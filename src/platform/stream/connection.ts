@@ -4,6 +4,7 @@
  */
 import { assert } from '../base/assert.js';
 import { timestamp } from '../base/clock.js';
+import type { WallMs } from '../base/times.js';
 import { invalid, Refusal } from '../base/refusal.js';
 import { type Caller, hasExpired } from '../http/caller.js';
 import type { SessionWatch } from '../http/stream-port.js';
@@ -275,7 +276,7 @@ export class Connection {
     if (this.#open) this.#out.last(this.#parts.encoding.control(members));
   }
 
-  pushBroker(status: 'connected' | 'disconnected', wallMs: number): void {
+  pushBroker(status: 'connected' | 'disconnected', wallMs: WallMs): void {
     this.answer({ type: 'broker-status', status, ts: timestamp(wallMs) });
   }
 

@@ -3,6 +3,7 @@
  * It is this process's memory, not plant history. A frame with a retention is forgotten when that has passed, a deleted
  * object at once.
  */
+import type { MonoMs } from '../base/times.js';
 import type { ChannelEvent } from './channel.js';
 import { type Filter, seesPlace } from './filter.js';
 import { type EventMembers, membersOf } from './frames.js';
@@ -15,7 +16,7 @@ export interface KnownEvent extends EventMembers {
 interface Kept {
   readonly event: KnownEvent;
   /** Monotonic ms; Infinity for ever. */
-  readonly forgetAtMonoMs: number;
+  readonly forgetAtMonoMs: MonoMs;
 }
 
 export class LastKnown {
@@ -26,7 +27,7 @@ export class LastKnown {
   }
 
   /** Takes note of an event; returns its rendered members, or undefined when there is nothing to publish. */
-  note(event: ChannelEvent, eventId: number, nowMonoMs: number): KnownEvent | undefined {
+  note(event: ChannelEvent, eventId: number, nowMonoMs: MonoMs): KnownEvent | undefined {
     const key = `${event.site}\n${event.key}`;
     const type = typeof event.frame.type === 'string' ? event.frame.type : '';
     const known: KnownEvent = { eventId, type, body: membersOf(event.frame), site: event.site, unit: event.unit };
@@ -36,7 +37,7 @@ export class LastKnown {
   }
 
   /** Events the filter sees whose number is above `since`, in the order of their numbers. */
-  select(filter: Filter, since: number, nowMonoMs: number): KnownEvent[] {
+  select(filter: Filter, since: number, nowMonoMs: MonoMs): KnownEvent[] {
     const found: KnownEvent[] = [];
     for (const [key, { event, forgetAtMonoMs }] of this.#kept) {
       if (forgetAtMonoMs <= nowMonoMs) this.#kept.delete(key);
@@ -46,7 +47,7 @@ export class LastKnown {
   }
 
   /** Forgets what has lapsed. */
-  sweep(nowMonoMs: number): void {
+  sweep(nowMonoMs: MonoMs): void {
     for (const [key, { forgetAtMonoMs }] of this.#kept) if (forgetAtMonoMs <= nowMonoMs) this.#kept.delete(key);
   }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'tap';
+import { timestamp } from '../../../src/platform/base/clock.js';
 import { Deadline, Stopwatch } from '../../../src/platform/base/elapsed.js';
 import { TestClock } from '../../support/test-clock.js';
 
@@ -28,4 +29,18 @@ test('a deadline passes after its time and not when somebody sets the clock', as
   assert.equal(deadline.hasPassed, true);
   clock.advance(50);
   assert.equal(deadline.remainingMs, 0);
+});
+
+test('D-C-07: the compiler does not take monotonic time or how long something took for an instant', async () => {
+  const clock = new TestClock();
+  const watch = new Stopwatch(clock);
+  // @ts-expect-error monotonic time is shown to nobody
+  timestamp(clock.monoMs());
+  // @ts-expect-error a duration is no instant
+  timestamp(watch.elapsedMs);
+  // @ts-expect-error nothing lasts until the wall clock says something
+  new Deadline(clock, clock.wallMs());
+  // @ts-expect-error and nothing waits for it
+  clock.after(clock.wallMs(), () => undefined)();
+  assert.equal(timestamp(clock.wallMs()), '2026-01-31T09:00:00.000Z');
 });
