@@ -19,7 +19,6 @@ import { openQueries } from '../../src/platform/ledger/queries.js';
 import { StateWriter } from '../../src/platform/ledger/state-writer.js';
 import { decode, Message } from '../../src/platform/ledger/wire.js';
 import type { Kind } from '../../src/platform/store/kind.js';
-import { PastRows } from '../../src/platform/store/past-rows.js';
 import type { Resource } from '../../src/platform/store/resource.js';
 import { Store } from '../../src/platform/store/store.js';
 import { transaction } from '../support/ledger-data.js';
@@ -148,7 +147,6 @@ async function measured(dir: string): Promise<Measured> {
   await store.open(0);
   const startMs = performance.now() - before;
   const queries = openQueries(dir, () => store.recorded);
-  const past = new PastRows(store, queries);
   const entries = store.pastIndex(Batch, SITE);
   const names = entries.map(({ name }) => name);
   const [changes, durables, rows, pages]: [number[], number[], number[], number[]] = [[], [], [], []];
@@ -163,10 +161,10 @@ async function measured(dir: string): Promise<Measured> {
   for (let page = 0; page < PAGES; page += 1) {
     const name = names[(page * 7919) % names.length] ?? ''; // an empty box asks as well, so that it has the thread that answers
     const begun = performance.now();
-    await past.get(Phase, SITE, `${name}-p7`);
+    await queries.pastRow({ kind: Phase.kind, site: SITE, name: `${name}-p7` });
     rows.push(performance.now() - begun);
     const listed = performance.now();
-    await past.page(Batch, SITE, name, PAGE);
+    for (const column of await queries.pastPage({ kind: Batch.kind, site: SITE, after: name, limit: PAGE })) if (column.startsWith('{')) JSON.parse(column);
     pages.push(performance.now() - listed);
     await turn();
   }

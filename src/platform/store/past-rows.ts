@@ -1,19 +1,18 @@
 /**
- * Reads what is past on the query thread, in the form in which it was present (ADR 0035, 0037): by key, in pages, or a whole run that
+ * Reads what is past on the query thread, in the form in which it was present (ADR 0035, 0037): in pages, or a whole run that
  * is lent to the store for as long as somebody reads it, so that whoever finds a resource by its name finds it as ever.
  *
  * Invariant: what is lent is past and nobody has changed it; a run that is held neither becomes past nor is taken away.
  */
-import { Refusal } from '../base/refusal.js';
 import type { LedgerQueries } from '../ledger/queries.js';
 import type { Kind, StoreReader } from './kind.js';
 import { onePerStore } from './one-per-store.js';
 import type { RunEntry } from './past-index.js';
-import { isRowFault, readRow, title, unfitRow } from './read-row.js';
+import { isRowFault, readRow, workable } from './read-row.js';
 import type { Ref, Resource, RowFault } from './resource.js';
 import type { Store } from './store.js';
 
-type Reads = Pick<LedgerQueries, 'pastRow' | 'pastRun' | 'pastPage'>;
+type Reads = Pick<LedgerQueries, 'pastRun' | 'pastPage'>;
 
 const RUN_COLUMNS = 4; // kind, site, name, body
 /** Some megabytes: who reads one thing of a run reads others of it next. */
@@ -46,33 +45,6 @@ export class PastRows {
     this.#reads = reads;
   }
 
-  /**
-   * Present or past; undefined when it is neither.
-   * @throws Refusal `unreadable_row` for a row that was damaged.
-   */
-  async get<Spec, Status>(kind: Kind<Spec, Status>, site: string, name: string): Promise<Resource<Spec, Status> | undefined> {
-    const present = this.#store.get(kind, site, name);
-    if (present) return present;
-    const body = await this.#read.pastRow({ kind: kind.kind, site, name });
-    if (body === null) return this.#store.get(kind, site, name); // it may have come back meanwhile
-    return read({ kind: kind.kind, site, name }, body) as Resource<Spec, Status>;
-  }
-
-  /** Everything that left the memory with a run, in the order in which it was made; empty when it is not past. */
-  async run(run: Ref): Promise<readonly Resource[]> {
-    const { rows, faults } = rowsOf((await this.#read.pastRun(runKey(run))).rows);
-    for (const fault of faults) throw unreadable(fault);
-    return rows;
-  }
-
-  /** Past resources of a kind and site by name, `limit` of them, after the one that is named ('' for the first). */
-  async page<Spec, Status>(kind: Kind<Spec, Status>, site: string, after: string, limit: number): Promise<readonly Resource<Spec, Status>[]> {
-    const columns = await this.#read.pastPage({ kind: kind.kind, site, after, limit });
-    const found: Resource<Spec, Status>[] = [];
-    for (let at = 0; at < columns.length; at += 2) found.push(read({ kind: kind.kind, site, name: columns[at] as string }, columns[at + 1]) as Resource<Spec, Status>);
-    return found;
-  }
-
   /** Whether something of the kind may be past; without a site, anywhere. */
   mayHold({ kind, pastWith }: Pick<Kind, 'kind' | 'pastWith'>, site?: string): boolean {
     const sites = this.#store.pastSites({ kind: pastWith?.kind ?? kind });
@@ -98,7 +70,8 @@ export class PastRows {
       for (let at = 0; at < columns.length; at += 2) {
         last = columns[at] as string;
         const row = readRow({ kind: kind.kind, site, name: last }, columns[at + 1]);
-        if (!isRowFault(row) && this.#isUsable(row)) rows.push(row);
+        const usable = isRowFault(row) ? undefined : this.#usable(row);
+        if (usable) rows.push(usable);
       }
       if (rows.length > 0) yield rows as readonly Resource<Spec, Status>[];
       isWhole = columns.length < 2 * ROWS_PER_PAGE;
@@ -187,8 +160,9 @@ export class PastRows {
   async #bringBack(run: Ref): Promise<boolean> {
     const { rows, streams } = await this.#read.pastRun(runKey(run));
     if (rows.length === 0) return false;
-    this.#takeAway(runKey(run));
-    await this.#store.takeBack({ run, ...rowsOf(rows), streams });
+    const durable = this.#store.takeBack({ run, ...rowsOf(rows), streams });
+    this.#takeAway(runKey(run)); // not before it is present: who reads it goes on where it cannot be brought back
+    await durable;
     return true;
   }
 
@@ -222,8 +196,9 @@ export class PastRows {
     else this.#holders.delete(key);
   }
 
-  /** Past runs that a resource of this name may belong to. */
+  /** Past runs that a resource of this name may belong to: what is present belongs to none. */
   #runsOf({ kind, site, name }: Ref): Ref[] {
+    if (this.#store.isPresent({ kind, site, name })) return [];
     const own = this.#store.pastEntry({ kind }, site, name);
     if (own) return [refOfKey(own.run)];
     const pastWith = this.#store.kindNamed(kind)?.pastWith;
@@ -253,15 +228,16 @@ export class PastRows {
   async #readAndLend(run: Ref): Promise<void> {
     const { rows } = rowsOf((await this.#read.pastRun(runKey(run))).rows);
     if (!this.#store.pastEntry(run, run.site, run.name)) return; // it came back meanwhile
-    const usable = rows.filter((row) => this.#isUsable(row));
+    const usable = rows.flatMap((row) => this.#usable(row) ?? []);
     this.#lent.set(runKey(run), usable);
     this.#store.lend(usable);
     this.#trim();
   }
 
-  #isUsable(row: Resource): boolean {
+  /** As it would be worked with behind a start. */
+  #usable(row: Resource): Resource | undefined {
     const kind = this.#store.kindNamed(row.kind);
-    return !kind || unfitRow(row, kind)?.kept !== false;
+    return kind ? workable(row, kind) : row;
   }
 
   #trim(): void {
@@ -296,7 +272,6 @@ export const pastRows = onePerStore((store) => new PastRows(store));
 
 /** Of a store that was never connected: nothing has become past in it. */
 const NOTHING_PAST: Reads = {
-  pastRow: () => Promise.resolve(null),
   pastRun: () => Promise.resolve({ rows: [], streams: [] }),
   pastPage: () => Promise.resolve([]),
 };
@@ -329,16 +304,6 @@ function rowsOf(columns: readonly string[]): { readonly rows: readonly Resource[
     else rows.push(row);
   }
   return { rows, faults };
-}
-
-function read(ref: Ref, body: unknown): Resource {
-  const row = readRow(ref, body);
-  if (isRowFault(row)) throw unreadable(row);
-  return row;
-}
-
-function unreadable({ kind, site, name, fault }: RowFault): Refusal {
-  return new Refusal('missing', `${title({ kind, site, name })} is past, and its row in state.db cannot be used: ${fault}`, { code: 'unreadable_row', kind, name });
 }
 
 function isPresent(present: readonly Resource<unknown, unknown>[], { site, name }: Resource['metadata']): boolean {

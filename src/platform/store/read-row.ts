@@ -96,6 +96,12 @@ export function usableRow(resource: Resource, kind: Kind): Resource {
   return isReplaced ? { ...resource, spec, status } : resource;
 }
 
+/** What is worked with of a row, given how it does not fit; undefined where it cannot be used. */
+export function workable(resource: Resource, kind: Kind, fault: RowFault | undefined = unfitRow(resource, kind)): Resource | undefined {
+  if (fault?.kept === false) return undefined;
+  return fault && kind.runs ? usableRow(resource, kind) : resource;
+}
+
 type Members = Record<string, unknown>;
 
 /** What a member may begin with: its default, or the least of its type. */

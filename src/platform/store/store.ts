@@ -19,7 +19,7 @@ import { Terms } from '../base/term.js';
 import { type ClockWitness, momentOf } from './clock-witness.js';
 import type { Kind, StoreReader, Put } from './kind.js';
 import { type PastEntry, PastIndex } from './past-index.js';
-import { title, unfitRow, usableRow } from './read-row.js';
+import { title, unfitRow, workable } from './read-row.js';
 import { type Metadata, type Ref, type Resource, refOf, type RowFault } from './resource.js';
 
 const PROBE_INTERVAL_MS = 2000;
@@ -257,6 +257,11 @@ export class Store implements StoreReader {
     return (found ?? (this.#lent.size === 0 ? undefined : this.#lent.get(keyOf({ kind: kind.kind, site, name })))) as Resource<Spec, Status> | undefined;
   }
 
+  /** Whether it is worked with: what is lent is not. */
+  isPresent({ kind, site, name }: Ref): boolean {
+    return this.#resources.get(kind)?.get(site)?.has(name) === true;
+  }
+
   list<Spec, Status>(kind: Kind<Spec, Status>, site?: string): readonly Resource<Spec, Status>[] {
     const key = site === undefined ? `${kind.kind}|*` : `${kind.kind}|${site}`;
     let sorted = this.#sorted.get(key);
@@ -290,7 +295,7 @@ export class Store implements StoreReader {
    */
   takeBack({ run, rows, streams, faults = NOTHING }: Returned): Promise<void> {
     if (this.#refusing) throw storageUnavailable(this.#reason);
-    if (this.#resources.get(run.kind)?.get(run.site)?.has(run.name)) return this.#lastCommit; // somebody else was faster
+    if (this.isPresent(run)) return this.#lastCommit; // somebody else was faster
     const events: StoreEvent[] = [];
     for (const resource of rows) {
       this.#past.delete(refOf(resource));
@@ -322,7 +327,7 @@ export class Store implements StoreReader {
     for (const resource of rows) {
       if (!this.#lent.delete(keyOf(refOf(resource)))) continue;
       // an index that went by its name goes on with what is present now
-      if (!this.#resources.get(resource.kind)?.get(resource.metadata.site)?.has(resource.metadata.name)) this.#tellLent(resource, false);
+      if (!this.isPresent(refOf(resource))) this.#tellLent(resource, false);
     }
   }
 
@@ -732,8 +737,8 @@ export class Store implements StoreReader {
     const kind = this.#kinds.get(resource.kind);
     const fault = kind && unfitRow(resource, kind);
     if (fault) this.#faults.set(keyOf(fault), fault);
-    if (fault?.kept === false) return undefined;
-    const usable = fault && kind.runs ? usableRow(resource, kind) : resource;
+    const usable = fault ? workable(resource, kind, fault) : resource;
+    if (!usable) return undefined;
     if (usable !== resource) this.#asRead.set(keyOf(refOf(resource)), resource);
     this.#place(usable);
     return usable;

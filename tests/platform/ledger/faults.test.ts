@@ -121,7 +121,10 @@ t.test('kills while runs become past and come back leave each of them whole: pre
       [...told.keys()].filter((name) => store.pastEntry(Run, 'north', name)),
       0,
     );
-    t.equal((await past.run(runOf(some).run)).length, RUN_STEPS + 1, 'a past one reads whole');
+    const { run, members } = runOf(some);
+    await past.during([run], () =>
+      t.equal(members.filter(({ kind, site, name }) => store.get({ kind } as typeof Run, site, name)).length, RUN_STEPS + 1, 'a past one reads whole'),
+    );
     t.match(await queries.verifyRows(), { ok: true, problems: [] });
     await queries.close();
     await ledger.close();

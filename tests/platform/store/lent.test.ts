@@ -5,14 +5,17 @@ import path from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import * as v from 'valibot';
-import { systemClock } from '../../../src/platform/base/clock.js';
+import { type Clock, systemClock } from '../../../src/platform/base/clock.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
+import type { AuditDraft } from '../../../src/platform/store/audit-record.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
 import { runEntry } from '../../../src/platform/store/past-index.js';
 import { PastRows } from '../../../src/platform/store/past-rows.js';
 import type { Resource } from '../../../src/platform/store/resource.js';
 import { type Past, Store } from '../../../src/platform/store/store.js';
+import { takeAuditNumber } from '../../support/ledger-child.js';
+import { TestClock } from '../../support/test-clock.js';
 
 const SITE = 'north';
 const base = { group: 'system', scope: 'site', action: 'run', body: 'flat', apply: { how: 'yes' } } as const;
@@ -32,10 +35,20 @@ const Step: Kind<{ of: string }, { state: string }> = {
   pastWith: { kind: 'Run', named: 'below' },
 };
 
-async function plant(t: Test) {
+/** Is worked with whatever has become of its row, as elements are. */
+const Stage: Kind<{ of: string; steps: readonly string[] }, { state: string; conditions: readonly string[] }> = {
+  ...base,
+  kind: 'Stage',
+  spec: v.object({ of: v.string(), steps: v.array(v.string()) }),
+  initialStatus: () => ({ state: 'Idle', conditions: [] }),
+  runs: true,
+  pastWith: { kind: 'Run', named: 'below' },
+};
+
+async function plant(t: Test, clock: Clock = systemClock) {
   const dir = mkdtempSync(path.join(tmpdir(), 'lineside-lent-'));
   const ledger = await openLedger(dir);
-  const store = new Store(ledger, systemClock, undefined, [Run, Step]);
+  const store = new Store(ledger, clock, undefined, [Run, Step, Stage]);
   const queries = openQueries(dir, () => store.recorded);
   await store.open(0);
   t.teardown(async () => {
@@ -143,12 +156,78 @@ t.test('one damaged row of a run keeps the others from nobody: it is left out, a
   (await past.borrow([step('a-heat')]))?.();
   t.equal(store.get(Step, SITE, 'a-heat'), undefined);
   t.ok(store.get(Step, SITE, 'a-stir'));
-  await t.rejects(past.get(Step, SITE, 'a-heat'), { name: 'Refusal', context: { code: 'unreadable_row' } });
   t.equal(await past.bringBack(a.run), true);
   t.same(names(store.list(Step)), ['a-cool', 'a-stir']);
   t.match(store.faults, [{ kind: 'Step', name: 'a-heat', kept: false }]);
   t.ok(store.isQuarantined(step('a-heat')), 'as after a start');
   t.match(await queries.verifyRows(), { ok: false });
+});
+
+t.test('a row of what runs that has lost its shape is read as it would be behind a start: with what its kind begins with', async (t) => {
+  const { dir, store, past } = await plant(t);
+  const run = { kind: 'Run', site: SITE, name: 'a' };
+  const stages = ['a-cool', 'a-heat', 'a-stir'].map((name) => ({ kind: 'Stage', site: SITE, name }));
+  await store.write({ puts: [{ kind: Run, site: SITE, name: 'a', spec: { order: '1' } }, ...stages.map((stage) => ({ ...stage, kind: Stage, spec: { of: 'a', steps: ['x'] } }))] });
+  await store.write({ pasts: [{ run, members: [run, ...stages], streams: [] }] });
+  const state = new Database(path.join(dir, 'state.db'));
+  state.prepare("UPDATE resources SET body = json_set(body, '$.status.conditions', json('{}')) WHERE name = 'a-cool'").run();
+  state.prepare("UPDATE resources SET body = json_set(body, '$.spec.steps', 7) WHERE name = 'a-heat'").run();
+  state.close();
+  const read = [{ conditions: [] }, { steps: [] }, { steps: ['x'], conditions: [] }];
+  const pages: object[] = [];
+  for await (const page of past.each(Stage, SITE)) pages.push(...page.map(({ spec, status }) => ({ ...spec, ...status })));
+  t.match(pages, read);
+  const release = await past.borrow([stages[0] as (typeof stages)[0]]);
+  t.match(
+    stages.map(({ name }) => ({ ...store.get(Stage, SITE, name)?.spec, ...store.get(Stage, SITE, name)?.status })),
+    read,
+  );
+  release?.();
+  await past.bringBack(run);
+  t.match(
+    store.list(Stage).map(({ spec, status }) => ({ ...spec, ...status })),
+    read,
+    'present again it is read so too',
+  );
+  t.match(store.faults, [{ name: 'a-cool' }, { name: 'a-heat' }]);
+});
+
+t.test('what is present waits for nothing of the past, also where its name begins like that of a past run', async (t) => {
+  const { store, past } = await plant(t);
+  const a = await ran(store, 'a');
+  await store.write({
+    puts: [
+      { kind: Step, site: SITE, name: 'a-drain', spec: { of: '' } },
+      { kind: Run, site: SITE, name: 'a-2', spec: { order: '2' } },
+    ],
+  });
+  await store.write({ pasts: [a] });
+  t.equal(past.borrow([step('a-drain')]), undefined);
+  t.equal(past.bring([step('a-drain')]), undefined, 'nor does it bring anything back');
+  t.equal(past.borrow([{ kind: 'Run', site: SITE, name: 'a-2' }]), undefined);
+  t.ok(await past.borrow([step('a-rinse')]), 'what is not there may be past');
+});
+
+t.test('a run that is read stays readable where it cannot be brought back', async (t) => {
+  const clock = new TestClock();
+  const { ledger, store, past } = await plant(t, clock);
+  const a = await ran(store, 'a');
+  await store.write({ pasts: [a] });
+  const release = await past.borrow([step('a-heat')]);
+  await takeAuditNumber(ledger, store.auditSequence + 1);
+  const audit: AuditDraft = {
+    site: '',
+    actor: { accountId: '', displayName: '', actorType: 'component' },
+    action: 'Update',
+    category: '',
+    target: { kind: '', name: '', site: '' },
+    result: 'Success',
+    correlationID: '',
+  };
+  await t.rejects(store.write({ audits: [audit] }), { name: 'Refusal', kind: 'unavailable' });
+  await t.rejects(past.bring([step('a-heat')]) as Promise<unknown>, { name: 'Refusal', context: { code: 'storage_unavailable' } });
+  t.ok(store.get(Step, SITE, 'a-heat'), 'whoever reads it goes on');
+  release?.();
 });
 
 t.test('whoever writes down everything reads the past with it, in order', async (t) => {
