@@ -2,6 +2,7 @@
  * What this appliance has stored, opened and judged before anything is driven (D-C-09): it opens whole, somebody has accepted the
  * loss, or there is a loss to tell and nothing is opened.
  */
+import type { WallMs } from '../platform/base/times.js';
 import path from 'node:path';
 import { STORED_KINDS } from '../domains/index.js';
 import { type Clock, timestamp } from '../platform/base/clock.js';
@@ -37,7 +38,7 @@ export interface Storage extends Part {
   /** What is known of the time, from what the machine keeps over a start. */
   readonly time: { now(): Moment; synchronised(): boolean };
   /** Of the window of the anti-replay barrier. */
-  readonly earlierNonces: readonly { readonly hash: string; readonly atMs: number }[];
+  readonly earlierNonces: readonly { readonly hash: string; readonly atMs: WallMs }[];
   /** Wall time of the newest audit record; null where it cannot be read. */
   readonly newestAuditMs: number | null;
   readonly faults: FatalFaults;

@@ -1,4 +1,5 @@
 /** API keys (contract 1, API key; decisions KEY): 256 bits, shown once, kept as SHA-256, found by one hash and one look-up. */
+import type { WallMs } from '../../platform/base/times.js';
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../platform/base/clock.js';
 import { Stopwatch } from '../../platform/base/elapsed.js';
@@ -56,7 +57,7 @@ export class ApiKeys {
     return this.#usedAtMs.get(metadata.name) ?? status.lastUsedAtMs;
   }
 
-  #use({ metadata }: ApiKeyResource, nowMs: number): void {
+  #use({ metadata }: ApiKeyResource, nowMs: WallMs): void {
     this.#usedAtMs.set(metadata.name, nowMs);
     const saved = this.#saved.get(metadata.name);
     if ((saved && saved.elapsedMs < USE_SAVE_INTERVAL_MS) || !this.#store.accepting) return;

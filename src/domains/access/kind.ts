@@ -2,6 +2,7 @@
  * What the gateway keeps about identities (decisions AUTH, KEY). Internal kinds: they have no REST family of resources, are
  * never applied and never exported.
  */
+import type { WallMs } from '../../platform/base/times.js';
 import * as v from 'valibot';
 import type { Kind } from '../../platform/store/kind.js';
 
@@ -44,7 +45,7 @@ export type SessionSpec = v.InferOutput<typeof SessionSpec>;
 export interface SessionStatus {
   readonly authTimeMs: number;
   /** At most a minute behind what the gateway knows in memory. */
-  readonly lastActivityAtMs: number;
+  readonly lastActivityAtMs: WallMs;
   /** As of the last activity that was saved: when that was by the clock of the machine, how long the session had lived. Absent in data of 0.1.0. */
   readonly saved?: { readonly bootID: string; readonly bootMs: number; readonly livedMs: number; readonly signedInMs: number };
 }

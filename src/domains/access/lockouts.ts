@@ -10,6 +10,7 @@
  * What counts is in memory and elapses by the monotonic clock. The store has a copy, from which a start goes on as if the
  * interruption had taken no time (D-C-07).
  */
+import type { WallMs } from '../../platform/base/times.js';
 import * as v from 'valibot';
 import type { Clock } from '../../platform/base/clock.js';
 import { Deadline, Stopwatch } from '../../platform/base/elapsed.js';
@@ -40,7 +41,7 @@ export interface LockOutLimits {
 export interface LockedName {
   readonly username: string;
   readonly failuresAtMs: readonly number[];
-  readonly lockedUntilMs: number;
+  readonly lockedUntilMs: WallMs;
   readonly sourceIPs: readonly string[];
   readonly everywhere: boolean;
 }
@@ -60,7 +61,7 @@ export interface Attempt {
 }
 
 interface Failure {
-  readonly atMs: number;
+  readonly atMs: WallMs;
   readonly age: Stopwatch;
 }
 

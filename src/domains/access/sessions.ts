@@ -4,6 +4,7 @@
  * saved at most once a minute, so a power cut can only end a session early. Across a start a session lives on when the
  * interruption is known and shorter than what was left of it.
  */
+import type { WallMs } from '../../platform/base/times.js';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../../platform/base/clock.js';
 import { guarded } from '../../platform/base/guarded.js';
@@ -47,7 +48,7 @@ export interface LiveSession {
   readonly saved: Stopwatch;
   signedIn: Stopwatch;
   authTimeMs: number;
-  lastActivityAtMs: number;
+  lastActivityAtMs: WallMs;
   ended: EndReason | undefined;
 }
 

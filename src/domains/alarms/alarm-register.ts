@@ -2,6 +2,7 @@
  * Writes alarms: every change of an alarm and the event that tells of it are one transaction, so that the history never
  * lags behind the state. Batches whose units are concerned get the event into their own history (decisions 8.3).
  */
+import type { WallMs } from '../../platform/base/times.js';
 import { createHash } from 'node:crypto';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { inside } from '../../platform/base/assert.js';
@@ -106,7 +107,7 @@ export class AlarmRegister {
   }
 
   /** A new alarm of a definition. It takes over the shelf that its resolved predecessor still has (decisions Q-ALARM-02). */
-  raise(definition: DefinitionResource, value: Value, atMs: number, due: Pick<AlarmStatus, 'exceptionDue'> = {}): string {
+  raise(definition: DefinitionResource, value: Value, atMs: WallMs, due: Pick<AlarmStatus, 'exceptionDue'> = {}): string {
     const { site } = definition.metadata;
     const { spec } = definition;
     const { name, count } = this.#nextName(definition);
@@ -132,7 +133,7 @@ export class AlarmRegister {
   }
 
   /** An alarm of the product itself, which no definition created. Takes over a shelf as one of a definition does. */
-  raiseSystem(site: string, topic: string, condition: SystemCondition, atMs: number): string {
+  raiseSystem(site: string, topic: string, condition: SystemCondition, atMs: WallMs): string {
     const { name, count, counter } = this.#nextSystemName(site, topic);
     const shelf = alarmIndex(this.#store)
       .ofSource(site, topic, condition.source)
@@ -147,7 +148,7 @@ export class AlarmRegister {
   }
 
   /** The alarm that `raiseSystem` would write, for the time in which nothing can be written. */
-  unstoredSystem(site: string, topic: string, condition: SystemCondition, atMs: number): AlarmResource {
+  unstoredSystem(site: string, topic: string, condition: SystemCondition, atMs: WallMs): AlarmResource {
     const at = timestamp(atMs);
     const spec = systemSpec(condition);
     const metadata = {

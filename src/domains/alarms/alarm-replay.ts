@@ -4,6 +4,7 @@
  * looked at of its own. Where no sample came for longer than the historian ever waits, nothing is known: the evaluation
  * stops and begins anew after it, as that of a unit runtime does that was away. An arming gate opens and closes as it did.
  */
+import type { WallMs } from '../../platform/base/times.js';
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { AlarmPlan } from '../../../runtime/vocabulary/alarm.js';
@@ -33,7 +34,7 @@ export const ReplayReport = v.strictObject({ activations: v.number(), activeSeco
 export type ReplayReport = ToldBy<typeof ReplayReport>;
 
 interface Raised {
-  readonly atMs: number;
+  readonly atMs: WallMs;
   readonly value: number;
   clearedMs: number | null;
 }
@@ -43,7 +44,7 @@ const ALONE = 'a replay has the one definition in its set';
 export class AlarmReplay {
   readonly #set: AlarmSet;
   readonly #plan: AlarmPlan;
-  readonly #fromMs: number;
+  readonly #fromMs: WallMs;
   readonly #timeScale: number;
   readonly #readings = { values: new Float64Array(1), quality: new Uint8Array(1), stale: () => false };
   readonly #first: Raised[] = [];
@@ -62,7 +63,7 @@ export class AlarmReplay {
    * `plan` is of tag 0. What comes before `fromMs` brings the evaluator into the state of that time and is not counted.
    * Without a gate it is armed all the time.
    */
-  constructor(plan: AlarmPlan, fromMs: number, timeScale: number, gate: Pick<GateHistory, 'openBefore' | 'edges'> = { openBefore: true, edges: [] }) {
+  constructor(plan: AlarmPlan, fromMs: WallMs, timeScale: number, gate: Pick<GateHistory, 'openBefore' | 'edges'> = { openBefore: true, edges: [] }) {
     this.#edges = gate.edges;
     this.#open = gate.openBefore;
     this.#plan = plan;
@@ -88,7 +89,7 @@ export class AlarmReplay {
     }
   }
 
-  report(toMs: number): ReplayReport {
+  report(toMs: WallMs): ReplayReport {
     this.#advance(toMs);
     const standing = this.#standing;
     if (standing) this.#activeMs += Math.max(0, toMs - Math.max(standing.atMs, this.#fromMs));
@@ -105,7 +106,7 @@ export class AlarmReplay {
   }
 
   /** To the time of the next sample, with what the gate did until then. Answers what is left of the time to the next scan. */
-  #advance(atMs: number): number {
+  #advance(atMs: WallMs): number {
     const isKnown = atMs - this.#lastMs <= SILENCE_MS;
     for (let edge = this.#edges.at(this.#nextEdge); edge !== undefined && edge.atMs <= atMs; edge = this.#edges.at(this.#nextEdge)) {
       this.#nextEdge += 1;
@@ -124,7 +125,7 @@ export class AlarmReplay {
   }
 
   /** The value that was sampled last holds until a millisecond before. Answers what is left of the time to the next scan. */
-  #holdUntil(atMs: number): number {
+  #holdUntil(atMs: WallMs): number {
     const heldMs = atMs - this.#lastMs;
     if (heldMs === Number.POSITIVE_INFINITY || heldMs <= 0) return 0;
     if (heldMs > SILENCE_MS) {
@@ -146,7 +147,7 @@ export class AlarmReplay {
     this.#set.setGates([{ ...gate, armed: this.#open }]);
   }
 
-  #scan(atMs: number, dtMs: number): void {
+  #scan(atMs: WallMs, dtMs: number): void {
     this.#lastMs = atMs;
     this.#set.scan(dtMs * this.#timeScale, this.#readings, (_plan, edge) => {
       if (edge === 'raised') this.#raise(atMs);
@@ -154,7 +155,7 @@ export class AlarmReplay {
     });
   }
 
-  #raise(atMs: number): void {
+  #raise(atMs: WallMs): void {
     const raised: Raised = { atMs, value: inside(this.#readings.values, 0, ALONE), clearedMs: null };
     this.#standing = raised;
     if (atMs < this.#fromMs) return;
@@ -164,7 +165,7 @@ export class AlarmReplay {
     if (this.#last.length > SHOWN_MAX) this.#last.shift();
   }
 
-  #clear(atMs: number): void {
+  #clear(atMs: WallMs): void {
     const raised = this.#standing;
     if (!raised) return;
     raised.clearedMs = atMs;

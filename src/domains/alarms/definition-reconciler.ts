@@ -4,6 +4,7 @@
  * them. Both end in the same table. Level-triggered: what the store holds is compared with what is so, hence a restart of
  * the gateway or of a unit runtime, a missed edge and a full disk all mend themselves.
  */
+import type { WallMs } from '../../platform/base/times.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { AlarmGate, AlarmPlan, UnitOutbound } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
@@ -246,7 +247,7 @@ export class DefinitionReconciler implements Reconciler {
   }
 
   /** Moves what stands; `true` with nothing unresolved raises a new alarm. */
-  #apply(definition: DefinitionResource, trigger: AlarmTrigger, value: Value, atMs: number): void {
+  #apply(definition: DefinitionResource, trigger: AlarmTrigger, value: Value, atMs: WallMs): void {
     const { register, exceptions, store } = this.#parts;
     const { site } = definition.metadata;
     const standing = this.#standing(definition);
@@ -263,7 +264,7 @@ export class DefinitionReconciler implements Reconciler {
   }
 
   /** An alarm that comes back says what its definition says now. */
-  #move(definition: DefinitionResource, alarms: readonly AlarmResource[], trigger: AlarmTrigger, value: Value, atMs: number, due: Pick<AlarmStatus, 'exceptionDue'>): void {
+  #move(definition: DefinitionResource, alarms: readonly AlarmResource[], trigger: AlarmTrigger, value: Value, atMs: WallMs, due: Pick<AlarmStatus, 'exceptionDue'>): void {
     const { register, exceptions } = this.#parts;
     const { exceptionAction, priority } = definition.spec;
     for (const { metadata, spec, status } of alarms) {

@@ -2,6 +2,7 @@
  * When an arming gate was open (decisions Q-ALARM-13), from the recorded states of the phases that open it. A phase that has
  * changed since is what its first change says it was before; one that has not changed is what it is now.
  */
+import type { WallMs } from '../../platform/base/times.js';
 import type { History } from '../../platform/history/history.js';
 import { pastRows } from '../../platform/store/past-rows.js';
 import type { Store } from '../../platform/store/store.js';
@@ -14,7 +15,7 @@ import type { AlarmDefinitionSpec } from './kind.js';
 export type Gate = NonNullable<AlarmDefinitionSpec['armingGate']>;
 
 export interface GateEdge {
-  readonly atMs: number;
+  readonly atMs: WallMs;
   readonly open: boolean;
 }
 
@@ -39,8 +40,8 @@ interface StateBody {
 interface Asked {
   readonly gate: Gate;
   readonly site: string;
-  readonly fromMs: number;
-  readonly nowMs: number;
+  readonly fromMs: WallMs;
+  readonly nowMs: WallMs;
 }
 
 const PAGE = 5000;
@@ -51,7 +52,7 @@ const CHANGES_MAX = 100_000;
 export async function gateHistory({ gate, site, fromMs, nowMs }: Asked, store: Store, history: Pick<History, 'eventsJson'>): Promise<GateHistory | undefined> {
   const inGate = new Map<string, boolean>();
   const opens = (state: string): boolean => (gate.states as readonly string[]).includes(state);
-  const turns: { readonly atMs: number; readonly name: string; readonly inGate: boolean }[] = [];
+  const turns: { readonly atMs: WallMs; readonly name: string; readonly inGate: boolean }[] = [];
   const unknown = new Set<string>();
   let count = 0;
   for await (const changes of changesOf(site, gate.unitRef, fromMs, nowMs, history)) {
@@ -106,7 +107,7 @@ async function templateOf(store: Store, site: string, name: string): Promise<str
 }
 
 /** How long it was open in a window. */
-export function openMs({ openBefore, edges }: GateHistory, fromMs: number, toMs: number): number {
+export function openMs({ openBefore, edges }: GateHistory, fromMs: WallMs, toMs: WallMs): number {
   let total = 0;
   let open = openBefore;
   let sinceMs = fromMs;
@@ -119,7 +120,7 @@ export function openMs({ openBefore, edges }: GateHistory, fromMs: number, toMs:
   return total;
 }
 
-async function* changesOf(site: string, unit: string, fromMs: number, nowMs: number, history: Pick<History, 'eventsJson'>): AsyncIterable<readonly StateBody[]> {
+async function* changesOf(site: string, unit: string, fromMs: WallMs, nowMs: WallMs, history: Pick<History, 'eventsJson'>): AsyncIterable<readonly StateBody[]> {
   let cursor: string | undefined;
   do {
     const bytes = await history.eventsJson('states', { site, unit, fromMs, toMs: nowMs + 1, order: 'asc', limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });

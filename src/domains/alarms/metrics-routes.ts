@@ -1,4 +1,5 @@
 /** The metrics of the alarm system (ISA-18.2-2016, clause 16) over a window of the history. Not shown in the contract; an added route. */
+import type { WallMs } from '../../platform/base/times.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { invalid } from '../../platform/base/refusal.js';
 import { readTime } from '../../platform/http/log-query.js';
@@ -40,7 +41,7 @@ export const metricsRoutes: readonly Route<MetricsRouteDeps>[] = [
       const window = readWindow(query, nowMs);
       const unit = query.get('unit') ?? '';
       const equals: Readonly<Record<string, string>> = unit === '' ? {} : { unit };
-      const read = (fromMs: number, toMs: number) => facts.timedFacts<AlarmEvent>(alarmStream(site), { fromMs, toMs, equals });
+      const read = (fromMs: WallMs, toMs: WallMs) => facts.timedFacts<AlarmEvent>(alarmStream(site), { fromMs, toMs, equals });
       const metrics = new AlarmMetrics(window);
       let count = 0;
       for await (const events of read(window.fromMs, window.toMs)) {
@@ -59,10 +60,10 @@ export const metricsRoutes: readonly Route<MetricsRouteDeps>[] = [
   }),
 ];
 
-type Read = (fromMs: number, toMs: number) => AsyncIterable<readonly AlarmEvent[]>;
+type Read = (fromMs: WallMs, toMs: WallMs) => AsyncIterable<readonly AlarmEvent[]>;
 
 /** Null when more has come since the end of the window than can be looked at. */
-async function takeBack({ fromMs, toMs }: MetricsWindow, read: Read, nowMs: number): Promise<StandingThen | null> {
+async function takeBack({ fromMs, toMs }: MetricsWindow, read: Read, nowMs: WallMs): Promise<StandingThen | null> {
   const then = new StandingThen(toMs);
   let count = 0;
   // an alarm whose activation is not found in this time was stale
@@ -76,7 +77,7 @@ async function takeBack({ fromMs, toMs }: MetricsWindow, read: Read, nowMs: numb
 }
 
 /** What has not happened yet is no part of the window. @throws Refusal `invalid_query` naming the parameter. */
-function readWindow(query: Query<'from' | 'to'>, nowMs: number): MetricsWindow {
+function readWindow(query: Query<'from' | 'to'>, nowMs: WallMs): MetricsWindow {
   const toMs = Math.min(readTime(query, 'to') ?? nowMs, nowMs);
   const fromMs = readTime(query, 'from') ?? toMs - DAY_MS;
   if (fromMs >= toMs) throw invalid('invalid_query', 'from', 'from must be earlier than to, and than now');

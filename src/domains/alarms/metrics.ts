@@ -6,6 +6,7 @@
  *
  * Events come in the order of their times; nothing but counts and the open spells of single alarms is kept of them.
  */
+import type { WallMs } from '../../platform/base/times.js';
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { timestamp } from '../../platform/base/clock.js';
@@ -32,8 +33,8 @@ const LISTED_MAX = 10;
 
 export interface MetricsWindow {
   /** Wall ms: from inclusive, to exclusive. */
-  readonly fromMs: number;
-  readonly toMs: number;
+  readonly fromMs: WallMs;
+  readonly toMs: WallMs;
 }
 
 const NamedCount = v.strictObject({
@@ -143,7 +144,7 @@ export class AlarmMetrics {
     }
   }
 
-  #activated({ alarm, definitionRef, severity }: AlarmEvent, atMs: number): void {
+  #activated({ alarm, definitionRef, severity }: AlarmEvent, atMs: WallMs): void {
     const cause = causeOf(alarm, definitionRef);
     this.#events.activated += 1;
     const period = Math.floor((atMs - this.#window.fromMs) / PERIOD_MS);
@@ -154,12 +155,12 @@ export class AlarmMetrics {
     this.#watchChatter(cause, atMs);
   }
 
-  #asks(alarm: string, atMs: number): void {
+  #asks(alarm: string, atMs: WallMs): void {
     if (!this.#unanswered.has(alarm)) this.#unanswered.set(alarm, atMs);
   }
 
   /** A chatter that goes on is one episode. */
-  #watchChatter(cause: string, atMs: number): void {
+  #watchChatter(cause: string, atMs: WallMs): void {
     const before = this.#recent.get(cause);
     const timesMs = [...(before?.timesMs ?? []), atMs].slice(-CHATTER_ACTIVATIONS);
     const [firstMs = atMs] = timesMs;
@@ -168,7 +169,7 @@ export class AlarmMetrics {
     this.#recent.set(cause, { timesMs, chatters });
   }
 
-  #acknowledged(alarm: string, atMs: number): void {
+  #acknowledged(alarm: string, atMs: WallMs): void {
     const sinceMs = this.#unanswered.get(alarm);
     if (sinceMs === undefined) return; // it was raised before the window
     this.#unanswered.delete(alarm);
@@ -261,7 +262,7 @@ function present(alarms: readonly AlarmResource[]): Standing[] {
   }));
 }
 
-function standing(alarms: readonly Standing[], atMs: number): ToldBy<typeof StandingReport> {
+function standing(alarms: readonly Standing[], atMs: WallMs): ToldBy<typeof StandingReport> {
   const active = alarms.filter(({ state }) => isActive(state));
   const stale = active
     .filter(({ since }) => since === null || atMs - Date.parse(since) > STALE_MS)

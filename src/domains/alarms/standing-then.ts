@@ -3,6 +3,7 @@
  * after the moment says what it was before; an alarm without one is as it was. So neither an alarm that stood long before
  * any window nor one that is forgotten by now is left out.
  */
+import type { WallMs } from '../../platform/base/times.js';
 import type { AlarmEvent } from './alarm-event.js';
 import { isActive, type AlarmResource } from './kind.js';
 import type { AlarmSpec, AlarmState } from './kind.js';
@@ -22,13 +23,13 @@ interface Later {
 }
 
 export class StandingThen {
-  readonly #atMs: number;
+  readonly #atMs: WallMs;
   /** What each alarm was, by its first event after the moment. */
   readonly #later = new Map<string, Later>();
   /** Last activation before the moment. */
   readonly #since = new Map<string, string>();
 
-  constructor(atMs: number) {
+  constructor(atMs: WallMs) {
     this.#atMs = atMs;
   }
 

@@ -2,6 +2,7 @@
  * Alarms of the product itself at work: each source of each topic is compared with its alarm, so a restart, a missed
  * message and a full disk mend themselves. They go through the same table as the alarms of definitions.
  */
+import type { WallMs } from '../../platform/base/times.js';
 import type { UnitOutbound } from '../../../runtime/port.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
@@ -48,7 +49,7 @@ export class SystemAlarmReconciler implements Reconciler {
   /** Since when a condition is the other way than its alarm, in monotonic ms. */
   readonly #sinceMs = new Map<string, number>();
   /** By site: since when the ledger refuses changes, or has refused them, and the alarm that says so until it is stored. */
-  readonly #refused = new Map<string, { readonly fromMs: number; readonly alarm: AlarmResource }>();
+  readonly #refused = new Map<string, { readonly fromMs: WallMs; readonly alarm: AlarmResource }>();
   readonly #unstored: UnstoredAlarms;
 
   constructor(parts: SystemAlarmReconcilerParts) {
@@ -176,7 +177,7 @@ export class SystemAlarmReconciler implements Reconciler {
       .filter(({ status }) => status.state !== 'ClearedAcknowledged');
   }
 
-  #raise(site: string, topic: SystemTopic, condition: SystemCondition, waiting: AlarmResource | undefined, atMs: number): void {
+  #raise(site: string, topic: SystemTopic, condition: SystemCondition, waiting: AlarmResource | undefined, atMs: WallMs): void {
     if (waiting) this.#move(waiting, 'true', condition);
     else this.#parts.register.raiseSystem(site, topic, condition, atMs);
   }

@@ -4,6 +4,7 @@
  * remembered here. Severities the sources do not give are ours: High for what stops control or records, Medium for what
  * still works.
  */
+import type { WallMs } from '../../platform/base/times.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -302,7 +303,7 @@ function unitsOf(found: Commanded | undefined): readonly string[] {
 }
 
 /** What is told of a storage that refuses changes, and afterwards of the time in which it did. */
-export function refusalOf(fromMs: number, toMs?: number): SystemCondition {
+export function refusalOf(fromMs: WallMs, toMs?: WallMs): SystemCondition {
   const from = timestamp(fromMs);
   const message =
     toMs === undefined

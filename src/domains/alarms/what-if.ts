@@ -3,6 +3,7 @@
  * it is changed): the samples of the historian go through the evaluator of the scan twice, as the definition is and as it
  * would be. Changes nothing. Not shown in the contract; an added route.
  */
+import type { WallMs } from '../../platform/base/times.js';
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
@@ -70,8 +71,8 @@ type WhatIf = ToldBy<typeof WhatIf>;
 nameSchemas({ AlarmWhatIfBody: Body, ReplayedLimits: Replayed, AlarmWhatIf: WhatIf });
 
 interface Window {
-  readonly fromMs: number;
-  readonly toMs: number;
+  readonly fromMs: WallMs;
+  readonly toMs: WallMs;
 }
 
 const route = routesFor<WhatIfDeps>();
@@ -151,7 +152,7 @@ function limitsOf({ threshold, setpoint, deadband, debounceSeconds }: AlarmDefin
 }
 
 /** @throws Refusal `invalid_field` naming the field. */
-function readWindow(body: Body, nowMs: number): Window {
+function readWindow(body: Body, nowMs: WallMs): Window {
   const toMs = Math.min(timeOf(body, 'to') ?? nowMs, nowMs);
   const fromMs = timeOf(body, 'from') ?? toMs - DAY_MS;
   if (fromMs >= toMs) throw invalid('invalid_field', 'from', 'from must be earlier than to, and than now');

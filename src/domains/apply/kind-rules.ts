@@ -1,4 +1,5 @@
 /** What apply must know of single kinds beside their admission (decisions Q-CHANGE-08, Q-ALARM-08, Q-PROG-03). */
+import type { WallMs } from '../../platform/base/times.js';
 import { conflict } from '../../platform/base/refusal.js';
 import type { Terms } from '../../platform/base/term.js';
 import type { StoreReader } from '../../platform/store/kind.js';
@@ -26,7 +27,7 @@ export interface ApplyCase {
   readonly before: Resource<unknown, unknown> | undefined;
   readonly changed: boolean;
   readonly read: StoreReader;
-  readonly nowMs: number;
+  readonly nowMs: WallMs;
   readonly terms: Terms;
 }
 

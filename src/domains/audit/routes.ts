@@ -1,4 +1,5 @@
 /** The audit trail (contract 2, Audit; contract 3, Additional routes; decisions Q-TAG-16, Q-AUTH-14). Nothing here changes a record. */
+import type { WallMs } from '../../platform/base/times.js';
 import * as v from 'valibot';
 import { auditSequence } from '../../platform/base/audit-name.js';
 import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
@@ -197,7 +198,7 @@ function timesOf(query: Query<keyof typeof RANGE>): { readonly from?: string | u
   return { from: query.get('from'), to: query.get('to') };
 }
 
-function rangeOf(query: Query<keyof typeof RANGE>): { readonly fromMs?: number; readonly toMs?: number } {
+function rangeOf(query: Query<keyof typeof RANGE>): { readonly fromMs?: WallMs; readonly toMs?: WallMs } {
   const fromMs = readTime(query, 'from');
   const toMs = readTime(query, 'to');
   return { ...(fromMs === undefined ? {} : { fromMs }), ...(toMs === undefined ? {} : { toMs }) };

@@ -4,6 +4,7 @@
  *
  * Raised stays raised, and who has arrived has arrived: an element that is held and restarted does not have to do it again.
  */
+import type { WallMs } from '../../platform/base/times.js';
 import type { State } from '../../../runtime/vocabulary/states.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -22,7 +23,7 @@ export interface EndpointFacts {
 
 export interface CoordinationWorld {
   /** Wall time, for what is told. */
-  readonly nowMs: number;
+  readonly nowMs: WallMs;
   /** Elapsed since the block or barrier became Active. */
   readonly activeMs: number;
   /** Undefined when the batch has no such element. */
@@ -82,7 +83,7 @@ export function advanceBarrier(word: string, spec: SyncBarrierSpec, before: Sync
 }
 
 /** A participant has come to the barrier; undefined when that is known, or when it is none of its participants. */
-export function arrive(spec: SyncBarrierSpec, status: SyncBarrierStatus, name: string, atMs: number): SyncBarrierStatus | undefined {
+export function arrive(spec: SyncBarrierSpec, status: SyncBarrierStatus, name: string, atMs: WallMs): SyncBarrierStatus | undefined {
   const participant = spec.participants.find((candidate) => candidate.name === name);
   if (!participant || status.arrivals.some((arrival) => arrival.name === name)) return undefined;
   const at = timestamp(atMs);
@@ -92,7 +93,7 @@ export function arrive(spec: SyncBarrierSpec, status: SyncBarrierStatus, name: s
 }
 
 /** A consumer has read the signal TRUE; undefined when that is known, or when it is none of its consumers. */
-export function consume(spec: CoordinationBlockSpec, status: CoordinationBlockStatus, name: string, atMs: number): CoordinationBlockStatus | undefined {
+export function consume(spec: CoordinationBlockSpec, status: CoordinationBlockStatus, name: string, atMs: WallMs): CoordinationBlockStatus | undefined {
   const consumers = spec.signal?.consumers ?? [];
   const consumer = consumers.find((candidate) => candidate.name === name);
   if (!consumer || hasConsumed(status, consumer)) return undefined;

@@ -1,4 +1,5 @@
 /** The historian: what it records of the units, the states and the alarms, and what is asked of it. Without it nothing is recorded, and everything else goes on. */
+import type { WallMs } from '../../platform/base/times.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
 import type { History } from '../../platform/history/history.js';
@@ -18,7 +19,7 @@ export interface HistorianParts {
   readonly settings: SettingsOf<'historian'>;
   readonly runtimes: RecordedUnits;
   /** When this appliance started, by the wall clock. */
-  readonly startedAtMs: number;
+  readonly startedAtMs: WallMs;
   /** Told of a thread that ended by itself. */
   readonly died: (thread: string, fault: string) => void;
 }

@@ -2,6 +2,7 @@
  * What the historian records (decisions 8.9): every tag of every unit runtime, every change of state, every alarm
  * transition. Reads the tag tables that the scans publish; nobody waits for it.
  */
+import type { WallMs } from '../../platform/base/times.js';
 import { parseTimeText } from '../../../runtime/language/time-text.js';
 import { type DataType, tagType, type Value } from '../../../runtime/vocabulary/data-types.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
@@ -104,7 +105,7 @@ export interface RecordedUnit {
   readonly ready: boolean;
   readonly tags: readonly { readonly address: string; readonly name: string; readonly type: DataType; readonly engMin?: number; readonly engMax?: number }[];
   refresh(): boolean;
-  reading(index: number): { readonly value: Value; readonly quality: number; readonly atMs: number };
+  reading(index: number): { readonly value: Value; readonly quality: number; readonly atMs: WallMs };
 }
 
 export interface RecordedUnits {
@@ -116,7 +117,7 @@ export interface RecordedUnits {
 export function recordTags(deps: { readonly history: History; readonly runtimes: RecordedUnits; readonly clock: Clock; readonly intervalMinMs: number }): () => void {
   const { history, runtimes, clock } = deps;
   const sampler = new Sampler(history, clock, deps.intervalMinMs);
-  const downSince = new Map<RecordedUnit, { readonly fromMs: number; readonly since: Stopwatch }>();
+  const downSince = new Map<RecordedUnit, { readonly fromMs: WallMs; readonly since: Stopwatch }>();
   /** By unit. */
   const sampled = new Map<string, RecordedUnit>();
   const place = (link: RecordedUnit): void => {
@@ -165,7 +166,7 @@ const CLOCK_SET_MS = 1000;
  * A gap is as long as it took. Where the clock was set meanwhile it is told in the clock of before: between what both clocks said
  * other samples lie, and those that come by the new clock may run into it.
  */
-function gapOf({ fromMs, since }: { readonly fromMs: number; readonly since: Stopwatch }, nowMs: number): Pick<Gap, 'fromMs' | 'toMs' | 'bounds'> {
+function gapOf({ fromMs, since }: { readonly fromMs: WallMs; readonly since: Stopwatch }, nowMs: WallMs): Pick<Gap, 'fromMs' | 'toMs' | 'bounds'> {
   const dueMs = fromMs + since.elapsedMs;
   const isSet = Math.abs(nowMs - dueMs) > CLOCK_SET_MS;
   return isSet ? { fromMs, toMs: Math.round(dueMs), bounds: 'Overlapping' } : { fromMs, toMs: Math.max(fromMs, nowMs), bounds: 'Containing' };

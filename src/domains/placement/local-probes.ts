@@ -2,6 +2,7 @@
  * I/O probes as worker threads of this process: one per controller of a site, one per site shared by the network modules
  * without a controller. The process image of a module is made here and outlives restarts of its probe.
  */
+import type { WallMs } from '../../platform/base/times.js';
 import { Worker } from 'node:worker_threads';
 import type { ChannelSample, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan, ProbeThread } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
@@ -27,7 +28,7 @@ export interface ModuleState {
   readonly state: Extract<ProbeOutbound, { type: 'module' }>['state'];
   readonly message: string;
   readonly outputs: Extract<ProbeOutbound, { type: 'module' }>['outputs'];
-  readonly atMs: number;
+  readonly atMs: WallMs;
 }
 
 export type ResumedOutputs = Extract<ProbeOutbound, { type: 'outputs-resumed' }>;

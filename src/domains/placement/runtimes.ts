@@ -2,7 +2,7 @@
  * The unit runtimes as the gateway's domains see them: one link per unit, wherever its worker runs. Values are read from
  * the shared tag table; messages carry commands, configuration and events only.
  */
-import type { MonoMs } from '../../platform/base/times.js';
+import type { MonoMs, WallMs } from '../../platform/base/times.js';
 import type { AlarmPlan, DeviceReset, PhasePlan, TagPlan, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import type { QualityCode } from '../../../runtime/vocabulary/quality.js';
@@ -12,7 +12,7 @@ export interface TagReading {
   readonly value: Value;
   readonly quality: QualityCode;
   /** Wall ms; 0 when the tag was never written. */
-  readonly atMs: number;
+  readonly atMs: WallMs;
 }
 
 /** `message` of a link whose worker somebody has restarted, until the new one scans: what is wanted is no fault. */
@@ -60,7 +60,7 @@ export interface UnitLink {
   readonly epoch: number;
   readonly ready: boolean;
   readonly message: string;
-  readonly startedAtMs: number;
+  readonly startedAtMs: WallMs;
   /** Of the thread the worker runs on now. */
   readonly realtime: Realtime;
   /** Revision of the plan the worker has loaded; the tag list belongs to it. */

@@ -1,4 +1,5 @@
 /** The tag table of one unit runtime as its link reads it: the loaded plan, its texts, and one consistent snapshot. */
+import type { WallMs } from '../../platform/base/times.js';
 import { inside } from '../../platform/base/assert.js';
 import { printTime } from '../../../runtime/language/time-text.js';
 import type { AlarmPlan, TagPlan, UnitPlan } from '../../../runtime/port.js';
@@ -105,7 +106,7 @@ export class TagView {
   }
 
   /** What is not kept is no value. */
-  #textOf(id: number, quality: QualityCode, atMs: number): TagReading {
+  #textOf(id: number, quality: QualityCode, atMs: WallMs): TagReading {
     const text = this.#texts.get(id);
     return text === undefined ? { value: null, quality: QUALITY.Bad, atMs } : { value: text, quality, atMs };
   }

@@ -1,4 +1,5 @@
 /** The unit runtimes as the controller of a rehearsal sees them: links whose messages wait until the plant goes on. */
+import type { WallMs } from '../../platform/base/times.js';
 import type { AlarmPlan, PhasePlan, RehearsalMessage, RehearsalPlan, TagPlan, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
 import type { DeviceResetResult, ScanStatistics, TagReading, UnitLink, UnitRuntimes, WriteResult } from '../placement/runtimes.js';
 import { TagView } from '../placement/tag-view.js';
@@ -38,14 +39,14 @@ class CopiedUnit implements UnitLink {
   readonly epoch = 1;
   readonly ready = true;
   readonly message = '';
-  readonly startedAtMs: number;
+  readonly startedAtMs: WallMs;
   readonly realtime = { granted: false, reason: 'rehearsed' };
   readonly planRevision: number;
   readonly tags: readonly TagPlan[];
   readonly #view = new TagView();
   readonly send: (message: UnitInbound) => void;
 
-  constructor(plan: UnitPlan, startedAtMs: number, send: (message: UnitInbound) => void) {
+  constructor(plan: UnitPlan, startedAtMs: WallMs, send: (message: UnitInbound) => void) {
     this.site = plan.site;
     this.unit = plan.unit;
     this.startedAtMs = startedAtMs;

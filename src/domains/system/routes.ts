@@ -1,4 +1,5 @@
 /** What the appliance says about itself (decisions Q-VER-01, Q-NONCE-06, Q-AUTH-11). */
+import type { WallMs } from '../../platform/base/times.js';
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { timestamp } from '../../platform/base/clock.js';
@@ -63,7 +64,7 @@ export type RuntimeHealth = ToldBy<typeof RuntimeHealth>;
 export interface SystemView {
   readonly product: { readonly version: string; readonly commit: string };
   readonly deviceId: string;
-  readonly startedAtMs: number;
+  readonly startedAtMs: WallMs;
   readonly authMode: (typeof AUTH_MODES)[number];
   readonly operatingMode: string;
   readonly antiReplay: { readonly enabled: boolean; entries(): number; nearlyFull(): boolean };

@@ -5,6 +5,7 @@
  * rendering this saves the merged objects: a literal spread over a descriptor made V8 keep a new shape per request, which
  * cost more in collection than everything else in the read together.
  */
+import type { WallMs } from '../../platform/base/times.js';
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
@@ -71,7 +72,7 @@ let lastAtMs = Number.NaN;
 let lastJson = '';
 
 /** All tags of a scan carry its time, so the last text nearly always serves again. */
-function timestampJson(atMs: number): string {
+function timestampJson(atMs: WallMs): string {
   if (atMs !== lastAtMs) {
     lastJson = `"${timestamp(atMs)}"`;
     lastAtMs = atMs;

@@ -3,6 +3,7 @@
  * became of the worker, what was set on its modules, and scans that came too late. Kept in memory, the newest thousand of
  * a unit; what must outlive the appliance is in the audit trail and in the records of the batches.
  */
+import type { WallMs } from '../../platform/base/times.js';
 import type { NetworkReport, UnitOutbound } from '../../../runtime/port.js';
 import { BoundedLog } from '../../platform/base/bounded-log.js';
 import type { Clock } from '../../platform/base/clock.js';
@@ -20,7 +21,7 @@ const EVENTS_MAX = 1000;
 const OVERRUN_LOOK_MS = 10_000;
 
 export interface UnitEvent {
-  readonly atMs: number;
+  readonly atMs: WallMs;
   readonly type: 'Normal' | 'Warning';
   /** One word of what happened. */
   readonly reason: string;
@@ -30,7 +31,7 @@ export interface UnitEvent {
 }
 
 type Module = Resource<ControlModuleSpec, ControlModuleStatus>;
-type Told = Omit<UnitEvent, 'atMs' | 'type'> & { readonly atMs?: number };
+type Told = Omit<UnitEvent, 'atMs' | 'type'> & { readonly atMs?: WallMs };
 
 interface Journal {
   readonly events: BoundedLog<UnitEvent>;

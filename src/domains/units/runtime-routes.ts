@@ -2,6 +2,7 @@
  * The runtime of a unit from outside (contract 3, Physical model and logic; decisions Q-UNIT-07, Q-UNIT-08). `status` and
  * `programs` answer from what the gateway knows, so that they answer while the runtime is away; the others need it.
  */
+import type { WallMs } from '../../platform/base/times.js';
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { oneOf } from '../../platform/http/alternatives.js';
@@ -340,7 +341,7 @@ function shownProgram({ metadata, spec, status }: Program, link: UnitLink | unde
   };
 }
 
-function pageOf<Entry extends { readonly atMs: number }, Shown>(
+function pageOf<Entry extends { readonly atMs: WallMs }, Shown>(
   log: BoundedLog<Entry>,
   query: Query<keyof typeof LOG_PAGE>,
   show: (entry: Entry) => Shown,

@@ -2,19 +2,20 @@
  * The last entries of something that never ends: a ring with numbered entries, read page by page like every growing log
  * (decisions Q-ERR-15). What fell out of it is gone; a cursor that points there goes on with the oldest that is left.
  */
+import type { WallMs } from './times.js';
 import { decodeCursor, encodeCursor } from './cursor.js';
 
 export interface BoundedLogQuery {
   /** Inclusive. */
-  readonly fromMs?: number;
+  readonly fromMs?: WallMs;
   /** Exclusive. */
-  readonly toMs?: number;
+  readonly toMs?: WallMs;
   readonly order: 'asc' | 'desc';
   readonly limit: number;
   readonly cursor?: string;
 }
 
-export class BoundedLog<Entry extends { readonly atMs: number }> {
+export class BoundedLog<Entry extends { readonly atMs: WallMs }> {
   readonly #name: string;
   readonly #max: number;
   #entries: Entry[] = [];

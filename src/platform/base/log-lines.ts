@@ -2,6 +2,7 @@
  * The last log lines by what they are about, for the routes that show them (decisions Q-UNIT-07, `logs`). A second
  * destination of the log: it sees the lines as they go out, so what is redacted there is redacted here.
  */
+import type { WallMs } from './times.js';
 import { BoundedLog } from './bounded-log.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
@@ -11,7 +12,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const LINES_MAX = 1000;
 
 export interface LogLine {
-  readonly atMs: number;
+  readonly atMs: WallMs;
   readonly level: LogLevel;
   readonly message: string;
   readonly fields: Readonly<Record<string, unknown>>;

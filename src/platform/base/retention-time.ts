@@ -3,13 +3,14 @@
  * only as far as time has elapsed since the newest record of before this start (D-C-07). After a long time off it lags behind
  * by that time, until the next start: more is kept, never less. What is dated for it takes the later of the two.
  */
+import type { WallMs } from './times.js';
 import type { Clock } from './clock.js';
 import { Stopwatch } from './elapsed.js';
 
 export class RetentionTime {
   readonly #clock: Pick<Clock, 'wallMs' | 'monoMs'>;
   readonly #run: Stopwatch;
-  readonly #fromMs: number;
+  readonly #fromMs: WallMs;
 
   /** `newestMs`: of what was recorded before; null when there is nothing, and nothing to lose. */
   constructor(clock: Pick<Clock, 'wallMs' | 'monoMs'>, newestMs: number | null) {

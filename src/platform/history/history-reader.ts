@@ -8,6 +8,7 @@
  * Samples of a tag come by time, those of one instant in the order they were recorded. Where the clock was set back, blocks of
  * a tag overlap: `overlap.ts` merges those, and passes all others on as they are.
  */
+import type { WallMs } from '../base/times.js';
 import { encodeCursor } from '../base/cursor.js';
 import type Database from '../base/sqlite.js';
 import { columnsOf, countOf, decodeBlock, decodeBlockInto, hasValue, type Samples } from './block-codec.js';
@@ -65,7 +66,7 @@ interface ValueRow extends Timed {
 
 interface Range {
   /** Inclusive. */
-  readonly fromMs: number;
+  readonly fromMs: WallMs;
   /** Inclusive. */
   readonly throughMs: number;
   readonly descending: boolean;
@@ -200,7 +201,7 @@ export class HistoryReader {
    * All samples of one tag in a range, oldest first; undefined for a tag that was never recorded. A module that was moved has been
    * recorded of each of its units: one of them alone would look like a time without samples.
    */
-  series(site: string, address: string, fromMs: number, toMs: number): Samples | undefined {
+  series(site: string, address: string, fromMs: WallMs, toMs: WallMs): Samples | undefined {
     const states = [...this.#store.tags.values()].filter(({ tag }) => tag.site === site && tag.address === address);
     const last = states.at(-1);
     if (!last) return undefined;
@@ -208,7 +209,7 @@ export class HistoryReader {
     return together(states.filter(({ tag }) => tag.dataType === last.tag.dataType).map((state) => this.#seriesOf(state, fromMs, toMs)));
   }
 
-  #seriesOf(state: TagState, fromMs: number, toMs: number): Samples {
+  #seriesOf(state: TagState, fromMs: WallMs, toMs: WallMs): Samples {
     const throughMs = toMs - 1;
     const parts: { readonly block: SamplesRow | Samples; readonly from: number; readonly count: number }[] = [];
     let count = 0;
@@ -280,7 +281,7 @@ export class HistoryReader {
   }
 
   /** Of the blocks that begin in the range: counted themselves, or those around them where they are fewer. */
-  #samplesBegunIn(tag: number, fromMs: number, throughMs: number, firstMs: number, lastMs: number): number {
+  #samplesBegunIn(tag: number, fromMs: WallMs, throughMs: number, firstMs: number, lastMs: number): number {
     const count = (from: number, through: number): number => this.#samplesBegun.get(tag, from, through) as number;
     const spanMs = Math.min(lastMs, throughMs) - Math.max(firstMs, fromMs);
     if (spanMs * 2 <= lastMs - firstMs) return count(fromMs, throughMs);
@@ -457,12 +458,12 @@ export class HistoryReader {
 }
 
 /** Whether all samples of a block lie in a range. */
-function isWithin({ t0, t1 }: SamplesRow, fromMs: number, throughMs: number): boolean {
+function isWithin({ t0, t1 }: SamplesRow, fromMs: WallMs, throughMs: number): boolean {
   return t0 >= fromMs && t1 <= throughMs;
 }
 
 /** The samples of a part that lie in a range. */
-function cutOut(block: Samples, fromMs: number, toMs: number): { readonly block: Samples; readonly from: number; readonly count: number } {
+function cutOut(block: Samples, fromMs: WallMs, toMs: WallMs): { readonly block: Samples; readonly from: number; readonly count: number } {
   const from = firstAtOrAfter(block, fromMs);
   return { block, from, count: firstAtOrAfter(block, toMs) - from };
 }

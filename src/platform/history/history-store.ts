@@ -6,7 +6,7 @@
  */
 import path from 'node:path';
 import { type Clock, systemClock } from '../base/clock.js';
-import type { MonoMs } from '../base/times.js';
+import type { MonoMs, WallMs } from '../base/times.js';
 import type Database from '../base/sqlite.js';
 import { DataFileFault, obstacleOf } from '../base/data-file.js';
 import { encodeBlock, type Scaling } from './block-codec.js';
@@ -432,14 +432,14 @@ export class HistoryStore {
     this.#writtenTotal += slots;
   }
 
-  #add(state: TagState, number: number, code: number, atMs: number, value: number, monoMs: MonoMs): void {
+  #add(state: TagState, number: number, code: number, atMs: WallMs, value: number, monoMs: MonoMs): void {
     const { block } = state;
     if (block.isComplete(atMs)) this.#close(state);
     if (this.#lastOfUnit.size > 0) this.#endRestartGap(state.tag, atMs);
     block.push(number, code, atMs, value, monoMs);
   }
 
-  #endRestartGap(tag: KnownTag, atMs: number): void {
+  #endRestartGap(tag: KnownTag, atMs: WallMs): void {
     const unit = `${tag.site}/${tag.unit}`;
     const lastMs = this.#lastOfUnit.get(unit);
     if (lastMs === undefined) return;
@@ -487,7 +487,7 @@ export class HistoryStore {
   }
 
   /** Retention by age and by size, the oldest day first (decisions 8.9). */
-  #forget(nowMs: number): void {
+  #forget(nowMs: WallMs): void {
     const { retentionMs, bytesMax } = this.#start.limits;
     let cutoffMs = nowMs - retentionMs;
     if (this.#databaseBytes() > bytesMax) {

@@ -2,6 +2,7 @@
  * Entry of the historian thread: takes samples from the ring, answers queries. A query first takes what is in the ring,
  * so that what a client just saw on the stream is in the answer.
  */
+import type { WallMs } from '../base/times.js';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { assert } from '../base/assert.js';
 import { serveCalls, Transferred } from '../base/worker-calls.js';
@@ -102,7 +103,7 @@ const receive = serveCalls(
     },
     events: ({ list, filter }: { list: 'states' | 'alarms'; filter: HistoryFilter }) => answered(() => reader.events(list, filter)),
     gaps: (filter: TagFilter) => answered(() => reader.gaps(filter)),
-    series({ site, address, fromMs, toMs }: { site: string; address: string; fromMs: number; toMs: number }) {
+    series({ site, address, fromMs, toMs }: { site: string; address: string; fromMs: WallMs; toMs: WallMs }) {
       settle();
       return reader.series(site, address, fromMs, toMs) ?? null;
     },
@@ -116,7 +117,7 @@ const receive = serveCalls(
       settle();
       store.sync();
     },
-    maintain: ({ nowMs }: { nowMs: number }) => {
+    maintain: ({ nowMs }: { nowMs: WallMs }) => {
       settle();
       store.rotate();
       store.maintain(nowMs);

@@ -2,6 +2,7 @@
  * The historian as the gateway thread holds it. Samples go through a ring in shared memory and are never waited for;
  * state changes, alarm transitions and gaps go as messages; queries are answered with bytes ready to be sent.
  */
+import type { WallMs } from '../base/times.js';
 import { mkdirSync } from 'node:fs';
 import { systemClock } from '../base/clock.js';
 import { decodeCursor } from '../base/cursor.js';
@@ -172,7 +173,7 @@ export class History {
   }
 
   /** False when the ring is full; the loss is counted, and declared as a gap once it is over. */
-  push(id: number, quality: number, atMs: number, value: number | null): boolean {
+  push(id: number, quality: number, atMs: WallMs, value: number | null): boolean {
     const isNull = value === null || !Number.isFinite(value);
     const taken = this.#ring.push(id, quality * 2 + (isNull ? 1 : 0), Math.round(atMs), isNull ? 0 : value + 0);
     if (!taken) this.#lose(id, atMs);
@@ -218,7 +219,7 @@ export class History {
   }
 
   /** Retention and journal files, at once instead of within the minute. */
-  maintain(nowMs: number): Promise<void> {
+  maintain(nowMs: WallMs): Promise<void> {
     return this.#calls.call('maintain', { nowMs });
   }
 
@@ -251,7 +252,7 @@ export class History {
   }
 
   /** Samples of one tag, oldest first, from inclusive, to exclusive; undefined when it was never recorded. */
-  async series(site: string, address: string, fromMs: number, toMs: number): Promise<Series | undefined> {
+  async series(site: string, address: string, fromMs: WallMs, toMs: WallMs): Promise<Series | undefined> {
     return (await this.#read<Series | null>('series', { site, address, fromMs, toMs })) ?? undefined;
   }
 
@@ -291,7 +292,7 @@ export class History {
     this.#ids.set(keyOf(tag), tag.id);
   }
 
-  #lose(id: number, atMs: number): void {
+  #lose(id: number, atMs: WallMs): void {
     const tag = this.#tags[id];
     if (!tag) return;
     const unit = `${tag.site}/${tag.unit}`;
@@ -302,7 +303,7 @@ export class History {
     this.#losses.set(unit, loss);
   }
 
-  #endLoss(id: number, atMs: number): void {
+  #endLoss(id: number, atMs: WallMs): void {
     const tag = this.#tags[id];
     const loss = tag && this.#losses.get(`${tag.site}/${tag.unit}`);
     if (!tag || !loss || loss.lostFromMs === null) return;

@@ -7,6 +7,7 @@
  * blocks. A record with tag 0 ends a file: that is what an unsynced page reads as after a power cut. A record in front of it that
  * begins in the page before has lost its end with it.
  */
+import type { WallMs } from '../base/times.js';
 import { closeSync, fdatasyncSync, ftruncateSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { obstacleOf } from '../base/data-file.js';
@@ -74,7 +75,7 @@ export class Journal {
   }
 
   /** Calls back for every sample in order; only before the first append. */
-  replay(sample: (number: number, tag: number, code: number, atMs: number, value: number) => void): void {
+  replay(sample: (number: number, tag: number, code: number, atMs: WallMs, value: number) => void): void {
     for (const part of this.#parts) {
       const bytes = readFileSync(part.file);
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

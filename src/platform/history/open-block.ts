@@ -1,5 +1,5 @@
 /** The samples of one tag that are not yet a block in the database. They are in the journal, too. */
-import type { MonoMs } from '../base/times.js';
+import type { MonoMs, WallMs } from '../base/times.js';
 import { assert } from '../base/assert.js';
 import type { Samples } from './block-codec.js';
 
@@ -41,11 +41,11 @@ export class OpenBlock implements Samples {
   }
 
   /** Whether a sample at that time belongs to another block: this one is full, too old, or the clock went back. */
-  isComplete(atMs: number): boolean {
+  isComplete(atMs: WallMs): boolean {
     return atMs >= (this.#marks[MARK.endMs] as number) || atMs < (this.#marks[MARK.lastMs] as number) || this.count === BLOCK_SAMPLES;
   }
 
-  push(number: number, code: number, atMs: number, value: number, monoMs: MonoMs): void {
+  push(number: number, code: number, atMs: WallMs, value: number, monoMs: MonoMs): void {
     const { count } = this;
     const marks = this.#marks;
     if (count === this.times.length) this.#grow();

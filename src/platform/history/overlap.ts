@@ -3,6 +3,7 @@
  * back: from there on blocks overlap, and the samples of those that do are merged. Blocks are told apart by their bounds alone,
  * so what overlaps nothing is passed on as it is, not even decoded.
  */
+import type { WallMs } from '../base/times.js';
 import { decodeBlock, type Samples } from './block-codec.js';
 
 interface StoredBlock {
@@ -55,7 +56,7 @@ export function* apart<Block extends StoredBlock>(blocks: Iterable<Placed<Block>
 }
 
 /** Index of the first sample at or after a time; samples of one part are ordered by time. */
-export function firstAtOrAfter({ times, count }: Samples, atMs: number): number {
+export function firstAtOrAfter({ times, count }: Samples, atMs: WallMs): number {
   let low = 0;
   let high = count;
   while (low < high) {

@@ -4,6 +4,7 @@
  *
  * Layout: 64-byte Int32 header, then slots of 24 bytes (uint32 tag, uint32 code, float64 wall ms, float64 value).
  */
+import type { WallMs } from '../base/times.js';
 import { assert } from '../base/assert.js';
 
 export const SLOT_BYTES = 24;
@@ -49,7 +50,7 @@ export class SampleRing {
   }
 
   /** False when the ring is full: the sample is lost. */
-  push(tag: number, code: number, atMs: number, value: number): boolean {
+  push(tag: number, code: number, atMs: WallMs, value: number): boolean {
     const written = this.#header[HEADER.written] as number;
     if ((written - this.#readSeen) >>> 0 >= this.capacity) {
       this.#readSeen = Atomics.load(this.#header, HEADER.read);

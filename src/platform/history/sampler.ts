@@ -28,7 +28,7 @@ export interface SampleReading {
   /** Quality code, 0 the good one. */
   readonly quality: number;
   /** Wall ms of the value; 0 when unknown. */
-  readonly atMs: number;
+  readonly atMs: WallMs;
 }
 
 /** The tags of one unit. The sampler calls `refresh` once per pass, then reads. */
@@ -147,7 +147,7 @@ function differs(value: number, recorded: number, deadband: number): boolean {
 }
 
 /** The time of the value itself when it is later than the last sample; for an unchanged value, now. */
-function sampleTime(valueMs: number, recordedMs: number, nowMs: number): number {
+function sampleTime(valueMs: number, recordedMs: number, nowMs: WallMs): number {
   return valueMs > recordedMs && valueMs <= nowMs && nowMs - valueMs < SAMPLE_AT_LEAST_MS ? valueMs : nowMs;
 }
 

@@ -1,4 +1,6 @@
 /** The words of the historian (decisions 8.9), shared by its thread and the gateway. */
+import type { WallMs } from '../base/times.js';
+
 export const HISTORY_DATA_TYPES = ['Boolean', 'Integer', 'Float', 'String', 'Time'] as const;
 export type HistoryDataType = (typeof HISTORY_DATA_TYPES)[number];
 
@@ -28,8 +30,8 @@ export interface Gap {
   readonly unit: string;
   /** '' when the whole unit is meant. */
   readonly address: string;
-  readonly fromMs: number;
-  readonly toMs: number;
+  readonly fromMs: WallMs;
+  readonly toMs: WallMs;
   readonly cause: (typeof GAP_CAUSES)[number];
   readonly bounds: (typeof GAP_BOUNDS)[number];
 }
@@ -37,7 +39,7 @@ export interface Gap {
 /** An entry of the state or alarm history; `body` is served as it is. */
 export interface HistoryEvent {
   readonly list: 'states' | 'alarms';
-  readonly atMs: number;
+  readonly atMs: WallMs;
   readonly site: string;
   readonly unit: string;
   readonly body: Readonly<Record<string, unknown>>;
@@ -61,9 +63,9 @@ export interface HistoryFilter {
   readonly unit?: string;
   readonly span?: Span;
   /** Inclusive. */
-  readonly fromMs?: number;
+  readonly fromMs?: WallMs;
   /** Exclusive. */
-  readonly toMs?: number;
+  readonly toMs?: WallMs;
   readonly order: 'asc' | 'desc';
   readonly limit: number;
   /** Numbers of the cursor of the page before. */

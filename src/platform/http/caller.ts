@@ -1,4 +1,5 @@
 /** The identity behind a request or a stream (contract 1, Authentication; decisions AUTH). */
+import type { WallMs } from '../base/times.js';
 import type { Deadline, Stopwatch } from '../base/elapsed.js';
 import type { Actor } from '../store/audit-record.js';
 
@@ -28,7 +29,7 @@ export interface TokenLife {
   readonly expires: Deadline;
 }
 
-export function hasExpired(caller: Caller, nowMs: number): boolean {
+export function hasExpired(caller: Caller, nowMs: WallMs): boolean {
   return caller.token ? caller.token.expires.hasPassed : caller.expiresAtMs !== null && nowMs >= caller.expiresAtMs;
 }
 

@@ -1,4 +1,5 @@
 /** Query parameters of growing logs (decisions Q-ERR-15, conventions): from, to, order, limit, cursor. */
+import type { WallMs } from '../base/times.js';
 import { parseInstant } from '../base/instant.js';
 import { invalid } from '../base/refusal.js';
 import type { Query } from './route.js';
@@ -10,9 +11,9 @@ type LogParameter = 'from' | 'to' | 'order' | 'limit' | 'cursor';
 
 export interface LogQuery {
   /** Inclusive. */
-  readonly fromMs?: number;
+  readonly fromMs?: WallMs;
   /** Exclusive. */
-  readonly toMs?: number;
+  readonly toMs?: WallMs;
   readonly order: 'asc' | 'desc';
   readonly limit: number;
   readonly cursor?: string;

@@ -3,6 +3,7 @@
  * forgetting cheap; the stored time is compared, so the window is exact. Nothing inside the window is forgotten early,
  * except anonymous nonces, whose own store drops its oldest.
  */
+import type { MonoMs, WallMs } from '../base/times.js';
 import { hash } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
 
@@ -13,7 +14,7 @@ export type Admission = 'admitted' | 'duplicate' | 'full';
 
 export interface PersistedNonce {
   readonly hash: string;
-  readonly atMs: number;
+  readonly atMs: WallMs;
 }
 
 export interface NonceSettings {
@@ -88,13 +89,13 @@ export class Nonces {
     return this.#known.size + this.#earlier.size >= this.#entriesMax * ALARM_SHARE;
   }
 
-  #full(nowMs: number): boolean {
+  #full(nowMs: MonoMs): boolean {
     if (this.#known.size + this.#earlier.size < this.#entriesMax) return false;
     this.#known.sweep(nowMs);
     return this.#known.size + this.#earlier.size >= this.#entriesMax;
   }
 
-  #seenEarlier(nonce: string, nowMs: number): boolean {
+  #seenEarlier(nonce: string, nowMs: MonoMs): boolean {
     if (this.#earlier.size === 0) return false;
     if (nowMs >= this.#earlierUntilMonoMs) {
       this.#earlier.clear();
@@ -114,7 +115,7 @@ class Generations {
   #sweeper: Iterator<[string, number]> | undefined;
   #waiting: [string, number] | undefined;
 
-  constructor(windowMs: number, nowMs: number) {
+  constructor(windowMs: number, nowMs: MonoMs) {
     this.#windowMs = windowMs;
     this.#youngSinceMs = nowMs;
   }
@@ -123,18 +124,18 @@ class Generations {
     return this.#young.size + this.#old.size;
   }
 
-  has(nonce: string, nowMs: number): boolean {
+  has(nonce: string, nowMs: MonoMs): boolean {
     if (this.size === 0) return false;
     const atMs = this.#young.get(nonce) ?? (this.#old.size === 0 ? undefined : this.#old.get(nonce));
     return atMs !== undefined && nowMs - atMs < this.#windowMs;
   }
 
-  add(nonce: string, nowMs: number): void {
+  add(nonce: string, nowMs: MonoMs): void {
     if (nowMs - this.#youngSinceMs >= this.#windowMs) this.#turn(nowMs);
     this.#young.set(nonce, nowMs);
   }
 
-  sweep(nowMs: number): void {
+  sweep(nowMs: MonoMs): void {
     if (nowMs - this.#youngSinceMs >= this.#windowMs) this.#turn(nowMs);
     for (;;) {
       const entry = this.#oldest();
@@ -150,7 +151,7 @@ class Generations {
     if (this.#oldest()) this.#forgetOldest();
   }
 
-  #turn(nowMs: number): void {
+  #turn(nowMs: MonoMs): void {
     this.#old = this.#young;
     this.#young = new Map();
     this.#youngSinceMs = nowMs;

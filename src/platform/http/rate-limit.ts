@@ -1,4 +1,5 @@
 /** Token bucket per source (decisions Q-ERR-05): IPv4 by address, IPv6 by /64. */
+import type { MonoMs } from '../base/times.js';
 import type { Clock } from '../base/clock.js';
 import { sourceKey } from '../base/ip-address.js';
 
@@ -10,7 +11,7 @@ export interface RateLimit {
 
 interface Bucket {
   tokens: number;
-  atMs: number;
+  atMs: MonoMs;
 }
 
 const SOURCES_MAX = 50_000; // a bucket that has filled up again is not worth keeping
@@ -43,7 +44,7 @@ export class RateLimiter {
     return 0;
   }
 
-  #forgetFull(nowMs: number): void {
+  #forgetFull(nowMs: MonoMs): void {
     const { requestsPerSecond, burst } = this.#limit;
     for (const [key, bucket] of this.#buckets) {
       if (bucket.tokens + ((nowMs - bucket.atMs) * requestsPerSecond) / 1000 >= burst) this.#buckets.delete(key);

@@ -3,6 +3,7 @@
  * unless asked otherwise. A cursor names an instant and how many entries of that instant were given, so that entries that
  * came or went meanwhile neither repeat nor hide the others.
  */
+import type { WallMs } from '../base/times.js';
 import { decodeCursor, encodeCursor } from '../base/cursor.js';
 
 export interface TimePaging {
@@ -12,7 +13,7 @@ export interface TimePaging {
 }
 
 export interface Entry<Item> {
-  readonly atMs: number;
+  readonly atMs: WallMs;
   readonly name: string;
   readonly item: Item;
 }

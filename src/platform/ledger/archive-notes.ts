@@ -3,6 +3,7 @@
  * out of the table. A record with a sequence up to the cut is read from the files, every other one from the table: the cut
  * moves in the transaction that deletes the rows, so no reader sees a record twice or not at all.
  */
+import type { WallMs } from '../base/times.js';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type Database from '../base/sqlite.js';
 import type { ArchiveBlock, ArchiveNote } from './archive-format.js';
@@ -42,8 +43,8 @@ export interface BlockRange {
   readonly first: number;
   readonly last: number;
   /** Wall ms: from inclusive, to exclusive. */
-  readonly fromMs?: number | undefined;
-  readonly toMs?: number | undefined;
+  readonly fromMs?: WallMs | undefined;
+  readonly toMs?: WallMs | undefined;
 }
 
 interface BlockRow extends Omit<ArchiveBlock, 'sites'> {

@@ -5,6 +5,7 @@
  * A crash leaves a draft, or a file that no note names: both are made again, since every row is still in the table. A full
  * disk fails the writing and takes the draft away.
  */
+import type { WallMs } from '../base/times.js';
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
@@ -50,7 +51,7 @@ export class ArchiveWriter {
    * What should go into the next file; null when nothing should. By age a file takes what comes of age within the next week
    * too (or a tenth of the age): else every look would make one of a handful of records. The last record stays.
    */
-  due({ recordsMax, ageMaxMs }: ArchiveLimits, nowMs: number): ArchiveSpan | null {
+  due({ recordsMax, ageMaxMs }: ArchiveLimits, nowMs: WallMs): ArchiveSpan | null {
     const { sequence: cut } = this.#notes.cut();
     if (this.#notes.notedTo() > cut) return null; // the file before is still being taken out of the table
     const end = this.#database.prepare('SELECT COALESCE(MAX(sequence), 0) FROM audit').pluck().get() as number;

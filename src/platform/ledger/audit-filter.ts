@@ -1,9 +1,11 @@
 /** Filters of the audit lists (decisions Q-TAG-16), as SQL with bound values. */
+import type { WallMs } from '../base/times.js';
+
 export interface AuditFilter {
   /** Inclusive. */
-  readonly fromMs?: number;
+  readonly fromMs?: WallMs;
   /** Exclusive. */
-  readonly toMs?: number;
+  readonly toMs?: WallMs;
   readonly action?: string;
   readonly category?: string;
   readonly result?: string;

@@ -2,6 +2,7 @@
  * The audit trail as a reader knows it: the table and the files of the archive as one. The cut is read in the same snapshot
  * as the rows of the table, so that a slice that leaves the table meanwhile is seen once, here or there.
  */
+import type { WallMs } from '../base/times.js';
 import type Database from '../base/sqlite.js';
 import { archiveLine, columnsOf } from './archive-format.js';
 import type { SealedRow } from './audit-row.js';
@@ -20,8 +21,8 @@ export interface TrailPage {
 
 export interface ExportRange {
   /** Wall ms: from inclusive, to exclusive. */
-  readonly fromMs?: number | undefined;
-  readonly toMs?: number | undefined;
+  readonly fromMs?: WallMs | undefined;
+  readonly toMs?: WallMs | undefined;
   /** Sequence, inclusive. */
   readonly last?: number | undefined;
 }

@@ -2,6 +2,7 @@
  * What the gateway thread asks of the ledger thread, the only writer of `state.db`. One message per loop turn carries
  * many transactions; the ledger commits them together (group commit, synchronous=FULL) and answers with one message.
  */
+import type { WallMs } from '../base/times.js';
 import type { AuditRecord } from '../store/audit-record.js';
 import type { PastEntry } from '../store/past-index.js';
 import type { Resource, RowFault } from '../store/resource.js';
@@ -24,7 +25,7 @@ export interface LedgerTransaction {
   readonly audits: readonly UnchainedAudit[];
   readonly facts: readonly Fact[];
   /** SHA-256 (hex) and admission time of nonces. */
-  readonly nonces: readonly { readonly hash: string; readonly atMs: number }[];
+  readonly nonces: readonly { readonly hash: string; readonly atMs: WallMs }[];
   /** Runs that have ended. After the puts, which may be of their rows for the last time. */
   readonly pasts?: readonly PastRun[];
   /** Runs that are worked with again; in a transaction of their own. */
@@ -57,7 +58,7 @@ export interface LedgerImage {
   readonly auditHead: string;
   /** Last sequence of every fact stream that is present. */
   readonly factSequences: readonly (readonly [string, number])[];
-  readonly nonces: readonly { readonly hash: string; readonly atMs: number }[];
+  readonly nonces: readonly { readonly hash: string; readonly atMs: WallMs }[];
 }
 
 /** The ledger as the store sees it. */

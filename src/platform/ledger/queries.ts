@@ -2,6 +2,7 @@
  * The query thread as the gateway thread holds it. A `...Json` call answers with bytes ready to be sent, the same call
  * without it with objects.
  */
+import type { WallMs } from '../base/times.js';
 import { decodeCursor } from '../base/cursor.js';
 import { damageOf } from '../base/storage-damage.js';
 import { WorkerCalls } from '../base/worker-calls.js';
@@ -54,8 +55,8 @@ export type AuditQuery = AuditFilter & Paging;
 
 export interface FactQuery extends Paging {
   /** Wall ms: from inclusive, to exclusive. */
-  readonly fromMs?: number;
-  readonly toMs?: number;
+  readonly fromMs?: WallMs;
+  readonly toMs?: WallMs;
   /** Member of the body that `fromMs` and `toMs` bound; `timestamp` when absent. */
   readonly timeMember?: string;
   readonly equals?: Readonly<Record<string, string>>;
@@ -67,8 +68,8 @@ export interface FactQuery extends Paging {
 
 export interface TimedFactQuery {
   /** Wall ms: from inclusive, to exclusive. */
-  readonly fromMs: number;
-  readonly toMs: number;
+  readonly fromMs: WallMs;
+  readonly toMs: WallMs;
   readonly equals?: Readonly<Record<string, string>>;
 }
 
@@ -95,7 +96,7 @@ export interface LedgerQueries {
   /** Files that `auditLines` would need and that are not there. */
   missingArchives(range: ExportRange): Promise<readonly string[]>;
   /** What should go into the next file of the archive; null when nothing should. */
-  archiveDue(limits: ArchiveLimits, nowMs: number): Promise<ArchiveSpan | null>;
+  archiveDue(limits: ArchiveLimits, nowMs: WallMs): Promise<ArchiveSpan | null>;
   /** Time of the last audit record in the table; null when there is none. */
   newestAuditMs(): Promise<number | null>;
   /**
@@ -192,7 +193,7 @@ class ThreadQueries implements LedgerQueries {
     return this.#call('newestAuditMs', {});
   }
 
-  archiveDue(limits: ArchiveLimits, nowMs: number): Promise<ArchiveSpan | null> {
+  archiveDue(limits: ArchiveLimits, nowMs: WallMs): Promise<ArchiveSpan | null> {
     return this.#call('archiveDue', { limits, nowMs });
   }
 
@@ -265,7 +266,7 @@ class ThreadQueries implements LedgerQueries {
 }
 
 /** In the form in which bodies hold times, so that text compares as time does. */
-function utc(atMs: number | undefined): string | undefined {
+function utc(atMs: WallMs | undefined): string | undefined {
   return atMs === undefined ? undefined : new Date(atMs).toISOString();
 }
 

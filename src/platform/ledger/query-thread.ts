@@ -1,4 +1,5 @@
 /** Entry of the query thread: long reads, exports and verification, so that nobody else waits for them. Never writes to `state.db`. */
+import type { WallMs } from '../base/times.js';
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../base/assert.js';
 import { serveCalls, Transferred } from '../base/worker-calls.js';
@@ -24,7 +25,7 @@ serveCalls(port, {
   },
   missingArchives: (range: ExportRange) => reader.missingArchives(range),
   newestAuditMs: () => reader.newestAuditMs(),
-  archiveDue: ({ limits, nowMs }: { limits: ArchiveLimits; nowMs: number }) => reader.archiveDue(limits, nowMs),
+  archiveDue: ({ limits, nowMs }: { limits: ArchiveLimits; nowMs: WallMs }) => reader.archiveDue(limits, nowMs),
   writeArchive: (span: ArchiveSpan) => reader.writeArchive(span),
   factPage: (request: FactPageRequest) => new Transferred(reader.factPage(request)),
   timedFacts(request: TimedFactsRequest) {

@@ -2,6 +2,7 @@
  * Reads of `state.db` on the query thread, over a read-only connection: audit lists and exports, facts. Audit records are
  * served as the bytes that were hashed, so nothing is parsed on the way out.
  */
+import type { WallMs } from '../base/times.js';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { assert } from '../base/assert.js';
@@ -146,7 +147,7 @@ export class StateReader {
     return this.#writer().newestMs();
   }
 
-  archiveDue(limits: ArchiveLimits, nowMs: number): ArchiveSpan | null {
+  archiveDue(limits: ArchiveLimits, nowMs: WallMs): ArchiveSpan | null {
     return this.#writer().due(limits, nowMs);
   }
 

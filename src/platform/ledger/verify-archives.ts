@@ -4,6 +4,7 @@
  * between the last file and the table. A file whose blocks are not where they were noted is read again as one text: if
  * somebody has packed it again, what was changed in it is told, and not only that it was.
  */
+import type { WallMs } from '../base/times.js';
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import type Database from '../base/sqlite.js';
@@ -38,8 +39,8 @@ export interface ArchiveVerification extends Omit<Verification, 'gaps'> {
 }
 
 export interface TimeRange {
-  readonly fromMs?: number;
-  readonly toMs?: number;
+  readonly fromMs?: WallMs;
+  readonly toMs?: WallMs;
 }
 
 export interface ArchiveCheck extends TimeRange {

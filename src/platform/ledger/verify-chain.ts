@@ -3,6 +3,7 @@
  * link to the one before, does not match its hash, or was not sealed with the key of this appliance. Works in slices, so
  * that a million records keep nobody else waiting.
  */
+import type { WallMs } from '../base/times.js';
 import type Database from '../base/sqlite.js';
 import { auditName } from '../base/audit-name.js';
 import { ArchiveNotes, type Cut, isNoteGenuine } from './archive-notes.js';
@@ -60,7 +61,7 @@ export class ChainVerifier {
   }
 
   /** `pause` is awaited between slices. */
-  async verify(range: { readonly fromMs?: number; readonly toMs?: number }, pause: () => Promise<void>): Promise<Verification> {
+  async verify(range: { readonly fromMs?: WallMs; readonly toMs?: WallMs }, pause: () => Promise<void>): Promise<Verification> {
     const gaps = readGaps(this.#database);
     this.#known = gaps.filter(({ acknowledged }) => acknowledged !== null);
     const end = readHeadFile(this.#headFile, this.#keys.auditHmac); // before the database: it is never ahead of it
@@ -126,7 +127,7 @@ export class ChainVerifier {
     }
   }
 
-  #span(range: { readonly fromMs?: number; readonly toMs?: number }, end: ChainEnd | null, cut: Cut): Span {
+  #span(range: { readonly fromMs?: WallMs; readonly toMs?: WallMs }, end: ChainEnd | null, cut: Cut): Span {
     const last = (this.#database.prepare('SELECT COALESCE(MAX(sequence), 0) FROM audit').pluck().get() as number) ?? 0;
     const first = cut.sequence + 1;
     if (range.fromMs === undefined && range.toMs === undefined) return { first, last: Math.max(last, end?.sequence ?? 0) };
@@ -161,7 +162,7 @@ export class ChainVerifier {
   }
 
   /** The end of the chain against the head file, when the range reaches the end. */
-  #checkEnd(end: ChainEnd | null, range: { readonly toMs?: number }, span: Span): void {
+  #checkEnd(end: ChainEnd | null, range: { readonly toMs?: WallMs }, span: Span): void {
     if (range.toMs !== undefined || span.last < span.first) return;
     if (!end) return this.#report(span.last, 'signature');
     if (end.sequence === 0) return;

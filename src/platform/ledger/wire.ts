@@ -3,6 +3,7 @@
  * texts and numbers: what the structured clone costs is the objects, not the bytes, so there are none. Bodies are JSON
  * text, which the ledger stores as it is.
  */
+import type { WallMs } from '../base/times.js';
 import type { ArchiveDraft } from './archive-format.js';
 import type { RecordColumns } from './audit-row.js';
 import { auditText } from './audit-text.js';
@@ -55,7 +56,7 @@ export interface WireImage {
   readonly auditSequence: number;
   readonly auditHead: string;
   readonly factSequences: readonly (readonly [string, number])[];
-  readonly nonces: readonly { readonly hash: string; readonly atMs: number }[];
+  readonly nonces: readonly { readonly hash: string; readonly atMs: WallMs }[];
 }
 
 /** What the fields that follow are; `END` closes a transaction. */

@@ -6,6 +6,7 @@
  *
  * Invariant: what a caller was answered is on disk; what is in memory is on disk or on its way in the order of writing.
  */
+import type { WallMs } from '../base/times.js';
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.js';
@@ -93,7 +94,7 @@ interface Uncounted {
 /** SHA-256 (hex) of a request nonce and when it was admitted. */
 export interface Nonce {
   readonly hash: string;
-  readonly atMs: number;
+  readonly atMs: WallMs;
 }
 
 export interface Applied {
@@ -185,7 +186,7 @@ export class Store implements StoreReader {
   }
 
   /** Loads everything; returns the nonces of the window for the anti-replay barrier. */
-  async open(nonceWindowMs: number): Promise<readonly { readonly hash: string; readonly atMs: number }[]> {
+  async open(nonceWindowMs: number): Promise<readonly { readonly hash: string; readonly atMs: WallMs }[]> {
     const image = await this.#ledger.load(nonceWindowMs);
     this.#resources.clear();
     this.#sorted.clear();

@@ -304,7 +304,7 @@ export class Connection {
   }
 
   /** Looks whether the identity still holds and still may see what it subscribed to (contract 2, Authentication 4; D-STREAM-02). */
-  supervise(sessions: SessionWatch, nowMs: number): void {
+  supervise(sessions: SessionWatch, nowMs: WallMs): void {
     if (!this.#open) return;
     if (hasExpired(this.caller, nowMs)) return this.sessionEnded(TOKEN_EXPIRED);
     const state = sessions.stateOf(this.caller);

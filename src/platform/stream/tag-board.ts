@@ -6,6 +6,7 @@
  * Invariant: the eventId kept for a tag is that of its last change of value or quality, not of its last republication
  * (decisions Q-STREAM-18).
  */
+import type { WallMs } from '../base/times.js';
 import { assert } from '../base/assert.js';
 import { timestamp } from '../base/clock.js';
 import type { TagSource } from './channel.js';
@@ -210,6 +211,6 @@ function headOf(source: TagSource, address: string): string {
 }
 
 /** A tag that was never written has no time (decisions Q-TAG-02). */
-function timeJson(atMs: number): string {
+function timeJson(atMs: WallMs): string {
   return atMs === 0 ? 'null' : `"${timestamp(atMs)}"`;
 }

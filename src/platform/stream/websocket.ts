@@ -2,6 +2,7 @@
  * The WebSocket transport `GET /api/v1/ws` (contract 2, WebSocket; decisions Q-STREAM-05, Q-STREAM-06, Q-STREAM-16): the
  * client's frames in, the hub's frames out.
  */
+import type { MonoMs } from '../base/times.js';
 import type { Clock } from '../base/clock.js';
 import { timestamp } from '../base/clock.js';
 import { guardedPromise } from '../base/guarded.js';
@@ -274,13 +275,13 @@ class Allowance {
   #left: number;
   #refilledAtMs: number;
 
-  constructor(burst: number, nowMs: number) {
+  constructor(burst: number, nowMs: MonoMs) {
     this.#burst = burst;
     this.#left = burst;
     this.#refilledAtMs = nowMs;
   }
 
-  take(nowMs: number): boolean {
+  take(nowMs: MonoMs): boolean {
     this.#left = Math.min(this.#burst, this.#left + ((nowMs - this.#refilledAtMs) * FRAMES_PER_SECOND) / 1000);
     this.#refilledAtMs = nowMs;
     if (this.#left < 1) return false;

@@ -2,6 +2,7 @@
  * What unit workers say of their phases becomes resource status and facts here: state changes, prompts, messages, signals
  * (design, way of a command: phase engine -> state event -> resource status -> hub). One message is one change.
  */
+import type { WallMs } from '../../../platform/base/times.js';
 import { guardedPromise } from '../../../platform/base/guarded.js';
 import type { PhaseReport, PromptWait, UnitOutbound } from '../../../../runtime/port.js';
 import type { State } from '../../../../runtime/vocabulary/states.js';
@@ -319,7 +320,7 @@ export class PhaseReports {
 
   // ------------------------------------------------------------ signals
 
-  #raised(site: string, scope: string, signal: string, atMs: number): void {
+  #raised(site: string, scope: string, signal: string, atMs: WallMs): void {
     for (const block of elementIndex(this.#store).blocksOf(site, scope)) {
       if (block.spec.signal?.signalName !== signal || block.status.signalRaised) continue;
       const status: CoordinationBlockStatus = {

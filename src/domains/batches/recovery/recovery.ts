@@ -4,6 +4,7 @@
  * audit record with both ends of the control gap and an event that names it; the batch carries a summary of the last
  * interruption. What holds the phases is their own runtime; the batch is held here only after a restart of the appliance.
  */
+import type { WallMs } from '../../../platform/base/times.js';
 import * as v from 'valibot';
 import type { State } from '../../../../runtime/vocabulary/states.js';
 import { isFinal, RECOVERIES } from '../../../../runtime/vocabulary/transitions.js';
@@ -34,7 +35,7 @@ interface Interruption {
 
 interface Rebound extends Interruption {
   readonly unit: string;
-  readonly toMs: number;
+  readonly toMs: WallMs;
   readonly gapMs: number | null;
 }
 

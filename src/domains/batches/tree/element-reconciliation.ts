@@ -3,6 +3,7 @@
  * the store (decisions 3.4). What it belongs to, a batch or an ad-hoc run, is the business of its two kinds. Nothing is written
  * but through `change()`, so a reconciliation either happens whole or not at all.
  */
+import type { WallMs } from '../../../platform/base/times.js';
 import assert from 'node:assert/strict';
 import { evaluateCondition, type EvaluationScope } from '../../../../runtime/language/evaluate.js';
 import type { ChartTransition } from '../../../../runtime/vocabulary/chart.js';
@@ -51,7 +52,7 @@ const KINDS: Readonly<Record<ElementKind, Kind<never, ElementStatus>>> = {
 export interface ReconciliationWorld {
   /** One that is asked and never written keeps no copy to compare with. */
   readonly readOnly?: true;
-  readonly nowMs: number;
+  readonly nowMs: WallMs;
   readonly clock: Clock;
   /** Plant time to wall time. */
   readonly timeScale: number;
