@@ -84,7 +84,8 @@ function hasSettled(store: Store, batch: BatchResource | undefined): boolean {
 function isWaitedFor(store: Store, batch: BatchResource): boolean {
   const { site, name } = batch.metadata;
   if (orderOn(batch) || asked(store).isOpen(site, name)) return true;
-  if (runOf({ site, name }).some((run) => pastRows(store).isHeld(run))) return true;
+  const past = pastRows(store);
+  if (past.isWalked || runOf({ site, name }).some((run) => past.isHeld(run))) return true;
   return store.list(Unit, site).some(({ metadata, status }) => {
     const { allocatedTo, promisedTo } = status;
     return allocatedTo === name || promisedTo === name || scopeToReset(store, site, metadata.name, status) === name;

@@ -7,6 +7,7 @@ import type { Log } from '../base/log.js';
 import { auditReason, Refusal } from '../base/refusal.js';
 import type { AuditDraft } from '../store/audit-record.js';
 import type { Release } from '../store/past-rows.js';
+import type { Ref } from '../store/resource.js';
 import { Answer, answerFault, answerOf, answerRefusal } from './answer.js';
 import type { Guard } from './barriers/barrier.js';
 import { announcesBody, tooLarge } from './barriers/body-form.js';
@@ -34,36 +35,49 @@ export class Pipeline {
     const exchange = new Exchange(incoming, correlationID);
     try {
       for (const barrier of BEFORE_EXISTENCE) assert(!barrier(exchange, this.#guard), 'only the body is waited for');
-      const past = this.#ofPast(exchange);
-      if (past) return this.#serveWith(past, exchange);
-      for (const barrier of FROM_EXISTENCE) {
-        const wait = barrier(exchange, this.#guard);
-        if (wait) return this.#serveAfter(wait, exchange);
-      }
-      const value = this.#handled(exchange);
-      if (value instanceof Promise) return this.#settle(value, exchange);
-      return this.#finish(exchange, value);
+      const { past } = exchange.row.bound.row;
+      return past && this.#guard.past ? this.#serveHeld(past(exchange.params, exchange.query), this.#guard.past, exchange) : this.#serve(exchange);
     } catch (fault) {
       return this.#refuse(exchange, fault);
     }
   }
 
-  /** What it needs of the past, on its way to memory; undefined when it needs nothing. */
-  #ofPast({ row, params, query, method }: Exchange): Promise<Release> | undefined {
-    const { past } = row.bound.row;
-    if (!past || !this.#guard.past) return undefined;
-    const refs = past(params, query);
-    return method === 'DELETE' ? this.#guard.past.bring(refs) : this.#guard.past.borrow(refs);
+  #serve(exchange: Exchange): Answer | StreamReply | Promise<Answer> {
+    for (const barrier of FROM_EXISTENCE) {
+      const wait = barrier(exchange, this.#guard);
+      if (wait) return this.#serveAfter(wait, exchange);
+    }
+    const value = this.#handled(exchange);
+    if (value instanceof Promise) return this.#settle(value, exchange);
+    return this.#finish(exchange, value);
+  }
+
+  /** What it is about stays what it is, present or past, until the answer is made: a request waits for its body, for facts, for the disk. */
+  #serveHeld(refs: readonly Ref[], past: NonNullable<Guard['past']>, exchange: Exchange): Answer | StreamReply | Promise<Answer> {
+    const release = past.hold(refs);
+    let answer: Answer | StreamReply | Promise<Answer> | undefined;
+    try {
+      const lent = exchange.method === 'DELETE' ? past.bring(refs) : past.borrow(refs);
+      answer = lent ? this.#serveWith(lent, exchange) : this.#serve(exchange);
+      return answer instanceof Promise ? answer.finally(release) : answer;
+    } finally {
+      if (!(answer instanceof Promise)) release();
+    }
   }
 
   /** The rest of the order of evaluation is as ever, once what it looks at is there; it stays there until the answer is made. */
-  async #serveWith(past: Promise<Release>, exchange: Exchange): Promise<Answer> {
+  async #serveWith(lent: Promise<Release>, exchange: Exchange): Promise<Answer> {
     const { row, incoming } = exchange;
-    let release: Release | undefined;
     try {
       const limitBytes = row.bound.row.bodyBytesMax ?? this.#guard.bodyBytesMax;
       if (row.mutating && announcesBody(incoming.headers)) exchange.keepBody(limitBytes, () => tooLarge(limitBytes));
-      release = await past;
+    } catch (fault) {
+      lent.then((release) => release()).catch(() => undefined); // nobody else waits for it
+      return this.#refuse(exchange, fault);
+    }
+    let release: Release | undefined;
+    try {
+      release = await lent;
       for (const barrier of FROM_EXISTENCE) await barrier(exchange, this.#guard);
       const answer = await this.#finish(exchange, await this.#handled(exchange));
       return expectAnswer(answer);

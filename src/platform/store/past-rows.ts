@@ -2,7 +2,8 @@
  * Reads what is past on the query thread, in the form in which it was present (ADR 0035, 0037): in pages, or a whole run that
  * is lent to the store for as long as somebody reads it, so that whoever finds a resource by its name finds it as ever.
  *
- * Invariant: what is lent is past and nobody has changed it; a run that is held neither becomes past nor is taken away.
+ * Invariant: what is lent is past and nobody has changed it; a run that is held, present or past, neither becomes past nor is let go
+ * of, unless it comes back whole.
  */
 import type { LedgerQueries } from '../ledger/queries.js';
 import type { Kind, StoreReader } from './kind.js';
@@ -31,8 +32,11 @@ export class PastRows {
   readonly #lending = new Map<string, Promise<void>>();
   /** What is lent of a run; the one that was asked for longest ago first. */
   readonly #lent = new Map<string, readonly Resource[]>();
-  /** How many work with a run now. */
+  /** How many work with a run now, whether it is present or past. */
   readonly #holders = new Map<string, number>();
+  /** How many read everything there is, the past first. */
+  #walkers = 0;
+  #returns = 0;
 
   constructor(store: Store, reads?: Reads) {
     this.#store = store;
@@ -83,24 +87,52 @@ export class PastRows {
     for (const site of this.#store.pastSites({ kind: kind.pastWith?.kind ?? kind.kind })) yield* this.each(kind, site);
   }
 
+  /**
+   * For whoever reads the past in turns and what is present after it: until he lets go nothing becomes past, which would be in neither
+   * half. What comes back meanwhile is in both.
+   */
+  walk(): Release {
+    this.#walkers += 1;
+    let walks = true;
+    return () => {
+      if (walks) this.#walkers -= 1;
+      walks = false;
+    };
+  }
+
+  /** Somebody reads everything there is. */
+  get isWalked(): boolean {
+    return this.#walkers > 0;
+  }
+
+  /**
+   * Rises with each run that comes back: whoever reads what is present and the past after it has missed one where it has risen
+   * meanwhile.
+   */
+  get returns(): number {
+    return this.#returns;
+  }
+
   /** The store with the past of these kinds in its lists, for whoever writes down all there is. */
   async readerWith(kinds: readonly Kind[]): Promise<StoreReader> {
-    const past = new Map<string, Resource[]>();
-    for (const kind of kinds) {
-      const rows: Resource[] = [];
-      for await (const page of this.everywhere(kind)) rows.push(...page);
-      if (rows.length > 0) past.set(kind.kind, rows);
+    const concerned = kinds.filter(({ pastWith }) => pastWith);
+    const rows = new Map<string, Resource[]>(concerned.map(({ kind }) => [kind, []]));
+    const release = this.walk();
+    try {
+      for (const kind of concerned) for await (const page of this.everywhere(kind)) rows.get(kind.kind)?.push(...page);
+      // in the turn in which the walk ends, however long it takes to write them down
+      for (const kind of concerned) rows.set(kind.kind, together(this.#store.list(kind), rows.get(kind.kind) ?? []));
+    } finally {
+      release();
     }
     const store = this.#store;
-    if (past.size === 0) return store;
     return {
       get: (kind, site, name) => store.get(kind, site, name),
       pastIndex: (kind, site) => store.pastIndex(kind, site),
       list: <Spec, Status>(kind: Kind<Spec, Status>, site?: string) => {
-        const present = store.list(kind, site);
-        const rows = (past.get(kind.kind) ?? []) as Resource<Spec, Status>[];
-        const left = rows.filter(({ metadata }) => (site === undefined || metadata.site === site) && !isPresent(present, metadata));
-        return left.length === 0 ? present : [...present, ...left].sort(byName);
+        const all = rows.get(kind.kind) as Resource<Spec, Status>[] | undefined;
+        if (!all) return store.list(kind, site);
+        return site === undefined ? all : all.filter(({ metadata }) => metadata.site === site);
       },
     };
   }
@@ -128,7 +160,15 @@ export class PastRows {
     return this.#hold(refs, (run) => this.bringBack(run));
   }
 
-  /** Holds what is present: it does not become past meanwhile. */
+  /**
+   * Holds what may be of a run by its name, present or past, from this turn on: what was looked at is still so, or comes back whole,
+   * when it is acted on. Nothing is read, and nothing is waited for.
+   */
+  hold(refs: readonly Ref[]): Release {
+    return this.#holdKeys(refs.flatMap((ref) => this.#keysNamed(ref)));
+  }
+
+  /** Somebody works with the run of this name: it does not become past meanwhile. */
   isHeld(run: Ref): boolean {
     return this.#holders.has(runKey(run));
   }
@@ -161,6 +201,7 @@ export class PastRows {
     const { rows, streams } = await this.#read.pastRun(runKey(run));
     if (rows.length === 0) return false;
     const durable = this.#store.takeBack({ run, ...rowsOf(rows), streams });
+    this.#returns += 1;
     this.#takeAway(runKey(run)); // not before it is present: who reads it goes on where it cannot be brought back
     await durable;
     return true;
@@ -172,15 +213,7 @@ export class PastRows {
   }
 
   async #reached(runs: readonly Ref[], reach: (run: Ref) => Promise<unknown>): Promise<Release> {
-    const keys = runs.map(runKey);
-    for (const key of keys) this.#holders.set(key, (this.#holders.get(key) ?? 0) + 1);
-    let isHeld = true;
-    const release = (): void => {
-      if (!isHeld) return;
-      isHeld = false;
-      for (const key of keys) this.#letGo(key);
-      this.#trim();
-    };
+    const release = this.#holdKeys(runs.map(runKey));
     try {
       for (const run of runs) await reach(run);
       return release;
@@ -188,6 +221,17 @@ export class PastRows {
       release();
       throw fault;
     }
+  }
+
+  #holdKeys(keys: readonly string[]): Release {
+    for (const key of keys) this.#holders.set(key, (this.#holders.get(key) ?? 0) + 1);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      for (const key of keys) this.#letGo(key);
+      this.#trim();
+    };
   }
 
   #letGo(key: string): void {
@@ -207,6 +251,15 @@ export class PastRows {
       const entry = this.#store.pastEntry({ kind: pastWith.kind }, site, start);
       return entry ? [refOfKey(entry.run)] : [];
     });
+  }
+
+  /** Of the runs that a resource of this name may belong to, whether there are any or not. */
+  #keysNamed({ kind, site, name }: Ref): string[] {
+    const own = this.#store.pastEntry({ kind }, site, name);
+    if (own) return [own.run];
+    const pastWith = this.#store.kindNamed(kind)?.pastWith;
+    if (!pastWith) return [];
+    return (pastWith.named === 'alike' ? [name] : beginnings(name)).map((start) => runKey({ kind: pastWith.kind, site, name: start }));
   }
 
   #lend(run: Ref): Promise<void> {
@@ -304,6 +357,12 @@ function rowsOf(columns: readonly string[]): { readonly rows: readonly Resource[
     else rows.push(row);
   }
   return { rows, faults };
+}
+
+/** In order; what is present goes before what it was when it was past. */
+function together(present: readonly Resource[], past: readonly Resource[]): Resource[] {
+  const left = past.filter(({ metadata }) => !isPresent(present, metadata));
+  return left.length === 0 ? [...present] : [...present, ...left].sort(byName);
 }
 
 function isPresent(present: readonly Resource<unknown, unknown>[], { site, name }: Resource['metadata']): boolean {

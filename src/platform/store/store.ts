@@ -556,7 +556,7 @@ export class Store implements StoreReader {
   #remove(ref: Ref): readonly StoreEvent[] {
     const before = this.#resources.get(ref.kind)?.get(ref.site)?.get(ref.name);
     if (!before) {
-      if (this.#isPast(ref)) throw runEnded(ref);
+      if (this.#isPast(ref) || (this.#isOfPastRun(ref) && !this.isQuarantined(ref))) throw runEnded(ref);
       return [];
     }
     this.#displace(before);
@@ -566,6 +566,12 @@ export class Store implements StoreReader {
   /** Those without an entry are known while they are lent, and from the first refusal on. */
   #isPast(ref: Ref): boolean {
     return this.#past.has(ref) || this.#lent.has(keyOf(ref));
+  }
+
+  /** It has the name of a past run: were it removed as what is not there, the run would stay without whoever it belongs to. */
+  #isOfPastRun({ kind, site, name }: Ref): boolean {
+    const pastWith = this.#kinds.get(kind)?.pastWith;
+    return pastWith?.named === 'alike' && this.#past.get(pastWith.kind, site, name) !== undefined;
   }
 
   #leave(ref: Ref): StoreEvent {

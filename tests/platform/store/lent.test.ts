@@ -48,7 +48,7 @@ const Stage: Kind<{ of: string; steps: readonly string[] }, { state: string; con
 async function plant(t: Test, clock: Clock = systemClock) {
   const dir = mkdtempSync(path.join(tmpdir(), 'lineside-lent-'));
   const ledger = await openLedger(dir);
-  const store = new Store(ledger, clock, undefined, [Run, Step, Stage]);
+  const store = new Store(ledger, clock, undefined, [Run, Step, Stage, Plan]);
   const queries = openQueries(dir, () => store.recorded);
   await store.open(0);
   t.teardown(async () => {
@@ -66,6 +66,9 @@ async function ran(store: Store, name: string, steps = ['cool', 'heat', 'stir'])
   const run = { kind: 'Run', site: SITE, name };
   return { run, members: [run, ...steps.map((step) => ({ kind: 'Step', site: SITE, name: `${name}-${step}` }))], streams: [] };
 }
+
+/** Has the name of its run, without an entry of its own. */
+const Plan: Kind<object, object> = { ...base, kind: 'Plan', spec: v.object({}), initialStatus: () => ({}), pastWith: { kind: 'Run', named: 'alike' } };
 
 const step = (name: string) => ({ kind: 'Step', site: SITE, name });
 const names = (resources: readonly Resource<unknown, unknown>[]) => resources.map(({ metadata }) => metadata.name);
@@ -228,6 +231,75 @@ t.test('a run that is read stays readable where it cannot be brought back', asyn
   await t.rejects(past.bring([step('a-heat')]) as Promise<unknown>, { name: 'Refusal', context: { code: 'storage_unavailable' } });
   t.ok(store.get(Step, SITE, 'a-heat'), 'whoever reads it goes on');
   release?.();
+});
+
+t.test('a run is held by its name before there is anything to lend, and by the names of its members', async (t) => {
+  const { store, past } = await plant(t);
+  const a = await ran(store, 'a');
+  const holds = [past.hold([step('a-heat')]), past.hold([{ kind: 'Plan', site: SITE, name: 'a' }])];
+  t.ok(past.isHeld(a.run));
+  t.notOk(past.isHeld({ ...a.run, site: 'south' }));
+  t.same(
+    holds.map((release) => [release(), past.isHeld(a.run)]),
+    [
+      [undefined, true],
+      [undefined, false],
+    ],
+  );
+  holds[0]?.();
+  const release = past.hold([a.run]);
+  await store.write({ pasts: [a] });
+  t.ok(past.isHeld(a.run));
+  release();
+  const later = past.hold([a.run]);
+  t.ok(past.isHeld(a.run), 'the past one too');
+  later();
+});
+
+t.test('what has the name of a past run is not removed as what is not there', async (t) => {
+  const { store, past } = await plant(t);
+  const a = await ran(store, 'a');
+  const plan = { kind: 'Plan', site: SITE, name: 'a' };
+  await store.write({ puts: [{ ...plan, kind: Plan, spec: {} }] });
+  await store.write({ pasts: [{ ...a, members: [...a.members, plan] }] });
+  t.throws(() => store.apply({ removes: [plan] }), { name: 'Refusal', kind: 'conflict', context: { code: 'run_ended', kind: 'Plan', name: 'a' } });
+  store.apply({ removes: [{ ...plan, name: 'b' }] });
+  t.equal(await past.bringBack(a.run), true);
+  await store.write({ removes: [plan] });
+  t.equal(past.returns, 1);
+});
+
+t.test('nothing becomes past while somebody reads the past and what is present after it', async (t) => {
+  const { store, queries } = await plant(t);
+  const [a, b] = [await ran(store, 'a', ['stir']), await ran(store, 'b', ['stir'])];
+  await store.write({ pasts: [a] });
+  let arrived = (): void => undefined;
+  let letGo = (): void => undefined;
+  const isRead = new Promise<void>((resolve) => (arrived = resolve));
+  const mayGoOn = new Promise<void>((resolve) => (letGo = resolve));
+  const past = new PastRows(store, {
+    pastRun: (run) => queries.pastRun(run),
+    pastPage: async (request) => {
+      arrived();
+      await mayGoOn;
+      return queries.pastPage(request);
+    },
+  });
+  const reading = past.readerWith([Run, Step]);
+  await isRead;
+  t.ok(past.isWalked);
+  letGo();
+  const read = await reading;
+  t.notOk(past.isWalked);
+  await store.write({ pasts: [b] });
+  t.same(
+    [names(read.list(Run)), names(read.list(Step, SITE))],
+    [
+      ['a', 'b'],
+      ['a-stir', 'b-stir'],
+    ],
+    'what was there when the walk ended, for as long as it is written down',
+  );
 });
 
 t.test('whoever writes down everything reads the past with it, in order', async (t) => {
