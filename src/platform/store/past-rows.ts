@@ -5,15 +5,13 @@
  * Invariant: what is lent is past and nobody has changed it; a run that is held, present or past, neither becomes past nor is let go
  * of, unless it comes back whole.
  */
-import type { LedgerQueries } from '../ledger/queries.js';
 import type { Kind, StoreReader } from './kind.js';
 import { onePerStore } from './one-per-store.js';
 import type { RunEntry } from './past-index.js';
+import { inTurns, type PastReads, type UnboundedReads } from './past-reads.js';
 import { isRowFault, readRow, workable } from './read-row.js';
 import type { Ref, Resource, RowFault } from './resource.js';
 import type { Store } from './store.js';
-
-type Reads = Pick<LedgerQueries, 'pastRun' | 'pastPage'>;
 
 const RUN_COLUMNS = 4; // kind, site, name, body
 /** Some megabytes: who reads one thing of a run reads others of it next. */
@@ -26,7 +24,7 @@ export type Release = () => void;
 
 export class PastRows {
   readonly #store: Store;
-  #reads: Reads | undefined;
+  #reads: PastReads;
   /** Runs that are being brought back. */
   readonly #returning = new Map<string, Promise<boolean>>();
   readonly #lending = new Map<string, Promise<void>>();
@@ -38,15 +36,15 @@ export class PastRows {
   #walkers = 0;
   #returns = 0;
 
-  constructor(store: Store, reads?: Reads) {
+  constructor(store: Store, reads: UnboundedReads = NOTHING_PAST) {
     this.#store = store;
-    this.#reads = reads;
+    this.#reads = inTurns(reads);
     store.watchReload(() => this.#takeAwayPresent());
   }
 
   /** Once, when the ledger can be read. */
-  connect(reads: Reads): void {
-    this.#reads = reads;
+  connect(reads: UnboundedReads): void {
+    this.#reads = inTurns(reads);
   }
 
   /** Whether something of the kind may be past; without a site, anywhere. */
@@ -69,7 +67,7 @@ export class PastRows {
     if (!this.mayHold(kind, site)) return;
     let last = after;
     for (let isWhole = false; !isWhole; ) {
-      const columns = await this.#read.pastPage({ kind: kind.kind, site, after: last, limit: ROWS_PER_PAGE });
+      const columns = await this.#reads.pastPage({ kind: kind.kind, site, after: last, limit: ROWS_PER_PAGE }, last !== after);
       const rows: Resource[] = [];
       for (let at = 0; at < columns.length; at += 2) {
         last = columns[at] as string;
@@ -198,7 +196,7 @@ export class PastRows {
   }
 
   async #bringBack(run: Ref): Promise<boolean> {
-    const { rows, streams } = await this.#read.pastRun(runKey(run));
+    const { rows, streams } = await this.#reads.pastRun(runKey(run));
     if (rows.length === 0) return false;
     const durable = this.#store.takeBack({ run, ...rowsOf(rows), streams });
     this.#returns += 1;
@@ -279,7 +277,7 @@ export class PastRows {
   }
 
   async #readAndLend(run: Ref): Promise<void> {
-    const { rows } = rowsOf((await this.#read.pastRun(runKey(run))).rows);
+    const { rows } = rowsOf((await this.#reads.pastRun(runKey(run))).rows);
     if (!this.#store.pastEntry(run, run.site, run.name)) return; // it came back meanwhile
     const usable = rows.flatMap((row) => this.#usable(row) ?? []);
     this.#lent.set(runKey(run), usable);
@@ -314,17 +312,13 @@ export class PastRows {
       if (!this.#store.pastEntry(run, run.site, run.name)) this.#takeAway(key);
     }
   }
-
-  get #read(): Reads {
-    return this.#reads ?? NOTHING_PAST;
-  }
 }
 
 /** Of the store; connected to the ledger by who opens both. */
 export const pastRows = onePerStore((store) => new PastRows(store));
 
 /** Of a store that was never connected: nothing has become past in it. */
-const NOTHING_PAST: Reads = {
+const NOTHING_PAST: UnboundedReads = {
   pastRun: () => Promise.resolve({ rows: [], streams: [] }),
   pastPage: () => Promise.resolve([]),
 };
