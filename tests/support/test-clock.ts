@@ -2,6 +2,8 @@
 import type { Clock } from '../../src/platform/base/clock.js';
 import type { DurationMs, MonoMs, WallMs } from '../../src/platform/base/times.js';
 
+const HOUR_MS = 3_600_000;
+
 export class TestClock implements Clock {
   #wallMs: number;
   #monoMs = 1_000_000;
@@ -27,8 +29,12 @@ export class TestClock implements Clock {
     };
   }
 
-  /** Wall and monotonic time pass together. */
+  /**
+   * Wall and monotonic time pass together. Meanwhile somebody sets the wall clock an hour forward, and back: no suite on this clock
+   * may see a difference, because nothing starts, expires or repeats by it (D-C-07).
+   */
   advance(ms: number): void {
+    this.jump(HOUR_MS);
     const endMs = this.#monoMs + ms;
     for (;;) {
       const next = this.#timers.filter(({ atMs }) => atMs <= endMs).sort((a, b) => a.atMs - b.atMs)[0];
@@ -38,6 +44,7 @@ export class TestClock implements Clock {
       next.call();
     }
     this.#move(endMs - this.#monoMs);
+    this.jump(-HOUR_MS);
   }
 
   /** The wall clock is set by somebody; elapsed time does not notice. */
