@@ -216,6 +216,7 @@ export interface WaitRecord {
 
 export interface ChartRecord {
   readonly chart: ChartName;
+  /** Of the chart it was written of; '' when that is lost, and with it where the chart stood. */
   readonly hash: string;
   readonly steps: readonly StepRecord[];
   readonly completedSteps: readonly string[];

@@ -70,7 +70,7 @@ const RECORD: { readonly [K in KeptField]: Kept } & { readonly exception: Pick<K
     read: (recovery, { memory: { running }, unusable }) => {
       const { state, running: record } = recovery.saved;
       if (state === 'Idle') return;
-      const isKnown = record.hash === running.chart.hash;
+      const isKnown = record.hash === '' || record.hash === running.chart.hash;
       if (isFinal(state)) {
         if (isKnown) running.restore(record);
       } else if (!isKnown || unusable) recovery.isEdited = true;

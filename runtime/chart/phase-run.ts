@@ -242,7 +242,8 @@ export class PhaseRun implements Phase {
     for (const step of unknown) this.#reports.event(`outcome-unknown: the action of step ${step} was interrupted; it runs again after Restart`);
     const next = RECOVERIES[saved.state];
     if (!next) return;
-    if (next === 'Holding' && saved.state !== 'Holding') {
+    const isLost = saved.running.hash === ''; // its failure says so, and stays
+    if (next === 'Holding' && saved.state !== 'Holding' && !isLost) {
       const lost = unknown.length > 0 ? `; outcome unknown in step ${unknown.join(', ')}` : '';
       this.memory.failure = this.#judge.newFailure('hold', 'runtime-restart', `the unit runtime was restarted in ${saved.state}${lost}`, unknown[0] ?? '', '');
     }

@@ -44,7 +44,8 @@ export interface Chart {
 
 export const EXCEPTION_CHARTS = ['holding', 'restarting', 'stopping', 'aborting', 'resetting'] as const;
 export type ExceptionChartName = (typeof EXCEPTION_CHARTS)[number];
-export type ChartName = 'running' | ExceptionChartName;
+export const CHART_NAMES = ['running', ...EXCEPTION_CHARTS] as const;
+export type ChartName = (typeof CHART_NAMES)[number];
 
 export type StepLevel = 'UnitProcedure' | 'Operation' | 'Phase';
 export type TemplateKind = 'PhaseTemplate' | 'OperationTemplate' | 'UnitProcedureTemplate' | 'ProcedureTemplate';

@@ -189,6 +189,45 @@ t.test('D-C-02: elements that have lost their shape are named; their batch is sh
   });
 });
 
+t.test('D-C-02: members of a status that a run may have are named where they are not what they were; their batch can be aborted', async (t) => {
+  const box = await boxOf(t, seeded.made);
+  await box.start();
+  await unitsReady(box.api);
+  await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' });
+  const running = await eventually('a phase runs', async () => ((await box.api.get(`${SITE}/phases?atWork=true`)).body as { name: string }[])[0]);
+  const names = Object.fromEntries(['Operation', 'UnitProcedure', 'Procedure'].map((kind) => [kind, firstOf(box, kind)]));
+  await box.end('SIGKILL');
+  const setStatus = (kind: string, name: string, members: object): void =>
+    setBody(box, { kind, site: 'demo', name }, (body) => {
+      const resource = JSON.parse(body) as { status: object };
+      return JSON.stringify({ ...resource, status: { ...resource.status, ...members } });
+    });
+  setStatus('Batch', batch, { allocations: [null], holds: 'none', recovery: {} });
+  setStatus('Procedure', names.Procedure as string, { progress: { active: 'x', completed: [], fired: [], activations: {} } });
+  setStatus('UnitProcedure', names.UnitProcedure as string, { progress: { active: [null], completed: [], fired: [] }, failure: 5 });
+  setStatus('Operation', names.Operation as string, { failure: [], ranMs: 'long', escalated: {} });
+  setStatus('Phase', running.name, { checkpoint: { state: 'Running', running: 5 }, sfcStatus: [], pendingPrompt: 'x' });
+  await box.start();
+  const { unfit } = (await box.api.get('/api/v1/system/health')).body.storage as { unfit: object[] };
+  t.match(unfit, [
+    { kind: 'Batch', name: batch, kept: true, fault: /^status\.allocations\.0: .*null/ },
+    { kind: 'Operation', name: names.Operation, kept: true, fault: /^status\.failure/ },
+    { kind: 'Phase', name: running.name, kept: true, fault: /^status\.(checkpoint|sfcStatus|pendingPrompt)/ },
+    { kind: 'Procedure', name: names.Procedure, kept: true, fault: /^status\.progress\.active/ },
+    { kind: 'UnitProcedure', name: names.UnitProcedure, kept: true, fault: /^status\.(failure|progress)/ },
+  ]);
+  for (const route of ['phases', 'operations', 'unitprocedures', 'procedures', 'batches', `batches/${batch}`, `batches/${batch}/record`, `phases/${running.name}`])
+    t.match(await box.api.get(`${SITE}/${route}`), { status: 200 }, `${route} is served`);
+  const held = await eventually('the phase is held', async () => {
+    const { body } = await box.api.get(`${SITE}/phases/${running.name}`);
+    return body.state === 'Held' ? (body as { failure: object }) : undefined;
+  });
+  t.match(held.failure, { rule: 'stored-data', active: true }, 'and does not go on from where nobody knows that it stood');
+  await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Abort', reason: 'its rows were damaged by hand' });
+  await eventually('it is aborted', async () => (await box.api.get(`${SITE}/batches/${batch}`)).body.phase === 'Aborted');
+  await eventually('its record is made', async () => (await box.api.get(`${SITE}/batchrecords/${batch}`)).status === 200);
+});
+
 t.test('a status that has lost a list does not break the list of its kind', async (t) => {
   const box = await boxOf(t, seeded.made);
   const name = firstOf(box, 'ControlModule');

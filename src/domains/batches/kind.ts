@@ -4,16 +4,16 @@
  */
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
-import type { ToldBy } from '../../platform/http/replies.js';
+import { Condition, type ToldBy } from '../../platform/http/replies.js';
 import { type BatchState, STATES } from '../../../runtime/vocabulary/states.js';
-import { type Kind, named, type Reference } from '../../platform/store/kind.js';
+import { JUDGED_ELSEWHERE, type Kind, named, type Reference, type StatusMembers } from '../../platform/store/kind.js';
 import type { LifeSign } from '../../platform/store/life-sign.js';
-import type { Condition } from '../../platform/store/resource.js';
-import { ElementOutput, type ParameterValue } from '../procedures/kind.js';
-import type { ElementFailure } from '../runs/failures.js';
-import { type BatchStream, lastFacts, streamsOf } from '../runs/execution-log.js';
-import type { Hold } from '../runs/holds.js';
-import type { CommandRejection } from '../runs/command-rejection.js';
+import type { Condition as StoredCondition } from '../../platform/store/resource.js';
+import { ElementOutput, ParameterValue } from '../procedures/kind.js';
+import { ElementFailure } from '../runs/failures.js';
+import { BATCH_STREAMS, type BatchStream, lastFacts, streamsOf } from '../runs/execution-log.js';
+import { Hold } from '../runs/holds.js';
+import { CommandRejection } from '../runs/command-rejection.js';
 import { isInstantText } from '../../platform/base/instant.js';
 import { LABEL_TEXT } from '../../platform/store/fields.js';
 import type { PendingCommand } from '../runs/pending-command.js';
@@ -155,7 +155,7 @@ export interface BatchStatus {
   readonly commandRejection?: CommandRejection;
   /** The command that waits to be judged; not served. */
   readonly pendingCommand?: PendingCommand;
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly StoredCondition[];
   readonly workOrder?: WorkOrderOrigin;
   /** When the batch controller last wrote it; not served, absent in data of 0.1.0. */
   readonly savedAt?: LifeSign;
@@ -168,6 +168,53 @@ export interface BatchStatus {
   /** Wall time by which Stop and Abort must have settled, as it is told; judged by elapsed time. */
   readonly settleBy: string;
 }
+
+/** As they are listed, and as a filter names them. */
+export const BATCH_STATES = [
+  'Pending',
+  'Running',
+  'Pausing',
+  'Paused',
+  'Holding',
+  'Held',
+  'Restarting',
+  'Complete',
+  'Stopping',
+  'Stopped',
+  'Aborting',
+  'Aborted',
+  'Failed',
+] as const satisfies readonly BatchState[];
+
+const BATCH_STATUS: StatusMembers<BatchStatus> = {
+  phase: v.picklist(BATCH_STATES),
+  stateAt: v.string(),
+  allocations: v.array(Allocation),
+  parameterValues: v.array(ParameterValue),
+  controlRecipe: v.string(),
+  procedure: v.string(),
+  startedAt: v.string(),
+  endedAt: v.string(),
+  clockSpan: ClockSpan,
+  recordRef: v.string(),
+  outputs: v.array(BatchOutput),
+  recordSettled: v.boolean(),
+  heldInside: v.boolean(),
+  pausedInside: v.boolean(),
+  blockedBecause: v.string(),
+  failure: ElementFailure,
+  furtherFailures: v.array(ElementFailure),
+  holds: v.array(Hold),
+  commandRejection: CommandRejection,
+  pendingCommand: JUDGED_ELSEWHERE, // `orderOn`: one that cannot be read has a verdict
+  conditions: v.array(Condition),
+  workOrder: v.object({ request: v.record(v.string(), v.unknown()), createdBy: v.string() }),
+  savedAt: JUDGED_ELSEWHERE, // `readSign`
+  recovery: RecoverySummary,
+  settleExceeded: v.boolean(),
+  factsBefore: v.object(v.entriesFromList(BATCH_STREAMS, v.number())),
+  settleBy: v.string(),
+};
 
 /** By what a batch that is past is found without being read. */
 export interface PastBatch {
@@ -199,6 +246,7 @@ export const Batch: Kind<BatchSpec, BatchStatus> = {
     conditions: [],
     settleBy: '',
   }),
+  status: BATCH_STATUS,
   born: (status, { site, name, lastFact }) => ({ ...status, factsBefore: lastFacts(site, name, lastFact) }),
   pastIndex: ({ spec: { batchID, workOrderID } }): Readonly<Record<keyof PastBatch, string>> => ({ batchID, workOrderID }),
   streams: streamsOf,
@@ -208,23 +256,6 @@ export const Batch: Kind<BatchSpec, BatchStatus> = {
       ...Object.entries(equipment).map(([capability, unit]): Reference => ({ path: `equipment.${capability}`, kind: 'Unit', site, name: unit, when: 'write', ownWords: true })),
     ),
 };
-
-/** As they are listed, and as a filter names them. */
-export const BATCH_STATES = [
-  'Pending',
-  'Running',
-  'Pausing',
-  'Paused',
-  'Holding',
-  'Held',
-  'Restarting',
-  'Complete',
-  'Stopping',
-  'Stopped',
-  'Aborting',
-  'Aborted',
-  'Failed',
-] as const satisfies readonly BatchState[];
 
 export const FINAL_BATCH_STATES: readonly BatchState[] = ['Complete', 'Stopped', 'Aborted', 'Failed'];
 

@@ -1,7 +1,7 @@
 /** Coordination between elements of a batch (contract 3, Other kinds; decisions 1.6, 2.7): signals and barriers. */
 import * as v from 'valibot';
 import { Count, Identifier, Required, Text } from '../../platform/store/fields.js';
-import type { Kind, Reference } from '../../platform/store/kind.js';
+import type { Kind, Reference, StatusMembers } from '../../platform/store/kind.js';
 
 export const ENDPOINT_KINDS = ['Phase', 'Operation', 'UnitProcedure'] as const;
 
@@ -49,6 +49,17 @@ export interface CoordinationBlockStatus {
   readonly message: string;
 }
 
+const BLOCK_STATUS: StatusMembers<CoordinationBlockStatus> = {
+  phase: v.picklist(COORDINATION_PHASES),
+  signalRaised: v.boolean(),
+  signalRaisedAt: v.string(),
+  consumerStatuses: v.array(v.object({ kind: v.string(), name: v.string(), waiting: v.boolean(), consumed: v.boolean(), consumedAt: v.string() })),
+  activeAt: v.string(),
+  activeForMs: v.number(),
+  satisfiedAt: v.string(),
+  message: v.string(),
+};
+
 export const CoordinationBlock: Kind<CoordinationBlockSpec, CoordinationBlockStatus> = {
   kind: 'CoordinationBlock',
   group: 'control',
@@ -58,6 +69,7 @@ export const CoordinationBlock: Kind<CoordinationBlockSpec, CoordinationBlockSta
   body: 'spec',
   apply: { how: 'yes' },
   initialStatus: () => ({ phase: 'Idle', signalRaised: false, signalRaisedAt: '', consumerStatuses: [], activeAt: '', satisfiedAt: '', message: '' }),
+  status: BLOCK_STATUS,
   references: ({ batchRef, signal }, site) => [
     ...batchOf(batchRef, site),
     ...(signal
@@ -89,6 +101,15 @@ export interface SyncBarrierStatus {
   readonly message: string;
 }
 
+const BARRIER_STATUS: StatusMembers<SyncBarrierStatus> = {
+  phase: v.picklist(COORDINATION_PHASES),
+  arrivals: v.array(v.object({ kind: v.string(), name: v.string(), arrivedAt: v.string() })),
+  activeAt: v.string(),
+  activeForMs: v.number(),
+  satisfiedAt: v.string(),
+  message: v.string(),
+};
+
 export const SyncBarrier: Kind<SyncBarrierSpec, SyncBarrierStatus> = {
   kind: 'SyncBarrier',
   group: 'control',
@@ -98,6 +119,7 @@ export const SyncBarrier: Kind<SyncBarrierSpec, SyncBarrierStatus> = {
   body: 'spec',
   apply: { how: 'yes' },
   initialStatus: () => ({ phase: 'Idle', arrivals: [], activeAt: '', satisfiedAt: '', message: '' }),
+  status: BARRIER_STATUS,
   references: ({ batchRef, participants }, site) => [
     ...batchOf(batchRef, site),
     ...participants.flatMap((participant, at) => endpointAt(`participants[${at}]`, participant, batchRef, site)),

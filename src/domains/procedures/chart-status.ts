@@ -1,7 +1,7 @@
 /** Where a chart stands (port.ts, SfcStatus), as a schema: the same for phases, whose scan thread tells it, and for what is above them. */
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
-import { EXCEPTION_CHARTS } from '../../../runtime/vocabulary/chart.js';
+import { CHART_NAMES } from '../../../runtime/vocabulary/chart.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 
 /** A part of a condition; `now` renders its operands with their present values. */
@@ -16,13 +16,13 @@ export const TransitionState = v.strictObject({
   evaluated: v.boolean(),
   met: v.boolean(),
   result: v.picklist(['TRUE', 'FALSE', 'INVALID', 'ERROR']),
-  reason: v.optional(v.string()),
+  reason: v.exactOptional(v.string()),
   subConditions: v.array(ConditionPart),
 });
 
 export type TransitionState = ToldBy<typeof TransitionState>;
 
-const ChartWord = v.picklist(['running', ...EXCEPTION_CHARTS]);
+const ChartWord = v.picklist(CHART_NAMES);
 
 export const ChartStatus = v.strictObject({
   activeSteps: v.array(v.string()),
@@ -32,13 +32,13 @@ export const ChartStatus = v.strictObject({
   held: v.boolean(),
   transitionStates: v.array(TransitionState),
   variableSnapshot: v.record(v.string(), v.string()),
-  activeChart: v.optional(ChartWord),
+  activeChart: v.exactOptional(ChartWord),
 });
 
 export type ChartStatus = ToldBy<typeof ChartStatus>;
 
 /** Of the exception chart that is executed. */
-export const ExceptionStatus = v.strictObject({ ...ChartStatus.entries, chart: v.optional(ChartWord) });
+export const ExceptionStatus = v.strictObject({ ...ChartStatus.entries, chart: v.exactOptional(ChartWord) });
 export type ExceptionStatus = ToldBy<typeof ExceptionStatus>;
 
 nameSchemas({ ConditionPart, TransitionState, ChartStatus, ExceptionStatus });

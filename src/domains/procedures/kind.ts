@@ -4,21 +4,23 @@
  */
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
-import type { ToldBy } from '../../platform/http/replies.js';
+import { Condition, type ToldBy } from '../../platform/http/replies.js';
 import type { ChartName, ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
-import type { State } from '../../../runtime/vocabulary/states.js';
+import { STATES, type State } from '../../../runtime/vocabulary/states.js';
 import type { PhaseCheckpoint, SfcStatus } from '../../../runtime/port.js';
 import { Count, Flag, Identifier, NumberText, Required, TagName, Text } from '../../platform/store/fields.js';
-import { type Kind, named, type Reference } from '../../platform/store/kind.js';
+import { JUDGED_ELSEWHERE, type Kind, named, type Reference, type StatusMembers } from '../../platform/store/kind.js';
 import { runEntry } from '../../platform/store/past-index.js';
 import type { LifeSign } from '../../platform/store/life-sign.js';
-import type { Condition, Ref } from '../../platform/store/resource.js';
-import type { Hold } from '../runs/holds.js';
-import type { CommandRejection } from '../runs/command-rejection.js';
+import type { Ref, Condition as StoredCondition } from '../../platform/store/resource.js';
+import { Hold } from '../runs/holds.js';
+import { CommandRejection } from '../runs/command-rejection.js';
 import type { PendingCommand } from '../runs/pending-command.js';
 import { freeMap } from '../../platform/store/free-map.js';
-import type { ElementFailure } from '../runs/failures.js';
+import { ElementFailure } from '../runs/failures.js';
+import { ChartStatus, ExceptionStatus } from './chart-status.js';
+import { Checkpoint } from './checkpoint.js';
 
 // ---------------------------------------------------------------- charts
 
@@ -276,15 +278,16 @@ nameSchemas({
 });
 
 /** Where a chart stands; persisted with its element. */
-export interface ChartProgress {
-  readonly active: readonly string[];
-  readonly completed: readonly string[];
-  readonly fired: readonly string[];
+const ChartProgress = v.object({
+  active: v.array(v.string()),
+  completed: v.array(v.string()),
+  fired: v.array(v.string()),
   /** Activations per step; more than 1000 of one step end the element. */
-  readonly activations: Readonly<Record<string, number>>;
+  activations: v.record(v.string(), v.number()),
   /** Run time of the element (`ranMs`) at the activation of each step; missing in what a release before this one has kept. */
-  readonly activatedRanMs?: Readonly<Record<string, number>>;
-}
+  activatedRanMs: v.exactOptional(v.record(v.string(), v.number())),
+});
+export type ChartProgress = ToldBy<typeof ChartProgress>;
 
 export interface ElementStatus {
   readonly state: State;
@@ -314,7 +317,7 @@ export interface ElementStatus {
   readonly heldInside: boolean;
   readonly pausedInside: boolean;
   readonly blockedBecause: string;
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly StoredCondition[];
   /** Where the procedural chart stands (not on phases). */
   readonly progress?: ChartProgress;
   /** Plant ms in Running, Pausing and Restarting of this run, as last kept (not on phases). */
@@ -331,6 +334,38 @@ export interface ElementStatus {
   /** Why its last reset did not end in Idle; absent or '' when none has failed (ADR 0014). */
   readonly resetFailed?: string;
 }
+
+const ELEMENT_STATUS: StatusMembers<ElementStatus> = {
+  state: v.picklist(STATES),
+  mode: v.picklist(MODES),
+  runCount: v.number(),
+  startedAt: v.string(),
+  endedAt: v.string(),
+  stateAt: v.string(),
+  failure: ElementFailure,
+  holds: v.array(Hold),
+  commandRejection: CommandRejection,
+  pendingCommand: JUDGED_ELSEWHERE, // `orderOn`: one that cannot be read has a verdict
+  adhoc: v.literal(true),
+  outputs: v.array(ElementOutput),
+  pendingPrompt: PendingPrompt,
+  sfcStatus: ChartStatus,
+  chartStatus: ExceptionStatus,
+  checkpoint: Checkpoint,
+  savedAt: JUDGED_ELSEWHERE, // `readSign`
+  heldInside: v.boolean(),
+  pausedInside: v.boolean(),
+  blockedBecause: v.string(),
+  conditions: v.array(Condition),
+  progress: ChartProgress,
+  ranMs: v.number(),
+  spentMs: v.nullable(v.number()),
+  escalated: v.string(),
+  answer: v.object({ waitId: v.string(), value: v.union([v.number(), v.string()]) }),
+  pausedAt: v.string(),
+  returnTo: v.picklist(['', ...STATES]),
+  resetFailed: v.string(),
+};
 
 export function elementStatus(spec: { readonly mode: Mode | '' }): ElementStatus {
   return {
@@ -433,6 +468,7 @@ export const Phase: Kind<PhaseSpec, ElementStatus> = {
   path: 'phases',
   spec: PhaseSpec,
   initialStatus: elementStatus,
+  status: ELEMENT_STATUS,
   references: elementReferences('PhaseTemplate'),
   pastWith: { kind: 'Procedure', named: 'below' },
   judgedBy: parentOf,
@@ -446,6 +482,7 @@ export const Operation: Kind<OperationSpec, ElementStatus> = {
   path: 'operations',
   spec: OperationSpec,
   initialStatus: elementStatus,
+  status: ELEMENT_STATUS,
   references: elementReferences('OperationTemplate'),
   pastWith: { kind: 'Procedure', named: 'below' },
   judgedBy: parentOf,
@@ -459,6 +496,7 @@ export const UnitProcedure: Kind<UnitProcedureSpec, ElementStatus> = {
   path: 'unitprocedures',
   spec: UnitProcedureSpec,
   initialStatus: elementStatus,
+  status: ELEMENT_STATUS,
   references: elementReferences('UnitProcedureTemplate'),
   pastWith: { kind: 'Procedure', named: 'below' },
   judgedBy: parentOf,
@@ -472,6 +510,7 @@ export const Procedure: Kind<ProcedureSpec, ElementStatus> = {
   path: 'procedures',
   spec: ProcedureSpec,
   initialStatus: elementStatus,
+  status: ELEMENT_STATUS,
   references: elementReferences('ProcedureTemplate'),
   pastWith: { kind: 'Procedure', named: 'alike' },
   pastIndex: (_procedure, members) => ({ ...runEntry(members) }),

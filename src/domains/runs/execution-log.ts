@@ -17,7 +17,7 @@ export function streamOf(kind: BatchStream, site: string, batch: string): string
   return `${kind}/${site}/${batch}`;
 }
 
-const BATCH_STREAMS: readonly BatchStream[] = ['events', 'messages', 'states', 'actions', 'results', 'alarms'];
+export const BATCH_STREAMS = ['events', 'messages', 'states', 'actions', 'results', 'alarms'] as const satisfies readonly BatchStream[];
 
 /** All that is told of one batch, or of one execution by hand. */
 export function streamsOf(site: string, batch: string): readonly string[] {

@@ -1,6 +1,7 @@
 /**
  * A kind: the one source of its types, its strict decoding, its JSON Schema, its CRUD routes and its place in apply.
  */
+import * as v from 'valibot';
 import type { GenericSchema, InferOutput } from 'valibot';
 import type { PastEntry } from './past-index.js';
 import type { OwnerReference, Ref, Resource } from './resource.js';
@@ -37,6 +38,12 @@ export interface Reference {
   readonly holds?: true;
 }
 
+/** Of a member of a status whose readers do with what they find there what fits. */
+export const JUDGED_ELSEWHERE = v.any();
+
+/** What each member of a status is where it is there; all of them, so that none is forgotten. */
+export type StatusMembers<Status> = { readonly [Member in keyof Status]-?: GenericSchema<unknown, Exclude<Status[Member], undefined>> };
+
 /**
  * Shape of a resource and nothing of its behaviour, so that anybody may import it: a kind.ts imports the platform, the words of the
  * runtime and kinds below it. What is judged when it is written stands in `KindRules`; the two meet in the domain (`ruled`).
@@ -70,6 +77,11 @@ export interface Kind<Spec = unknown, Status = unknown> {
   /** Keys of labels under `lineside.io/` that an engineer sets; all others there are the product's own (envelope.ts). */
   readonly openKeys?: readonly string[];
   initialStatus(spec: Spec): Status;
+  /**
+   * What is read back of a status (`StatusMembers`): a member of another shape is named, and is dropped or begins anew (read-row.ts).
+   * Whatever any release has written fits. Without it members have the types with which a status begins.
+   */
+  readonly status?: Readonly<Record<string, GenericSchema>>;
   /** Completes the status that one is made with, whichever way it is made; `lastFact` is the last number of a stream of facts. */
   born?(status: Status, place: { readonly site: string; readonly name: string; lastFact(stream: string): number }): Status;
   /** What audit records and exports show of a spec: secrets left out. */

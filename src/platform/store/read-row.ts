@@ -88,9 +88,10 @@ export function usableRow(resource: Resource, kind: Kind): Resource {
     isReplaced = true;
   }
   const initial = initialStatusOf(kind, spec);
-  for (const [member, before] of Object.entries(initial)) {
-    if (isOfType(status[member], before)) continue;
-    status[member] = before;
+  for (const member of judgedMembers(kind, initial)) {
+    if (unfitMember(kind, initial, member, status[member]) === undefined) continue;
+    if (member in initial) status[member] = initial[member];
+    else delete status[member];
     isReplaced = true;
   }
   return isReplaced ? { ...resource, spec, status } : resource;
@@ -119,13 +120,28 @@ function entriesOf(schema: unknown): Readonly<Record<string, v.GenericSchema>> |
   return entries ?? (pipe?.[0] === undefined || pipe[0] === schema ? undefined : entriesOf(pipe[0]));
 }
 
-/** A status has no schema: its members are of the types with which it began. */
 function unfitStatus(status: unknown, kind: Kind, spec: unknown): string | undefined {
-  for (const [member, before] of Object.entries(initialStatusOf(kind, spec))) {
-    const now = (status as Members)[member];
-    if (!isOfType(now, before)) return `status.${member} is ${typeOf(now)} where ${typeOf(before)} is expected`;
+  const initial = initialStatusOf(kind, spec);
+  for (const member of judgedMembers(kind, initial)) {
+    const fault = unfitMember(kind, initial, member, (status as Members)[member]);
+    if (fault !== undefined) return fault;
   }
   return undefined;
+}
+
+/** Those with which it begins, and those that it may have later. */
+function judgedMembers(kind: Kind, initial: Members): readonly string[] {
+  return Object.keys(kind.status ? { ...initial, ...kind.status } : initial);
+}
+
+/** A status without schemas has members of the types with which it began. */
+function unfitMember({ status: schemas = {} }: Kind, initial: Members, member: string, now: unknown): string | undefined {
+  const before = initial[member];
+  if (!isOfType(now, before)) return `status.${member} is ${typeOf(now)} where ${typeOf(before)} is expected`;
+  const schema = schemas[member];
+  if (!schema || now === undefined || (now === null && before !== undefined)) return undefined;
+  const issue = v.safeParse(schema, now).issues?.find(isOfAnotherType);
+  return issue && words(issue, `status.${member}`);
 }
 
 function initialStatusOf(kind: Kind, spec: unknown): Members {

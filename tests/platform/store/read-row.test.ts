@@ -56,3 +56,28 @@ t.test('what runs is worked with as its kind begins where it has lost its shape'
   t.same(spec, { of: '', chart: { steps: [] }, make: 'needle', parent: null, was: 1 }, 'a word that its list does not have any more is of the shape');
   t.same(status, { state: 'Idle', conditions: [], progress: { active: [] }, since: null, more: 1 });
 });
+
+const known = {
+  ...run,
+  status: {
+    ...Object.fromEntries(['state', 'since'].map((member) => [member, v.string()])),
+    progress: v.object({ active: v.array(v.string()) }),
+    spentMs: v.nullable(v.number()),
+    of: v.picklist(['a', 'b']),
+  },
+} as unknown as Kind;
+
+t.test('a member that a status may have is named where it is of another type, and is dropped; one that it begins with begins anew', async (t) => {
+  t.equal(
+    unfitRow(ran(SPEC, { ...STATUS, spentMs: null, of: 'c', unknown: 5 }), known),
+    undefined,
+    'nor is a word that its list does not have any more at fault, nor a member that is not known',
+  );
+  t.equal(unfitRow(ran(SPEC, { ...STATUS, since: null, of: undefined }), known), undefined);
+  t.match(unfitRow(ran(SPEC, { ...STATUS, progress: { active: 'x' } }), known), { kept: true, fault: /^status\.progress\.active: / });
+  t.match(unfitRow(ran(SPEC, { ...STATUS, progress: { active: ['s1', null] } }), known), { kept: true, fault: /^status\.progress\.active\.1: / });
+  t.match(unfitRow(ran(SPEC, { ...STATUS, of: null }), known), { fault: /^status\.of: / });
+  t.match(unfitRow(ran(SPEC, { ...STATUS, spentMs: 'long' }), { ...known, runs: undefined } as unknown as Kind), { kept: false });
+  const { status } = usableRow(ran(SPEC, { ...STATUS, progress: { active: [5] }, spentMs: [], of: null, more: 1 }), known);
+  t.same(status, { ...STATUS, progress: { active: [] }, more: 1 });
+});

@@ -13,7 +13,7 @@ import { adhocRoot, scopeOf } from '../../procedures/roots.js';
 import type { UnitLink, UnitRuntimes } from '../../placement/runtimes.js';
 import { type ElementIndex, elementIndex, type ElementResource } from '../tree/element-index.js';
 import { type OrderFailure, PhaseOrders } from './phase-orders.js';
-import { phasePlan } from './phase-plan.js';
+import { checkpointOf, phasePlan } from './phase-plan.js';
 import { type TreeNode, walk } from '../tree/procedure-tree.js';
 
 type PhaseResource = Resource<PhaseSpec, ElementStatus>;
@@ -91,7 +91,8 @@ export class PhaseCommands {
   /** `anew`: it has not begun, and is loaded again when its parameters have changed since. */
   #load(link: UnitLink, phase: PhaseResource, anew: boolean): void {
     const key = `${link.site}/${phase.metadata.name}`;
-    const { checkpoint, mode } = phase.status;
+    const { mode } = phase.status;
+    const checkpoint = checkpointOf(phase);
     const values = phase.spec.parameterValues;
     const known = this.#loaded.get(key);
     if (known?.epoch === link.epoch && (!anew || known.values === values)) return;
@@ -119,8 +120,8 @@ export class PhaseCommands {
     const scopes = new Set<string>();
     for (const phase of phasesAtWork(this.#store).of(link.site)) {
       if (phase.spec.unitRef !== link.unit) continue;
-      const { state, checkpoint, answer } = phase.status;
-      if (state === 'Idle' || checkpoint === undefined || isFinal(state)) continue;
+      const { state, answer } = phase.status;
+      if (state === 'Idle' || isFinal(state)) continue;
       this.#load(link, phase, false);
       scopes.add(scopeOf(this.#store, phase));
       if (answer) link.send({ type: 'answer', phase: phase.metadata.name, waitId: answer.waitId, value: answer.value });

@@ -5,6 +5,7 @@
 import { iecType } from '../../../../runtime/vocabulary/data-types.js';
 import { EXCEPTION_CHARTS, type Chart, type ExceptionChartName } from '../../../../runtime/vocabulary/chart.js';
 import type { PhaseCheckpoint, PhasePlan } from '../../../../runtime/port.js';
+import { isFinal } from '../../../../runtime/vocabulary/transitions.js';
 import type { Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
 import { ControlModule, ControlModuleTemplate } from '../../control-modules/kind.js';
@@ -46,6 +47,29 @@ export function phasePlan(store: Store, phase: Resource<PhaseSpec, ElementStatus
     knownSignals: signals.known,
     ioModules: ioModulesOf(store, site, Object.values(roles)),
     ...(options.checkpoint ? { checkpoint: options.checkpoint } : {}),
+  };
+}
+
+/**
+ * From where its worker goes on. Work that was found without a usable record is held, and stays so: its failure is never over, so that
+ * nobody begins its chart anew in the middle of a batch, and its exception charts bring it to rest.
+ */
+export function checkpointOf({ metadata, status }: Resource<PhaseSpec, ElementStatus>): PhaseCheckpoint | undefined {
+  const { state, mode, runCount, checkpoint } = status;
+  if (checkpoint || state === 'Idle' || isFinal(state)) return checkpoint;
+  const message = 'where it stood is not stored as it was written: it can be stopped and aborted';
+  return {
+    state,
+    mode,
+    runCount,
+    runElapsedMs: 0,
+    running: { chart: 'running', hash: '', steps: [], completedSteps: [], firedTransitions: [], scanCount: 0, complete: false },
+    variables: {},
+    assigned: [],
+    failure: { class: 'fail', rule: 'stored-data', message, step: '', sinceMs: Date.parse(metadata.updatedAt), active: true },
+    raisedSignals: [],
+    consumedSignals: [],
+    savedAtMs: Date.parse(metadata.updatedAt),
   };
 }
 

@@ -20,7 +20,17 @@ import type { Put, Store } from '../../../platform/store/store.js';
 import { barrierWord, trueNames } from '../../coordination/progress.js';
 import { Unit, type UnitStatus } from '../../plant/kind.js';
 import { givenBack, takenBack, unpromised } from '../../plant/unit-owner.js';
-import { type ElementOutput, type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure, type ParameterValue } from '../../procedures/kind.js';
+import {
+  type ChartProgress,
+  type ElementOutput,
+  type ElementStatus,
+  Operation,
+  Phase,
+  type PhaseSpec,
+  Procedure,
+  UnitProcedure,
+  type ParameterValue,
+} from '../../procedures/kind.js';
 import { type ElementFailure } from '../../runs/failures.js';
 import { conditionOf } from '../../placement/conditions.js';
 import { ALARM_EXCEPTION, commandedByAlarm, leavesFailure, seenNow } from './alarm-failure.js';
@@ -345,6 +355,7 @@ export abstract class ElementReconciliation {
       node.parent = parent;
       parent.children.push(node);
     }
+    for (const node of nodes.values()) if (node.kind !== 'Phase' && node.progress === NO_PROGRESS && isActive(node.state)) node.progress = progressOf(node);
     return [...nodes.values()].find((node) => node.parent === null);
   }
 
@@ -619,6 +630,18 @@ function withResetFailure(unit: UnitStatus, roots: readonly TreeNode[]): UnitSta
   const failed = unit.promisedTo === undefined ? undefined : roots.find(({ resetFailed }) => resetFailed !== '');
   if (failed) return { ...next, resetFailed: resetFailureOf(failed) };
   return before === undefined ? unit : next;
+}
+
+/** Where the chart of an element at work stands, by what is below it: a row that has lost it (read-row.ts) must not leave its children as if their steps were over. */
+function progressOf({ children, ranMs }: TreeNode): ChartProgress {
+  const begun = children.filter(({ state }) => state !== 'Idle');
+  return {
+    active: begun.filter(({ state }) => state !== 'Complete').map(({ step }) => step),
+    completed: begun.filter(({ state }) => state === 'Complete').map(({ step }) => step),
+    fired: [],
+    activations: Object.fromEntries(begun.map(({ step, runCount }) => [step, runCount])),
+    activatedRanMs: Object.fromEntries(begun.map(({ step }) => [step, ranMs])),
+  };
 }
 
 /** Its step is active and it has not started. */
