@@ -8,6 +8,7 @@ import type { RouteColumns } from '../platform/http/route.js';
 import { printRoutes } from '../platform/http/route-table.js';
 import { describeSettings, type SettingWords } from '../settings.js';
 import { blocksText } from './block-reference.js';
+import { refusalsText } from './refusal-reference.js';
 import { simulationText } from './simulation-reference.js';
 
 /** Every row that is served, without what it works on. */
@@ -52,5 +53,6 @@ export const REFERENCE_PAGES: Readonly<Record<string, () => string>> = {
   'routes.txt': routesText,
   'settings.md': settingsText,
   'blocks.md': blocksText,
+  'refusals.md': () => refusalsText(everyRow()),
   'simulation.md': simulationText,
 };

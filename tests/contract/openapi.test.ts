@@ -2,6 +2,8 @@
 import t from 'tap';
 import * as v from 'valibot';
 import { everyRow } from '../../src/cli/reference.js';
+import { REFUSAL_MEANINGS, refusalCodes } from '../../src/cli/refusal-reference.js';
+import { APPLIED_KINDS } from '../../src/domains/index.js';
 import { nameSchemas } from '../../src/platform/base/schema-names.js';
 import { oneOf } from '../../src/platform/http/alternatives.js';
 import { isDescribed, openApiDocument } from '../../src/platform/http/openapi.js';
@@ -9,7 +11,7 @@ import { flag, LIST, parameters, required, text, words } from '../../src/platfor
 import { rendered, type Route, routesFor } from '../../src/platform/http/route.js';
 import { Interface } from '../support/answer-check.js';
 
-/** 632,000 with every schema named that occurs twice; 1.3 million with each written out where it occurs. */
+/** 678,000 with every schema named that occurs twice; 1.3 million with each written out where it occurs. */
 const DOCUMENT_CHARACTERS_MAX = 700_000;
 const INFO = { title: 'Lineside', version: 'v1' };
 const route = routesFor<object>();
@@ -83,6 +85,17 @@ t.test('Q-VER-01: the document of all rows is valid, and every reference in it l
   t.ok(JSON.stringify(document).length < DOCUMENT_CHARACTERS_MAX, 'what occurs in many answers stands once');
 });
 
+t.test('Q-ERR-01: every code of a refusal that a row tells has a meaning in the reference, and apply tells those of all kinds', async (t) => {
+  const codes = refusalCodes(everyRow());
+  t.same([...codes.keys()].sort(), Object.keys(REFUSAL_MEANINGS).sort());
+  const told = new Set(everyRow().find(({ action }) => action === 'apply:create')?.errors?.[409]);
+  const ofKinds = APPLIED_KINDS.all.filter(({ apply }) => apply.how === 'yes').flatMap(({ refuses }) => refuses?.write?.[409] ?? []);
+  t.same(
+    ofKinds.filter((code) => !told.has(code)),
+    [],
+  );
+});
+
 t.test('Q-VER-01: every row tells the schema of its answers', async (t) => {
   const left = everyRow().filter((row) => !isDescribed(row));
   t.same(
@@ -102,8 +115,8 @@ t.test('D-C-04 Q-VER-01: parameters, answers by status and refusals of a row are
     { name: 'kinds', in: 'query', description: 'of these kinds', schema: { type: 'array', items: { type: 'string', enum: ['A', 'B'] } }, style: 'form', explode: false },
   ]);
   t.match(post?.parameters, [{ $ref: '#/components/parameters/Nonce' }, { name: 'how', in: 'query', required: true }, { name: 'dry', in: 'query', schema: { type: 'boolean' } }]);
-  t.same(Object.keys(post?.responses ?? {}), ['201', '202', '400', '401', '403', '409', '413', '415', '422', '429', '500', '503']);
-  t.match(post?.responses['409'], { description: /tree_felled/ });
+  t.same(Object.keys(post?.responses ?? {}), ['201', '202', '400', '401', '403', '408', '409', '413', '415', '422', '429', '500', '503']);
+  t.match(post?.responses['409'], { $ref: '#/components/responses/Refused409TreeFelled' });
   t.match(post?.requestBody, { content: { 'application/json': { schema: { anyOf: [{ required: ['spec'] }, { required: ['name'] }] } } } }, 'each form of the body');
   t.same(Object.keys(document.paths['/api/v1/trees/{name}']?.delete?.responses ?? {}).slice(0, 1), ['204']);
   t.match(document.paths['/api/v1/trees.csv']?.get?.responses['200'], { description: 'a line per tree', content: { 'text/csv': {} } });
@@ -139,7 +152,8 @@ t.test('Q-VER-01: a schema with a name stands once in the components, a second t
   t.match(put?.requestBody, schema({ $ref: '#/components/schemas/OakInput' }));
   t.match(document.paths['/api/v1/oaks']?.put?.responses['200'], schema({ type: 'array', items: { $ref: '#/components/schemas/Oak' } }));
   const { schemas } = document.components as { schemas: Record<string, { required?: string[]; properties: Record<string, unknown> }> };
-  t.same(Object.keys(schemas).sort(), ['Bough', 'BoughInput', 'Error', 'Leaf', 'Oak', 'OakInput'], 'Leaf is the same in both');
+  const named = Object.keys(schemas).filter((name) => !/^(Code|Refused)\d/.test(name));
+  t.same(named.sort(), ['Bough', 'BoughInput', 'Error', 'Leaf', 'Oak', 'OakInput'], 'Leaf is the same in both');
   t.match(schemas.OakInput?.properties, { boughs: { items: { $ref: '#/components/schemas/BoughInput' } }, leaf: { $ref: '#/components/schemas/Leaf' } });
   const Other = v.strictObject({ colour: v.number() });
   nameSchemas({ Leaf: Other });
@@ -159,5 +173,14 @@ t.test('the client that checks answers finds what does not fit', async (t) => {
   t.equal(misfit('POST', '/api/v1/trees?how=now', 202, { later: true }), undefined);
   t.equal(misfit('DELETE', '/api/v1/trees/a', 204), undefined);
   t.match(misfit('DELETE', '/api/v1/trees/a', 404, { message: 'no' }), /must have required property 'error'/);
+  const refusal = (status: number, code?: string) => ({ error: 'no', status, ...(code === undefined ? {} : { code }) });
+  t.equal(misfit('DELETE', '/api/v1/trees/a', 404, refusal(404, 'not_found')), undefined);
+  t.match(misfit('DELETE', '/api/v1/trees/a', 404, refusal(404, 'gone')), /404 with the code gone is not told of it/);
+  t.match(misfit('DELETE', '/api/v1/trees/a', 404, refusal(404)), /404 with the code undefined is not told of it/);
+  t.match(misfit('DELETE', '/api/v1/trees/a', 418, refusal(418, 'teapot')), /418 is not told of it/);
+  t.equal(misfit('POST', '/api/v1/trees?how=now', 409, refusal(409, 'tree_felled')), undefined, 'of the row');
+  t.equal(misfit('POST', '/api/v1/trees?how=now', 409, refusal(409)), undefined, 'a nonce that was used before');
+  t.match(misfit('POST', '/api/v1/trees?how=now', 409, refusal(409, 'not_found')), /409 with the code not_found is not told of it/);
+  t.match(misfit('POST', '/api/v1/trees/a/water', 409, refusal(409, 'tree_felled')), /not told of it/, 'of another row');
   t.equal(misfit('GET', '/api/v1/mystery', 200, { whatever: 1 }), undefined, 'not told of yet');
 });

@@ -1,7 +1,7 @@
 /**
  * Holds the answers that a suite sees against the interface as openapi.json tells it. Every answer of the API is looked at, whoever
- * asked: its status is one that the operation tells, its body has that schema and nothing beside it, and what is refused has the form
- * of an error. A document is made, and a schema compiled, when the first answer needs it. `CHECK_REPLIES=0 npm test` leaves it out,
+ * asked: its status is one that the operation tells, its body has that schema and nothing beside it, and what is refused has a code
+ * that the operation tells for that status. A document is made, and a schema compiled, when the first answer needs it. `CHECK_REPLIES=0 npm test` leaves it out,
  * to measure what it costs; a suite whose rows answer something else on purpose tells no interface.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -104,16 +104,24 @@ class ToldRow {
   misfit({ status, mediaType, text }: SeenAnswer): string | undefined {
     const { responses } = this.#operation;
     if (status < 400 && this.#operation['x-undescribed']) return undefined;
-    const response = responses[String(status)] ?? (status >= 400 ? responses.default : undefined);
+    const response = responses[String(status)];
     if (!response) return `${status} is not told of it; it tells ${Object.keys(responses).join(', ')}`;
     if (text === '' || !/\bjson\b/.test(mediaType) || /ndjson/.test(mediaType)) return undefined;
     const { content } = (response.$ref === undefined ? response : this.#refusals[response.$ref.split('/').at(-1) as string]) ?? {};
     const schema = content?.['application/json']?.schema;
     if (!schema) return `${status} has a JSON body that is not told of`;
     const validate = this.#validators.of(schema);
-    if (validate(JSON.parse(text))) return undefined;
+    const body = JSON.parse(text) as Json;
+    if (validate(body)) return undefined;
+    const { code } = body;
+    if (status >= 400 && hasForm(body)) return `${status} with the code ${String(code)} is not told of it`;
     return (validate.errors ?? []).map(({ instancePath, message, params }) => `${instancePath || 'the body'} ${message} ${JSON.stringify(params)}`).join('; ');
   }
+}
+
+/** Of an error, whatever its code. */
+function hasForm({ error, status, code }: Json): boolean {
+  return typeof error === 'string' && typeof status === 'number' && (code === undefined || typeof code === 'string');
 }
 
 /** Rows are the same in every plant of a process. */

@@ -73,7 +73,7 @@ export const alarmDefinitionRoutes = crudRoutes(alarmDefinitionRules, {
   reply: DefinitionBody,
   rows: {
     update: { errors: { 409: ['equipment_executing'] } },
-    delete: { errors: { 409: ['alarm_unacknowledged', 'has_dependents'] } },
+    delete: { errors: { 409: ['alarm_unacknowledged'] } },
   },
   refuse: refuseWhileExecuting,
   also: ({ verb, before, read }) => (verb === 'delete' && before ? { puts: lastNumber(read, before) } : {}),

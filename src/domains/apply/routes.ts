@@ -38,6 +38,26 @@ function isChangeRequest(body: unknown): boolean {
   return manifests.some((manifest: unknown) => (manifest as { kind?: unknown } | null)?.kind === 'ChangeRequest');
 }
 
+/** What the rules of all kinds refuse, and what apply itself does. */
+const ERRORS = {
+  400: ['unsupported_kind', 'invalid_name', 'reserved_key', 'unknown_reference', 'inherited_tag', 'invalid_network', 'label_prefix', 'out_of_range', 'st_invalid'],
+  404: ['not_found'],
+  409: [
+    'already_exists',
+    'active_batch',
+    'batch_id_in_use',
+    'batch_phase',
+    'duplicate_version',
+    'element_active',
+    'element_owned',
+    'managed_by_control_module',
+    'recipe_not_effective',
+    'recipe_phase',
+    'run_ended',
+  ],
+  422: ['kind_not_applied', 'address_map_incomplete', 'unprocessable'],
+} as const;
+
 /** Needs ApplyRouteDeps. */
 export const applyRoutes = [
   route({
@@ -49,6 +69,7 @@ export const applyRoutes = [
     summary: 'Create or update resources from one manifest or an array of 1 to 500, in one transaction',
     body: Body,
     reply: { 200: v.union([Applied, v.array(Applied)]) },
+    errors: ERRORS,
     freshToken: ({ body }) => isChangeRequest(body),
     audit: { action: 'Update', category: 'apply', target: () => ({ kind: 'Manifest', name: '*', site: '' }) },
     async handle(context, deps) {

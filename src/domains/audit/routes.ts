@@ -66,6 +66,7 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     tier: 'read',
     summary: 'One audit record',
     reply: AuditRecordBody,
+    errors: { 404: ['archive_unreadable'] },
     async handle({ params }, { queries }): Promise<AuditRecordBody> {
       const sequence = auditSequence(params.name);
       const record = sequence === undefined ? undefined : await queries.auditRecord(sequence, { site: params.site });

@@ -50,6 +50,11 @@ type Started = ToldBy<typeof Started>;
 
 nameSchemas({ AdhocStarted: Started });
 const REPLY = { 201: Started };
+const ERRORS = {
+  400: ['unknown_reference', 'missing_parameter', 'out_of_range'],
+  409: ['unit_not_idle', 'runtime_not_ready', 'permissive', 'mode_manual', 'storage_low', 'chart_invalid', 'binding_violation'],
+} as const;
+const OF_SEQUENCE = { ...ERRORS, 400: [...ERRORS[400], 'template_category'] } as const;
 
 /** `production`: a unit procedure is then signed, with a token of the last 5 minutes. */
 export const adhocRoutes = (production: boolean) => [
@@ -60,6 +65,7 @@ export const adhocRoutes = (production: boolean) => [
     tier: 'operate',
     body: v.strictObject({ phaseTemplateRef: v.string(), ...COMMON }),
     reply: REPLY,
+    errors: ERRORS,
     summary: 'Run a phase on a unit without a batch',
     audit: refusals('adhoc-phase'),
     exists,
@@ -72,6 +78,7 @@ export const adhocRoutes = (production: boolean) => [
     tier: 'operate-lead',
     body: v.strictObject({ operationTemplateRef: v.string(), ...COMMON }),
     reply: REPLY,
+    errors: OF_SEQUENCE,
     summary: 'Run an operation of category equipment on a unit without a batch',
     audit: refusals('adhoc-operation'),
     exists,
@@ -86,6 +93,7 @@ export const adhocRoutes = (production: boolean) => [
     ...(production ? { freshToken: true } : {}),
     body: v.strictObject({ unitProcedureTemplateRef: v.string(), reason: v.optional(v.pipe(v.string(), v.maxLength(REASON_LENGTH_MAX)), ''), ...COMMON }),
     reply: REPLY,
+    errors: { ...OF_SEQUENCE, 401: ['reauthentication_required'], 403: ['adhoc_prerequisite'] },
     summary: 'Run a unit procedure of category equipment on a unit without a batch; signed in production mode',
     audit: refusals('adhoc-unitprocedure'),
     exists,

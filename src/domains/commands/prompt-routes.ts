@@ -75,7 +75,7 @@ export const promptRoutes = [
     reason: 'nonempty',
     body: v.strictObject({ promptID: v.string(), response: v.optional(v.string(), ''), reason: v.string() }),
     reply: PromptAnswer,
-    errors: { 409: ['prompt_not_pending'] },
+    errors: { 400: ['invalid_value', 'out_of_range'], 409: ['prompt_not_pending'] },
     summary: 'Answer a prompt; the answer is signed',
     past: ({ site = '', name = '' }) => [{ kind: 'Phase', site, name }],
     audit: { action: 'PromptAcknowledge', category: 'prompt', target: ({ site, name }) => ({ kind: 'Phase', name, site }) },

@@ -33,6 +33,7 @@ const activeStepRoutes = (
     body: ActiveStepBody,
     reply: ActiveStepAnswer,
     errors: {
+      400: ['unknown_step', 'unknown_transition'],
       409: [
         ...['final_state', 'not_manual', 'not_steerable', 'runtime_not_ready'],
         ...['step_active', 'step_not_active', 'last_active_step', 'transition_not_enabled', 'element_active'],
@@ -56,6 +57,7 @@ export const commandRoutes = [
     tier: 'operate',
     body: CommandBody,
     reply: v.union([CommandAnswer, DryRunAnswer]),
+    errors: { 400: ['wrong_command_target', 'reason_too_short', 'reason_too_long'], 409: ['runtime_not_ready', 'run_ended'] },
     summary: 'Record a command; the batch controller judges it afterwards. With dryRun: what it would do',
     computes: (body) => (body as CommandBody | undefined)?.dryRun === true,
     audit: { action: 'Command', category: 'command' },

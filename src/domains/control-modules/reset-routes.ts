@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
-import { conflict, Refusal } from '../../platform/base/refusal.js';
+import { conflict, missing, Refusal } from '../../platform/base/refusal.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import { REASON_LENGTH_MAX } from '../../platform/http/reason.js';
 import { type AuditEntry, routesFor } from '../../platform/http/route.js';
@@ -37,11 +37,11 @@ const resetFault = routesFor<ResetDeps>()({
   summary: 'Reset the latched faults of the devices of a module, in every mode; moves: also of a device that would move at once',
   audit: { action: 'Command', category: 'device-reset', target: ({ site, cm }) => ({ kind: 'ControlModule', name: cm, site }) },
   exists: ({ site, cm }, { store }) => {
-    if (!store.get(ControlModule, site, cm)) throw new Refusal('missing', `ControlModule ${cm} does not exist`, { kind: 'ControlModule', name: cm });
+    if (!store.get(ControlModule, site, cm)) throw missing('ControlModule', cm);
   },
   async handle({ params: { site, cm }, body: { reason, moves }, audit }, { store, clock, runtimes }) {
     const module = store.get(ControlModule, site, cm);
-    if (!module) throw new Refusal('missing', `ControlModule ${cm} does not exist`, { kind: 'ControlModule', name: cm });
+    if (!module) throw missing('ControlModule', cm);
     if (devicesOf(store, module).length === 0) throw conflict('no_device', `control module ${cm} has no device that latches a fault`, { controlModule: cm });
     const unit = unitOf(store, site, module.spec);
     const link = runtimes.link(site, unit);

@@ -23,6 +23,7 @@ const tuneModule = routesFor<BypassDeps>()({
   reply: v.strictObject({ name: v.string(), parameters: TunedParameters }),
   body: v.strictObject({ values: freeMap(v.nullable(Scalar)), reason: v.optional(v.string(), '') }),
   reason: 'policy',
+  errors: { 400: ['not_tunable', 'unknown_reference', 'out_of_range'] },
   audit: { action: 'Update', category: 'tuning', target: ({ site, cm }) => ({ kind: 'ControlModule', name: cm, site }) },
   exists,
   async handle(context, deps) {

@@ -31,5 +31,5 @@ function checkEndpoint({ name }: SignalEndpoint, field: string, batchRef: string
   if (batchRef === '' && !STEP_PATH.test(name)) throw invalid('invalid_field', `${field}.name`, `${name} is not a step path such as makeResin/charge/receive`);
 }
 
-export const coordinationBlockRules = ruled(CoordinationBlock, { admit: admitBlock });
+export const coordinationBlockRules = ruled(CoordinationBlock, { refuses: { write: { 400: ['st_invalid'] } }, admit: admitBlock });
 export const syncBarrierRules = ruled(SyncBarrier, { admit: admitBarrier });

@@ -24,4 +24,4 @@ export function checkNodeLabel(key: string, value: string): void {
   if (!isLabelValue(value)) throw invalid('invalid_field', field, `value of node label ${key} must be at most 63 letters, digits, '-', '_' or '.'`);
 }
 
-export const controllerRules = ruled(Controller, { admit: admitController });
+export const controllerRules = ruled(Controller, { refuses: { write: { 400: ['label_prefix'] } }, admit: admitController });

@@ -25,7 +25,6 @@ export function ioModuleRoutes(secrets: Secrets) {
       read: 'read',
       write: 'admin',
       reply: IOModuleBody,
-      rows: { update: { errors: { 409: ['active_batch'] } } },
       dto: (resource, read) => ioModuleBody(resource, read, secrets),
       derives: true,
       also({ before, spec, site, name, read, deps }: CrudEvent<IOModuleSpec, IOModuleStatus, IOModuleDeps>, audit) {

@@ -269,4 +269,9 @@ export function refuseModuleDelete({ metadata: { site, name } }: Resource<IOModu
 }
 
 export const presetRules = ruled(SimulationPreset, { admit: admitPreset });
-export const ioModuleRules = ruled(IOModule, { admit: admitModule, dependents: modulesWiredTo, refuseDelete: refuseModuleDelete });
+export const ioModuleRules = ruled(IOModule, {
+  refuses: { write: { 409: ['active_batch'], 422: ['address_map_incomplete'] }, remove: { 409: ['active_batch'] } },
+  admit: admitModule,
+  dependents: modulesWiredTo,
+  refuseDelete: refuseModuleDelete,
+});

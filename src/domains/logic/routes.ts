@@ -72,7 +72,7 @@ const replaceProgram = route({
   summary: 'Replace a control program; the body states the whole spec',
   body: PutBody,
   reply: ProgramBody,
-  errors: { 409: ['active_batch', 'managed_by_control_module'] },
+  errors: { 400: ['invalid_network', 'unknown_reference', 'reserved_key'], 409: ['active_batch', 'managed_by_control_module'] },
   audit: { action: 'Update', category: 'controlprogram', target: ({ site, name }) => ({ kind: 'ControlProgram', name, site }) },
   exists,
   async handle(context, deps) {

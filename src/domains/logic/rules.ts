@@ -292,5 +292,16 @@ export function decodeProgramLeniently(input: unknown): { spec: ControlProgramSp
   return { spec: decode(v.strictObject({ spec: ControlProgramSpec }), { spec: known }).spec, warnings };
 }
 
-export const blockTypeRules = ruled(FunctionBlockType, { admit: admitBlockType });
-export const programRules = ruled(ControlProgram, { lenient: decodeProgramLeniently, admit: admitProgram, refuseDelete: refuseProgramDelete });
+export const blockTypeRules = ruled(FunctionBlockType, {
+  refuses: { write: { 400: ['invalid_network'], 409: ['already_exists', 'active_batch'], 422: ['unprocessable'] } },
+  admit: admitBlockType,
+});
+export const programRules = ruled(ControlProgram, {
+  refuses: {
+    write: { 400: ['invalid_network'], 409: ['active_batch', 'managed_by_control_module'] },
+    remove: { 409: ['active_batch', 'managed_by_control_module'] },
+  },
+  lenient: decodeProgramLeniently,
+  admit: admitProgram,
+  refuseDelete: refuseProgramDelete,
+});

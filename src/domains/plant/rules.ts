@@ -93,4 +93,9 @@ export const enterpriseRules = ruled(Enterprise, {});
 export const siteRules = ruled(Site, { heldByContents: true });
 export const areaRules = ruled(Area, {});
 export const processCellRules = ruled(ProcessCell, {});
-export const unitRules = ruled(Unit, { admit: admitUnit, dependents: openBatchesOn, refuseDelete: refuseUnitDelete });
+export const unitRules = ruled(Unit, {
+  refuses: { write: { 400: ['invalid_name', 'st_invalid'], 409: ['active_batch'] }, remove: { 409: ['unit_active'] } },
+  admit: admitUnit,
+  dependents: openBatchesOn,
+  refuseDelete: refuseUnitDelete,
+});

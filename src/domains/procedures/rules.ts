@@ -142,7 +142,14 @@ export function isActive(status: ElementStatus): boolean {
 
 // ---------------------------------------------------------------- the kinds with their rules
 
+const CHART_INVALID = { 400: ['st_invalid'] } as const;
+/** Of a template: while it is used, it stays under a code of its own (`held`). */
+const TEMPLATE_REFUSES = { write: CHART_INVALID, remove: { 409: ['referenced'] } } as const;
+/** Of an element; what runs and what a batch made is not written by hand. */
+const ELEMENT_REFUSES = { write: { ...CHART_INVALID, 409: ['element_owned', 'element_active'] } } as const;
+
 export const phaseTemplateRules = ruled(PhaseTemplate, {
+  refuses: TEMPLATE_REFUSES,
   warnings: templateNotes,
   admit: admitPhaseTemplate,
   companions: templateEdited('PhaseTemplate'),
@@ -151,6 +158,7 @@ export const phaseTemplateRules = ruled(PhaseTemplate, {
 });
 
 export const operationTemplateRules = ruled(OperationTemplate, {
+  refuses: TEMPLATE_REFUSES,
   admit: admitOperationTemplate,
   companions: templateEdited('OperationTemplate'),
   dependents: activeUsers(Operation),
@@ -158,6 +166,7 @@ export const operationTemplateRules = ruled(OperationTemplate, {
 });
 
 export const unitProcedureTemplateRules = ruled(UnitProcedureTemplate, {
+  refuses: TEMPLATE_REFUSES,
   admit: admitUnitProcedureTemplate,
   companions: templateEdited('UnitProcedureTemplate'),
   dependents: activeUsers(UnitProcedure),
@@ -165,13 +174,14 @@ export const unitProcedureTemplateRules = ruled(UnitProcedureTemplate, {
 });
 
 export const procedureTemplateRules = ruled(ProcedureTemplate, {
+  refuses: TEMPLATE_REFUSES,
   admit: admitProcedureTemplate,
   companions: templateEdited('ProcedureTemplate'),
   dependents: activeUsers(Procedure),
   held: referenced,
 });
 
-export const phaseRules = ruled(Phase, { admit: admitPhase });
-export const operationRules = ruled(Operation, { admit: admitOperation });
-export const unitProcedureRules = ruled(UnitProcedure, { admit: admitUnitProcedure });
-export const procedureRules = ruled(Procedure, { admit: admitProcedure });
+export const phaseRules = ruled(Phase, { refuses: ELEMENT_REFUSES, admit: admitPhase });
+export const operationRules = ruled(Operation, { refuses: ELEMENT_REFUSES, admit: admitOperation });
+export const unitProcedureRules = ruled(UnitProcedure, { refuses: ELEMENT_REFUSES, admit: admitUnitProcedure });
+export const procedureRules = ruled(Procedure, { refuses: ELEMENT_REFUSES, admit: admitProcedure });

@@ -75,7 +75,7 @@ export const formulaRoutes = [
     action: 'formula:create',
     tier: 'engineer',
     reply: Formula,
-    errors: { 409: ['recipe_phase', 'already_exists'] },
+    errors: { 400: ['invalid_name'], 409: ['recipe_phase', 'already_exists'] },
     summary: 'Add a formula; the first one is the default',
     body: Formula,
     audit: { ...audit, action: 'Create' },

@@ -130,9 +130,10 @@ export function refuseRecipeDelete({ metadata, status }: Resource<MasterRecipeSp
 }
 
 export const masterRecipeRules = ruled(MasterRecipe, {
+  refuses: { write: { 400: ['st_invalid'], 409: ['recipe_phase', 'duplicate_version'] }, remove: { 409: ['recipe_phase'] } },
   admit: admitRecipe,
   companions: recipeCompanions,
   dependents: ({ metadata }, read) => recipeDependents(read, metadata.site, metadata.name),
   refuseDelete: refuseRecipeDelete,
 });
-export const controlRecipeRules = ruled(ControlRecipe, {});
+export const controlRecipeRules = ruled(ControlRecipe, { refuses: { remove: { 403: ['production_mode'], 409: ['active_batch'] } } });

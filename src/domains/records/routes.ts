@@ -92,7 +92,7 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     tier: 'supervise',
     summary: 'Sign and seal a batch record; nothing of it can be changed afterwards',
     reply: v.strictObject({ name: v.string(), phase: v.literal('Finalized'), actionBy: v.string(), actionAt: v.string(), reason: v.string(), signature: v.string() }),
-    errors: { 409: ['record_sealed', 'record_not_settled', 'record_changed'] },
+    errors: { 409: ['record_sealed', 'record_not_settled', 'record_changed', 'evidence_mismatch'] },
     body: v.strictObject({ reason: v.optional(v.string(), '') }),
     reason: 'nonempty',
     freshToken: true,

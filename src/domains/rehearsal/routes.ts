@@ -55,7 +55,7 @@ export const rehearsalRoutes = [
     tier: 'engineer',
     body: RehearsalBody,
     reply: v.union([Ended, Running]),
-    errors: { 409: ['rehearsal_active'], 422: ['unprocessable'], 503: ['rehearsal_failed'] },
+    errors: { 400: ['unknown_reference', 'out_of_range'], 409: ['rehearsal_active', 'recipe_not_usable'], 422: ['unprocessable'], 503: ['rehearsal_failed'] },
     summary: 'Run one batch of the recipe on a simulated copy of its units in accelerated time; nothing of the plant is touched',
     computes: true,
     exists,

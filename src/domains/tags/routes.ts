@@ -47,6 +47,7 @@ export const tagRoutes = [
     action: 'tag:browse',
     tier: 'read',
     reply: Values,
+    errors: { 503: ['runtime_unreachable'] },
     summary: 'All live tag values of a unit runtime',
     exists: ({ site, unit }, { store }) => {
       if (!store.get(Unit, site, unit)) throw missing('unit', unit);
@@ -91,6 +92,7 @@ export const tagRoutes = [
     action: 'controlmodule:read-tag',
     tier: 'read',
     reply: Values,
+    errors: { 503: ['runtime_unreachable'] },
     summary: 'Live tags of one control module',
     exists: ({ site, cm }, deps) => requireModule(deps, site, cm),
     handle: ({ params: { site, cm } }, deps) => {

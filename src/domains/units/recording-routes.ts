@@ -61,6 +61,7 @@ export const recordingRoutes = [
     tier: 'engineer',
     reply: 'file for `lineside replay`',
     media: ['application/octet-stream'],
+    errors: { 409: ['recording_active'] },
     summary: 'One recording as a file; `latest` names the last one that has ended',
     exists: here,
     handle: async ({ params }, { recordings }) => {

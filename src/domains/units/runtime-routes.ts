@@ -111,6 +111,7 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     action: 'unit:runtime-tags',
     tier: 'read',
     reply: v.array(TagValue),
+    errors: { 503: ['runtime_unreachable'] },
     summary: 'All live tag values of the unit runtime',
     exists: here,
     handle: ({ params }, deps) => {

@@ -9,7 +9,6 @@ export const unitRoutes = [
     read: 'read',
     write: 'engineer',
     reply: UnitBody,
-    rows: { update: { errors: { 409: ['active_batch'] } }, delete: { errors: { 409: ['unit_active'] } } },
     dto: (unit, read, deps: BlockedWorld) => unitBody(unit, read, deps),
     derives: true,
     refuse({ before, spec }) {

@@ -117,7 +117,32 @@ export function crudRoutes<Spec extends object, Status, Deps extends CrudDeps, B
 ): Route<Deps>[] {
   const family = new Family(kind, options);
   const wanted = options.only ?? ['list', 'create', 'read', 'update', 'delete'];
-  return wanted.map((verb) => ({ ...family[verb](), ...options.rows?.[verb] }));
+  return wanted.map((verb) => ({ ...family[verb](), ...options.rows?.[verb], errors: errorsOf(kind, verb, options.rows?.[verb]?.errors) }));
+}
+
+type Errors = NonNullable<RouteColumns['errors']>;
+
+/** What every kind refuses, what the rules of this one do, and what the row says beside that. */
+function errorsOf<Spec, Status>({ references, held, refuses }: Ruled<Spec, Status>, verb: Verb, ofRow: Errors = {}): Errors {
+  const known = references ? ['unknown_reference'] : [];
+  const ofVerb: { readonly [Each in Verb]: readonly (Errors | undefined)[] } = {
+    list: [],
+    read: [],
+    create: [{ 400: ['invalid_name', 'reserved_key', ...known], 409: ['already_exists'] }, refuses?.write],
+    update: [{ 400: ['reserved_key', ...known] }, refuses?.write],
+    delete: [{ 409: held ? [] : ['has_dependents'] }, refuses?.remove],
+  };
+  return mergedErrors([...ofVerb[verb], ofRow]);
+}
+
+function mergedErrors(all: readonly (Errors | undefined)[]): Errors {
+  const merged = new Map<string, Set<string>>();
+  for (const errors of all) {
+    for (const [status, codes] of Object.entries(errors ?? {})) {
+      merged.set(status, new Set([...(merged.get(status) ?? []), ...codes]));
+    }
+  }
+  return Object.fromEntries([...merged].map(([status, codes]) => [status, [...codes]]));
 }
 
 const Name = v.string();

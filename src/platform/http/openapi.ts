@@ -3,9 +3,11 @@
  * Each operation tells its parameters, its answers by status, and the refusals that it gives beyond those of the pipeline.
  */
 import type { GenericSchema } from 'valibot';
+import { auditReason } from '../base/refusal.js';
 import { Components, type JsonObject, jsonSchema } from './components.js';
 import { parametersOf } from './parameters.js';
-import type { RefusalStatus, ReplyStatus, RouteColumns } from './route.js';
+import { type CodesOfStatus, codesOf, GATEWAY_SETS, type ToldStatus } from './refusal-codes.js';
+import type { ReplyStatus, RouteColumns } from './route.js';
 import { domainOf } from './route-table.js';
 
 export interface OpenApiInfo {
@@ -15,14 +17,13 @@ export interface OpenApiInfo {
 
 const JSON_MEDIA = 'application/json';
 
-/** What the pipeline refuses by itself, whatever the row (decisions Q-ERR-01). */
-const REFUSALS: Readonly<Record<RefusalStatus | 405 | 500, string>> = {
+const REFUSALS: Readonly<Record<ToldStatus, string>> = {
   400: 'The request is not as it must be; field names what is wrong',
   401: 'Nobody is signed in, or the token is not fresh enough',
   403: 'The caller may not do this',
   404: 'There is no such resource',
-  405: 'The route has no such method',
   406: 'The route does not offer this form',
+  408: 'The body did not arrive in time',
   409: 'The state of the resource forbids it',
   412: 'The resource has changed since it was read',
   413: 'The body is too large',
@@ -37,11 +38,12 @@ const REFUSALS: Readonly<Record<RefusalStatus | 405 | 500, string>> = {
 export function openApiDocument(rows: readonly RouteColumns[], info: OpenApiInfo): JsonObject {
   const paths: Record<string, Record<string, unknown>> = {};
   const schemas = new Components();
+  const responses = new Map(Object.entries(GATEWAY_SETS).map(([set, { status }]) => [`Refused${set}`, refusal(status, { $ref: `#/components/schemas/Refused${set}` })]));
   const sorted = [...rows].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.method < b.method ? -1 : 1));
   for (const row of sorted) {
     const path = row.path.replace(/\{(\w+)\.\.\.\}/g, '{$1}');
     const methods = (paths[path] ??= {});
-    methods[row.method.toLowerCase()] = operation(row, schemas);
+    methods[row.method.toLowerCase()] = operation(row, schemas, responses);
   }
   return {
     openapi: '3.1.0',
@@ -53,18 +55,14 @@ export function openApiDocument(rows: readonly RouteColumns[], info: OpenApiInfo
         bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
         apiKey: { type: 'apiKey', in: 'header', name: 'Authorization', description: 'ApiKey <key>, on the MES routes' },
       },
-      responses: Object.fromEntries(
-        [['', 'Refusal'], ...Object.entries(REFUSALS)].map(([status, description]) => [
-          `Refused${status}`,
-          { description, content: { [JSON_MEDIA]: { schema: { $ref: '#/components/schemas/Error' } } } },
-        ]),
-      ),
+      responses: Object.fromEntries(responses),
       schemas: {
         Error: {
           type: 'object',
           required: ['error', 'status'],
           properties: { error: { type: 'string' }, status: { type: 'integer' }, code: { type: 'string' }, field: { type: 'string' } },
         },
+        ...gatewaySchemas(),
         ...schemas.settle(),
       },
       parameters: {
@@ -86,7 +84,7 @@ export function isDescribed(row: RouteColumns): boolean {
   return [...repliesOf(row)].every(([status, reply]) => status === 204 || typeof reply !== 'string');
 }
 
-function operation(row: RouteColumns, schemas: Components): JsonObject {
+function operation(row: RouteColumns, schemas: Components, responses: Responses): JsonObject {
   const parameters: unknown[] = [...row.path.matchAll(/\{(\w+)(?:\.\.\.)?\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
   if (row.method !== 'GET') parameters.push({ $ref: '#/components/parameters/Nonce' });
   parameters.push(...queryParameters(row));
@@ -102,7 +100,7 @@ function operation(row: RouteColumns, schemas: Components): JsonObject {
     parameters,
     ...(row.body ? { requestBody: { content: { [JSON_MEDIA]: { schema: schemas.of(row.body, 'input') } } } } : {}),
     ...(row.bodyMedia ? { requestBody: { content: Object.fromEntries(row.bodyMedia.map((type) => [type, {}])) } } : {}),
-    responses: { ...successes(row, schemas), ...refusals(row) },
+    responses: { ...successes(row, schemas), ...refusals(row, responses) },
   };
 }
 
@@ -161,18 +159,46 @@ function successes(row: RouteColumns, schemas: Components): JsonObject {
   );
 }
 
-function refusals(row: RouteColumns): JsonObject {
-  const mutating = row.method !== 'GET';
-  const always: (keyof typeof REFUSALS)[] = [400, 403, 429, 500, 503];
-  if (row.tier !== 'none') always.push(401);
-  if (row.path.includes('{')) always.push(404);
-  if (row.formats) always.push(406);
-  if (mutating) always.push(409, 413, 415);
-  if (row.method === 'PUT' || row.method === 'DELETE') always.push(412);
-  const told: Record<string, unknown> = Object.fromEntries(always.map((status) => [String(status), { $ref: `#/components/responses/Refused${status}` }]));
-  for (const [status, codes] of Object.entries(row.errors ?? {})) {
-    const description = `${REFUSALS[Number(status) as RefusalStatus]}: ${codes.join(', ')}`;
-    told[status] = { description, content: { [JSON_MEDIA]: { schema: { $ref: '#/components/schemas/Error' } } } };
-  }
-  return row.errors ? told : { ...told, default: { $ref: '#/components/responses/Refused' } }; // others are not told yet
+/** An error of one status with one of these codes; a nonce is refused without a code. */
+function refused(status: ToldStatus, code: JsonObject | false, bare: boolean): JsonObject {
+  const required = bare ? {} : { required: ['code'] };
+  return { allOf: [{ $ref: '#/components/schemas/Error' }, { type: 'object', ...required, properties: { status: { const: status }, code } }] };
+}
+
+function gatewaySchemas(): JsonObject {
+  const bare = (set: string): boolean => set === '400Write' || set === '409';
+  return Object.fromEntries(
+    Object.entries(GATEWAY_SETS).flatMap(([set, { status, codes }]) => [
+      ...(codes.length === 0 ? [] : [[`Code${set}`, { type: 'string', enum: codes }]]),
+      [`Refused${set}`, refused(status, codes.length === 0 ? false : { $ref: `#/components/schemas/Code${set}` }, bare(set))],
+    ]),
+  );
+}
+
+function refusal(status: ToldStatus, schema: JsonObject): JsonObject {
+  return { description: REFUSALS[status], content: { [JSON_MEDIA]: { schema } } };
+}
+
+/** Components by name, to which rows with the same refusals refer. */
+type Responses = Map<string, JsonObject>;
+
+/** More codes than these make no name that anybody would want to read. */
+const CODES_IN_A_NAME_MAX = 3;
+
+function refusals(row: RouteColumns, responses: Responses): JsonObject {
+  return Object.fromEntries(
+    codesOf(row).map((of) => {
+      const { status, set = `${status}Only`, own } = of;
+      if (own.length > CODES_IN_A_NAME_MAX) return [status, refusalOf(of)];
+      const name = `Refused${set}${own.map(auditReason).join('')}`;
+      if (!responses.has(name)) responses.set(name, refusalOf(of));
+      return [status, { $ref: `#/components/responses/${name}` }];
+    }),
+  );
+}
+
+function refusalOf({ status, set, own, bare }: CodesOfStatus): JsonObject {
+  const codes = { type: 'string', enum: own };
+  const hasCodes = set !== undefined && (GATEWAY_SETS[set]?.codes.length ?? 0) > 0;
+  return refusal(status, refused(status, hasCodes ? { anyOf: [{ $ref: `#/components/schemas/Code${set}` }, codes] } : codes, bare));
 }

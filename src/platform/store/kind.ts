@@ -111,8 +111,13 @@ export function named(...references: readonly Reference[]): readonly Reference[]
   return references.filter(({ name }) => name !== '');
 }
 
+/** Codes of refusals by the status that they become. */
+export type RefusalCodes = Readonly<Partial<Record<400 | 403 | 409 | 422, readonly string[]>>>;
+
 /** What is judged and done when a resource of the kind is written; in the rules.ts of its domain. */
 export interface KindRules<Spec, Status> {
+  /** The codes with which these rules refuse a write or a delete, beyond those that every kind has; openapi.json tells them. */
+  readonly refuses?: { readonly write?: RefusalCodes; readonly remove?: RefusalCodes };
   /** For apply of kinds that ignore unknown members (control programs): returns the spec and warnings. */
   readonly lenient?: (input: unknown) => { spec: Spec; warnings: string[] };
   /** What a spec says that is accepted and has no effect; told by apply, and as `notes` where the resource is read. */

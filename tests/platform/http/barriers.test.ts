@@ -58,6 +58,7 @@ function rows(): { set: RouteSet; deps: Deps } {
           path: '/api/v1/sites/{site}/things/{name}/sign',
           action: 'thing:sign',
           tier: 'supervise',
+          errors: { 403: ['automatic_mode'], 409: ['thing_busy'] },
           freshToken: true,
           reason: 'policy',
           body: v.strictObject({ reason: v.string() }),

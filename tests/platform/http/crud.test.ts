@@ -24,6 +24,7 @@ const Tank: Kind<TankSpec, object> = {
   required: ['area'],
 };
 const tankRules = ruled(Tank, {
+  refuses: { write: { 400: ['unknown_reference'] } },
   admit(spec) {
     if (spec.area === 'nowhere') throw invalid('unknown_reference', 'area', 'area nowhere does not exist');
     return spec;
@@ -55,6 +56,7 @@ async function start(): Promise<GatewayTest> {
             read: 'read',
             write: 'engineer',
             dto: ({ metadata, spec }) => ({ name: metadata.name, ...spec, generation: metadata.generation }),
+            rows: { update: { errors: { 409: ['frozen'] } } },
             refuse({ verb, before, spec }) {
               if (verb === 'update' && before?.spec.description === 'frozen' && spec?.description !== 'thawed') throw conflict('frozen', 'the tank is frozen');
             },
