@@ -24,10 +24,30 @@ function made<T>(map: Map<string, T>, name: string, make: () => T): T {
   return fresh;
 }
 
+/** Names are those of users: to an assignment `__proto__` is none of a member. */
+function tell<T>(record: Record<string, T>, name: string, value: T): void {
+  if (name === '__proto__') Object.defineProperty(record, name, { value, enumerable: true, configurable: true, writable: true });
+  else record[name] = value;
+}
+
+/** The retained values of a block; of variables and stored tags, which have none, under the empty name. */
+interface BlockSlots {
+  readonly block: string;
+  readonly slots: RetainedSlot[];
+}
+
+interface NetworkSlots {
+  readonly network: string;
+  readonly blocks: readonly BlockSlots[];
+}
+
 export class RetainedValues {
   readonly #memory: Memory;
   readonly #texts: TextTable;
+  readonly #text = (id: number): string => this.#texts.text(id);
   readonly #hashes: ReadonlyMap<string, string>;
+  readonly #networks: readonly NetworkSlots[];
+  /** The slots of all networks, one network and one block behind the other. */
   readonly #slots: readonly RetainedSlot[];
   #saved: Float64Array;
 
@@ -35,7 +55,16 @@ export class RetainedValues {
     this.#memory = memory;
     this.#texts = texts;
     this.#hashes = new Map(instances.map(({ plan }) => [plan.name, plan.hash]));
-    this.#slots = [...instances.flatMap(networkSlots), ...tags.flatMap(storedSlot)];
+    const grouped = new Map<string, Map<string, RetainedSlot[]>>();
+    for (const entry of [...instances.flatMap(networkSlots), ...tags.flatMap(storedSlot)]) {
+      made(
+        made(grouped, entry.network, () => new Map<string, RetainedSlot[]>()),
+        entry.block,
+        () => [],
+      ).push(entry);
+    }
+    this.#networks = [...grouped].map(([network, blocks]) => ({ network, blocks: [...blocks].map(([block, slots]) => ({ block, slots })) }));
+    this.#slots = this.#networks.flatMap(({ blocks }) => blocks.flatMap((block) => block.slots));
     this.#saved = new Float64Array(this.#slots.length);
   }
 
@@ -60,37 +89,51 @@ export class RetainedValues {
 
   /** Networks with a value that changed since the last call, each with all its values; undefined when there is none. */
   save(): Readonly<Record<string, RetainedNetwork>> | undefined {
-    let changed: Set<string> | undefined;
-    let n = 0;
-    for (const { slot, network } of this.#slots) {
-      const value = inside(this.#memory.S, slot, PLACED);
-      if (value !== this.#saved[n]) {
-        this.#saved[n] = value;
-        changed ??= new Set();
-        changed.add(network);
+    let saved: Record<string, RetainedNetwork> | undefined;
+    let from = 0;
+    for (const { network, blocks } of this.#networks) {
+      let changed = false;
+      for (const { slots } of blocks) {
+        if (this.#note(slots, from)) changed = true;
+        from += slots.length;
       }
-      n += 1;
+      if (!changed) continue;
+      saved ??= {};
+      const values = this.#collect(blocks);
+      if (values) tell(saved, network, { hash: this.#hashes.get(network) ?? '', blocks: values });
     }
-    return changed && this.#collect(changed);
+    return saved;
   }
 
-  #collect(networks: ReadonlySet<string>): Readonly<Record<string, RetainedNetwork>> {
-    // maps until all is told: a name may be one that every object answers to
-    const saved = new Map<string, Map<string, Map<string, Value>>>();
-    for (const { network, block, name, slot, type, onlyWritten } of this.#slots) {
-      if (!networks.has(network) || (onlyWritten && this.#memory.written[slot] === 0)) continue;
-      const blocks = made(saved, network, () => new Map());
-      made(blocks, block, () => new Map()).set(
-        name,
-        showNumber(type, inside(this.#memory.S, slot, PLACED), (id) => this.#texts.text(id)),
-      );
+  /** Whether a value of the slots, of which the first has this number, is another one than was saved; it counts as saved now. */
+  #note(slots: readonly RetainedSlot[], from: number): boolean {
+    const { S } = this.#memory;
+    const saved = this.#saved;
+    let changed = false;
+    for (let n = 0; n < slots.length; n += 1) {
+      const value = S[(slots[n] as RetainedSlot).slot] as number;
+      if (value === saved[from + n]) continue;
+      saved[from + n] = value;
+      changed = true;
     }
-    return Object.fromEntries(
-      [...saved].map(([network, blocks]) => [
-        network,
-        { hash: this.#hashes.get(network) ?? '', blocks: Object.fromEntries([...blocks].map(([block, values]) => [block, Object.fromEntries(values)])) },
-      ]),
-    );
+    return changed;
+  }
+
+  #collect(blocks: readonly BlockSlots[]): RetainedNetwork['blocks'] | undefined {
+    const { S, written } = this.#memory;
+    let told: Record<string, Record<string, Value>> | undefined;
+    for (const { block, slots } of blocks) {
+      let values: Record<string, Value> | undefined;
+      for (const { name, slot, type, onlyWritten } of slots) {
+        if (onlyWritten && written[slot] === 0) continue;
+        values ??= {};
+        tell(values, name, showNumber(type, inside(S, slot, PLACED), this.#text));
+      }
+      if (!values) continue;
+      told ??= {};
+      tell(told, block, values);
+    }
+    return told;
   }
 }
 
