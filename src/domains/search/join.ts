@@ -3,6 +3,7 @@ import { routeSet } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
 import type { TagCatalog } from '../tags/catalog.js';
 import { SEARCH_ROUTES, type SearchDeps } from './routes.js';
+import { PastTexts } from './past-texts.js';
 import { SearchIndex } from './search-index.js';
 import { usedByRoutes } from './used-by.js';
 import type { Ruled } from '../../platform/store/kind.js';
@@ -20,7 +21,10 @@ export interface SearchParts extends Pick<SearchDeps, 'rows'> {
 
 export function joinSearch({ store, kinds, catalog, log, rows }: SearchParts) {
   return {
-    routes: [routeSet(SEARCH_ROUTES, { store, index: new SearchIndex(store, kinds), catalog, rows }), routeSet(usedByRoutes, { store, kinds, rows })],
+    routes: [
+      routeSet(SEARCH_ROUTES, { store, index: new SearchIndex(store, kinds), past: new PastTexts(store, kinds), catalog, rows }),
+      routeSet(usedByRoutes, { store, kinds, rows }),
+    ],
     /** What leads nowhere is told once, where somebody who starts the box looks. */
     start(): void {
       const dangling = referencesOf(store).dangling();

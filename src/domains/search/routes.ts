@@ -7,16 +7,17 @@ import { parameters, required, text, texts, whole } from '../../platform/http/pa
 import { logPage } from '../../platform/http/replies.js';
 import { type Query, type Route, type RouteColumns, routesFor } from '../../platform/http/route.js';
 import type { Kind } from '../../platform/store/kind.js';
-import { pastRows } from '../../platform/store/past-rows.js';
 import type { Store } from '../../platform/store/store.js';
 import { Site } from '../plant/kind.js';
 import type { TagCatalog, TagEntry } from '../tags/catalog.js';
 import { mayRead } from './readable.js';
+import type { PastTexts } from './past-texts.js';
 import { Found, type Ranked, rankOfName, type SearchIndex } from './search-index.js';
 
 export interface SearchDeps {
   readonly store: Store;
   readonly index: SearchIndex;
+  readonly past: PastTexts;
   readonly catalog: TagCatalog;
   /** Every row that is served. */
   rows(): readonly RouteColumns[];
@@ -44,7 +45,7 @@ export const SEARCH_ROUTES: readonly Route<SearchDeps>[] = [
       const kinds = readKinds(query, deps.index.kinds);
       const cursor = query.get('cursor');
       const [start] = cursor ? decodeCursor('search', cursor, 1) : [0];
-      const ranked = await search(wanted, kinds, query.get('site'), caller, deps);
+      const ranked = await search(wanted, kinds, query.get('site'), caller, deps, start + limit + 1);
       const items = ranked.slice(start, start + limit).map(({ found }) => found);
       return { items, nextCursor: start + limit < ranked.length ? encodeCursor('search', start + limit) : null };
     },
@@ -67,28 +68,34 @@ function readKinds(query: Query<'kinds'>, known: readonly Kind[]): ReadonlySet<s
   return new Set(kinds.length === 0 ? allowed : kinds);
 }
 
-/** Best first; equally good ones in the order of the kinds, then by name. */
+/** Best first; equally good ones in the order of the kinds, then by name. `most`: how many of them are looked at. */
 async function search(
   wanted: string,
   kinds: ReadonlySet<string>,
   only: string | undefined,
   caller: Caller,
-  { store, index, catalog, rows }: SearchDeps,
+  { store, index, past, catalog, rows }: SearchDeps,
+  most: number,
 ): Promise<readonly Ranked[]> {
   const isVisible = (kind: Kind, site: string, name: string): boolean => {
     const place = kind.kind === Site.kind ? name : site;
     return place === '' ? only === undefined : (only === undefined || place === only) && mayVisit(caller, place);
   };
+  const place = new Map([...index.kinds.map(({ kind }) => kind), TAG].map((kind, n) => [kind, n]));
+  const placeOf = ({ found: { kind } }: Ranked): number => place.get(kind) ?? 0;
+  const order = (a: Ranked, b: Ranked): number => a.rank - b.rank || placeOf(a) - placeOf(b) || compare(a.found.name, b.found.name) || compare(a.found.site, b.found.site);
   const readable = index.kinds.filter((kind) => kinds.has(kind.kind) && mayRead(caller, kind, rows()));
-  const past = readable.some((kind) => pastRows(store).mayHold(kind)) ? await index.findPast(wanted, readable, isVisible) : [];
-  const found = [...index.find(wanted, readable, isVisible), ...past];
+  const isPast = await past.find({ wanted, kinds: readable, isVisible, order, most });
+  const found = [...index.find(wanted, readable, isVisible), ...isPast];
   if (kinds.has(TAG) && caller.may('tag:browse')) {
     const sites = store.list(Site).map(({ metadata }) => metadata.name);
     for (const site of sites) if ((only === undefined || site === only) && mayVisit(caller, site)) found.push(...catalog.ofSite(site).flatMap((tag) => tagMatch(tag, wanted)));
   }
-  const order = new Map([...index.kinds.map(({ kind }) => kind), TAG].map((kind, n) => [kind, n]));
-  const place = ({ found: { kind } }: Ranked): number => order.get(kind) ?? 0;
-  return found.sort((a, b) => a.rank - b.rank || place(a) - place(b) || (a.found.name < b.found.name ? -1 : 1));
+  return found.sort(order);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** By its name, by `module.tag`, or by its address, which a device tag has for itself. */

@@ -6,7 +6,6 @@ import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { Kind } from '../../platform/store/kind.js';
-import { pastRows } from '../../platform/store/past-rows.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store, StoreEvent } from '../../platform/store/store.js';
 
@@ -16,7 +15,7 @@ interface Text {
   readonly text: string;
 }
 
-interface Entry {
+export interface Entry {
   readonly kind: Kind;
   readonly site: string;
   readonly name: string;
@@ -44,7 +43,7 @@ nameSchemas({ SearchResult: Found });
 const TITLES = ['displayName', 'title', 'description', 'message'] as const;
 
 /** Longer texts are sources and documents, which nobody calls a thing by. */
-const TEXT_LENGTH_MAX = 500;
+export const TEXT_LENGTH_MAX = 500;
 
 /** How good a match is: the name itself, its beginning, a part of it, the title, another member. */
 export type Rank = 0 | 1 | 2 | 3 | 4;
@@ -85,22 +84,6 @@ export class SearchIndex {
     return found;
   }
 
-  /** The same of what is past: nothing of it is kept here, so it is read, page by page. */
-  async findPast(wanted: string, kinds: readonly Kind[], isVisible: (kind: Kind, site: string, name: string) => boolean): Promise<Ranked[]> {
-    const found: Ranked[] = [];
-    for (const kind of kinds) {
-      for await (const page of pastRows(this.#store).everywhere(kind)) {
-        for (const resource of page) {
-          const { site, name } = resource.metadata;
-          if (!isVisible(kind, site, name) || this.#entries.get(kind.kind)?.has(keyOf(resource))) continue;
-          const ranked = rankedIn(entryOf(kind, resource), wanted);
-          if (ranked) found.push(ranked);
-        }
-      }
-    }
-    return found;
-  }
-
   #build(): void {
     for (const kind of this.#kinds) {
       this.#entries.set(kind.kind, new Map());
@@ -118,7 +101,7 @@ export class SearchIndex {
   }
 }
 
-function rankedIn(entry: Entry, wanted: string): Ranked | undefined {
+export function rankedIn(entry: Entry, wanted: string): Ranked | undefined {
   const hit = entry.texts.find(({ text }) => text.includes(wanted));
   if (!hit) return undefined;
   const { member, text } = hit;
@@ -131,13 +114,21 @@ function keyOf({ metadata: { site, name } }: Resource): string {
 
 function entryOf(kind: Kind, { metadata: { site, name, labels }, spec }: Resource): Entry {
   const members = Object.entries((kind.redact?.(spec) ?? spec) as object).filter(isText);
+  return entryWith(
+    kind,
+    site,
+    name,
+    members,
+    Object.entries(labels).map(([key, value]) => [`labels.${key}`, value]),
+  );
+}
+
+type Said = readonly [member: string, text: string];
+
+/** `members` of the spec; both as they were written. */
+export function entryWith(kind: Kind, site: string, name: string, members: readonly Said[], labels: readonly Said[]): Entry {
   const title = TITLES.map((member) => members.find(([key]) => key === member)).find((member) => member !== undefined);
-  const texts: (readonly [member: string, text: string])[] = [
-    ['name', name],
-    ...(title ? [title] : []),
-    ...members.filter((member) => member !== title),
-    ...Object.entries(labels).map(([key, value]) => [`labels.${key}`, value] as const),
-  ];
+  const texts: Said[] = [['name', name], ...(title ? [title] : []), ...members.filter((member) => member !== title), ...labels];
   return { kind, site, name, title: title?.[1] ?? '', texts: texts.map(([member, text]) => ({ member, text: text.toLowerCase() })) };
 }
 

@@ -20,6 +20,7 @@ import {
   type PastKey,
   type PastPageRequest,
   type PastRunRows,
+  type PastTextsRequest,
   type StreamDigest,
   type TimedFacts,
   type TimedFactsRequest,
@@ -116,6 +117,8 @@ export interface LedgerQueries {
   pastRun(run: string): Promise<PastRunRows>;
   /** Name and body of past resources of a kind and site, in the order of names. */
   pastPage(request: PastPageRequest): Promise<readonly string[]>;
+  /** What a search looks at of all that left with these runs: JSON of one `PastText` after the other, for each of them. */
+  pastTexts(request: PastTextsRequest): Promise<readonly (readonly string[])[]>;
   /** For whoever keeps elsewhere what a stream held when its run had ended. */
   streamDigest(stream: string): Promise<StreamDigest>;
   close(): Promise<void>;
@@ -244,6 +247,10 @@ class ThreadQueries implements LedgerQueries {
 
   pastPage(request: PastPageRequest): Promise<readonly string[]> {
     return this.#call('pastPage', request);
+  }
+
+  pastTexts(request: PastTextsRequest): Promise<readonly (readonly string[])[]> {
+    return this.#call('pastTexts', request);
   }
 
   streamDigest(stream: string): Promise<StreamDigest> {

@@ -7,7 +7,16 @@ import type { ArchiveLimits, ArchiveSpan } from './archive-writer.js';
 import type { AuditFilter } from './audit-filter.js';
 import type { ExportRange } from './audit-trail.js';
 import { openDeviceKeys } from './keys.js';
-import { type AuditOfRequest, type AuditPageRequest, type FactPageRequest, type PastKey, type PastPageRequest, StateReader, type TimedFactsRequest } from './state-reader.js';
+import {
+  type AuditOfRequest,
+  type AuditPageRequest,
+  type FactPageRequest,
+  type PastKey,
+  type PastPageRequest,
+  type PastTextsRequest,
+  StateReader,
+  type TimedFactsRequest,
+} from './state-reader.js';
 import type { ArchiveCheck, TimeRange } from './verify-archives.js';
 
 const { dataDir } = workerData as { dataDir: string };
@@ -35,6 +44,7 @@ serveCalls(port, {
   pastRow: (key: PastKey) => reader.pastRow(key),
   pastRun: ({ run }: { run: string }) => reader.pastRun(run),
   pastPage: (request: PastPageRequest) => reader.pastPage(request),
+  pastTexts: (request: PastTextsRequest) => reader.pastTexts(request),
   streamDigest: ({ stream }: { stream: string }) => reader.streamDigest(stream),
   verify: (range: TimeRange) => reader.verify(range),
   verifyArchives: (check: ArchiveCheck) => reader.verifyArchives(check),

@@ -19,6 +19,7 @@ import { AuditTrail, type ExportedLines, type ExportRange, UnreadableArchive } f
 import { servedAudit } from './chain.js';
 import { headFileOf } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
+import { pastTextOf } from './past-text.js';
 import { TIMED_STREAMS } from './schema.js';
 import { type ArchiveCheck, type ArchiveVerification, ArchiveVerifier, type TimeRange } from './verify-archives.js';
 import { ChainVerifier, type Verification } from './verify-chain.js';
@@ -80,6 +81,13 @@ export interface PastPageRequest {
   /** Name of the last one of the page before; '' for the first page. */
   readonly after: string;
   readonly limit: number;
+}
+
+export interface PastTextsRequest {
+  /** `kind/site/name`. */
+  readonly runs: readonly string[];
+  /** Longer texts are left out. */
+  readonly lengthMax: number;
 }
 
 export interface StreamDigest {
@@ -221,6 +229,12 @@ export class StateReader {
       .raw()
       .all(kind, site, after, limit);
     return (rows as string[][]).flat();
+  }
+
+  /** JSON of one `PastText` after the other, for each of the runs; a row that cannot be read is left out. */
+  pastTexts({ runs, lengthMax }: PastTextsRequest): readonly (readonly string[])[] {
+    const bodies = this.#prepare("SELECT body FROM resources WHERE past = ? AND past <> '' ORDER BY rowid").pluck();
+    return runs.map((run) => (bodies.all(run) as unknown[]).flatMap((body) => pastTextOf(body, run.slice(run.lastIndexOf('/') + 1), lengthMax) ?? []));
   }
 
   /** What a stream holds, as one digest: SHA-256 over number and body of each entry in a line. */

@@ -5,9 +5,9 @@
 import { Turnstile } from '../base/turnstile.js';
 import type { LedgerQueries } from '../ledger/queries.js';
 
-export type UnboundedReads = Pick<LedgerQueries, 'pastRun' | 'pastPage'>;
+export type UnboundedReads = Pick<LedgerQueries, 'pastRun' | 'pastPage' | 'pastTexts'>;
 
-export interface PastReads extends Pick<LedgerQueries, 'pastRun'> {
+export interface PastReads extends Pick<LedgerQueries, 'pastRun' | 'pastTexts'> {
   /** `isPatient`: the walk has begun, and what it has found so far may be on its way to a reader. */
   pastPage(request: Parameters<LedgerQueries['pastPage']>[0], isPatient?: boolean): ReturnType<LedgerQueries['pastPage']>;
 }
@@ -27,5 +27,6 @@ export function inTurns(reads: UnboundedReads): PastReads {
   return {
     pastRun: (run) => runs.through(() => reads.pastRun(run)),
     pastPage: (request, isPatient) => pages.through(() => reads.pastPage(request), isPatient),
+    pastTexts: (request) => pages.through(() => reads.pastTexts(request), true), // one who asks at a time
   };
 }

@@ -80,6 +80,11 @@ export class PastRows {
     }
   }
 
+  /** What a search looks at, of each of these runs. */
+  texts(runs: readonly Ref[], lengthMax: number): Promise<readonly (readonly string[])[]> {
+    return this.#reads.pastTexts({ runs: runs.map(runKey), lengthMax });
+  }
+
   /** Of all sites. */
   async *everywhere<Spec, Status>(kind: Kind<Spec, Status>): AsyncGenerator<readonly Resource<Spec, Status>[]> {
     for (const site of this.#store.pastSites({ kind: kind.pastWith?.kind ?? kind.kind })) yield* this.each(kind, site);
@@ -321,6 +326,7 @@ export const pastRows = onePerStore((store) => new PastRows(store));
 const NOTHING_PAST: UnboundedReads = {
   pastRun: () => Promise.resolve({ rows: [], streams: [] }),
   pastPage: () => Promise.resolve([]),
+  pastTexts: () => Promise.resolve([]),
 };
 
 /** As the rows of a run name it. */

@@ -3,6 +3,7 @@ import t from 'tap';
 import * as v from 'valibot';
 import { APPLIED_KINDS } from '../../../src/domains/index.js';
 import { SEARCH_ROUTES, type SearchDeps } from '../../../src/domains/search/routes.js';
+import { PastTexts } from '../../../src/domains/search/past-texts.js';
 import { type Found, SearchIndex } from '../../../src/domains/search/search-index.js';
 import { usedByRoutes } from '../../../src/domains/search/used-by.js';
 import { TagCatalog } from '../../../src/domains/tags/catalog.js';
@@ -38,7 +39,7 @@ const plant = await startPlantGateway({
   more: ({ store, clock }) => {
     const kinds = APPLIED_KINDS.all.filter(({ kind }) => [...SERVED, 'Batch', ...TEMPLATES.map((template) => template.kind)].includes(kind));
     const catalog = new TagCatalog(store);
-    const deps: SearchDeps = { store, index: new SearchIndex(store, kinds), catalog, rows: () => opened.plant?.gateway.rows ?? [] };
+    const deps: SearchDeps = { store, index: new SearchIndex(store, kinds), past: new PastTexts(store, kinds), catalog, rows: () => opened.plant?.gateway.rows ?? [] };
     return [
       routeSet(SEARCH_ROUTES, deps),
       routeSet(usedByRoutes, { store, kinds, rows: deps.rows }),

@@ -279,6 +279,7 @@ t.test('nothing becomes past while somebody reads the past and what is present a
   const mayGoOn = new Promise<void>((resolve) => (letGo = resolve));
   const past = new PastRows(store, {
     pastRun: (run) => queries.pastRun(run),
+    pastTexts: (request) => queries.pastTexts(request),
     pastPage: async (request) => {
       arrived();
       await mayGoOn;

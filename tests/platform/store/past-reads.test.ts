@@ -32,6 +32,7 @@ async function past(t: Test, count: number) {
       const name = run.slice(run.lastIndexOf('/') + 1);
       return Promise.resolve({ rows: ['Run', SITE, name, rows.get(name) as string], streams: [] });
     },
+    pastTexts: () => Promise.resolve([]),
     pastPage: ({ after, limit }) => {
       note();
       return Promise.resolve(
