@@ -96,16 +96,24 @@ interface Outcome {
 export async function applyManifests(inputs: readonly unknown[], actor: ApplyActor, deps: ApplyDeps, querySite?: string): Promise<Applied[]> {
   const several = inputs.length > 1;
   const refused: RefusedManifest[] = [];
-  const steps: (Step & { readonly index: number })[] = [];
+  const steps: IndexedStep[] = [];
   inputs.forEach((input, index) => {
     orRefused(refused, index, wordsOf(input), () => {
       const manifest = readManifest(input, deps.kinds);
       steps.push({ index, manifest, site: siteOfManifest(manifest, querySite, actor.sites) });
     });
   });
-  for (const step of steps) atIndex(step.index, several, () => authorise(step, actor, deps.store));
-  const lent = pastRows(deps.store).lend(steps.flatMap(neededOf));
-  if (lent) await lent;
+  // what is past is there before it is asked what the caller may do with it, and until it is written
+  const needed = steps.filter((step) => isInScope(step, actor)).flatMap(neededOf);
+  return pastRows(deps.store).during(needed, () => {
+    for (const step of steps) atIndex(step.index, several, () => authorise(step, actor, deps.store));
+    return applySteps(steps, refused, several, actor, deps);
+  });
+}
+
+type IndexedStep = Step & { readonly index: number };
+
+async function applySteps(steps: readonly IndexedStep[], refused: RefusedManifest[], several: boolean, actor: ApplyActor, deps: ApplyDeps): Promise<Applied[]> {
   const allRead = refused.length === 0;
   const staged = new StagedStore(deps.store);
   const written: Written = { audits: [], facts: [] };
@@ -210,10 +218,20 @@ function atIndex<T>(index: number, several: boolean, work: () => T): T {
   }
 }
 
+function scopeOf({ manifest: { kind, name }, site }: Step): string {
+  return kind.kind === 'Site' ? name : site;
+}
+
+function isInScope(step: Step, { sites }: ApplyActor): boolean {
+  const scope = scopeOf(step);
+  return scope === '' || sites === null || sites.includes(scope);
+}
+
 /** Beside its own action, apply needs that of the kind's create or update route (decisions Q-CHANGE-07). */
-function authorise({ manifest: { kind, name }, site }: Step, actor: ApplyActor, store: Store): void {
-  const scope = kind.kind === 'Site' ? name : site;
-  if (scope !== '' && actor.sites !== null && !actor.sites.includes(scope)) {
+function authorise({ manifest, site }: Step, actor: ApplyActor, store: Store): void {
+  const { kind, name } = manifest;
+  if (!isInScope({ manifest, site }, actor)) {
+    const scope = scopeOf({ manifest, site });
     throw new Refusal('forbidden', `site ${scope} is outside your scope`, { code: 'site_scope', site: scope });
   }
   if (ROUTELESS_KINDS.includes(kind.kind)) return;

@@ -15,6 +15,7 @@ import { LIST, LOG, parameters } from '../../platform/http/parameters.js';
 import { logPage, type ToldBy } from '../../platform/http/replies.js';
 import { created, done, ok, rendered, routesFor } from '../../platform/http/route.js';
 import { Labels, writtenKeys } from '../../platform/store/envelope.js';
+import { pastRows } from '../../platform/store/past-rows.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import { checkTexts } from '../../platform/store/texts.js';
@@ -224,16 +225,12 @@ export const batchRoutes = [
     past: runOf,
     exists: here,
     handle: async ({ params, header, audit }, { store, production }) => {
-      const batch = requireBatch(store, params.site, params.name);
-      checkIfMatch(header('if-match'), batch.metadata.resourceVersion);
-      const { phase } = batch.status;
-      if (phase !== 'Pending' && (production || !isFinalBatch(phase)))
-        throw conflict('batch_started', `batch ${params.name} is ${phase}: it is the production record; end it with Stop or Abort`, { phase });
-      if (phase !== 'Pending' && batch.status.recordRef === '')
-        throw conflict('record_pending', `the record of batch ${params.name}, which stays, is being made; ask again in a moment`);
-      refuseAtWork(elementsOf(store, params.site, params.name)); // phases may go on after the settle deadline (decisions 3.3)
-      const held = unitOf(store, params.site, params.name);
-      if (held) throw conflict('element_active', `batch ${params.name} still has unit ${held}; it is being reset`, { unit: held });
+      let batch = requireRemovable(store, params, header('if-match'), production);
+      const brought = pastRows(store).bring(runOf(params));
+      if (brought) {
+        (await brought)(); // the request holds it, and it is written in this turn
+        batch = requireRemovable(store, params, header('if-match'), production);
+      }
       await store.write({ ...withdrawal(store, batch), audits: [audit({ result: 'Success', target: target(params), before: batch.spec })] });
       return done();
     },
@@ -288,6 +285,20 @@ export const batchRoutes = [
 function decodeSpec(spec: Record<string, unknown>): BatchSpec {
   for (const field of ['batchID', 'masterRecipeRef']) if (spec[field] === undefined || spec[field] === '') throw invalid('missing_field', field, `field ${field} is required`);
   return withNormalTime(decode(BatchSpec as v.GenericSchema<unknown, BatchSpec>, spec));
+}
+
+/** @throws Refusal of a batch that has begun, where that is not to be removed, and of one that something still works with. */
+function requireRemovable(store: Store, { site, name }: { readonly site: string; readonly name: string }, ifMatch: string | undefined, production: boolean): BatchResource {
+  const batch = requireBatch(store, site, name);
+  checkIfMatch(ifMatch, batch.metadata.resourceVersion);
+  const { phase } = batch.status;
+  if (phase !== 'Pending' && (production || !isFinalBatch(phase)))
+    throw conflict('batch_started', `batch ${name} is ${phase}: it is the production record; end it with Stop or Abort`, { phase });
+  if (phase !== 'Pending' && batch.status.recordRef === '') throw conflict('record_pending', `the record of batch ${name}, which stays, is being made; ask again in a moment`);
+  refuseAtWork(elementsOf(store, site, name)); // phases may go on after the settle deadline (decisions 3.3)
+  const held = unitOf(store, site, name);
+  if (held) throw conflict('element_active', `batch ${name} still has unit ${held}; it is being reset`, { unit: held });
+  return batch;
 }
 
 function sealed(store: Store, batch: BatchResource): boolean {

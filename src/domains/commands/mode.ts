@@ -39,34 +39,50 @@ export type ModeAnswer = ToldBy<typeof ModeAnswer>;
 
 nameSchemas({ ModeBody, ModeAnswer });
 
-export async function setMode(
-  deps: { readonly store: Store; readonly runtimes: UnitRuntimes; readonly clock: Clock },
-  site: string,
-  body: ModeBody,
-  audit: (entry: Pick<AuditDraft, 'target' | 'before' | 'after'>) => AuditDraft,
-): Promise<ModeAnswer> {
+interface ModeDeps {
+  readonly store: Store;
+  readonly runtimes: UnitRuntimes;
+  readonly clock: Clock;
+}
+
+export async function setMode(deps: ModeDeps, site: string, body: ModeBody, audit: (entry: Pick<AuditDraft, 'target' | 'before' | 'after'>) => AuditDraft): Promise<ModeAnswer> {
   const { store } = deps;
   const kind = KINDS.get(body.kind);
   if (!kind) throw invalid('invalid_field', 'kind', `kind must be one of ${[...KINDS.keys()].join(', ')}`, { allowed: [...KINDS.keys()] });
   const mode = MODES.find((word) => word === body.mode);
   if (!mode) throw invalid('invalid_field', 'mode', `mode must be one of ${MODES.join(', ')}`, { allowed: MODES });
-  const brought = pastRows(store).bring([{ kind: body.kind, site, name: body.name }]);
-  if (brought) (await brought)(); // it is written in this turn
-  const resource = store.get(kind, site, body.name);
-  if (!resource) throw missing(body.kind, body.name);
+  const past = pastRows(store);
+  const named = [{ kind: body.kind, site, name: body.name }];
+  return past.during(named, async () => {
+    if (!store.get(kind, site, body.name)) throw missing(body.kind, body.name);
+    const brought = past.bring(named);
+    if (brought) (await brought)(); // it is held, and written in this turn
+    return changeMode(deps, site, { kind, name: body.name, mode }, audit);
+  });
+}
+
+async function changeMode(
+  deps: ModeDeps,
+  site: string,
+  { kind, name, mode }: { readonly kind: Moded; readonly name: string; readonly mode: Mode },
+  audit: (entry: Pick<AuditDraft, 'target' | 'before' | 'after'>) => AuditDraft,
+): Promise<ModeAnswer> {
+  const { store } = deps;
+  const resource = store.get(kind, site, name);
+  if (!resource) throw missing(kind.kind, name);
   const previousMode = presentMode(resource);
   const moved: [Moving, ...Moving[]] = [{ kind, resource }];
-  const work = body.kind === 'Unit' ? (resource as Resource<unknown, { activeWork: { kind: string; name: string } | null }>).status.activeWork : null;
+  const work = kind.kind === 'Unit' ? (resource as Resource<unknown, { activeWork: { kind: string; name: string } | null }>).status.activeWork : null;
   const workKind = work && KINDS.get(work.kind);
   const root = workKind && store.get(workKind, site, work.name);
   if (workKind && root) moved.push({ kind: workKind, resource: root });
   if (mode === 'Manual') moved.push(...ancestors(store, site, root ?? resource));
-  const target = { kind: body.kind, name: body.name, site };
+  const target = { kind: kind.kind, name: name, site };
   const record = audit({ target, before: { mode: previousMode }, after: { mode } });
-  const done = { audit: record, at: timestamp(deps.clock.wallMs()), action: 'Mode', value: mode, previousValue: previousMode, message: `mode of ${body.kind} ${body.name}` };
+  const done = { audit: record, at: timestamp(deps.clock.wallMs()), action: 'Mode', value: mode, previousValue: previousMode, message: `mode of ${kind.kind} ${name}` };
   await store.write({ puts: moved.map(({ kind: of, resource: one }) => modePut(of, one, mode)), audits: [record], facts: factsOfMode(store, site, moved, done) });
   tellRuntime(deps, site, resource, mode);
-  return { ok: true, kind: body.kind, name: body.name, mode, previousMode, message: `${body.kind} ${body.name} is in ${mode}` };
+  return { ok: true, kind: kind.kind, name: name, mode, previousMode, message: `${kind.kind} ${name} is in ${mode}` };
 }
 
 /** The status value takes precedence over the spec value; unset reads as Automatic (contract 2, Equipment mode). */

@@ -343,20 +343,21 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     return created(body, `${base}/${encodeURIComponent(name)}`, { ETag: this.#etag(resource, this.#options.createdBody ? undefined : body), ...headers });
   }
 
-  async #update(context: Context, found: Resource<Spec, Status>, deps: Deps): Promise<Reply> {
+  /** @param isJudged by what it is written is there. */
+  async #update(context: Context, found: Resource<Spec, Status>, deps: Deps, isJudged = false): Promise<Reply> {
     const { store } = deps;
     const { name, site } = found.metadata;
-    let before = found;
+    const before = found;
     const written = this.#ownKeys(split(this.#kind, context.body), before);
     if (this.#kind.body === 'document') checkDocument(context.body, site);
     if (written.name !== undefined && written.name !== name) {
       throw invalid('invalid_field', nameField(this.#kind), `${this.#kind.kind} ${name} cannot be renamed: name must be ${name}, as in the path, or left out`);
     }
     const decoded = this.#decode(this.#options.put === 'replace' ? written.spec : merge(before.spec as Record<string, unknown>, written.spec), context.body, before.spec);
-    const lent = this.#lent(store, decoded, site, name);
+    const lent = isJudged ? undefined : this.#lent(store, decoded, site, name);
     if (lent) {
       await lent;
-      before = this.#find(context.params, deps);
+      return this.#update(context, this.#find(context.params, deps), deps, true); // into what it is now
     }
     checkReferences(this.#kind, decoded, site, store);
     const spec = this.#kind.admit?.(decoded, { name, site, via: 'rest', before, read: store }) ?? decoded;
@@ -368,7 +369,27 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     return this.#served(resource, deps, headers);
   }
 
-  async #delete(context: Context, before: Resource<Spec, Status>, deps: Deps): Promise<Reply> {
+  async #delete(context: Context, found: Resource<Spec, Status>, deps: Deps): Promise<Reply> {
+    const { store } = deps;
+    const { name, site } = found.metadata;
+    let event = this.#judgedDelete(context, found, deps);
+    const brought = this.#kind.pastWith ? pastRows(store).bring([{ kind: this.#kind.kind, site, name }]) : undefined;
+    if (brought) {
+      (await brought)(); // the request holds it, and it is written in this turn
+      event = this.#judgedDelete(context, this.#find(context.params, deps), deps);
+    }
+    const audit = context.audit({ target: this.#target(context.params), before: shown(this.#kind, found.spec) });
+    const more = this.#options.also?.(event, audit);
+    await store.write({
+      ...more,
+      removes: [{ kind: this.#kind.kind, site, name }, ...(more?.removes ?? [])],
+      audits: [audit],
+    });
+    return done();
+  }
+
+  /** What is to be deleted, when nothing forbids it. */
+  #judgedDelete(context: Context, before: Resource<Spec, Status>, deps: Deps): CrudEvent<Spec, Status, Deps> {
     const { store } = deps;
     const { name, site } = before.metadata;
     this.#checkIfMatch(context.header('if-match'), before, deps);
@@ -385,14 +406,7 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     };
     this.#options.refuse?.(event);
     refuseDelete(this.#kind, before, store);
-    const audit = context.audit({ target: this.#target(context.params), before: shown(this.#kind, before.spec) });
-    const more = this.#options.also?.(event, audit);
-    await store.write({
-      ...more,
-      removes: [{ kind: this.#kind.kind, site, name }, ...(more?.removes ?? [])],
-      audits: [audit],
-    });
-    return done();
+    return event;
   }
 
   async #write(

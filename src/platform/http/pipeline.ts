@@ -10,6 +10,7 @@ import type { Release } from '../store/past-rows.js';
 import type { Ref } from '../store/resource.js';
 import { Answer, answerFault, answerOf, answerRefusal } from './answer.js';
 import type { Guard } from './barriers/barrier.js';
+import { judgeAgain } from './barriers/body.js';
 import { announcesBody, tooLarge } from './barriers/body-form.js';
 import { BEFORE_EXISTENCE, FROM_EXISTENCE } from './barriers/index.js';
 import { Exchange, type Incoming } from './exchange.js';
@@ -57,7 +58,7 @@ export class Pipeline {
     const release = past.hold(refs);
     let answer: Answer | StreamReply | Promise<Answer> | undefined;
     try {
-      const lent = exchange.method === 'DELETE' ? past.bring(refs) : past.borrow(refs);
+      const lent = past.borrow(refs);
       answer = lent ? this.#serveWith(lent, exchange) : this.#serve(exchange);
       return answer instanceof Promise ? answer.finally(release) : answer;
     } finally {
@@ -78,6 +79,7 @@ export class Pipeline {
     let release: Release | undefined;
     try {
       release = await lent;
+      judgeAgain(exchange, this.#guard);
       for (const barrier of FROM_EXISTENCE) await barrier(exchange, this.#guard);
       const answer = await this.#finish(exchange, await this.#handled(exchange));
       return expectAnswer(answer);

@@ -5,6 +5,8 @@
  * Invariant: what is lent is past and nobody has changed it; a run that is held, present or past, neither becomes past nor is let go
  * of, unless it comes back whole.
  */
+import { contain } from '../base/guarded.js';
+import { Refusal } from '../base/refusal.js';
 import type { Kind, StoreReader } from './kind.js';
 import { onePerStore } from './one-per-store.js';
 import type { RunEntry } from './past-index.js';
@@ -67,7 +69,7 @@ export class PastRows {
     if (!this.mayHold(kind, site)) return;
     let last = after;
     for (let isWhole = false; !isWhole; ) {
-      const columns = await this.#reads.pastPage({ kind: kind.kind, site, after: last, limit: ROWS_PER_PAGE }, last !== after);
+      const columns = await answered(this.#reads.pastPage({ kind: kind.kind, site, after: last, limit: ROWS_PER_PAGE }, last !== after));
       const rows: Resource[] = [];
       for (let at = 0; at < columns.length; at += 2) {
         last = columns[at] as string;
@@ -155,7 +157,8 @@ export class PastRows {
    * nothing to wait for, so that who needs nothing of the past goes on in his own turn.
    */
   lend(refs: readonly Ref[]): Promise<void> | undefined {
-    return this.borrow(refs)?.then((release) => release());
+    // not before whoever waits has had his turn: others are lent something meanwhile
+    return this.borrow(refs)?.then((release) => void setImmediate(release));
   }
 
   /** As `borrow`, and they are present again: for whoever writes. */
@@ -176,13 +179,17 @@ export class PastRows {
     return this.#holders.has(runKey(run));
   }
 
-  /** What needs the past runs of these is done while they are lent. */
+  /** What is about these is done while they are held, present or past, and those that are past are lent. */
   async during<T>(refs: readonly Ref[], work: () => T | Promise<T>): Promise<T> {
-    const release = await this.borrow(refs);
+    const release = this.hold(refs);
+    let lent: Release | undefined;
     try {
+      const lending = this.borrow(refs);
+      if (lending) lent = await lending;
       return await work();
     } finally {
-      release?.();
+      lent?.();
+      release();
     }
   }
 
@@ -201,7 +208,7 @@ export class PastRows {
   }
 
   async #bringBack(run: Ref): Promise<boolean> {
-    const { rows, streams } = await this.#reads.pastRun(runKey(run));
+    const { rows, streams } = await answered(this.#reads.pastRun(runKey(run)));
     if (rows.length === 0) return false;
     const durable = this.#store.takeBack({ run, ...rowsOf(rows), streams });
     this.#returns += 1;
@@ -282,7 +289,7 @@ export class PastRows {
   }
 
   async #readAndLend(run: Ref): Promise<void> {
-    const { rows } = rowsOf((await this.#reads.pastRun(runKey(run))).rows);
+    const { rows } = rowsOf((await answered(this.#reads.pastRun(runKey(run)))).rows);
     if (!this.#store.pastEntry(run, run.site, run.name)) return; // it came back meanwhile
     const usable = rows.flatMap((row) => this.#usable(row) ?? []);
     this.#lent.set(runKey(run), usable);
@@ -328,6 +335,17 @@ const NOTHING_PAST: UnboundedReads = {
   pastPage: () => Promise.resolve([]),
   pastTexts: () => Promise.resolve([]),
 };
+
+/** Who asked has done nothing wrong where the thread has ended or the file is in another state than it was written in: he may ask again. */
+async function answered<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (fault) {
+    if (fault instanceof Refusal) throw fault;
+    contain('reading of the past', fault);
+    throw new Refusal('unavailable', `what is past could not be read (${fault instanceof Error ? fault.message : String(fault)}); ask again in a moment`, { code: 'no_answer' });
+  }
+}
 
 /** As the rows of a run name it. */
 function runKey({ kind, site, name }: Ref): string {

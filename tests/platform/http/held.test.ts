@@ -4,11 +4,12 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import * as v from 'valibot';
 import { Procedure } from '../../../src/domains/procedures/kind.js';
-import { missing } from '../../../src/platform/base/refusal.js';
+import { conflict, missing } from '../../../src/platform/base/refusal.js';
 import { routeSet, routesFor } from '../../../src/platform/http/route.js';
+import { openQueries } from '../../../src/platform/ledger/queries.js';
 import { pastRows } from '../../../src/platform/store/past-rows.js';
 import type { Put, Store } from '../../../src/platform/store/store.js';
-import { startGatewayTest } from '../../support/gateway.js';
+import { signIn, startGatewayTest } from '../../support/gateway.js';
 
 interface Deps {
   readonly store: Store;
@@ -43,6 +44,17 @@ async function plant(t: { teardown(call: () => unknown): void }, wait: Deps['wai
             handle: async (_, deps) => {
               await deps.wait();
               return { ok: true };
+            },
+          }),
+          route({
+            ...row,
+            method: 'DELETE',
+            path: '/api/v1/sites/{site}/runs/{name}',
+            action: 'run:delete',
+            errors: { 409: ['element_owned'] },
+            exists,
+            handle: () => {
+              throw conflict('element_owned', 'the run belongs to a batch');
             },
           }),
           route({ ...row, method: 'GET', path: '/api/v1/sites/{site}/runs/{name}', action: 'run:read', exists, handle: () => ({ ok: true }) }),
@@ -96,4 +108,34 @@ t.test('whoever waits in its handler holds it too', async (t) => {
   letGo();
   t.equal((await answer).status, 200);
   t.notOk(past.isHeld(run));
+});
+
+t.test('a DELETE that is refused, and one whose caller was dismissed while the past was read, leave the past as it is', async (t) => {
+  const { test, engineer, past } = await plant(t);
+  await test.store.write({ pasts: [{ run, members: [run], streams: [] }] });
+  const queries = openQueries(test.dataDir, () => test.store.recorded);
+  t.teardown(() => queries.close());
+  let asked = (): void => undefined;
+  let letGo = (): void => undefined;
+  const isAsked = new Promise<void>((resolve) => (asked = resolve));
+  const mayGoOn = new Promise<void>((resolve) => (letGo = resolve));
+  past.connect({
+    pastPage: (request) => queries.pastPage(request),
+    pastRun: async (name) => {
+      asked();
+      await mayGoOn;
+      return queries.pastRun(name);
+    },
+  });
+  const admin = await test.as('admin');
+  const dismissed = engineer.delete('/api/v1/sites/north/runs/b7');
+  await isAsked;
+  t.equal((await admin.delete(`/api/v1/auth/sessions/${engineer.sessionId}`)).status, 204);
+  letGo();
+  t.match(await dismissed, { status: 401, body: { code: 'session_ended' } });
+  const other = await signIn(test, ['engineer']);
+  t.match(await other.delete('/api/v1/sites/north/runs/b7'), { status: 409, body: { code: 'element_owned' } });
+  t.match(await other.delete('/api/v1/sites/north/runs/b7-2'), { status: 404 });
+  t.equal(past.returns, 0);
+  t.ok(test.store.pastEntry(Procedure, 'north', 'b7'));
 });

@@ -303,6 +303,28 @@ t.test('nothing becomes past while somebody reads the past and what is present a
   );
 });
 
+t.test('a thread that ended is no fault of who asked: he is told to ask again', async (t) => {
+  const { store } = await plant(t);
+  const a = await ran(store, 'a');
+  await store.write({ pasts: [a] });
+  const ended = () => Promise.reject(new Error('the query thread stopped'));
+  const past = new PastRows(store, { pastRun: ended, pastPage: ended });
+  const refused = { name: 'Refusal', kind: 'unavailable', context: { code: 'no_answer' } };
+  await t.rejects(past.borrow([a.run]) as Promise<unknown>, refused);
+  await t.rejects(past.bringBack(a.run), refused);
+  await t.rejects(past.each(Step, SITE).next(), refused);
+  t.notOk(past.isHeld(a.run));
+});
+
+t.test('what was lent is there in the turn of whoever has waited for it, whatever others are lent meanwhile', async (t) => {
+  const { store, past } = await plant(t);
+  const runs: Past[] = [];
+  for (let n = 0; n < 40; n += 1) runs.push(await ran(store, `r${n}`, ['stir']));
+  await store.write({ pasts: runs });
+  await past.lend(runs.map(({ run }) => run));
+  t.equal(runs.filter(({ run }) => store.get(Run, SITE, run.name)).length, 40);
+});
+
 t.test('whoever writes down everything reads the past with it, in order', async (t) => {
   const { store, past } = await plant(t);
   const [a, c] = [await ran(store, 'a', ['stir']), await ran(store, 'c', ['stir'])];

@@ -25,7 +25,7 @@ export interface Guard {
   readonly store: Pick<Store, 'admit' | 'write' | 'writeOrKeep' | 'recorded' | 'accepting'>;
   readonly siteExists: (site: string) => boolean;
   /** Absent where nothing becomes past. */
-  readonly past?: Pick<PastRows, 'hold' | 'borrow' | 'bring'>;
+  readonly past?: Pick<PastRows, 'hold' | 'borrow'>;
   /** False until storage is open and recovery is done: everything but probes and pages answers 503 `starting`. */
   readonly ready: () => boolean;
   readonly bodyBytesMax: number;

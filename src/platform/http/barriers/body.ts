@@ -34,8 +34,8 @@ export const body: Barrier = (exchange, guard) => {
   );
 };
 
-/** The client decides how long its body takes: whoever was dismissed meanwhile does nothing any more. */
-function judgeAgain(exchange: Exchange, guard: Guard): void {
+/** The client decides how long its body takes, and the disk how long what is past: whoever was dismissed meanwhile does nothing any more. */
+export function judgeAgain(exchange: Exchange, guard: Guard): void {
   if (exchange.judgedAt === guard.authenticator.changes) return;
   for (const barrier of [authentication, fence, siteScope, permission, existence]) {
     if (barrier(exchange, guard) instanceof Promise) throw new Error('a barrier that is passed again must not wait: nobody would hear its refusal');
