@@ -3,7 +3,7 @@
  * end: a part that is made of another one stops before it. Each domain is one join (domains/index.ts).
  */
 import { fileURLToPath } from 'node:url';
-import { type Appliance, running } from './appliance/appliance.js';
+import { type Appliance, type Made, running } from './appliance/appliance.js';
 import { freeBytes, takeDataDir } from './appliance/data-dir.js';
 import { Joins } from './appliance/joins.js';
 import { startInRescue } from './appliance/rescue.js';
@@ -30,15 +30,15 @@ import type { Settings } from './settings.js';
 const shipped = (folder: string): string => fileURLToPath(new URL(`../${folder}/`, import.meta.url));
 
 /** @throws what keeps the appliance from starting, when all that was made so far has stopped. */
-export async function startAppliance(settings: Settings, product: SystemView['product'], clock: Clock = systemClock): Promise<Appliance> {
+export async function startAppliance(settings: Settings, product: SystemView['product'], clock: Clock = systemClock, made: Made = () => undefined): Promise<Appliance> {
   const parts = new Parts();
-  return start(parts, settings, product, clock).catch(async (fault: unknown) => {
+  return start(parts, settings, product, clock, made).catch(async (fault: unknown) => {
     await parts.stop().catch((end: unknown) => contain('end of a start that failed', end));
     throw fault;
   });
 }
 
-async function start(parts: Parts, settings: Settings, product: SystemView['product'], clock: Clock): Promise<Appliance> {
+async function start(parts: Parts, settings: Settings, product: SystemView['product'], clock: Clock, made: Made): Promise<Appliance> {
   const startedAtMs = clock.wallMs();
   const logLines = new LogLines(unitOfLogLine);
   const log = createLog(logLines);
@@ -140,8 +140,10 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   // ------------------------------------------------------------ go
   parts.add({ start: () => loops.start() });
   parts.add({ start: () => audit.watch() });
+  const appliance = running({ parts, server, table, access, store, ledger, runtimes, probes, contained, log });
+  made(appliance);
   await parts.start();
   faults.told();
   log.info({ port: server.port, dataDir, authMode: settings.authMode, operatingMode: settings.operatingMode, deviceId: keys.deviceId }, 'lineside is ready');
-  return running({ parts, server, table, access, store, ledger, runtimes, probes, contained, log });
+  return appliance;
 }

@@ -26,7 +26,10 @@ export interface Appliance {
   fail(fault: unknown): Promise<void>;
 }
 
-/** Whose parts are all up. */
+/** Told before the first part starts: from there on units are scanned and devices driven, and a fault that nobody catches is its `fail`. */
+export type Made = (appliance: Pick<Appliance, 'fail'>) => void;
+
+/** Its parts are made, and may not be up yet. */
 export interface Running {
   readonly parts: Parts;
   readonly server: HttpServer;
@@ -42,7 +45,9 @@ export interface Running {
 
 export function running({ parts, server, table, access, store, ledger, runtimes, probes, contained, log }: Running): Appliance {
   return {
-    port: server.port,
+    get port() {
+      return server.port;
+    },
     rows: table.rows,
     rescue: [],
     waysOn: [],

@@ -36,14 +36,15 @@ async function start(flags: readonly string[]): Promise<void> {
   tellWithoutEffect(settings);
   const { startAppliance } = await import('../main.js');
   const { RescueNeeded } = await import('../appliance/rescue.js');
-  const running: { appliance?: Appliance } = {};
+  const running: { appliance?: Pick<Appliance, 'fail'> } = {};
   endOnUncaught(settings.dataDir, running);
   const stops = stopOnSignals();
-  const appliance = await startAppliance(settings, PRODUCT).catch((fault: unknown) => {
+  const appliance = await startAppliance(settings, PRODUCT, systemClock, (made) => {
+    running.appliance = made;
+  }).catch((fault: unknown) => {
     console.error(`lineside: ${fault instanceof Error ? fault.message : String(fault)}`);
     process.exit(fault instanceof RescueNeeded ? 3 : 2);
   });
-  running.appliance = appliance;
   if (appliance.rescue.length > 0) {
     console.error(`lineside: in rescue, no unit is driven: ${appliance.rescue.join('; ')}`);
     for (const way of appliance.waysOn) console.error(`lineside:   ${way}`);
@@ -100,7 +101,7 @@ function stopOnSignals(): { reach(appliance: Appliance): void } {
  * than to put the outputs of the plant to their fail-safe values and what was acknowledged on the disk. A supervisor starts it
  * again; after too many of them it finds itself in rescue. Exit code 70 is EX_SOFTWARE of sysexits.h.
  */
-function endOnUncaught(dataDir: string, running: { readonly appliance?: Appliance }): void {
+function endOnUncaught(dataDir: string, running: { readonly appliance?: Pick<Appliance, 'fail'> }): void {
   let ending = false;
   const end = (): never => {
     say('lineside has ended by a fault of its own; the log tells which');

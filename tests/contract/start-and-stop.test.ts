@@ -119,3 +119,37 @@ t.test('a start that fails leaves nothing behind: the next one has the data dire
   const second = await startAppliance({ ...other, httpPort: 0 }, { version: '0.0.0-test', commit: '' });
   await second.stop();
 });
+
+t.test('a fault that nobody catches while the parts start: outputs take their fail-safe values and the storage is closed', async (t) => {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-order-'));
+  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
+  const [start, takeFailSafe, close] = [Loops.prototype.start, LocalProbes.prototype.takeFailSafe, ThreadLedger.prototype.close];
+  const asBefore = (): void => {
+    LocalProbes.prototype.takeFailSafe = takeFailSafe;
+    ThreadLedger.prototype.close = close;
+  };
+  const last: string[] = [];
+  let fail: ((fault: unknown) => Promise<void>) | undefined;
+  let done: Promise<void> | undefined;
+  Loops.prototype.start = function (this: Loops): void {
+    start.call(this);
+    // asked for and not done: this process goes on, where that of the command ends
+    LocalProbes.prototype.takeFailSafe = async () => void last.push('fail-safe values');
+    ThreadLedger.prototype.close = async () => void last.push('storage');
+    done = fail?.(new Error('thrown by a timer, say, when the loops have just started')).finally(asBefore);
+  };
+  t.teardown(() => {
+    Loops.prototype.start = start;
+    asBefore();
+  });
+  told.length = 0;
+  const appliance = await startAppliance({ ...settings, dataDir, httpPort: 0 }, { version: '0.0.0-test', commit: '' }, undefined, (made) => {
+    t.notOk(told.includes('loops'), 'before anything is driven');
+    fail = (fault) => made.fail(fault);
+  });
+  t.ok(done, 'somebody can be asked');
+  await done;
+  t.same(last.toSorted(), ['fail-safe values', 'storage']);
+  t.equal((await fetch(`http://127.0.0.1:${appliance.port}/readyz`)).status, 503, 'it does not come up behind it');
+  await appliance.stop();
+});
