@@ -168,10 +168,8 @@ export class AlarmRegister {
 
   #nextSystemName(site: string, topic: string): { readonly name: string; readonly count: number; readonly counter: Readonly<Record<string, number>> } {
     const counter = countsOf(this.#store, site);
-    for (let count = (counter[topic] ?? 0) + 1; ; count += 1) {
-      const name = alarmName(systemName(topic), count);
-      if (!this.#store.get(Alarm, site, name)) return { name, count, counter };
-    }
+    const count = this.#nextNumber(site, systemName(topic), counter[topic] ?? 0);
+    return { name: alarmName(systemName(topic), count), count, counter };
   }
 
   #standingShelf(site: string, definition: string): AlarmResource | undefined {
@@ -183,10 +181,31 @@ export class AlarmRegister {
   /** `<definition>-<n>`, never used before. */
   #nextName(definition: DefinitionResource): { readonly name: string; readonly count: number } {
     const { site, name: ofDefinition } = definition.metadata;
-    for (let count = raisedBy(this.#store, definition) + 1; ; count += 1) {
-      const name = alarmName(ofDefinition, count);
-      if (!this.#store.get(Alarm, site, name)) return { name, count };
+    const count = this.#nextNumber(site, ofDefinition, raisedBy(this.#store, definition));
+    return { name: alarmName(ofDefinition, count), count };
+  }
+
+  /** A counter that was lost with its row goes on above the alarms there are. */
+  #nextNumber(site: string, of: string, raised: number): number {
+    let count = (raised || this.#highest(site, of)) + 1;
+    while (this.#isTaken(site, alarmName(of, count))) count += 1;
+    return count;
+  }
+
+  /** Also by a row that could not be used: what lies there is evidence until somebody discards it. */
+  #isTaken(site: string, name: string): boolean {
+    return this.#store.get(Alarm, site, name) !== undefined || this.#store.isQuarantined({ kind: Alarm.kind, site, name });
+  }
+
+  #highest(site: string, of: string): number {
+    const left = this.#store.faults.filter((row) => row.kind === Alarm.kind && row.site === site && !row.kept);
+    const names = [...this.#store.list(Alarm, site).map(({ metadata }) => metadata.name), ...left.map(({ name }) => name)];
+    let highest = 0;
+    for (const name of names) {
+      const number = Number(/-(\d+)$/.exec(name)?.[1] ?? 0);
+      if (number > highest && Number.isSafeInteger(number) && alarmName(of, number) === name) highest = number;
     }
+    return highest;
   }
 
   /** For the history and the record of every batch that holds a unit the alarm is about. */
