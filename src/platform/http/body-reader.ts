@@ -45,7 +45,7 @@ export class BodyReader {
     this.#isComplete = isLast;
     if (this.#isDone) return;
     this.#length += chunk.byteLength;
-    if (chunk.byteLength > 0) this.#chunks.push(Buffer.from(chunk.slice(0)));
+    if (chunk.byteLength > 0) this.#chunks.push(Buffer.from(new Uint8Array(chunk))); // a short one takes no memory of its own
     if (this.#asked) this.#look(this.#asked);
   }
 
@@ -56,7 +56,13 @@ export class BodyReader {
   }
 
   /** @see Incoming.collect */
-  collect(limitBytes: number, tooLarge: () => Error, accept: (bytes: Uint8Array) => void): Promise<void> {
+  collect(limitBytes: number, tooLarge: () => Error, accept: (bytes: Uint8Array) => void): Promise<void> | undefined {
+    if (this.#isComplete) {
+      const bytes = this.#whole();
+      if (bytes.length > limitBytes) throw tooLarge();
+      accept(bytes);
+      return undefined;
+    }
     return new Promise((resolve, reject) => {
       this.#asked = { limitBytes, tooLarge, accept, resolve, reject };
       this.#look(this.#asked);
@@ -71,10 +77,8 @@ export class BodyReader {
       return reject(tooLarge());
     }
     if (this.#isComplete) {
-      const bytes = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks, this.#length);
-      this.#finish();
       try {
-        accept(bytes as Uint8Array);
+        accept(this.#whole());
         return resolve();
       } catch (fault) {
         return reject(fault);
@@ -92,6 +96,13 @@ export class BodyReader {
       this.#finish();
       this.#asked?.reject(new WireRefusal(408, 'invalid', 'the body did not arrive in time; send it at once, the request was not carried out', { code: 'body_timeout' }));
     });
+  }
+
+  #whole(): Uint8Array {
+    const [only] = this.#chunks;
+    const bytes = only && this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks, this.#length);
+    this.#finish();
+    return bytes;
   }
 
   #finish(): void {

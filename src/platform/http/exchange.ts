@@ -24,9 +24,10 @@ export interface Incoming {
   readonly host: string | undefined;
   /**
    * Collects the body and hands it to `accept`, for as long as that call lasts; called at most once, in the turn of the
-   * request. Rejects with the error of `tooLarge` beyond the limit, and with what `accept` throws.
+   * request. Rejects with the error of `tooLarge` beyond the limit, and with what `accept` throws. For a body that is there
+   * already nothing is waited for: then both are thrown.
    */
-  collect(limitBytes: number, tooLarge: () => Error, accept: (bytes: Uint8Array) => void): Promise<void>;
+  collect(limitBytes: number, tooLarge: () => Error, accept: (bytes: Uint8Array) => void): Promise<void> | undefined;
 }
 
 /** What the audit records of a row carry unless its handler says otherwise; derived once per row. */
@@ -86,15 +87,17 @@ export class Exchange implements RequestContext<Params, unknown> {
    */
   keepBody(limitBytes: number, tooLarge: () => Error): void {
     let bytes = new Uint8Array(0);
-    const arrived = this.incoming.collect(limitBytes, tooLarge, (lent) => {
-      bytes = new Uint8Array(lent);
-    });
+    const collected = async (): Promise<void> =>
+      this.incoming.collect(limitBytes, tooLarge, (lent) => {
+        bytes = new Uint8Array(lent);
+      });
+    const arrived = collected();
     arrived.catch(() => undefined); // told to who asks for it
     this.#kept = (accept) => arrived.then(() => accept(bytes));
   }
 
   /** @see Incoming.collect */
-  collect(limitBytes: number, tooLarge: () => Error, accept: (bytes: Uint8Array) => void): Promise<void> {
+  collect(limitBytes: number, tooLarge: () => Error, accept: (bytes: Uint8Array) => void): Promise<void> | undefined {
     return this.#kept ? this.#kept(accept) : this.incoming.collect(limitBytes, tooLarge, accept);
   }
 

@@ -218,17 +218,7 @@ class Front {
       if (outcome instanceof Promise) {
         request.defer();
         request.pause();
-        this.#open += 1;
-        const failed = (fault: unknown): Answer => {
-          this.#options.log.error({ err: fault }, 'the server met a fault of ours');
-          return answerFault();
-        };
-        guardedPromise('answer of a request', () =>
-          outcome
-            .catch(failed)
-            .then((answer) => this.#answer(request, answer))
-            .finally(() => this.#close()),
-        );
+        guardedPromise('answer of a request', () => this.#answerLater(request, outcome));
         return;
       }
       if (outcome instanceof Answer) return this.#answer(request, outcome);
@@ -237,6 +227,22 @@ class Front {
     } catch (fault) {
       this.#options.log.error({ err: fault }, 'the server met a fault of ours');
       request.answer(answerFault());
+    }
+  }
+
+  async #answerLater(request: UwsRequest, outcome: Promise<Answer>): Promise<void> {
+    this.#open += 1;
+    let answer: Answer;
+    try {
+      answer = await outcome;
+    } catch (fault) {
+      this.#options.log.error({ err: fault }, 'the server met a fault of ours');
+      answer = answerFault();
+    }
+    try {
+      this.#answer(request, answer);
+    } finally {
+      this.#close();
     }
   }
 
@@ -456,7 +462,7 @@ class UwsRequest implements Incoming {
     });
   }
 
-  collect(limitBytes: number, tooLarge: () => Error, accept: (bytes: Uint8Array) => void): Promise<void> {
+  collect(limitBytes: number, tooLarge: () => Error, accept: (bytes: Uint8Array) => void): Promise<void> | undefined {
     assert(this.#body !== undefined, 'a request that announces a body has been read since its turn');
     return this.#body.collect(limitBytes, tooLarge, accept);
   }
