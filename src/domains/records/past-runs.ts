@@ -64,11 +64,12 @@ export class PastRunReconciler implements Reconciler {
     if (!since) this.#settled.set(key, (since = new Stopwatch(this.#clock)));
     const leftMs = this.#afterMs - since.elapsedMs;
     if (leftMs > 0) return { lookAgainMs: leftMs };
+    if (!this.#store.accepting) return { lookAgainMs: LOOK_AGAIN_MS }; // nothing can be marked, and a full disk wants no line about it
     if (isWaitedFor(this.#store, batch)) return { lookAgainMs: LOOK_AGAIN_MS };
     const past = runToMark(this.#store, batch);
+    this.#settled.delete(key);
     if (!past) return 'settled'; // nothing of it changes by itself: the next resync looks again
     await this.#store.write({ pasts: [past] });
-    this.#settled.delete(key);
     return 'settled';
   }
 }
@@ -102,7 +103,7 @@ function runToMark(store: Store, batch: BatchResource): Past | undefined {
   if (!root || !recipe || [root.metadata.name, procedure, controlRecipe].some((each) => each !== name)) return undefined;
   if (!elements.every((element) => isAtRest(element) && isNamedBelow(element, name))) return undefined;
   const members = [...elements, recipe].map(refOf);
-  if (hasFault(store, members)) return undefined;
+  if (hasFault(store, site, name, members)) return undefined;
   const stands = phaseStates(store).standsOf(elements.filter(({ kind }) => kind === Phase.kind) as readonly Resource<PhaseSpec, ElementStatus>[]);
   return { run: { kind: Procedure.kind, site, name }, members, streams: [], ...(stands.length === 0 ? {} : { kept: { stands } }) };
 }
@@ -117,10 +118,15 @@ function isNamedBelow({ kind, metadata }: ElementResource, name: string): boolea
   return kind === Procedure.kind ? metadata.name === name : metadata.name.startsWith(`${name}-`);
 }
 
-/** A row that does not fit is worked with as it is, and named for as long as it is there. */
-function hasFault(store: Store, members: readonly Ref[]): boolean {
-  const faults = new Set(store.faults.map(keyOf));
-  return faults.size > 0 && members.some((member) => faults.has(keyOf(member)));
+/**
+ * A row that does not fit is worked with as it is, and named for as long as it is there. One that cannot be read is nobody's member:
+ * it is of the run by its name, or of one that begins like it.
+ */
+function hasFault(store: Store, site: string, name: string, members: readonly Ref[]): boolean {
+  const { faults } = store;
+  if (faults.length === 0) return false;
+  const own = new Set(members.map(keyOf));
+  return faults.some((fault) => own.has(keyOf(fault)) || (!fault.kept && fault.site === site && (fault.name === name || fault.name.startsWith(`${name}-`))));
 }
 
 function keyOf({ kind, site, name }: Ref): string {

@@ -764,8 +764,9 @@ export class Store implements StoreReader {
   }
 
   #displace(resource: Resource): void {
-    this.#resources.get(resource.kind)?.get(resource.metadata.site)?.delete(resource.metadata.name);
-    this.#forget(resource.kind, resource.metadata.site);
+    const { kind, metadata } = resource;
+    this.#resources.get(kind)?.get(metadata.site)?.delete(metadata.name);
+    for (const key of [`${kind}|*`, `${kind}|${metadata.site}`]) this.#sorted.get(key)?.remove(resource);
   }
 
   #forget(kind: string, site: string): void {
@@ -788,13 +789,13 @@ function keyOf({ kind, site, name }: Ref): string {
 }
 
 /**
- * The resources of a kind by name. A change of one replaces it at its place: nothing is sorted anew, and the list that a
- * caller holds stays as it was read. Resources that came or went make a new list.
+ * The resources of a kind by name. A change of one replaces it at its place, and one that goes leaves it: nothing is sorted anew, and
+ * the list that a caller holds stays as it was read. Resources that came make a new list.
  */
 class SortedList {
   #items: Resource[];
   /** Changed since the list was read last, by place; what changes often between two reads is written once. */
-  readonly #changed = new Map<number, Resource>();
+  readonly #changed = new Map<number, Resource | undefined>();
 
   constructor(items: Resource[]) {
     this.#items = items;
@@ -804,10 +805,16 @@ class SortedList {
     this.#changed.set(this.#placeOf(resource), resource);
   }
 
+  remove(resource: Resource): void {
+    this.#changed.set(this.#placeOf(resource), undefined);
+  }
+
   read(): readonly Resource[] {
     if (this.#changed.size === 0) return this.#items;
-    this.#items = this.#items.slice();
-    for (const [at, resource] of this.#changed) this.#items[at] = resource;
+    const items: (Resource | undefined)[] = this.#items.slice();
+    for (const [at, resource] of this.#changed) items[at] = resource;
+    this.#items = items as Resource[];
+    if ([...this.#changed.values()].includes(undefined)) this.#items = this.#items.filter((resource) => resource !== undefined);
     this.#changed.clear();
     return this.#items;
   }
