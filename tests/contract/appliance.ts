@@ -70,7 +70,7 @@ export class ApplianceTest implements WalkTarget {
         LINESIDE_DEMO__ENABLED: 'true',
         LINESIDE_DEMO__DIR: patientDemo(`${dataDir}-demo`),
         LINESIDE_RUNTIME__TIMESCALE: String(TIME_SCALE),
-        ...(process.env.PAST_AT_ONCE === '1' ? { LINESIDE_BATCH__PASTAFTER: '1ms' } : {}),
+        ...(process.env.PAST_AT_ONCE === '1' ? { LINESIDE_BATCH__PASTAFTER: '1ms', LINESIDE_BATCH__RECORDPASTAFTER: '1ms' } : {}),
         ...environment,
       },
       dataDir,

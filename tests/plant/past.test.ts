@@ -4,8 +4,11 @@ import Database from 'better-sqlite3';
 import t from 'tap';
 import { PAST_AT_ONCE, SITE, SMALL, startPlant } from '../support/plant.js';
 
-const plant = await startPlant({ environment: { LINESIDE_BATCH__PASTAFTER: '0' } });
+const plant = await startPlant({ environment: { LINESIDE_BATCH__PASTAFTER: '0', LINESIDE_BATCH__RECORDPASTAFTER: '0' } });
 t.teardown(() => plant.end());
+const MES = '/api/v1/mes/sites/demo';
+const BACKUP = '/api/v1/backup/crds';
+const LEAVING = ['Procedure', 'UnitProcedure', 'Operation', 'Phase', 'ControlRecipe', 'BatchRecord'];
 const LEVELS = ['procedures', 'unitprocedures', 'operations', 'phases'];
 
 const batches = [await finished({}), await finished(SMALL)];
@@ -43,9 +46,17 @@ async function paths(): Promise<string[]> {
   for (const batch of batches) {
     const own = `${SITE}/batches/${batch}`;
     found.push(own, `${own}/record`, `${own}/record?format=b2mml`, `${own}/events`, `${own}/messages`, `${own}/timeline`, `${SITE}/batchrecords/${batch}`);
+    const { batchID } = (await plant.api.get(own)).body;
+    found.push(`/api/v1/used-by?kind=BatchRecord&site=demo&name=${batch}`, `/api/v1/signature-meanings?kind=BatchRecord&site=demo&name=${batch}`);
+    for (const format of ['json', 'b2mml']) found.push(`${MES}/production-performance/${batchID}?format=${format}`);
+    for (const list of ['tags', 'states', 'alarms']) found.push(`/api/v1/historian/batch/${batchID}/${list}`);
     found.push(`${SITE}/recipes/control/${batch}`, `/api/v1/used-by?kind=ControlRecipe&site=demo&name=${batch}`);
     for (const level of LEVELS) found.push(`${SITE}/${level}?batch=${batch}`, `${SITE}/${level}?batch=${batch}&limit=2`);
   }
+  for (const query of ['', '?limit=1', '?order=asc&limit=1', '?phase=Open', '?phase=Finalized', '?productID=nobody', '?from=2020-01-01T00:00:00Z', '?to=2020-01-01T00:00:00Z'])
+    found.push(`${SITE}/batchrecords${query}`);
+  for (const query of ['', '?limit=1', '?state=Complete', '?state=Aborted', '?format=b2mml', '?format=b2mml-mesa']) found.push(`${MES}/production-performance${query}`);
+  found.push(`${SITE}/batchrecords/nobody`, `${MES}/production-performance/nobody`, `${SITE}/batchrecord-seals`, BACKUP);
   for (const words of [batches[0] as string, 'charge', 'rx101', 'resin']) found.push(`/api/v1/search?q=${words}&limit=200`);
   found.push('/api/v1/export', '/api/v1/export?status=true&kinds=Phase,Procedure,Operation,UnitProcedure,Batch');
   found.push('/api/v1/used-by?kind=PhaseTemplate&site=demo&name=charge', '/api/v1/used-by?kind=MasterRecipe&site=demo&name=resin-a');
@@ -60,14 +71,20 @@ async function answers(asked: readonly string[]): Promise<Map<string, unknown>> 
   const seen = new Map<string, unknown>();
   for (const each of asked) {
     const { status, text, headers } = await plant.api.get(each);
-    seen.set(each, { status, text: stable(text), etag: headers.get('etag'), link: headers.get('link'), total: headers.get('x-total-count') });
+    seen.set(each, { status, text: each === BACKUP ? resting(text) : stable(text), etag: headers.get('etag'), link: headers.get('link'), total: headers.get('x-total-count') });
   }
   return seen;
 }
 
+/** What has ended; devices and units go on meanwhile. */
+function resting(text: string): string {
+  const { resources } = JSON.parse(text) as { resources: readonly { kind: string }[] };
+  return JSON.stringify(resources.filter(({ kind }) => LEAVING.includes(kind)));
+}
+
 /** A document says when it was made. */
 function stable(text: string): string {
-  return text.replaceAll(/<(TimeStamp|PublishedDate)>[^<]*</g, '<$1><');
+  return text.replaceAll(/<(TimeStamp|PublishedDate)>[^<]*</g, '<$1><').replace(/"checkedAt":"[^"]*"/, '');
 }
 
 /** How many of the kinds that leave with a run are in memory, as the disk has it; of one batch, or of all. */
@@ -75,7 +92,7 @@ function present(batch = '%'): number {
   const state = new Database(path.join(plant.dataDir, 'state.db'), { readonly: true });
   try {
     return state
-      .prepare("SELECT COUNT(*) FROM resources WHERE past = '' AND kind IN ('Procedure', 'UnitProcedure', 'Operation', 'Phase', 'ControlRecipe') AND name LIKE ?")
+      .prepare(`SELECT COUNT(*) FROM resources WHERE past = '' AND kind IN (${LEAVING.map((kind) => `'${kind}'`).join()}) AND name LIKE ?`)
       .pluck()
       .get(`${batch}%`) as number;
   } finally {
@@ -97,6 +114,17 @@ const verified = (): Promise<any> =>
     return { done: status === 200 ? body : undefined, seen: `${status} ${JSON.stringify(body)}` };
   });
 
+const [sealed = '', open = ''] = batches;
+await posted(`${SITE}/batchrecords/${sealed}/comments`, { text: 'looked at' }, 201);
+await posted(`${SITE}/batchrecords/${sealed}/finalize`, { reason: 'complete' }, 200);
+
+// biome-ignore lint/suspicious/noExplicitAny: a body of the interface
+async function posted(at: string, body: object, status: number): Promise<any> {
+  const answer = await plant.api.post(at, body);
+  if (answer.status !== status) throw new Error(`${at} answered ${answer.status} ${answer.text}`);
+  return answer.body;
+}
+
 const asked = await paths();
 const dryReset = () => plant.api.post(`${SITE}/command`, { kind: 'Batch', name: batches[0], command: 'Reset', dryRun: true, reason: 'nothing to do' });
 
@@ -111,13 +139,13 @@ t.test('lists, details, records, search, used-by and export of batches that are 
   for (const each of asked) t.same(after.get(each), before.get(each), each);
   t.same((await dryReset()).body, dry.body);
   const now = await verified();
-  t.same([now.ok, now.checked.controlRecipes], [true, integrity.checked.controlRecipes]);
+  t.same([now.ok, now.checked.controlRecipes, now.checked.records], [true, integrity.checked.controlRecipes, integrity.checked.records]);
   t.equal(present(), 0, 'nothing came back by being read');
   t.ok([...after.values()].filter((answer) => (answer as { status: number }).status === 200).length > 60);
 });
 
 t.test('what is asked of an ended element is refused as ever, and a new one with its name too', async (t) => {
-  const [batch] = batches;
+  const batch = open;
   const phase = (await plant.api.get(`${SITE}/phases?batch=${batch}`)).body[0].name as string;
   const refused = async (at: string, body: object, status: number, code: string): Promise<void> => {
     const answer = await plant.api.post(at, body);
@@ -133,6 +161,61 @@ t.test('what is asked of an ended element is refused as ever, and a new one with
   t.equal((await plant.api.delete(`${SITE}/phases/${phase}`)).body.code, 'element_owned');
   t.match((await plant.api.put(`${SITE}/batches/${batch}`, { description: 'told afterwards' })).status, 200, 'nobody is kept from writing');
 });
+
+t.test('a record that is past is kept as it is, and comes back to be reviewed and sealed', async (t) => {
+  await areAllPast();
+  const record = `${SITE}/batchrecords/${open}`;
+  const code = async (answer: Promise<{ status: number; body: { code?: string } | undefined }>) => [(await answer).status, (await answer).body?.code];
+  t.same(await code(plant.api.post(`${SITE}/batchrecords/${sealed}/comments`, { text: 'too late' })), [409, 'record_sealed']);
+  t.same(await code(plant.api.post(`${SITE}/batchrecords/${sealed}/review`, { outcome: 'Accepted' })), [409, 'record_sealed']);
+  t.same(await code(plant.api.post(`${SITE}/batchrecords/${sealed}/finalize`, { reason: 'again' })), [409, 'record_sealed']);
+  t.same(await code(plant.api.put(`${SITE}/batches/${sealed}`, { description: 'too late' })), [409, 'record_sealed']);
+  t.equal(present(), 0, 'what is refused brings nothing back');
+  const before = (await plant.api.get(record)).body;
+  const comment = await posted(`${record}/comments`, { text: 'seen afterwards' }, 201);
+  t.same((await plant.api.get(record)).body.comments, [...before.comments, comment]);
+  await areAllPast();
+  await posted(`${record}/review`, { outcome: 'Accepted', comment: 'as it should be' }, 200);
+  await areAllPast();
+  const signed = await posted('/api/v1/signatures', { target: { kind: 'BatchRecord', name: open, site: 'demo' }, meaning: 'Approved', reason: 'asked for by the test' }, 201);
+  t.match((await plant.api.get(`/api/v1/signatures/${signed.id}`)).body, { valid: true });
+  await posted(`${record}/finalize`, { reason: 'complete' }, 200);
+  await areAllPast();
+  t.match((await plant.api.get(record)).body, { phase: 'Finalized', spec: before.spec, createdAt: before.createdAt, seal: { ok: true } });
+  t.match((await plant.api.get(`${SITE}/batchrecord-seals`)).body, { ok: true, checked: 2 });
+  t.same(
+    (await plant.api.get(`${SITE}/batchrecords?phase=Finalized&order=asc`)).body.items.map(({ name }: { name: string }) => name),
+    batches,
+  );
+});
+
+t.test('a past record that was damaged is listed, not read, and named; the others are as ever', async (t) => {
+  const record = `${SITE}/batchrecords/${sealed}`;
+  const before = await answers([`${SITE}/batchrecords`, `${SITE}/batchrecords/${open}`, `${MES}/production-performance`]);
+  const body = edited(`UPDATE resources SET body = 'nothing' WHERE kind = 'BatchRecord' AND name = '${sealed}'`);
+  await plant.restart(PAST_AT_ONCE);
+  for (const [at, answer] of before) t.same((await answers([at])).get(at), answer, at);
+  t.equal((await plant.api.get(record)).status, 404);
+  t.equal((await plant.api.post(`${record}/comments`, { text: 'of nothing' })).status, 404);
+  const problems = (await verified()).problems.map(({ kind, name, problem }: Record<string, string>) => `${kind} ${name}: ${problem}`);
+  t.ok(problems.includes(`BatchRecord ${sealed}: the audit trail tells of it, and it does not exist any more`), problems.join('\n'));
+  t.match((await plant.api.get(`${SITE}/batchrecord-seals`)).body, { ok: false, problems: [{ name: sealed, problems: ['it was sealed and does not exist any more'] }] });
+  edited(`UPDATE resources SET body = '${body.replaceAll("'", "''")}' WHERE kind = 'BatchRecord' AND name = '${sealed}'`);
+  await plant.restart(PAST_AT_ONCE);
+  t.match((await verified()).problems, []);
+});
+
+/** Past the gateway. @returns the body of the record that was sealed, as it was. */
+function edited(text: string): string {
+  const state = new Database(path.join(plant.dataDir, 'state.db'));
+  try {
+    const body = state.prepare("SELECT body FROM resources WHERE kind = 'BatchRecord' AND name = ?").pluck().get(sealed) as string;
+    if (state.prepare(text).run().changes !== 1) throw new Error(`nothing was edited: ${text}`);
+    return body;
+  } finally {
+    state.close();
+  }
+}
 
 t.test('Reset of a batch that is past is judged, and leaves it as it was', async (t) => {
   const [batch = ''] = batches;
@@ -162,7 +245,17 @@ t.test('a batch that is past is removed whole in development', async (t) => {
   t.equal(removed.status, 204, removed.text);
   for (const level of LEVELS) t.same((await plant.api.get(`${SITE}/${level}?batch=${batch}`)).body, [], level);
   t.equal((await plant.api.get(`${SITE}/recipes/control/${batch}`)).status, 404);
-  t.equal((await plant.api.get(`${SITE}/batchrecords/${batch}`)).status, 200, 'its record stays');
+  const record = await plant.api.get(`${SITE}/batchrecords/${batch}`);
+  t.equal(record.status, 200, 'its record stays');
+  const again = { name: batch, spec: { ...SMALL, batchID: 'another', masterRecipeRef: record.body.spec.recipe.name } };
+  for (const [spec, why] of [
+    [again.spec, 'its name'],
+    [{ ...again.spec, batchID: record.body.spec.batch.batchID }, 'its ID'],
+  ] as const) {
+    const { status, body } = await plant.api.post(`${SITE}/batches`, why === 'its name' ? { ...again, spec } : { spec });
+    t.match([status, body.code, body.batchRecord], [409, 'batch_id_in_use', batch], why);
+  }
+  t.equal((await plant.api.get(`/api/v1/historian/batch/${record.body.spec.batch.batchID}/tags`)).status, 200);
   await plant.restart(PAST_AT_ONCE);
   for (const level of LEVELS) t.same((await plant.api.get(`${SITE}/${level}?batch=${batch}`)).body, [], level);
   t.ok((await plant.api.get(`${SITE}/phases?batch=${other}`)).body.length > 0);

@@ -32,7 +32,7 @@ const UNSTORED_EVERY_MS = 60;
 const PRODUCT = { version: '0.0.0-test', commit: '' };
 
 /** What a batch leaves behind is past as soon as nothing waits for it: what is served of it has to be the same. */
-export const PAST_AT_ONCE = { LINESIDE_BATCH__PASTAFTER: '1ms' };
+export const PAST_AT_ONCE = { LINESIDE_BATCH__PASTAFTER: '1ms', LINESIDE_BATCH__RECORDPASTAFTER: '1ms' };
 
 export interface PlantOptions {
   readonly authMode?: 'none' | 'local';

@@ -302,8 +302,11 @@ function requireRemovable(store: Store, { site, name }: { readonly site: string;
 }
 
 function sealed(store: Store, batch: BatchResource): boolean {
-  const record = store.get({ kind: 'BatchRecord' } as never, batch.metadata.site, batch.status.recordRef) as Resource<unknown, { readonly phase?: string }> | undefined;
-  return record?.status.phase === 'Finalized';
+  const kind = { kind: 'BatchRecord' };
+  const { site } = batch.metadata;
+  const past = store.pastEntry<{ readonly phase: string }>(kind, site, batch.status.recordRef);
+  const record = store.get(kind as never, site, batch.status.recordRef) as Resource<unknown, { readonly phase?: string }> | undefined;
+  return (past?.entry.phase ?? record?.status.phase) === 'Finalized';
 }
 
 /** The batch and what was made for it, with the copies of its signals and barriers; its record stays, and so does what a person wrote. */

@@ -1,8 +1,8 @@
 /** Where and when a batch ran: what `historian/batch/{batchID}/...` is restricted to (decisions 8.9). */
-import type { StoreReader } from '../../platform/store/kind.js';
+import type { Store } from '../../platform/store/store.js';
 import { wallSpan } from '../batches/reading/clock-span.js';
 import { Batch, type ClockSpan } from '../batches/kind.js';
-import { BatchRecord } from '../records/kind.js';
+import { type ListedRecord, listedRecords, readRecord } from '../records/past-records.js';
 
 export interface BatchSpan {
   readonly site: string;
@@ -14,12 +14,15 @@ export interface BatchSpan {
 }
 
 /** One span per site that knows the id: from the batch, or from its record when the batch itself is gone. */
-export function batchSpans(store: StoreReader, batchID: string): readonly BatchSpan[] {
+export async function batchSpans(store: Store, batchID: string): Promise<readonly BatchSpan[]> {
   const spans = new Map<string, BatchSpan>();
-  for (const { metadata, spec } of store.list(BatchRecord)) {
-    const { batch, equipment } = spec;
-    if (batch.batchID !== batchID) continue;
-    spans.set(metadata.site, { site: metadata.site, units: unique(equipment.map((each) => each.unit)), ...instants(wallSpan(batch)) });
+  for (const { site, name } of listedRecords(store)
+    .filter((record) => record.batchID === batchID)
+    .sort(byName)) {
+    const record = await readRecord(store, site, name);
+    if (!record) continue;
+    const { batch, equipment } = record.spec;
+    spans.set(site, { site, units: unique(equipment.map((each) => each.unit)), ...instants(wallSpan(batch)) });
   }
   for (const { metadata, spec, status } of store.list(Batch)) {
     if (spec.batchID !== batchID) continue;
@@ -27,6 +30,10 @@ export function batchSpans(store: StoreReader, batchID: string): readonly BatchS
     spans.set(metadata.site, { site: metadata.site, units: unique(units), ...instants(wallSpan(status)) });
   }
   return [...spans.values()];
+}
+
+function byName(a: ListedRecord, b: ListedRecord): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : a.site < b.site ? -1 : 1;
 }
 
 function instants({ from, to }: ClockSpan): Pick<BatchSpan, 'fromMs' | 'toMs'> {

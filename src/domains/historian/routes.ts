@@ -7,14 +7,14 @@ import { LOG, parameters, text, texts, whole, word } from '../../platform/http/p
 import { ok, type Query, rendered, type Reply, type Route, routesFor } from '../../platform/http/route.js';
 import type { EventQuery, History, TagQuery, TagValuesQuery } from '../../platform/history/history.js';
 import { AGGREGATES } from '../../platform/history/words.js';
-import type { StoreReader } from '../../platform/store/kind.js';
+import type { Store } from '../../platform/store/store.js';
 import { batchSpans } from './batch-spans.js';
 import { HistorianStatus, Ingest, RecordedAlarms, RecordedGaps, RecordedStates, RecordedTags, Samples } from './bodies.js';
 
 export interface HistorianRouteDeps {
   /** Absent when `historian.enabled` is false. */
   readonly history?: Pick<History, 'tagsJson' | 'distinctJson' | 'eventsJson' | 'gapsJson' | 'status' | 'ingest' | 'retentionMs'> | undefined;
-  readonly store: StoreReader;
+  readonly store: Store;
 }
 
 const LIMIT_MAX = 10_000; // decisions 8.9
@@ -107,9 +107,9 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
     query: parameters(VALUES),
     reply: Samples,
     handle: ({ params, query, caller }, deps) =>
-      answer(deps.history, (open) => {
+      answer(deps.history, async (open) => {
         const values = valuesQuery(query, caller);
-        return open.tagsJson({ ...values, ...ofBatch(deps, params.batchID, query, caller, values) });
+        return open.tagsJson({ ...values, ...(await ofBatch(deps, params.batchID, query, caller, values)) });
       }),
   }),
   ...(['alarms', 'states'] as const).map((list) =>
@@ -121,9 +121,9 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
       query: parameters(EVENTS),
       reply: list === 'alarms' ? RecordedAlarms : RecordedStates,
       handle: ({ params, query, caller }, deps) =>
-        answer(deps.history, (open) => {
+        answer(deps.history, async (open) => {
           const events = eventQuery(query, caller);
-          return open.eventsJson(list, { ...events, ...ofBatch(deps, params.batchID, query, caller, events) });
+          return open.eventsJson(list, { ...events, ...(await ofBatch(deps, params.batchID, query, caller, events)) });
         }),
     }),
   ),
@@ -164,15 +164,15 @@ interface Bounds {
 }
 
 /** The units and the time of a batch, narrowed by `from` and `to` of the query. @throws Refusal 404 for an unknown batch. */
-function ofBatch(
+async function ofBatch(
   { store }: HistorianRouteDeps,
   batchID: string,
   query: Query<'site'>,
   caller: Caller,
   bounds: Bounds,
-): Bounds & { readonly span: { readonly site: string; readonly units: readonly string[]; readonly batchID: string } } {
+): Promise<Bounds & { readonly span: { readonly site: string; readonly units: readonly string[]; readonly batchID: string } }> {
   const site = query.get('site');
-  const spans = batchSpans(store, batchID).filter((span) => mayVisit(caller, span.site) && (!site || span.site === site));
+  const spans = (await batchSpans(store, batchID)).filter((span) => mayVisit(caller, span.site) && (!site || span.site === site));
   const [only] = spans;
   if (!only) throw missing('batch', batchID);
   if (spans.length > 1) throw invalid('invalid_query', 'site', `batch ${batchID} exists in several sites; name one with ?site=`, { allowed: spans.map((span) => span.site) });

@@ -11,7 +11,7 @@ import { ActiveWork, ProcessCell, Unit, type UnitSpec, type UnitStatus } from '.
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import type { MasterRecipeSpec, MasterRecipeStatus } from '../recipes/kind.js';
 import { chosenFormula } from '../batches/creation/parameters.js';
-import type { RecordResource } from '../records/kind.js';
+import type { ListedRecord } from '../records/past-records.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { asShown } from '../batches/recovery/unrecovered.js';
 import { AVAILABILITIES, type Availability, availabilityOf } from './rules.js';
@@ -204,21 +204,21 @@ export type ProductionSummary = ToldBy<typeof ProductionSummary>;
 
 nameSchemas({ WorkOrder, ProductDefinition, EquipmentStatus, ProductionCapability, ProductionSummary });
 
-export function productionSummary({ metadata, spec, status }: RecordResource): ProductionSummary {
-  const { batch, recipe } = spec;
+export function productionSummary(record: ListedRecord): ProductionSummary {
+  const { name, batchID, productID, version, quantity, engineeringUnit, startedAt } = record;
   return {
-    batchID: batch.batchID,
-    batchName: batch.name,
-    workOrderID: batch.workOrderID || batch.batchID,
-    productDefinition: recipe.name,
-    productID: recipe.productID,
-    version: recipe.version,
-    state: status.outcome,
-    quantity: batch.quantity,
-    engineeringUnit: batch.engineeringUnit,
-    startedAt: batch.startedAt,
-    finishedAt: batch.endedAt,
-    recordName: metadata.name,
-    recordPhase: status.phase,
+    batchID,
+    batchName: name,
+    workOrderID: record.workOrderID || batchID,
+    productDefinition: record.recipe,
+    productID,
+    version,
+    state: record.outcome,
+    quantity,
+    engineeringUnit,
+    startedAt,
+    finishedAt: record.endedAt,
+    recordName: name,
+    recordPhase: record.phase,
   };
 }

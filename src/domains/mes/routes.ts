@@ -17,7 +17,7 @@ import { requirePhase } from '../commands/prompt-response.js';
 import { requireSite, Unit } from '../plant/kind.js';
 import { MasterRecipe } from '../recipes/kind.js';
 import type { RecordSources } from '../records/consolidated.js';
-import { BatchRecord } from '../records/kind.js';
+import { endOf, type ListedRecord, listedRecords, readRecord } from '../records/past-records.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { type Envelope, pendingResultsXml, productDefinitionsXml, productionCapabilityXml, productionPerformanceXml, productionScheduleXml } from './b2mml.js';
 import {
@@ -34,7 +34,7 @@ import {
   workOrderWithStatus,
 } from './dto.js';
 import { Delivered, DeliveryBody, deliverResult, PendingResult, pendingResults } from './external-results.js';
-import { productionContent, ProductionRecord, productionRecord, requireProductionRecord } from './performance.js';
+import { type ProductionContent, productionContent, ProductionRecord, productionRecord, requireProductionRecord } from './performance.js';
 import { batchSpecOf } from './rules.js';
 import { type BatchResource, checkOrder, completed, findOrder, isLocal, OrderBody, orderRequest, orderStatus, refuseDifferent, requireOrder } from './work-orders.js';
 
@@ -188,18 +188,19 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     reply: { 200: v.array(ProductionSummary), 204: 'Nothing that the MESA form has a word for' },
     summary: 'Finished batches, the latest first',
     exists: inSite,
-    handle: (context, deps) => {
+    handle: async (context, deps) => {
       const { query } = context;
       const [fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY] = [readTime(query, 'from'), readTime(query, 'to')];
       const state = readChoice(query, 'state', ['', ...FINAL_BATCH_STATES]);
-      const entries = deps.store
-        .list(BatchRecord, context.params.site)
-        .filter((record) => state === '' || record.status.outcome === state)
-        .map((record) => ({ atMs: Date.parse(record.spec.batch.endedAt || record.metadata.createdAt), name: record.metadata.name, item: record }))
+      const entries = listedRecords(deps.store, context.params.site)
+        .filter((record) => state === '' || record.outcome === state)
+        .map((record) => ({ atMs: endOf(record), name: record.name, item: record }))
         .filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
       const { items, link } = listPage('production-performance', entries, query, context.path, ['from', 'to', 'state']);
       if (isInexpressible(context, items)) return done(link);
-      return answer(context, deps, items.map(productionSummary), (envelope) => productionPerformanceXml(items.map(productionContent), envelope), link);
+      if (context.format === 'json') return ok(items.map(productionSummary), link);
+      const contents = await contentsOf(deps.store, items);
+      return xmlAnswer(context.params.site, context.format, deps, (envelope) => productionPerformanceXml(contents, envelope), link);
     },
   }),
   route({
@@ -210,9 +211,12 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     summary: 'The consolidated production record of one batch',
     exists: ({ site, batchID }, { store }) => void requireProductionRecord(store, site, batchID),
     handle: async (context, deps) => {
-      const record = requireProductionRecord(deps.store, context.params.site, context.params.batchID);
+      const { site, batchID } = context.params;
+      const { name } = requireProductionRecord(deps.store, site, batchID);
+      const record = await readRecord(deps.store, site, name);
+      if (!record) throw missing('BatchRecord', name);
       if (context.format === 'json') return productionRecord(deps, record);
-      return xmlAnswer(context.params.site, context.format, deps, (envelope) => productionPerformanceXml([productionContent(record)], envelope));
+      return xmlAnswer(site, context.format, deps, (envelope) => productionPerformanceXml([productionContent(record)], envelope));
     },
   }),
   route({
@@ -244,6 +248,16 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
       deliverResult(deps, { site: params.site, phase: params.name, delivery: body, caller, correlationID, audit: (entry) => audit(entry) }),
   }),
 ];
+
+/** One that cannot be read any more has no content to tell of. */
+async function contentsOf(store: Store, listed: readonly ListedRecord[]): Promise<ProductionContent[]> {
+  const contents: ProductionContent[] = [];
+  for (const { site, name } of listed) {
+    const record = await readRecord(store, site, name);
+    if (record) contents.push(productionContent(record));
+  }
+  return contents;
+}
 
 function effectiveRecipes(store: Store, site: string) {
   return store.list(MasterRecipe, site).filter((recipe) => recipe.status.phase === 'Effective');

@@ -1,9 +1,7 @@
 /** What a batch record says of its own completeness (contract 3, Batch record; decisions 3.3, 8.1). Pure. */
 import type { BatchStatus } from '../batches/kind.js';
-import type { BatchRecordSpec, FailoverEvent } from './kind.js';
+import { type BatchRecordSpec, type FailoverEvent, SETTLED } from './kind.js';
 import type { Condition } from '../../platform/store/resource.js';
-
-export const SETTLED = 'PhaseHistorySettled';
 
 /** A batch that has reached its final state because its elements had not followed in time says so (decisions 3.3). */
 export function settledCondition(

@@ -4,7 +4,8 @@ import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
 import { BatchRecordSpec, BatchRecordStatus, RECORD_OUTCOMES, RECORD_PHASES, type RecordResource } from './kind.js';
-import { isRecordSettled, SealCheck } from './seal.js';
+import type { ListedRecord } from './past-records.js';
+import { SealCheck } from './seal.js';
 
 export const RecordBody = v.strictObject({
   name: v.string(),
@@ -52,19 +53,6 @@ export function recordBody(record: RecordResource, seal?: SealCheck): RecordBody
   };
 }
 
-export function recordItem({ metadata, spec, status }: RecordResource): RecordItem {
-  const { batch, recipe } = spec;
-  return {
-    name: metadata.name,
-    batch: batch.name,
-    batchID: batch.batchID,
-    productID: recipe.productID,
-    recipe: recipe.name,
-    version: recipe.version,
-    phase: status.phase,
-    outcome: status.outcome,
-    startedAt: batch.startedAt,
-    endedAt: batch.endedAt,
-    settled: isRecordSettled(status),
-  };
+export function recordItem({ name, batchID, productID, recipe, version, phase, outcome, startedAt, endedAt, settled }: ListedRecord): RecordItem {
+  return { name, batch: name, batchID, productID, recipe, version, phase, outcome, startedAt, endedAt, settled };
 }

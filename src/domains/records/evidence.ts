@@ -16,8 +16,9 @@ import { ControlRecipe, type ControlRecipeSpec, MasterRecipe } from '../recipes/
 import type { SigningKeys } from '../signatures/signature.js';
 import { SignatureRecord } from '../signatures/kind.js';
 import { signatureProblems } from '../signatures/verify.js';
-import { BatchRecord } from './kind.js';
+import { BatchRecord, type RecordResource } from './kind.js';
 import { recordProblems } from './open-records.js';
+import { readRecord } from './past-records.js';
 import { checkSeal } from './seal.js';
 
 export interface EvidenceParts {
@@ -54,21 +55,28 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts): P
     report('signatures', { kind: SignatureRecord.kind, name: metadata.name, site: spec.target.site ?? '' }, [...signatureProblems(spec, keys), ...unknown]);
     await turn();
   }
-  const records = store.list(BatchRecord);
-  for (const record of records) {
+  const records = new Set<string>();
+  const look = async (record: RecordResource, isUnchanged: () => boolean): Promise<void> => {
     const { site, name } = record.metadata;
+    records.add(`${site}/${name}`);
     const trail = await queries.auditOf({ site, targets: [{ kind: BatchRecord.kind, name }], correlationIDs: [] });
-    if (store.get(BatchRecord, site, name) !== record) continue; // written meanwhile: the next run looks at it
+    if (!isUnchanged()) return; // written meanwhile: the next run looks at it
     report('records', { kind: BatchRecord.kind, name, site }, record.status.phase === 'Finalized' ? checkSeal(record, trail, keys).problems : recordProblems(record, trail));
     await turn();
+  };
+  for (const record of store.list(BatchRecord)) await look(record, () => store.get(BatchRecord, record.metadata.site, record.metadata.name) === record);
+  for (const entry of [...store.pastIndex(BatchRecord)]) {
+    const { site, name } = entry;
+    const record = await readRecord(store, site, name);
+    if (record) await look(record, () => store.pastEntry(BatchRecord, site, name) === entry);
   }
+  const isThere = (site: string, name: string): boolean => store.get(BatchRecord, site, name) !== undefined || records.has(`${site}/${name}`);
   for (const { site, target } of made.values()) {
-    if (!store.get(BatchRecord, site, target.name))
-      report('records', { kind: BatchRecord.kind, name: target.name, site }, ['the audit trail tells of it, and it does not exist any more']);
+    if (!isThere(site, target.name)) report('records', { kind: BatchRecord.kind, name: target.name, site }, ['the audit trail tells of it, and it does not exist any more']);
   }
   for (const { metadata, status } of store.list(Batch)) {
     const known = made.has(`${metadata.site}/${metadata.name}`);
-    if (status.recordRef !== '' && !known && !store.get(BatchRecord, metadata.site, status.recordRef))
+    if (status.recordRef !== '' && !known && !isThere(metadata.site, status.recordRef))
       report('records', { kind: BatchRecord.kind, name: status.recordRef, site: metadata.site }, [`batch ${metadata.name} has a record that does not exist any more`]);
   }
   const recipes = store.list(MasterRecipe);
@@ -86,7 +94,7 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts): P
       await turn();
     }
   }
-  return { checked: { signatures: signatures.length, records: records.length, recipes: recipes.length, controlRecipes: seen.size }, problems };
+  return { checked: { signatures: signatures.length, records: records.size, recipes: recipes.length, controlRecipes: seen.size }, problems };
 }
 
 /** Those of batches that run, and those of all batches that were. */

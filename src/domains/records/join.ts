@@ -3,11 +3,13 @@ import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
 import { routeSet } from '../../platform/http/route.js';
 import { ReconcileLoop } from '../../platform/reconcile/loop.js';
-import { on } from '../../platform/reconcile/wakes.js';
+import { on, whenPut } from '../../platform/reconcile/wakes.js';
 import { Batch, isFinalBatch } from '../batches/kind.js';
 import type { FactReader } from '../runs/facts.js';
 import type { SettingValues } from '../../settings.js';
 import { Procedure } from '../procedures/kind.js';
+import { BatchRecord } from './kind.js';
+import { PastRecordReconciler } from './past-records.js';
 import { PastRunReconciler } from './past-runs.js';
 import { RecordReconciler } from './reconciler.js';
 import { type RecordRouteDeps, recordRoutes } from './routes.js';
@@ -16,12 +18,12 @@ export interface RecordParts extends RecordRouteDeps {
   readonly queries: RecordRouteDeps['queries'] & FactReader;
   readonly clock: Clock;
   readonly log: Log;
-  readonly settings: Pick<SettingValues, 'pastAfterMs'>;
+  readonly settings: Pick<SettingValues, 'pastAfterMs' | 'recordPastAfterMs'>;
 }
 
 export function joinRecords(parts: RecordParts) {
   const { store, queries, clock, log } = parts;
-  const { pastAfterMs: afterMs } = parts.settings;
+  const { pastAfterMs: afterMs, recordPastAfterMs } = parts.settings;
   const hasEnded = on(Batch, ({ type, resource }) => type === 'put' && isFinalBatch(resource.status.phase));
   const comesBack = on(
     Procedure,
@@ -33,6 +35,7 @@ export function joinRecords(parts: RecordParts) {
     reconcilers: [
       new ReconcileLoop(new RecordReconciler({ store, facts: queries }), clock, log, [hasEnded]),
       ...(afterMs === 0 ? [] : [new ReconcileLoop(new PastRunReconciler({ store, clock, afterMs }), clock, log, [hasEnded, comesBack])]),
+      ...(recordPastAfterMs === 0 ? [] : [new ReconcileLoop(new PastRecordReconciler({ store, clock, afterMs: recordPastAfterMs }), clock, log, [on(BatchRecord, whenPut)])]),
     ],
   };
 }

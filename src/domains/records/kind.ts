@@ -133,6 +133,66 @@ export type BatchRecordStatus = ToldBy<typeof BatchRecordStatus>;
 
 export type RecordResource = Resource<BatchRecordSpec, BatchRecordStatus>;
 
+/** Condition: what is told of its elements is all there will be. */
+export const SETTLED = 'PhaseHistorySettled';
+
+export function isRecordSettled({ conditions }: BatchRecordStatus): boolean {
+  return conditions.some(({ type, status }) => type === SETTLED && status === 'True');
+}
+
+/** Nothing of its content is made or repaired any more: it is sealed, has settled, or cannot be repaired without a loss. */
+export function isClosed({ status }: RecordResource): boolean {
+  const settling = status.conditions.find(({ type }) => type === SETTLED);
+  return status.phase === 'Finalized' || settling?.status === 'True' || settling?.reason === 'RepairWouldLoseEntries';
+}
+
+/** What stays in memory of a record that is past (ADR 0038): what lists filter, order and show, and what its batch is known by. */
+export interface PastRecord {
+  /** Of its batch. */
+  readonly uid: string;
+  readonly batchID: string;
+  readonly workOrderID: string;
+  readonly quantity: string;
+  readonly engineeringUnit: string;
+  /** When its batch was made. */
+  readonly createdAt: string;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  /** When the record was made. */
+  readonly recordedAt: string;
+  readonly recipe: string;
+  readonly productID: string;
+  readonly version: string;
+  readonly phase: RecordPhase;
+  readonly outcome: BatchRecordStatus['outcome'];
+  readonly settled: boolean;
+}
+
+/** As a list shows it, present or past. */
+export function listedOf({ metadata, spec: { batch, recipe }, status }: RecordResource): PastRecord {
+  const { uid, batchID, workOrderID, quantity, engineeringUnit, createdAt, startedAt, endedAt } = batch;
+  const { name, productID, version } = recipe;
+  const { phase, outcome } = status;
+  const settled = isRecordSettled(status);
+  return {
+    uid,
+    batchID,
+    workOrderID,
+    quantity,
+    engineeringUnit,
+    createdAt,
+    startedAt,
+    endedAt,
+    recordedAt: metadata.createdAt,
+    recipe: name,
+    productID,
+    version,
+    phase,
+    outcome,
+    settled,
+  };
+}
+
 export const BatchRecord: Kind<BatchRecordSpec, BatchRecordStatus> = {
   kind: 'BatchRecord',
   group: 'record',
@@ -143,4 +203,6 @@ export const BatchRecord: Kind<BatchRecordSpec, BatchRecordStatus> = {
   body: 'document',
   apply: { how: 'no', reason: 'a batch record is the evidence of an execution; it is made when its batch ends' },
   initialStatus: () => ({ phase: 'Open', outcome: 'Complete', digest: '', conditions: [], comments: [] }),
+  foundByName: true,
+  pastIndex: (record): Readonly<Record<keyof PastRecord, string | boolean>> => ({ ...listedOf(record) }),
 };

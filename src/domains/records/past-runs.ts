@@ -23,8 +23,7 @@ import { phaseStates } from '../procedures/phase-states.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import { asked } from '../runs/asked.js';
 import { orderOn } from '../runs/pending-command.js';
-import { SETTLED } from './conditions.js';
-import { BatchRecord } from './kind.js';
+import { hasSettledRecord } from './past-records.js';
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
 
@@ -77,8 +76,7 @@ export class PastRunReconciler implements Reconciler {
 /** It has ended and its record will not be changed any more. */
 function hasSettled(store: Store, batch: BatchResource | undefined): boolean {
   if (!batch || !isFinalBatch(batch.status.phase) || batch.status.recordRef === '' || batch.status.recordSettled === false) return false;
-  const record = store.get(BatchRecord, batch.metadata.site, batch.status.recordRef);
-  return record?.status.conditions.some(({ type, status }) => type === SETTLED && status === 'True') === true;
+  return hasSettledRecord(store, batch.metadata.site, batch.status.recordRef);
 }
 
 /** Somebody works with it: an order to it, a request to its equipment, a reader, a unit that is its own or shows what it has left there. */

@@ -11,12 +11,11 @@ import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../batche
 import { type ExecutionEvent, type ExternalResultFact, lastFacts, type OperatorAction, type StateEntry } from '../runs/execution-log.js';
 import { type FactReader, factsOf } from '../runs/facts.js';
 import { assembleRecord, type BatchFacts, isSettled } from './assembly.js';
-import { lostBy, partialData, SETTLED, settledCondition, unrepaired } from './conditions.js';
-import { BatchRecord, type BatchRecordSpec, type BatchRecordStatus } from './kind.js';
+import { lostBy, partialData, settledCondition, unrepaired } from './conditions.js';
+import { BatchRecord, type BatchRecordSpec, type BatchRecordStatus, isClosed, type RecordResource } from './kind.js';
 import type { Key } from '../../platform/reconcile/key.js';
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
-type RecordResource = Resource<BatchRecordSpec, BatchRecordStatus>;
 
 const RECORDS = component('batch-controller');
 const SETTLE_LOOK_MS = 1000;
@@ -37,7 +36,7 @@ export class RecordReconciler implements Reconciler {
   keys(): Iterable<Key> {
     return this.#store
       .list(Batch)
-      .filter(({ metadata, status }) => isFinalBatch(status.phase) && !isClosed(this.#store.get(BatchRecord, metadata.site, metadata.name)))
+      .filter(({ metadata, status }) => isFinalBatch(status.phase) && this.#isOpen(metadata))
       .map(({ metadata }) => ({ site: metadata.site, name: metadata.name }));
   }
 
@@ -45,7 +44,7 @@ export class RecordReconciler implements Reconciler {
     const batch = this.#store.get(Batch, site, name);
     if (!batch || !isFinalBatch(batch.status.phase)) return 'settled';
     const before = this.#store.get(BatchRecord, site, name);
-    if (isClosed(before) || isLost(batch, before)) return 'settled';
+    if (!this.#isOpen({ site, name }) || isLost(batch, before)) return 'settled';
     if (asked(this.#store).isOpen(site, name)) return { lookAgainMs: ASKED_LOOK_MS };
     const settledNow = isSettled(this.#store, site, name);
     const told = lastFacts(site, name, (stream) => this.#store.lastFact(stream));
@@ -63,9 +62,16 @@ export class RecordReconciler implements Reconciler {
     )
       return { lookAgainMs: ASKED_LOOK_MS };
     const known = this.#store.get(BatchRecord, site, name); // it may have been sealed while the facts were read
-    if (isClosed(known)) return 'settled';
+    if (known && isClosed(known)) return 'settled';
     await this.#store.write(known ? this.#repair(known, batch, assembled) : this.#creation(batch, assembled, settledNow));
     return settledNow ? 'settled' : { lookAgainMs: SETTLE_LOOK_MS };
+  }
+
+  /** It is to be made, or may be repaired; nothing is done to what is past. */
+  #isOpen({ site, name }: Key): boolean {
+    if (this.#store.pastEntry(BatchRecord, site, name)) return false;
+    const record = this.#store.get(BatchRecord, site, name);
+    return !record || !isClosed(record);
   }
 
   #creation(batch: BatchResource, spec: BatchRecordSpec, settled: boolean): Change {
@@ -93,13 +99,6 @@ export class RecordReconciler implements Reconciler {
 /** It had a record, which is gone past the gateway. A new one in its place would be open to be sealed as if it were the first. */
 function isLost({ status }: BatchResource, record: RecordResource | undefined): boolean {
   return record === undefined && status.recordRef !== '';
-}
-
-/** Nothing is done to a record that is sealed, has settled, or cannot be repaired without a loss. */
-function isClosed(record: RecordResource | undefined): boolean {
-  if (!record) return false;
-  const settling = record.status.conditions.find((condition) => condition.type === SETTLED);
-  return record.status.phase === 'Finalized' || settling?.status === 'True' || settling?.reason === 'RepairWouldLoseEntries';
 }
 
 function written(action: 'Create' | 'Update', batch: BatchResource, spec: BatchRecordSpec, status: BatchRecordStatus, more: readonly Put[] = []): Change {

@@ -23,6 +23,7 @@ import { RecordBody, recordBody, RecordItem, recordItem } from './dto.js';
 import { executedElements } from './executed-elements.js';
 import { BatchRecord, type BatchRecordStatus, RecordComment, type RecordResource, Review } from './kind.js';
 import { refuseChanged } from './open-records.js';
+import { broughtBack, endOf, type ListedRecord, listedRecords, recordOf } from './past-records.js';
 import { checkSeal, finalize, refuseSealed, refuseUnsettled } from './seal.js';
 import { SealVerification, verifySeals } from './sealed-records.js';
 
@@ -42,6 +43,15 @@ function requireRecord(store: Store, site: string, name: string): RecordResource
   return record;
 }
 
+/** Present again, where it was past, and not sealed: not before that time either. */
+async function requireOpen(store: Store, site: string, name: string): Promise<RecordResource> {
+  refuseSealed(requireRecord(store, site, name));
+  await broughtBack(store, site, name);
+  const record = requireRecord(store, site, name);
+  refuseSealed(record);
+  return record;
+}
+
 const here = ({ site, name }: { readonly site: string; readonly name: string }, { store }: RecordRouteDeps): void => void requireRecord(store, site, name);
 const target = ({ site, name }: { readonly site: string; readonly name: string }) => ({ kind: 'BatchRecord', name, site });
 
@@ -57,7 +67,7 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     reply: logPage(RecordItem),
     summary: 'Batch records, the latest ended first',
     exists: ({ site }, { store }) => void requireSite(store, site),
-    handle: ({ params, query }, { store }) => listRecords(store.list(BatchRecord, params.site), query),
+    handle: ({ params, query }, { store }) => listRecords(listedRecords(store, params.site), query),
   }),
   route({
     method: 'GET',
@@ -66,6 +76,7 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     tier: 'read',
     reply: RecordBody,
     summary: 'One batch record; of a sealed one, whether it still is what was signed',
+    past: recordOf,
     exists: here,
     handle: async ({ params }, { store, queries, keys }) => {
       const record = requireRecord(store, params.site, params.name);
@@ -97,20 +108,16 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     reason: 'nonempty',
     freshToken: true,
     audit: { action: 'Sign', category: 'batch-record', target },
+    past: recordOf,
     exists: here,
     handle: async ({ params, body, caller, audit }, { store, queries, clock, keys }) => {
       const { site, name } = params;
-      refuseSealed(requireRecord(store, site, name));
-      let record: RecordResource;
-      let trail: readonly AuditRecord[];
-      do {
-        record = requireRecord(store, site, name);
-        trail = await queries.auditOf({ site, targets: [{ kind: 'BatchRecord', name }], correlationIDs: [] });
-      } while (record !== requireRecord(store, site, name)); // sealed meanwhile, or repaired
+      let record = await requireSealable(store, queries, site, name);
+      if (store.pastEntry(BatchRecord, site, name)) {
+        await broughtBack(store, site, name);
+        record = await requireSealable(store, queries, site, name); // others may have been faster
+      }
       const at = timestamp(clock.wallMs());
-      refuseSealed(record);
-      refuseUnsettled(record);
-      refuseChanged(record, trail);
       const { status, signature } = finalize(record, caller, body.reason, at, keys);
       await store.write({
         puts: [putStatus(record, status)],
@@ -138,10 +145,10 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     body: v.strictObject({ outcome: v.picklist(['Accepted', 'Rejected']), comment: v.optional(v.pipe(v.string(), v.maxLength(COMMENT_LENGTH_MAX)), '') }),
     freshToken: true,
     audit: { action: 'Update', category: 'batch-record', target },
+    past: recordOf,
     exists: here,
     handle: async ({ params, body, caller, audit }, { store, clock }) => {
-      const record = requireRecord(store, params.site, params.name);
-      refuseSealed(record);
+      const record = await requireOpen(store, params.site, params.name);
       const review = { outcome: body.outcome, comment: body.comment, by: caller.displayName, at: timestamp(clock.wallMs()) };
       const status: BatchRecordStatus = { ...record.status, phase: 'Reviewed', review };
       await store.write({
@@ -161,10 +168,10 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     errors: { 409: ['record_sealed'] },
     body: v.strictObject({ text: v.pipe(v.string(), v.minLength(1), v.maxLength(COMMENT_LENGTH_MAX)), reference: v.optional(v.string(), '') }),
     audit: { action: 'Update', category: 'batch-record', target },
+    past: recordOf,
     exists: here,
     handle: async ({ params, body, caller, audit }, { store, clock }) => {
-      const record = requireRecord(store, params.site, params.name);
-      refuseSealed(record);
+      const record = await requireOpen(store, params.site, params.name);
       const comment = { id: randomUUID(), text: body.text, reference: body.reference, by: caller.displayName, at: timestamp(clock.wallMs()) };
       await store.write({
         puts: [putStatus(record, { ...record.status, comments: [...record.status.comments, comment] })],
@@ -181,7 +188,7 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     query: parameters({ historian: flag('with the recorded values; XML only') }),
     reply: ConsolidatedRecord,
     summary: 'Everything that is on record about a batch, also before its end',
-    past: runOf,
+    past: (params) => [...runOf(params), ...recordOf(params)],
     exists: ({ site, name }, { store }) => {
       if (!store.get(Batch, site, name) && !store.get(BatchRecord, site, name)) throw missing('Batch', name);
     },
@@ -194,6 +201,21 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     },
   }),
 ];
+
+/** As it is now, and as the audit trail tells of it. @throws Refusal 409. */
+async function requireSealable(store: Store, queries: RecordRouteDeps['queries'], site: string, name: string): Promise<RecordResource> {
+  refuseSealed(requireRecord(store, site, name));
+  let record: RecordResource;
+  let trail: readonly AuditRecord[];
+  do {
+    record = requireRecord(store, site, name);
+    trail = await queries.auditOf({ site, targets: [{ kind: 'BatchRecord', name }], correlationIDs: [] });
+  } while (record !== requireRecord(store, site, name)); // sealed meanwhile, or repaired
+  refuseSealed(record);
+  refuseUnsettled(record);
+  refuseChanged(record, trail);
+  return record;
+}
 
 async function documentOf({ store, clock, history }: RecordRouteDeps, site: string, record: ConsolidatedRecord, withHistory: boolean): Promise<RecordDocument> {
   const { name } = record.batch;
@@ -215,19 +237,15 @@ function putStatus({ metadata }: RecordResource, status: BatchRecordStatus): Put
 }
 
 /** `from` and `to` bound the end of the batch. */
-function listRecords(records: readonly RecordResource[], query: Query<keyof typeof RECORDS>): { items: RecordItem[]; nextCursor: string | null } {
+function listRecords(records: readonly ListedRecord[], query: Query<keyof typeof RECORDS>): { items: RecordItem[]; nextCursor: string | null } {
   const { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY, ...paging } = readLogQuery(query);
   if (fromMs > toMs) throw invalid('invalid_query', 'to', 'to must not be before from');
   const phase = readChoice(query, 'phase', PHASES);
   const productID = query.get('productID') ?? '';
   const entries = records
-    .filter((record) => (phase === '' || record.status.phase === phase) && (productID === '' || record.spec.recipe.productID === productID))
-    .map((record) => ({ atMs: endOf(record), name: record.metadata.name, item: record }))
+    .filter((record) => (phase === '' || record.phase === phase) && (productID === '' || record.productID === productID))
+    .map((record) => ({ atMs: endOf(record), name: record.name, item: record }))
     .filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
   const { items, nextCursor } = timePage('batchrecords', entries, paging);
   return { items: items.map(recordItem), nextCursor };
-}
-
-function endOf({ spec, metadata }: RecordResource): number {
-  return Date.parse(spec.batch.endedAt || metadata.createdAt);
 }

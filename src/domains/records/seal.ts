@@ -10,16 +10,11 @@ import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
 import { isSignatureValid, sign, type Signatory, type SigningKeys } from '../signatures/signature.js';
 import type { SignedRecord } from '../signatures/kind.js';
-import { SETTLED } from './conditions.js';
-import type { BatchRecordStatus, RecordResource } from './kind.js';
+import { type BatchRecordStatus, type RecordResource, SETTLED } from './kind.js';
 import { same, tellings } from './open-records.js';
 
 /** Reasons of condition PhaseHistorySettled that allow sealing although it is not True (decisions Q-RECIPE-36). */
 const SEALABLE_REASONS: readonly string[] = ['SettleDeadlineExceeded', 'RepairWouldLoseEntries'];
-
-export function isRecordSettled(status: BatchRecordStatus): boolean {
-  return settling(status)?.status === 'True';
-}
 
 function settling(status: BatchRecordStatus): BatchRecordStatus['conditions'][number] | undefined {
   return status.conditions.find((condition) => condition.type === SETTLED);

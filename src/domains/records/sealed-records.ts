@@ -8,9 +8,10 @@ import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
-import type { StoreReader } from '../../platform/store/kind.js';
+import type { Store } from '../../platform/store/store.js';
 import type { SigningKeys } from '../signatures/signature.js';
 import { BatchRecord } from './kind.js';
+import { listedRecords, readRecord } from './past-records.js';
 import { checkSeal } from './seal.js';
 
 export const BrokenSeal = v.strictObject({
@@ -35,7 +36,7 @@ export type SealVerification = ToldBy<typeof SealVerification>;
 nameSchemas({ BrokenSeal, SealVerification });
 
 interface Parts {
-  readonly store: StoreReader;
+  readonly store: Store;
   readonly queries: Pick<LedgerQueries, 'auditOf' | 'auditPage'>;
   readonly keys: SigningKeys;
 }
@@ -44,11 +45,11 @@ const PAGE = 500;
 
 export async function verifySeals({ store, queries, keys }: Parts, site: string, checkedAt: string): Promise<SealVerification> {
   const signed = await signings(queries, site);
-  const finalized = store.list(BatchRecord, site).filter(({ status }) => status.phase === 'Finalized');
-  const names = [...new Set([...signed.keys(), ...finalized.map(({ metadata }) => metadata.name)])].sort();
+  const finalized = listedRecords(store, site).filter(({ phase }) => phase === 'Finalized');
+  const names = [...new Set([...signed.keys(), ...finalized.map(({ name }) => name)])].sort();
   const problems: BrokenSeal[] = [];
   for (const name of names) {
-    const record = store.get(BatchRecord, site, name);
+    const record = await readRecord(store, site, name);
     const trail = record ? await queries.auditOf({ site, targets: [{ kind: BatchRecord.kind, name }], correlationIDs: [] }) : [];
     const times = signed.get(name) ?? [];
     const found = [

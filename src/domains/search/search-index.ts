@@ -80,8 +80,17 @@ export class SearchIndex {
         const ranked = rankedIn(entry, wanted);
         if (ranked && isVisible(kind, entry.site, entry.name)) found.push(ranked);
       }
+      if (kind.foundByName) found.push(...this.#pastByName(kind, wanted, isVisible));
     }
     return found;
+  }
+
+  /** What is past of a kind that is searched by its name alone. */
+  #pastByName(kind: Kind, wanted: string, isVisible: (kind: Kind, site: string, name: string) => boolean): Ranked[] {
+    return this.#store
+      .pastIndex(kind)
+      .filter(({ site, name }) => name.toLowerCase().includes(wanted) && isVisible(kind, site, name))
+      .flatMap(({ site, name }) => rankedIn(entryWith(kind, site, name, [], []), wanted) ?? []);
   }
 
   #build(): void {

@@ -98,6 +98,8 @@ export interface Kind<Spec = unknown, Status = unknown> {
    * begins with it and a hyphen (`below`), so that the run of a name is found without reading.
    */
   readonly pastWith?: { readonly kind: string; readonly named: 'alike' | 'below' };
+  /** Nothing of it but its name is a text that it is searched by: where its entry stays in memory, a search reads no row of it. */
+  readonly foundByName?: true;
   /** What may be past of that by which a spec is judged when it is written. */
   judgedBy?(spec: Spec, site: string): readonly Ref[];
   /** Streams of facts that are of one resource alone, and become past with it. */

@@ -120,7 +120,7 @@ export class PastRows {
 
   /** The store with the past of these kinds in its lists, for whoever writes down all there is. */
   async readerWith(kinds: readonly Kind[]): Promise<StoreReader> {
-    const concerned = kinds.filter(({ pastWith }) => pastWith);
+    const concerned = kinds.filter(({ pastWith, pastIndex }) => pastWith ?? pastIndex);
     const rows = new Map<string, Resource[]>(concerned.map(({ kind }) => [kind, []]));
     const release = this.walk();
     try {
@@ -267,8 +267,8 @@ export class PastRows {
   #keysNamed({ kind, site, name }: Ref): string[] {
     const own = this.#store.pastEntry({ kind }, site, name);
     if (own) return [own.run];
-    const pastWith = this.#store.kindNamed(kind)?.pastWith;
-    if (!pastWith) return [];
+    const { pastWith, pastIndex } = this.#store.kindNamed(kind) ?? {};
+    if (!pastWith) return pastIndex ? [runKey({ kind, site, name })] : [];
     return (pastWith.named === 'alike' ? [name] : beginnings(name)).map((start) => runKey({ kind: pastWith.kind, site, name: start }));
   }
 

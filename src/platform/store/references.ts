@@ -82,7 +82,7 @@ export class References {
   contentsOf(site: string): readonly Target[] {
     return [...this.#store.kinds]
       .filter((kind) => kind.scope === 'site' && !kind.besideSite)
-      .flatMap((kind) => [...this.#store.list(kind, site).map(targetOf), ...this.#store.pastIndex(kind, site)])
+      .flatMap((kind) => [...this.#store.list(kind, site).map(targetOf), ...this.#store.pastIndex(kind, site)].sort((a, b) => compareText(a.name, b.name)))
       .map(({ kind, site, name }) => ({ kind, site, name }));
   }
 

@@ -15,7 +15,7 @@ import { Batch, type PastBatch, type BatchSpec } from '../kind.js';
 import { unfitRecipeValues } from './unfit-values.js';
 import { resolveEquipment } from '../start/equipment.js';
 import { batchParameters, checkQuantity, checkUnitOfQuantity, checkValue, sameIdentifier } from './parameters.js';
-import { BatchRecord } from '../../records/kind.js';
+import { BatchRecord, type PastRecord } from '../../records/kind.js';
 
 /** Where a value comes from while it is followed to the elements; the number is its place in the request. */
 const OVERRIDE = 'batch/';
@@ -69,8 +69,13 @@ export function takenBy(
   const taken = store.list(Batch, site).find((other) => other.spec.batchID === batchID && other.metadata.uid !== uid);
   const holder = taken?.metadata.name ?? store.pastIndex<PastBatch>(Batch, site).find(({ entry }) => entry.batchID === batchID)?.name;
   if (holder !== undefined) return { batch: holder, message: `batchID ${batchID} is used by batch ${holder}` };
-  const { spec: record } = store.list(BatchRecord, site).find(({ spec }) => spec.batch.uid !== uid && (spec.batch.batchID === batchID || spec.batch.name === name)) ?? {};
-  return record && { batchRecord: record.batch.name, message: `batchID ${record.batch.batchID} is that of the record ${record.batch.name}` };
+  // of two the first by name, present or past
+  const records = [
+    ...store.list(BatchRecord, site).map(({ spec: { batch } }) => batch),
+    ...store.pastIndex<PastRecord>(BatchRecord, site).map((past) => ({ name: past.name, uid: past.entry.uid, batchID: past.entry.batchID })),
+  ].filter((record) => record.uid !== uid && (record.batchID === batchID || record.name === name));
+  const [record] = records.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return record && { batchRecord: record.name, message: `batchID ${record.batchID} is that of the record ${record.name}` };
 }
 
 function refuseTaken(store: StoreReader, site: string, name: string, batchID: string): void {

@@ -1,0 +1,98 @@
+/**
+ * A record to which nothing is added by itself any more leaves the memory (ADR 0038): of all that a batch leaves behind it is the
+ * largest. Each is a run of its own, so that whoever reads, reviews or seals one brings back nothing else.
+ */
+import type { Clock } from '../../platform/base/clock.js';
+import { Stopwatch } from '../../platform/base/elapsed.js';
+import type { Key } from '../../platform/reconcile/key.js';
+import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import { pastRows } from '../../platform/store/past-rows.js';
+import type { Ref } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
+import { BatchRecord, isClosed, isRecordSettled, listedOf, type PastRecord, type RecordResource } from './kind.js';
+
+/** While somebody reads it, and while nothing can be written. */
+const LOOK_AGAIN_MS = 2000;
+
+export class PastRecordReconciler implements Reconciler {
+  readonly name = 'past-record';
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #afterMs: number;
+  /** Since when each version of one has been there, by `site/name`. */
+  readonly #quiet = new Map<string, { readonly version: number; readonly since: Stopwatch }>();
+
+  constructor({ store, clock, afterMs }: { readonly store: Store; readonly clock: Clock; readonly afterMs: number }) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#afterMs = afterMs;
+  }
+
+  keys(): Iterable<Key> {
+    return this.#store.list(BatchRecord).map(({ metadata }) => metadata);
+  }
+
+  async reconcile({ site, name }: Key): Promise<Outcome> {
+    const key = `${site}/${name}`;
+    const record = this.#store.get(BatchRecord, site, name);
+    if (!record || !isClosed(record) || this.#store.pastEntry(BatchRecord, site, name)) {
+      this.#quiet.delete(key);
+      return 'settled';
+    }
+    const version = record.metadata.resourceVersion;
+    let quiet = this.#quiet.get(key);
+    if (quiet?.version !== version) this.#quiet.set(key, (quiet = { version, since: new Stopwatch(this.#clock) }));
+    const leftMs = this.#afterMs - quiet.since.elapsedMs;
+    if (leftMs > 0) return { lookAgainMs: leftMs };
+    const run = recordOf({ site, name })[0] as Ref;
+    const past = pastRows(this.#store);
+    if (!this.#store.accepting || past.isWalked || past.isHeld(run)) return { lookAgainMs: LOOK_AGAIN_MS };
+    if (this.#store.faults.some((fault) => fault.kind === run.kind && fault.site === site && fault.name === name)) return 'settled';
+    await this.#store.write({ pasts: [{ run, members: [run], streams: [] }] });
+    this.#quiet.delete(key);
+    return 'settled';
+  }
+}
+
+/** By which the record of a batch is known, which has its name. */
+export function recordOf({ site = '', name = '' }: { readonly site?: string; readonly name?: string }): readonly Ref[] {
+  return [{ kind: BatchRecord.kind, site, name }];
+}
+
+/** A record as lists show it. */
+export interface ListedRecord extends PastRecord {
+  readonly site: string;
+  readonly name: string;
+}
+
+/** Present and past, in no order. */
+export function listedRecords(read: StoreReader, site?: string): readonly ListedRecord[] {
+  return [
+    ...read.list(BatchRecord, site).map((record) => ({ site: record.metadata.site, name: record.metadata.name, ...listedOf(record) })),
+    ...read.pastIndex<PastRecord>(BatchRecord, site).map(({ site: at, name, entry }) => ({ site: at, name, ...entry })),
+  ];
+}
+
+/** What lists are ordered by. */
+export function endOf({ endedAt, recordedAt }: PastRecord): number {
+  return Date.parse(endedAt || recordedAt);
+}
+
+/** Undefined where there is none, and where it is past and cannot be used any more. */
+export function readRecord(store: Store, site: string, name: string): Promise<RecordResource | undefined> {
+  return pastRows(store).during(recordOf({ site, name }), () => store.get(BatchRecord, site, name));
+}
+
+/** Of whoever is about to write to it: present, and held by the row it is served by. */
+export async function broughtBack(store: Store, site: string, name: string): Promise<void> {
+  const brought = pastRows(store).bring(recordOf({ site, name }));
+  if (brought) (await brought)();
+}
+
+export function hasSettledRecord(store: Store, site: string, name: string): boolean {
+  const past = store.pastEntry<PastRecord>(BatchRecord, site, name);
+  if (past) return past.entry.settled;
+  const record = store.get(BatchRecord, site, name);
+  return record !== undefined && isRecordSettled(record.status);
+}
