@@ -23,7 +23,7 @@ import { type BatchHistorian, type BatchHistory, type HistorySpan, readHistory, 
 import { BatchRecord, BatchRecordSpec, RECORD_PHASES, RecordComment, type RecordResource } from './kind.js';
 import { recordProblems } from './open-records.js';
 import { readFacts } from './reconciler.js';
-import { checkSeal, SealCheck } from './seal.js';
+import { checkSeal, isSealing, SealCheck } from './seal.js';
 
 export interface RecordSources {
   readonly store: Store;
@@ -78,7 +78,7 @@ export function integrityOf(record: RecordResource | undefined, audit: readonly 
   if (!record) return { ok: true, problems: [] };
   const { metadata, status } = record;
   const trail = audit.filter(({ target }) => target.kind === BatchRecord.kind && target.name === metadata.name);
-  const sealed = trail.some(({ action, result, signature }) => action === 'Sign' && result === 'Success' && signature !== undefined);
+  const sealed = trail.some(isSealing);
   if (!sealed && status.phase !== 'Finalized') return problemsOf(recordProblems(record, trail));
   const { problems } = checkSeal(record, trail, keys);
   return problemsOf(status.phase === 'Finalized' ? problems : [`it was sealed and is ${status.phase}`, ...problems]);

@@ -23,7 +23,8 @@ export function recordProblems({ metadata, spec, status }: RecordResource, trail
   const own = trail.filter(({ target, result, site }) => result === 'Success' && target.name === metadata.name && site === metadata.site);
   const digest = canonicalDigest(spec);
   if (digest !== status.digest) problems.push('its content does not have its digest');
-  const written = own.findLast(({ details }) => typeof (details as Told | undefined)?.digest === 'string')?.details as Told | undefined;
+  // who has signed the record as it was has left the digest of that too, and has written nothing
+  const written = own.findLast(({ action, details }) => action !== 'Sign' && typeof (details as Told | undefined)?.digest === 'string')?.details as Told | undefined;
   if (!written) problems.push('the audit trail does not tell of its making');
   else {
     if (written.digest !== digest) problems.push('its content is not what the audit trail tells of');

@@ -39,6 +39,9 @@ export function refuseUnsettled({ metadata, status }: RecordResource): void {
   );
 }
 
+/** Of audit records that tell what was done to a record. */
+export const RECORD_CATEGORY = 'batch-record';
+
 export interface Sealed {
   readonly status: BatchRecordStatus;
   readonly signature: { readonly record: SignedRecord; readonly digest: string };
@@ -64,6 +67,11 @@ export function finalize(record: RecordResource, by: Signatory, reason: string, 
   return { status: { ...status, phase: 'Finalized', digest, finalized: { by: by.displayName, at, reason, signature: signature.digest } }, signature };
 }
 
+/** The trail has signatures of people beside it, who have signed the record as it was (POST /signatures) and have not sealed it. */
+export function isSealing({ action, category, result, signature }: AuditRecord): boolean {
+  return action === 'Sign' && category === RECORD_CATEGORY && result === 'Success' && signature !== undefined;
+}
+
 export const SealCheck = v.strictObject({
   ok: v.boolean(),
   /** One sentence each. */
@@ -80,7 +88,7 @@ nameSchemas({ SealCheck });
 export function checkSeal({ metadata, spec, status }: RecordResource, trail: readonly AuditRecord[], keys: SigningKeys): SealCheck {
   const problems: string[] = [];
   const digest = canonicalDigest(spec);
-  const signed = trail.findLast(({ action, result, signature }) => action === 'Sign' && result === 'Success' && signature !== undefined)?.signature as SignedDigest | undefined;
+  const signed = trail.findLast(isSealing)?.signature as SignedDigest | undefined;
   if (digest !== status.digest) problems.push('its content does not have its digest');
   if (!signed) problems.push('the audit trail has no signature of it');
   else {

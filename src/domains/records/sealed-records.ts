@@ -12,7 +12,7 @@ import type { Store } from '../../platform/store/store.js';
 import type { SigningKeys } from '../signatures/signature.js';
 import { BatchRecord } from './kind.js';
 import { listedRecords, readRecord } from './past-records.js';
-import { checkSeal } from './seal.js';
+import { checkSeal, RECORD_CATEGORY } from './seal.js';
 
 export const BrokenSeal = v.strictObject({
   name: v.string(),
@@ -69,7 +69,16 @@ async function signings(queries: Parts['queries'], site: string): Promise<Map<st
   const signed = new Map<string, AuditRecord[]>();
   let cursor: string | null | undefined;
   do {
-    const page = await queries.auditPage({ site, action: 'Sign', kind: BatchRecord.kind, result: 'Success', order: 'asc', limit: PAGE, ...(cursor ? { cursor } : {}) });
+    const page = await queries.auditPage({
+      site,
+      action: 'Sign',
+      category: RECORD_CATEGORY,
+      kind: BatchRecord.kind,
+      result: 'Success',
+      order: 'asc',
+      limit: PAGE,
+      ...(cursor ? { cursor } : {}),
+    });
     for (const record of page.items) signed.set(record.target.name, [...(signed.get(record.target.name) ?? []), record]);
     cursor = page.nextCursor;
   } while (cursor !== null);

@@ -156,6 +156,18 @@ t.test('RECORD-15: a record is commented and reviewed before it is sealed', asyn
   t.match((await api.get(RECORD)).body, { phase: 'Reviewed', comments: [{ text: 'pH taken twice' }], review: { outcome: 'Accepted' } });
 });
 
+/** The signature of somebody who is not the one that seals it. */
+async function signedAs(meaning: string): Promise<void> {
+  const signed = await api.post('/api/v1/signatures', { target: { kind: 'BatchRecord', name, site: 'demo' }, meaning, reason: 'asked for by the test' });
+  t.equal(signed.status, 201, signed.text);
+}
+
+t.test('a record that was signed as what it is can be sealed afterwards, and sealed one can be signed', async (t) => {
+  await signedAs('Approved');
+  t.match((await api.get(CONSOLIDATED)).body.integrity, { ok: true, problems: [] });
+  t.match((await plant.verified()).body, { ok: true, problems: [] });
+});
+
 t.test('RECORD-11, RECORD-13, RECORD-14: finalize signs and seals; nothing changes a sealed record', async (t) => {
   t.match(await api.post(`${RECORD}/finalize`, { reason: '  ' }), { status: 400, body: { code: 'reason_too_short' } });
   const sealed = await api.post(`${RECORD}/finalize`, { reason: 'released to the customer' });
@@ -171,7 +183,11 @@ t.test('RECORD-11, RECORD-13, RECORD-14: finalize signs and seals; nothing chang
   t.match(await api.post(`${RECORD}/review`, { outcome: 'Rejected' }), { status: 409, body: { code: 'record_sealed' } });
   t.match(await api.post(`${RECORD}/comments`, { text: 'late' }), { status: 409, body: { code: 'record_sealed' } });
   t.match(await api.put(`${SITE}/batches/${name}`, { description: 'other' }), { status: 409, body: { code: 'record_sealed' } });
+  await signedAs('Witnessed');
   t.same((await api.get(RECORD)).body, body);
+  t.match(body.seal, { ok: true, problems: [] });
+  t.match((await api.get(`${SITE}/batchrecord-seals`)).body, { ok: true, checked: 1, problems: [] });
+  t.match((await plant.verified()).body, { ok: true, problems: [] });
   t.same(texts((await api.get(`${MES}/production-performance/WO-9?format=b2mml-mesa`)).text, '//b:ResponseState'), ['Closed']);
 });
 
