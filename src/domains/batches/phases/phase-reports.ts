@@ -3,7 +3,7 @@
  * (design, way of a command: phase engine -> state event -> resource status -> hub). One message is one change.
  */
 import type { WallMs } from '../../../platform/base/times.js';
-import { guardedPromise } from '../../../platform/base/guarded.js';
+import { guarded, guardedPromise } from '../../../platform/base/guarded.js';
 import type { PhaseReport, PromptWait, UnitOutbound } from '../../../../runtime/port.js';
 import type { State } from '../../../../runtime/vocabulary/states.js';
 import { isFinal } from '../../../../runtime/vocabulary/transitions.js';
@@ -123,15 +123,19 @@ export class PhaseReports {
     for (const kept of this.#kept.filter((entry) => entry.again)) {
       if (!this.#store.accepting) return;
       kept.again = false;
-      this.#takeNow(kept);
+      guarded('message of a phase that was kept', () => this.#takeNow(kept));
     }
   }
 
+  /** One that cannot be handled would not be the next time either: it is told by its seam, and is not kept. */
   #takeNow(kept: Kept): void {
     this.#taking = kept;
-    this.#handle(kept.link, kept.message);
-    this.#taking = undefined;
-    if (kept.waiting === 0) this.#settled(kept);
+    try {
+      this.#handle(kept.link, kept.message);
+    } finally {
+      this.#taking = undefined;
+      if (kept.waiting === 0) this.#settled(kept);
+    }
   }
 
   #settled(kept: Kept): void {
