@@ -7,6 +7,7 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlModule, type ControlModuleStatus } from '../control-modules/kind.js';
 import { modulesOf } from '../control-modules/modules.js';
+import { Unit } from '../plant/kind.js';
 import { TAG_WRITE_CATEGORY } from '../tags/write.js';
 import type { UnitLink, UnitRuntimes } from '../placement/runtimes.js';
 
@@ -65,6 +66,9 @@ export function keepOverrides({ store, runtimes, clock }: { readonly store: Stor
   });
   runtimes.onChange((link, what) => {
     if (what !== 'plan') take(link, []); // overrides do not survive a restart
+  });
+  store.watch(Unit, ({ type, resource: { metadata } }) => {
+    if (type === 'remove') told.delete(`${metadata.site}/${metadata.name}`);
   });
   store.watchReload(() => {
     for (const word of told.values()) show(word);

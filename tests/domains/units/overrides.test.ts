@@ -2,6 +2,7 @@
 import t from 'tap';
 import { parse } from 'valibot';
 import { ControlModule, ControlModuleSpec } from '../../../src/domains/control-modules/kind.js';
+import { Unit, UnitSpec } from '../../../src/domains/plant/kind.js';
 import type { UnitLink, UnitRuntimes } from '../../../src/domains/placement/runtimes.js';
 import { keepOverrides } from '../../../src/domains/units/overrides.js';
 import type { Put } from '../../../src/platform/store/store.js';
@@ -48,4 +49,21 @@ t.test('decisions 5.1: an override that begins or ends while nothing can be writ
   await store.recorded;
   t.same(shown(), ['SP 3'], 'what is so now');
   t.equal(store.get(ControlModule, 'north', 'xv1')?.status.overrides[0]?.at, at, 'with the time at which it was said');
+});
+
+t.test("what a unit that was deleted has said last is nobody's word any more", async (t) => {
+  await store.write({ puts: [{ kind: Unit, site: 'north', name: 'u1', spec: parse(UnitSpec, { processCellName: 'c1' }) } as Put] });
+  says({ address: 'xv1.OUT', value: 1 });
+  await store.write({ removes: [{ kind: Unit.kind, site: 'north', name: 'u1' }] });
+  await store.write({ removes: [{ kind: ControlModule.kind, site: 'north', name: 'xv1' }] });
+  await store.write({ puts: [{ kind: ControlModule, site: 'north', name: 'xv1', spec: parse(ControlModuleSpec, { templateRef: 'valve', parentName: 'u1' }) } as Put] });
+  await ledger.commit({ puts: [], removes: [], audits: [], facts: [{ stream: 'notes/north', sequence: 2, body: {} }], nonces: [] });
+  const refusing = reloaded();
+  await t.rejects(store.apply({ facts: [{ stream: 'notes/north', body: () => ({}) }] }).durable);
+  await refusing;
+  const accepting = reloaded();
+  clock.advance(60_000);
+  await accepting;
+  await store.recorded;
+  t.same(shown(), []);
 });
