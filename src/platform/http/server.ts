@@ -263,6 +263,7 @@ class Front {
   /** On a thread of the library: a list of some megabytes holds nobody else up. */
   #pack(request: UwsRequest, answer: Answer): void {
     request.defer();
+    request.pause();
     this.#open += 1;
     gzip(answer.body as string | Uint8Array, { level: PACKED_LEVEL }, (fault, packed) => {
       const headers = { ...answer.headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' };

@@ -48,6 +48,9 @@ async function* slowChunks(everyMs: number): AsyncGenerator<Uint8Array> {
 
 const EXPECTED = Array.from({ length: CHUNKS }, (_, at) => (at % 10 === 9 ? 0 : CHUNK_BYTES + at)).reduce((sum, bytes) => sum + bytes, 0);
 
+/** What a test does while an answer is made. */
+let asked = (): void => undefined;
+
 /** A list as a panel reads it. */
 const WIDE = Array.from({ length: 2000 }, (_, at) => ({ name: `alarm-${at}`, state: 'ActiveUnacknowledged', message: `Reactor ${at % 7} hotter than the recipe allows` }));
 
@@ -64,6 +67,16 @@ const rows: readonly Route<object>[] = [
     handle: ({ params }) => Promise.resolve(streamed(slowChunks(Number(params.everyMs)), 'application/x-ndjson')),
   }),
   route({ method: 'GET', path: '/api/v1/wide', action: 'wide:read', tier: 'none', handle: () => WIDE }),
+  route({
+    method: 'GET',
+    path: '/api/v1/wider',
+    action: 'wide:read',
+    tier: 'none',
+    handle: () => {
+      asked();
+      return Array.from({ length: 40 }, () => WIDE);
+    },
+  }),
   route({ method: 'GET', path: '/api/v1/narrow', action: 'wide:read', tier: 'none', handle: () => WIDE.slice(0, 10) }),
   route({ method: 'GET', path: '/api/v1/tagged', action: 'wide:read', tier: 'none', handle: () => ok(WIDE, { ETag: '"7"' }) }),
 ];
@@ -187,4 +200,18 @@ t.test('RFC 9110, 12.5.3: a long list of JSON is packed for who takes it so, and
     t.equal(plain.headers.get('content-encoding'), null, why);
     t.ok(Array.isArray(await plain.json()));
   }
+});
+
+t.test('a request that comes while the answer before it is packed waits for it, and cuts nothing off', async (t) => {
+  const socket = connect(gateway.port, '127.0.0.1');
+  const request = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: lineside\r\nAccept-Encoding: gzip\r\n\r\n`;
+  let told = '';
+  socket.on('data', (data) => (told += data.toString('latin1')));
+  const over = new Promise<string>((resolve) => socket.once('close', () => resolve('cut off')));
+  asked = () => setImmediate(() => socket.write(request('/readyz'))); // the first has been read whole, its answer is on the thread that packs
+  socket.write(request('/api/v1/wider'));
+  const both = eventually('both answers are there', async () => (told.match(/HTTP\/1\.1 200 OK/g) ?? []).length === 2 && 'answered');
+  t.equal(await Promise.race([both, over]), 'answered');
+  socket.destroy();
+  await both.catch(() => undefined);
 });
