@@ -51,6 +51,7 @@ export class ReconcileLoop implements Wakeable {
   #inFlight: Promise<void> | undefined;
   #busy = false;
   #scheduled = false;
+  #started = false;
   #stopped = false;
   #cancelResync: () => void = () => undefined;
 
@@ -70,7 +71,10 @@ export class ReconcileLoop implements Wakeable {
     this.#listeners.push(listener);
   }
 
+  /** Looks at everything, and at what was woken before: what its looks need may not have been there. */
   start(): void {
+    this.#started = true;
+    this.#schedule();
     this.wakeAll();
     this.#resyncLater();
   }
@@ -106,7 +110,7 @@ export class ReconcileLoop implements Wakeable {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#busy) return;
+    if (this.#scheduled || this.#busy || !this.#started) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;

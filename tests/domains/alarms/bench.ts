@@ -124,7 +124,10 @@ export async function startAlarmBench(): Promise<AlarmBench> {
         new ReconcileLoop(new AlarmReconciler({ store, clock, register, exceptions, resolvedRetentionMs: RETENTION_MS }), clock, log, [on(Alarm)]),
         new ReconcileLoop(system, clock, log, SYSTEM_ALARM_WAKES),
       ];
-      for (const loop of loops) loop.connect(store);
+      for (const loop of loops) {
+        loop.connect(store);
+        loop.start();
+      }
       opened.parts = { reconciler, system, exceptions, loops };
       const past: Pick<LedgerQueries, 'factPageJson' | 'timedFacts'> = {
         factPageJson: (...page) => (opened.queries as LedgerQueries).factPageJson(...page),

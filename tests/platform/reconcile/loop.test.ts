@@ -93,7 +93,7 @@ t.test('a look that never ends parks its key and holds up nobody; the key is loo
   };
   const loop: ReconcileLoop = new ReconcileLoop(reconciler, clock, pino({ level: 'silent' }));
   loop.watchTrouble((_, source) => told.push([source, loop.faultOf('s', source)]));
-  loop.wakeAll();
+  loop.start();
   await new Promise(setImmediate);
   t.same(seen, ['k0'], 'the first look is in flight');
   clock.advance(30_000);
@@ -124,7 +124,7 @@ t.test('what fails three times in a row is told of by its source; the end waits 
     },
   };
   const loop = new ReconcileLoop(reconciler, clock, pino({ level: 'silent' }));
-  loop.wakeAll();
+  loop.start();
   await idle(loop);
   t.equal(loop.faultOf('s', 'System/test'), null);
   for (const delayMs of [100, 200]) {
@@ -144,4 +144,16 @@ t.test('what fails three times in a row is told of by its source; the end waits 
   end();
   await stopping;
   t.ok(stopped);
+});
+
+t.test('nothing is looked at before it starts; what was woken before is looked at then, also what its kind does not name any more', async (t) => {
+  const { loop, seen } = looking(() => 'settled');
+  loop.wake('s', 'gone');
+  loop.wakeAll();
+  for (let turns = 0; turns < 3; turns += 1) await new Promise(setImmediate);
+  t.same(seen, []);
+  loop.start();
+  await idle(loop);
+  t.same(seen, ['gone', ...NAMES], 'each once');
+  await loop.stop();
 });
