@@ -10,7 +10,8 @@ export interface ConditionFault {
 /** Why it cannot be written; undefined when it can. Names are those of the phase that will raise the signal: not known here. */
 export function conditionFault(condition: string): ConditionFault | undefined {
   if (condition.trim() === '') return undefined;
-  return parseCondition(condition).diagnostics.find(({ severity }) => severity === 'error') ?? waitingCall(condition);
+  const { expression, diagnostics } = parseCondition(condition);
+  return diagnostics.find(({ severity }) => severity === 'error') ?? waitingCall(expression);
 }
 
 /**
@@ -18,11 +19,10 @@ export function conditionFault(condition: string): ConditionFault | undefined {
  * is written: its block is out of work, its phase is not.
  */
 export function unanswered(condition: string): string {
-  return waitingCall(condition)?.message ?? '';
+  return waitingCall(parseCondition(condition).expression)?.message ?? '';
 }
 
-function waitingCall(condition: string): ConditionFault | undefined {
-  const { expression } = parseCondition(condition);
+function waitingCall(expression: ReturnType<typeof parseCondition>['expression']): ConditionFault | undefined {
   const call = expression ? callToWaitFor(expression) : undefined;
   return call && { line: call.at.line, message: waitsIn(call) };
 }

@@ -109,6 +109,7 @@ export interface RecordedUnit {
 }
 
 export interface RecordedUnits {
+  /** The same list until one comes or goes. */
   links(): readonly RecordedUnit[];
   onChange(listener: (link: RecordedUnit, what: 'ready' | 'down' | 'plan') => void): void;
 }
@@ -129,8 +130,11 @@ export function recordTags(deps: { readonly history: History; readonly runtimes:
     sampler.remove(site, unit);
   };
   /** A unit that was taken away is not down: its link goes without a word, and its table says for ever what it said last. */
+  let links: readonly RecordedUnit[] | undefined;
   const removeGone = (): void => {
-    const present = new Set(runtimes.links());
+    if (runtimes.links() === links) return;
+    links = runtimes.links();
+    const present = new Set(links);
     for (const link of sampled.values()) if (!present.has(link)) remove(link);
     for (const link of downSince.keys()) if (!present.has(link)) downSince.delete(link);
   };
