@@ -56,22 +56,28 @@ export class ClockSteps {
   readonly #owed = new Map<string, ClockSpan>();
   /** By how much the wall clock is ahead of the monotonic one. */
   #aheadMs: number;
+  /** Monotonic time of the last look. */
+  #lookedMs: number;
 
   constructor(store: Store, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
-    this.#aheadMs = clock.wallMs() - clock.monoMs();
+    this.#lookedMs = clock.monoMs();
+    this.#aheadMs = clock.wallMs() - this.#lookedMs;
   }
 
   /** @returns whether the clock was set back since the last look. */
   look(): boolean {
     const [wallMs, monoMs] = [this.#clock.wallMs(), this.#clock.monoMs()];
     const wasAheadMs = this.#aheadMs;
+    const sinceMs = monoMs - this.#lookedMs;
+    this.#lookedMs = monoMs;
     const stepMs = wallMs - monoMs - wasAheadMs;
     if (Math.abs(stepMs) < STEP_MS) return false;
     this.#aheadMs = wallMs - monoMs;
     if (stepMs > 0) return false;
-    const span = { from: timestamp(wallMs), to: timestamp(wasAheadMs + monoMs) };
+    // it may have been set right after the last look, or just now: both are within
+    const span = { from: timestamp(wallMs - sinceMs), to: timestamp(wasAheadMs + monoMs) };
     for (const { metadata, status } of this.#store.list(Batch)) {
       if (status.phase === 'Pending' || isFinalBatch(status.phase)) continue;
       const key = `${metadata.site}/${metadata.name}`;
