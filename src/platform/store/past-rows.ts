@@ -84,7 +84,7 @@ export class PastRows {
 
   /** What a search looks at, of each of these runs. */
   texts(runs: readonly Ref[], lengthMax: number): Promise<readonly (readonly string[])[]> {
-    return this.#reads.pastTexts({ runs: runs.map(runKey), lengthMax });
+    return answered(this.#reads.pastTexts({ runs: runs.map(runKey), lengthMax }));
   }
 
   /** Of all sites. */

@@ -121,6 +121,7 @@ t.test('a DELETE that is refused, and one whose caller was dismissed while the p
   const mayGoOn = new Promise<void>((resolve) => (letGo = resolve));
   past.connect({
     pastPage: (request) => queries.pastPage(request),
+    pastTexts: (request) => queries.pastTexts(request),
     pastRun: async (name) => {
       asked();
       await mayGoOn;

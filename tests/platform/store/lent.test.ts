@@ -308,7 +308,7 @@ t.test('a thread that ended is no fault of who asked: he is told to ask again', 
   const a = await ran(store, 'a');
   await store.write({ pasts: [a] });
   const ended = () => Promise.reject(new Error('the query thread stopped'));
-  const past = new PastRows(store, { pastRun: ended, pastPage: ended });
+  const past = new PastRows(store, { pastRun: ended, pastPage: ended, pastTexts: ended });
   const refused = { name: 'Refusal', kind: 'unavailable', context: { code: 'no_answer' } };
   await t.rejects(past.borrow([a.run]) as Promise<unknown>, refused);
   await t.rejects(past.bringBack(a.run), refused);
