@@ -43,9 +43,10 @@ export function admitDefinition(spec: AlarmDefinitionSpec, { read, site, before 
 
 function mustHaveTag(spec: AlarmDefinitionSpec, site: string, read: Admission<AlarmDefinitionSpec, AlarmDefinitionStatus>['read']): void {
   const module = read.get(ControlModule, site, spec.sourceName);
-  const template = module && read.get(ControlModuleTemplate, '', module.spec.templateRef);
+  if (!module) return;
+  const template = read.get(ControlModuleTemplate, '', module.spec.templateRef);
   // the tag of the instance says what it changes of the one of the template
-  const tags = [...(module?.spec.tags ?? []), ...(template?.spec.tags ?? [])].filter((tag) => tag.name === spec.tagName);
+  const tags = [...module.spec.tags, ...(template?.spec.tags ?? [])].filter((tag) => tag.name === spec.tagName);
   const address = `${spec.sourceName}.${spec.tagName}`;
   if (tags.length === 0) throw invalid('unknown_reference', 'tagName', `control module ${spec.sourceName} has no tag ${spec.tagName}`, { kind: 'Tag', name: address });
   const dataType = tags.find((tag) => tag.dataType !== undefined)?.dataType;
@@ -61,5 +62,5 @@ function mustHaveTag(spec: AlarmDefinitionSpec, site: string, read: Admission<Al
   );
 }
 
-export const alarmDefinitionRules = ruled(AlarmDefinition, { admit: admitDefinition });
+export const alarmDefinitionRules = ruled(AlarmDefinition, { admit: admitDefinition, judgedAgainst: ['ControlModule'] });
 export const alarmRules = ruled(Alarm, {});

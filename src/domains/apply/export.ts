@@ -1,6 +1,9 @@
 /** Export (decisions Q-CHANGE-10): manifests in an order that apply accepts, without secrets and read-only kinds. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as v from 'valibot';
+import type { Clock } from '../../platform/base/clock.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
+import { Slice } from '../../platform/base/slices.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import { isReservedKey } from '../../platform/store/envelope.js';
@@ -11,6 +14,7 @@ import { Batch } from '../batches/kind.js';
 import { isAdhoc } from '../procedures/roots.js';
 import { apiVersionOf } from './apply.js';
 import { FROM_DEVICE } from './from-device.js';
+import { LEFT_BEHIND, whyBehind } from './left-behind.js';
 import type { AnyKind, AppliedKinds } from './kinds.js';
 import { inOrder, placeOf } from '../../platform/store/references.js';
 
@@ -51,10 +55,27 @@ export interface ExportWish {
   readonly visible: (site: string) => boolean;
 }
 
-export function exportManifests(read: StoreReader, applied: AppliedKinds, wish: ExportWish): ExportedManifest[] {
+/** What is judged anew takes time, so everybody else is served meanwhile: it is judged by how the others are then. */
+export async function exportManifests(read: StoreReader, applied: AppliedKinds, wish: ExportWish, clock: Clock): Promise<ExportedManifest[]> {
   const kinds = applied.all.filter((kind) => isWanted(kind, wish.kinds));
   const wanted = kinds.flatMap((kind) => resourcesOf(read, kind).filter(({ resource }) => isExported(kind, resource, wish)));
-  return inWriteOrder(wanted).map(({ kind, resource }) => ofDevice(wish.deviceId, kind, manifestOf(kind, withoutOwnKeys(kind, resource), wish.status)));
+  const manifests: ExportedManifest[] = [];
+  let slice = new Slice(clock);
+  for (const { kind, resource } of inWriteOrder(wanted)) {
+    if (slice.isOver) {
+      await nextTurn();
+      slice = new Slice(clock);
+    }
+    const manifest = ofDevice(wish.deviceId, kind, manifestOf(kind, withoutOwnKeys(kind, resource), wish.status));
+    const behind = whyBehind(kind, resource, read);
+    manifests.push(behind === '' ? manifest : annotated(manifest, LEFT_BEHIND, behind));
+  }
+  return manifests;
+}
+
+function annotated(manifest: ExportedManifest, key: string, text: string): ExportedManifest {
+  const { metadata } = manifest;
+  return { ...manifest, metadata: { ...metadata, annotations: { ...metadata.annotations, [key]: text } } };
 }
 
 interface OfKind {
@@ -74,8 +95,7 @@ function inWriteOrder(resources: readonly OfKind[]): readonly OfKind[] {
 /** An I/O module names a device that one box drives: another box that takes the manifest must be able to tell. */
 function ofDevice(deviceId: string | undefined, kind: AnyKind, manifest: ExportedManifest): ExportedManifest {
   if (deviceId === undefined || kind.kind !== 'IOModule') return manifest;
-  const { metadata } = manifest;
-  return { ...manifest, metadata: { ...metadata, annotations: { ...metadata.annotations, [FROM_DEVICE]: deviceId } } };
+  return annotated(manifest, FROM_DEVICE, deviceId);
 }
 
 function isWanted(kind: AnyKind, kinds: readonly string[] | undefined): boolean {

@@ -6,6 +6,7 @@ import { decode } from '../../platform/http/json-body.js';
 import { Annotations, checkApiVersion, Labels } from '../../platform/store/envelope.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import { FROM_DEVICE } from './from-device.js';
+import { LEFT_BEHIND } from './left-behind.js';
 import { type AnyKind, type AppliedKinds, UNAPPLIED_KINDS } from './kinds.js';
 
 const Metadata = v.strictObject({
@@ -40,6 +41,8 @@ export interface Manifest {
   readonly annotations: Readonly<Record<string, string>> | undefined;
   /** The box that exported it. */
   readonly fromDevice: string | undefined;
+  /** It stood where it was exported although it does not fit the others. */
+  readonly wasBehind: boolean;
   readonly spec: Readonly<Record<string, unknown>>;
   readonly status: Readonly<Record<string, unknown>> | undefined;
 }
@@ -55,9 +58,10 @@ export function readManifest(input: unknown, kinds: AppliedKinds): Manifest {
   if (kind.scope === 'cluster' && metadata.namespace !== undefined && metadata.namespace !== '') {
     throw invalid('invalid_field', 'metadata.namespace', `${kind.kind} belongs to no site, so it must not carry a namespace`);
   }
-  const { [FROM_DEVICE]: fromDevice, ...own } = metadata.annotations ?? {};
-  const annotations = fromDevice === undefined ? metadata.annotations : Object.keys(own).length > 0 ? own : undefined;
-  return { kind, name: metadata.name, namespace: metadata.namespace || undefined, labels: metadata.labels, annotations, fromDevice, spec, status };
+  const { [FROM_DEVICE]: fromDevice, [LEFT_BEHIND]: behind, ...own } = metadata.annotations ?? {};
+  const isPlain = fromDevice === undefined && behind === undefined;
+  const annotations = isPlain ? metadata.annotations : Object.keys(own).length > 0 ? own : undefined;
+  return { kind, name: metadata.name, namespace: metadata.namespace || undefined, labels: metadata.labels, annotations, fromDevice, wasBehind: behind !== undefined, spec, status };
 }
 
 function refuseKind(word: string): Refusal {

@@ -92,7 +92,7 @@ export const applyRoutes = [
     query: parameters({ site: text(), kinds: texts(), status: flag('with the status') }),
     summary: 'Manifests in an order that apply accepts; query site, kinds (comma list), status (true)',
     reply: v.array(ExportedManifest),
-    async handle({ query, caller }, { store, deviceId, kinds: applied }) {
+    async handle({ query, caller }, { store, deviceId, clock, kinds: applied }) {
       const kinds = query
         .get('kinds')
         ?.split(',')
@@ -102,7 +102,7 @@ export const applyRoutes = [
       const status = query.get('status') === 'true';
       // what has happened comes with the status only, and much of it is past
       const read = status ? await pastRows(store).readerWith(applied.all) : store;
-      return exportManifests(read, applied, { deviceId, site: query.get('site'), kinds, status, visible: (site) => mayVisit(caller, site) });
+      return exportManifests(read, applied, { deviceId, site: query.get('site'), kinds, status, visible: (site) => mayVisit(caller, site) }, clock);
     },
   }),
   route({

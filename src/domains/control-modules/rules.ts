@@ -14,7 +14,6 @@ import { parseDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid } from '../../platform/base/refusal.js';
 import { TagName } from '../../platform/store/fields.js';
 import { type Admission, type StoreReader, ruled } from '../../platform/store/kind.js';
-import type { Resource } from '../../platform/store/resource.js';
 import { type CheckedNetwork, checkNetwork, compileText, compositesOf } from '../logic/composites.js';
 import { workOn } from '../plant/unit-owner.js';
 import { parseBound, references } from './bounds.js';
@@ -205,8 +204,8 @@ export function admitModule(spec: ControlModuleSpec, context: ModuleAdmission): 
     if (tag.inherited) throw invalid('inherited_tag', 'tags', `tag ${tag.name} is inherited from the template; send only the tags of the instance`, { tag: tag.name });
   }
   if (spec.parentName !== '') checkParent(spec, context);
-  const template = read.get(ControlModuleTemplate, '', spec.templateRef) as Resource<ControlModuleTemplateSpec>;
-  checkInstance(spec, template.spec, read);
+  const template = read.get(ControlModuleTemplate, '', spec.templateRef);
+  if (template) checkInstance(spec, template.spec, read);
   if (!context.before) refuseProgramName(context);
   return { ...spec, tags: spec.tags.map(({ inherited: _, ...tag }) => tag) };
 }
@@ -372,5 +371,6 @@ export const templateRules = ruled(ControlModuleTemplate, {
 export const moduleRules = ruled(ControlModule, {
   refuses: { write: { 400: ['inherited_tag', 'invalid_network', 'out_of_range'], 409: ['already_exists', 'active_batch'] }, remove: { 409: ['active_batch'] } },
   admit: admitModule,
+  judgedAgainst: ['ControlModuleTemplate'],
   refuseDelete: refuseModuleDelete,
 });

@@ -148,10 +148,15 @@ const TEMPLATE_REFUSES = { write: CHART_INVALID, remove: { 409: ['referenced'] }
 /** Of an element; what runs and what a batch made is not written by hand. */
 const ELEMENT_REFUSES = { write: { ...CHART_INVALID, 409: ['element_owned', 'element_active'] } } as const;
 
+/** A chart names tags of modules, or parameters and roles of templates. */
+const OF_TAGS = ['ControlModuleTemplate', 'ControlModule', 'Unit'];
+const OF_TEMPLATES = [PhaseTemplate.kind, OperationTemplate.kind, UnitProcedureTemplate.kind, ProcedureTemplate.kind];
+
 export const phaseTemplateRules = ruled(PhaseTemplate, {
   refuses: TEMPLATE_REFUSES,
   warnings: templateNotes,
   admit: admitPhaseTemplate,
+  judgedAgainst: OF_TAGS,
   companions: templateEdited('PhaseTemplate'),
   dependents: activeUsers(Phase),
   held: referenced,
@@ -160,6 +165,7 @@ export const phaseTemplateRules = ruled(PhaseTemplate, {
 export const operationTemplateRules = ruled(OperationTemplate, {
   refuses: TEMPLATE_REFUSES,
   admit: admitOperationTemplate,
+  judgedAgainst: OF_TEMPLATES,
   companions: templateEdited('OperationTemplate'),
   dependents: activeUsers(Operation),
   held: referenced,
@@ -168,6 +174,7 @@ export const operationTemplateRules = ruled(OperationTemplate, {
 export const unitProcedureTemplateRules = ruled(UnitProcedureTemplate, {
   refuses: TEMPLATE_REFUSES,
   admit: admitUnitProcedureTemplate,
+  judgedAgainst: OF_TEMPLATES,
   companions: templateEdited('UnitProcedureTemplate'),
   dependents: activeUsers(UnitProcedure),
   held: referenced,
@@ -176,12 +183,13 @@ export const unitProcedureTemplateRules = ruled(UnitProcedureTemplate, {
 export const procedureTemplateRules = ruled(ProcedureTemplate, {
   refuses: TEMPLATE_REFUSES,
   admit: admitProcedureTemplate,
+  judgedAgainst: OF_TEMPLATES,
   companions: templateEdited('ProcedureTemplate'),
   dependents: activeUsers(Procedure),
   held: referenced,
 });
 
-export const phaseRules = ruled(Phase, { refuses: ELEMENT_REFUSES, admit: admitPhase });
-export const operationRules = ruled(Operation, { refuses: ELEMENT_REFUSES, admit: admitOperation });
-export const unitProcedureRules = ruled(UnitProcedure, { refuses: ELEMENT_REFUSES, admit: admitUnitProcedure });
-export const procedureRules = ruled(Procedure, { refuses: ELEMENT_REFUSES, admit: admitProcedure });
+export const phaseRules = ruled(Phase, { refuses: ELEMENT_REFUSES, admit: admitPhase, judgedAgainst: OF_TAGS });
+export const operationRules = ruled(Operation, { refuses: ELEMENT_REFUSES, admit: admitOperation, judgedAgainst: OF_TEMPLATES });
+export const unitProcedureRules = ruled(UnitProcedure, { refuses: ELEMENT_REFUSES, admit: admitUnitProcedure, judgedAgainst: OF_TEMPLATES });
+export const procedureRules = ruled(Procedure, { refuses: ELEMENT_REFUSES, admit: admitProcedure, judgedAgainst: OF_TEMPLATES });

@@ -132,6 +132,7 @@ export function refuseRecipeDelete({ metadata, status }: Resource<MasterRecipeSp
 export const masterRecipeRules = ruled(MasterRecipe, {
   refuses: { write: { 400: ['st_invalid'], 409: ['recipe_phase', 'duplicate_version'] }, remove: { 409: ['recipe_phase'] } },
   admit: admitRecipe,
+  judgedAgainst: ['PhaseTemplate', 'OperationTemplate', 'UnitProcedureTemplate', 'ProcedureTemplate'],
   companions: recipeCompanions,
   dependents: ({ metadata }, read) => recipeDependents(read, metadata.site, metadata.name),
   refuseDelete: refuseRecipeDelete,

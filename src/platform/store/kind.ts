@@ -130,6 +130,11 @@ export interface KindRules<Spec, Status> {
    */
   admit?(spec: Spec, context: Admission<Spec, Status>): Spec;
   /**
+   * Kinds by whose resources `admit` judges what a spec says of them, where an edit of those may leave it behind and it stays (decisions
+   * Q-ERR-13). What of them is not there `admit` does not check.
+   */
+  readonly judgedAgainst?: readonly string[];
+  /**
    * What one accepted write of a changed spec puts beside it in the same transaction, for example the revision of a
    * recipe; `status` replaces the resource's own.
    */

@@ -315,6 +315,55 @@ t.test('APPLY-12, APPLY-13: what is exported can be applied elsewhere as it is',
   t.match(await admin.get('/api/v1/backup/crds'), { status: 200, body: { format: 'lineside-backup/1', sha256: /^[0-9a-f]{64}$/ } });
 });
 
+t.test('D-C-03: an export of whatever the box accepted can be applied to an empty box, also where an edit has left others behind', async (t) => {
+  const [here, there] = [await startPlantGateway(), await startPlantGateway()];
+  t.teardown(() => Promise.all([here.stop(), there.stop()]));
+  const [ours, theirs] = [await here.as('admin'), await there.as('admin')];
+  await ours.post('/api/v1/demo/provision');
+  type Exported = { kind: string; metadata: { name: string; annotations?: Record<string, string> }; spec: { chart: { steps: { parameterBindings: unknown }[] } } };
+  const exportOf = async (client: typeof ours): Promise<Exported[]> => (await client.get('/api/v1/export?site=demo')).body;
+  const untouched = await exportOf(ours);
+  t.same(
+    untouched.filter(({ metadata }) => metadata.annotations?.['lineside.io/left-behind'] !== undefined),
+    [],
+    'what fits says nothing',
+  );
+  const named = (kind: string) => untouched.filter((each) => each.kind === kind);
+  const edit = (path: string, { metadata }: Exported, change: object) => ours.put(`${path}/${metadata.name}`, change);
+  // each is left without names that others use, as far as a write of it is accepted
+  for (const template of named('ControlModuleTemplate')) await edit('/api/v1/controlmoduletemplates', template, { tags: [] });
+  for (const template of named('PhaseTemplate').slice(0, 1)) await edit('/api/v1/sites/demo/phasetemplates', template, { roles: [] });
+  const unbound = ({ spec: { chart } }: Exported) => ({ ...chart, steps: chart.steps.map(({ parameterBindings: _, ...step }) => step) });
+  for (const template of named('OperationTemplate').slice(1)) await edit('/api/v1/sites/demo/operationtemplates', template, { parameters: [], chart: unbound(template) });
+  const procedures = '/api/v1/sites/demo/proceduretemplates';
+  for (const template of named('ProcedureTemplate')) {
+    t.equal((await ours.post(procedures, { name: `${template.metadata.name}-2`, spec: template.spec })).status, 201);
+    await edit(procedures, template, { parameters: [], chart: unbound(template) });
+  }
+  const sequences = named('UnitProcedureTemplate').filter((_, index) => index % 2 === 0);
+  for (const template of sequences) await edit('/api/v1/sites/demo/unitproceduretemplates', template, { parameters: [], chart: unbound(template) });
+  const exported = await exportOf(ours);
+  const left = exported.filter(({ metadata }) => metadata.annotations?.['lineside.io/left-behind'] !== undefined);
+  t.same(
+    [...new Set(left.map(({ kind }) => kind))],
+    ['ControlModule', 'PhaseTemplate', 'OperationTemplate', 'UnitProcedureTemplate', 'ProcedureTemplate', 'MasterRecipe', 'AlarmDefinition'],
+  );
+  t.match(await ours.post('/api/v1/apply', exported), { status: 200 }, 'it comes home');
+  const applied = await theirs.post('/api/v1/apply', exported);
+  t.equal(applied.status, 200, applied.text.slice(0, 2000));
+  const warned = (applied.body as { kind: string; name: string; warnings: string[] }[]).filter(({ warnings }) =>
+    warnings.some((each) => each.startsWith('taken as it was exported')),
+  );
+  t.same(
+    warned.map(({ kind, name }) => `${kind} ${name}`),
+    left.map(({ kind, metadata }) => `${kind} ${metadata.name}`),
+  );
+  t.same(await exportOf(theirs), exported);
+  const [phase] = left.filter(({ kind }) => kind === 'PhaseTemplate');
+  const plain = { ...phase, apiVersion: 'recipe.lineside.io/v1alpha1', metadata: { name: 'mistaken', namespace: 'site-demo' } };
+  t.match(await theirs.post('/api/v1/apply', plain), { status: 400, body: { code: 'st_invalid' } }, 'who writes it anew is refused as by its own route');
+});
+
 t.test('D-C-06: an I/O module that another box exported arrives disabled with a warning, and stays as somebody here decides', async (t) => {
   const spec = { protocol: 'modbus', address: '10.0.0.9', channels: [{ name: 'out', address: 'coil:1', direction: 'output' }] };
   const ours = await apply(manifest('IOModule', 'ours', spec), admin);
