@@ -29,16 +29,17 @@ export class PhaseStates {
   /** By `site/unit/template`, then by state. */
   readonly #names = new Map<string, Map<State, Set<string>>>();
 
-  /** What past runs have left standing, by the name of their procedure (ADR 0037). */
-  readonly #past = new Map<string, readonly Stand[]>();
+  /** What past runs have left standing, by site and then by `unit/template/state` (ADR 0037); made anew when one has come back. */
+  readonly #past = new Map<string, Set<string>>();
+  /** Lists of stands that are in it already: runs of one recipe share theirs. */
+  readonly #noted = new Map<string, WeakSet<readonly Stand[]>>();
 
   constructor(store: Store) {
     this.#store = store;
     store.watch(Procedure, ({ type, resource: { metadata }, past }) => {
       if (!past) return;
-      const key = `${metadata.site}/${metadata.name}`;
-      if (type === 'put') this.#past.delete(key);
-      else this.#note(key, store.pastEntry<ProcedureEntry>(Procedure, metadata.site, metadata.name)?.entry);
+      if (type === 'put') this.#past.delete(metadata.site);
+      else if (this.#past.has(metadata.site)) this.#note(metadata.site, store.pastEntry<ProcedureEntry>(Procedure, metadata.site, metadata.name)?.entry);
     });
     store.watch(Phase, ({ type, resource, before }) => {
       if (before) this.#drop(before as PhaseResource);
@@ -51,37 +52,32 @@ export class PhaseStates {
   isAnyIn(site: string, unit: string, template: string, states: readonly string[]): boolean {
     const byState = this.#names.get(`${site}/${unit}/${template}`);
     if (byState !== undefined && [...byState.keys()].some((state) => states.includes(state))) return true;
-    for (const [key, stands] of this.#past)
-      if (key.startsWith(`${site}/`) && stands.some((stand) => stand.unit === unit && stand.template === template && states.includes(stand.state))) return true;
-    return false;
+    const past = this.#pastOf(site);
+    return past.size > 0 && states.some((state) => past.has(`${unit}/${template}/${state}`));
   }
 
-  /**
-   * Where these phases alone stand in a state: what a gate would miss without them. Few of a long row of batches, since the state in
-   * which one has left a unit is that of the next.
-   */
+  /** Where these phases stand: what a gate would miss without them. */
   standsOf(phases: readonly PhaseResource[]): readonly Stand[] {
-    const own = new Set(phases.map(({ metadata }) => metadata.name));
     const found = new Map<string, Stand>();
-    for (const {
-      metadata: { site },
-      spec: { unitRef: unit, templateRef: template },
-      status: { state },
-    } of phases) {
-      const others = [...(this.#names.get(`${site}/${unit}/${template}`)?.get(state) ?? [])].some((name) => !own.has(name));
-      if (!others && !this.#isPast(site, { unit, template, state })) found.set(`${unit}/${template}/${state}`, { unit, template, state });
-    }
-    return [...found.values()];
+    for (const { spec, status } of phases)
+      found.set(`${spec.unitRef}/${spec.templateRef}/${status.state}`, { unit: spec.unitRef, template: spec.templateRef, state: status.state });
+    return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, stand]) => stand);
   }
 
-  #isPast(site: string, { unit, template, state }: Stand): boolean {
-    for (const [key, stands] of this.#past)
-      if (key.startsWith(`${site}/`) && stands.some((stand) => stand.unit === unit && stand.template === template && stand.state === state)) return true;
-    return false;
+  #pastOf(site: string): ReadonlySet<string> {
+    const past = this.#past.get(site);
+    if (past) return past;
+    this.#past.set(site, new Set());
+    this.#noted.set(site, new WeakSet());
+    for (const { entry } of this.#store.pastIndex<ProcedureEntry>(Procedure, site)) this.#note(site, entry);
+    return this.#past.get(site) ?? new Set();
   }
 
-  #note(key: string, entry: ProcedureEntry | undefined): void {
-    if (entry?.stands?.length) this.#past.set(key, entry.stands);
+  #note(site: string, entry: ProcedureEntry | undefined): void {
+    const stands = entry?.stands;
+    if (!stands || this.#noted.get(site)?.has(stands)) return;
+    this.#noted.get(site)?.add(stands);
+    for (const { unit, template, state } of stands) this.#past.get(site)?.add(`${unit}/${template}/${state}`);
   }
 
   of(site: string, unit: string, template: string): PhaseResource[] {
@@ -93,7 +89,6 @@ export class PhaseStates {
     this.#names.clear();
     for (const phase of this.#store.list(Phase)) this.#add(phase);
     this.#past.clear();
-    for (const { site, name, entry } of this.#store.pastIndex<ProcedureEntry>(Procedure)) this.#note(`${site}/${name}`, entry);
   }
 
   #add({ metadata: { site, name }, spec, status }: PhaseResource): void {

@@ -7,7 +7,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import type { PastEntry } from '../store/past-index.js';
+import { EntryTexts, type PastEntry } from '../store/past-index.js';
 import { isRowFault, readRow } from '../store/read-row.js';
 import type { Resource, RowFault } from '../store/resource.js';
 import { textOfFault } from '../base/worker-calls.js';
@@ -48,16 +48,17 @@ function readRows(columns: readonly unknown[]): Pick<LedgerImage, 'resources' | 
 /** An entry that cannot be read is one that nobody finds by it; the row is told of by the verification. */
 function readPast(columns: readonly unknown[]): PastEntry[] {
   const entries: PastEntry[] = [];
+  const texts = new EntryTexts();
   for (let at = 0; at < columns.length; at += PAST_COLUMNS) {
     const [kind, site, name, run, text] = columns.slice(at, at + PAST_COLUMNS).map(String) as [string, string, string, string, string];
-    entries.push({ kind, site, name, run, entry: parsedEntry(text) });
+    entries.push({ kind, site, name, run, entry: parsedEntry(texts, kind, text) });
   }
   return entries;
 }
 
-function parsedEntry(text: string): unknown {
+function parsedEntry(texts: EntryTexts, kind: string, text: string): unknown {
   try {
-    return JSON.parse(text);
+    return texts.read(kind, text);
   } catch {
     return {};
   }

@@ -26,6 +26,26 @@ export function runEntry(members: readonly Ref[]): RunEntry {
   return { members: counts };
 }
 
+const TEXTS_KNOWN_MAX = 256;
+
+/** Reads entries: those of runs of one recipe are alike word for word, so that a hundred thousand of them share a few objects. */
+export class EntryTexts {
+  /** By kind, those that were met last. */
+  readonly #known = new Map<string, Map<string, unknown>>();
+
+  /** @throws SyntaxError for what is not JSON. */
+  read(kind: string, text: string): unknown {
+    let known = this.#known.get(kind);
+    if (!known) this.#known.set(kind, (known = new Map()));
+    let entry = known.get(text);
+    if (entry !== undefined) return entry;
+    entry = JSON.parse(text);
+    if (known.size >= TEXTS_KNOWN_MAX) known.delete(known.keys().next().value as string);
+    known.set(text, entry);
+    return entry;
+  }
+}
+
 export class PastIndex {
   /** kind -> site -> name -> entry. */
   readonly #entries = new Map<string, Map<string, Map<string, PastEntry>>>();

@@ -19,7 +19,7 @@ import { type AuditDraft, auditName, component } from './audit-record.js';
 import { Terms } from '../base/term.js';
 import { type ClockWitness, momentOf } from './clock-witness.js';
 import type { Kind, StoreReader, Put } from './kind.js';
-import { type PastEntry, PastIndex } from './past-index.js';
+import { EntryTexts, type PastEntry, PastIndex } from './past-index.js';
 import { title, unfitRow, workable } from './read-row.js';
 import { type Metadata, type Ref, type Resource, refOf, type RowFault } from './resource.js';
 
@@ -142,6 +142,7 @@ export class Store implements StoreReader {
   #factSequences = new Map<string, number>();
   /** Of what has ended. */
   readonly #past = new PastIndex();
+  readonly #entryTexts = new EntryTexts();
   /** Rows of past runs that somebody reads, by `kind/site/name`: found by name, in no list, and nothing of them is written. */
   readonly #lent = new Map<string, Resource>();
   readonly #lentWatchers = new Map<string, LentWatcher[]>();
@@ -595,7 +596,7 @@ export class Store implements StoreReader {
 
   #forgetRun({ run, rows, streams }: PastRun): void {
     for (const { kind, site, name, entry } of rows) {
-      if (entry !== '') this.#past.add({ kind, site, name, run, entry: JSON.parse(entry) });
+      if (entry !== '') this.#past.add({ kind, site, name, run, entry: this.#entryTexts.read(kind, entry) });
       this.#forgive({ kind, site, name }); // read again, it is judged again
     }
     for (const stream of streams) this.#factSequences.delete(stream);
