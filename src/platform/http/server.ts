@@ -24,7 +24,7 @@ import type { HeaderFields, Incoming } from './exchange.js';
 import { takesGzip } from './pages.js';
 import type { Pipeline } from './pipeline.js';
 import { JSON_MEDIA_TYPE, NO_HEADERS } from './route.js';
-import { addressText, type TrustedProxies } from './source-ip.js';
+import { Peers, type TrustedProxies } from './source-ip.js';
 import { statusLine } from './status.js';
 import { AUTHENTICATE_FIRST, type SseSession, type SseWire, type StreamConnections, type StreamReply, type WebSocketSession, type WebSocketWire } from './stream-port.js';
 
@@ -79,6 +79,7 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
     assert(!row.path.includes('{'), 'the WebSocket route has no parameters');
     app.ws<SocketData>(row.path, gateway.webSocketBehaviour());
   }
+  app.filter((res, change) => gateway.count(res, Number(change)));
   app.any('/*', (res, req) => gateway.serve(res, req));
   const socket = await new Promise<us_listen_socket>((resolve, reject) => {
     // its types leave out the form with host and options
@@ -186,6 +187,7 @@ interface SocketData {
 
 class Front {
   readonly #options: ServerOptions;
+  readonly #peers = new Peers();
   /** Who sends thousands of reads at once is served beside the others. */
   readonly #reads = new SlicedWork<UwsRequest>(systemClock, (request) => this.#run(request));
   /** Requests that wait for their answer. */
@@ -196,8 +198,14 @@ class Front {
     this.#options = options;
   }
 
+  /** A connection came (1) or went (-1); that it went is not told of one that became a WebSocket. */
+  count(res: HttpResponse, change: number): void {
+    if (change > 0) this.#peers.came(res);
+    else this.#peers.went();
+  }
+
   serve(res: HttpResponse, req: HttpRequest): void {
-    const request = new UwsRequest(res, req, this.#options);
+    const request = new UwsRequest(res, req, this.#options, this.#peers);
     try {
       const malformed = request.refuseMalformed();
       if (malformed) return request.answerLater(malformed);
@@ -289,6 +297,7 @@ class Front {
       drain: (ws) => ws.getUserData().session.onDrain(),
       pong: (ws) => ws.getUserData().session.onPong(),
       close: (ws, code, message) => {
+        this.#peers.went();
         const { wire, session } = ws.getUserData();
         wire.closed = true;
         session.onClose(code, Buffer.from(message).toString('utf8'));
@@ -314,7 +323,7 @@ class Front {
   }
 
   #upgrade(res: HttpResponse, req: HttpRequest, context: uWS.us_socket_context_t): void {
-    const request = new UwsRequest(res, req, this.#options);
+    const request = new UwsRequest(res, req, this.#options, this.#peers);
     try {
       const malformed = request.refuseMalformed();
       if (malformed) return request.answerLater(malformed);
@@ -363,6 +372,7 @@ class UwsRequest implements Incoming {
   readonly allowedOrigin: string | undefined;
   readonly #res: HttpResponse;
   readonly #trustedProxies: TrustedProxies;
+  readonly #peers: Peers;
   #sourceIP: string | undefined;
   readonly #crossOrigin: boolean;
   /** Whether the turn of the request is over: writes then need a cork. */
@@ -374,8 +384,9 @@ class UwsRequest implements Incoming {
   /** What follows on the connection cannot be told from this request: it is closed with the answer. */
   #closes = false;
 
-  constructor(res: HttpResponse, req: HttpRequest, { trustedProxies, allowedOrigins, tls }: ServerOptions) {
+  constructor(res: HttpResponse, req: HttpRequest, { trustedProxies, allowedOrigins, tls }: ServerOptions, peers: Peers) {
     this.#res = res;
+    this.#peers = peers;
     this.method = req.getCaseSensitiveMethod();
     this.path = req.getUrl();
     this.rawQuery = req.getQuery() ?? '';
@@ -391,7 +402,7 @@ class UwsRequest implements Incoming {
 
   /** Asked of the socket at the first look, because the copy it makes costs more than all headers together; `defer` is the last chance. */
   get sourceIP(): string {
-    this.#sourceIP ??= this.#trustedProxies.sourceOf(addressText(this.#res.getRemoteAddress()), this.headers.get('x-forwarded-for'));
+    this.#sourceIP ??= this.#trustedProxies.sourceOf(this.#peers.addressOf(this.#res), this.headers.get('x-forwarded-for'));
     return this.#sourceIP;
   }
 
@@ -435,7 +446,7 @@ class UwsRequest implements Incoming {
 
   get host(): string | undefined {
     const forwarded = this.headers.get('x-forwarded-host');
-    if (forwarded !== undefined && this.#trustedProxies.believes(addressText(this.#res.getRemoteAddress()))) return forwarded.split(',', 1).join().trim();
+    if (forwarded !== undefined && this.#trustedProxies.believes(this.#peers.addressOf(this.#res))) return forwarded.split(',', 1).join().trim();
     return this.headers.get('host');
   }
 

@@ -16,11 +16,47 @@ export function addressText(buffer: ArrayBuffer): string {
   return text;
 }
 
+const UNKNOWN = 'unknown'; // the connection has gone
+
 function render(buffer: ArrayBuffer): string {
   if (buffer.byteLength === 4) return new Uint8Array(buffer).join('.');
-  if (buffer.byteLength !== 16) return 'unknown';
+  if (buffer.byteLength !== 16) return UNKNOWN;
   const groups = new DataView(buffer);
   return canonicalIP(Array.from({ length: 8 }, (_, i) => groups.getUint16(2 * i).toString(16)).join(':'));
+}
+
+/** A connection, or a request on it, as far as it says where it comes from. */
+interface Peer {
+  getRemoteAddress(): ArrayBuffer;
+}
+
+/**
+ * Where the connections come from that are open. Behind a proxy, or at a box with one panel, that is one address: then no
+ * request asks its socket, which costs more than all of its headers. The library gives a connection no name to remember it
+ * by, so with a second address every request asks again, until none is open.
+ *
+ * Invariant: `#only` is the address of every open connection.
+ */
+export class Peers {
+  #open = 0;
+  #only: string | undefined;
+
+  /** Before the first request of the connection. */
+  came(peer: Peer): void {
+    const address = addressText(peer.getRemoteAddress());
+    if (this.#open === 0) this.#only = address === UNKNOWN ? undefined : address;
+    else if (address !== this.#only) this.#only = undefined;
+    this.#open += 1;
+  }
+
+  /** Once for each that came. */
+  went(): void {
+    this.#open -= 1;
+  }
+
+  addressOf(peer: Peer): string {
+    return this.#only ?? addressText(peer.getRemoteAddress());
+  }
 }
 
 export class TrustedProxies {
