@@ -17,7 +17,7 @@ export interface BatchSpan {
 export async function batchSpans(store: Store, batchID: string): Promise<readonly BatchSpan[]> {
   const spans = new Map<string, BatchSpan>();
   for (const { site, name } of listedRecords(store)
-    .filter((record) => record.batchID === batchID)
+    .filter(({ entry }) => entry.batchID === batchID)
     .sort(byName)) {
     const record = await readRecord(store, site, name);
     if (!record) continue;

@@ -204,21 +204,21 @@ export type ProductionSummary = ToldBy<typeof ProductionSummary>;
 
 nameSchemas({ WorkOrder, ProductDefinition, EquipmentStatus, ProductionCapability, ProductionSummary });
 
-export function productionSummary(record: ListedRecord): ProductionSummary {
-  const { name, batchID, productID, version, quantity, engineeringUnit, startedAt } = record;
+export function productionSummary({ name, entry }: ListedRecord): ProductionSummary {
+  const { batchID, productID, version, quantity, engineeringUnit, startedAt } = entry;
   return {
     batchID,
     batchName: name,
-    workOrderID: record.workOrderID || batchID,
-    productDefinition: record.recipe,
+    workOrderID: entry.workOrderID || batchID,
+    productDefinition: entry.recipe,
     productID,
     version,
-    state: record.outcome,
+    state: entry.outcome,
     quantity,
     engineeringUnit,
     startedAt,
-    finishedAt: record.endedAt,
+    finishedAt: entry.endedAt,
     recordName: name,
-    recordPhase: record.phase,
+    recordPhase: entry.phase,
   };
 }

@@ -11,8 +11,8 @@ import { type BatchHistory, RecordedGap } from '../records/batch-history.js';
 import { ExecutionEvent, ExternalResultFact, OperatorAction } from '../runs/execution-log.js';
 import { AlarmEvent } from '../alarms/alarm-event.js';
 import { AuditRecordBody } from '../audit/bodies.js';
-import { listedOf, type RecordResource } from '../records/kind.js';
-import { type ListedRecord, listedRecords } from '../records/past-records.js';
+import type { RecordResource } from '../records/kind.js';
+import { type ListedRecord, listed, listedRecords } from '../records/past-records.js';
 import { SealCheck } from '../records/seal.js';
 import { ProductionSummary, productionSummary } from './dto.js';
 
@@ -89,8 +89,8 @@ nameSchemas({ MaterialMove, ProductionHistorianTag: HistorianTag, ProductionHist
 /** The record of a batchID, of two the older. @throws Refusal 404 `not_found`, `no_production_record`. */
 export function requireProductionRecord(read: StoreReader, site: string, batchID: string): ListedRecord {
   const [record] = listedRecords(read, site)
-    .filter((candidate) => candidate.batchID === batchID)
-    .sort((a, b) => (a.createdAt + a.name < b.createdAt + b.name ? -1 : 1));
+    .filter((candidate) => candidate.entry.batchID === batchID)
+    .sort((a, b) => (a.entry.createdAt + a.name < b.entry.createdAt + b.name ? -1 : 1));
   if (record) return record;
   const batch = read.list(Batch, site).find((candidate) => candidate.spec.batchID === batchID);
   if (!batch) throw missing('batch', batchID);
@@ -98,9 +98,9 @@ export function requireProductionRecord(read: StoreReader, site: string, batchID
 }
 
 export function productionContent(record: RecordResource): ProductionContent {
-  const { metadata, spec } = record;
+  const { spec } = record;
   return {
-    ...productionSummary({ site: metadata.site, name: metadata.name, ...listedOf(record) }),
+    ...productionSummary(listed(record)),
     parameters: spec.parameterValues.filter(({ element }) => element === '').map(({ name, value, unit, source }) => ({ name, value, engineeringUnit: unit, provenance: source })),
     outputs: spec.outputs.map(({ name, type, unit, value }) => ({ name, type, unit, value })),
     equipment: spec.equipment.map(({ unit, allocatedAt, releasedAt }) => ({ unit, from: allocatedAt, to: releasedAt || null })),

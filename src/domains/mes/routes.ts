@@ -17,7 +17,7 @@ import { requirePhase } from '../commands/prompt-response.js';
 import { requireSite, Unit } from '../plant/kind.js';
 import { MasterRecipe } from '../recipes/kind.js';
 import type { RecordSources } from '../records/consolidated.js';
-import { endOf, type ListedRecord, listedRecords, readRecord } from '../records/past-records.js';
+import { type ListedRecord, listedRecords, readRecord } from '../records/past-records.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { type Envelope, pendingResultsXml, productDefinitionsXml, productionCapabilityXml, productionPerformanceXml, productionScheduleXml } from './b2mml.js';
 import {
@@ -193,8 +193,8 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
       const [fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY] = [readTime(query, 'from'), readTime(query, 'to')];
       const state = readChoice(query, 'state', ['', ...FINAL_BATCH_STATES]);
       const entries = listedRecords(deps.store, context.params.site)
-        .filter((record) => state === '' || record.outcome === state)
-        .map((record) => ({ atMs: endOf(record), name: record.name, item: record }))
+        .filter((record) => state === '' || record.entry.outcome === state)
+        .map((record) => ({ atMs: record.entry.atMs, name: record.name, item: record }))
         .filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
       const { items, link } = listPage('production-performance', entries, query, context.path, ['from', 'to', 'state']);
       if (isInexpressible(context, items)) return done(link);

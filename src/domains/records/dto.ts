@@ -53,6 +53,7 @@ export function recordBody(record: RecordResource, seal?: SealCheck): RecordBody
   };
 }
 
-export function recordItem({ name, batchID, productID, recipe, version, phase, outcome, startedAt, endedAt, settled }: ListedRecord): RecordItem {
+export function recordItem({ name, entry }: ListedRecord): RecordItem {
+  const { batchID, productID, recipe, version, phase, outcome, startedAt, endedAt, settled } = entry;
   return { name, batch: name, batchID, productID, recipe, version, phase, outcome, startedAt, endedAt, settled };
 }

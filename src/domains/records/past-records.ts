@@ -61,22 +61,20 @@ export function recordOf({ site = '', name = '' }: { readonly site?: string; rea
 }
 
 /** A record as lists show it. */
-export interface ListedRecord extends PastRecord {
+export interface ListedRecord {
   readonly site: string;
   readonly name: string;
+  readonly entry: PastRecord;
 }
 
-/** Present and past, in no order. */
+/** Present and past, in no order; of the past nothing is copied. */
 export function listedRecords(read: StoreReader, site?: string): readonly ListedRecord[] {
-  return [
-    ...read.list(BatchRecord, site).map((record) => ({ site: record.metadata.site, name: record.metadata.name, ...listedOf(record) })),
-    ...read.pastIndex<PastRecord>(BatchRecord, site).map(({ site: at, name, entry }) => ({ site: at, name, ...entry })),
-  ];
+  return [...read.list(BatchRecord, site).map(listed), ...read.pastIndex<PastRecord>(BatchRecord, site)];
 }
 
-/** What lists are ordered by. */
-export function endOf({ endedAt, recordedAt }: PastRecord): number {
-  return Date.parse(endedAt || recordedAt);
+export function listed(record: RecordResource): ListedRecord {
+  const { site, name } = record.metadata;
+  return { site, name, entry: listedOf(record) };
 }
 
 /** Undefined where there is none, and where it is past and cannot be used any more. */

@@ -23,7 +23,7 @@ import { RecordBody, recordBody, RecordItem, recordItem } from './dto.js';
 import { executedElements } from './executed-elements.js';
 import { BatchRecord, type BatchRecordStatus, RecordComment, type RecordResource, Review } from './kind.js';
 import { refuseChanged } from './open-records.js';
-import { broughtBack, endOf, type ListedRecord, listedRecords, recordOf } from './past-records.js';
+import { broughtBack, type ListedRecord, listedRecords, recordOf } from './past-records.js';
 import { checkSeal, finalize, refuseSealed, refuseUnsettled } from './seal.js';
 import { SealVerification, verifySeals } from './sealed-records.js';
 
@@ -243,8 +243,8 @@ function listRecords(records: readonly ListedRecord[], query: Query<keyof typeof
   const phase = readChoice(query, 'phase', PHASES);
   const productID = query.get('productID') ?? '';
   const entries = records
-    .filter((record) => (phase === '' || record.phase === phase) && (productID === '' || record.productID === productID))
-    .map((record) => ({ atMs: endOf(record), name: record.name, item: record }))
+    .filter((record) => (phase === '' || record.entry.phase === phase) && (productID === '' || record.entry.productID === productID))
+    .map((record) => ({ atMs: record.entry.atMs, name: record.name, item: record }))
     .filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
   const { items, nextCursor } = timePage('batchrecords', entries, paging);
   return { items: items.map(recordItem), nextCursor };

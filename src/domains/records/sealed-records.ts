@@ -45,7 +45,7 @@ const PAGE = 500;
 
 export async function verifySeals({ store, queries, keys }: Parts, site: string, checkedAt: string): Promise<SealVerification> {
   const signed = await signings(queries, site);
-  const finalized = listedRecords(store, site).filter(({ phase }) => phase === 'Finalized');
+  const finalized = listedRecords(store, site).filter(({ entry }) => entry.phase === 'Finalized');
   const names = [...new Set([...signed.keys(), ...finalized.map(({ name }) => name)])].sort();
   const problems: BrokenSeal[] = [];
   for (const name of names) {
