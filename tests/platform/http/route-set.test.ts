@@ -37,6 +37,20 @@ function answers(set: RouteSet): unknown[] {
   return set.routes.map(({ handle }) => handle({ ...request, params: { name: 't-1' } } as unknown as Parameters<typeof handle>[0]));
 }
 
+function tankKind<Spec>(spec: v.GenericSchema<unknown, Spec>): Kind<Spec, object> {
+  return {
+    kind: 'Tank',
+    group: 'physical',
+    scope: 'site',
+    action: 'tank',
+    path: 'tanks',
+    spec,
+    body: 'flat',
+    apply: { how: 'yes' },
+    initialStatus: () => ({}),
+  };
+}
+
 t.test('a handler that returns what its reply does not say does not compile', async (t) => {
   const Tank = v.strictObject({ name: v.string(), level: v.number(), state: v.picklist(['Empty', 'Full']) });
   const row = { method: 'GET', path: '/tanks/{name}', action: 'tank:read', tier: 'read', reply: Tank } as const;
@@ -62,18 +76,7 @@ t.test('a handler that returns what its reply does not say does not compile', as
   t.ok(route({ ...row, handle: () => done() }));
   // @ts-expect-error one, where there are several
   t.ok(route({ ...row, reply: v.array(Tank), handle: () => full }));
-  const spec = v.strictObject({ level: v.number() });
-  const TankKind: Kind<v.InferOutput<typeof spec>, object> = {
-    kind: 'Tank',
-    group: 'physical',
-    scope: 'site',
-    action: 'tank',
-    path: 'tanks',
-    spec,
-    body: 'flat',
-    apply: { how: 'yes' },
-    initialStatus: () => ({}),
-  };
+  const TankKind = tankKind(v.strictObject({ level: v.number() }));
   const body = v.strictObject({ level: v.number() });
   t.ok(crudRoutes(ruled(TankKind, {}), { read: 'read', write: 'engineer', reply: body, dto: (tank) => tank.spec }));
   // @ts-expect-error of another type
@@ -99,18 +102,7 @@ t.test('the rows of a kind work on what the callbacks of their options take', as
     readonly store: Store;
     readonly scale: number;
   }
-  const spec = v.strictObject({ area: v.string() });
-  const Tank: Kind<v.InferOutput<typeof spec>, object> = {
-    kind: 'Tank',
-    group: 'physical',
-    scope: 'site',
-    action: 'tank',
-    path: 'tanks',
-    spec,
-    body: 'flat',
-    apply: { how: 'yes' },
-    initialStatus: () => ({}),
-  };
+  const Tank = tankKind(v.strictObject({ area: v.string() }));
   const rows = crudRoutes(ruled(Tank, {}), { read: 'read', write: 'engineer', dto: ({ spec }, _, { scale }: Scales) => ({ ...spec, scale }) });
   const store = {} as Store;
   t.equal(routeSet(rows, { store, scale: 1 }).routes.length, 5);
