@@ -177,6 +177,9 @@ t.test('MES-08, MES-09, MES-10, MES-11: what does not fit is refused by field an
     [{ colour: 'red' }, 'colour'],
   ];
   for (const [change, field] of refused) t.match(await submit({ ...ORDER, ...change }), { status: 400, body: { field } }, field);
+  const undeclared = await submit({ ...ORDER, parameters: [{ name: 'nothing', value: '1' }] });
+  t.ok(undeclared.body.allowed.includes(parameter), 'the parameters that there are');
+  t.match(undeclared.body, { error: /declares no parameter nothing; it declares / });
   const recipe = store.get(MasterRecipe, 'demo', 'resin-a');
   await store.write({ puts: [{ kind: MasterRecipe, site: 'demo', name: 'resin-a', status: { ...recipe?.status, phase: 'Withdrawn' } } as Put] });
   t.match(await submit(ORDER), { status: 400, body: { code: 'unknown_reference', field: 'productDefinition' } });

@@ -4,7 +4,7 @@
  */
 import { parseDecimal, parseValueText } from '../../../../runtime/language/value-text.js';
 import type { ParameterBinding } from '../../../../runtime/vocabulary/chart.js';
-import { invalid } from '../../../platform/base/refusal.js';
+import { invalid, type Refusal } from '../../../platform/base/refusal.js';
 import { isNumberText } from '../../../platform/store/fields.js';
 import type { ParameterSpec, ParameterValue } from '../../procedures/kind.js';
 import type { Formula, MasterRecipeSpec } from '../../recipes/kind.js';
@@ -29,7 +29,7 @@ export function batchParameters(recipe: MasterRecipeSpec, batch: Pick<BatchSpec,
   if (batch.formulaName !== '' && !formula) throw invalid('unknown_reference', 'formulaName', `the recipe has no formula ${batch.formulaName}`);
   const declared = formula?.parameters ?? [];
   batch.parameters.forEach(({ name }, at) => {
-    if (!declared.some((parameter) => sameIdentifier(parameter.name, name))) throw invalid('unknown_reference', `${field}[${at}].name`, `the recipe declares no parameter ${name}`);
+    if (!declared.some((parameter) => sameIdentifier(parameter.name, name))) throw undeclared(name, declared, `${field}[${at}].name`);
     if (batch.parameters.findIndex((other) => sameIdentifier(other.name, name)) < at) throw invalid('invalid_field', `${field}[${at}].name`, `parameter ${name} is given twice`);
   });
   const quantity = scalingQuantity(recipe, batch.quantity);
@@ -66,6 +66,11 @@ function checkLimits(name: string, value: string, low: string, high: string, fie
   if ((low !== '' && Number(value) < Number(low)) || (high !== '' && Number(value) > Number(high))) {
     throw invalid('out_of_range', field, `${name} ${value} is outside ${low || 'any'} to ${high || 'any'}`, { min: low, max: high });
   }
+}
+
+function undeclared(name: string, declared: MasterRecipeSpec['formulas'][number]['parameters'], field: string): Refusal {
+  const known = declared.map((parameter) => parameter.name);
+  return invalid('unknown_reference', field, `the recipe declares no parameter ${name}; it declares ${known.length === 0 ? 'none' : known.join(', ')}`, { allowed: known });
 }
 
 /** @throws Refusal `out_of_range` for a quantity outside the batch size limits of the recipe. */
