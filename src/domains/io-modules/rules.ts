@@ -44,14 +44,14 @@ function checkBehaviors(behaviors: readonly Behavior[], field: string, via: Pres
 
 /** An empty text is no value of any param; what applied or stored it goes on with the default. */
 function emptyParams(params: Behavior['params']): { readonly param: string; readonly message: string }[] {
-  return Object.entries(params).flatMap(([param, value]) => (value === '' ? [{ param, message: 'is empty; leave it out for its default' }] : []));
+  return Object.entries(params).flatMap(([param, value]) => (value === '' ? [{ param, message: `param ${param} is empty; leave it out for its default` }] : []));
 }
 
 function refuseParam(problems: readonly { readonly param: string; readonly message: string }[], field: string, via: PresetAdmission['via']): void {
   for (const { param, message } of problems) {
     const own = OWN_MEMBERS.includes(param);
     if (!own && via !== 'rest') continue;
-    throw invalid('invalid_field', own ? `${field}.${param}` : `${field}.params.${param}`, `${own ? '' : `param ${param}: `}${message}`);
+    throw invalid('invalid_field', own ? `${field}.${param}` : `${field}.params.${param}`, message);
   }
 }
 

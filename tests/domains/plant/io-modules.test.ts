@@ -113,12 +113,12 @@ t.test('SIM-01, SIM-04, SIM-11, SIM-12: presets have known behaviours whose para
   t.match(await engineer.post(PRESETS, { name: 'bad', behaviors: [{ address: 'a', type: 'Wobble' }] }), { status: 400, body: { field: 'behaviors[0].type', error: /Wobble/ } });
   t.match(await engineer.post(PRESETS, { name: 'bad', behaviors: [{ address: 'a', type: 'SineWave', params: { amplitude: 'high' } }] }), {
     status: 400,
-    body: { error: /amplitude/ },
+    body: { error: /^param amplitude must be/ },
   });
   for (const params of [{ amplitude: '' }, { amplitude: 2, period: '' }])
     t.match(await engineer.post(PRESETS, { name: 'bad', behaviors: [{ address: 'a', type: 'SineWave', params }] }), {
       status: 400,
-      body: { field: `behaviors[0].params.${'period' in params ? 'period' : 'amplitude'}`, error: /empty/ },
+      body: { field: `behaviors[0].params.${'period' in params ? 'period' : 'amplitude'}`, error: /^param \w+ is empty/ },
     });
   t.equal((await engineer.put(`${PRESETS}/wave`, { description: 'still a wave' })).status, 200);
 });
