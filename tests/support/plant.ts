@@ -240,6 +240,18 @@ export class Plant {
     );
   }
 
+  /** It has left Idle: a fact that stays, for phases that may be over before anybody looks. */
+  untilBegun(batch: string, templateRef: string, timeoutMs = 60_000): Promise<unknown> {
+    return this.look(
+      `phase ${templateRef} of ${batch} has begun`,
+      async () => {
+        const own = (await this.phases(batch)).filter((phase) => phase.templateRef === templateRef);
+        return { done: own.find(({ state }) => state !== 'Idle'), seen: `its states are ${own.map(({ state }) => state).join(', ')}` };
+      },
+      timeoutMs,
+    );
+  }
+
   async prompts(batch: string): Promise<Prompt[]> {
     return (await this.api.get(`${SITE}/prompts`)).body.filter((prompt: Prompt) => prompt.batch === batch);
   }
