@@ -187,6 +187,7 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     tier: 'read',
     query: parameters({ historian: flag('with the recorded values; XML only') }),
     reply: ConsolidatedRecord,
+    errors: { 422: ['too_many_samples'] },
     summary: 'Everything that is on record about a batch, also before its end',
     past: (params) => [...runOf(params), ...recordOf(params)],
     exists: ({ site, name }, { store }) => {
