@@ -51,7 +51,7 @@ export class PastIndex {
   readonly #entries = new Map<string, Map<string, Map<string, PastEntry>>>();
   /** By `kind|site`, and `kind|*` for all sites. */
   readonly #sorted = new Map<string, PastEntry[]>();
-  /** Names without an entry that the ledger has refused: `kind/site/name`. */
+  /** Names without an entry that the ledger has refused, `kind/site/name`: kept over the reload that follows a refusal, and until they come back. */
   readonly #refused = new Set<string>();
 
   /** In place of what was there. */

@@ -782,7 +782,11 @@ function refIn({ kind, site, name }: Ref): Ref {
 
 /** What has ended is as it was recorded; only who brings it back may go on with it. */
 function runEnded(ref: Ref): Refusal {
-  return conflict('run_ended', `${title(ref)} has ended and belongs to the past: nothing of it is written any more`, { kind: ref.kind, name: ref.name });
+  return conflict(
+    'run_ended',
+    `${title(ref)} has ended and belongs to the past: nothing of it is written any more; give what is new another name, or delete the batch where that is allowed`,
+    { kind: ref.kind, name: ref.name },
+  );
 }
 
 function keyOf({ kind, site, name }: Ref): string {
