@@ -54,11 +54,16 @@ export async function gateHistory({ gate, site, fromMs, nowMs }: Asked, store: S
   const opens = (state: string): boolean => (gate.states as readonly string[]).includes(state);
   const turns: { readonly atMs: WallMs; readonly name: string; readonly inGate: boolean }[] = [];
   const unknown = new Set<string>();
+  const templates = new Map<string, string | undefined>();
+  const templateOf = async (name: string): Promise<string | undefined> => {
+    if (!templates.has(name)) templates.set(name, await readTemplate(store, site, name));
+    return templates.get(name);
+  };
   let count = 0;
   for await (const changes of changesOf(site, gate.unitRef, fromMs, nowMs, history)) {
     count += changes.length;
     if (count > CHANGES_MAX) return undefined;
-    for (const { ts, kind, name, from, to, templateRef = await templateOf(store, site, name) } of changes) {
+    for (const { ts, kind, name, from, to, templateRef = await templateOf(name) } of changes) {
       if (kind !== Phase.kind) continue;
       if (templateRef === undefined) unknown.add(name);
       if (templateRef !== gate.phaseTemplateRef) continue;
@@ -71,7 +76,7 @@ export async function gateHistory({ gate, site, fromMs, nowMs }: Asked, store: S
   }
   const changed = new Set(turns.map(({ name }) => name));
   const isHeldOpen = [...inGate].some(([name, stands]) => stands && !changed.has(name));
-  if (!isHeldOpen && gate.states.some(stays)) await seePast(gate, site, store, inGate);
+  if (!isHeldOpen && gate.states.some(stays) && phaseStates(store).isAnyPast(site, gate.unitRef, gate.phaseTemplateRef, gate.states)) await seePast(gate, site, store, inGate);
   const isOpen = (): boolean => [...inGate.values()].includes(true);
   const openBefore = isOpen();
   const edges: GateEdge[] = [];
@@ -100,7 +105,7 @@ async function seePast(gate: Gate, site: string, store: Store, inGate: Map<strin
 }
 
 /** Of a change that an earlier release has recorded without it. */
-async function templateOf(store: Store, site: string, name: string): Promise<string | undefined> {
+async function readTemplate(store: Store, site: string, name: string): Promise<string | undefined> {
   const lent = pastRows(store).lend([{ kind: Phase.kind, site, name }]);
   if (lent) await lent;
   return store.get(Phase, site, name)?.spec.templateRef;

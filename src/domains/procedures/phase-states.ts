@@ -52,6 +52,11 @@ export class PhaseStates {
   isAnyIn(site: string, unit: string, template: string, states: readonly string[]): boolean {
     const byState = this.#names.get(`${site}/${unit}/${template}`);
     if (byState !== undefined && [...byState.keys()].some((state) => states.includes(state))) return true;
+    return this.isAnyPast(site, unit, template, states);
+  }
+
+  /** The same of what is past: one of them stands there; which it is their rows tell. */
+  isAnyPast(site: string, unit: string, template: string, states: readonly string[]): boolean {
     const past = this.#pastOf(site);
     return past.size > 0 && states.some((state) => past.has(`${unit}/${template}/${state}`));
   }
