@@ -8,6 +8,7 @@ import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
 import { parameters, required, text } from '../../platform/http/parameters.js';
 import { type Query, type Route, type RouteColumns, routesFor } from '../../platform/http/route.js';
+import { pastRows } from '../../platform/store/past-rows.js';
 import { type Target, usesOf } from '../../platform/store/references.js';
 import type { Store } from '../../platform/store/store.js';
 import { Site } from '../plant/kind.js';
@@ -61,10 +62,11 @@ export const usedByRoutes: readonly Route<UsedByDeps>[] = [
     reply: UsedBy,
     errors: { 403: ['site_scope'], 404: ['not_found'] },
     summary: 'Everything that names a resource, by kind, site and name',
-    past: (_params, query) => [{ kind: query.get('kind') ?? '', site: query.get('site') ?? '', name: query.get('name') ?? '' }],
-    handle({ query, caller }, { store, kinds, rows }): UsedBy {
+    async handle({ query, caller }, { store, kinds, rows }): Promise<UsedBy> {
       const target = readTarget(query, kinds);
       requirePlace(caller, target);
+      const lent = pastRows(store).lend([target]); // nobody learns by the time it takes what lies outside his sites
+      if (lent) await lent;
       const kind = kinds.find((each) => each.kind === target.kind) as Ruled;
       const resource = store.get(kind, target.site, target.name);
       if (!mayRead(caller, kind, rows()) || !resource) throw missing(target.kind, target.name);

@@ -79,7 +79,7 @@ export const signatureRoutes = [
     audit: { action: 'Sign', category: 'signature' },
     async handle({ body, caller, audit, correlationID }, deps) {
       const { target, reason } = body;
-      await lent(deps, target);
+      await lent(deps, target, caller);
       const signed = findTarget(deps, target, caller);
       const meaning = requireMeaning(body.meaning, signed.kind.kind, signed.resource, caller);
       const { record, digest } = sign(
@@ -128,7 +128,7 @@ export const signatureRoutes = [
       const [kind, name, site] = [query.get('kind') ?? undefined, query.get('name'), query.get('site')];
       if (!name) return { items: offered(kind) };
       const target = { kind: kind ?? '', name, ...(site ? { site } : {}) };
-      await lent(deps, target);
+      await lent(deps, target, caller);
       const signed = findTarget(deps, target, caller);
       return { items: offered(signed.kind.kind, signed.resource, caller) };
     },
@@ -167,7 +167,8 @@ async function followed({ store, queries, keys }: SignatureDeps, id: string): Pr
 }
 
 /** What has ended and is past is signed as what is present. */
-async function lent({ store, kinds }: SignatureDeps, { kind, name, site = '' }: Target): Promise<void> {
+async function lent({ store, kinds }: SignatureDeps, { kind, name, site = '' }: Target, caller: Caller): Promise<void> {
+  if (site !== '' && !mayVisit(caller, site)) return; // he is refused without learning by the time it takes what is there
   const named = kinds.find((known) => known.kind === kind || known.aliases?.includes(kind));
   if (named) await pastRows(store).lend([{ kind: named.kind, site, name }]);
 }
