@@ -99,8 +99,11 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts): P
 
 /** Those of batches that run, and those of all batches that were. */
 async function* presentAndPast(store: Store): AsyncGenerator<readonly Resource<ControlRecipeSpec, unknown>[]> {
+  const past = pastRows(store);
+  const { returns } = past;
   yield store.list(ControlRecipe);
-  yield* pastRows(store).everywhere(ControlRecipe);
+  yield* past.everywhere(ControlRecipe, true);
+  if (past.returns !== returns) yield store.list(ControlRecipe); // one that came back meanwhile was in neither
 }
 
 async function* trailOf(queries: EvidenceParts['queries'], filter: { readonly kind?: string; readonly category?: string }): AsyncGenerator<AuditRecord> {

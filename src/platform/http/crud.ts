@@ -194,7 +194,8 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
         const among = filter?.among?.(context.query, deps.store, site ?? '');
         const resources = among ?? deps.store.list(this.#kind, site);
         const isListed = (resource: Resource<Spec, Status>): boolean => this.#visible(resource, context.caller) && (passes?.(resource) ?? true);
-        const past = among ? undefined : this.#pastIn(deps.store, site ?? '', filter ? filter.ofPast?.(context.query) : 'all', isListed);
+        const ofPast = filter ? filter.ofPast?.(context.query) : 'all';
+        const past = among ? undefined : this.#pastIn(deps.store, site ?? '', ofPast, isListed, JSON.stringify(Object.keys(filters).map((name) => context.query.all(name))));
         return listReply(context, {
           list: this.#kind.path ?? this.#kind.action,
           items: resources.filter(isListed),
@@ -222,14 +223,28 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     });
   }
 
-  /** What the past adds to the list; undefined when it adds nothing. */
-  #pastIn(store: Store, site: string, asked: 'all' | 'none' | undefined, isListed: (resource: Resource<Spec, Status>) => boolean): PastItems<Resource<Spec, Status>> | undefined {
+  /** What the past adds to the list; undefined when it adds nothing. `question` tells what is asked of them. */
+  #pastIn(
+    store: Store,
+    site: string,
+    asked: 'all' | 'none' | undefined,
+    isListed: (resource: Resource<Spec, Status>) => boolean,
+    question: string,
+  ): PastItems<Resource<Spec, Status>> | undefined {
     const past = pastRows(store);
-    if (!this.#kind.pastWith || asked === 'none' || !past.mayHold(this.#kind, site)) return undefined;
-    const pages = async function* (this: Family<Spec, Status, Deps>, after: string): AsyncGenerator<readonly Resource<Spec, Status>[]> {
-      for await (const page of past.each(this.#kind, site, after)) yield page.filter(isListed);
+    const kind = this.#kind;
+    if (!kind.pastWith || asked === 'none' || !past.mayHold(kind, site)) return undefined;
+    return {
+      async *pages(after) {
+        for await (const page of past.each(kind, site, after)) {
+          const last = page.at(-1);
+          if (last) yield { items: page.filter(isListed), upTo: [last.metadata.name] };
+        }
+      },
+      present: () => store.list(kind, site).filter(isListed),
+      hold: () => past.walk(),
+      count: () => (asked === 'all' ? past.count(kind, site) : past.countOf(kind, site, question, isListed)),
     };
-    return { pages: (after) => pages.call(this, after), ...(asked === 'all' ? { count: past.count(this.#kind, site) } : {}) };
   }
 
   create(): Route<Deps> {

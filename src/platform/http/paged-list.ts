@@ -3,14 +3,15 @@
  * them it answers a page, bare as well, with the way on in `Link` and the number of all in `X-Total-Count`. A cursor names
  * the sort key of the last item given, so that items that came or went meanwhile neither repeat nor hide the others.
  *
- * A long list is rendered in slices: 10,000 batches held the event loop for half a second.
+ * A long list is rendered in slices: 10,000 batches held the event loop for half a second. What is past of it is read and sent page by
+ * page: a year of phases is a gigabyte.
  */
 import { inside } from '../base/assert.js';
 import { systemClock } from '../base/clock.js';
 import { Stopwatch } from '../base/elapsed.js';
 import { invalid } from '../base/refusal.js';
 import { readLimit } from './log-query.js';
-import { JSON_MEDIA_TYPE, NO_HEADERS, type Query, Reply } from './route.js';
+import { JSON_MEDIA_TYPE, NO_HEADERS, type Query, Reply, streamed } from './route.js';
 
 const LIMIT_MAX = 1000;
 /** How long one list may hold the event loop at a time. */
@@ -24,12 +25,22 @@ export interface ListContext<Name extends string> {
   readonly query: Query<Name | 'limit' | 'cursor'>;
 }
 
+export interface PastPage<Item> {
+  readonly items: readonly Item[];
+  /** Of the last that was looked at, whether it is listed or not. */
+  readonly upTo: SortKey;
+}
+
 /** Items of a list that are not in memory, sorted by name as the others are. */
 export interface PastItems<Item> {
   /** Those after the one that is named; '' for all. */
-  pages(after: string): AsyncIterable<readonly Item[]>;
-  /** How many there are; counted where it is not known. */
-  readonly count?: number;
+  pages(after: string): AsyncIterable<PastPage<Item>>;
+  /** Those that are in memory, now. */
+  present(): readonly Item[];
+  /** Nothing becomes past until the result is called. */
+  hold(): () => void;
+  /** How many are past. */
+  count(): number | Promise<number>;
 }
 
 export interface Listed<Item, Shown, Name extends string = string> {
@@ -86,42 +97,75 @@ async function mergedReply<Item, Shown, Name extends string>(
   past: PastItems<Item>,
   paging: Paging | undefined,
 ): Promise<Reply<readonly Shown[]>> {
-  const { items, keyOf, render } = listed;
-  if (!paging) return rendered(await collected(merged(items, past.pages(''), keyOf)), render, NO_HEADERS);
+  const { keyOf, render } = listed;
+  if (!paging) return wholeReply(merged(past, keyOf, undefined), render);
   const { limit, after } = paging;
-  const total = items.length + (past.count ?? (await collected(past.pages(''))).length);
+  const total = past.present().length + (await past.count());
   const page: Item[] = [];
-  const start = after === undefined ? 0 : firstAfter(items, keyOf, after);
-  for await (const found of merged(items.slice(start), past.pages(after === undefined ? '' : String(after[0])), keyOf)) {
+  for await (const found of merged(past, keyOf, after)) {
     page.push(...found);
     if (page.length > limit) break;
   }
   return rendered(page.slice(0, limit), render, headersOf(context, listed, limit, total, page.length > limit ? page[limit - 1] : undefined));
 }
 
-async function collected<Item>(pages: AsyncIterable<readonly Item[]>): Promise<Item[]> {
-  const all: Item[] = [];
-  for await (const page of pages) for (const item of page) all.push(item);
-  return all;
+/** One that is long is made while it is sent, and nothing is kept of what has left. */
+async function wholeReply<Item, Shown>(pages: AsyncGenerator<readonly Item[]>, render: (item: Item) => Shown): Promise<Reply<readonly Shown[]>> {
+  const first: Item[] = [];
+  while (first.length <= LIMIT_MAX) {
+    const page = await pages.next();
+    if (page.done) return rendered(first, render, NO_HEADERS);
+    first.push(...page.value);
+  }
+  return streamed(chunks(first, pages, render), JSON_MEDIA_TYPE);
 }
 
-/** Both are sorted. What became past while it was read is in both, and comes once. */
-async function* merged<Item>(items: readonly Item[], pages: AsyncIterable<readonly Item[]>, keyOf: (item: Item) => SortKey): AsyncGenerator<readonly Item[]> {
-  let at = 0;
-  for await (const page of pages) {
-    const found: Item[] = [];
-    for (const item of page) {
-      let order = -1;
-      for (; at < items.length; at += 1) {
-        order = compareKeys(keyOf(inside(items, at, 'what is left of the list')), keyOf(item));
-        if (order >= 0) break;
-        found.push(inside(items, at, 'what is left of the list'));
-      }
-      if (at >= items.length || order > 0) found.push(item);
+async function* chunks<Item, Shown>(first: Item[], others: AsyncIterable<readonly Item[]>, render: (item: Item) => Shown): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  yield encoder.encode(`[${await joined(first.splice(0), render)}`);
+  for await (const page of others) if (page.length > 0) yield encoder.encode(`,${await joined(page, render)}`);
+  yield encoder.encode(']');
+}
+
+/**
+ * Both halves, sorted, after a key. What is present is looked at when a page of the past has come, and nothing becomes past in
+ * between: what goes or comes back meanwhile is in one half, or in both and comes once.
+ */
+async function* merged<Item>(past: PastItems<Item>, keyOf: (item: Item) => SortKey, after: SortKey | undefined): AsyncGenerator<readonly Item[]> {
+  const pages = past.pages(after === undefined ? '' : String(after[0]))[Symbol.asyncIterator]();
+  for (let last = after; ; ) {
+    const release = past.hold();
+    let found: Item[];
+    let isLast: boolean;
+    try {
+      const { value: page, done = false } = (await pages.next()) as IteratorResult<PastPage<Item>, undefined>;
+      isLast = done;
+      const items = past.present();
+      const from = last === undefined ? 0 : firstAfter(items, keyOf, last);
+      const end = page ? firstAfter(items, keyOf, page.upTo) : items.length;
+      found = page ? together(items.slice(from, end), page.items, keyOf) : items.slice(from);
+      if (page) last = page.upTo;
+    } finally {
+      release();
     }
     yield found;
+    if (isLast) return;
   }
-  yield items.slice(at);
+}
+
+function together<Item>(items: readonly Item[], past: readonly Item[], keyOf: (item: Item) => SortKey): Item[] {
+  const found: Item[] = [];
+  let at = 0;
+  for (const item of past) {
+    let order = -1;
+    for (; at < items.length; at += 1) {
+      order = compareKeys(keyOf(inside(items, at, 'what is left of the list')), keyOf(item));
+      if (order >= 0) break;
+      found.push(inside(items, at, 'what is left of the list'));
+    }
+    if (at >= items.length || order > 0) found.push(item);
+  }
+  return found.concat(items.slice(at));
 }
 
 export function compareKeys(a: SortKey, b: SortKey): number {
@@ -151,6 +195,10 @@ function firstAfter<Item>(items: readonly Item[], keyOf: (item: Item) => SortKey
 }
 
 async function rendered<Item, Shown>(items: readonly Item[], render: (item: Item) => Shown, headers: Readonly<Record<string, string>>): Promise<Reply<readonly Shown[]>> {
+  return new Reply<readonly Shown[]>('ok', `[${await joined(items, render)}]`, headers, JSON_MEDIA_TYPE);
+}
+
+async function joined<Item, Shown>(items: readonly Item[], render: (item: Item) => Shown): Promise<string> {
   const parts: string[] = [];
   const watch = new Stopwatch(systemClock);
   for (const item of items) {
@@ -160,7 +208,7 @@ async function rendered<Item, Shown>(items: readonly Item[], render: (item: Item
     }
     parts.push(JSON.stringify(render(item)));
   }
-  return new Reply<readonly Shown[]>('ok', `[${parts.join(',')}]`, headers, JSON_MEDIA_TYPE);
+  return parts.join(',');
 }
 
 function encode(list: string, key: SortKey): string {

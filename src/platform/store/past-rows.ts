@@ -7,6 +7,7 @@
  */
 import { contain } from '../base/guarded.js';
 import { Refusal } from '../base/refusal.js';
+import { Turnstile } from '../base/turnstile.js';
 import type { Kind, StoreReader } from './kind.js';
 import { onePerStore } from './one-per-store.js';
 import type { RunEntry } from './past-index.js';
@@ -18,8 +19,17 @@ import type { Store } from './store.js';
 const RUN_COLUMNS = 4; // kind, site, name, body
 /** Some megabytes: who reads one thing of a run reads others of it next. */
 const LENT_RUNS_MAX = 32;
-/** Of a walk through the past of a kind: each page is a turn of the query thread, and some hundred kB. */
+/** Of a walk through the past of a kind: each page is a turn of the query thread and a few milliseconds of the gateway. */
 const ROWS_PER_PAGE = 200;
+/** Until the first of them say how large they are. */
+const ROWS_OF_FIRST_PAGE = 20;
+const CHARACTERS_PER_PAGE = 500_000;
+const COUNTS_MAX = 200;
+/** Longer than any name that was given: what asks for it is no name. */
+const NAME_LENGTH_MAX = 253;
+/** A copy of all there is takes memory, and minutes of years. */
+const COPIES_WAITING_MAX = 2;
+const COPY_WAIT_MAX_MS = 30_000;
 
 /** Lets go of what was held. */
 export type Release = () => void;
@@ -37,6 +47,11 @@ export class PastRows {
   /** How many read everything there is, the past first. */
   #walkers = 0;
   #returns = 0;
+  readonly #copies = new Turnstile({ what: 'requests read everything that is past', atOnce: 1, waitingMax: COPIES_WAITING_MAX, waitMaxMs: COPY_WAIT_MAX_MS });
+  /** Rows of a kind and site that were left out. */
+  readonly #damaged = new Map<string, Set<string>>();
+  /** What was asked of the past and how many were counted, as long as it does not change. */
+  readonly #counts = new Map<string, { readonly of: string; readonly count: Promise<number> }>();
 
   constructor(store: Store, reads: UnboundedReads = NOTHING_PAST) {
     this.#store = store;
@@ -55,31 +70,61 @@ export class PastRows {
     return site === undefined ? sites.length > 0 : sites.includes(site);
   }
 
-  /** How many of a kind are past in a site, by the entries of their runs. */
+  /** How many of a kind are past in a site, by the entries of their runs; without those that a walk has left out. */
   count({ kind, pastWith }: Pick<Kind, 'kind' | 'pastWith'>, site: string): number {
     if (!pastWith) return 0;
-    return this.#store.pastIndex<RunEntry>({ kind: pastWith.kind }, site).reduce((sum, { entry }) => sum + (entry.members?.[kind] ?? 0), 0);
+    const members = this.#store.pastIndex<RunEntry>({ kind: pastWith.kind }, site).reduce((sum, { entry }) => sum + (entry.members?.[kind] ?? 0), 0);
+    return members - (this.#damaged.get(`${kind}/${site}`)?.size ?? 0);
+  }
+
+  /** How many of them pass; read once, and remembered under `question` until something becomes past or comes back. */
+  async countOf<Spec, Status>(kind: Kind<Spec, Status>, site: string, question: string, passes: (resource: Resource<Spec, Status>) => boolean): Promise<number> {
+    const key = `${kind.kind}/${site}/${question}`;
+    const of = `${this.#returns} ${this.#store.pastIndex({ kind: kind.pastWith?.kind ?? kind.kind }, site).length}`;
+    const known = this.#counts.get(key);
+    if (known?.of === of) return known.count;
+    const count = this.#counted(kind, site, passes);
+    if (this.#counts.size >= COUNTS_MAX) this.#counts.clear();
+    this.#counts.set(key, { of, count });
+    count.catch(() => this.#counts.delete(key));
+    return count;
+  }
+
+  async #counted<Spec, Status>(kind: Kind<Spec, Status>, site: string, passes: (resource: Resource<Spec, Status>) => boolean): Promise<number> {
+    let count = 0;
+    for await (const page of this.each(kind, site)) for (const resource of page) if (passes(resource)) count += 1;
+    return count;
   }
 
   /**
    * All past resources of a kind in a site by name, page by page, after the one that is named. A row that cannot be used is left out,
-   * as it would be of a start.
+   * as it would be of a start. `isPatient`: it is part of a walk that has begun.
    */
-  async *each<Spec, Status>(kind: Kind<Spec, Status>, site: string, after = ''): AsyncGenerator<readonly Resource<Spec, Status>[]> {
+  async *each<Spec, Status>(kind: Kind<Spec, Status>, site: string, after = '', isPatient = false): AsyncGenerator<readonly Resource<Spec, Status>[]> {
     if (!this.mayHold(kind, site)) return;
     let last = after;
+    let limit = ROWS_OF_FIRST_PAGE;
     for (let isWhole = false; !isWhole; ) {
-      const columns = await answered(this.#reads.pastPage({ kind: kind.kind, site, after: last, limit: ROWS_PER_PAGE }, last !== after));
+      const columns = await answered(this.#reads.pastPage({ kind: kind.kind, site, after: last, limit }, isPatient || last !== after));
       const rows: Resource[] = [];
+      let characters = 0;
       for (let at = 0; at < columns.length; at += 2) {
         last = columns[at] as string;
+        characters += columns[at + 1]?.length ?? 0;
         const row = readRow({ kind: kind.kind, site, name: last }, columns[at + 1]);
         const usable = isRowFault(row) ? undefined : this.#usable(row);
         if (usable) rows.push(usable);
+        else this.#leaveOut(`${kind.kind}/${site}`, last);
       }
+      isWhole = columns.length < 2 * limit;
+      limit = Math.max(1, Math.min(ROWS_PER_PAGE, Math.floor((CHARACTERS_PER_PAGE * limit) / (characters + 1))));
       if (rows.length > 0) yield rows as readonly Resource<Spec, Status>[];
-      isWhole = columns.length < 2 * ROWS_PER_PAGE;
     }
+  }
+
+  #leaveOut(of: string, name: string): void {
+    const names = this.#damaged.get(of) ?? new Set();
+    this.#damaged.set(of, names.add(name));
   }
 
   /** What a search looks at, of each of these runs. */
@@ -88,8 +133,8 @@ export class PastRows {
   }
 
   /** Of all sites. */
-  async *everywhere<Spec, Status>(kind: Kind<Spec, Status>): AsyncGenerator<readonly Resource<Spec, Status>[]> {
-    for (const site of this.#store.pastSites({ kind: kind.pastWith?.kind ?? kind.kind })) yield* this.each(kind, site);
+  async *everywhere<Spec, Status>(kind: Kind<Spec, Status>, isPatient = false): AsyncGenerator<readonly Resource<Spec, Status>[]> {
+    for (const site of this.#store.pastSites({ kind: kind.pastWith?.kind ?? kind.kind })) yield* this.each(kind, site, '', isPatient);
   }
 
   /**
@@ -119,12 +164,16 @@ export class PastRows {
   }
 
   /** The store with the past of these kinds in its lists, for whoever writes down all there is. */
-  async readerWith(kinds: readonly Kind[]): Promise<StoreReader> {
-    const concerned = kinds.filter(({ pastWith, pastIndex }) => pastWith ?? pastIndex);
+  readerWith(kinds: readonly Kind[]): Promise<StoreReader> {
+    const concerned = kinds.filter((kind) => (kind.pastWith ?? kind.pastIndex) && this.mayHold(kind));
+    return concerned.length === 0 ? Promise.resolve(this.#store) : this.#copies.through(() => this.#readerWith(concerned));
+  }
+
+  async #readerWith(concerned: readonly Kind[]): Promise<StoreReader> {
     const rows = new Map<string, Resource[]>(concerned.map(({ kind }) => [kind, []]));
     const release = this.walk();
     try {
-      for (const kind of concerned) for await (const page of this.everywhere(kind)) rows.get(kind.kind)?.push(...page);
+      for (const kind of concerned) for await (const page of this.everywhere(kind, true)) rows.get(kind.kind)?.push(...page);
       // in the turn in which the walk ends, however long it takes to write them down
       for (const kind of concerned) rows.set(kind.kind, together(this.#store.list(kind), rows.get(kind.kind) ?? []));
     } finally {
@@ -212,6 +261,7 @@ export class PastRows {
     if (rows.length === 0) return false;
     const durable = this.#store.takeBack({ run, ...rowsOf(rows), streams });
     this.#returns += 1;
+    this.#damaged.clear(); // what came back is named by the store
     this.#takeAway(runKey(run)); // not before it is present: who reads it goes on where it cannot be brought back
     await durable;
     return true;
@@ -252,7 +302,7 @@ export class PastRows {
 
   /** Past runs that a resource of this name may belong to: what is present belongs to none. */
   #runsOf({ kind, site, name }: Ref): Ref[] {
-    if (this.#store.isPresent({ kind, site, name })) return [];
+    if (name.length > NAME_LENGTH_MAX || this.#store.isPresent({ kind, site, name })) return [];
     const own = this.#store.pastEntry({ kind }, site, name);
     if (own) return [refOfKey(own.run)];
     const pastWith = this.#store.kindNamed(kind)?.pastWith;
@@ -319,6 +369,8 @@ export class PastRows {
 
   /** A commit that had made it past was refused after all. */
   #takeAwayPresent(): void {
+    this.#counts.clear();
+    this.#damaged.clear();
     for (const key of [...this.#lent.keys()]) {
       const run = refOfKey(key);
       if (!this.#store.pastEntry(run, run.site, run.name)) this.#takeAway(key);

@@ -20,6 +20,7 @@ async function past(t: Test, count: number) {
   const rows = new Map(names.map((name) => [name, JSON.stringify(store.get(Run, SITE, name))]));
   const refs = names.map((name) => ({ kind: 'Run', site: SITE, name }));
   await store.write({ pasts: refs.map((run) => ({ run, members: [run], streams: [] })) });
+  const broken = new Set<string>();
   const asked = { inTurn: 0, most: 0, told: 0 };
   const note = (): void => {
     asked.inTurn += 1;
@@ -39,11 +40,11 @@ async function past(t: Test, count: number) {
         names
           .filter((name) => name > after)
           .slice(0, limit)
-          .flatMap((name) => [name, rows.get(name) as string]),
+          .flatMap((name) => [name, broken.has(name) ? '{' : (rows.get(name) as string)]),
       );
     },
   });
-  return { store, rows: rowsPast, refs, asked };
+  return { store, rows: rowsPast, refs, asked, broken };
 }
 
 /** Until all of it is over; a turn is what others get in between. */
@@ -97,4 +98,26 @@ t.test('walks take turns by pages, and one that has begun goes on to its end', a
     ended.map((each) => (each.status === 'fulfilled' ? each.value : (each.reason as Refusal).context.code)),
     [...Array.from({ length: 21 }, () => 900), ...Array.from({ length: 19 }, () => 'past_busy')],
   );
+});
+
+t.test('a count is read once, until something becomes past or comes back', async (t) => {
+  const { rows, asked, refs, store } = await past(t, 90);
+  const count = () => rows.countOf(Run, SITE, 'even', ({ metadata }) => Number(metadata.name.at(-1)) % 2 === 0);
+  t.same(await Promise.all([count(), count()]), [45, 45]);
+  const read = asked.told;
+  t.equal(await count(), 45);
+  t.equal(asked.told, read);
+  await rows.bringBack(refs[0] as (typeof refs)[0]);
+  t.ok(store.get(Run, SITE, 'r0000'));
+  await count();
+  t.ok(asked.told > read + 1);
+});
+
+t.test('a row that was left out of a walk is not counted', async (t) => {
+  const { rows, broken } = await past(t, 30);
+  t.equal(rows.count(Run, SITE), 30);
+  broken.add('r0007');
+  let seen = 0;
+  for await (const page of rows.each(Run, SITE)) seen += page.length;
+  t.same([seen, rows.count(Run, SITE)], [29, 29]);
 });
