@@ -11,9 +11,6 @@ import { MixedLoad } from './load.js';
 /** What drives equipment; a start must not bring any of it about. */
 const MOVING = ['Running', 'Starting', 'Restarting', 'Resuming', 'Completing'];
 
-/** What has ended leaves the memory at once: kills and losses meet it on its way. */
-const PAST_AT_ONCE = { LINESIDE_BATCH__PASTAFTER: '1ms' };
-
 export class Bench {
   readonly random: () => number;
   readonly work: string;
@@ -46,7 +43,7 @@ export class Bench {
   /** Starts the appliance (on its data directory) with what the fault adds to its environment; ms until it was ready. */
   async start(environment: Readonly<Record<string, string>> = {}): Promise<number> {
     if (this.#port === 0) this.#port = await freePort();
-    this.#box = new ApplianceProcess(this.dataDir, this.#port, { ...ENVIRONMENT, ...PAST_AT_ONCE, ...environment }, true);
+    this.#box = new ApplianceProcess(this.dataDir, this.#port, { ...ENVIRONMENT, ...environment }, true);
     const first = this.story === undefined;
     const ms = await this.#box.start();
     if (first) {
@@ -62,7 +59,7 @@ export class Bench {
 
   /** Another appliance than the one on `dataDir`; it ends with the scenario at the latest. */
   async appliance(dataDir: string, environment: Readonly<Record<string, string>> = {}): Promise<ApplianceProcess> {
-    const box = new ApplianceProcess(dataDir, await freePort(), { ...ENVIRONMENT, ...PAST_AT_ONCE, ...environment }, true);
+    const box = new ApplianceProcess(dataDir, await freePort(), { ...ENVIRONMENT, ...environment }, true);
     this.#others.push(box);
     return box;
   }
