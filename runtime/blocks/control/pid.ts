@@ -2,12 +2,6 @@ import { assert } from '../../vocabulary/assert.js';
 import { block, type LastScan } from '../block.js';
 
 /**
- * A derivative below it is zero. Of a measurement that stands still it becomes a fraction of itself in each scan and would end in numbers so
- * small that the processor takes a slower way for each calculation with them, and mostly never get to zero.
- */
-const VANISHED = 1e-300;
-
-/**
  * Decisions 5.4, step by step. The mode is settled first, because leaving CAS and set-point tracking write the SP port
  * before SPW is made from it. Quality: a mode answers for the inputs it uses, so that an output block goes on in MAN, TRK
  * or with a substitute value while PV is Bad.
@@ -58,8 +52,7 @@ export const PID = block({
       form.off('td')
         ? '$derivative = 0;'
         : `const change = $before === $before ? $PV - $before : 0;
-    const derivative = mode === 2 ? 0 : $kd * ($derivative - $kp * $n * ($action === 0 ? change : -change));
-    $derivative = Math.abs(derivative) < ${VANISHED} ? 0 : derivative;
+    $derivative = mode === 2 ? 0 : $kd * ($derivative - $kp * $n * ($action === 0 ? change : -change));
     $before = mode === 2 ? NaN : $PV;`
     }
     const rest = proportional + $derivative + $FF;
