@@ -182,9 +182,11 @@ export class Plant implements ChartHost {
   valve(name: string): void {
     const cmd = this.tag(`${name}.cmd`, 'BOOL', false);
     const state = this.tag(`${name}.state`, 'STRING', 'Closed', { writable: false });
+    const closed = this.tag(`${name}.closed`, 'BOOL', true, { writable: false });
     this.equipment.push(() => {
       if (cmd.value) state.value = state.value === 'Open' || state.value === 'Opening' ? 'Open' : 'Opening';
       else state.value = state.value === 'Closed' || state.value === 'Closing' ? 'Closed' : 'Closing';
+      closed.value = state.value === 'Closed';
     });
   }
 
