@@ -309,9 +309,12 @@ async function production(story: Story): Promise<Omit<Left, 'correlationID' | 'a
 
   // last: its premix is charged as long as it takes to change its steps by hand, and stays in the mixer
   const aborted = await create('WALK-B');
+  // a charge lasts a second at the pace of the walk, and a busy machine that long from one request to the next
+  await test.admin.post('/api/v1/demo/timescale', { timeScale: 1 });
   await command(aborted, 'Start');
   await reached(aborted, 'Running');
   await steering(story, aborted);
+  await test.admin.post('/api/v1/demo/timescale', { timeScale: 10 });
   await command(aborted, 'Abort');
   await reached(aborted, 'Aborted');
   await story.send(`DELETE ${S}/recipes/control/{name}`, { name: aborted });

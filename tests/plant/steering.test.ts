@@ -28,6 +28,13 @@ async function launchHeat(target: string): Promise<string> {
   return answer.body.name;
 }
 
+/** What is led by hand lasts until the hand is there: on a busy machine a charge of some seconds is over between two requests. */
+async function pace(timeScale: number): Promise<void> {
+  const answer = await plant.api.post('/api/v1/demo/timescale', { timeScale });
+  t.equal(answer.status, 200, answer.text);
+}
+const [SLOW, FAST] = [1, 5];
+
 const inStep = (step: string) => (body: { readonly sfcStatus?: { readonly activeSteps: readonly string[] } }) => body.sfcStatus?.activeSteps.includes(step) ?? false;
 
 t.test('a phase: says what it waits for with the values of now, and is led on by hand in Manual, signed and on record', async (t) => {
@@ -78,6 +85,7 @@ t.test('a phase: says what it waits for with the values of now, and is led on by
 });
 
 t.test('a procedural chart: a step is skipped, its phase is stopped; the record of the batch tells who, what and why', async (t) => {
+  await pace(SLOW);
   const batch = await plant.runBatch();
   const charge = await plant.look('the premix is charged', async () => {
     const found = (await plant.phases(batch)).find((phase) => phase.stepPath === 'prepare/premix/charge');
@@ -118,6 +126,7 @@ t.test('a procedural chart: a step is skipped, its phase is stopped; the record 
       person: {},
     },
   );
+  await pace(FAST);
   await plant.command(batch, 'Abort');
   const { recordRef } = await plant.look('the record is made', async () => {
     const body = await plant.batch(batch);
@@ -140,6 +149,7 @@ t.test('a procedural chart: a step is skipped, its phase is stopped; the record 
 });
 
 t.test('the levels above the phase: a person sees what a transition waits for, and fires it; each level tells where it stands', async (t) => {
+  await pace(SLOW);
   const batch = await plant.runBatch();
   const above = { procedures: batch, unitprocedures: `${batch}-prepare`, operations: `${batch}-prepare-premix` };
   await until('procedures', above.procedures, 'has begun', (body) => body.sfcStatus?.activeSteps.length === 3);
@@ -148,6 +158,7 @@ t.test('the levels above the phase: a person sees what a transition waits for, a
   const charging = await until('operations', above.operations, 'is in charge', inStep('charge'));
   t.equal((await mode('Operation', above.operations, 'Manual')).status, 200);
   t.match(await steer('procedures', batch, { change: 'deactivate', step: 'nowhere' }), { status: 400, body: { code: 'unknown_step' } });
+  await pace(FAST);
   const ready = await until('operations', above.operations, 'waits for a hand', (body) => body.sfcStatus.transitionStates[0]?.met === true);
   t.match(ready, {
     state: 'Running',
@@ -157,11 +168,13 @@ t.test('the levels above the phase: a person sees what a transition waits for, a
   });
   t.match(Object.keys(ready.sfcStatus.variableSnapshot), ['charge.charged'], 'and what its conditions may read');
   t.notOk('charge.charged' in charging.sfcStatus.variableSnapshot && charging.sfcStatus.variableSnapshot['charge.charged'] === ready.sfcStatus.variableSnapshot['charge.charged']);
+  await pace(SLOW);
   t.equal((await steer('operations', above.operations, { change: 'force', transition: 'charge->mix#0' })).status, 200);
   const moved = await until('operations', above.operations, 'is in mix', inStep('mix'));
   t.match(moved.sfcStatus, { completedSteps: ['charge'], firedTransitions: ['charge->mix#0'] });
   await plant.command(batch, 'Hold');
   t.match(await until('operations', above.operations, 'is Held', (body) => body.state === 'Held'), { sfcStatus: { held: true, activeSteps: ['mix'] } });
+  await pace(FAST);
   await plant.command(batch, 'Abort');
   const over = await until('operations', above.operations, 'is Aborted', (body) => body.state === 'Aborted');
   t.match(over.sfcStatus, { held: false, transitionStates: [] });
@@ -223,6 +236,7 @@ t.test('CMD: a dry run tells what a command would do to each element, changes no
   const id = start.headers.get('x-correlation-id');
   t.same((await plant.api.get(`${SITE}/audit/correlation/${id}`)).body, [], 'and nothing is audited');
 
+  await pace(SLOW);
   await plant.command(batch, 'Start');
   await come(t, start.body.effects);
   const hold = await dry(batch, 'Hold');
@@ -235,6 +249,7 @@ t.test('CMD: a dry run tells what a command would do to each element, changes no
     t,
     hold.body.effects.filter((effect: Effect) => effect.kind !== 'Phase'),
   );
+  await pace(FAST);
   t.match((await dry(batch, 'Hold')).body, { accepted: false, rule: 'already-held' });
   const abort = await dry(batch, 'Abort');
   await plant.command(batch, 'Abort');
