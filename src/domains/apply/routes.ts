@@ -92,6 +92,7 @@ export const applyRoutes = [
     query: parameters({ site: text(), kinds: texts(), status: flag('with the status') }),
     summary: 'Manifests in an order that apply accepts; query site, kinds (comma list), status (true)',
     reply: v.array(ExportedManifest),
+    errors: { 422: ['too_much_past'] },
     async handle({ query, caller }, { store, deviceId, clock, kinds: applied }) {
       const kinds = query
         .get('kinds')
@@ -110,8 +111,9 @@ export const applyRoutes = [
     path: '/api/v1/backup/crds',
     action: 'backup:crds',
     tier: 'admin',
-    summary: 'Every configured resource with uid and status, for `lineside restore`',
+    summary: 'Every configured resource with uid and status',
     reply: Backup,
+    errors: { 422: ['too_much_past'] },
     handle: async (_context, { store, kinds, clock, version = '', production, deviceId = '' }) =>
       backup(await pastRows(store).readerWith(kinds.all), kinds, {
         createdAt: timestamp(clock.wallMs()),

@@ -24,6 +24,8 @@ const ROWS_PER_PAGE = 200;
 /** Until the first of them say how large they are. */
 const ROWS_OF_FIRST_PAGE = 20;
 const CHARACTERS_PER_PAGE = 500_000;
+/** Of everything in one answer: a text ends at 512 Mi characters, and its rows are in memory beside it. */
+const CHARACTERS_OF_A_COPY_MAX = 300_000_000;
 const COUNTS_MAX = 200;
 /** Longer than any name that was given: what asks for it is no name. */
 const NAME_LENGTH_MAX = 253;
@@ -100,7 +102,13 @@ export class PastRows {
    * All past resources of a kind in a site by name, page by page, after the one that is named. A row that cannot be used is left out,
    * as it would be of a start. `isPatient`: it is part of a walk that has begun.
    */
-  async *each<Spec, Status>(kind: Kind<Spec, Status>, site: string, after = '', isPatient = false): AsyncGenerator<readonly Resource<Spec, Status>[]> {
+  async *each<Spec, Status>(
+    kind: Kind<Spec, Status>,
+    site: string,
+    after = '',
+    isPatient = false,
+    took?: (characters: number) => void,
+  ): AsyncGenerator<readonly Resource<Spec, Status>[]> {
     if (!this.mayHold(kind, site)) return;
     let last = after;
     let limit = ROWS_OF_FIRST_PAGE;
@@ -116,6 +124,7 @@ export class PastRows {
         if (usable) rows.push(usable);
         else this.#leaveOut(`${kind.kind}/${site}`, last);
       }
+      took?.(characters);
       isWhole = columns.length < 2 * limit;
       limit = Math.max(1, Math.min(ROWS_PER_PAGE, Math.floor((CHARACTERS_PER_PAGE * limit) / (characters + 1))));
       if (rows.length > 0) yield rows as readonly Resource<Spec, Status>[];
@@ -133,8 +142,8 @@ export class PastRows {
   }
 
   /** Of all sites. */
-  async *everywhere<Spec, Status>(kind: Kind<Spec, Status>, isPatient = false): AsyncGenerator<readonly Resource<Spec, Status>[]> {
-    for (const site of this.#store.pastSites({ kind: kind.pastWith?.kind ?? kind.kind })) yield* this.each(kind, site, '', isPatient);
+  async *everywhere<Spec, Status>(kind: Kind<Spec, Status>, isPatient = false, took?: (characters: number) => void): AsyncGenerator<readonly Resource<Spec, Status>[]> {
+    for (const site of this.#store.pastSites({ kind: kind.pastWith?.kind ?? kind.kind })) yield* this.each(kind, site, '', isPatient, took);
   }
 
   /**
@@ -163,7 +172,10 @@ export class PastRows {
     return this.#returns;
   }
 
-  /** The store with the past of these kinds in its lists, for whoever writes down all there is. */
+  /**
+   * The store with the past of these kinds in its lists, for whoever writes down all there is in one answer.
+   * @throws Refusal 422 `too_much_past` where that is more than memory and one text can hold.
+   */
   readerWith(kinds: readonly Kind[]): Promise<StoreReader> {
     const concerned = kinds.filter((kind) => (kind.pastWith ?? kind.pastIndex) && this.mayHold(kind));
     return concerned.length === 0 ? Promise.resolve(this.#store) : this.#copies.through(() => this.#readerWith(concerned));
@@ -172,8 +184,13 @@ export class PastRows {
   async #readerWith(concerned: readonly Kind[]): Promise<StoreReader> {
     const rows = new Map<string, Resource[]>(concerned.map(({ kind }) => [kind, []]));
     const release = this.walk();
+    let characters = 0;
+    const took = (more: number): void => {
+      characters += more;
+      if (characters > CHARACTERS_OF_A_COPY_MAX) throw tooMuch();
+    };
     try {
-      for (const kind of concerned) for await (const page of this.everywhere(kind, true)) rows.get(kind.kind)?.push(...page);
+      for (const kind of concerned) for await (const page of this.everywhere(kind, true, took)) rows.get(kind.kind)?.push(...page);
       // in the turn in which the walk ends, however long it takes to write them down
       for (const kind of concerned) rows.set(kind.kind, together(this.#store.list(kind), rows.get(kind.kind) ?? []));
     } finally {
@@ -315,6 +332,7 @@ export class PastRows {
 
   /** Of the runs that a resource of this name may belong to, whether there are any or not. */
   #keysNamed({ kind, site, name }: Ref): string[] {
+    if (name.length > NAME_LENGTH_MAX) return []; // nothing is called so, and it may be as long as a body
     const own = this.#store.pastEntry({ kind }, site, name);
     if (own) return [own.run];
     const { pastWith, pastIndex } = this.#store.kindNamed(kind) ?? {};
@@ -450,4 +468,15 @@ function isPresent(present: readonly Resource<unknown, unknown>[], { site, name 
 
 function byName(a: Resource<unknown, unknown>, b: Resource<unknown, unknown>): number {
   return a.metadata.name < b.metadata.name ? -1 : a.metadata.name > b.metadata.name ? 1 : a.metadata.site < b.metadata.site ? -1 : 1;
+}
+
+function tooMuch(): Refusal {
+  const most = `${CHARACTERS_OF_A_COPY_MAX / 1e6} MB`;
+  return new Refusal(
+    'unprocessable',
+    `what ended batches have left is more than ${most}, which is more than one answer takes; copy the data directory of the stopped appliance, or take the configuration without the status`,
+    {
+      code: 'too_much_past',
+    },
+  );
 }

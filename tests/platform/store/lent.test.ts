@@ -254,6 +254,10 @@ t.test('a run is held by its name before there is anything to lend, and by the n
   const later = past.hold([a.run]);
   t.ok(past.isHeld(a.run), 'the past one too');
   later();
+  const long = `a${'-a'.repeat(500)}`;
+  const ofLong = past.hold([step(long)]);
+  t.notOk(past.isHeld(a.run), 'what is longer than a name is of no run, and none of its beginnings is looked for');
+  ofLong();
 });
 
 t.test('what has the name of a past run is not removed as what is not there', async (t) => {
