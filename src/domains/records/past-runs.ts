@@ -5,6 +5,7 @@
  * When in doubt a run stays: each condition is looked at in the turn in which it is marked, one run at a time, and the next when this
  * one is on disk.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { isActive } from '../../../runtime/vocabulary/transitions.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { Stopwatch } from '../../platform/base/elapsed.js';
@@ -29,6 +30,10 @@ type BatchResource = Resource<BatchSpec, BatchStatus>;
 
 /** What keeps a run for a moment: somebody reads it, or a unit is being given back. */
 const LOOK_AGAIN_MS = 2000;
+/** What nothing can be done about for a while is looked at again by the resync at the latest. */
+const LATER_MS = 30_000;
+/** Between two of them: a box that begins with years of data marks them for half an hour, and does its work meanwhile. */
+const REST_MS = 50;
 
 export class PastRunReconciler implements Reconciler {
   readonly name = 'past-run';
@@ -63,12 +68,13 @@ export class PastRunReconciler implements Reconciler {
     if (!since) this.#settled.set(key, (since = new Stopwatch(this.#clock)));
     const leftMs = this.#afterMs - since.elapsedMs;
     if (leftMs > 0) return { lookAgainMs: leftMs };
-    if (!this.#store.accepting) return { lookAgainMs: LOOK_AGAIN_MS }; // nothing can be marked, and a full disk wants no line about it
+    if (!this.#store.accepting || pastRows(this.#store).isWalked) return { lookAgainMs: LATER_MS }; // nothing can be marked, and a full disk wants no line about it
     if (isWaitedFor(this.#store, batch)) return { lookAgainMs: LOOK_AGAIN_MS };
     const past = runToMark(this.#store, batch);
     this.#settled.delete(key);
     if (!past) return 'settled'; // nothing of it changes by itself: the next resync looks again
     await this.#store.write({ pasts: [past] });
+    await pause(REST_MS);
     return 'settled';
   }
 }

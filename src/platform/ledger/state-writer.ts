@@ -338,7 +338,7 @@ export class StateWriter {
     for (const past of transaction.pasts) this.#leave(past, tail);
   }
 
-  /** Rows stay where they are and get their mark; nothing of them is written anew. */
+  /** Rows keep their places and get their mark; the database writes each anew with it. */
   #leave({ run, rows, streams }: PastRun, tail: Tail): void {
     for (const { kind, site, name, entry } of rows) {
       const mac = this.#seals.mark({ kind, site, name }, run, entry);

@@ -121,8 +121,9 @@ export class ReconcileLoop implements Wakeable {
   async #drain(): Promise<void> {
     this.#busy = true;
     let slice = new Slice(this.#clock);
-    while (this.#waiting.size > 0 && !this.#stopped) {
-      const [id, key] = this.#waiting.entries().next().value as [string, Key];
+    // one iterator, which comes to what is added meanwhile: a new one for each key would walk over the places of all before it
+    for (const [id, key] of this.#waiting) {
+      if (this.#stopped) break;
       this.#waiting.delete(id);
       if (!this.#parked.has(id)) await this.#look(id, key);
       if (!slice.isOver) continue;
