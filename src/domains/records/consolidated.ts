@@ -67,7 +67,9 @@ export async function consolidatedRecord(sources: RecordSources, site: string, n
     historian: { configured: history !== undefined, tags: history?.tags ?? [], gaps: history?.gaps ?? [] },
     record: record ? { name, phase: record.status.phase, digest: record.status.digest } : null,
   };
-  return { ...body, integrity: { digest: canonicalDigest(body), ...integrityOf(record, audit, sources.keys) } };
+  const isLost = record === undefined && sources.store.pastEntry(BatchRecord, site, name) !== undefined;
+  const seal = isLost ? problemsOf([`record ${name} cannot be read from the disk; this was put together from the log of the batch`]) : integrityOf(record, audit, sources.keys);
+  return { ...body, integrity: { digest: canonicalDigest(body), ...seal } };
 }
 
 /**

@@ -46,6 +46,8 @@ export interface PastSearch {
 
 /** Some 5 ms of the query thread and 2 ms of the gateway. */
 const RUNS_PER_READING = 8;
+/** Of a search, while runs leave the memory one after another. */
+const ROUNDS_MAX = 3;
 const SEARCHES_WAITING_MAX = 20;
 const WAIT_MAX_MS = 10_000;
 
@@ -87,11 +89,11 @@ export class PastTexts {
   async find(search: PastSearch): Promise<Ranked[]> {
     if (!search.kinds.some((kind) => this.#kinds.has(kind.kind) && this.#past.mayHold(kind))) return [];
     return this.#turns.through(async () => {
-      for (;;) {
+      for (let round = 1; ; round += 1) {
         await this.#haveRead();
         const changes = this.#changes;
         const found = await this.#findIn(this.#runs(), search);
-        if (changes === this.#changes) return found; // none went or came back meanwhile
+        if (changes === this.#changes || round === ROUNDS_MAX) return found; // none went or came back meanwhile, or one after the other does
       }
     });
   }

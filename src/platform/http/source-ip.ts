@@ -55,6 +55,7 @@ export class Peers {
   }
 
   addressOf(peer: Peer): string {
+    if (this.#open < 1) this.#only = undefined; // ends were told twice: what is counted says nothing
     return this.#only ?? addressText(peer.getRemoteAddress());
   }
 }
