@@ -1,4 +1,5 @@
 /** What a start does with rows of the store that are not as they were written: each is one named fault, the plant goes on. */
+import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -57,6 +58,16 @@ const seeded = await seed();
 t.teardown(() => {
   for (const dir of [seeded.made, seeded.running]) rmSync(dir, { recursive: true, force: true });
 });
+
+/** A phase that runs, and is on disk as it runs: what is read may be ahead of the disk, and a write that is answered is behind it. */
+async function phaseAtWork({ api }: ApplianceProcess): Promise<{ readonly name: string }> {
+  const running = await eventually('a phase runs', async () =>
+    ((await api.get(`${SITE}/phases?atWork=true`)).body as { name: string; state: string }[]).find(({ state }) => state === 'Running'),
+  );
+  const answered = await api.post(`${SITE}/batches`, { batchID: 'b-2', masterRecipeRef: 'resin-a' });
+  assert.equal(answered.status, 201, answered.text);
+  return running;
+}
 
 /** An appliance with a copy of a seed, not started. */
 async function boxOf(test: { teardown(call: () => unknown): void }, from: string): Promise<ApplianceProcess> {
@@ -153,7 +164,7 @@ t.test('D-C-02: elements that have lost their shape are named; their batch is sh
   await box.start();
   await unitsReady(box.api);
   await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' });
-  const running = await eventually('a phase runs', async () => ((await box.api.get(`${SITE}/phases?atWork=true`)).body as { name: string }[])[0]);
+  const running = await phaseAtWork(box);
   const operation = firstOf(box, 'Operation');
   const procedure = firstOf(box, 'UnitProcedure');
   await box.end('SIGKILL');
@@ -194,7 +205,7 @@ t.test('D-C-02: members of a status that a run may have are named where they are
   await box.start();
   await unitsReady(box.api);
   await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' });
-  const running = await eventually('a phase runs', async () => ((await box.api.get(`${SITE}/phases?atWork=true`)).body as { name: string }[])[0]);
+  const running = await phaseAtWork(box);
   const names = Object.fromEntries(['Operation', 'UnitProcedure', 'Procedure'].map((kind) => [kind, firstOf(box, kind)]));
   await box.end('SIGKILL');
   const setStatus = (kind: string, name: string, members: object): void =>
