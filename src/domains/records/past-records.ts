@@ -2,7 +2,6 @@
  * A record to which nothing is added by itself any more leaves the memory (ADR 0038): of all that a batch leaves behind it is the
  * largest. Each is a run of its own, so that whoever reads, reviews or seals one brings back nothing else.
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../platform/base/clock.js';
 import { Stopwatch } from '../../platform/base/elapsed.js';
 import type { Key } from '../../platform/reconcile/key.js';
@@ -12,13 +11,7 @@ import { pastRows } from '../../platform/store/past-rows.js';
 import type { Ref } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { BatchRecord, isClosed, isRecordSettled, listedOf, type PastRecord, type RecordResource } from './kind.js';
-
-/** While somebody reads it. */
-const LOOK_AGAIN_MS = 2000;
-/** What nothing can be done about for a while is looked at again by the resync at the latest. */
-const LATER_MS = 30_000;
-/** Between two of them: a box that begins with years of data marks them for half an hour, and does its work meanwhile. */
-const REST_MS = 50;
+import { LATER, mark, mayMark, SOON } from './marking.js';
 
 export class PastRecordReconciler implements Reconciler {
   readonly name = 'past-record';
@@ -51,13 +44,11 @@ export class PastRecordReconciler implements Reconciler {
     const leftMs = this.#afterMs - quiet.since.elapsedMs;
     if (leftMs > 0) return { lookAgainMs: leftMs };
     const run = recordOf({ site, name })[0] as Ref;
-    const past = pastRows(this.#store);
-    if (!this.#store.accepting || past.isWalked) return { lookAgainMs: LATER_MS };
-    if (past.isHeld(run)) return { lookAgainMs: LOOK_AGAIN_MS };
+    if (!mayMark(this.#store)) return LATER;
+    if (pastRows(this.#store).isHeld(run)) return SOON;
     if (this.#store.faults.some((fault) => fault.kind === run.kind && fault.site === site && fault.name === name)) return 'settled';
-    await this.#store.write({ pasts: [{ run, members: [run], streams: [] }] });
-    await pause(REST_MS);
     this.#quiet.delete(key);
+    await mark(this.#store, { run, members: [run], streams: [] });
     return 'settled';
   }
 }

@@ -5,7 +5,6 @@
  * When in doubt a run stays: each condition is looked at in the turn in which it is marked, one run at a time, and the next when this
  * one is on disk.
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import { isActive } from '../../../runtime/vocabulary/transitions.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { Stopwatch } from '../../platform/base/elapsed.js';
@@ -24,16 +23,10 @@ import { phaseStates } from '../procedures/phase-states.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import { asked } from '../runs/asked.js';
 import { orderOn } from '../runs/pending-command.js';
+import { LATER, mark, mayMark, SOON } from './marking.js';
 import { hasSettledRecord } from './past-records.js';
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
-
-/** What keeps a run for a moment: somebody reads it, or a unit is being given back. */
-const LOOK_AGAIN_MS = 2000;
-/** What nothing can be done about for a while is looked at again by the resync at the latest. */
-const LATER_MS = 30_000;
-/** Between two of them: a box that begins with years of data marks them for half an hour, and does its work meanwhile. */
-const REST_MS = 50;
 
 export class PastRunReconciler implements Reconciler {
   readonly name = 'past-run';
@@ -68,13 +61,12 @@ export class PastRunReconciler implements Reconciler {
     if (!since) this.#settled.set(key, (since = new Stopwatch(this.#clock)));
     const leftMs = this.#afterMs - since.elapsedMs;
     if (leftMs > 0) return { lookAgainMs: leftMs };
-    if (!this.#store.accepting || pastRows(this.#store).isWalked) return { lookAgainMs: LATER_MS }; // nothing can be marked, and a full disk wants no line about it
-    if (isWaitedFor(this.#store, batch)) return { lookAgainMs: LOOK_AGAIN_MS };
+    if (!mayMark(this.#store)) return LATER; // and a full disk wants no line about it
+    if (isWaitedFor(this.#store, batch)) return SOON;
     const past = runToMark(this.#store, batch);
     this.#settled.delete(key);
     if (!past) return 'settled'; // nothing of it changes by itself: the next resync looks again
-    await this.#store.write({ pasts: [past] });
-    await pause(REST_MS);
+    await mark(this.#store, past);
     return 'settled';
   }
 }
@@ -90,7 +82,7 @@ function isWaitedFor(store: Store, batch: BatchResource): boolean {
   const { site, name } = batch.metadata;
   if (orderOn(batch) || asked(store).isOpen(site, name)) return true;
   const past = pastRows(store);
-  if (past.isWalked || runOf({ site, name }).some((run) => past.isHeld(run))) return true;
+  if (runOf({ site, name }).some((run) => past.isHeld(run))) return true;
   return store.list(Unit, site).some(({ metadata, status }) => {
     const { allocatedTo, promisedTo } = status;
     return allocatedTo === name || promisedTo === name || scopeToReset(store, site, metadata.name, status) === name;

@@ -67,6 +67,8 @@ export class PastTexts {
   #isRead = false;
   /** How often something has become past or come back. */
   #changes = 0;
+  /** How often of these what was read may be out of date: what only becomes past takes nothing from it. */
+  #returns = 0;
 
   constructor(store: Store, kinds: readonly Kind[]) {
     const past = kinds.filter(({ pastWith }) => pastWith);
@@ -115,7 +117,9 @@ export class PastTexts {
   #follow({ type, resource: { kind, metadata }, past }: StoreEvent): void {
     if (!past) return;
     this.#changed();
-    if (type === 'put') this.#texts.delete(keyOf({ kind, ...metadata })); // it may be written before it is past again
+    if (type !== 'put') return;
+    this.#returns += 1;
+    this.#texts.delete(keyOf({ kind, ...metadata })); // it may be written before it is past again
   }
 
   #changed(): void {
@@ -143,9 +147,9 @@ export class PastTexts {
     for (let missing = this.#missing(); missing.length > 0; missing = this.#missing()) {
       for (let at = 0; at < missing.length; at += RUNS_PER_READING) {
         const runs = missing.slice(at, at + RUNS_PER_READING);
-        const changes = this.#changes;
+        const returns = this.#returns;
         const read = await this.#past.texts(runs, TEXT_LENGTH_MAX);
-        if (changes !== this.#changes) break;
+        if (returns !== this.#returns) break;
         for (const [n, texts] of read.entries()) this.#keep(inside(runs, n, 'what was asked for'), texts);
       }
     }
@@ -211,6 +215,7 @@ export class PastTexts {
   /** A run that a failed commit has made present may be written, and past again. */
   #forget(): void {
     this.#changed();
+    this.#returns += 1;
     const past = new Set(this.#runs().map(({ key }) => key));
     for (const run of this.#texts.keys()) if (!past.has(run)) this.#texts.delete(run);
   }

@@ -58,7 +58,8 @@ function readPast(columns: readonly unknown[]): PastEntry[] {
 
 function parsedEntry(texts: EntryTexts, kind: string, text: string): unknown {
   try {
-    return texts.read(kind, text);
+    const entry = texts.read(kind, text);
+    return typeof entry === 'object' && entry !== null ? entry : {}; // `null` is JSON too
   } catch {
     return {};
   }
