@@ -306,7 +306,7 @@ t.test('the views of the console', { timeout: SUITE_MS_MAX }, async (t) => {
     const until = page.getByTestId('until');
     const live = (is: boolean) => page.locator(`[data-testid="live"][aria-pressed="${is}"]`).waitFor();
     const local = (wallMs: number) => page.evaluate(`new Date(${wallMs} - new Date(${wallMs}).getTimezoneOffset() * 60_000).toISOString().slice(0, 19)`) as Promise<string>;
-    const shown = (text: string) => holds(until, text);
+    const shown = (text: string) => holds(until, text.replace(/:00$/, '')); // the field writes a whole minute without its seconds (HTML, valid normalised local date and time)
     const edgeMs = Math.floor((Date.now() - 2000) / 1000) * 1000;
     await until.fill(await local(edgeMs));
     await live(false);
