@@ -2,7 +2,7 @@
  * Unit runtimes in scan threads of this process: the placement every box starts with. A runtime that stops unexpectedly
  * is started again, at most 3 times in 60 s, and then stays down until somebody restarts it (D-UNIT-04); its link stays.
  */
-import type { AlarmPlan, PhasePlan, TagPlan, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
+import type { PhasePlan, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { contain, guarded, guardedPromise } from '../../platform/base/guarded.js';
@@ -10,8 +10,8 @@ import type { Log } from '../../platform/base/log.js';
 import { type Prioritise, REALTIME_UNASKED, RealtimePriority } from './realtime.js';
 import type { HostedRuntime, RuntimeEnd, ScanThread } from './scan-thread.js';
 import { ScanThreads } from './scan-threads.js';
-import { type DeviceResetResult, type Realtime, RESTART_ASKED, type ScanStatistics, type TagReading, type UnitLink, type UnitRuntimes, type WriteResult } from './runtimes.js';
-import { TagView } from './tag-view.js';
+import { type DeviceResetResult, type Realtime, RESTART_ASKED, type UnitLink, type UnitRuntimes, type WriteResult } from './runtimes.js';
+import { ViewedUnit } from './viewed-unit.js';
 
 const RESTARTS_MAX = 3;
 const RESTART_WINDOW_MS = 60_000;
@@ -142,7 +142,7 @@ interface LinkParts {
   change(link: LocalLink, what: Change): void;
 }
 
-export class LocalLink implements UnitLink, HostedRuntime {
+export class LocalLink extends ViewedUnit implements UnitLink, HostedRuntime {
   readonly site: string;
   readonly unit: string;
   epoch = 0;
@@ -162,8 +162,6 @@ export class LocalLink implements UnitLink, HostedRuntime {
   #plan: UnitPlan;
   /** Sent and not loaded yet, in order; the worker skips those that another one overtook. */
   #coming: UnitPlan[] = [];
-  /** Of the loaded plan. */
-  readonly #view = new TagView();
   /** What the worker asked to be kept: a restarted one begins with this, not with what its plan once carried (decisions 3.8). */
   #retained: UnitPlan['retained'];
   #restartsAtMs: number[] = [];
@@ -171,6 +169,7 @@ export class LocalLink implements UnitLink, HostedRuntime {
   readonly #pending = new Map<number, { readonly resolve: (message: UnitOutbound | undefined) => void; cancel: () => void }>();
 
   constructor(plan: UnitPlan, parts: LinkParts) {
+    super();
     this.site = plan.site;
     this.unit = plan.unit;
     this.#plan = plan;
@@ -180,7 +179,7 @@ export class LocalLink implements UnitLink, HostedRuntime {
 
   start(): void {
     this.epoch += 1;
-    this.#view.startOver();
+    this.view.startOver();
     this.#coming = [this.#plan];
     if (!this.#thread?.isOpen) this.#thread = this.#parts.threads.place(this.scanIntervalMs, this.#apart);
     this.#runtime = this.#thread.host(this);
@@ -245,42 +244,6 @@ export class LocalLink implements UnitLink, HostedRuntime {
     return this.#runtime === 0 ? [] : (this.#thread?.hosted ?? []).filter((runtime) => runtime !== this);
   }
 
-  get planRevision(): number {
-    return this.#view.revision;
-  }
-
-  get tags(): readonly TagPlan[] {
-    return this.#view.tags;
-  }
-
-  tagIndex(address: string): number {
-    return this.#view.tagIndex(address);
-  }
-
-  refresh(): boolean {
-    return this.#view.refresh();
-  }
-
-  reading(index: number): TagReading {
-    return this.#view.reading(index);
-  }
-
-  statistics(): ScanStatistics {
-    return this.#view.statistics();
-  }
-
-  networkScans(network: string): number {
-    return this.#view.networkScans(network);
-  }
-
-  networkHash(network: string): string {
-    return this.#view.networkHash(network);
-  }
-
-  alarmPlan(definition: string): AlarmPlan | undefined {
-    return this.#view.alarmPlan(definition);
-  }
-
   async write(address: string, value: Value): Promise<WriteResult> {
     const reply = await this.#request(
       (id) => ({ type: 'write', id, address, value }),
@@ -341,10 +304,10 @@ export class LocalLink implements UnitLink, HostedRuntime {
   take(message: UnitOutbound): void {
     switch (message.type) {
       case 'text':
-        this.#view.addText(message.id, message.text);
+        this.view.addText(message.id, message.text);
         break;
       case 'texts-released':
-        this.#view.releaseTexts(message.ids);
+        this.view.releaseTexts(message.ids);
         break;
       case 'plan-loaded':
         this.#adopt(message.revision);
@@ -370,7 +333,7 @@ export class LocalLink implements UnitLink, HostedRuntime {
     const plan = this.#coming[loaded];
     if (!plan) return;
     this.#coming = this.#coming.slice(loaded + 1);
-    this.#view.adopt(plan);
+    this.view.adopt(plan);
     if (!this.ready && plan.revision === this.#plan.revision) {
       this.ready = true;
       this.message = '';

@@ -1,8 +1,8 @@
 /** The unit runtimes as the controller of a rehearsal sees them: links whose messages wait until the plant goes on. */
 import type { WallMs } from '../../platform/base/times.js';
-import type { AlarmPlan, PhasePlan, RehearsalMessage, RehearsalPlan, TagPlan, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
-import type { DeviceResetResult, ScanStatistics, TagReading, UnitLink, UnitRuntimes, WriteResult } from '../placement/runtimes.js';
-import { TagView } from '../placement/tag-view.js';
+import type { PhasePlan, RehearsalMessage, RehearsalPlan, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
+import type { DeviceResetResult, UnitLink, UnitRuntimes, WriteResult } from '../placement/runtimes.js';
+import { ViewedUnit } from '../placement/viewed-unit.js';
 
 export class CopiedUnits implements UnitRuntimes {
   readonly #links: ReadonlyMap<string, CopiedUnit>;
@@ -33,7 +33,7 @@ export class CopiedUnits implements UnitRuntimes {
   onChange(): void {}
 }
 
-class CopiedUnit implements UnitLink {
+class CopiedUnit extends ViewedUnit implements UnitLink {
   readonly site: string;
   readonly unit: string;
   readonly epoch = 1;
@@ -41,53 +41,21 @@ class CopiedUnit implements UnitLink {
   readonly message = '';
   readonly startedAtMs: WallMs;
   readonly realtime = { granted: false, reason: 'rehearsed' };
-  readonly planRevision: number;
-  readonly tags: readonly TagPlan[];
-  readonly #view = new TagView();
   readonly send: (message: UnitInbound) => void;
 
   constructor(plan: UnitPlan, startedAtMs: WallMs, send: (message: UnitInbound) => void) {
+    super();
     this.site = plan.site;
     this.unit = plan.unit;
     this.startedAtMs = startedAtMs;
-    this.planRevision = plan.revision;
-    this.tags = plan.tags;
-    this.#view.adopt(plan);
+    this.view.adopt(plan);
     this.send = send;
   }
 
   /** What the link itself keeps of a message. */
   heard(message: UnitOutbound): void {
-    if (message.type === 'text') this.#view.addText(message.id, message.text);
-    if (message.type === 'texts-released') this.#view.releaseTexts(message.ids);
-  }
-
-  tagIndex(address: string): number {
-    return this.#view.tagIndex(address);
-  }
-
-  refresh(): boolean {
-    return this.#view.refresh();
-  }
-
-  reading(index: number): TagReading {
-    return this.#view.reading(index);
-  }
-
-  statistics(): ScanStatistics {
-    return this.#view.statistics();
-  }
-
-  networkScans(network: string): number {
-    return this.#view.networkScans(network);
-  }
-
-  networkHash(network: string): string {
-    return this.#view.networkHash(network);
-  }
-
-  alarmPlan(definition: string): AlarmPlan | undefined {
-    return this.#view.alarmPlan(definition);
+    if (message.type === 'text') this.view.addText(message.id, message.text);
+    if (message.type === 'texts-released') this.view.releaseTexts(message.ids);
   }
 
   loadPhase(phase: PhasePlan): void {

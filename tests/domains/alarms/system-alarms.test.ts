@@ -17,6 +17,7 @@ import type { Put } from '../../../src/platform/store/store.js';
 import { freshStore } from '../../support/fresh-store.js';
 import { ALARMS, startAlarmBench } from './bench.js';
 import { elementItem } from '../../../src/domains/batches/reading/element-dto.js';
+import { QUIET_FACTS } from '../../support/quiet-facts.js';
 
 const bench = await startAlarmBench();
 t.teardown(() => bench.stop());
@@ -311,16 +312,7 @@ t.test('G4 EVT-02: a storage that refuses changes is an alarm at once, from memo
     store,
     clock,
     register,
-    facts: {
-      lostTags: () => [],
-      nonceStoreNearlyFull: () => false,
-      storageLow: () => false,
-      archiveFault: () => null,
-      archiveDamage: () => null,
-      containedFault: () => null,
-      trouble: () => undefined,
-      lookFault: () => null,
-    },
+    facts: QUIET_FACTS,
   });
   const frames: Record<string, unknown>[] = [];
   publishAlarms({ hub: { publish: ({ frame, unrecorded }) => frames.push({ ...frame, unrecorded }) }, store, clock });

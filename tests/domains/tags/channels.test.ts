@@ -21,6 +21,7 @@ import { SocketClient } from '../../platform/stream/clients.js';
 import { everywhere, person, type Received, ScriptedClock, ScriptedSessions, ScriptedWire } from '../../platform/stream/scripted.js';
 import { HOT_ALARM, type Plant, startPlant } from './plant.js';
 import { at } from '../../support/at.js';
+import { QUIET_FACTS } from '../../support/quiet-facts.js';
 
 async function subscribed(t: { teardown(call: () => unknown): void }, plant: Plant, channel: string): Promise<{ client: SocketClient; snapshot: Received[] }> {
   const client = await SocketClient.open(plant.url);
@@ -123,16 +124,7 @@ t.test('EVT-02 EVT-04 HEALTH-02: while the storage refuses changes its alarm and
     store,
     clock,
     register: new AlarmRegister({ store, clock }),
-    facts: {
-      lostTags: () => [],
-      nonceStoreNearlyFull: () => false,
-      storageLow: () => false,
-      archiveFault: () => null,
-      archiveDamage: () => null,
-      containedFault: () => null,
-      trouble: () => undefined,
-      lookFault: () => null,
-    },
+    facts: QUIET_FACTS,
   });
   publishAlarms({ hub, store, clock });
   const alarms = await subscribed(t, plant, 'alarms');
@@ -417,16 +409,7 @@ t.test('EVT-17 G4: while the storage refuses changes, what is retained for MQTT 
     store,
     clock,
     register: new AlarmRegister({ store, clock }),
-    facts: {
-      lostTags: () => [],
-      nonceStoreNearlyFull: () => false,
-      storageLow: () => false,
-      archiveFault: () => null,
-      archiveDamage: () => null,
-      containedFault: () => null,
-      trouble: () => undefined,
-      lookFault: () => null,
-    },
+    facts: QUIET_FACTS,
   });
   await refuse({ puts: [unit('u1', 'Held')] });
   t.match(retained.get('l/north/states/Unit/u1'), { state: 'Held', previousState: 'Idle' });
