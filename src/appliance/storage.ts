@@ -107,8 +107,11 @@ export async function openStorage({ settings, clock, log, build }: Surroundings)
   pastRows(store).connect(queries);
   const newestAuditMs = await queries.newestAuditMs().catch(() => null); // a damaged trail is told of elsewhere
   const earlierNonces = await store.open(settings.antiReplayWindowMs);
+  let isAccepting = true;
   store.watchReload(() => {
-    if (store.accepting) log.info('the storage accepts changes again');
+    if (store.accepting === isAccepting) return; // told once, and not again when the disk could be read
+    isAccepting = store.accepting;
+    if (isAccepting) log.info('the storage accepts changes again');
     else log.error({ reason: store.refusedBecause }, 'the storage refuses changes: nothing can be changed or recorded until it accepts them again; control goes on');
   });
   return {

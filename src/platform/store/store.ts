@@ -1,8 +1,8 @@
 /**
  * The resource store: an indexed map in memory, loaded from the ledger at start. A change is applied, given the next
  * `resourceVersion`, queued to the ledger together with its audit record in one transaction, and answered when that
- * transaction is on disk. When a commit fails the store reloads from disk, the waiting callers are refused with
- * `storage_unavailable`, and mutations stay refused until a probe commit succeeds; control goes on.
+ * transaction is on disk. When a commit fails, it and what followed it are taken back at once, the store reloads from disk, the
+ * waiting callers are refused with `storage_unavailable`, and mutations stay refused until a probe commit succeeds; control goes on.
  *
  * Invariant: what a caller was answered is on disk; what is in memory is on disk or on its way in the order of writing.
  */
@@ -122,6 +122,21 @@ type Watcher<Spec = unknown, Status = unknown> = (event: StoreEvent<Spec, Status
 /** `isThere`: from now on; without, no longer. */
 type LentWatcher = (resource: Resource, isThere: boolean) => void;
 
+/** What memory has of a change that is on its way, beside what its transaction says, for the case that it is refused. */
+interface Unwritten {
+  readonly events: readonly StoreEvent[];
+  readonly forgiven: readonly Forgiven[];
+  /** Streams that left with their run. */
+  readonly left: Returned['streams'];
+}
+
+interface Forgiven {
+  readonly fault: RowFault;
+  readonly read: Resource | undefined;
+}
+
+const NOTHING_TO_UNDO: Unwritten = { events: NOTHING, forgiven: NOTHING, left: NOTHING };
+
 export class Store implements StoreReader {
   readonly #ledger: Ledger;
   readonly #clock: Clock;
@@ -154,6 +169,8 @@ export class Store implements StoreReader {
   /** Rises with every reload; a commit of an older epoch that fails is only reported, not acted on again. */
   #epoch = 0;
   #lastCommit: Promise<void> = Promise.resolve();
+  /** In the order of writing; each until it is on disk. */
+  readonly #unwritten = new Map<LedgerTransaction, Unwritten>();
   #refusing = false;
   /** Why the ledger refused the commit that failed last. */
   #reason = '';
@@ -383,7 +400,8 @@ export class Store implements StoreReader {
   apply(change: Change): Applied {
     if (this.#refusing) throw storageUnavailable(this.#reason);
     const at = this.#now();
-    const undo = this.#undo();
+    const resourceVersion = this.#resourceVersion;
+    const auditSequence = this.#auditSequence;
     const events: StoreEvent[] = [];
     let audits: UnchainedAudit[];
     let facts: readonly Fact[];
@@ -396,15 +414,20 @@ export class Store implements StoreReader {
       pasts = (change.pasts ?? NOTHING).map((past) => this.#pastOf(past, events));
       facts = this.#facts(change.facts ?? NOTHING); // last: its numbers are not given back
     } catch (fault) {
-      undo(events);
+      // numbers that were spent half-way would make the ledger refuse whatever came next
+      this.#resourceVersion = resourceVersion;
+      this.#auditSequence = auditSequence;
+      this.#placeBack(events);
       throw fault;
     }
     const puts = events.length === 0 ? NOTHING : events.flatMap((event) => (event.type === 'put' ? [event.resource] : []));
     const removes = events.length === 0 ? [] : events.flatMap((event) => (event.type === 'remove' && !event.past ? [refOf(event.resource)] : []));
-    if (this.#faults.size > 0) removes.push(...this.#mended(change));
-    for (const past of pasts) this.#forgetRun(past);
+    if (this.#faults.size > 0) removes.push(...(change.removes ?? NOTHING).filter((ref) => this.isQuarantined(ref))); // it is only on disk, and is removed there
+    const forgiven = this.#faults.size === 0 ? NOTHING : this.#forgive(change, pasts);
+    const left = pasts.length === 0 ? NOTHING : pasts.flatMap((past) => this.#forgetRun(past));
     const stored = this.#asRead.size === 0 ? puts : puts.map((resource) => this.#asStored(resource));
-    const durable = this.#commit({ puts: stored, removes, audits, facts, nonces: this.#withAdmitted(change.nonces), ...(pasts.length === 0 ? {} : { pasts }) });
+    const transaction = { puts: stored, removes, audits, facts, nonces: this.#withAdmitted(change.nonces), ...(pasts.length === 0 ? {} : { pasts }) };
+    const durable = this.#commit(transaction, { events, forgiven, left });
     for (const event of events) this.#tell(event, durable);
     for (const record of audits) this.#tellAudit(record);
     return { resources: puts, auditNames: audits.map(nameOf), factSequences: facts.length === 0 ? NOTHING : facts.map((fact) => fact.sequence), durable };
@@ -594,26 +617,41 @@ export class Store implements StoreReader {
     return { run: key, rows, streams };
   }
 
-  #forgetRun({ run, rows, streams }: PastRun): void {
-    for (const { kind, site, name, entry } of rows) {
-      if (entry !== '') this.#past.add({ kind, site, name, run, entry: this.#entryTexts.read(kind, entry) });
-      this.#forgive({ kind, site, name }); // read again, it is judged again
-    }
-    for (const stream of streams) this.#factSequences.delete(stream);
+  /** @returns its streams and how far they had come. */
+  #forgetRun({ run, rows, streams }: PastRun): Returned['streams'] {
+    for (const { kind, site, name, entry } of rows) if (entry !== '') this.#past.add({ kind, site, name, run, entry: this.#entryTexts.read(kind, entry) });
+    return streams.flatMap((stream) => {
+      const last = this.#factSequences.get(stream);
+      this.#factSequences.delete(stream);
+      return last === undefined ? [] : [[stream, last] as const];
+    });
   }
 
-  /** A change that throws half-way must not leave numbers spent: the ledger would refuse whatever came next. */
-  #undo(): (events: readonly StoreEvent[]) => void {
-    const resourceVersion = this.#resourceVersion;
-    const auditSequence = this.#auditSequence;
-    return (events) => {
-      this.#resourceVersion = resourceVersion;
-      this.#auditSequence = auditSequence;
-      for (const event of events.toReversed()) {
-        if (event.before) this.#place(event.before);
-        else this.#displace(event.resource);
+  #placeBack(events: readonly StoreEvent[]): void {
+    for (const event of events.toReversed()) {
+      if (event.before) this.#place(event.before);
+      else this.#displace(event.resource);
+    }
+  }
+
+  /**
+   * What was refused, and what was built on it, newest first: who reads before the disk was read, or for as long as it cannot be read,
+   * must not find what nobody was promised. A run that was brought back stays: it reads as it did.
+   */
+  #takeBackUnwritten(): void {
+    for (const [{ puts, audits, facts, pasts = NOTHING }, { events, forgiven, left }] of [...this.#unwritten].reverse()) {
+      this.#placeBack(events);
+      for (const { rows } of pasts) for (const ref of rows) this.#past.delete(ref);
+      for (const [stream, last] of left) this.#factSequences.set(stream, last);
+      for (const { stream, sequence } of facts.toReversed()) this.#factSequences.set(stream, sequence - 1);
+      for (const { fault, read } of forgiven) {
+        this.#faults.set(keyOf(fault), fault);
+        if (read) this.#asRead.set(keyOf(fault), read);
       }
-    };
+      if (puts[0]) this.#resourceVersion = puts[0].metadata.resourceVersion - 1;
+      if (audits[0]) this.#auditSequence = audits[0].sequence - 1;
+    }
+    this.#unwritten.clear();
   }
 
   #number(draft: AuditDraft, at: string): UnchainedAudit {
@@ -665,15 +703,19 @@ export class Store implements StoreReader {
     if (this.#admitted.length > 0) this.#commit({ puts: [], removes: [], audits: [], facts: [], nonces: this.#withAdmitted() }).catch(() => undefined); // a disk that refuses is told of by #fail
   }
 
-  #commit(transaction: LedgerTransaction): Promise<void> {
+  #commit(transaction: LedgerTransaction, unwritten = NOTHING_TO_UNDO): Promise<void> {
     const epoch = this.#epoch;
-    const durable: Promise<void> = this.#ledger.commit(transaction).then(undefined, async (fault: unknown) => {
-      durable.catch(() => undefined); // callers that do not wait must not turn a disk fault into a crash
-      this.#keepNonces(transaction.nonces); // their requests were looked at: they stay spent
-      this.#learn(transaction, fault);
-      await this.#fail(epoch, fault);
-      throw storageUnavailable(this.#reason);
-    });
+    this.#unwritten.set(transaction, unwritten);
+    const durable: Promise<void> = this.#ledger.commit(transaction).then(
+      () => void this.#unwritten.delete(transaction),
+      async (fault: unknown) => {
+        durable.catch(() => undefined); // callers that do not wait must not turn a disk fault into a crash
+        this.#keepNonces(transaction.nonces); // their requests were looked at: they stay spent
+        this.#learn(transaction, fault);
+        await this.#fail(epoch, fault);
+        throw storageUnavailable(this.#reason);
+      },
+    );
     this.#lastCommit = durable;
     return durable;
   }
@@ -691,7 +733,9 @@ export class Store implements StoreReader {
       this.#reason = fault instanceof Error ? fault.message : String(fault);
       this.#isAsOnDisk = false;
       this.#epoch += 1;
+      this.#takeBackUnwritten();
       this.#reloaded = this.#reload();
+      this.#tellReload();
     }
     return this.#reloaded;
   }
@@ -699,10 +743,10 @@ export class Store implements StoreReader {
   async #reload(): Promise<void> {
     try {
       await this.open(0);
+      this.#tellReload(); // what the disk says may differ from what was taken back, and now it is known to be what it says
     } catch {
       // the disk cannot even be read: memory keeps serving reads, and the probe below tries again
     }
-    this.#tellReload();
     this.#probeLater();
   }
 
@@ -721,17 +765,17 @@ export class Store implements StoreReader {
     });
   }
 
-  /** What is written again or removed is at fault no more; a row that is only on disk is removed there. */
-  #mended({ puts = [], removes = [] }: Change): readonly Ref[] {
-    const gone = removes.filter((ref) => this.isQuarantined(ref));
-    for (const { kind, site, name, spec } of puts) if (spec !== undefined) this.#forgive({ kind: kind.kind, site, name });
-    for (const ref of removes) this.#forgive(ref);
-    return gone;
-  }
-
-  #forgive(ref: Ref): void {
-    this.#faults.delete(keyOf(ref));
-    this.#asRead.delete(keyOf(ref));
+  /** What is written again or removed is at fault no more; what is past is judged again when it is read again. */
+  #forgive({ puts = [], removes = [] }: Change, pasts: readonly PastRun[]): readonly Forgiven[] {
+    const written = puts.flatMap(({ kind, site, name, spec }) => (spec === undefined ? [] : [{ kind: kind.kind, site, name }]));
+    return [...written, ...removes, ...pasts.flatMap(({ rows }) => rows)].flatMap((ref) => {
+      const key = keyOf(ref);
+      const fault = this.#faults.get(key);
+      const read = this.#asRead.get(key);
+      this.#faults.delete(key);
+      this.#asRead.delete(key);
+      return fault ? [{ fault, read }] : [];
+    });
   }
 
   /** A status that is written says nothing of a spec that could not be worked with: that stays what it was, for whoever looks after it. */

@@ -10,7 +10,7 @@ import { type LedgerQueries, openQueries } from '../../../src/platform/ledger/qu
 import type { Kind } from '../../../src/platform/store/kind.js';
 import { PastRows } from '../../../src/platform/store/past-rows.js';
 import { type Past, Store, type StoreEvent } from '../../../src/platform/store/store.js';
-import { takeAuditNumber } from '../../support/ledger-child.js';
+import { noteChange, takeAuditNumber } from '../../support/ledger-child.js';
 import { TestClock } from '../../support/test-clock.js';
 
 const base = { group: 'system', scope: 'site', action: 'run', body: 'flat', apply: { how: 'yes' } } as const;
@@ -143,6 +143,35 @@ t.test('a run that became past is in no list, reads as it read, and is found by 
     ['a', 'b'],
     'in order, however it came',
   );
+});
+
+t.test('a run whose leaving was refused is present again at once, as it was before what was refused with it', async (t) => {
+  const { store, past, ledger, queries } = await plant(t);
+  const a = await ran(store, 'a');
+  const [runs, steps] = [store.list(Run), store.list(Step)];
+  const load = ledger.load.bind(ledger);
+  let isUnread = true;
+  ledger.load = (windowMs) => (isUnread ? Promise.reject(new Error('the disk cannot be read')) : load(windowMs));
+  await takeAuditNumber(ledger, 1);
+  const refused = [
+    store.write({
+      puts: [{ kind: Run, site: 'north', name: 'a', status: { state: 'never' } }],
+      facts: [{ stream: 'events/north/a', body: () => 6 }],
+      audits: noteChange('a', '').audits ?? [],
+    }),
+    store.write({ pasts: [a] }),
+  ];
+  t.same([store.list(Run), store.lastFact('events/north/a')], [[], 0]);
+  for (const each of refused) t.match(await each.catch((fault: unknown) => fault), { context: { code: 'storage_unavailable' } });
+  t.equal(store.isAsOnDisk, false);
+  t.same([store.list(Run), store.list(Step)], [runs, steps]);
+  t.same([store.pastIndex(Run), store.lastFact('events/north/a')], [[], 5]);
+  isUnread = false;
+  await new Promise<void>((resolve) => store.watchReload(() => store.accepting && resolve()));
+  t.same([store.list(Run), store.list(Step)], [runs, steps]);
+  await store.write({ pasts: [a] });
+  t.equal(await past.bringBack(a.run), true);
+  t.match(await queries.verifyRows(), WHOLE);
 });
 
 t.test('what is written of a past run is refused with 409 run_ended, and nothing of the change is done', async (t) => {

@@ -167,8 +167,63 @@ t.test('G4: after a refused commit memory is what is on disk, and every refused 
     t.equal(store.get(Note, 'north', 'b'), undefined);
   }
   t.equal(store.accepting, false);
-  t.equal(reloads, 1);
+  t.equal(reloads, 2, 'it is taken back at once, and read from disk');
   t.equal(store.nextAuditName(), 'audit-000000000003');
+});
+
+t.test('G4: what was refused is read by nobody, neither before the disk was read nor for as long as it cannot be read', async (t) => {
+  const { store, ledger } = await openStore(t);
+  for (const name of ['a', 'b', 'c']) await store.write(noteChange(name, 'on disk'));
+  const { resourceVersion, auditSequence } = store;
+  const lastFact = store.lastFact('notes/north');
+  store.list(Note, 'north');
+  const read = () => ({
+    notes: store.list(Note, 'north').map(({ metadata, spec }) => [metadata.name, spec.text]),
+    removed: store.get(Note, 'north', 'b')?.spec.text,
+    made: store.get(Note, 'north', 'd'),
+    numbers: [store.resourceVersion, store.auditSequence, store.lastFact('notes/north'), store.lastFact('notes/new')],
+  });
+  const asOnDisk = {
+    notes: [
+      ['a', 'on disk'],
+      ['b', 'on disk'],
+      ['c', 'on disk'],
+    ],
+    removed: 'on disk',
+    made: undefined,
+    numbers: [resourceVersion, auditSequence, lastFact, 0],
+  };
+  const told: unknown[] = [];
+  store.watchReload(() => told.push(read()));
+  const atLoads: unknown[] = [];
+  const load = ledger.load.bind(ledger);
+  ledger.load = () => {
+    atLoads.push(read());
+    if (atLoads.length > 1) ledger.load = load;
+    return Promise.reject(new Error('the disk cannot be read'));
+  };
+  await takeAuditNumber(ledger, auditSequence + 1);
+  const refused = [
+    store.write(noteChange('a', 'never')),
+    store.write({ ...noteChange('a', 'never either'), facts: [{ stream: 'notes/new', body: () => 1 }] }),
+    store.write({ removes: [{ kind: 'Note', site: 'north', name: 'b' }] }),
+    store.write(noteChange('d', 'never')),
+    store.write({ removes: [{ kind: 'Note', site: 'north', name: 'd' }] }),
+    store.write(noteChange('d', 'never again')),
+  ];
+  t.equal(store.get(Note, 'north', 'a')?.spec.text, 'never either', 'what is on its way is read');
+  for (const each of refused) {
+    t.match(await each.catch((fault: unknown) => fault), { context: { code: 'storage_unavailable' } });
+    t.same(read(), asOnDisk);
+  }
+  t.equal(store.isAsOnDisk, false, 'the disk could not be read');
+  await new Promise<void>((resolve) => store.watchReload(() => store.accepting && resolve()));
+  t.equal(atLoads.length, 2);
+  for (const each of atLoads) t.same(each, asOnDisk, 'while the disk is being read');
+  t.equal(told.length, 2, 'once when it was taken back, and once when the disk was read');
+  t.same(told[0], asOnDisk, 'what is kept of the resources elsewhere is made anew from what is on disk');
+  await store.write(noteChange('a', 'written'));
+  t.equal(store.get(Note, 'north', 'a')?.spec.text, 'written');
 });
 
 t.test('a list is sorted once: a change of status replaces in place, at 100,000 resources too', async (t) => {
