@@ -9,9 +9,22 @@ t.teardown(() => plant.end());
 const MES = '/api/v1/mes/sites/demo';
 const BACKUP = '/api/v1/backup/crds';
 const LEAVING = ['Procedure', 'UnitProcedure', 'Operation', 'Phase', 'ControlRecipe', 'BatchRecord'];
+/** In SQL: copies that batches have of patterns. */
+const IS_COPY = "(kind IN ('CoordinationBlock', 'SyncBarrier') AND json_extract(body, '$.spec.batchRef') <> '')";
 const LEVELS = ['procedures', 'unitprocedures', 'operations', 'phases'];
 
+// a pattern that names a unit, so that the copies of each batch do
+const units = { producer: 'rx101', consumer: 'mx101' };
+await patternWith(units);
+
 const batches = [await finished({}), await finished(SMALL)];
+
+async function patternWith({ producer, consumer }: { readonly producer: string; readonly consumer: string }): Promise<void> {
+  const pattern = (await plant.api.get('/api/v1/export?kinds=CoordinationBlock')).body.find(({ metadata }: { metadata: { name: string } }) => metadata.name === 'reactor-ready');
+  pattern.spec.signal.producer.unitRef = producer;
+  pattern.spec.signal.consumers[0].unitRef = consumer;
+  await posted('/api/v1/apply', pattern, 200);
+}
 
 async function finished(spec: Readonly<Record<string, unknown>>): Promise<string> {
   const batch = await plant.runBatch(spec);
@@ -59,6 +72,13 @@ async function paths(): Promise<string[]> {
   found.push(`${SITE}/batchrecords/nobody`, `${MES}/production-performance/nobody`, `${SITE}/batchrecord-seals`, BACKUP);
   for (const words of [batches[0] as string, 'charge', 'rx101', 'resin']) found.push(`/api/v1/search?q=${words}&limit=200`);
   found.push('/api/v1/export', '/api/v1/export?status=true&kinds=Phase,Procedure,Operation,UnitProcedure,Batch');
+  for (const unit of Object.values(units)) found.push(`/api/v1/used-by?kind=Unit&site=demo&name=${unit}`);
+  for (const batch of batches)
+    for (const [kind, name] of [
+      ['Batch', batch],
+      ['CoordinationBlock', `${batch}-reactor-ready`],
+    ])
+      found.push(`/api/v1/used-by?kind=${kind}&site=demo&name=${name}`);
   found.push('/api/v1/used-by?kind=PhaseTemplate&site=demo&name=charge', '/api/v1/used-by?kind=MasterRecipe&site=demo&name=resin-a');
   return found;
 }
@@ -78,8 +98,8 @@ async function answers(asked: readonly string[]): Promise<Map<string, unknown>> 
 
 /** What has ended; devices and units go on meanwhile. */
 function resting(text: string): string {
-  const { resources } = JSON.parse(text) as { resources: readonly { kind: string }[] };
-  return JSON.stringify(resources.filter(({ kind }) => LEAVING.includes(kind)));
+  const { resources } = JSON.parse(text) as { resources: readonly { kind: string; spec?: { batchRef?: string } }[] };
+  return JSON.stringify(resources.filter(({ kind, spec }) => LEAVING.includes(kind) || spec?.batchRef));
 }
 
 /** A document says when it was made. */
@@ -92,7 +112,7 @@ function present(batch = '%'): number {
   const state = new Database(path.join(plant.dataDir, 'state.db'), { readonly: true });
   try {
     return state
-      .prepare(`SELECT COUNT(*) FROM resources WHERE past = '' AND kind IN (${LEAVING.map((kind) => `'${kind}'`).join()}) AND name LIKE ?`)
+      .prepare(`SELECT COUNT(*) FROM resources WHERE past = '' AND (kind IN (${LEAVING.map((kind) => `'${kind}'`).join()}) OR ${IS_COPY}) AND name LIKE ?`)
       .pluck()
       .get(`${batch}%`) as number;
   } finally {
@@ -133,6 +153,14 @@ t.test('lists, details, records, search, used-by and export of batches that are 
   const before = await answers(asked);
   const dry = await dryReset();
   const integrity = await verified();
+  for (const unit of Object.values(units)) {
+    const uses = (await plant.api.get(`/api/v1/used-by?kind=Unit&site=demo&name=${unit}`)).body.items as readonly { kind: string; name: string }[];
+    for (const batch of batches)
+      t.ok(
+        uses.some(({ kind, name }) => kind === 'CoordinationBlock' && name === `${batch}-reactor-ready`),
+        `${unit} is named by a copy of ${batch}`,
+      );
+  }
   await plant.restart(PAST_AT_ONCE);
   await areAllPast();
   const after = await answers(asked);

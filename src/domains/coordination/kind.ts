@@ -60,6 +60,9 @@ const BLOCK_STATUS: StatusMembers<CoordinationBlockStatus> = {
   message: v.string(),
 };
 
+/** The copies that a batch has of patterns become past with its elements, below whose name they are called. */
+const PAST_WITH = { kind: 'Procedure', named: 'below' } as const;
+
 export const CoordinationBlock: Kind<CoordinationBlockSpec, CoordinationBlockStatus> = {
   kind: 'CoordinationBlock',
   group: 'control',
@@ -70,6 +73,7 @@ export const CoordinationBlock: Kind<CoordinationBlockSpec, CoordinationBlockSta
   apply: { how: 'yes' },
   initialStatus: () => ({ phase: 'Idle', signalRaised: false, signalRaisedAt: '', consumerStatuses: [], activeAt: '', satisfiedAt: '', message: '' }),
   status: BLOCK_STATUS,
+  pastWith: PAST_WITH,
   references: ({ batchRef, signal }, site) => [
     ...batchOf(batchRef, site),
     ...(signal
@@ -120,6 +124,7 @@ export const SyncBarrier: Kind<SyncBarrierSpec, SyncBarrierStatus> = {
   apply: { how: 'yes' },
   initialStatus: () => ({ phase: 'Idle', arrivals: [], activeAt: '', satisfiedAt: '', message: '' }),
   status: BARRIER_STATUS,
+  pastWith: PAST_WITH,
   references: ({ batchRef, participants }, site) => [
     ...batchOf(batchRef, site),
     ...participants.flatMap((participant, at) => endpointAt(`participants[${at}]`, participant, batchRef, site)),

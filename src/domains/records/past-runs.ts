@@ -1,6 +1,6 @@
 /**
- * Makes the run of a batch past when nothing waits for it any more (ADR 0037): its elements and its control recipe leave the memory.
- * The batch, its record, its streams and the copies of its coordination stay present.
+ * Makes the run of a batch past when nothing waits for it any more (ADR 0037): its elements, its control recipe and its copies of
+ * signals and barriers leave the memory. The batch, its record and its streams stay present.
  *
  * When in doubt a run stays: each condition is looked at in the turn in which it is marked, one run at a time, and the next when this
  * one is on disk.
@@ -11,6 +11,7 @@ import { Stopwatch } from '../../platform/base/elapsed.js';
 import type { Key } from '../../platform/reconcile/key.js';
 import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import { pastRows } from '../../platform/store/past-rows.js';
+import { namedBeside } from '../../platform/store/references.js';
 import { type Ref, refOf, type Resource } from '../../platform/store/resource.js';
 import type { Past, Store } from '../../platform/store/store.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../batches/kind.js';
@@ -98,10 +99,21 @@ function runToMark(store: Store, batch: BatchResource): Past | undefined {
   const recipe = store.get(ControlRecipe, site, controlRecipe);
   if (!root || !recipe || [root.metadata.name, procedure, controlRecipe].some((each) => each !== name)) return undefined;
   if (!elements.every((element) => isAtRest(element) && isNamedBelow(element, name))) return undefined;
-  const members = [...elements, recipe].map(refOf);
+  const copies = copiesOf(store, batch);
+  const members = [...elements, recipe, ...copies].map(refOf);
   if (hasFault(store, site, name, members)) return undefined;
   const stands = phaseStates(store).standsOf(elements.filter(({ kind }) => kind === Phase.kind) as readonly Resource<PhaseSpec, ElementStatus>[]);
-  return { run: { kind: Procedure.kind, site, name }, members, streams: [], ...(stands.length === 0 ? {} : { kept: { stands } }) };
+  const run = refOf(root);
+  const names = namedBeside(store, run, copies, [...members, refOf(batch)]);
+  return { run, members, streams: [], kept: { ...(stands.length === 0 ? {} : { stands }), ...(Object.keys(names).length === 0 ? {} : { names }) } };
+}
+
+/** What it was given of the patterns of its recipe; what a person wrote for it is his, and one whose name was cut is not found by the run's. */
+function copiesOf(store: Store, { metadata: { site, name, uid } }: BatchResource): readonly Resource[] {
+  const index = elementIndex(store);
+  return [...index.blocksOf(site, name), ...index.barriersOf(site, name)].filter(
+    ({ metadata }) => metadata.name.startsWith(`${name}-`) && metadata.ownerReferences.some((owner) => owner.uid === uid),
+  );
 }
 
 /** Nothing of it moves, and nobody is asked for anything. */

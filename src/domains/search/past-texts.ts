@@ -71,7 +71,7 @@ export class PastTexts {
   #returns = 0;
 
   constructor(store: Store, kinds: readonly Kind[]) {
-    const past = kinds.filter(({ pastWith }) => pastWith);
+    const past = kinds.filter(({ pastWith, path }) => pastWith && path !== undefined);
     for (const { kind, redact } of past) assert(!redact, `what ${kind} says is searched when it is past, by a thread that knows no secrets`);
     this.#store = store;
     this.#past = pastRows(store);

@@ -17,7 +17,14 @@ export interface PastEntry<Entry = unknown> {
 export interface RunEntry {
   /** How many of each kind there are. */
   readonly members: Readonly<Record<string, number>>;
+  /**
+   * What members name outside of the run, by `kind/site/name` of what is named: who is told by what follows the name of the run in his
+   * own, so that runs of one recipe say the same. A past run keeps nothing from going: these may dangle.
+   */
+  readonly names?: Readonly<Record<string, readonly PastUse[]>>;
 }
+
+export type PastUse = readonly [kind: string, tail: string, path: string];
 
 /** The entry of a kind that names runs. */
 export function runEntry(members: readonly Ref[]): RunEntry {

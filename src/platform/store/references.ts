@@ -8,7 +8,8 @@
 import { conflict, invalid } from '../base/refusal.js';
 import type { Dependent, Kind, Reference, Ruled, StoreReader } from './kind.js';
 import { onePerStore } from './one-per-store.js';
-import type { Resource } from './resource.js';
+import type { PastUse, RunEntry } from './past-index.js';
+import type { Ref, Resource } from './resource.js';
 import type { Store, StoreEvent } from './store.js';
 
 /** A reference seen from its target: the resource that has it. */
@@ -57,6 +58,36 @@ export class References {
     this.#build();
     const users = this.#byTarget.get(keyOf(target));
     return users ? [...users.values()].flat().sort((a, b) => this.#compare(a, b)) : [];
+  }
+
+  /** The same with what is past: what names something outside of its run is told by the entry of the run, all else while the run is lent. */
+  everUsedBy(target: Target): readonly Use[] {
+    const uses = new Map<string, Use>();
+    for (const use of [...this.usedBy(target), ...this.#pastUsesOf(target), ...this.#lentUsesOf(target)]) uses.set(`${keyOf(use)} ${use.path}`, use);
+    return [...uses.values()].sort((a, b) => this.#compare(a, b));
+  }
+
+  #pastUsesOf(target: Target): Use[] {
+    const runs = new Set([...this.#store.kinds].flatMap(({ pastWith }) => pastWith?.kind ?? []));
+    return [...runs].flatMap((kind) =>
+      this.#store
+        .pastIndex<RunEntry>({ kind }, target.site === '' ? undefined : target.site)
+        .flatMap(({ site, name, entry }) =>
+          (entry.names?.[keyOf(target)] ?? NOTHING).map(([user, tail, path]): Use => ({ kind: user, site, name: name + tail, path, when: 'run', holds: false })),
+        ),
+    );
+  }
+
+  #lentUsesOf(target: Target): Use[] {
+    return this.#kinds
+      .filter(({ pastWith }) => pastWith)
+      .flatMap((kind) =>
+        this.#store.lentOf(kind).flatMap((resource) =>
+          referencesIn(kind, resource)
+            .filter((reference) => keyOf(reference) === keyOf(target))
+            .map((reference) => useOf(resource, reference)),
+        ),
+      );
   }
 
   /**
@@ -134,6 +165,20 @@ export class References {
   }
 }
 
+/** What members of a run name beside what is `known` wherever the run is, as the entry of the run keeps it (`RunEntry`). */
+export function namedBeside(store: Store, run: Ref, members: readonly Resource[], known: readonly Ref[]): Readonly<Record<string, readonly PastUse[]>> {
+  const isKnown = new Set(known.map(keyOf));
+  const found: Record<string, PastUse[]> = {};
+  for (const member of members) {
+    const kind = store.kindNamed(member.kind);
+    for (const reference of kind ? referencesIn(kind, member) : NOTHING) {
+      const key = keyOf(reference);
+      if (!isKnown.has(key)) (found[key] ??= []).push([member.kind, member.metadata.name.slice(run.name.length), reference.path]);
+    }
+  }
+  return found;
+}
+
 /** Where something stands, and what it names. */
 export interface Placed extends Target {
   readonly references: readonly Reference[];
@@ -194,7 +239,7 @@ const DEPENDENTS_SAID = 3;
 
 /** Who names the resource, and whom its rules find beside them (`dependents`); those hold it, whatever names it. */
 export function usesOf<Spec, Status>(rules: Ruled<Spec, Status>, resource: Resource<Spec, Status>, store: Store): readonly Use[] {
-  const uses = referencesOf(store).usedBy(targetOf(resource));
+  const uses = referencesOf(store).everUsedBy(targetOf(resource));
   const dependents = dependentsOf(rules, resource, store);
   const [held, known] = [new Set(dependents.map(keyOf)), new Set(uses.map(keyOf))];
   return [
@@ -246,7 +291,7 @@ function referencesIn(kind: Kind, { spec, metadata }: Resource): readonly Refere
   }
 }
 
-const NOTHING: readonly Reference[] = [];
+const NOTHING: readonly never[] = [];
 
 function exists(read: StoreReader, { kind, site, name }: Target): boolean {
   return read.get({ kind } as Kind, site, name) !== undefined;

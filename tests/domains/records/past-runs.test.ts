@@ -5,26 +5,31 @@ import path from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { Batch } from '../../../src/domains/batches/kind.js';
+import { CoordinationBlock, SyncBarrier } from '../../../src/domains/coordination/kind.js';
 import { Phase, Procedure } from '../../../src/domains/procedures/kind.js';
 import { ControlRecipe } from '../../../src/domains/recipes/kind.js';
 import { BatchRecord } from '../../../src/domains/records/kind.js';
 import { PastRunReconciler } from '../../../src/domains/records/past-runs.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
+import { openQueries } from '../../../src/platform/ledger/queries.js';
 import type { AuditDraft } from '../../../src/platform/store/audit-record.js';
 import { pastRows } from '../../../src/platform/store/past-rows.js';
+import { References } from '../../../src/platform/store/references.js';
 import { type Put, Store } from '../../../src/platform/store/store.js';
 import { takeAuditNumber } from '../../support/ledger-child.js';
 import { TestClock } from '../../support/test-clock.js';
 
 const SITE = 'north';
 /** Batches and records are as the tests need them, and not judged. */
-const KINDS = [Procedure, Phase];
+const KINDS = [Procedure, Phase, CoordinationBlock, SyncBarrier];
 const AFTER_MS = 600_000;
 
 async function plant(t: Test) {
   const dir = mkdtempSync(path.join(tmpdir(), 'lineside-past-runs-'));
   const ledger = await openLedger(dir);
+  const queries = openQueries(dir);
   t.teardown(async () => {
+    await queries.close();
     await ledger.close();
     rmSync(dir, { recursive: true, force: true });
   });
@@ -32,6 +37,7 @@ async function plant(t: Test) {
   const opened = async () => {
     const store = new Store(ledger, clock, undefined, KINDS);
     await store.open(0);
+    pastRows(store).connect(queries);
     return { store, reconciler: new PastRunReconciler({ store, clock, afterMs: AFTER_MS }) };
   };
   return { dir, ledger, clock, opened, ...(await opened()) };
@@ -72,6 +78,71 @@ t.test('a run becomes past when its time is over and nobody holds it or walks', 
   t.same([store.list(Phase), store.list(Procedure), store.list(ControlRecipe)], [[], [], []]);
   t.ok(store.get(Batch, SITE, 'b1'));
 });
+
+t.test('copies of signals and barriers leave with their run, and whom they name is told of them as ever', async (t) => {
+  const { store, clock, reconciler } = await plant(t);
+  for (const name of ['b1', 'b2']) {
+    await ended(store, name);
+    await store.write({ puts: coordinationOf(name, store.get(Batch, SITE, name)?.metadata.uid ?? '') });
+  }
+  const references = new References(store);
+  const ask = () =>
+    [
+      ['Unit', 'r1'],
+      ['Unit', 'b1'],
+      ['Batch', 'b1'],
+      ['Phase', 'b1-heat'],
+      ['Phase', 'b1-cool'],
+    ].map(([kind = '', name = '']) => references.everUsedBy({ kind, site: SITE, name }));
+  const before = ask();
+  t.same(
+    before.map(({ length }) => length),
+    [7, 1, 4, 7, 1],
+  );
+  for (const name of ['b1', 'b2']) await reconciler.reconcile(key(name));
+  clock.advance(AFTER_MS);
+  for (const name of ['b1', 'b2']) t.equal(await reconciler.reconcile(key(name)), 'settled');
+  const names = (kind: typeof CoordinationBlock | typeof SyncBarrier) =>
+    (store.list<unknown, unknown>(kind) as readonly { readonly metadata: { readonly name: string } }[]).map(({ metadata }) => metadata.name);
+  t.same(
+    [names(CoordinationBlock), names(SyncBarrier)],
+    [['b1-by-hand', 'b2-by-hand', 'cut-1234', 'ready'], []],
+    'patterns, what a person wrote, and what is not found by the name of its run stay',
+  );
+  t.same([ask()[0], ask()[1], ask()[4]], [before[0], before[1], before[4]], 'of what stands outside the entry of the run tells');
+  const release = await pastRows(store).borrow([{ kind: 'Phase', site: SITE, name: 'b1-heat' }]);
+  t.same(ask(), before, 'of all else the run that is lent');
+  release?.();
+  (await pastRows(store).bring([{ kind: 'SyncBarrier', site: SITE, name: 'b1-meet' }]))?.();
+  t.same([names(CoordinationBlock).includes('b1-ready'), names(SyncBarrier)], [true, ['b1-meet']]);
+  t.same(ask(), before);
+});
+
+/** Copies of a signal and of a barrier, one whose name was cut, one that a person wrote, and the pattern. */
+function coordinationOf(batch: string, uid: string): Put[] {
+  const at = (name: string, unitRef: string) => ({ kind: 'Phase', name, unitRef, waitFor: 'Start' });
+  const spec = (batchRef: string, name: string, unitRef: string) => ({
+    mode: 'Signal',
+    batchRef,
+    timeoutSeconds: 0,
+    description: '',
+    signal: { signalName: 'ready', producer: { kind: 'Phase', name, unitRef }, consumers: [at(name, '')], condition: '' },
+  });
+  const owned = { site: SITE, ownerReferences: [{ kind: 'Batch', name: batch, uid }] };
+  const block = { kind: CoordinationBlock, spec: spec(batch, `${batch}-heat`, 'r1') };
+  const barrier = { batchRef: batch, description: '', timeoutSeconds: 0, count: 0, participants: [at(`${batch}-heat`, 'r1'), at(`${batch}-cool`, batch)] };
+  return [
+    { ...owned, ...block, name: `${batch}-ready` },
+    { ...owned, kind: SyncBarrier, name: `${batch}-meet`, spec: barrier },
+    { ...block, site: SITE, name: `${batch}-by-hand` },
+    ...(batch === 'b1'
+      ? [
+          { ...owned, ...block, name: 'cut-1234' },
+          { kind: CoordinationBlock, site: SITE, name: 'ready', spec: spec('', 'heat', '') },
+        ]
+      : []),
+  ] as unknown as Put[];
+}
 
 t.test('while nothing can be written a run stays, and nobody is told of it each time', async (t) => {
   const { store, ledger, clock, reconciler } = await plant(t);
