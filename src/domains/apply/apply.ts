@@ -276,7 +276,7 @@ function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore,
     category: kind.action,
     target: { kind: kind.kind, name, site: site || (kind.kind === 'Site' ? name : '') },
     result: 'Success',
-    details: { via: 'apply' },
+    details: { via: 'apply', ...(behind === undefined ? {} : { leftBehind: behind }) },
     ...(before ? { before: shown(kind, before.spec) } : {}),
     after: shown(kind, spec),
   });

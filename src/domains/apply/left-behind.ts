@@ -42,10 +42,14 @@ export function whyBehind(kind: AnyKind, { metadata: { name, site }, spec }: Res
   }
 }
 
-/** As if those by which it is judged were not there: what is not there is not checked. */
+/**
+ * As if those by which it is judged were not there: what is not there is not checked. What it names must be there all the same, where that
+ * could not have been taken away under it.
+ */
 function aloneOr(refusal: Refusal, kind: AnyKind, spec: unknown, context: Admission<unknown, unknown>): unknown {
   const read = new Without(context.read, kind.judgedAgainst ?? []);
   try {
+    checkReferences(kind, spec, context.site, context.read, ({ holds }) => !holds);
     return kind.admit?.(spec, { ...context, read }) ?? spec;
   } catch (fault) {
     if (fault instanceof Refusal) throw refusal;

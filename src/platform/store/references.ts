@@ -225,9 +225,15 @@ export function placeOf(kind: Kind, resource: Resource): Placed {
  * Everything that must exist when it is written does.
  * @throws Refusal 400 `unknown_reference` naming the member (decisions D-ERR-02, D-UNIT-02).
  */
-export function checkReferences<Spec, Status>(kind: Kind<Spec, Status>, spec: Spec, site: string, read: StoreReader): void {
+export function checkReferences<Spec, Status>(
+  kind: Kind<Spec, Status>,
+  spec: Spec,
+  site: string,
+  read: StoreReader,
+  mayDangle: (reference: Reference) => boolean = () => false,
+): void {
   for (const reference of kind.references?.(spec, site) ?? []) {
-    if (reference.when !== 'write' || reference.ownWords || exists(read, reference)) continue;
+    if (reference.when !== 'write' || reference.ownWords || exists(read, reference) || mayDangle(reference)) continue;
     const field = kind.body === 'document' ? `spec.${reference.path}` : reference.path;
     throw invalid('unknown_reference', field, `${field} names ${reference.kind} ${reference.name}, which does not exist`, { kind: reference.kind, name: reference.name });
   }

@@ -342,6 +342,12 @@ t.test('D-C-03: an export of whatever the box accepted can be applied to an empt
   }
   const sequences = named('UnitProcedureTemplate').filter((_, index) => index % 2 === 0);
   for (const template of sequences) await edit('/api/v1/sites/demo/unitproceduretemplates', template, { parameters: [], chart: unbound(template) });
+  // whoever is told by an alarm does not keep it from being taken away
+  const [unit] = named('Unit');
+  t.equal((await ours.post('/api/v1/apply', { ...unit, metadata: { name: 'spare', namespace: 'site-demo' } })).status, 200);
+  const watched = { sourceKind: 'Unit', sourceName: 'spare', conditionType: 'StateEquals', stateValue: 'Held' };
+  t.equal((await ours.post('/api/v1/sites/demo/alarmdefinitions', { name: 'of-spare', ...watched })).status, 201);
+  t.equal((await ours.delete('/api/v1/sites/demo/units/spare')).status, 204);
   const exported = await exportOf(ours);
   const left = exported.filter(({ metadata }) => metadata.annotations?.['lineside.io/left-behind'] !== undefined);
   t.same(
@@ -359,6 +365,23 @@ t.test('D-C-03: an export of whatever the box accepted can be applied to an empt
     left.map(({ kind, metadata }) => `${kind} ${metadata.name}`),
   );
   t.same(await exportOf(theirs), exported);
+  const recorded = there.audits.filter(({ target }) => target.name === 'of-spare');
+  t.match(recorded, [{ result: 'Success', details: { via: 'apply', leftBehind: /Unit spare, which does not exist/ } }], 'that it was taken so stands in the trail');
+  const [module, definition] = ['ControlModule', 'AlarmDefinition'].map((kind) => named(kind)[0]);
+  const behind = { 'lineside.io/left-behind': 'says whoever writes it' };
+  for (const [resource, spec, field] of [
+    [module, { ...module?.spec, parentKind: 'Unit', parentName: 'nowhere' }, 'parentName'],
+    [module, { ...module?.spec, templateRef: 'nothing' }, 'templateRef'],
+    [definition, { ...definition?.spec, sourceKind: 'ControlModule', sourceName: 'nothing' }, 'sourceName'],
+  ] as const) {
+    const alone = { ...resource, metadata: { name: 'alone', namespace: 'site-demo', annotations: behind }, spec };
+    const answer = await theirs.post('/api/v1/apply', alone);
+    t.match(
+      [answer.status, answer.body.code, answer.body.field],
+      [400, 'unknown_reference', new RegExp(field)],
+      `what keeps its target from being taken away cannot have lost it: ${answer.text}`,
+    );
+  }
   const [phase] = left.filter(({ kind }) => kind === 'PhaseTemplate');
   const plain = { ...phase, apiVersion: 'recipe.lineside.io/v1alpha1', metadata: { name: 'mistaken', namespace: 'site-demo' } };
   t.match(await theirs.post('/api/v1/apply', plain), { status: 400, body: { code: 'st_invalid' } }, 'who writes it anew is refused as by its own route');
