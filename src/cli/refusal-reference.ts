@@ -164,7 +164,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   unknown_tag: 'there is no such tag',
   unknown_transition: 'the chart has no such transition',
   unprocessable: 'the text is understood and cannot be carried out; `diagnostics` tells where',
-  unreadable_row: 'the resource is past, and its stored row is damaged',
+  unreadable_row: 'the resource is stored, and its row cannot be read: the sentence says where it is named and what to do',
   unsupported_kind: 'there is no such kind that apply can take',
   unsupported_media_type: 'the body is of another media type than the route takes',
   upgrade_required: 'the route is opened with a WebSocket upgrade',

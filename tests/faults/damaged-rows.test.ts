@@ -108,7 +108,10 @@ t.test('one row that cannot be read is named, and the rest of the plant starts',
   );
   t.match(alarm, { severity: 'High', message: new RegExp(`Batch demo/${batch} cannot be used and is left out`) });
   await eventually('the units run', async () => ((await box.api.get(`${SITE}/units`)).body as { runtimeReady: boolean }[]).every((unit) => unit.runtimeReady));
-  t.equal((await box.api.get(`${SITE}/batches/${batch}`)).status, 404);
+  const refused = { status: 404, body: { code: 'unreadable_row', error: /is stored, and its row cannot be read.*storage.unfit.*discard/ } };
+  t.match(await box.api.get(`${SITE}/batches/${batch}`), refused, 'it is there, and the answer says so');
+  t.match(await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' }), refused);
+  t.match(await box.api.get(`${SITE}/batches/nobody`), { status: 404, body: { code: 'not_found' } });
 
   const discard = { kind: 'Batch', site: 'demo', name: batch, reason: 'the file was damaged by hand' };
   t.match(await box.api.post('/api/v1/system/stored-data/discard', { ...discard, name: 'nobody' }), { status: 404 });

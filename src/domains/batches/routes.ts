@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { oneOf } from '../../platform/http/alternatives.js';
-import { conflict, invalid, missing } from '../../platform/base/refusal.js';
+import { conflict, invalid } from '../../platform/base/refusal.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { checkResourceName } from '../../platform/base/resource-name.js';
 import { clearable, LabelChange, merge } from '../../platform/http/clearing.js';
@@ -14,6 +14,7 @@ import { readLogQuery } from '../../platform/http/log-query.js';
 import { LIST, LOG, parameters } from '../../platform/http/parameters.js';
 import { logPage, type ToldBy } from '../../platform/http/replies.js';
 import { created, done, ok, rendered, routesFor } from '../../platform/http/route.js';
+import { absent } from '../../platform/store/absent.js';
 import { Labels, writtenKeys } from '../../platform/store/envelope.js';
 import { pastRows } from '../../platform/store/past-rows.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -106,7 +107,7 @@ function split(body: Record<string, unknown>): Written {
 
 function requireBatch(store: Store, site: string, name: string): BatchResource {
   const batch = store.get(Batch, site, name);
-  if (!batch) throw missing('Batch', name);
+  if (!batch) throw absent(store, Batch, site, name);
   return batch;
 }
 

@@ -7,11 +7,12 @@ import { nameSchemas } from '../../platform/base/schema-names.js';
 import { type ChangeRefusal, type ChartChange, judgeChange, sourceSteps, STEERABLE } from '../../../runtime/vocabulary/steering.js';
 import { transitionKey } from '../../../runtime/vocabulary/chart.js';
 import { isActive } from '../../../runtime/vocabulary/transitions.js';
-import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
+import { conflict, invalid, Refusal } from '../../platform/base/refusal.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { RequestContext } from '../../platform/http/route.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
+import { absent } from '../../platform/store/absent.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
@@ -65,7 +66,7 @@ type Params = { readonly site: string; readonly name: string };
 
 export function requireElement(store: Store, kind: SteeredKind, { site, name }: Params): Element {
   const element = store.get(KINDS[kind] as Kind<Element['spec'], ElementStatus>, site, name);
-  if (!element) throw missing(kind, name);
+  if (!element) throw absent(store, KINDS[kind], site, name);
   return element;
 }
 

@@ -7,11 +7,12 @@ import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { COMMANDS, type Command } from '../../../runtime/vocabulary/states.js';
 import { batchCommands, PRIORITY, validCommands } from '../../../runtime/vocabulary/transitions.js';
-import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
+import { invalid, Refusal } from '../../platform/base/refusal.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { checkReason, REASON_LENGTH_MAX } from '../../platform/http/reason.js';
 import type { ToldBy } from '../../platform/http/replies.js';
+import { absent } from '../../platform/store/absent.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
@@ -233,18 +234,18 @@ function findTarget(store: Store, site: string, kind: string, name: string): Res
     case 'Batch':
       return store.get(Batch, site, name) ?? noBatch(store, site, name);
     case 'Phase':
-      return owned(store, kind, (store.get(Phase, site, name) as Element | undefined) ?? gone(kind, name));
+      return owned(store, kind, (store.get(Phase, site, name) as Element | undefined) ?? gone(store, kind, site, name));
     case 'Operation':
-      return owned(store, kind, (store.get(Operation, site, name) as Element | undefined) ?? gone(kind, name));
+      return owned(store, kind, (store.get(Operation, site, name) as Element | undefined) ?? gone(store, kind, site, name));
     case 'UnitProcedure':
-      return owned(store, kind, (store.get(UnitProcedure, site, name) as Element | undefined) ?? gone(kind, name));
+      return owned(store, kind, (store.get(UnitProcedure, site, name) as Element | undefined) ?? gone(store, kind, site, name));
     case 'Unit': {
-      const unit = store.get(Unit, site, name) ?? gone(kind, name);
+      const unit = store.get(Unit, site, name) ?? gone(store, kind, site, name);
       const work = unit.status.activeWork;
       throw notCommandable(kind, work ? (work.batchRef ? { kind: 'Batch', name: work.batchRef } : { kind: work.kind, name: work.name }) : null);
     }
     case 'Procedure': {
-      const procedure = store.get(Procedure, site, name) ?? gone(kind, name);
+      const procedure = store.get(Procedure, site, name) ?? gone(store, kind, site, name);
       throw notCommandable(kind, procedure.spec.batchRef ? { kind: 'Batch', name: procedure.spec.batchRef } : null);
     }
     default:
@@ -278,12 +279,12 @@ function notCommandable(kind: string, instead: { readonly kind: string; readonly
 /** People know a batch by its batchID; its name is made by the gateway (contract 2, Command rules). */
 function noBatch(store: Store, site: string, name: string): never {
   const meant = store.list(Batch, site).find(({ spec }) => spec.batchID === name)?.metadata.name;
-  if (meant === undefined) return gone('Batch', name);
+  if (meant === undefined) return gone(store, 'Batch', site, name);
   throw new Refusal('missing', `Batch ${name} does not exist; ${name} is the batchID of Batch ${meant}: command that name`, { code: 'not_found', field: 'name', batch: meant });
 }
 
-function gone(kind: string, name: string): never {
-  throw missing(kind, name);
+function gone(store: Store, kind: string, site: string, name: string): never {
+  throw absent(store, { kind }, site, name);
 }
 
 /** Contract 2, Errors: Start while an allocated unit's runtime is not ready is refused before anything is recorded. */

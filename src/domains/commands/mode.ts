@@ -2,8 +2,9 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
-import { invalid, missing } from '../../platform/base/refusal.js';
+import { invalid } from '../../platform/base/refusal.js';
 import type { ToldBy } from '../../platform/http/replies.js';
+import { absent } from '../../platform/store/absent.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { Kind } from '../../platform/store/kind.js';
 import { pastRows } from '../../platform/store/past-rows.js';
@@ -54,7 +55,7 @@ export async function setMode(deps: ModeDeps, site: string, body: ModeBody, audi
   const past = pastRows(store);
   const named = [{ kind: body.kind, site, name: body.name }];
   return past.during(named, async () => {
-    if (!store.get(kind, site, body.name)) throw missing(body.kind, body.name);
+    if (!store.get(kind, site, body.name)) throw absent(store, kind, site, body.name);
     const brought = past.bring(named);
     if (brought) (await brought)(); // it is held, and written in this turn
     return changeMode(deps, site, { kind, name: body.name, mode }, audit);
@@ -69,7 +70,7 @@ async function changeMode(
 ): Promise<ModeAnswer> {
   const { store } = deps;
   const resource = store.get(kind, site, name);
-  if (!resource) throw missing(kind.kind, name);
+  if (!resource) throw absent(store, kind, site, name);
   const previousMode = presentMode(resource);
   const moved: [Moving, ...Moving[]] = [{ kind, resource }];
   const work = kind.kind === 'Unit' ? (resource as Resource<unknown, { activeWork: { kind: string; name: string } | null }>).status.activeWork : null;

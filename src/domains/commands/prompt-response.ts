@@ -2,7 +2,8 @@
  * Answers to prompts (contract 3, Prompt rules; decisions Q-RECIPE-19 to 23, Q-MES-25, Q-MES-26): validated per type and
  * fail-closed, signed, stored with the phase before they are acknowledged, then sent to the unit worker.
  */
-import { Refusal, invalid, missing } from '../../platform/base/refusal.js';
+import { Refusal, invalid } from '../../platform/base/refusal.js';
+import { absent } from '../../platform/store/absent.js';
 import { isNumberText } from '../../platform/store/fields.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
@@ -14,7 +15,7 @@ const TERMINAL = ['Idle', 'Complete', 'Stopped', 'Aborted'];
 
 export function requirePhase(store: Store, site: string, name: string): PhaseResource {
   const phase = store.get(Phase, site, name);
-  if (!phase) throw missing('Phase', name);
+  if (!phase) throw absent(store, Phase, site, name);
   return phase;
 }
 

@@ -112,6 +112,12 @@ export function productionContent(record: RecordResource): ProductionContent {
   };
 }
 
+/** Of a record that cannot be read. */
+export function listedContent(record: ListedRecord): ProductionContent {
+  const nothing = { parameters: [], outputs: [], equipment: [], materialInputs: [], materialOutputs: [], externalResults: [], operatorActions: [], executionEvents: [] };
+  return { ...productionSummary(record), ...nothing };
+}
+
 export async function productionRecord(sources: RecordSources, record: RecordResource): Promise<ProductionRecord> {
   const { spec, metadata } = record;
   const { site } = metadata;

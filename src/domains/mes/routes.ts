@@ -17,7 +17,7 @@ import { requirePhase } from '../commands/prompt-response.js';
 import { requireSite, Unit } from '../plant/kind.js';
 import { MasterRecipe } from '../recipes/kind.js';
 import type { RecordSources } from '../records/consolidated.js';
-import { type ListedRecord, listedRecords, readRecord } from '../records/past-records.js';
+import { type ListedRecord, listedRecords, readRecord, requireStored } from '../records/past-records.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { type Envelope, pendingResultsXml, productDefinitionsXml, productionCapabilityXml, productionPerformanceXml, productionScheduleXml } from './b2mml.js';
 import {
@@ -34,7 +34,7 @@ import {
   workOrderWithStatus,
 } from './dto.js';
 import { Delivered, DeliveryBody, deliverResult, PendingResult, pendingResults } from './external-results.js';
-import { type ProductionContent, productionContent, ProductionRecord, productionRecord, requireProductionRecord } from './performance.js';
+import { listedContent, type ProductionContent, productionContent, ProductionRecord, productionRecord, requireProductionRecord } from './performance.js';
 import { batchSpecOf } from './rules.js';
 import { type BatchResource, checkOrder, completed, findOrder, isLocal, OrderBody, orderRequest, orderStatus, refuseDifferent, requireOrder } from './work-orders.js';
 
@@ -213,8 +213,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     handle: async (context, deps) => {
       const { site, batchID } = context.params;
       const { name } = requireProductionRecord(deps.store, site, batchID);
-      const record = await readRecord(deps.store, site, name);
-      if (!record) throw missing('BatchRecord', name);
+      const record = await requireStored(deps.store, site, name);
       if (context.format === 'json') return productionRecord(deps, record);
       return xmlAnswer(site, context.format, deps, (envelope) => productionPerformanceXml([productionContent(record)], envelope));
     },
@@ -249,12 +248,12 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
   }),
 ];
 
-/** One that cannot be read any more has no content to tell of. */
+/** Of one that cannot be read any more what the list keeps of it: the list has it, whatever the format. */
 async function contentsOf(store: Store, listed: readonly ListedRecord[]): Promise<ProductionContent[]> {
   const contents: ProductionContent[] = [];
-  for (const { site, name } of listed) {
-    const record = await readRecord(store, site, name);
-    if (record) contents.push(productionContent(record));
+  for (const each of listed) {
+    const record = await readRecord(store, each.site, each.name);
+    contents.push(record ? productionContent(record) : listedContent(each));
   }
   return contents;
 }

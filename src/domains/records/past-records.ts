@@ -6,6 +6,7 @@ import type { Clock } from '../../platform/base/clock.js';
 import { Stopwatch } from '../../platform/base/elapsed.js';
 import type { Key } from '../../platform/reconcile/key.js';
 import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import { absent } from '../../platform/store/absent.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { pastRows } from '../../platform/store/past-rows.js';
 import type { Ref } from '../../platform/store/resource.js';
@@ -78,6 +79,15 @@ export function listed(record: RecordResource): ListedRecord {
 /** Undefined where there is none, and where it is past and cannot be used any more. */
 export function readRecord(store: Store, site: string, name: string): Promise<RecordResource | undefined> {
   return pastRows(store).during(recordOf({ site, name }), () => store.get(BatchRecord, site, name));
+}
+
+/** @throws Refusal 404 where there is none, and where it cannot be used. */
+export function requireStored(store: Store, site: string, name: string): Promise<RecordResource> {
+  return pastRows(store).during(recordOf({ site, name }), () => {
+    const record = store.get(BatchRecord, site, name);
+    if (!record) throw absent(store, BatchRecord, site, name);
+    return record;
+  });
 }
 
 /** Of whoever is about to write to it: present, and held by the row it is served by. */

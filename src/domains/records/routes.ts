@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
-import { invalid, missing } from '../../platform/base/refusal.js';
+import { invalid } from '../../platform/base/refusal.js';
 import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
 import { etagOf } from '../../platform/http/revision.js';
 import { LOG, flag, parameters, text, word } from '../../platform/http/parameters.js';
@@ -10,6 +10,7 @@ import { logPage } from '../../platform/http/replies.js';
 import { created, ok, type Query, type Route, routesFor, withRevision } from '../../platform/http/route.js';
 import { timePage } from '../../platform/http/time-page.js';
 import { longXmlReply } from '../../platform/http/xml.js';
+import { absent } from '../../platform/store/absent.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { Batch } from '../batches/kind.js';
@@ -39,7 +40,7 @@ const route = routesFor<RecordRouteDeps>();
 
 function requireRecord(store: Store, site: string, name: string): RecordResource {
   const record = store.get(BatchRecord, site, name);
-  if (!record) throw missing('BatchRecord', name);
+  if (!record) throw absent(store, BatchRecord, site, name);
   return record;
 }
 
@@ -191,7 +192,9 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     summary: 'Everything that is on record about a batch, also before its end',
     past: (params) => [...runOf(params), ...recordOf(params)],
     exists: ({ site, name }, { store }) => {
-      if (!store.get(Batch, site, name) && !store.get(BatchRecord, site, name)) throw missing('Batch', name);
+      if (store.get(Batch, site, name) || store.get(BatchRecord, site, name)) return;
+      const noRecord = absent(store, BatchRecord, site, name);
+      throw noRecord.context.code === 'unreadable_row' ? noRecord : absent(store, Batch, site, name);
     },
     formats: ['b2mml', 'xml', 'b2mml-mesa'],
     handle: async ({ params, query, format }, deps) => {

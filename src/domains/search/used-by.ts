@@ -8,6 +8,7 @@ import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
 import { parameters, required, text } from '../../platform/http/parameters.js';
 import { type Query, type Route, type RouteColumns, routesFor } from '../../platform/http/route.js';
+import { absent } from '../../platform/store/absent.js';
 import { pastRows } from '../../platform/store/past-rows.js';
 import { type Target, usesOf } from '../../platform/store/references.js';
 import type { Store } from '../../platform/store/store.js';
@@ -62,7 +63,7 @@ export const usedByRoutes: readonly Route<UsedByDeps>[] = [
       name: required(text('its name')),
     }),
     reply: UsedBy,
-    errors: { 403: ['site_scope'], 404: ['not_found'] },
+    errors: { 403: ['site_scope'], 404: ['not_found', 'unreadable_row'] },
     summary: 'Everything that names a resource, by kind, site and name',
     async handle({ query, caller }, { store, kinds, rows }): Promise<UsedBy> {
       const target = readTarget(query, kinds);
@@ -71,7 +72,8 @@ export const usedByRoutes: readonly Route<UsedByDeps>[] = [
       if (lent) await lent;
       const kind = kinds.find((each) => each.kind === target.kind) as Ruled;
       const resource = store.get(kind, target.site, target.name);
-      if (!mayRead(caller, kind, rows()) || !resource) throw missing(target.kind, target.name);
+      if (!mayRead(caller, kind, rows())) throw missing(target.kind, target.name);
+      if (!resource) throw absent(store, kind, target.site, target.name);
       const byName = new Map(kinds.map((each) => [each.kind, each]));
       const items = usesOf(kind, resource, store)
         .filter((use) => {

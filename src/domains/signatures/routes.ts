@@ -12,6 +12,7 @@ import type { ToldBy } from '../../platform/http/replies.js';
 import { created, routesFor } from '../../platform/http/route.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
+import { absent } from '../../platform/store/absent.js';
 import type { Kind } from '../../platform/store/kind.js';
 import { pastRows } from '../../platform/store/past-rows.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -74,7 +75,7 @@ export const signatureRoutes = [
     reason: 'nonempty',
     body: SignatureBody,
     reply: Signature,
-    errors: { 404: ['not_found'], 409: ['meaning_not_applicable'] },
+    errors: { 404: ['not_found', 'unreadable_row'], 409: ['meaning_not_applicable'] },
     summary: 'Sign the present content of a resource, which stays as it is',
     audit: { action: 'Sign', category: 'signature' },
     async handle({ body, caller, audit, correlationID }, deps) {
@@ -123,6 +124,7 @@ export const signatureRoutes = [
     tier: 'read',
     query: parameters({ kind: text(), name: text(), site: text() }),
     reply: v.strictObject({ items: v.array(OfferedMeaning) }),
+    errors: { 404: ['not_found', 'unreadable_row'] },
     summary: 'What a signature may mean; query kind; with name (and site) whether the caller may sign that resource with it now',
     async handle({ query, caller }, deps) {
       const [kind, name, site] = [query.get('kind') ?? undefined, query.get('name'), query.get('site')];
@@ -182,7 +184,7 @@ function findTarget({ store, kinds }: SignatureDeps, target: Target, caller: Cal
   if (kind.scope === 'site' && site === '') throw invalid('missing_field', 'target.site', `field target.site is required: a ${kind.kind} belongs to a site`);
   if (kind.scope === 'cluster' && site !== '') throw invalid('invalid_field', 'target.site', `target.site must be left out: a ${kind.kind} belongs to no site`);
   const resource = store.get(kind, site, target.name);
-  if (!resource) throw missing(kind.kind, target.name);
+  if (!resource) throw absent(store, kind, site, target.name);
   return { kind, resource };
 }
 

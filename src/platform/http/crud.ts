@@ -6,9 +6,10 @@
  */
 import * as v from 'valibot';
 import { assert } from '../base/assert.js';
-import { conflict, invalid, missing, Refusal } from '../base/refusal.js';
+import { conflict, invalid, Refusal } from '../base/refusal.js';
 import { checkResourceName } from '../base/resource-name.js';
 import { nameSchemas } from '../base/schema-names.js';
+import { absent } from '../store/absent.js';
 import type { AuditDraft } from '../store/audit-record.js';
 import { companionsOf } from '../store/companions.js';
 import { Annotations, checkDocument, Labels, writtenKeys } from '../store/envelope.js';
@@ -484,7 +485,7 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
   #find(params: Readonly<Record<string, string | undefined>>, { store }: Deps): Resource<Spec, Status> {
     const name = params.name as string;
     const found = store.get(this.#kind, this.#siteOf(params) ?? '', name);
-    if (!found) throw missing(this.#kind.kind, name);
+    if (!found) throw absent(store, this.#kind, this.#siteOf(params) ?? '', name);
     return found;
   }
 

@@ -31,7 +31,7 @@ const GATEWAY: readonly GatewaySet[] = [
   { status: 401, suffix: '', codes: ['unauthenticated', 'invalid_token', 'token_expired', 'session_ended', 'session_inactive'], when: known },
   { status: 403, suffix: '', codes: ['action_missing', 'site_scope', 'api_key_fence', 'password_change_required'], when: known },
   { status: 403, suffix: 'Public', codes: ['api_key_fence'], when: (row) => !known(row) },
-  { status: 404, suffix: '', codes: ['not_found'], when: ({ path }) => path.includes('{') },
+  { status: 404, suffix: '', codes: ['not_found', 'unreadable_row'], when: ({ path }) => path.includes('{') },
   { status: 406, suffix: '', codes: ['not_acceptable'], when: ({ formats }) => formats !== undefined },
   { status: 408, suffix: '', codes: ['body_timeout'], when: writes },
   { status: 409, suffix: '', codes: [], when: writes }, // of a nonce, which has no code
@@ -58,7 +58,6 @@ const OF_COLUMNS: readonly ColumnCodes[] = [
   { status: 401, codes: ['token_in_query_off'], when: ({ stream }) => stream !== undefined },
   { status: 403, codes: ['human_role'], when: ({ apiKey }) => apiKey === 'only' },
   { status: 403, codes: ['foreign_origin'], when: ({ ownPagesOnly }) => ownPagesOnly === true },
-  { status: 404, codes: ['unreadable_row'], when: ({ past }) => past !== undefined },
   { status: 409, codes: ['run_ended'], when: (row) => writes(row) && row.past !== undefined },
   { status: 429, codes: ['too_many_streams'], when: ({ stream }) => stream !== undefined },
 ];

@@ -42,8 +42,8 @@ export class PastRows {
   /** Runs that are being brought back. */
   readonly #returning = new Map<string, Promise<boolean>>();
   readonly #lending = new Map<string, Promise<void>>();
-  /** What is lent of a run; the one that was asked for longest ago first. */
-  readonly #lent = new Map<string, readonly Resource[]>();
+  /** What is lent of a run, and the names of its rows that cannot be used; the one that was asked for longest ago first. */
+  readonly #lent = new Map<string, { readonly rows: readonly Resource[]; readonly unusable: ReadonlySet<string> }>();
   /** How many work with a run now, whether it is present or past. */
   readonly #holders = new Map<string, number>();
   /** How many read everything there is, the past first. */
@@ -357,12 +357,27 @@ export class PastRows {
   }
 
   async #readAndLend(run: Ref): Promise<void> {
-    const { rows } = rowsOf((await answered(this.#reads.pastRun(runKey(run)))).rows);
+    const { rows: read, faults } = rowsOf((await answered(this.#reads.pastRun(runKey(run)))).rows);
     if (!this.#store.pastEntry(run, run.site, run.name)) return; // it came back meanwhile
-    const usable = rows.flatMap((row) => this.#usable(row) ?? []);
-    this.#lent.set(runKey(run), usable);
-    this.#store.lend(usable);
+    const unusable = new Set(faults.map(runKey));
+    const rows: Resource[] = [];
+    for (const row of read) {
+      const usable = this.#usable(row);
+      if (usable) rows.push(usable);
+      else unusable.add(runKey({ kind: row.kind, ...row.metadata }));
+    }
+    this.#lent.set(runKey(run), { rows, unusable });
+    this.#store.lend(rows);
     this.#trim();
+  }
+
+  /** It is past, and its row cannot be used; known of the runs that are lent. */
+  isUnreadable(ref: Ref): boolean {
+    const own = this.#store.pastEntry(ref, ref.site, ref.name);
+    if (own) return this.#lent.has(own.run) && !this.#lent.get(own.run)?.rows.some(({ kind, metadata }) => kind === ref.kind && metadata.name === ref.name);
+    const key = runKey(ref);
+    for (const { unusable } of this.#lent.values()) if (unusable.has(key)) return true;
+    return false;
   }
 
   /** As it would be worked with behind a start. */
@@ -379,10 +394,10 @@ export class PastRows {
   }
 
   #takeAway(key: string): void {
-    const rows = this.#lent.get(key);
-    if (!rows) return;
+    const lent = this.#lent.get(key);
+    if (!lent) return;
     this.#lent.delete(key);
-    this.#store.takeAway(rows);
+    this.#store.takeAway(lent.rows);
   }
 
   /** A commit that had made it past was refused after all. */
