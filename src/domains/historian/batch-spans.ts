@@ -1,7 +1,9 @@
 /** Where and when a batch ran: what `historian/batch/{batchID}/...` is restricted to (decisions 8.9). */
+import { absent } from '../../platform/store/absent.js';
 import type { Store } from '../../platform/store/store.js';
 import { wallSpan } from '../batches/reading/clock-span.js';
 import { Batch, type ClockSpan } from '../batches/kind.js';
+import { BatchRecord } from '../records/kind.js';
 import { type ListedRecord, listedRecords, readRecord } from '../records/past-records.js';
 
 export interface BatchSpan {
@@ -13,22 +15,32 @@ export interface BatchSpan {
   readonly toMs: number | null;
 }
 
-/** One span per site that knows the id: from the batch, or from its record when the batch itself is gone. */
-export async function batchSpans(store: Store, batchID: string): Promise<readonly BatchSpan[]> {
+/**
+ * One span per site that knows the id, of those that are asked for: from the batch, or from its record when the batch itself is gone.
+ * Of others nothing is read: how long it takes would tell of them.
+ * @throws Refusal 404 where all that is left is a record that cannot be read.
+ */
+export async function batchSpans(store: Store, batchID: string, isAskedFor: (site: string) => boolean): Promise<readonly BatchSpan[]> {
   const spans = new Map<string, BatchSpan>();
-  for (const { site, name } of listedRecords(store)
-    .filter(({ entry }) => entry.batchID === batchID)
+  let lost: ListedRecord | undefined;
+  for (const listed of listedRecords(store)
+    .filter(({ entry, site }) => entry.batchID === batchID && isAskedFor(site))
     .sort(byName)) {
+    const { site, name } = listed;
     const record = await readRecord(store, site, name);
-    if (!record) continue;
+    if (!record) {
+      lost ??= listed;
+      continue;
+    }
     const { batch, equipment } = record.spec;
     spans.set(site, { site, units: unique(equipment.map((each) => each.unit)), ...instants(wallSpan(batch)) });
   }
   for (const { metadata, spec, status } of store.list(Batch)) {
-    if (spec.batchID !== batchID) continue;
+    if (spec.batchID !== batchID || !isAskedFor(metadata.site)) continue;
     const units = status.allocations.flatMap((allocation) => (allocation.unit === '' ? [] : [allocation.unit]));
     spans.set(metadata.site, { site: metadata.site, units: unique(units), ...instants(wallSpan(status)) });
   }
+  if (spans.size === 0 && lost) throw absent(store, BatchRecord, lost.site, lost.name);
   return [...spans.values()];
 }
 

@@ -172,7 +172,7 @@ async function ofBatch(
   bounds: Bounds,
 ): Promise<Bounds & { readonly span: { readonly site: string; readonly units: readonly string[]; readonly batchID: string } }> {
   const site = query.get('site');
-  const spans = (await batchSpans(store, batchID)).filter((span) => mayVisit(caller, span.site) && (!site || span.site === site));
+  const spans = await batchSpans(store, batchID, (each) => mayVisit(caller, each) && (!site || each === site));
   const [only] = spans;
   if (!only) throw missing('batch', batchID);
   if (spans.length > 1) throw invalid('invalid_query', 'site', `batch ${batchID} exists in several sites; name one with ?site=`, { allowed: spans.map((span) => span.site) });

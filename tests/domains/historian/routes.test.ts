@@ -7,10 +7,12 @@ import type { AlarmEvent } from '../../../src/domains/alarms/alarm-event.js';
 import { Batch } from '../../../src/domains/batches/kind.js';
 import { openHistorian, recordTags, type RecordedUnit, stateRecorder } from '../../../src/domains/historian/recording.js';
 import { HISTORIAN_ROUTES } from '../../../src/domains/historian/routes.js';
+import { BatchRecord } from '../../../src/domains/records/kind.js';
 import type { Clock } from '../../../src/platform/base/clock.js';
 import { startGatewayTest } from '../../support/gateway.js';
 import { at } from '../../support/at.js';
 import { routeSet } from '../../../src/platform/http/route.js';
+import { pastRows } from '../../../src/platform/store/past-rows.js';
 
 const T0 = Date.UTC(2026, 0, 31, 9, 0, 0);
 const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-historian-routes-'));
@@ -147,6 +149,25 @@ t.test('ROUTE-02, 8.9: batch routes are restricted to the units and time of the 
   t.match((await reader.get('/api/v1/historian/batch/B2/tags')).body, { status: 400, code: 'invalid_query', field: 'site', allowed: ['north', 'south'] });
   t.equal((await reader.get('/api/v1/historian/batch/B2/tags?site=south&limit=1000')).body.items.length, 31);
   t.same((await reader.get('/api/v1/historian/batch/B3/tags')).body.items, [], 'not started yet');
+});
+
+t.test('8.9: of a batch of sites that the caller may not visit nothing is read from the disk', async (t) => {
+  const run = { kind: BatchRecord.kind, site: 'south', name: 'b4' };
+  const spec = { batch: { batchID: 'B4', startedAt: '', endedAt: '' }, recipe: {}, equipment: [] };
+  await gateway.store.write({ puts: [{ ...run, kind: BatchRecord, spec: spec as never }] });
+  await gateway.store.write({ pasts: [{ run, members: [run], streams: [] }] });
+  const asked: string[] = [];
+  const pastRun = (name: string) => {
+    asked.push(name);
+    return Promise.resolve({ rows: ['BatchRecord', 'south', 'b4', '{'], streams: [] });
+  };
+  pastRows(gateway.store).connect({ pastRun, pastPage: () => Promise.resolve([]), pastTexts: () => Promise.resolve([]) });
+  const elsewhere = await gateway.as('viewer', 'site-north');
+  t.match(await elsewhere.get('/api/v1/historian/batch/B4/tags'), { status: 404, body: { code: 'not_found' } });
+  t.match(await reader.get('/api/v1/historian/batch/B4/tags?site=north'), { status: 404, body: { code: 'not_found' } });
+  t.same(asked, []);
+  t.match(await reader.get('/api/v1/historian/batch/B4/tags'), { status: 404, body: { code: 'unreadable_row' } }, 'and it is told as what it is to whoever may');
+  t.same(asked, ['BatchRecord/south/b4']);
 });
 
 t.test('Q-CHANGE-14: without a historian the routes answer 200 with configured false', async (t) => {
