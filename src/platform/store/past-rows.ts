@@ -279,8 +279,13 @@ export class PastRows {
     const durable = this.#store.takeBack({ run, ...rowsOf(rows), streams });
     this.#returns += 1;
     this.#damaged.clear(); // what came back is named by the store
-    this.#takeAway(runKey(run)); // not before it is present: who reads it goes on where it cannot be brought back
-    await durable;
+    const release = this.#holdKeys([runKey(run)]); // not past again before it is on disk
+    try {
+      await durable; // where it cannot be brought back, whoever reads what is lent goes on
+      this.#takeAway(runKey(run));
+    } finally {
+      release();
+    }
     return true;
   }
 

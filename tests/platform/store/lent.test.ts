@@ -122,6 +122,23 @@ t.test('nothing of a run that is lent is written or removed, and it comes back t
   t.match(await queries.verifyRows(), { ok: true, resources: 3 });
 });
 
+t.test('who reads what is lent goes on where somebody else cannot bring it back', async (t) => {
+  const { store, past, ledger } = await plant(t);
+  const a = await ran(store, 'a');
+  await store.write({ pasts: [a] });
+  const release = await past.borrow([step('a-heat')]);
+  const heat = store.get(Step, SITE, 'a-heat');
+  const { commit } = ledger;
+  ledger.commit = () => Promise.reject(new Error('the disk is full'));
+  await t.rejects(async () => void (await past.bring([step('a-heat')])), { name: 'Refusal', context: { code: 'storage_unavailable' } });
+  t.same(store.get(Step, SITE, 'a-heat'), heat, 'it is read as it was');
+  t.same(store.list(Step), [], 'and is past');
+  ledger.commit = commit;
+  t.ok(past.isHeld(a.run));
+  release?.();
+  t.notOk(past.isHeld(a.run));
+});
+
 t.test('a run whose name begins like that of another is told from it', async (t) => {
   const { store, past } = await plant(t);
   const [a, inner] = [await ran(store, 'a'), await ran(store, 'a-heat-2')];
