@@ -6,7 +6,7 @@
  */
 import { Refusal } from '../../platform/base/refusal.js';
 import type { Admission, Kind, StoreReader } from '../../platform/store/kind.js';
-import type { PastEntry } from '../../platform/store/past-index.js';
+import type { PastEntry, PastSaying } from '../../platform/store/past-index.js';
 import { checkReferences } from '../../platform/store/references.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { AnyKind } from './kinds.js';
@@ -75,7 +75,7 @@ class Without implements StoreReader {
     return this.#kinds.includes(kind.kind) ? [] : this.#read.list(kind, site);
   }
 
-  pastIndex<Entry>(kind: { readonly kind: string }, site?: string): readonly PastEntry<Entry>[] {
-    return this.#read.pastIndex(kind, site);
+  pastIndex<Entry>(kind: { readonly kind: string }, site?: string, saying?: PastSaying<Entry>): readonly PastEntry<Entry>[] {
+    return this.#read.pastIndex(kind, site, saying);
   }
 }

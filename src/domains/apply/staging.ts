@@ -3,7 +3,7 @@
  * earlier ones, and nothing is written until all are accepted.
  */
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
-import type { PastEntry } from '../../platform/store/past-index.js';
+import type { PastEntry, PastSaying } from '../../platform/store/past-index.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
 
@@ -31,8 +31,8 @@ export class StagedStore implements StoreReader {
     return [...kept, ...added].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   }
 
-  pastIndex<Entry>(kind: { readonly kind: string }, site?: string): readonly PastEntry<Entry>[] {
-    return this.#base.pastIndex(kind, site);
+  pastIndex<Entry>(kind: { readonly kind: string }, site?: string, saying?: PastSaying<Entry>): readonly PastEntry<Entry>[] {
+    return this.#base.pastIndex(kind, site, saying);
   }
 
   /** Stages one put; what it says replaces what is there, member by member, as the store will do it. */

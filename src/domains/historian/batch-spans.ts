@@ -4,7 +4,7 @@ import type { Store } from '../../platform/store/store.js';
 import { wallSpan } from '../batches/reading/clock-span.js';
 import { Batch, type ClockSpan } from '../batches/kind.js';
 import { BatchRecord } from '../records/kind.js';
-import { type ListedRecord, listedRecords, readRecord } from '../records/past-records.js';
+import { type ListedRecord, readRecord, recordsOf } from '../records/past-records.js';
 
 export interface BatchSpan {
   readonly site: string;
@@ -23,8 +23,8 @@ export interface BatchSpan {
 export async function batchSpans(store: Store, batchID: string, isAskedFor: (site: string) => boolean): Promise<readonly BatchSpan[]> {
   const spans = new Map<string, BatchSpan>();
   let lost: ListedRecord | undefined;
-  for (const listed of listedRecords(store)
-    .filter(({ entry, site }) => entry.batchID === batchID && isAskedFor(site))
+  for (const listed of recordsOf(store, batchID)
+    .filter(({ site }) => isAskedFor(site))
     .sort(byName)) {
     const { site, name } = listed;
     const record = await readRecord(store, site, name);

@@ -12,7 +12,7 @@ import { ExecutionEvent, ExternalResultFact, OperatorAction } from '../runs/exec
 import { AlarmEvent } from '../alarms/alarm-event.js';
 import { AuditRecordBody } from '../audit/bodies.js';
 import type { RecordResource } from '../records/kind.js';
-import { type ListedRecord, listed, listedRecords } from '../records/past-records.js';
+import { type ListedRecord, listed, recordsOf } from '../records/past-records.js';
 import { SealCheck } from '../records/seal.js';
 import { ProductionSummary, productionSummary } from './dto.js';
 
@@ -88,9 +88,7 @@ nameSchemas({ MaterialMove, ProductionHistorianTag: HistorianTag, ProductionHist
 
 /** The record of a batchID, of two the older. @throws Refusal 404 `not_found`, `no_production_record`. */
 export function requireProductionRecord(read: StoreReader, site: string, batchID: string): ListedRecord {
-  const [record] = listedRecords(read, site)
-    .filter((candidate) => candidate.entry.batchID === batchID)
-    .sort((a, b) => (a.entry.createdAt + a.name < b.entry.createdAt + b.name ? -1 : 1));
+  const [record] = recordsOf(read, batchID, site).sort((a, b) => (a.entry.createdAt + a.name < b.entry.createdAt + b.name ? -1 : 1));
   if (record) return record;
   const batch = read.list(Batch, site).find((candidate) => candidate.spec.batchID === batchID);
   if (!batch) throw missing('batch', batchID);

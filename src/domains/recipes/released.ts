@@ -71,7 +71,7 @@ export function releasedView(read: StoreReader, recipe: RecipeResource, released
       return { kind: kind.kind, metadata: present?.metadata ?? { ...recipe.metadata, name }, status: present?.status ?? {}, spec } as Resource<Spec, Status>;
     },
     list: (kind, site) => read.list(kind, site),
-    pastIndex: (kind, site) => read.pastIndex(kind, site),
+    pastIndex: (kind, site, saying) => read.pastIndex(kind, site, saying),
   };
 }
 

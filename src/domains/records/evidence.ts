@@ -65,10 +65,11 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts): P
     await turn();
   };
   for (const record of store.list(BatchRecord)) await look(record, () => store.get(BatchRecord, record.metadata.site, record.metadata.name) === record);
-  for (const entry of [...store.pastIndex(BatchRecord)]) {
-    const { site, name } = entry;
+  const past = pastRows(store);
+  for (const { site, name } of store.pastIndex(BatchRecord)) {
+    const { returns } = past;
     const record = await readRecord(store, site, name);
-    if (record) await look(record, () => store.pastEntry(BatchRecord, site, name) === entry);
+    if (record) await look(record, () => past.returns === returns && store.pastEntry(BatchRecord, site, name) !== undefined);
   }
   const isThere = (site: string, name: string): boolean => store.get(BatchRecord, site, name) !== undefined || records.has(`${site}/${name}`);
   for (const { site, target } of made.values()) {

@@ -66,9 +66,15 @@ export interface ListedRecord {
   readonly entry: PastRecord;
 }
 
-/** Present and past, in no order; of the past nothing is copied. */
+/** Present and past, in no order; of the past nothing is read before it is asked for. */
 export function listedRecords(read: StoreReader, site?: string): readonly ListedRecord[] {
   return [...read.list(BatchRecord, site).map(listed), ...read.pastIndex<PastRecord>(BatchRecord, site)];
+}
+
+/** Those of one batchID. */
+export function recordsOf(read: StoreReader, batchID: string, site?: string): ListedRecord[] {
+  const present = read.list(BatchRecord, site).filter(({ spec }) => spec.batch.batchID === batchID);
+  return [...present.map(listed), ...read.pastIndex<PastRecord>(BatchRecord, site, ['batchID', batchID])];
 }
 
 export function listed(record: RecordResource): ListedRecord {

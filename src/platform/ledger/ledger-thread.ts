@@ -96,6 +96,7 @@ function serve(first: ToLedger): void {
 function serveOther(message: Exclude<ToLedger, { type: 'commit' }>): void {
   try {
     if (message.type === 'load') return answer({ type: 'answer', id: message.id, image: writer.load(message.nonceWindowMs) });
+    if (message.type === 'load-past') return answer({ type: 'answer', id: message.id, past: writer.loadPast(message.after) });
     if (message.type === 'probe') writer.probe();
     if (message.type === 'acknowledge') writer.acknowledge(message.ids, message.by);
     if (message.type === 'archived') {

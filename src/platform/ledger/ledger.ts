@@ -7,7 +7,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { EntryTexts, type PastEntry } from '../store/past-index.js';
+import { PastIndex } from '../store/past-index.js';
 import { isRowFault, readRow } from '../store/read-row.js';
 import type { Resource, RowFault } from '../store/resource.js';
 import { textOfFault } from '../base/worker-calls.js';
@@ -16,7 +16,7 @@ import type { ArchiveDraft } from './archive-format.js';
 import type { Finding, Gap, GapAcknowledgement } from './gaps.js';
 import { openDeviceKeys } from './keys.js';
 import type { Ledger, LedgerImage, LedgerTransaction } from './protocol.js';
-import { type FromLedger, Message, type ToLedger, type WireImage } from './wire.js';
+import { type FromLedger, Message, type PastColumns, type PastPlace, type ToLedger } from './wire.js';
 
 /** The transaction is not on disk and never will be. */
 export class LedgerFault extends Error {
@@ -31,7 +31,6 @@ export class LedgerFault extends Error {
 }
 
 const ROW_COLUMNS = 4; // kind, site, name, body
-const PAST_COLUMNS = 5; // kind, site, name, run, entry
 
 /** One row that cannot be read is one resource that is missing, by name; the others are served. */
 function readRows(columns: readonly unknown[]): Pick<LedgerImage, 'resources' | 'unreadable'> {
@@ -45,33 +44,16 @@ function readRows(columns: readonly unknown[]): Pick<LedgerImage, 'resources' | 
   return unreadable.length === 0 ? { resources } : { resources, unreadable };
 }
 
-/** An entry that cannot be read is one that nobody finds by it; the row is told of by the verification. */
-function readPast(columns: readonly unknown[]): PastEntry[] {
-  const entries: PastEntry[] = [];
-  const texts = new EntryTexts();
-  for (let at = 0; at < columns.length; at += PAST_COLUMNS) {
-    const [kind, site, name, run, text] = columns.slice(at, at + PAST_COLUMNS).map(String) as [string, string, string, string, string];
-    entries.push({ kind, site, name, run, entry: parsedEntry(texts, kind, text) });
-  }
-  return entries;
-}
-
-function parsedEntry(texts: EntryTexts, kind: string, text: string): unknown {
-  try {
-    const entry = texts.read(kind, text);
-    return typeof entry === 'object' && entry !== null ? entry : {}; // `null` is JSON too
-  } catch {
-    return {};
-  }
-}
-
 interface Waiting<T> {
   resolve(value: T): void;
   reject(fault: Error): void;
 }
 
+type Answer = Extract<FromLedger, { readonly type: 'answer' }>;
+
 type LedgerRequest =
   | { readonly type: 'load'; readonly nonceWindowMs: number }
+  | { readonly type: 'load-past'; readonly after: PastPlace }
   | { readonly type: 'archived'; readonly draft: ArchiveDraft }
   | { readonly type: 'acknowledge'; readonly ids: readonly string[]; readonly by: GapAcknowledgement }
   | { readonly type: 'probe' | 'close' };
@@ -96,7 +78,7 @@ export class ThreadLedger implements Ledger {
   readonly #dataDir: string;
   /** Transactions on their way, in the order in which they are settled. */
   readonly #commits: Waiting<void>[] = [];
-  readonly #requests = new Map<number, Waiting<WireImage | undefined>>();
+  readonly #requests = new Map<number, Waiting<Answer>>();
   #worker: Worker | null = null;
   #ready: Promise<void> | null = null;
   /** Transactions of this turn, not sent yet. */
@@ -157,10 +139,22 @@ export class ThreadLedger implements Ledger {
   }
 
   async load(nonceWindowMs: number): Promise<LedgerImage> {
-    const image = await this.#request({ type: 'load', nonceWindowMs });
+    const { image } = await this.#request({ type: 'load', nonceWindowMs });
     if (!image) throw new LedgerFault('the ledger answered without an image');
-    const { past, ...rest } = image;
-    return { ...rest, ...readRows(image.resources), ...(past.length === 0 ? {} : { past: readPast(past) }) };
+    return { ...image, ...readRows(image.resources), past: await this.#readPast() };
+  }
+
+  /** In slices: what one message of all takes stays taken from the machine, on both sides of it. */
+  async #readPast(): Promise<PastIndex> {
+    const index = new PastIndex();
+    let after: PastPlace | undefined = ['', '', ''];
+    while (after) {
+      const past: readonly PastColumns[] = (await this.#request({ type: 'load-past', after })).past ?? [];
+      for (const [kind, site, name, run, text] of past) index.add({ kind: String(kind), site: String(site), name: String(name) }, String(run), String(text));
+      const last = past.at(-1);
+      after = last && [last[0], last[1], last[2]];
+    }
+    return index;
   }
 
   commit(transaction: LedgerTransaction): Promise<void> {
@@ -236,13 +230,13 @@ export class ThreadLedger implements Ledger {
     this.#post({ type: 'commit', count, fields });
   }
 
-  async #request(body: LedgerRequest): Promise<WireImage | undefined> {
+  async #request(body: LedgerRequest): Promise<Answer> {
     if (this.#closed) throw new LedgerFault('the ledger is closed');
     await this.ready();
     this.#send(); // commits keep their place before the request
     const id = this.#nextRequest;
     this.#nextRequest += 1;
-    const answered = new Promise<WireImage | undefined>((resolve, reject) => this.#requests.set(id, { resolve, reject }));
+    const answered = new Promise<Answer>((resolve, reject) => this.#requests.set(id, { resolve, reject }));
     this.#post({ ...body, id });
     return answered;
   }
@@ -259,7 +253,7 @@ export class ThreadLedger implements Ledger {
     if (message.type === 'answer') {
       const waiting = this.#requests.get(message.id);
       this.#requests.delete(message.id);
-      if (message.fault === undefined) waiting?.resolve(message.image);
+      if (message.fault === undefined) waiting?.resolve(message);
       else waiting?.reject(new LedgerFault(message.fault));
       return;
     }

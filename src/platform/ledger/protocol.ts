@@ -4,7 +4,7 @@
  */
 import type { WallMs } from '../base/times.js';
 import type { AuditRecord } from '../store/audit-record.js';
-import type { PastEntry } from '../store/past-index.js';
+import type { PastIndex } from '../store/past-index.js';
 import type { Resource, RowFault } from '../store/resource.js';
 
 /** An audit record before it is chained: the ledger adds previousHash and hash (SHA-256 over RFC 8785 JSON). */
@@ -50,7 +50,7 @@ export interface LedgerImage {
   /** What is present. */
   readonly resources: readonly Resource[];
   /** Of the past, what its kinds keep in memory; absent when there is none. */
-  readonly past?: readonly PastEntry[];
+  readonly past?: PastIndex;
   /** Rows of the table that are no resources; absent when there are none. */
   readonly unreadable?: readonly RowFault[];
   readonly resourceVersion: number;

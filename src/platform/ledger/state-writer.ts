@@ -24,9 +24,10 @@ import { RowSeals } from './row-seals.js';
 import { openStateDatabase } from './schema.js';
 import { markSealed, wasSealed } from './sealed-mark.js';
 import { ofPastRun, type PastRun } from './protocol.js';
-import type { WireAudit, WireImage, WireTransaction } from './wire.js';
+import type { PastColumns, PastPlace, WireAudit, WireImage, WireTransaction } from './wire.js';
 
 const SEGMENT_RECORDS = 1000; // records between two signed heads
+const PAST_PER_SLICE = 500; // entries: some hundred kB
 const PRUNE_ROWS = 500; // groups of nonces forgotten per idle moment
 const NONCE_MARKS = 16; // in one window: how exactly the age of a group is known
 const CHECKPOINT_WAL_BYTES = 16 * 1024 * 1024; // a busy ledger checkpoints itself
@@ -151,7 +152,6 @@ export class StateWriter {
     this.#nonceWindowMs = Math.max(this.#nonceWindowMs, nonceWindowMs);
     const image: WireImage = {
       resources: this.#present().flat(),
-      past: (this.#sql.pastEntries.raw().all() as unknown[][]).flat(),
       resourceVersion: this.#tail.resourceVersion,
       auditSequence: this.#tail.auditSequence,
       auditHead: this.#tail.auditHead,
@@ -160,6 +160,11 @@ export class StateWriter {
     };
     this.#latched = null;
     return image;
+  }
+
+  /** The next entries of the past in their order. */
+  loadPast(after: PastPlace): readonly PastColumns[] {
+    return this.#sql.pastEntries.raw().all(...after, PAST_PER_SLICE) as unknown as readonly PastColumns[];
   }
 
   /**
@@ -551,7 +556,9 @@ function prepareAll(database: Database.Database) {
     presentResources: database.prepare("SELECT kind, site, name, body FROM resources INDEXED BY resources_present WHERE past = ''"),
     presentInTable: database.prepare("SELECT kind, site, name, body FROM resources NOT INDEXED WHERE past = ''"),
     countPast: database.prepare("SELECT COUNT(*) FROM resources INDEXED BY resources_past WHERE past <> ''").pluck(),
-    pastEntries: database.prepare("SELECT kind, site, name, past, past_entry FROM resources INDEXED BY resources_past_entry WHERE past_entry <> ''"),
+    pastEntries: database.prepare(
+      "SELECT kind, site, name, past, past_entry FROM resources INDEXED BY resources_past_entry WHERE past_entry <> '' AND (kind, site, name) > (?, ?, ?) ORDER BY kind, site, name LIMIT ?",
+    ),
     pastOfStream: database.prepare('SELECT past FROM streams WHERE stream = ?').pluck(),
     markResource: database.prepare('UPDATE resources SET past = ?, past_entry = ?, mac = ? WHERE kind = ? AND site = ? AND name = ?'),
     markStream: database.prepare('UPDATE streams SET past = ?, mac = ? WHERE stream = ?'),

@@ -33,6 +33,8 @@ export type ToLedger =
   /** Transactions in the order of the calls. */
   | { readonly type: 'commit'; readonly count: number; readonly fields: readonly WireField[] }
   | { readonly type: 'load'; readonly id: number; readonly nonceWindowMs: number }
+  /** The next entries of the past behind a place; none at their end. */
+  | { readonly type: 'load-past'; readonly id: number; readonly after: PastPlace }
   | { readonly type: 'probe'; readonly id: number }
   /** A file of archived audit records is on disk and was read back: its rows may go. */
   | { readonly type: 'archived'; readonly id: number; readonly draft: ArchiveDraft }
@@ -45,13 +47,15 @@ export type FromLedger =
   | { readonly type: 'settled'; readonly count: number; readonly refused: readonly (readonly [number, string])[] }
   /** Why the WAL is not copied into the database; null when it is again. */
   | { readonly type: 'checkpoints'; readonly trouble: string | null }
-  | { readonly type: 'answer'; readonly id: number; readonly image?: WireImage; readonly fault?: string };
+  | { readonly type: 'answer'; readonly id: number; readonly image?: WireImage; readonly past?: readonly PastColumns[]; readonly fault?: string };
+
+/** As they are stored: of a damaged file no texts. */
+export type PastPlace = readonly [kind: unknown, site: unknown, name: unknown];
+export type PastColumns = readonly [...PastPlace, run: unknown, entry: unknown];
 
 export interface WireImage {
   /** Kind, site, name and body of one row after the other. */
   readonly resources: readonly unknown[];
-  /** Kind, site, name, run and entry of one past resource after the other. */
-  readonly past: readonly unknown[];
   readonly resourceVersion: number;
   readonly auditSequence: number;
   readonly auditHead: string;

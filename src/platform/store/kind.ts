@@ -3,7 +3,7 @@
  */
 import * as v from 'valibot';
 import type { GenericSchema, InferOutput } from 'valibot';
-import type { PastEntry } from './past-index.js';
+import type { PastEntry, PastSaying } from './past-index.js';
 import type { OwnerReference, Ref, Resource } from './resource.js';
 import type { Refusal } from '../base/refusal.js';
 
@@ -197,8 +197,11 @@ export interface StoreReader {
   get<Spec, Status>(kind: Kind<Spec, Status>, site: string, name: string): Resource<Spec, Status> | undefined;
   /** Sorted by name; all sites when `site` is undefined. */
   list<Spec, Status>(kind: Kind<Spec, Status>, site?: string): readonly Resource<Spec, Status>[];
-  /** What is kept of the past of a kind (`pastIndex`), sorted by name; it changes with the past: whoever keeps it copies it. */
-  pastIndex<Entry>(kind: { readonly kind: string }, site?: string): readonly PastEntry<Entry>[];
+  /**
+   * What is kept of the past of a kind (`pastIndex`), sorted by name, as it is now. Members are read when they are asked for: those that
+   * say a text are found by `saying`, without reading the others.
+   */
+  pastIndex<Entry>(kind: { readonly kind: string }, site?: string, saying?: PastSaying<Entry>): readonly PastEntry<Entry>[];
 }
 
 export type SpecOf<K> = K extends Kind<infer Spec, infer _Status> ? Spec : never;

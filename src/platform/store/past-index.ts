@@ -1,10 +1,11 @@
 /**
- * What stays in memory of resources whose runs are past (ADR 0035): one entry for each whose kind gives one. Sorted lists are made when
- * somebody asks, and kept in order by insertion: the past grows by one run at a time, at any size.
+ * What stays in memory of resources whose runs are past (ADR 0035): one entry for each whose kind gives one, packed, by name. The past
+ * grows by one run at a time, at any size.
  */
+import { PackedEntries } from './packed-entries.js';
 import type { Ref } from './resource.js';
 
-/** What stays in memory of one past resource. */
+/** What stays in memory of one past resource. Those of a list read what is asked of them. */
 export interface PastEntry<Entry = unknown> {
   readonly kind: string;
   readonly site: string;
@@ -12,6 +13,9 @@ export interface PastEntry<Entry = unknown> {
   readonly run: string;
   readonly entry: Entry;
 }
+
+/** One member of an entry and its text; `name` is that of the resource. */
+export type PastSaying<Entry> = readonly [member: (keyof Entry & string) | 'name', text: string];
 
 /** What an entry of a kind that names runs says of its run. */
 export interface RunEntry {
@@ -33,111 +37,218 @@ export function runEntry(members: readonly Ref[]): RunEntry {
   return { members: counts };
 }
 
-const TEXTS_KNOWN_MAX = 256;
-
-/** Reads entries: those of runs of one recipe are alike word for word, so that a hundred thousand of them share a few objects. */
-export class EntryTexts {
-  /** By kind, those that were met last. */
-  readonly #known = new Map<string, Map<string, unknown>>();
-
-  /** @throws SyntaxError for what is not JSON. */
-  read(kind: string, text: string): unknown {
-    let known = this.#known.get(kind);
-    if (!known) this.#known.set(kind, (known = new Map()));
-    let entry = known.get(text);
-    if (entry !== undefined) return entry;
-    entry = JSON.parse(text);
-    if (known.size >= TEXTS_KNOWN_MAX) known.delete(known.keys().next().value as string);
-    known.set(text, entry);
-    return entry;
-  }
-}
+const ROWS_FIRST = 64;
 
 export class PastIndex {
-  /** kind -> site -> name -> entry. */
-  readonly #entries = new Map<string, Map<string, Map<string, PastEntry>>>();
-  /** By `kind|site`, and `kind|*` for all sites. */
-  readonly #sorted = new Map<string, PastEntry[]>();
+  readonly #entries = new PackedEntries();
+  /** kind -> site -> entries by name. */
+  readonly #shelves = new Map<string, Map<string, Shelf>>();
   /** Names without an entry that the ledger has refused, `kind/site/name`: kept over the reload that follows a refusal, and until they come back. */
-  readonly #refused = new Set<string>();
+  #refused = new Set<string>();
 
-  /** In place of what was there. */
-  load(entries: readonly PastEntry[]): void {
-    this.#entries.clear();
-    this.#sorted.clear();
-    for (const entry of entries) this.#namesOf(entry).set(entry.name, entry);
+  /** It was loaded in place of another one. */
+  after(before: PastIndex): this {
+    this.#refused = before.#refused;
+    return this;
   }
 
-  get(kind: string, site: string, name: string): PastEntry | undefined {
-    return this.#entries.get(kind)?.get(site)?.get(name);
+  get<Entry>(kind: string, site: string, name: string): PastEntry<Entry> | undefined {
+    return this.#shelves.get(kind)?.get(site)?.get(name) as PastEntry<Entry> | undefined;
   }
 
   /** Whether the name is known to be that of a past resource: those without an entry are known from the first refusal on. */
   has({ kind, site, name }: Ref): boolean {
-    return this.get(kind, site, name) !== undefined || this.#refused.has(`${kind}/${site}/${name}`);
+    return this.#shelves.get(kind)?.get(site)?.has(name) === true || this.#refused.has(`${kind}/${site}/${name}`);
   }
 
   refused({ kind, site, name }: Ref): void {
     this.#refused.add(`${kind}/${site}/${name}`);
   }
 
-  add(entry: PastEntry): void {
-    this.delete(entry);
-    this.#namesOf(entry).set(entry.name, entry);
-    for (const list of this.#listsOf(entry)) list.splice(placeOf(list, entry), 0, entry);
+  /**
+   * In place of what was there; `text` is its JSON.
+   * @returns false for what is no entry: it stands there as one that says nothing.
+   */
+  add({ kind, site, name }: Ref, run: string, text: string): boolean {
+    const entry = parsed(text);
+    this.#shelfOf(kind, site).put(name, run === `${kind}/${site}/${name}` ? '' : run, entry ?? {});
+    return entry !== undefined;
   }
 
-  delete(ref: Ref): void {
-    this.#refused.delete(`${ref.kind}/${ref.site}/${ref.name}`);
-    const names = this.#entries.get(ref.kind)?.get(ref.site);
-    const entry = names?.get(ref.name);
-    if (!names || !entry) return;
-    names.delete(ref.name);
-    for (const list of this.#listsOf(entry)) list.splice(placeOf(list, entry), 1);
+  delete({ kind, site, name }: Ref): void {
+    this.#refused.delete(`${kind}/${site}/${name}`);
+    this.#shelves.get(kind)?.get(site)?.delete(name);
   }
 
-  /** Sorted by name; of all sites when `site` is undefined. It changes with the past: whoever keeps it copies it. */
-  list(kind: string, site?: string): readonly PastEntry[] {
-    const key = `${kind}|${site ?? '*'}`;
-    let list = this.#sorted.get(key);
-    if (!list) {
-      const sites = this.#entries.get(kind);
-      list = (site === undefined ? [...(sites?.values() ?? [])].flatMap((names) => [...names.values()]) : [...(sites?.get(site)?.values() ?? [])]).sort(byName);
-      this.#sorted.set(key, list);
-    }
-    return list;
+  /** Sorted by name, as it is now; of all sites when `site` is undefined. */
+  list(kind: string, site?: string, saying?: readonly [member: string, text: string]): readonly PastEntry[] {
+    const [member, text = ''] = saying ?? [];
+    const passes = member === undefined || member === 'name' ? undefined : this.#entries.saying(member, text);
+    return this.#shelvesOf(kind, site)
+      .map((shelf) => (member === 'name' ? shelf.named(text) : shelf.list(passes)))
+      .reduce(merged, []);
+  }
+
+  count(kind: string, site?: string): number {
+    return this.#shelvesOf(kind, site).reduce((sum, { count }) => sum + count, 0);
   }
 
   /** Of which something of a kind is past, by name. */
   sitesOf(kind: string): string[] {
-    return [...(this.#entries.get(kind) ?? [])].flatMap(([site, names]) => (names.size > 0 ? [site] : [])).sort();
+    return [...(this.#shelves.get(kind) ?? [])].flatMap(([site, { count }]) => (count > 0 ? [site] : [])).sort();
   }
 
-  #listsOf({ kind, site }: PastEntry): PastEntry[][] {
-    return [this.#sorted.get(`${kind}|*`), this.#sorted.get(`${kind}|${site}`)].filter((list) => list !== undefined);
+  #shelvesOf(kind: string, site?: string): Shelf[] {
+    const sites = this.#shelves.get(kind);
+    if (site === undefined) return [...(sites?.values() ?? [])].sort((a, b) => (a.site < b.site ? -1 : 1));
+    const shelf = sites?.get(site);
+    return shelf ? [shelf] : [];
   }
 
-  #namesOf({ kind, site }: PastEntry): Map<string, PastEntry> {
-    let sites = this.#entries.get(kind);
-    if (!sites) this.#entries.set(kind, (sites = new Map()));
-    let names = sites.get(site);
-    if (!names) sites.set(site, (names = new Map()));
-    return names;
+  #shelfOf(kind: string, site: string): Shelf {
+    let sites = this.#shelves.get(kind);
+    if (!sites) this.#shelves.set(kind, (sites = new Map()));
+    let shelf = sites.get(site);
+    if (!shelf) sites.set(site, (shelf = new Shelf(this.#entries, kind, site)));
+    return shelf;
   }
 }
 
-/** Of the first that does not come before it. */
-function placeOf(list: readonly PastEntry[], entry: PastEntry): number {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (byName(list[middle] as PastEntry, entry) < 0) low = middle + 1;
-    else high = middle;
+/** Entries of one kind and site, by name. */
+class Shelf {
+  readonly kind: string;
+  readonly site: string;
+  readonly #entries: PackedEntries;
+  #rows = new Uint32Array(ROWS_FIRST);
+  #count = 0;
+
+  constructor(entries: PackedEntries, kind: string, site: string) {
+    this.#entries = entries;
+    this.kind = kind;
+    this.site = site;
   }
-  return low;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  has(name: string): boolean {
+    const at = this.#placeOf(name);
+    return at < this.#count && this.#entries.compareName(this.#rows[at] as number, name) === 0;
+  }
+
+  get(name: string): PastEntry | undefined {
+    if (!this.has(name)) return undefined;
+    const row = this.#rows[this.#placeOf(name)] as number;
+    return { kind: this.kind, site: this.site, name, run: this.#entries.runOf(row) || `${this.kind}/${this.site}/${name}`, entry: this.#entries.wholeOf(row) };
+  }
+
+  put(name: string, run: string, entry: Readonly<Record<string, unknown>>): void {
+    const row = this.#entries.add(name, run, entry);
+    const at = this.#placeOf(name);
+    if (!this.has(name)) {
+      if (this.#count === this.#rows.length) this.#widen();
+      this.#rows.copyWithin(at + 1, at, this.#count);
+      this.#count += 1;
+    }
+    this.#rows[at] = row;
+  }
+
+  delete(name: string): void {
+    if (!this.has(name)) return;
+    const at = this.#placeOf(name);
+    this.#rows.copyWithin(at, at + 1, this.#count);
+    this.#count -= 1;
+  }
+
+  named(name: string): PastEntry[] {
+    const found = this.get(name);
+    return found ? [found] : [];
+  }
+
+  list(passes?: (row: number) => boolean): PastEntry[] {
+    const list: PastEntry[] = [];
+    for (let at = 0; at < this.#count; at += 1) {
+      const row = this.#rows[at] as number;
+      if (!passes || passes(row)) list.push(new Listed(this, this.#entries, row));
+    }
+    return list;
+  }
+
+  /** Of the first that does not come before it; a start adds them in their order. */
+  #placeOf(name: string): number {
+    let low = 0;
+    let high = this.#count;
+    if (high > 0 && this.#entries.compareName(this.#rows[high - 1] as number, name) < 0) return high;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#entries.compareName(this.#rows[middle] as number, name) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #widen(): void {
+    const rows = new Uint32Array(this.#rows.length * 2);
+    rows.set(this.#rows);
+    this.#rows = rows;
+  }
 }
 
-function byName(a: PastEntry, b: PastEntry): number {
-  return a.name < b.name ? -1 : a.name > b.name ? 1 : a.site < b.site ? -1 : a.site > b.site ? 1 : 0;
+/** One of a list. */
+class Listed implements PastEntry {
+  readonly #shelf: Shelf;
+  readonly #entries: PackedEntries;
+  readonly #row: number;
+
+  constructor(shelf: Shelf, entries: PackedEntries, row: number) {
+    this.#shelf = shelf;
+    this.#entries = entries;
+    this.#row = row;
+  }
+
+  get kind(): string {
+    return this.#shelf.kind;
+  }
+
+  get site(): string {
+    return this.#shelf.site;
+  }
+
+  get name(): string {
+    return this.#entries.nameOf(this.#row);
+  }
+
+  get run(): string {
+    return this.#entries.runOf(this.#row) || `${this.kind}/${this.site}/${this.name}`;
+  }
+
+  get entry(): unknown {
+    return this.#entries.viewOf(this.#row);
+  }
+}
+
+/** Of the same name the first list's goes first. */
+function merged(a: readonly PastEntry[], b: readonly PastEntry[]): readonly PastEntry[] {
+  if (a.length === 0) return b;
+  const list: PastEntry[] = [];
+  let next = 0;
+  for (const each of a) {
+    const { name } = each;
+    for (let other = b[next]; other && other.name < name; other = b[next]) {
+      list.push(other);
+      next += 1;
+    }
+    list.push(each);
+  }
+  return list.concat(b.slice(next));
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const entry: unknown = JSON.parse(text);
+    return typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? (entry as Readonly<Record<string, unknown>>) : undefined; // `null` is JSON too
+  } catch {
+    return undefined;
+  }
 }

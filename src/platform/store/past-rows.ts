@@ -82,7 +82,7 @@ export class PastRows {
   /** How many of them pass; read once, and remembered under `question` until something becomes past or comes back. */
   async countOf<Spec, Status>(kind: Kind<Spec, Status>, site: string, question: string, passes: (resource: Resource<Spec, Status>) => boolean): Promise<number> {
     const key = `${kind.kind}/${site}/${question}`;
-    const of = `${this.#returns} ${this.#store.pastIndex({ kind: kind.pastWith?.kind ?? kind.kind }, site).length}`;
+    const of = `${this.#returns} ${this.#store.pastCount({ kind: kind.pastWith?.kind ?? kind.kind }, site)}`;
     const known = this.#counts.get(key);
     if (known?.of === of) return known.count;
     const count = this.#counted(kind, site, passes);
@@ -199,7 +199,7 @@ export class PastRows {
     const store = this.#store;
     return {
       get: (kind, site, name) => store.get(kind, site, name),
-      pastIndex: (kind, site) => store.pastIndex(kind, site),
+      pastIndex: (kind, site, saying) => store.pastIndex(kind, site, saying),
       list: <Spec, Status>(kind: Kind<Spec, Status>, site?: string) => {
         const all = rows.get(kind.kind) as Resource<Spec, Status>[] | undefined;
         if (!all) return store.list(kind, site);

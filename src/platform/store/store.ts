@@ -19,7 +19,7 @@ import { type AuditDraft, auditName, component } from './audit-record.js';
 import { Terms } from '../base/term.js';
 import { type ClockWitness, momentOf } from './clock-witness.js';
 import type { Kind, StoreReader, Put } from './kind.js';
-import { EntryTexts, type PastEntry, PastIndex } from './past-index.js';
+import { type PastEntry, PastIndex, type PastSaying } from './past-index.js';
 import { title, unfitRow, workable } from './read-row.js';
 import { type Metadata, type Ref, type Resource, refOf, type RowFault } from './resource.js';
 
@@ -156,8 +156,7 @@ export class Store implements StoreReader {
   #stamp = '';
   #factSequences = new Map<string, number>();
   /** Of what has ended. */
-  readonly #past = new PastIndex();
-  readonly #entryTexts = new EntryTexts();
+  #past = new PastIndex();
   /** Rows of past runs that somebody reads, by `kind/site/name`: found by name, in no list, and nothing of them is written. */
   readonly #lent = new Map<string, Resource>();
   readonly #lentWatchers = new Map<string, LentWatcher[]>();
@@ -212,7 +211,7 @@ export class Store implements StoreReader {
     this.#asRead.clear();
     for (const fault of image.unreadable ?? []) this.#faults.set(keyOf(fault), fault);
     for (const resource of image.resources) this.#take(resource);
-    this.#past.load(image.past ?? NOTHING);
+    this.#past = (image.past ?? new PastIndex()).after(this.#past);
     this.#resourceVersion = image.resourceVersion;
     this.#auditSequence = image.auditSequence;
     this.#factSequences = new Map(image.factSequences);
@@ -295,7 +294,7 @@ export class Store implements StoreReader {
 
   /** What is kept of one resource whose run is past; undefined for what is present, never was, or whose kind keeps nothing. */
   pastEntry<Entry>(kind: { readonly kind: string }, site: string, name: string): PastEntry<Entry> | undefined {
-    return this.#past.get(kind.kind, site, name) as PastEntry<Entry> | undefined;
+    return this.#past.get<Entry>(kind.kind, site, name);
   }
 
   /** Sites that have past resources of a kind that keeps entries, by name. */
@@ -304,8 +303,13 @@ export class Store implements StoreReader {
   }
 
   /** What is kept of the past of a kind, sorted by name; all sites when `site` is undefined. */
-  pastIndex<Entry>(kind: { readonly kind: string }, site?: string): readonly PastEntry<Entry>[] {
-    return this.#past.list(kind.kind, site) as readonly PastEntry<Entry>[];
+  pastIndex<Entry>(kind: { readonly kind: string }, site?: string, saying?: PastSaying<Entry>): readonly PastEntry<Entry>[] {
+    return this.#past.list(kind.kind, site, saying) as readonly PastEntry<Entry>[];
+  }
+
+  /** How many of a kind keep an entry. */
+  pastCount(kind: { readonly kind: string }, site?: string): number {
+    return this.#past.count(kind.kind, site);
   }
 
   /**
@@ -619,7 +623,7 @@ export class Store implements StoreReader {
 
   /** @returns its streams and how far they had come. */
   #forgetRun({ run, rows, streams }: PastRun): Returned['streams'] {
-    for (const { kind, site, name, entry } of rows) if (entry !== '') this.#past.add({ kind, site, name, run, entry: this.#entryTexts.read(kind, entry) });
+    for (const { kind, site, name, entry } of rows) if (entry !== '') this.#past.add({ kind, site, name }, run, entry);
     return streams.flatMap((stream) => {
       const last = this.#factSequences.get(stream);
       this.#factSequences.delete(stream);

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { conflict, invalid } from '../../../platform/base/refusal.js';
 import type { StoreReader } from '../../../platform/store/kind.js';
+import type { PastEntry, PastSaying } from '../../../platform/store/past-index.js';
 import type { Store } from '../../../platform/store/store.js';
 import { Unit } from '../../plant/kind.js';
 import { releasedView } from '../../recipes/released.js';
@@ -67,12 +68,13 @@ export function takenBy(
   { uid, name, batchID }: { readonly uid: string | undefined; readonly name: string; readonly batchID: string },
 ): { readonly batch?: string; readonly batchRecord?: string; readonly message: string } | undefined {
   const taken = store.list(Batch, site).find((other) => other.spec.batchID === batchID && other.metadata.uid !== uid);
-  const holder = taken?.metadata.name ?? store.pastIndex<PastBatch>(Batch, site).find(({ entry }) => entry.batchID === batchID)?.name;
+  const holder = taken?.metadata.name ?? store.pastIndex<PastBatch>(Batch, site, ['batchID', batchID])[0]?.name;
   if (holder !== undefined) return { batch: holder, message: `batchID ${batchID} is used by batch ${holder}` };
+  const past = (saying: PastSaying<PastRecord>): readonly PastEntry<PastRecord>[] => store.pastIndex(BatchRecord, site, saying);
   // of two the first by name, present or past
   const records = [
     ...store.list(BatchRecord, site).map(({ spec: { batch } }) => batch),
-    ...store.pastIndex<PastRecord>(BatchRecord, site).map((past) => ({ name: past.name, uid: past.entry.uid, batchID: past.entry.batchID })),
+    ...[...past(['batchID', batchID]), ...past(['name', name])].map((record) => ({ name: record.name, uid: record.entry.uid, batchID: record.entry.batchID })),
   ].filter((record) => record.uid !== uid && (record.batchID === batchID || record.name === name));
   const [record] = records.sort((a, b) => (a.name < b.name ? -1 : 1));
   return record && { batchRecord: record.name, message: `batchID ${record.batchID} is that of the record ${record.name}` };
@@ -110,9 +112,7 @@ export function admitApplied(read: StoreReader, site: string, name: string, give
 }
 
 function isOrdered(read: StoreReader, site: string, workOrderID: string): boolean {
-  return (
-    read.list(Batch, site).some((batch) => batch.spec.workOrderID === workOrderID) || read.pastIndex<PastBatch>(Batch, site).some(({ entry }) => entry.workOrderID === workOrderID)
-  );
+  return read.list(Batch, site).some((batch) => batch.spec.workOrderID === workOrderID) || read.pastIndex<PastBatch>(Batch, site, ['workOrderID', workOrderID]).length > 0;
 }
 
 /** @throws Refusal 400 for an ID that the MES has not given (decisions 1.7). */
