@@ -242,6 +242,50 @@ t.test('D-C-02: members of a status that a run may have are named where they are
   await eventually('its record is made', async () => (await box.api.get(`${SITE}/batchrecords/${batch}`)).status === 200);
 });
 
+t.test('D-C-02: equipment whose status has lost its shape is named and worked with: its plant starts, its batch can be stopped, all of it is listed', async (t) => {
+  const box = await boxOf(t, seeded.made);
+  await box.start();
+  await unitsReady(box.api);
+  await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' });
+  const running = await phaseAtWork(box);
+  const unit = (await box.api.get(`${SITE}/phases/${running.name}`)).body.unit as string;
+  await box.end('SIGKILL');
+  const damaged: string[] = [];
+  const setStatus = (kind: string, name: string, members: object): void => {
+    damaged.push(`${kind} ${name}`);
+    setBody(box, { kind, site: 'demo', name }, (body) => {
+      const resource = JSON.parse(body) as { status: object };
+      return JSON.stringify({ ...resource, status: { ...resource.status, ...members } });
+    });
+  };
+  const lists = [null];
+  setStatus('Unit', unit, { runtime: 5, autoFailover: { suspended: false, triedNodes: lists, summary: '' }, conditions: lists, lastWork: 'x', activeWork: [], allocatedTo: 7 });
+  setStatus('ControlModule', firstOf(box, 'ControlModule'), { overrides: lists, tuning: lists, interlockBypass: { active: true, interlocks: lists, term: 5 }, conditions: lists });
+  setStatus('IOModule', firstOf(box, 'IOModule'), { connectivity: null, probe: lists, outputs: 'x', discoveredReadbacks: lists, conditions: lists });
+  setStatus('ControlProgram', firstOf(box, 'ControlProgram'), { faultedBlocks: lists, hotSwapOverride: 5 });
+  setStatus('AlarmDefinition', firstOf(box, 'AlarmDefinition'), { armed: lists });
+  const recipe = firstOf(box, 'MasterRecipe');
+  setStatus('MasterRecipe', recipe, { lifecycle: lists, templateEdits: lists });
+  await box.start();
+  const { unfit } = (await box.api.get('/api/v1/system/health')).body.storage as { unfit: { kind: string; name: string; kept: boolean }[] };
+  t.same(unfit.map(({ kind, name }) => `${kind} ${name}`).sort(), damaged.sort());
+  for (const { kind, kept } of unfit) t.equal(kept, kind !== 'MasterRecipe', `${kind} is worked with, and a recipe without its signatures is not`);
+  await unitsReady(box.api);
+  for (const route of ['overview', 'units', `units/${unit}`, 'controlmodules', 'iomodules', 'fbnetworks', 'alarmdefinitions', 'recipes/master', 'alarms', 'batches', 'phases'])
+    t.match(await box.api.get(`${SITE}/${route}`), { status: 200 }, `${route} is served`);
+  t.equal((await box.api.get(`${SITE}/units/${unit}`)).body.allocatedTo, batch, 'the work that is found on the unit has it');
+  t.match(await box.api.get(`${SITE}/recipes/master/${recipe}`), { status: 404 });
+  t.equal((await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Stop', reason: 'its rows were damaged by hand' })).status, 200);
+  await eventually('it is stopped', async () => (await box.api.get(`${SITE}/batches/${batch}`)).body.phase === 'Stopped');
+  await box.end();
+  await box.start();
+  const again = (await box.api.get('/api/v1/system/health')).body.storage.unfit as { kind: string }[];
+  t.notOk(
+    again.some(({ kind }) => kind === 'Unit'),
+    'what was written since fits',
+  );
+});
+
 t.test('a status that has lost a list does not break the list of its kind', async (t) => {
   const box = await boxOf(t, seeded.made);
   const name = firstOf(box, 'ControlModule');

@@ -93,6 +93,7 @@ export const LockOut: Kind<LockOutSpec, LockOutStatus> = {
   action: 'lockout',
   spec: LockOutSpec,
   initialStatus: () => ({ failuresAtMs: [], sourceIPs: [], lockedUntilMs: 0 }),
+  status: LockOutStatus.entries,
 };
 
 export const ACCESS_KINDS = [Account, Session, ApiKey, LockOut] as const;

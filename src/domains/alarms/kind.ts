@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { STATES } from '../../../runtime/vocabulary/states.js';
-import { NumberText, Required, Text } from '../../platform/store/fields.js';
-import type { Kind } from '../../platform/store/kind.js';
+import { NumberText, Required, StoredTerm, Text } from '../../platform/store/fields.js';
+import type { Kind, StatusMembers } from '../../platform/store/kind.js';
 import type { Term } from '../../platform/base/term.js';
 import type { Resource } from '../../platform/store/resource.js';
 
@@ -60,6 +60,13 @@ export interface AlarmDefinitionStatus {
   readonly raised?: number;
 }
 
+const DEFINITION_STATUS: StatusMembers<AlarmDefinitionStatus> = {
+  armed: v.boolean(),
+  suppressedBy: v.picklist(SUPPRESSIONS),
+  activeAlarmRef: v.string(),
+  raised: v.number(),
+};
+
 export const AlarmDefinition: Kind<AlarmDefinitionSpec, AlarmDefinitionStatus> = {
   kind: 'AlarmDefinition',
   group: 'control',
@@ -76,6 +83,8 @@ export const AlarmDefinition: Kind<AlarmDefinitionSpec, AlarmDefinitionStatus> =
     suppressedBy: spec.enabled ? (spec.armingGate === null ? '' : 'NotArmed') : 'Disabled',
     activeAlarmRef: '',
   }),
+  status: DEFINITION_STATUS,
+  mendsStatus: true,
   references: ({ sourceKind, sourceName, armingGate }, site) => [
     { path: 'sourceName', kind: sourceKind, site, name: sourceName, when: 'write', ...(sourceKind === 'ControlModule' ? { holds: true as const } : {}) },
     ...(armingGate === null
@@ -140,6 +149,27 @@ export interface AlarmStatus {
   readonly acknowledging?: readonly PendingAcknowledgement[];
 }
 
+const ALARM_STATUS: StatusMembers<AlarmStatus> = {
+  state: v.picklist(ALARM_STATES),
+  unit: v.string(),
+  value: v.string(),
+  priority: v.number(),
+  occurrences: v.number(),
+  activatedAt: v.string(),
+  clearedAt: v.string(),
+  acknowledgedAt: v.string(),
+  acknowledgedBy: v.string(),
+  shelvedUntil: v.string(),
+  shelvedBy: v.string(),
+  shelf: StoredTerm,
+  origin: v.picklist(ALARM_ORIGINS),
+  tagName: v.string(),
+  exceptionAction: v.picklist(['', ...EXCEPTION_ACTIONS]),
+  exceptionDue: v.array(v.object({ kind: v.string(), name: v.string() })),
+  suppressed: v.boolean(),
+  acknowledging: v.array(v.object({ accountId: v.string(), displayName: v.string(), correlationID: v.string(), comment: v.string() })),
+};
+
 export const Alarm: Kind<AlarmSpec, AlarmStatus> = {
   kind: 'Alarm',
   group: 'control',
@@ -163,6 +193,8 @@ export const Alarm: Kind<AlarmSpec, AlarmStatus> = {
     shelvedBy: '',
     origin: 'apply',
   }),
+  status: ALARM_STATUS,
+  mendsStatus: true,
 };
 
 /** How many system alarms of each topic a site has had, and how many alarms each definition that was deleted: their names count on and are never used again (decisions Q-ALARM-02). Never served. */

@@ -8,10 +8,11 @@ import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
 import type { ParamValue } from '../../../runtime/vocabulary/network.js';
 import type { Term } from '../../platform/base/term.js';
-import { Block, BlockConnection, BlockVariableBinding, ControlDataType, type HotSwapOverride, ioModuleOf, moduleOf, neededBlockTypes } from '../logic/kind.js';
-import { DurationText, Identifier, Required, Scalar, TagName, Text } from '../../platform/store/fields.js';
-import { type Kind, named, type Reference } from '../../platform/store/kind.js';
-import type { Condition } from '../../platform/store/resource.js';
+import { Condition } from '../../platform/http/replies.js';
+import { Block, BlockConnection, BlockVariableBinding, ControlDataType, HOT_SWAP_OVERRIDE, type HotSwapOverride, ioModuleOf, moduleOf, neededBlockTypes } from '../logic/kind.js';
+import { DurationText, Identifier, Required, Scalar, StoredTerm, TagName, Text } from '../../platform/store/fields.js';
+import { type Kind, named, type Reference, type StatusMembers } from '../../platform/store/kind.js';
+import type { Condition as StoredCondition } from '../../platform/store/resource.js';
 
 export const DEVICE_CLASSES = ['valve', 'actuator', 'sensor', 'controller', 'other'] as const;
 export const MEASURED_VARIABLES = ['Temperature', 'Pressure', 'Flow', 'Level', 'Analytical', 'Speed', 'Weight'] as const;
@@ -163,8 +164,25 @@ export interface ControlModuleStatus {
   readonly hotSwapOverride?: HotSwapOverride;
   readonly tuning?: readonly Tuning[];
   readonly overrides: readonly { readonly tag: string; readonly value: string; readonly by: string; readonly at: string }[];
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly StoredCondition[];
 }
+
+const CONTROL_MODULE_STATUS: StatusMembers<ControlModuleStatus> = {
+  message: v.string(),
+  mode: v.picklist(['', ...MODES]),
+  interlockBypass: v.object({
+    active: v.boolean(),
+    until: v.string(),
+    by: v.string(),
+    reason: v.string(),
+    interlocks: v.array(v.string()),
+    term: v.optional(StoredTerm),
+  }),
+  hotSwapOverride: HOT_SWAP_OVERRIDE,
+  tuning: v.array(v.object({ name: v.string(), value: Scalar, previous: Scalar, by: v.string(), at: v.string(), reason: v.string() })),
+  overrides: v.array(v.object({ tag: v.string(), value: v.string(), by: v.string(), at: v.string() })),
+  conditions: v.array(Condition),
+};
 
 export const ControlModule: Kind<ControlModuleSpec, ControlModuleStatus> = {
   kind: 'ControlModule',
@@ -179,6 +197,8 @@ export const ControlModule: Kind<ControlModuleSpec, ControlModuleStatus> = {
   required: ['templateRef'],
   openKeys: ['lineside.io/equipment-module'], // decisions Q-TAG-11
   initialStatus: () => ({ message: '', overrides: [], conditions: [] }),
+  status: CONTROL_MODULE_STATUS,
+  mendsStatus: true,
   references: (spec, site) =>
     named(
       { path: 'templateRef', kind: 'ControlModuleTemplate', site: '', name: spec.templateRef, when: 'write', holds: true },

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { Flag } from '../../platform/store/fields.js';
 import { freeMap } from '../../platform/store/free-map.js';
-import type { Kind } from '../../platform/store/kind.js';
+import type { Kind, StatusMembers } from '../../platform/store/kind.js';
 
 const DISPLAY_NAME_MAX = 63; // contract 3, Limits: characters, not the units a string is stored in
 
@@ -36,6 +36,18 @@ export interface ControllerStatus {
   readonly lastAlive: string;
 }
 
+const CONTROLLER_STATUS: StatusMembers<ControllerStatus> = {
+  phase: v.picklist(CONTROLLER_PHASES),
+  health: v.picklist(CONTROLLER_HEALTHS),
+  healthReason: v.string(),
+  address: v.string(),
+  nodeRef: v.string(),
+  displayName: v.string(),
+  ioProbePodName: v.string(),
+  ioProbeReady: v.boolean(),
+  lastAlive: v.string(),
+};
+
 export const Controller: Kind<ControllerSpec, ControllerStatus> = {
   kind: 'Controller',
   group: 'physical',
@@ -56,4 +68,6 @@ export const Controller: Kind<ControllerSpec, ControllerStatus> = {
     ioProbeReady: false,
     lastAlive: '',
   }),
+  status: CONTROLLER_STATUS,
+  mendsStatus: true,
 };

@@ -2,11 +2,12 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { PROTOCOLS } from '../../../runtime/catalog.js';
+import { Condition } from '../../platform/http/replies.js';
 import { DurationText, Required, Scalar, ScalarMap, Text } from '../../platform/store/fields.js';
 import { freeMap } from '../../platform/store/free-map.js';
-import { type Kind, named } from '../../platform/store/kind.js';
+import { type Kind, named, type StatusMembers } from '../../platform/store/kind.js';
 import { Options } from './ownership.js';
-import type { Condition } from '../../platform/store/resource.js';
+import type { Condition as StoredCondition } from '../../platform/store/resource.js';
 
 export const Behavior = v.strictObject({ address: Required, type: Required, params: v.optional(ScalarMap, {}) });
 export type Behavior = v.InferOutput<typeof Behavior>;
@@ -135,8 +136,21 @@ export interface IOModuleStatus {
   readonly validated: boolean;
   /** Readback address found by discovery, by channel address, where it differs from the configured one. */
   readonly discoveredReadbacks: Readonly<Record<string, string>>;
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly StoredCondition[];
 }
+
+const IO_MODULE_STATUS: StatusMembers<IOModuleStatus> = {
+  state: v.picklist(IO_MODULE_STATES),
+  message: v.string(),
+  connectivity: v.object({ verdict: v.picklist(CONNECTIVITY), summary: v.string() }),
+  outputs: v.object({ state: v.picklist(OUTPUT_STATES), reason: v.string(), secondMaster: v.boolean() }),
+  probe: v.object({ verdict: v.picklist(PROBE_BUILDS), summary: v.string() }),
+  probePodName: v.string(),
+  lastSampleAt: v.string(),
+  validated: v.boolean(),
+  discoveredReadbacks: v.record(v.string(), v.string()),
+  conditions: v.array(Condition),
+};
 
 export const IOModule: Kind<IOModuleSpec, IOModuleStatus> = {
   kind: 'IOModule',
@@ -160,6 +174,8 @@ export const IOModule: Kind<IOModuleSpec, IOModuleStatus> = {
     discoveredReadbacks: {},
     conditions: [],
   }),
+  status: IO_MODULE_STATUS,
+  mendsStatus: true,
   redact: withoutPassword,
   references: (spec, site) =>
     named(

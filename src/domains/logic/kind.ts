@@ -2,9 +2,9 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { Ending } from '../../platform/base/term.js';
-import { Flag, Identifier, Required, ScalarMap, Text } from '../../platform/store/fields.js';
+import { Flag, Identifier, Required, ScalarMap, StoredTerm, Text } from '../../platform/store/fields.js';
 import { isBuiltinName } from '../../../runtime/catalog.js';
-import { type Kind, named, type Reference } from '../../platform/store/kind.js';
+import { type Kind, named, type Reference, type StatusMembers } from '../../platform/store/kind.js';
 import type { Metadata } from '../../platform/store/resource.js';
 
 /** Both vocabularies of decisions 1.3, served as sent. */
@@ -94,6 +94,18 @@ export interface HotSwapOverride extends Ending {
   readonly reason: string;
 }
 
+/** As it is stored. */
+export const HOT_SWAP_OVERRIDE = v.object({ until: v.string(), term: v.optional(StoredTerm), by: v.string(), reason: v.string() });
+
+const PROGRAM_STATUS: StatusMembers<ControlProgramStatus> = {
+  state: v.picklist(PROGRAM_STATES),
+  faultedBlocks: v.array(v.string()),
+  message: v.string(),
+  networkHash: v.string(),
+  loadedAt: v.string(),
+  hotSwapOverride: HOT_SWAP_OVERRIDE,
+};
+
 export const ControlProgram: Kind<ControlProgramSpec, ControlProgramStatus> = {
   kind: 'ControlProgram',
   aliases: ['FBNetwork'],
@@ -106,6 +118,8 @@ export const ControlProgram: Kind<ControlProgramSpec, ControlProgramStatus> = {
   apply: { how: 'yes' },
   required: ['unitRef', 'scanInterval', 'blocks'],
   initialStatus: () => ({ state: 'Pending', faultedBlocks: [], message: '', networkHash: '', loadedAt: '' }),
+  status: PROGRAM_STATUS,
+  mendsStatus: true,
   references: (spec, site) =>
     named(
       { path: 'unitRef', kind: 'Unit', site, name: spec.unitRef, when: 'write', holds: true },

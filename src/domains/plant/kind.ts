@@ -7,12 +7,12 @@ import { nameSchemas } from '../../platform/base/schema-names.js';
 import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
 import { type State, STATES } from '../../../runtime/vocabulary/states.js';
 import { Refusal } from '../../platform/base/refusal.js';
-import type { ToldBy } from '../../platform/http/replies.js';
+import { Condition, type ToldBy } from '../../platform/http/replies.js';
 import { DurationText, Identifier, Required, Text } from '../../platform/store/fields.js';
 import { freeMap } from '../../platform/store/free-map.js';
-import { type Kind, named, type Reference, type StoreReader } from '../../platform/store/kind.js';
-import type { Resource, Condition } from '../../platform/store/resource.js';
-import type { CommandRejection } from '../runs/command-rejection.js';
+import { type Kind, named, type Reference, type StatusMembers, type StoreReader } from '../../platform/store/kind.js';
+import type { Resource, Condition as StoredCondition } from '../../platform/store/resource.js';
+import { CommandRejection } from '../runs/command-rejection.js';
 
 /** Most resources have no status of their own. */
 export type NoStatus = Readonly<Record<string, never>>;
@@ -156,12 +156,30 @@ export interface UnitStatus {
   readonly failoverRequest: FailoverRequest | null;
   readonly autoFailover: { readonly suspended: boolean; readonly triedNodes: readonly string[]; readonly summary: string };
   readonly commandRejection?: CommandRejection;
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly StoredCondition[];
   /** The last element that ran here, kept so that its end state stays visible. */
   readonly lastWork?: { readonly kind: string; readonly name: string; readonly state: State; readonly endedAt: string };
   readonly heldInside: boolean;
   readonly blockedBecause: string;
 }
+
+const UNIT_STATUS: StatusMembers<UnitStatus> = {
+  state: v.picklist(['', ...STATES]),
+  mode: v.picklist(MODES),
+  allocatedTo: v.string(),
+  promisedTo: v.string(),
+  resetBegun: v.literal(true),
+  resetFailed: v.string(),
+  activeWork: v.nullable(ActiveWork),
+  runtime: v.object({ ready: v.boolean(), message: v.string(), podName: v.string(), node: v.string(), epoch: v.number() }),
+  failoverRequest: v.nullable(FailoverRequest),
+  autoFailover: v.object({ suspended: v.boolean(), triedNodes: v.array(v.string()), summary: v.string() }),
+  commandRejection: CommandRejection,
+  conditions: v.array(Condition),
+  lastWork: v.object({ kind: v.string(), name: v.string(), state: v.picklist(STATES), endedAt: v.string() }),
+  heldInside: v.boolean(),
+  blockedBecause: v.string(),
+};
 
 export const Unit: Kind<UnitSpec, UnitStatus> = {
   kind: 'Unit',
@@ -185,6 +203,8 @@ export const Unit: Kind<UnitSpec, UnitStatus> = {
     heldInside: false,
     blockedBecause: '',
   }),
+  status: UNIT_STATUS,
+  mendsStatus: true,
   references: (spec, site) =>
     named(
       { path: 'processCellName', kind: 'ProcessCell', site, name: spec.processCellName, when: 'write', holds: true },

@@ -4,7 +4,7 @@ import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import { asWritten, NumberText, Required, Text } from '../../platform/store/fields.js';
-import { type Kind, named, type Reference } from '../../platform/store/kind.js';
+import { type Kind, named, type Reference, type StatusMembers } from '../../platform/store/kind.js';
 import { ProceduralChartField, type ParameterValue, templatesNamed } from '../procedures/kind.js';
 
 export const FormulaParameter = v.strictObject({
@@ -92,6 +92,15 @@ export interface MasterRecipeStatus {
   readonly templateEdits?: readonly { readonly kind: string; readonly name: string; readonly by: string }[];
 }
 
+/** Signatures are among it: a recipe that has lost one is not repaired, and no batch is made of it. */
+const MASTER_RECIPE_STATUS: StatusMembers<MasterRecipeStatus> = {
+  phase: v.picklist(RECIPE_PHASES),
+  revision: v.number(),
+  digest: v.string(),
+  lifecycle: v.array(LifecycleEntry),
+  templateEdits: v.array(v.object({ kind: v.string(), name: v.string(), by: v.string() })),
+};
+
 export const MasterRecipe: Kind<MasterRecipeSpec, MasterRecipeStatus> = {
   kind: 'MasterRecipe',
   group: 'recipe',
@@ -102,6 +111,7 @@ export const MasterRecipe: Kind<MasterRecipeSpec, MasterRecipeStatus> = {
   body: 'spec',
   apply: { how: 'yes' },
   initialStatus: () => ({ phase: 'Draft', revision: 0, digest: '', lifecycle: [] }),
+  status: MASTER_RECIPE_STATUS,
   references: ({ procedure, equipmentRequirements, coordinationRefs }, site) => [
     ...templatesNamed(procedure.chart, 'procedure.chart', site).map((reference) => ({ ...reference, holds: true }) as const),
     ...named(

@@ -203,6 +203,7 @@ export const BatchRecord: Kind<BatchRecordSpec, BatchRecordStatus> = {
   body: 'document',
   apply: { how: 'no', reason: 'a batch record is the evidence of an execution; it is made when its batch ends' },
   initialStatus: () => ({ phase: 'Open', outcome: 'Complete', digest: '', conditions: [], comments: [] }),
+  status: BatchRecordStatus.entries,
   foundByName: true,
   pastIndex: (record): Readonly<Record<keyof PastRecord, string | number | boolean>> => ({ ...listedOf(record) }),
 };

@@ -49,6 +49,9 @@ export function isNumberText(text: string): boolean {
   return NUMBER_TEXT.test(text);
 }
 
+/** A `Term` as it is stored. */
+export const StoredTerm = v.object({ from: v.object({ wallMs: v.number(), bootID: v.string(), bootMs: v.number() }), durationMs: v.number() });
+
 /** Identities that people read and documents carry: no control characters. */
 export const LABEL_TEXT = /^[^\u0000-\u001f\u007f]*$/u;
 

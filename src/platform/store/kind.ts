@@ -72,13 +72,19 @@ export interface Kind<Spec = unknown, Status = unknown> {
   readonly apply: { readonly how: 'yes' | 'create-only' } | { readonly how: 'no'; readonly reason: string };
   /** Something that runs: what does not fit in a row of it is named and the resource kept, so that it can be held, stopped, aborted and deleted. */
   readonly runs?: true;
+  /**
+   * Equipment and what watches over it: a status that does not fit is repaired as that of something that runs, for whoever drives it
+   * tells most of it anew, and without its units and modules a plant can neither be run nor stopped.
+   */
+  readonly mendsStatus?: true;
   /** Required members that a REST create must carry besides `name`. */
   readonly required?: readonly string[];
   /** Keys of labels under `lineside.io/` that an engineer sets; all others there are the product's own (envelope.ts). */
   readonly openKeys?: readonly string[];
   initialStatus(spec: Spec): Status;
   /**
-   * What is read back of a status (`StatusMembers`): a member of another shape is named, and is dropped or begins anew (read-row.ts).
+   * What is read back of a status (`StatusMembers`): a member of another shape is named, and is dropped or begins anew where the kind runs or
+   * mends its status (read-row.ts).
    * Whatever any release has written fits. Without it members have the types with which a status begins.
    */
   readonly status?: Readonly<Record<string, GenericSchema>>;

@@ -2,7 +2,7 @@
  * What a row of the store must be to be worked with (D-C-02). Two degrees: a row that is no resource, or whose spec has
  * another shape than its kind works with, is left out and named; one whose values are not allowed today (an earlier version
  * allowed them, somebody edited the file) is kept and named. What runs is kept whenever it can be, so that it can still be
- * held, stopped, aborted and deleted.
+ * held, stopped, aborted and deleted; equipment is kept where only its status does not fit.
  */
 import * as v from 'valibot';
 import type { Kind } from './kind.js';
@@ -60,9 +60,10 @@ export function unfitRow(resource: Resource, kind: Kind): RowFault | undefined {
   // an unknown member or a value that is not allowed harms nobody who reads; a member of another type does
   const shape = issues.find(isOfAnotherType);
   const broken = shape ? words(shape, 'spec') : unfitStatus(status, kind, spec);
+  const isRepaired = kind.runs === true || (shape === undefined && kind.mendsStatus === true);
   const first = broken ?? (issues[0] && words(issues[0], 'spec'));
   if (first === undefined) return undefined;
-  return { kind: resource.kind, site: metadata.site, name: metadata.name, fault: first.slice(0, FAULT_LENGTH_MAX), kept: broken === undefined || kind.runs === true };
+  return { kind: resource.kind, site: metadata.site, name: metadata.name, fault: first.slice(0, FAULT_LENGTH_MAX), kept: broken === undefined || isRepaired };
 }
 
 function isOfAnotherType(issue: v.BaseIssue<unknown>): boolean {
@@ -75,7 +76,7 @@ function isWithdrawnWord({ type, input }: v.BaseIssue<unknown>): boolean {
 }
 
 /**
- * What runs and is kept although it has lost its shape: with what its kind begins with in place of each member that is of another
+ * What is kept although it has lost its shape: with what its kind begins with in place of each member that is of another
  * type, so that whoever reads it reads what he knows. The resource itself when there is none.
  */
 export function usableRow(resource: Resource, kind: Kind): Resource {
@@ -100,7 +101,7 @@ export function usableRow(resource: Resource, kind: Kind): Resource {
 /** What is worked with of a row, given how it does not fit; undefined where it cannot be used. */
 export function workable(resource: Resource, kind: Kind, fault: RowFault | undefined = unfitRow(resource, kind)): Resource | undefined {
   if (fault?.kept === false) return undefined;
-  return fault && kind.runs ? usableRow(resource, kind) : resource;
+  return fault && (kind.runs || kind.mendsStatus) ? usableRow(resource, kind) : resource;
 }
 
 type Members = Record<string, unknown>;

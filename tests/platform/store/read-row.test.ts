@@ -2,7 +2,7 @@
 import t from 'tap';
 import * as v from 'valibot';
 import type { Kind } from '../../../src/platform/store/kind.js';
-import { unfitRow, usableRow } from '../../../src/platform/store/read-row.js';
+import { unfitRow, usableRow, workable } from '../../../src/platform/store/read-row.js';
 import type { Resource } from '../../../src/platform/store/resource.js';
 
 const kind = {
@@ -80,4 +80,15 @@ t.test('a member that a status may have is named where it is of another type, an
   t.match(unfitRow(ran(SPEC, { ...STATUS, spentMs: 'long' }), { ...known, runs: undefined } as unknown as Kind), { kept: false });
   const { status } = usableRow(ran(SPEC, { ...STATUS, progress: { active: [5] }, spentMs: [], of: null, more: 1 }), known);
   t.same(status, { ...STATUS, progress: { active: [] }, more: 1 });
+});
+
+t.test('equipment is kept where only its status does not fit, and is repaired; what has no spec to work with is left out', async (t) => {
+  const unit = { ...known, runs: undefined, mendsStatus: true } as unknown as Kind;
+  const damaged = ran(SPEC, { ...STATUS, progress: { active: [null] }, spentMs: 'long' });
+  const fault = unfitRow(damaged, unit);
+  t.match(fault, { kept: true, fault: /^status\.progress\.active\.0: / });
+  t.same(workable(damaged, unit, fault)?.status, { ...STATUS, progress: { active: [] } });
+  t.match(unfitRow(ran({ ...SPEC, of: 5 }, STATUS), unit), { kept: false });
+  t.match(unfitRow(ran({ ...SPEC, make: 'needle' }, { ...STATUS, conditions: null }), unit), { kept: true, fault: /^status\.conditions/ });
+  t.equal(unfitRow(ran(SPEC, STATUS), unit), undefined);
 });
