@@ -18,10 +18,11 @@ export const antiReplay: Barrier = (exchange, { nonces, clock, store }) => {
     const nonce = headers.get(HEADER);
     if (nonce === undefined || nonce.trim() === '') throw nonceRefusal(400, 'missing required X-DCS-Nonce header');
     if (headers.repeats(HEADER) || !WELL_FORMED.test(nonce)) throw nonceRefusal(400, 'invalid X-DCS-Nonce header');
-    const admission = nonces.admit(nonce, exchange.row.public);
+    const hash = Nonces.hash(nonce);
+    const admission = nonces.admit(hash, exchange.row.public);
     if (admission === 'duplicate') throw nonceRefusal(409, 'duplicate request nonce');
     if (admission === 'full') throw new Refusal('unavailable', 'the memory of request nonces is full', { code: 'nonce_store_full', retryAfterSeconds: 1 });
-    store.admit({ hash: Nonces.hash(nonce), atMs: clock.wallMs() }, exchange.row.bound.row.whileStorageRefuses);
+    store.admit({ hash, atMs: clock.wallMs() }, exchange.row.bound.row.whileStorageRefuses);
   }
   exchange.admitted = true;
   return undefined;
