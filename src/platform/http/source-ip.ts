@@ -40,10 +40,13 @@ interface Peer {
 export class Peers {
   #open = 0;
   #only: string | undefined;
+  /** An end was told twice: what is counted says nothing of who is there any more. */
+  #isLost = false;
 
   /** Before the first request of the connection. */
   came(peer: Peer): void {
     const address = addressText(peer.getRemoteAddress());
+    if (this.#isLost) return;
     if (this.#open === 0) this.#only = address === UNKNOWN ? undefined : address;
     else if (address !== this.#only) this.#only = undefined;
     this.#open += 1;
@@ -51,11 +54,15 @@ export class Peers {
 
   /** Once for each that came. */
   went(): void {
-    this.#open -= 1;
+    if (this.#open > 0) {
+      this.#open -= 1;
+      return;
+    }
+    this.#isLost = true;
+    this.#only = undefined;
   }
 
   addressOf(peer: Peer): string {
-    if (this.#open < 1) this.#only = undefined; // ends were told twice: what is counted says nothing
     return this.#only ?? addressText(peer.getRemoteAddress());
   }
 }

@@ -34,6 +34,22 @@ t.test('no request asks its socket while all open connections come from one addr
   t.same([peers.addressOf(foreign), foreign.asked], ['10.0.0.2', 4]);
 });
 
+t.test('where an end is told twice every socket is asked from then on: what is counted says nothing any more', async (t) => {
+  const peers = new Peers();
+  const [gone, one, another] = [socket(10, 0, 0, 1), socket(10, 0, 0, 2), socket(10, 0, 0, 3)];
+  peers.came(gone);
+  peers.went();
+  peers.went();
+  peers.came(one);
+  peers.came(another);
+  t.same([peers.addressOf(one), peers.addressOf(another)], ['10.0.0.2', '10.0.0.3']);
+  peers.went();
+  peers.went();
+  peers.came(one);
+  peers.came(another);
+  t.same([peers.addressOf(one), peers.addressOf(another)], ['10.0.0.2', '10.0.0.3']);
+});
+
 t.test('a connection that had gone before it was looked at says nothing of the others', async (t) => {
   const peers = new Peers();
   const [gone, next] = [socket(), socket(10, 0, 0, 3)];
