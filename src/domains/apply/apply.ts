@@ -106,10 +106,21 @@ export async function applyManifests(inputs: readonly unknown[], actor: ApplyAct
   });
   // what is past is there before it is asked what the caller may do with it, and until it is written
   const needed = steps.filter((step) => isInScope(step, actor)).flatMap(neededOf);
+  refuseTooMany(needed, deps.store);
   return pastRows(deps.store).during(needed, () => {
     for (const step of steps) atIndex(step.index, several, () => authorise(step, actor, deps.store));
     return applySteps(steps, refused, several, actor, deps);
   });
+}
+
+/** Whatever the manifests are about is held whole until all of them are written, and a run is some hundred kB. */
+const PAST_RUNS_MAX = 100;
+
+function refuseTooMany(needed: readonly Ref[], store: Store): void {
+  const runs = pastRows(store).countRuns(needed);
+  if (runs <= PAST_RUNS_MAX) return;
+  const message = `the manifests are about ${runs} ended batches, and one request takes those of ${PAST_RUNS_MAX}: send them in several requests, each with the manifests of ${PAST_RUNS_MAX} batches at most`;
+  throw new Refusal('unprocessable', message, { code: 'too_many_past_runs', runs, limit: PAST_RUNS_MAX });
 }
 
 type IndexedStep = Step & { readonly index: number };

@@ -55,7 +55,7 @@ const ERRORS = {
     'recipe_phase',
     'run_ended',
   ],
-  422: ['kind_not_applied', 'address_map_incomplete', 'unprocessable'],
+  422: ['kind_not_applied', 'address_map_incomplete', 'too_many_past_runs', 'unprocessable'],
 } as const;
 
 /** Needs ApplyRouteDeps. */

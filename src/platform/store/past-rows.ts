@@ -289,6 +289,11 @@ export class PastRows {
     return true;
   }
 
+  /** How many past runs these may belong to. */
+  countRuns(refs: readonly Ref[]): number {
+    return new Set(refs.flatMap((ref) => this.#runsOf(ref)).map(runKey)).size;
+  }
+
   #hold(refs: readonly Ref[], reach: (run: Ref) => Promise<unknown>): Promise<Release> | undefined {
     const runs = new Map(refs.flatMap((ref) => this.#runsOf(ref)).map((run) => [runKey(run), run]));
     return runs.size === 0 ? undefined : this.#reached([...runs.values()], reach);

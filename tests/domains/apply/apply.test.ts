@@ -4,7 +4,8 @@ import { Alarm } from '../../../src/domains/alarms/kind.js';
 import { Batch } from '../../../src/domains/batches/kind.js';
 import { CoordinationBlock } from '../../../src/domains/coordination/kind.js';
 import { Area } from '../../../src/domains/plant/kind.js';
-import { Phase } from '../../../src/domains/procedures/kind.js';
+import { Phase, Procedure } from '../../../src/domains/procedures/kind.js';
+import { pastRows } from '../../../src/platform/store/past-rows.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 import { APPLIED_KINDS } from '../../../src/domains/index.js';
@@ -385,6 +386,29 @@ t.test('D-C-03: an export of whatever the box accepted can be applied to an empt
   const [phase] = left.filter(({ kind }) => kind === 'PhaseTemplate');
   const plain = { ...phase, apiVersion: 'recipe.lineside.io/v1alpha1', metadata: { name: 'mistaken', namespace: 'site-demo' } };
   t.match(await theirs.post('/api/v1/apply', plain), { status: 400, body: { code: 'st_invalid' } }, 'who writes it anew is refused as by its own route');
+});
+
+t.test('one request is about a bounded number of ended runs, all of which are held until it is written', async (t) => {
+  const gateway = await startPlantGateway();
+  t.teardown(() => gateway.stop());
+  const client = await gateway.as('admin');
+  const { store } = gateway;
+  await client.post('/api/v1/apply', manifest('Site', 'north', {}, {}));
+  const runs = Array.from({ length: 101 }, (_, number) => ({ kind: Procedure.kind, site: 'north', name: `r${number}` }));
+  await store.write({ puts: runs.map((run) => ({ ...run, kind: Procedure, spec: {}, status: { state: 'Complete' } }) as unknown as Put) });
+  await store.write({ pasts: runs.map((run) => ({ run, members: [run], streams: [] })) });
+  let asked = 0;
+  const pastRun = () => {
+    asked += 1;
+    return Promise.resolve({ rows: [], streams: [] });
+  };
+  pastRows(store).connect({ pastRun, pastPage: () => Promise.resolve([]), pastTexts: () => Promise.resolve([]) });
+  const manifests = runs.map(({ name }) => manifest('Procedure', name));
+  const refused = await client.post('/api/v1/apply', manifests);
+  t.match(refused, { status: 422, body: { code: 'too_many_past_runs', runs: 101, limit: 100, error: /several requests/ } });
+  t.equal(asked, 0, 'none of them is read for it');
+  t.not((await client.post('/api/v1/apply', manifests.slice(1))).body.code, 'too_many_past_runs');
+  t.equal(asked, 100);
 });
 
 t.test('D-C-06: an I/O module that another box exported arrives disabled with a warning, and stays as somebody here decides', async (t) => {
