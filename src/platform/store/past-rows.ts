@@ -410,13 +410,13 @@ export class PastRows {
     this.#store.takeAway(lent.rows);
   }
 
-  /** A commit that had made it past was refused after all. */
+  /** A commit that had made it past was refused after all. What is being brought back is past again when that was refused. */
   #takeAwayPresent(): void {
     this.#counts.clear();
     this.#damaged.clear();
     for (const key of [...this.#lent.keys()]) {
       const run = refOfKey(key);
-      if (!this.#store.pastEntry(run, run.site, run.name)) this.#takeAway(key);
+      if (!this.#store.pastEntry(run, run.site, run.name) && !this.#returning.has(key)) this.#takeAway(key);
     }
   }
 }
