@@ -142,7 +142,7 @@ export function manifestOf(kind: AnyKind, { metadata, spec, status }: Resource<u
   };
 }
 
-/** Everything that is stored and configured, for `lineside restore` (decisions Q-CHANGE-10). */
+/** Everything that is stored and configured (decisions Q-CHANGE-10). */
 export function backup(read: StoreReader, kinds: AppliedKinds, facts: Pick<Backup, 'createdAt' | 'version' | 'operatingMode' | 'deviceId'>): Backup {
   const resources = inWriteOrder(kinds.all.flatMap((kind) => resourcesOf(read, kind))).map(({ kind, resource }) => {
     const manifest = manifestOf(kind, resource, true);
