@@ -11,8 +11,8 @@ import {
   firstAdmin,
   flawsOf,
   isHatched,
+  keepPicture,
   open,
-  picture,
   says,
   signIn,
   startConsole,
@@ -113,12 +113,12 @@ t.test('the console when not everything is as it should be', { timeout: SUITE_MS
       return items[0]?.value === 33.25;
     });
     t.notOk((await setpoints()).includes(33.25), 'the curve ends where the stream was lost');
-    await lost.screenshot({ path: picture('trends-lost') });
+    await keepPicture(lost, 'trends-lost');
     isCut = false;
     await lost.locator('[data-testid="hmi"][data-live="true"]').waitFor();
     await eventually('the curve has what was missed', async () => (await setpoints()).includes(33.25));
     await reading.waitFor(); // who reads the curve goes on reading it when it is drawn anew
-    await lost.screenshot({ path: picture('trends-filled') });
+    await keepPicture(lost, 'trends-filled');
     await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'tic101', mode: 'Automatic' });
     await lost.context().close();
   });
@@ -195,7 +195,7 @@ t.test('the console when not everything is as it should be', { timeout: SUITE_MS
     process.kill(box.pid, 'SIGSTOP'); // a pulled cable: no close, no frame
     await page.locator('[data-testid="hmi"][data-live="false"]').waitFor();
     await untilHatched(module, 'hatched: not to be read as live');
-    await page.screenshot({ path: picture('unit-stale') });
+    await keepPicture(page, 'unit-stale');
     process.kill(box.pid, 'SIGCONT');
     await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
     await page.locator('[data-testid="module-tic101"][data-quality="Good"]').waitFor();

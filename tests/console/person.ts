@@ -8,12 +8,12 @@ import { type ApiClient, eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
 import { launchBrowser, SLOWDOWN } from './browser.js';
 
-/** Pictures of the views, for a person to look at. */
+/** Pictures of views with flaws, for a person to look at; `CONSOLE_PICTURES=1 npm test -- console` keeps one of every view. */
+const EVERY_PICTURE = process.env.CONSOLE_PICTURES === '1';
 const ARTIFACTS = fileURLToPath(new URL('../../../artifacts/console/', import.meta.url));
-const SIZES = [
-  { width: 1280, height: 800 },
-  { width: 1024, height: 600 },
-] as const;
+const LARGE_SIZE = { width: 1280, height: 800 };
+const SMALL_SIZE = { width: 1024, height: 600 };
+const SIZES = [LARGE_SIZE, SMALL_SIZE];
 const TOUCH_PX = 44;
 /** How long a suite may take; its own limit is that of the runner. */
 export const SUITE_MS_MAX = 240_000 * SLOWDOWN;
@@ -178,11 +178,14 @@ export async function csvOf(page: Page): Promise<string[][]> {
 /** Rules that look at colours. The others find the same in light and in dark. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
-/** Rules that harm somebody; the others are taste. @param rules all of them when absent. */
-export async function seriousViolations(page: Page, rules?: string[]): Promise<string[]> {
-  const axe = new AxeBuilder({ page }).setLegacyMode(); // the console has no frames, and needs no page of its own to gather them
+/** Rules that harm somebody; the others are taste. */
+export async function seriousViolations(page: Page, { only, without = [] }: { readonly only?: string[]; readonly without?: string[] } = {}): Promise<string[]> {
+  // half a megabyte that a page is given once
+  const given = await page.evaluate("typeof axe === 'object'");
+  const axe = new AxeBuilder({ page, ...(given ? { axeSource: ';' } : {}) }).setLegacyMode(); // the console has no frames, and needs no page of its own to gather them
   axe.options({ resultTypes: ['violations'], preload: false }); // of what is well it need not tell every element
-  if (rules) axe.withRules(rules);
+  if (only) axe.withRules(only);
+  axe.disableRules(without);
   const { violations } = await axe.analyze();
   return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
 }
@@ -212,10 +215,10 @@ async function overflow(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth') as Promise<number>;
 }
 
-/** Where the picture of a view is kept. */
-export function picture(name: string): string {
+export async function keepPicture(page: Page, name: string, flaws: readonly string[] = []): Promise<void> {
+  if (!EVERY_PICTURE && flaws.length === 0) return;
   mkdirSync(ARTIFACTS, { recursive: true });
-  return path.join(ARTIFACTS, `${name}.png`);
+  await page.screenshot({ path: path.join(ARTIFACTS, `${name}.png`) });
 }
 
 /** Waits until what follows from a new size of the screen is drawn: curves take theirs between two pictures. The clock of the page goes on. */
@@ -223,37 +226,37 @@ export async function drawn(page: Page): Promise<void> {
   await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
 }
 
-/** What a glove or the edge of the screen would miss, at both sizes of panel; a picture of each is kept. */
-export async function layoutFlaws(page: Page, name: string): Promise<string[]> {
+/** What a glove or the edge of the screen would miss, at both sizes of panel. */
+export function layoutFlaws(page: Page, name: string): Promise<string[]> {
+  return flawsAtBothSizes(page, name, async () => []);
+}
+
+async function flawsAtBothSizes(page: Page, name: string, more: (size: (typeof SIZES)[number]) => Promise<readonly string[]>): Promise<string[]> {
   const flaws: string[] = [];
   for (const size of SIZES) {
     await page.setViewportSize(size);
-    flaws.push(...(await layoutFlawsAt(page, `${name}-${size.width}x${size.height}`)));
-  }
-  return flaws;
-}
-
-async function layoutFlawsAt(page: Page, label: string): Promise<string[]> {
-  await drawn(page);
-  const flaws = (await smallTargets(page)).map((flaw) => `${label}: too small to touch: ${flaw}`);
-  if ((await overflow(page)) > 0) flaws.push(`${label}: wider than the screen`);
-  await page.screenshot({ path: picture(label) });
-  return flaws;
-}
-
-/** What is wrong with the view as it stands, at both sizes of panel: its layout, and what axe-core finds. Colours do not depend on the size: in dark they are looked at once. */
-export async function flawsOf(page: Page, name: string): Promise<string[]> {
-  const flaws: string[] = [];
-  for (const size of SIZES) {
+    await drawn(page);
+    const found = (await smallTargets(page)).map((flaw) => `too small to touch: ${flaw}`);
+    if ((await overflow(page)) > 0) found.push('wider than the screen');
+    found.push(...(await more(size)));
     const label = `${name}-${size.width}x${size.height}`;
-    await page.setViewportSize(size);
-    flaws.push(...(await layoutFlawsAt(page, label)));
-    for (const violation of await seriousViolations(page)) flaws.push(`${label}: ${violation}`);
+    await keepPicture(page, label, found);
+    flaws.push(...found.map((flaw) => `${label}: ${flaw}`));
   }
-  await page.setViewportSize(SIZES[0]);
-  await page.emulateMedia({ colorScheme: 'dark' });
-  for (const violation of await seriousViolations(page, COLOUR_RULES)) flaws.push(`${name} in dark: ${violation}`);
-  await page.screenshot({ path: picture(`${name}-dark`) });
-  await page.emulateMedia({ colorScheme: 'light' });
   return flaws;
+}
+
+/**
+ * What is wrong with the view as it stands, at both sizes of panel: its layout, and what axe-core finds. Its rules of colours take most of
+ * the time and judge each scheme once: what lies over what does not depend on the scheme, nor the colours on the size, so light is judged on
+ * the small panel and dark on the large one.
+ */
+export async function flawsOf(page: Page, name: string): Promise<string[]> {
+  const flaws = await flawsAtBothSizes(page, name, (size) => seriousViolations(page, size === SMALL_SIZE ? {} : { without: COLOUR_RULES }));
+  await page.setViewportSize(LARGE_SIZE);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const inDark = await seriousViolations(page, { only: COLOUR_RULES });
+  await keepPicture(page, `${name}-dark`, inDark);
+  await page.emulateMedia({ colorScheme: 'light' });
+  return [...flaws, ...inDark.map((violation) => `${name} in dark: ${violation}`)];
 }
