@@ -1,6 +1,6 @@
 /** Faults inside the control side: a block that errors, a unit worker that dies (contract 3, Control program; decisions 3.8, 5.1 rule 6, D-UNIT-04). */
 import t from 'tap';
-import { SITE, SMALL, startPlant } from '../support/plant.js';
+import { SITE, SLOWLY_HEATED, SMALL, startPlant } from '../support/plant.js';
 import { unitThreads } from '../support/unit-threads.js';
 
 const threads = unitThreads();
@@ -162,7 +162,7 @@ t.test('3.7, 3.8: a mode changed while the unit worker is down is that of the wo
 });
 
 t.test('D-UNIT-04, 3.8: a unit worker that dies is started again; its phase comes back Held with the batch, and Restart finishes it', async (t) => {
-  const batch = await plant.runBatch(SMALL);
+  const batch = await plant.runBatch(SLOWLY_HEATED);
   const heat = await plant.untilPhase(batch, 'heat', 'Running');
   const before = (await plant.api.get(`${SITE}/units/rx101/runtime/status`)).body.epoch;
   await threads.get('rx101')?.terminate();

@@ -1,6 +1,6 @@
 /** The demonstration plant with a single scan thread for its three units (ADR 0012): it runs a batch, and what happens to one unit or to the thread stays there. */
 import t from 'tap';
-import { SITE, SMALL, startPlant, UNITS } from '../support/plant.js';
+import { SITE, SLOWLY_HEATED, SMALL, startPlant, UNITS } from '../support/plant.js';
 import { unitThreads } from '../support/unit-threads.js';
 
 const threads = unitThreads();
@@ -45,7 +45,7 @@ t.test('Q-UNIT-08, ADR 0012: the restart of one runtime leaves the others scanni
 });
 
 t.test('D-UNIT-04, 3.8, ADR 0012: when the thread ends, its units come back in threads of their own, phases Held; Restart finishes the batch', async (t) => {
-  const batch = await plant.runBatch(SMALL);
+  const batch = await plant.runBatch(SLOWLY_HEATED);
   const heat = await plant.untilPhase(batch, 'heat', 'Running');
   const before = await Promise.all(UNITS.map((unit) => runtime(unit, 'status')));
   await threads.get('rx101')?.terminate();

@@ -1,6 +1,6 @@
 /** Why work is held and was: the first cause stays the first, and is there to be read after the Restart (decisions 3.5). */
 import t from 'tap';
-import { SITE, startPlant } from '../support/plant.js';
+import { cleaning, SITE, startPlant } from '../support/plant.js';
 import { unitThreads } from '../support/unit-threads.js';
 
 const threads = unitThreads();
@@ -31,7 +31,7 @@ const seen = (batch: string, what: string, probe: (body: any) => boolean) =>
   });
 
 t.test('the first cause of a hold stays the first: an alarm that comes later joins it, and keeps Restart from going on', async (t) => {
-  const batch = await plant.runBatch({ masterRecipeRef: 'clean-train' });
+  const batch = await plant.runBatch(cleaning(30));
   await plant.untilPhase(batch, 'cip', 'Running');
   await threads.get('rx101')?.terminate();
   await plant.until(batch, 'Held');
@@ -65,7 +65,7 @@ t.test('the first cause of a hold stays the first: an alarm that comes later joi
 });
 
 t.test('a Hold by a person says who, when and with which reason, also after the Restart and in the record', async (t) => {
-  const batch = await plant.runBatch({ masterRecipeRef: 'clean-train' });
+  const batch = await plant.runBatch(cleaning(30));
   await plant.untilPhase(batch, 'cip', 'Running');
   await plant.command(batch, 'Hold', 'process observation at the drain');
   await plant.until(batch, 'Held');

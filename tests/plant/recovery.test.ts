@@ -1,6 +1,6 @@
 /** What a batch does after its appliance, or the runtime of one of its units, was away, on the demonstration plant (decisions 3.8). */
 import t, { type Test } from 'tap';
-import { type Plant, SetClock, SITE, startPlant } from '../support/plant.js';
+import { cleaning, type Plant, SetClock, SITE, startPlant } from '../support/plant.js';
 import { unitThreads } from '../support/unit-threads.js';
 
 const threads = unitThreads();
@@ -18,7 +18,7 @@ async function allow(autoRestartWithinSeconds: number): Promise<void> {
 }
 
 async function interrupted(plant: Plant): Promise<string> {
-  const batch = await plant.runBatch({ masterRecipeRef: 'clean-train' });
+  const batch = await plant.runBatch(cleaning(30));
   await plant.untilPhase(batch, 'cip', 'Running');
   await plant.restart();
   return batch;
@@ -47,7 +47,7 @@ t.test('RECORD-08, RECORD-09, decisions 3.8: a batch that ran when the appliance
 });
 
 t.test('RECORD-02, decisions 3.8: when only the runtime of a unit is gone, its gap is audited, the batch says what was held, and the record names the unit', async (t) => {
-  const batch = await plant.runBatch({ masterRecipeRef: 'clean-train' });
+  const batch = await plant.runBatch(cleaning(30));
   const phase = await plant.untilPhase(batch, 'cip', 'Running');
   await threads.get('rx101')?.terminate();
   await plant.until(batch, 'Held');
@@ -82,7 +82,7 @@ t.test('ALLOC-02, decisions 3.8: the queue for a unit is the same after the rest
   const made = await plant.api.post(`${SITE}/recipes/master`, { name: 'clean-on-demand', spec: { ...spec, productID: 'CLEAN-OD', allocation: 'OnDemand' } });
   t.equal(made.status, 201, made.text);
   const masterRecipeRef = 'clean-on-demand';
-  const first = await plant.runBatch({ masterRecipeRef });
+  const first = await plant.runBatch({ ...cleaning(30), masterRecipeRef });
   await plant.untilPhase(first, 'cip', 'Running');
   await plant.command(first, 'Hold');
   await plant.until(first, 'Held');
@@ -136,7 +136,7 @@ function isShort(gapMs: number | null): boolean {
 }
 
 t.test('D-C-07, D-C-08: the gap is that since the run before, whatever the clocks of earlier runs said', async (t) => {
-  const batch = await plant.runBatch({ masterRecipeRef: 'clean-train' });
+  const batch = await plant.runBatch(cleaning(300));
   await plant.untilPhase(batch, 'cip', 'Running');
   const runs: string[] = [];
   for (const setByMs of [-30 * DAY_MS, 400 * DAY_MS, 0]) {
@@ -172,7 +172,7 @@ t.test('D-C-08: a restart starts nothing, whatever the clock says then and whate
     ['an hour back', -3_600_000],
   ] as const) {
     clock.setByMs = 0;
-    const batch = await plant.runBatch({ masterRecipeRef: 'clean-train' });
+    const batch = await plant.runBatch(cleaning(300));
     await plant.untilPhase(batch, 'cip', 'Running');
     await plant.stop();
     clock.setByMs = setByMs;

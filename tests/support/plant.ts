@@ -63,6 +63,12 @@ export const SMALL = {
   parameters: Object.entries({ premixTime: '1', reactTime: '1', coolTemp: '70', rinseAmount: '2' }).map(([name, value]) => ({ name, value })),
 };
 
+/** The same, and its phase heat runs for half a minute of plant time at least: it is still there when somebody has seen it run. */
+export const SLOWLY_HEATED = { ...SMALL, parameters: [...SMALL.parameters, { name: 'rampRate', value: '2' }] };
+
+/** A batch whose one phase, cip, runs for these seconds of plant time at least: it is still there when somebody has seen it run. */
+export const cleaning = (seconds: number) => ({ masterRecipeRef: 'clean-train', parameters: [{ name: 'dwellTime', value: String(seconds) }] });
+
 export class Plant {
   readonly dataDir: string;
   readonly #options: PlantOptions;
