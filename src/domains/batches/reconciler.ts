@@ -32,7 +32,7 @@ import type { PhaseCommands } from './phases/phase-commands.js';
 import type { HoldPropagation } from './tree/procedure-tree.js';
 import { Recovery } from './recovery/recovery.js';
 import { permissiveOf } from './start/equipment-conditions.js';
-import { EVIDENCE_RULE } from './start/start-conditions.js';
+import { EVIDENCE_RULE, namedByStart, type StartFacts } from './start/start-conditions.js';
 import { checkStart, startPuts } from './start/start.js';
 import type { Key } from '../../platform/reconcile/key.js';
 
@@ -111,6 +111,7 @@ export class BatchReconciler implements Reconciler {
     const waiting = this.#store.get(Batch, site, name);
     // what an order to an ended batch is about may be past
     if (waiting && isFinalBatch(waiting.status.phase) && orderOn(waiting)) (await pastRows(this.#store).bring(runOf({ site, name })))?.();
+    if (waiting?.status.phase === 'Pending' && orderOn(waiting)) await pastRows(this.#store).lend(namedByStart(this.#startFacts, site, waiting.metadata, waiting.spec));
     const batch = this.#store.get(Batch, site, name);
     if (!batch) return 'settled';
     const recipe = this.#store.get(ControlRecipe, site, batch.status.controlRecipe)?.spec.recipe;
@@ -193,14 +194,18 @@ export class BatchReconciler implements Reconciler {
     return recipe ? controlRecipeMismatch(name, recipe.spec) : `control recipe ${name} does not exist any more`;
   }
 
-  #start(reconciliation: BatchReconciliation, pending: PendingCommand): Put[] {
+  get #startFacts(): StartFacts {
     const { production, runsUnfitValues = false } = this.#settings;
+    return { store: this.#store, runtimes: this.#runtimes, production, runsUnfitValues, storageLow: () => this.#settings.storageLow() };
+  }
+
+  #start(reconciliation: BatchReconciliation, pending: PendingCommand): Put[] {
     const damaged = reconciliation.damaged(pending.command);
     if (damaged) {
       this.#rejected(reconciliation, pending, damaged.rule, damaged.message);
       return [];
     }
-    const check = checkStart(reconciliation.batch, { store: this.#store, runtimes: this.#runtimes, production, runsUnfitValues, storageLow: () => this.#settings.storageLow() });
+    const check = checkStart(reconciliation.batch, this.#startFacts);
     if ('message' in check) {
       this.#rejected(reconciliation, pending, check.rule, check.message);
       if (check.rule === EVIDENCE_RULE)

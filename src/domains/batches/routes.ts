@@ -32,6 +32,7 @@ import { boundOf, type FactReader, factsOf } from '../runs/facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import { batchListing, LIST_QUERY } from './reading/list.js';
 import { Preflight, preflight } from './start/preflight.js';
+import { type Looked, namedByStart } from './start/start-conditions.js';
 import { restartCheck } from './start/restart-check.js';
 import { asShown } from './recovery/unrecovered.js';
 import { runOf } from './past-run.js';
@@ -319,13 +320,17 @@ function withdrawal(store: Store, batch: BatchResource): Pick<Change, 'puts' | '
 }
 
 /** Of a batch by its name, or of what would become one. */
-function preflightOf(deps: BatchRouteDeps, site: string, body: Record<string, unknown>): Preflight {
+async function preflightOf(deps: BatchRouteDeps, site: string, body: Record<string, unknown>): Promise<Preflight> {
+  const judged = async (looked: Looked, spec: BatchSpec): Promise<Preflight> => {
+    await pastRows(deps.store).lend(namedByStart(deps, site, looked, spec));
+    return preflight(deps, site, looked, spec);
+  };
   if (typeof body.batch === 'string') {
     const batch = requireBatch(deps.store, site, body.batch);
-    return body.command === 'Restart' ? restartCheck(deps, batch) : preflight(deps, site, batch.metadata, batch.spec);
+    return body.command === 'Restart' ? restartCheck(deps, batch) : judged(batch.metadata, batch.spec);
   }
   const spec = withRecipeDefaults(deps.store, site, decodeSpec(split(body).spec));
-  return preflight(deps, site, { name: batchName(site, spec.batchID) }, spec);
+  return judged({ name: batchName(site, spec.batchID) }, spec);
 }
 
 function timeline(batch: BatchResource, states: readonly StateEntry[], events: readonly ExecutionEvent[]): Timeline {

@@ -24,7 +24,7 @@ import { resolveEquipment } from '../batches/start/equipment.js';
 import { ordered, orderOn, type PendingCommand } from '../runs/pending-command.js';
 import { hasActiveFailure } from '../runs/holds.js';
 import type { PhaseCommands } from '../batches/phases/phase-commands.js';
-import { dryRun, DryRunEffect, type DryRunFacts } from '../batches/reading/dry-run.js';
+import { dryRun, DryRunEffect, type DryRunFacts, readByDryRun } from '../batches/reading/dry-run.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { isAdhoc, rootOf } from '../procedures/roots.js';
@@ -32,7 +32,6 @@ import { MasterRecipe } from '../recipes/kind.js';
 import { releasedView } from '../recipes/released.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { pastRows } from '../../platform/store/past-rows.js';
-import { runOf } from '../batches/past-run.js';
 
 /** What brings the plant to rest is carried out while nothing can be written, and recorded afterwards (D-C-09). */
 const PROTECTIVE: readonly Command[] = ['Hold', 'Stop', 'Abort'];
@@ -210,7 +209,7 @@ function superseded({ kind, metadata }: Resource, loser: PendingCommand, winner:
  */
 export async function dryRunCommand(facts: DryRunFacts, site: string, { kind, name, command: word }: CommandBody): Promise<DryRunAnswer> {
   const command = readCommand(word);
-  const lent = pastRows(facts.store).lend(kind === Batch.kind ? runOf({ site, name }) : [{ kind, site, name }]);
+  const lent = pastRows(facts.store).lend(readByDryRun(facts, { kind, site, name }, command));
   if (lent) await lent;
   return { ok: true, kind, name, command, ...dryRun(facts, findTarget(facts.store, site, kind, name), command) };
 }

@@ -8,7 +8,7 @@ import { preflight } from '../../../src/domains/batches/start/preflight.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import { refuseUnchosen } from '../../../src/domains/batches/creation/creation.js';
 import { batchParameters } from '../../../src/domains/batches/creation/parameters.js';
-import { checkStart } from '../../../src/domains/batches/start/start.js';
+import { checkStart, startPuts } from '../../../src/domains/batches/start/start.js';
 import type { StartFacts } from '../../../src/domains/batches/start/start-conditions.js';
 import { MasterRecipe, MasterRecipeSpec } from '../../../src/domains/recipes/kind.js';
 import type { UnitLink } from '../../../src/domains/placement/runtimes.js';
@@ -116,6 +116,40 @@ t.test('decisions 3.2: what preflight names keeps Start from starting, and the f
       );
   }
   t.end();
+});
+
+t.test('ADR 0014: a start makes no element that is there already, nor two of one name', async (t) => {
+  const spec = parse(BatchSpec, { batchID: 'NEW', masterRecipeRef: 'resin-a' });
+  const batch = { metadata: { site: 'demo', name: 'b-new', uid: 'its own' }, spec } as never;
+  const start = checkStart(batch, factsOf());
+  if (!('plan' in start)) throw new Error(start.message);
+  const { puts } = startPuts(batch, start.plan, store);
+  const written = puts.find(({ kind, name }) => kind.kind === 'UnitProcedure' && name === 'b-new-makeresin');
+  if (!written) throw new Error(puts.map(({ name }) => name).join(' '));
+  const owned = async (owner: string, uid: string) => store.write({ puts: [{ ...written, ownerReferences: [{ kind: 'Batch', name: owner, uid }] }] });
+  t.teardown(() => store.write({ removes: [{ kind: 'UnitProcedure', site: 'demo', name: written.name }] }));
+  await owned('b', 'of another');
+  const message = 'UnitProcedure b-new-makeresin, which the batch would make, belongs to Batch b';
+  t.match(checkStart(batch, factsOf()), { rule: 'name-in-use', message });
+  t.match(blockers(look({}), 'batch-id'), [{ element: 'b-new-makeresin', message, liftedBy: { tier: 'operate', action: 'make the batch under another name, or delete b' } }]);
+  await owned('b-new', 'its own');
+  t.equal(checkStart(batch, factsOf()).rule, '', 'its own are not in its way');
+  await store.write({ puts: [{ ...written, ownerReferences: [] }] });
+  t.match(blockers(look({}), 'batch-id'), [{ element: 'b-new-makeresin', message: /exists already/, liftedBy: { tier: 'engineer' } }]);
+
+  const phases = { steps: [{ name: 'fill', initial: true, stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: 'charge' }] };
+  const unitProcedure = (name: string, operation: string) => ({
+    name,
+    initial: true,
+    stepLevel: 'UnitProcedure',
+    targetCapability: 'react',
+    subChart: { steps: [{ name: operation, initial: true, stepLevel: 'Operation', subChart: phases }] },
+  });
+  const shared = parse(MasterRecipeSpec, { procedure: { chart: { steps: [unitProcedure('a', 'b_c'), unitProcedure('a_b', 'c')] } } });
+  await store.write({ puts: [{ kind: MasterRecipe, site: 'demo', name: 'shared', spec: shared } as Put] });
+  const found = blockers(look({ masterRecipeRef: 'shared' }), 'charts').map(({ message: said }) => said);
+  t.ok(found.includes('steps a/b_c and a_b/c would both be Operation b-new-a-b-c'), found.join('\n'));
+  t.ok(found.includes('steps a/b_c/fill and a_b/c/fill would both be Phase b-new-a-b-c-fill'), found.join('\n'));
 });
 
 t.test('contract 2, Command rules: a request is refused by the same conditions, with the members of its error body', (t) => {

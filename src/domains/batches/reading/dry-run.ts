@@ -12,7 +12,7 @@ import { inside } from '../../../platform/base/assert.js';
 import type { Clock } from '../../../platform/base/clock.js';
 import { timestamp } from '../../../platform/base/clock.js';
 import type { ToldBy } from '../../../platform/http/replies.js';
-import type { Resource } from '../../../platform/store/resource.js';
+import type { Ref, Resource } from '../../../platform/store/resource.js';
 import type { Put } from '../../../platform/store/store.js';
 import type { CoordinationBlockSpec, SyncBarrierSpec } from '../../coordination/kind.js';
 import { Unit } from '../../plant/kind.js';
@@ -26,9 +26,10 @@ import type { ElementResource } from '../tree/element-index.js';
 import { type CommandRefusal, type ElementReconciliation, type ReconciliationWorld, readNode } from '../tree/element-reconciliation.js';
 import type { ElementDraft } from '../start/instantiation.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
+import { runOf } from '../past-run.js';
 import { type ElementKind, type HoldPropagation, ProcedureTree, type TreeNode, walk } from '../tree/procedure-tree.js';
 import { permissiveOf } from '../start/equipment-conditions.js';
-import type { StartFacts } from '../start/start-conditions.js';
+import { namedByStart, type StartFacts } from '../start/start-conditions.js';
 import { checkStart, type StartPlan, startPuts } from '../start/start.js';
 
 export const DryRunEffect = v.strictObject({
@@ -61,6 +62,13 @@ type BatchResource = Resource<BatchSpec, BatchStatus>;
 const ROUNDS_MAX = 50;
 /** Acting states that end by themselves; Running ends when the work does. */
 const RESTS_IN: Readonly<Partial<Record<State, State | undefined>>> = { ...COMPLETIONS, Running: undefined, Pausing: 'Paused' };
+
+/** What a dry run of a command on it reads, that may be past. */
+export function readByDryRun(facts: DryRunFacts, { kind, site, name }: Ref, command: Command): readonly Ref[] {
+  if (kind !== Batch.kind) return [{ kind, site, name }];
+  const batch = facts.store.get(Batch, site, name);
+  return command === 'Start' && batch?.status.phase === 'Pending' ? namedByStart(facts, site, batch.metadata, batch.spec) : runOf({ site, name });
+}
 
 export function dryRun(facts: DryRunFacts, target: Resource, command: Command): DryRunVerdict {
   return target.kind === Batch.kind ? dryBatch(facts, target as BatchResource, command) : dryAdhoc(facts, target as AdhocRoot, command);

@@ -1,7 +1,7 @@
 /** What keeps a batch from starting: one table, in the order in which Start refuses (decisions 3.2). */
 import { Refusal } from '../../../platform/base/refusal.js';
 import type { StoreReader } from '../../../platform/store/kind.js';
-import type { Resource } from '../../../platform/store/resource.js';
+import type { Ref, Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
 import { AlarmDefinition } from '../../alarms/kind.js';
 import { faultTagsOf, isInFault } from '../../control-modules/device-faults.js';
@@ -13,7 +13,7 @@ import type { UnitRuntimes } from '../../placement/runtimes.js';
 import { type BindingMatrix, bindRecipe } from '../../recipes/bindings.js';
 import { recipeMismatch } from '../../recipes/evidence.js';
 import { type Expansion, expandRecipe, templatesOf } from '../../recipes/expand.js';
-import type { Formula, MasterRecipeSpec, MasterRecipeStatus } from '../../recipes/kind.js';
+import { type Formula, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../../recipes/kind.js';
 import { changeWords, releasedView, templateChanges } from '../../recipes/released.js';
 import { LIFECYCLE } from '../../recipes/rules.js';
 import { siteUnits } from '../../recipes/site-units.js';
@@ -23,6 +23,7 @@ import { unfitRecipeValues } from '../creation/unfit-values.js';
 import type { BatchSpec } from '../kind.js';
 import type { Blocker, LiftedBy, StartCondition } from './conditions.js';
 import { equipmentOf, noUnitText } from './equipment.js';
+import { type Made, madeByStart, type NamesLook, sharedNames, takenNames } from './names.js';
 import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook, UNITS_AUTOMATIC } from './equipment-conditions.js';
 
 /** What was signed does not run changed (D-C-10). */
@@ -47,7 +48,7 @@ export interface Looked {
 type RecipeResource = Resource<MasterRecipeSpec, MasterRecipeStatus>;
 
 /** One batch and its recipe as they stand at one moment; what several conditions ask is found out once. */
-export class StartLook implements EquipmentLook, StorageLook {
+export class StartLook implements EquipmentLook, NamesLook, StorageLook {
   readonly facts: StartFacts;
   readonly site: string;
   readonly looked: Looked;
@@ -60,6 +61,7 @@ export class StartLook implements EquipmentLook, StorageLook {
   readonly allocation: Readonly<Record<string, string>>;
   #matrix: BindingMatrix | undefined;
   #formulaBlockers: readonly Blocker[] | undefined;
+  #made: readonly Made[] | undefined;
 
   constructor(facts: StartFacts, site: string, looked: Looked, batch: BatchSpec, recipe: RecipeResource) {
     this.facts = facts;
@@ -96,9 +98,19 @@ export class StartLook implements EquipmentLook, StorageLook {
     return (this.#formulaBlockers ??= formulaBlockers(this));
   }
 
+  get made(): readonly Made[] {
+    return (this.#made ??= madeByStart(this));
+  }
+
   storageLow(): boolean {
     return this.facts.storageLow();
   }
+}
+
+/** What a start would write, by name: what is past of it is lent before a start is judged. */
+export function namedByStart(facts: StartFacts, site: string, looked: Looked, batch: BatchSpec): readonly Ref[] {
+  const recipe = facts.store.get(MasterRecipe, site, batch.masterRecipeRef);
+  return recipe ? new StartLook(facts, site, looked, batch, recipe).made : [];
 }
 
 export function noRecipe(name: string): Blocker {
@@ -129,7 +141,9 @@ export const START_CONDITIONS: readonly StartCondition<StartLook>[] = [
   },
   { rule: 'formula-out-of-range', check: 'formula-limits', find: elementLimits },
   { rule: 'chart-invalid', check: 'charts', find: ({ expansion }) => expansion.notes.map((message) => ({ message, liftedBy: EDIT_PROCEDURE })) },
+  { rule: 'chart-invalid', check: 'charts', find: sharedNames },
   { rule: 'chart-invalid', check: 'coordination', find: missingCoordination },
+  { rule: 'name-in-use', check: 'batch-id', find: takenNames },
   PERMISSIVES,
   UNITS_AUTOMATIC,
   { rule: 'mode-manual', check: 'equipment', find: batchInManual },
