@@ -190,6 +190,33 @@ t.test('what is asked of an ended element is refused as ever, and a new one with
   t.match((await plant.api.put(`${SITE}/batches/${batch}`, { description: 'told afterwards' })).status, 200, 'nobody is kept from writing');
 });
 
+t.test('ADR 0014: a batch whose elements would have the names of past ones is not started, and the past stays what it was', async (t) => {
+  await posted(`${SITE}/phasetemplates`, { name: 'moment', spec: { steps: [{ name: 'now', initial: true }] } }, 201);
+  const operation = { name: 'op', stepLevel: 'Operation', subChart: { steps: [{ name: 'phase', stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: 'moment' }] } };
+  for (const name of ['b_a', 'a']) {
+    const chart = { steps: [{ name, stepLevel: 'UnitProcedure', targetCapability: 'reactor', subChart: { steps: [operation] } }] };
+    const equipmentRequirements = [{ capability: 'reactor', defaultUnit: 'rx101' }];
+    await posted(`${SITE}/recipes/master`, { name: `named-${name.replace('_', '-')}`, spec: { equipmentRequirements, procedure: { chart } } }, 201);
+  }
+  const ended = await finished({ name: 'x', masterRecipeRef: 'named-b-a' });
+  t.equal(ended, 'x');
+  await areAllPast();
+  const element = `${SITE}/unitprocedures/x-b-a`;
+  const before = (await plant.api.get(element)).text;
+  const batch = await plant.createBatch({ name: 'x-b', masterRecipeRef: 'named-a' });
+  const blocked = (await posted(`${SITE}/batches/preflight`, { batch }, 200)).checks.filter(({ check, ok }: { check: string; ok: boolean }) => check === 'batch-id' && !ok);
+  t.match(blocked[0], { element: 'x-b-a', message: 'UnitProcedure x-b-a, which the batch would make, belongs to Batch x' });
+  t.equal((await plant.command(batch, 'Start')).status, 200);
+  await plant.look('the start is judged', async () => {
+    const { phase, commandRejection } = await plant.batch(batch);
+    return { done: commandRejection?.rule === 'name-in-use' || undefined, seen: `${phase} ${JSON.stringify(commandRejection)}` };
+  });
+  t.equal((await plant.batch(batch)).phase, 'Pending');
+  t.equal((await plant.api.get(element)).text, before);
+  t.equal(present('x-b'), 0, 'nothing came back');
+  for (const name of [ended, batch]) t.equal((await plant.api.delete(`${SITE}/batches/${name}`)).status, 204, name);
+});
+
 t.test('a record that is past is kept as it is, and comes back to be reviewed and sealed', async (t) => {
   await areAllPast();
   const record = `${SITE}/batchrecords/${open}`;
@@ -202,6 +229,22 @@ t.test('a record that is past is kept as it is, and comes back to be reviewed an
   const before = (await plant.api.get(record)).body;
   const comment = await posted(`${record}/comments`, { text: 'seen afterwards' }, 201);
   t.same((await plant.api.get(record)).body.comments, [...before.comments, comment]);
+  await areAllPast();
+  const texts = ['one', 'two', 'three', 'four', 'five', 'six'];
+  const told = await Promise.all([
+    ...texts.map((text) => posted(`${record}/comments`, { text }, 201)),
+    posted(`${record}/review`, { outcome: 'Rejected', comment: 'at the same moment' }, 200),
+  ]);
+  const { comments, review } = (await plant.api.get(record)).body;
+  t.same(
+    comments
+      .slice(before.comments.length + 1)
+      .map(({ text }: { text: string }) => text)
+      .sort(),
+    [...texts].sort(),
+    'of those that come at once none is lost',
+  );
+  t.same(review, told.at(-1).review);
   await areAllPast();
   await posted(`${record}/review`, { outcome: 'Accepted', comment: 'as it should be' }, 200);
   await areAllPast();

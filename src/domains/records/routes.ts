@@ -12,7 +12,7 @@ import { timePage } from '../../platform/http/time-page.js';
 import { longXmlReply } from '../../platform/http/xml.js';
 import { absent } from '../../platform/store/absent.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
-import type { Put, Store } from '../../platform/store/store.js';
+import type { Change, Put, Store } from '../../platform/store/store.js';
 import { Batch } from '../batches/kind.js';
 import { runOf } from '../batches/past-run.js';
 import { requireSite } from '../plant/kind.js';
@@ -44,13 +44,19 @@ function requireRecord(store: Store, site: string, name: string): RecordResource
   return record;
 }
 
-/** Present again, where it was past, and not sealed: not before that time either. */
-async function requireOpen(store: Store, site: string, name: string): Promise<RecordResource> {
+/** Present again, where it was past, and read, judged and written in one turn: of two at once neither writes over the other. */
+async function changeOpen<Told>(
+  store: Store,
+  { site, name }: { readonly site: string; readonly name: string },
+  change: (record: RecordResource) => { readonly status: BatchRecordStatus; readonly audits: NonNullable<Change['audits']>; readonly told: Told },
+): Promise<Told> {
   refuseSealed(requireRecord(store, site, name));
   await broughtBack(store, site, name);
   const record = requireRecord(store, site, name);
   refuseSealed(record);
-  return record;
+  const { status, audits, told } = change(record);
+  await store.write({ puts: [putStatus(record, status)], audits });
+  return told;
 }
 
 const here = ({ site, name }: { readonly site: string; readonly name: string }, { store }: RecordRouteDeps): void => void requireRecord(store, site, name);
@@ -114,10 +120,8 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     handle: async ({ params, body, caller, audit }, { store, queries, clock, keys }) => {
       const { site, name } = params;
       let record = await requireSealable(store, queries, site, name);
-      if (store.pastEntry(BatchRecord, site, name)) {
-        await broughtBack(store, site, name);
-        record = await requireSealable(store, queries, site, name); // others may have been faster
-      }
+      if (store.pastEntry(BatchRecord, site, name)) await broughtBack(store, site, name);
+      while (record !== requireRecord(store, site, name)) record = await requireSealable(store, queries, site, name); // others may have been faster
       const at = timestamp(clock.wallMs());
       const { status, signature } = finalize(record, caller, body.reason, at, keys);
       await store.write({
@@ -148,16 +152,15 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     audit: { action: 'Update', category: 'batch-record', target },
     past: recordOf,
     exists: here,
-    handle: async ({ params, body, caller, audit }, { store, clock }) => {
-      const record = await requireOpen(store, params.site, params.name);
-      const review = { outcome: body.outcome, comment: body.comment, by: caller.displayName, at: timestamp(clock.wallMs()) };
-      const status: BatchRecordStatus = { ...record.status, phase: 'Reviewed', review };
-      await store.write({
-        puts: [putStatus(record, status)],
-        audits: [audit({ target: target(params), operatorReason: body.comment, before: { phase: record.status.phase }, after: { phase: status.phase }, details: { review } })],
-      });
-      return { name: params.name, phase: 'Reviewed' as const, review };
-    },
+    handle: ({ params, body, caller, audit }, { store, clock }) =>
+      changeOpen(store, params, (record) => {
+        const review = { outcome: body.outcome, comment: body.comment, by: caller.displayName, at: timestamp(clock.wallMs()) };
+        const status: BatchRecordStatus = { ...record.status, phase: 'Reviewed', review };
+        const audits = [
+          audit({ target: target(params), operatorReason: body.comment, before: { phase: record.status.phase }, after: { phase: status.phase }, details: { review } }),
+        ];
+        return { status, audits, told: { name: params.name, phase: 'Reviewed' as const, review } };
+      }),
   }),
   route({
     method: 'POST',
@@ -172,11 +175,9 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     past: recordOf,
     exists: here,
     handle: async ({ params, body, caller, audit }, { store, clock }) => {
-      const record = await requireOpen(store, params.site, params.name);
-      const comment = { id: randomUUID(), text: body.text, reference: body.reference, by: caller.displayName, at: timestamp(clock.wallMs()) };
-      await store.write({
-        puts: [putStatus(record, { ...record.status, comments: [...record.status.comments, comment] })],
-        audits: [audit({ target: target(params), details: { comment } })],
+      const comment = await changeOpen(store, params, ({ status }) => {
+        const told = { id: randomUUID(), text: body.text, reference: body.reference, by: caller.displayName, at: timestamp(clock.wallMs()) };
+        return { status: { ...status, comments: [...status.comments, told] }, audits: [audit({ target: target(params), details: { comment: told } })], told };
       });
       return created(comment, `/api/v1/sites/${encodeURIComponent(params.site)}/batchrecords/${encodeURIComponent(params.name)}`);
     },
