@@ -36,6 +36,30 @@ export function streamCounts(database: Database.Database): StreamCount[] {
   });
 }
 
+export interface LostFacts {
+  readonly stream: string;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** What had been written of streams, past or not, and is not there. */
+export function lostFacts(database: Database.Database, ends: readonly (readonly [stream: string, last: number])[]): LostFacts[] {
+  const lastOf = database.prepare('SELECT last FROM streams WHERE stream = ?').pluck();
+  const entriesOf = database.prepare('SELECT MAX(sequence) FROM facts WHERE stream = ? AND sequence <= ?').pluck();
+  return ends.flatMap(([stream, last]) => {
+    const stored = lastOf.get(stream);
+    const there = Math.max(isCount(stored) ? stored : 0, (entriesOf.get(stream, COUNT_MAX) as number | null) ?? 0);
+    return there < last ? [{ stream, first: there + 1, last }] : [];
+  });
+}
+
+/** `events 12 to 17 of demo/b-1`. */
+export function lostInWords({ stream, first, last }: LostFacts): string {
+  const cut = stream.indexOf('/');
+  const [what, whose] = cut < 0 ? [stream, ''] : [stream.slice(0, cut), ` of ${stream.slice(cut + 1)}`];
+  return `${what} ${first === last ? first : `${first} to ${last}`}${whose}`;
+}
+
 /** The condition for what is not past; none for a table of a version that knew no past. */
 export function presentOf(database: Database.Database, table: 'resources' | 'streams'): string {
   const columns = database.pragma(`table_info(${table})`) as { readonly name: string }[];

@@ -5,16 +5,25 @@
  * Two slots of 512 bytes are written in turn: a power cut can damage the one being written, never both. Each slot carries
  * a MAC with the audit key, so a forged end is recognised, and says under it that the rows of the database are sealed
  * (row-seals.ts): nobody without the key can make a slot that does not. A third slot says whose trail it is (marker.ts).
+ *
+ * Behind them stand two blocks, written in turn as well, of the streams of facts that were written last and how far each had come:
+ * facts may be written without a record, and what is lost with a WAL is always what was written last (ADR 0040).
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { createHmac, hash as digest, timingSafeEqual } from 'node:crypto';
+import { closeSync, fsyncSync, fstatSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { isThere, readDataFileIfUsable } from '../base/data-file.js';
-import type { ShortMac } from './chain.js';
+import { hashOf, macOf, type ShortMac } from './chain.js';
+import { isCount } from './counts.js';
 
 const SLOT_BYTES = 512;
 const SLOTS = 2;
 const SEALED = 'sealed';
+const BLOCK_BYTES = 4096;
+const BLOCKS = 2;
+const BLOCKS_AT = (SLOTS + 1) * SLOT_BYTES;
+const FILE_BYTES = BLOCKS_AT + BLOCKS * BLOCK_BYTES;
+const STREAMS_BYTES_MAX = BLOCK_BYTES - 128; // beside them the count, the MAC and the names of the members
 
 export interface ChainEnd {
   readonly sequence: number;
@@ -48,20 +57,60 @@ function readSlots(bytes: Buffer, key: Buffer): readonly Slot[] {
   return Array.from({ length: SLOTS }, (_, slot) => readSlot(bytes.subarray(slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES), key)).filter((end) => end !== null);
 }
 
+/** How far a stream of facts had come. */
+export type StreamEnd = readonly [stream: string, last: number];
+
+interface Ends {
+  /** Which block was written after the other. */
+  readonly count: number;
+  readonly streams: readonly StreamEnd[];
+}
+
+/** The streams that were written last, the oldest first; none in the file of a version that told of none. */
+export function readStreamEnds(file: string, key: Buffer): readonly StreamEnd[] {
+  return newestEnds(file, key)?.streams ?? [];
+}
+
+function newestEnds(file: string, key: Buffer): Ends | undefined {
+  const bytes = readDataFileIfUsable(file) ?? Buffer.alloc(0);
+  const blocks = Array.from({ length: BLOCKS }, (_, at) => readEnds(bytes.subarray(BLOCKS_AT + at * BLOCK_BYTES, BLOCKS_AT + (at + 1) * BLOCK_BYTES), key));
+  return blocks.filter((ends) => ends !== undefined).sort((a, b) => b.count - a.count)[0];
+}
+
+function readEnds(bytes: Buffer, key: Buffer): Ends | undefined {
+  try {
+    const { ends, mac } = JSON.parse(bytes.toString('utf8')) as { ends: Ends; mac: string };
+    const given = Buffer.from(mac, 'base64');
+    const expected = macOf(hashOf(textOfEnds(JSON.stringify(ends))), key);
+    const isGenuine = given.length === expected.length && timingSafeEqual(given, expected);
+    return isGenuine && ends.streams.every(([, last]) => isCount(last)) ? ends : undefined;
+  } catch {
+    return undefined; // an empty or damaged block: the other one is good
+  }
+}
+
+function textOfEnds(ends: string): string {
+  return `stream-ends\n${ends}`;
+}
+
 export class HeadFile {
   readonly #fd: number;
   readonly #mac: ShortMac;
   readonly #block = Buffer.alloc(SLOT_BYTES, ' ');
+  readonly #endsBlock = Buffer.alloc(BLOCK_BYTES, ' ');
   #slot = 0;
+  #endsCount: number;
   #dirty = false;
 
-  constructor(file: string, mac: ShortMac, origin: { readonly deviceId: string; readonly firstStart: string }) {
+  constructor(file: string, mac: ShortMac, key: Buffer, origin: { readonly deviceId: string; readonly firstStart: string }) {
     this.#mac = mac;
     const isNew = !isThere(file);
+    this.#endsCount = newestEnds(file, key)?.count ?? 0;
     this.#fd = openSync(file, isNew ? 'w+' : 'r+', 0o600);
     if (isNew) writeSync(this.#fd, Buffer.alloc(SLOTS * SLOT_BYTES, ' ')); // the space is taken now: a full disk does not stop the head
     const { deviceId, firstStart } = origin;
     writeSync(this.#fd, `${JSON.stringify({ deviceId, firstStart })}\n`.padEnd(SLOT_BYTES), SLOTS * SLOT_BYTES);
+    if (fstatSync(this.#fd).size < FILE_BYTES) writeSync(this.#fd, Buffer.alloc(FILE_BYTES - BLOCKS_AT, ' '), 0, FILE_BYTES - BLOCKS_AT, BLOCKS_AT);
   }
 
   write(end: ChainEnd): void {
@@ -69,6 +118,22 @@ export class HeadFile {
     this.#block.write(`{"sequence":${end.sequence},"hash":"${end.hash}","rows":"${SEALED}","mac":"${this.#mac.ofText(textOfEnd({ ...end, rows: SEALED }))}"}\n`);
     writeSync(this.#fd, this.#block, 0, SLOT_BYTES, this.#slot * SLOT_BYTES);
     this.#slot = (this.#slot + 1) % SLOTS;
+    this.#dirty = true;
+  }
+
+  /** The oldest first; of more than there is room for the newest are kept, for they are lost first. */
+  writeStreamEnds(streams: readonly StreamEnd[]): void {
+    let from = streams.length;
+    for (let bytes = 0; from > 0; from -= 1) {
+      bytes += Buffer.byteLength(JSON.stringify(streams[from - 1])) + 1;
+      if (bytes > STREAMS_BYTES_MAX) break;
+    }
+    const ends = JSON.stringify({ count: this.#endsCount + 1, streams: streams.slice(from) } satisfies Ends);
+    const mac = this.#mac.ofHash(digest('sha256', textOfEnds(ends), 'hex')).toString('base64');
+    this.#endsBlock.fill(' ');
+    this.#endsBlock.write(`{"ends":${ends},"mac":"${mac}"}\n`);
+    writeSync(this.#fd, this.#endsBlock, 0, BLOCK_BYTES, BLOCKS_AT + ((this.#endsCount + 1) % BLOCKS) * BLOCK_BYTES);
+    this.#endsCount += 1;
     this.#dirty = true;
   }
 

@@ -7,9 +7,9 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Needed, type Obstacle, obstacleOf } from '../base/data-file.js';
 import Database from '../base/sqlite.js';
-import { countIn, isNextOf, lastRecords, presentOf, type StreamCount, streamCounts } from './counts.js';
+import { countIn, isNextOf, lastRecords, type LostFacts, lostFacts, lostInWords, presentOf, type StreamCount, streamCounts } from './counts.js';
 import type { Finding } from './gaps.js';
-import { type ChainEnd, headFileOf, isHeadFileUsed, readHeadFile } from './head-file.js';
+import { type ChainEnd, headFileOf, isHeadFileUsed, readHeadFile, readStreamEnds } from './head-file.js';
 import { type DeviceKeys, openDeviceKeys, storedKeysOf } from './keys.js';
 import { MARKER_KEY, type Marker, markerFileOf, parseMarker, readMarkerFile } from './marker.js';
 
@@ -63,6 +63,7 @@ interface Stored {
   /** `resourceVersion` of `meta` where it is no number. */
   readonly damagedVersion: string | undefined;
   readonly damagedStreams: readonly StreamCount[];
+  readonly lostFacts: readonly LostFacts[];
 }
 
 export function inspectDataDir(dataDir: string): Inspection {
@@ -151,6 +152,11 @@ function inspectFiles(dataDir: string, odd: ReadonlyMap<string, Obstacle>): Omit
     const hash = stored.hashAt(head.sequence);
     if (hash !== undefined && hash !== head.hash) findings.push(told('head', `audit record ${head.sequence} in ${file} is not the one that its head names`, head.sequence));
   }
+  if (stored.lostFacts.length > 0) {
+    const text = factsLostText(file, stored.lostFacts);
+    losses.push(text);
+    findings.push(loss(text, 0, 0));
+  }
   if (keys && marker && marker.deviceId !== keys.deviceId)
     findings.push(keysLost(`${file} is that of appliance ${marker.deviceId}, and the keys are those of ${keys.deviceId}`, end.sequence));
   if (keys && stored.auditKeyId !== '' && stored.auditKeyId !== keys.auditKeyId)
@@ -205,6 +211,7 @@ function readStored(file: string, keys: DeviceKeys | null): Stored {
         misnumbered: undefined,
         damagedVersion: undefined,
         damagedStreams: [],
+        lostFacts: [],
       };
     const number = (table: string, text: string): number => (tables.has(table) ? Number(database.prepare(text).pluck().get() ?? 0) : 0);
     for (const table of ['resources', 'streams', 'nonce_groups', 'migrations']) {
@@ -228,7 +235,20 @@ function readStored(file: string, keys: DeviceKeys | null): Stored {
     const damagedVersion = version !== undefined && countIn(version) === undefined ? String(version) : undefined;
     const damagedStreams = tables.has('streams') && tables.has('facts') ? streamCounts(database).filter(({ isSound }) => !isSound) : [];
     const { misnumbered } = records;
-    return { end, hashAt: (sequence) => hashes.get(sequence), heads, lastSigned, auditKeyId: last?.keyId ?? '', marker, misnumbered, damagedVersion, damagedStreams };
+    const isKnown = keys !== null && tables.has('streams') && tables.has('facts');
+    const lost = isKnown ? lostFacts(database, readStreamEnds(headFileOf(path.dirname(file)), keys.auditHmac)) : [];
+    return {
+      end,
+      hashAt: (sequence) => hashes.get(sequence),
+      heads,
+      lastSigned,
+      auditKeyId: last?.keyId ?? '',
+      marker,
+      misnumbered,
+      damagedVersion,
+      damagedStreams,
+      lostFacts: lost,
+    };
   } finally {
     database.close();
   }
@@ -264,6 +284,10 @@ function keyFindings(dataDir: string, last: number): Finding[] {
       ),
     );
   return findings;
+}
+
+export function factsLostText(file: string, lost: readonly LostFacts[]): string {
+  return `${file} does not hold all facts that had been written, missing are ${lost.map(lostInWords).join(', ')}: what was written last was lost, or an older copy was put in place`;
 }
 
 /** That nothing of what was stored can be gone on with. */

@@ -14,10 +14,10 @@ import type { ArchiveDraft } from './archive-format.js';
 import { AuditIndex } from './audit-index.js';
 import { GENESIS_HASH, ShortMac, sealAudit, signHead } from './chain.js';
 import { CheckpointWatch } from './checkpoint-watch.js';
-import { countIn, isNextOf, lastRecords, streamCounts } from './counts.js';
+import { countIn, isNextOf, lastRecords, lostFacts, lostInWords, streamCounts } from './counts.js';
 import { FilePlaces } from './file-place.js';
 import { acknowledgeGaps, type Finding, type Gap, type GapAcknowledgement, noteFindings, readGaps } from './gaps.js';
-import { type ChainEnd, HeadFile, headFileOf, isHeadOfSealedRows, readHeadFile } from './head-file.js';
+import { type ChainEnd, HeadFile, headFileOf, isHeadOfSealedRows, readHeadFile, readStreamEnds } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
 import { MARKER_KEY, parseMarker, readMarkerFile, writeMarkerFile } from './marker.js';
 import { RowSeals } from './row-seals.js';
@@ -33,6 +33,7 @@ const NONCE_MARKS = 16; // in one window: how exactly the age of a group is know
 const CHECKPOINT_WAL_BYTES = 16 * 1024 * 1024; // a busy ledger checkpoints itself
 const COMMIT_WAL_BYTES = 6 * 4096; // pages that a commit touches beside those it fills
 const ROW_BYTES = 320; // of an audit record or a resource beside its body
+const STREAMS_TOLD = 64; // how many of those that were written last the head knows
 const NOT_LOADED = 'the ledger has to be loaded before it commits';
 
 type WireNonce = WireTransaction['nonces'][number];
@@ -59,6 +60,8 @@ export class StateWriter {
   readonly #findings: Finding[] = [];
   readonly #firstStart: string;
   readonly #places: FilePlaces;
+  /** How far the streams had come that were written last, the oldest first. */
+  readonly #streamEnds = new Map<string, number>();
   /** Sequence that the copies of the marker name; -1 before they were written. */
   #markedSequence = -1;
   #gaps: readonly Gap[] = [];
@@ -93,6 +96,7 @@ export class StateWriter {
     const headFile = headFileOf(dataDir);
     const early = found && noteFindings(this.#database, found, new Date().toISOString());
     this.#renumber();
+    this.#adoptStreamEnds(headFile);
     this.#tail = this.#readTail();
     const marker = parseMarker(this.#sql.getMeta.get(MARKER_KEY));
     const fileMarker = readMarkerFile(dataDir);
@@ -102,7 +106,8 @@ export class StateWriter {
     this.newGaps = early ?? noteFindings(this.#database, this.#findings, new Date().toISOString());
     this.#gaps = readGaps(this.#database);
     this.#signedSequence = Math.min(this.#sql.lastSigned.get() as number, this.#tail.auditSequence);
-    this.#headFile = new HeadFile(headFile, this.#mac, { deviceId: keys.deviceId, firstStart: this.#firstStart });
+    this.#headFile = new HeadFile(headFile, this.#mac, keys.auditHmac, { deviceId: keys.deviceId, firstStart: this.#firstStart });
+    this.#writeStreamEnds();
     this.mark();
     this.#places = new FilePlaces(['state.db', 'state.db-wal'].map((name) => path.join(dataDir, name)));
   }
@@ -426,6 +431,7 @@ export class StateWriter {
     if (tail.auditSequence - this.#signedSequence >= SEGMENT_RECORDS) this.#signedSequence = tail.auditSequence;
     for (const [stream, last] of tail.streams) this.#tail.streams.set(stream, last);
     for (const stream of tail.left) this.#tail.streams.delete(stream);
+    if (tail.streams.size > 0) this.#tellStreamEnds(tail.streams);
     this.#tail = { ...tail, streams: this.#tail.streams, left: new Set() };
     this.#walBytes += COMMIT_WAL_BYTES;
     if (grown) this.#writeHead();
@@ -437,6 +443,41 @@ export class StateWriter {
     } catch {
       // the head stays behind the database, which is allowed; the next commit writes it again
     }
+  }
+
+  #tellStreamEnds(streams: ReadonlyMap<string, number>): void {
+    for (const [stream, last] of streams) {
+      this.#streamEnds.delete(stream);
+      this.#streamEnds.set(stream, last);
+    }
+    for (const stream of this.#streamEnds.keys()) {
+      if (this.#streamEnds.size <= STREAMS_TOLD) break;
+      this.#streamEnds.delete(stream);
+    }
+    this.#writeStreamEnds();
+  }
+
+  #writeStreamEnds(): void {
+    try {
+      this.#headFile.writeStreamEnds([...this.#streamEnds]);
+    } catch {
+      // as of the head: the next commit of facts writes them again
+    }
+  }
+
+  /**
+   * Compares the streams with those that the head file names. Where facts are missing at the end, the stream goes on after them: their
+   * numbers are not given again, so that the hole stays visible to every later verification. A database that is new begins anew.
+   */
+  #adoptStreamEnds(headFile: string): void {
+    if (this.#sql.hasPast.get() === 0) return;
+    const ends = readStreamEnds(headFile, this.#keys.auditHmac);
+    for (const [stream, last] of ends) this.#streamEnds.set(stream, last);
+    const lost = lostFacts(this.#database, ends);
+    if (lost.length === 0) return;
+    for (const { stream, last } of lost) this.#sql.setStreamEnd.run(stream, last);
+    const text = `facts that had been written are missing: ${lost.map(lostInWords).join(', ')}`;
+    this.#findings.push({ kind: 'loss', text, first: 0, last: 0, covers: [] });
   }
 
   #lastFact(stream: string, tail: Tail): number {
@@ -578,6 +619,8 @@ function prepareAll(database: Database.Database) {
     lastSigned: database.prepare('SELECT COALESCE(MAX(sequence), 0) FROM audit_heads').pluck(),
     headAt: database.prepare('SELECT 1 FROM audit_heads WHERE sequence = ?').pluck(),
     putHead: database.prepare('INSERT OR REPLACE INTO audit_heads (sequence, hash, at, kid, signature) VALUES (?, ?, ?, ?, ?)'),
+    hasPast: database.prepare('SELECT EXISTS (SELECT 1 FROM audit) OR EXISTS (SELECT 1 FROM streams)').pluck(),
+    setStreamEnd: database.prepare('INSERT INTO streams (stream, last) VALUES (?, ?) ON CONFLICT (stream) DO UPDATE SET last = excluded.last'),
     setStream: database.prepare('INSERT INTO streams (stream, last, mac) VALUES (?, ?, ?) ON CONFLICT (stream) DO UPDATE SET last = excluded.last, mac = excluded.mac'),
     putFact: database.prepare('INSERT INTO facts (stream, sequence, body) VALUES (?, ?, ?)'),
     putNonces: database.prepare('INSERT INTO nonce_groups (newest, entries) VALUES (?, ?)'),

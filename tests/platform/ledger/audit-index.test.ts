@@ -81,7 +81,7 @@ function writeFirstSchema(dir: string, nowMs: number): void {
     for (let index = 0; index < 1200; index += 1) putNonce.run(`nonce-${index}`, nowMs - WINDOW_MS - 1000 + index * 10);
   })();
   database.close();
-  const head = new HeadFile(headFileOf(dir), new ShortMac(keys.auditHmac), { deviceId: keys.deviceId, firstStart: '2026-01-01T00:00:00.000Z' });
+  const head = new HeadFile(headFileOf(dir), new ShortMac(keys.auditHmac), keys.auditHmac, { deviceId: keys.deviceId, firstStart: '2026-01-01T00:00:00.000Z' });
   head.write({ sequence: OLD_RECORDS, hash: previousHash });
   head.close();
 }

@@ -1,13 +1,17 @@
 /** What the ledger promises when the process dies, the disk fills, or someone edits the files behind its back. */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import Database from '../../../src/platform/base/sqlite.js';
+import { readStreamEnds } from '../../../src/platform/ledger/head-file.js';
+import { inspectDataDir } from '../../../src/platform/ledger/inspect.js';
+import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { lockDataDir } from '../../../src/platform/ledger/lock.js';
+import type { Fact, UnchainedAudit } from '../../../src/platform/ledger/protocol.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
 import { PastRows } from '../../../src/platform/store/past-rows.js';
 import { Store } from '../../../src/platform/store/store.js';
@@ -254,6 +258,97 @@ t.test('promise 7, G16: an older copy of the database is found at start, and its
   await ledger.commit(transaction({ audits: [auditDraft(21)] }));
   await ledger.close();
   t.equal((await verify(dir)).problems.length, 10);
+});
+
+t.test('G16: facts without a record behind them that are lost with the end of the database are found at the start, and their hole stays visible', async (t) => {
+  const dir = dataDir(t);
+  const [known, begun] = ['events/north/b-1', 'states/north/b-1'];
+  const write = async (facts: readonly Fact[], audits: readonly UnchainedAudit[] = []): Promise<void> => {
+    const ledger = await openLedger(dir);
+    await ledger.load(0);
+    await ledger.commit(transaction({ facts, audits }));
+    await ledger.close();
+  };
+  const factsOf = (stream: string, first: number, last: number): Fact[] =>
+    Array.from({ length: last - first + 1 }, (_, at) => ({ stream, sequence: first + at, body: { id: first + at } }));
+  await write(factsOf(known, 1, 5), [auditDraft(1)]);
+  const copy = path.join(dir, 'copy.db');
+  copyFileSync(path.join(dir, 'state.db'), copy);
+  t.same(inspectDataDir(dir).losses, [], 'nothing is lost yet');
+  await write([...factsOf(known, 6, 8), ...factsOf(begun, 1, 1)]);
+  t.same([inspectDataDir(dir).losses, inspectDataDir(dir).findings], [[], []], 'nor now');
+  copyFileSync(copy, path.join(dir, 'state.db'));
+
+  const { losses, findings } = inspectDataDir(dir);
+  t.match(losses, [/state\.db does not hold all facts that had been written, missing are events 6 to 8 of north\/b-1, states 1 of north\/b-1: /]);
+  const ledger = await openLedger(dir, findings);
+  t.same(ledger.findings, losses, 'whoever goes on without them is told of it from then on');
+  const image = await ledger.load(0);
+  t.same(
+    new Map(image.factSequences),
+    new Map([
+      [known, 8],
+      [begun, 1],
+    ]),
+    'no number is given again',
+  );
+  await ledger.commit(transaction({ facts: [...factsOf(known, 9, 9), ...factsOf(begun, 2, 2)] }));
+  await ledger.close();
+  t.same([inspectDataDir(dir).losses, inspectDataDir(dir).findings], [[], []], 'what was accepted is not refused again');
+  const again = await openLedger(dir);
+  t.equal(again.findings.length, 1);
+  await again.close();
+  const queries = openQueries(dir);
+  t.teardown(() => queries.close());
+  t.match(await queries.verifyRows(), {
+    ok: false,
+    problems: [
+      { part: 'facts', name: known, problem: '6 entries are there, and 9 were written' },
+      { part: 'facts', name: begun, problem: '1 entries are there, and 2 were written' },
+    ],
+  });
+});
+
+t.test('the end of the streams in audit-head: of many the last are known, a block that was damaged or forged tells nothing, a new database begins anew', async (t) => {
+  const dir = dataDir(t);
+  const file = path.join(dir, 'audit-head');
+  const ledger = await openLedger(dir);
+  await ledger.load(0);
+  const stream = (number: number): string => `events/north/${'b'.repeat(80)}-${number}`;
+  for (let number = 1; number <= 100; number += 1) await ledger.commit(transaction({ facts: [{ stream: stream(number), sequence: 1, body: {} }] }));
+  const { auditHmac } = openDeviceKeys(dir);
+  const ends = readStreamEnds(file, auditHmac);
+  t.ok(ends.length > 20 && ends.length <= 64, `${ends.length} of them are told`);
+  t.same(ends.at(-1), [stream(100), 1]);
+  await ledger.close();
+  const whole = readFileSync(file);
+  t.same(readStreamEnds(file, openDeviceKeys(dataDir(t)).auditHmac), [], 'with the key of another appliance');
+  for (const at of [1536, 1536 + 4096]) {
+    const damaged = Buffer.from(whole);
+    damaged[at + 30] = (damaged[at + 30] ?? 0) ^ 1;
+    writeFileSync(file, damaged);
+    t.ok(readStreamEnds(file, auditHmac).length > 20, 'the other block is good');
+  }
+  writeFileSync(file, whole.subarray(0, 1536));
+  t.same(readStreamEnds(file, auditHmac), [], 'the file of a version that told of none');
+  await (await openLedger(dir)).close();
+  t.equal(readFileSync(file).length, whole.length);
+
+  writeFileSync(file, whole);
+  for (const name of ['state.db', 'state.db-wal', 'state.db-shm']) rmSync(path.join(dir, name), { force: true });
+  const after = await openLedger(dir);
+  await after.load(0);
+  await after.commit(transaction({ facts: [{ stream: stream(100), sequence: 1, body: {} }] }));
+  await after.close();
+  t.same(readStreamEnds(file, auditHmac), [[stream(100), 1]]);
+  const queries = openQueries(dir);
+  t.teardown(() => queries.close());
+  const { problems } = await queries.verifyRows();
+  t.same(
+    problems.filter(({ part }) => part === 'facts'),
+    [],
+    'that the old one is gone is told, and no stream of it',
+  );
 });
 
 t.test('G16: a head file that is gone or forged is found', async (t) => {
