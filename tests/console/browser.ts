@@ -3,14 +3,10 @@
  * slow panel: `CONSOLE_SLOWDOWN=6 npm test -- console` gives its pages a sixth of the processor, and each answer comes
  * late too (`CONSOLE_LATENCY_MS`, 100 by default then). A suite that waits for what it asserts only takes longer, and gets that time.
  */
-import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 /** How many times longer a suite may take. */
 export const SLOWDOWN = Math.max(1, numberOf('CONSOLE_SLOWDOWN', 1));
-/** The shell draws and computes as Chromium does, without the windows around it, which cost as much again: a second for each panel. */
-const SHELL = '/usr/bin/chromium-headless-shell';
-const CHROMIUM = process.env.CONSOLE_CHROMIUM ?? (existsSync(SHELL) ? SHELL : '/usr/bin/chromium');
 const LATENCY_MS = numberOf('CONSOLE_LATENCY_MS', SLOWDOWN > 1 ? 100 : 0);
 
 function numberOf(name: string, absent: number): number {
@@ -21,7 +17,7 @@ function numberOf(name: string, absent: number): number {
 
 export async function launchBrowser(): Promise<Browser> {
   const browser = await chromium.launch({
-    executablePath: CHROMIUM,
+    executablePath: process.env.LINESIDE_CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   });
   if (SLOWDOWN > 1 || LATENCY_MS > 0) browser.on('context', (context) => context.on('page', (page) => void slowDown(context, page)));
