@@ -107,6 +107,8 @@ export async function openStorage({ settings, clock, log, build }: Surroundings)
   pastRows(store).connect(queries);
   const newestAuditMs = await queries.newestAuditMs().catch(() => null); // a damaged trail is told of elsewhere
   const earlierNonces = await store.open(settings.antiReplayWindowMs);
+  if (store.pastUnreadable.length > 0) log.error({ runs: store.pastUnreadable }, 'what is kept in memory of these past runs cannot be read: they are present again');
+  for (const [run, err] of await pastRows(store).bringBackUnreadable()) log.error({ run, err }, 'a past run that is found in no list could not be brought back');
   let isAccepting = true;
   store.watchReload(() => {
     if (store.accepting === isAccepting) return; // told once, and not again when the disk could be read

@@ -342,3 +342,11 @@ t.test('a batch that is past is removed whole in development', async (t) => {
   await areAllPast();
   t.match(await verified(), { ok: true, checked: { controlRecipes: batches.length - 1 } });
 });
+
+t.test('a past record whose entry was damaged is in the lists behind a start, and its IDs are its own', async (t) => {
+  const lists = [`${SITE}/batchrecords`, `${MES}/production-performance`, `${SITE}/batchrecords/${sealed}`];
+  const before = await answers(lists);
+  edited(`UPDATE resources SET past_entry = '{"uid":' WHERE kind = 'BatchRecord' AND name = '${sealed}'`);
+  await plant.restart(PAST_AT_ONCE);
+  for (const [at, answer] of before) t.same((await answers([at])).get(at), answer, at);
+});

@@ -238,19 +238,19 @@ class ThreadQueries implements LedgerQueries {
   }
 
   pastRow(key: PastKey): Promise<string | null> {
-    return this.#call('pastRow', key);
+    return this.#read('pastRow', key);
   }
 
   pastRun(run: string): Promise<PastRunRows> {
-    return this.#call('pastRun', { run });
+    return this.#read('pastRun', { run });
   }
 
   pastPage(request: PastPageRequest): Promise<readonly string[]> {
-    return this.#call('pastPage', request);
+    return this.#read('pastPage', request);
   }
 
   pastTexts(request: PastTextsRequest): Promise<readonly (readonly string[])[]> {
-    return this.#call('pastTexts', request);
+    return this.#read('pastTexts', request);
   }
 
   streamDigest(stream: string): Promise<StreamDigest> {
@@ -263,6 +263,11 @@ class ThreadQueries implements LedgerQueries {
 
   async #call<Result>(name: string, request: unknown): Promise<Result> {
     await this.#recorded().catch(() => undefined); // a full disk keeps nothing from being read
+    return this.#read(name, request);
+  }
+
+  /** Without waiting for what is on its way to the disk: of what is past nothing is. */
+  #read<Result>(name: string, request: unknown): Promise<Result> {
     return this.#calls.call<Result>(name, request, WHOLE.includes(name) ? WHOLE_MAX_MS : ANSWER_MAX_MS).catch((fault: unknown) => {
       const damage = damageOf(fault, 'state.db');
       if (!damage) throw fault;

@@ -45,6 +45,8 @@ export class PastIndex {
   readonly #shelves = new Map<string, Map<string, Shelf>>();
   /** Names without an entry that the ledger has refused, `kind/site/name`: kept over the reload that follows a refusal, and until they come back. */
   #refused = new Set<string>();
+  /** Runs of entries that could not be read. */
+  readonly #unreadable = new Set<string>();
 
   /** It was loaded in place of another one. */
   after(before: PastIndex): this {
@@ -65,14 +67,16 @@ export class PastIndex {
     this.#refused.add(`${kind}/${site}/${name}`);
   }
 
-  /**
-   * In place of what was there; `text` is its JSON.
-   * @returns false for what is no entry: it stands there as one that says nothing.
-   */
-  add({ kind, site, name }: Ref, run: string, text: string): boolean {
+  /** In place of what was there; `text` is its JSON. What is none stands there as an entry that says nothing. */
+  add({ kind, site, name }: Ref, run: string, text: string): void {
     const entry = parsed(text);
+    if (!entry) this.#unreadable.add(run);
     this.#shelfOf(kind, site).put(name, run === `${kind}/${site}/${name}` ? '' : run, entry ?? {});
-    return entry !== undefined;
+  }
+
+  /** Runs whose entries could not be read when they were added: nobody finds them by what they said. */
+  get unreadable(): readonly string[] {
+    return [...this.#unreadable];
   }
 
   delete({ kind, site, name }: Ref): void {

@@ -19,14 +19,17 @@ const RUNS_WAITING_MAX = 200;
 const WALKS_WAITING_MAX = 20;
 const WAIT_MAX_MS = 10_000;
 
-/** @throws Refusal 503 `past_busy`, of what it gives back. */
-export function inTurns(reads: UnboundedReads): PastReads {
+/**
+ * `settled`: when these runs, or all, are on disk where they are in memory. A commit of anything else keeps nobody from reading.
+ * @throws Refusal 503 `past_busy`, of what it gives back.
+ */
+export function inTurns(reads: UnboundedReads, settled: (runs?: readonly string[]) => Promise<void>): PastReads {
   const limits = { what: 'requests read what is past', waitMaxMs: WAIT_MAX_MS };
   const runs = new Turnstile({ ...limits, atOnce: RUNS_AT_ONCE, waitingMax: RUNS_WAITING_MAX });
   const pages = new Turnstile({ ...limits, atOnce: 1, waitingMax: WALKS_WAITING_MAX });
   return {
-    pastRun: (run) => runs.through(() => reads.pastRun(run)),
-    pastPage: (request, isPatient) => pages.through(() => reads.pastPage(request), isPatient),
-    pastTexts: (request) => pages.through(() => reads.pastTexts(request), true), // one who asks at a time
+    pastRun: (run) => runs.through(() => settled([run]).then(() => reads.pastRun(run))),
+    pastPage: (request, isPatient) => pages.through(() => settled().then(() => reads.pastPage(request)), isPatient),
+    pastTexts: (request) => pages.through(() => settled(request.runs).then(() => reads.pastTexts(request)), true), // one who asks at a time
   };
 }

@@ -57,13 +57,17 @@ export class PastRows {
 
   constructor(store: Store, reads: UnboundedReads = NOTHING_PAST) {
     this.#store = store;
-    this.#reads = inTurns(reads);
+    this.#reads = this.#inTurns(reads);
     store.watchReload(() => this.#takeAwayPresent());
   }
 
   /** Once, when the ledger can be read. */
   connect(reads: UnboundedReads): void {
-    this.#reads = inTurns(reads);
+    this.#reads = this.#inTurns(reads);
+  }
+
+  #inTurns(reads: UnboundedReads): PastReads {
+    return inTurns(reads, (runs) => this.#store.settled(runs));
   }
 
   /** Whether something of the kind may be past; without a site, anywhere. */
@@ -271,6 +275,17 @@ export class PastRows {
       this.#returning.set(key, returning);
     }
     return returning;
+  }
+
+  /**
+   * Behind a start: where what is kept of a run in memory cannot be read, lists would miss it without a word and its IDs would be
+   * free. Such runs are present again, and become past with an entry that is made anew.
+   * @returns what could not be brought back, and why.
+   */
+  async bringBackUnreadable(): Promise<readonly (readonly [run: string, fault: unknown])[]> {
+    const failed: [run: string, fault: unknown][] = [];
+    for (const run of this.#store.pastUnreadable) await this.bringBack(refOfKey(run)).catch((fault: unknown) => failed.push([run, fault]));
+    return failed;
   }
 
   async #bringBack(run: Ref): Promise<boolean> {

@@ -170,6 +170,8 @@ export class Store implements StoreReader {
   #lastCommit: Promise<void> = Promise.resolve();
   /** In the order of writing; each until it is on disk. */
   readonly #unwritten = new Map<LedgerTransaction, Unwritten>();
+  /** Runs, `kind/site/name`, that become past or come back, each until that is on disk. */
+  readonly #moving = new Map<string, Promise<void>>();
   #refusing = false;
   /** Why the ledger refused the commit that failed last. */
   #reason = '';
@@ -307,6 +309,11 @@ export class Store implements StoreReader {
     return this.#past.list(kind.kind, site, saying) as readonly PastEntry<Entry>[];
   }
 
+  /** Past runs, `kind/site/name`, of which a start could not read what is kept in memory. */
+  get pastUnreadable(): readonly string[] {
+    return this.#past.unreadable;
+  }
+
   /** How many of a kind keep an entry. */
   pastCount(kind: { readonly kind: string }, site?: string): number {
     return this.#past.count(kind.kind, site);
@@ -331,8 +338,26 @@ export class Store implements StoreReader {
     }
     for (const [stream, last] of streams) this.#factSequences.set(stream, last);
     const durable = this.#commit({ puts: [], removes: [], audits: [], facts: [], nonces: this.#withAdmitted(), returns: [keyOf(run)] });
+    this.#move(keyOf(run), durable);
     for (const event of events) this.#tell(event, durable);
     return durable;
+  }
+
+  #move(run: string, durable: Promise<void>): void {
+    const moved = durable.then(
+      () => undefined,
+      () => undefined, // and is where it was
+    );
+    this.#moving.set(run, moved);
+    void moved.then(() => this.#moving.get(run) === moved && this.#moving.delete(run));
+  }
+
+  /**
+   * Settles when what is in memory of these runs, present or past, is so on disk: whoever reads them waits for nothing else. Of all
+   * runs without a name.
+   */
+  async settled(runs: Iterable<string> = this.#moving.keys()): Promise<void> {
+    await Promise.all([...runs].map((run) => this.#moving.get(run)));
   }
 
   /**
@@ -432,6 +457,7 @@ export class Store implements StoreReader {
     const stored = this.#asRead.size === 0 ? puts : puts.map((resource) => this.#asStored(resource));
     const transaction = { puts: stored, removes, audits, facts, nonces: this.#withAdmitted(change.nonces), ...(pasts.length === 0 ? {} : { pasts }) };
     const durable = this.#commit(transaction, { events, forgiven, left });
+    for (const { run } of pasts) this.#move(run, durable);
     for (const event of events) this.#tell(event, durable);
     for (const record of audits) this.#tellAudit(record);
     return { resources: puts, auditNames: audits.map(nameOf), factSequences: facts.length === 0 ? NOTHING : facts.map((fact) => fact.sequence), durable };

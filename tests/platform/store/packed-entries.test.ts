@@ -4,8 +4,8 @@ import { PastIndex } from '../../../src/platform/store/past-index.js';
 
 const RUN = { kind: 'Run', site: 'north' };
 
-function added(index: PastIndex, name: string, entry: unknown, site = 'north'): boolean {
-  return index.add({ kind: 'Run', site, name }, `Run/${site}/${name}`, JSON.stringify(entry));
+function added(index: PastIndex, name: string, entry: unknown, site = 'north'): void {
+  index.add({ kind: 'Run', site, name }, `Run/${site}/${name}`, JSON.stringify(entry));
 }
 
 const ODD = {
@@ -26,8 +26,8 @@ const ODD = {
 t.test('an entry is read as it was given, whatever it says', async (t) => {
   const index = new PastIndex();
   const given = JSON.parse(JSON.stringify({ ...ODD, long: 'x'.repeat(2_500_000), also: 'ü'.repeat(1_100_000) })) as Record<string, unknown>;
-  t.equal(added(index, 'odd', given), true);
-  t.equal(added(index, 'next', { text: ODD.text }), true);
+  added(index, 'odd', given);
+  added(index, 'next', { text: ODD.text });
   t.same(index.get('Run', 'north', 'odd'), { ...RUN, name: 'odd', run: 'Run/north/odd', entry: given });
   t.same(index.get('Run', 'north', 'next')?.entry, { text: ODD.text });
   const listed = index.list('Run', 'north').find(({ name }) => name === 'odd')?.entry as Record<string, unknown>;
@@ -88,8 +88,14 @@ t.test('what somebody still reads of an entry stays as it was', async (t) => {
 
 t.test('what is no entry is told, and stands there as one that says nothing', async (t) => {
   const index = new PastIndex();
-  for (const text of ['null', '[]', '1', '"a"', '{', '']) t.equal(index.add({ ...RUN, name: 'a' }, 'Run/north/a', text), false, text);
+  const texts = ['null', '[]', '1', '"a"', '{', ''];
+  for (const [n, text] of texts.entries()) index.add({ ...RUN, name: 'a' }, `Run/north/${n}`, text);
   t.same(index.get('Run', 'north', 'a')?.entry, {});
-  t.equal(index.add({ ...RUN, name: 'a' }, 'Batch/north/b', '{}'), true);
+  t.same(
+    index.unreadable,
+    texts.map((_, n) => `Run/north/${n}`),
+  );
+  index.add({ ...RUN, name: 'a' }, 'Batch/north/b', '{}');
+  t.equal(index.unreadable.length, texts.length);
   t.equal(index.get('Run', 'north', 'a')?.run, 'Batch/north/b', 'a run that is named otherwise');
 });

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import * as v from 'valibot';
 import { type Clock, systemClock } from '../../../src/platform/base/clock.js';
@@ -317,4 +318,45 @@ t.test('a past name that nothing in memory knows is refused by the ledger once, 
   t.throws(() => store.apply(again), { name: 'Refusal', context: { code: 'run_ended', kind: 'Step', name: 'a-heat' } }, 'whoever tries again does not keep everybody from writing');
   await store.write({ puts: [{ kind: Step, site: 'north', name: 'b-heat', spec: { of: 'b' } }] });
   t.match(await queries.verifyRows(), WHOLE);
+});
+
+t.test('a run of which what is kept in memory cannot be read is present behind a start, and becomes past with an entry of its own', async (t) => {
+  const { store, dir, close } = await plant(t);
+  const [a, b] = [await ran(store, 'a'), await ran(store, 'b')];
+  await store.write({ pasts: [a] });
+  await store.write({ pasts: [b] });
+  await close();
+  const state = new Database(path.join(dir, 'state.db'));
+  state.prepare("UPDATE resources SET past_entry = '{\"order\":' WHERE kind = 'Run' AND name = 'a'").run();
+  state.close();
+  const again = await opened(dir);
+  t.teardown(() => again.close());
+  t.same(again.store.pastUnreadable, ['Run/north/a']);
+  t.same(await again.past.bringBackUnreadable(), []);
+  t.match(again.store.get(Run, 'north', 'a'), { spec: { order: 'o-a' }, status: { state: 'Complete' } });
+  t.equal(again.store.list(Step, 'north').length, STEPS.length, 'with all that is of it');
+  t.same(
+    again.store.pastIndex(Run).map(({ name }) => name),
+    ['b'],
+  );
+  await again.store.write({ pasts: [a] });
+  t.same(again.store.pastEntry<RunEntry>(Run, 'north', 'a')?.entry, { order: 'o-a' });
+  t.match(await again.queries.verifyRows(), { ok: false }, 'and somebody is told');
+});
+
+t.test('who reads the past waits until what he reads is past on disk, and for no other commit', async (t) => {
+  const { store, past, ledger } = await plant(t);
+  const [a, b] = [await ran(store, 'a'), await ran(store, 'b')];
+  await store.write({ pasts: [a] });
+  const commit = ledger.commit.bind(ledger);
+  let goOn = (): void => undefined;
+  const held = new Promise<void>((resolve) => (goOn = resolve));
+  ledger.commit = (transaction) => held.then(() => commit(transaction));
+  const written = store.write({ puts: [{ kind: Run, site: 'north', name: 'c', spec: { order: 'o-c' } }] });
+  await past.during([a.run], () => t.match(store.get(Run, 'north', 'a'), { spec: { order: 'o-a' } }));
+  t.same((await past.each(Step, 'north').next()).value?.length, STEPS.length, 'a page too');
+  const left = store.write({ pasts: [b] });
+  const read = past.during([b.run], () => t.match(store.get(Run, 'north', 'b'), { spec: { order: 'o-b' } }, 'of a run that is not past on disk yet'));
+  goOn();
+  await Promise.all([written, left, read]);
 });
