@@ -344,12 +344,12 @@ export class Store implements StoreReader {
   }
 
   #move(run: string, durable: Promise<void>): void {
-    const moved = durable.then(
-      () => undefined,
-      () => undefined, // and is where it was
-    );
+    const moved: Promise<void> = durable
+      .catch(() => undefined) // and is where it was
+      .then(() => {
+        if (this.#moving.get(run) === moved) this.#moving.delete(run);
+      });
     this.#moving.set(run, moved);
-    void moved.then(() => this.#moving.get(run) === moved && this.#moving.delete(run));
   }
 
   /**
@@ -357,7 +357,7 @@ export class Store implements StoreReader {
    * runs without a name.
    */
   async settled(runs: Iterable<string> = this.#moving.keys()): Promise<void> {
-    await Promise.all([...runs].map((run) => this.#moving.get(run)));
+    await Promise.all([...runs].flatMap((run) => this.#moving.get(run) ?? []));
   }
 
   /**
