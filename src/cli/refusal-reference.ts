@@ -148,7 +148,6 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   time_scale_refused: 'simulated time cannot run at that pace here',
   token_expired: 'the token or API key has expired',
   token_in_query_off: 'a token in the query is switched off here (gateway.streams.tokenInQuery)',
-  too_much_past: 'what ended batches have left is more than one answer takes; copy the data directory of the stopped appliance, or export without the status',
   too_many_past_runs: 'the manifests are about more ended batches than one request takes: send them in several',
   too_many_samples: 'more values were recorded of the batch than a record takes; ask the historian, or leave out `historian=true`',
   too_many_streams: 'as many live streams are open from the address as are allowed',

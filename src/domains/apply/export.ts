@@ -1,13 +1,15 @@
 /** Export (decisions Q-CHANGE-10): manifests in an order that apply accepts, without secrets and read-only kinds. */
+import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { Clock } from '../../platform/base/clock.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { Slice } from '../../platform/base/slices.js';
 import type { ToldBy } from '../../platform/http/replies.js';
-import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
+import { canonicalText } from '../../platform/ledger/canonical-json.js';
 import { isReservedKey } from '../../platform/store/envelope.js';
-import type { StoreReader } from '../../platform/store/kind.js';
+import type { OneMoment } from '../../platform/store/one-moment.js';
+import { pastRows } from '../../platform/store/past-rows.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { Alarm } from '../alarms/kind.js';
 import { Batch } from '../batches/kind.js';
@@ -16,7 +18,8 @@ import { apiVersionOf } from './apply.js';
 import { FROM_DEVICE } from './from-device.js';
 import { LEFT_BEHIND, whyBehind } from './left-behind.js';
 import type { AnyKind, AppliedKinds } from './kinds.js';
-import { inOrder, placeOf } from '../../platform/store/references.js';
+import { NeedsFirst, referencesIn, targetOf } from '../../platform/store/references.js';
+import type { Store } from '../../platform/store/store.js';
 
 const METADATA = {
   name: v.string(),
@@ -55,22 +58,28 @@ export interface ExportWish {
   readonly visible: (site: string) => boolean;
 }
 
-/** What is judged anew takes time, so everybody else is served meanwhile: it is judged by how the others are then. */
-export async function exportManifests(read: StoreReader, applied: AppliedKinds, wish: ExportWish, clock: Clock): Promise<ExportedManifest[]> {
+/**
+ * As JSON, in pieces. What is written is of one moment; what is judged anew takes time, so everybody else is served meanwhile: it is
+ * judged by how the others are then.
+ * @throws Refusal 503 `past_busy` while another one writes down what is past.
+ */
+export async function* exportedJson(store: Store, applied: AppliedKinds, wish: ExportWish, clock: Clock): AsyncGenerator<string, void> {
   const kinds = applied.all.filter((kind) => isWanted(kind, wish.kinds));
-  const wanted = kinds.flatMap((kind) => resourcesOf(read, kind).filter(({ resource }) => isExported(kind, resource, wish)));
-  const manifests: ExportedManifest[] = [];
-  let slice = new Slice(clock);
-  for (const { kind, resource } of inWriteOrder(wanted)) {
-    if (slice.isOver) {
-      await nextTurn();
-      slice = new Slice(clock);
-    }
+  const isRead = (site: string): boolean => isVisible(site, wish);
+  // what has happened comes with the status only, and much of it is past
+  const { moment, end } = await pastRows(store).moment(kinds, wish.status ? isRead : () => false);
+  const written = ({ kind, resource }: OfKind): string => {
     const manifest = ofDevice(wish.deviceId, kind, manifestOf(kind, withoutOwnKeys(kind, resource), wish.status));
-    const behind = whyBehind(kind, resource, read);
-    manifests.push(behind === '' ? manifest : annotated(manifest, LEFT_BEHIND, behind));
+    const behind = whyBehind(kind, resource, store);
+    return JSON.stringify(behind === '' ? manifest : annotated(manifest, LEFT_BEHIND, behind));
+  };
+  try {
+    yield '[';
+    yield* listed(moment, kinds, ({ kind, resource }) => isExported(kind, resource, wish), written, clock);
+    yield ']';
+  } finally {
+    end();
   }
-  return manifests;
 }
 
 function annotated(manifest: ExportedManifest, key: string, text: string): ExportedManifest {
@@ -83,13 +92,67 @@ interface OfKind {
   readonly resource: Resource;
 }
 
-function resourcesOf(read: StoreReader, kind: AnyKind): readonly OfKind[] {
-  return read.list<unknown, unknown>(kind).map((resource) => ({ kind, resource }));
+/** A chunk of the answer, and of the work between two turns. */
+const CHARACTERS_AT_ONCE = 64_000;
+
+/** Those that are wanted, each in writing and after a comma, by kind and name; what is referred to comes first, so that apply takes it as it stands. */
+async function* listed(
+  moment: OneMoment,
+  kinds: readonly AnyKind[],
+  isListed: (one: OfKind) => boolean,
+  write: (one: OfKind) => string,
+  clock: Clock,
+): AsyncGenerator<string, void> {
+  const turns = new Turns(clock);
+  // what is past needs no place: nothing names it at a write, and it names what is of the kinds before it
+  const order = new NeedsFirst<OfKind>(
+    ({ resource }) => targetOf(resource),
+    ({ kind, resource }) => referencesIn(kind, resource),
+  );
+  for (const kind of kinds) {
+    for (const resource of moment.present(kind)) {
+      if (turns.isDue) await turns.next();
+      if (isListed({ kind, resource })) order.add({ kind, resource });
+    }
+  }
+  let text = '';
+  let comma = '';
+  for (const kind of kinds) {
+    for await (const page of moment.of(kind)) {
+      for (const resource of page) {
+        if (!isListed({ kind, resource })) continue;
+        for (const one of order.take({ kind, resource })) {
+          if (turns.isDue) await turns.next();
+          text += comma + write(one);
+          comma = ',';
+          if (text.length < CHARACTERS_AT_ONCE) continue;
+          yield text;
+          text = '';
+        }
+      }
+    }
+  }
+  if (text !== '') yield text;
 }
 
-/** As given, by kind and name; what is referred to comes first, so that apply takes it as it stands. */
-function inWriteOrder(resources: readonly OfKind[]): readonly OfKind[] {
-  return inOrder(resources, ({ kind, resource }) => placeOf(kind, resource));
+/** Between two slices of work everybody else is served. */
+class Turns {
+  readonly #clock: Clock;
+  #slice: Slice;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#slice = new Slice(clock);
+  }
+
+  get isDue(): boolean {
+    return this.#slice.isOver;
+  }
+
+  async next(): Promise<void> {
+    await nextTurn();
+    this.#slice = new Slice(this.#clock);
+  }
 }
 
 /** An I/O module names a device that one box drives: another box that takes the manifest must be able to tell. */
@@ -105,11 +168,16 @@ function isWanted(kind: AnyKind, kinds: readonly string[] | undefined): boolean 
 /** What happened on this box and is no configuration of another: it comes with `status` only (D-C-03). */
 const HAPPENED: readonly string[] = [Alarm.kind, Batch.kind];
 
+function isVisible(scope: string, { site, visible }: ExportWish): boolean {
+  return visible(scope) && (site === undefined || site === scope);
+}
+
 /** Derived resources come back by themselves; alarms, batches and the elements of a run are what happened, not configuration. */
-function isExported(kind: AnyKind, resource: Resource<unknown, unknown>, { site, visible, status: withStatus }: ExportWish): boolean {
+function isExported(kind: AnyKind, resource: Resource<unknown, unknown>, wish: ExportWish): boolean {
+  const { status: withStatus } = wish;
   const { metadata, spec } = resource;
   const scope = kind.kind === 'Site' ? metadata.name : metadata.site;
-  if (scope !== '' && (!visible(scope) || (site !== undefined && site !== scope))) return false;
+  if (scope !== '' && !isVisible(scope, wish)) return false;
   if (metadata.ownerReferences.length > 0 && !(withStatus && kind.group === 'recipe')) return false;
   const { batchRef, parentRef } = spec as { batchRef?: string; parentRef?: unknown };
   if (withStatus) return true;
@@ -142,11 +210,32 @@ export function manifestOf(kind: AnyKind, { metadata, spec, status }: Resource<u
   };
 }
 
-/** Everything that is stored and configured (decisions Q-CHANGE-10). */
-export function backup(read: StoreReader, kinds: AppliedKinds, facts: Pick<Backup, 'createdAt' | 'version' | 'operatingMode' | 'deviceId'>): Backup {
-  const resources = inWriteOrder(kinds.all.flatMap((kind) => resourcesOf(read, kind))).map(({ kind, resource }) => {
+/**
+ * Everything that is stored and configured (decisions Q-CHANGE-10), as JSON in pieces.
+ * @throws Refusal 503 `past_busy` while another one writes down what is past.
+ */
+export async function* backupJson(
+  store: Store,
+  kinds: AppliedKinds,
+  facts: Pick<Backup, 'createdAt' | 'version' | 'operatingMode' | 'deviceId'>,
+  clock: Clock,
+): AsyncGenerator<string, void> {
+  const { moment, end } = await pastRows(store).moment(kinds.all);
+  const sum = createHash('sha256').update('[');
+  let comma = '';
+  const written = ({ kind, resource }: OfKind): string => {
     const manifest = manifestOf(kind, resource, true);
-    return { ...manifest, metadata: { ...manifest.metadata, uid: resource.metadata.uid } };
-  });
-  return { format: 'lineside-backup/1', ...facts, resources, sha256: canonicalDigest(resources) };
+    const whole = { ...manifest, metadata: { ...manifest.metadata, uid: resource.metadata.uid } };
+    sum.update(comma + canonicalText(whole));
+    comma = ',';
+    return JSON.stringify(whole);
+  };
+  try {
+    const head: Omit<Backup, 'resources' | 'sha256'> = { format: 'lineside-backup/1', ...facts };
+    yield `${JSON.stringify(head).slice(0, -1)},"resources":[`;
+    yield* listed(moment, kinds.all, () => true, written, clock);
+    yield `],"sha256":"${sum.update(']').digest('hex')}"}`;
+  } finally {
+    end();
+  }
 }

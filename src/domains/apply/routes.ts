@@ -7,11 +7,10 @@ import { timestamp } from '../../platform/base/clock.js';
 import { invalid } from '../../platform/base/refusal.js';
 import { mayVisit } from '../../platform/http/caller.js';
 import { flag, parameters, text, texts } from '../../platform/http/parameters.js';
-import { routesFor } from '../../platform/http/route.js';
-import { pastRows } from '../../platform/store/past-rows.js';
+import { inPieces, routesFor } from '../../platform/http/route.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import { Applied, type ApplyDeps, applyManifests } from './apply.js';
-import { Backup, backup, ExportedManifest, exportManifests } from './export.js';
+import { Backup, backupJson, ExportedManifest, exportedJson } from './export.js';
 
 const MANIFESTS_MAX = 500; // decisions Q-CHANGE-06
 
@@ -92,18 +91,15 @@ export const applyRoutes = [
     query: parameters({ site: text(), kinds: texts(), status: flag('with the status') }),
     summary: 'Manifests in an order that apply accepts; query site, kinds (comma list), status (true)',
     reply: v.array(ExportedManifest),
-    errors: { 422: ['too_much_past'] },
-    async handle({ query, caller }, { store, deviceId, clock, kinds: applied }) {
+    handle({ query, caller }, { store, deviceId, clock, kinds: applied }) {
       const kinds = query
         .get('kinds')
         ?.split(',')
         .map((kind) => kind.trim())
         .filter((kind) => kind !== '');
       for (const kind of kinds ?? []) if (!applied.named(kind)) throw invalid('invalid_query', 'kinds', `there is no kind ${kind} that can be exported`);
-      const status = query.get('status') === 'true';
-      // what has happened comes with the status only, and much of it is past
-      const read = status ? await pastRows(store).readerWith(applied.all) : store;
-      return exportManifests(read, applied, { deviceId, site: query.get('site'), kinds, status, visible: (site) => mayVisit(caller, site) }, clock);
+      const wish = { deviceId, site: query.get('site'), kinds, status: query.get('status') === 'true', visible: (site: string) => mayVisit(caller, site) };
+      return inPieces(exportedJson(store, applied, wish, clock));
     },
   }),
   route({
@@ -113,13 +109,9 @@ export const applyRoutes = [
     tier: 'admin',
     summary: 'Every configured resource with uid and status',
     reply: Backup,
-    errors: { 422: ['too_much_past'] },
-    handle: async (_context, { store, kinds, clock, version = '', production, deviceId = '' }) =>
-      backup(await pastRows(store).readerWith(kinds.all), kinds, {
-        createdAt: timestamp(clock.wallMs()),
-        version,
-        deviceId,
-        operatingMode: production ? 'production' : 'development',
-      }),
+    handle: (_context, { store, kinds, clock, version = '', production, deviceId = '' }) => {
+      const facts = { createdAt: timestamp(clock.wallMs()), version, deviceId, operatingMode: production ? 'production' : 'development' } as const;
+      return inPieces(backupJson(store, kinds, facts, clock));
+    },
   }),
 ];

@@ -49,6 +49,22 @@ export class Turnstile {
     }
   }
 
+  /**
+   * As `through`, for work that goes on after its beginning was answered: inside until the result is called.
+   * @throws Refusal 503 `past_busy` when too many wait already, or it takes too long.
+   */
+  async enter(): Promise<() => void> {
+    let leave = (): void => undefined;
+    const left = new Promise<void>((resolve) => (leave = resolve));
+    await new Promise<void>((resolve, reject) => {
+      this.through(() => {
+        resolve();
+        return left;
+      }).catch(reject);
+    });
+    return leave;
+  }
+
   #wait(isPatient: boolean): Promise<void> {
     const { waitingMax, waitMaxMs } = this.#limits;
     if (!isPatient && this.#waiting.size >= waitingMax) return Promise.reject(this.#busy());

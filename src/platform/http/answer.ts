@@ -32,6 +32,11 @@ export class StreamedAnswer extends Answer {
     this.chunks = chunks;
   }
 
+  /** Nobody takes it: whoever makes it lets go of what he holds. */
+  async abandon(): Promise<void> {
+    await this.chunks[Symbol.asyncIterator]().return?.();
+  }
+
   override with(headers: Readonly<Record<string, string>>): StreamedAnswer {
     return new StreamedAnswer(this.chunks, { ...this.headers, ...headers }, this.mediaType);
   }

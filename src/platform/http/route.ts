@@ -97,6 +97,51 @@ export function streamed(chunks: AsyncIterable<Uint8Array>, mediaType: string, h
   return new StreamedReply(chunks, headers, mediaType);
 }
 
+/** A body of some hundred kB is answered whole, with its length and packed. */
+const WHOLE_CHARACTERS_MAX = 500_000;
+
+/**
+ * 200 with JSON that is made piece by piece. What goes wrong with the first of them is refused as ever; a long one is sent while it is
+ * made, and `texts` has begun by then, so that its `finally` runs whether somebody takes the rest or nobody.
+ */
+export async function inPieces(texts: AsyncGenerator<string, void>): Promise<Reply<never>> {
+  let first = '';
+  while (first.length <= WHOLE_CHARACTERS_MAX) {
+    const next = await texts.next();
+    if (next.done) return rendered(first);
+    first += next.value;
+  }
+  return streamed(new Pieces(first, texts), JSON_MEDIA_TYPE);
+}
+
+class Pieces implements AsyncIterableIterator<Uint8Array> {
+  readonly #encoder = new TextEncoder();
+  readonly #texts: AsyncGenerator<string, void>;
+  #first: string;
+
+  constructor(first: string, texts: AsyncGenerator<string, void>) {
+    this.#first = first;
+    this.#texts = texts;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    const text = this.#first;
+    this.#first = '';
+    if (text !== '') return { value: this.#encoder.encode(text) };
+    const next = await this.#texts.next();
+    return next.done ? { done: true, value: undefined } : { value: this.#encoder.encode(next.value) };
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    await this.#texts.return();
+    return { done: true, value: undefined };
+  }
+}
+
 /** 201 with the read body and where to find it. */
 export function created<Body>(body: Body, location: string, headers: Readonly<Record<string, string>> = {}): Reply<Body> {
   return new Reply<Body>('created', body, { ...headers, Location: location });

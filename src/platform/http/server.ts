@@ -255,7 +255,11 @@ class Front {
   }
 
   #answer(request: UwsRequest, answer: Answer): void {
-    if (!(answer instanceof StreamedAnswer) || request.method === 'HEAD') return this.#isPackable(request, answer) ? this.#pack(request, answer) : request.answer(answer);
+    if (!(answer instanceof StreamedAnswer)) return this.#isPackable(request, answer) ? this.#pack(request, answer) : request.answer(answer);
+    if (request.method === 'HEAD') {
+      guardedPromise('streamed answer to HEAD', () => answer.abandon());
+      return request.answer(answer);
+    }
     request.defer();
     this.#open += 1;
     guardedPromise('streamed answer', () => request.send(answer, this.#options.log).finally(() => this.#close()));
@@ -537,7 +541,7 @@ class UwsRequest implements Incoming {
     this.#onAborted ??= [];
     this.#onAborted.push(() => wake());
     try {
-      if (this.#ended) return; // the reader has gone before the first chunk
+      if (this.#ended) return await answer.abandon(); // the reader has gone before the first chunk
       res.onWritable(() => {
         wake();
         return true;

@@ -8,7 +8,8 @@
 import { contain } from '../base/guarded.js';
 import { Refusal } from '../base/refusal.js';
 import { Turnstile } from '../base/turnstile.js';
-import type { Kind, StoreReader } from './kind.js';
+import type { Kind } from './kind.js';
+import { OneMoment, type PastPages, pastSitesOf } from './one-moment.js';
 import { onePerStore } from './one-per-store.js';
 import type { RunEntry } from './past-index.js';
 import { inTurns, type PastReads, type UnboundedReads } from './past-reads.js';
@@ -24,12 +25,10 @@ const ROWS_PER_PAGE = 200;
 /** Until the first of them say how large they are. */
 const ROWS_OF_FIRST_PAGE = 20;
 const CHARACTERS_PER_PAGE = 500_000;
-/** Of everything in one answer: a text ends at 512 Mi characters, and its rows are in memory beside it. */
-const CHARACTERS_OF_A_COPY_MAX = 300_000_000;
 const COUNTS_MAX = 200;
 /** Longer than any name that was given: what asks for it is no name. */
 const NAME_LENGTH_MAX = 253;
-/** A copy of all there is takes memory, and minutes of years. */
+/** A copy of all there is takes minutes of years. */
 const COPIES_WAITING_MAX = 2;
 const COPY_WAIT_MAX_MS = 30_000;
 
@@ -50,10 +49,20 @@ export class PastRows {
   #walkers = 0;
   #returns = 0;
   readonly #copies = new Turnstile({ what: 'requests read everything that is past', atOnce: 1, waitingMax: COPIES_WAITING_MAX, waitMaxMs: COPY_WAIT_MAX_MS });
+  /** That are being written down. */
+  readonly #moments = new Set<OneMoment>();
   /** Rows of a kind and site that were left out. */
   readonly #damaged = new Map<string, Set<string>>();
   /** What was asked of the past and how many were counted, as long as it does not change. */
   readonly #counts = new Map<string, { readonly of: string; readonly count: Promise<number> }>();
+
+  readonly #pages: PastPages = {
+    pages: (kind, site, characters) => this.each(kind, site, '', true, characters),
+    row: (kind, site, name, body) => {
+      const row = readRow({ kind: kind.kind, site, name }, body);
+      return isRowFault(row) ? undefined : this.#usable(row);
+    },
+  };
 
   constructor(store: Store, reads: UnboundedReads = NOTHING_PAST) {
     this.#store = store;
@@ -111,7 +120,7 @@ export class PastRows {
     site: string,
     after = '',
     isPatient = false,
-    took?: (characters: number) => void,
+    charactersPerPage = CHARACTERS_PER_PAGE,
   ): AsyncGenerator<readonly Resource<Spec, Status>[]> {
     if (!this.mayHold(kind, site)) return;
     let last = after;
@@ -128,9 +137,8 @@ export class PastRows {
         if (usable) rows.push(usable);
         else this.#leaveOut(`${kind.kind}/${site}`, last);
       }
-      took?.(characters);
       isWhole = columns.length < 2 * limit;
-      limit = Math.max(1, Math.min(ROWS_PER_PAGE, Math.floor((CHARACTERS_PER_PAGE * limit) / (characters + 1))));
+      limit = Math.max(1, Math.min(ROWS_PER_PAGE, Math.floor((charactersPerPage * limit) / (characters + 1))));
       if (rows.length > 0) yield rows as readonly Resource<Spec, Status>[];
     }
   }
@@ -146,8 +154,8 @@ export class PastRows {
   }
 
   /** Of all sites. */
-  async *everywhere<Spec, Status>(kind: Kind<Spec, Status>, isPatient = false, took?: (characters: number) => void): AsyncGenerator<readonly Resource<Spec, Status>[]> {
-    for (const site of this.#store.pastSites({ kind: kind.pastWith?.kind ?? kind.kind })) yield* this.each(kind, site, '', isPatient, took);
+  async *everywhere<Spec, Status>(kind: Kind<Spec, Status>, isPatient = false): AsyncGenerator<readonly Resource<Spec, Status>[]> {
+    for (const site of this.#store.pastSites({ kind: kind.pastWith?.kind ?? kind.kind })) yield* this.each(kind, site, '', isPatient);
   }
 
   /**
@@ -177,39 +185,25 @@ export class PastRows {
   }
 
   /**
-   * The store with the past of these kinds in its lists, for whoever writes down all there is in one answer.
-   * @throws Refusal 422 `too_much_past` where that is more than memory and one text can hold.
+   * All there is of these kinds in one moment, for whoever writes it down in pieces; of the past only that of the sites that are
+   * wanted. Held until `end`: nothing becomes past until then, so one is written down at a time.
+   * @throws Refusal 503 `past_busy` while another one is.
    */
-  readerWith(kinds: readonly Kind[]): Promise<StoreReader> {
-    const concerned = kinds.filter((kind) => (kind.pastWith ?? kind.pastIndex) && this.mayHold(kind));
-    return concerned.length === 0 ? Promise.resolve(this.#store) : this.#copies.through(() => this.#readerWith(concerned));
-  }
-
-  async #readerWith(concerned: readonly Kind[]): Promise<StoreReader> {
-    const rows = new Map<string, Resource[]>(concerned.map(({ kind }) => [kind, []]));
-    const release = this.walk();
-    let characters = 0;
-    const took = (more: number): void => {
-      characters += more;
-      if (characters > CHARACTERS_OF_A_COPY_MAX) throw tooMuch();
+  async moment(kinds: readonly Kind[], isWanted: (site: string) => boolean = () => true): Promise<{ readonly moment: OneMoment; readonly end: Release }> {
+    const hasPast = kinds.some((kind) => pastSitesOf(this.#store, kind).some(isWanted));
+    const leave = hasPast ? await this.#copies.enter() : undefined;
+    const letGo = this.walk();
+    const moment = new OneMoment(this.#store, this.#pages, kinds, isWanted);
+    this.#moments.add(moment);
+    const end = (): void => {
+      this.#moments.delete(moment);
+      letGo();
+      leave?.();
     };
-    try {
-      for (const kind of concerned) for await (const page of this.everywhere(kind, true, took)) rows.get(kind.kind)?.push(...page);
-      // in the turn in which the walk ends, however long it takes to write them down
-      for (const kind of concerned) rows.set(kind.kind, together(this.#store.list(kind), rows.get(kind.kind) ?? []));
-    } finally {
-      release();
-    }
-    const store = this.#store;
-    return {
-      get: (kind, site, name) => store.get(kind, site, name),
-      pastIndex: (kind, site, saying) => store.pastIndex(kind, site, saying),
-      list: <Spec, Status>(kind: Kind<Spec, Status>, site?: string) => {
-        const all = rows.get(kind.kind) as Resource<Spec, Status>[] | undefined;
-        if (!all) return store.list(kind, site);
-        return site === undefined ? all : all.filter(({ metadata }) => metadata.site === site);
-      },
-    };
+    // what was on its way to the disk then is there, or was taken back: what left the memory is read from the disk
+    await this.#store.recorded.catch(() => moment.take());
+    if (!moment.hasPast) end();
+    return { moment, end };
   }
 
   // ------------------------------------------------------------ whole runs
@@ -291,6 +285,7 @@ export class PastRows {
   async #bringBack(run: Ref): Promise<boolean> {
     const { rows, streams } = await answered(this.#reads.pastRun(runKey(run)));
     if (rows.length === 0) return false;
+    for (const moment of this.#moments) moment.cameBack(rows);
     const durable = this.#store.takeBack({ run, ...rowsOf(rows), streams });
     this.#returns += 1;
     this.#damaged.clear(); // what came back is named by the store
@@ -485,38 +480,4 @@ function rowsOf(columns: readonly string[]): { readonly rows: readonly Resource[
     else rows.push(row);
   }
   return { rows, faults };
-}
-
-/** In order; what is present goes before what it was when it was past. */
-function together(present: readonly Resource[], past: readonly Resource[]): Resource[] {
-  const left = past.filter(({ metadata }) => !isPresent(present, metadata));
-  return left.length === 0 ? [...present] : [...present, ...left].sort(byName);
-}
-
-function isPresent(present: readonly Resource<unknown, unknown>[], { site, name }: Resource['metadata']): boolean {
-  let low = 0;
-  let high = present.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const { metadata } = present[middle] as Resource;
-    if (metadata.name < name || (metadata.name === name && metadata.site < site)) low = middle + 1;
-    else high = middle;
-  }
-  const found = present[low]?.metadata;
-  return found?.name === name && found.site === site;
-}
-
-function byName(a: Resource<unknown, unknown>, b: Resource<unknown, unknown>): number {
-  return a.metadata.name < b.metadata.name ? -1 : a.metadata.name > b.metadata.name ? 1 : a.metadata.site < b.metadata.site ? -1 : 1;
-}
-
-function tooMuch(): Refusal {
-  const most = `${CHARACTERS_OF_A_COPY_MAX / 1e6} MB`;
-  return new Refusal(
-    'unprocessable',
-    `what ended batches have left is more than ${most}, which is more than one answer takes; copy the data directory of the stopped appliance, or take the configuration without the status`,
-    {
-      code: 'too_much_past',
-    },
-  );
 }

@@ -185,40 +185,65 @@ export interface Placed extends Target {
 }
 
 /**
- * The items so that what is named comes before who names it, else in the order given. Only what must exist at a write counts:
- * everything else may come later (decisions Q-ERR-13). References in a circle keep the order given; of two in one place the later
- * one is meant.
+ * Gives items out when it is their turn, and what they name before them. Only what must exist at a write counts: everything else may
+ * come later (decisions Q-ERR-13). References in a circle keep the order of the turns; of two in one place the later one is meant.
  */
-export function inOrder<Item>(items: readonly Item[], placeOf: (item: Item) => Placed): readonly Item[] {
-  const places = items.map(placeOf);
-  const indexOf = new Map(places.map((place, index) => [keyOf(place), index]));
-  const seen = new Set<number>();
-  const ordered: Item[] = [];
-  // a stack of our own: a chain of references is as long as a customer likes
-  const waiting: { readonly index: number; readonly needs: Iterator<Reference> }[] = [];
-  const visit = (index: number | undefined): void => {
-    if (index === undefined || seen.has(index)) return;
-    seen.add(index);
-    waiting.push({ index, needs: (places[index] as Placed).references[Symbol.iterator]() });
-  };
-  for (const index of items.keys()) {
+export class NeedsFirst<Item> {
+  readonly #placeOf: (item: Item) => Target;
+  readonly #referencesOf: (item: Item) => readonly Reference[];
+  /** Undefined from its turn, or that of whoever needs it, on. */
+  readonly #items: (Item | undefined)[] = [];
+  readonly #indexOf = new Map<string, number>();
+
+  constructor(placeOf: (item: Item) => Target, referencesOf: (item: Item) => readonly Reference[]) {
+    this.#placeOf = placeOf;
+    this.#referencesOf = referencesOf;
+  }
+
+  /** Before the first turn, all that others may name. */
+  add(item: Item): void {
+    this.#indexOf.set(keyOf(this.#placeOf(item)), this.#items.push(item) - 1);
+  }
+
+  /** As `at`, of one that was added, or that nobody names. */
+  take(item: Item): readonly Item[] {
+    const index = this.#indexOf.get(keyOf(this.#placeOf(item)));
+    return index === undefined ? [item] : this.at(index);
+  }
+
+  /** What comes with the turn of an item: what it needs and was not out yet, then itself; nothing when it was needed before. */
+  at(index: number): readonly Item[] {
+    const out: Item[] = [];
+    // a stack of our own: a chain of references is as long as a customer likes
+    const waiting: { readonly item: Item; readonly needs: Iterator<Reference> }[] = [];
+    const visit = (found: number | undefined): void => {
+      const item = found === undefined ? undefined : this.#items[found];
+      if (found === undefined || item === undefined) return;
+      this.#items[found] = undefined;
+      waiting.push({ item, needs: this.#referencesOf(item)[Symbol.iterator]() });
+    };
     visit(index);
     for (let top = waiting.at(-1); top; top = waiting.at(-1)) {
       const next = top.needs.next();
       if (!next.done) {
-        if (next.value.when === 'write') visit(indexOf.get(keyOf(next.value)));
+        if (next.value.when === 'write') visit(this.#indexOf.get(keyOf(next.value)));
         continue;
       }
       waiting.pop();
-      ordered.push(items[top.index] as Item);
+      out.push(top.item);
     }
+    return out;
   }
-  return ordered;
 }
 
-/** A resource as `inOrder` takes it. */
-export function placeOf(kind: Kind, resource: Resource): Placed {
-  return { ...targetOf(resource), references: referencesIn(kind, resource) };
+/** The items so that what is named comes before who names it, else in the order given. */
+export function inOrder<Item>(items: readonly Item[], placeOf: (item: Item) => Placed): readonly Item[] {
+  const needs = new NeedsFirst<{ readonly item: Item; readonly place: Placed }>(
+    ({ place }) => place,
+    ({ place }) => place.references,
+  );
+  for (const item of items) needs.add({ item, place: placeOf(item) });
+  return items.flatMap((_, index) => needs.at(index).map(({ item }) => item));
 }
 
 /**
@@ -287,7 +312,7 @@ export function refuseDelete<Spec, Status>(kind: Ruled<Spec, Status>, resource: 
   });
 }
 
-function referencesIn(kind: Kind, { spec, metadata }: Resource): readonly Reference[] {
+export function referencesIn(kind: Kind, { spec, metadata }: Resource): readonly Reference[] {
   try {
     return kind.references?.(spec, metadata.site) ?? [];
   } catch (fault) {
@@ -308,7 +333,7 @@ function useOf(resource: Resource, { path, when, holds }: Reference): Use {
   return { ...targetOf(resource), path, when, holds: holds === true && resource.metadata.ownerReferences.length === 0 };
 }
 
-function targetOf({ kind, metadata }: Resource): Target {
+export function targetOf({ kind, metadata }: Resource): Target {
   return { kind, site: metadata.site, name: metadata.name };
 }
 

@@ -290,40 +290,6 @@ t.test('what has the name of a past run is not removed as what is not there', as
   t.equal(past.returns, 1);
 });
 
-t.test('nothing becomes past while somebody reads the past and what is present after it', async (t) => {
-  const { store, queries } = await plant(t);
-  const [a, b] = [await ran(store, 'a', ['stir']), await ran(store, 'b', ['stir'])];
-  await store.write({ pasts: [a] });
-  let arrived = (): void => undefined;
-  let letGo = (): void => undefined;
-  const isRead = new Promise<void>((resolve) => (arrived = resolve));
-  const mayGoOn = new Promise<void>((resolve) => (letGo = resolve));
-  const past = new PastRows(store, {
-    pastRun: (run) => queries.pastRun(run),
-    pastTexts: (request) => queries.pastTexts(request),
-    pastPage: async (request) => {
-      arrived();
-      await mayGoOn;
-      return queries.pastPage(request);
-    },
-  });
-  const reading = past.readerWith([Run, Step]);
-  await isRead;
-  t.ok(past.isWalked);
-  letGo();
-  const read = await reading;
-  t.notOk(past.isWalked);
-  await store.write({ pasts: [b] });
-  t.same(
-    [names(read.list(Run)), names(read.list(Step, SITE))],
-    [
-      ['a', 'b'],
-      ['a-stir', 'b-stir'],
-    ],
-    'what was there when the walk ended, for as long as it is written down',
-  );
-});
-
 t.test('a thread that ended is no fault of who asked: he is told to ask again', async (t) => {
   const { store } = await plant(t);
   const a = await ran(store, 'a');
@@ -344,15 +310,4 @@ t.test('what was lent is there in the turn of whoever has waited for it, whateve
   await store.write({ pasts: runs });
   await past.lend(runs.map(({ run }) => run));
   t.equal(runs.filter(({ run }) => store.get(Run, SITE, run.name)).length, 40);
-});
-
-t.test('whoever writes down everything reads the past with it, in order', async (t) => {
-  const { store, past } = await plant(t);
-  const [a, c] = [await ran(store, 'a', ['stir']), await ran(store, 'c', ['stir'])];
-  await ran(store, 'b', ['stir']);
-  const whole = store.list(Step);
-  await store.write({ pasts: [a, c] });
-  const read = await past.readerWith([Run, Step]);
-  t.same([read.list(Step), read.list(Step, SITE), read.list(Step, 'south')], [whole, whole, []]);
-  t.same(names(read.list(Run)), ['a', 'b', 'c']);
 });

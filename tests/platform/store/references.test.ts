@@ -3,7 +3,7 @@ import t from 'tap';
 import * as v from 'valibot';
 import { Refusal } from '../../../src/platform/base/refusal.js';
 import { type Kind, type Reference, ruled } from '../../../src/platform/store/kind.js';
-import { checkReferences, inOrder, placeOf, References, refuseDelete } from '../../../src/platform/store/references.js';
+import { checkReferences, inOrder, References, referencesIn, refuseDelete, targetOf } from '../../../src/platform/store/references.js';
 import { freshStore } from '../../support/fresh-store.js';
 
 interface TankSpec {
@@ -138,7 +138,8 @@ t.test('what runs and what is owned is not told to lead nowhere', async (t) => {
 
 t.test('what is named comes first, circles and all others keep their order', async (t) => {
   const { store } = await plant(t);
-  const order = () => inOrder(store.list(Tank, 's'), (resource) => placeOf(Tank as Kind, resource)).map(({ metadata }) => metadata.name);
+  const order = () =>
+    inOrder(store.list(Tank, 's'), (resource) => ({ ...targetOf(resource), references: referencesIn(Tank as Kind, resource) })).map(({ metadata }) => metadata.name);
   t.same(order(), ['feed', 'mix', 'hold']);
   await store.write({ puts: [tank('feed', 'hold'), tank('alone')] });
   t.same(order().length, 4);
