@@ -221,7 +221,17 @@ t.test('decisions 3.3: what has no resetting charts needs no unit to be reset: t
   await unitIs('Running', next);
   await plant.command(next, 'Abort');
   await plant.until(next, 'Aborted');
-  await plant.command(next, 'Reset');
+  const third = await plant.runBatch({ masterRecipeRef: 'plain-wait' });
+  await unitIs('Running', third);
+  t.match((await plant.audit(await plant.command(next, 'Reset')))[1], { result: 'Success' });
+  for (const kind of ['Phase', 'Procedure'] as const) {
+    const [element] = (await plant.api.get(`${SITE}/${LISTS[kind]}`)).body.filter(({ batch: of }: { batch: string }) => of === next);
+    await until(kind, element.name, 'Idle');
+  }
+  await unitIs('Running', third);
+  await plant.command(third, 'Abort');
+  await plant.until(third, 'Aborted');
+  await plant.command(third, 'Reset');
   await unitIs('Idle', '');
 });
 

@@ -57,10 +57,11 @@ export class BatchReconciliation extends ElementReconciliation {
 
   /**
    * Units whose last work belonged to the final batch and that nobody has taken since are taken once more and reset (decisions
-   * 3.3), and so are those that could not be handed on.
+   * 3.3), and so are those that could not be handed on. On units that others have taken since, only what drives nothing is reset.
    */
   #resetUnits(): CommandRefusal | undefined {
-    const own = [...this.#nodesByUnit()].filter(([name, nodes]) => {
+    const byUnit = [...this.#nodesByUnit()];
+    const own = byUnit.filter(([name, nodes]) => {
       if (this.isStuck(name, nodes)) return true;
       const unit = this.unit(name);
       return isAvailable(unit) && isFinal(unit.state as State) && nodes.some((node) => node.name === unit.lastWork?.name);
@@ -73,7 +74,22 @@ export class BatchReconciliation extends ElementReconciliation {
       else this.setUnit(name, shownReset(this.unit(name) as UnitStatus));
       for (const node of nodes) this.tree?.reset(node);
     }
-    return undefined;
+    const taken = byUnit.filter((each) => !own.includes(each) && this.#isOfOthers(each[0]));
+    const left = taken.flatMap(([, nodes]) => nodes).filter((node) => isFinal(node.state));
+    const still = left.filter((node) => !this.mustReset(node));
+    if (still.length > 0) this.#keepOutputs();
+    for (const node of still) this.tree?.reset(node);
+    const [first] = left;
+    if (!first || own.length + still.length > 0) return undefined;
+    return {
+      rule: 'allocation-unavailable',
+      message: `unit ${first.unit} has worked for ${workSince(this.unit(first.unit))} since: the resetting charts of this batch drive it no more, and its elements stay as they ended`,
+    };
+  }
+
+  #isOfOthers(name: string): boolean {
+    const unit = this.unit(name);
+    return unit !== undefined && unit.allocatedTo !== this.scope;
   }
 
   /** The record is made and will not be changed any more: what it tells of may be reset. */
@@ -243,6 +259,10 @@ export class BatchReconciliation extends ElementReconciliation {
     runClocks(this.store).settled(`${this.site}/${this.scope}`);
     this.status = { ...this.status, endedAt: this.at, heldInside: false, pausedInside: false, settleExceeded: this.#overdue };
   }
+}
+
+function workSince(unit: UnitStatus | undefined): string {
+  return unit?.allocatedTo || unit?.lastWork?.name || 'others';
 }
 
 const SHOWS_FAILURE: readonly State[] = ['Held', 'Holding', 'Aborting'];
