@@ -45,7 +45,10 @@ const TITLES = ['displayName', 'title', 'description', 'message'] as const;
 /** Longer texts are sources and documents, which nobody calls a thing by. */
 export const TEXT_LENGTH_MAX = 500;
 
-/** How good a match is: the name itself, its beginning, a part of it, the title, another member. */
+/** By which people know a thing as well as by its name. */
+const IDS: ReadonlySet<string> = new Set(['batchID', 'workOrderID']);
+
+/** How good a match is: the name or an ID itself, its beginning, a part of it, the title, another member. */
 export type Rank = 0 | 1 | 2 | 3 | 4;
 
 export interface Ranked {
@@ -111,6 +114,8 @@ export class SearchIndex {
 }
 
 export function rankedIn(entry: Entry, wanted: string): Ranked | undefined {
+  const id = entry.texts.find(({ member, text }) => text === wanted && IDS.has(member));
+  if (id) return { rank: 0, found: foundOf(entry, id.member) };
   const hit = entry.texts.find(({ text }) => text.includes(wanted));
   if (!hit) return undefined;
   const { member, text } = hit;

@@ -64,6 +64,26 @@ interface Page {
 const search = async (query: string, caller = viewer): Promise<Page> => (await caller.get(`/api/v1/search?${query}`)).body;
 const names = ({ items }: Page): string[] => items.map(({ kind, name }) => `${kind} ${name}`);
 
+t.test('a batch is found first by its own batchID, before what has it in its name', async (t) => {
+  const { store } = plant;
+  const template = store.list(PhaseTemplate, 'demo')[0];
+  await store.write({
+    puts: [
+      { kind: Batch, site: 'demo', name: 'b-x9-1', spec: { ...BATCH, batchID: 'X9' } },
+      { kind: PhaseTemplate, site: 'demo', name: 'x9-heat', spec: template?.spec as never },
+    ],
+  });
+  const found = await search('q=x9');
+  t.same(names(found), ['Batch b-x9-1', 'PhaseTemplate x9-heat']);
+  t.equal(found.items[0]?.match, 'batchID');
+  await store.write({
+    removes: [
+      { kind: 'Batch', site: 'demo', name: 'b-x9-1' },
+      { kind: 'PhaseTemplate', site: 'demo', name: 'x9-heat' },
+    ],
+  });
+});
+
 t.test('ROUTE-08 Q-CHANGE-11: the best match comes first: name, beginning, part, title, any text', async (t) => {
   const found = await search('q=RX101');
   t.same(found.items[0], { kind: 'Unit', site: 'demo', name: 'rx101', title: 'Jacketed reactor, 60 kg', path: '/api/v1/sites/demo/units/rx101', match: 'name' });
