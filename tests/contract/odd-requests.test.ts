@@ -94,6 +94,7 @@ const BODIES: readonly Odd[] = [
   },
   { what: 'a name that is no label', options: raw('{"name":"Not A Label"}'), status: 400, code: 'invalid_name' },
   { what: 'a number as name', options: raw('{"name":1}'), status: 400, code: 'invalid_field', field: 'name' },
+  { what: 'a member twice, of which the last one counts', options: raw('{"name":"a","name":"Not A Label"}'), status: 400, code: 'invalid_name', field: 'name' },
   { what: 'null as name', options: raw('{"name":null}'), status: 400, code: 'invalid_field', field: 'name' },
   { what: 'null', options: raw('null'), status: 400, code: 'invalid_field' },
   { what: 'a list', options: raw('[]'), status: 400, code: 'invalid_field' },
