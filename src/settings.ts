@@ -154,7 +154,12 @@ export const SETTINGS = {
   recordingsKept: row('runtime.recording.keep', integer(1, 1000), 4, 'recordings kept per unit; the next one removes the oldest'),
   holdPropagation: row('batch.holdPropagation', oneOf('batch', 'unitProcedure', 'operation', 'phase'), 'batch', 'how far a held phase spreads'),
   pastAfterMs: row('batch.pastAfter', durationOrNever(1), 10 * MINUTE, 'elements of an ended batch whose record has settled leave the memory after it'),
-  recordPastAfterMs: row('batch.recordPastAfter', durationOrNever(1), DAY, 'a batch record that has settled or is sealed leaves the memory after it, counted from its last change'),
+  recordPastAfterMs: row(
+    'batch.recordPastAfter',
+    durationOrNever(1),
+    DAY,
+    'a batch record that has settled or is sealed leaves the memory after it, counted from its last change, and the batch itself as long after all that it left behind',
+  ),
   resumeCancelsPause: row('batch.resumeCancelsPause', flag, false, 'Resume is accepted while Pausing'),
   approveRequiresValid: row('recipe.approveRequiresValid', flag, false, 'approve refuses a recipe with binding violations'),
   storageReserveBytes: row('storage.reserveBytes', bytes, 512 * 1024 ** 2, 'free space below which Start is rejected'),

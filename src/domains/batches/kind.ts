@@ -8,10 +8,11 @@ import { Condition, type ToldBy } from '../../platform/http/replies.js';
 import { type BatchState, STATES } from '../../../runtime/vocabulary/states.js';
 import { JUDGED_ELSEWHERE, type Kind, named, type Reference, type StatusMembers } from '../../platform/store/kind.js';
 import type { LifeSign } from '../../platform/store/life-sign.js';
-import type { Condition as StoredCondition } from '../../platform/store/resource.js';
+import { type RunEntry, runEntry } from '../../platform/store/past-index.js';
+import type { Condition as StoredCondition, Metadata, Ref, Resource } from '../../platform/store/resource.js';
 import { ElementOutput, ParameterValue } from '../procedures/kind.js';
 import { ElementFailure } from '../runs/failures.js';
-import { BATCH_STREAMS, type BatchStream, lastFacts, streamsOf } from '../runs/execution-log.js';
+import { BATCH_STREAMS, type BatchStream, lastFacts } from '../runs/execution-log.js';
 import { Hold } from '../runs/holds.js';
 import { CommandRejection } from '../runs/command-rejection.js';
 import { isInstantText } from '../../platform/base/instant.js';
@@ -216,10 +217,48 @@ const BATCH_STATUS: StatusMembers<BatchStatus> = {
   settleBy: v.string(),
 };
 
-/** By what a batch that is past is found without being read. */
-export interface PastBatch {
-  readonly batchID: string;
-  readonly workOrderID: string;
+/** What lists show of a batch, here and in the MES, and what it is found by; of one that is past it is all that stays in memory (ADR 0033). */
+export interface ListedBatch {
+  readonly metadata: Pick<Metadata, 'name' | 'site' | 'uid' | 'labels' | 'generation' | 'createdAt' | 'updatedAt'>;
+  readonly spec: Pick<
+    BatchSpec,
+    | 'batchID'
+    | 'masterRecipeRef'
+    | 'quantity'
+    | 'engineeringUnit'
+    | 'priority'
+    | 'parameters'
+    | 'equipment'
+    | 'description'
+    | 'scheduledStartTime'
+    | 'workOrderID'
+    | 'lotID'
+    | 'mode'
+  >;
+  readonly status: Pick<BatchStatus, 'phase' | 'heldInside' | 'holds' | 'recordRef' | 'startedAt' | 'endedAt'> & {
+    readonly allocations: readonly Pick<Allocation, 'unit'>[];
+    readonly workOrder?: { readonly request: { readonly workOrderID?: unknown }; readonly createdBy: string };
+  };
+}
+
+/** Each member by itself, so that a list reads of each batch what it is filtered and ordered by; name and site are those of the entry. */
+export type PastBatch = RunEntry & Omit<ListedBatch['metadata'], 'name' | 'site'> & ListedBatch['spec'] & ListedBatch['status'];
+
+function pastBatch({ metadata, spec, status }: Resource<BatchSpec, BatchStatus>, members: readonly Ref[]): PastBatch {
+  const { uid, labels, generation, createdAt, updatedAt } = metadata;
+  const { formulaName: _formula, ...listed } = spec;
+  const { phase, heldInside, recordRef, startedAt, endedAt, workOrder } = status;
+  const allocations = (status.allocations as BatchStatus['allocations'] | undefined) ?? []; // a row of 0.1.0 may have none
+  const lasting = status.holds?.filter(({ until }) => until === '') ?? [];
+  return {
+    ...runEntry(members),
+    ...{ uid, labels, generation, createdAt, updatedAt },
+    ...listed,
+    ...{ phase, heldInside, recordRef, startedAt, endedAt },
+    allocations: allocations.map(({ unit }) => ({ unit })),
+    ...(lasting.length === 0 ? {} : { holds: lasting }),
+    ...(workOrder ? { workOrder: { request: { workOrderID: workOrder.request.workOrderID }, createdBy: workOrder.createdBy } } : {}),
+  };
 }
 
 export const Batch: Kind<BatchSpec, BatchStatus> = {
@@ -248,8 +287,8 @@ export const Batch: Kind<BatchSpec, BatchStatus> = {
   }),
   status: BATCH_STATUS,
   born: (status, { site, name, lastFact }) => ({ ...status, factsBefore: lastFacts(site, name, lastFact) }),
-  pastIndex: ({ spec: { batchID, workOrderID } }): Readonly<Record<keyof PastBatch, string>> => ({ batchID, workOrderID }),
-  streams: streamsOf,
+  pastWith: { kind: 'Batch', named: 'alike' },
+  pastIndex: (batch, members) => ({ ...pastBatch(batch, members) }),
   references: ({ masterRecipeRef, equipment }, site) =>
     named(
       { path: 'masterRecipeRef', kind: 'MasterRecipe', site, name: masterRecipeRef, when: 'write', ownWords: true },

@@ -30,12 +30,11 @@ import { BatchBody as BatchView, batchDto, BatchItem, batchItem } from './readin
 import { BatchMessage, ExecutionEvent, PROMPT_CANCELLED, type StateEntry, streamOf } from '../runs/execution-log.js';
 import { boundOf, type FactReader, factsOf } from '../runs/facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
-import { batchListing, LIST_QUERY } from './reading/list.js';
+import { batchListing, LIST_QUERY, listedBatch, listedBatches, shownPhase } from './reading/list.js';
 import { Preflight, preflight } from './start/preflight.js';
 import { type Looked, namedByStart } from './start/start-conditions.js';
 import { restartCheck } from './start/restart-check.js';
-import { asShown } from './recovery/unrecovered.js';
-import { runOf } from './past-run.js';
+import { batchOf, wholeOf } from './past-run.js';
 import { batchRules } from './rules.js';
 
 export interface BatchRouteDeps {
@@ -123,7 +122,7 @@ export const batchRoutes = [
     reply: BatchView,
     only: ['read'],
     derives: true,
-    rows: { read: { past: runOf } },
+    rows: { read: { past: wholeOf } },
   }),
   route({
     method: 'GET',
@@ -137,9 +136,9 @@ export const batchRoutes = [
       listReply(
         { path, query },
         {
-          ...batchListing(deps.store.list(Batch, params.site), query, (batch) => asShown(deps.store, batch).status.phase),
+          ...batchListing(listedBatches(deps.store, params.site), query, (batch) => shownPhase(deps.store, batch)),
           kept: Object.keys(LIST_QUERY) as (keyof typeof LIST_QUERY)[],
-          render: (batch) => batchItem(batch, deps.store, deps),
+          render: (batch) => batchItem(batch, deps),
         },
       ),
   }),
@@ -166,7 +165,7 @@ export const batchRoutes = [
       checkWorkOrderID(spec, '');
       checkBatch(store, params.site, name, spec, production);
       refuseUnchosen(store, params.site, spec);
-      const known = store.get(Batch, params.site, name);
+      const known = listedBatch(store, params.site, name);
       if (known?.spec.batchID === spec.batchID) throw conflict('batch_id_in_use', `batchID ${spec.batchID} is used by batch ${name}`, { batch: name });
       if (known) throw conflict('already_exists', `Batch ${name} exists already`, { kind: 'Batch', name });
       const { resources } = await store.write({
@@ -187,27 +186,17 @@ export const batchRoutes = [
     errors: { 400: ['reserved_key', 'unknown_reference', 'out_of_range'], 409: ['record_sealed', 'batch_started', 'batch_id_in_use', 'recipe_not_effective'] },
     summary: 'Change a pending batch; afterwards only its description',
     audit: { action: 'Update', category: 'batch', target },
-    past: runOf,
+    past: wholeOf,
     exists: here,
     handle: async ({ params, body, header, audit }, deps) => {
-      const { store, production } = deps;
-      const batch = requireBatch(store, params.site, params.name);
-      const { spec: change, name, labels: given } = split(body);
-      if (name !== undefined && name !== params.name) throw invalid('invalid_field', 'name', 'a Batch cannot be renamed: name must be as in the path, or left out');
-      const members = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-      const decoded = decodeSpec(merge({ ...batch.spec }, members));
-      checkTexts(decoded, batch.spec);
-      const spec = batch.status.phase === 'Pending' ? withRecipeDefaults(store, params.site, decoded) : decoded;
-      const labels = writtenKeys(given, batch.metadata.labels, 'labels');
-      checkWorkOrderID(spec, batch.spec.workOrderID);
-      checkIfMatch(header('if-match'), batch.metadata.resourceVersion);
-      if (batch.status.recordRef !== '' && sealed(store, batch)) throw conflict('record_sealed', `the record of batch ${params.name} is sealed`);
-      const changed = Object.keys(members).filter((member) => JSON.stringify(spec[member as keyof BatchSpec]) !== JSON.stringify(batch.spec[member as keyof BatchSpec]));
-      const fixed = batch.status.phase === 'Pending' ? changed.filter((member) => member === 'batchID') : changed.filter((member) => member !== 'description');
-      const [field] = fixed;
-      if (field !== undefined) throw conflict('batch_started', `${field} of batch ${params.name} cannot be changed while it is ${batch.status.phase}`, { field });
-      if (batch.status.phase === 'Pending') checkBatch(store, params.site, params.name, spec, production);
-      if (changed.includes('equipment') || changed.includes('masterRecipeRef')) refuseUnchosen(store, params.site, spec);
+      const { store } = deps;
+      let changed = judgedChange(deps, params, body, header('if-match'));
+      const brought = pastRows(store).bring(batchOf(params));
+      if (brought) {
+        (await brought)(); // the request holds it, and it is written in this turn
+        changed = judgedChange(deps, params, body, header('if-match'));
+      }
+      const { batch, spec, labels } = changed;
       await store.write({
         puts: [{ kind: Batch, site: params.site, name: params.name, spec, ...(labels ? { labels } : {}) } as Put],
         audits: [audit({ result: 'Success', target: target(params), before: batch.spec, after: spec })],
@@ -224,11 +213,11 @@ export const batchRoutes = [
     errors: { 409: ['batch_started', 'record_pending', 'element_active'] },
     summary: 'Withdraw a pending batch; in development mode also remove a final one',
     audit: { action: 'Delete', category: 'batch', target },
-    past: runOf,
+    past: wholeOf,
     exists: here,
     handle: async ({ params, header, audit }, { store, production }) => {
       let batch = requireRemovable(store, params, header('if-match'), production);
-      const brought = pastRows(store).bring(runOf(params));
+      const brought = pastRows(store).bring(wholeOf(params));
       if (brought) {
         (await brought)(); // the request holds it, and it is written in this turn
         batch = requireRemovable(store, params, header('if-match'), production);
@@ -247,7 +236,11 @@ export const batchRoutes = [
     summary: 'What would keep a batch from starting, and who can lift it; of a held one with command Restart: what would hold it again',
     computes: true,
     exists: ({ site }, { store }) => void requireSite(store, site),
-    handle: ({ params, body }, deps) => preflightOf(deps, params.site, body),
+    handle: async ({ params, body }, deps) => {
+      const lent = typeof body.batch === 'string' ? pastRows(deps.store).lend(wholeOf({ site: params.site, name: body.batch })) : undefined;
+      if (lent) await lent;
+      return preflightOf(deps, params.site, body);
+    },
   }),
   ...(['events', 'messages'] as const).map((stream) =>
     route({
@@ -258,6 +251,7 @@ export const batchRoutes = [
       query: parameters(LOG),
       reply: stream === 'events' ? Events : Messages,
       summary: `The ${stream} of a batch, newest first; of one that has ended, whether they are what was recorded`,
+      past: batchOf,
       exists: here as never,
       handle: async ({ params, query }, { facts, store }) => {
         const { site, name } = params as { site: string; name: string };
@@ -275,6 +269,7 @@ export const batchRoutes = [
     tier: 'read',
     reply: Timeline,
     summary: 'States of all elements over time',
+    past: batchOf,
     exists: here,
     handle: async ({ params: { site, name } }, { store, facts }) => {
       const batch = requireBatch(store, site, name);
@@ -287,6 +282,33 @@ export const batchRoutes = [
 function decodeSpec(spec: Record<string, unknown>): BatchSpec {
   for (const field of ['batchID', 'masterRecipeRef']) if (spec[field] === undefined || spec[field] === '') throw invalid('missing_field', field, `field ${field} is required`);
   return withNormalTime(decode(BatchSpec as v.GenericSchema<unknown, BatchSpec>, spec));
+}
+
+/** What a change of a batch makes of it. @throws Refusal of one that it does not take as it stands. */
+function judgedChange(
+  { store, production }: BatchRouteDeps,
+  params: { readonly site: string; readonly name: string },
+  body: Record<string, unknown>,
+  ifMatch: string | undefined,
+): { readonly batch: BatchResource; readonly spec: BatchSpec; readonly labels: Readonly<Record<string, string>> | undefined } {
+  const batch = requireBatch(store, params.site, params.name);
+  const { spec: change, name, labels: given } = split(body);
+  if (name !== undefined && name !== params.name) throw invalid('invalid_field', 'name', 'a Batch cannot be renamed: name must be as in the path, or left out');
+  const members = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+  const decoded = decodeSpec(merge({ ...batch.spec }, members));
+  checkTexts(decoded, batch.spec);
+  const spec = batch.status.phase === 'Pending' ? withRecipeDefaults(store, params.site, decoded) : decoded;
+  const labels = writtenKeys(given, batch.metadata.labels, 'labels');
+  checkWorkOrderID(spec, batch.spec.workOrderID);
+  checkIfMatch(ifMatch, batch.metadata.resourceVersion);
+  if (batch.status.recordRef !== '' && sealed(store, batch)) throw conflict('record_sealed', `the record of batch ${params.name} is sealed`);
+  const changed = Object.keys(members).filter((member) => JSON.stringify(spec[member as keyof BatchSpec]) !== JSON.stringify(batch.spec[member as keyof BatchSpec]));
+  const fixed = batch.status.phase === 'Pending' ? changed.filter((member) => member === 'batchID') : changed.filter((member) => member !== 'description');
+  const [field] = fixed;
+  if (field !== undefined) throw conflict('batch_started', `${field} of batch ${params.name} cannot be changed while it is ${batch.status.phase}`, { field });
+  if (batch.status.phase === 'Pending') checkBatch(store, params.site, params.name, spec, production);
+  if (changed.includes('equipment') || changed.includes('masterRecipeRef')) refuseUnchosen(store, params.site, spec);
+  return { batch, spec, labels };
 }
 
 /** @throws Refusal of a batch that has begun, where that is not to be removed, and of one that something still works with. */

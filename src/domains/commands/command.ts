@@ -32,6 +32,7 @@ import { MasterRecipe } from '../recipes/kind.js';
 import { releasedView } from '../recipes/released.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { pastRows } from '../../platform/store/past-rows.js';
+import { batchesOf } from '../batches/reading/list.js';
 
 /** What brings the plant to rest is carried out while nothing can be written, and recorded afterwards (D-C-09). */
 const PROTECTIVE: readonly Command[] = ['Hold', 'Stop', 'Abort'];
@@ -91,9 +92,15 @@ type Element = Resource<{ readonly batchRef: string; readonly parentRef: { reado
 
 /** @throws Refusal in the order of Q-CMD-08: body, kind, target, ownership, Start pre-flight. */
 export async function sendCommand(deps: CommandDeps, site: string, body: CommandBody, source: CommandSource): Promise<CommandAnswer> {
-  const lent = pastRows(deps.store).lend([{ kind: body.kind, site, name: body.name }]);
+  const past = pastRows(deps.store);
+  const named = { kind: body.kind, site, name: body.name };
+  const lent = past.lend([named]);
   if (lent) await lent;
   const order = orderFor(deps, site, body, source);
+  if (body.kind === Batch.kind && deps.store.pastEntry(Batch, site, body.name)) {
+    order(); // what is refused brings nothing back
+    (await past.bring([named]))?.(); // an order is written on its batch, in this turn; one that is past has nothing to protect where nothing can be written
+  }
   const { change, answer } = order();
   const { kind, name, command } = answer;
   if (!PROTECTIVE.includes(command as Command) || !deps.phases) {
@@ -277,7 +284,7 @@ function notCommandable(kind: string, instead: { readonly kind: string; readonly
 
 /** People know a batch by its batchID; its name is made by the gateway (contract 2, Command rules). */
 function noBatch(store: Store, site: string, name: string): never {
-  const meant = store.list(Batch, site).find(({ spec }) => spec.batchID === name)?.metadata.name;
+  const meant = batchesOf(store, name, site)[0]?.metadata.name;
   if (meant === undefined) return gone(store, 'Batch', site, name);
   throw new Refusal('missing', `Batch ${name} does not exist; ${name} is the batchID of Batch ${meant}: command that name`, { code: 'not_found', field: 'name', batch: meant });
 }

@@ -1,6 +1,9 @@
 /** Where and when a batch ran: what `historian/batch/{batchID}/...` is restricted to (decisions 8.9). */
 import { absent } from '../../platform/store/absent.js';
+import { pastRows } from '../../platform/store/past-rows.js';
 import type { Store } from '../../platform/store/store.js';
+import { batchOf } from '../batches/past-run.js';
+import { batchesOf } from '../batches/reading/list.js';
 import { wallSpan } from '../batches/reading/clock-span.js';
 import { Batch, type ClockSpan } from '../batches/kind.js';
 import { BatchRecord } from '../records/kind.js';
@@ -35,8 +38,11 @@ export async function batchSpans(store: Store, batchID: string, isAskedFor: (sit
     const { batch, equipment } = record.spec;
     spans.set(site, { site, units: unique(equipment.map((each) => each.unit)), ...instants(wallSpan(batch)) });
   }
-  for (const { metadata, spec, status } of store.list(Batch)) {
-    if (spec.batchID !== batchID || !isAskedFor(metadata.site)) continue;
+  for (const { metadata: found } of batchesOf(store, batchID)) {
+    if (!isAskedFor(found.site)) continue;
+    const batch = await pastRows(store).during(batchOf(found), () => store.get(Batch, found.site, found.name));
+    if (!batch) continue; // its row cannot be used
+    const { metadata, status } = batch;
     const units = status.allocations.flatMap((allocation) => (allocation.unit === '' ? [] : [allocation.unit]));
     spans.set(metadata.site, { site: metadata.site, units: unique(units), ...instants(wallSpan(status)) });
   }

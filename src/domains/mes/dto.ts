@@ -13,9 +13,11 @@ import type { MasterRecipeSpec, MasterRecipeStatus } from '../recipes/kind.js';
 import { chosenFormula } from '../batches/creation/parameters.js';
 import type { ListedRecord } from '../records/past-records.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
+import type { ListedBatch } from '../batches/kind.js';
 import { asShown } from '../batches/recovery/unrecovered.js';
+import { shownPhase } from '../batches/reading/list.js';
 import { AVAILABILITIES, type Availability, availabilityOf } from './rules.js';
-import { type BatchResource, isLocal, orderIdOf } from './work-orders.js';
+import { isLocal, orderIdOf } from './work-orders.js';
 
 export const WorkOrder = v.strictObject({
   workOrderID: v.string(),
@@ -45,7 +47,7 @@ export const WorkOrder = v.strictObject({
 });
 export type WorkOrder = ToldBy<typeof WorkOrder>;
 
-export function workOrder(batch: BatchResource): WorkOrder {
+export function workOrder(batch: ListedBatch): WorkOrder {
   const { spec, status, metadata } = batch;
   return {
     workOrderID: orderIdOf(batch),
@@ -68,8 +70,8 @@ export function workOrder(batch: BatchResource): WorkOrder {
   };
 }
 
-export function workOrderWithStatus(store: Store, batch: BatchResource): WorkOrder {
-  return { ...workOrder(batch), status: asShown(store, batch).status.phase };
+export function workOrderWithStatus(store: Store, batch: ListedBatch): WorkOrder {
+  return { ...workOrder(batch), status: shownPhase(store, batch) };
 }
 
 export const ProductDefinition = v.strictObject({

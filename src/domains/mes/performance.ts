@@ -4,7 +4,7 @@ import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { missing, Refusal } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { Batch } from '../batches/kind.js';
+import { batchesOf } from '../batches/reading/list.js';
 import type { MaterialUse } from '../batches/phases/materials.js';
 import { auditTrail, integrityOf, recordedHistory, type RecordSources } from '../records/consolidated.js';
 import { type BatchHistory, RecordedGap } from '../records/batch-history.js';
@@ -90,7 +90,7 @@ nameSchemas({ MaterialMove, ProductionHistorianTag: HistorianTag, ProductionHist
 export function requireProductionRecord(read: StoreReader, site: string, batchID: string): ListedRecord {
   const [record] = recordsOf(read, batchID, site).sort((a, b) => (a.entry.createdAt + a.name < b.entry.createdAt + b.name ? -1 : 1));
   if (record) return record;
-  const batch = read.list(Batch, site).find((candidate) => candidate.spec.batchID === batchID);
+  const [batch] = batchesOf(read, batchID, site);
   if (!batch) throw missing('batch', batchID);
   throw new Refusal('missing', `batch ${batchID} is ${batch.status.phase}; it has no production record yet`, { code: 'no_production_record', state: batch.status.phase });
 }

@@ -9,10 +9,14 @@ import { instant, parameters, required, text, whole, word } from '../../platform
 import { created, done, ok, type Query, type Reply, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
 import { type XmlElement, type XmlFormat, xmlReply } from '../../platform/http/xml.js';
 import { type Entry, timePage } from '../../platform/http/time-page.js';
+import { absent } from '../../platform/store/absent.js';
+import { pastRows } from '../../platform/store/past-rows.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { checkTexts } from '../../platform/store/texts.js';
 import { workOrderBatchName } from '../batches/creation/creation.js';
 import { Batch, FINAL_BATCH_STATES } from '../batches/kind.js';
+import { batchOf } from '../batches/past-run.js';
+import { listedBatches } from '../batches/reading/list.js';
 import { requirePhase } from '../commands/prompt-response.js';
 import { requireSite, Unit } from '../plant/kind.js';
 import { MasterRecipe } from '../recipes/kind.js';
@@ -118,8 +122,8 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
       const request = completed(store, site, orderRequest(body));
       const known = findOrder(store, site, request.workOrderID);
       if (known && !isLocal(known)) {
-        refuseDifferent(known, request);
         const { name } = known.metadata;
+        await pastRows(store).during(batchOf({ site, name }), () => refuseDifferent(requireOrdered(store, site, name), request));
         await store.write({ audits: [audit({ action: 'Request', target: { kind: 'Batch', name, site }, details: { workOrderID: request.workOrderID, resubmission: true } })] });
         return ok(workOrder(known));
       }
@@ -142,7 +146,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     summary: 'One entry per batch of the site, newest first',
     exists: inSite,
     handle: (context, deps) => {
-      const entries = deps.store.list(Batch, context.params.site).map((batch) => ({ atMs: Date.parse(batch.metadata.createdAt), name: batch.metadata.name, item: batch }));
+      const entries = listedBatches(deps.store, context.params.site).map((batch) => ({ atMs: Date.parse(batch.metadata.createdAt), name: batch.metadata.name, item: batch }));
       const { items, link } = listPage('work-orders', entries, context.query, context.path, []);
       const orders = items.map((batch) => workOrderWithStatus(deps.store, batch));
       if (isInexpressible(context, orders)) return done(link);
@@ -272,6 +276,13 @@ function requireUnit(store: Store, site: string, name: string) {
   const unit = store.get(Unit, site, name);
   if (!unit) throw missing('Unit', name);
   return unit;
+}
+
+/** What was listed and is read now. @throws Refusal 404 of one whose row cannot be used any more. */
+function requireOrdered(store: Store, site: string, name: string): BatchResource {
+  const batch = store.get(Batch, site, name);
+  if (!batch) throw absent(store, Batch, site, name);
+  return batch;
 }
 
 /** @throws Refusal 400 naming `dispatch` (contract 1, Rules 1). */

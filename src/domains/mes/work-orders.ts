@@ -11,7 +11,8 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { checkBatch, checkEquipment } from '../batches/creation/creation.js';
-import { type Allocation, Batch, type BatchSpec, type BatchStatus } from '../batches/kind.js';
+import { type Allocation, Batch, type BatchSpec, type BatchStatus, type ListedBatch } from '../batches/kind.js';
+import { listedBatch, listedBatches } from '../batches/reading/list.js';
 import { batchParameters, checkQuantity, identifierKey } from '../batches/creation/parameters.js';
 import { resolveEquipment } from '../batches/start/equipment.js';
 import { MasterRecipe } from '../recipes/kind.js';
@@ -63,31 +64,30 @@ export function orderRequest(body: v.InferOutput<typeof OrderBody>): OrderReques
 }
 
 /** The batches of an order's ID, a work order before a local batch, the older first (decisions Q-MES-11, Q-MES-12). */
-export function findOrder(read: StoreReader, site: string, id: string): BatchResource | undefined {
-  const [found] = read
-    .list(Batch, site)
+export function findOrder(read: StoreReader, site: string, id: string): ListedBatch | undefined {
+  const [found] = listedBatches(read, site)
     .filter((batch) => orderIdOf(batch) === id)
     .sort((a, b) => Number(isLocal(a)) - Number(isLocal(b)) || older(a, b));
   return found;
 }
 
 /** @throws Refusal 404. */
-export function requireOrder(read: StoreReader, site: string, id: string): BatchResource {
+export function requireOrder(read: StoreReader, site: string, id: string): ListedBatch {
   const order = findOrder(read, site, id);
   if (!order) throw missing('work order', id);
   return order;
 }
 
-export function isLocal(batch: BatchResource): boolean {
+export function isLocal(batch: ListedBatch): boolean {
   return batch.status.workOrder === undefined;
 }
 
-export function orderIdOf({ spec, metadata, status }: BatchResource): string {
+export function orderIdOf({ spec, metadata, status }: ListedBatch): string {
   if (status.workOrder) return String(status.workOrder.request.workOrderID);
   return spec.batchID || metadata.name;
 }
 
-function older(a: BatchResource, b: BatchResource): number {
+function older(a: ListedBatch, b: ListedBatch): number {
   if (a.metadata.createdAt !== b.metadata.createdAt) return a.metadata.createdAt < b.metadata.createdAt ? -1 : 1;
   return a.metadata.name < b.metadata.name ? -1 : 1;
 }
@@ -121,7 +121,7 @@ export function checkOrder(read: StoreReader, site: string, name: string, reques
   checkQuantity(recipe.spec, spec.quantity);
   batchParameters(recipe.spec, spec);
   checkEquipment(read, site, recipe.spec, spec.equipment, 'requestedEquipment');
-  if (read.get(Batch, site, name)) throw conflict('already_exists', `batch ${name} exists already`, { kind: 'Batch', name });
+  if (listedBatch(read, site, name)) throw conflict('already_exists', `batch ${name} exists already`, { kind: 'Batch', name });
   checkBatch(read, site, name, spec, production);
 }
 

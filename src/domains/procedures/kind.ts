@@ -514,6 +514,7 @@ export const Procedure: Kind<ProcedureSpec, ElementStatus> = {
   references: elementReferences('ProcedureTemplate'),
   pastWith: { kind: 'Procedure', named: 'alike' },
   pastIndex: (_procedure, members) => ({ ...runEntry(members) }),
+  pastBelow: 'Batch',
   judgedBy: parentOf,
 };
 

@@ -10,7 +10,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import type { IntegrityProblem } from '../audit/bodies.js';
 import type { EvidenceCheck } from '../audit/integrity.js';
-import { Batch } from '../batches/kind.js';
+import { listedBatches } from '../batches/reading/list.js';
 import { controlRecipeMismatch, recipeMismatch } from '../recipes/evidence.js';
 import { ControlRecipe, type ControlRecipeSpec, MasterRecipe } from '../recipes/kind.js';
 import type { SigningKeys } from '../signatures/signature.js';
@@ -75,7 +75,7 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts): P
   for (const { site, target } of made.values()) {
     if (!isThere(site, target.name)) report('records', { kind: BatchRecord.kind, name: target.name, site }, ['the audit trail tells of it, and it does not exist any more']);
   }
-  for (const { metadata, status } of store.list(Batch)) {
+  for (const { metadata, status } of listedBatches(store)) {
     const known = made.has(`${metadata.site}/${metadata.name}`);
     if (status.recordRef !== '' && !known && !isThere(metadata.site, status.recordRef))
       report('records', { kind: BatchRecord.kind, name: status.recordRef, site: metadata.site }, [`batch ${metadata.name} has a record that does not exist any more`]);

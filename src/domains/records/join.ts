@@ -3,12 +3,13 @@ import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
 import { routeSet } from '../../platform/http/route.js';
 import { ReconcileLoop } from '../../platform/reconcile/loop.js';
-import { on, whenPut } from '../../platform/reconcile/wakes.js';
+import { on, onLeaving, whenPut } from '../../platform/reconcile/wakes.js';
 import { Batch, isFinalBatch } from '../batches/kind.js';
 import type { FactReader } from '../runs/facts.js';
 import type { SettingValues } from '../../settings.js';
 import { Procedure } from '../procedures/kind.js';
 import { BatchRecord } from './kind.js';
+import { PastBatchReconciler } from './past-batches.js';
 import { PastRecordReconciler } from './past-records.js';
 import { PastRunReconciler } from './past-runs.js';
 import { RecordReconciler } from './reconciler.js';
@@ -30,11 +31,14 @@ export function joinRecords(parts: RecordParts) {
     ({ type, past }) => type === 'put' && past === true,
     ({ resource: { metadata, spec } }) => [{ site: metadata.site, name: spec.batchRef }],
   );
+  // the last that a batch left behind may leave before or after its record
+  const hasLeft = [BatchRecord, Procedure].map(onLeaving);
   return {
     routes: [routeSet(recordRoutes, parts)],
     reconcilers: [
       new ReconcileLoop(new RecordReconciler({ store, facts: queries }), clock, log, [hasEnded]),
       ...(afterMs === 0 ? [] : [new ReconcileLoop(new PastRunReconciler({ store, clock, afterMs }), clock, log, [hasEnded, comesBack])]),
+      ...(recordPastAfterMs === 0 ? [] : [new ReconcileLoop(new PastBatchReconciler({ store, clock, afterMs: recordPastAfterMs }), clock, log, [hasEnded, ...hasLeft])]),
       ...(recordPastAfterMs === 0 ? [] : [new ReconcileLoop(new PastRecordReconciler({ store, clock, afterMs: recordPastAfterMs }), clock, log, [on(BatchRecord, whenPut)])]),
     ],
   };

@@ -1,6 +1,6 @@
 /**
  * Makes the run of a batch past when nothing waits for it any more (ADR 0037): its elements, its control recipe and its copies of
- * signals and barriers leave the memory. The batch, its record and its streams stay present.
+ * signals and barriers leave the memory. The batch and its record leave by themselves (ADR 0033, 0038); its streams stay present.
  *
  * When in doubt a run stays: each condition is looked at in the turn in which it is marked, one run at a time, and the next when this
  * one is on disk.

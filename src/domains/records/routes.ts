@@ -14,7 +14,7 @@ import { absent } from '../../platform/store/absent.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import { Batch } from '../batches/kind.js';
-import { runOf } from '../batches/past-run.js';
+import { wholeOf } from '../batches/past-run.js';
 import { requireSite } from '../plant/kind.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import { readSeries } from './batch-history.js';
@@ -191,7 +191,7 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     reply: ConsolidatedRecord,
     errors: { 422: ['too_many_samples'] },
     summary: 'Everything that is on record about a batch, also before its end',
-    past: (params) => [...runOf(params), ...recordOf(params)],
+    past: (params) => [...wholeOf(params), ...recordOf(params)],
     exists: ({ site, name }, { store }) => {
       if (store.get(Batch, site, name) || store.get(BatchRecord, site, name)) return;
       const noRecord = absent(store, BatchRecord, site, name);

@@ -161,7 +161,8 @@ export class PastTexts {
     for (const text of texts) {
       const [kind] = JSON.parse(text) as PastText;
       const searched = this.#kinds.get(kind);
-      if (searched) (kind !== run.kind && searched.pastWith?.named === 'alike' ? own : shared).push(text);
+      // what names a run is alike in all of a recipe, but where it is all there is of the run
+      if (searched) ((kind === run.kind ? texts.length === 1 : searched.pastWith?.named === 'alike') ? own : shared).push(text);
     }
     const key = shared.join('\n');
     let shape = this.#shapes.get(key);

@@ -13,7 +13,7 @@ import { pastRows } from '../../platform/store/past-rows.js';
 import { type Target, usesOf } from '../../platform/store/references.js';
 import type { Store } from '../../platform/store/store.js';
 import { Batch } from '../batches/kind.js';
-import { runOf } from '../batches/past-run.js';
+import { wholeOf } from '../batches/past-run.js';
 import { Site } from '../plant/kind.js';
 import { mayRead } from './readable.js';
 import type { Ruled } from '../../platform/store/kind.js';
@@ -68,7 +68,7 @@ export const usedByRoutes: readonly Route<UsedByDeps>[] = [
     async handle({ query, caller }, { store, kinds, rows }): Promise<UsedBy> {
       const target = readTarget(query, kinds);
       requirePlace(caller, target);
-      const lent = pastRows(store).lend([target, ...(target.kind === Batch.kind ? runOf(target) : [])]); // nobody learns by the time it takes what lies outside his sites
+      const lent = pastRows(store).lend([target, ...(target.kind === Batch.kind ? wholeOf(target) : [])]); // nobody learns by the time it takes what lies outside his sites
       if (lent) await lent;
       const kind = kinds.find((each) => each.kind === target.kind) as Ruled;
       const resource = store.get(kind, target.site, target.name);

@@ -27,6 +27,11 @@ export function on<Spec, Status>(
   };
 }
 
+/** A resource of the kind has become past. */
+export function onLeaving(kind: { readonly kind: string }): Wake {
+  return (loop, store) => store.watch(kind, ({ type, past, resource: { metadata } }) => void (type === 'remove' && past && loop.wake(metadata.site, metadata.name)));
+}
+
 /** A change of the spec, labels or annotations; not one of the status alone. */
 export function whenConfigured({ configuration }: StoreEvent): boolean {
   return configuration;

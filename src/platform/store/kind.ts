@@ -104,6 +104,11 @@ export interface Kind<Spec = unknown, Status = unknown> {
    * begins with it and a hyphen (`below`), so that the run of a name is found without reading.
    */
   readonly pastWith?: { readonly kind: string; readonly named: 'alike' | 'below' };
+  /**
+   * Of a kind that names runs: another run of the same name, without which what this one holds is not read. It is past only while this
+   * one is, is lent with it, and comes back before it.
+   */
+  readonly pastBelow?: string;
   /** Nothing of it but its name is a text that it is searched by: where its entry stays in memory, a search reads no row of it. */
   readonly foundByName?: true;
   /** What may be past of that by which a spec is judged when it is written. */

@@ -278,7 +278,9 @@ export class PastRows {
    */
   async bringBackUnreadable(): Promise<readonly (readonly [run: string, fault: unknown])[]> {
     const failed: [run: string, fault: unknown][] = [];
-    for (const run of this.#store.pastUnreadable) await this.bringBack(refOfKey(run)).catch((fault: unknown) => failed.push([run, fault]));
+    for (const run of this.#store.pastUnreadable.flatMap((key) => this.#behindItsFirst(refOfKey(key)))) {
+      await this.bringBack(run).catch((fault: unknown) => failed.push([runKey(run), fault]));
+    }
     return failed;
   }
 
@@ -337,8 +339,20 @@ export class PastRows {
     else this.#holders.delete(key);
   }
 
-  /** Past runs that a resource of this name may belong to: what is present belongs to none. */
-  #runsOf({ kind, site, name }: Ref): Ref[] {
+  /** Past runs that a resource of this name may belong to, each behind the one without which it is not read. */
+  #runsOf(ref: Ref): Ref[] {
+    return this.#ownRunsOf(ref).flatMap((run) => this.#behindItsFirst(run));
+  }
+
+  /** A past run, behind the one without which it is not read where that is past too. */
+  #behindItsFirst(run: Ref): Ref[] {
+    const below = this.#store.kindNamed(run.kind)?.pastBelow;
+    const first = below === undefined ? undefined : this.#store.pastEntry({ kind: below }, run.site, run.name);
+    return first ? [refOfKey(first.run), run] : [run];
+  }
+
+  /** What is present belongs to none. */
+  #ownRunsOf({ kind, site, name }: Ref): Ref[] {
     if (name.length > NAME_LENGTH_MAX || this.#store.isPresent({ kind, site, name })) return [];
     const own = this.#store.pastEntry({ kind }, site, name);
     if (own) return [refOfKey(own.run)];

@@ -13,6 +13,7 @@ import { expandRecipe, templatesOf } from '../../recipes/expand.js';
 import { MasterRecipe, type MasterRecipeSpec } from '../../recipes/kind.js';
 import { siteUnits } from '../../recipes/site-units.js';
 import { Batch, type PastBatch, type BatchSpec } from '../kind.js';
+import { listedBatch } from '../reading/list.js';
 import { unfitRecipeValues } from './unfit-values.js';
 import { resolveEquipment } from '../start/equipment.js';
 import { batchParameters, checkQuantity, checkUnitOfQuantity, checkValue, sameIdentifier } from './parameters.js';
@@ -68,20 +69,21 @@ export function takenBy(
   { uid, name, batchID }: { readonly uid: string | undefined; readonly name: string; readonly batchID: string },
 ): { readonly batch?: string; readonly batchRecord?: string; readonly message: string } | undefined {
   const taken = store.list(Batch, site).find((other) => other.spec.batchID === batchID && other.metadata.uid !== uid);
-  const holder = taken?.metadata.name ?? store.pastIndex<PastBatch>(Batch, site, ['batchID', batchID])[0]?.name;
+  const past = store.pastIndex<PastBatch>(Batch, site, ['batchID', batchID]).find(({ entry }) => entry.uid !== uid);
+  const holder = taken?.metadata.name ?? past?.name;
   if (holder !== undefined) return { batch: holder, message: `batchID ${batchID} is used by batch ${holder}` };
-  const past = (saying: PastSaying<PastRecord>): readonly PastEntry<PastRecord>[] => store.pastIndex(BatchRecord, site, saying);
+  const pastRecords = (saying: PastSaying<PastRecord>): readonly PastEntry<PastRecord>[] => store.pastIndex(BatchRecord, site, saying);
   // of two the first by name, present or past
   const records = [
     ...store.list(BatchRecord, site).map(({ spec: { batch } }) => batch),
-    ...[...past(['batchID', batchID]), ...past(['name', name])].map((record) => ({ name: record.name, uid: record.entry.uid, batchID: record.entry.batchID })),
+    ...[...pastRecords(['batchID', batchID]), ...pastRecords(['name', name])].map((record) => ({ name: record.name, uid: record.entry.uid, batchID: record.entry.batchID })),
   ].filter((record) => record.uid !== uid && (record.batchID === batchID || record.name === name));
   const [record] = records.sort((a, b) => (a.name < b.name ? -1 : 1));
   return record && { batchRecord: record.name, message: `batchID ${record.batchID} is that of the record ${record.name}` };
 }
 
 function refuseTaken(store: StoreReader, site: string, name: string, batchID: string): void {
-  const taken = takenBy(store, site, { uid: store.get(Batch, site, name)?.metadata.uid, name, batchID });
+  const taken = takenBy(store, site, { uid: listedBatch(store, site, name)?.metadata.uid, name, batchID });
   if (!taken) return;
   const { message, ...by } = taken;
   throw conflict('batch_id_in_use', message, by);

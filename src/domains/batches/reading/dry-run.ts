@@ -26,7 +26,7 @@ import type { ElementResource } from '../tree/element-index.js';
 import { type CommandRefusal, type ElementReconciliation, type ReconciliationWorld, readNode } from '../tree/element-reconciliation.js';
 import type { ElementDraft } from '../start/instantiation.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
-import { runOf } from '../past-run.js';
+import { wholeOf } from '../past-run.js';
 import { type ElementKind, type HoldPropagation, ProcedureTree, type TreeNode, walk } from '../tree/procedure-tree.js';
 import { permissiveOf } from '../start/equipment-conditions.js';
 import { namedByStart, type StartFacts } from '../start/start-conditions.js';
@@ -67,7 +67,7 @@ const RESTS_IN: Readonly<Partial<Record<State, State | undefined>>> = { ...COMPL
 export function readByDryRun(facts: DryRunFacts, { kind, site, name }: Ref, command: Command): readonly Ref[] {
   if (kind !== Batch.kind) return [{ kind, site, name }];
   const batch = facts.store.get(Batch, site, name);
-  return command === 'Start' && batch?.status.phase === 'Pending' ? namedByStart(facts, site, batch.metadata, batch.spec) : runOf({ site, name });
+  return command === 'Start' && batch?.status.phase === 'Pending' ? namedByStart(facts, site, batch.metadata, batch.spec) : wholeOf({ site, name });
 }
 
 export function dryRun(facts: DryRunFacts, target: Resource, command: Command): DryRunVerdict {

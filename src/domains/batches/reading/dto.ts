@@ -19,7 +19,7 @@ import { ElementFailure } from '../../runs/failures.js';
 import { hasActiveFailure, heldBy, Hold } from '../../runs/holds.js';
 import { elementIndex } from '../tree/element-index.js';
 import { COORDINATION_PHASES } from '../../coordination/kind.js';
-import { Allocation, BATCH_STATES, BatchOutput, BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
+import { Allocation, Batch, type ListedBatch, BATCH_STATES, BatchOutput, BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
 import { batchParameters } from '../creation/parameters.js';
 import { RecoveryBody, recoveryBody } from '../recovery/recovery.js';
 import { asShown, lookAtShown } from '../recovery/unrecovered.js';
@@ -139,12 +139,15 @@ function valuesAhead(recipe: MasterRecipeSpec, spec: BatchSpec): readonly Parame
   }
 }
 
-export function batchItem(batch: BatchResource, _read: StoreReader, world: BlockedWorld): BatchItem {
-  const { shown, blockedBy } = lookAtShown(world.store, batch);
+/** Nothing blocks what has ended. */
+export function batchItem(batch: ListedBatch, world: BlockedWorld): BatchItem {
+  const present = world.store.isPresent({ kind: Batch.kind, ...batch.metadata }) ? (batch as BatchResource) : undefined;
+  if (!present) return itemOf(batch, []);
+  const { shown, blockedBy } = lookAtShown(world.store, present);
   return itemOf(shown, blockedBy ?? batchBlockedBy(world, shown));
 }
 
-function itemOf({ spec, status, metadata }: BatchResource, blockedBy: readonly Blocker[]): BatchItem {
+function itemOf({ spec, status, metadata }: ListedBatch, blockedBy: readonly Blocker[]): BatchItem {
   return {
     name: metadata.name,
     batchID: spec.batchID,

@@ -1,0 +1,82 @@
+/**
+ * A batch leaves the memory itself when all that it left behind has (ADR 0033): its elements, its control recipe and its record. It is
+ * a run of one row, named by itself, so that whoever looks at it brings back nothing else.
+ */
+import type { Clock } from '../../platform/base/clock.js';
+import { Stopwatch } from '../../platform/base/elapsed.js';
+import type { Key } from '../../platform/reconcile/key.js';
+import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import { pastRows } from '../../platform/store/past-rows.js';
+import { namedBeside } from '../../platform/store/references.js';
+import { refOf, type Resource } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
+import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../batches/kind.js';
+import { wholeOf } from '../batches/past-run.js';
+import { elementIndex } from '../batches/tree/element-index.js';
+import { Unit } from '../plant/kind.js';
+import { Procedure } from '../procedures/kind.js';
+import { ControlRecipe } from '../recipes/kind.js';
+import { asked } from '../runs/asked.js';
+import { orderOn } from '../runs/pending-command.js';
+import { BatchRecord } from './kind.js';
+import { LATER, mark, mayMark, SOON } from './marking.js';
+
+type BatchResource = Resource<BatchSpec, BatchStatus>;
+
+export class PastBatchReconciler implements Reconciler {
+  readonly name = 'past-batch';
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #afterMs: number;
+  /** Since when each version of one has been there with everything else past, by `site/name`. */
+  readonly #quiet = new Map<string, { readonly version: number; readonly since: Stopwatch }>();
+
+  constructor({ store, clock, afterMs }: { readonly store: Store; readonly clock: Clock; readonly afterMs: number }) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#afterMs = afterMs;
+  }
+
+  keys(): Iterable<Key> {
+    return this.#store.list(Batch).flatMap((batch) => (isAlone(this.#store, batch) ? [batch.metadata] : []));
+  }
+
+  async reconcile({ site, name }: Key): Promise<Outcome> {
+    const key = `${site}/${name}`;
+    const batch = this.#store.get(Batch, site, name);
+    if (!batch || !isAlone(this.#store, batch) || this.#store.pastEntry(Batch, site, name)) {
+      this.#quiet.delete(key);
+      return 'settled';
+    }
+    const version = batch.metadata.resourceVersion;
+    let quiet = this.#quiet.get(key);
+    if (quiet?.version !== version) this.#quiet.set(key, (quiet = { version, since: new Stopwatch(this.#clock) }));
+    const leftMs = this.#afterMs - quiet.since.elapsedMs;
+    if (leftMs > 0) return { lookAgainMs: leftMs };
+    if (!mayMark(this.#store)) return LATER;
+    const past = pastRows(this.#store);
+    if (wholeOf({ site, name }).some((run) => past.isHeld(run)) || asked(this.#store).isOpen(site, name)) return SOON;
+    if (this.#store.faults.some((fault) => fault.site === site && fault.name === name)) return 'settled';
+    this.#quiet.delete(key);
+    const run = refOf(batch);
+    const names = namedBeside(this.#store, run, [batch], []);
+    await mark(this.#store, { run, members: [run], streams: [], kept: Object.keys(names).length === 0 ? {} : { names } });
+    return 'settled';
+  }
+}
+
+/** It has ended, everything it left behind is past, no unit has anything to do with it, and nothing is said of it that somebody acts on. */
+function isAlone(store: Store, batch: BatchResource): boolean {
+  const { site, name } = batch.metadata;
+  const { phase, recordRef, recordSettled, commandRejection } = batch.status;
+  if (!isFinalBatch(phase) || recordRef === '' || recordSettled === false || commandRejection !== undefined || orderOn(batch)) return false;
+  if (!store.pastEntry(BatchRecord, site, recordRef) || store.isPresent({ kind: Procedure.kind, site, name }) || store.isPresent({ kind: ControlRecipe.kind, site, name }))
+    return false;
+  if (
+    elementIndex(store)
+      .elementsOf(site, name)
+      .some((element) => store.isPresent(refOf(element)))
+  )
+    return false;
+  return store.list(Unit, site).every(({ status }) => status.allocatedTo !== name && status.promisedTo !== name);
+}

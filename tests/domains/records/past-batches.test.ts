@@ -1,0 +1,243 @@
+/** When a batch itself becomes past, what keeps it, and what brings it back (ADR 0033). */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import t, { type Test } from 'tap';
+import { takenBy } from '../../../src/domains/batches/creation/creation.js';
+import { Batch, type BatchStatus } from '../../../src/domains/batches/kind.js';
+import { batchesOf, listedBatch, listedBatches } from '../../../src/domains/batches/reading/list.js';
+import { Unit } from '../../../src/domains/plant/kind.js';
+import { Phase, Procedure } from '../../../src/domains/procedures/kind.js';
+import { ControlRecipe } from '../../../src/domains/recipes/kind.js';
+import { BatchRecord } from '../../../src/domains/records/kind.js';
+import { PastBatchReconciler } from '../../../src/domains/records/past-batches.js';
+import { asked } from '../../../src/domains/runs/asked.js';
+import { openLedger } from '../../../src/platform/ledger/ledger.js';
+import { openQueries } from '../../../src/platform/ledger/queries.js';
+import { pastRows } from '../../../src/platform/store/past-rows.js';
+import type { Ref } from '../../../src/platform/store/resource.js';
+import { type Put, Store } from '../../../src/platform/store/store.js';
+import { TestClock } from '../../support/test-clock.js';
+
+const SITE = 'north';
+const KINDS = [Batch, BatchRecord, Procedure, Phase, ControlRecipe, Unit];
+const AFTER_MS = 86_400_000;
+const FINAL = { phase: 'Complete', recordSettled: true, controlRecipe: 'b1', procedure: 'b1', recordRef: 'b1', heldInside: false, startedAt: '', endedAt: '' };
+
+async function plant(t: Test) {
+  const dir = mkdtempSync(path.join(tmpdir(), 'lineside-past-batches-'));
+  const ledger = await openLedger(dir);
+  const queries = openQueries(dir);
+  t.teardown(async () => {
+    await queries.close();
+    await ledger.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const clock = new TestClock();
+  const opened = async () => {
+    const store = new Store(ledger, clock, undefined, KINDS);
+    await store.open(0);
+    pastRows(store).connect(queries);
+    return { store, reconciler: new PastBatchReconciler({ store, clock, afterMs: AFTER_MS }) };
+  };
+  return { dir, clock, opened, ...(await opened()) };
+}
+
+/** A batch that has ended, and what it left behind, as it is present; of the status only what matters here. */
+async function ended(store: Store, name = 'b1'): Promise<void> {
+  const of = { site: SITE, name };
+  const element = { mode: '', batchRef: name, parentRef: null, templateRef: '' };
+  const spec = { batchID: name.toUpperCase(), masterRecipeRef: 'resin', workOrderID: '', lotID: '', description: '', priority: 100, parameters: [], equipment: {}, mode: '' };
+  await store.write({
+    puts: [
+      { ...of, kind: Unit, name: 'r1', spec: {}, status: { allocatedTo: '', promisedTo: '' } },
+      { ...of, kind: Batch, spec, status: { ...FINAL, recordRef: name, allocations: [{ capability: 'reactor', unit: 'r1', state: 'Released', since: '' }] } },
+      {
+        ...of,
+        kind: BatchRecord,
+        spec: { batch: { name, uid: '', batchID: spec.batchID }, recipe: {} },
+        status: { conditions: [{ type: 'PhaseHistorySettled', status: 'True' }] },
+      },
+      { ...of, kind: ControlRecipe, spec: {} },
+      { ...of, kind: Procedure, spec: element, status: { state: 'Complete' } },
+      { ...of, name: `${name}-heat`, kind: Phase, spec: { ...element, unitRef: 'r1', templateRef: 'heat' }, status: { state: 'Complete' } },
+    ] as unknown as Put[],
+  });
+}
+
+const key = (name = 'b1') => ({ site: SITE, name });
+const ref = (kind: string, name = 'b1'): Ref => ({ kind, site: SITE, name });
+const isPast = (store: Store, name = 'b1') => store.pastEntry(Batch, SITE, name) !== undefined;
+const leaveRecord = (store: Store, name = 'b1') => store.write({ pasts: [{ run: ref('BatchRecord', name), members: [ref('BatchRecord', name)], streams: [] }] });
+const leaveElements = (store: Store, name = 'b1') =>
+  store.write({ pasts: [{ run: ref('Procedure', name), members: [ref('Procedure', name), ref('ControlRecipe', name), ref('Phase', `${name}-heat`)], streams: [] }] });
+
+async function left(store: Store, name = 'b1'): Promise<void> {
+  await ended(store, name);
+  await leaveElements(store, name);
+  await leaveRecord(store, name);
+}
+
+/** Until nothing more can come of it: it has had its time. */
+async function looked(reconciler: PastBatchReconciler, clock: TestClock, name = 'b1') {
+  await reconciler.reconcile(key(name));
+  clock.advance(AFTER_MS);
+  return reconciler.reconcile(key(name));
+}
+
+t.test('a batch becomes past when all it left behind is and its time is over, and nobody holds it or walks', async (t) => {
+  const { store, clock, reconciler } = await plant(t);
+  await ended(store);
+  for (const leave of [leaveRecord, leaveElements]) {
+    t.same([[...reconciler.keys()], await looked(reconciler, clock), isPast(store)], [[], 'settled', false], 'something of it is present');
+    await leave(store);
+  }
+  t.match([...reconciler.keys()], [key()]);
+  t.same(await reconciler.reconcile(key()), { lookAgainMs: AFTER_MS }, 'its time begins when it is alone');
+  await store.write({ puts: [{ kind: Batch, ...key(), labels: { line: 'one' } } as unknown as Put] });
+  clock.advance(AFTER_MS - 1);
+  t.same(await reconciler.reconcile(key()), { lookAgainMs: AFTER_MS }, 'and anew with each change');
+  clock.advance(AFTER_MS);
+  const past = pastRows(store);
+  for (const hold of [() => past.hold([ref('Batch')]), () => past.hold([ref('Phase', 'b1-heat')]), () => past.walk()]) {
+    const release = hold();
+    t.match(await reconciler.reconcile(key()), { lookAgainMs: Number });
+    t.notOk(isPast(store));
+    release();
+  }
+  const before = listedBatches(store, SITE).map(shown);
+  t.equal(await reconciler.reconcile(key()), 'settled');
+  t.ok(isPast(store));
+  t.same(store.list(Batch), []);
+  t.same(listedBatches(store, SITE).map(shown), before, 'lists have it as before');
+  t.same(
+    [listedBatches(store), batchesOf(store, 'B1'), [listedBatch(store, SITE, 'b1')]].map((list) => list.map((batch) => batch && shown(batch))),
+    [before, before, before],
+  );
+});
+
+/** What lists show of a batch, whether it is present or past. */
+function shown({
+  metadata: { name, site, uid, generation, labels },
+  spec: { batchID, masterRecipeRef, priority, equipment },
+  status: { phase, allocations, recordRef, workOrder },
+}: NonNullable<ReturnType<typeof listedBatch>>) {
+  return { name, site, uid, generation, labels, batchID, masterRecipeRef, priority, equipment, phase, units: allocations.map(({ unit }) => unit), recordRef, workOrder };
+}
+
+t.test('a batch stays while something is to come of it, and leaves when that is over', async (t) => {
+  const { store, clock, reconciler } = await plant(t);
+  await left(store);
+  const status = store.get(Batch, SITE, 'b1')?.status as BatchStatus;
+  const order = { command: 'Reset', reason: 'again', by: { accountId: '1', displayName: 'Operator', actorType: 'human' }, at: '', correlationID: 'c' };
+  const states: readonly (readonly [string, object])[] = [
+    ['it is Pending', { phase: 'Pending' }],
+    ['it runs', { phase: 'Running' }],
+    ['it is Held', { phase: 'Held' }],
+    ['it has no record', { recordRef: '' }],
+    ['its record is another one that is not past', { recordRef: 'b2' }],
+    ['its record has not settled', { recordSettled: false }],
+    ['an order waits', { pendingCommand: order }],
+    ['an order waits that cannot be read', { pendingCommand: 'Reset' }],
+    ['an order was refused', { commandRejection: { command: 'Reset', rule: 'state', message: '', at: '' } }],
+  ];
+  for (const [why, change] of states) {
+    await store.write({ puts: [{ kind: Batch, ...key(), status: { ...status, ...change } } as unknown as Put] });
+    t.same([await looked(reconciler, clock), isPast(store)], ['settled', false], why);
+  }
+  await store.write({ puts: [{ kind: Batch, ...key(), status } as unknown as Put] });
+  for (const change of [{ allocatedTo: 'b1' }, { promisedTo: 'b1' }]) {
+    const unit = { allocatedTo: '', promisedTo: '' };
+    await store.write({ puts: [{ kind: Unit, ...key('r1'), status: { ...unit, ...change } } as unknown as Put] });
+    t.same([await looked(reconciler, clock), isPast(store)], ['settled', false], JSON.stringify(change));
+    await store.write({ puts: [{ kind: Unit, ...key('r1'), status: unit } as unknown as Put] });
+  }
+  const open = asked(store);
+  open.isOpen = () => true;
+  await reconciler.reconcile(key());
+  clock.advance(AFTER_MS);
+  t.match([await reconciler.reconcile(key()), isPast(store)], [{ lookAgainMs: Number }, false], 'its equipment has not answered');
+  open.isOpen = () => false;
+  t.same([await reconciler.reconcile(key()), isPast(store)], ['settled', true]);
+});
+
+t.test('a batch of which a row cannot be read stays, and one without allocations leaves', async (t) => {
+  const { dir, clock, ...first } = await plant(t);
+  for (const name of ['b1', 'b2']) await left(first.store, name);
+  const state = new Database(path.join(dir, 'state.db'));
+  state.prepare("UPDATE resources SET body = json_remove(body, '$.status.allocations') WHERE kind = 'Batch' AND name = 'b2'").run();
+  state.prepare("INSERT INTO resources (kind, site, name, version, body) SELECT 'Phase', site, name, version, '{' FROM resources WHERE kind = 'Batch' AND name = 'b1'").run();
+  state.close();
+  const { store, reconciler } = await first.opened();
+  t.same([await looked(reconciler, clock, 'b1'), await looked(reconciler, clock, 'b2')], ['settled', 'settled']);
+  t.same([isPast(store, 'b1'), isPast(store, 'b2')], [false, true]);
+  t.same(listedBatch(store, SITE, 'b2')?.status.allocations, []);
+});
+
+t.test('an entry that was damaged is in no list, and the batch is present again behind a start; before its elements where theirs was', async (t) => {
+  const { dir, clock, ...first } = await plant(t);
+  for (const name of ['b1', 'b2', 'b3']) {
+    await left(first.store, name);
+    await looked(first.reconciler, clock, name);
+  }
+  const state = new Database(path.join(dir, 'state.db'));
+  state.prepare("UPDATE resources SET past_entry = 'null' WHERE (kind = 'Batch' AND name = 'b1') OR (kind = 'Procedure' AND name = 'b2')").run();
+  state.close();
+  const { store } = await first.opened();
+  const names = () => listedBatches(store, SITE).map(({ metadata }) => metadata.name);
+  t.same([names(), listedBatch(store, SITE, 'b1')], [['b2', 'b3'], undefined]);
+  t.ok(isPast(store, 'b1'), 'its name is taken');
+  t.same(await pastRows(store).bringBackUnreadable(), []);
+  t.same(names(), ['b1', 'b2', 'b3']);
+  t.same(
+    ['b1', 'b2', 'b3'].map((name) => [store.isPresent(ref('Batch', name)), store.isPresent(ref('Procedure', name))]),
+    [
+      [true, false],
+      [true, true],
+      [false, false],
+    ],
+  );
+  for (const name of ['b1', 'b3']) t.match(takenBy(store, SITE, { uid: undefined, name: 'b4', batchID: name.toUpperCase() }), { batch: name });
+});
+
+t.test('whoever reads or brings back an element has its batch, which comes back first', async (t) => {
+  const { store, clock, reconciler, opened } = await plant(t);
+  await left(store);
+  await looked(reconciler, clock);
+  const release = await pastRows(store).borrow([ref('Phase', 'b1-heat')]);
+  t.same([store.get(Batch, SITE, 'b1')?.status.phase, store.isPresent(ref('Batch'))], ['Complete', false], 'it is lent');
+  release?.();
+  const order: string[] = [];
+  const takeBack = store.takeBack.bind(store);
+  store.takeBack = (back) => {
+    order.push(back.run.kind);
+    return takeBack(back);
+  };
+  (await pastRows(store).bring([ref('Phase', 'b1-heat')]))?.();
+  t.same(order, ['Batch', 'Procedure']);
+  t.same([store.isPresent(ref('Batch')), store.isPresent(ref('Phase', 'b1-heat')), isPast(store)], [true, true, false]);
+  t.same([...reconciler.keys()], [], 'it does not leave before its elements');
+  await leaveElements(store);
+  t.same(store.faults, []);
+  t.same([await looked(reconciler, clock), isPast(store)], ['settled', true]);
+  (await pastRows(store).bring([ref('Batch')]))?.();
+  const again = await opened(); // as after the end of the power between the two
+  t.same([again.store.isPresent(ref('Batch')), again.store.isPresent(ref('Phase', 'b1-heat'))], [true, false]);
+  t.equal(again.store.pastEntry(Procedure, SITE, 'b1')?.name, 'b1');
+  t.match([...again.reconciler.keys()], [key()], 'and it leaves again');
+});
+
+t.test('of two that bring a batch back at once each finds it as the other has left it', async (t) => {
+  const { store, clock, reconciler } = await plant(t);
+  await left(store);
+  await looked(reconciler, clock);
+  const past = pastRows(store);
+  const describe = async (more: string): Promise<void> => {
+    (await past.bring([ref('Batch')]))?.();
+    const batch = store.get(Batch, SITE, 'b1');
+    await store.write({ puts: [{ kind: Batch, ...key(), spec: { ...batch?.spec, description: `${batch?.spec.description ?? ''}${more}` } } as unknown as Put] });
+  };
+  await Promise.all([describe('a'), describe('b'), describe('c')]);
+  t.equal([...(store.get(Batch, SITE, 'b1')?.spec.description ?? '')].sort().join(''), 'abc');
+});
