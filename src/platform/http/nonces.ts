@@ -66,7 +66,7 @@ export class Nonces {
     if (this.#known.has(digest, nowMs) || this.#anonymous.has(digest, nowMs) || this.#seenEarlier(hash, nowMs)) return 'duplicate';
     if (anonymous) {
       this.#anonymous.add(digest, nowMs);
-      if (this.#anonymous.size > ANONYMOUS_ENTRIES_MAX) this.#anonymous.dropOldest();
+      if (this.#anonymous.size > ANONYMOUS_ENTRIES_MAX) this.#anonymous.dropOldest(nowMs);
       return 'admitted';
     }
     if (this.#full(nowMs)) return 'full';
@@ -136,8 +136,8 @@ class Generations {
     while (this.#old.size > 0 && nowMs - this.#old.oldestMs >= this.#windowMs) this.#old.forgetOldest();
   }
 
-  dropOldest(): void {
-    if (this.#old.size === 0) this.#turn(this.#youngSinceMs); // everything is young
+  dropOldest(nowMs: MonoMs): void {
+    if (this.#old.size === 0) this.#turn(nowMs); // everything is young
     this.#old.forgetOldest();
   }
 

@@ -52,3 +52,23 @@ t.test('Q-NONCE-04: a memory that is full all the time admits as many in a windo
   }
   t.same(wrong.slice(0, 5), []);
 });
+
+t.test('Q-NONCE-04: where anonymous nonces drop their oldest, no younger one is forgotten with it', async (t) => {
+  const clock = new TestClock();
+  const nonces = new Nonces(clock, WINDOW_MS, 1e9);
+  const admit = (nonce: number) => nonces.admit(Nonces.hash(`anonymous-${nonce}`), true);
+  for (let nonce = 0; nonce < 50_000; nonce += 1) {
+    if (nonce % 100 === 0) clock.advance(1);
+    admit(nonce);
+  }
+  clock.advance(WINDOW_MS - 600); // the first are 100 ms from the end of their window
+  admit(50_000); // drops the oldest
+  clock.advance(200);
+  admit(50_001); // in the next window of the first
+  const young = Array.from({ length: 4900 }, (_, nonce) => 45_000 + nonce);
+  t.same(
+    young.filter((nonce) => admit(nonce) !== 'duplicate'),
+    [],
+    'half a window old',
+  );
+});
