@@ -80,7 +80,7 @@ export class PhaseStates {
 
   #note(site: string, entry: ProcedureEntry | undefined): void {
     const stands = entry?.stands;
-    if (!stands || this.#noted.get(site)?.has(stands)) return;
+    if (!Array.isArray(stands) || this.#noted.get(site)?.has(stands)) return; // what is kept of a run was never judged
     this.#noted.get(site)?.add(stands);
     for (const { unit, template, state } of stands) this.#past.get(site)?.add(`${unit}/${template}/${state}`);
   }

@@ -198,10 +198,9 @@ class Front {
     this.#options = options;
   }
 
-  /** A connection came (1) or went (-1); that it went is not told of one that became a WebSocket. */
+  /** A connection came (1) or went (-1). */
   count(res: HttpResponse, change: number): void {
     if (change > 0) this.#peers.came(res);
-    else this.#peers.went();
   }
 
   serve(res: HttpResponse, req: HttpRequest): void {
@@ -301,7 +300,6 @@ class Front {
       drain: (ws) => ws.getUserData().session.onDrain(),
       pong: (ws) => ws.getUserData().session.onPong(),
       close: (ws, code, message) => {
-        this.#peers.went();
         const { wire, session } = ws.getUserData();
         wire.closed = true;
         session.onClose(code, Buffer.from(message).toString('utf8'));

@@ -31,35 +31,22 @@ interface Peer {
 }
 
 /**
- * Where the connections come from that are open. Behind a proxy, or at a box with one panel, that is one address: then no
- * request asks its socket, which costs more than all of its headers. The library gives a connection no name to remember it
- * by, so with a second address every request asks again, until none is open.
+ * Where connections come from. Behind a proxy, or at a box with one panel, that is one address: then no request asks its socket,
+ * which costs more than all of its headers. With a second address every request asks from then on. Who is still connected is not
+ * counted: were an end told twice, one connection would be taken for another.
  *
- * Invariant: `#only` is the address of every open connection.
+ * Invariant: `#only` is the address of every connection that ever came.
  */
 export class Peers {
-  #open = 0;
   #only: string | undefined;
-  /** An end was told twice: what is counted says nothing of who is there any more. */
-  #isLost = false;
+  #isFirst = true;
 
   /** Before the first request of the connection. */
   came(peer: Peer): void {
     const address = addressText(peer.getRemoteAddress());
-    if (this.#isLost) return;
-    if (this.#open === 0) this.#only = address === UNKNOWN ? undefined : address;
+    if (this.#isFirst) this.#only = address === UNKNOWN ? undefined : address;
     else if (address !== this.#only) this.#only = undefined;
-    this.#open += 1;
-  }
-
-  /** Once for each that came. */
-  went(): void {
-    if (this.#open > 0) {
-      this.#open -= 1;
-      return;
-    }
-    this.#isLost = true;
-    this.#only = undefined;
+    this.#isFirst = false;
   }
 
   addressOf(peer: Peer): string {

@@ -6,7 +6,7 @@
  * a MAC with the audit key, so a forged end is recognised, and says under it that the rows of the database are sealed
  * (row-seals.ts): nobody without the key can make a slot that does not. A third slot says whose trail it is (marker.ts).
  *
- * Behind them stand two blocks, written in turn as well, of the streams of facts that were written last and how far each had come:
+ * Behind them stand two blocks of one page each, written in turn as well, of the streams of facts that were written last and how far each had come:
  * facts may be written without a record, and what is lost with a WAL is always what was written last (ADR 0040).
  */
 import { createHmac, hash as digest, timingSafeEqual } from 'node:crypto';
@@ -21,7 +21,7 @@ const SLOTS = 2;
 const SEALED = 'sealed';
 const BLOCK_BYTES = 4096;
 const BLOCKS = 2;
-const BLOCKS_AT = (SLOTS + 1) * SLOT_BYTES;
+const BLOCKS_AT = BLOCK_BYTES; // each is one page of the file: a power cut can damage the one being written, never both
 const FILE_BYTES = BLOCKS_AT + BLOCKS * BLOCK_BYTES;
 const STREAMS_BYTES_MAX = BLOCK_BYTES - 128; // beside them the count, the MAC and the names of the members
 

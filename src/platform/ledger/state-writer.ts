@@ -108,6 +108,7 @@ export class StateWriter {
     this.#signedSequence = Math.min(this.#sql.lastSigned.get() as number, this.#tail.auditSequence);
     this.#headFile = new HeadFile(headFile, this.#mac, keys.auditHmac, { deviceId: keys.deviceId, firstStart: this.#firstStart });
     this.#writeStreamEnds();
+    this.#headFile.sync(); // what a loss that was accepted has forgotten is not missed by the next start
     this.mark();
     this.#places = new FilePlaces(['state.db', 'state.db-wal'].map((name) => path.join(dataDir, name)));
   }

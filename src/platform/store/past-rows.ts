@@ -279,7 +279,11 @@ export class PastRows {
   async bringBackUnreadable(): Promise<readonly (readonly [run: string, fault: unknown])[]> {
     const failed: [run: string, fault: unknown][] = [];
     for (const run of this.#store.pastUnreadable.flatMap((key) => this.#behindItsFirst(refOfKey(key)))) {
-      await this.bringBack(run).catch((fault: unknown) => failed.push([runKey(run), fault]));
+      try {
+        if (!(await this.bringBack(run))) failed.push([runKey(run), 'no row says that it is of this run']);
+      } catch (fault) {
+        failed.push([runKey(run), fault]);
+      }
     }
     return failed;
   }

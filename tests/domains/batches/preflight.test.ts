@@ -145,10 +145,17 @@ t.test('ADR 0014: a start makes no element that is there already, nor two of one
     targetCapability: 'react',
     subChart: { steps: [{ name: operation, initial: true, stepLevel: 'Operation', subChart: phases }] },
   });
-  const shared = parse(MasterRecipeSpec, { procedure: { chart: { steps: [unitProcedure('a', 'b_c'), unitProcedure('a_b', 'c')] } } });
+  const shared = parse(MasterRecipeSpec, {
+    procedure: { chart: { steps: [unitProcedure('a', 'b_c'), unitProcedure('a_b', 'c')] } },
+    coordinationRefs: ['odd', 'odd'].map((name) => ({ kind: 'SyncBarrier', name })),
+  });
   await store.write({ puts: [{ kind: MasterRecipe, site: 'demo', name: 'shared', spec: shared } as Put] });
   const found = blockers(look({ masterRecipeRef: 'shared' }), 'charts').map(({ message: said }) => said);
   t.ok(found.includes('steps a/b_c and a_b/c would both be Operation b-new-a-b-c'), found.join('\n'));
+  t.notOk(
+    found.some((said) => said.includes('SyncBarrier')),
+    'a pattern that is named twice is written once',
+  );
   t.ok(found.includes('steps a/b_c/fill and a_b/c/fill would both be Phase b-new-a-b-c-fill'), found.join('\n'));
 });
 

@@ -55,7 +55,7 @@ export function sharedNames({ made }: NamesLook): Blocker[] {
     const key = `${kind}/${name}`;
     const other = paths.get(key);
     paths.set(key, path);
-    if (other === undefined) return [];
+    if (other === undefined || other === path) return []; // a pattern that is named twice is written once
     return [{ message: `steps ${other} and ${path} would both be ${kind} ${name}`, element: path, liftedBy: { tier: 'engineer', action: `give step ${path} another name` } }];
   });
 }
