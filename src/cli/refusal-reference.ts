@@ -49,7 +49,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   element_active: 'the element, or one below it, is at work; end it first',
   element_owned: 'the element belongs to a run: its batch controller writes it, or its parent is deleted',
   equipment_executing: 'the source of the alarm definition is at work',
-  evidence_mismatch: 'the record is not what the audit trail tells; it cannot be sealed',
+  evidence_mismatch: 'the record is not what the audit trail tells; it cannot be sealed or signed',
   fail_safe_not_acknowledged: 'a restart of the probe drives outputs to their fail-safe values, and the request does not say that it may',
   final_state: 'the element has ended and has no active steps',
   foreign_origin: 'a page of another origin asked; `gateway.cors.allowedOrigins` lists those that may',

@@ -4,11 +4,13 @@ import type { Log } from '../../platform/base/log.js';
 import { routeSet } from '../../platform/http/route.js';
 import { ReconcileLoop } from '../../platform/reconcile/loop.js';
 import { on, onLeaving, whenPut } from '../../platform/reconcile/wakes.js';
+import type { Resource } from '../../platform/store/resource.js';
 import { Batch, isFinalBatch } from '../batches/kind.js';
 import type { FactReader } from '../runs/facts.js';
 import type { SettingValues } from '../../settings.js';
 import { Procedure } from '../procedures/kind.js';
-import { BatchRecord } from './kind.js';
+import { integrityOf } from './consolidated.js';
+import { BatchRecord, type RecordResource } from './kind.js';
 import { PastBatchReconciler } from './past-batches.js';
 import { PastRecordReconciler } from './past-records.js';
 import { PastRunReconciler } from './past-runs.js';
@@ -35,6 +37,8 @@ export function joinRecords(parts: RecordParts) {
   const hasLeft = [BatchRecord, Procedure].map(onLeaving);
   return {
     routes: [routeSet(recordRoutes, parts)],
+    /** For whoever is asked to sign a resource: what is not as the trail tells of it. */
+    changes: (resource: Resource): Promise<readonly string[]> | undefined => (resource.kind === BatchRecord.kind ? changesOf(resource as RecordResource, parts) : undefined),
     reconcilers: [
       new ReconcileLoop(new RecordReconciler({ store, facts: queries }), clock, log, [hasEnded]),
       ...(afterMs === 0 ? [] : [new ReconcileLoop(new PastRunReconciler({ store, clock, afterMs }), clock, log, [hasEnded, comesBack])]),
@@ -42,4 +46,9 @@ export function joinRecords(parts: RecordParts) {
       ...(recordPastAfterMs === 0 ? [] : [new ReconcileLoop(new PastRecordReconciler({ store, clock, afterMs: recordPastAfterMs }), clock, log, [on(BatchRecord, whenPut)])]),
     ],
   };
+}
+
+async function changesOf(record: RecordResource, { queries, keys }: RecordParts): Promise<readonly string[]> {
+  const { site, name } = record.metadata;
+  return integrityOf(record, await queries.auditOf({ site, targets: [{ kind: BatchRecord.kind, name }], correlationIDs: [] }), keys).problems;
 }

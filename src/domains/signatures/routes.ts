@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
-import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
+import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
 import { parameters, text } from '../../platform/http/parameters.js';
 import type { ToldBy } from '../../platform/http/replies.js';
@@ -29,6 +29,8 @@ export interface SignatureDeps {
   readonly queries: Pick<LedgerQueries, 'auditOf' | 'auditPage'>;
   /** What can be signed: every kind that is served, none of the internal ones. */
   readonly kinds: readonly Kind[];
+  /** What of a resource is not what was recorded of it; undefined where no record could tell. */
+  readonly changes: (resource: Resource) => Promise<readonly string[]> | undefined;
 }
 
 const route = routesFor<SignatureDeps>();
@@ -75,13 +77,12 @@ export const signatureRoutes = [
     reason: 'nonempty',
     body: SignatureBody,
     reply: Signature,
-    errors: { 404: ['not_found', 'unreadable_row'], 409: ['meaning_not_applicable'] },
+    errors: { 404: ['not_found', 'unreadable_row'], 409: ['meaning_not_applicable', 'evidence_mismatch'] },
     summary: 'Sign the present content of a resource, which stays as it is',
     audit: { action: 'Sign', category: 'signature' },
     async handle({ body, caller, audit, correlationID }, deps) {
       const { target, reason } = body;
-      await lent(deps, target, caller);
-      const signed = findTarget(deps, target, caller);
+      const signed = await unchangedTarget(deps, target, caller);
       const meaning = requireMeaning(body.meaning, signed.kind.kind, signed.resource, caller);
       const { record, digest } = sign(
         { meaning, signatory: caller, reason, signedAt: timestamp(deps.clock.wallMs()), subject: subjectOf(signed.kind, signed.resource), content: { action: 'sign' } },
@@ -176,7 +177,12 @@ async function lent({ store, kinds }: SignatureDeps, { kind, name, site = '' }: 
 }
 
 /** The site is judged before existence, so that nobody learns what lies outside his sites. @throws Refusal 403, 404, 400. */
-function findTarget({ store, kinds }: SignatureDeps, target: Target, caller: Caller): { readonly kind: Kind; readonly resource: Resource } {
+interface Found {
+  readonly kind: Kind;
+  readonly resource: Resource;
+}
+
+function findTarget({ store, kinds }: SignatureDeps, target: Target, caller: Caller): Found {
   requireSite(caller, siteOf(target));
   const kind = kinds.find((known) => known.kind === target.kind || known.aliases?.includes(target.kind));
   if (!kind) throw missing('kind', target.kind);
@@ -195,6 +201,22 @@ function requireSite(caller: Caller, site: string): void {
 /** A site itself lies in its own scope. */
 function siteOf({ kind, name, site }: Target): string {
   return kind === 'Site' ? name : (site ?? '');
+}
+
+/** Nobody signs for what somebody has changed past the gateway. @throws Refusal 409 `evidence_mismatch`. */
+async function unchangedTarget(deps: SignatureDeps, target: Target, caller: Caller): Promise<Found> {
+  for (;;) {
+    await lent(deps, target, caller);
+    const found = findTarget(deps, target, caller);
+    const { kind, resource } = found;
+    const comparing = deps.changes(resource);
+    if (!comparing) return found;
+    const problems = await comparing;
+    await lent(deps, target, caller);
+    if (findTarget(deps, target, caller).resource !== resource) continue; // written while the trail was read
+    if (problems.length === 0) return found;
+    throw conflict('evidence_mismatch', `${kind.kind} ${target.name} is not what was recorded: ${problems.join('; ')}; it cannot be signed`, { problems });
+  }
 }
 
 /** Kinds with revisions of their own (recipes) count those, the others every change of their spec. */

@@ -71,6 +71,8 @@ t.test('RECORD-10, decisions 3.3: a batch that does not wait for its elements sa
   t.match(await api.post('/api/v1/apply', manifest), { status: 422, body: { error: /read-only evidence record/ } }, 'RECORD-11: apply changes no record, sealed or not');
   t.equal((await api.delete(RECORD)).status, 405, 'nor is there a route that would');
   t.same((await api.get(RECORD)).body, sealed);
+  const witness = { target: { kind: 'BatchRecord', name: batch, site: 'demo' }, meaning: 'Witnessed', reason: 'looked at by the test' };
+  t.equal((await api.post('/api/v1/signatures', witness)).status, 201);
 
   await plant.stop();
   const database = new Database(path.join(plant.dataDir, 'state.db'));
@@ -84,6 +86,7 @@ t.test('RECORD-10, decisions 3.3: a batch that does not wait for its elements sa
     { ok: false, problems: ['its content does not have its digest', 'its content is not what was signed', 'its review is not that of the audit trail'] },
     'RECORD-11: a change past the gateway is found',
   );
+  t.match(await plant.api.post('/api/v1/signatures', witness), { status: 409, body: { code: 'evidence_mismatch', problems: found.seal.problems } }, 'nobody signs for it');
   t.equal((await plant.api.get('/api/v1/audit/verify')).body.ok, true, 'the audit trail, which says so, is whole');
   const documents = async () => {
     const document = `${SITE}/batches/${batch}/record`;

@@ -24,7 +24,14 @@ async function start() {
   const parts: { queries?: LedgerQueries; keys?: SigningKeys } = {};
   const test = await startGatewayTest({
     routes: ({ store, clock }) => {
-      deps = { store, clock, kinds: [Site, Unit] as unknown as Kind[], keys: undefined as unknown as SigningKeys, queries: undefined as unknown as LedgerQueries };
+      deps = {
+        store,
+        clock,
+        changes: () => undefined,
+        kinds: [Site, Unit] as unknown as Kind[],
+        keys: undefined as unknown as SigningKeys,
+        queries: undefined as unknown as LedgerQueries,
+      };
       Object.defineProperty(deps, 'keys', { get: () => parts.keys });
       Object.defineProperty(deps, 'queries', { get: () => (parts.queries ??= openQueries(test.dataDir, () => store.recorded)) });
       t.teardown(() => parts.queries?.close());
