@@ -320,8 +320,8 @@ t.test('a past record that was damaged is listed, not read, and named; the other
   const { batchID } = listed.find(({ batchName }: { batchName: string }) => batchName === sealed);
   t.match(await plant.api.get(`${MES}/production-performance/${batchID}`), refused);
   const problems = (await verified()).problems.map(({ kind, name, problem }: Record<string, string>) => `${kind} ${name}: ${problem}`);
-  t.ok(problems.includes(`BatchRecord ${sealed}: the audit trail tells of it, and it does not exist any more`), problems.join('\n'));
-  t.match((await plant.api.get(`${SITE}/batchrecord-seals`)).body, { ok: false, problems: [{ name: sealed, problems: ['it was sealed and does not exist any more'] }] });
+  t.ok(problems.includes(`BatchRecord ${sealed}: the audit trail tells of it, and it is stored and cannot be read`), problems.join('\n'));
+  t.match((await plant.api.get(`${SITE}/batchrecord-seals`)).body, { ok: false, problems: [{ name: sealed, problems: ['it was sealed and is stored and cannot be read'] }] });
   edited(`UPDATE resources SET body = '${body.replaceAll("'", "''")}' WHERE kind = 'BatchRecord' AND name = '${sealed}'`);
   await plant.restart(PAST_AT_ONCE);
   t.match((await verified()).problems, []);
@@ -391,4 +391,32 @@ t.test('a past record whose entry was damaged is in the lists behind a start, an
   edited(`UPDATE resources SET past_entry = '{"uid":' WHERE kind = 'BatchRecord' AND name = '${sealed}'`);
   await plant.restart(PAST_AT_ONCE);
   for (const [at, answer] of before) t.same((await answers([at])).get(at), answer, at);
+});
+
+t.test('a damaged row of what is past is discarded, on record; a row that can be read is not, and brings nothing back', async (t) => {
+  const batch = batches.at(-1) as string;
+  await areAllPast();
+  const [{ name: phase = '' } = {}] = (await plant.api.get(`${SITE}/phases?batch=${batch}`)).body as { name: string }[];
+  const discard = (kind: string, name: string) => plant.api.post('/api/v1/system/stored-data/discard', { kind, site: 'demo', name, reason: 'damaged on the disk by the test' });
+  t.match(await discard('Phase', phase), { status: 404, body: { code: 'not_found' } });
+  t.equal(present(), 0);
+  await plant.stop();
+  const state = new Database(path.join(plant.dataDir, 'state.db'));
+  const damage = state.prepare(`UPDATE resources SET body = '{"broken' WHERE kind = ? AND name = ?`);
+  for (const [kind, name] of [
+    ['Phase', phase],
+    ['ControlRecipe', batch],
+  ])
+    t.equal(damage.run(kind, name).changes, 1);
+  state.close();
+  await plant.start(PAST_AT_ONCE);
+  t.match(await plant.api.get(`${SITE}/phases/${phase}`), { status: 404, body: { code: 'unreadable_row', error: /stored-data\/discard/ } });
+  const problems = (await verified()).problems.map(({ kind, name, problem }: Record<string, string>) => `${kind} ${name}: ${problem}`);
+  t.ok(problems.includes(`ControlRecipe ${batch}: batch ${batch} was run by it, and it is stored and cannot be read`), problems.join('\n'));
+  t.match(await discard('Phase', phase), { status: 200, body: { discarded: { kind: 'Phase', name: phase } } });
+  t.match(await plant.api.get(`${SITE}/phases/${phase}`), { status: 404, body: { code: 'not_found' } });
+  t.match((await plant.api.get(`/api/v1/audit?kind=Phase&name=${phase}&action=Delete`)).body.items, [
+    { result: 'Success', operatorReason: 'damaged on the disk by the test', details: { fault: /is not JSON/, unreadable: true } },
+  ]);
+  t.match((await plant.api.get('/api/v1/system/health')).body.storage.unfit, [{ kind: 'ControlRecipe', name: batch }], 'what else of the run is damaged is named now');
 });

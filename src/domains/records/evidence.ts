@@ -5,6 +5,7 @@
  */
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
+import { absence, UNREADABLE } from '../../platform/store/absent.js';
 import { pastRows } from '../../platform/store/past-rows.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
@@ -46,7 +47,9 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts): P
     signed.add(id);
     const stored = store.get(SignatureRecord, '', id);
     if (!stored)
-      report('signatures', { kind: SignatureRecord.kind, name: id, site: record.site }, [`the signature of ${record.displayName} at ${record.timestamp} does not exist any more`]);
+      report('signatures', { kind: SignatureRecord.kind, name: id, site: record.site }, [
+        `the signature of ${record.displayName} at ${record.timestamp} ${absence(store, { kind: SignatureRecord.kind, site: '', name: id })}`,
+      ]);
     else if (stored.spec.digest !== (record.signature as { readonly digest?: string }).digest)
       report('signatures', { kind: SignatureRecord.kind, name: id, site: record.site }, ['it is not the one that the audit trail tells of']);
   }
@@ -73,12 +76,14 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts): P
   }
   const isThere = (site: string, name: string): boolean => store.get(BatchRecord, site, name) !== undefined || records.has(`${site}/${name}`);
   for (const { site, target } of made.values()) {
-    if (!isThere(site, target.name)) report('records', { kind: BatchRecord.kind, name: target.name, site }, ['the audit trail tells of it, and it does not exist any more']);
+    const ref = { kind: BatchRecord.kind, name: target.name, site };
+    if (!isThere(site, target.name)) report('records', ref, [`the audit trail tells of it, and it ${absence(store, ref)}`]);
   }
-  for (const { metadata, status } of listedBatches(store)) {
+  const batches = listedBatches(store);
+  for (const { metadata, status } of batches) {
     const known = made.has(`${metadata.site}/${metadata.name}`);
-    if (status.recordRef !== '' && !known && !isThere(metadata.site, status.recordRef))
-      report('records', { kind: BatchRecord.kind, name: status.recordRef, site: metadata.site }, [`batch ${metadata.name} has a record that does not exist any more`]);
+    const ref = { kind: BatchRecord.kind, name: status.recordRef, site: metadata.site };
+    if (status.recordRef !== '' && !known && !isThere(metadata.site, status.recordRef)) report('records', ref, [`batch ${metadata.name} has a record that ${absence(store, ref)}`]);
   }
   const recipes = store.list(MasterRecipe);
   for (const recipe of recipes) {
@@ -94,6 +99,12 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts): P
       report('control-recipes', { kind: ControlRecipe.kind, ...metadata }, [controlRecipeMismatch(metadata.name, spec) ?? []].flat());
       await turn();
     }
+  }
+  for (const { metadata } of batches) {
+    const ref = { kind: ControlRecipe.kind, name: metadata.name, site: metadata.site }; // which has the name of its batch
+    if (seen.has(`${ref.site}/${ref.name}`)) continue; // where it was deleted, the trail tells who did it
+    const found = await past.during([ref], () => absence(store, ref));
+    if (found === UNREADABLE) report('control-recipes', ref, [`batch ${metadata.name} was run by it, and it ${found}`]);
   }
   return { checked: { signatures: signatures.length, records: records.size, recipes: recipes.length, controlRecipes: seen.size }, problems };
 }

@@ -8,6 +8,7 @@ import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
+import { absence } from '../../platform/store/absent.js';
 import type { Store } from '../../platform/store/store.js';
 import type { SigningKeys } from '../signatures/signature.js';
 import { BatchRecord } from './kind.js';
@@ -53,7 +54,7 @@ export async function verifySeals({ store, queries, keys }: Parts, site: string,
     const trail = record ? await queries.auditOf({ site, targets: [{ kind: BatchRecord.kind, name }], correlationIDs: [] }) : [];
     const times = signed.get(name) ?? [];
     const found = [
-      ...(record ? [] : ['it was sealed and does not exist any more']),
+      ...(record ? [] : [`it was sealed and ${absence(store, { kind: BatchRecord.kind, site, name })}`]),
       ...(times.length > 1 ? [`it was sealed ${times.length} times, so that another record has taken the place of the first`] : []),
       ...(record && record.status.phase !== 'Finalized' ? [`it was sealed and is ${record.status.phase}`] : []),
       ...(record ? checkSeal(record, trail, keys).problems : []),
