@@ -3,7 +3,6 @@
  * a run of one row, named by itself, so that whoever looks at it brings back nothing else.
  */
 import type { Clock } from '../../platform/base/clock.js';
-import { Stopwatch } from '../../platform/base/elapsed.js';
 import type { Key } from '../../platform/reconcile/key.js';
 import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import { pastRows } from '../../platform/store/past-rows.js';
@@ -19,22 +18,18 @@ import { ControlRecipe } from '../recipes/kind.js';
 import { asked } from '../runs/asked.js';
 import { orderOn } from '../runs/pending-command.js';
 import { BatchRecord } from './kind.js';
-import { LATER, mark, mayMark, SOON } from './marking.js';
+import { LATER, mark, mayMark, QuietTimes, SOON } from './marking.js';
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
 
 export class PastBatchReconciler implements Reconciler {
   readonly name = 'past-batch';
   readonly #store: Store;
-  readonly #clock: Clock;
-  readonly #afterMs: number;
-  /** Since when each version of one has been there with everything else past, by `site/name`. */
-  readonly #quiet = new Map<string, { readonly version: number; readonly since: Stopwatch }>();
+  readonly #quiet: QuietTimes;
 
   constructor({ store, clock, afterMs }: { readonly store: Store; readonly clock: Clock; readonly afterMs: number }) {
     this.#store = store;
-    this.#clock = clock;
-    this.#afterMs = afterMs;
+    this.#quiet = new QuietTimes(clock, afterMs);
   }
 
   keys(): Iterable<Key> {
@@ -42,22 +37,18 @@ export class PastBatchReconciler implements Reconciler {
   }
 
   async reconcile({ site, name }: Key): Promise<Outcome> {
-    const key = `${site}/${name}`;
     const batch = this.#store.get(Batch, site, name);
     if (!batch || !isAlone(this.#store, batch) || this.#store.pastEntry(Batch, site, name)) {
-      this.#quiet.delete(key);
+      this.#quiet.forget({ site, name });
       return 'settled';
     }
-    const version = batch.metadata.resourceVersion;
-    let quiet = this.#quiet.get(key);
-    if (quiet?.version !== version) this.#quiet.set(key, (quiet = { version, since: new Stopwatch(this.#clock) }));
-    const leftMs = this.#afterMs - quiet.since.elapsedMs;
+    const leftMs = this.#quiet.leftMs(batch);
     if (leftMs > 0) return { lookAgainMs: leftMs };
     if (!mayMark(this.#store)) return LATER;
     const past = pastRows(this.#store);
     if (wholeOf({ site, name }).some((run) => past.isHeld(run)) || asked(this.#store).isOpen(site, name)) return SOON;
     if (this.#store.faults.some((fault) => fault.site === site && fault.name === name)) return 'settled';
-    this.#quiet.delete(key);
+    this.#quiet.forget({ site, name });
     const run = refOf(batch);
     const names = namedBeside(this.#store, run, [batch], []);
     await mark(this.#store, { run, members: [run], streams: [], kept: Object.keys(names).length === 0 ? {} : { names } });

@@ -3,7 +3,6 @@
  * largest. Each is a run of its own, so that whoever reads, reviews or seals one brings back nothing else.
  */
 import type { Clock } from '../../platform/base/clock.js';
-import { Stopwatch } from '../../platform/base/elapsed.js';
 import type { Key } from '../../platform/reconcile/key.js';
 import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import { absent } from '../../platform/store/absent.js';
@@ -12,20 +11,16 @@ import { pastRows } from '../../platform/store/past-rows.js';
 import type { Ref } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { BatchRecord, isClosed, isRecordSettled, listedOf, type PastRecord, type RecordResource } from './kind.js';
-import { LATER, mark, mayMark, SOON } from './marking.js';
+import { LATER, mark, mayMark, QuietTimes, SOON } from './marking.js';
 
 export class PastRecordReconciler implements Reconciler {
   readonly name = 'past-record';
   readonly #store: Store;
-  readonly #clock: Clock;
-  readonly #afterMs: number;
-  /** Since when each version of one has been there, by `site/name`. */
-  readonly #quiet = new Map<string, { readonly version: number; readonly since: Stopwatch }>();
+  readonly #quiet: QuietTimes;
 
   constructor({ store, clock, afterMs }: { readonly store: Store; readonly clock: Clock; readonly afterMs: number }) {
     this.#store = store;
-    this.#clock = clock;
-    this.#afterMs = afterMs;
+    this.#quiet = new QuietTimes(clock, afterMs);
   }
 
   keys(): Iterable<Key> {
@@ -33,22 +28,18 @@ export class PastRecordReconciler implements Reconciler {
   }
 
   async reconcile({ site, name }: Key): Promise<Outcome> {
-    const key = `${site}/${name}`;
     const record = this.#store.get(BatchRecord, site, name);
     if (!record || !isClosed(record) || this.#store.pastEntry(BatchRecord, site, name)) {
-      this.#quiet.delete(key);
+      this.#quiet.forget({ site, name });
       return 'settled';
     }
-    const version = record.metadata.resourceVersion;
-    let quiet = this.#quiet.get(key);
-    if (quiet?.version !== version) this.#quiet.set(key, (quiet = { version, since: new Stopwatch(this.#clock) }));
-    const leftMs = this.#afterMs - quiet.since.elapsedMs;
+    const leftMs = this.#quiet.leftMs(record);
     if (leftMs > 0) return { lookAgainMs: leftMs };
     const run = recordOf({ site, name })[0] as Ref;
     if (!mayMark(this.#store)) return LATER;
     if (pastRows(this.#store).isHeld(run)) return SOON;
     if (this.#store.faults.some((fault) => fault.kind === run.kind && fault.site === site && fault.name === name)) return 'settled';
-    this.#quiet.delete(key);
+    this.#quiet.forget({ site, name });
     await mark(this.#store, { run, members: [run], streams: [] });
     return 'settled';
   }

@@ -1,6 +1,4 @@
 /** When a batch itself becomes past, what keeps it, and what brings it back (ADR 0033). */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
@@ -13,36 +11,19 @@ import { ControlRecipe } from '../../../src/domains/recipes/kind.js';
 import { BatchRecord } from '../../../src/domains/records/kind.js';
 import { PastBatchReconciler } from '../../../src/domains/records/past-batches.js';
 import { asked } from '../../../src/domains/runs/asked.js';
-import { openLedger } from '../../../src/platform/ledger/ledger.js';
-import { openQueries } from '../../../src/platform/ledger/queries.js';
 import { pastRows } from '../../../src/platform/store/past-rows.js';
 import type { Ref } from '../../../src/platform/store/resource.js';
-import { type Put, Store } from '../../../src/platform/store/store.js';
-import { TestClock } from '../../support/test-clock.js';
+import type { Store } from '../../../src/platform/store/store.js';
+import { type Put } from '../../../src/platform/store/store.js';
+import { pastStore } from '../../support/past-store.js';
+import type { TestClock } from '../../support/test-clock.js';
 
 const SITE = 'north';
 const KINDS = [Batch, BatchRecord, Procedure, Phase, ControlRecipe, Unit];
 const AFTER_MS = 86_400_000;
 const FINAL = { phase: 'Complete', recordSettled: true, controlRecipe: 'b1', procedure: 'b1', recordRef: 'b1', heldInside: false, startedAt: '', endedAt: '' };
 
-async function plant(t: Test) {
-  const dir = mkdtempSync(path.join(tmpdir(), 'lineside-past-batches-'));
-  const ledger = await openLedger(dir);
-  const queries = openQueries(dir);
-  t.teardown(async () => {
-    await queries.close();
-    await ledger.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
-  const clock = new TestClock();
-  const opened = async () => {
-    const store = new Store(ledger, clock, undefined, KINDS);
-    await store.open(0);
-    pastRows(store).connect(queries);
-    return { store, reconciler: new PastBatchReconciler({ store, clock, afterMs: AFTER_MS }) };
-  };
-  return { dir, clock, opened, ...(await opened()) };
-}
+const plant = (t: Test) => pastStore(t, KINDS as never, (parts) => new PastBatchReconciler({ ...parts, afterMs: AFTER_MS }));
 
 /** A batch that has ended, and what it left behind, as it is present; of the status only what matters here. */
 async function ended(store: Store, name = 'b1'): Promise<void> {

@@ -1,6 +1,4 @@
 /** When the run of a batch becomes past, and what keeps it (ADR 0037). */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
@@ -10,38 +8,20 @@ import { Phase, Procedure } from '../../../src/domains/procedures/kind.js';
 import { ControlRecipe } from '../../../src/domains/recipes/kind.js';
 import { BatchRecord } from '../../../src/domains/records/kind.js';
 import { PastRunReconciler } from '../../../src/domains/records/past-runs.js';
-import { openLedger } from '../../../src/platform/ledger/ledger.js';
-import { openQueries } from '../../../src/platform/ledger/queries.js';
 import type { AuditDraft } from '../../../src/platform/store/audit-record.js';
 import { pastRows } from '../../../src/platform/store/past-rows.js';
 import { References } from '../../../src/platform/store/references.js';
-import { type Put, Store } from '../../../src/platform/store/store.js';
+import type { Store } from '../../../src/platform/store/store.js';
+import { type Put } from '../../../src/platform/store/store.js';
 import { takeAuditNumber } from '../../support/ledger-child.js';
-import { TestClock } from '../../support/test-clock.js';
+import { pastStore } from '../../support/past-store.js';
 
 const SITE = 'north';
 /** Batches and records are as the tests need them, and not judged. */
 const KINDS = [Procedure, Phase, CoordinationBlock, SyncBarrier];
 const AFTER_MS = 600_000;
 
-async function plant(t: Test) {
-  const dir = mkdtempSync(path.join(tmpdir(), 'lineside-past-runs-'));
-  const ledger = await openLedger(dir);
-  const queries = openQueries(dir);
-  t.teardown(async () => {
-    await queries.close();
-    await ledger.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
-  const clock = new TestClock();
-  const opened = async () => {
-    const store = new Store(ledger, clock, undefined, KINDS);
-    await store.open(0);
-    pastRows(store).connect(queries);
-    return { store, reconciler: new PastRunReconciler({ store, clock, afterMs: AFTER_MS }) };
-  };
-  return { dir, ledger, clock, opened, ...(await opened()) };
-}
+const plant = (t: Test) => pastStore(t, KINDS as never, (parts) => new PastRunReconciler({ ...parts, afterMs: AFTER_MS }));
 
 /** What a batch that has ended has left, its record settled. */
 async function ended(store: Store, name: string): Promise<void> {
