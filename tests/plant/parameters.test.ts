@@ -101,6 +101,25 @@ t.test('decisions 2.2: an output is a parameter of the next step at every level,
   );
 });
 
+t.test('decisions 2.2: an operation and a phase of one batch may have one name, and neither reads what is of the other', async (t) => {
+  await put('operationtemplates', 'gated', {
+    parameters: [REAL('target', '7')],
+    chart: { steps: [phase('before', { initial: true }), phase('behind')], transitions: [{ from: 'before', to: 'behind', conditionST: 'target = 7.0' }] },
+  });
+  const subChart = (steps: object[], transitions: object[] = []) => ({ subChart: { steps, transitions } });
+  const operations = [
+    { name: 'heat_up', initial: true, stepLevel: 'Operation', templateKind: 'OperationTemplate', templateRef: 'gated' },
+    { name: 'heat', stepLevel: 'Operation', ...subChart([phase('up', { initial: true })]) },
+  ];
+  const make = { name: 'make', stepLevel: 'UnitProcedure', targetCapability: 'reactor', ...subChart(operations, [{ from: 'heat_up', to: 'heat' }]) };
+  await put('recipes/master', 'two-of-a-name', { equipmentRequirements: [{ capability: 'reactor', defaultUnit: 'rx101' }], procedure: { chart: { steps: [make] } } });
+  const batch = await plant.runBatch({ masterRecipeRef: 'two-of-a-name' });
+  await plant.until(batch, 'Complete');
+  const name = `${batch}-make-heat-up`;
+  t.match(await element('operations', name), { state: 'Complete', spec: { parameterValues: [{ name: 'target', value: '7' }] } });
+  t.match(await element('phases', name), { state: 'Complete', spec: { stepPath: 'make/heat/up' } });
+});
+
 t.test('decisions 3.2: a value outside what its parameter allows starts nothing, holds the element above, and says why', async (t) => {
   await recipe('too-much', 'small');
   const batch = await plant.runBatch({ masterRecipeRef: 'too-much' });

@@ -17,7 +17,7 @@ import type { Put } from '../../../platform/store/store.js';
 import type { CoordinationBlockSpec, SyncBarrierSpec } from '../../coordination/kind.js';
 import { Unit } from '../../plant/kind.js';
 import { isAvailable } from '../../plant/unit-owner.js';
-import type { ElementStatus } from '../../procedures/kind.js';
+import { type ElementStatus, Phase } from '../../procedures/kind.js';
 import { ControlRecipe } from '../../recipes/kind.js';
 import { adhocBarred } from '../adhoc-reconciler.js';
 import { AdhocReconciliation, type AdhocRoot } from '../tree/adhoc-reconciliation.js';
@@ -122,7 +122,7 @@ function copy<Made extends ElementReconciliation>(
     isReady: (unit) => facts.runtimes.link(reconciliation?.site ?? '', unit)?.ready === true,
     isRefused: () => false,
   });
-  for (const node of reconciliation.tree ? walk(reconciliation.tree.root) : []) nodes.set(node.name, node);
+  for (const node of reconciliation.tree ? walk(reconciliation.tree.root) : []) if (node.kind === Phase.kind) nodes.set(node.name, node);
   return reconciliation;
 }
 

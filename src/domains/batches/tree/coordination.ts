@@ -2,13 +2,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../platform/base/clock.js';
 import type { Put, Store } from '../../../platform/store/store.js';
-import { CoordinationBlock, type CoordinationPhase, type SignalEndpoint, SyncBarrier } from '../../coordination/kind.js';
+import { CoordinationBlock, type CoordinationPhase, SyncBarrier } from '../../coordination/kind.js';
 import { advanceBarrier, advanceBlock, barrierWord, type CoordinationFailure, type CoordinationWorld, type Progress, timeoutLeftMs } from '../../coordination/progress.js';
 import type { BatchReconciliation } from './batch-reconciliation.js';
 import { elementIndex } from './element-index.js';
 import { isFinalBatch } from '../kind.js';
 import { runClocks } from './run-clocks.js';
-import { type TreeNode, walk } from './procedure-tree.js';
+import { keyOf, type TreeNode, walk } from './procedure-tree.js';
 
 /** A crash takes this much of a time-out with it. */
 const KEPT_EVERY_MS = 10_000;
@@ -120,8 +120,4 @@ function nodesOf(reconciliation: BatchReconciliation): Map<string, TreeNode> {
 
 function factsOf(reconciliation: BatchReconciliation, node: TreeNode | undefined) {
   return node && { state: node.state, waitsToStart: reconciliation.waitsForCoordination(node) };
-}
-
-function keyOf({ kind, name }: Pick<SignalEndpoint, 'kind' | 'name'> | TreeNode): string {
-  return `${kind}/${name}`;
 }

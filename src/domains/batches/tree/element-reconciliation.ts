@@ -36,7 +36,7 @@ import { conditionOf } from '../../placement/conditions.js';
 import { ALARM_EXCEPTION, commandedByAlarm, leavesFailure, seenNow } from './alarm-failure.js';
 import { elementIndex, type ElementResource } from './element-index.js';
 import { executionEvent, type PendingFact, stateEntry } from '../../runs/execution-log.js';
-import { type ElementKind, hasInside, type HoldPropagation, isPausedInside, ProcedureTree, resetFailureOf, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
+import { type ElementKind, hasInside, type HoldPropagation, isPausedInside, keyOf, ProcedureTree, resetFailureOf, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
 import type { CommandRejection } from '../../runs/command-rejection.js';
 import { faultOf } from '../creation/unfit-values.js';
 import { isFromOutput, outputParameters } from '../creation/parameters.js';
@@ -98,6 +98,7 @@ export abstract class ElementReconciliation {
   protected readonly world: ReconciliationWorld;
   /** Why the root has gone to the state it is in, if it has in this reconciliation: command word or rule. */
   protected rootCause = '';
+  /** Of each node, by `keyOf`: an operation and a phase of one batch may have one name. */
   readonly #elements = new Map<string, ElementResource>();
   readonly #before = new Map<string, string>();
   readonly #units = new Map<string, UnitStatus>();
@@ -115,7 +116,7 @@ export abstract class ElementReconciliation {
     this.world = world;
     const root = this.#readTree(elements);
     if (root) this.tree = new ProcedureTree(root, this.#treeWorld());
-    if (root && !world.readOnly) for (const node of walk(root)) this.#before.set(node.name, lookOf(node, this.element(node).status.pausedInside === true));
+    if (root && !world.readOnly) for (const node of walk(root)) this.#before.set(keyOf(node), lookOf(node, this.element(node).status.pausedInside === true));
     if (root) root.failure = seenNow(root.failure, store, site);
   }
 
@@ -206,7 +207,7 @@ export abstract class ElementReconciliation {
   }
 
   element(node: TreeNode): ElementResource {
-    return this.#elements.get(node.name) as ElementResource;
+    return this.#elements.get(keyOf(node)) as ElementResource;
   }
 
   /** In how many ms the budgets that are being spent run out, and a condition on a step time is looked at again. */
@@ -225,8 +226,8 @@ export abstract class ElementReconciliation {
     const puts: Put[] = [];
     for (const node of this.tree ? walk(this.tree.root) : []) {
       if (
-        this.#taken.has(node.name) ||
-        lookOf(node, this.isPausedInside(node)) !== this.#before.get(node.name) ||
+        this.#taken.has(keyOf(node)) ||
+        lookOf(node, this.isPausedInside(node)) !== this.#before.get(keyOf(node)) ||
         waitText(node, this.startWait(node)) !== this.element(node).status.blockedBecause
       )
         puts.push(this.#elementPut(node));
@@ -344,10 +345,10 @@ export abstract class ElementReconciliation {
       const kind = resource.kind as ElementKind;
       const node = readNode(kind, resource);
       if (kind !== 'Phase') Object.assign(node, runClocks(this.store).read(this.#clockKey(node), node));
-      nodes.set(`${kind}/${node.name}`, node);
-      this.#elements.set(node.name, resource);
+      nodes.set(keyOf(node), node);
+      this.#elements.set(keyOf(node), resource);
       const parent = resource.spec.parentRef;
-      if (parent) children.push([`${parent.kind}/${parent.name}`, node]);
+      if (parent) children.push([keyOf(parent), node]);
     }
     for (const [parentKey, node] of children) {
       const parent = nodes.get(parentKey);
@@ -437,8 +438,8 @@ export abstract class ElementReconciliation {
     const values = outputParameters(parameterValues, bindings, this.element(parent).spec.parameterValues, (step, output) => this.#outputText(parent, step, output));
     const unfit = values.filter(isFromOutput).flatMap((value) => unfitReasonOf(parameters, value))[0];
     if (unfit !== undefined || values === parameterValues) return unfit ?? '';
-    this.#elements.set(node.name, { ...element, spec: { ...element.spec, parameterValues: [...values] } } as ElementResource);
-    this.#taken.add(node.name);
+    this.#elements.set(keyOf(node), { ...element, spec: { ...element.spec, parameterValues: [...values] } } as ElementResource);
+    this.#taken.add(keyOf(node));
     for (const value of values.filter((candidate) => !parameterValues.includes(candidate))) this.#dataEvent(node, value, `${value.name} (${value.sourceRef})`);
     return '';
   }
@@ -569,7 +570,7 @@ export abstract class ElementReconciliation {
       heldInside: hasInside(node, 'Held'),
       pausedInside: this.isPausedInside(node),
     };
-    const taken = this.#taken.has(node.name) ? { spec: resource.spec } : {};
+    const taken = this.#taken.has(keyOf(node)) ? { spec: resource.spec } : {};
     return { kind: KINDS[node.kind], site: this.site, name: node.name, ...taken, status };
   }
 }

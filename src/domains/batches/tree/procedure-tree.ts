@@ -17,6 +17,11 @@ import type { ElementFailure } from '../../runs/failures.js';
 export type ElementKind = 'Procedure' | 'UnitProcedure' | 'Operation' | 'Phase';
 export type HoldPropagation = 'batch' | 'unitProcedure' | 'operation' | 'phase';
 
+/** Of an element within its batch: an operation and a phase may have one name. */
+export function keyOf({ kind, name }: { readonly kind: string; readonly name: string }): string {
+  return `${kind}/${name}`;
+}
+
 /** Working copy of one element; the controller writes back what changed. */
 export interface TreeNode {
   readonly kind: ElementKind;
