@@ -16,7 +16,7 @@ import { Unit } from '../plant/kind.js';
 import { Procedure } from '../procedures/kind.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import { asked } from '../runs/asked.js';
-import { orderOn } from '../runs/pending-command.js';
+import { orderOn, UNREADABLE_ORDER } from '../runs/pending-command.js';
 import { BatchRecord } from './kind.js';
 import { LATER, mark, mayMark, QuietTimes, SOON } from './marking.js';
 
@@ -56,11 +56,11 @@ export class PastBatchReconciler implements Reconciler {
   }
 }
 
-/** It has ended, everything it left behind is past, no unit has anything to do with it, and nothing is said of it that somebody acts on. */
+/** It has ended, everything it left behind is past, no unit has anything to do with it, and no alarm tells of an order to it that could not be read. */
 function isAlone(store: Store, batch: BatchResource): boolean {
   const { site, name } = batch.metadata;
   const { phase, recordRef, recordSettled, commandRejection } = batch.status;
-  if (!isFinalBatch(phase) || recordRef === '' || recordSettled === false || commandRejection !== undefined || orderOn(batch)) return false;
+  if (!isFinalBatch(phase) || recordRef === '' || recordSettled === false || commandRejection?.rule === UNREADABLE_ORDER || orderOn(batch)) return false;
   if (!store.pastEntry(BatchRecord, site, recordRef) || store.isPresent({ kind: Procedure.kind, site, name }) || store.isPresent({ kind: ControlRecipe.kind, site, name }))
     return false;
   if (

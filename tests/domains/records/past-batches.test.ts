@@ -121,13 +121,14 @@ t.test('a batch stays while something is to come of it, and leaves when that is 
     ['its record has not settled', { recordSettled: false }],
     ['an order waits', { pendingCommand: order }],
     ['an order waits that cannot be read', { pendingCommand: 'Reset' }],
-    ['an order was refused', { commandRejection: { command: 'Reset', rule: 'state', message: '', at: '' } }],
+    ['an order could not be read, of which an alarm tells', { commandRejection: { command: 'Reset', rule: 'unreadable-order', message: '', at: '' } }],
   ];
   for (const [why, change] of states) {
     await store.write({ puts: [{ kind: Batch, ...key(), status: { ...status, ...change } } as unknown as Put] });
     t.same([await looked(reconciler, clock), isPast(store)], ['settled', false], why);
   }
-  await store.write({ puts: [{ kind: Batch, ...key(), status } as unknown as Put] });
+  const refused = { command: 'Hold', rule: 'already-holding', message: '', at: '' }; // before its end: it stands in the row, and keeps nothing
+  await store.write({ puts: [{ kind: Batch, ...key(), status: { ...status, commandRejection: refused } } as unknown as Put] });
   for (const change of [{ allocatedTo: 'b1' }, { promisedTo: 'b1' }]) {
     const unit = { allocatedTo: '', promisedTo: '' };
     await store.write({ puts: [{ kind: Unit, ...key('r1'), status: { ...unit, ...change } } as unknown as Put] });
