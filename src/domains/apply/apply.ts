@@ -117,7 +117,7 @@ export async function applyManifests(inputs: readonly unknown[], actor: ApplyAct
 const PAST_RUNS_MAX = 100;
 
 function refuseTooMany(needed: readonly Ref[], store: Store): void {
-  const runs = pastRows(store).countRuns(needed);
+  const runs = pastRows(store).countNames(needed);
   if (runs <= PAST_RUNS_MAX) return;
   const message = `the manifests are about ${runs} ended batches, and one request takes those of ${PAST_RUNS_MAX}: send them in several requests, each with the manifests of ${PAST_RUNS_MAX} batches at most`;
   throw new Refusal('unprocessable', message, { code: 'too_many_past_runs', runs, limit: PAST_RUNS_MAX });

@@ -305,9 +305,9 @@ export class PastRows {
     return true;
   }
 
-  /** How many past runs these may belong to. */
-  countRuns(refs: readonly Ref[]): number {
-    return new Set(refs.flatMap((ref) => this.#runsOf(ref)).map(runKey)).size;
+  /** How many things with past runs these may belong to; the runs of one, such as a batch and its elements, have its name. */
+  countNames(refs: readonly Ref[]): number {
+    return new Set(refs.flatMap((ref) => this.#ownRunsOf(ref)).map(({ site, name }) => `${site}/${name}`)).size;
   }
 
   #hold(refs: readonly Ref[], reach: (run: Ref) => Promise<unknown>): Promise<Release> | undefined {

@@ -91,6 +91,7 @@ t.test('a batch becomes past when all it left behind is and its time is over, an
   t.equal(await reconciler.reconcile(key()), 'settled');
   t.ok(isPast(store));
   t.same(store.list(Batch), []);
+  t.equal(past.countNames([ref('Batch'), ref('Phase', 'b1-heat'), ref('Procedure')]), 1, 'it and its elements are one ended batch for who counts them');
   t.same(listedBatches(store, SITE).map(shown), before, 'lists have it as before');
   t.same(
     [listedBatches(store), batchesOf(store, 'B1'), [listedBatch(store, SITE, 'b1')]].map((list) => list.map((batch) => batch && shown(batch))),
