@@ -21,7 +21,7 @@ import type { HttpServer } from '../../src/platform/http/server.js';
 import type { StreamConnections } from '../../src/platform/http/stream-port.js';
 import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
 import { openLedger } from '../../src/platform/ledger/ledger.js';
-import type { UnchainedAudit } from '../../src/platform/ledger/protocol.js';
+import type { UnchainedAudit } from '../../src/platform/store/audit-record.js';
 import { component } from '../../src/platform/store/audit-record.js';
 import type { Kind } from '../../src/platform/store/kind.js';
 import { Store } from '../../src/platform/store/store.js';

@@ -1,5 +1,6 @@
 /** Small transactions for tests of ledger, store and queries. */
-import type { LedgerTransaction, UnchainedAudit } from '../../src/platform/ledger/protocol.js';
+import type { LedgerTransaction } from '../../src/platform/ledger/protocol.js';
+import type { UnchainedAudit } from '../../src/platform/store/audit-record.js';
 import { auditName } from '../../src/platform/store/audit-record.js';
 import type { Resource } from '../../src/platform/store/resource.js';
 

@@ -12,7 +12,7 @@ import type { Key } from '../../platform/reconcile/key.js';
 import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import { pastRows } from '../../platform/store/past-rows.js';
 import { namedBeside } from '../../platform/store/references.js';
-import { type Ref, refOf, type Resource } from '../../platform/store/resource.js';
+import { keyOf, type Ref, refOf, type Resource } from '../../platform/store/resource.js';
 import type { Past, Store } from '../../platform/store/store.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../batches/kind.js';
 import { runOf } from '../batches/past-run.js';
@@ -135,8 +135,4 @@ function hasFault(store: Store, site: string, name: string, members: readonly Re
   if (faults.length === 0) return false;
   const own = new Set(members.map(keyOf));
   return faults.some((fault) => own.has(keyOf(fault)) || (!fault.kept && fault.site === site && (fault.name === name || fault.name.startsWith(`${name}-`))));
-}
-
-function keyOf({ kind, site, name }: Ref): string {
-  return `${kind}/${site}/${name}`;
 }

@@ -12,7 +12,7 @@ import { Turnstile } from '../../platform/base/turnstile.js';
 import { type PastText, RUN_NAME } from '../../platform/ledger/past-text.js';
 import type { Kind } from '../../platform/store/kind.js';
 import { type PastRows, pastRows } from '../../platform/store/past-rows.js';
-import type { Ref } from '../../platform/store/resource.js';
+import { keyOf, type Ref } from '../../platform/store/resource.js';
 import type { Store, StoreEvent } from '../../platform/store/store.js';
 import { type Entry, entryWith, type Ranked, rankedIn, TEXT_LENGTH_MAX } from './search-index.js';
 
@@ -239,10 +239,6 @@ class Best {
   list(): Ranked[] {
     return this.#found.sort(this.#search.order).slice(0, this.#search.most);
   }
-}
-
-function keyOf({ kind, site, name }: Ref): string {
-  return `${kind}/${site}/${name}`;
 }
 
 function shapeOf(texts: readonly string[]): Shape {

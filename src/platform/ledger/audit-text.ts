@@ -6,7 +6,7 @@
  * sorting: UTF-16 code units, as `canonicalJson` has it. Words of ours, names and times hold nothing that JSON escapes. What a caller put into a member is written by `canonicalText`.
  */
 import { canonicalText, quoted } from './canonical-json.js';
-import type { UnchainedAudit } from './protocol.js';
+import type { UnchainedAudit } from '../store/audit-record.js';
 
 export interface AuditText {
   /** Up to and with the opening quote of `previousHash`. */

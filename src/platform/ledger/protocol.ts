@@ -3,12 +3,9 @@
  * many transactions; the ledger commits them together (group commit, synchronous=FULL) and answers with one message.
  */
 import type { WallMs } from '../base/times.js';
-import type { AuditRecord } from '../store/audit-record.js';
+import type { UnchainedAudit } from '../store/audit-record.js';
 import type { PastIndex } from '../store/past-index.js';
 import type { Resource, RowFault } from '../store/resource.js';
-
-/** An audit record before it is chained: the ledger adds previousHash and hash (SHA-256 over RFC 8785 JSON). */
-export type UnchainedAudit = Omit<AuditRecord, 'previousHash' | 'hash'>;
 
 /** One entry of an append-only stream beside the audit trail, for example the execution events of a batch. */
 export interface Fact {

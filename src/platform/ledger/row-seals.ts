@@ -11,6 +11,7 @@ import { assert } from '../base/assert.js';
 import type Database from '../base/sqlite.js';
 import { ShortMac } from './chain.js';
 import { countIn, COUNT_MAX } from './counts.js';
+import { keyOf } from '../store/resource.js';
 
 export const MAC_BYTES = 32;
 const SEAL_KEY = 'seal';
@@ -168,7 +169,7 @@ export class RowSeals {
 
   /** @returns the MAC of the row. */
   put(row: ResourceRow): Buffer {
-    const id = idOf(row);
+    const id = keyOf(row);
     const before = this.#macOf(row, id);
     const mac = this.#macs.resource(row);
     if (before) mix(this.#sums.resources, before);
@@ -182,7 +183,7 @@ export class RowSeals {
 
   /** Whether a row belongs to a run that has ended: nobody may write it. */
   isPast(ref: RowKey): boolean {
-    if (this.#known.has(idOf(ref))) return false;
+    if (this.#known.has(keyOf(ref))) return false;
     const past = this.#sql.pastOf.get(ref.kind, ref.site, ref.name) as string | undefined;
     return past !== undefined && past !== '';
   }
@@ -195,7 +196,7 @@ export class RowSeals {
   mark(ref: RowKey, past: string, entry: string): Buffer | undefined {
     const row = this.#sql.resource.get(ref.kind, ref.site, ref.name) as FoundRow | undefined;
     if (!row) return undefined;
-    const id = idOf(ref);
+    const id = keyOf(ref);
     const { kind, site, name } = ref;
     const found = this.#macs.resource({ kind, site, name, ...row });
     const known = this.#known.get(id);
@@ -236,7 +237,7 @@ export class RowSeals {
   }
 
   remove(ref: RowKey): void {
-    const id = idOf(ref);
+    const id = keyOf(ref);
     const before = this.#macOf(ref, id);
     if (!before) return;
     mix(this.#sums.resources, before);
@@ -423,10 +424,6 @@ type FoundRow = Pick<Required<ResourceRow>, 'version' | 'body' | 'past' | 'entry
 
 function titleOf({ kind, site, name }: RowKey): string {
   return `${kind} ${name}${site === '' ? '' : ` of site ${site}`}`;
-}
-
-function idOf({ kind, site, name }: RowKey): string {
-  return `${kind}/${site}/${name}`;
 }
 
 function prepareAll(database: Database.Database) {

@@ -8,7 +8,8 @@ import type { ArchiveDraft } from './archive-format.js';
 import type { RecordColumns } from './audit-row.js';
 import { auditText } from './audit-text.js';
 import type { Gap, GapAcknowledgement } from './gaps.js';
-import type { LedgerTransaction, PastRun, UnchainedAudit } from './protocol.js';
+import type { LedgerTransaction, PastRun } from './protocol.js';
+import type { UnchainedAudit } from '../store/audit-record.js';
 
 export type WireField = string | number;
 

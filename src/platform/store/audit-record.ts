@@ -1,4 +1,6 @@
 /** Audit records as domains write them (decisions Q-TAG-16). Sequence, hash and chain are added by store and ledger. */
+import { auditName } from '../base/audit-name.js';
+
 export const AUDIT_RESULTS = ['Accepted', 'Success', 'Rejected', 'Failed'] as const;
 export type AuditResult = (typeof AUDIT_RESULTS)[number];
 
@@ -60,6 +62,8 @@ export interface AuditDraft extends AuditEvent {
   readonly actor: Actor;
 }
 
+type Writable<T> = { -readonly [Member in keyof T]: T[Member] };
+
 /** The served form. */
 export interface AuditRecord extends AuditEvent, Actor {
   readonly name: string;
@@ -69,9 +73,41 @@ export interface AuditRecord extends AuditEvent, Actor {
   readonly hash: string;
 }
 
-export { auditName } from '../base/audit-name.js';
+export { auditName };
+
+/** A record before it is chained: the ledger adds previousHash and hash (SHA-256 over RFC 8785 JSON). */
+export type UnchainedAudit = Omit<AuditRecord, 'previousHash' | 'hash'>;
 
 /** An actor that is a part of the product, for example `batch-controller`. */
 export function component(name: string): Actor {
   return { accountId: `component:${name}`, displayName: name, actorType: 'component', component: name };
+}
+
+/** The record of a draft; members that say nothing are left out. */
+export function auditOf(draft: AuditDraft, sequence: number, timestamp: string, details: AuditDraft['details']): UnchainedAudit {
+  const { actor, reason, operatorReason, rule, before, after, signature } = draft;
+  const record: Writable<UnchainedAudit> = {
+    name: auditName(sequence),
+    sequence,
+    timestamp,
+    site: draft.site,
+    accountId: actor.accountId,
+    displayName: actor.displayName,
+    actorType: actor.actorType,
+    action: draft.action,
+    category: draft.category,
+    target: draft.target,
+    result: draft.result,
+    correlationID: draft.correlationID,
+  };
+  if (actor.component !== undefined) record.component = actor.component;
+  if (actor.sourceIP !== undefined) record.sourceIP = actor.sourceIP;
+  if (reason !== undefined) record.reason = reason;
+  if (operatorReason !== undefined) record.operatorReason = operatorReason;
+  if (rule !== undefined) record.rule = rule;
+  if (before !== undefined) record.before = before;
+  if (after !== undefined) record.after = after;
+  if (details !== undefined) record.details = details;
+  if (signature !== undefined) record.signature = signature;
+  return record;
 }

@@ -14,7 +14,7 @@ import { onePerStore } from './one-per-store.js';
 import type { RunEntry } from './past-index.js';
 import { inTurns, type PastReads, type UnboundedReads } from './past-reads.js';
 import { isRowFault, readRow, workable } from './read-row.js';
-import type { Ref, Resource, RowFault } from './resource.js';
+import { keyOf, type Ref, type Resource, type RowFault } from './resource.js';
 import type { Store } from './store.js';
 
 const RUN_COLUMNS = 4; // kind, site, name, body
@@ -150,7 +150,7 @@ export class PastRows {
 
   /** What a search looks at, of each of these runs. */
   texts(runs: readonly Ref[], lengthMax: number): Promise<readonly (readonly string[])[]> {
-    return answered(this.#reads.pastTexts({ runs: runs.map(runKey), lengthMax }));
+    return answered(this.#reads.pastTexts({ runs: runs.map(keyOf), lengthMax }));
   }
 
   /** Of all sites. */
@@ -240,7 +240,7 @@ export class PastRows {
 
   /** Somebody works with the run of this name: it does not become past meanwhile. */
   isHeld(run: Ref): boolean {
-    return this.#holders.has(runKey(run));
+    return this.#holders.has(keyOf(run));
   }
 
   /** What is about these is done while they are held, present or past, and those that are past are lent. */
@@ -262,7 +262,7 @@ export class PastRows {
    * @returns whether there was one, when it is on disk.
    */
   bringBack(run: Ref): Promise<boolean> {
-    const key = runKey(run);
+    const key = keyOf(run);
     let returning = this.#returning.get(key);
     if (!returning) {
       returning = this.#bringBack(run).finally(() => this.#returning.delete(key));
@@ -280,25 +280,25 @@ export class PastRows {
     const failed: [run: string, fault: unknown][] = [];
     for (const run of this.#store.pastUnreadable.flatMap((key) => this.#behindItsFirst(refOfKey(key)))) {
       try {
-        if (!(await this.bringBack(run))) failed.push([runKey(run), 'no row says that it is of this run']);
+        if (!(await this.bringBack(run))) failed.push([keyOf(run), 'no row says that it is of this run']);
       } catch (fault) {
-        failed.push([runKey(run), fault]);
+        failed.push([keyOf(run), fault]);
       }
     }
     return failed;
   }
 
   async #bringBack(run: Ref): Promise<boolean> {
-    const { rows, streams } = await answered(this.#reads.pastRun(runKey(run)));
+    const { rows, streams } = await answered(this.#reads.pastRun(keyOf(run)));
     if (rows.length === 0) return false;
     for (const moment of this.#moments) moment.cameBack(rows);
     const durable = this.#store.takeBack({ run, ...rowsOf(rows), streams });
     this.#returns += 1;
     this.#damaged.clear(); // what came back is named by the store
-    const release = this.#holdKeys([runKey(run)]); // not past again before it is on disk
+    const release = this.#holdKeys([keyOf(run)]); // not past again before it is on disk
     try {
       await durable; // where it cannot be brought back, whoever reads what is lent goes on
-      this.#takeAway(runKey(run));
+      this.#takeAway(keyOf(run));
     } finally {
       release();
     }
@@ -311,12 +311,12 @@ export class PastRows {
   }
 
   #hold(refs: readonly Ref[], reach: (run: Ref) => Promise<unknown>): Promise<Release> | undefined {
-    const runs = new Map(refs.flatMap((ref) => this.#runsOf(ref)).map((run) => [runKey(run), run]));
+    const runs = new Map(refs.flatMap((ref) => this.#runsOf(ref)).map((run) => [keyOf(run), run]));
     return runs.size === 0 ? undefined : this.#reached([...runs.values()], reach);
   }
 
   async #reached(runs: readonly Ref[], reach: (run: Ref) => Promise<unknown>): Promise<Release> {
-    const release = this.#holdKeys(runs.map(runKey));
+    const release = this.#holdKeys(runs.map(keyOf));
     try {
       for (const run of runs) await reach(run);
       return release;
@@ -374,12 +374,12 @@ export class PastRows {
     const own = this.#store.pastEntry({ kind }, site, name);
     if (own) return [own.run];
     const { pastWith, pastIndex } = this.#store.kindNamed(kind) ?? {};
-    if (!pastWith) return pastIndex ? [runKey({ kind, site, name })] : [];
-    return (pastWith.named === 'alike' ? [name] : beginnings(name)).map((start) => runKey({ kind: pastWith.kind, site, name: start }));
+    if (!pastWith) return pastIndex ? [keyOf({ kind, site, name })] : [];
+    return (pastWith.named === 'alike' ? [name] : beginnings(name)).map((start) => keyOf({ kind: pastWith.kind, site, name: start }));
   }
 
   #lend(run: Ref): Promise<void> {
-    const key = runKey(run);
+    const key = keyOf(run);
     const lent = this.#lent.get(key);
     if (lent) {
       this.#lent.delete(key);
@@ -395,16 +395,16 @@ export class PastRows {
   }
 
   async #readAndLend(run: Ref): Promise<void> {
-    const { rows: read, faults } = rowsOf((await answered(this.#reads.pastRun(runKey(run)))).rows);
+    const { rows: read, faults } = rowsOf((await answered(this.#reads.pastRun(keyOf(run)))).rows);
     if (!this.#store.pastEntry(run, run.site, run.name)) return; // it came back meanwhile
-    const unusable = new Set(faults.map(runKey));
+    const unusable = new Set(faults.map(keyOf));
     const rows: Resource[] = [];
     for (const row of read) {
       const usable = this.#usable(row);
       if (usable) rows.push(usable);
-      else unusable.add(runKey({ kind: row.kind, ...row.metadata }));
+      else unusable.add(keyOf({ kind: row.kind, ...row.metadata }));
     }
-    this.#lent.set(runKey(run), { rows, unusable });
+    this.#lent.set(keyOf(run), { rows, unusable });
     this.#store.lend(rows);
     this.#trim();
   }
@@ -413,7 +413,7 @@ export class PastRows {
   isUnreadable(ref: Ref): boolean {
     const own = this.#store.pastEntry(ref, ref.site, ref.name);
     if (own) return this.#lent.has(own.run) && !this.#lent.get(own.run)?.rows.some(({ kind, metadata }) => kind === ref.kind && metadata.name === ref.name);
-    const key = runKey(ref);
+    const key = keyOf(ref);
     for (const { unusable } of this.#lent.values()) if (unusable.has(key)) return true;
     return false;
   }
@@ -468,11 +468,6 @@ async function answered<T>(reading: Promise<T>): Promise<T> {
     contain('reading of the past', fault);
     throw new Refusal('unavailable', `what is past could not be read (${fault instanceof Error ? fault.message : String(fault)}); ask again in a moment`, { code: 'no_answer' });
   }
-}
-
-/** As the rows of a run name it. */
-function runKey({ kind, site, name }: Ref): string {
-  return `${kind}/${site}/${name}`;
 }
 
 /** Names of kinds, sites and resources have no slash. */

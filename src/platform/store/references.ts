@@ -9,7 +9,7 @@ import { conflict, invalid } from '../base/refusal.js';
 import type { Dependent, Kind, Reference, Ruled, StoreReader } from './kind.js';
 import { onePerStore } from './one-per-store.js';
 import type { PastUse, RunEntry } from './past-index.js';
-import type { Ref, Resource } from './resource.js';
+import { keyOf, type Ref, type Resource } from './resource.js';
 import type { Store, StoreEvent } from './store.js';
 
 /** A reference seen from its target: the resource that has it. */
@@ -335,11 +335,6 @@ function useOf(resource: Resource, { path, when, holds }: Reference): Use {
 
 export function targetOf({ kind, metadata }: Resource): Target {
   return { kind, site: metadata.site, name: metadata.name };
-}
-
-/** Names of kinds, sites and resources have no slash. */
-function keyOf({ kind, site, name }: Target): string {
-  return `${kind}/${site}/${name}`;
 }
 
 function compareText(a: string, b: string): number {

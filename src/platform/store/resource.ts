@@ -49,6 +49,11 @@ export function refOf(resource: Resource): Ref {
   return { kind: resource.kind, site: resource.metadata.site, name: resource.metadata.name };
 }
 
+/** By what a resource is kept where all kinds are: names of kinds, sites and resources have no slash. */
+export function keyOf({ kind, site, name }: Ref): string {
+  return `${kind}/${site}/${name}`;
+}
+
 /** A row that does not fit: it is told as an alarm and in health until it is written again or removed. */
 export interface RowFault extends Ref {
   readonly fault: string;

@@ -6,121 +6,38 @@
  *
  * Invariant: what a caller was answered is on disk; what is in memory is on disk or on its way in the order of writing.
  */
-import type { WallMs } from '../base/times.js';
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { assert } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
 import { timestamp } from '../base/clock.js';
-import { contain, guarded } from '../base/guarded.js';
-import { assert } from '../base/assert.js';
+import { contain } from '../base/guarded.js';
 import { conflict, Refusal } from '../base/refusal.js';
-import { type Fact, type Ledger, type LedgerTransaction, ofPastRun, type PastRun, type UnchainedAudit } from '../ledger/protocol.js';
-import { type AuditDraft, auditName, component } from './audit-record.js';
 import { Terms } from '../base/term.js';
+import type { WallMs } from '../base/times.js';
+import { type Fact, type Ledger, type LedgerTransaction, ofPastRun, type PastRun } from '../ledger/protocol.js';
+import { type AuditDraft, auditName, auditOf, type UnchainedAudit } from './audit-record.js';
+import type { Applied, Change, Nonce, Past, Returned, StoreEvent } from './change.js';
 import { type ClockWitness, momentOf } from './clock-witness.js';
-import type { Kind, StoreReader, Put } from './kind.js';
+import { changeOf, type Keeping, KeptChanges, type LateChange } from './kept-changes.js';
+import type { Kind, Put, StoreReader } from './kind.js';
+import { LentRows, type LentWatcher } from './lent-rows.js';
 import { type PastEntry, PastIndex, type PastSaying } from './past-index.js';
+import { PresentRows } from './present-rows.js';
 import { title, unfitRow, workable } from './read-row.js';
-import { type Metadata, type Ref, type Resource, refOf, type RowFault } from './resource.js';
+import { keyOf, type Metadata, type Ref, type Resource, refOf, type RowFault } from './resource.js';
+import { type Forgiven, RowFaults } from './row-faults.js';
 
 const PROBE_INTERVAL_MS = 2000;
-/**
- * Places for what is done while nothing can be written. Each use has its own, so that a flood of refused requests keeps nobody
- * from signing in, and no number of people from holding the plant. A refusal without a place is counted, all else is refused.
- */
-const KEPT_PLACES = { refusal: 500, session: 500, order: 200 } as const;
-const KEPT_NONCES_MAX = 50_000; // of a window; the oldest go first
 const NOTHING: readonly never[] = [];
 
-/** What is written, and of which kind, is one word for whoever writes. */
+/** What is written, and what comes of it, are words for whoever writes. */
+export type { Applied, Change, Past, Returned, StoreEvent } from './change.js';
+export type { Keeping } from './kept-changes.js';
 export type { Put } from './kind.js';
-
-export interface Change {
-  // biome-ignore lint/suspicious/noExplicitAny: one change may touch several kinds
-  readonly puts?: readonly Put<any, any>[];
-  readonly removes?: readonly Ref[];
-  readonly audits?: readonly AuditDraft[];
-  readonly facts?: readonly { readonly stream: string; readonly body: (sequence: number) => unknown }[];
-  readonly nonces?: readonly Nonce[];
-  /** Runs that have ended and leave the memory, after the puts and removes. */
-  readonly pasts?: readonly Past[];
-}
-
-/** A run that has ended, with all that is of it alone (ADR 0035). */
-export interface Past {
-  /** What the run is named by; one of its members. */
-  readonly run: Ref;
-  /** All of them have to be present. */
-  readonly members: readonly Ref[];
-  /** Streams of facts that nobody adds to any more. */
-  readonly streams: readonly string[];
-  /** Stays in memory with the entry of what the run is named by. */
-  readonly kept?: Readonly<Record<string, unknown>>;
-}
-
-/** A run as it was read, to be worked with again. */
-export interface Returned {
-  readonly run: Ref;
-  readonly rows: readonly Resource[];
-  readonly streams: readonly (readonly [stream: string, last: number])[];
-  /** Rows of it that cannot be used: they are present again too, and named as after a start. */
-  readonly faults?: readonly RowFault[];
-}
-
-/** What a change is kept as while nothing can be written. */
-export interface Keeping {
-  readonly as: keyof typeof KEPT_PLACES;
-  /** Changes of one key share one place: the last is written, and its records say how many there were. */
-  readonly key?: string;
-}
-
-interface Kept extends Keeping {
-  /** In the order in which they were kept: what could not be written after all goes back to its place. */
-  readonly number: number;
-  /** A function judges what is there when it is written. */
-  readonly change: Change | (() => Change);
-  readonly happenedAt: string;
-  /** Of the last one of its key. */
-  readonly lastAt: string;
-  readonly times: number;
-}
-
-interface Uncounted {
-  readonly times: number;
-  readonly fromAt: string;
-  readonly toAt: string;
-}
-
-/** SHA-256 (hex) of a request nonce and when it was admitted. */
-export interface Nonce {
-  readonly hash: string;
-  readonly atMs: WallMs;
-}
-
-export interface Applied {
-  readonly resources: readonly Resource[];
-  /** Names of the audit records of this change, in order, known before they are on disk. */
-  readonly auditNames: readonly string[];
-  readonly factSequences: readonly number[];
-  /** Settles when the change is on disk; rejects with a Refusal `unavailable` when it never will be. */
-  readonly durable: Promise<void>;
-}
-
-export interface StoreEvent<Spec = unknown, Status = unknown> {
-  readonly type: 'put' | 'remove';
-  readonly resource: Resource<Spec, Status>;
-  readonly before: Resource<Spec, Status> | undefined;
-  /** Whether spec, labels, annotations (not only status) changed. */
-  readonly configuration: boolean;
-  /** Nothing of the resource has changed: it left the memory with its run (`remove`), or came back with it (`put`). */
-  readonly past?: true;
-}
 
 /** `durable` settles with the change: whoever keeps what he hears elsewhere keeps it when it is on disk. */
 type Watcher<Spec = unknown, Status = unknown> = (event: StoreEvent<Spec, Status>, durable: Promise<void>) => void;
-
-/** `isThere`: from now on; without, no longer. */
-type LentWatcher = (resource: Resource, isThere: boolean) => void;
 
 /** What memory has of a change that is on its way, beside what its transaction says, for the case that it is refused. */
 interface Unwritten {
@@ -128,11 +45,6 @@ interface Unwritten {
   readonly forgiven: readonly Forgiven[];
   /** Streams that left with their run. */
   readonly left: Returned['streams'];
-}
-
-interface Forgiven {
-  readonly fault: RowFault;
-  readonly read: Resource | undefined;
 }
 
 const NOTHING_TO_UNDO: Unwritten = { events: NOTHING, forgiven: NOTHING, left: NOTHING };
@@ -143,9 +55,7 @@ export class Store implements StoreReader {
   readonly #witness: (() => ClockWitness) | undefined;
   /** Judges what a status keeps with an end. */
   readonly terms: Terms;
-  /** kind -> site -> name -> resource. */
-  readonly #resources = new Map<string, Map<string, Map<string, Resource>>>();
-  readonly #sorted = new Map<string, SortedList>();
+  readonly #present = new PresentRows();
   readonly #watchers = new Map<string, Watcher[]>();
   readonly #auditWatchers: ((record: UnchainedAudit) => void)[] = [];
   readonly #reloadWatchers: (() => void)[] = [];
@@ -157,14 +67,9 @@ export class Store implements StoreReader {
   #factSequences = new Map<string, number>();
   /** Of what has ended. */
   #past = new PastIndex();
-  /** Rows of past runs that somebody reads, by `kind/site/name`: found by name, in no list, and nothing of them is written. */
-  readonly #lent = new Map<string, Resource>();
-  readonly #lentWatchers = new Map<string, LentWatcher[]>();
+  readonly #lent = new LentRows();
   readonly #kinds: ReadonlyMap<string, Kind>;
-  /** Rows that do not fit, by `kind/site/name`. */
-  #faults = new Map<string, RowFault>();
-  /** Of these what was read: what runs is worked with as its kind begins where it has lost its shape, and stays on disk as it is. */
-  readonly #asRead = new Map<string, Resource>();
+  readonly #faults = new RowFaults();
   /** Rises with every reload; a commit of an older epoch that fails is only reported, not acted on again. */
   #epoch = 0;
   #lastCommit: Promise<void> = Promise.resolve();
@@ -179,12 +84,7 @@ export class Store implements StoreReader {
   /** Nonces of requests that were admitted in this turn and have not travelled to the ledger yet. */
   #admitted: Nonce[] = [];
   #reloaded: Promise<void> = Promise.resolve();
-  /** What was done while the ledger refused commits, oldest first, and is told when it accepts them again. */
-  #kept: Kept[] = [];
-  #keptCount = 0;
-  /** Refused requests that found no place. */
-  #uncounted: Uncounted | undefined;
-  #keptNonces: Nonce[] = [];
+  readonly #kept = new KeptChanges();
 
   /** `witness` gives `details.clock` of audit records; without it records carry none. Rows of `kinds` are checked when they are read. */
   constructor(ledger: Ledger, clock: Clock, witness?: () => ClockWitness, kinds: readonly Kind[] = []) {
@@ -207,11 +107,9 @@ export class Store implements StoreReader {
   /** Loads everything; returns the nonces of the window for the anti-replay barrier. */
   async open(nonceWindowMs: number): Promise<readonly { readonly hash: string; readonly atMs: WallMs }[]> {
     const image = await this.#ledger.load(nonceWindowMs);
-    this.#resources.clear();
-    this.#sorted.clear();
+    this.#present.clear();
     this.#faults.clear();
-    this.#asRead.clear();
-    for (const fault of image.unreadable ?? []) this.#faults.set(keyOf(fault), fault);
+    for (const fault of image.unreadable ?? NOTHING) this.#faults.add(fault);
     for (const resource of image.resources) this.#take(resource);
     this.#past = (image.past ?? new PastIndex()).after(this.#past);
     this.#resourceVersion = image.resourceVersion;
@@ -223,18 +121,17 @@ export class Store implements StoreReader {
 
   /** Rows that were read and do not fit; each until it is written again or removed. */
   get faults(): readonly RowFault[] {
-    return [...this.#faults.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    return this.#faults.list();
   }
 
   /** A resource that is on disk and not in memory, because its row cannot be used. */
   isQuarantined(ref: Ref): boolean {
-    return this.#faults.get(keyOf(ref))?.kept === false;
+    return this.#faults.isQuarantined(ref);
   }
 
   /** Why a resource is not worked with as it was read: part of it stands as its kind begins, until it is written again. */
   replacedBecause(ref: Ref): string | undefined {
-    const key = keyOf(ref);
-    return this.#asRead.has(key) ? this.#faults.get(key)?.fault : undefined;
+    return this.#faults.replacedBecause(ref);
   }
 
   /** False while the ledger refuses commits. */
@@ -273,25 +170,16 @@ export class Store implements StoreReader {
   }
 
   get<Spec, Status>(kind: Kind<Spec, Status>, site: string, name: string): Resource<Spec, Status> | undefined {
-    const found = this.#resources.get(kind.kind)?.get(site)?.get(name);
-    return (found ?? (this.#lent.size === 0 ? undefined : this.#lent.get(keyOf({ kind: kind.kind, site, name })))) as Resource<Spec, Status> | undefined;
+    return (this.#present.get(kind.kind, site, name) ?? this.#lent.get(kind.kind, site, name)) as Resource<Spec, Status> | undefined;
   }
 
   /** Whether it is worked with: what is lent is not. */
-  isPresent({ kind, site, name }: Ref): boolean {
-    return this.#resources.get(kind)?.get(site)?.has(name) === true;
+  isPresent(ref: Ref): boolean {
+    return this.#present.has(ref);
   }
 
   list<Spec, Status>(kind: Kind<Spec, Status>, site?: string): readonly Resource<Spec, Status>[] {
-    const key = site === undefined ? `${kind.kind}|*` : `${kind.kind}|${site}`;
-    let sorted = this.#sorted.get(key);
-    if (!sorted) {
-      const bySite = this.#resources.get(kind.kind);
-      const found = site === undefined ? [...(bySite?.values() ?? [])].flatMap((names) => [...names.values()]) : [...(bySite?.get(site)?.values() ?? [])];
-      sorted = new SortedList(found.sort(byName));
-      this.#sorted.set(key, sorted);
-    }
-    return sorted.read() as readonly Resource<Spec, Status>[];
+    return this.#present.list(kind.kind, site) as readonly Resource<Spec, Status>[];
   }
 
   /** What is kept of one resource whose run is past; undefined for what is present, never was, or whose kind keeps nothing. */
@@ -334,7 +222,7 @@ export class Store implements StoreReader {
     }
     for (const fault of faults) {
       this.#past.delete(fault);
-      this.#faults.set(keyOf(fault), fault);
+      this.#faults.add(fault);
     }
     for (const [stream, last] of streams) this.#factSequences.set(stream, last);
     const durable = this.#commit({ puts: [], removes: [], audits: [], facts: [], nonces: this.#withAdmitted(), returns: [keyOf(run)] });
@@ -365,32 +253,21 @@ export class Store implements StoreReader {
    * it. Done by PastRows, which reads it.
    */
   lend(rows: readonly Resource[]): void {
-    for (const resource of rows) {
-      this.#lent.set(keyOf(refOf(resource)), resource);
-      this.#tellLent(resource, true);
-    }
+    this.#lent.lend(rows);
   }
 
   takeAway(rows: readonly Resource[]): void {
-    for (const resource of rows) {
-      if (!this.#lent.delete(keyOf(refOf(resource)))) continue;
-      // an index that went by its name goes on with what is present now
-      if (!this.isPresent(refOf(resource))) this.#tellLent(resource, false);
-    }
+    this.#lent.takeAway(rows, (ref) => this.#present.has(ref));
   }
 
   /** What is lent of a kind, for an index that is made anew. */
   lentOf(kind: { readonly kind: string }): readonly Resource[] {
-    return this.#lent.size === 0 ? NOTHING : [...this.#lent.values()].filter((resource) => resource.kind === kind.kind);
+    return this.#lent.of(kind.kind);
   }
 
   /** For an index by which what was found is read: a past run is read by it too while it is lent. */
   watchLent(kind: { readonly kind: string }, watcher: LentWatcher): void {
-    this.#lentWatchers.set(kind.kind, [...(this.#lentWatchers.get(kind.kind) ?? []), watcher]);
-  }
-
-  #tellLent(resource: Resource, isThere: boolean): void {
-    for (const watcher of this.#lentWatchers.get(resource.kind) ?? NOTHING) guarded(`watcher of what is lent of ${resource.kind}`, () => watcher(resource, isThere));
+    this.#lent.watch(kind.kind, watcher);
   }
 
   /** Called synchronously after each change of the kind has been applied in memory; what it throws is contained (guarded.ts). */
@@ -451,11 +328,10 @@ export class Store implements StoreReader {
     }
     const puts = events.length === 0 ? NOTHING : events.flatMap((event) => (event.type === 'put' ? [event.resource] : []));
     const removes = events.length === 0 ? [] : events.flatMap((event) => (event.type === 'remove' && !event.past ? [refOf(event.resource)] : []));
-    if (this.#faults.size > 0) removes.push(...(change.removes ?? NOTHING).filter((ref) => this.isQuarantined(ref))); // it is only on disk, and is removed there
-    const forgiven = this.#faults.size === 0 ? NOTHING : this.#forgive(change, pasts);
+    if (!this.#faults.isEmpty) removes.push(...(change.removes ?? NOTHING).filter((ref) => this.isQuarantined(ref))); // it is only on disk, and is removed there
+    const forgiven = this.#faults.isEmpty ? NOTHING : this.#forgive(change, pasts);
     const left = pasts.length === 0 ? NOTHING : pasts.flatMap((past) => this.#forgetRun(past));
-    const stored = this.#asRead.size === 0 ? puts : puts.map((resource) => this.#asStored(resource));
-    const transaction = { puts: stored, removes, audits, facts, nonces: this.#withAdmitted(change.nonces), ...(pasts.length === 0 ? {} : { pasts }) };
+    const transaction = { puts: this.#faults.asStored(puts), removes, audits, facts, nonces: this.#withAdmitted(change.nonces), ...(pasts.length === 0 ? {} : { pasts }) };
     const durable = this.#commit(transaction, { events, forgiven, left });
     for (const { run } of pasts) this.#move(run, durable);
     for (const event of events) this.#tell(event, durable);
@@ -504,7 +380,7 @@ export class Store implements StoreReader {
   admit(nonce: Nonce, kept = false): void {
     if (this.#refusing) {
       if (!kept) throw storageUnavailable(this.#reason);
-      this.#keepNonces([nonce]);
+      this.#kept.keepNonces([nonce]);
       return;
     }
     if (this.#admitted.length === 0) setImmediate(() => this.#sendAdmitted());
@@ -519,7 +395,7 @@ export class Store implements StoreReader {
    * @returns whether it is on disk.
    * @throws Refusal `storage_unavailable` when more is kept than there is room for.
    */
-  async writeOrKeep(change: Kept['change'], keeping: Keeping): Promise<boolean> {
+  async writeOrKeep(change: LateChange, keeping: Keeping): Promise<boolean> {
     const happenedAt = this.#now();
     if (!this.#refusing) {
       try {
@@ -529,43 +405,8 @@ export class Store implements StoreReader {
         if (!(fault instanceof Refusal) || fault.kind !== 'unavailable') throw fault;
       }
     }
-    const same = keeping.key === undefined ? -1 : this.#kept.findIndex(({ as, key }) => as === keeping.as && key === keeping.key);
-    const earlier = this.#kept[same];
-    if (earlier) this.#kept[same] = { ...earlier, change, lastAt: happenedAt, times: earlier.times + 1 };
-    else if (this.#kept.filter(({ as }) => as === keeping.as).length < KEPT_PLACES[keeping.as])
-      this.#kept.push({ ...keeping, number: (this.#keptCount += 1), change, happenedAt, lastAt: happenedAt, times: 1 });
-    else if (keeping.as === 'refusal') this.#uncounted = { times: (this.#uncounted?.times ?? 0) + 1, fromAt: this.#uncounted?.fromAt ?? happenedAt, toAt: happenedAt };
-    else throw storageUnavailable(this.#reason);
+    if (!this.#kept.keep(change, keeping, happenedAt)) throw storageUnavailable(this.#reason);
     return false;
-  }
-
-  #keepNonces(nonces: readonly Nonce[]): void {
-    for (const nonce of nonces) this.#keptNonces.push(nonce);
-    if (this.#keptNonces.length > KEPT_NONCES_MAX) this.#keptNonces.splice(0, this.#keptNonces.length - KEPT_NONCES_MAX);
-  }
-
-  #writeKept(): void {
-    const [changes, nonces, uncounted] = [this.#kept, this.#keptNonces, this.#uncounted];
-    this.#kept = [];
-    this.#keptNonces = [];
-    this.#uncounted = undefined;
-    if (nonces.length > 0) this.apply({ nonces }).durable.catch(() => undefined); // kept again by the commit that fails
-    for (const kept of changes) {
-      guarded('change that was kept', () => {
-        this.apply(toldLater(kept)).durable.catch(() => this.#keepAgain(kept));
-      });
-    }
-    if (uncounted) this.apply({ audits: [refusalsOf(uncounted)] }).durable.catch(() => this.#countAgain(uncounted));
-  }
-
-  #keepAgain(kept: Kept): void {
-    const behind = this.#kept.findIndex(({ number }) => number > kept.number);
-    this.#kept.splice(behind < 0 ? this.#kept.length : behind, 0, kept);
-  }
-
-  #countAgain({ times, fromAt, toAt }: Uncounted): void {
-    const since = this.#uncounted;
-    this.#uncounted = { times: times + (since?.times ?? 0), fromAt, toAt: since?.toAt ?? toAt };
   }
 
   /** Applies and waits until the change is on disk. */
@@ -576,7 +417,7 @@ export class Store implements StoreReader {
   }
 
   #put(put: Put, at: string): StoreEvent {
-    const before = this.#resources.get(put.kind.kind)?.get(put.site)?.get(put.name);
+    const before = this.#present.get(put.kind.kind, put.site, put.name);
     const ref = { kind: put.kind.kind, site: put.site, name: put.name };
     if (!before && this.#isPast(ref)) throw runEnded(ref);
     const spec = put.spec === undefined ? before?.spec : put.spec;
@@ -599,7 +440,7 @@ export class Store implements StoreReader {
     };
     const status = before ? (put.status ?? before.status) : this.#born(put, put.status ?? put.kind.initialStatus(spec));
     const resource: Resource = { kind: put.kind.kind, metadata, spec, status };
-    this.#place(resource);
+    this.#present.place(resource);
     return { type: 'put', resource, before, configuration };
   }
 
@@ -608,18 +449,18 @@ export class Store implements StoreReader {
   }
 
   #remove(ref: Ref): readonly StoreEvent[] {
-    const before = this.#resources.get(ref.kind)?.get(ref.site)?.get(ref.name);
+    const before = this.#present.get(ref.kind, ref.site, ref.name);
     if (!before) {
       if (this.#isPast(ref) || (this.#isOfPastRun(ref) && !this.isQuarantined(ref))) throw runEnded(ref);
       return [];
     }
-    this.#displace(before);
+    this.#present.displace(before);
     return [{ type: 'remove', resource: before, before, configuration: true }];
   }
 
   /** Those without an entry are known while they are lent, and from the first refusal on. */
   #isPast(ref: Ref): boolean {
-    return this.#past.has(ref) || this.#lent.has(keyOf(ref));
+    return this.#past.has(ref) || this.#lent.has(ref);
   }
 
   /** It has the name of a past run: were it removed as what is not there, the run would stay without whoever it belongs to. */
@@ -629,9 +470,9 @@ export class Store implements StoreReader {
   }
 
   #leave(ref: Ref): StoreEvent {
-    const before = this.#resources.get(ref.kind)?.get(ref.site)?.get(ref.name);
+    const before = this.#present.get(ref.kind, ref.site, ref.name);
     assert(before, `${title(ref)} is present when its run becomes past`);
-    this.#displace(before);
+    this.#present.displace(before);
     return { type: 'remove', resource: before, before, configuration: false, past: true };
   }
 
@@ -659,8 +500,8 @@ export class Store implements StoreReader {
 
   #placeBack(events: readonly StoreEvent[]): void {
     for (const event of events.toReversed()) {
-      if (event.before) this.#place(event.before);
-      else this.#displace(event.resource);
+      if (event.before) this.#present.place(event.before);
+      else this.#present.displace(event.resource);
     }
   }
 
@@ -674,10 +515,7 @@ export class Store implements StoreReader {
       for (const { rows } of pasts) for (const ref of rows) this.#past.delete(ref);
       for (const [stream, last] of left) this.#factSequences.set(stream, last);
       for (const { stream, sequence } of facts.toReversed()) this.#factSequences.set(stream, sequence - 1);
-      for (const { fault, read } of forgiven) {
-        this.#faults.set(keyOf(fault), fault);
-        if (read) this.#asRead.set(keyOf(fault), read);
-      }
+      for (const { fault, read } of forgiven) this.#faults.add(fault, read);
       if (puts[0]) this.#resourceVersion = puts[0].metadata.resourceVersion - 1;
       if (audits[0]) this.#auditSequence = audits[0].sequence - 1;
     }
@@ -740,7 +578,7 @@ export class Store implements StoreReader {
       () => void this.#unwritten.delete(transaction),
       async (fault: unknown) => {
         durable.catch(() => undefined); // callers that do not wait must not turn a disk fault into a crash
-        this.#keepNonces(transaction.nonces); // their requests were looked at: they stay spent
+        this.#kept.keepNonces(transaction.nonces);
         this.#learn(transaction, fault);
         await this.#fail(epoch, fault);
         throw storageUnavailable(this.#reason);
@@ -788,7 +626,7 @@ export class Store implements StoreReader {
         .then(() => {
           this.#refusing = false;
           this.#lastCommit = Promise.resolve(); // what failed is taken back; nothing waits for a record of it any more
-          this.#writeKept();
+          this.#kept.write((change) => this.apply(change));
           this.#tellReload();
         })
         .catch(() => this.#probeLater());
@@ -798,55 +636,17 @@ export class Store implements StoreReader {
   /** What is written again or removed is at fault no more; what is past is judged again when it is read again. */
   #forgive({ puts = [], removes = [] }: Change, pasts: readonly PastRun[]): readonly Forgiven[] {
     const written = puts.flatMap(({ kind, site, name, spec }) => (spec === undefined ? [] : [{ kind: kind.kind, site, name }]));
-    return [...written, ...removes, ...pasts.flatMap(({ rows }) => rows)].flatMap((ref) => {
-      const key = keyOf(ref);
-      const fault = this.#faults.get(key);
-      const read = this.#asRead.get(key);
-      this.#faults.delete(key);
-      this.#asRead.delete(key);
-      return fault ? [{ fault, read }] : [];
-    });
-  }
-
-  /** A status that is written says nothing of a spec that could not be worked with: that stays what it was, for whoever looks after it. */
-  #asStored(resource: Resource): Resource {
-    const read = this.#asRead.get(keyOf(refOf(resource)));
-    return read ? { ...resource, spec: read.spec } : resource;
+    return this.#faults.forgive([...written, ...removes, ...pasts.flatMap(({ rows }) => rows)]);
   }
 
   /** @returns what is worked with; undefined where it cannot be used. */
   #take(resource: Resource): Resource | undefined {
     const kind = this.#kinds.get(resource.kind);
     const fault = kind && unfitRow(resource, kind);
-    if (fault) this.#faults.set(keyOf(fault), fault);
     const usable = fault ? workable(resource, kind, fault) : resource;
-    if (!usable) return undefined;
-    if (usable !== resource) this.#asRead.set(keyOf(refOf(resource)), resource);
-    this.#place(usable);
+    if (fault) this.#faults.add(fault, usable && usable !== resource ? resource : undefined);
+    if (usable) this.#present.place(usable);
     return usable;
-  }
-
-  #place(resource: Resource): void {
-    const { kind, metadata } = resource;
-    let bySite = this.#resources.get(kind);
-    if (!bySite) this.#resources.set(kind, (bySite = new Map()));
-    let byResource = bySite.get(metadata.site);
-    if (!byResource) bySite.set(metadata.site, (byResource = new Map()));
-    const isNew = !byResource.has(metadata.name);
-    byResource.set(metadata.name, resource);
-    if (isNew) this.#forget(kind, metadata.site);
-    else for (const key of [`${kind}|*`, `${kind}|${metadata.site}`]) this.#sorted.get(key)?.replace(resource);
-  }
-
-  #displace(resource: Resource): void {
-    const { kind, metadata } = resource;
-    this.#resources.get(kind)?.get(metadata.site)?.delete(metadata.name);
-    for (const key of [`${kind}|*`, `${kind}|${metadata.site}`]) this.#sorted.get(key)?.remove(resource);
-  }
-
-  #forget(kind: string, site: string): void {
-    this.#sorted.delete(`${kind}|*`);
-    this.#sorted.delete(`${kind}|${site}`);
   }
 }
 
@@ -862,113 +662,6 @@ function runEnded(ref: Ref): Refusal {
     { kind: ref.kind, name: ref.name },
   );
 }
-
-function keyOf({ kind, site, name }: Ref): string {
-  return `${kind}/${site}/${name}`;
-}
-
-/**
- * The resources of a kind by name. A change of one replaces it at its place, and one that goes leaves it: nothing is sorted anew, and
- * the list that a caller holds stays as it was read. Resources that came make a new list.
- */
-class SortedList {
-  #items: Resource[];
-  /** Changed since the list was read last, by place; what changes often between two reads is written once. */
-  readonly #changed = new Map<number, Resource | undefined>();
-
-  constructor(items: Resource[]) {
-    this.#items = items;
-  }
-
-  replace(resource: Resource): void {
-    this.#changed.set(this.#placeOf(resource), resource);
-  }
-
-  remove(resource: Resource): void {
-    this.#changed.set(this.#placeOf(resource), undefined);
-  }
-
-  read(): readonly Resource[] {
-    if (this.#changed.size === 0) return this.#items;
-    const items: (Resource | undefined)[] = this.#items.slice();
-    for (const [at, resource] of this.#changed) items[at] = resource;
-    this.#items = items as Resource[];
-    if ([...this.#changed.values()].includes(undefined)) this.#items = this.#items.filter((resource) => resource !== undefined);
-    this.#changed.clear();
-    return this.#items;
-  }
-
-  #placeOf(resource: Resource): number {
-    let low = 0;
-    let high = this.#items.length - 1;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (byName(this.#items[middle] as Resource, resource) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-}
-
-function byName(a: Resource, b: Resource): number {
-  return a.metadata.name < b.metadata.name ? -1 : a.metadata.name > b.metadata.name ? 1 : a.metadata.site < b.metadata.site ? -1 : 1;
-}
-
-/** The record of a draft; members that say nothing are left out. */
-function auditOf(draft: AuditDraft, sequence: number, timestamp: string, details: AuditDraft['details']): UnchainedAudit {
-  const { actor, reason, operatorReason, rule, before, after, signature } = draft;
-  const record: Writable<UnchainedAudit> = {
-    name: auditName(sequence),
-    sequence,
-    timestamp,
-    site: draft.site,
-    accountId: actor.accountId,
-    displayName: actor.displayName,
-    actorType: actor.actorType,
-    action: draft.action,
-    category: draft.category,
-    target: draft.target,
-    result: draft.result,
-    correlationID: draft.correlationID,
-  };
-  if (actor.component !== undefined) record.component = actor.component;
-  if (actor.sourceIP !== undefined) record.sourceIP = actor.sourceIP;
-  if (reason !== undefined) record.reason = reason;
-  if (operatorReason !== undefined) record.operatorReason = operatorReason;
-  if (rule !== undefined) record.rule = rule;
-  if (before !== undefined) record.before = before;
-  if (after !== undefined) record.after = after;
-  if (details !== undefined) record.details = details;
-  if (signature !== undefined) record.signature = signature;
-  return record;
-}
-
-function changeOf(change: Kept['change']): Change {
-  return typeof change === 'function' ? change() : change;
-}
-
-/** Its records say when it was done. */
-function toldLater({ change, happenedAt, lastAt, times }: Kept): Change {
-  const made = changeOf(change);
-  const when = times === 1 ? { happenedAt } : { happenedAt, lastHappenedAt: lastAt, times };
-  return { ...made, audits: (made.audits ?? []).map((draft) => ({ ...draft, details: { ...draft.details, ...when } })) };
-}
-
-/** Of those that had no place the trail has the number. */
-function refusalsOf({ times, fromAt, toAt }: Uncounted): AuditDraft {
-  return {
-    site: '',
-    actor: component('store'),
-    action: 'Request',
-    category: 'storage',
-    target: { kind: 'Storage', name: 'state.db', site: '' },
-    result: 'Rejected',
-    details: { message: `${times} further refused requests while nothing could be written are not on record one by one`, times, happenedAt: fromAt, lastHappenedAt: toAt },
-    correlationID: randomUUID(),
-  };
-}
-
-type Writable<T> = { -readonly [Member in keyof T]: T[Member] };
 
 function nameOf({ name }: UnchainedAudit): string {
   return name;

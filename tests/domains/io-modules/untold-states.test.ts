@@ -5,7 +5,7 @@ import { CONNECTION, IMAGE_HEADER, ProcessImage, processImageBytes } from '../..
 import { IOModule, IOModuleSpec } from '../../../src/domains/io-modules/kind.js';
 import { IOModuleReconciler } from '../../../src/domains/io-modules/reconciler.js';
 import type { LocalProbes, ModuleState, ResumedOutputs } from '../../../src/domains/placement/local-probes.js';
-import type { UnchainedAudit } from '../../../src/platform/ledger/protocol.js';
+import type { UnchainedAudit } from '../../../src/platform/store/audit-record.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { freshStore } from '../../support/fresh-store.js';
 

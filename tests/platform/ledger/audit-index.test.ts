@@ -13,7 +13,7 @@ import { ShortMac } from '../../../src/platform/ledger/chain.js';
 import { HeadFile, headFileOf } from '../../../src/platform/ledger/head-file.js';
 import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
-import type { UnchainedAudit } from '../../../src/platform/ledger/protocol.js';
+import type { UnchainedAudit } from '../../../src/platform/store/audit-record.js';
 import { type AuditQuery, type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
 import { auditDraft, transaction } from '../../support/ledger-data.js';
 import { at } from '../../support/at.js';

@@ -4,7 +4,7 @@ import t from 'tap';
 import { auditText } from '../../../src/platform/ledger/audit-text.js';
 import { canonicalJson } from '../../../src/platform/ledger/canonical-json.js';
 import { macOf, ShortMac } from '../../../src/platform/ledger/chain.js';
-import type { UnchainedAudit } from '../../../src/platform/ledger/protocol.js';
+import type { UnchainedAudit } from '../../../src/platform/store/audit-record.js';
 import fc from '../../support/fuzz.js';
 import { auditDraft } from '../../support/ledger-data.js';
 

@@ -3,7 +3,7 @@
  * or procedural element. Watches the store, so that whoever changes a state is announced without knowing of streams.
  */
 import type { BatchState, State } from '../../../../runtime/vocabulary/states.js';
-import type { Resource } from '../../../platform/store/resource.js';
+import { keyOf, refOf, type Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
 import type { ChannelEvent } from '../../../platform/stream/channel.js';
 import type { Hub } from '../../../platform/stream/hub.js';
@@ -127,7 +127,7 @@ class States {
   }
 
   #publish(resource: Resource, previous: Stated | undefined, event: Pick<ChannelEvent, 'frame' | 'forget'>): void {
-    const key = keyOf(resource);
+    const key = keyOf(refOf(resource));
     this.#hub.publish({
       channel: 'states',
       key,
@@ -145,7 +145,7 @@ class States {
    * too: who read the object while its change was on the way to the disk has seen it, and hears here that it is over.
    */
   #tellAgain(dropped: Resource, previous: Stated | undefined): void {
-    const key = keyOf(dropped);
+    const key = keyOf(refOf(dropped));
     const isFirst = !this.#retold.has(key);
     const told = isFirst ? previous : this.#retold.get(key);
     const present = this.#store.get(KINDS.get(dropped.kind) ?? Unit, dropped.metadata.site, dropped.metadata.name);
@@ -162,10 +162,6 @@ function isSame(a: Stated | undefined, b: Stated): boolean {
 /** One time for one transition: that of the events and the record, which is a moment before the store has written it (decisions 8.9). */
 function enteredAt({ metadata, status }: Resource): string {
   return (status as { readonly stateAt?: string }).stateAt ?? metadata.updatedAt;
-}
-
-function keyOf({ kind, metadata }: Resource): string {
-  return `${kind}/${metadata.site}/${metadata.name}`;
 }
 
 function statedOf(resource: Resource): Stated {
