@@ -68,7 +68,7 @@ export function adhocBarred(reconciliation: AdhocReconciliation, command: Comman
     root,
     units: [root.unit],
     isOnDemand: false,
-    isAllocated: reconciliation.unit(root.unit)?.allocatedTo === scope,
+    isAllocated: reconciliation.units.get(root.unit)?.allocatedTo === scope,
     storageLow: () => facts.storageLow(),
   };
   const refusal = firstRefusal(command === 'Start' ? START_AGAIN_CONDITIONS : RESET_CONDITIONS, look);
@@ -167,7 +167,7 @@ export class AdhocReconciler implements Reconciler {
     this.#interrupted.delete(`${site}/${name}`);
     // a run of one phase is held by the runtime of its unit, which tells of it afterwards
     if (!HELD_FROM.includes(adhocRoot(this.#store, site, name)?.status.state ?? 'Aborted')) unrecovered(this.#store).passed(site, name);
-    if (reconciliation.root.state === 'Idle' && reconciliation.root.runCount > 0 && reconciliation.unit(reconciliation.root.unit)?.allocatedTo !== name)
+    if (reconciliation.root.state === 'Idle' && reconciliation.root.runCount > 0 && reconciliation.units.get(reconciliation.root.unit)?.allocatedTo !== name)
       this.#phases.forget(site, reconciliation.root);
     return lookAgain(reconciliation.budgetsLeftMs());
   }
@@ -175,7 +175,7 @@ export class AdhocReconciler implements Reconciler {
   /** The one Start that nobody has to give. A runtime that refuses it gives the unit back. */
   #launch(reconciliation: AdhocReconciliation): void {
     const { root } = reconciliation;
-    if (root.state !== 'Idle' || root.runCount > 0 || reconciliation.unit(root.unit)?.allocatedTo !== reconciliation.scope) return;
+    if (root.state !== 'Idle' || root.runCount > 0 || reconciliation.units.get(root.unit)?.allocatedTo !== reconciliation.scope) return;
     const phase = root.kind === 'Phase' ? this.#store.get(Phase, reconciliation.site, root.name) : undefined;
     if (phase && this.#phases.isRefused(phase)) reconciliation.giveUp();
     else reconciliation.tree?.command('Start');

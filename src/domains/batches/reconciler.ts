@@ -243,10 +243,10 @@ export class BatchReconciler implements Reconciler {
   }
 
   #grant(reconciliation: BatchReconciliation, name: string): void {
-    const unit = reconciliation.unit(name);
+    const unit = reconciliation.units.get(name);
     if (!unit || unit.allocatedTo === reconciliation.scope) return;
     const before = scopeToReset(this.#store, reconciliation.site, name, unit);
-    reconciliation.setUnit(name, before === '' ? taken(unit, reconciliation.scope) : handedOn(unit, before, reconciliation.scope));
+    reconciliation.units.set(name, before === '' ? taken(unit, reconciliation.scope) : handedOn(unit, before, reconciliation.scope));
     reconciliation.event({ eventType: 'Equipment', eventSubType: 'Allocation', unit: name, equipment: name, value: name });
   }
 
@@ -295,7 +295,7 @@ export class BatchReconciler implements Reconciler {
     const wanted = wantedUnits(reconciliation);
     reconciliation.request(wanted);
     for (const name of wanted) {
-      if (!isAvailable(reconciliation.unit(name)) || !this.#runtimes.link(reconciliation.site, name)?.ready || this.#outranked(reconciliation, name)) continue;
+      if (!isAvailable(reconciliation.units.get(name)) || !this.#runtimes.link(reconciliation.site, name)?.ready || this.#outranked(reconciliation, name)) continue;
       const missing = permissiveOf({ store: this.#store, runtimes: this.#runtimes }, reconciliation.site, name);
       if (missing) {
         reconciliation.withheld.set(name, missing);

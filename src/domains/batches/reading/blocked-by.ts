@@ -254,7 +254,7 @@ function hasFailureBelow(node: TreeNode): boolean {
 }
 
 function startBlockers(world: BlockedWorld, reconciliation: ElementReconciliation, node: TreeNode): Blocker[] {
-  const free = node.kind === 'UnitProcedure' && isAvailable(reconciliation.unit(node.unit));
+  const free = node.kind === 'UnitProcedure' && isAvailable(reconciliation.units.get(node.unit));
   const withheld = free ? permissiveOf(world, reconciliation.site, node.unit) : undefined;
   if (withheld) reconciliation.withheld.set(node.unit, withheld);
   const wait = reconciliation.startWait(node);

@@ -23,7 +23,8 @@ import { adhocBarred } from '../adhoc-reconciler.js';
 import { AdhocReconciliation, type AdhocRoot } from '../tree/adhoc-reconciliation.js';
 import { BatchReconciliation } from '../tree/batch-reconciliation.js';
 import type { ElementResource } from '../tree/element-index.js';
-import { type CommandRefusal, type ElementReconciliation, type ReconciliationWorld, readNode } from '../tree/element-reconciliation.js';
+import { readNode } from '../tree/element-node.js';
+import { type CommandRefusal, type ElementReconciliation, type ReconciliationWorld } from '../tree/element-reconciliation.js';
 import type { ElementDraft } from '../start/instantiation.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
 import { wholeOf } from '../past-run.js';
@@ -166,7 +167,7 @@ function seenOf(reconciliation: ElementReconciliation): Seen[] {
   const units = [...new Set(nodes.map(({ unit }) => unit))].filter((unit) => unit !== '').sort();
   return [
     ...nodes.map(({ kind, name, path, state }) => ({ kind, name, path, state })),
-    ...units.map((name) => ({ kind: Unit.kind, name, path: '', state: reconciliation.unit(name)?.state ?? '' })),
+    ...units.map((name) => ({ kind: Unit.kind, name, path: '', state: reconciliation.units.get(name)?.state ?? '' })),
   ];
 }
 

@@ -6,7 +6,7 @@ import type { UnitStatus } from '../../plant/kind.js';
 import { Phase, type PhaseSpec, type ElementStatus } from '../../procedures/kind.js';
 import { ROOT_KINDS, scopeOf } from '../../procedures/roots.js';
 import { elementIndex, type ElementResource } from '../tree/element-index.js';
-import { hasResetting } from '../tree/element-reconciliation.js';
+import { hasResetting } from '../tree/held-units.js';
 
 /** Batch or ad-hoc root that has to reset what it has left on the unit before somebody else begins there; '' when none has. */
 export function scopeToReset(store: Store, site: string, unit: string, { state, lastWork }: UnitStatus): string {

@@ -46,7 +46,7 @@ export class AdhocReconciliation extends ElementReconciliation {
     const ruled = verdict.accepted ? undefined : refusalOf(verdict.rule, command, `${kind} ${this.scope} is ${state}`, failure);
     const refusal = barred && (verdict.accepted || verdict.rule === barred.rule) ? barred : ruled;
     this.#accepted = refusal === undefined;
-    if (command === 'Reset' && refusal === undefined) this.takeBack(this.root.unit);
+    if (command === 'Reset' && refusal === undefined) this.units.takeBack(this.root.unit);
     const refused = this.give(this.root, pending, refusal);
     if (command === 'Hold' && !refused && pending.by)
       this.#given = { by: pending.by, reason: pending.reason ?? '', ...(pending.alarm === undefined ? {} : { alarm: pending.alarm }) };
@@ -66,9 +66,9 @@ export class AdhocReconciliation extends ElementReconciliation {
 
   settle(): void {
     const { root } = this;
-    for (const node of this.toHandOver(root.unit, [root])) this.tree?.reset(node);
+    for (const node of this.units.toHandOver(root.unit, [root])) this.tree?.reset(node);
     this.tree?.settle();
-    this.mirrorUnit(root.unit, [root], '', root.runCount > 0);
+    this.units.mirror(root.unit, [root], '', root.runCount > 0);
     this.#noteHold();
   }
 
@@ -83,8 +83,8 @@ export class AdhocReconciliation extends ElementReconciliation {
   /** Gives the unit back although the root has not run: its runtime refused the Start. */
   giveUp(): void {
     const { unit: name } = this.root;
-    const unit = this.unit(name);
-    if (unit?.allocatedTo === this.scope) this.setUnit(name, this.release(name, unit, [this.root]));
+    const unit = this.units.get(name);
+    if (unit?.allocatedTo === this.scope) this.units.set(name, this.units.release(name, unit, [this.root]));
   }
 
   change(): Change | undefined {

@@ -62,33 +62,33 @@ export class BatchReconciliation extends ElementReconciliation {
   #resetUnits(): CommandRefusal | undefined {
     const byUnit = [...this.#nodesByUnit()];
     const own = byUnit.filter(([name, nodes]) => {
-      if (this.isStuck(name, nodes)) return true;
-      const unit = this.unit(name);
+      if (this.units.isStuck(name, nodes)) return true;
+      const unit = this.units.get(name);
       return isAvailable(unit) && isFinal(unit.state as State) && nodes.some((node) => node.name === unit.lastWork?.name);
     });
-    const away = own.find(([name, nodes]) => nodes.some((node) => this.mustReset(node)) && !this.world.isReady(name));
+    const away = own.find(([name, nodes]) => nodes.some((node) => this.units.mustReset(node)) && !this.world.isReady(name));
     if (away !== undefined) return { rule: 'runtime-not-ready', message: `the runtime of ${away[0]} is not ready` };
     for (const [name, nodes] of own) {
       this.#keepOutputs();
-      if (nodes.some((node) => this.mustReset(node))) this.takeBack(name);
-      else this.setUnit(name, shownReset(this.unit(name) as UnitStatus));
+      if (nodes.some((node) => this.units.mustReset(node))) this.units.takeBack(name);
+      else this.units.set(name, shownReset(this.units.get(name) as UnitStatus));
       for (const node of nodes) this.tree?.reset(node);
     }
     const taken = byUnit.filter((each) => !own.includes(each) && this.#isOfOthers(each[0]));
     const left = taken.flatMap(([, nodes]) => nodes).filter((node) => isFinal(node.state));
-    const still = left.filter((node) => !this.mustReset(node));
+    const still = left.filter((node) => !this.units.mustReset(node));
     if (still.length > 0) this.#keepOutputs();
     for (const node of still) this.tree?.reset(node);
     const [first] = left;
     if (!first || own.length + still.length > 0) return undefined;
     return {
       rule: 'allocation-unavailable',
-      message: `unit ${first.unit} has worked for ${workSince(this.unit(first.unit))} since: the resetting charts of this batch drive it no more, and its elements stay as they ended`,
+      message: `unit ${first.unit} has worked for ${workSince(this.units.get(first.unit))} since: the resetting charts of this batch drive it no more, and its elements stay as they ended`,
     };
   }
 
   #isOfOthers(name: string): boolean {
-    const unit = this.unit(name);
+    const unit = this.units.get(name);
     return unit !== undefined && unit.allocatedTo !== this.scope;
   }
 
@@ -104,7 +104,7 @@ export class BatchReconciliation extends ElementReconciliation {
 
   /** Nothing of it moves, is to move, or is being reset. */
   get isQuiet(): boolean {
-    const hasUnit = [...this.#nodesByUnit().keys()].some((name) => this.unit(name)?.allocatedTo === this.scope);
+    const hasUnit = [...this.#nodesByUnit().keys()].some((name) => this.units.get(name)?.allocatedTo === this.scope);
     return !hasUnit && this.tree !== undefined && [...walk(this.tree.root)].every(({ state }) => !isActive(state));
   }
 
@@ -116,7 +116,7 @@ export class BatchReconciliation extends ElementReconciliation {
     const root = this.tree?.root;
     if (!root) return;
     for (const [name, nodes] of this.#nodesByUnit()) {
-      const left = this.isRecorded ? this.toHandOver(name, nodes) : [];
+      const left = this.isRecorded ? this.units.toHandOver(name, nodes) : [];
       if (left.length > 0) this.#keepOutputs();
       for (const node of left) this.tree?.reset(node);
     }
@@ -226,7 +226,7 @@ export class BatchReconciliation extends ElementReconciliation {
 
   /** A unit is released after the last unit procedure on it. */
   #mirrorUnits(): void {
-    for (const [unit, nodes] of this.#nodesByUnit()) this.mirrorUnit(unit, nodes, this.scope, isFinalBatch(this.status.phase));
+    for (const [unit, nodes] of this.#nodesByUnit()) this.units.mirror(unit, nodes, this.scope, isFinalBatch(this.status.phase));
   }
 
   #nodesByUnit(): Map<string, TreeNode[]> {

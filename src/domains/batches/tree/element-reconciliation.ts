@@ -18,25 +18,15 @@ import type { Kind } from '../../../platform/store/kind.js';
 import { refOf, type Resource } from '../../../platform/store/resource.js';
 import type { Put, Store } from '../../../platform/store/store.js';
 import { barrierWord, trueNames } from '../../coordination/progress.js';
-import { Unit, type UnitStatus } from '../../plant/kind.js';
-import { givenBack, takenBack, unpromised } from '../../plant/unit-owner.js';
-import {
-  type ChartProgress,
-  type ElementOutput,
-  type ElementStatus,
-  Operation,
-  Phase,
-  type PhaseSpec,
-  Procedure,
-  UnitProcedure,
-  type ParameterValue,
-} from '../../procedures/kind.js';
+import { type ElementOutput, type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure, type ParameterValue } from '../../procedures/kind.js';
 import { type ElementFailure } from '../../runs/failures.js';
 import { conditionOf } from '../../placement/conditions.js';
 import { ALARM_EXCEPTION, commandedByAlarm, leavesFailure, seenNow } from './alarm-failure.js';
+import { asksForTime, isNext, lookOf, progressOf, readNode } from './element-node.js';
 import { elementIndex, type ElementResource } from './element-index.js';
+import { HeldUnits } from './held-units.js';
 import { executionEvent, type PendingFact, stateEntry } from '../../runs/execution-log.js';
-import { type ElementKind, hasInside, type HoldPropagation, isPausedInside, keyOf, ProcedureTree, resetFailureOf, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
+import { type ElementKind, hasInside, type HoldPropagation, isPausedInside, keyOf, ProcedureTree, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
 import type { CommandRejection } from '../../runs/command-rejection.js';
 import { faultOf } from '../creation/unfit-values.js';
 import { isFromOutput, outputParameters } from '../creation/parameters.js';
@@ -48,6 +38,8 @@ import { type StartWait, startWaitText, type Withheld } from '../start/start-wai
 
 export const BATCH_COMPONENT = component('batch-controller');
 const WAITING = 'WaitingForAllocation';
+/** How often a condition on a step time is looked at, which nobody reports. */
+const STEP_TIME_LOOK_MS = 500;
 /** Commands after which work goes on, or begins. */
 const TAKES_UP: readonly Command[] = ['Start', 'Restart', 'Resume'];
 
@@ -101,7 +93,7 @@ export abstract class ElementReconciliation {
   /** Of each node, by `keyOf`: an operation and a phase of one batch may have one name. */
   readonly #elements = new Map<string, ElementResource>();
   readonly #before = new Map<string, string>();
-  readonly #units = new Map<string, UnitStatus>();
+  readonly units: HeldUnits;
   /** Elements that have entered another state. */
   readonly #entered = new Set<TreeNode>();
   /** Elements that have taken parameters from outputs. */
@@ -114,6 +106,8 @@ export abstract class ElementReconciliation {
     this.at = timestamp(world.nowMs);
     this.store = store;
     this.world = world;
+    const released = (unit: string): void => this.released(unit);
+    this.units = new HeldUnits({ site, scope, at: this.at, store, world, released, element: (node) => this.element(node), event: (event) => this.event(event) });
     const root = this.#readTree(elements);
     if (root) this.tree = new ProcedureTree(root, this.#treeWorld());
     if (root && !world.readOnly) for (const node of walk(root)) this.#before.set(keyOf(node), lookOf(node, this.element(node).status.pausedInside === true));
@@ -198,13 +192,8 @@ export abstract class ElementReconciliation {
     return undefined;
   }
 
-  unit(name: string): UnitStatus | undefined {
-    return this.#units.get(name) ?? this.store.get(Unit, this.site, name)?.status;
-  }
-
-  setUnit(name: string, status: UnitStatus): void {
-    this.#units.set(name, status);
-  }
+  /** Bookkeeping of whoever had the unit. */
+  protected released(_unit: string): void {}
 
   element(node: TreeNode): ElementResource {
     return this.#elements.get(keyOf(node)) as ElementResource;
@@ -232,104 +221,7 @@ export abstract class ElementReconciliation {
       )
         puts.push(this.#elementPut(node));
     }
-    for (const [name, status] of this.#units) puts.push({ kind: Unit, site: this.site, name, status } as Put);
-    return puts;
-  }
-
-  /**
-   * A unit shows the state of the root of its active work (decisions 3.6), and is given back when all of that is at rest. `ended`:
-   * of what has not run, nothing will. Work that is found on a unit that nobody has takes it: one owner, however it came about.
-   */
-  protected mirrorUnit(name: string, roots: readonly TreeNode[], batchRef: string, ended: boolean): void {
-    const unit = this.unit(name);
-    if (!unit) return;
-    if (unit.promisedTo === this.scope && ended) {
-      this.setUnit(name, unpromised(unit));
-      this.released(name);
-      return;
-    }
-    const active = roots.find((node) => isActive(node.state)) ?? roots.findLast((node) => isFinal(node.state));
-    const isOwn = unit.allocatedTo === this.scope;
-    if (!isOwn && !(unit.allocatedTo === '' && active && this.#drives(active))) return;
-    let next = isOwn ? unit : takenBack(unit, this.scope);
-    if (active) {
-      const since = unit.activeWork?.name === active.name && unit.activeWork.state === active.state ? unit.activeWork.since : this.at;
-      next = {
-        ...next,
-        state: active.state,
-        mode: active.mode,
-        heldInside: hasInside(active, 'Held'),
-        activeWork: { kind: active.kind, name: active.name, state: active.state, batchRef, since },
-      };
-    }
-    next = withResetFailure(next, roots);
-    if (this.#isOver(next, roots, ended)) next = this.release(name, next, roots);
-    if (JSON.stringify(next) !== JSON.stringify(unit)) this.setUnit(name, next);
-  }
-
-  /** Bookkeeping of whoever had the unit. */
-  protected released(_unit: string): void {}
-
-  #isOver(unit: UnitStatus, roots: readonly TreeNode[], ended: boolean): boolean {
-    if (!roots.every((node) => (isFinal(node.state) || (ended && node.state === 'Idle')) && this.#isAtRest(node))) return false;
-    return unit.promisedTo === undefined || !roots.some((node) => this.mustReset(node));
-  }
-
-  /** A Resetting without a chart of its own moves nothing but states: it needs no unit. */
-  #drives(node: TreeNode): boolean {
-    return (
-      isActive(node.state) &&
-      (node.state !== 'Resetting' || [...walk(node)].some((below) => below.kind === 'Phase' && hasResetting((this.element(below) as Resource<PhaseSpec, ElementStatus>).spec)))
-    );
-  }
-
-  /** Nothing of it moves, and no command is on its way to a phase of it. */
-  #isAtRest(node: TreeNode): boolean {
-    return [...walk(node)].every(({ kind, name, unit, state }) => !isActive(state) && !(kind === 'Phase' && this.world.awaitsAnswer(unit, name)));
-  }
-
-  /** It has come to its end, and charts of it bring the equipment back from there (decisions 3.3: final states run Resetting first). */
-  protected mustReset(node: TreeNode): boolean {
-    if (!isFinal(node.state)) return false;
-    return [...walk(node)].some((below) => {
-      if (below.kind !== 'Phase' || !isFinal(below.state)) return false;
-      const phase = this.element(below) as Resource<PhaseSpec, ElementStatus>;
-      return hasResetting(phase.spec) && !this.world.isRefused(phase);
-    });
-  }
-
-  /**
-   * What has to be reset now so that the unit can be handed on. One attempt for each hand-over: a chart that has failed would
-   * drive the equipment again unasked (ADR 0014).
-   */
-  protected toHandOver(name: string, roots: readonly TreeNode[]): readonly TreeNode[] {
-    const unit = this.unit(name);
-    if (unit?.allocatedTo !== this.scope || unit.promisedTo === undefined) return [];
-    const left = roots.filter((node) => this.mustReset(node));
-    if (unit.resetBegun) return left.filter(({ resetFailed }) => resetFailed === '');
-    if (left.length > 0) this.setUnit(name, { ...unit, resetBegun: true });
-    return left;
-  }
-
-  /** The reset of a hand-over has failed: the unit stays where it is until a person resets once more. */
-  protected isStuck(name: string, roots: readonly TreeNode[]): boolean {
-    const unit = this.unit(name);
-    return unit?.allocatedTo === this.scope && unit.promisedTo !== undefined && roots.some(({ resetFailed }) => resetFailed !== '');
-  }
-
-  /** Takes the unit for the reset of what was done on it. */
-  protected takeBack(name: string): void {
-    const unit = this.unit(name);
-    if (!unit || unit.allocatedTo === this.scope) return;
-    this.setUnit(name, takenBack(unit, this.scope));
-    this.event({ eventType: 'Equipment', eventSubType: 'Allocation', unit: name, equipment: name, value: name, message: 'Reset' });
-  }
-
-  protected release(name: string, unit: UnitStatus, roots: readonly TreeNode[]): UnitStatus {
-    this.released(name);
-    this.event({ eventType: 'Equipment', eventSubType: 'Deallocation', unit: name, equipment: name, value: name });
-    const isReset = roots.every(({ state, runCount }) => state === 'Idle' && runCount > 0);
-    return givenBack(unit, this.at, isReset, (element) => roots.some((node) => node.name === element));
+    return [...puts, ...this.units.puts()];
   }
 
   #clockKey({ kind, name }: TreeNode): string {
@@ -472,7 +364,7 @@ export abstract class ElementReconciliation {
 
   #unitMissing(node: TreeNode): StartWait | undefined {
     if (node.kind !== 'UnitProcedure') return undefined;
-    const unit = this.unit(node.unit);
+    const unit = this.units.get(node.unit);
     if (!unit) return { reason: 'no-unit', unit: node.unit };
     if (unit.allocatedTo === this.scope) return undefined;
     if (unit.promisedTo === this.scope) return { reason: 'resetting', unit: node.unit, holder: unit.allocatedTo, failed: unit.resetFailed ?? '' };
@@ -586,98 +478,10 @@ function conditionsOf(before: ElementStatus['conditions'], wait: StartWait | und
   return waits ? [...others, { type: WAITING, status: 'True', reason: 'UnitNotGranted', message }] : others;
 }
 
-/** The working copy of an element, without its place in the tree. */
-export function readNode(kind: ElementKind, resource: ElementResource): TreeNode {
-  const { spec, status } = resource;
-  return {
-    kind,
-    name: resource.metadata.name,
-    step: spec.stepName,
-    path: spec.stepPath,
-    unit: 'unitRef' in spec ? spec.unitRef : '',
-    chart: 'chart' in spec ? spec.chart : null,
-    timeoutMs: kind !== 'Phase' && 'timeoutSeconds' in spec ? spec.timeoutSeconds * 1000 : 0,
-    children: [],
-    parent: null,
-    state: status.state,
-    mode: status.mode,
-    progress: status.progress ?? NO_PROGRESS,
-    ranMs: status.ranMs ?? 0,
-    spentMs: status.spentMs ?? null,
-    runCount: status.runCount,
-    pausedAt: status.pausedAt ?? '',
-    failure: status.failure,
-    escalated: status.escalated ?? '',
-    startedAt: status.startedAt,
-    endedAt: status.endedAt,
-    returnTo: status.returnTo ?? '',
-    resetFailed: status.resetFailed ?? '',
-  };
-}
-
 /** Why an element or a batch does not obey; an active failure is named (decisions 3.2). */
 export function refusalOf(rule: string, command: Command, where: string, failure: ElementFailure | undefined): CommandRefusal {
   if (rule === 'failure-active' && failure) return { rule, message: `${command} is not possible while ${failure.rule} is active: ${failure.message}` };
   return { rule, message: `${command} is not possible while ${where}` };
-}
-
-export function hasResetting({ charts }: PhaseSpec): boolean {
-  return (charts.resetting?.steps.length ?? 0) > 0;
-}
-
-/** A unit that is promised says why it is not handed on. */
-function withResetFailure(unit: UnitStatus, roots: readonly TreeNode[]): UnitStatus {
-  const { resetFailed: before, ...next } = unit;
-  const failed = unit.promisedTo === undefined ? undefined : roots.find(({ resetFailed }) => resetFailed !== '');
-  if (failed) return { ...next, resetFailed: resetFailureOf(failed) };
-  return before === undefined ? unit : next;
-}
-
-/** Where the chart of an element at work stands, by what is below it: a row that has lost it (read-row.ts) must not leave its children as if their steps were over. */
-function progressOf({ children, ranMs }: TreeNode): ChartProgress {
-  const begun = children.filter(({ state }) => state !== 'Idle');
-  return {
-    active: begun.filter(({ state }) => state !== 'Complete').map(({ step }) => step),
-    completed: begun.filter(({ state }) => state === 'Complete').map(({ step }) => step),
-    fired: [],
-    activations: Object.fromEntries(begun.map(({ step, runCount }) => [step, runCount])),
-    activatedRanMs: Object.fromEntries(begun.map(({ step }) => [step, ranMs])),
-  };
-}
-
-/** Its step is active and it has not started. */
-function isNext({ state, step, parent }: TreeNode): boolean {
-  return state === 'Idle' && parent?.state === 'Running' && parent.progress.active.includes(step);
-}
-
-/** How often a condition on a step time is looked at, which nobody reports. */
-const STEP_TIME_LOOK_MS = 500;
-/** A crash takes this much of a budget or a step time with it. */
-const KEPT_EVERY_MS = 10_000;
-
-const STEP_TIME = /\.T\b/i;
-
-function asksForTime({ chart }: TreeNode): boolean {
-  return chart?.transitions?.some(({ conditionST = '' }) => STEP_TIME.test(conditionST)) ?? false;
-}
-
-/** What is persisted of a node, as one comparable text. */
-function lookOf(node: TreeNode, pausedInside: boolean): string {
-  return JSON.stringify([
-    node.state,
-    node.mode,
-    node.progress,
-    node.spentMs === null,
-    node.timeoutMs > 0 || asksForTime(node) ? Math.floor(Math.max(node.ranMs, node.spentMs ?? 0) / KEPT_EVERY_MS) : 0,
-    node.runCount,
-    node.pausedAt,
-    node.failure,
-    node.escalated,
-    node.returnTo,
-    node.resetFailed,
-    hasInside(node, 'Held'),
-    pausedInside,
-  ]);
 }
 
 /** Why an element cannot run with a value that another step has left (decisions 3.2, `formula-out-of-range`). */
