@@ -125,7 +125,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   joins.join(domains.joinAccess({ access, siteExists, streamsOf: streams.streamsOf }));
   joins.join(domains.joinSystem({ ...ground, product, startedAtMs, nonces, troubles, faults, evidence: audit.evidence, contained, lockOuts: access.lockOuts, rows }));
   joins.join(domains.joinApply({ ...ground, kinds: domains.APPLIED_KINDS }));
-  joins.join(domains.joinSignatures({ ...ground, kinds: domains.KINDS, changes: records.changes }));
+  joins.join(domains.joinSignatures({ ...ground, kinds: domains.KINDS, refusalToSign: records.refusalToSign }));
   joins.join(domains.joinMes({ ...ground, history }));
   joins.join(domains.joinSearch({ ...ground, kinds: domains.KINDS, catalog: tags.catalog, rows }));
   joins.join(domains.joinDemo({ ...ground, kinds: domains.APPLIED_KINDS, scale, folder: demoDir ?? shipped('demo') }));

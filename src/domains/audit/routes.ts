@@ -57,7 +57,8 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     tier: 'read',
     summary: 'Everything that one request brought about, oldest first',
     reply: v.array(AuditRecordBody),
-    handle: ({ params }, { queries }): Promise<readonly AuditRecordBody[]> => queries.auditOf({ site: params.site, targets: [], correlationIDs: [params.correlationID] }),
+    handle: async ({ params }, { queries }): Promise<readonly AuditRecordBody[]> =>
+      (await queries.auditOf({ site: params.site, targets: [], correlationIDs: [params.correlationID] })).items,
   }),
   route({
     method: 'GET',

@@ -6,7 +6,8 @@ import { missing, Refusal } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { batchesOf } from '../batches/reading/list.js';
 import type { MaterialUse } from '../batches/phases/materials.js';
-import { auditTrail, integrityOf, recordedHistory, type RecordSources } from '../records/consolidated.js';
+import { auditTrail, compareWith, recordedHistory, type RecordSources } from '../records/consolidated.js';
+import { sealCheck } from '../records/seal.js';
 import { type BatchHistory, RecordedGap } from '../records/batch-history.js';
 import { ExecutionEvent, ExternalResultFact, OperatorAction } from '../runs/execution-log.js';
 import { AlarmEvent } from '../alarms/alarm-event.js';
@@ -119,12 +120,12 @@ export function listedContent(record: ListedRecord): ProductionContent {
 export async function productionRecord(sources: RecordSources, record: RecordResource): Promise<ProductionRecord> {
   const { spec, metadata } = record;
   const { site } = metadata;
-  const [audit, history] = await Promise.all([auditTrail(sources, site, metadata.name, spec), recordedHistory(sources, site, spec)]);
+  const [trail, history] = await Promise.all([auditTrail(sources, site, metadata.name, spec), recordedHistory(sources, site, spec)]);
   return {
     ...productionContent(record),
-    auditTrail: audit,
+    auditTrail: trail.items,
     historian: history ? historianPart(history, site, spec.batch.batchID) : { configured: false },
-    integrity: integrityOf(record, audit, sources.keys),
+    integrity: sealCheck(compareWith(trail, record, sources.keys)),
   };
 }
 

@@ -21,9 +21,9 @@ import type { SigningKeys } from '../signatures/signature.js';
 import { assembleRecord } from './assembly.js';
 import { type BatchHistorian, type BatchHistory, type HistorySpan, readHistory, RecordedGap, RecordedTag } from './batch-history.js';
 import { BatchRecord, BatchRecordSpec, RECORD_PHASES, RecordComment, type RecordResource } from './kind.js';
-import { recordProblems } from './open-records.js';
+import { compareRecord, type Comparison, type Trail } from './open-records.js';
 import { readFacts } from './reconciler.js';
-import { checkSeal, isSealing, SealCheck } from './seal.js';
+import { compareSealed, isSealing, SealCheck, sealCheck } from './seal.js';
 
 export interface RecordSources {
   readonly store: Store;
@@ -56,38 +56,36 @@ nameSchemas({ ConsolidatedRecord });
 export async function consolidatedRecord(sources: RecordSources, site: string, name: string): Promise<ConsolidatedRecord> {
   const record = sources.store.get(BatchRecord, site, name);
   const { parameterValues, ...content } = record?.spec ?? (await provisional(sources, site, name));
-  const [audit, history] = await Promise.all([auditTrail(sources, site, name, content), recordedHistory(sources, site, content)]);
+  const [trail, history] = await Promise.all([auditTrail(sources, site, name, content), recordedHistory(sources, site, content)]);
   const body = {
     provisional: record === undefined,
     ...content,
     parameters: parameterValues,
     comments: record?.status.comments ?? [],
-    signatures: signaturesIn(audit),
-    audit,
+    signatures: signaturesIn(trail.items),
+    audit: trail.items,
     historian: { configured: history !== undefined, tags: history?.tags ?? [], gaps: history?.gaps ?? [] },
     record: record ? { name, phase: record.status.phase, digest: record.status.digest } : null,
   };
   const isLost = record === undefined && sources.store.pastEntry(BatchRecord, site, name) !== undefined;
-  const seal = isLost ? problemsOf([`record ${name} cannot be read from the disk; this was put together from the log of the batch`]) : integrityOf(record, audit, sources.keys);
-  return { ...body, integrity: { digest: canonicalDigest(body), ...seal } };
+  const compared = isLost
+    ? { problems: [`record ${name} cannot be read from the disk; this was put together from the log of the batch`] }
+    : compareWith(trail, record, sources.keys);
+  return { ...body, integrity: { digest: canonicalDigest(body), ...sealCheck(compared) } };
 }
 
 /**
- * What is handed out is compared first (D-C-10): who reads a record that was changed past the gateway is told so with it. `audit` holds the trail of the
- * record, other records beside it.
+ * What is handed out is compared first (D-C-10): who reads a record that was changed past the gateway is told so with it. The trail holds that of the record,
+ * other records beside it.
  */
-export function integrityOf(record: RecordResource | undefined, audit: readonly AuditRecord[], keys: SigningKeys): SealCheck {
-  if (!record) return { ok: true, problems: [] };
+export function compareWith({ items, ...beside }: Trail, record: RecordResource | undefined, keys: SigningKeys): Comparison {
+  if (!record) return { problems: [], unreadable: [] };
   const { metadata, status } = record;
-  const trail = audit.filter(({ target }) => target.kind === BatchRecord.kind && target.name === metadata.name);
-  const sealed = trail.some(isSealing);
-  if (!sealed && status.phase !== 'Finalized') return problemsOf(recordProblems(record, trail));
-  const { problems } = checkSeal(record, trail, keys);
-  return problemsOf(status.phase === 'Finalized' ? problems : [`it was sealed and is ${status.phase}`, ...problems]);
-}
-
-function problemsOf(problems: readonly string[]): SealCheck {
-  return { ok: problems.length === 0, problems };
+  const trail = { ...beside, items: items.filter(({ target }) => target.kind === BatchRecord.kind && target.name === metadata.name) };
+  const sealed = trail.items.some(isSealing);
+  if (!sealed && status.phase !== 'Finalized') return compareRecord(record, trail);
+  const compared = compareSealed(record, trail, keys);
+  return status.phase === 'Finalized' ? compared : { ...compared, problems: [`it was sealed and is ${status.phase}`, ...compared.problems] };
 }
 
 async function provisional({ store, queries }: RecordSources, site: string, name: string): Promise<BatchRecordSpec> {
@@ -102,7 +100,7 @@ export async function auditTrail(
   site: string,
   name: string,
   spec: Pick<BatchRecordSpec, 'executionEvents' | 'phaseHistory'>,
-): Promise<readonly AuditRecord[]> {
+): Promise<Trail> {
   const targets = new Map<string, { kind: string; name: string }>();
   const add = (kind: string, target: string): void => void targets.set(`${kind}/${target}`, { kind, name: target });
   for (const kind of ['Batch', 'ControlRecipe', 'BatchRecord']) add(kind, name);

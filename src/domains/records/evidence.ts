@@ -11,6 +11,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import type { IntegrityProblem } from '../audit/bodies.js';
 import type { EvidenceCheck } from '../audit/integrity.js';
+import { untold } from '../../platform/ledger/unread.js';
 import { listedBatches } from '../batches/reading/list.js';
 import { controlRecipeMismatch, recipeMismatch } from '../recipes/evidence.js';
 import { ControlRecipe, type ControlRecipeSpec, MasterRecipe } from '../recipes/kind.js';
@@ -18,9 +19,9 @@ import type { SigningKeys } from '../signatures/signature.js';
 import { SignatureRecord } from '../signatures/kind.js';
 import { signatureProblems } from '../signatures/verify.js';
 import { BatchRecord, type RecordResource } from './kind.js';
-import { recordProblems } from './open-records.js';
+import { compareRecord, trailOfRecord } from './open-records.js';
 import { readRecord } from './past-records.js';
-import { checkSeal } from './seal.js';
+import { compareSealed } from './seal.js';
 
 export interface EvidenceParts {
   readonly store: Store;
@@ -38,10 +39,11 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts): P
   const signatures = store.list(SignatureRecord); // before the trail is read: what is signed meanwhile is not looked for
   const signed = new Set<string>();
   const made = new Map<string, AuditRecord>();
-  for await (const record of trailOf(queries, { kind: BatchRecord.kind })) {
+  const unread = new Set<string>();
+  for await (const record of trailOf(queries, { kind: BatchRecord.kind }, unread)) {
     if (record.result === 'Success') made.set(`${record.site}/${record.target.name}`, record);
   }
-  for await (const record of trailOf(queries, { category: 'signature' })) {
+  for await (const record of trailOf(queries, { category: 'signature' }, unread)) {
     const id = record.result === 'Success' ? (record.signature as { readonly id?: string } | undefined)?.id : undefined;
     if (id === undefined) continue;
     signed.add(id);
@@ -54,7 +56,7 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts): P
       report('signatures', { kind: SignatureRecord.kind, name: id, site: record.site }, ['it is not the one that the audit trail tells of']);
   }
   for (const { metadata, spec } of signatures) {
-    const unknown = signed.has(metadata.name) ? [] : ['the audit trail does not tell of it'];
+    const unknown = signed.has(metadata.name) ? [] : [untold([...unread])];
     report('signatures', { kind: SignatureRecord.kind, name: metadata.name, site: spec.target.site ?? '' }, [...signatureProblems(spec, keys), ...unknown]);
     await turn();
   }
@@ -62,9 +64,9 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts): P
   const look = async (record: RecordResource, isUnchanged: () => boolean): Promise<void> => {
     const { site, name } = record.metadata;
     records.add(`${site}/${name}`);
-    const trail = await queries.auditOf({ site, targets: [{ kind: BatchRecord.kind, name }], correlationIDs: [] });
+    const trail = await trailOfRecord(queries, site, name);
     if (!isUnchanged()) return; // written meanwhile: the next run looks at it
-    report('records', { kind: BatchRecord.kind, name, site }, record.status.phase === 'Finalized' ? checkSeal(record, trail, keys).problems : recordProblems(record, trail));
+    report('records', { kind: BatchRecord.kind, name, site }, (record.status.phase === 'Finalized' ? compareSealed(record, trail, keys) : compareRecord(record, trail)).problems);
     await turn();
   };
   for (const record of store.list(BatchRecord)) await look(record, () => store.get(BatchRecord, record.metadata.site, record.metadata.name) === record);
@@ -118,11 +120,13 @@ async function* presentAndPast(store: Store): AsyncGenerator<readonly Resource<C
   if (past.returns !== returns) yield store.list(ControlRecipe); // one that came back meanwhile was in neither
 }
 
-async function* trailOf(queries: EvidenceParts['queries'], filter: { readonly kind?: string; readonly category?: string }): AsyncGenerator<AuditRecord> {
+/** `unread` gets the files that could not be looked into. */
+async function* trailOf(queries: EvidenceParts['queries'], filter: { readonly kind?: string; readonly category?: string }, unread: Set<string>): AsyncGenerator<AuditRecord> {
   let cursor: string | null | undefined;
   do {
     const page = await queries.auditPage({ ...filter, order: 'asc', limit: PAGE, ...(cursor ? { cursor } : {}) });
     yield* page.items;
+    for (const file of page.unreadable ?? []) unread.add(file);
     cursor = page.nextCursor;
   } while (cursor !== null);
 }

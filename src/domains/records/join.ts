@@ -1,6 +1,7 @@
 /** Batch records: made when a batch has ended, and read, reviewed and sealed through their routes. */
 import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
+import type { Refusal } from '../../platform/base/refusal.js';
 import { routeSet } from '../../platform/http/route.js';
 import { ReconcileLoop } from '../../platform/reconcile/loop.js';
 import { on, onLeaving, whenPut } from '../../platform/reconcile/wakes.js';
@@ -9,8 +10,9 @@ import { Batch, isFinalBatch } from '../batches/kind.js';
 import type { FactReader } from '../runs/facts.js';
 import type { SettingValues } from '../../settings.js';
 import { Procedure } from '../procedures/kind.js';
-import { integrityOf } from './consolidated.js';
+import { compareWith } from './consolidated.js';
 import { BatchRecord, type RecordResource } from './kind.js';
+import { refusalToSign, trailOfRecord } from './open-records.js';
 import { PastBatchReconciler } from './past-batches.js';
 import { PastRecordReconciler } from './past-records.js';
 import { PastRunReconciler } from './past-runs.js';
@@ -37,8 +39,9 @@ export function joinRecords(parts: RecordParts) {
   const hasLeft = [BatchRecord, Procedure].map(onLeaving);
   return {
     routes: [routeSet(recordRoutes, parts)],
-    /** For whoever is asked to sign a resource: what is not as the trail tells of it. */
-    changes: (resource: Resource): Promise<readonly string[]> | undefined => (resource.kind === BatchRecord.kind ? changesOf(resource as RecordResource, parts) : undefined),
+    /** For whoever is asked to sign a resource: why it is not, with what the trail tells of it. */
+    refusalToSign: (resource: Resource): Promise<Refusal | undefined> | undefined =>
+      resource.kind === BatchRecord.kind ? comparedRefusal(resource as RecordResource, parts) : undefined,
     reconcilers: [
       new ReconcileLoop(new RecordReconciler({ store, facts: queries }), clock, log, [hasEnded]),
       ...(afterMs === 0 ? [] : [new ReconcileLoop(new PastRunReconciler({ store, clock, afterMs }), clock, log, [hasEnded, comesBack])]),
@@ -48,7 +51,7 @@ export function joinRecords(parts: RecordParts) {
   };
 }
 
-async function changesOf(record: RecordResource, { queries, keys }: RecordParts): Promise<readonly string[]> {
+async function comparedRefusal(record: RecordResource, { queries, keys }: RecordParts): Promise<Refusal | undefined> {
   const { site, name } = record.metadata;
-  return integrityOf(record, await queries.auditOf({ site, targets: [{ kind: BatchRecord.kind, name }], correlationIDs: [] }), keys).problems;
+  return refusalToSign(record, compareWith(await trailOfRecord(queries, site, name), record, keys), 'signed');
 }

@@ -11,7 +11,6 @@ import { created, ok, type Query, type Route, routesFor, withRevision } from '..
 import { timePage } from '../../platform/http/time-page.js';
 import { longXmlReply } from '../../platform/http/xml.js';
 import { absent } from '../../platform/store/absent.js';
-import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import { Batch } from '../batches/kind.js';
 import { wholeOf } from '../batches/past-run.js';
@@ -23,9 +22,9 @@ import { ConsolidatedRecord, consolidatedRecord, historySpan, type RecordSources
 import { RecordBody, recordBody, RecordItem, recordItem } from './dto.js';
 import { executedElements } from './executed-elements.js';
 import { BatchRecord, type BatchRecordStatus, RecordComment, type RecordResource, Review } from './kind.js';
-import { refuseChanged } from './open-records.js';
+import { compareRecord, refusalToSign, type Trail, trailOfRecord } from './open-records.js';
 import { broughtBack, type ListedRecord, listedRecords, recordOf } from './past-records.js';
-import { checkSeal, finalize, refuseSealed, refuseUnsettled } from './seal.js';
+import { compareSealed, finalize, refuseSealed, refuseUnsettled, sealCheck } from './seal.js';
 import { SealVerification, verifySeals } from './sealed-records.js';
 
 export interface RecordRouteDeps extends RecordSources {
@@ -89,8 +88,8 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
       const record = requireRecord(store, params.site, params.name);
       const { site, name } = params;
       const sealed = record.status.phase === 'Finalized';
-      const trail = sealed ? await queries.auditOf({ site, targets: [{ kind: 'BatchRecord', name }], correlationIDs: [] }) : [];
-      return withRevision(recordBody(record, sealed ? checkSeal(record, trail, keys) : undefined), record.metadata.resourceVersion);
+      const seal = sealed ? sealCheck(compareSealed(record, await trailOfRecord(queries, site, name), keys)) : undefined;
+      return withRevision(recordBody(record, seal), record.metadata.resourceVersion);
     },
   }),
   route({
@@ -110,7 +109,7 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     tier: 'supervise',
     summary: 'Sign and seal a batch record; nothing of it can be changed afterwards',
     reply: v.strictObject({ name: v.string(), phase: v.literal('Finalized'), actionBy: v.string(), actionAt: v.string(), reason: v.string(), signature: v.string() }),
-    errors: { 409: ['record_sealed', 'record_not_settled', 'record_changed', 'evidence_mismatch'] },
+    errors: { 409: ['record_sealed', 'record_not_settled', 'record_changed', 'evidence_mismatch', 'archive_unreadable'] },
     body: v.strictObject({ reason: v.optional(v.string(), '') }),
     reason: 'nonempty',
     freshToken: true,
@@ -211,14 +210,15 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
 async function requireSealable(store: Store, queries: RecordRouteDeps['queries'], site: string, name: string): Promise<RecordResource> {
   refuseSealed(requireRecord(store, site, name));
   let record: RecordResource;
-  let trail: readonly AuditRecord[];
+  let trail: Trail;
   do {
     record = requireRecord(store, site, name);
-    trail = await queries.auditOf({ site, targets: [{ kind: 'BatchRecord', name }], correlationIDs: [] });
+    trail = await trailOfRecord(queries, site, name);
   } while (record !== requireRecord(store, site, name)); // sealed meanwhile, or repaired
   refuseSealed(record);
   refuseUnsettled(record);
-  refuseChanged(record, trail);
+  const refusal = refusalToSign(record, compareRecord(record, trail), 'sealed');
+  if (refusal) throw refusal;
   return record;
 }
 

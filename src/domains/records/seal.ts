@@ -11,7 +11,7 @@ import type { AuditRecord } from '../../platform/store/audit-record.js';
 import { isSignatureValid, sign, type Signatory, type SigningKeys } from '../signatures/signature.js';
 import type { SignedRecord } from '../signatures/kind.js';
 import { type BatchRecordStatus, type RecordResource, SETTLED } from './kind.js';
-import { same, tellings } from './open-records.js';
+import { comparison, type Comparison, same, tellings, type Trail, UNLIKE_ITS_DIGEST } from './open-records.js';
 
 /** Reasons of condition PhaseHistorySettled that allow sealing although it is not True (decisions Q-RECIPE-36). */
 const SEALABLE_REASONS: readonly string[] = ['SettleDeadlineExceeded', 'RepairWouldLoseEntries'];
@@ -81,16 +81,21 @@ export type SealCheck = ToldBy<typeof SealCheck>;
 
 nameSchemas({ SealCheck });
 
+export function sealCheck({ problems }: Pick<Comparison, 'problems'>): SealCheck {
+  return { ok: problems.length === 0, problems };
+}
+
 /**
  * Whether a sealed record is still what was signed (21 CFR Part 11, 11.70). `trail` is the audit trail of the record, which
  * its chain protects: a record that was changed past the gateway no longer agrees with it.
  */
-export function checkSeal({ metadata, spec, status }: RecordResource, trail: readonly AuditRecord[], keys: SigningKeys): SealCheck {
+export function compareSealed({ metadata, spec, status }: RecordResource, trail: Trail, keys: SigningKeys): Comparison {
   const problems: string[] = [];
+  const lacking: string[] = [];
   const digest = canonicalDigest(spec);
-  const signed = trail.findLast(isSealing)?.signature as SignedDigest | undefined;
-  if (digest !== status.digest) problems.push('its content does not have its digest');
-  if (!signed) problems.push('the audit trail has no signature of it');
+  const signed = trail.items.findLast(isSealing)?.signature as SignedDigest | undefined;
+  if (digest !== status.digest) problems.push(UNLIKE_ITS_DIGEST);
+  if (!signed) lacking.push('the audit trail has no signature of it');
   else {
     const { digest: signatureDigest, ...record } = signed;
     if (!isSignatureValid(record, keys)) problems.push('its signature is not one of this appliance');
@@ -98,11 +103,11 @@ export function checkSeal({ metadata, spec, status }: RecordResource, trail: rea
     if (signatureDigest !== status.finalized?.signature) problems.push('it names another signature than the audit trail');
     problems.push(...shownOtherwise(status, record));
   }
-  problems.push(...tellings(status, trail));
-  const written = trail.findLast(({ details }) => details?.settling !== undefined)?.details;
+  lacking.push(...tellings(status, trail.items));
+  const written = trail.items.findLast(({ details }) => details?.settling !== undefined)?.details;
   if (written && signed && !('conditions' in (signed.content ?? {})) && written.settling !== status.conditions[0]?.reason)
-    problems.push('its conditions are not those of the audit trail');
-  return { ok: problems.length === 0, problems };
+    lacking.push('its conditions are not those of the audit trail');
+  return comparison(problems, lacking, trail);
 }
 
 type SignedDigest = SignedRecord & { readonly digest: string };

@@ -13,7 +13,8 @@ import type { Store } from '../../platform/store/store.js';
 import type { SigningKeys } from '../signatures/signature.js';
 import { BatchRecord } from './kind.js';
 import { listedRecords, readRecord } from './past-records.js';
-import { checkSeal, RECORD_CATEGORY } from './seal.js';
+import { trailOfRecord } from './open-records.js';
+import { compareSealed, RECORD_CATEGORY } from './seal.js';
 
 export const BrokenSeal = v.strictObject({
   name: v.string(),
@@ -51,13 +52,13 @@ export async function verifySeals({ store, queries, keys }: Parts, site: string,
   const problems: BrokenSeal[] = [];
   for (const name of names) {
     const record = await readRecord(store, site, name);
-    const trail = record ? await queries.auditOf({ site, targets: [{ kind: BatchRecord.kind, name }], correlationIDs: [] }) : [];
+    const sealed = record ? compareSealed(record, await trailOfRecord(queries, site, name), keys).problems : [];
     const times = signed.get(name) ?? [];
     const found = [
       ...(record ? [] : [`it was sealed and ${absence(store, { kind: BatchRecord.kind, site, name })}`]),
       ...(times.length > 1 ? [`it was sealed ${times.length} times, so that another record has taken the place of the first`] : []),
       ...(record && record.status.phase !== 'Finalized' ? [`it was sealed and is ${record.status.phase}`] : []),
-      ...(record ? checkSeal(record, trail, keys).problems : []),
+      ...sealed,
     ];
     const by = times.at(0);
     if (found.length > 0) problems.push({ name, sealedAt: by?.timestamp ?? '', sealedBy: by?.displayName ?? '', auditRecordRef: by?.name ?? '', problems: found });

@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
-import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
+import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
 import { parameters, text } from '../../platform/http/parameters.js';
 import type { ToldBy } from '../../platform/http/replies.js';
@@ -17,6 +17,7 @@ import type { Kind } from '../../platform/store/kind.js';
 import { pastRows } from '../../platform/store/past-rows.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
+import { untold } from '../../platform/ledger/unread.js';
 import { sign, type SigningKeys } from './signature.js';
 import { SignatureRecord, type SignatureRecordSpec, type SignatureSubject } from './kind.js';
 import { offered, OfferedMeaning, requireMeaning } from './meanings.js';
@@ -29,8 +30,8 @@ export interface SignatureDeps {
   readonly queries: Pick<LedgerQueries, 'auditOf' | 'auditPage'>;
   /** What can be signed: every kind that is served, none of the internal ones. */
   readonly kinds: readonly Kind[];
-  /** What of a resource is not what was recorded of it; undefined where no record could tell. */
-  readonly changes: (resource: Resource) => Promise<readonly string[]> | undefined;
+  /** Why a resource is not signed for, with what is recorded of it; undefined where no record could tell. */
+  readonly refusalToSign: (resource: Resource) => Promise<Refusal | undefined> | undefined;
 }
 
 const route = routesFor<SignatureDeps>();
@@ -77,7 +78,7 @@ export const signatureRoutes = [
     reason: 'nonempty',
     body: SignatureBody,
     reply: Signature,
-    errors: { 404: ['not_found', 'unreadable_row'], 409: ['meaning_not_applicable', 'evidence_mismatch'] },
+    errors: { 404: ['not_found', 'unreadable_row'], 409: ['meaning_not_applicable', 'evidence_mismatch', 'archive_unreadable'] },
     summary: 'Sign the present content of a resource, which stays as it is',
     audit: { action: 'Sign', category: 'signature' },
     async handle({ body, caller, audit, correlationID }, deps) {
@@ -154,11 +155,10 @@ async function followed({ store, queries, keys }: SignatureDeps, id: string): Pr
   const stored = store.get(SignatureRecord, '', id)?.spec;
   const told = stored
     ? await queries.auditOf({ site: siteOf(stored.target), targets: [], correlationIDs: [stored.correlationID] })
-    : (await queries.auditPage({ text: id, order: 'asc', limit: TEXT_HITS_MAX })).items;
-  const audit = told.find(({ signature, result }) => result === 'Success' && (signature?.id === id || signature?.digest === id));
+    : await queries.auditPage({ text: id, order: 'asc', limit: TEXT_HITS_MAX });
+  const audit = told.items.find(({ signature, result }) => result === 'Success' && (signature?.id === id || signature?.digest === id));
   if (stored) {
-    const agrees =
-      audit === undefined ? ['the audit trail does not tell of it'] : audit.signature?.digest === stored.digest ? [] : ['it is not the one that the audit trail tells of'];
+    const agrees = audit === undefined ? [untold(told.unreadable)] : audit.signature?.digest === stored.digest ? [] : ['it is not the one that the audit trail tells of'];
     return { spec: stored, problems: [...signatureProblems(stored, keys), ...agrees], auditRecordRef: audit?.name ?? '' };
   }
   if (!audit) throw missing('signature', id);
@@ -176,12 +176,12 @@ async function lent({ store, kinds }: SignatureDeps, { kind, name, site = '' }: 
   if (named) await pastRows(store).lend([{ kind: named.kind, site, name }]);
 }
 
-/** The site is judged before existence, so that nobody learns what lies outside his sites. @throws Refusal 403, 404, 400. */
 interface Found {
   readonly kind: Kind;
   readonly resource: Resource;
 }
 
+/** The site is judged before existence, so that nobody learns what lies outside his sites. @throws Refusal 403, 404, 400. */
 function findTarget({ store, kinds }: SignatureDeps, target: Target, caller: Caller): Found {
   requireSite(caller, siteOf(target));
   const kind = kinds.find((known) => known.kind === target.kind || known.aliases?.includes(target.kind));
@@ -203,19 +203,18 @@ function siteOf({ kind, name, site }: Target): string {
   return kind === 'Site' ? name : (site ?? '');
 }
 
-/** Nobody signs for what somebody has changed past the gateway. @throws Refusal 409 `evidence_mismatch`. */
+/** Nobody signs for what somebody has changed past the gateway. @throws Refusal 409 `evidence_mismatch`, `archive_unreadable`. */
 async function unchangedTarget(deps: SignatureDeps, target: Target, caller: Caller): Promise<Found> {
   for (;;) {
     await lent(deps, target, caller);
     const found = findTarget(deps, target, caller);
-    const { kind, resource } = found;
-    const comparing = deps.changes(resource);
+    const comparing = deps.refusalToSign(found.resource);
     if (!comparing) return found;
-    const problems = await comparing;
+    const refusal = await comparing;
     await lent(deps, target, caller);
-    if (findTarget(deps, target, caller).resource !== resource) continue; // written while the trail was read
-    if (problems.length === 0) return found;
-    throw conflict('evidence_mismatch', `${kind.kind} ${target.name} is not what was recorded: ${problems.join('; ')}; it cannot be signed`, { problems });
+    if (findTarget(deps, target, caller).resource !== found.resource) continue; // written while the trail was read
+    if (!refusal) return found;
+    throw refusal;
   }
 }
 

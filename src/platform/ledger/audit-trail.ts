@@ -7,7 +7,7 @@ import type Database from '../base/sqlite.js';
 import { archiveLine, columnsOf } from './archive-format.js';
 import type { SealedRow } from './audit-row.js';
 import { ArchiveNotes } from './archive-notes.js';
-import { ArchiveSearch } from './archive-search.js';
+import { type ArchivePart, ArchiveSearch } from './archive-search.js';
 import type { AuditFilter } from './audit-filter.js';
 import { type AuditOfRequest, type AuditRow, AuditSearch, type AuditWalk } from './audit-search.js';
 
@@ -73,14 +73,19 @@ export class AuditTrail {
     return found.rows[0];
   }
 
-  /** Oldest first. */
-  async of(request: AuditOfRequest): Promise<AuditRow[]> {
+  /** Oldest first; with the files that may hold more of it and could not be read. */
+  async of(request: AuditOfRequest): Promise<Pick<ArchivePart, 'rows' | 'unreadable'>> {
     const found: AuditRow[] = [];
+    const unreadable = new Set<string>();
     for (let after = 0; ; ) {
       const { sequence: cut } = this.#notes.cut();
-      if (after < cut) found.push(...(await this.#archive.of({ ...request, limit: request.limit - found.length }, { first: after + 1, last: cut })).rows);
+      if (after < cut) {
+        const archived = await this.#archive.of({ ...request, limit: request.limit - found.length }, { first: after + 1, last: cut });
+        found.push(...archived.rows);
+        for (const file of archived.unreadable) unreadable.add(file);
+      }
       const seen = this.#seen(() => this.#live.of({ ...request, limit: Math.max(0, request.limit - found.length) }));
-      if (seen.cut === cut) return [...found, ...seen.rows];
+      if (seen.cut === cut) return { rows: [...found, ...seen.rows], unreadable };
       after = cut;
     }
   }

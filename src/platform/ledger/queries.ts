@@ -81,7 +81,7 @@ export interface LedgerQueries {
   /** Undefined when there is no such record, or the filter does not admit it. */
   auditRecord(sequence: number, filter: AuditFilter): Promise<AuditRecord | undefined>;
   /** Oldest first, at most `limit` (100000 when absent). */
-  auditOf(request: Omit<AuditOfRequest, 'limit'> & { readonly limit?: number }): Promise<readonly AuditRecord[]>;
+  auditOf(request: Omit<AuditOfRequest, 'limit'> & { readonly limit?: number }): Promise<Page<AuditRecord>>;
   verify(range?: TimeRange): Promise<Verification>;
   /** The files of the archive: those that can hold records of these times, all without. */
   verifyArchives(check?: ArchiveCheck): Promise<ArchiveVerification>;
@@ -163,7 +163,7 @@ class ThreadQueries implements LedgerQueries {
     return text === null ? undefined : (JSON.parse(text) as AuditRecord);
   }
 
-  async auditOf({ limit = 100_000, ...request }: Omit<AuditOfRequest, 'limit'> & { readonly limit?: number }): Promise<readonly AuditRecord[]> {
+  async auditOf({ limit = 100_000, ...request }: Omit<AuditOfRequest, 'limit'> & { readonly limit?: number }): Promise<Page<AuditRecord>> {
     return parsed(await this.#call<Uint8Array>('auditOf', { ...request, limit }));
   }
 

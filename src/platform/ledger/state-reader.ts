@@ -134,9 +134,10 @@ export class StateReader {
     return row ? servedRow(row) : null;
   }
 
-  /** Oldest first, as a JSON array. */
+  /** Oldest first, all on one page. */
   async auditOf(request: AuditOfRequest): Promise<string> {
-    return `[${(await this.#trail.of(request)).map(servedRow).join(',')}]`;
+    const { rows, unreadable } = await this.#trail.of(request);
+    return pageText(rows.map(servedRow), null, [...unreadable]);
   }
 
   /**

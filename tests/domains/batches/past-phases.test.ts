@@ -91,7 +91,8 @@ t.test('what is asked of one batch or one unit does not grow with the batches th
     'pending results': () => pendingResults(store, 'demo'),
     'the record of a batch': () => assembleRecord(now(), store, NO_FACTS),
     'the elements of a document': () => executedElements(store, 'demo', 'now', []),
-    'the audit trail of a record': () => auditTrail({ store, queries: { auditOf: async () => [] } as never }, 'demo', 'now', { executionEvents: [], phaseHistory: [] }),
+    'the audit trail of a record': () =>
+      auditTrail({ store, queries: { auditOf: async () => ({ items: [] }) } as never }, 'demo', 'now', { executionEvents: [], phaseHistory: [] }),
     'a unit that is back': () => phases.reload(link as never),
     'the overview': () => siteOverview('demo', { store, runtimes, alarms: { ofUnit: () => counts, ofSite: () => counts }, nowMs: () => 0 }),
     'the status of a runtime': () =>

@@ -1,4 +1,5 @@
 /** How a batch record comes to rest, and how a sealed one defends itself (contract 3, Batch record; decisions 3.3, 8.1). */
+import { renameSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { Batch, type BatchSpec, type BatchStatus } from '../../../src/domains/batches/kind.js';
@@ -7,9 +8,20 @@ import { partialData } from '../../../src/domains/records/conditions.js';
 import { BatchRecord, type FailoverEvent } from '../../../src/domains/records/kind.js';
 import { RecordReconciler } from '../../../src/domains/records/reconciler.js';
 import Database from '../../../src/platform/base/sqlite.js';
+import { archiveFileName, archiveFolder } from '../../../src/platform/ledger/archive-format.js';
 import type { Put } from '../../../src/platform/store/store.js';
+import { archive } from '../../support/archive-data.js';
 import { SITE, startPlant } from '../../support/plant.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
+
+/** @returns the file that all records of the audit trail are in now but the last. */
+async function archiveAll(dataDir: string): Promise<string> {
+  const state = new Database(path.join(dataDir, 'state.db'), { readonly: true });
+  const { last } = state.prepare('SELECT max(sequence) AS last FROM audit').get() as { readonly last: number };
+  state.close();
+  await archive(dataDir, 1, last - 1);
+  return path.join(archiveFolder(dataDir), archiveFileName(1, last - 1));
+}
 
 const settling = (record: { readonly conditions: readonly { readonly type: string }[] }) => record.conditions.find(({ type }) => type === 'PhaseHistorySettled');
 
@@ -73,6 +85,19 @@ t.test('RECORD-10, decisions 3.3: a batch that does not wait for its elements sa
   t.same((await api.get(RECORD)).body, sealed);
   const witness = { target: { kind: 'BatchRecord', name: batch, site: 'demo' }, meaning: 'Witnessed', reason: 'looked at by the test' };
   t.equal((await api.post('/api/v1/signatures', witness)).status, 201);
+
+  await plant.stop();
+  const archived = await archiveAll(plant.dataDir);
+  const away = `${archived}.away`;
+  renameSync(archived, away);
+  await plant.start();
+  const unread = `it cannot be compared with the audit trail: part of it is archived in ${path.basename(archived)}, not in the archive folder or not readable: put it back`;
+  t.same((await plant.api.get(RECORD)).body.seal, { ok: false, problems: [unread] }, 'what is told in a file that was taken away is not held against the record');
+  const unsigned = { code: 'archive_unreadable', files: [path.basename(archived)], error: `the record of batch ${batch} cannot be signed: ${unread}` };
+  t.match(await plant.api.post('/api/v1/signatures', witness), { status: 409, body: unsigned }, 'D-C-10: nor is it signed for');
+  renameSync(away, archived);
+  t.same((await plant.api.get(RECORD)).body.seal, { ok: true, problems: [] });
+  t.equal((await plant.api.post('/api/v1/signatures', witness)).status, 201);
 
   await plant.stop();
   const database = new Database(path.join(plant.dataDir, 'state.db'));

@@ -27,7 +27,7 @@ async function start() {
       deps = {
         store,
         clock,
-        changes: () => undefined,
+        refusalToSign: () => undefined,
         kinds: [Site, Unit] as unknown as Kind[],
         keys: undefined as unknown as SigningKeys,
         queries: undefined as unknown as LedgerQueries,

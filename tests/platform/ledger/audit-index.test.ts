@@ -147,7 +147,7 @@ async function checkAnswers(t: Test, queries: LedgerQueries, among: readonly Unc
     t.same(await sequencesOf(queries, query, 1000), wanted, JSON.stringify(query));
     t.same(await sequencesOf(queries, query, Math.max(7, Math.ceil(wanted.length / 9))), wanted, `${JSON.stringify(query)} in pages`);
   }
-  const of = await queries.auditOf({ site: 'north', targets: [{ kind: 'Unit', name: 'u6' }], correlationIDs: ['corr-3', 'corr-5'] });
+  const { items: of } = await queries.auditOf({ site: 'north', targets: [{ kind: 'Unit', name: 'u6' }], correlationIDs: ['corr-3', 'corr-5'] });
   const wanted = among.filter(
     ({ site, target, correlationID }) => site === 'north' && ((target.kind === 'Unit' && target.name === 'u6') || correlationID === 'corr-3' || correlationID === 'corr-5'),
   );

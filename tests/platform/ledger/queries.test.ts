@@ -102,7 +102,7 @@ t.test('D-AUDIT-01: the served record, without hash, in canonical form, is what 
 });
 
 t.test('8.3: the audit records of a thing, oldest first, by target or correlation', async (t) => {
-  const records = await queries.auditOf({ site: 'north', targets: [{ kind: 'Unit', name: 'u3' }], correlationIDs: ['corr-3', 'corr-4'] });
+  const { items: records } = await queries.auditOf({ site: 'north', targets: [{ kind: 'Unit', name: 'u3' }], correlationIDs: ['corr-3', 'corr-4'] });
   t.same(
     records.map((record) => record.sequence),
     [3, 6, 9, 33, 63, 93],
