@@ -28,7 +28,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   already_exists: 'the name is taken, by the resource itself or by one that its name would collide with',
   already_running: 'such a run is under way; wait for its result',
   api_key_fence: 'an API key is accepted on the MES routes only',
-  archive_unreadable: 'the record is in an archive file that is missing or damaged; `file` names it',
+  archive_unreadable: 'what is asked for, or what a record has to be compared with, is in an archive file that is missing or damaged; `file` or `files` names it',
   automatic_mode: 'the control module is in Automatic; set Manual or Semi-Automatic first',
   batch_id_in_use: 'another batch, or a record, has the batchID',
   batch_phase: 'apply edits batches while they are Pending only',
