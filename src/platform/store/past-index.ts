@@ -28,7 +28,8 @@ export interface RunEntry {
   readonly names?: Readonly<Record<string, readonly PastUse[]>>;
 }
 
-export type PastUse = readonly [kind: string, tail: string, path: string];
+/** `when` is that of the reference (kind.ts); left out where the resource may be written without it. */
+export type PastUse = readonly [kind: string, tail: string, path: string, when?: 'write'];
 
 /** The entry of a kind that names runs. */
 export function runEntry(members: readonly Ref[]): RunEntry {

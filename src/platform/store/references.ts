@@ -73,7 +73,7 @@ export class References {
       this.#store
         .pastIndex<RunEntry>({ kind }, target.site === '' ? undefined : target.site)
         .flatMap(({ site, name, entry }) =>
-          (entry.names?.[keyOf(target)] ?? NOTHING).map(([user, tail, path]): Use => ({ kind: user, site, name: name + tail, path, when: 'run', holds: false })),
+          (entry.names?.[keyOf(target)] ?? NOTHING).map(([user, tail, path, when]): Use => ({ kind: user, site, name: name + tail, path, when: when ?? 'run', holds: false })),
         ),
     );
   }
@@ -173,7 +173,9 @@ export function namedBeside(store: Store, run: Ref, members: readonly Resource[]
     const kind = store.kindNamed(member.kind);
     for (const reference of kind ? referencesIn(kind, member) : NOTHING) {
       const key = keyOf(reference);
-      if (!isKnown.has(key)) (found[key] ??= []).push([member.kind, member.metadata.name.slice(run.name.length), reference.path]);
+      if (isKnown.has(key)) continue;
+      const use = [member.kind, member.metadata.name.slice(run.name.length), reference.path] as const;
+      (found[key] ??= []).push(reference.when === 'write' ? [...use, reference.when] : use);
     }
   }
   return found;

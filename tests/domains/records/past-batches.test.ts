@@ -12,6 +12,7 @@ import { BatchRecord } from '../../../src/domains/records/kind.js';
 import { PastBatchReconciler } from '../../../src/domains/records/past-batches.js';
 import { asked } from '../../../src/domains/runs/asked.js';
 import { pastRows } from '../../../src/platform/store/past-rows.js';
+import { References } from '../../../src/platform/store/references.js';
 import type { Ref } from '../../../src/platform/store/resource.js';
 import type { Store } from '../../../src/platform/store/store.js';
 import { type Put } from '../../../src/platform/store/store.js';
@@ -29,10 +30,20 @@ const plant = (t: Test) => pastStore(t, KINDS as never, (parts) => new PastBatch
 async function ended(store: Store, name = 'b1'): Promise<void> {
   const of = { site: SITE, name };
   const element = { mode: '', batchRef: name, parentRef: null, templateRef: '' };
-  const spec = { batchID: name.toUpperCase(), masterRecipeRef: 'resin', workOrderID: '', lotID: '', description: '', priority: 100, parameters: [], equipment: {}, mode: '' };
+  const spec = {
+    batchID: name.toUpperCase(),
+    masterRecipeRef: 'resin',
+    workOrderID: '',
+    lotID: '',
+    description: '',
+    priority: 100,
+    parameters: [],
+    equipment: { reactor: 'r1' },
+    mode: '',
+  };
   await store.write({
     puts: [
-      { ...of, kind: Unit, name: 'r1', spec: {}, status: { allocatedTo: '', promisedTo: '' } },
+      { ...of, kind: Unit, name: 'r1', spec: { roleBindings: [] }, status: { allocatedTo: '', promisedTo: '' } },
       { ...of, kind: Batch, spec, status: { ...FINAL, recordRef: name, allocations: [{ capability: 'reactor', unit: 'r1', state: 'Released', since: '' }] } },
       {
         ...of,
@@ -87,11 +98,16 @@ t.test('a batch becomes past when all it left behind is and its time is over, an
     t.notOk(isPast(store));
     release();
   }
+  const references = new References(store);
+  const uses = () => [references.everUsedBy({ kind: 'MasterRecipe', site: SITE, name: 'resin' }), references.everUsedBy({ kind: 'Unit', site: SITE, name: 'r1' })];
   const before = listedBatches(store, SITE).map(shown);
+  const usedBefore = uses();
+  t.match(usedBefore, [[{ kind: 'Batch', name: 'b1', path: 'masterRecipeRef', when: 'write' }], [{ path: 'equipment.reactor', when: 'write' }]]);
   t.equal(await reconciler.reconcile(key()), 'settled');
   t.ok(isPast(store));
   t.same(store.list(Batch), []);
   t.equal(past.countNames([ref('Batch'), ref('Phase', 'b1-heat'), ref('Procedure')]), 1, 'it and its elements are one ended batch for who counts them');
+  t.same(uses(), usedBefore, 'what it names is told of it as before');
   t.same(listedBatches(store, SITE).map(shown), before, 'lists have it as before');
   t.same(
     [listedBatches(store), batchesOf(store, 'B1'), [listedBatch(store, SITE, 'b1')]].map((list) => list.map((batch) => batch && shown(batch))),
