@@ -28,9 +28,9 @@ const chosen = named.filter((name) => !absent.some((peer) => needs(peer, path.jo
 const left = named.length - chosen.length;
 sayAbsent(absent, (peer) => named.filter((name) => needs(peer, path.join(root, name))).join(', '));
 
-/** Suites of a whole appliance, whose plant runs in real time: they mostly wait, so three of them run beside each other. */
+/** Suites of a whole appliance, whose plant runs in real time: they mostly wait, so that two or three of them run beside each other. */
 const WHOLE_APPLIANCE = /tests\/(contract\/|releases\/|faults\/|plant\/|domains\/records\/|domains\/rehearsal\/rehearsal|runtime\/replay\/recordings)/;
-/** Suites with a browser, which beside its appliance keeps the machine busy: one at a time, after the other appliances. */
+/** Suites with a browser, which beside its appliance keeps the machine busy: one at a time, and first, since one after the other they take longest. */
 const BROWSER = /tests\/console\//;
 /** Suites that get the machine to themselves: they judge how long something takes. */
 const ALONE = /tests\/(faults\/process|domains\/units\/runtime)/;
@@ -51,7 +51,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => p
 const queues = { alone: [], browsers: [], appliances: [], others: [] };
 for (const name of chosen) queues[queueOf(name)].push(name);
 const { alone, browsers, appliances, others } = queues;
-await Promise.all([lane(appliances, browsers, others), lane(appliances, others), lane(appliances), lane(others)]);
+await Promise.all([lane(browsers, appliances, others), lane(appliances, others), lane(appliances, others), lane(others)]);
 await lane(alone);
 sayTimes();
 console.log(`${totals.pass} passed, ${totals.fail} failed, ${totals.skip + totals.todo} skipped`);
@@ -71,7 +71,7 @@ async function lane(...queues) {
     const begun = performance.now();
     const ended = await run(name);
     count(name, ended);
-    took.push({ name: name.slice(`${DIST}/tests/`.length, -'.test.js'.length), wallS: (performance.now() - begun) / 1000, cpuS: ended.cpuS });
+    took.push({ name: name.slice(`${DIST}/tests/`.length, -'.test.js'.length), fromS: (begun - started) / 1000, wallS: (performance.now() - begun) / 1000, cpuS: ended.cpuS });
   }
 }
 
@@ -119,12 +119,16 @@ function endGroup(pid) {
   }
 }
 
+function columns(...texts) {
+  return texts.map((text) => text.padStart(8)).join(' ');
+}
+
 /** All suites with their times into artifacts/, those that took most of the processor onto the terminal. */
 function sayTimes() {
   took.sort((a, b) => b.cpuS - a.cpuS);
-  const rows = took.map(({ name, wallS, cpuS }) => `${cpuS.toFixed(2).padStart(8)} ${wallS.toFixed(2).padStart(8)}  ${name}`);
+  const rows = took.map(({ name, fromS, wallS, cpuS }) => `${columns(cpuS.toFixed(2), wallS.toFixed(2), fromS.toFixed(2))}  ${name}`);
   mkdirSync(path.join(root, 'artifacts'), { recursive: true });
-  writeFileSync(path.join(root, 'artifacts', 'test-times.txt'), [`${'cpu s'.padStart(8)} ${'wall s'.padStart(8)}  suite`, ...rows, ''].join('\n'));
+  writeFileSync(path.join(root, 'artifacts', 'test-times.txt'), [`${columns('cpu s', 'wall s', 'from s')}  suite`, ...rows, ''].join('\n'));
   console.log('most processor time:');
   for (const row of rows.slice(0, 8)) console.log(row);
   const cpuS = took.reduce((sum, suite) => sum + suite.cpuS, 0);
