@@ -19,7 +19,6 @@ import {
   SITE,
   stopClock,
   writesOf,
-  SUITE_MS_MAX,
   panelOf,
 } from './person.js';
 
@@ -55,7 +54,7 @@ const PROMPT = {
   max: '14',
 };
 
-t.test('the console in the hands of people', { timeout: SUITE_MS_MAX }, async (t) => {
+t.test('the console in the hands of people', async (t) => {
   const { box, browser } = await startConsole(t);
   const admin = await firstAdmin(box.api, box.dataDir);
   await account(admin, 'olga', 'lead-operator');

@@ -1,9 +1,9 @@
 /** What a shift asks of the pages when a batch does not go as it should: why, since when, by whom, and what stands in the way. */
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
-import { account, batch, firstAdmin, flawsOf, layoutFlaws, open, panelOf, PASSWORD, says, signIn, startConsole, SITE, SUITE_MS_MAX } from './person.js';
+import { account, batch, firstAdmin, flawsOf, layoutFlaws, open, panelOf, PASSWORD, raiseAlarm, says, signIn, startConsole, SITE } from './person.js';
 
-t.test('a shift with a batch that is held', { timeout: SUITE_MS_MAX }, async (t) => {
+t.test('a shift with a batch that is held', async (t) => {
   const { box, browser } = await startConsole(t);
   const admin = await firstAdmin(box.api, box.dataDir);
   await account(admin, 'olga', 'lead-operator');
@@ -78,22 +78,7 @@ t.test('a shift with a batch that is held', { timeout: SUITE_MS_MAX }, async (t)
 
   await t.test('in a flood the alarm that came first stays in sight; the list is bounded, searched, and acknowledged for a page', async (t) => {
     const COUNT = 60;
-    const definition = {
-      sourceKind: 'ControlModule',
-      sourceName: 'tic101',
-      conditionType: 'TagHigh',
-      tagName: 'pv',
-      threshold: '-50',
-      type: 'Process',
-      severity: 'Critical',
-      priority: 500,
-      enabled: true,
-    };
-    const raise = async (at: number): Promise<void> => {
-      const name = `flood-${String(at).padStart(3, '0')}`;
-      const answer = await admin.post(`${SITE}/alarmdefinitions`, { ...definition, name, message: `Flood number ${at}` });
-      if (answer.status !== 201) throw new Error(answer.text);
-    };
+    const raise = (at: number): Promise<void> => raiseAlarm(admin, `flood-${String(at).padStart(3, '0')}`, `Flood number ${at}`);
     await raise(0);
     await says(page.getByTestId('alarm-banner'), /Flood number 0/);
     for (let at = 1; at < COUNT; at += 1) await raise(at);

@@ -6,26 +6,7 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import t, { type Test as Tap } from 'tap';
 import { type ApiClient, eventually } from '../support/api-client.js';
-import {
-  account,
-  answerTo,
-  batch,
-  csvOf,
-  firstAdmin,
-  flawsOf,
-  hasFocus,
-  holds,
-  isLocked,
-  layoutFlaws,
-  open,
-  orWhy,
-  PASSWORD,
-  says,
-  signIn,
-  startConsole,
-  SITE,
-  SUITE_MS_MAX,
-} from './person.js';
+import { account, answerTo, batch, csvOf, firstAdmin, flawsOf, hasFocus, holds, isLocked, layoutFlaws, open, orWhy, PASSWORD, says, signIn, startConsole, SITE } from './person.js';
 
 /** The built consoles, beside the built tests. */
 const ASSETS = fileURLToPath(new URL('../../console/assets/', import.meta.url));
@@ -152,7 +133,7 @@ async function toAutomatic(admin: ApiClient, name: string): Promise<void> {
   }
 }
 
-t.test('the views of the console', { timeout: SUITE_MS_MAX }, async (t) => {
+t.test('the views of the console', async (t) => {
   const { box, browser } = await startConsole(t);
   const admin = await firstAdmin(box.api, box.dataDir);
   await account(admin, 'olga', 'lead-operator');

@@ -9,7 +9,7 @@ import type { Appliance } from '../../src/appliance/appliance.js';
 import { startAppliance } from '../../src/main.js';
 import { type Clock, systemClock } from '../../src/platform/base/clock.js';
 import { readSettings } from '../../src/settings.js';
-import { eventually } from '../support/api-client.js';
+import { eventually, PATIENCE_MS } from '../support/api-client.js';
 import { CHEAP_PASSWORDS } from '../support/cheap-passwords.js';
 import { patientDemo } from '../support/patient-demo.js';
 import { UNITS, unmeasured } from '../support/plant.js';
@@ -23,7 +23,6 @@ export const AT = `/api/v1/sites/${SITE}`;
 /** Small enough that a body beyond it costs nothing, large enough for every body of these tests. */
 export const BODY_BYTES_MAX = 16_384;
 const TIME_SCALE = 5;
-const WAIT_MS = 60_000;
 
 /** Real time that can be put forward: both clocks, as when it passes. */
 class AgingClock implements Clock {
@@ -127,7 +126,7 @@ export class ApplianceTest implements WalkTarget {
       last = text;
       return body !== undefined && wanted(body) ? body : undefined;
     };
-    return eventually(what, look, WAIT_MS, 20).catch((fault: Error) => {
+    return eventually(what, look, PATIENCE_MS, 20).catch((fault: Error) => {
       throw new Error(`${fault.message}; ${target} is ${last.slice(0, 2000)}`);
     });
   }
@@ -139,7 +138,7 @@ export class ApplianceTest implements WalkTarget {
     this.admin = await this.signIn(username);
     this.#clients.set('admin', Promise.resolve(this.admin));
     for (const name of UNITS) await this.until(`the runtime of ${name} is ready`, `${AT}/units/${name}`, (unit) => unit.runtimeReady);
-    await eventually('the inputs are measured', async () => (await unmeasured((path) => this.admin.get(path))).length === 0, WAIT_MS, 20);
+    await eventually('the inputs are measured', async () => (await unmeasured((path) => this.admin.get(path))).length === 0, PATIENCE_MS, 20);
   }
 
   async #makeClient(groups: readonly string[]): Promise<Client> {

@@ -58,7 +58,7 @@ const all = (names: readonly string[], damage: Damage): Record<string, Damage> =
 
 async function refused(box: ApplianceProcess): Promise<{ readonly code: number | null; readonly output: string }> {
   const child = await box.launch();
-  await eventually('the start has ended', async () => box.hasEnded, 60_000);
+  await eventually('the start has ended', async () => box.hasEnded);
   return { code: child.exitCode, output: box.output };
 }
 

@@ -142,7 +142,7 @@ t.test('a batch that ran is shown Held while the storage refuses, and is Held af
   t.equal(stream.now.get(`Batch/${batch}`), 'Held');
   t.equal(stream.now.get(`Phase/${run}`), 'Held');
   limitFiles(box.pid, undefined);
-  await eventually('writes are accepted', async () => (await box.api.get('/readyz')).status === 200, 20_000);
+  await eventually('writes are accepted', async () => (await box.api.get('/readyz')).status === 200);
   const held = await eventually('the batch is held', async () => {
     const { body } = await box.api.get(`${SITE}/batches/${batch}`);
     return body.phase === 'Held' && body.recovery ? body : undefined;

@@ -30,7 +30,7 @@ async function commissioned(t: Test): Promise<Story> {
   return story;
 }
 
-t.test('promise 1: killed at three random moments of a batch, nothing acknowledged is lost or doubled, and Restart finishes it', { timeout: 170_000 }, async (t) => {
+t.test('promise 1: killed at three random moments of a batch, nothing acknowledged is lost or doubled, and Restart finishes it', async (t) => {
   const story = await commissioned(t);
   const { box } = story;
   const random = randomFrom(SEED);
@@ -47,7 +47,7 @@ t.test('promise 1: killed at three random moments of a batch, nothing acknowledg
   }
 });
 
-t.test('promise 1: killed again and again in one batch, it goes on each time from where it was', { timeout: 60_000 + KILLS_IN_A_ROW * 10_000 }, async (t) => {
+t.test('promise 1: killed again and again in one batch, it goes on each time from where it was', async (t) => {
   const story = await commissioned(t);
   const { box } = story;
   const random = randomFrom(SEED + 1);

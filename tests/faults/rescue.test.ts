@@ -167,14 +167,10 @@ t.test('--accept-loss after state.db is gone: a Critical alarm, a record, a fail
   t.match(await admin.post('/api/v1/audit/gaps/acknowledge', { reason: REASON }), { status: 200, body: { items: [{ acknowledged: { by: 'ada', reason: REASON } }] } });
   t.match((await admin.get('/api/v1/audit/verify')).body, { ok: true, gaps: [{ kind: 'loss', acknowledged: { by: 'ada' } }] }, 'it stays in every verification');
   t.match(await admin.post('/api/v1/audit/gaps/acknowledge', { reason: REASON }), { status: 409, body: { code: 'no_gap' } });
-  await eventually(
-    'the alarm ends',
-    async () => {
-      const { state } = (await admin.get(`/api/v1/sites/north/alarms/${(alarm as { name: string }).name}`)).body;
-      return state === 'ClearedUnacknowledged';
-    },
-    15_000,
-  );
+  await eventually('the alarm ends', async () => {
+    const { state } = (await admin.get(`/api/v1/sites/north/alarms/${(alarm as { name: string }).name}`)).body;
+    return state === 'ClearedUnacknowledged';
+  });
 });
 
 t.test('--accept-loss of a file that cannot be opened keeps it beside the new one', async (t) => {

@@ -15,15 +15,11 @@ async function moreScans(unit: string, than: number): Promise<boolean> {
 
 /** Waits until the newest alarm of a source is in the state. */
 const untilAlarm = (source: string, state: string) =>
-  plant.look(
-    `the alarm of ${source} is ${state}`,
-    async () => {
-      const alarms = (await plant.api.get(`${SITE}/alarms?source=${source}`)).body as { name: string; state: string }[];
-      const system = alarms.filter(({ name }) => name.startsWith('system-')).at(-1);
-      return { done: system?.state === state ? system : undefined, seen: system?.state ?? 'there is none' };
-    },
-    15_000,
-  );
+  plant.look(`the alarm of ${source} is ${state}`, async () => {
+    const alarms = (await plant.api.get(`${SITE}/alarms?source=${source}`)).body as { name: string; state: string }[];
+    const system = alarms.filter(({ name }) => name.startsWith('system-')).at(-1);
+    return { done: system?.state === state ? system : undefined, seen: system?.state ?? 'there is none' };
+  });
 
 t.test('PROG-14, PROG-15: a block that divides by zero marks itself, the scan goes on, and it recovers', async (t) => {
   const program = {
@@ -49,14 +45,10 @@ t.test('PROG-14, PROG-15: a block that divides by zero marks itself, the scan go
   t.equal(made.status, 201, made.text);
   const read = async () => (await plant.api.get(`${SITE}/fbnetworks/divider`)).body;
   const inState = (state: string) =>
-    plant.look(
-      `the program is ${state}`,
-      async () => {
-        const body = await read();
-        return { done: body.state === state ? body : undefined, seen: `it is ${body.state} ${body.message}` };
-      },
-      10_000,
-    );
+    plant.look(`the program is ${state}`, async () => {
+      const body = await read();
+      return { done: body.state === state ? body : undefined, seen: `it is ${body.state} ${body.message}` };
+    });
   const tag = async (name: string) => (await plant.api.get(`${SITE}/units/tk201/tags/divider.${name}`)).body;
 
   t.same((await inState('Degraded')).faultedBlocks, ['ratio']);
@@ -97,15 +89,11 @@ t.test('PROG-14, PROG-15: a block that divides by zero marks itself, the scan go
 /** Ends a unit worker until its supervisor gives it up. */
 async function giveUp(unit: string): Promise<string> {
   const message = 'the runtime stopped 3 times within 60 s; restart it when the cause is found';
-  await plant.look(
-    `the runtime of ${unit} is given up`,
-    async () => {
-      const seen = await plant.unit(unit);
-      if (seen.runtimeReady) await threads.get(unit)?.terminate();
-      return { done: seen.runtimeMessage === message || undefined, seen: seen.runtimeMessage };
-    },
-    30_000,
-  );
+  await plant.look(`the runtime of ${unit} is given up`, async () => {
+    const seen = await plant.unit(unit);
+    if (seen.runtimeReady) await threads.get(unit)?.terminate();
+    return { done: seen.runtimeMessage === message || undefined, seen: seen.runtimeMessage };
+  });
   return message;
 }
 

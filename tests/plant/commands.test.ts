@@ -21,14 +21,10 @@ t.test('decisions 3.7: Semi-Automatic stops before each transition of the proced
   await plant.command(batch, 'Start');
   const phase = await plant.untilPhase(batch, 'cip', 'Running');
   t.match((await mode('Phase', phase.name, 'Semi-Automatic')).body, { ok: true, previousMode: 'Automatic' });
-  const paused = await plant.look(
-    'the phase waits before a transition',
-    async () => {
-      const body = (await plant.api.get(`${SITE}/phases/${phase.name}`)).body;
-      return { done: body.state === 'Paused' ? body : undefined, seen: `${body.state} ${body.mode}, ${body.blockedBecause}` };
-    },
-    20_000,
-  );
+  const paused = await plant.look('the phase waits before a transition', async () => {
+    const body = (await plant.api.get(`${SITE}/phases/${phase.name}`)).body;
+    return { done: body.state === 'Paused' ? body : undefined, seen: `${body.state} ${body.mode}, ${body.blockedBecause}` };
+  });
   t.match(paused.pausedAt, /->/, 'it names the transition');
   const before = { reason: 'semi-automatic', element: { kind: 'Phase', name: phase.name, path: phase.stepPath, unit: 'rx101' }, transition: paused.pausedAt, command: 'Resume' };
   t.match(paused.blockedBy, [before], 'decisions 3.9: as data');

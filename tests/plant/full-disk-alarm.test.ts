@@ -23,14 +23,10 @@ t.test('D-C-09: the reactor that is filled while nothing can be written is held 
   // biome-ignore lint/suspicious/noExplicitAny: a value of any type
   const value = async (tag: string): Promise<any> => (await plant.api.get(`${SITE}/units/rx101/tags/${tag}`)).body.value;
   const valveIs = (wanted: boolean) =>
-    plant.look(
-      `the valve is ${wanted ? 'open' : 'closed'}`,
-      async () => {
-        const seen = await value('xv101.out');
-        return { done: seen === wanted || undefined, seen: `${seen}, level ${await value('li101.pv')}` };
-      },
-      20_000,
-    );
+    plant.look(`the valve is ${wanted ? 'open' : 'closed'}`, async () => {
+      const seen = await value('xv101.out');
+      return { done: seen === wanted || undefined, seen: `${seen}, level ${await value('li101.pv')}` };
+    });
   const batch = await plant.runBatch();
   await valveIs(true);
   const limit = (await value('li101.pv')) + 6; // percent; the charge is more than twice as much

@@ -40,14 +40,10 @@ t.test('D-C-01, D-C-02: orders of an older release are dropped and told, one tha
     { kind: Batch, site: 'demo', name: old, annotations: { [COMMAND_ANNOTATION]: JSON.stringify(forged), mine: 'kept' } } as Put,
     { kind: Batch, site: 'demo', name: damaged, status: { ...store.get(Batch, 'demo', damaged)?.status, pendingCommand: { command: 'Start' } } } as unknown as Put,
   ]);
-  const rejected = await plant.look(
-    'the damaged order is told of',
-    async () => {
-      const body = await plant.batch(damaged);
-      return { done: body.commandRejection ? body : undefined, seen: body.phase };
-    },
-    10_000,
-  );
+  const rejected = await plant.look('the damaged order is told of', async () => {
+    const body = await plant.batch(damaged);
+    return { done: body.commandRejection ? body : undefined, seen: body.phase };
+  });
   t.match(rejected, { phase: 'Pending', commandRejection: { rule: 'unreadable-order', message: /could not be read back and was dropped \(reason/ } });
   t.match(await plant.batch(old), { phase: 'Pending' });
   const { resources } = (await plant.api.get('/api/v1/backup/crds')).body;
@@ -58,14 +54,10 @@ t.test('D-C-01, D-C-02: orders of an older release are dropped and told, one tha
     items.filter((record: { rule?: string }) => record.rule === 'order-of-old-release'),
     [{ action: 'Command', result: 'Rejected', component: 'system', target: { kind: 'Batch', name: old } }],
   );
-  const alarm = await plant.look(
-    'an alarm stands on the batch',
-    async () => {
-      const alarms = (await plant.api.get(`${SITE}/alarms`)).body;
-      return { done: alarms.find(({ source }: { source: string }) => source === `Batch/${damaged}`), seen: alarms.length };
-    },
-    10_000,
-  );
+  const alarm = await plant.look('an alarm stands on the batch', async () => {
+    const alarms = (await plant.api.get(`${SITE}/alarms`)).body;
+    return { done: alarms.find(({ source }: { source: string }) => source === `Batch/${damaged}`), seen: alarms.length };
+  });
   t.match(alarm, { name: 'system-controller-1', severity: 'High', state: 'ActiveUnacknowledged' });
   for (const name of [old, damaged]) {
     t.equal((await plant.command(name, 'Start')).status, 200);

@@ -19,7 +19,7 @@ const RELEASES = path.join(process.cwd(), 'tests/fixtures/releases');
 const KEPT = { LINESIDE_AUDIT__MAXAGE: '36500d', LINESIDE_HISTORIAN__RETENTION: '36500d' };
 
 for (const version of readdirSync(RELEASES)) {
-  t.test(`a data directory of ${version} opens: nothing is lost, nothing reads otherwise, nothing runs, and everything goes on`, { timeout: 200_000 }, async (t) => {
+  t.test(`a data directory of ${version} opens: nothing is lost, nothing reads otherwise, nothing runs, and everything goes on`, async (t) => {
     const folder = path.join(RELEASES, version);
     const then = JSON.parse(gunzipSync(readFileSync(path.join(folder, 'observed.json.gz'))).toString()) as Observed;
     const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-release-'));

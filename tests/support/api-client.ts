@@ -91,8 +91,11 @@ function onItsOwn(url: string, { method, headers, payload }: Sent): Promise<{ re
   });
 }
 
+/** How long a test waits for what must come: it ends a test that hangs and says what for, and never judges how busy the machine is. */
+export const PATIENCE_MS = 180_000;
+
 /** Looks again until the probe answers something, at most `timeoutMs`; for waiting on another process. */
-export async function eventually<T>(what: string, probe: () => Promise<T | undefined | false>, timeoutMs = 30_000, everyMs = 50): Promise<T> {
+export async function eventually<T>(what: string, probe: () => Promise<T | undefined | false>, timeoutMs = PATIENCE_MS, everyMs = 50): Promise<T> {
   const end = performance.now() + timeoutMs;
   for (;;) {
     const found = await probe();

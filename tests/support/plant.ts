@@ -10,7 +10,7 @@ import { startAppliance } from '../../src/main.js';
 import { type Clock, systemClock } from '../../src/platform/base/clock.js';
 import { readSettings } from '../../src/settings.js';
 import { tellInterface } from './answer-check.js';
-import { type ApiAnswer, ApiClient, eventually } from './api-client.js';
+import { type ApiAnswer, ApiClient, eventually, PATIENCE_MS } from './api-client.js';
 import { CHEAP_PASSWORDS } from './cheap-passwords.js';
 import { patientDemo } from './patient-demo.js';
 
@@ -197,7 +197,7 @@ export class Plant {
 
   /** Waits until the batch is in the state; @returns its body. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
-  until(batch: string, state: string, timeoutMs = 60_000): Promise<any> {
+  until(batch: string, state: string, timeoutMs = PATIENCE_MS): Promise<any> {
     return this.look(
       `batch ${batch} is ${state}`,
       async () => {
@@ -209,7 +209,7 @@ export class Plant {
   }
 
   /** Waits for what the probe calls done; a failure tells what was seen last. It looks when something stored has changed, and now and then for what is not stored. */
-  async look<T>(what: string, probe: () => Promise<{ readonly done: T | undefined; readonly seen: string }>, timeoutMs = 60_000): Promise<T> {
+  async look<T>(what: string, probe: () => Promise<{ readonly done: T | undefined; readonly seen: string }>, timeoutMs = PATIENCE_MS): Promise<T> {
     const end = performance.now() + timeoutMs;
     for (;;) {
       const version = this.#resourceVersion;
@@ -235,7 +235,7 @@ export class Plant {
 
   /** Waits until a phase made from the template is in the state; @returns its list item. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
-  untilPhase(batch: string, templateRef: string, state: string, timeoutMs = 60_000): Promise<any> {
+  untilPhase(batch: string, templateRef: string, state: string, timeoutMs = PATIENCE_MS): Promise<any> {
     return this.look(
       `phase ${templateRef} of ${batch} is ${state}`,
       async () => {
@@ -247,7 +247,7 @@ export class Plant {
   }
 
   /** It has left Idle: a fact that stays, for phases that may be over before anybody looks. */
-  untilBegun(batch: string, templateRef: string, timeoutMs = 60_000): Promise<unknown> {
+  untilBegun(batch: string, templateRef: string, timeoutMs = PATIENCE_MS): Promise<unknown> {
     return this.look(
       `phase ${templateRef} of ${batch} has begun`,
       async () => {
@@ -262,7 +262,7 @@ export class Plant {
     return (await this.api.get(`${SITE}/prompts`)).body.filter((prompt: Prompt) => prompt.batch === batch);
   }
 
-  untilPrompt(batch: string, timeoutMs = 60_000): Promise<Prompt> {
+  untilPrompt(batch: string, timeoutMs = PATIENCE_MS): Promise<Prompt> {
     return this.look(
       `batch ${batch} asks something`,
       async () => {
@@ -279,7 +279,7 @@ export class Plant {
 
   /** Answers whatever the batch asks until it is in the state. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
-  async finish(batch: string, state = 'Complete', answers: Readonly<Record<string, string>> = ANSWERS, timeoutMs = 90_000): Promise<any> {
+  async finish(batch: string, state = 'Complete', answers: Readonly<Record<string, string>> = ANSWERS, timeoutMs = PATIENCE_MS): Promise<any> {
     return this.look(
       `batch ${batch} is ${state}`,
       async () => {

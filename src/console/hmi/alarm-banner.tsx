@@ -18,7 +18,7 @@ export function AlarmBanner() {
           <span class="banner-source">{(worst.unit || sourceName(worst)).toUpperCase()}</span>
           <span class="number">{momentText(worst.activatedAt)}</span>
           <span class="banner-count" role="status">
-            {t.alarmCount(shown.filter(({ state }) => state.startsWith('Active')).length, shown.filter(isUnacknowledged).length)}
+            {stale.value ? t.alarmsUnknown : t.alarmCount(shown.filter(({ state }) => state.startsWith('Active')).length, shown.filter(isUnacknowledged).length)}
           </span>
           <a class="button" href={addressOf('alarms')} data-testid="show-alarms">
             {t.showAlarms}

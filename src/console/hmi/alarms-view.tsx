@@ -156,7 +156,7 @@ function ActiveAlarms({ filter }: { readonly filter: AlarmFilter }) {
       </div>
       <Fault text={sending.fault} testid="alarm-error" />
       {!can('alarm:acknowledge') && <p class="hint">{t.commandNotAllowed}</p>}
-      {rows.length === 0 && (
+      {(stale.value || rows.length === 0) && (
         <p class="empty" role="status" data-testid="alarms-none">
           {stale.value ? t.alarmsUnknown : hidden === 0 ? t.noAlarms : t.noAlarmsHere(hidden)}
         </p>

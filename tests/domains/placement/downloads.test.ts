@@ -56,7 +56,7 @@ t.test('TAG-27 UNIT-02: a write to a unit that scans seldom is given the time of
   runtimes.run(slow);
   const link = runtimes.link('demo', 'u1');
   if (!link) throw new Error('there is no unit');
-  await eventually('it is ready', async () => link.ready, 20_000);
+  await eventually('it is ready', async () => link.ready);
   let outcome: unknown = 'waits';
   const written = link.write('n.in', 5).then((result) => {
     outcome = result;
@@ -64,7 +64,7 @@ t.test('TAG-27 UNIT-02: a write to a unit that scans seldom is given the time of
   clock.advance(12_900);
   t.equal(outcome, 'waits', 'two scans and 5 s');
   clock.advance(200);
-  await eventually('it is answered', async () => outcome !== 'waits', 20_000);
+  await eventually('it is answered', async () => outcome !== 'waits');
   await written;
   t.match(outcome, { ok: false, code: 'runtime_unreachable', message: /withdrawn/ });
 });

@@ -40,7 +40,7 @@ t.test('decisions 7: a probe that stands still is silent within 3 s and ended wi
   const image = probes.image('north', 'io', ['a']);
   const module = moduleOf('modbus', image);
   probes.run('north', SHARED_PROBE, [module]);
-  await eventually('it has sampled', async () => image.quality[0] === QUALITY.Good && states.length === 1, 20_000);
+  await eventually('it has sampled', async () => image.quality[0] === QUALITY.Good && states.length === 1);
   const isSilent = (): boolean => Atomics.load(image.header, IMAGE_HEADER.silent) === 1;
   // it is ready, and watched, at some moment behind that
   for (let seconds = 0; seconds < 200 && !isSilent(); seconds += 1) {
@@ -53,13 +53,13 @@ t.test('decisions 7: a probe that stands still is silent within 3 s and ended wi
   clock.advance(11_000);
   t.ok(isSilent());
   clock.advance(1000);
-  await eventually('it has ended', async () => image.quality[0] === QUALITY.Bad, 20_000);
+  await eventually('it has ended', async () => image.quality[0] === QUALITY.Bad);
   t.equal(Atomics.load(image.header, IMAGE_HEADER.version) % 2, 0, 'nobody is inside');
   t.equal(Atomics.load(image.header, IMAGE_HEADER.connection), CONNECTION.lost);
   t.equal(states.at(-1), 'io Disconnected its I/O thread has ended and is started again');
   t.same(died, [`I/O probe north/${SHARED_PROBE}: it has not come round for 15 s`], 'its death is told, for the alarm of threads that end');
   clock.advance(1000);
-  await eventually('the next one samples', async () => image.quality[0] === QUALITY.Good && states.at(-1) === 'io Connected ', 20_000);
+  await eventually('the next one samples', async () => image.quality[0] === QUALITY.Good && states.at(-1) === 'io Connected ');
   t.notOk(isSilent());
 });
 
@@ -73,13 +73,13 @@ t.test('what one module of a probe throws where nobody catches it is told, and t
   const image = probes.image('north', 'io', ['a']);
   const module = moduleOf('simulation', image);
   probes.run('north', SHARED_PROBE, [module]);
-  await eventually('it serves', async () => (await probes.read('north', 'io', ['a']))?.length === 1, 20_000);
+  await eventually('it serves', async () => (await probes.read('north', 'io', ['a']))?.length === 1);
   probes.setTimeScale(2);
-  await eventually('both are told', async () => told.length === 2, 20_000);
+  await eventually('both are told', async () => told.length === 2);
   t.same(told.sort(), ['event of an I/O probe: Error: rejected by a promise', 'event of an I/O probe: Error: thrown by an event']);
   t.same(probes.threads(), [{ probe: `north/${SHARED_PROBE}`, state: 'serves' }]);
   t.equal((await probes.read('north', 'io', ['a']))?.length, 1, 'it answers');
-  await eventually('it has told of its module', async () => probes.moduleState('north', 'io')?.state === 'Connected', 20_000);
+  await eventually('it has told of its module', async () => probes.moduleState('north', 'io')?.state === 'Connected');
   probes.run('north', SHARED_PROBE, []);
   t.equal(probes.moduleState('north', 'io'), undefined, 'of a module that nobody serves any more nothing is known');
 });
@@ -93,12 +93,12 @@ t.test('a probe that is started again goes on at the time scale that holds then'
   probes.onModule((_, _module, { message }) => said.push(message));
   probes.setTimeScale(10);
   probes.run('north', SHARED_PROBE, [moduleOf('simulation', probes.image('north', 'io', ['a']))]);
-  await eventually('it serves', async () => said.at(-1) === 'time scale 10', 20_000);
+  await eventually('it serves', async () => said.at(-1) === 'time scale 10');
   probes.setTimeScale(1); // a real device has come
   probes.restart('north', 'io');
-  await eventually('it has ended', async () => probes.threads()[0]?.state === 'ended', 20_000);
+  await eventually('it has ended', async () => probes.threads()[0]?.state === 'ended');
   clock.advance(1000);
-  await eventually('another one serves', async () => probes.threads()[0]?.state === 'serves' && said.at(-1)?.startsWith('time scale'), 20_000);
+  await eventually('another one serves', async () => probes.threads()[0]?.state === 'serves' && said.at(-1)?.startsWith('time scale'));
   t.equal(said.at(-1), 'time scale 1');
 });
 
@@ -122,12 +122,12 @@ t.test('a module that is switched off and on again is served by one thread at a 
   const image = probes.image('north', 'io', ['a']);
   const module = moduleOf('modbus', image);
   probes.run('north', SHARED_PROBE, [module]);
-  await eventually('the first one samples', async () => image.quality[0] === QUALITY.Good, 20_000);
+  await eventually('the first one samples', async () => image.quality[0] === QUALITY.Good);
   probes.run('north', SHARED_PROBE, []); // it stands still in a write, and does not obey for 2 s
   probes.run('north', SHARED_PROBE, [module]);
   t.same(probes.threads(), [{ probe: `north/${SHARED_PROBE}`, state: 'ended' }], 'the second one waits');
   image.quality[0] = QUALITY.Bad;
   clock.advance(2000);
-  await eventually('the second one samples', async () => image.quality[0] === QUALITY.Good, 20_000);
+  await eventually('the second one samples', async () => image.quality[0] === QUALITY.Good);
   t.same(died, [], 'an end that was asked for is no death');
 });

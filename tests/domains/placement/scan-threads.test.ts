@@ -45,7 +45,7 @@ class Threads {
   }
 
   async ready(...units: readonly string[]): Promise<void> {
-    await eventually(`${units.join()} are ready`, async () => units.every((unit) => this.link(unit).ready), 20_000);
+    await eventually(`${units.join()} are ready`, async () => units.every((unit) => this.link(unit).ready));
   }
 
   sharedWith(unit: string): string {
@@ -58,7 +58,7 @@ class Threads {
   /** It scans, whatever it has done so far. */
   async scans(unit: string): Promise<void> {
     const before = this.link(unit).statistics().scanCount;
-    await eventually(`${unit} scans`, async () => this.link(unit).statistics().scanCount > before, 20_000);
+    await eventually(`${unit} scans`, async () => this.link(unit).statistics().scanCount > before);
   }
 }
 
@@ -116,7 +116,7 @@ t.test('D-UNIT-04, ADR 0012: a unit that fails again and again in a shared threa
   await threads.run(planOf('a'), planOf('b'));
   threads.runtimes.run({ ...planOf('bad'), table: new SharedArrayBuffer(8) });
   const bad = threads.link('bad');
-  await eventually('it is given up', async () => bad.message.startsWith('the runtime stopped 3 times within 60 s'), 20_000);
+  await eventually('it is given up', async () => bad.message.startsWith('the runtime stopped 3 times within 60 s'));
   t.strictSame(threads.errors, Array(4).fill('bad: unit runtime failed'));
   t.strictSame([threads.link('a').epoch, threads.link('b').epoch, bad.epoch, bad.ready, threads.sharedWith('a')], [1, 1, 4, false, 'b']);
   await threads.scans('a');
@@ -159,10 +159,10 @@ t.test('ADR 0012: a thread that no longer comes round is ended, and its units co
   clock.advance(10_000);
   t.strictSame(threads.errors, [], 'that may happen');
   clock.advance(10_000);
-  await eventually('both units were ended', async () => threads.link('a').epoch === 2 && threads.link('b').epoch === 2, 20_000);
+  await eventually('both units were ended', async () => threads.link('a').epoch === 2 && threads.link('b').epoch === 2);
   t.match(threads.errors, [/^a: the scan thread is ended: it has not come round for 15 s/, /^b: /]);
   t.strictSame(threads.changes, ['a down', 'b down']);
-  await eventually('they have threads of their own', async () => ready.length === 3, 20_000);
+  await eventually('they have threads of their own', async () => ready.length === 3);
   const stopped = threads.runtimes.stop();
   clock.advance(5000);
   await stopped;

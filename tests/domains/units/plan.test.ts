@@ -303,7 +303,7 @@ t.test('MODE-01 ADR 0008: modes of modules are told one by one, and change no pl
   await look();
   const link = runtimes.link('north', 'r9');
   if (!link) throw new Error('unit r9 has no link');
-  await eventually('r9 is ready', async () => link.ready, 20_000);
+  await eventually('r9 is ready', async () => link.ready);
   const setMode = async (mode: 'Manual' | 'Automatic'): Promise<void> => {
     const { spec } = plant.store.get(ControlModule, 'north', 'moded1')!;
     plant.store.apply({ puts: [{ kind: ControlModule, site: 'north', name: 'moded1', spec: { ...spec, mode } } as never] });
@@ -319,7 +319,7 @@ t.test('MODE-01 ADR 0008: modes of modules are told one by one, and change no pl
   t.equal(loaded.length, 1, 'one plan for all of that');
   await setMode('Manual');
   await link.restart();
-  await eventually('r9 is ready again', async () => link.ready && link.epoch === 2, 20_000);
+  await eventually('r9 is ready again', async () => link.ready && link.epoch === 2);
   t.match(await link.write('moded1.out', 3), { ok: true }, 'the next runtime begins in the mode of now');
 
   for (let n = 1; n <= 20; n += 1) {
@@ -328,6 +328,6 @@ t.test('MODE-01 ADR 0008: modes of modules are told one by one, and change no pl
     await look();
     t.ok(link.plansComing <= 2, `${link.plansComing} plans under way`);
   }
-  await eventually('the last one is loaded', async () => (await look()) === 'settled' && link.plansComing === 0, 20_000);
-  await eventually('its parameter counts', async () => link.refresh() && link.write('moded1.in', 1).then(({ ok }) => ok), 20_000);
+  await eventually('the last one is loaded', async () => (await look()) === 'settled' && link.plansComing === 0);
+  await eventually('its parameter counts', async () => link.refresh() && link.write('moded1.in', 1).then(({ ok }) => ok));
 });
