@@ -6,7 +6,7 @@ import { createServer, type ListenOptions, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ApiClient, eventually } from './api-client.js';
+import { ApiClient, eventually, PATIENCE_MS } from './api-client.js';
 import { CHEAP_PASSWORDS } from './cheap-passwords.js';
 
 const COMMAND = fileURLToPath(new URL('../../src/cli/lineside.js', import.meta.url));
@@ -76,18 +76,20 @@ export class ApplianceProcess {
   async start(): Promise<number> {
     const startedAt = performance.now();
     const child = await this.launch();
+    let told = 'nothing answered';
     await eventually(
       'the appliance is ready',
       async () => {
         if (this.hasEnded) throw new Error(`the appliance ended with ${child.exitCode ?? child.signalCode}:\n${this.#output}`);
-        return fetch(`${this.base}/readyz`).then(
-          (response) => response.status === 200,
-          () => false,
-        );
+        const response = await fetch(`${this.base}/readyz`).catch(() => undefined);
+        if (response) told = `${response.status} ${await response.text().catch(String)}`;
+        return response?.status === 200;
       },
-      60_000,
+      PATIENCE_MS,
       20,
-    );
+    ).catch((fault: Error) => {
+      throw new Error(`${fault.message}; at last ${told}; it printed:\n${this.#output}`);
+    });
     return performance.now() - startedAt;
   }
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { type ApiClient, eventually } from './api-client.js';
+import { type ApiClient, eventually, PATIENCE_MS } from './api-client.js';
 import type { ApplianceProcess } from './appliance-process.js';
 import { ANSWERS, answerTo, outputOf, type Prompt, SITE, SMALL, unitsReady } from './plant.js';
 
@@ -129,7 +129,7 @@ export class Story {
         seen = `${body.phase}: ${body.blockedBecause}`;
         return states.includes(body.phase) ? body : undefined;
       },
-      60_000,
+      PATIENCE_MS,
     ).catch((fault: Error) => {
       throw new Error(`${fault.message}; it is ${seen}`);
     });
@@ -203,7 +203,7 @@ export async function finished(story: Story, name: string, told: Told): Promise<
       await story.serve(name, told);
       return (await story.batch(name)).phase === 'Complete';
     },
-    60_000,
+    PATIENCE_MS,
   ).catch(async (fault: Error) => {
     throw new Error(`${fault.message}; it is ${JSON.stringify(await story.batch(name)).slice(0, 600)}`);
   });
