@@ -10,6 +10,7 @@ import type { ChannelEvent } from '../../platform/stream/channel.js';
 import type { Hub } from '../../platform/stream/hub.js';
 import { Untold } from '../../platform/stream/untold.js';
 import { isShelved } from './counts.js';
+import type { AlarmBody } from './dto.js';
 import { Alarm, type AlarmSpec, type AlarmStatus } from './kind.js';
 import { resolvedAtMs } from './transitions.js';
 import { unstoredAlarms } from './unstored-alarms.js';
@@ -65,7 +66,10 @@ export function publishAlarms({ hub, store, clock }: { readonly hub: Pick<Hub, '
   for (const alarm of store.list(Alarm)) announce(alarm, undefined);
 }
 
-function frameOf({ metadata, spec, status }: Resource<AlarmSpec, AlarmStatus>, terms: Terms): Record<string, unknown> {
+/** A frame of the channel without what every frame has. */
+export type AlarmFrame = Pick<AlarmBody, 'name' | 'severity' | 'state' | 'message' | 'shelved' | 'shelvedUntil'> & { readonly type: 'alarm'; readonly site: string };
+
+function frameOf({ metadata, spec, status }: Resource<AlarmSpec, AlarmStatus>, terms: Terms): AlarmFrame {
   const { shelvedUntil } = status;
   return {
     type: 'alarm',

@@ -63,7 +63,7 @@ const Lane = v.strictObject({
 });
 const Marker = v.strictObject({ ts: v.string(), type: v.string(), label: v.string(), ref: v.string() });
 const Timeline = v.strictObject({ batch: v.string(), from: v.string(), to: v.string(), lanes: v.array(Lane), markers: v.array(Marker) });
-type Timeline = ToldBy<typeof Timeline>;
+export type Timeline = ToldBy<typeof Timeline>;
 
 nameSchemas({ BatchEvents: Events, BatchMessages: Messages, TimelineLane: Lane, TimelineMarker: Marker, BatchTimeline: Timeline });
 

@@ -10,7 +10,7 @@ import { type Caller, hasExpired } from '../http/caller.js';
 import type { SessionWatch } from '../http/stream-port.js';
 import { CHANNEL_ROWS, type ChannelName, type EventChannel } from './channel.js';
 import { type Filter, type FilterRequest, makeFilter, seesPlace, type Places } from './filter.js';
-import { type Encoding, type EventMembers, type Frame, WEBSOCKET_SEQ_AT } from './frames.js';
+import { type BrokerStatus, type ControlFrame, type Encoding, type EventMembers, type Frame, WEBSOCKET_SEQ_AT } from './frames.js';
 import type { KnownEvent } from './last-known.js';
 import type { SliceArena } from './slice-arena.js';
 import { FRAME_BUFFER_MAX, Subscriber, type Wire } from './subscriber.js';
@@ -267,16 +267,16 @@ export class Connection {
   }
 
   /** A frame without eventId; `members` without seq. Never shed. */
-  answer(members: Readonly<Record<string, unknown>>): void {
+  answer(members: ControlFrame): void {
     if (this.#open) this.#out.answer(this.#parts.encoding.control(members));
   }
 
   /** The last frame of the connection: goes out before anything that waits. */
-  sayLast(members: Readonly<Record<string, unknown>>): void {
+  sayLast(members: ControlFrame): void {
     if (this.#open) this.#out.last(this.#parts.encoding.control(members));
   }
 
-  pushBroker(status: 'connected' | 'disconnected', wallMs: WallMs): void {
+  pushBroker(status: BrokerStatus, wallMs: WallMs): void {
     this.answer({ type: 'broker-status', status, ts: timestamp(wallMs) });
   }
 

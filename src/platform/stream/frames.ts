@@ -5,6 +5,7 @@
  * The hole has a fixed width and the number stands right-aligned in it, filled up with spaces (legal JSON white space),
  * so that one rendered frame serves every connection: each writes its own digits and sends the same bytes.
  */
+import type { ChannelName } from './channel.js';
 
 /** 12 digits last for 6 years at 5,000 frames a second. */
 export const SEQ_WIDTH = 12;
@@ -52,6 +53,36 @@ export interface EventMembers {
   readonly type: string;
   readonly body: string;
 }
+
+/** The frame of a tag without what every frame has. */
+export type TagFrame = {
+  readonly type: 'tag';
+  readonly site: string;
+  readonly unit: string;
+  readonly address: string;
+  /** As its source writes it, and so is `quality`. */
+  readonly value: unknown;
+  readonly quality: string;
+  /** Null of a tag that was never written (decisions Q-TAG-02). */
+  readonly ts: string | null;
+};
+
+/** Of the link between gateway and unit runtimes (decisions Q-STREAM-03). */
+export type BrokerStatus = 'connected' | 'disconnected';
+
+/** A frame that tells of no event of the plant, without `seq`. */
+export type ControlFrame =
+  | { readonly type: 'authenticated'; readonly expiresAt: string | null }
+  | { readonly type: 'broker-status'; readonly status: BrokerStatus; readonly ts: string }
+  /** So many frames were shed. */
+  | { readonly type: 'gap'; readonly dropped: number }
+  | { readonly type: 'session-ended'; readonly reason: string }
+  | { readonly type: 'subscribed'; readonly subscriptionId: string; readonly channel: ChannelName; readonly filter: Readonly<Record<string, unknown>> }
+  | { readonly type: 'unsubscribed'; readonly subscriptionId: string }
+  /** With details of its own. */
+  | { readonly type: 'result'; readonly ok: boolean; readonly message: string; readonly [detail: string]: unknown }
+  /** With the context of the refusal. */
+  | { readonly type: 'error'; readonly message: string; readonly [detail: string]: unknown };
 
 /** How one transport writes frames. */
 export interface Encoding {

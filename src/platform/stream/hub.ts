@@ -14,7 +14,7 @@ import type { Caller } from '../http/caller.js';
 import type { SessionWatch } from '../http/stream-port.js';
 import { type ChannelEvent, type ChannelName, EVENT_CHANNELS, type EventChannel, type TagSource } from './channel.js';
 import { Connection, type ConnectionParts } from './connection.js';
-import { type Encoding, sseEncoding, webSocketEncoding } from './frames.js';
+import { type BrokerStatus, type Encoding, sseEncoding, webSocketEncoding } from './frames.js';
 import { type KnownEvent, LastKnown } from './last-known.js';
 import { SliceArena } from './slice-arena.js';
 import type { Wire } from './subscriber.js';
@@ -24,8 +24,6 @@ import type { Places } from './filter.js';
 /** Sessions are looked at this often, so that an expired one is noticed within 50 s (contract 2, Limits). */
 export const SUPERVISION_MS = 25_000;
 const SWEEP_EVERY = 2; // snapshot memory is swept with every second supervision; reads skip what has lapsed anyway
-
-export type BrokerStatus = 'connected' | 'disconnected';
 
 /** What those who tell something do with the hub. */
 export type ChannelHub = Pick<Hub, 'publish' | 'placeTags' | 'removeTags' | 'setBroker'>;

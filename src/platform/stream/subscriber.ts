@@ -9,7 +9,7 @@
  * Invariant: frames sent + sum of `dropped` = seq of the last frame sent.
  */
 import { assert } from '../base/assert.js';
-import type { Encoding, Frame } from './frames.js';
+import type { ControlFrame, Encoding, Frame } from './frames.js';
 import { stamp } from './frames.js';
 
 export const FRAME_BUFFER_MAX = 256; // contract 2, Limits
@@ -144,7 +144,7 @@ export class Subscriber {
     this.#replays = 0;
     if (dropped > 0) {
       this.#seq += dropped;
-      this.#send(this.#encoding.control({ type: 'gap', dropped }));
+      this.#send(this.#encoding.control({ type: 'gap', dropped } satisfies ControlFrame));
     }
     this.#send(frame);
   }
@@ -190,7 +190,7 @@ export class Subscriber {
         this.#take();
         this.#frames -= 1;
         this.#seq += first.dropped; // a shed frame spent its number, so the client can see the hole
-        this.#send(this.#encoding.control({ type: 'gap', dropped: first.dropped }));
+        this.#send(this.#encoding.control({ type: 'gap', dropped: first.dropped } satisfies ControlFrame));
       } else if (first.is === 'answer') {
         this.#take();
         this.#answers -= 1;

@@ -11,7 +11,7 @@ import { assert } from '../base/assert.js';
 import { timestamp } from '../base/clock.js';
 import type { TagSource } from './channel.js';
 import { type Filter, seesPlace } from './filter.js';
-import type { EventMembers } from './frames.js';
+import { type EventMembers, membersOf, type TagFrame } from './frames.js';
 
 export const TAG_REPUBLISH_MS = 200; // contract 2, Limits
 export const SLICES = 10;
@@ -206,8 +206,9 @@ function emptyLayout(): { readonly entries: readonly Entry[]; readonly tags: Int
   return Array.from({ length: SLICES }, () => ({ entries: [], tags: new Int32Array(0) }));
 }
 
-function headOf(source: TagSource, address: string): string {
-  return `"type":"tag","site":${JSON.stringify(source.site)},"unit":${JSON.stringify(source.unit)},"address":${JSON.stringify(address)},"value":`;
+function headOf({ site, unit }: TagSource, address: string): string {
+  const place: Omit<TagFrame, 'value' | 'quality' | 'ts'> = { type: 'tag', site, unit, address };
+  return `${membersOf(place)},"value":`;
 }
 
 /** A tag that was never written has no time (decisions Q-TAG-02). */

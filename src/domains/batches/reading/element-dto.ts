@@ -77,7 +77,7 @@ export const SequenceBody = elementBodyOf(OperationSpec);
 export const PhaseBody = elementBodyOf(PhaseSpec);
 
 nameSchemas({ ElementItem, ElementChild: Child, ProcedureBody, SequenceBody, PhaseBody });
-type ElementBody<Spec> = Omit<ToldBy<typeof PhaseBody>, 'spec'> & { readonly spec: Spec };
+export type ElementBody<Spec> = Omit<ToldBy<typeof PhaseBody>, 'spec'> & { readonly spec: Spec };
 
 /** List items omit spec, children and sfcStatus; of the last an item of a phase has where it stands. */
 export function elementItem(stored: Resource<object, ElementStatus>, { store }: BlockedWorld): ElementItem {

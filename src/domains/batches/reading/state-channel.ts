@@ -2,6 +2,7 @@
  * The `states` channel (contract 2, Events; decisions Q-STREAM-01): one frame per change of state or mode of a unit, batch
  * or procedural element. Watches the store, so that whoever changes a state is announced without knowing of streams.
  */
+import type { Mode } from '../../../../runtime/vocabulary/modes.js';
 import type { BatchState, State } from '../../../../runtime/vocabulary/states.js';
 import { keyOf, refOf, type Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
@@ -15,12 +16,22 @@ import { elementIndex } from '../tree/element-index.js';
 import { Batch, isFinalBatch } from '../kind.js';
 import { asShown, HELD_FROM, unrecovered } from '../recovery/unrecovered.js';
 
-interface Stated {
-  readonly state: string;
-  readonly mode: string;
+type Stated = {
+  readonly state: State | BatchState | '';
+  readonly mode: Mode;
   readonly unit?: string;
   readonly batchRef?: string;
-}
+};
+
+/** A frame of the channel without what every frame has. */
+export type StateFrame = Stated & {
+  readonly type: 'state';
+  readonly site: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly previousState: Stated['state'];
+  readonly ts: string;
+};
 
 /** What the change tells other listeners, for example the historian; `durable` settles with it. */
 export type StateListener = (
@@ -104,20 +115,21 @@ class States {
     if (isSame(previous, now)) return;
     const { kind, metadata } = resource;
     const { site, name } = metadata;
+    const frame: StateFrame = {
+      type: 'state',
+      site,
+      kind,
+      name,
+      state: now.state,
+      previousState: previous?.state ?? '',
+      mode: now.mode,
+      ...(now.unit ? { unit: now.unit } : {}),
+      ...(now.batchRef ? { batchRef: now.batchRef } : {}),
+      // a change of the mode alone is of now
+      ts: previous?.state === now.state ? metadata.updatedAt : enteredAt(resource),
+    };
     this.#publish(resource, previous, {
-      frame: {
-        type: 'state',
-        site,
-        kind,
-        name,
-        state: now.state,
-        previousState: previous?.state ?? '',
-        mode: now.mode,
-        ...(now.unit ? { unit: now.unit } : {}),
-        ...(now.batchRef ? { batchRef: now.batchRef } : {}),
-        // a change of the mode alone is of now
-        ts: previous?.state === now.state ? metadata.updatedAt : enteredAt(resource),
-      },
+      frame,
       ...(kind === 'Batch' && isFinalBatch(now.state as BatchState) ? { forget: true } : {}),
     });
   }
@@ -165,8 +177,8 @@ function enteredAt({ metadata, status }: Resource): string {
 }
 
 function statedOf(resource: Resource): Stated {
-  const spec = resource.spec as { readonly unitRef?: string; readonly batchRef?: string; readonly mode?: string };
-  const status = resource.status as { readonly state?: string; readonly phase?: string; readonly mode?: string; readonly allocatedTo?: string };
+  const spec = resource.spec as { readonly unitRef?: string; readonly batchRef?: string; readonly mode?: Mode | '' };
+  const status = resource.status as { readonly state?: State | ''; readonly phase?: BatchState; readonly mode?: Mode; readonly allocatedTo?: string };
   if (resource.kind === 'Batch') return { state: status.phase ?? '', mode: spec.mode || 'Automatic', batchRef: resource.metadata.name };
   if (resource.kind === 'Unit')
     return { state: status.state ?? '', mode: status.mode ?? 'Automatic', unit: resource.metadata.name, ...(status.allocatedTo ? { batchRef: status.allocatedTo } : {}) };
