@@ -203,7 +203,7 @@ export function follow(pens: readonly Pen[], curves: readonly Curve[], windowMs:
   ends.push(
     onTag(({ unit, address, value, quality, ts }) => {
       const curve = curves[index.get(`${unit} ${address}`) ?? -1];
-      if (!curve) return;
+      if (!curve || ts === null) return; // never written: it has no place in time
       add(curve, Date.parse(ts) / 1000, value, quality);
       cut(curve, boxNowMs() / 1000 - windowMs / 1000 - 5);
     }),
