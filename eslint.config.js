@@ -17,10 +17,20 @@ const noVoidPromise = {
   },
 };
 
+/** What Node has and a browser has not. */
+const NODE_ONLY = ['process', 'Buffer', 'global', 'setImmediate', 'clearImmediate', 'require', 'module', 'exports', '__dirname', '__filename'];
+
 export default tseslint.config(
-  { ignores: ['dist*/**', 'node_modules/**', 'src/console/**', 'tests/smoke/client/**', 'scripts/**', 'bin/**', '*.js'] },
+  { ignores: ['dist*/**', 'node_modules/**', 'src/console/*.mjs', 'tests/smoke/client/**', 'scripts/**', 'bin/**', '*.js'] },
+  // the types of served bodies bring Node's with them, which no browser has
+  {
+    files: ['src/console/**/*.{ts,tsx}'],
+    languageOptions: { parser: tseslint.parser },
+    rules: { 'no-restricted-globals': ['error', ...NODE_ONLY.map((name) => ({ name, message: 'A page runs in the browser, where there is no Node.' }))] },
+  },
   {
     files: ['src/**/*.ts', 'runtime/**/*.ts', 'tests/**/*.ts'],
+    ignores: ['src/console/**'],
     languageOptions: { parser: tseslint.parser, parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
     plugins: { ts: tseslint.plugin },
     rules: {
@@ -41,6 +51,7 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts', 'runtime/**/*.ts'],
+    ignores: ['src/console/**'],
     plugins: { seams: { rules: { 'no-void-promise': noVoidPromise } } },
     rules: { 'seams/no-void-promise': 'error' },
   },

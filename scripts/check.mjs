@@ -11,7 +11,7 @@ const bin = (tool) => path.join(root, 'node_modules/.bin', tool);
 const node = (script, ...args) => [process.execPath, [path.join(root, 'scripts', script), ...args]];
 
 const CHECKS = [
-  ['types', bin('tsc'), ['-p', '.']],
+  ['types', bin('tsc'), ['-p', '.']], // and their declarations, for the console
   ['types of the console', bin('tsc'), ['-p', 'src/console']], // the browser's
   ['lint', bin('eslint'), ['src', 'runtime', 'tests', '--max-warnings', '0']],
   ['format', bin('biome'), ['format', '.']],

@@ -26,8 +26,11 @@ writeFileSync(
     extends: path.relative(folder, path.join(root, 'tsconfig.json')),
     compilerOptions: {
       rootDir: path.relative(folder, root),
+      composite: false,
       incremental: false,
       tsBuildInfoFile: null,
+      emitDeclarationOnly: false,
+      noEmit: true,
       noUncheckedIndexedAccess: true,
       exactOptionalPropertyTypes: true,
       skipLibCheck: true, // of Node and the client library; the interface itself is a source file

@@ -90,7 +90,7 @@ const RULES: readonly Rule[] = [
     name: 'GEN-14: consoles import only their own files, Preact, uPlot and types of served bodies',
     why: 'a console is a client like any other',
     applies: within('src/console/'),
-    allows: (to, edge) => within('src/console/')(to) || /^(preact|@preact|vite|uplot|node:)/.test(to) || edge.typeOnly,
+    allows: (to, edge) => within('src/console/')(to) || /^(preact|@preact|vite|uplot)/.test(to) || edge.typeOnly,
   },
   {
     name: 'no barrels but the registry',

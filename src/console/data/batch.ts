@@ -6,7 +6,7 @@ import { batches, batchTouched, readBatchesSoon, ready, site } from './plant.js'
 import { can } from './session.js';
 import { isFinal } from './states.js';
 import { coalesced, everySecond } from './timers.js';
-import type { BatchDetail, BatchMessage, Command } from './types.js';
+import type { BatchDetail, BatchMessage, Command, LogPage, PreflightAnswer } from './types.js';
 import { view } from './view.js';
 
 const MESSAGES_MAX = 50;
@@ -43,7 +43,7 @@ async function read(background: boolean): Promise<void> {
   const ask = () =>
     Promise.all([
       get<BatchDetail>(path(name), { background }),
-      can('batch:messages') ? get<{ items: BatchMessage[] }>(`${path(name)}/messages?limit=${MESSAGES_MAX}`, { background }) : { items: [] },
+      can('batch:messages') ? get<LogPage<BatchMessage>>(`${path(name)}/messages?limit=${MESSAGES_MAX}`, { background }) : { items: [] },
     ]);
   try {
     await latest.read(ask, ([batch, page]) => {
@@ -82,14 +82,7 @@ export async function command(name: string, word: Command, reason: string): Prom
   readSoon();
 }
 
-export interface PreflightCheck {
-  readonly check: string;
-  readonly ok: boolean;
-  readonly severity: 'error' | 'warning';
-  readonly message: string;
-  readonly element: string;
-  readonly liftedBy?: { readonly action: string };
-}
+export type PreflightCheck = PreflightAnswer['checks'][number];
 
 /** What the gateway says of a command before it is sent. */
 export interface Preflight {
@@ -98,12 +91,7 @@ export interface Preflight {
   readonly units: readonly string[];
 }
 
-interface PreflightAnswer {
-  readonly checks: readonly PreflightCheck[];
-  readonly allocations?: readonly { readonly unit: string }[];
-}
-
 export async function preflight(name: string, command: 'Start' | 'Restart'): Promise<Preflight> {
-  const { checks, allocations = [] } = await post<PreflightAnswer>(`/api/v1/sites/${encodeURIComponent(site.peek())}/batches/preflight`, { batch: name, command });
+  const { checks, allocations } = await post<PreflightAnswer>(`/api/v1/sites/${encodeURIComponent(site.peek())}/batches/preflight`, { batch: name, command });
   return { problems: checks.filter(({ ok }) => !ok), units: allocations.map(({ unit }) => unit) };
 }

@@ -6,50 +6,10 @@
 import { readingText } from '../common/text.js';
 import { get } from './api.js';
 import { site } from './plant.js';
-import type { ModuleInfo, TagData } from './types.js';
+import type { CompositeLogic, LiveNetwork, ModuleInfo, TemplateLogic } from './types.js';
 
-interface PortValue {
-  readonly value: TagData;
-  readonly quality: string;
-}
-
-interface LiveBlock {
-  readonly name: string;
-  readonly type: string;
-  readonly inputs: Readonly<Record<string, PortValue>>;
-  readonly outputs: Readonly<Record<string, PortValue>>;
-}
-
-export interface LiveNetwork {
-  readonly blocks: readonly LiveBlock[];
-}
-
-interface Connection {
-  readonly sourceBlock: string;
-  readonly sourcePort: string;
-  readonly destBlock: string;
-  readonly destPort: string;
-}
-
-interface Block {
-  readonly name: string;
-  readonly type: string;
-  readonly params: Readonly<Record<string, unknown>>;
-}
-
-export interface TemplateLogic {
-  readonly blocks: readonly Block[];
-  readonly dataConnections: readonly Connection[];
-  readonly variableBindings: readonly { readonly variable: string; readonly blockRef: string; readonly portRef: string }[];
-}
-
-export interface CompositeLogic {
-  readonly name: string;
-  readonly blocks: readonly Block[];
-  readonly connections: readonly Connection[];
-  readonly inputBindings: readonly { readonly port: string; readonly blockRef: string; readonly portRef: string }[];
-  readonly outputBindings: readonly { readonly port: string; readonly blockRef: string; readonly portRef: string }[];
-}
+type LiveBlock = LiveNetwork['blocks'][number];
+type PortValue = LiveBlock['inputs'][string];
 
 export interface InterlockCondition {
   /** The interlock it belongs to: what a bypass names. */

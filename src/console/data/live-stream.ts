@@ -5,6 +5,8 @@
  */
 import { signal } from '@preact/signals';
 import { boxNowMs } from './box-clock.js';
+import type { ChannelName } from '../../platform/stream/channel.js';
+import type { FilterRequest } from '../../platform/stream/filter.js';
 import type { Frame } from './types.js';
 
 /** Tags come every 200 ms; silence longer than this is shown, so that old values are marked within a second. */
@@ -17,8 +19,8 @@ const AUTHENTICATE_FIRST = 'lineside.authenticate'; // contract 2, Authenticatio
 
 export interface Subscription {
   readonly id: string;
-  readonly channel: 'tags' | 'states' | 'alarms';
-  readonly filter: { readonly site?: string; readonly unit?: string; readonly addressPattern?: string };
+  readonly channel: ChannelName;
+  readonly filter: FilterRequest;
 }
 
 export interface StreamParts {

@@ -19,6 +19,7 @@ import type {
   OverviewUnit,
   PhaseAtWork,
   Prompt,
+  Site,
   SiteOverview,
   StateFrame,
   TagDescriptor,
@@ -63,7 +64,7 @@ export const batchTouched = signal<{ readonly batch: string; readonly count: num
 
 const values = new Map<string, Signal<TagValue>>();
 /** Elements under way as the states channel tells them: `kind/name`. */
-const elements = new Map<string, StateFrame>();
+const elements = new Map<string, Pick<StateFrame, 'kind' | 'state' | 'batchRef'>>();
 
 export const stream = new LiveStream({
   token: accessToken,
@@ -98,7 +99,7 @@ export async function startPlant(): Promise<void> {
 
 /** The site shown last on this panel, else the first. */
 async function findSite(): Promise<void> {
-  const found = await get<readonly { readonly name: string }[]>('/api/v1/sites', { background: true });
+  const found = await get<readonly Site[]>('/api/v1/sites', { background: true });
   sites.value = found.map(({ name }) => name);
   const last = localStorage.getItem(SITE_KEY) ?? '';
   await showSite(sites.value.includes(last) ? last : (sites.value[0] ?? ''));
@@ -265,10 +266,9 @@ const readOverview = reader(
 /** A phase that began while frames were missed is told by no later frame until it ends; the overview knows it. */
 function noteActiveWork(found: readonly OverviewUnit[]): void {
   let news = false;
-  for (const { name: unit, activeWork } of found) {
+  for (const { activeWork } of found) {
     if (activeWork?.kind !== 'Phase' || elements.has(`Phase/${activeWork.name}`)) continue;
-    const { name, state, batchRef, since } = activeWork;
-    elements.set(`Phase/${name}`, { type: 'state', site: site.peek(), kind: 'Phase', name, state, previousState: '', mode: '', unit, batchRef, ts: since });
+    elements.set(`Phase/${activeWork.name}`, activeWork);
     news = true;
   }
   if (news) readPhasesSoon();
@@ -400,11 +400,10 @@ const readPhases = reader(
 
 function receive(frame: Frame): void {
   if (frame.type === 'broker-status') brokerConnected.value = frame.status === 'connected';
-  if (frame.site !== site.peek()) return;
-  // the gateway is of the same build: the type says what else a frame has
-  if (frame.type === 'tag') receiveTag(frame as unknown as TagFrame);
-  else if (frame.type === 'state') receiveState(frame as unknown as StateFrame, frame.replay === true);
-  else if (frame.type === 'alarm' && frame.replay !== true) readAlarmSoon(String(frame.name)); // the snapshot of a new connection is read whole
+  if (!('site' in frame) || frame.site !== site.peek()) return;
+  if (frame.type === 'tag') receiveTag(frame);
+  else if (frame.type === 'state') receiveState(frame, frame.replay === true);
+  else if (frame.type === 'alarm' && frame.replay !== true) readAlarmSoon(frame.name); // the snapshot of a new connection is read whole
 }
 
 function receiveTag(frame: TagFrame): void {

@@ -10,7 +10,7 @@ import { batchTouched, site } from './plant.js';
 import { can } from './session.js';
 import { isFinal } from './states.js';
 import { coalesced, everySecond } from './timers.js';
-import type { ElementDetail, ProceduralChart } from './types.js';
+import type { ControlRecipe, ElementDetail, ProceduralChart, Template, Timeline } from './types.js';
 
 export interface TreeNode {
   /** `makeResin/react/heat`; empty for the procedure itself. */
@@ -21,30 +21,7 @@ export interface TreeNode {
   readonly isPhase: boolean;
 }
 
-interface Template {
-  readonly kind: string;
-  readonly name: string;
-  readonly spec: { readonly chart?: ProceduralChart; readonly steps?: ProceduralChart['steps']; readonly transitions?: ProceduralChart['transitions'] };
-}
-
-interface ControlRecipe {
-  readonly spec: { readonly chart: ProceduralChart; readonly templates: readonly Template[] };
-}
-
-interface Lane {
-  readonly kind: string;
-  readonly name: string;
-  readonly path: string;
-  readonly unit: string;
-  readonly spans: readonly { readonly state: string; readonly from: string }[];
-}
-
-export interface ElementState {
-  readonly kind: string;
-  readonly name: string;
-  readonly unit: string;
-  readonly state: string;
-}
+export type ElementState = Pick<Timeline['lanes'][number], 'kind' | 'name' | 'unit'> & { readonly state: string };
 
 export const tree = signal<readonly TreeNode[]>([]);
 /** By path; the procedure has the empty path. An element that has not had its turn is missing. */
@@ -85,10 +62,10 @@ async function readTree(recipe: string): Promise<void> {
 async function readStates(): Promise<void> {
   const batch = selected.peek();
   if (batch === '' || !watching || !can('batch:timeline')) return;
-  await latestStates.read(() => get<{ readonly lanes: readonly Lane[] }>(at(`batches/${encodeURIComponent(batch)}/timeline`), { background: true }), takeLanes);
+  await latestStates.read(() => get<Timeline>(at(`batches/${encodeURIComponent(batch)}/timeline`), { background: true }), takeLanes);
 }
 
-function takeLanes({ lanes }: { readonly lanes: readonly Lane[] }): void {
+function takeLanes({ lanes }: Timeline): void {
   const found = new Map<string, ElementState>();
   for (const { kind, name, path, unit, spans } of lanes) if (kind !== 'Batch') found.set(path, { kind, name, unit, state: spans.at(-1)?.state ?? '' });
   states.value = found;

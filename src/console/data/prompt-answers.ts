@@ -1,13 +1,9 @@
 /** Answers to prompts (contract 3, Prompt rules). */
 import { get, post } from './api.js';
 import { readPromptsSoon, site } from './plant.js';
-import type { Prompt } from './types.js';
+import type { PhaseDetail, Prompt } from './types.js';
 
-export interface RecipeValue {
-  readonly name: string;
-  readonly value: string;
-  readonly unit: string;
-}
+export type RecipeValue = PhaseDetail['spec']['parameterValues'][number];
 
 export interface Asked {
   /** Of the phase in the procedure, as `makeResin/react/check`. */
@@ -16,15 +12,10 @@ export interface Asked {
   readonly limits: readonly RecipeValue[];
 }
 
-interface AskingPhase {
-  readonly stepPath: string;
-  readonly spec: { readonly parameterValues?: readonly RecipeValue[] };
-}
-
 /** Where in the procedure a prompt is asked, and what the recipe gave that phase. */
 export async function readAsked({ phase }: Prompt): Promise<Asked> {
-  const { stepPath, spec } = await get<AskingPhase>(`/api/v1/sites/${encodeURIComponent(site.peek())}/phases/${encodeURIComponent(phase)}`, { background: true });
-  return { path: stepPath, limits: spec.parameterValues ?? [] };
+  const { stepPath, spec } = await get<PhaseDetail>(`/api/v1/sites/${encodeURIComponent(site.peek())}/phases/${encodeURIComponent(phase)}`, { background: true });
+  return { path: stepPath, limits: spec.parameterValues };
 }
 
 export async function answerPrompt(prompt: Prompt, response: string, reason: string): Promise<void> {

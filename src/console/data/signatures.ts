@@ -3,7 +3,7 @@ import { COLLECTIONS } from './procedure.js';
 import { get, post } from './api.js';
 import { site } from './plant.js';
 import { config, reauthenticate } from './session.js';
-import type { AuditRecord, LogPage } from './types.js';
+import type { AuditRecord, LogPage, SignatureMeaning } from './types.js';
 
 /** With accounts of this box, who signs proves who he is with his password. */
 export function needsPassword(): boolean {
@@ -25,17 +25,10 @@ export async function signResource(kind: string, name: string, meaning: string, 
   await post('/api/v1/signatures', { target: { kind, name, site: site.peek() }, meaning, reason });
 }
 
-export interface SignatureMeaning {
-  readonly meaning: string;
-  /** Absent from a gateway that does not judge them. */
-  readonly applicable?: boolean;
-  readonly reason?: string;
-}
-
 /** What makes sense for this resource in its present state, and for this person (the gateway judges it again). */
 export async function readMeanings(kind: string, name: string): Promise<readonly SignatureMeaning[]> {
   const query = new URLSearchParams({ kind, name, site: site.peek() });
-  return (await get<{ readonly items: readonly SignatureMeaning[] }>(`/api/v1/signature-meanings?${query}`, { background: true })).items;
+  return (await get<Pick<LogPage<SignatureMeaning>, 'items'>>(`/api/v1/signature-meanings?${query}`, { background: true })).items;
 }
 
 /** Who has signed the batch, from the audit trail: newest first. */
@@ -56,7 +49,7 @@ export async function readSigned(kind: string, name: string): Promise<readonly S
     .map(({ timestamp, displayName, operatorReason, details }) => ({
       at: timestamp,
       who: displayName,
-      meaning: String((details as { readonly meaning?: unknown } | undefined)?.meaning ?? ''),
+      meaning: String(details?.meaning ?? ''),
       reason: operatorReason ?? '',
     }));
 }

@@ -3,7 +3,7 @@ import { get } from './api.js';
 import { boxNowMs } from './box-clock.js';
 import { onTag, site, watchTags } from './plant.js';
 import { can } from './session.js';
-import type { LogPage, Quality, TagData } from './types.js';
+import type { HistoryGap, HistorySample, LogPage, Quality, TagData } from './types.js';
 
 /** One curve. */
 export interface Pen {
@@ -29,12 +29,6 @@ export interface Curve {
 export interface Span {
   readonly fromMs: number;
   readonly toMs: number;
-}
-
-interface HistorySample {
-  readonly ts: string;
-  readonly value: TagData;
-  readonly quality: Quality;
 }
 
 const SAMPLES_MAX = 10_000;
@@ -115,23 +109,15 @@ async function samplesOf(
   return items;
 }
 
-interface Gap {
-  readonly unit: string;
-  /** Empty when the whole unit is meant. */
-  readonly address: string;
-  readonly from: string;
-  readonly to: string;
-}
-
 /** Times the historian knows it has nothing of: a restart, a full disk, a clock that was set. */
-async function readGaps({ fromMs, toMs }: Span): Promise<readonly Gap[]> {
+async function readGaps({ fromMs, toMs }: Span): Promise<readonly HistoryGap[]> {
   if (!can('historian:gaps')) return [];
   const query = new URLSearchParams({ site: site.peek(), from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), limit: String(SAMPLES_MAX) });
-  return (await get<LogPage<Gap>>(`/api/v1/historian/gaps?${query}`, { background: true })).items;
+  return (await get<LogPage<HistoryGap>>(`/api/v1/historian/gaps?${query}`, { background: true })).items;
 }
 
 /** Ends the line where nothing was recorded: at the gaps that are declared, and after a silence no recorder keeps. */
-function breakLine(curve: Curve, gaps: readonly Gap[]): void {
+function breakLine(curve: Curve, gaps: readonly HistoryGap[]): void {
   const { times, bucketMs } = curve;
   const silenceS = SILENCE_S_MAX + bucketMs / 1000;
   const starts = gaps.map(({ from, to }) => ({ from: Date.parse(from) / 1000, to: Date.parse(to) / 1000 }));

@@ -1,103 +1,66 @@
 /**
  * What the console reads of the bodies and frames of the gateway (contract 2; contract 3; decisions AUTH, Q-TAG-15, Q-STREAM-01, 1.7).
- * What comes from a schema by its type follows it; that all other bodies have what is read of them here is held by tests/console/served.
+ * Each type is that of the schema or of the frame which the gateway serves: the compiler keeps the page to it, and nothing is written twice.
  */
-import type { Value } from '../../../runtime/vocabulary/data-types.js';
-import type { Mode } from '../../../runtime/vocabulary/modes.js';
-import type { Quality } from '../../../runtime/vocabulary/quality.js';
-import type { Command } from '../../../runtime/vocabulary/states.js';
+import type { ChartName } from '../../../runtime/vocabulary/chart.js';
 import type * as access from '../../domains/access/bodies.js';
-import type { ChartStatus, ExceptionStatus, TransitionState } from '../../domains/procedures/chart-status.js';
+import type { AlarmFrame } from '../../domains/alarms/alarm-channel.js';
+import type * as alarmEvents from '../../domains/alarms/alarm-event.js';
+import type { AlarmBody } from '../../domains/alarms/dto.js';
+import type { AlarmReport } from '../../domains/alarms/metrics.js';
+import type { ArchiveRun, AuditPage, AuditRecordBody } from '../../domains/audit/bodies.js';
+import type * as batches from '../../domains/batches/reading/dto.js';
+import type { ElementBody, ElementItem, PhaseBody } from '../../domains/batches/reading/element-dto.js';
+import type { StateFrame as ServedStateFrame } from '../../domains/batches/reading/state-channel.js';
+import type * as batchRoutes from '../../domains/batches/routes.js';
+import type * as starts from '../../domains/batches/start/preflight.js';
+import type * as prompts from '../../domains/commands/prompt-routes.js';
+import type { ModuleBody, TemplateBody } from '../../domains/control-modules/dto.js';
+import type { RecordedGaps, Samples } from '../../domains/historian/bodies.js';
+import type { IOModuleBody } from '../../domains/io-modules/dto.js';
+import type { BlockTypeBody } from '../../domains/logic/dto.js';
+import type { SiteBody } from '../../domains/plant/dto.js';
+import type * as charts from '../../domains/procedures/chart-status.js';
+import type { OperationTemplateSpec, PhaseSpec, PhaseTemplateSpec, ProceduralChartField } from '../../domains/procedures/kind.js';
+import type { ControlRecipeBody } from '../../domains/recipes/dto.js';
 import type { CommandRejection } from '../../domains/runs/command-rejection.js';
-import type { BatchMessage, ExecutionEvent } from '../../domains/runs/execution-log.js';
+import type * as log from '../../domains/runs/execution-log.js';
+import type { OfferedMeaning } from '../../domains/signatures/meanings.js';
+import type * as tags from '../../domains/tags/catalog.js';
+import type { TagValue as LiveTag } from '../../domains/tags/live.js';
+import type * as overview from '../../domains/units/overview.js';
+import type { NetworkView } from '../../domains/units/runtime-bodies.js';
+import type { UnitBody } from '../../domains/units/unit-dto.js';
+import type { ToldBy } from '../../platform/http/replies.js';
+import type { ControlFrame, TagFrame as ServedTagFrame } from '../../platform/stream/frames.js';
 
-/** The words of both sides: the compiler keeps the page to those the gateway uses. */
-export type { Command, Mode, Quality };
-export type TagData = Value;
+export type { Mode } from '../../../runtime/vocabulary/modes.js';
+export type { Quality } from '../../../runtime/vocabulary/quality.js';
+export type { Command } from '../../../runtime/vocabulary/states.js';
 
-export type AuthConfig = Pick<access.AuthConfig, 'authMode' | 'reasonMinLength' | 'reasonMaxLength' | 'firstAdminRequired' | 'passwordMinLength' | 'oidc'>;
-export type Me = Pick<access.Me, 'username' | 'displayName' | 'tiers' | 'actions' | 'mustChangePassword'>;
-export type Session = Pick<access.SessionBody, 'accessToken' | 'expiresIn' | 'user'>;
+/** JSON has no `undefined`: a member that may be left out is there or is not. */
+type Arrived<Value> = Value extends readonly (infer Item)[]
+  ? readonly Arrived<Item>[]
+  : Value extends object
+    ? { readonly [Member in keyof Value]: Arrived<Exclude<Value[Member], undefined>> }
+    : Value;
 
-export interface AlarmCounts {
-  readonly active: number;
-  readonly unacknowledged: number;
-  readonly highestSeverity: string;
-}
+// ---------------------------------------------------------------- who is there
 
-export interface ActiveWork {
-  readonly kind: string;
-  readonly name: string;
-  readonly state: string;
-  readonly batchRef: string;
-  readonly since: string;
-}
+export type AuthConfig = Arrived<access.AuthConfig>;
+export type Me = Arrived<access.Me>;
+export type Session = Arrived<access.SessionBody>;
 
-export interface OverviewUnit {
-  readonly name: string;
-  readonly state: string;
-  readonly mode: string;
-  readonly allocatedTo: string;
-  readonly activeWork: ActiveWork | null;
-  readonly runtimeReady: boolean;
-  readonly heldInside: boolean;
-  readonly alarms: AlarmCounts;
-}
+// ---------------------------------------------------------------- what the plant is
 
-export interface SiteOverview {
-  readonly site: string;
-  readonly asOf: string;
-  readonly units: readonly OverviewUnit[];
-}
-
-export interface UnitInfo {
-  readonly name: string;
-  readonly description: string;
-  readonly symbolId: string;
-}
-
-export interface IoModule {
-  readonly name: string;
-  readonly protocol: string;
-  /** Whether this box writes them (D-C-06). */
-  readonly outputs?: { readonly state: 'live' | 'withheld' | 'disabled'; readonly reason: string };
-}
-
-export interface ModuleInfo {
-  readonly name: string;
-  readonly unit: string;
-  readonly equipmentModule: string;
-  readonly templateRef: string;
-  readonly description: string;
-  readonly deviceClass: string;
-  readonly symbolId: string;
-  readonly measuredVariable: string;
-  readonly mode: Mode;
-  /** Health of its logic. */
-  readonly state: string;
-  readonly message: string;
-  /** Name of its control program; empty when it has none. */
-  readonly program: string;
-  readonly inputBindings: readonly { readonly name: string; readonly source?: string }[];
-  readonly paramOverrides: readonly { readonly blockRef: string; readonly param: string; readonly value: unknown }[];
-  readonly interlockBypass: { readonly active: boolean; readonly until: string; readonly by: string; readonly reason: string; readonly interlocks: readonly string[] };
-}
-
-export interface TagDescriptor {
-  readonly name: string;
-  readonly address: string;
-  readonly dataType: string;
-  readonly accessLevel: string;
-  readonly controlModule: string;
-  readonly moduleType: string;
-  readonly unit: string;
-  readonly engUnits: string;
-  readonly engMin: string;
-  readonly engMax: string;
-  readonly role: string;
-  readonly trueLabel: string;
-  readonly falseLabel: string;
-}
+export type Site = Arrived<ToldBy<typeof SiteBody>>;
+export type UnitInfo = Arrived<UnitBody>;
+export type IoModule = Arrived<IOModuleBody>;
+export type ModuleInfo = Arrived<ModuleBody>;
+export type TagDescriptor = Arrived<tags.TagDescriptor>;
+/** The logic of a module: its template, and the composites that are used in it. */
+export type TemplateLogic = Arrived<TemplateBody>;
+export type CompositeLogic = Arrived<BlockTypeBody>;
 
 /** Data types whose values are numbers. */
 const NUMERIC: readonly string[] = ['Float', 'Integer', 'Int', 'Double'];
@@ -106,201 +69,65 @@ export function isNumeric(dataType: string): boolean {
   return NUMERIC.includes(dataType);
 }
 
-export interface TagValue {
-  readonly value: TagData;
-  readonly quality: Quality | '';
-}
+// ---------------------------------------------------------------- frames of the stream
 
-export interface BatchItem {
-  readonly name: string;
-  readonly batchID: string;
-  readonly phase: string;
-  readonly mode: string;
-  readonly masterRecipeRef: string;
-  readonly quantity: string;
-  readonly engineeringUnit: string;
-  readonly priority: number;
-  readonly workOrderID: string;
-  readonly units: readonly string[];
-  readonly heldInside: boolean;
-  readonly blockedBecause: string;
-  readonly startedAt: string;
-  readonly endedAt: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+type Live = Pick<Arrived<ToldBy<typeof LiveTag>>, 'value' | 'quality'>;
+/** What the platform writes as its source gives it is of a tag as it is read. */
+export type TagFrame = Omit<ServedTagFrame, keyof Live> & Live;
+export type StateFrame = Arrived<ServedStateFrame>;
+export type Frame = { readonly seq: number; readonly replay?: true } & (TagFrame | StateFrame | Arrived<AlarmFrame> | Arrived<ControlFrame>);
 
-export type Rejection = CommandRejection;
+// ---------------------------------------------------------------- what the plant does
 
-export interface BatchDetail extends BatchItem {
-  readonly recipe: { readonly name: string; readonly version: string; readonly productID: string /** Empty before the start. */; readonly controlRecipe: string };
-  readonly parameterValues: readonly { readonly name: string; readonly value: string; readonly unit: string; readonly source: string }[];
-  readonly outputs: readonly { readonly element: string; readonly name: string; readonly type: string; readonly value: string; readonly unit: string }[];
-  /** Each reason of `blockedBecause` for itself. */
-  readonly blockedBy?: readonly { readonly text: string }[];
-  readonly validCommands: readonly Command[];
-  /** Of an interruption; `commanded` while it waits for an operator: what was retained and stands commanded (decisions 3.8). */
-  readonly recovery?: { readonly commanded?: readonly { readonly controlModule: string; readonly value: string }[] };
-  readonly failure?: { readonly class: string; readonly rule: string; readonly message: string };
-  readonly commandRejection?: Rejection;
-}
+export type TagData = Live['value'];
+/** Without a quality: nothing has come yet. */
+export type TagValue = Pick<Live, 'value'> & { readonly quality: Live['quality'] | '' };
+export type LiveNetwork = Arrived<ToldBy<typeof NetworkView>>;
 
-export type { BatchMessage };
+export type SiteOverview = Arrived<overview.SiteOverview>;
+/** Its state is that of the overview, or of a frame since. */
+export type OverviewUnit = Omit<SiteOverview['units'][number], 'state'> & Pick<StateFrame, 'state'>;
 
+/** Its state is that of the list, or of a frame since. */
+export type BatchItem = Omit<Arrived<batches.BatchItem>, 'phase'> & { readonly phase: StateFrame['state'] };
+export type BatchDetail = Arrived<batches.BatchBody>;
+export type BatchMessage = Arrived<log.BatchMessage>;
 /** Event enumerations of BatchML (decisions 8.3). */
-export type BatchEvent = ExecutionEvent;
+export type BatchEvent = Arrived<log.ExecutionEvent>;
+export type Rejection = Arrived<CommandRejection>;
+export type PreflightAnswer = Arrived<starts.Preflight>;
+export type Timeline = Arrived<batchRoutes.Timeline>;
 
-export interface PhaseAtWork {
-  readonly name: string;
-  readonly unit: string;
-  readonly batch: string;
-  readonly stepPath: string;
-  readonly templateRef: string;
-  readonly state: string;
-  readonly startedAt: string;
-  readonly blockedBecause: string;
-  readonly activeSteps?: readonly string[];
-}
+export type ProceduralChart = Arrived<ToldBy<typeof ProceduralChartField>>;
+/** Of a template of any level: a chart, or the steps of a phase. */
+export type TemplateSpec = Partial<Pick<Arrived<PhaseTemplateSpec>, 'steps' | 'transitions'> & Pick<Arrived<OperationTemplateSpec>, 'chart'>>;
+type ServedRecipe = Arrived<ToldBy<typeof ControlRecipeBody>>;
+export type Template = Omit<ServedRecipe['spec']['templates'][number], 'spec'> & { readonly spec: TemplateSpec };
+/** A template in it is told as any of its kind; what a chart is made of is told by the kinds. */
+export type ControlRecipe = { readonly spec: Pick<ServedRecipe['spec'], 'chart'> & { readonly templates: readonly Template[] } };
 
-export interface ProceduralChart {
-  readonly steps?: readonly {
-    readonly name: string;
-    readonly initial?: boolean;
-    readonly templateRef?: string;
-    readonly templateKind?: string;
-    readonly subChart?: ProceduralChart;
-  }[];
-  readonly transitions?: readonly { readonly from: string; readonly to: string; readonly conditionST?: string }[];
-}
+export type PhaseAtWork = Arrived<ElementItem>;
+export type PhaseDetail = Arrived<ToldBy<typeof PhaseBody>>;
+/** Of any level: only phases have charts for Holding, Stopping and so on, by the names that the status of a chart gives. */
+export type ElementDetail = Arrived<ElementBody<{ readonly charts?: Partial<Record<ChartName, PhaseSpec['charts']['holding']>> }>>;
+export type SfcStatus = Arrived<charts.ChartStatus>;
+export type TransitionState = Arrived<charts.TransitionState>;
+export type Prompt = Arrived<prompts.Prompt>;
 
-export type { TransitionState };
+// ---------------------------------------------------------------- alarms, records, history
 
-export type SfcStatus = ChartStatus;
-
-export interface ElementDetail {
-  readonly name: string;
-  readonly state: string;
-  readonly mode: Mode;
-  readonly blockedBecause: string;
-  readonly sfcStatus?: SfcStatus;
-  /** The chart of Holding, Stopping and so on while it runs. */
-  readonly chartStatus?: ExceptionStatus;
-  readonly spec: { readonly charts?: Readonly<Record<string, ProceduralChart>> };
-}
-
-export interface Prompt {
-  readonly id: string;
-  readonly phase: string;
-  readonly unit: string;
-  /** Unit of measure of a value prompt. */
-  readonly engUnits?: string;
-  readonly batch: string;
-  readonly batchID: string;
-  readonly stepName: string;
-  readonly type: 'value' | 'choice' | 'acknowledge';
-  readonly text: string;
-  readonly timestamp: string;
-  readonly choices?: readonly string[];
-  readonly min?: string;
-  readonly max?: string;
-  readonly resultKey?: string;
-}
-
-export interface Alarm {
-  readonly name: string;
-  readonly source: string;
-  readonly severity: 'Low' | 'Medium' | 'High' | 'Critical';
-  readonly state: string;
-  readonly message: string;
-  readonly shelved: boolean;
-  readonly shelvedUntil: string;
-  readonly shelvedBy: string;
-  readonly acknowledgedBy: string;
-  readonly conditionType: string;
-  readonly setpoint: string;
-  readonly value: string;
-  readonly unit: string;
-  readonly priority: number;
-  readonly activatedAt: string;
-}
-
-export interface AlarmEvent {
-  readonly sequence: number;
-  readonly timestamp: string;
-  readonly alarm: string;
-  readonly source: string;
-  readonly unit: string;
-  readonly severity: string;
-  readonly event: string;
-  readonly state: string;
-  readonly message: string;
-  readonly value: string;
-  /** Absent when the alarm controller did it. */
-  readonly displayName?: string;
-}
-
+export type Alarm = Arrived<AlarmBody>;
+export type AlarmEvent = Arrived<alarmEvents.AlarmEvent>;
 /** ISA-18.2 metrics over a window; `standing` tells the present. */
-export interface AlarmMetrics {
-  readonly activations: number;
-  readonly rate: { readonly average: number; readonly peak: number; readonly floodShare: number };
-  /** Null where it is not known what stood at the end of the window. */
-  readonly standing: { readonly active: number; readonly unacknowledged: number; readonly stale: number } | null;
-  readonly chattering: { readonly count: number };
-  readonly mostFrequent: { readonly alarms: readonly { readonly alarm: string; readonly activations: number; readonly share: number }[] };
-  readonly bySeverity: readonly { readonly severity: string; readonly activations: number; readonly share: number }[];
-  readonly timeToAcknowledge: { readonly medianSeconds: number | null };
-  readonly shelved: { readonly events: number; readonly now: number };
-}
+export type AlarmMetrics = Arrived<AlarmReport>;
 
-export interface LogPage<T> {
-  readonly items: readonly T[];
-  readonly nextCursor: string | null;
-  /** Files of the audit archive that may hold more of the answer and could not be read; absent when there are none. */
-  readonly unreadable?: readonly string[];
-}
+/** A page of a log; only the audit trail names files that could not be read. */
+export type LogPage<Item> = Omit<Arrived<ToldBy<typeof AuditPage>>, 'items'> & { readonly items: readonly Item[] };
+export type AuditRecord = Arrived<AuditRecordBody>;
+export type IntegrityRun = Arrived<ArchiveRun>;
+export type ArchiveFinding = IntegrityRun['archives'][number];
+export type SignatureMeaning = Arrived<OfferedMeaning>;
 
-export interface TagFrame {
-  readonly type: 'tag';
-  readonly site: string;
-  readonly unit: string;
-  readonly address: string;
-  readonly value: TagData;
-  readonly quality: Quality;
-  readonly ts: string;
-}
-
-export interface StateFrame {
-  readonly type: 'state';
-  readonly site: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly state: string;
-  readonly previousState: string;
-  readonly mode: string;
-  readonly unit?: string;
-  readonly batchRef?: string;
-  readonly ts: string;
-}
-
-export interface Frame {
-  readonly type: string;
-  readonly seq: number;
-  readonly [member: string]: unknown;
-}
-
-export interface AuditRecord {
-  readonly name: string;
-  readonly timestamp: string;
-  readonly displayName: string;
-  readonly action: string;
-  readonly category: string;
-  readonly result: string;
-  /** Why it was refused, in one word of the gateway. */
-  readonly reason?: string;
-  readonly operatorReason?: string;
-  readonly correlationID: string;
-  readonly target: { readonly kind: string; readonly name: string };
-  readonly before?: unknown;
-  readonly after?: unknown;
-  readonly details?: unknown;
-}
+export type HistorySample = Arrived<ToldBy<typeof Samples>>['items'][number];
+/** A time that the historian knows it has nothing of; without an address the whole unit is meant. */
+export type HistoryGap = Arrived<ToldBy<typeof RecordedGaps>>['items'][number];

@@ -1,6 +1,7 @@
 /** Lines above the audit trail: when its archive was checked last and what was found; nothing while it never was. And which files a list had to leave out. */
 import { useEffect, useState } from 'preact/hooks';
-import { type IntegrityRun, readIntegrity } from '../data/archive.js';
+import { readIntegrity } from '../data/archive.js';
+import type { IntegrityRun } from '../data/types.js';
 import { can } from '../data/session.js';
 import { faultText } from '../common/fault-text.js';
 import { t } from '../common/strings.js';

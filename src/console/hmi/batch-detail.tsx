@@ -83,7 +83,7 @@ export function Trouble({ batch }: { readonly batch: BatchDetail }) {
         <div class="note" data-testid="blocked">
           <strong>{t.blocked}:</strong>
           <ul class="blocked">
-            {[...new Set(blockedBy?.map(({ text }) => text) ?? [blockedBecause])].map((text) => (
+            {[...new Set(blockedBy.map(({ text }) => text))].map((text) => (
               <li key={text}>{text}</li>
             ))}
           </ul>
