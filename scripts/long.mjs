@@ -1,0 +1,80 @@
+// `npm run long [words] [-- --seed N]`: what takes too long for the gate, one row after the other, those whose name contains one of the words.
+// What came of it, with the commit and the seed, is written into docs/evidence/long.md, one row for each run, the last one.
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const PAGE = path.join(root, 'docs/evidence/long.md');
+
+/** Suites by words of their paths, as `npm test` takes them; `seed` names what sets it, an argument of the torture or a variable of the suites. */
+const RUNS = [
+  {
+    name: 'past-at-once',
+    what: 'suites that end a batch, with all that ended made past at once: each answer is what it would have been',
+    script: 'test.mjs',
+    words: ['plant/', 'contract/', 'domains/records', 'domains/mes'],
+    env: { PAST_AT_ONCE: '1' },
+  },
+  { name: 'torture', what: 'scenarios of the torture, long', script: 'torture.mjs', words: ['--long', '--lanes', '2'], seed: '--seed' },
+  { name: 'kills', what: '`kill -9` 200 times in one run of batches', script: 'test.mjs', words: ['faults/kill'], env: { KILLS: '200' }, seed: 'KILL_SEED' },
+  { name: 'row-edits', what: '400 rows edited past the gateway', script: 'test.mjs', words: ['platform/ledger/row-edits'], env: { ROW_EDITS: '400' } },
+  { name: 'fuzz', what: 'properties of language, blocks, charts and formats with draws of another seed', script: 'test.mjs', words: ['runtime/', 'platform/'], seed: 'FUZZ_SEED' },
+  { name: 'slow-panel', what: 'suites of the console with a sixth of the processor and late answers', script: 'test.mjs', words: ['console/'], env: { CONSOLE_SLOWDOWN: '6' } },
+];
+
+const words = process.argv.slice(2);
+const seedAt = words.indexOf('--seed');
+const [, seed = String(Date.now() % 2 ** 31)] = seedAt < 0 ? [] : words.splice(seedAt, 2);
+if (!/^\d+$/.test(seed)) throw new Error(`--seed is '${seed}'; it is a whole number`);
+const chosen = RUNS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+if (chosen.length === 0) throw new Error(`no long run is named ${words.join(' or ')}; there are ${RUNS.map(({ name }) => name).join(', ')}`);
+
+let failed = 0;
+for (const run of chosen) {
+  const begun = performance.now();
+  const counts = await play(run);
+  failed += counts.failed;
+  note(run, counts, Math.round((performance.now() - begun) / 60_000));
+}
+process.exit(failed > 0 ? 1 : 0);
+
+/** What it printed goes through; its last `N passed, N failed` counts, and a run without one has failed. */
+function play({ name, script, words: args, env = {}, seed: seedOf }) {
+  console.log(`== ${name}`);
+  const isArgument = seedOf?.startsWith('--');
+  const child = spawn(process.execPath, [path.join(root, 'scripts', script), ...args, ...(isArgument ? [seedOf, seed] : [])], {
+    cwd: root,
+    env: { ...process.env, ...env, ...(seedOf && !isArgument ? { [seedOf]: seed } : {}) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.on('data', (chunk) => {
+    process.stdout.write(chunk);
+    text += chunk;
+  });
+  return new Promise((resolve) => {
+    child.on('close', (code) => {
+      const [, passed = '0', bad = '1'] = [...text.matchAll(/^(\d+) passed, (\d+) failed/gm)].at(-1) ?? [];
+      resolve({ passed: Number(passed), failed: Math.max(Number(bad), code === 0 ? 0 : 1) });
+    });
+  });
+}
+
+/** The row of this run in the page, in place of the one of before. */
+function note({ name, what, seed: seedOf }, { passed, failed: bad }, minutes) {
+  const commit = git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '--', 'src', 'runtime', 'tests', 'scripts') === '' ? '' : ' with changes');
+  const day = new Date().toISOString().slice(0, 10);
+  const row = `| ${name} | ${what} | ${day} | ${commit} | ${seedOf ? seed : 'its own'} | ${passed} | ${bad} | ${minutes} min, ${cpus().length} cores |`;
+  const lines = readFileSync(PAGE, 'utf8').trimEnd().split('\n');
+  const at = lines.findIndex((line) => line.startsWith(`| ${name} |`));
+  if (at < 0) lines.push(row);
+  else lines[at] = row;
+  writeFileSync(PAGE, `${lines.join('\n')}\n`);
+}
+
+function git(...args) {
+  return spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout.trim();
+}
