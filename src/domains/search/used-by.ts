@@ -1,6 +1,6 @@
 /**
- * Who names a resource: before somebody changes or removes it, what has to do with it (`references` of the kinds). What a caller
- * may not see he is not told of. Nothing here writes.
+ * Who names a resource: before somebody changes or removes it, what has to do with it (`references` of the kinds). Who names
+ * what does not exist is found too. What a caller may not see he is not told of. Nothing here writes.
  */
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
@@ -10,7 +10,7 @@ import { parameters, required, text } from '../../platform/http/parameters.js';
 import { type Query, type Route, type RouteColumns, routesFor } from '../../platform/http/route.js';
 import { absent } from '../../platform/store/absent.js';
 import { pastRows } from '../../platform/store/past-rows.js';
-import { type Target, usesOf } from '../../platform/store/references.js';
+import { referencesOf, type Target, usesOf } from '../../platform/store/references.js';
 import type { Store } from '../../platform/store/store.js';
 import { Batch } from '../batches/kind.js';
 import { wholeOf } from '../batches/past-run.js';
@@ -31,6 +31,8 @@ export const UsedBy = v.strictObject({
   /** '' for what belongs to the plant. */
   site: v.string(),
   name: v.string(),
+  /** False: it is named, and is not there. */
+  exists: v.boolean(),
   items: v.array(
     v.strictObject({
       kind: v.string(),
@@ -73,15 +75,17 @@ export const usedByRoutes: readonly Route<UsedByDeps>[] = [
       const kind = kinds.find((each) => each.kind === target.kind) as Ruled;
       const resource = store.get(kind, target.site, target.name);
       if (!mayRead(caller, kind, rows())) throw missing(target.kind, target.name);
-      if (!resource) throw absent(store, kind, target.site, target.name);
+      const refusal = resource ? undefined : absent(store, kind, target.site, target.name);
+      if (refusal?.context.code === 'unreadable_row') throw refusal; // it exists
       const byName = new Map(kinds.map((each) => [each.kind, each]));
-      const items = usesOf(kind, resource, store)
+      const items = (resource ? usesOf(kind, resource, store) : referencesOf(store).everUsedBy(target))
         .filter((use) => {
           const user = byName.get(use.kind);
           return user !== undefined && isInScope(caller, use) && mayRead(caller, user, rows());
         })
         .map(({ kind, site, name, path, when, holds }) => ({ kind, site, name, member: path, required: when === 'write', holds }));
-      return { ...target, items };
+      if (refusal && items.length === 0) throw refusal; // also where nobody is told of who names it
+      return { ...target, exists: resource !== undefined, items };
     },
   }),
 ];

@@ -15,6 +15,7 @@ import { NO_RUNTIMES } from '../../support/absent.js';
 import { MasterRecipe } from '../../../src/domains/recipes/kind.js';
 import { Batch, type BatchStatus, BatchSpec } from '../../../src/domains/batches/kind.js';
 import { PhaseTemplate, OperationTemplate, UnitProcedureTemplate, ProcedureTemplate } from '../../../src/domains/procedures/kind.js';
+import { ControlProgram, ControlProgramSpec } from '../../../src/domains/logic/kind.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
 import { referencesOf } from '../../../src/platform/store/references.js';
 import { danglingText } from '../../../src/domains/search/dangling.js';
@@ -42,7 +43,7 @@ const plant = await startPlantGateway({
     const deps: SearchDeps = { store, index: new SearchIndex(store, kinds), past: new PastTexts(store, kinds), catalog, rows: () => opened.plant?.gateway.rows ?? [] };
     return [
       routeSet(SEARCH_ROUTES, deps),
-      routeSet(usedByRoutes, { store, kinds, rows: deps.rows }),
+      routeSet(usedByRoutes, { store, kinds: APPLIED_KINDS.all, rows: deps.rows }),
       routeSet([readBatch], {}),
       routeSet(
         tagRoutes.filter(({ path }) => path === '/api/v1/sites/{site}/tags'),
@@ -178,7 +179,7 @@ t.test('what names a resource is told with the member that does, and whether it 
   t.equal(refused.body.dependentCount, holders.size, 'what holds it is what its delete is refused for');
 
   t.equal((await engineer.post('/api/v1/sites/demo/areas', { name: 'lonely' })).status, 201);
-  t.same((await usedBy('kind=Area&site=demo&name=lonely')).body, { kind: 'Area', site: 'demo', name: 'lonely', items: [] });
+  t.same((await usedBy('kind=Area&site=demo&name=lonely')).body, { kind: 'Area', site: 'demo', name: 'lonely', exists: true, items: [] });
   t.equal((await engineer.delete('/api/v1/sites/demo/areas/lonely')).status, 204);
 });
 
@@ -221,6 +222,27 @@ t.test('Q-RECIPE-12: a batch that is open holds its recipe, and used-by says so'
   await plant.store.write({ puts: [{ kind: Batch, site: 'demo', name: 'b1', status: { ...(batch?.status as BatchStatus), phase: 'Complete' } }] });
   t.match(await ofBatches(at), [{ name: 'b1', holds: false }], 'one that has ended names it and does not hold it');
   await plant.store.write({ removes: [{ kind: 'Batch', site: 'demo', name: 'b1' }] });
+});
+
+t.test('Q-ERR-13: who names what does not exist is found by its name, and 404 is where nobody does', async (t) => {
+  const at = 'kind=PhaseTemplate&site=demo&name=later';
+  t.match(await usedBy(at), { status: 404, body: { code: 'not_found' } });
+  t.equal((await engineer.post('/api/v1/sites/demo/operationtemplates', { name: 'early', spec: { chart: { steps: [{ ...EARLY, name: 's', initial: true }] } } })).status, 201);
+  t.match(await usedBy(at), {
+    status: 200,
+    body: { kind: 'PhaseTemplate', name: 'later', exists: false, items: [{ kind: 'OperationTemplate', name: 'early', member: 'chart.steps[0].templateRef' }] },
+  });
+  t.match(await usedBy(at, await plant.as('viewer', 'site-south')), { status: 403, body: { code: 'site_scope' } }, 'the site is judged first, as of what is there');
+  t.match(await usedBy('kind=Unit&site=demo&name=nowhere', await plant.as('viewer', 'site-south')), { status: 403, body: { code: 'site_scope' } });
+  t.equal((await engineer.delete('/api/v1/sites/demo/operationtemplates/early')).status, 204);
+  t.match(await usedBy(at), { status: 404, body: { code: 'not_found' } });
+
+  const library = { kind: ControlProgram, site: 'demo', name: 'p', spec: { ...v.parse(ControlProgramSpec, {}), blocks: [{ name: 'b', type: 'GONE', params: {}, comment: '' }] } };
+  await plant.store.write({ puts: [library] });
+  const gone = 'kind=FunctionBlockType&name=GONE';
+  t.match((await usedBy(gone)).body, { exists: false, items: [{ kind: 'ControlProgram', name: 'p', member: 'blocks[0].type' }] });
+  t.match(await usedBy(gone, await plant.as('viewer', 'site-south')), { status: 404, body: { code: 'not_found' } }, 'who may not see who names it is told as if nobody did');
+  await plant.store.write({ removes: [{ kind: 'ControlProgram', site: 'demo', name: 'p' }] });
 });
 
 t.test('a site is told with what stands in it', async (t) => {
