@@ -184,6 +184,13 @@ t.test('lists, details, records, search, used-by and export of batches that are 
   await areAllPast();
   const after = await answers(asked);
   for (const each of asked) t.same(after.get(each), before.get(each), each);
+  const { items } = (await plant.api.get('/api/v1/used-by?kind=PhaseTemplate&site=demo&name=charge&through=true')).body;
+  for (const batch of batches)
+    t.equal(
+      items.find(({ kind, name }: { kind: string; name: string }) => kind === 'Batch' && name === batch)?.via.at(-1)?.name,
+      'resin-a',
+      'what an edit reaches is told of what is past',
+    );
   t.same((await dryReset()).body, dry.body);
   const now = await verified();
   t.same([now.ok, now.checked.controlRecipes, now.checked.records], [true, integrity.checked.controlRecipes, integrity.checked.records]);

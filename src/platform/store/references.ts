@@ -5,6 +5,7 @@
  * Invariant: `#byTarget` holds exactly the references of what is in the store, or nothing at all (`#isBuilt` false): after a reload,
  * and until somebody asks for the first time.
  */
+import { assert } from '../base/assert.js';
 import { conflict, invalid } from '../base/refusal.js';
 import type { Dependent, Kind, Reference, Ruled, StoreReader } from './kind.js';
 import { onePerStore } from './one-per-store.js';
@@ -32,6 +33,33 @@ export interface Target {
   readonly site: string;
   readonly name: string;
 }
+
+/** A resource that an edit of another one may touch. */
+export interface Touched extends Use {
+  /** 1 is who names it, 2 who names one of those, and so on. */
+  readonly distance: number;
+  /** Over whom it is reached: first who names what is edited, last whom it names itself; empty at distance 1. */
+  readonly via: readonly Target[];
+}
+
+export interface Reach {
+  /** Each once and by a shortest way, the nearest first, then in the order of `usedBy`. */
+  readonly touched: readonly Touched[];
+  /** There are more than are told (`TOUCHED_MAX`, `DISTANCE_MAX`). */
+  readonly isCut: boolean;
+}
+
+export interface TouchedOptions {
+  /** Who needs it: its references, and whoever asks knows more of. */
+  readonly usesOf?: (target: Target) => readonly Use[];
+  /** What is not told is not walked through either: the way to what is behind it would tell of it. */
+  readonly isTold?: (use: Use) => boolean;
+}
+
+/** More than a person reads; an answer of some hundred kilobytes, and some ten milliseconds of the gateway. */
+export const TOUCHED_MAX = 1000;
+/** Twice what the levels of a plant and its recipes take. Modules in a cascade of inputs go further, and each of those tells the whole way. */
+export const DISTANCE_MAX = 16;
 
 export const referencesOf = onePerStore((store) => new References(store));
 
@@ -63,19 +91,36 @@ export class References {
   /** The same with what is past: what names something outside of its run is told by the entry of the run, all else while the run is lent. */
   everUsedBy(target: Target): readonly Use[] {
     const uses = new Map<string, Use>();
-    for (const use of [...this.usedBy(target), ...this.#pastUsesOf(target), ...this.#lentUsesOf(target)]) uses.set(`${keyOf(use)} ${use.path}`, use);
+    const past = [...this.#pastUses(new Set([keyOf(target)]), target.site)].map(([, use]) => use);
+    for (const use of [...this.usedBy(target), ...past, ...this.#lentUsesOf(target)]) uses.set(`${keyOf(use)} ${use.path}`, use);
     return [...uses.values()].sort((a, b) => this.#compare(a, b));
   }
 
-  #pastUsesOf(target: Target): Use[] {
+  /**
+   * What an edit of the resource may touch: who names it, who names those, and so on, also where it is not there. What is past does not
+   * change any more, so it is told and not walked through; it is told after what is present where not all of both is.
+   */
+  touchedBy(target: Target, { usesOf = (each) => this.usedBy(each), isTold = () => true }: TouchedOptions = {}): Reach {
+    const walk = new Walk(target, isTold);
+    for (const step of walk.steps()) {
+      for (const use of usesOf(step.target)) {
+        if (this.#store.isPresent(use)) walk.reach(step, use);
+        else walk.reachPast(step, use);
+      }
+    }
+    for (const use of this.#lentUsesOf(target)) walk.reachPast(walk.start, use);
+    for (const [named, use] of this.#pastUses(walk, target.site)) walk.reachPast(walk.stepAt(named), use);
+    return walk.told((a, b) => this.#compare(a, b));
+  }
+
+  /** What is past and names one of these, by the entries of its runs, each with which of them it names. */
+  *#pastUses(targets: { has(key: string): boolean }, site: string): Generator<readonly [target: string, Use]> {
     const runs = new Set([...this.#store.kinds].flatMap(({ pastWith }) => pastWith?.kind ?? []));
-    return [...runs].flatMap((kind) =>
-      this.#store
-        .pastIndex<RunEntry>({ kind }, target.site === '' ? undefined : target.site)
-        .flatMap(({ site, name, entry }) =>
-          (entry.names?.[keyOf(target)] ?? NOTHING).map(([user, tail, path, when]): Use => ({ kind: user, site, name: name + tail, path, when: when ?? 'run', holds: false })),
-        ),
-    );
+    for (const kind of runs)
+      for (const { site: place, name, entry } of this.#store.pastIndex<RunEntry>({ kind }, site === '' ? undefined : site))
+        for (const [target, uses] of Object.entries(entry.names ?? {}))
+          if (targets.has(target))
+            for (const [user, tail, path, when] of uses) yield [target, { kind: user, site: place, name: name + tail, path, when: when ?? 'run', holds: false }];
   }
 
   #lentUsesOf(target: Target): Use[] {
@@ -163,6 +208,87 @@ export class References {
       if (users?.delete(user) && users.size === 0) this.#byTarget.delete(target);
     }
   }
+}
+
+interface Step {
+  readonly target: Target;
+  readonly distance: number;
+  /** For whoever names it. */
+  readonly via: readonly Target[];
+}
+
+/** A walk over the users of users, the nearest first. Invariant: what is reached is reached once, by a shortest way. */
+class Walk {
+  readonly start: Step;
+  readonly #isTold: (use: Use) => boolean;
+  /** From where it goes on: what is edited, and what of it is present. */
+  readonly #steps = new Map<string, Step>();
+  readonly #present = new Map<string, Touched>();
+  readonly #past = new Map<string, Touched>();
+  #isCut = false;
+
+  constructor(target: Target, isTold: (use: Use) => boolean) {
+    this.start = { target, distance: 0, via: [] };
+    this.#steps.set(keyOf(target), this.start);
+    this.#isTold = isTold;
+  }
+
+  /** Those that are added meanwhile come behind all that are nearer. */
+  *steps(): Generator<Step> {
+    for (const step of this.#steps.values()) {
+      if (this.#isCut) return;
+      yield step;
+    }
+  }
+
+  has(key: string): boolean {
+    return this.#steps.has(key);
+  }
+
+  stepAt(key: string): Step {
+    const step = this.#steps.get(key);
+    assert(step, 'a walk is asked for a step that it has taken');
+    return step;
+  }
+
+  reach(step: Step, use: Use): void {
+    const key = keyOf(use);
+    const known = this.#present.get(key);
+    if (known && isFrom(known, step)) this.#present.set(key, together(known, use));
+    if (this.#steps.has(key) || !this.#isTold(use)) return;
+    if (step.distance === DISTANCE_MAX || this.#present.size === TOUCHED_MAX) {
+      this.#isCut = true;
+      return;
+    }
+    const { kind, site, name } = use;
+    this.#present.set(key, { ...use, distance: step.distance + 1, via: step.via });
+    this.#steps.set(key, { target: use, distance: step.distance + 1, via: [...step.via, { kind, site, name }] });
+  }
+
+  /** Nothing is reached over it. */
+  reachPast(step: Step, use: Use): void {
+    if (this.#steps.has(keyOf(use)) || !this.#isTold(use)) return;
+    const known = this.#past.get(keyOf(use));
+    if (known && isFrom(known, step)) this.#past.set(keyOf(use), together(known, use));
+    else if (!known || known.distance > step.distance + 1) this.#past.set(keyOf(use), { ...use, distance: step.distance + 1, via: step.via });
+  }
+
+  told(compare: (a: Target, b: Target) => number): Reach {
+    const nearestFirst = (a: Touched, b: Touched): number => a.distance - b.distance || compare(a, b);
+    const past = [...this.#past.values()].sort(nearestFirst);
+    const touched = [...this.#present.values(), ...past.slice(0, TOUCHED_MAX - this.#present.size)].sort(nearestFirst);
+    return { touched, isCut: this.#isCut || touched.length < this.#present.size + past.length };
+  }
+}
+
+/** Steps hand the same way on to all that they reach. */
+function isFrom(touched: Touched, step: Step): boolean {
+  return touched.via === step.via && touched.distance === step.distance + 1;
+}
+
+/** With another member that names the same: told under the first. */
+function together(known: Touched, { when, holds }: Use): Touched {
+  return { ...known, when: when === 'write' ? when : known.when, holds: known.holds || holds };
 }
 
 /** What members of a run name beside what is `known` wherever the run is, as the entry of the run keeps it (`RunEntry`). */
@@ -272,7 +398,22 @@ const DEPENDENTS_SAID = 3;
 
 /** Who names the resource, and whom its rules find beside them (`dependents`); those hold it, whatever names it. */
 export function usesOf<Spec, Status>(rules: Ruled<Spec, Status>, resource: Resource<Spec, Status>, store: Store): readonly Use[] {
-  const uses = referencesOf(store).everUsedBy(targetOf(resource));
+  return withDependents(referencesOf(store).everUsedBy(targetOf(resource)), rules, resource, store);
+}
+
+/** What an edit of it may touch: as `usesOf`, and on from each. `rulesOf`: the kinds whose rules are asked too. */
+export function touchedBy(target: Target, store: Store, rulesOf: (kind: string) => Ruled | undefined, isTold: (use: Use) => boolean): Reach {
+  const references = referencesOf(store);
+  const usesNow = (each: Target): readonly Use[] => {
+    const rules = rulesOf(each.kind);
+    const resource = rules && store.get(rules, each.site, each.name);
+    const uses = references.usedBy(each);
+    return resource ? withDependents(uses, rules, resource, store) : uses;
+  };
+  return references.touchedBy(target, { usesOf: usesNow, isTold });
+}
+
+function withDependents<Spec, Status>(uses: readonly Use[], rules: Ruled<Spec, Status>, resource: Resource<Spec, Status>, store: Store): readonly Use[] {
   const dependents = dependentsOf(rules, resource, store);
   const [held, known] = [new Set(dependents.map(keyOf)), new Set(uses.map(keyOf))];
   return [

@@ -14,7 +14,8 @@ import { routeSet, routesFor } from '../../../src/platform/http/route.js';
 import { NO_RUNTIMES } from '../../support/absent.js';
 import { MasterRecipe } from '../../../src/domains/recipes/kind.js';
 import { Batch, type BatchStatus, BatchSpec } from '../../../src/domains/batches/kind.js';
-import { PhaseTemplate, OperationTemplate, UnitProcedureTemplate, ProcedureTemplate } from '../../../src/domains/procedures/kind.js';
+import { Phase, PhaseSpec, PhaseTemplate, OperationTemplate, UnitProcedureTemplate, ProcedureTemplate } from '../../../src/domains/procedures/kind.js';
+import { ControlModule } from '../../../src/domains/control-modules/kind.js';
 import { ControlProgram, ControlProgramSpec } from '../../../src/domains/logic/kind.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
 import { referencesOf } from '../../../src/platform/store/references.js';
@@ -170,7 +171,7 @@ t.test('what names a resource is told with the member that does, and whether it 
   t.equal(status, 200);
   t.match(body, { kind: 'ControlModule', site: 'demo', name: 'tic101' });
   const alarm = body.items.find(({ name }: { readonly name: string }) => name === 'tic101-high-high');
-  t.same(alarm, { kind: 'AlarmDefinition', site: 'demo', name: 'tic101-high-high', member: 'sourceName', required: true, holds: true });
+  t.same(alarm, { kind: 'AlarmDefinition', site: 'demo', name: 'tic101-high-high', member: 'sourceName', required: true, holds: true, distance: 1, via: [] });
   const refused = await engineer.delete('/api/v1/sites/demo/controlmodules/tic101');
   t.match(refused, { status: 409, body: { code: 'has_dependents' } });
   const holders = new Set(
@@ -179,7 +180,7 @@ t.test('what names a resource is told with the member that does, and whether it 
   t.equal(refused.body.dependentCount, holders.size, 'what holds it is what its delete is refused for');
 
   t.equal((await engineer.post('/api/v1/sites/demo/areas', { name: 'lonely' })).status, 201);
-  t.same((await usedBy('kind=Area&site=demo&name=lonely')).body, { kind: 'Area', site: 'demo', name: 'lonely', exists: true, items: [] });
+  t.same((await usedBy('kind=Area&site=demo&name=lonely')).body, { kind: 'Area', site: 'demo', name: 'lonely', exists: true, truncated: false, items: [] });
   t.equal((await engineer.delete('/api/v1/sites/demo/areas/lonely')).status, 204);
 });
 
@@ -224,14 +225,63 @@ t.test('Q-RECIPE-12: a batch that is open holds its recipe, and used-by says so'
   await plant.store.write({ removes: [{ kind: 'Batch', site: 'demo', name: 'b1' }] });
 });
 
+interface TouchedUser extends User {
+  readonly site: string;
+  readonly distance: number;
+  readonly via: readonly { readonly kind: string; readonly name: string }[];
+}
+
+t.test('what an edit of a template touches: its modules, their units, what rests on those and the work in progress, each with the way there', async (t) => {
+  const recipe = elementAt(plant.store.list(MasterRecipe, 'demo'), 0).metadata.name;
+  await plant.store.write({ puts: [{ kind: Batch, site: 'demo', name: 'b1', spec: { ...BATCH, masterRecipeRef: recipe, equipment: { react: 'rx101' } } }] });
+  const module = plant.store.get(ControlModule, 'demo', 'tic101');
+  const through = async (caller = viewer): Promise<TouchedUser[]> => {
+    const { status, body } = await usedBy(`kind=ControlModuleTemplate&name=${module?.spec.templateRef}&through=true`, caller);
+    t.equal(status, 200);
+    t.equal(body.truncated, false);
+    return body.items;
+  };
+  const items = await through();
+  const wayTo = (kind: string, name: string) => {
+    const found = items.find((each) => each.kind === kind && each.name === name);
+    return found && [found.distance, ...found.via.map((each) => `${each.kind} ${each.name}`)];
+  };
+  t.same(wayTo('ControlModule', 'tic101'), [1]);
+  t.same(wayTo('AlarmDefinition', 'tic101-high-high'), [2, 'ControlModule tic101']);
+  t.same(wayTo('Unit', 'rx101'), [2, 'ControlModule tic101']);
+  t.same(wayTo('Batch', 'b1'), [3, 'ControlModule tic101', 'Unit rx101']);
+  t.same(wayTo('ControlModuleTemplate', module?.spec.templateRef ?? ''), undefined);
+  t.equal(new Set(items.map(({ kind, site, name }) => `${kind} ${site} ${name}`)).size, items.length, 'each once');
+  t.same(
+    items.map(({ distance }) => distance),
+    items.map(({ distance }) => distance).sort((a, b) => a - b),
+    'the nearest first',
+  );
+  t.same(await through(await plant.as('viewer', 'site-south')), [], 'nothing of a site that he does not see');
+  t.match(await usedBy('kind=Unit&site=demo&name=rx101&through=perhaps'), { status: 400, body: { code: 'invalid_query', field: 'through' } });
+  await plant.store.write({ removes: [{ kind: 'Batch', site: 'demo', name: 'b1' }] });
+});
+
+t.test('an edit of a template touches the elements at work that were made from it, which no reference names', async (t) => {
+  const spec = v.parse(PhaseSpec, { templateRef: 'drain', unitRef: 'rx101', batchRef: 'b1' });
+  await plant.store.write({ puts: [{ kind: Phase, site: 'demo', name: 'b1-drain', spec, status: { ...Phase.initialStatus(spec), state: 'Running' } }] });
+  const { items } = (await usedBy('kind=PhaseTemplate&site=demo&name=drain&through=true')).body;
+  t.match(
+    items.find(({ name }: User) => name === 'b1-drain'),
+    { kind: 'Phase', distance: 1, member: '', holds: true },
+  );
+  await plant.store.write({ removes: [{ kind: 'Phase', site: 'demo', name: 'b1-drain' }] });
+});
+
 t.test('Q-ERR-13: who names what does not exist is found by its name, and 404 is where nobody does', async (t) => {
   const at = 'kind=PhaseTemplate&site=demo&name=later';
   t.match(await usedBy(at), { status: 404, body: { code: 'not_found' } });
   t.equal((await engineer.post('/api/v1/sites/demo/operationtemplates', { name: 'early', spec: { chart: { steps: [{ ...EARLY, name: 's', initial: true }] } } })).status, 201);
-  t.match(await usedBy(at), {
-    status: 200,
-    body: { kind: 'PhaseTemplate', name: 'later', exists: false, items: [{ kind: 'OperationTemplate', name: 'early', member: 'chart.steps[0].templateRef' }] },
-  });
+  for (const query of [at, `${at}&through=true`]) {
+    const { status, body } = await usedBy(query);
+    t.equal(status, 200);
+    t.match(body, { kind: 'PhaseTemplate', name: 'later', exists: false, items: [{ kind: 'OperationTemplate', name: 'early', member: 'chart.steps[0].templateRef' }] }, query);
+  }
   t.match(await usedBy(at, await plant.as('viewer', 'site-south')), { status: 403, body: { code: 'site_scope' } }, 'the site is judged first, as of what is there');
   t.match(await usedBy('kind=Unit&site=demo&name=nowhere', await plant.as('viewer', 'site-south')), { status: 403, body: { code: 'site_scope' } });
   t.equal((await engineer.delete('/api/v1/sites/demo/operationtemplates/early')).status, 204);

@@ -3,7 +3,18 @@ import t from 'tap';
 import * as v from 'valibot';
 import { Refusal } from '../../../src/platform/base/refusal.js';
 import { type Kind, type Reference, ruled } from '../../../src/platform/store/kind.js';
-import { checkReferences, inOrder, References, referencesIn, refuseDelete, targetOf } from '../../../src/platform/store/references.js';
+import {
+  checkReferences,
+  DISTANCE_MAX,
+  inOrder,
+  namedBeside,
+  References,
+  referencesIn,
+  refuseDelete,
+  targetOf,
+  TOUCHED_MAX,
+  type Touched,
+} from '../../../src/platform/store/references.js';
 import { freshStore } from '../../support/fresh-store.js';
 
 interface TankSpec {
@@ -170,4 +181,67 @@ t.test('Q-ERR-11: what holds a delete is named, the first 20 and how many', asyn
   );
   await store.write({ puts: [tank('self', 'self')] });
   t.doesNotThrow(() => refuseDelete(tankRules, get('self'), store), 'what names itself does not hold itself');
+});
+
+/** As a person reads it: how far, who, over whom. */
+const ways = (touched: readonly Touched[]) => touched.map(({ distance, kind, name, via }) => `${distance} ${kind} ${name}${via.map((each) => ` < ${each.name}`).join('')}`);
+
+t.test('what an edit may touch is who names it, who names those and so on, each once by the shortest way, the nearest first', async (t) => {
+  const { store, references } = await plant(t);
+  const touched = (name: string, kind = 'Gauge') => references.touchedBy({ kind, site: 's', name });
+  await store.write({ puts: [tank('mix', 'feed', ['level']), tank('hold', 'mix', ['none']), tank('end', 'hold', [])] });
+  t.same(ways(touched('level').touched), ['1 Tank mix', '2 Tank hold < mix', '3 Tank end < mix < hold']);
+  t.match(touched('level').touched[1], { path: 'feedsFrom', when: 'write', holds: true }, 'with the member that names the one before it');
+  t.equal(touched('level').isCut, false);
+  t.same(ways(touched('none').touched), ['1 Tank hold', '2 Tank end < hold'], 'also of what is not there');
+  await store.write({ puts: [tank('feed', 'end', []), tank('hold', 'mix', ['level', 'level'])] });
+  t.same(ways(touched('level').touched), ['1 Tank hold', '1 Tank mix', '2 Tank end < hold', '3 Tank feed < hold < end'], 'a circle ends where it began');
+  t.same(ways(touched('mix', 'Tank').touched), ['1 Tank hold', '2 Tank end < hold', '3 Tank feed < hold < end'], 'and what is edited is not among what its edit touches');
+});
+
+t.test('what may not be told is not walked through', async (t) => {
+  const { references } = await plant(t);
+  const isTold = ({ name }: { readonly name: string }) => name !== 'mix';
+  t.same(ways(references.touchedBy({ kind: 'Tank', site: 's', name: 'feed' }, { isTold }).touched), []);
+  t.same(ways(references.touchedBy({ kind: 'Tank', site: 's', name: 'feed' }).touched), ['1 Tank mix', '2 Tank hold < mix']);
+});
+
+t.test('what an edit may touch is cut where it is too much, and says so: the nearest are told', async (t) => {
+  const { store, references } = await plant(t);
+  const from = (name: string) => references.touchedBy({ kind: 'Tank', site: 's', name });
+  await store.write({ puts: Array.from({ length: 30 }, (_, at) => tank(`chain${at}`, at === 0 ? 'feed' : `chain${at - 1}`)) });
+  const chain = from('feed');
+  t.equal(chain.touched.at(-1)?.name, `chain${DISTANCE_MAX - 1}`);
+  t.equal(chain.isCut, true);
+  t.equal(from('chain20').isCut, false, 'as far as it goes');
+  await store.write({ puts: Array.from({ length: TOUCHED_MAX }, (_, at) => tank(`t${at}`, 'hold')) });
+  t.equal(from('hold').touched.length, TOUCHED_MAX);
+  t.equal(from('hold').isCut, false);
+  const wide = from('mix');
+  t.match(wide, { isCut: true, touched: { length: TOUCHED_MAX } });
+  t.same(ways(wide.touched.slice(0, 1)), ['1 Tank hold']);
+});
+
+t.test('what is past is touched and not walked through, and takes no place of what is present', async (t) => {
+  const Run = {
+    ...kindOf('Run', ({ feedsFrom }, site) => [{ path: 'feedsFrom', kind: 'Tank', site, name: feedsFrom, when: 'run' }]),
+    runs: true,
+    pastWith: { kind: 'Run', named: 'alike' },
+  } as const;
+  const Past: Kind<TankSpec, object> = { ...Run, pastIndex: () => ({}) };
+  const { store } = await freshStore(t, [Gauge, Tank, Past]);
+  const references = new References(store);
+  const runs = Array.from({ length: TOUCHED_MAX }, (_, at) => ({ kind: 'Run', site: 's', name: `r${at}` }));
+  await store.write({
+    puts: [tank('feed'), tank('mix', 'feed'), ...runs.map((run) => ({ ...run, kind: Past, spec: { feedsFrom: 'feed', watchedBy: [] } })), tank('watch', 'feed')],
+  });
+  await store.write({
+    pasts: store.list(Past, 's').map((run) => ({ run: targetOf(run), members: [targetOf(run)], streams: [], kept: { names: namedBeside(store, targetOf(run), [run], []) } })),
+  });
+  const { touched, isCut } = references.touchedBy({ kind: 'Tank', site: 's', name: 'feed' });
+  t.same(ways(touched.filter(({ kind }) => kind === 'Tank')), ['1 Tank mix', '1 Tank watch']);
+  t.equal(touched.length, TOUCHED_MAX);
+  t.equal(isCut, true);
+  await store.write({ puts: [tank('mix', 'watch')] });
+  t.same(ways(references.touchedBy({ kind: 'Tank', site: 's', name: 'mix' }).touched), []);
 });
