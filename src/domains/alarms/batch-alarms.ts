@@ -3,32 +3,13 @@
  * also a fact of the batch, so that the record needs neither the alarm, which is gone a day after it was resolved, nor a
  * search through the history of the site.
  */
-import * as v from 'valibot';
-import { nameSchemas } from '../../platform/base/schema-names.js';
-import type { ToldBy } from '../../platform/http/replies.js';
 import { streamOf } from '../runs/execution-log.js';
 import type { AlarmEvent } from './alarm-event.js';
+import type { BatchAlarm } from './kind.js';
 
 export interface BatchAlarmFact extends AlarmEvent {
   readonly exceptionAction: string;
 }
-
-/** An entry of the batch record. */
-export const BatchAlarm = v.strictObject({
-  name: v.string(),
-  definitionRef: v.string(),
-  source: v.string(),
-  severity: v.string(),
-  message: v.string(),
-  raisedAt: v.string(),
-  acknowledgedAt: v.string(),
-  acknowledgedBy: v.string(),
-  clearedAt: v.string(),
-  exceptionAction: v.string(),
-});
-export type BatchAlarm = ToldBy<typeof BatchAlarm>;
-
-nameSchemas({ BatchAlarm });
 
 /** Stream name of the ledger. */
 export function batchAlarmStream(site: string, batch: string): string {

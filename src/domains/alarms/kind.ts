@@ -1,6 +1,7 @@
 /** Alarm definitions and alarms (contract 2, Alarms; decisions ALARM). Tags are evaluated in the scan, states in definition-reconciler.ts. */
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { STATES } from '../../../runtime/vocabulary/states.js';
 import { NumberText, Required, StoredTerm, Text } from '../../platform/store/fields.js';
 import type { Kind, StatusMembers } from '../../platform/store/kind.js';
@@ -28,7 +29,22 @@ const ArmingGate = v.strictObject({
   states: v.optional(v.array(v.picklist(STATES)), ['Running']),
 });
 
-nameSchemas({ ArmingGate });
+/** An alarm as the record of a batch has it (batch-alarms.ts). */
+export const BatchAlarm = v.strictObject({
+  name: v.string(),
+  definitionRef: v.string(),
+  source: v.string(),
+  severity: v.string(),
+  message: v.string(),
+  raisedAt: v.string(),
+  acknowledgedAt: v.string(),
+  acknowledgedBy: v.string(),
+  clearedAt: v.string(),
+  exceptionAction: v.string(),
+});
+export type BatchAlarm = ToldBy<typeof BatchAlarm>;
+
+nameSchemas({ ArmingGate, BatchAlarm });
 
 export const AlarmDefinitionSpec = v.strictObject({
   sourceKind: v.picklist(SOURCE_KINDS),

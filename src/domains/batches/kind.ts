@@ -107,7 +107,20 @@ export const RecoveredUnit = v.strictObject({
 });
 export type RecoveredUnit = ToldBy<typeof RecoveredUnit>;
 
-nameSchemas({ BatchSpec, BatchAllocation: Allocation, ClockSpan, BatchOutput, RecoveredElement, RecoveredUnit });
+/** What a phase has consumed or produced, as the record of a batch has it (phases/materials.ts). */
+export const MaterialUse = v.strictObject({
+  material: v.string(),
+  lotID: v.string(),
+  quantity: v.string(),
+  unit: v.string(),
+  element: v.string(),
+  unitName: v.string(),
+  at: v.string(),
+  auditRecordRef: v.string(),
+});
+export type MaterialUse = ToldBy<typeof MaterialUse>;
+
+nameSchemas({ BatchSpec, BatchAllocation: Allocation, ClockSpan, MaterialUse, BatchOutput, RecoveredElement, RecoveredUnit });
 
 /** The last interruption of a batch. */
 export const RecoverySummary = v.strictObject({

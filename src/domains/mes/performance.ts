@@ -5,7 +5,7 @@ import type { ToldBy } from '../../platform/http/replies.js';
 import { missing, Refusal } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { batchesOf } from '../batches/reading/list.js';
-import type { MaterialUse } from '../batches/phases/materials.js';
+import type { MaterialUse } from '../batches/kind.js';
 import { auditTrail, compareWith, recordedHistory, type RecordSources } from '../records/consolidated.js';
 import { sealCheck } from '../records/seal.js';
 import { type BatchHistory, RecordedGap } from '../records/batch-history.js';

@@ -8,7 +8,7 @@ import { element, required, series, text, type XmlElement } from '../../platform
 import { isNumberText } from '../../platform/store/fields.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { ExecutionEvent, ExternalResultFact } from '../runs/execution-log.js';
-import type { MaterialUse } from '../batches/phases/materials.js';
+import type { MaterialUse } from '../batches/kind.js';
 import type { ControlRecipeSpec } from '../recipes/kind.js';
 import type { RecordedSeries } from './batch-history.js';
 import type { ConsolidatedRecord } from './consolidated.js';

@@ -1,22 +1,6 @@
 /** What a phase has consumed and produced, by the quantities that it ended with (decisions 8.4). Pure. */
-import * as v from 'valibot';
-import { nameSchemas } from '../../../platform/base/schema-names.js';
-import type { ToldBy } from '../../../platform/http/replies.js';
 import type { PhaseSpec } from '../../procedures/kind.js';
-
-export const MaterialUse = v.strictObject({
-  material: v.string(),
-  lotID: v.string(),
-  quantity: v.string(),
-  unit: v.string(),
-  element: v.string(),
-  unitName: v.string(),
-  at: v.string(),
-  auditRecordRef: v.string(),
-});
-export type MaterialUse = ToldBy<typeof MaterialUse>;
-
-nameSchemas({ MaterialUse });
+import type { MaterialUse } from '../kind.js';
 
 interface DirectedUse extends MaterialUse {
   readonly direction: 'input' | 'output';
