@@ -81,10 +81,10 @@ const RULES: readonly Rule[] = [
     allows: (to) => !within('src/domains/', 'runtime/')(to),
   },
   {
-    name: "a domain never imports another domain's reconciler or routes",
-    why: 'domains affect each other through the store: write a resource that the other watches',
+    name: "a domain never imports another domain's reconciler, routes or join",
+    why: 'domains affect each other through the store: write a resource that the other watches; what rows of two domains share is a file of its own',
     applies: (file) => file.startsWith('src/domains/') && file !== 'src/domains/index.ts',
-    allows: (to, edge) => domainOf(to) === domainOf(edge.from) || !/^src\/domains\/[^/]+\/(reconciler|routes)\.ts$/.test(to),
+    allows: (to, edge) => domainOf(to) === domainOf(edge.from) || !/^src\/domains\/[^/]+\/([^/]+\/)*([\w-]+-)?(reconciler|routes?|join)\.ts$/.test(to),
   },
   {
     name: 'GEN-14: consoles import only their own files, Preact, uPlot and types of served bodies',

@@ -11,7 +11,8 @@ import type { Store } from '../../platform/store/store.js';
 import { addFormula, formulaOf, removeFormula, replaceFormula } from './formulas.js';
 import { Formula, FormulaParameter, MasterRecipe, type MasterRecipeSpec, RECIPE_PHASES } from './kind.js';
 import { requireRecipe } from './lifecycle.js';
-import { RECIPE_PATH, recipeExists, type RecipeDeps, route } from './recipe-route.js';
+import { RECIPE_PATH } from './recipe-path.js';
+import { recipeExists, type RecipeDeps, route } from './recipe-route.js';
 import { checkFormula, EDITABLE, masterRecipeRules } from './rules.js';
 
 const FORMULAS = `${RECIPE_PATH}/formulas` as const;

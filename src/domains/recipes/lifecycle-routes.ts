@@ -4,7 +4,8 @@ import { nameSchemas } from '../../platform/base/schema-names.js';
 import { missing } from '../../platform/base/refusal.js';
 import type { RequestContext, Route } from '../../platform/http/route.js';
 import { ConfirmedTemplates, confirmTemplates, type LifecycleActor, LifecycleReply, moveRecipe, Reverted, revertRecipe } from './lifecycle.js';
-import { recipeExists, RECIPE_PATH, type RecipeDeps, route } from './recipe-route.js';
+import { RECIPE_PATH } from './recipe-path.js';
+import { recipeExists, type RecipeDeps, route } from './recipe-route.js';
 import { LIFECYCLE } from './rules.js';
 
 const Reason = v.strictObject({ reason: v.optional(v.string(), '') });

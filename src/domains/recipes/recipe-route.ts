@@ -7,8 +7,6 @@ export interface RecipeDeps extends LifecycleDeps {
   readonly production: boolean;
 }
 
-export const RECIPE_PATH = '/api/v1/sites/{site}/recipes/master/{name}';
-
 export const route = routesFor<RecipeDeps>();
 
 /** Step 9 of the order of evaluation. */

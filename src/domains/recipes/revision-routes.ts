@@ -10,7 +10,8 @@ import { recipeChanges, type RecipeContent } from './diff-words.js';
 import { RevisionBody, revisionBody, RevisionItem, revisionItem } from './dto.js';
 import { type RecipeRevisionSpec, RecipeRevision } from './kind.js';
 import { revisionNumber } from './lifecycle-routes.js';
-import { recipeExists, RECIPE_PATH, route } from './recipe-route.js';
+import { RECIPE_PATH } from './recipe-path.js';
+import { recipeExists, route } from './recipe-route.js';
 import { diff, DiffEntry, revisionName, revisionsOf } from './revisions.js';
 import { parameterUnit } from './used-templates.js';
 

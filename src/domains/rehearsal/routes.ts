@@ -6,7 +6,7 @@ import type { ToldBy } from '../../platform/http/replies.js';
 import { routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
 import { MasterRecipe } from '../recipes/kind.js';
-import { RECIPE_PATH } from '../recipes/recipe-route.js';
+import { RECIPE_PATH } from '../recipes/recipe-path.js';
 import { type OrderParts, RehearsalBody, rehearsalOrder } from './order.js';
 import { RehearsalResult, type RehearsalRun, type Rehearsals } from './rehearsals.js';
 
