@@ -219,3 +219,17 @@ t.test('tidy: a module holds no state', async (t) => {
   );
   t.same(found.sort(), Object.keys(MODULE_VARIABLES), 'make it a member of what is started and stopped; a memo or scratch goes into the list with the reason');
 });
+
+t.test('tidy: the compiler counts on nothing that may be missing, wherever it looks', async (t) => {
+  const configs = [
+    'tsconfig.json',
+    ...readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).flatMap((name) => (/(^|\/)tsconfig[^/]*\.json$/.test(name) ? [`src/${name}`] : [])),
+  ];
+  t.same(configs, ['tsconfig.json', 'src/console/tsconfig.json']);
+  for (const file of configs) {
+    const { compilerOptions } = JSON.parse(readFileSync(path.join(ROOT, file), 'utf8')) as { readonly compilerOptions: object };
+    t.match(compilerOptions, { strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true }, file);
+  }
+  const written = readFileSync(path.join(ROOT, 'scripts/client.mjs'), 'utf8'); // writes the one of the generated client
+  for (const option of ['noUncheckedIndexedAccess', 'exactOptionalPropertyTypes']) t.match(written, `${option}: true`, 'scripts/client.mjs');
+});
