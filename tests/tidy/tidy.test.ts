@@ -233,3 +233,25 @@ t.test('tidy: the compiler counts on nothing that may be missing, wherever it lo
   const written = readFileSync(path.join(ROOT, 'scripts/client.mjs'), 'utf8'); // writes the one of the generated client
   for (const option of ['noUncheckedIndexedAccess', 'exactOptionalPropertyTypes']) t.match(written, `${option}: true`, 'scripts/client.mjs');
 });
+
+/** Casts past the types that there are at most; the number may only get smaller. */
+const CASTS_MAX = 10;
+
+t.test('tidy: a cast past the types says why', async (t) => {
+  const casts = FILES.flatMap((file) => {
+    const lines = readFileSync(path.join(ROOT, file), 'utf8').split('\n');
+    const isCast = (line = ''): boolean => line.includes('as unknown as');
+    return lines.flatMap((line, at) => {
+      if (!isCast(line)) return [];
+      let above = at - 1; // those that stand one below the other share a reason
+      while (isCast(lines[above])) above -= 1;
+      return [{ place: `${file}:${at + 1}`, says: /\/\/ \S/.test(line) || /^\s*(\/\/|\/?\*)/.test(lines[above] ?? '') }];
+    });
+  });
+  t.same(
+    casts.flatMap(({ place, says }) => (says ? [] : [place])),
+    [],
+    'the line above it says what we know and the types do not',
+  );
+  t.ok(casts.length <= CASTS_MAX, `${casts.length}: give the value a type where it comes from`);
+});

@@ -170,6 +170,7 @@ export class StateWriter {
 
   /** The next entries of the past in their order. */
   loadPast(after: PastPlace): readonly PastColumns[] {
+    // `raw` gives a row as an array of its columns, in the order of the statement; the types of the library know objects
     return this.#sql.pastEntries.raw().all(...after, PAST_PER_SLICE) as unknown as readonly PastColumns[];
   }
 
