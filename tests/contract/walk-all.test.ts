@@ -3,7 +3,9 @@
  * (release test of D-AUDIT-02). A row that cannot be tried stands in a list here with its reason; the lists only get shorter.
  */
 import t from 'tap';
+import { routesText } from '../../src/cli/reference.js';
 import type { RouteColumns } from '../../src/platform/http/route.js';
+import { printRoutes } from '../../src/platform/http/route-table.js';
 import { walkFreshToken, walkRoutes } from '../support/walk.js';
 import { ApplianceTest, AT, FOREIGN_SITE, SITE } from './appliance.js';
 import { type Left, Story, tellStory } from './writes.js';
@@ -40,6 +42,10 @@ const mutating = rows.filter((row) => row.method !== 'GET' && row.path.startsWit
 await test.admin.post('/api/v1/sites', { name: FOREIGN_SITE });
 const story = new Story(test);
 let left: Left;
+
+t.test('what the registry of the domains tells without serving it is what is served', async (t) => {
+  t.equal(printRoutes(rows), routesText());
+});
 
 t.test('D-AUDIT-02 AUDIT-05: every row that changes something leaves an audit record', async (t) => {
   left = await tellStory(story).catch((fault: unknown) => {
