@@ -66,7 +66,7 @@ import { controlRecipeRules } from './recipes/rules.js';
 import { unitRoutes } from './units/unit-routes.js';
 import { elementRoutes } from './batches/element-routes.js';
 
-/** What can be applied, in an order in which every reference points backwards, and what the gateway makes by itself. */
+/** What can be applied, in an order in which every reference to what must be there at a write points backwards (others may dangle, and point anywhere), and what the gateway makes by itself. */
 export const KINDS: readonly AnyKind[] = [
   enterpriseRules,
   siteRules,

@@ -25,7 +25,7 @@ export const UNAPPLIED_KINDS: Readonly<Record<string, string>> = {
 /** Kinds without create and update routes: apply itself is the permission (decisions Q-CHANGE-07). */
 export const ROUTELESS_KINDS: readonly string[] = ['CoordinationBlock', 'SyncBarrier', 'Alarm'];
 
-/** The kinds that apply takes, in an order in which every reference points backwards, so that an export can be applied as it is. */
+/** The kinds that apply takes, in an order in which every reference to what must be there at a write points backwards, so that an export can be applied as it is. */
 export class AppliedKinds {
   readonly all: readonly AnyKind[];
   readonly #byName: ReadonlyMap<string, AnyKind>;
