@@ -7,8 +7,11 @@
  * One request at a time: the library cuts a connection that shows a next request while one waits for its answer. So what may have
  * an effect, or announces a body, begins only in the turn after it was read whole: bytes behind it in the same packet cut
  * it off before anything has happened. From then on nothing more is read from the connection until the answer is out.
+ *
+ * What a request, its answer or a stream session throws ends its own connection, with 500 where nothing of an answer is written
+ * yet. Whatever the library calls is guarded here, and by try and catch: there is no closure per message.
  */
-import { guardedPromise } from '../base/guarded.js';
+import { contain, guarded, guardedPromise } from '../base/guarded.js';
 import { randomUUID } from 'node:crypto';
 import { gzip } from 'node:zlib';
 import uWS, { type HttpRequest, type HttpResponse, type us_listen_socket, type WebSocket } from 'uWebSockets.js';
@@ -41,6 +44,7 @@ const CORRELATION_ID = /^[A-Za-z0-9._-]{8,64}$/; // D-ERR-01
 const WEBSOCKET_FRAME_BYTES_MAX = 256 * 1024; // above it the socket is cut; the session closes with 1009 from 64 KiB on
 const WEBSOCKET_BACKPRESSURE_BYTES_MAX = 64 * 1024 * 1024; // the stream's own frame buffer sheds long before
 const STOP_GRACE_MS = 2000;
+const INTERNAL_ERROR = 1011; // RFC 6455, 7.4.1: the server met what keeps it from going on with this connection
 const SLICE_BYTES = 16 * 1024; // of a long answer: less than a socket takes when it says that it takes something again
 /** Below it a packed answer saves no packet worth its time. */
 const PACKED_BYTES_MIN = 8 * 1024;
@@ -200,22 +204,33 @@ class Front {
 
   /** A connection came (1) or went (-1). */
   count(res: HttpResponse, change: number): void {
-    if (change > 0) this.#peers.came(res);
-  }
-
-  serve(res: HttpResponse, req: HttpRequest): void {
-    const request = new UwsRequest(res, req, this.#options, this.#peers);
     try {
-      const malformed = request.refuseMalformed();
-      if (malformed) return request.answerLater(malformed);
-      if (SAFE_METHODS.has(request.method) && !request.announcesBody) return this.#reads.give(request);
-      request.receive();
-      setImmediate(() => this.#run(request));
-    } finally {
-      request.defer(); // no effect once answered
+      if (change > 0) this.#peers.came(res);
+    } catch (fault) {
+      contain('begin of a connection', fault);
     }
   }
 
+  serve(res: HttpResponse, req: HttpRequest): void {
+    let request: UwsRequest | undefined;
+    try {
+      request = new UwsRequest(res, req, this.#options, this.#peers);
+      this.#begin(request);
+      request.defer(); // no effect once answered
+    } catch (fault) {
+      failed(res, request, fault);
+    }
+  }
+
+  #begin(request: UwsRequest): void {
+    const malformed = request.refuseMalformed();
+    if (malformed) return request.answerLater(malformed);
+    if (SAFE_METHODS.has(request.method) && !request.announcesBody) return this.#reads.give(request);
+    request.receive();
+    setImmediate(() => this.#run(request));
+  }
+
+  /** Never throws. */
   #run(request: UwsRequest): void {
     if (request.isOver) return; // cut off by what came behind it, before anything was done
     try {
@@ -232,22 +247,16 @@ class Front {
       if (outcome.transport === 'sse') return request.stream(outcome.open as (wire: SseWire) => SseSession);
       request.answer(answerRefusal(new Refusal('invalid', 'this route is opened with a WebSocket upgrade', { code: 'upgrade_required' })));
     } catch (fault) {
-      this.#options.log.error({ err: fault }, 'the server met a fault of ours');
-      request.answer(answerFault());
+      request.fail('request', fault);
     }
   }
 
   async #answerLater(request: UwsRequest, outcome: Promise<Answer>): Promise<void> {
     this.#open += 1;
-    let answer: Answer;
     try {
-      answer = await outcome;
+      this.#answer(request, await outcome);
     } catch (fault) {
-      this.#options.log.error({ err: fault }, 'the server met a fault of ours');
-      answer = answerFault();
-    }
-    try {
-      this.#answer(request, answer);
+      request.fail('request', fault);
     } finally {
       this.#close();
     }
@@ -277,9 +286,14 @@ class Front {
     request.pause();
     this.#open += 1;
     gzip(answer.body as string | Uint8Array, { level: PACKED_LEVEL }, (fault, packed) => {
-      const headers = { ...answer.headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' };
-      request.answer(fault ? answer : new Answer(answer.status, packed, headers, answer.mediaType, answer.closeConnection));
-      this.#close();
+      try {
+        const headers = { ...answer.headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' };
+        request.answer(fault ? answer : new Answer(answer.status, packed, headers, answer.mediaType, answer.closeConnection));
+      } catch (mine) {
+        request.fail('packed answer', mine);
+      } finally {
+        this.#close();
+      }
     });
   }
 
@@ -294,15 +308,45 @@ class Front {
       open: (ws) => {
         const data = ws.getUserData();
         data.wire = new UwsWebSocketWire(ws, data.sourceIP);
-        data.session = (data.reply.open as (wire: WebSocketWire) => WebSocketSession)(data.wire);
+        data.session = NOBODY;
+        try {
+          data.session = (data.reply.open as (wire: WebSocketWire) => WebSocketSession)(data.wire);
+        } catch (fault) {
+          sessionFailed('open of a WebSocket', data.wire, fault);
+        }
       },
-      message: (ws, message, isBinary) => ws.getUserData().session.onMessage(message, isBinary),
-      drain: (ws) => ws.getUserData().session.onDrain(),
-      pong: (ws) => ws.getUserData().session.onPong(),
+      message: (ws, message, isBinary) => {
+        const data = ws.getUserData();
+        try {
+          data.session.onMessage(message, isBinary);
+        } catch (fault) {
+          sessionFailed('message of a WebSocket', data.wire, fault);
+        }
+      },
+      drain: (ws) => {
+        const data = ws.getUserData();
+        try {
+          data.session.onDrain();
+        } catch (fault) {
+          sessionFailed('drain of a WebSocket', data.wire, fault);
+        }
+      },
+      pong: (ws) => {
+        const data = ws.getUserData();
+        try {
+          data.session.onPong();
+        } catch (fault) {
+          sessionFailed('pong of a WebSocket', data.wire, fault);
+        }
+      },
       close: (ws, code, message) => {
         const { wire, session } = ws.getUserData();
         wire.closed = true;
-        session.onClose(code, Buffer.from(message).toString('utf8'));
+        try {
+          session.onClose(code, Buffer.from(message).toString('utf8'));
+        } catch (fault) {
+          contain('close of a WebSocket', fault);
+        }
       },
     };
   }
@@ -325,20 +369,23 @@ class Front {
   }
 
   #upgrade(res: HttpResponse, req: HttpRequest, context: uWS.us_socket_context_t): void {
-    const request = new UwsRequest(res, req, this.#options, this.#peers);
+    let request: UwsRequest | undefined;
     try {
-      const malformed = request.refuseMalformed();
-      if (malformed) return request.answerLater(malformed);
-      const outcome = this.#options.pipeline.handle(request, request.correlationID);
-      if (outcome instanceof Answer) return request.answer(outcome);
-      assert(!(outcome instanceof Promise) && outcome.transport === 'websocket', 'a WebSocket is opened in the turn of its request');
-      request.upgrade(outcome, context);
-    } catch (fault) {
-      this.#options.log.error({ err: fault }, 'the server met a fault of ours');
-      request.answer(answerFault());
-    } finally {
+      request = new UwsRequest(res, req, this.#options, this.#peers);
+      this.#switchProtocols(request, context);
       request.defer();
+    } catch (fault) {
+      failed(res, request, fault);
     }
+  }
+
+  #switchProtocols(request: UwsRequest, context: uWS.us_socket_context_t): void {
+    const malformed = request.refuseMalformed();
+    if (malformed) return request.answerLater(malformed);
+    const outcome = this.#options.pipeline.handle(request, request.correlationID);
+    if (outcome instanceof Answer) return request.answer(outcome);
+    assert(!(outcome instanceof Promise) && outcome.transport === 'websocket', 'a WebSocket is opened in the turn of its request');
+    request.upgrade(outcome, context);
   }
 
   /** OPTIONS answers 204 with `Allow` without authentication (decisions Q-ERR-03); with CORS for the origins allowed. */
@@ -356,6 +403,26 @@ class Front {
     });
   }
 }
+
+/** A request that met a bug of ours in its first turn, maybe before there was anything to call a request. */
+function failed(res: HttpResponse, request: UwsRequest | undefined, fault: unknown): void {
+  if (request) return request.fail('request', fault);
+  contain('request', fault);
+  res.close();
+}
+
+/** The session behind a WebSocket met a bug of ours: its client connects again and finds a new one. The session hears of its end. */
+function sessionFailed(seam: string, wire: WebSocketWire, fault: unknown): void {
+  contain(seam, fault);
+  try {
+    wire.close(INTERNAL_ERROR, 'internal error');
+  } catch (second) {
+    contain(seam, second);
+  }
+}
+
+/** Behind a WebSocket whose session could not be made. */
+const NOBODY: WebSocketSession = { onMessage() {}, onDrain() {}, onPong() {}, onClose() {} };
 
 /** Where a request ends is in doubt: the connection ends with the answer. */
 function malformed(sentence: string): Answer {
@@ -379,6 +446,8 @@ class UwsRequest implements Incoming {
   readonly #crossOrigin: boolean;
   /** Whether the turn of the request is over: writes then need a cork. */
   #deferred = false;
+  /** Something of an answer is written: no other can follow. */
+  #begun = false;
   #ended = false;
   #onAborted: (() => void)[] | undefined;
   #body: BodyReader | undefined;
@@ -428,8 +497,12 @@ class UwsRequest implements Incoming {
     this.#onAborted ??= [];
     this.#onAborted.push(() => body.cut());
     this.#res.onData((chunk, isLast) => {
-      body.take(chunk, isLast);
-      if (isLast) this.pause();
+      try {
+        body.take(chunk, isLast);
+        if (isLast) this.pause();
+      } catch (fault) {
+        this.fail('body of a request', fault);
+      }
     });
   }
 
@@ -469,11 +542,11 @@ class UwsRequest implements Incoming {
   defer(): void {
     if (this.#deferred || this.#ended) return;
     this.#deferred = true;
-    void this.sourceIP; // an aborted response has no address any more
     this.#res.onAborted(() => {
       this.#ended = true;
-      if (this.#onAborted) for (const listener of this.#onAborted) listener();
+      if (this.#onAborted) for (const listener of this.#onAborted) guarded('end of a request', listener);
     });
+    void this.sourceIP; // an aborted response has no address any more
   }
 
   collect(limitBytes: number, tooLarge: () => Error, accept: (bytes: Uint8Array) => void): Promise<void> | undefined {
@@ -490,15 +563,39 @@ class UwsRequest implements Incoming {
     setImmediate(() => this.answer(answer));
   }
 
+  /** Never throws: an answer that cannot be written ends the connection. */
   answer(answer: Answer): void {
     if (this.#ended) return;
-    if (this.#deferred) this.#res.cork(() => this.#write(answer));
-    else this.#write(answer);
+    try {
+      if (this.#deferred) this.#res.cork(() => this.#write(answer));
+      else this.#write(answer);
+      this.#ended = true;
+    } catch (fault) {
+      contain('answer to a request', fault);
+      this.#cut();
+    }
+  }
+
+  /** Tells of a bug of ours and ends the request: with 500 while nothing of an answer is written, else by the end of the connection. Never throws. */
+  fail(seam: string, fault: unknown): void {
+    contain(seam, fault);
+    if (this.#begun) this.#cut();
+    else this.answer(answerFault());
+  }
+
+  #cut(): void {
+    if (this.#ended) return;
     this.#ended = true;
+    try {
+      this.#res.close();
+    } catch {
+      // the library has let go of it already
+    }
   }
 
   #write(answer: Answer): void {
     const res = this.#res;
+    this.#begun = true;
     const closes = answer.closeConnection || this.#closes || (this.#body !== undefined && !this.#body.isComplete);
     if (!closes) this.resume();
     if (answer.status !== 200) res.writeStatus(statusLine(answer.status)); // the library's own default
@@ -544,6 +641,7 @@ class UwsRequest implements Incoming {
         wake();
         return true;
       });
+      this.#begun = true;
       res.cork(() => {
         this.#writeCommonHeaders(contentTyped(answer.mediaType));
         writeHeaders(res, answer.headers);
@@ -585,6 +683,7 @@ class UwsRequest implements Incoming {
   stream(open: (wire: SseWire) => SseSession): void {
     const res = this.#res;
     this.defer();
+    this.#begun = true;
     res.cork(() => {
       res.writeStatus('200 OK');
       this.#writeCommonHeaders(NO_SNIFFING);
@@ -600,7 +699,12 @@ class UwsRequest implements Incoming {
     if (wire.closed) return session.onClose();
     wire.onClose = () => session.onClose();
     res.onWritable(() => {
-      session.onWritable();
+      try {
+        session.onWritable();
+      } catch (fault) {
+        contain('room in an event stream', fault);
+        wire.end(); // its client connects again and finds a new session
+      }
       return true;
     });
   }
@@ -610,10 +714,11 @@ class UwsRequest implements Incoming {
     const offered = (this.headers.get('sec-websocket-protocol') ?? '').split(',').map((name) => name.trim());
     const protocol = offered.includes(AUTHENTICATE_FIRST) ? AUTHENTICATE_FIRST : (offered[0] ?? ''); // exactly one of those offered
     const extensions = this.headers.get('sec-websocket-extensions') ?? '';
-    this.#ended = true;
+    this.#begun = true;
     this.#res.writeStatus(statusLine(101));
     this.#res.writeHeader('X-Correlation-ID', this.correlationID);
     this.#res.upgrade({ reply, sourceIP: this.sourceIP }, key, protocol, extensions, context);
+    this.#ended = true;
   }
 }
 
@@ -676,14 +781,18 @@ class UwsSseWire implements SseWire {
   end(): void {
     if (this.closed) return;
     this.closed = true; // before the end: what the session still does on the wire is ignored
-    this.#res.cork(() => void this.#res.end('', true));
-    this.onClose?.();
+    guarded('end of an event stream', () => this.#res.cork(() => void this.#res.end('', true)));
+    this.#tell();
   }
 
   /** The peer went away. */
   close(): void {
     if (this.closed) return;
     this.closed = true;
-    this.onClose?.();
+    this.#tell();
+  }
+
+  #tell(): void {
+    if (this.onClose) guarded('close of an event stream', this.onClose);
   }
 }
