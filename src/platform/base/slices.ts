@@ -3,6 +3,7 @@
  * last of them is stored. Between two slices the event loop turns once and serves everybody else.
  */
 import type { Clock } from './clock.js';
+import { contain } from './guarded.js';
 
 /** How long one burst may hold the event loop at a time; a request that meets three of them still answers within 20 ms. */
 const SLICE_MS = 4;
@@ -21,7 +22,10 @@ export class Slice {
   }
 }
 
-/** Items in the order they were given: at once while the slice lasts, the rest in the turns that follow. */
+/**
+ * Items in the order they were given: at once while the slice lasts, the rest in the turns that follow. What an item throws at once
+ * is for whoever gives it; of one that waited nobody is there to hear it, and it keeps none behind it.
+ */
 export class SlicedWork<Item> {
   readonly #clock: Clock;
   readonly #work: (item: Item) => void;
@@ -62,7 +66,11 @@ export class SlicedWork<Item> {
   #workNext(): void {
     const item = this.#waiting[this.#done] as Item;
     this.#done += 1; // before the work: an item that throws is not tried for ever
-    this.#work(item);
+    try {
+      this.#work(item);
+    } catch (fault) {
+      contain('work in slices', fault);
+    }
   }
 
   #clear(): void {

@@ -1,5 +1,6 @@
 /** Bursts of work against a clock that the work itself moves: what waits, in which order, and who gets between. */
 import t from 'tap';
+import { onContained } from '../../../src/platform/base/guarded.js';
 import { SlicedWork } from '../../../src/platform/base/slices.js';
 import { TestClock } from '../../support/test-clock.js';
 
@@ -48,4 +49,21 @@ t.test('a flush does what waits now and leaves nothing for later', async (t) => 
   await turn();
   await turn();
   t.equal(done.length, 9);
+});
+
+t.test('an item that throws in a later turn, or in a flush, is told, and those behind it are done', async (t) => {
+  const clock = new TestClock();
+  const done: number[] = [];
+  const told: unknown[] = [];
+  t.teardown(onContained((_, fault) => told.push((fault as Error).message)));
+  const work = new SlicedWork<number>(clock, (item) => {
+    clock.advance(1);
+    if (item === 4 || item === 9) throw new Error(`item ${item}`);
+    done.push(item);
+  });
+  for (let item = 0; item < 11; item += 1) work.give(item);
+  await turn();
+  work.flush();
+  t.same(done, [0, 1, 2, 3, 5, 6, 7, 8, 10]);
+  t.same(told, ['item 4', 'item 9']);
 });
