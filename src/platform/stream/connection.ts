@@ -40,9 +40,9 @@ export interface ConnectionParts {
   readonly places: Places;
   /**
    * Ends the transport. `session`: the identity ended (4001 or a session-ended event); `permission`: what the stream
-   * showed may no longer be seen (SSE only); `shutdown`: the server stops.
+   * showed may no longer be seen (SSE only); `shutdown`: the server stops; `fault`: a bug of ours.
    */
-  readonly end: (why: 'session' | 'permission' | 'shutdown', reason: string) => void;
+  readonly end: (why: 'session' | 'permission' | 'shutdown' | 'fault', reason: string) => void;
   /** What a snapshot shows: what happened last to each object the filter sees, after event `since`, in the order of the events. */
   readonly knownEvents: (channel: EventChannel, filter: Filter, since: number) => readonly EventMembers[];
   readonly knownTags: (selection: TagSelection, since: number) => readonly EventMembers[];
@@ -295,6 +295,10 @@ export class Connection {
 
   shutDown(): void {
     this.#parts.end('shutdown', 'server shutdown');
+  }
+
+  fail(): void {
+    this.#parts.end('fault', 'internal error');
   }
 
   /** Another token of the same identity (D-STREAM-01); what it may no longer see ends now. */

@@ -5,10 +5,12 @@
  *
  * Invariant: `eventId` rises by one with every event of the plant; a snapshot covers exactly the events before it, and
  * every event after it reaches the connection as a live frame or is counted as shed.
+ *
+ * What one connection throws ends that one (`#failed`). The loops over connections have a try of their own each: no closure per slice.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
-import { guarded, guardedPromise } from '../base/guarded.js';
+import { contain, guarded, guardedPromise } from '../base/guarded.js';
 import { sourceKey } from '../base/ip-address.js';
 import type { Caller } from '../http/caller.js';
 import type { SessionWatch } from '../http/stream-port.js';
@@ -129,8 +131,8 @@ export class Hub {
   /** Server shutdown: every stream ends without a session-ended event (decisions Q-STREAM-15). */
   async endAll(): Promise<void> {
     this.stop();
-    for (const close of [...this.#waiting]) close();
-    for (const connection of [...this.#connections]) connection.shutDown();
+    for (const close of [...this.#waiting]) guarded('hub: end of all', close);
+    for (const connection of [...this.#connections]) guarded('hub: end of all', () => connection.shutDown());
   }
 
   /**
@@ -197,7 +199,14 @@ export class Hub {
   setBroker(status: BrokerStatus): void {
     if (status === this.#broker) return;
     this.#broker = status;
-    for (const connection of this.#connections) if (connection.transport === 'websocket') connection.pushBroker(status, this.#clock.wallMs());
+    for (const connection of this.#connections) {
+      if (connection.transport !== 'websocket') continue;
+      try {
+        connection.pushBroker(status, this.#clock.wallMs());
+      } catch (fault) {
+        this.#failed('hub: broker', connection, fault);
+      }
+    }
   }
 
   get broker(): BrokerStatus {
@@ -241,17 +250,29 @@ export class Hub {
     const now = this.#clock.monoMs();
     const fresh: { readonly channel: ChannelName; readonly event: KnownEvent }[] = [];
     for (const event of events) {
-      const known = this.#known[event.channel].note(event, this.#nextEventId(), now);
-      if (known) fresh.push({ channel: event.channel, event: known });
+      try {
+        const known = this.#known[event.channel].note(event, this.#nextEventId(), now);
+        if (known) fresh.push({ channel: event.channel, event: known });
+      } catch (fault) {
+        contain('hub: event', fault);
+      }
     }
     for (const connection of this.#connections) {
-      if (!fresh.some(({ channel, event }) => connection.wants(channel, event.site, event.unit))) continue;
-      guarded('hub: connection', () =>
+      try {
+        if (!fresh.some(({ channel, event }) => connection.wants(channel, event.site, event.unit))) continue;
         connection.cork(() => {
           for (const { channel, event } of fresh) connection.offer(channel, event);
-        }),
-      );
+        });
+      } catch (fault) {
+        this.#failed('hub: connection', connection, fault);
+      }
     }
+  }
+
+  /** A bug of ours met this connection: its client opens another. */
+  #failed(seam: string, connection: Connection, fault: unknown): void {
+    contain(seam, fault);
+    guarded(seam, () => connection.fail());
   }
 
   // ------------------------------------------------------------------ tags
@@ -284,7 +305,13 @@ export class Hub {
     arena.begin();
     const count = this.#board.walk(slice, this.#tagSubscriptions > 0 ? (_position, eventId, tail) => arena.add(eventId, tail) : undefined);
     if (count === 0 || this.#tagSubscriptions === 0) return;
-    for (const connection of this.#connections) connection.offerSlice(arena, slice);
+    for (const connection of this.#connections) {
+      try {
+        connection.offerSlice(arena, slice);
+      } catch (fault) {
+        this.#failed('hub: connection', connection, fault);
+      }
+    }
   }
 
   // ------------------------------------------------------------------ sessions
@@ -297,12 +324,18 @@ export class Hub {
   }
 
   #supervise(): void {
-    for (const connection of [...this.#connections]) connection.supervise(this.#sessions, this.#clock.wallMs());
+    for (const connection of [...this.#connections]) {
+      try {
+        connection.supervise(this.#sessions, this.#clock.wallMs());
+      } catch (fault) {
+        this.#failed('hub: supervision', connection, fault);
+      }
+    }
     this.#supervisions += 1;
     if (this.#supervisions % SWEEP_EVERY === 0) for (const known of Object.values(this.#known)) known.sweep(this.#clock.monoMs());
   }
 
   #endSession(sessionId: string, reason: string): void {
-    for (const connection of [...this.#connections]) if (connection.caller.sessionId === sessionId) connection.sessionEnded(reason);
+    for (const connection of [...this.#connections]) if (connection.caller.sessionId === sessionId) guarded('hub: end of a session', () => connection.sessionEnded(reason));
   }
 }

@@ -80,8 +80,13 @@ class EventStream implements SseSession {
       caller,
       (why, reason) => this.#end(why, reason),
     );
-    this.#connection.openChannels(channels, filter, since);
-    this.#keepAlive();
+    try {
+      this.#connection.openChannels(channels, filter, since);
+      this.#keepAlive();
+    } catch (fault) {
+      this.onClose(); // nobody will tell who was never there: it must not stay a stream of its source
+      throw fault;
+    }
   }
 
   onWritable(): void {
@@ -118,7 +123,7 @@ class EventStream implements SseSession {
     });
   }
 
-  #end(why: 'session' | 'permission' | 'shutdown', reason: string): void {
+  #end(why: 'session' | 'permission' | 'shutdown' | 'fault', reason: string): void {
     if (!this.#open) return;
     if (why === 'session') this.#wire.cork(() => this.#connection.sayLast({ type: 'session-ended', reason }));
     this.#open = false;

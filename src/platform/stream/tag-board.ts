@@ -9,6 +9,7 @@
 import type { WallMs } from '../base/times.js';
 import { assert } from '../base/assert.js';
 import { timestamp } from '../base/clock.js';
+import { contain } from '../base/guarded.js';
 import type { TagSource } from './channel.js';
 import { type Filter, seesPlace } from './filter.js';
 import { type EventMembers, membersOf, type TagFrame } from './frames.js';
@@ -115,14 +116,23 @@ export class TagBoard {
       const entry = entries[position] as Entry;
       const index = tags[position] as number;
       const { source } = entry;
-      if (entry !== refreshed) {
-        source.refresh();
-        refreshed = entry;
-      }
       const eventId = this.#nextEventId();
-      const json = source.valueJson(index);
-      const quality = source.qualityWord(index);
-      const atMs = source.timestampMs(index);
+      let json: string;
+      let quality: string;
+      let atMs = entry.lastAtMs[index] as number;
+      try {
+        if (entry !== refreshed) {
+          source.refresh();
+          refreshed = entry;
+        }
+        json = source.valueJson(index);
+        quality = source.qualityWord(index);
+        atMs = source.timestampMs(index);
+      } catch (fault) {
+        json = 'null'; // nobody knows the value; the tags behind it are read as ever
+        quality = 'Bad';
+        contain('hub: tags of a unit', fault);
+      }
       if (json !== entry.lastJson[index] || quality !== entry.lastQuality[index]) {
         entry.lastJson[index] = json;
         entry.lastQuality[index] = quality;

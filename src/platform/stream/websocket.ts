@@ -32,7 +32,7 @@ const QUOTED_MAX = 64;
 const PING_AFTER_MS = 56_000;
 const SILENCE_MAX_MS = 60_000;
 
-export const CLOSE = { goingAway: 1001, policy: 1008, tooBig: 1009, sessionEnded: 4001 } as const;
+export const CLOSE = { goingAway: 1001, policy: 1008, tooBig: 1009, internal: 1011, sessionEnded: 4001 } as const;
 
 export interface WriteFrame {
   readonly site: string;
@@ -106,10 +106,16 @@ class WebSocketClient implements WebSocketSession {
     this.#refused = new Allowance(REFUSED_BURST, this.#heardAtMs);
     this.#connection = parts.hub.open('websocket', this.#hubWire(), wire.sourceIP, caller, (why, reason) => {
       if (why === 'shutdown') this.#close(CLOSE.goingAway, reason);
+      else if (why === 'fault') this.#cutOff(CLOSE.internal, reason);
       else this.#close(CLOSE.sessionEnded, reason);
     });
-    if (parts.hub.broker === 'disconnected') this.#connection.pushBroker('disconnected', parts.clock.wallMs());
-    this.#watchSilence(PING_AFTER_MS);
+    try {
+      if (parts.hub.broker === 'disconnected') this.#connection.pushBroker('disconnected', parts.clock.wallMs());
+      this.#watchSilence(PING_AFTER_MS);
+    } catch (fault) {
+      this.onClose(); // nobody will tell who was never there: it must not stay a stream of its source
+      throw fault;
+    }
   }
 
   #hubWire(): Wire {

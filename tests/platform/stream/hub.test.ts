@@ -1,11 +1,13 @@
 import t from 'tap';
+import { onContained } from '../../../src/platform/base/guarded.js';
 import { Refusal } from '../../../src/platform/base/refusal.js';
 import type { Caller } from '../../../src/platform/http/caller.js';
 import type { Connection } from '../../../src/platform/stream/connection.js';
 import { stamp, webSocketEncoding } from '../../../src/platform/stream/frames.js';
 import { parseGlob } from '../../../src/platform/stream/glob.js';
 import { Hub } from '../../../src/platform/stream/hub.js';
-import { resumePoint } from '../../../src/platform/stream/sse.js';
+import { openEventStream, resumePoint } from '../../../src/platform/stream/sse.js';
+import { openWebSocket } from '../../../src/platform/stream/websocket.js';
 import { FRAME_BUFFER_MAX, Subscriber } from '../../../src/platform/stream/subscriber.js';
 import fc from '../../support/fuzz.js';
 import { everywhere, person, type Received, ScriptedClock, ScriptedSessions, ScriptedWire, tagSource, tagsNamed } from './scripted.js';
@@ -806,4 +808,100 @@ t.test('STREAM-11: an error frame carries message, code and the context of the r
   const { wire, connection } = open();
   connection.refuse(new Refusal('forbidden', 'no', { code: 'automatic_mode', module: 'tic1' }), { requestId: 'r1' });
   t.match(wire.take(), [{ type: 'error', seq: 1, message: 'no', code: 'automatic_mode', requestId: 'r1', module: 'tic1' }]);
+});
+
+t.test('a connection or a unit that throws in the hub is told and ended alone: frames, tags, supervision and the ends of all others go on', async (t) => {
+  const { clock, sessions, hub, open } = plant();
+  const told: string[] = [];
+  t.teardown(onContained((seam, fault) => told.push(`${seam}: ${(fault as Error).message}`)));
+  const fail = (): never => {
+    throw new Error('not this one');
+  };
+  const broken = open();
+  const other = open();
+  for (const { connection } of [broken, other]) {
+    connection.subscribe('a', 'alarms', {});
+    connection.subscribe('t', 'tags', {});
+  }
+  const odd = tagSource('north', 'rx1', [{ address: 'a.pv', value: 1, quality: 'Good', atMs: 1000 }]);
+  const reads = odd.valueJson.bind(odd);
+  hub.placeTags(odd);
+  hub.placeTags(tagSource('north', 'rx2', [{ address: 'b.pv', value: 2, quality: 'Good', atMs: 1000 }]));
+  other.wire.take();
+  broken.wire.cork = fail;
+  hub.start();
+
+  hub.publish(alarm('hot', 'Active'));
+  await settled();
+  t.match(other.wire.take(), [{ type: 'alarm', name: 'hot' }]);
+  clock.advance(200);
+  t.match(
+    other.wire
+      .take()
+      .map(({ address, value }) => [address, value])
+      .sort(),
+    [
+      ['a.pv', 1],
+      ['b.pv', 2],
+    ],
+  );
+  t.same(
+    broken.ends,
+    told.map(() => 'fault: internal error'),
+    'whoever keeps the connection is told to end it',
+  );
+  t.ok(told.length > 0);
+  t.match(
+    told,
+    told.map(() => 'hub: connection: not this one'),
+  );
+
+  broken.connection.closed();
+  told.length = 0;
+  Object.assign(odd, { valueJson: fail });
+  clock.advance(200);
+  t.match(
+    other.wire
+      .take()
+      .map(({ address, value, quality }) => [address, value, quality])
+      .sort(),
+    [
+      ['a.pv', null, 'Bad'],
+      ['b.pv', 2, 'Good'],
+    ],
+  );
+  t.match(told, ['hub: tags of a unit: not this one']);
+  Object.assign(odd, { valueJson: reads });
+
+  const sick = open();
+  told.length = 0;
+  sick.connection.supervise = fail;
+  sick.connection.shutDown = fail;
+  sick.connection.sessionEnded = fail;
+  sick.connection.pushBroker = fail;
+  const last = open();
+  hub.setBroker('disconnected');
+  t.match(last.wire.take(), [{ type: 'broker-status' }]);
+  sessions.state = 'ended';
+  clock.advance(25_000);
+  t.same(last.ends, ['session: session ended: terminated by administrator']);
+  await hub.endAll();
+  t.match(last.ends.at(-1), 'shutdown: server shutdown');
+  t.same([...new Set(told)], ['hub: broker: not this one', 'hub: supervision: not this one', 'hub: end of all: not this one']);
+});
+
+t.test('a stream that throws while it is opened is no stream of its source afterwards', async (t) => {
+  const { clock, sessions, hub } = plant();
+  const fail = (): never => {
+    throw new Error('not this one');
+  };
+  const wire = { sourceIP: '10.0.0.1', send: fail, write: fail, cork: fail, bufferedBytes: () => 0, ping: fail, close: fail, terminate: fail, end: fail };
+  hub.publish(alarm('hot', 'Active'));
+  await settled();
+  hub.setBroker('disconnected');
+  const frames = { write: fail, command: fail };
+  const request = { site: 'north', unit: undefined, channel: undefined, lastEventId: undefined };
+  t.throws(() => openEventStream({ hub, clock, places: everywhere }, request, person())(wire), { message: 'not this one' });
+  t.throws(() => openWebSocket({ hub, clock, sessions, frames, onFault: fail }, person())(wire), { message: 'not this one' });
+  t.same([hub.connectionCount, hub.streamCount('10.0.0.1')], [0, 0]);
 });
