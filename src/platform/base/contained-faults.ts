@@ -5,7 +5,7 @@
 import type { Clock } from './clock.js';
 import { timestamp } from './clock.js';
 import { Deadline } from './elapsed.js';
-import { onContained } from './guarded.js';
+import { guarded, onContained } from './guarded.js';
 import type { Log } from './log.js';
 
 /** One bug that is met now and then is for the log; more than this in a minute is a part that does not work. */
@@ -103,7 +103,7 @@ export class ContainedFaults {
     // once for all that come together: a seam that throws at every change must not keep everybody looking
     this.#cancelAgain ??= this.#clock.after(AGAIN_MS, () => {
       this.#cancelAgain = undefined;
-      for (const listener of this.#listeners) listener();
+      for (const listener of this.#listeners) guarded('look after a fault', listener);
     });
   }
 

@@ -100,8 +100,11 @@ export class ReconcileLoop implements Wakeable {
     this.#schedule();
   }
 
+  /** Never throws: what keys there are is asked of the domain, and whoever wakes all wakes other loops too. */
   wakeAll(): void {
-    for (const key of this.#reconciler.keys()) this.wake(key.site, key.name);
+    guarded(`keys of ${this.#reconciler.name}`, () => {
+      for (const key of this.#reconciler.keys()) this.wake(key.site, key.name);
+    });
   }
 
   /** Nothing waits and nothing runs; timers do not count. */
@@ -175,7 +178,7 @@ export class ReconcileLoop implements Wakeable {
     const id = `${key.site}|${source}`;
     if (why === null ? !this.#troubles.delete(id) : this.#troubles.get(id) === why) return;
     if (why !== null) this.#troubles.set(id, why);
-    for (const listener of this.#listeners) listener(key.site, source);
+    for (const listener of this.#listeners) guarded('listener of what cannot be looked at', () => listener(key.site, source));
   }
 
   #later(id: string, key: Key, delayMs: number): void {
@@ -192,7 +195,7 @@ export class ReconcileLoop implements Wakeable {
   #resyncLater(): void {
     this.#cancelResync = this.#clock.after(RESYNC_MS, () => {
       if (this.#stopped) return;
-      guarded(`keys of ${this.#reconciler.name}`, () => this.wakeAll());
+      this.wakeAll();
       this.#resyncLater();
     });
   }

@@ -1,4 +1,5 @@
 /** All reconcile loops of the appliance, in the order in which their domains were joined: one to start, to stop and to ask why something cannot be looked at. */
+import { guarded } from '../base/guarded.js';
 import type { Store } from '../store/store.js';
 import type { ReconcileLoop, TroubleListener } from './loop.js';
 
@@ -17,12 +18,13 @@ export class Loops {
     this.#loops.push(loop);
     loop.connect(this.#store);
     loop.watchTrouble((site, source) => {
-      for (const listener of this.#listeners) listener(site, source);
+      for (const listener of this.#listeners) guarded('listener of what cannot be looked at', () => listener(site, source));
     });
   }
 
+  /** One that cannot start is told of: the appliance starts with the others. */
   start(): void {
-    for (const loop of this.#loops) loop.start();
+    for (const loop of this.#loops) guarded('start of a reconcile loop', () => loop.start());
   }
 
   /** Settles when every look that was in flight has ended, or is parked: what they write must find the ledger open. */
