@@ -157,3 +157,33 @@ t.test('nothing is looked at before it starts; what was woken before is looked a
   t.same(seen, ['gone', ...NAMES], 'each once');
   await loop.stop();
 });
+
+t.test('the end does not wait for a look that is parked, and nothing is looked at when that one fails at last', async (t) => {
+  const clock = new TestClock();
+  let looks = 0;
+  let fail = (): void => undefined;
+  const reconciler = {
+    name: 'test',
+    keys: (): Iterable<Key> => [{ site: 's', name: 'k' }],
+    reconcile(): Promise<Outcome> {
+      looks += 1;
+      return new Promise((_, reject) => (fail = () => reject(new Error('too late'))));
+    },
+  };
+  const loop = new ReconcileLoop(reconciler, clock, pino({ level: 'silent' }));
+  loop.start();
+  await new Promise(setImmediate);
+  clock.advance(29_999);
+  await new Promise(setImmediate);
+  t.equal(loop.faultOf('s', 'System/test'), null, 'it has its time');
+  clock.advance(1);
+  await idle(loop);
+  t.match(loop.faultOf('s', 'System/test'), /not ended in 30 s/);
+  clock.advance(120_000); // the look at all keys comes round meanwhile
+  await idle(loop);
+  t.equal(looks, 1, 'it is parked');
+  await loop.stop();
+  fail();
+  await new Promise(setImmediate);
+  t.equal(looks, 1);
+});
