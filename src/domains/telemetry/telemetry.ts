@@ -5,7 +5,8 @@
  */
 import { assert } from '../../platform/base/assert.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
-import { guarded, guardedPromise } from '../../platform/base/guarded.js';
+import type { MonoMs } from '../../platform/base/times.js';
+import { contain, guarded, guardedPromise } from '../../platform/base/guarded.js';
 import type { MqttPublisher } from '../../platform/mqtt/publisher.js';
 import type { Store } from '../../platform/store/store.js';
 import { CHANNEL_ROWS, type ChannelEvent, type TagSource } from '../../platform/stream/channel.js';
@@ -148,23 +149,32 @@ export class Telemetry {
   }
 
   #sendTags(): void {
-    const { publisher, clock, tagRefreshMs } = this.#parts;
+    const { publisher, clock } = this.#parts;
     const portion = this.#portion;
     this.#portion = (portion + 1) % PORTIONS;
     if (!publisher.connected) return;
     const nowMs = clock.monoMs();
-    for (const { source, topics, heads, sent, sentAtMs } of this.#units.values()) {
-      source.refresh();
-      for (let index = portion; index < topics.length; index += PORTIONS) {
-        const now = `${source.valueJson(index)},"quality":"${source.qualityWord(index)}"`;
-        if (now === sent[index] && nowMs - (sentAtMs[index] ?? 0) < tagRefreshMs) continue;
-        const topic = topics[index];
-        assert(topic !== undefined, 'each tag of a unit has its topic');
-        sent[index] = now;
-        sentAtMs[index] = nowMs;
-        const atMs = source.timestampMs(index);
-        publisher.set(topic, `${heads[index]},"value":${now},"ts":${atMs === 0 ? 'null' : `"${timestamp(atMs)}"`}}`, 0);
+    for (const unit of this.#units.values()) {
+      try {
+        this.#sendOf(unit, portion, nowMs);
+      } catch (fault) {
+        contain('telemetry: tags', fault); // the other units are told
       }
+    }
+  }
+
+  #sendOf({ source, topics, heads, sent, sentAtMs }: TagTopics, portion: number, nowMs: MonoMs): void {
+    const { publisher, tagRefreshMs } = this.#parts;
+    source.refresh();
+    for (let index = portion; index < topics.length; index += PORTIONS) {
+      const now = `${source.valueJson(index)},"quality":"${source.qualityWord(index)}"`;
+      if (now === sent[index] && nowMs - (sentAtMs[index] ?? 0) < tagRefreshMs) continue;
+      const topic = topics[index];
+      assert(topic !== undefined, 'each tag of a unit has its topic');
+      sent[index] = now;
+      sentAtMs[index] = nowMs;
+      const atMs = source.timestampMs(index);
+      publisher.set(topic, `${heads[index]},"value":${now},"ts":${atMs === 0 ? 'null' : `"${timestamp(atMs)}"`}}`, 0);
     }
   }
 }

@@ -4,11 +4,13 @@
  * an outage loses no last state, and costs no more memory than there are topics.
  *
  * Invariant: a message of QoS 1 is waiting, or under way and not yet acknowledged (the library sends it again after a
- * reconnect, before it says that it is connected), or superseded by a newer one of its topic, or at the broker. Of a topic one
+ * reconnect, before it says that it is connected), or superseded by a newer one of its topic, or at the broker, or told of as a
+ * fault because the library threw at it: trying it again would throw again, and hold up the topics behind it. Of a topic one
  * message is under way at most, so that one that comes back unsent cannot overtake a newer one.
  */
 import type { IClientOptions, MqttClient } from 'mqtt';
 import type { Clock } from '../base/clock.js';
+import { contain, guarded } from '../base/guarded.js';
 import type { Log } from '../base/log.js';
 
 export type QoS = 0 | 1;
@@ -74,9 +76,9 @@ export class MqttPublisher {
     const { connect } = await import('mqtt');
     const client = connect(this.#parts.url, optionsOf(this.#parts));
     this.#client = client;
-    client.on('connect', () => this.#opened());
+    client.on('connect', () => guarded('telemetry: connect', () => this.#opened()));
     client.on('error', (error) => (this.#fault = error.message));
-    client.on('close', () => this.#closed());
+    client.on('close', () => guarded('telemetry: close', () => this.#closed()));
   }
 
   /** What the topic holds from now on. Without a broker QoS 0 is not kept: it is published again after the next connect. */
@@ -105,7 +107,7 @@ export class MqttPublisher {
     this.#isAway = false;
     this.#fault = CLOSED;
     this.#parts.log.info({ url: this.#parts.url }, 'the telemetry broker is connected');
-    this.#parts.onConnected();
+    guarded('telemetry: connected', this.#parts.onConnected);
     this.#flush();
   }
 
@@ -130,25 +132,36 @@ export class MqttPublisher {
   #flush(): void {
     if (this.#isFlushing) return; // the library may call back at once
     this.#isFlushing = true;
-    for (const [topic, message] of this.#waiting) {
-      if (!this.#isConnected || this.#underWay.size >= UNDER_WAY_MAX) break;
-      if (this.#underWay.has(topic)) continue;
-      this.#waiting.delete(topic);
-      this.#send(message);
+    try {
+      for (const [topic, message] of this.#waiting) {
+        if (!this.#isConnected || this.#underWay.size >= UNDER_WAY_MAX) break;
+        if (this.#underWay.has(topic)) continue;
+        this.#waiting.delete(topic);
+        this.#send(message);
+      }
+    } finally {
+      this.#isFlushing = false;
     }
-    this.#isFlushing = false;
     if (this.#waiting.size + this.#underWay.size === 0) this.#whenSettled();
   }
 
   #send(message: Message): void {
     const { topic, payload, qos } = message;
     this.#underWay.set(topic, message);
-    this.#client?.publish(topic, payload, { qos, retain: true }, (error) => {
-      if (this.#underWay.get(topic) !== message) return;
+    try {
+      this.#client?.publish(topic, payload, { qos, retain: true }, (error) => this.#sent(message, error));
+    } catch (fault) {
       this.#underWay.delete(topic);
-      if (!error) this.#flush();
-      else if (qos === 1 && !this.#waiting.has(topic)) this.#waiting.set(topic, message); // goes with the next, at the latest after a connect
-    });
+      contain('telemetry: publish', fault);
+    }
+  }
+
+  #sent(message: Message, error: Error | undefined): void {
+    const { topic, qos } = message;
+    if (this.#underWay.get(topic) !== message) return;
+    this.#underWay.delete(topic);
+    if (!error) guarded('telemetry: flush', () => this.#flush());
+    else if (qos === 1 && !this.#waiting.has(topic)) this.#waiting.set(topic, message); // goes with the next, at the latest after a connect
   }
 }
 

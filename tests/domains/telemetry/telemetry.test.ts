@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pino } from 'pino';
+import { MqttClient } from 'mqtt';
 import t from 'tap';
 import { publishAlarms } from '../../../src/domains/alarms/alarm-channel.js';
 import { Alarm, type AlarmStatus } from '../../../src/domains/alarms/kind.js';
@@ -9,7 +10,8 @@ import { Unit } from '../../../src/domains/plant/kind.js';
 import { TagCatalog } from '../../../src/domains/tags/catalog.js';
 import { publishTags } from '../../../src/domains/tags/tag-sources.js';
 import { openTelemetry, type TelemetrySettings } from '../../../src/domains/telemetry/open.js';
-import { topicLevel } from '../../../src/domains/telemetry/telemetry.js';
+import { onContained } from '../../../src/platform/base/guarded.js';
+import { Telemetry, topicLevel } from '../../../src/domains/telemetry/telemetry.js';
 import { MqttPublisher } from '../../../src/platform/mqtt/publisher.js';
 import { ScriptedClock } from '../../platform/stream/scripted.js';
 import { eventually } from '../../support/api-client.js';
@@ -209,7 +211,7 @@ t.test('Q-STREAM-17: a broker that refuses is tried again', async (t) => {
 });
 
 /** The publisher alone, which tells nothing anew after a connect: what arrives is what it kept. */
-async function publisherOf(t: { teardown(call: () => unknown): void }, prefix: string) {
+async function publisherOf(t: { teardown(call: () => unknown): void }, prefix: string, connected: () => void = () => undefined) {
   const clock = new ScriptedClock();
   const broker = await Subscriber.open(mosquitto);
   const line = new Line(mosquitto);
@@ -223,7 +225,10 @@ async function publisherOf(t: { teardown(call: () => unknown): void }, prefix: s
     clock,
     log: pino({ level: 'silent' }),
     retryMs: 20,
-    onConnected: () => (connects += 1),
+    onConnected: () => {
+      connects += 1;
+      connected();
+    },
   });
   t.teardown(async () => {
     line.cut();
@@ -324,4 +329,49 @@ t.test('Q-STREAM-17: it stops whether the broker answers, says nothing or is awa
   alone.publisher.set('alone/word', 'kept', 1);
   await alone.publisher.stop();
   t.equal(alone.clock.monoMs(), 0, 'a broker that is away is not waited for');
+});
+
+t.test('F4: what the telemetry or the library throws is told, and the publisher goes on with the topics behind it', async (t) => {
+  const told: string[] = [];
+  t.teardown(onContained((seam, fault) => told.push(`${seam}: ${(fault as Error).message}`)));
+  const fail = (): never => {
+    throw new Error('not today');
+  };
+  const { broker, publisher, cutAndMend } = await publisherOf(t, 'throws', fail);
+  t.same(told, ['telemetry: connected: not today']);
+  const { publish } = MqttClient.prototype;
+  MqttClient.prototype.publish = () => {
+    MqttClient.prototype.publish = publish;
+    return fail();
+  };
+  publisher.set('throws/first', '1', 1);
+  publisher.set('throws/second', '2', 1);
+  await broker.until('the topic behind it is told', () => broker.retained.get('throws/second') === '2');
+  t.same(told, ['telemetry: connected: not today', 'telemetry: publish: not today']);
+  publisher.set('throws/first', 'again', 1);
+  await broker.until('so is what the topic is next', () => broker.retained.get('throws/first') === 'again');
+  await cutAndMend();
+  await eventually('it is connected again', async () => publisher.connected);
+  publisher.set('throws/third', '3', 1);
+  await broker.until('it goes on behind a connect', () => broker.retained.get('throws/third') === '3');
+});
+
+t.test('F4: a unit whose tags throw keeps no other unit from the broker', async (t) => {
+  const told: string[] = [];
+  t.teardown(onContained((seam, fault) => told.push(`${seam}: ${(fault as Error).message}`)));
+  const sent: string[] = [];
+  const clock = new ScriptedClock();
+  const publisher = { connected: true, set: (topic: string) => void sent.push(topic) };
+  const telemetry = new Telemetry({ publisher, clock, sites: [], prefix: 'p', tagIntervalMs: 1000, tagRefreshMs: 60_000 } as unknown as ConstructorParameters<typeof Telemetry>[0]);
+  const source = { site: 'north', addresses: ['a'], refresh: () => undefined, valueJson: () => '1', qualityWord: () => 'Good', timestampMs: () => 0 };
+  const fail = (): never => {
+    throw new Error('not this one');
+  };
+  telemetry.placeTags({ ...source, unit: 'odd', refresh: fail });
+  telemetry.placeTags({ ...source, unit: 'rx1' });
+  telemetry.start();
+  t.teardown(() => telemetry.stop());
+  clock.advance(1000);
+  t.same(sent, ['p/north/tags/rx1/a']);
+  t.match(new Set(told), new Set(['telemetry: tags: not this one']));
 });
