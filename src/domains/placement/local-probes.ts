@@ -176,7 +176,7 @@ export class LocalProbes {
   }
 
   #take(site: string, message: ProbeOutbound): void {
-    if (message.type === 'outputs-resumed') for (const listener of this.#resumed) listener(site, message.module, message);
+    if (message.type === 'outputs-resumed') for (const listener of this.#resumed) guarded('listener of resumed outputs', () => listener(site, message.module, message));
     if (message.type !== 'module') return;
     const { module } = message;
     const state = { state: message.state, message: message.message, outputs: message.outputs, atMs: message.atMs };
@@ -332,8 +332,8 @@ class Probe {
     worker.on('exit', () => {
       if (worker !== this.#worker) return;
       this.#worker = undefined;
-      this.#gone();
-      if (worker !== this.#asked) this.#died(`I/O probe ${this.#name}`, this.#lastFault || 'it said nothing');
+      guarded('end of an I/O probe', () => this.#gone()); // whatever that meets: its modules wait for another one
+      if (worker !== this.#asked) guarded('death of a thread', () => this.#died(`I/O probe ${this.#name}`, this.#lastFault || 'it said nothing'));
       this.#lastFault = '';
       for (const finish of [...this.#pending.values()]) finish(undefined);
       if (!this.#stopping) this.#clock.after(RESTART_DELAY_MS, () => this.#comeBack());

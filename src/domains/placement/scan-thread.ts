@@ -137,7 +137,7 @@ export class ScanThread {
     if (!runtime) return;
     this.#hosted.delete(id);
     if (end.fault !== '') this.#parts.log.error({ unit: runtime.unit, site: runtime.site, fault: end.fault }, 'unit runtime failed');
-    runtime.ended(end);
+    guarded('end of a unit runtime', () => runtime.ended(end)); // it starts again in there: the other units of the thread do so, too
     for (const resolve of this.#waiting.get(id) ?? []) resolve();
     this.#waiting.delete(id);
     if (this.#hosted.size === 0 && this.#isOpen) this.#close();
@@ -191,7 +191,7 @@ export class ScanThread {
 
   #exited(exitCode: number): void {
     this.#isOpen = false;
-    this.#parts.gone(this);
+    guarded('end of a scan thread', () => this.#parts.gone(this));
     const withOthers = this.#hosted.size > 1;
     for (const id of [...this.#hosted.keys()]) this.#ended(id, { fault: '', exitCode, withOthers });
   }

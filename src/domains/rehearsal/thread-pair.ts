@@ -3,6 +3,7 @@
  * started and their code compiled, which is most of what a short rehearsal takes.
  */
 import { MessageChannel, Worker } from 'node:worker_threads';
+import { guarded } from '../../platform/base/guarded.js';
 import type { RehearsalFindings, RehearsalProgress } from './findings.js';
 import type { RehearsalOrder } from './order.js';
 
@@ -29,13 +30,10 @@ export class ThreadPair {
     this.#plant = begun(PLANT, 'rehearsal plant', heapMb);
     this.#controller = begun(CONTROLLER, 'rehearsal controller', heapMb);
     this.#threads = [this.#plant, this.#controller];
-    this.#controller.on('message', (said: RehearsalFindings | RehearsalProgress) => {
-      if ('progress' in said) this.#told?.progress(said.progress);
-      else this.#over()?.findings(said);
-    });
+    this.#controller.on('message', (said: RehearsalFindings | RehearsalProgress) => guarded('message of a rehearsal', () => this.#hear(said)));
     for (const thread of this.#threads) {
-      thread.on('error', (fault) => this.#fail(fault.message, fault));
-      thread.on('exit', () => this.#fail('a thread ended before its time'));
+      thread.on('error', (fault) => guarded('fault of a rehearsal', () => this.#fail(fault.message, fault)));
+      thread.on('exit', () => guarded('end of a rehearsal', () => this.#fail('a thread ended before its time')));
     }
   }
 
@@ -58,6 +56,11 @@ export class ThreadPair {
     this.#over();
     this.#isWhole = false;
     await Promise.all(this.#threads.map((thread) => thread.terminate()));
+  }
+
+  #hear(said: RehearsalFindings | RehearsalProgress): void {
+    if ('progress' in said) this.#told?.progress(said.progress);
+    else this.#over()?.findings(said);
   }
 
   #fail(reason: string, fault?: Error): void {

@@ -3,9 +3,8 @@
  * is started again by the next call.
  */
 import { assert } from './assert.js';
-import { guardedPromise } from './guarded.js';
 import { type MessagePort, type TransferListItem, Worker } from 'node:worker_threads';
-import { guarded } from './guarded.js';
+import { guarded, guardedPromise } from './guarded.js';
 import { Refusal, type RefusalContext, type RefusalKind } from './refusal.js';
 
 export interface WorkerEntry {
@@ -136,7 +135,7 @@ export class WorkerCalls {
     worker.on('exit', () => {
       this.#worker = null;
       if (!this.#closed && !this.#closing) {
-        this.#died?.(this.#entry.name, fault);
+        guarded('death of a thread', () => this.#died?.(this.#entry.name, fault));
         if (this.#againAfterMs > 0) this.#startAgain();
       }
       for (const call of [...this.#waiting.keys()]) this.#settled(call)?.reject(new Error(fault));

@@ -12,6 +12,7 @@ import { isRowFault, readRow } from '../store/read-row.js';
 import type { Resource, RowFault } from '../store/resource.js';
 import { textOfFault } from '../base/worker-calls.js';
 import { Stopwatch } from '../base/elapsed.js';
+import { guarded } from '../base/guarded.js';
 import type { ArchiveDraft } from './archive-format.js';
 import type { Finding, Gap, GapAcknowledgement } from './gaps.js';
 import { openDeviceKeys } from './keys.js';
@@ -202,6 +203,8 @@ export class ThreadLedger implements Ledger {
       const worker = new Worker(new URL('./ledger-thread.js', import.meta.url), { workerData: { dataDir: this.#dataDir, found: this.#found }, name: 'ledger', execArgv: [] });
       let fault = 'the ledger thread stopped';
       let code: string | undefined;
+      // Bare, unlike other threads: of what is settled here one step that threw would leave the count of commits behind, and from then
+      // on a change would be acknowledged that is not on disk. The process ends by it, and starts with what the disk says.
       worker.on('message', (message: FromLedger) => {
         if (message.type !== 'ready') return this.#receive(message);
         this.#gaps = message.gaps;
@@ -214,7 +217,7 @@ export class ThreadLedger implements Ledger {
         ({ code } = error);
       });
       worker.on('exit', () => {
-        if (this.#worker && !this.#closing) this.died?.('ledger', fault);
+        if (this.#worker && !this.#closing) guarded('death of a thread', () => this.died?.('ledger', fault)); // who waits is refused all the same
         this.#worker = null;
         this.#ready = null;
         this.#refuseAll(new LedgerFault(fault));

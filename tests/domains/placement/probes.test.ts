@@ -131,3 +131,22 @@ t.test('a module that is switched off and on again is served by one thread at a 
   await eventually('the second one samples', async () => image.quality[0] === QUALITY.Good);
   t.same(died, [], 'an end that was asked for is no death');
 });
+
+t.test('F4: whoever is told that outputs were resumed, or that a probe has died, keeps nobody behind it and no probe from coming back', async (t) => {
+  const told: string[] = [];
+  t.teardown(onContained((seam, fault) => told.push(`${seam}: ${(fault as Error).message}`)));
+  const clock = new TestClock();
+  const fail = (): never => {
+    throw new Error('thrown by a listener');
+  };
+  const entry = new URL('../../support/resumed-probe.js', import.meta.url);
+  const probes = new LocalProbes({ clock, log: testLog(), goAhead: false, settings: SETTINGS, entry, died: fail });
+  t.teardown(() => probes.stop());
+  const resumed: string[] = [];
+  probes.onResumed(fail);
+  probes.onResumed((_, module) => resumed.push(module));
+  const module = moduleOf('simulation', probes.image('north', 'io', ['a']));
+  probes.run('north', SHARED_PROBE, [module]);
+  await eventually('the second listener is told', async () => resumed.length === 1, 20_000);
+  t.same(told, ['listener of resumed outputs: thrown by a listener']);
+});
