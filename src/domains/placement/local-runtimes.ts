@@ -149,6 +149,7 @@ export class LocalLink extends ViewedUnit implements UnitLink, HostedRuntime {
   ready = false;
   message = 'starting';
   startedAtMs = 0;
+  startedMonoMs = 0;
   readonly #parts: LinkParts;
   /** The thread of the runtime; where it goes on without it, the next runtime is in it again. */
   #thread: ScanThread | undefined;
@@ -184,6 +185,7 @@ export class LocalLink extends ViewedUnit implements UnitLink, HostedRuntime {
     if (!this.#thread?.isOpen) this.#thread = this.#parts.threads.place(this.scanIntervalMs, this.#apart);
     this.#runtime = this.#thread.host(this);
     this.startedAtMs = this.#parts.clock.wallMs();
+    this.startedMonoMs = this.#parts.clock.monoMs();
     const { threadId, hosted } = this.#thread;
     this.#parts.log.info({ unit: this.unit, site: this.site, epoch: this.epoch, threadId, unitsOfThread: hosted.length }, 'unit runtime started');
     this.send({ type: 'plan', plan: { ...this.#plan, retained: this.#retained } });

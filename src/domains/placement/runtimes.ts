@@ -61,6 +61,8 @@ export interface UnitLink {
   readonly ready: boolean;
   readonly message: string;
   readonly startedAtMs: WallMs;
+  /** The same by the monotonic clock of the process, to be compared with `heartbeatMonoMs`. */
+  readonly startedMonoMs: MonoMs;
   /** Of the thread the worker runs on now. */
   readonly realtime: Realtime;
   /** Revision of the plan the worker has loaded; the tag list belongs to it. */

@@ -40,6 +40,7 @@ class CopiedUnit extends ViewedUnit implements UnitLink {
   readonly ready = true;
   readonly message = '';
   readonly startedAtMs: WallMs;
+  readonly startedMonoMs = 0; // it is never started again
   readonly realtime = { granted: false, reason: 'rehearsed' };
   readonly send: (message: UnitInbound) => void;
 

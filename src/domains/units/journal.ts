@@ -175,8 +175,8 @@ export class UnitJournal {
   /** Statistics of a worker count from its start, so a smaller number means another worker. */
   #lookAtScans(link: UnitLink): void {
     const journal = this.#of(link.site, link.unit);
-    const { overruns, missed, heartbeatAtMs } = link.statistics();
-    if (heartbeatAtMs < link.startedAtMs) return; // nothing published since the worker began, or its new table is empty
+    const { overruns, missed, heartbeatMonoMs } = link.statistics();
+    if (heartbeatMonoMs < link.startedMonoMs) return; // nothing published since the worker began, or its new table is empty
     const more = (now: number, before: number): number => (now >= before ? now - before : now);
     const late = more(overruns, journal.overruns);
     const skipped = more(missed, journal.missed);

@@ -101,6 +101,7 @@ export class BoardLink implements UnitLink {
   ready = true;
   message = '';
   startedAtMs = 0;
+  startedMonoMs = 0;
   realtime = { granted: false, reason: '' };
   planRevision = 1;
   tags: readonly TagPlan[] = TAGS;

@@ -8,8 +8,8 @@ import { TestClock } from '../../support/test-clock.js';
 
 function journal() {
   const clock = new TestClock();
-  const scans = { overruns: 0, missed: 0, heartbeatAtMs: clock.wallMs() + 1 };
-  const link = { site: 'north', unit: 'r1', epoch: 1, ready: true, message: 'restarting', startedAtMs: clock.wallMs(), statistics: () => scans as ScanStatistics };
+  const scans = { overruns: 0, missed: 0, heartbeatMonoMs: clock.monoMs() + 1 };
+  const link = { site: 'north', unit: 'r1', epoch: 1, ready: true, message: 'restarting', startedMonoMs: clock.monoMs(), statistics: () => scans as ScanStatistics };
   const heard: { message?: (link: UnitLink, message: UnitOutbound) => void; change?: (link: UnitLink, what: 'ready' | 'down' | 'plan') => void } = {};
   const runtimes: Pick<UnitRuntimes, 'links' | 'onMessage' | 'onChange'> = {
     links: () => [link as unknown as UnitLink],
@@ -91,13 +91,24 @@ t.test('Q-UNIT-07: late scans are told together every 10 s, and never those of a
   t.match(last(), { type: 'Warning', reason: 'ScanOverrun', message: '3 scans took longer than their period and 2 periods were skipped in the last 10 s' });
   clock.advance(20_000);
   t.equal(told().length, 1, 'nothing new, nothing told');
-  Object.assign(link, { epoch: 2, startedAtMs: clock.wallMs() });
+  Object.assign(link, { epoch: 2, startedMonoMs: clock.monoMs() });
   say({ type: 'plan-loaded', revision: 1, networks: [] });
   clock.advance(10_000);
   t.equal(told().length, 2, 'the table still shows the worker before');
-  Object.assign(scans, { overruns: 1, missed: 0, heartbeatAtMs: clock.wallMs() });
+  Object.assign(scans, { overruns: 1, missed: 0, heartbeatMonoMs: clock.monoMs() });
   clock.advance(10_000);
   t.match(last(), { message: /^1 scans/ });
+});
+
+t.test('D-C-07: late scans are told on after somebody has set the clock back to before the start of the worker', async (t) => {
+  const { made, clock, scans, link, last } = journal();
+  Object.assign(link, { startedAtMs: clock.wallMs() });
+  made.start();
+  t.teardown(() => made.stop());
+  clock.jump(-24 * 3_600_000);
+  Object.assign(scans, { overruns: 3, heartbeatMonoMs: clock.monoMs() + 1, heartbeatAtMs: clock.wallMs() });
+  clock.advance(10_000);
+  t.match(last(), { reason: 'ScanOverrun', message: /^3 scans/ });
 });
 
 t.test('log lines belong to a unit by their members, or as keys of the unit reconciler', async (t) => {
