@@ -23,8 +23,8 @@ export const FIRED_MAX = 200;
 export interface ScanTimes {
   /** Plant ms of this scan. */
   readonly plantMs: number;
-  /** Wall ms since the last scan: counts for steps that wait for an answer. */
-  readonly wallMs: number;
+  /** Monotonic ms since the last scan, whatever the time scale: counts for steps that wait for an answer. */
+  readonly realMs: number;
 }
 
 /** How a scan treats transitions that are true (decisions 3.7). */
@@ -245,7 +245,7 @@ export class ChartRun {
     const step = this.#at(index);
     const compiled = this.#compiled(index);
     if (compiled.timeoutMs <= 0 || !this.#owner.timersRun) return;
-    step.timerMs += step.actionState === 'suspended' && step.wait?.countsWall ? times.wallMs : times.plantMs;
+    step.timerMs += step.actionState === 'suspended' && step.wait?.countsReal ? times.realMs : times.plantMs;
     if (step.timedOut || step.timerMs < compiled.timeoutMs) return;
     step.timedOut = true;
     this.#owner.timedOut(compiled);

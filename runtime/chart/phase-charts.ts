@@ -265,7 +265,7 @@ export class PhaseCharts implements ChartOwner, FrameOwner {
   }
 
   poll(wait: Wait, times: ScanTimes): boolean {
-    const ended = wait.advance(times.plantMs, times.wallMs);
+    const ended = wait.advance(times.plantMs, times.realMs);
     if (ended) this.#requests.forget(wait);
     return ended;
   }

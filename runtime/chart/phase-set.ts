@@ -35,13 +35,13 @@ export class PhaseSet implements PhaseContext {
   readonly #requests = new Map<number, { readonly phase: PhaseRun; readonly wait: Wait }>();
   /** Ids of requests go on from here. */
   #lastRequest: number;
-  #lastWallMs: number;
+  #lastMonoMs: number;
 
   constructor(host: ChartHost, settings: RuntimeSettings) {
     this.host = host;
     this.settings = settings;
-    this.#lastWallMs = this.#wallMs();
-    this.#lastRequest = firstRequest(this.#lastWallMs);
+    this.#lastMonoMs = this.#monoMs();
+    this.#lastRequest = firstRequest(this.#lastMonoMs);
   }
 
   /** Takes a phase over; with a checkpoint it goes on from there (decisions 3.8). */
@@ -139,9 +139,9 @@ export class PhaseSet implements PhaseContext {
   }
 
   scan(dtMs: number): void {
-    const now = this.#wallMs();
-    const times = { plantMs: dtMs, wallMs: Math.max(0, now - this.#lastWallMs) };
-    this.#lastWallMs = now;
+    const now = this.#monoMs();
+    const times = { plantMs: dtMs, realMs: Math.max(0, now - this.#lastMonoMs) };
+    this.#lastMonoMs = now;
     for (const phase of this.#order) phase.scan(times);
   }
 
@@ -156,7 +156,7 @@ export class PhaseSet implements PhaseContext {
       phases: [...this.#phases.values()].map((phase) => phase.snapshot()),
       requests: [...this.#requests].map(([id, { phase, wait }]) => ({ id, phase: phase.name, builtin: wait.builtin })),
       lastRequest: this.#lastRequest,
-      lastWallMs: this.#lastWallMs,
+      lastWallMs: this.#lastMonoMs,
     };
   }
 
@@ -170,7 +170,7 @@ export class PhaseSet implements PhaseContext {
       if (phase) this.#requests.set(id, { phase, wait: [...phase.waits()].find((wait) => wait.requestId === id) ?? orphanWait(builtin) });
     }
     this.#lastRequest = saved.lastRequest;
-    this.#lastWallMs = saved.lastWallMs;
+    this.#lastMonoMs = saved.lastWallMs;
   }
 
   /** Adds where every phase stands; once in some scans. */
@@ -178,7 +178,7 @@ export class PhaseSet implements PhaseContext {
     for (const phase of this.#order) phase.sum(checksum);
   }
 
-  #wallMs(): number {
+  #monoMs(): number {
     return this.host.monoMs?.() ?? this.host.nowMs();
   }
 

@@ -96,6 +96,7 @@ export interface PhasesState {
   /** Requests whose result is awaited; a wait that its step has given up still takes one. */
   readonly requests: readonly { readonly id: number; readonly phase: string; readonly builtin: string }[];
   readonly lastRequest: number;
+  /** Monotonic: the name is that of the recordings there are. */
   readonly lastWallMs: number;
 }
 

@@ -44,8 +44,8 @@ export class Wait {
     return POLLED.has(this.builtin);
   }
 
-  /** Step timers count wall time while such a wait is open (decisions 2.5). */
-  get countsWall(): boolean {
+  /** Step timers count real time while such a wait is open (decisions 2.5). */
+  get countsReal(): boolean {
     return !this.isTimer;
   }
 
@@ -65,9 +65,9 @@ export class Wait {
   }
 
   /** Lets time pass; true once the call has ended. */
-  advance(plantMs: number, wallMs: number): boolean {
+  advance(plantMs: number, realMs: number): boolean {
     if (this.answered || PROMPTS.has(this.builtin)) return this.answered;
-    this.remainingMs -= this.isTimer ? plantMs : wallMs;
+    this.remainingMs -= this.isTimer ? plantMs : realMs;
     if (this.remainingMs > 0) return false;
     if (this.isTimer) this.answer(true);
     else this.fail(this.builtin === 'MTP_COMMAND' ? 'mtp-command-timeout' : 'service-failed', `${this.builtin} had no answer in time`);

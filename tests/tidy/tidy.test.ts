@@ -153,7 +153,6 @@ const INSTANTS: Readonly<Record<string, string>> = {
   'src/platform/base/term.ts': 'this is where time between two lives of the process is judged',
   'src/platform/history/history.ts': 'age of the oldest waiting sample, shown only',
   'src/platform/history/sampler.ts': 'this is where a step of the clock is found, so that it becomes a gap',
-  'runtime/chart/phase-set.ts': 'real time beside plant time: the monotonic clock under that name',
   'runtime/io/simulation/group.ts': 'the name `nowMs` is given instants and monotonic time; what is compared is monotonic',
 };
 
