@@ -16,6 +16,8 @@ import { absent } from '../../platform/store/absent.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
+import { refuseRequest } from '../batches/start/conditions.js';
+import { RUNTIME_READY } from '../batches/start/equipment-conditions.js';
 import { elementIndex } from '../batches/tree/element-index.js';
 import { executionEvent, operatorAction } from '../runs/execution-log.js';
 import { runClocks } from '../batches/tree/run-clocks.js';
@@ -161,7 +163,7 @@ interface Effect {
 }
 
 /** The unit worker moves the chart, between two scans. */
-function phaseEffect(phase: Resource<PhaseSpec, ElementStatus>, change: ChartChange, { runtimes }: ActiveStepDeps): Effect {
+function phaseEffect(phase: Resource<PhaseSpec, ElementStatus>, change: ChartChange, { store, runtimes }: ActiveStepDeps): Effect {
   const { spec, metadata } = phase;
   const refusal = judgeChange(change, {
     steps: spec.steps.map((step) => step.name),
@@ -173,7 +175,7 @@ function phaseEffect(phase: Resource<PhaseSpec, ElementStatus>, change: ChartCha
   });
   refuseUnfit(phase, change, refusal);
   const { site, name } = metadata;
-  if (!runtimes.link(site, spec.unitRef)?.ready) throw conflict('runtime_not_ready', `the runtime of ${spec.unitRef} is not ready`, { units: [spec.unitRef] });
+  refuseRequest([RUNTIME_READY], { store, runtimes, site, units: [spec.unitRef], isOnDemand: false });
   return { puts: [], follow: () => runtimes.link(site, spec.unitRef)?.send({ type: 'active-step', phase: name, change }) };
 }
 
