@@ -6,6 +6,7 @@ import type { WallMs } from '../platform/base/times.js';
 import path from 'node:path';
 import { STORED_KINDS } from '../domains/index.js';
 import { type Clock, timestamp } from '../platform/base/clock.js';
+import { guarded } from '../platform/base/guarded.js';
 import { type FatalFaults, openFatalFaults, waysOnFromFaults } from '../platform/base/fatal-faults.js';
 import type { Log } from '../platform/base/log.js';
 import type { Part } from '../platform/base/parts.js';
@@ -101,7 +102,7 @@ export async function openStorage({ settings, clock, log, build }: Surroundings)
     () => store.recorded,
     died,
     (fault) => {
-      for (const listener of listeners) listener(fault);
+      for (const listener of listeners) guarded('listener of damaged storage', () => listener(fault));
     },
   );
   pastRows(store).connect(queries);

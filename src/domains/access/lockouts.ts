@@ -14,6 +14,7 @@ import type { WallMs } from '../../platform/base/times.js';
 import * as v from 'valibot';
 import type { Clock } from '../../platform/base/clock.js';
 import { Deadline, Stopwatch } from '../../platform/base/elapsed.js';
+import { guarded } from '../../platform/base/guarded.js';
 import { sourceKey } from '../../platform/base/ip-address.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import type { Ref } from '../../platform/store/resource.js';
@@ -329,13 +330,16 @@ export class LockOuts {
 
   #sweepLater(): () => void {
     return this.#clock.after(SWEEP_INTERVAL_MS, () => {
-      for (const [name, count] of [...this.#names]) this.#expire(name, count);
-      if (this.#store.accepting) {
-        const over = this.#store.list(LockOut, '').filter(({ metadata }) => !this.#names.has(metadata.name));
-        if (over.length > 0) this.#store.apply({ removes: over.map(({ metadata }) => ({ kind: LockOut.kind, site: '', name: metadata.name })) });
-      }
+      guarded('sweep of the lock-outs', () => this.#sweep());
       this.#stopSweep = this.#sweepLater();
     });
+  }
+
+  #sweep(): void {
+    for (const [name, count] of [...this.#names]) this.#expire(name, count);
+    if (!this.#store.accepting) return;
+    const over = this.#store.list(LockOut, '').filter(({ metadata }) => !this.#names.has(metadata.name));
+    if (over.length > 0) this.#store.apply({ removes: over.map(({ metadata }) => ({ kind: LockOut.kind, site: '', name: metadata.name })) });
   }
 
   /** The names whose last failure is longest ago make room, those that are locked last. */

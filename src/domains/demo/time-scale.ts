@@ -7,6 +7,7 @@ import type { Log } from '../../platform/base/log.js';
 import { component } from '../../platform/store/audit-record.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
+import { guarded } from '../../platform/base/guarded.js';
 import type { Store } from '../../platform/store/store.js';
 import { IOModule, type IOModuleSpec } from '../io-modules/kind.js';
 import { isEnabled } from '../io-modules/outputs.js';
@@ -54,7 +55,7 @@ export class PlantTimeScale {
 
   #change(value: number): void {
     this.#value = value;
-    for (const listener of this.#listeners) listener(value);
+    for (const listener of this.#listeners) guarded('listener of the time scale', () => listener(value));
   }
 
   #fall(): void {

@@ -5,6 +5,7 @@
  *
  * Invariant: one entry per object, however often it changed, and none once it has been told.
  */
+import { guarded } from '../base/guarded.js';
 import type { Store } from '../store/store.js';
 
 export class Untold {
@@ -26,6 +27,6 @@ export class Untold {
     if (!this.#store.isAsOnDisk) return;
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
-    for (const tell of waiting) tell();
+    for (const tell of waiting) guarded('told again after a reload', tell);
   }
 }

@@ -255,8 +255,8 @@ class WebSocketClient implements WebSocketSession {
       const silentMs = this.#parts.clock.monoMs() - this.#heardAtMs;
       if (silentMs >= SILENCE_MAX_MS) return this.#wire.terminate();
       if (silentMs < PING_AFTER_MS) return this.#watchSilence(PING_AFTER_MS - silentMs);
+      this.#watchSilence(SILENCE_MAX_MS - silentMs); // first: also a socket that cannot be asked is given up
       this.#wire.ping();
-      this.#watchSilence(SILENCE_MAX_MS - silentMs);
     });
   }
 
