@@ -6,6 +6,7 @@ import { checkResourceName } from '../../platform/base/resource-name.js';
 import { FRESH_TOKEN_AGE_MAX_MS } from '../../platform/http/barriers/fresh-token.js';
 import { cleared } from '../../platform/http/clearing.js';
 import { REASON_LENGTH_MAX } from '../../platform/http/reason.js';
+import { checkIfMatch, etagOf } from '../../platform/http/revision.js';
 import { created, done, ok, type Reply, type Route, routesFor } from '../../platform/http/route.js';
 import type { Access } from './access.js';
 import { ApiKeys } from './api-keys.js';
@@ -267,7 +268,7 @@ function userRoutes(): Route<AccessDeps>[] {
       exists: localOnly,
       async handle(context, { access }) {
         const user = await access.createUser(context, context.body);
-        return created(userDto(user), userPath(user.spec.username), { ETag: `"${user.metadata.resourceVersion}"` });
+        return created(userDto(user), userPath(user.spec.username), { ETag: etagOf(user.metadata.resourceVersion) });
       },
     }),
     route({
@@ -298,7 +299,12 @@ function userRoutes(): Route<AccessDeps>[] {
       }),
       audit: { action: 'Update', category: 'auth', target },
       exists,
+      served: ({ username }, { access }) => {
+        const user = access.user(username);
+        return { body: userDto(user), checkRead: (ifMatch) => checkIfMatch(ifMatch, user.metadata.resourceVersion) };
+      },
       async handle(context, { access }) {
+        checkIfMatch(context.header('if-match'), access.user(context.params.username).metadata.resourceVersion);
         await access.updateUser(context, context.params.username, context.body);
         return servedUser(access, context.params.username);
       },
@@ -411,7 +417,7 @@ function keyRoutes(): Route<AccessDeps>[] {
 
 function servedUser(access: Access, username: string): Reply<UserBody> {
   const user = access.user(username);
-  return ok(userDto(user), { ETag: `"${user.metadata.resourceVersion}"` });
+  return ok(userDto(user), { ETag: etagOf(user.metadata.resourceVersion) });
 }
 
 function authConfig({ settings, firstAdminRequired }: Access): AuthConfig {

@@ -188,6 +188,10 @@ export const batchRoutes = [
     audit: { action: 'Update', category: 'batch', target },
     past: wholeOf,
     exists: here,
+    served: ({ site, name }, deps) => {
+      const batch = requireBatch(deps.store, site, name);
+      return { body: batchDto(batch, deps.store, deps), checkRead: (ifMatch) => checkIfMatch(ifMatch, batch.metadata.resourceVersion) };
+    },
     handle: async ({ params, body, header, audit }, deps) => {
       const { store } = deps;
       let changed = judgedChange(deps, params, body, header('if-match'));

@@ -75,6 +75,13 @@ const replaceProgram = route({
   errors: { 400: ['invalid_network', 'unknown_reference', 'reserved_key'], 409: ['active_batch', 'managed_by_control_module'] },
   audit: { action: 'Update', category: 'controlprogram', target: ({ site, name }) => ({ kind: 'ControlProgram', name, site }) },
   exists,
+  served: (params, deps) => {
+    const program = requireProgram(params, deps.store);
+    const body = programBody(program, deps.store, deps);
+    const checkRead = (ifMatch: string | undefined): void => checkIfMatch(ifMatch, program.metadata.resourceVersion);
+    // whoever puts what he has read into a document puts all of it there
+    return { body: { ...body, spec: body }, never: ['dataConnections', 'structuredText'], whole: true, checkRead };
+  },
   async handle(context, deps) {
     const { store } = deps;
     const { site, name } = context.params;

@@ -16,8 +16,12 @@ export interface Shape {
   getter?(input: unknown): Shape;
 }
 
-/** When and how often it was written: they say nothing that could be meant otherwise. In a document they stand in its metadata. */
-const COUNTED: ReadonlySet<string> = new Set(['createdAt', 'updatedAt', 'generation', 'resourceVersion']);
+/**
+ * When and how often it was written, or executed: they say nothing that could be meant otherwise. In a document they stand in its metadata, or
+ * beside what is written of its spec.
+ */
+const COUNTED: ReadonlySet<string> = new Set(['createdAt', 'updatedAt', 'generation', 'resourceVersion', 'scanCount']);
+const COUNTED_IN: readonly string[] = ['', 'metadata', 'spec'];
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -62,7 +66,7 @@ function readOnlyLeftOut(input: unknown, shape: Shape | undefined, served: unkno
     if (Object.hasOwn(entries, member)) left.push([member, readOnlyLeftOut(value, entries[member], served[member], where, path === '' && member === 'spec' ? never : [])]);
     else if (!Object.hasOwn(served, member) || never.includes(member))
       left.push([member, value]); // refused as it is
-    else if ((path === '' || path === 'metadata') && COUNTED.has(member)) continue;
+    else if (COUNTED_IN.includes(path) && COUNTED.has(member)) continue;
     else if (!isDeepStrictEqual(value, served[member])) throw invalid('read_only_field', where, `${where} cannot be written: leave it out, or send it as it is read`);
   }
   return Object.fromEntries(left); // a member __proto__ too is one that there is
