@@ -17,6 +17,7 @@ import { statusOfRefusal } from '../../platform/http/status.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import { companionsOf } from '../../platform/store/companions.js';
 import { writtenKeys } from '../../platform/store/envelope.js';
+import { apiVersionOf } from '../../platform/store/manifest.js';
 import { inOrder } from '../../platform/store/references.js';
 import { pastRows } from '../../platform/store/past-rows.js';
 import type { Ref, Resource } from '../../platform/store/resource.js';
@@ -70,10 +71,6 @@ export const Applied = v.strictObject({
 export type Applied = ToldBy<typeof Applied>;
 
 nameSchemas({ AppliedManifest: Applied });
-
-export function apiVersionOf(kind: AnyKind): string {
-  return `${kind.group}.lineside.io/v1alpha1`;
-}
 
 type Keys = Readonly<Record<string, string>>;
 

@@ -7,31 +7,23 @@ import { nameSchemas } from '../../platform/base/schema-names.js';
 import { Slice } from '../../platform/base/slices.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { canonicalText } from '../../platform/ledger/canonical-json.js';
-import { isReservedKey } from '../../platform/store/envelope.js';
+import { MANIFEST_METADATA, manifestOf as documentOf, withoutOwnKeys } from '../../platform/store/manifest.js';
 import type { OneMoment } from '../../platform/store/one-moment.js';
 import { pastRows } from '../../platform/store/past-rows.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { Alarm } from '../alarms/kind.js';
 import { Batch } from '../batches/kind.js';
 import { isAdhoc } from '../procedures/roots.js';
-import { apiVersionOf } from './apply.js';
 import { FROM_DEVICE } from './from-device.js';
 import { LEFT_BEHIND, whyBehind } from './left-behind.js';
 import type { AnyKind, AppliedKinds } from './kinds.js';
 import { NeedsFirst, referencesIn, targetOf } from '../../platform/store/references.js';
 import type { Store } from '../../platform/store/store.js';
 
-const METADATA = {
-  name: v.string(),
-  /** Absent for what belongs to no site. */
-  namespace: v.optional(v.string()),
-  labels: v.optional(v.record(v.string(), v.string())),
-  annotations: v.optional(v.record(v.string(), v.string())),
-};
 /** Spec and status are those of the kind. */
 const MANIFEST = { apiVersion: v.string(), kind: v.string(), spec: v.unknown(), status: v.optional(v.unknown()) };
 
-export const ExportedManifest = v.strictObject({ ...MANIFEST, metadata: v.strictObject(METADATA) });
+export const ExportedManifest = v.strictObject({ ...MANIFEST, metadata: v.strictObject(MANIFEST_METADATA) });
 export type ExportedManifest = ToldBy<typeof ExportedManifest>;
 
 export const Backup = v.strictObject({
@@ -40,7 +32,7 @@ export const Backup = v.strictObject({
   version: v.string(),
   operatingMode: v.picklist(['production', 'development']),
   deviceId: v.string(),
-  resources: v.array(v.strictObject({ ...MANIFEST, metadata: v.strictObject({ ...METADATA, uid: v.string() }) })),
+  resources: v.array(v.strictObject({ ...MANIFEST, metadata: v.strictObject({ ...MANIFEST_METADATA, uid: v.string() }) })),
   /** Of the canonical JSON of `resources`, hex. */
   sha256: v.string(),
 });
@@ -186,28 +178,8 @@ function isExported(kind: AnyKind, resource: Resource<unknown, unknown>, wish: E
   return !(kind.group === 'control' && batchRef && kind.body === 'spec');
 }
 
-/** What the product has written on a resource is of this box, and no other takes it (envelope.ts). */
-function withoutOwnKeys(kind: AnyKind, resource: Resource<unknown, unknown>): Resource<unknown, unknown> {
-  const given = (keys: Readonly<Record<string, string>>): Record<string, string> =>
-    Object.fromEntries(Object.entries(keys).filter(([key]) => !isReservedKey(key) || kind.openKeys?.includes(key)));
-  const { metadata } = resource;
-  return { ...resource, metadata: { ...metadata, labels: given(metadata.labels), annotations: given(metadata.annotations) } };
-}
-
-export function manifestOf(kind: AnyKind, { metadata, spec, status }: Resource<unknown, unknown>, withStatus: boolean): ExportedManifest {
-  const { name, site, labels, annotations } = metadata;
-  return {
-    apiVersion: apiVersionOf(kind),
-    kind: kind.kind,
-    metadata: {
-      name,
-      ...(site === '' ? {} : { namespace: `site-${site}` }),
-      ...(Object.keys(labels).length > 0 ? { labels } : {}),
-      ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
-    },
-    spec: kind.redact?.(spec) ?? spec,
-    ...(withStatus ? { status } : {}),
-  };
+export function manifestOf(kind: AnyKind, resource: Resource<unknown, unknown>, withStatus: boolean): ExportedManifest {
+  return { ...documentOf(kind, resource), ...(withStatus ? { status: resource.status } : {}) };
 }
 
 /**

@@ -3,9 +3,10 @@ import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { StoreReader } from '../../platform/store/kind.js';
+import { MANIFEST_METADATA, manifestOf, withoutOwnKeys } from '../../platform/store/manifest.js';
 import { CLUSTER_METADATA, clusterMetadataBody, metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { ControlProgramSpec, type ControlProgramStatus, FunctionBlockTypeSpec, ownerOfProgram, PROGRAM_STATES } from './kind.js';
+import { ControlProgram, ControlProgramSpec, type ControlProgramStatus, FunctionBlockTypeSpec, ownerOfProgram, PROGRAM_STATES } from './kind.js';
 
 /** Where the number of scans is known: in the memory of the unit runtime. */
 export interface ScanCounts {
@@ -35,13 +36,21 @@ export const ProgramBody = v.strictObject({
 });
 export type ProgramBody = ToldBy<typeof ProgramBody>;
 
+/** As POST, PUT and apply take it: the wiring goes by the name under which it is written (D-C-05). */
+export const ProgramManifest = v.strictObject({
+  apiVersion: v.string(),
+  kind: v.literal('ControlProgram'),
+  metadata: v.strictObject(MANIFEST_METADATA),
+  spec: v.strictObject({ unitRef, scanInterval: v.union([v.string(), v.number()]), blocks, connections, variables, variableBindings }),
+});
+
 /** Text is only compiled, never stored. */
 const { structuredText: _compiled, ...typeMembers } = FunctionBlockTypeSpec.entries;
 
 export const BlockTypeBody = v.strictObject({ name: v.string(), ...typeMembers, ...CLUSTER_METADATA });
 export type BlockTypeBody = ToldBy<typeof BlockTypeBody>;
 
-nameSchemas({ ControlProgramBody: ProgramBody, BlockTypeBody });
+nameSchemas({ ControlProgramBody: ProgramBody, ControlProgramManifest: ProgramManifest, BlockTypeBody });
 
 /** The wiring is read as `dataConnections` and written as `connections` (contract 3, Control program). */
 export function programBody(resource: Resource<ControlProgramSpec, ControlProgramStatus>, _read: StoreReader, { runtimes }: ScanCounts): ProgramBody {
@@ -64,6 +73,10 @@ export function programBody(resource: Resource<ControlProgramSpec, ControlProgra
     managedBy: ownerOfProgram(metadata) ?? '',
     ...metadataBody(resource),
   };
+}
+
+export function programManifest(program: Resource<ControlProgramSpec, ControlProgramStatus>): ToldBy<typeof ProgramManifest> {
+  return { ...manifestOf(ControlProgram, withoutOwnKeys(ControlProgram, program)), kind: 'ControlProgram' };
 }
 
 export function blockTypeBody(resource: Resource<FunctionBlockTypeSpec>): BlockTypeBody {

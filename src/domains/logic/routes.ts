@@ -8,6 +8,8 @@ import { shown } from '../../platform/base/term.js';
 import { AnnotationChange, cleared, LabelChange } from '../../platform/http/clearing.js';
 import { crudRoutes } from '../../platform/http/crud.js';
 import { decode } from '../../platform/http/json-body.js';
+import { readWord } from '../../platform/http/log-query.js';
+import { parameters, word } from '../../platform/http/parameters.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { checkIfMatch } from '../../platform/http/revision.js';
 import { routesFor, withRevision } from '../../platform/http/route.js';
@@ -17,7 +19,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { armingFacts, editFacts } from '../runs/logic-edits.js';
 import { compositesOf } from './composites.js';
-import { BlockTypeBody, blockTypeBody, ProgramBody, programBody, type ScanCounts } from './dto.js';
+import { BlockTypeBody, blockTypeBody, ProgramBody, ProgramManifest, programBody, programManifest, type ScanCounts } from './dto.js';
 import { armOverride, passGate, refuseNewProgram } from './hot-swap.js';
 import { ControlProgram, ControlProgramSpec, type ControlProgramStatus, ProgramVariable, Block, BlockConnection, BlockVariableBinding } from './kind.js';
 import { admitProgram, blockTypeRules, programRules } from './rules.js';
@@ -62,6 +64,22 @@ const PutBody = v.strictObject({
     variables: cleared(v.array(ProgramVariable), []),
     variableBindings: cleared(v.array(BlockVariableBinding), []),
   }),
+});
+
+const readProgram = route({
+  method: 'GET',
+  path: PROGRAM_PATH,
+  action: 'controlprogram:read',
+  tier: 'read',
+  query: parameters({ form: word(['manifest'], 'manifest: the document that PUT and apply take') }),
+  reply: v.union([ProgramBody, ProgramManifest]),
+  summary: 'Read one ControlProgram; query form',
+  exists,
+  handle({ params, query }, deps) {
+    const program = requireProgram(params, deps.store);
+    const form = readWord(query, 'form', ['manifest']);
+    return withRevision(form === 'manifest' ? programManifest(program) : programBody(program, deps.store, deps), program.metadata.resourceVersion);
+  },
 });
 
 const replaceProgram = route({
@@ -217,11 +235,12 @@ export const logicRoutes = [
     ...TIERS,
     reply: ProgramBody,
     dto: (program, read, deps: LogicDeps) => programBody(program, read, deps),
-    only: ['list', 'create', 'read', 'delete'],
+    only: ['list', 'create', 'delete'],
     refuse({ verb, site, name, spec, read }) {
       if (verb === 'create' && spec) refuseNewProgram(site, name, spec, read);
     },
   }),
+  readProgram,
   replaceProgram,
   overrideHotSwap,
   ...crudRoutes(blockTypeRules, { ...TIERS, reply: BlockTypeBody, dto: blockTypeBody }),

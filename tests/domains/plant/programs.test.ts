@@ -61,6 +61,31 @@ t.test('PROG-01, PROG-02, PROG-03, PROG-04, PROG-05, PROG-08, PROG-10, PROG-12: 
   t.notOk('connections' in made.body);
 });
 
+t.test('D-C-05: form=manifest gives a program as the document that PUT, POST and apply take', async (t) => {
+  const labels = { area: 'south', 'lineside.io/managed-by': 'tool' };
+  t.equal((await engineer.post(PROGRAMS, { metadata: { name: 'told', labels, annotations: { why: 'a meter' } }, spec })).status, 201);
+  const read = await engineer.get(`${PROGRAMS}/told?form=manifest`);
+  t.match(read, { status: 200, headers: { etag: String } });
+  const { body: manifest } = read;
+  const stored = { ...spec, variables: [{ ...spec.variables[0], direction: 'input' }, spec.variables[1]], blocks: spec.blocks.map((block) => ({ ...block, comment: '' })) };
+  t.same(manifest, {
+    apiVersion: 'control.lineside.io/v1alpha1',
+    kind: 'ControlProgram',
+    metadata: { name: 'told', namespace: 'site-north', labels, annotations: { why: 'a meter' } },
+    spec: stored,
+  });
+  const put = await engineer.put(`${PROGRAMS}/told`, manifest, { headers: { 'If-Match': read.headers.etag as string } });
+  t.equal(put.status, 200, put.text);
+  const applied = await engineer.post('/api/v1/apply', manifest);
+  t.match(applied, { status: 200, body: { operation: 'unchanged', warnings: [] } }, applied.text);
+  const { status, text } = await engineer.post(PROGRAMS, { ...manifest, metadata: { ...manifest.metadata, name: 'retold' } });
+  t.equal(status, 201, text);
+  t.same((await engineer.get(`${PROGRAMS}/retold?form=manifest`)).body.spec, stored);
+  t.match(await engineer.get(`${PROGRAMS}/told?form=yaml`), { status: 400, body: { code: 'invalid_query', allowed: ['manifest'] } });
+  t.match(await engineer.get(`${PROGRAMS}/told`), { body: { name: 'told', dataConnections: spec.connections } }, 'without it nothing has changed');
+  for (const name of ['told', 'retold']) t.equal((await engineer.delete(`${PROGRAMS}/${name}`)).status, 204);
+});
+
 t.test('PROG-06, PROG-07, PROG-09, PROG-11: a PUT states the whole spec', async (t) => {
   const { variables: _variables, ...without } = spec;
   t.match(await engineer.put(`${PROGRAMS}/energy`, { spec: without }), { status: 400, body: { field: 'spec.variables' } });
