@@ -18,6 +18,7 @@ import type { AuditDraft } from '../../platform/store/audit-record.js';
 import { companionsOf } from '../../platform/store/companions.js';
 import { writtenKeys } from '../../platform/store/envelope.js';
 import { apiVersionOf } from '../../platform/store/manifest.js';
+import { byOwnNames } from '../../platform/store/other-names.js';
 import { inOrder } from '../../platform/store/references.js';
 import { pastRows } from '../../platform/store/past-rows.js';
 import type { Ref, Resource } from '../../platform/store/resource.js';
@@ -312,7 +313,7 @@ function keepMode(spec: unknown, before: unknown): unknown {
 
 function decodeSpec(kind: AnyKind, spec: unknown): { readonly spec: unknown; readonly warnings: readonly string[] } {
   if (kind.lenient) return kind.lenient(spec);
-  const decoded = decode(v.strictObject({ spec: kind.spec as v.GenericSchema<unknown, unknown> }), { spec }).spec;
+  const decoded = decode(v.strictObject({ spec: kind.spec as v.GenericSchema<unknown, unknown> }), { spec: ownNamesOf(kind, spec) }).spec;
   return { spec: decoded, warnings: kind.warnings?.(decoded) ?? [] };
 }
 
@@ -320,4 +321,9 @@ function served({ step: { manifest, site }, operation, warnings }: Outcome, stor
   const { kind, name } = manifest;
   const generation = store.get(kind, site, name)?.metadata.generation ?? 0;
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, namespace: site === '' ? '' : `site-${site}`, name, operation, generation, warnings };
+}
+
+/** What is no object is refused by the schema. */
+function ownNamesOf({ otherNames }: AnyKind, spec: unknown): unknown {
+  return typeof spec === 'object' && spec !== null ? byOwnNames(spec, otherNames, 'spec.') : spec;
 }

@@ -9,7 +9,19 @@ import { MODES } from '../../../runtime/vocabulary/modes.js';
 import type { ParamValue } from '../../../runtime/vocabulary/network.js';
 import type { Term } from '../../platform/base/term.js';
 import { Condition } from '../../platform/http/replies.js';
-import { Block, BlockConnection, BlockVariableBinding, ControlDataType, HOT_SWAP_OVERRIDE, type HotSwapOverride, ioModuleOf, moduleOf, neededBlockTypes } from '../logic/kind.js';
+import {
+  Block,
+  BlockConnection,
+  BlockVariableBinding,
+  ControlDataType,
+  HOT_SWAP_OVERRIDE,
+  type HotSwapOverride,
+  ioModuleOf,
+  moduleOf,
+  neededBlockTypes,
+  TEXT_NAMES,
+  WIRING_NAMES,
+} from '../logic/kind.js';
 import { DurationText, Identifier, Required, Scalar, StoredTerm, TagName, Text } from '../../platform/store/fields.js';
 import { type Kind, named, type Reference, type StatusMembers } from '../../platform/store/kind.js';
 import type { Condition as StoredCondition } from '../../platform/store/resource.js';
@@ -109,6 +121,7 @@ export const ControlModuleTemplate: Kind<ControlModuleTemplateSpec, Readonly<Rec
   path: 'controlmoduletemplates',
   spec: ControlModuleTemplateSpec,
   body: 'flat',
+  otherNames: { ...TEXT_NAMES, ...WIRING_NAMES },
   apply: { how: 'yes' },
   initialStatus: () => ({}),
   references: (spec) => neededBlockTypes(spec.blocks),

@@ -18,6 +18,10 @@ export const Block = v.strictObject({ name: BlockName, type: Required, params: v
 export const BlockConnection = v.strictObject({ sourceBlock: Required, sourcePort: Required, destBlock: Required, destPort: Required });
 export const BlockVariableBinding = v.strictObject({ variable: Required, blockRef: Required, portRef: Required });
 
+/** By which the text of a program and the wiring of a network may be sent as well, to templates, transforms and validation (D-C-05). */
+export const TEXT_NAMES = { st: 'structuredText', source: 'structuredText' } as const;
+export const WIRING_NAMES = { connections: 'dataConnections' } as const;
+
 const Port = v.strictObject({ name: Identifier, dataType: ControlDataType, defaultValue: v.optional(v.string()), description: Text });
 const Param = v.strictObject({ name: Identifier, dataType: ControlDataType, defaultValue: v.optional(v.string()), required: Flag, description: Text });
 const PortBinding = v.strictObject({ port: Required, blockRef: Required, portRef: Required });

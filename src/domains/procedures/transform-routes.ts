@@ -12,13 +12,14 @@ import { invalid, Refusal } from '../../platform/base/refusal.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { routesFor } from '../../platform/http/route.js';
 import { ScalarMap } from '../../platform/store/fields.js';
+import { byOwnNames } from '../../platform/store/other-names.js';
 import type { Store } from '../../platform/store/store.js';
 import { TemplateInput, TemplateTag } from '../control-modules/kind.js';
 import { tagOfOutput } from '../control-modules/merge.js';
 import { looseScope } from './charts.js';
 import { blockCatalog, type CheckedNetwork, checkNetwork, compileText, compositesOf } from '../logic/composites.js';
 import { ChartRequest, diagnoseChart } from './validate-chart.js';
-import { Block, BlockConnection, BlockVariableBinding } from '../logic/kind.js';
+import { Block, BlockConnection, BlockVariableBinding, TEXT_NAMES, WIRING_NAMES } from '../logic/kind.js';
 
 const route = routesFor<{ readonly store: Store }>();
 
@@ -46,6 +47,15 @@ const NetworkBody = v.strictObject({
   name: v.string(),
   scanInterval: v.string(),
 });
+
+/** One of the names of the text must be there. */
+const TEXT = { structuredText: v.optional(v.string()), st: v.optional(v.string()), source: v.optional(v.string()) };
+
+function textOf(body: { readonly structuredText?: string | undefined }): string {
+  const { structuredText } = byOwnNames(body, TEXT_NAMES);
+  if (structuredText === undefined) throw invalid('missing_field', 'structuredText', 'field structuredText is required');
+  return structuredText;
+}
 
 nameSchemas({ TransformDiagnostic: Diagnostic, TransformVerdict: Verdict, TransformNetwork: NetworkBody });
 
@@ -102,7 +112,7 @@ export const transformRoutes = [
     path: '/api/v1/control-logic/to-st',
     action: 'controllogic:transform',
     tier: 'engineer',
-    reply: v.strictObject({ st: v.string() }),
+    reply: v.strictObject({ st: v.string(), structuredText: v.string() }),
     errors: { 400: ['invalid_network'] },
     summary: 'Print a network as structured text',
     computes: true,
@@ -111,19 +121,22 @@ export const transformRoutes = [
       description: v.optional(v.string(), ''),
       scanInterval: v.optional(v.string(), ''),
       blocks: v.array(Block),
-      dataConnections: v.optional(v.array(BlockConnection), []),
+      dataConnections: v.optional(v.array(BlockConnection)),
+      connections: v.optional(v.array(BlockConnection)),
       // of a template, so that its text is the whole of its logic
       inputs: v.optional(v.array(TemplateInput), []),
       variableBindings: v.optional(v.array(BlockVariableBinding), []),
       tags: v.optional(v.array(TemplateTag), []),
     }),
-    handle({ body: { dataConnections, tags, ...body } }, { store }) {
+    handle({ body: given }, { store }) {
+      const { dataConnections = [], connections: _, tags, ...body } = byOwnNames(given, WIRING_NAMES);
       const composites = compositesOf(store);
       const variables: NetworkVariable[] = body.inputs.map(({ name, dataType }) => ({ name, dataType, direction: 'input' }));
       const network = { blocks: body.blocks, connections: dataConnections, variables, variableBindings: body.variableBindings };
       checkNetwork(network, composites, tags, (path) => path.replace(/^connections/, 'dataConnections').replace(/^variables/, 'inputs'));
       checkPrintable(body.inputs);
-      return { st: printNetwork({ ...body, name: body.name || 'network', connections: dataConnections, outputs: outputsOf(network, tags, composites) }, blockCatalog(composites)) };
+      const text = printNetwork({ ...body, name: body.name || 'network', connections: dataConnections, outputs: outputsOf(network, tags, composites) }, blockCatalog(composites));
+      return { st: text, structuredText: text };
     },
   }),
   route({
@@ -135,9 +148,9 @@ export const transformRoutes = [
     errors: { 422: ['unprocessable'] },
     summary: 'Compile structured text to a network; what it answers is the logic of a template as it is posted',
     computes: true,
-    body: v.strictObject({ st: v.string() }),
+    body: v.strictObject(TEXT),
     handle({ body }, { store }): ToldBy<typeof NetworkBody> {
-      const { blocks, connections, name, scanInterval, inputs, outputs, variableBindings } = compileText(body.st, compositesOf(store), { blocks: [], dataConnections: [] });
+      const { blocks, connections, name, scanInterval, inputs, outputs, variableBindings } = compileText(textOf(body), compositesOf(store), { blocks: [], dataConnections: [] });
       const known = new Set(inputs.map((input) => input.name));
       return {
         blocks,
@@ -159,8 +172,8 @@ export const transformRoutes = [
     errors: { 400: ['st_invalid'], 422: ['unprocessable'] },
     summary: 'Check structured text: a control-module program, a step action, or a condition',
     computes: true,
-    body: v.strictObject({ source: v.string(), mode: v.optional(v.picklist(['program', 'expression']), 'program') }),
-    handle: ({ body }, { store }) => diagnoseText(body.source, body.mode, store),
+    body: v.strictObject({ ...TEXT, mode: v.optional(v.picklist(['program', 'expression']), 'program') }),
+    handle: ({ body }, { store }) => diagnoseText(textOf(body), body.mode, store),
   }),
   route({
     method: 'POST',

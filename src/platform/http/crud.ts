@@ -16,6 +16,7 @@ import { Annotations, checkDocument, Labels, writtenKeys } from '../store/envelo
 import type { Kind, StoreReader, Ruled } from '../store/kind.js';
 import { checkReferences, refuseDelete } from '../store/references.js';
 import { pastRows } from '../store/past-rows.js';
+import { byOwnNames } from '../store/other-names.js';
 import type { Ref, Resource } from '../store/resource.js';
 import type { Change, Store } from '../store/store.js';
 import { checkTexts } from '../store/texts.js';
@@ -573,10 +574,15 @@ function memberEntries<Spec, Status>(kind: Kind<Spec, Status>, how: 'create' | '
   const all = entriesOf(kind.spec as v.GenericSchema);
   if (!all) throw new Error(`the spec of ${kind.kind} must be a strict object`);
   const members: Entries = {};
-  for (const [member, schema] of Object.entries(all)) {
+  const { otherNames = {} } = kind;
+  const renamed = Object.values(otherNames);
+  const others = Object.entries(otherNames).flatMap(([other, member]) => (all[member] ? [[other, all[member]] as const] : []));
+  for (const [member, schema] of [...Object.entries(all), ...others]) {
     if (member === 'name' || kind.writtenElsewhere?.includes(member)) continue;
     const required = kind.required?.includes(member) ?? false;
     if (how === 'merge') members[member] = clearable(schema);
+    // no default is filled in beside the other name: the spec's own schema does so later
+    else if (renamed.includes(member) || Object.hasOwn(otherNames, member)) members[member] = v.optional(withoutDefault(schema));
     else members[member] = required ? withoutDefault(schema) : schema;
   }
   return members;
@@ -587,6 +593,11 @@ function isNested(body: unknown): body is { readonly spec: Record<string, unknow
 }
 
 function split(kind: Kind, body: unknown): Written {
+  const written = splitForms(kind, body);
+  return kind.otherNames ? { ...written, spec: byOwnNames(written.spec, kind.otherNames, isNested(body) ? 'spec.' : '') } : written;
+}
+
+function splitForms(kind: Kind, body: unknown): Written {
   const whole = body as Record<string, unknown>;
   if (kind.body === 'document') {
     const metadata = (whole.metadata ?? {}) as { name?: string; labels?: Record<string, string>; annotations?: Record<string, string> };

@@ -3,6 +3,7 @@
  */
 import * as v from 'valibot';
 import type { GenericSchema, InferOutput } from 'valibot';
+import type { OtherNames } from './other-names.js';
 import type { PastEntry, PastSaying } from './past-index.js';
 import type { OwnerReference, Ref, Resource } from './resource.js';
 import type { Refusal } from '../base/refusal.js';
@@ -66,6 +67,8 @@ export interface Kind<Spec = unknown, Status = unknown> {
    * `flat`: the body holds the members of the spec themselves. `spec`: `{name, labels?, spec}` or flat. `document`: `{metadata, spec}`.
    */
   readonly body: 'flat' | 'spec' | 'document';
+  /** Members of the spec that may be sent by another name as well. */
+  readonly otherNames?: OtherNames;
   /** Members of the spec that create and update do not take: another route writes them (Q-UNIT-04), or apply alone (ADEF-13). */
   readonly writtenElsewhere?: readonly string[];
   /** How generic apply treats it; `reason` of a kind that is deliberately not applied is served with 422. */

@@ -215,6 +215,41 @@ t.test('LOGIC-01, LOGIC-02, LOGIC-03: text and network turn into each other', as
   });
 });
 
+t.test('D-C-05 LOGIC-01 LOGIC-02 ST-19: text and wiring go by one name in templates, transforms and validation, and by their other names as well', async (t) => {
+  const TEMPLATES = '/api/v1/controlmoduletemplates';
+  const structuredText = 'PROGRAM p\nVAR_INPUT a : REAL; END_VAR\nVAR_OUTPUT high : BOOL; END_VAR\n  high := (a * 2.0) > 9.0;\nEND_PROGRAM';
+  const other = structuredText.replace('9.0', '8.0');
+  const logic = ({ blocks, dataConnections, inputs, variableBindings, tags }: Record<string, unknown>) => ({ blocks, dataConnections, inputs, variableBindings, tags });
+  const { body: network } = await engineer.post('/api/v1/control-logic/to-network', { structuredText });
+  t.equal(network.dataConnections.length, 1);
+  const { dataConnections: connections, ...unwired } = logic(network);
+  const printed = await engineer.post('/api/v1/control-logic/to-st', logic(network));
+  t.equal(printed.body.structuredText, printed.body.st);
+  t.same((await engineer.post('/api/v1/control-logic/to-st', { ...unwired, connections })).body, printed.body);
+  t.same((await engineer.post('/api/v1/control-logic/to-network', printed.body)).body.dataConnections, connections, 'what to-st answers goes back whole');
+  for (const name of ['structuredText', 'st', 'source']) {
+    t.same((await engineer.post('/api/v1/control-logic/to-network', { [name]: structuredText })).body, network, name);
+    t.match(await engineer.post('/api/v1/validate/st', { [name]: structuredText }), { status: 200, body: { valid: true } }, name);
+    t.match(await engineer.post('/api/v1/validate/st', { [name]: 'a >', mode: 'expression' }), { status: 400, body: { code: 'st_invalid' } }, name);
+    t.match(await engineer.post(TEMPLATES, { name: `by-${name.toLowerCase()}`, [name]: structuredText }), { status: 201, body: logic(network) }, name);
+  }
+  for (const path of ['/api/v1/control-logic/to-network', '/api/v1/validate/st']) {
+    t.match(await engineer.post(path, {}), { status: 400, body: { code: 'missing_field', field: 'structuredText' } });
+    t.match(await engineer.post(path, { structuredText, st: other }), { status: 400, body: { code: 'invalid_field', field: 'st' } });
+  }
+  const wired = await engineer.post(TEMPLATES, { name: 'wired', ...unwired, connections });
+  t.match(wired, { status: 201, body: logic(network) }, wired.text);
+  t.notOk('connections' in wired.body, 'what is served goes by one name');
+  t.equal((await engineer.put(`${TEMPLATES}/wired`, wired.body)).status, 200);
+  t.match(await engineer.put(`${TEMPLATES}/wired`, { connections: null }), { status: 200, body: { dataConnections: [] } });
+  t.match(await engineer.put(`${TEMPLATES}/wired`, { connections }), { status: 200, body: logic(network) });
+  t.match(await engineer.put(`${TEMPLATES}/wired`, { connections, dataConnections: [] }), { status: 400, body: { code: 'invalid_field', field: 'connections' } });
+  t.match(await engineer.put(`${TEMPLATES}/wired`, { connections: [{}] }), { status: 400, body: { field: 'connections[0].sourceBlock' } });
+  const document = { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'ControlModuleTemplate', metadata: { name: 'wired' } };
+  t.match(await engineer.post('/api/v1/apply', { ...document, spec: { ...unwired, connections } }), { status: 200, body: { operation: 'unchanged' } });
+  t.match(await engineer.post('/api/v1/apply', { ...document, spec: { ...unwired, connections, dataConnections: [] } }), { status: 400, body: { field: 'spec.connections' } });
+});
+
 t.test('ST-19, SFC validation (decisions Q-ST-03): text and charts are judged as the write would judge them', async (t) => {
   const st = (source: string, mode?: string) => engineer.post('/api/v1/validate/st', { source, ...(mode ? { mode } : {}) });
   t.match(await st("WRITE('v.cmd', TRUE); x := 1;"), { status: 200, body: { valid: true } });
