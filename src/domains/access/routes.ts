@@ -6,13 +6,19 @@ import { checkResourceName } from '../../platform/base/resource-name.js';
 import { FRESH_TOKEN_AGE_MAX_MS } from '../../platform/http/barriers/fresh-token.js';
 import { cleared } from '../../platform/http/clearing.js';
 import { REASON_LENGTH_MAX } from '../../platform/http/reason.js';
+import { listReply, sortedBy, type SortKey } from '../../platform/http/paged-list.js';
+import { LIST, parameters } from '../../platform/http/parameters.js';
 import { checkIfMatch, etagOf } from '../../platform/http/revision.js';
 import { created, done, ok, type Reply, type Route, routesFor } from '../../platform/http/route.js';
+import type { Resource } from '../../platform/store/resource.js';
 import type { Access } from './access.js';
 import { ApiKeys } from './api-keys.js';
 import { AuthConfig, AuthPolicy, KeyBody, LockOutBody, Me, NewKey, OpenSession, SessionBody, UserBody } from './bodies.js';
 import { keyDto, lockOutDto, sessionDto, userDto } from './dto.js';
-import { ApiKey } from './kind.js';
+import { ApiKey, type SessionSpec, type SessionStatus } from './kind.js';
+import type { LockedName } from './lockouts.js';
+
+type SessionResource = Resource<SessionSpec, SessionStatus>;
 
 const COOKIE = 'lineside_session';
 const COOKIE_PATH = '/api/v1/auth';
@@ -179,12 +185,18 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     path: '/api/v1/auth/sessions',
     action: 'session:list',
     tier: 'admin',
-    summary: 'Open sessions, newest first',
+    summary: 'Open sessions, newest first; query limit, cursor',
+    query: parameters(LIST),
     reply: v.array(OpenSession),
-    handle: ({ caller }, { access, streamsOf }) =>
-      [...access.sessions.resources()]
-        .sort((a, b) => b.spec.createdAtMs - a.spec.createdAtMs)
-        .map((session) => sessionDto(session, access, streamsOf(session.metadata.name), caller.sessionId)),
+    handle: (context, { access, streamsOf }) => {
+      const keyOf = ({ metadata, spec }: SessionResource): SortKey => [-spec.createdAtMs, metadata.name];
+      return listReply(context, {
+        list: 'sessions',
+        items: sortedBy(access.sessions.resources(), keyOf),
+        keyOf,
+        render: (session) => sessionDto(session, access, streamsOf(session.metadata.name), context.caller.sessionId),
+      });
+    },
   }),
   route({
     method: 'DELETE',
@@ -206,9 +218,14 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     path: '/api/v1/auth/lockouts',
     action: 'lockout:list',
     tier: 'admin',
-    summary: 'Locked user names',
+    summary: 'Locked user names; query limit, cursor',
+    query: parameters(LIST),
     reply: v.array(LockOutBody),
-    handle: (_, { access }) => (access.settings.authMode === 'local' ? access.lockOuts.locked().map(lockOutDto) : []),
+    handle: (context, { access }) => {
+      const keyOf = ({ username }: LockedName): SortKey => [username];
+      const locked = access.settings.authMode === 'local' ? access.lockOuts.locked() : [];
+      return listReply(context, { list: 'lockouts', items: sortedBy(locked, keyOf), keyOf, render: lockOutDto });
+    },
   }),
   route({
     method: 'DELETE',
@@ -241,11 +258,12 @@ function userRoutes(): Route<AccessDeps>[] {
       path: '/api/v1/auth/users',
       action: 'user:list',
       tier: 'admin',
-      summary: 'Local accounts',
+      summary: 'Local accounts; query limit, cursor',
+      query: parameters(LIST),
       reply: v.array(UserBody),
       errors: { 404: ['not_in_auth_mode'] },
       exists: localOnly,
-      handle: (_, { access }) => access.users().map(userDto),
+      handle: (context, { access }) => listReply(context, { list: 'users', items: access.users(), keyOf: ({ metadata }) => [metadata.name], render: userDto }),
     }),
     route({
       method: 'POST',
@@ -356,9 +374,16 @@ function keyRoutes(): Route<AccessDeps>[] {
       path: '/api/v1/mes/apikeys',
       action: 'apikey:list',
       tier: 'admin',
-      summary: 'API keys, never the key itself',
+      summary: 'API keys, never the key itself; query limit, cursor',
+      query: parameters(LIST),
       reply: v.array(KeyBody),
-      handle: (_, { access }) => access.store.list(ApiKey, '').map((key) => keyDto(key, access.keys.lastUsedAtMs(key))),
+      handle: (context, { access }) =>
+        listReply(context, {
+          list: 'apikeys',
+          items: access.store.list(ApiKey, ''),
+          keyOf: ({ metadata }) => [metadata.name],
+          render: (key) => keyDto(key, access.keys.lastUsedAtMs(key)),
+        }),
     }),
     route({
       method: 'POST',

@@ -3,8 +3,10 @@ import type { WallMs } from '../../platform/base/times.js';
 import * as v from 'valibot';
 import { auditSequence } from '../../platform/base/audit-name.js';
 import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
-import { readLogQuery, readTime, readWord } from '../../platform/http/log-query.js';
-import { LOG, instant, parameters, text, word } from '../../platform/http/parameters.js';
+import { readLimit, readLogQuery, readTime, readWord } from '../../platform/http/log-query.js';
+import { listReply } from '../../platform/http/paged-list.js';
+import { LIST, LOG, instant, parameters, text, word } from '../../platform/http/parameters.js';
+import { type Entry, timePage } from '../../platform/http/time-page.js';
 import { logPage } from '../../platform/http/replies.js';
 import { type Query, rendered, type Route, routesFor, streamed } from '../../platform/http/route.js';
 import type { AuditFilter } from '../../platform/ledger/audit-filter.js';
@@ -13,7 +15,7 @@ import { AUDIT_ACTIONS, AUDIT_RESULTS } from '../../platform/store/audit-record.
 import type { Store } from '../../platform/store/store.js';
 import { type ArchiveIntegrity, INTEGRITY_KIND, INTEGRITY_STREAM } from './archive-integrity.js';
 import { auditBackup, NDJSON } from './backup.js';
-import { ArchivedVerification, ArchiveRun, AuditPage, AuditRecordBody, Gaps, VerificationBody } from './bodies.js';
+import { ArchivedVerification, ArchiveRun, AuditPage, AuditRecordBody, Gaps, GapsPage, VerificationBody } from './bodies.js';
 import { type AuditGaps, GAP_KIND } from './gaps.js';
 
 export interface AuditRouteDeps {
@@ -25,6 +27,7 @@ export interface AuditRouteDeps {
 
 const FILTERS = ['category', 'kind', 'name', 'accountId', 'correlationID'] as const;
 const TEXT_LENGTH_MAX = 200;
+const GAPS_LENGTH_MAX = 1000;
 const RANGE = { from: instant(), to: instant() };
 const TRAIL = {
   ...LOG,
@@ -55,10 +58,14 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     path: '/api/v1/sites/{site}/audit/correlation/{correlationID}',
     action: 'audit:read-correlation',
     tier: 'read',
-    summary: 'Everything that one request brought about, oldest first',
+    query: parameters(LIST),
+    summary: 'Everything that one request brought about, oldest first; query limit, cursor',
     reply: v.array(AuditRecordBody),
-    handle: async ({ params }, { queries }): Promise<readonly AuditRecordBody[]> =>
-      (await queries.auditOf({ site: params.site, targets: [], correlationIDs: [params.correlationID] })).items,
+    handle: async (context, { queries }) => {
+      const { site, correlationID } = context.params;
+      const { items } = await queries.auditOf({ site, targets: [], correlationIDs: [correlationID] });
+      return listReply(context, { list: 'correlation', items, keyOf: ({ sequence }) => [sequence], render: (record: AuditRecordBody) => record });
+    },
   }),
   route({
     method: 'GET',
@@ -103,9 +110,10 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     path: '/api/v1/audit/gaps',
     action: 'audit:list-gaps',
     tier: 'supervise',
-    summary: 'What starts found wrong with the stored past, acknowledged or not; oldest first',
-    reply: Gaps,
-    handle: (_, { gaps }): Gaps => ({ items: gaps.all }),
+    query: parameters(LIST),
+    summary: 'What starts found wrong with the stored past, acknowledged or not; oldest first; query limit, cursor',
+    reply: GapsPage,
+    handle: ({ query }, { gaps }): GapsPage => gapsPage(gaps.all, query),
   }),
   route({
     method: 'POST',
@@ -219,4 +227,12 @@ function filterOf(query: Query<keyof typeof TRAIL>): AuditFilter {
     ...(result && { result }),
     ...(text !== '' && { text }),
   };
+}
+
+/** Whole without `limit` and `cursor`, as the lists of resources are. */
+function gapsPage(all: AuditGaps['all'], query: Query<'limit' | 'cursor'>): GapsPage {
+  const cursor = query.get('cursor') ?? '';
+  if (cursor === '' && (query.get('limit') ?? '') === '') return { items: all, nextCursor: null };
+  const entries = all.map((gap): Entry<(typeof all)[number]> => ({ atMs: Date.parse(gap.foundAt), name: gap.id, item: gap }));
+  return timePage('audit-gaps', entries, { order: 'asc', limit: readLimit(query, GAPS_LENGTH_MAX), ...(cursor === '' ? {} : { cursor }) });
 }

@@ -12,6 +12,8 @@ import { inside } from '../../platform/base/assert.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
+import { listReply } from '../../platform/http/paged-list.js';
+import { LIST, parameters } from '../../platform/http/parameters.js';
 import { type AuditEntry, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
 import { Required, Scalar } from '../../platform/store/fields.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -390,10 +392,14 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     path: `${PATH}/tags`,
     action: 'iomodule:list-tags',
     tier: 'read',
+    query: parameters(LIST),
     reply: v.array(ChannelBody),
-    summary: 'Channels with their values and the tags that stand on them',
+    summary: 'Channels with their values and the tags that stand on them, as the module has them; query limit, cursor',
     exists: here,
-    handle: ({ params }, deps) => listed(moduleOf(params, deps.store), deps),
+    handle: async (context, deps) => {
+      const items = [...(await listed(moduleOf(context.params, deps.store), deps)).entries()];
+      return listReply(context, { list: 'channels', items, keyOf: ([place]) => [place], render: ([, channel]) => channel });
+    },
   }),
   route({
     method: 'GET',

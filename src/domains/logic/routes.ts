@@ -9,7 +9,8 @@ import { AnnotationChange, cleared, LabelChange } from '../../platform/http/clea
 import { crudRoutes } from '../../platform/http/crud.js';
 import { decode } from '../../platform/http/json-body.js';
 import { readWord } from '../../platform/http/log-query.js';
-import { parameters, word } from '../../platform/http/parameters.js';
+import { listReply } from '../../platform/http/paged-list.js';
+import { LIST, parameters, word } from '../../platform/http/parameters.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { checkIfMatch } from '../../platform/http/revision.js';
 import { routesFor, withRevision } from '../../platform/http/route.js';
@@ -198,9 +199,13 @@ const catalog = [
     path: '/api/v1/blocktypes',
     action: 'blocktype:list',
     tier: 'read',
+    query: parameters(LIST),
     reply: v.array(EntryBody),
-    summary: 'Built-in and composite block types with their ports and parameters',
-    handle: (_context, { store }) => [...blockTypeEntries(compositesOf(store))].sort((a, b) => (a.name < b.name ? -1 : 1)).map(shownEntry),
+    summary: 'Built-in and composite block types with their ports and parameters; query limit, cursor',
+    handle: (context, { store }) => {
+      const items = [...blockTypeEntries(compositesOf(store))].sort((a, b) => (a.name < b.name ? -1 : 1));
+      return listReply(context, { list: 'blocktypes', items, keyOf: ({ name }) => [name], render: shownEntry });
+    },
   }),
   route({
     method: 'GET',

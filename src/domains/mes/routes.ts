@@ -62,12 +62,15 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
   route({
     ...read,
     path: `${PREFIX}/product-definitions`,
+    query: parameters(PAGE),
     reply: v.array(ProductDefinition),
-    summary: 'Effective master recipes',
+    summary: 'Effective master recipes; query limit, cursor',
     exists: inSite,
     handle: (context, deps) => {
-      const definitions = effectiveRecipes(deps.store, context.params.site).map((recipe) => productDefinition(recipe, deps.store));
-      return answer(context, deps, definitions, (envelope) => productDefinitionsXml(definitions, envelope));
+      const entries = effectiveRecipes(deps.store, context.params.site).map((recipe) => ({ atMs: 0, name: recipe.metadata.name, item: recipe })); // by name alone
+      const { items, link } = listPage('product-definitions', entries, context.query, context.path, []);
+      const definitions = items.map((recipe) => productDefinition(recipe, deps.store));
+      return answer(context, deps, definitions, (envelope) => productDefinitionsXml(definitions, envelope), link);
     },
   }),
   route({

@@ -5,6 +5,8 @@ import { conflict, invalid } from '../../platform/base/refusal.js';
 import { mayVisit } from '../../platform/http/caller.js';
 import { merge } from '../../platform/http/clearing.js';
 import { decode } from '../../platform/http/json-body.js';
+import { listReply, sortedBy, type SortKey } from '../../platform/http/paged-list.js';
+import { LIST, parameters } from '../../platform/http/parameters.js';
 import { created, done, type RequestContext } from '../../platform/http/route.js';
 import { companionsOf } from '../../platform/store/companions.js';
 import type { Store } from '../../platform/store/store.js';
@@ -65,10 +67,15 @@ export const formulaRoutes = [
     path: FORMULAS,
     action: 'formula:list',
     tier: 'read',
+    query: parameters(LIST),
     reply: v.array(Formula),
-    summary: 'Formulas of a recipe',
+    summary: 'Formulas of a recipe; query limit, cursor',
     exists: recipeExists,
-    handle: ({ params: { site, name } }, { store }) => [...requireRecipe(store, site, name).spec.formulas].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    handle: (context, { store }) => {
+      const { site, name } = context.params;
+      const keyOf = (formula: Formula): SortKey => [formula.name];
+      return listReply(context, { list: 'recipe-formulas', items: sortedBy(requireRecipe(store, site, name).spec.formulas, keyOf), keyOf, render: (formula) => formula });
+    },
   }),
   route({
     method: 'POST',
@@ -140,14 +147,21 @@ export const formulaRoutes = [
     path: '/api/v1/formulas',
     action: 'formula:list',
     tier: 'read',
+    query: parameters(LIST),
     reply: v.array(SiteFormula),
-    summary: 'All formulas of the sites the caller may see',
-    handle: ({ caller }, { store }) =>
-      store
+    summary: 'All formulas of the sites the caller may see; query limit, cursor',
+    handle: (context, { store }) => {
+      const all = store
         .list(MasterRecipe)
-        .filter(({ metadata }) => mayVisit(caller, metadata.site))
-        .flatMap(({ metadata, spec, status }) =>
-          spec.formulas.map((formula) => ({ site: metadata.site, recipe: metadata.name, version: spec.version, phase: status.phase, ...formula })),
-        ),
+        .filter(({ metadata }) => mayVisit(context.caller, metadata.site))
+        .flatMap((recipe) => recipe.spec.formulas.map((formula) => ({ recipe, formula })));
+      const keyOf = ({ recipe: { metadata }, formula }: (typeof all)[number]): SortKey => [metadata.site, metadata.name, formula.name];
+      return listReply(context, {
+        list: 'formulas',
+        items: sortedBy(all, keyOf),
+        keyOf,
+        render: ({ recipe: { metadata, spec, status }, formula }) => ({ site: metadata.site, recipe: metadata.name, version: spec.version, phase: status.phase, ...formula }),
+      });
+    },
   }),
 ];

@@ -2,7 +2,8 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { invalid, missing } from '../../platform/base/refusal.js';
-import { parameters, required, whole } from '../../platform/http/parameters.js';
+import { listReply } from '../../platform/http/paged-list.js';
+import { LIST, parameters, required, whole } from '../../platform/http/parameters.js';
 import type { Query } from '../../platform/http/route.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
@@ -45,10 +46,14 @@ export const revisionRoutes = [
     path: `${RECIPE_PATH}/revisions`,
     action: 'masterrecipe:list-revisions',
     tier: 'read',
+    query: parameters(LIST),
     reply: v.array(RevisionItem),
-    summary: 'Revisions of a recipe, newest first',
+    summary: 'Revisions of a recipe, newest first; query limit, cursor',
     exists: recipeExists,
-    handle: ({ params: { site, name } }, { store }) => revisionsOf(store, site, name).map(revisionItem),
+    handle: (context, { store }) => {
+      const { site, name } = context.params;
+      return listReply(context, { list: 'revisions', items: revisionsOf(store, site, name), keyOf: ({ spec }) => [-spec.revision], render: revisionItem });
+    },
   }),
   route({
     method: 'GET',

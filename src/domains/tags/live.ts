@@ -12,6 +12,8 @@ import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { Refusal } from '../../platform/base/refusal.js';
+import { JsonText, type ListContext, listReply, type SortKey } from '../../platform/http/paged-list.js';
+import type { Reply } from '../../platform/http/route.js';
 import { Scalar } from '../../platform/store/fields.js';
 import type { UnitLink, UnitRuntimes } from '../placement/runtimes.js';
 import { TagDescriptor, type TagEntry } from './catalog.js';
@@ -27,21 +29,48 @@ export const TagValue = v.strictObject({
 
 nameSchemas({ TagValue });
 
-/** Array of tags of any units; what is not running has no values. Never fails. */
-export function withValues(entries: readonly TagEntry[], runtimes: UnitRuntimes): string {
-  const links = new Map<string, UnitLink | undefined>();
-  let text = '[';
-  for (const entry of entries) {
-    const { unit } = entry.descriptor;
-    let link = links.get(unit);
-    if (!link && !links.has(unit)) {
-      link = runtimes.link(entry.site, unit);
-      if (!link?.ready || !link.refresh()) link = undefined;
-      links.set(unit, link);
-    }
-    text += text === '[' ? tagValue(entry, link) : `,${tagValue(entry, link)}`;
+/** A list of tags of any units, in the order of the catalog. */
+export function tagList<Name extends string = never>(
+  context: ListContext<Name>,
+  entries: readonly TagEntry[],
+  render: (entry: TagEntry) => JsonText,
+  kept: readonly Name[] = [],
+): Promise<Reply<never>> {
+  const keyOf = ({ descriptor, path }: TagEntry): SortKey => [descriptor.address, path];
+  return listReply<TagEntry, JsonText, Name>(context, { list: 'tags', items: entries, kept, keyOf, render }) as Promise<Reply<never>>; // texts of the schema of the row
+}
+
+/** With values; what is not running has none. Never fails. */
+export function valueList<Name extends string = never>(
+  context: ListContext<Name>,
+  entries: readonly TagEntry[],
+  runtimes: UnitRuntimes,
+  kept: readonly Name[] = [],
+): Promise<Reply<never>> {
+  const links = new LinksOfTurn(runtimes);
+  return tagList(context, entries, (entry) => new JsonText(tagValue(entry, links.of(entry))), kept);
+}
+
+/** What a link reads is of the turn in which it was refreshed, and a long list is written in several. */
+class LinksOfTurn {
+  readonly #runtimes: UnitRuntimes;
+  readonly #links = new Map<string, UnitLink | undefined>();
+
+  constructor(runtimes: UnitRuntimes) {
+    this.#runtimes = runtimes;
   }
-  return `${text}]`;
+
+  /** Undefined where nothing executes the tag. */
+  of({ site, descriptor: { unit } }: TagEntry): UnitLink | undefined {
+    if (this.#links.size === 0) setImmediate(() => this.#links.clear());
+    let link = this.#links.get(unit);
+    if (!link && !this.#links.has(unit)) {
+      link = this.#runtimes.link(site, unit);
+      if (!link?.ready || !link.refresh()) link = undefined;
+      this.#links.set(unit, link);
+    }
+    return link;
+  }
 }
 
 /** @throws Refusal `runtime_unreachable` (decisions Q-TAG-05). */

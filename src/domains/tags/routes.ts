@@ -2,16 +2,18 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { missing, Refusal } from '../../platform/base/refusal.js';
-import { parameters, text } from '../../platform/http/parameters.js';
+import { JsonText } from '../../platform/http/paged-list.js';
+import { LIST, parameters, text } from '../../platform/http/parameters.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { type Query, rendered, type Reply, type RequestContext, routesFor } from '../../platform/http/route.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { Unit } from '../plant/kind.js';
 import { TagDescriptor, type TagEntry } from './catalog.js';
-import { reachable, TagValue, tagValue, withValues } from './live.js';
+import { reachable, TagValue, tagList, tagValue, valueList } from './live.js';
 import { checkTagBarriers, findTag, TAG_WRITE_CATEGORY, TAG_WRITE_ERRORS, type TagDeps, writeTag } from './write.js';
 
 const TAG_FILTER = { unit: text(), moduleType: text() };
+const FILTERS = ['unit', 'moduleType'] as const;
 const route = routesFor<TagDeps>();
 const WriteBody = v.strictObject({ value: v.unknown() });
 const Values = v.array(TagValue);
@@ -26,35 +28,37 @@ export const tagRoutes = [
     path: '/api/v1/sites/{site}/tags',
     action: 'tag:browse',
     tier: 'read',
-    query: parameters(TAG_FILTER),
+    query: parameters({ ...LIST, ...TAG_FILTER }),
     reply: v.array(TagDescriptor),
-    summary: 'Tags of a site; query unit, moduleType',
-    handle: ({ params, query }, deps) => filtered(deps, params.site, query).map(({ descriptor }) => descriptor),
+    summary: 'Tags of a site; query unit, moduleType, limit, cursor',
+    handle: (context, deps) => tagList(context, filtered(deps, context.params.site, context.query), ({ openJson }) => new JsonText(`${openJson}}`), FILTERS),
   }),
   route({
     method: 'GET',
     path: '/api/v1/sites/{site}/tags/browse',
     action: 'tag:browse',
     tier: 'read',
-    query: parameters(TAG_FILTER),
+    query: parameters({ ...LIST, ...TAG_FILTER }),
     reply: Values,
-    summary: 'Tags of a site with live values; tags of offline runtimes have none',
-    handle: ({ params, query }, deps) => rendered(withValues(filtered(deps, params.site, query), deps.runtimes)),
+    summary: 'Tags of a site with live values; tags of offline runtimes have none; query unit, moduleType, limit, cursor',
+    handle: (context, deps) => valueList(context, filtered(deps, context.params.site, context.query), deps.runtimes, FILTERS),
   }),
   route({
     method: 'GET',
     path: '/api/v1/sites/{site}/units/{unit}/tags',
     action: 'tag:browse',
     tier: 'read',
+    query: parameters(LIST),
     reply: Values,
     errors: { 503: ['runtime_unreachable'] },
-    summary: 'All live tag values of a unit runtime',
+    summary: 'All live tag values of a unit runtime; query limit, cursor',
     exists: ({ site, unit }, { store }) => {
       if (!store.get(Unit, site, unit)) throw missing('unit', unit);
     },
-    handle: ({ params: { site, unit } }, deps) => {
+    handle: (context, deps) => {
+      const { site, unit } = context.params;
       reachable(deps.runtimes, site, unit);
-      return rendered(withValues(deps.catalog.ofUnit(site, unit), deps.runtimes));
+      return valueList(context, deps.catalog.ofUnit(site, unit), deps.runtimes);
     },
   }),
   route({
@@ -91,15 +95,17 @@ export const tagRoutes = [
     path: '/api/v1/sites/{site}/controlmodules/{cm}/tags',
     action: 'controlmodule:read-tag',
     tier: 'read',
+    query: parameters(LIST),
     reply: Values,
     errors: { 503: ['runtime_unreachable'] },
-    summary: 'Live tags of one control module',
+    summary: 'Live tags of one control module; query limit, cursor',
     exists: ({ site, cm }, deps) => requireModule(deps, site, cm),
-    handle: ({ params: { site, cm } }, deps) => {
+    handle: (context, deps) => {
+      const { site, cm } = context.params;
       const entries = deps.catalog.ofModule(site, cm);
       const [first] = entries;
       if (first) reachable(deps.runtimes, site, first.descriptor.unit);
-      return rendered(withValues(entries, deps.runtimes));
+      return valueList(context, entries, deps.runtimes);
     },
   }),
   route({

@@ -12,9 +12,10 @@ import { timestamp } from '../../platform/base/clock.js';
 import { LOG_LEVELS, type LogLines } from '../../platform/base/log-lines.js';
 import { conflict, missing, Refusal } from '../../platform/base/refusal.js';
 import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
-import { LOG as LOG_PAGE, parameters, word } from '../../platform/http/parameters.js';
+import { listReply } from '../../platform/http/paged-list.js';
+import { LIST, LOG as LOG_PAGE, parameters, word } from '../../platform/http/parameters.js';
 import type { ToldBy } from '../../platform/http/replies.js';
-import { type Query, rendered, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
+import { type Query, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus, ownerOfProgram } from '../logic/kind.js';
@@ -27,7 +28,7 @@ import { NO_CELL } from '../plant/rules.js';
 import { phasesAtWork } from '../procedures/at-work.js';
 import { type ElementStatus, Phase, type PhaseSpec } from '../procedures/kind.js';
 import { adhocRoot } from '../procedures/roots.js';
-import { reachable, TagValue, unreachable, withValues } from '../tags/live.js';
+import { reachable, TagValue, unreachable, valueList } from '../tags/live.js';
 import { servedValue } from '../tags/values.js';
 import { TAG_WRITE_CATEGORY, TAG_WRITE_ERRORS, type TagDeps, writeAddress } from '../tags/write.js';
 import type { UnitJournal } from './journal.js';
@@ -110,13 +111,15 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     path: `${UNIT_PATH}/tags`,
     action: 'unit:runtime-tags',
     tier: 'read',
+    query: parameters(LIST),
     reply: v.array(TagValue),
     errors: { 503: ['runtime_unreachable'] },
-    summary: 'All live tag values of the unit runtime',
+    summary: 'All live tag values of the unit runtime; query limit, cursor',
     exists: here,
-    handle: ({ params }, deps) => {
-      running(params, deps);
-      return rendered(withValues(deps.tags.catalog.ofUnit(params.site, params.name), deps.runtimes));
+    handle: (context, deps) => {
+      const { site, name } = context.params;
+      running({ site, name }, deps);
+      return valueList(context, deps.tags.catalog.ofUnit(site, name), deps.runtimes);
     },
   }),
   route({
@@ -155,12 +158,19 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     path: `${UNIT_PATH}/programs`,
     action: 'unit:runtime-programs',
     tier: 'engineer',
+    query: parameters(LIST),
     reply: v.array(RuntimeProgram),
-    summary: 'Networks of the unit: control programs and the logic of its control modules',
+    summary: 'Networks of the unit: control programs and the logic of its control modules; query limit, cursor',
     exists: here,
-    handle: ({ params }, deps) => {
-      const link = deps.runtimes.link(params.site, params.name);
-      return programsOf(params, deps.store).map((program) => shownProgram(program, link));
+    handle: (context, deps) => {
+      const { site, name } = context.params;
+      const link = deps.runtimes.link(site, name);
+      return listReply(context, {
+        list: 'runtime-programs',
+        items: programsOf({ site, name }, deps.store),
+        keyOf: ({ metadata }) => [metadata.name],
+        render: (program) => shownProgram(program, link),
+      });
     },
   }),
   route({

@@ -20,6 +20,15 @@ const SLICE_MS = 4;
 /** What a list is sorted by: compared member by member, lower first. */
 export type SortKey = readonly (string | number)[];
 
+/** An item that is JSON already. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 export interface ListContext<Name extends string> {
   readonly path: string;
   readonly query: Query<Name | 'limit' | 'cursor'>;
@@ -168,6 +177,11 @@ function together<Item>(items: readonly Item[], past: readonly Item[], keyOf: (i
   return found.concat(items.slice(at));
 }
 
+/** In the order of their keys, where they stand in none. */
+export function sortedBy<Item>(items: readonly Item[], keyOf: (item: Item) => SortKey): readonly Item[] {
+  return [...items].sort((a, b) => compareKeys(keyOf(a), keyOf(b)));
+}
+
 export function compareKeys(a: SortKey, b: SortKey): number {
   for (let at = 0; at < a.length; at += 1) {
     const left = a[at];
@@ -198,6 +212,10 @@ async function rendered<Item, Shown>(items: readonly Item[], render: (item: Item
   return new Reply<readonly Shown[]>('ok', `[${await joined(items, render)}]`, headers, JSON_MEDIA_TYPE);
 }
 
+function textOf(shown: unknown): string {
+  return shown instanceof JsonText ? shown.text : JSON.stringify(shown);
+}
+
 async function joined<Item, Shown>(items: readonly Item[], render: (item: Item) => Shown): Promise<string> {
   const parts: string[] = [];
   const watch = new Stopwatch(systemClock);
@@ -206,7 +224,7 @@ async function joined<Item, Shown>(items: readonly Item[], render: (item: Item) 
       await new Promise((resolve) => setImmediate(resolve));
       watch.restart();
     }
-    parts.push(JSON.stringify(render(item)));
+    parts.push(textOf(render(item)));
   }
   return parts.join(',');
 }
