@@ -33,6 +33,8 @@ const SITE_KEY = 'lineside.site';
 const UNKNOWN: TagValue = { value: null, quality: '' };
 /** Of the list of phases at work, which is read each second. */
 const PHASES_PAGE = 500;
+/** Of the lists that are as long as the plant is large. */
+const LIST_PAGE = 500;
 
 export const sites = signal<readonly string[]>([]);
 export const site = signal('');
@@ -99,7 +101,7 @@ export async function startPlant(): Promise<void> {
 
 /** The site shown last on this panel, else the first. */
 async function findSite(): Promise<void> {
-  const found = await get<readonly Site[]>('/api/v1/sites', { background: true });
+  const found = await getAll<Site>(`/api/v1/sites?limit=${LIST_PAGE}`, { background: true });
   sites.value = found.map(({ name }) => name);
   const last = localStorage.getItem(SITE_KEY) ?? '';
   await showSite(sites.value.includes(last) ? last : (sites.value[0] ?? ''));
@@ -140,7 +142,12 @@ const engineering = new Latest();
 /** What changes only when somebody engineers. */
 async function readEngineering(): Promise<void> {
   await engineering.read(
-    () => Promise.all([get<TagDescriptor[]>(at('tags')), get<ModuleInfo[]>(at('controlmodules')), get<UnitInfo[]>(at('units'))]),
+    () =>
+      Promise.all([
+        getAll<TagDescriptor>(at(`tags?limit=${LIST_PAGE}`)),
+        getAll<ModuleInfo>(at(`controlmodules?limit=${LIST_PAGE}`)),
+        getAll<UnitInfo>(at(`units?limit=${LIST_PAGE}`)),
+      ]),
     ([tags, found, info]) => {
       const byName = new Map(found.map((module) => [module.name, module]));
       unitInfo.value = new Map(info.map((unit) => [unit.name, unit]));
@@ -230,7 +237,7 @@ function reader<T>(ask: () => Promise<T>, take: (found: T) => void): () => Promi
 
 /** Modes and health of modules are told by no channel. */
 export const readModules = reader(
-  () => get<ModuleInfo[]>(at('controlmodules'), BACKGROUND),
+  () => getAll<ModuleInfo>(at(`controlmodules?limit=${LIST_PAGE}`), BACKGROUND),
   (found) => {
     modules.value = new Map(found.map((module) => [module.name, module]));
   },
@@ -302,7 +309,7 @@ const readBatches = reader(
 
 /** The routes of prompts and alarms are asked for only when the gateway lists their action. */
 const readPrompts = reader(
-  async () => (can('phase:list-prompts') ? get<Prompt[]>(at('prompts'), BACKGROUND) : []),
+  async () => (can('phase:list-prompts') ? getAll<Prompt>(at(`prompts?limit=${LIST_PAGE}`), BACKGROUND) : []),
   (found) => {
     if (JSON.stringify(found.map(({ id }) => id)) !== JSON.stringify(prompts.peek().map(({ id }) => id))) prompts.value = found;
   },
