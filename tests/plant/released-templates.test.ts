@@ -27,13 +27,13 @@ async function ended(): Promise<string> {
   return batch;
 }
 
-t.test('release keeps the content of every template that the recipe reaches, with its digest', async (t) => {
+t.test('D-C-11: release keeps the content of every template that the recipe reaches, with its digest', async (t) => {
   t.ok(released.length > 3);
   for (const { name, digest, spec } of released) t.equal(canonicalDigest(spec), digest, name);
   t.match((await api.get(RECIPE)).body, { conditions: [], templateChanges: [] });
 });
 
-t.test('an edit after the release is a condition of the recipe and a warning, and does not run; a confirmed one does', async (t) => {
+t.test('D-C-11: an edit after the release is a condition of the recipe and a warning, and does not run; a confirmed one does', async (t) => {
   const template = released.find(({ kind }) => kind === 'PhaseTemplate') as (typeof released)[number];
   const manifest = (await api.get(`${SITE}/phasetemplates/${template.name}`)).body;
   const edited = await api.put(`${SITE}/phasetemplates/${template.name}`, { ...(manifest.spec ?? template.spec), description: 'changed after the release' });

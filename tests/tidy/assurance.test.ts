@@ -27,8 +27,9 @@ const problems = (proofs: readonly string[], rows: Record<string, unknown>, part
     { parts, rows },
   ).problems;
 
-t.test('a title names rules one by one or as a range; the number of a decision is none', async (t) => {
-  t.same(gate.idsIn('ZZ-01, ZZ-03 to ZZ-05, Q-ZZ-07 to Q-ZZ-09, D-C-07: what it proves'), ['ZZ-01', 'ZZ-03', 'ZZ-04', 'ZZ-05']);
+t.test('a title names rules one by one or as a range; the number of a decision is one where it has a statement of its own', async (t) => {
+  t.same(gate.idsIn('ZZ-01, ZZ-03 to ZZ-05, Q-ZZ-07 to Q-ZZ-09, D-ZZ-07: what it proves'), ['ZZ-01', 'ZZ-03', 'ZZ-04', 'ZZ-05']);
+  t.same(gate.idsIn('D-C-01, D-C-03 to D-C-05 (Q-C-02)'), ['D-C-01', 'D-C-03', 'D-C-04', 'D-C-05']);
 });
 
 t.test('titles and messages of a suite are found, its comments are not', async (t) => {
@@ -55,10 +56,23 @@ t.test('a rule has a test, or one row that says what stands for it', async (t) =
   t.match(problems(['ZZ-01 to ZZ-03: so'], {}), [/there is no rule ZZ-03/]);
 });
 
+t.test('a decision has a test, or one row that says what stands for it, as a rule has', async (t) => {
+  const sections = gate.readRules('## D-C An area\n\n- D-C-01: the first\n- D-C-02: the second\n');
+  const lacks = (said: string): readonly string[] => gate.assure(sections, [{ ids: gate.idsIn(said), said }], { parts: {}, rows: {} }).problems;
+  t.match(lacks('D-C-01: so'), [/^D-C-02 has no row/]);
+  t.match(lacks('D-C-01 to D-C-03: so'), [/there is no rule D-C-03/]);
+  t.same(lacks('D-C-01 to D-C-02: so'), []);
+});
+
 t.test('the rules of the contract have their ids once, and no area by two names', async (t) => {
   const sections = gate.readRules(readFileSync(path.join(process.cwd(), 'docs/contract/rules.md'), 'utf8'));
   const ids = sections.flatMap(({ rules }) => rules.map(({ id }) => id));
   t.equal(ids.length, 759);
+  const decisions = gate.readRules(readFileSync(path.join(process.cwd(), 'docs/contract/decisions-c.md'), 'utf8')).flatMap(({ rules }) => rules.map(({ id }) => id));
+  t.same(
+    decisions,
+    Array.from({ length: 21 }, (_, n) => `D-C-${String(n + 1).padStart(2, '0')}`),
+  );
   t.equal(new Set(ids).size, ids.length);
   for (const { title, rules } of sections) for (const { id } of rules) t.equal(id.split('-')[0], title.split(' ')[0], id);
 });

@@ -42,3 +42,11 @@ t.test('every numbered decision that is cited has its heading', async (t) => {
   const lost = found.filter(({ cited }) => !known.has(cited[1]));
   t.strictSame([...new Set(lost.map(({ file, cited }) => `${file}: ${cited[0]}`))], []);
 });
+
+t.test('every decision with a statement of its own that is cited has it', async (t) => {
+  const known = new Set([...readFileSync(path.join(PAGES, 'decisions-c.md'), 'utf8').matchAll(/^- (D-C-\d\d): /gm)].map((match) => at(match, 1)));
+  const found = citations(/\b(D-C-\d+)/g);
+  t.ok(found.length > 100, `${found.length} citations`);
+  const lost = found.filter(({ file, cited }) => !known.has(at(cited, 1)) && !file.endsWith('assurance.test.ts'));
+  t.strictSame([...new Set(lost.map(({ file, cited }) => `${file}: ${cited[0]}`))], []);
+});
