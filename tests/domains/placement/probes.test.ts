@@ -149,4 +149,10 @@ t.test('F4: whoever is told that outputs were resumed, or that a probe has died,
   probes.run('north', SHARED_PROBE, [module]);
   await eventually('the second listener is told', async () => resumed.length === 1, 20_000);
   t.same(told, ['listener of resumed outputs: thrown by a listener']);
+  told.length = 0;
+  probes.setTimeScale(2);
+  await eventually('it has died', async () => told.length === 1, 20_000);
+  t.same(told, ['death of a thread: thrown by a listener']);
+  clock.advance(1000);
+  await eventually('another one has come', async () => resumed.length === 2, 20_000);
 });
