@@ -274,6 +274,22 @@ function pastBatch({ metadata, spec, status }: Resource<BatchSpec, BatchStatus>,
   };
 }
 
+/** One that is damaged says nothing, or says that it runs: it is left out of lists, as the batch of a damaged row is. */
+export function saysWhatItIs({ phase }: Partial<PastBatch>): boolean {
+  return phase !== undefined && isFinalBatch(phase);
+}
+
+/** Lists that show what is new first are ordered by it; of a time that cannot be read it is the oldest. */
+export function msOf(time: string): number {
+  const ms = Date.parse(time);
+  return Number.isNaN(ms) ? 0 : ms;
+}
+
+const said =
+  <Said>(of: (batch: PastBatch, name: string) => Said) =>
+  (batch: PastBatch, name: string) =>
+    saysWhatItIs(batch) ? of(batch, name) : undefined;
+
 export const Batch: Kind<BatchSpec, BatchStatus> = {
   kind: 'Batch',
   group: 'recipe',
@@ -302,6 +318,14 @@ export const Batch: Kind<BatchSpec, BatchStatus> = {
   born: (status, { site, name, lastFact }) => ({ ...status, factsBefore: lastFacts(site, name, lastFact) }),
   pastWith: { kind: 'Batch', named: 'alike' },
   pastIndex: (batch, members) => ({ ...pastBatch(batch, members) }),
+  pastOrders: {
+    recent: said(({ endedAt, createdAt }) => -msOf(endedAt || createdAt)),
+    created: said(({ createdAt }) => -msOf(createdAt)),
+    batchID: ({ batchID }: Partial<PastBatch>) => batchID,
+    workOrderID: ({ workOrderID }: Partial<PastBatch>) => workOrderID,
+    // as the MES asks for it: by its work order, and one that was made at the plant by its own ID (decisions Q-MES-11)
+    'found by order': said(({ workOrder, batchID }, name) => (workOrder ? String((workOrder as { request?: { workOrderID?: unknown } }).request?.workOrderID) : batchID || name)),
+  },
   references: ({ masterRecipeRef, equipment }, site) =>
     named(
       { path: 'masterRecipeRef', kind: 'MasterRecipe', site, name: masterRecipeRef, when: 'write', ownWords: true },

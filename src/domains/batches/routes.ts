@@ -30,7 +30,7 @@ import { BatchBody as BatchView, batchDto, BatchItem, batchItem } from './readin
 import { BatchMessage, ExecutionEvent, PROMPT_CANCELLED, type StateEntry, streamOf } from '../runs/execution-log.js';
 import { boundOf, type FactReader, factsOf } from '../runs/facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
-import { batchListing, LIST_QUERY, listedBatch, listedBatches, shownPhase } from './reading/list.js';
+import { LIST_QUERY, listedBatch, listingOf } from './reading/list.js';
 import { Preflight, preflight } from './start/preflight.js';
 import { type Looked, namedByStart } from './start/start-conditions.js';
 import { restartCheck } from './start/restart-check.js';
@@ -132,11 +132,11 @@ export const batchRoutes = [
     query: parameters({ ...LIST, ...LIST_QUERY }),
     reply: v.array(BatchItem),
     summary: 'List batches; query state, search, name, order (name, recent), limit, cursor',
-    handle: ({ params, path, query }, deps) =>
+    handle: async ({ params, path, query }, deps) =>
       listReply(
         { path, query },
         {
-          ...batchListing(listedBatches(deps.store, params.site), query, (batch) => shownPhase(deps.store, batch)),
+          ...(await listingOf(deps.store, params.site, query)),
           kept: Object.keys(LIST_QUERY) as (keyof typeof LIST_QUERY)[],
           render: (batch) => batchItem(batch, deps),
         },

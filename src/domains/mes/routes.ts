@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
+import { made, type Sorted } from '../../platform/base/sorted.js';
 import { readChoice, readLimit, readTime } from '../../platform/http/log-query.js';
+import { eachOf } from '../../platform/http/paged-list.js';
 import { etagOf } from '../../platform/http/revision.js';
 import { instant, parameters, required, text, whole, word } from '../../platform/http/parameters.js';
 import { created, done, ok, type Query, type Reply, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
@@ -14,14 +16,14 @@ import { pastRows } from '../../platform/store/past-rows.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { checkTexts } from '../../platform/store/texts.js';
 import { workOrderBatchName } from '../batches/creation/creation.js';
-import { Batch, FINAL_BATCH_STATES } from '../batches/kind.js';
+import { Batch, FINAL_BATCH_STATES, msOf } from '../batches/kind.js';
 import { batchOf } from '../batches/past-run.js';
-import { listedBatches } from '../batches/reading/list.js';
+import { newestBatches } from '../batches/reading/list.js';
 import { requirePhase } from '../commands/prompt-response.js';
 import { requireSite, Unit } from '../plant/kind.js';
 import { MasterRecipe } from '../recipes/kind.js';
 import type { RecordSources } from '../records/consolidated.js';
-import { type ListedRecord, listedRecords, readRecord, requireStored } from '../records/past-records.js';
+import { type ListedRecord, newestRecords, readRecord, requireStored } from '../records/past-records.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { type Envelope, pendingResultsXml, productDefinitionsXml, productionCapabilityXml, productionPerformanceXml, productionScheduleXml } from './b2mml.js';
 import {
@@ -148,10 +150,10 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     reply: { 200: v.array(WorkOrder), 204: 'Nothing that the MESA form has a word for' },
     summary: 'One entry per batch of the site, newest first',
     exists: inSite,
-    handle: (context, deps) => {
-      const entries = listedBatches(deps.store, context.params.site).map((batch) => ({ atMs: Date.parse(batch.metadata.createdAt), name: batch.metadata.name, item: batch }));
+    handle: async (context, deps) => {
+      const entries = made(newestBatches(deps.store, context.params.site), (batch) => ({ atMs: msOf(batch.metadata.createdAt), name: batch.metadata.name, item: batch }));
       const { items, link } = listPage('work-orders', entries, context.query, context.path, []);
-      const orders = items.map((batch) => workOrderWithStatus(deps.store, batch));
+      const orders = await eachOf(items, (batch) => workOrderWithStatus(deps.store, batch));
       if (isInexpressible(context, orders)) return done(link);
       return answer(context, deps, orders, (envelope) => productionScheduleXml(orders, envelope), { ...link, ETag: tagOf(orders, context.format) });
     },
@@ -197,12 +199,9 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     exists: inSite,
     handle: async (context, deps) => {
       const { query } = context;
-      const [fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY] = [readTime(query, 'from'), readTime(query, 'to')];
+      const [fromMs, toMs] = [readTime(query, 'from'), readTime(query, 'to')];
       const state = readChoice(query, 'state', ['', ...FINAL_BATCH_STATES]);
-      const entries = listedRecords(deps.store, context.params.site)
-        .filter((record) => state === '' || record.entry.outcome === state)
-        .map((record) => ({ atMs: record.entry.atMs, name: record.name, item: record }))
-        .filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
+      const entries = await newestRecords(deps.store, context.params.site, { fromMs, toMs, outcome: state });
       const { items, link } = listPage('production-performance', entries, query, context.path, ['from', 'to', 'state']);
       if (isInexpressible(context, items)) return done(link);
       if (context.format === 'json') return ok(items.map(productionSummary), link);
@@ -307,7 +306,7 @@ interface ListPage<Item> {
 /** A bare array; a further page is announced by a Link header (decisions Q-MES-16). */
 function listPage<Item, Name extends string>(
   list: string,
-  entries: readonly Entry<Item>[],
+  entries: Sorted<Entry<Item>>,
   query: Query<'limit' | 'cursor' | 'format' | Name>,
   path: string,
   kept: readonly Name[],

@@ -12,7 +12,7 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { checkBatch, checkEquipment } from '../batches/creation/creation.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus, type ListedBatch } from '../batches/kind.js';
-import { listedBatch, listedBatches } from '../batches/reading/list.js';
+import { listedBatch, pastBatchesOfOrder } from '../batches/reading/list.js';
 import { batchParameters, checkQuantity, identifierKey } from '../batches/creation/parameters.js';
 import { resolveEquipment } from '../batches/start/equipment.js';
 import { MasterRecipe } from '../recipes/kind.js';
@@ -65,9 +65,9 @@ export function orderRequest(body: v.InferOutput<typeof OrderBody>): OrderReques
 
 /** The batches of an order's ID, a work order before a local batch, the older first (decisions Q-MES-11, Q-MES-12). */
 export function findOrder(read: StoreReader, site: string, id: string): ListedBatch | undefined {
-  const [found] = listedBatches(read, site)
-    .filter((batch) => orderIdOf(batch) === id)
-    .sort((a, b) => Number(isLocal(a)) - Number(isLocal(b)) || older(a, b));
+  const [found] = [...read.list(Batch, site).filter((batch) => orderIdOf(batch) === id), ...pastBatchesOfOrder(read, site, id)].sort(
+    (a, b) => Number(isLocal(a)) - Number(isLocal(b)) || older(a, b),
+  );
   return found;
 }
 

@@ -3,6 +3,7 @@
  * recipes. The trail is protected by its chain; what it tells of has to be there as it tells. Item by item, with a turn of the
  * event loop between two.
  */
+import { itemAt } from '../../platform/base/sorted.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
 import { absence, UNREADABLE } from '../../platform/store/absent.js';
@@ -12,6 +13,7 @@ import type { Store } from '../../platform/store/store.js';
 import type { IntegrityProblem } from '../audit/bodies.js';
 import type { EvidenceCheck } from '../audit/integrity.js';
 import { untold } from '../../platform/ledger/unread.js';
+import { Batch, type ListedBatch } from '../batches/kind.js';
 import { listedBatches } from '../batches/reading/list.js';
 import { controlRecipeMismatch, recipeMismatch } from '../recipes/evidence.js';
 import { ControlRecipe, type ControlRecipeSpec, MasterRecipe } from '../recipes/kind.js';
@@ -30,6 +32,7 @@ export interface EvidenceParts {
 }
 
 const PAGE = 500;
+const BATCHES_PER_TURN = 1000;
 
 export async function verifyEvidence({ store, queries, keys }: EvidenceParts): Promise<EvidenceCheck> {
   const problems: IntegrityProblem[] = [];
@@ -81,8 +84,7 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts): P
     const ref = { kind: BatchRecord.kind, name: target.name, site };
     if (!isThere(site, target.name)) report('records', ref, [`the audit trail tells of it, and it ${absence(store, ref)}`]);
   }
-  const batches = listedBatches(store);
-  for (const { metadata, status } of batches) {
+  for await (const { metadata, status } of allBatches(store)) {
     const known = made.has(`${metadata.site}/${metadata.name}`);
     const ref = { kind: BatchRecord.kind, name: status.recordRef, site: metadata.site };
     if (status.recordRef !== '' && !known && !isThere(metadata.site, status.recordRef)) report('records', ref, [`batch ${metadata.name} has a record that ${absence(store, ref)}`]);
@@ -102,13 +104,25 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts): P
       await turn();
     }
   }
-  for (const { metadata } of batches) {
+  for await (const { metadata } of allBatches(store)) {
     const ref = { kind: ControlRecipe.kind, name: metadata.name, site: metadata.site }; // which has the name of its batch
     if (seen.has(`${ref.site}/${ref.name}`)) continue; // where it was deleted, the trail tells who did it
     const found = await past.during([ref], () => absence(store, ref));
     if (found === UNREADABLE) report('control-recipes', ref, [`batch ${metadata.name} was run by it, and it ${found}`]);
   }
   return { checked: { signatures: signatures.length, records: records.size, recipes: recipes.length, controlRecipes: seen.size }, problems };
+}
+
+/** Present and past, those of each site in one moment. */
+async function* allBatches(store: Store): AsyncGenerator<ListedBatch> {
+  const sites = new Set([...store.pastSites(Batch), ...store.list(Batch).map(({ metadata }) => metadata.site)]);
+  for (const site of [...sites].sort()) {
+    const batches = listedBatches(store, site);
+    for (let n = 0; n < batches.length; n += 1) {
+      if (n % BATCHES_PER_TURN === BATCHES_PER_TURN - 1) await turn();
+      yield itemAt(batches, n);
+    }
+  }
 }
 
 /** Those of batches that run, and those of all batches that were. */

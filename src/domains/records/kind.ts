@@ -204,5 +204,6 @@ export const BatchRecord: Kind<BatchRecordSpec, BatchRecordStatus> = {
   initialStatus: () => ({ phase: 'Open', outcome: 'Complete', digest: '', conditions: [], comments: [] }),
   status: BatchRecordStatus.entries,
   foundByName: true,
+  pastOrders: { ended: ({ atMs }: Partial<PastRecord>) => (typeof atMs === 'number' ? -atMs : undefined), batchID: ({ batchID }: Partial<PastRecord>) => batchID },
   pastIndex: (record): Readonly<Record<keyof PastRecord, string | number | boolean>> => ({ ...listedOf(record) }),
 };

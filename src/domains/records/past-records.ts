@@ -3,6 +3,9 @@
  * largest. Each is a run of its own, so that whoever reads, reviews or seals one brings back nothing else.
  */
 import type { Clock } from '../../platform/base/clock.js';
+import { Interleaved, made, type Sorted } from '../../platform/base/sorted.js';
+import type { WallMs } from '../../platform/base/times.js';
+import type { Entry } from '../../platform/http/time-page.js';
 import type { Key } from '../../platform/reconcile/key.js';
 import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import { absent } from '../../platform/store/absent.js';
@@ -57,9 +60,36 @@ export interface ListedRecord {
   readonly entry: PastRecord;
 }
 
-/** Present and past, in no order; of the past nothing is read before it is asked for. */
-export function listedRecords(read: StoreReader, site?: string): readonly ListedRecord[] {
-  return [...read.list(BatchRecord, site).map(listed), ...read.pastIndex<PastRecord>(BatchRecord, site)];
+/** What a list asks of its records; '' and what is absent asks nothing. */
+export interface RecordQuestion {
+  /** Bounds of the end of the batch. */
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+  readonly phase?: string;
+  readonly outcome?: string;
+  readonly productID?: string;
+}
+
+/** Those of which it is so, the latest ended first, in one moment: what is filtered is looked at in slices and stays what it was. */
+export async function newestRecords(store: Store, site: string, question: RecordQuestion = {}): Promise<Sorted<Entry<ListedRecord>>> {
+  const { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY, ...says } = question;
+  const asked = Object.entries(says).filter(([, text]) => text !== '') as (readonly [keyof PastRecord, string])[];
+  const all = store.pastOrder<PastRecord>(BatchRecord, site, 'ended');
+  const present = store
+    .list(BatchRecord, site)
+    .map((record) => entryOf(listed(record)))
+    .filter(({ atMs, item }) => atMs >= fromMs && atMs < toMs && asked.every(([member, text]) => item.entry[member] === text))
+    .sort((a, b) => b.atMs - a.atMs); // by name already
+  const past = await all.slice(all.upTo(-toMs), all.upTo(-fromMs)).where({ oneOf: asked.map(([member, text]) => [member, [text]]) });
+  return new Interleaved(
+    present,
+    present.map(({ atMs, name }) => past.before(name, -atMs)),
+    made(past, entryOf),
+  );
+}
+
+function entryOf(record: ListedRecord): Entry<ListedRecord> {
+  return { atMs: record.entry.atMs as WallMs, name: record.name, item: record };
 }
 
 /** Those of one batchID. */

@@ -23,7 +23,7 @@ import { RecordBody, recordBody, RecordItem, recordItem } from './dto.js';
 import { executedElements } from './executed-elements.js';
 import { BatchRecord, type BatchRecordStatus, RecordComment, type RecordResource, Review } from './kind.js';
 import { compareRecord, refusalToSign, type Trail, trailOfRecord } from './open-records.js';
-import { broughtBack, type ListedRecord, listedRecords, recordOf } from './past-records.js';
+import { broughtBack, newestRecords, recordOf } from './past-records.js';
 import { compareSealed, finalize, refuseSealed, refuseUnsettled, sealCheck } from './seal.js';
 import { SealVerification, verifySeals } from './sealed-records.js';
 
@@ -73,7 +73,7 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     reply: logPage(RecordItem),
     summary: 'Batch records, the latest ended first',
     exists: ({ site }, { store }) => void requireSite(store, site),
-    handle: ({ params, query }, { store }) => listRecords(listedRecords(store, params.site), query),
+    handle: ({ params, query }, { store }) => listRecords(store, params.site, query),
   }),
   route({
     method: 'GET',
@@ -242,15 +242,10 @@ function putStatus({ metadata }: RecordResource, status: BatchRecordStatus): Put
 }
 
 /** `from` and `to` bound the end of the batch. */
-function listRecords(records: readonly ListedRecord[], query: Query<keyof typeof RECORDS>): { items: RecordItem[]; nextCursor: string | null } {
-  const { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY, ...paging } = readLogQuery(query);
-  if (fromMs > toMs) throw invalid('invalid_query', 'to', 'to must not be before from');
-  const phase = readChoice(query, 'phase', PHASES);
-  const productID = query.get('productID') ?? '';
-  const entries = records
-    .filter((record) => (phase === '' || record.entry.phase === phase) && (productID === '' || record.entry.productID === productID))
-    .map((record) => ({ atMs: record.entry.atMs, name: record.name, item: record }))
-    .filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
-  const { items, nextCursor } = timePage('batchrecords', entries, paging);
+async function listRecords(store: Store, site: string, query: Query<keyof typeof RECORDS>): Promise<{ items: RecordItem[]; nextCursor: string | null }> {
+  const { fromMs, toMs, ...paging } = readLogQuery(query);
+  if (fromMs !== undefined && toMs !== undefined && fromMs > toMs) throw invalid('invalid_query', 'to', 'to must not be before from');
+  const question = { fromMs, toMs, phase: readChoice(query, 'phase', PHASES), productID: query.get('productID') ?? '' };
+  const { items, nextCursor } = timePage('batchrecords', await newestRecords(store, site, question), paging);
   return { items: items.map(recordItem), nextCursor };
 }

@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
+import { between } from '../../platform/base/sorted.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
@@ -12,7 +13,7 @@ import { absence } from '../../platform/store/absent.js';
 import type { Store } from '../../platform/store/store.js';
 import type { SigningKeys } from '../signatures/signature.js';
 import { BatchRecord } from './kind.js';
-import { listedRecords, readRecord } from './past-records.js';
+import { newestRecords, readRecord } from './past-records.js';
 import { trailOfRecord } from './open-records.js';
 import { compareSealed, RECORD_CATEGORY } from './seal.js';
 
@@ -47,8 +48,8 @@ const PAGE = 500;
 
 export async function verifySeals({ store, queries, keys }: Parts, site: string, checkedAt: string): Promise<SealVerification> {
   const signed = await signings(queries, site);
-  const finalized = listedRecords(store, site).filter(({ entry }) => entry.phase === 'Finalized');
-  const names = [...new Set([...signed.keys(), ...finalized.map(({ name }) => name)])].sort();
+  const finalized = await newestRecords(store, site, { phase: 'Finalized' });
+  const names = [...new Set([...signed.keys(), ...between(finalized, 0, finalized.length).map(({ name }) => name)])].sort();
   const problems: BrokenSeal[] = [];
   for (const name of names) {
     const record = await readRecord(store, site, name);

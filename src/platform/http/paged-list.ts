@@ -4,18 +4,22 @@
  * the sort key of the last item given, so that items that came or went meanwhile neither repeat nor hide the others.
  *
  * A long list is rendered in slices: 10,000 batches held the event loop for half a second. What is past of it is read and sent page by
- * page: a year of phases is a gigabyte.
+ * page: a year of phases is a gigabyte. A list of which entries stay in memory is not made for a page of it (`Sorted`).
  */
 import { inside } from '../base/assert.js';
 import { systemClock } from '../base/clock.js';
 import { Stopwatch } from '../base/elapsed.js';
 import { invalid } from '../base/refusal.js';
+import { between, firstWhere, type Sorted } from '../base/sorted.js';
 import { readLimit } from './log-query.js';
 import { JSON_MEDIA_TYPE, NO_HEADERS, type Query, Reply, streamed } from './route.js';
 
 const LIMIT_MAX = 1000;
 /** How long one list may hold the event loop at a time. */
 const SLICE_MS = 4;
+/** A longer list is sent while it is made: some megabytes of text are a slice of their own to join and to encode. */
+const WHOLE_MAX = 5000;
+const ITEMS_PER_CHUNK = 500;
 
 /** What a list is sorted by: compared member by member, lower first. */
 export type SortKey = readonly (string | number)[];
@@ -55,8 +59,8 @@ export interface PastItems<Item> {
 export interface Listed<Item, Shown, Name extends string = string> {
   /** Names the list in its cursors: that of another is refused. */
   readonly list: string;
-  /** In the order of `keyOf`. */
-  readonly items: readonly Item[];
+  /** In the order of `keyOf`, and of one moment: what comes and goes afterwards changes nothing of them. */
+  readonly items: Sorted<Item>;
   readonly keyOf: (item: Item) => SortKey;
   readonly render: (item: Item) => Shown;
   /** Query parameters that belong to the question; the way on keeps them. */
@@ -75,11 +79,16 @@ export function listReply<Item, Shown, Name extends string = never>(context: Lis
   const { list, items, keyOf, render, past } = listed;
   const paging = readPaging(list, context.query);
   if (past) return mergedReply(context, listed, past, paging);
-  if (!paging) return rendered(items, render, NO_HEADERS);
+  if (!paging) return items.length <= WHOLE_MAX ? rendered(between(items, 0, items.length), render, NO_HEADERS) : wholeReply(pagesOf(items), render);
   const { limit, after } = paging;
   const start = after === undefined ? 0 : firstAfter(items, keyOf, after);
-  const page = items.slice(start, start + limit);
+  const page = between(items, start, start + limit);
   return rendered(page, render, headersOf(context, listed, limit, items.length, start + limit < items.length ? page.at(-1) : undefined));
+}
+
+/** Of a list in memory. */
+async function* pagesOf<Item>(items: Sorted<Item>): AsyncGenerator<readonly Item[]> {
+  for (let start = 0; start < items.length; start += ITEMS_PER_CHUNK) yield between(items, start, start + ITEMS_PER_CHUNK);
 }
 
 /** @param last of the page, when there are more behind it */
@@ -197,15 +206,35 @@ function readPaging(list: string, query: Query<'limit' | 'cursor'>): Paging | un
   return { limit: readLimit(query, LIMIT_MAX), after: cursor === '' ? undefined : decode(list, cursor) };
 }
 
-function firstAfter<Item>(items: readonly Item[], keyOf: (item: Item) => SortKey, after: SortKey): number {
-  let low = 0;
-  let high = items.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (compareKeys(keyOf(inside(items, middle, 'the middle lies between low and high')), after) <= 0) low = middle + 1;
-    else high = middle;
+function firstAfter<Item>(items: Sorted<Item>, keyOf: (item: Item) => SortKey, after: SortKey): number {
+  return firstWhere(items, (item) => compareKeys(keyOf(item), after) > 0);
+}
+
+/** Those that pass, looked at in slices: `items` is of one moment, what `passes` looks at besides is of several. */
+export async function those<Item>(items: readonly Item[], passes: (item: Item) => boolean): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  const watch = new Stopwatch(systemClock);
+  for (const item of items) {
+    if (watch.elapsedMs >= SLICE_MS) await nextTurn(watch);
+    if (passes(item)) found.push(item);
   }
-  return low;
+  return found;
+}
+
+/** What is made of each, in slices. */
+export async function eachOf<Item, Shown>(items: readonly Item[], make: (item: Item) => Shown): Promise<readonly Shown[]> {
+  const shown: Shown[] = [];
+  const watch = new Stopwatch(systemClock);
+  for (const item of items) {
+    if (watch.elapsedMs >= SLICE_MS) await nextTurn(watch);
+    shown.push(make(item));
+  }
+  return shown;
+}
+
+async function nextTurn(watch: Stopwatch): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  watch.restart();
 }
 
 async function rendered<Item, Shown>(items: readonly Item[], render: (item: Item) => Shown, headers: Readonly<Record<string, string>>): Promise<Reply<readonly Shown[]>> {
@@ -217,16 +246,7 @@ function textOf(shown: unknown): string {
 }
 
 async function joined<Item, Shown>(items: readonly Item[], render: (item: Item) => Shown): Promise<string> {
-  const parts: string[] = [];
-  const watch = new Stopwatch(systemClock);
-  for (const item of items) {
-    if (watch.elapsedMs >= SLICE_MS) {
-      await new Promise((resolve) => setImmediate(resolve));
-      watch.restart();
-    }
-    parts.push(textOf(render(item)));
-  }
-  return parts.join(',');
+  return (await eachOf(items, (item) => textOf(render(item)))).join(',');
 }
 
 function encode(list: string, key: SortKey): string {

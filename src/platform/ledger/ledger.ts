@@ -139,15 +139,14 @@ export class ThreadLedger implements Ledger {
     return this.#commits.length;
   }
 
-  async load(nonceWindowMs: number): Promise<LedgerImage> {
+  async load(nonceWindowMs: number, past = new PastIndex()): Promise<LedgerImage> {
     const { image } = await this.#request({ type: 'load', nonceWindowMs });
     if (!image) throw new LedgerFault('the ledger answered without an image');
-    return { ...image, ...readRows(image.resources), past: await this.#readPast() };
+    return { ...image, ...readRows(image.resources), past: await this.#readPast(past) };
   }
 
   /** In slices: what one message of all takes stays taken from the machine, on both sides of it. */
-  async #readPast(): Promise<PastIndex> {
-    const index = new PastIndex();
+  async #readPast(index: PastIndex): Promise<PastIndex> {
     let after: PastPlace | undefined = ['', '', ''];
     while (after) {
       const past: readonly PastColumns[] = (await this.#request({ type: 'load-past', after })).past ?? [];

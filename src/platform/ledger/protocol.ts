@@ -60,8 +60,8 @@ export interface LedgerImage {
 
 /** The ledger as the store sees it. */
 export interface Ledger {
-  /** Reads everything the gateway keeps in memory; no nonces when `nonceWindowMs` is 0, else all that were not kept for a whole window of a run yet. */
-  load(nonceWindowMs: number): Promise<LedgerImage>;
+  /** Reads everything the gateway keeps in memory; no nonces when `nonceWindowMs` is 0, else all that were not kept for a whole window of a run yet. `past` takes what is past. */
+  load(nonceWindowMs: number, past?: PastIndex): Promise<LedgerImage>;
   /** Resolves when the transaction is on disk. Transactions are committed in the order of the calls. */
   commit(transaction: LedgerTransaction): Promise<void>;
   /** One small durable write, to find out whether the disk accepts commits again. */

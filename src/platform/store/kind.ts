@@ -4,7 +4,7 @@
 import * as v from 'valibot';
 import type { GenericSchema, InferOutput } from 'valibot';
 import type { OtherNames } from './other-names.js';
-import type { PastEntry, PastSaying } from './past-index.js';
+import type { PastEntry, PastOrders, PastSaying } from './past-index.js';
 import type { OwnerReference, Ref, Resource } from './resource.js';
 import type { Refusal } from '../base/refusal.js';
 
@@ -102,6 +102,8 @@ export interface Kind<Spec = unknown, Status = unknown> {
    * shows. Pure, small, and JSON; without it nothing of the kind stays in memory. `members` are all of the run.
    */
   pastIndex?(resource: Resource<Spec, Status>, members: readonly Ref[]): Readonly<Record<string, unknown>>;
+  /** The orders in which its lists stand, and the texts by which one is found, kept of its entries. */
+  readonly pastOrders?: PastOrders;
   /**
    * May be past without an entry of its own, as a member of a run that one of `kind` names: it has the name of the run (`alike`), or
    * begins with it and a hyphen (`below`), so that the run of a name is found without reading.

@@ -105,6 +105,23 @@ class Texts {
     return length - text.length;
   }
 
+  /** Whether a text holds another one, which is in small letters; without reading it where its characters are of one byte. */
+  holds(at: number, wanted: string): boolean {
+    const start = at % SLAB_BYTES;
+    const head = this.#slabs.of(at).getUint32(start);
+    if ((head & 1) === 1) return this.read(at).toLowerCase().includes(wanted);
+    const bytes = this.#slabs.bytesOf(at);
+    const first = wanted.charCodeAt(0);
+    const last = start + HEAD_BYTES + (head >>> 1) - wanted.length;
+    for (let from = start + HEAD_BYTES; from <= last; from += 1) {
+      if (LOWER[bytes[from] as number] !== first) continue;
+      let n = 1;
+      while (n < wanted.length && LOWER[bytes[from + n] as number] === wanted.charCodeAt(n)) n += 1;
+      if (n === wanted.length) return true;
+    }
+    return wanted === '';
+  }
+
   #write(text: string): number {
     let wide = 0;
     for (let n = 0; n < text.length; n += 1) if (text.charCodeAt(n) > 255) wide = 1;
@@ -148,6 +165,9 @@ class Texts {
 function characterAt(view: DataView, start: number, head: number, n: number): number {
   return (head & 1) === 1 ? view.getUint16(start + HEAD_BYTES + 2 * n, true) : view.getUint8(start + HEAD_BYTES + n);
 }
+
+/** Of a character of one byte: as `toLowerCase` writes it, which is one of one byte too. */
+const LOWER = Uint8Array.from({ length: 256 }, (_, code) => String.fromCharCode(code).toLowerCase().charCodeAt(0));
 
 type SlotType = keyof typeof SLOT_BYTES;
 
@@ -211,6 +231,16 @@ export class PackedEntries {
     return this.#texts.compare(this.#slabs.of(row).getUint32((row % SLAB_BYTES) + NAME_OFFSET), name);
   }
 
+  /** The same for the same text, and for no other one; larger than those of all texts before it. */
+  numberOf(text: string): number {
+    return this.#texts.add(text);
+  }
+
+  /** As `numberOf`; undefined for a text that nobody says. */
+  numberIfSaid(text: string): number | undefined {
+    return this.#texts.find(text) || undefined;
+  }
+
   /** '' where it is named as the entry itself. */
   runOf(row: number): string {
     const at = this.#slabs.of(row).getUint32((row % SLAB_BYTES) + RUN_OFFSET);
@@ -237,6 +267,22 @@ export class PackedEntries {
       const slot = slots[view.getUint16(start)];
       if (slot?.type === 'text') return at !== 0 && view.getUint32(start + slot.offset) === at;
       return slot?.type === 'instant' && view.getFloat64(start + slot.offset) === ms;
+    };
+  }
+
+  /** Whether one of these members, or the name, is a text that holds `wanted`, which is in small letters; of many rows without reading them. */
+  holding(members: readonly string[], wanted: string): (row: number) => boolean {
+    const offsets = this.#shapes.map((shape) => [
+      ...(members.includes('name') ? [NAME_OFFSET] : []),
+      ...shape.slots.filter(({ member, type }) => type === 'text' && members.includes(member)).map(({ offset }) => offset),
+    ]);
+    const instants = this.#shapes.map((shape) => shape.slots.filter(({ member, type }) => type === 'instant' && members.includes(member)));
+    return (row) => {
+      const view = this.#slabs.of(row);
+      const start = row % SLAB_BYTES;
+      const shape = view.getUint16(start);
+      for (const offset of offsets[shape] ?? []) if (this.#texts.holds(view.getUint32(start + offset), wanted)) return true;
+      return (instants[shape] ?? []).some((slot) => String(this.#read(row, slot)).toLowerCase().includes(wanted)); // a text that is written as one
     };
   }
 

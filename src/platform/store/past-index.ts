@@ -2,20 +2,15 @@
  * What stays in memory of resources whose runs are past (ADR 0035): one entry for each whose kind gives one, packed, by name. The past
  * grows by one run at a time, at any size.
  */
+import { between } from '../base/sorted.js';
 import { PackedEntries } from './packed-entries.js';
+import { type PastEntry, PastList, type PastOrders, Shelf } from './past-shelf.js';
 import type { Ref } from './resource.js';
 
-/** What stays in memory of one past resource. Those of a list read what is asked of them. */
-export interface PastEntry<Entry = unknown> {
-  readonly kind: string;
-  readonly site: string;
-  readonly name: string;
-  readonly run: string;
-  readonly entry: Entry;
-}
+export type { PastEntry, PastList, PastOrders } from './past-shelf.js';
 
-/** One member of an entry and its text; `name` is that of the resource. */
-export type PastSaying<Entry> = readonly [member: (keyof Entry & string) | 'name', text: string];
+/** One member of an entry and its text; `name` is that of the resource, `found by` what is kept of its kind (`Kind.pastOrders`). */
+export type PastSaying<Entry> = readonly [member: (keyof Entry & string) | 'name' | `found by ${string}`, text: string];
 
 /** What an entry of a kind that names runs says of its run. */
 export interface RunEntry {
@@ -38,7 +33,8 @@ export function runEntry(members: readonly Ref[]): RunEntry {
   return { members: counts };
 }
 
-const ROWS_FIRST = 64;
+/** Of a kind of which no order is kept. */
+const NO_ORDERS: PastOrders = {};
 
 export class PastIndex {
   readonly #entries = new PackedEntries();
@@ -48,10 +44,19 @@ export class PastIndex {
   #refused = new Set<string>();
   /** Runs of entries that could not be read. */
   readonly #unreadable = new Set<string>();
+  readonly #orders: ReadonlyMap<string, PastOrders>;
+  #isLoading = true;
+
+  /** The kinds of which orders are kept. */
+  constructor(kinds: Iterable<{ readonly kind: string; readonly pastOrders?: PastOrders }> = []) {
+    this.#orders = new Map([...kinds].map(({ kind, pastOrders = NO_ORDERS }) => [kind, pastOrders]));
+  }
 
   /** It was loaded in place of another one. */
   after(before: PastIndex): this {
     this.#refused = before.#refused;
+    this.#isLoading = false;
+    for (const sites of this.#shelves.values()) for (const shelf of sites.values()) shelf.loaded();
     return this;
   }
 
@@ -87,11 +92,21 @@ export class PastIndex {
 
   /** Sorted by name, as it is now; of all sites when `site` is undefined. */
   list(kind: string, site?: string, saying?: readonly [member: string, text: string]): readonly PastEntry[] {
-    const [member, text = ''] = saying ?? [];
-    const passes = member === undefined || member === 'name' ? undefined : this.#entries.saying(member, text);
     return this.#shelvesOf(kind, site)
-      .map((shelf) => (member === 'name' ? shelf.named(text) : shelf.list(passes)))
-      .reduce(merged, []);
+      .map((shelf) => (saying ? shelf.saying(...saying) : shelf.list()))
+      .map((list) => between(list, 0, list.length))
+      .reduce<readonly PastEntry[]>(merged, []);
+  }
+
+  /** Of one site, in an order that is kept of the kind, or those that are in it by name: nothing is made before it is asked for. */
+  ordered(kind: string, site: string, order: string, byName = false): PastList {
+    const shelf = this.#shelves.get(kind)?.get(site);
+    return shelf?.list(order, byName) ?? new PastList({ kind, site }, this.#entries, { rows: new Uint32Array() });
+  }
+
+  /** How many members of `memberKind` the runs have that a kind names. */
+  membersOf(kind: string, site: string, memberKind: string): number {
+    return this.#shelves.get(kind)?.get(site)?.membersOf(memberKind) ?? 0;
   }
 
   count(kind: string, site?: string): number {
@@ -114,122 +129,8 @@ export class PastIndex {
     let sites = this.#shelves.get(kind);
     if (!sites) this.#shelves.set(kind, (sites = new Map()));
     let shelf = sites.get(site);
-    if (!shelf) sites.set(site, (shelf = new Shelf(this.#entries, kind, site)));
+    if (!shelf) sites.set(site, (shelf = new Shelf(this.#entries, { kind, site }, this.#orders.get(kind) ?? NO_ORDERS, this.#isLoading)));
     return shelf;
-  }
-}
-
-/** Entries of one kind and site, by name. */
-class Shelf {
-  readonly kind: string;
-  readonly site: string;
-  readonly #entries: PackedEntries;
-  #rows = new Uint32Array(ROWS_FIRST);
-  #count = 0;
-
-  constructor(entries: PackedEntries, kind: string, site: string) {
-    this.#entries = entries;
-    this.kind = kind;
-    this.site = site;
-  }
-
-  get count(): number {
-    return this.#count;
-  }
-
-  has(name: string): boolean {
-    const at = this.#placeOf(name);
-    return at < this.#count && this.#entries.compareName(this.#rows[at] as number, name) === 0;
-  }
-
-  get(name: string): PastEntry | undefined {
-    if (!this.has(name)) return undefined;
-    const row = this.#rows[this.#placeOf(name)] as number;
-    return { kind: this.kind, site: this.site, name, run: this.#entries.runOf(row) || `${this.kind}/${this.site}/${name}`, entry: this.#entries.wholeOf(row) };
-  }
-
-  put(name: string, run: string, entry: Readonly<Record<string, unknown>>): void {
-    const row = this.#entries.add(name, run, entry);
-    const at = this.#placeOf(name);
-    if (!this.has(name)) {
-      if (this.#count === this.#rows.length) this.#widen();
-      this.#rows.copyWithin(at + 1, at, this.#count);
-      this.#count += 1;
-    }
-    this.#rows[at] = row;
-  }
-
-  delete(name: string): void {
-    if (!this.has(name)) return;
-    const at = this.#placeOf(name);
-    this.#rows.copyWithin(at, at + 1, this.#count);
-    this.#count -= 1;
-  }
-
-  named(name: string): PastEntry[] {
-    const found = this.get(name);
-    return found ? [found] : [];
-  }
-
-  list(passes?: (row: number) => boolean): PastEntry[] {
-    const list: PastEntry[] = [];
-    for (let at = 0; at < this.#count; at += 1) {
-      const row = this.#rows[at] as number;
-      if (!passes || passes(row)) list.push(new Listed(this, this.#entries, row));
-    }
-    return list;
-  }
-
-  /** Of the first that does not come before it; a start adds them in their order. */
-  #placeOf(name: string): number {
-    let low = 0;
-    let high = this.#count;
-    if (high > 0 && this.#entries.compareName(this.#rows[high - 1] as number, name) < 0) return high;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#entries.compareName(this.#rows[middle] as number, name) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  #widen(): void {
-    const rows = new Uint32Array(this.#rows.length * 2);
-    rows.set(this.#rows);
-    this.#rows = rows;
-  }
-}
-
-/** One of a list. */
-class Listed implements PastEntry {
-  readonly #shelf: Shelf;
-  readonly #entries: PackedEntries;
-  readonly #row: number;
-
-  constructor(shelf: Shelf, entries: PackedEntries, row: number) {
-    this.#shelf = shelf;
-    this.#entries = entries;
-    this.#row = row;
-  }
-
-  get kind(): string {
-    return this.#shelf.kind;
-  }
-
-  get site(): string {
-    return this.#shelf.site;
-  }
-
-  get name(): string {
-    return this.#entries.nameOf(this.#row);
-  }
-
-  get run(): string {
-    return this.#entries.runOf(this.#row) || `${this.kind}/${this.site}/${this.name}`;
-  }
-
-  get entry(): unknown {
-    return this.#entries.viewOf(this.#row);
   }
 }
 

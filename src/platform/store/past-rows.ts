@@ -11,7 +11,6 @@ import { Turnstile } from '../base/turnstile.js';
 import type { Kind } from './kind.js';
 import { OneMoment, type PastPages, pastSitesOf } from './one-moment.js';
 import { onePerStore } from './one-per-store.js';
-import type { RunEntry } from './past-index.js';
 import { inTurns, type PastReads, type UnboundedReads } from './past-reads.js';
 import { isRowFault, readRow, workable } from './read-row.js';
 import { keyOf, type Ref, type Resource, type RowFault } from './resource.js';
@@ -88,8 +87,7 @@ export class PastRows {
   /** How many of a kind are past in a site, by the entries of their runs; without those that a walk has left out. */
   count({ kind, pastWith }: Pick<Kind, 'kind' | 'pastWith'>, site: string): number {
     if (!pastWith) return 0;
-    const members = this.#store.pastIndex<RunEntry>({ kind: pastWith.kind }, site).reduce((sum, { entry }) => sum + (entry.members?.[kind] ?? 0), 0);
-    return members - (this.#damaged.get(`${kind}/${site}`)?.size ?? 0);
+    return this.#store.pastMembers(pastWith, site, kind) - (this.#damaged.get(`${kind}/${site}`)?.size ?? 0);
   }
 
   /** How many of them pass; read once, and remembered under `question` until something becomes past or comes back. */

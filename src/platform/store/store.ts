@@ -22,7 +22,7 @@ import { type ClockWitness, momentOf } from './clock-witness.js';
 import { changeOf, type Keeping, KeptChanges, type LateChange } from './kept-changes.js';
 import type { Kind, Put, StoreReader } from './kind.js';
 import { LentRows, type LentWatcher } from './lent-rows.js';
-import { type PastEntry, PastIndex, type PastSaying } from './past-index.js';
+import { type PastEntry, PastIndex, type PastList, type PastSaying } from './past-index.js';
 import { PresentRows } from './present-rows.js';
 import { title, unfitRow, workable } from './read-row.js';
 import { keyOf, type Metadata, type Ref, type Resource, refOf, type RowFault } from './resource.js';
@@ -106,12 +106,12 @@ export class Store implements StoreReader {
 
   /** Loads everything; returns the nonces of the window for the anti-replay barrier. */
   async open(nonceWindowMs: number): Promise<readonly { readonly hash: string; readonly atMs: WallMs }[]> {
-    const image = await this.#ledger.load(nonceWindowMs);
+    const image = await this.#ledger.load(nonceWindowMs, new PastIndex(this.kinds));
     this.#present.clear();
     this.#faults.clear();
     for (const fault of image.unreadable ?? NOTHING) this.#faults.add(fault);
     for (const resource of image.resources) this.#take(resource);
-    this.#past = (image.past ?? new PastIndex()).after(this.#past);
+    this.#past = (image.past ?? new PastIndex(this.kinds)).after(this.#past);
     this.#resourceVersion = image.resourceVersion;
     this.#auditSequence = image.auditSequence;
     this.#factSequences = new Map(image.factSequences);
@@ -195,6 +195,19 @@ export class Store implements StoreReader {
   /** What is kept of the past of a kind, sorted by name; all sites when `site` is undefined. */
   pastIndex<Entry>(kind: { readonly kind: string }, site?: string, saying?: PastSaying<Entry>): readonly PastEntry<Entry>[] {
     return this.#past.list(kind.kind, site, saying) as readonly PastEntry<Entry>[];
+  }
+
+  /**
+   * What is kept of the past of a kind and site, in an order of `Kind.pastOrders` or, of what is in it, by name: of this moment, and
+   * nothing of an entry is read before it is asked for.
+   */
+  pastOrder<Entry>(kind: { readonly kind: string }, site: string, order: string, byName = false): PastList<Entry> {
+    return this.#past.ordered(kind.kind, site, order, byName) as PastList<Entry>;
+  }
+
+  /** How many past members of a kind the runs have that another kind names. */
+  pastMembers(run: { readonly kind: string }, site: string, kind: string): number {
+    return this.#past.membersOf(run.kind, site, kind);
   }
 
   /** Past runs, `kind/site/name`, of which a start could not read what is kept in memory. */

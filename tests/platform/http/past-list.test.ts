@@ -137,3 +137,15 @@ t.test('what becomes past between two pages is in it once: nothing does while on
   };
   t.equal((await textOf(await asked(shelf))).text, allOf(2000));
 });
+
+t.test('a long list in memory is sent while it is made, and is what it was when it was asked for', async (t) => {
+  const none = { get: () => undefined, all: () => [] };
+  for (const count of [5000, 5001, 12_345]) {
+    let rendered = 0;
+    const items = { length: count, at: (n: number) => item(n) };
+    const reply = await listReply({ path: '/things', query: none }, { list: 'things', items, keyOf: ({ name }: Item) => [name], render: (each: Item) => (rendered += 1) && each });
+    t.equal(reply instanceof StreamedReply, count > 5000);
+    if (count > 5000) t.ok(rendered <= 2000, 'no more of it is made than somebody takes');
+    t.equal((await textOf(reply)).text, allOf(count));
+  }
+});

@@ -99,3 +99,51 @@ t.test('what is no entry is told, and stands there as one that says nothing', as
   t.equal(index.unreadable.length, texts.length);
   t.equal(index.get('Run', 'north', 'a')?.run, 'Batch/north/b', 'a run that is named otherwise');
 });
+
+t.test('an order that is kept is that of its numbers, then of names, whatever came, left and came again; what was handed out stays', async (t) => {
+  const orders = { late: ({ at }: { at?: number }) => (at === undefined ? undefined : -at), of: ({ of }: { of?: string }) => of };
+  const index = new PastIndex([{ kind: 'Run', pastOrders: orders }]);
+  const known = new Map<string, { readonly at?: number; readonly of: string }>();
+  const put = (name: string, entry: { readonly at?: number; readonly of: string }): void => {
+    added(index, name, entry);
+    known.set(name, entry);
+  };
+  const expected = (): string[] =>
+    [...known]
+      .flatMap(([name, { at }]) => (at === undefined ? [] : [{ name, at }]))
+      .sort((a, b) => b.at - a.at || (a.name < b.name ? -1 : 1))
+      .map(({ name }) => name);
+  const namesOf = (list: { readonly length: number; at(n: number): { readonly name: string } | undefined }): (string | undefined)[] =>
+    Array.from({ length: list.length }, (_, n) => list.at(n)?.name);
+  const check = (why: string): void => {
+    const list = index.ordered('Run', 'north', 'late');
+    t.same(namesOf(list), expected(), why);
+    t.same(namesOf(index.ordered('Run', 'north', 'late', true)), expected().sort(), `${why}, by name`);
+    for (const [n, name] of expected().entries()) if (n % 50 === 0) t.equal(list.before(name, -(known.get(name)?.at ?? 0)), n);
+    t.equal(list.upTo(-50), expected().filter((name) => (known.get(name)?.at ?? 0) >= 50).length);
+    for (const of of ['o1', 'nobody'])
+      t.same(
+        index.list('Run', 'north', ['of', of]).map(({ name }) => name),
+        [...known]
+          .filter(([, entry]) => entry.of === of)
+          .map(([name]) => name)
+          .sort(),
+      );
+  };
+  for (let n = 0; n < 500; n += 1) put(`r${(n * 263) % 500}`, n % 40 === 0 ? { of: 'o0' } : { at: n % 90, of: `o${n % 7}` });
+  check('as they came, while nobody asked');
+  index.after(new PastIndex());
+  check('behind a start');
+  const held = index.ordered('Run', 'north', 'late');
+  const before = namesOf(held);
+  for (let n = 0; n < 200; n += 1) {
+    const name = `r${(n * 71) % 500}`;
+    if (n % 3 === 0) {
+      index.delete({ ...RUN, name });
+      known.delete(name);
+    } else put(name, n % 5 === 0 ? { of: 'o1' } : { at: n % 33, of: 'o1' });
+  }
+  check('one by one');
+  t.same(namesOf(held), before, 'of the moment in which it was asked for');
+  t.equal(index.ordered('Run', 'west', 'late').length, 0);
+});

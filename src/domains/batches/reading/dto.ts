@@ -19,7 +19,8 @@ import { ElementFailure } from '../../runs/failures.js';
 import { hasActiveFailure, heldBy, Hold } from '../../runs/holds.js';
 import { elementIndex } from '../tree/element-index.js';
 import { COORDINATION_PHASES } from '../../coordination/kind.js';
-import { Allocation, Batch, type ListedBatch, BATCH_STATES, BatchOutput, BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
+import { isPresent } from './list.js';
+import { Allocation, type ListedBatch, BATCH_STATES, BatchOutput, BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
 import { batchParameters } from '../creation/parameters.js';
 import { RecoveryBody, recoveryBody } from '../recovery/recovery.js';
 import { asShown, lookAtShown } from '../recovery/unrecovered.js';
@@ -141,9 +142,8 @@ function valuesAhead(recipe: MasterRecipeSpec, spec: BatchSpec): readonly Parame
 
 /** Nothing blocks what has ended. */
 export function batchItem(batch: ListedBatch, world: BlockedWorld): BatchItem {
-  const present = world.store.isPresent({ kind: Batch.kind, ...batch.metadata }) ? (batch as BatchResource) : undefined;
-  if (!present) return itemOf(batch, []);
-  const { shown, blockedBy } = lookAtShown(world.store, present);
+  if (!isPresent(batch)) return itemOf(batch, []);
+  const { shown, blockedBy } = lookAtShown(world.store, batch);
   return itemOf(shown, blockedBy ?? batchBlockedBy(world, shown));
 }
 

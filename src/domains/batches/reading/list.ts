@@ -1,8 +1,10 @@
 /**
  * The list of batches as a reader of a panel asks for it: only those in some states, only those that hold a text, and with
- * `order=recent` what matters now first: open ones by priority, then pending ones, then the past, newest first.
+ * `order=recent` what matters now first: open ones by priority, then pending ones, then the past, newest first. The past stands in
+ * these orders already (`Batch.pastOrders`), and what is present is put among it: a page makes what it shows.
  */
 import type { BatchState } from '../../../../runtime/vocabulary/states.js';
+import { Interleaved, made, type Sorted } from '../../../platform/base/sorted.js';
 import { readChoice, readChoices, wordsOf } from '../../../platform/http/log-query.js';
 import { compareKeys, type SortKey } from '../../../platform/http/paged-list.js';
 import { text, texts, word, words } from '../../../platform/http/parameters.js';
@@ -10,47 +12,39 @@ import type { Query } from '../../../platform/http/route.js';
 import type { StoreReader } from '../../../platform/store/kind.js';
 import type { Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
-import type { PastEntry } from '../../../platform/store/past-index.js';
+import type { PastEntry, PastList } from '../../../platform/store/past-index.js';
 import { asShown } from '../recovery/unrecovered.js';
-import { Batch, BATCH_STATES, type BatchSpec, type BatchStatus, isFinalBatch, type ListedBatch, type PastBatch } from '../kind.js';
+import { Batch, BATCH_STATES, type BatchSpec, type BatchStatus, isFinalBatch, type ListedBatch, msOf, type PastBatch, saysWhatItIs } from '../kind.js';
+
+type BatchResource = Resource<BatchSpec, BatchStatus>;
 
 const ORDERS = ['name', 'recent'] as const;
 /** Parameters that the way on to the next page keeps. */
 export const LIST_QUERY = { state: words(BATCH_STATES), search: text(), name: texts(), order: word(ORDERS) };
 
-/** Present and past, sorted by name; of the past nothing is read. */
-export function listedBatches(read: StoreReader, site?: string): readonly ListedBatch[] {
-  const present = read.list(Batch, site);
-  const past = read.pastIndex<PastBatch>(Batch, site).filter(saysWhatItIs);
-  const list: ListedBatch[] = [];
-  let next = 0;
-  for (const each of past) {
-    for (let other = present[next]; other && isBefore(other.metadata, each); other = present[next]) {
-      list.push(other);
-      next += 1;
-    }
-    list.push(listedOf(each));
-  }
-  return next === 0 && list.length === 0 ? present : list.concat(present.slice(next));
-}
-
 /** Those of one batchID. */
 export function batchesOf(read: StoreReader, batchID: string, site?: string): readonly ListedBatch[] {
   const present = read.list(Batch, site).filter(({ spec }) => spec.batchID === batchID);
-  return [...present, ...read.pastIndex<PastBatch>(Batch, site, ['batchID', batchID]).filter(saysWhatItIs).map(listedOf)];
+  return [...present, ...read.pastIndex<PastBatch>(Batch, site, ['batchID', batchID]).filter(saysWhat).map(listedOf)];
+}
+
+/** Those that the MES asks for by one ID: work orders, and batches that were made at the plant. */
+export function pastBatchesOfOrder(read: StoreReader, site: string, id: string): readonly ListedBatch[] {
+  return read.pastIndex<PastBatch>(Batch, site, ['found by order', id]).map(listedOf);
 }
 
 /** One of them by its name. */
 export function listedBatch(read: StoreReader, site: string, name: string): ListedBatch | undefined {
-  const present = read.get(Batch, site, name);
-  if (present) return present;
-  const [past] = read.pastIndex<PastBatch>(Batch, site, ['name', name]).filter(saysWhatItIs);
+  return read.get(Batch, site, name) ?? pastBatchNamed(read, site, name);
+}
+
+function pastBatchNamed(read: StoreReader, site: string, name: string): ListedBatch | undefined {
+  const [past] = read.pastIndex<PastBatch>(Batch, site, ['name', name]).filter(saysWhat);
   return past && listedOf(past);
 }
 
-/** One that is damaged says nothing: it is left out, as the batch of a damaged row is. */
-function saysWhatItIs({ entry }: PastEntry<PastBatch>): boolean {
-  return (entry.phase as BatchState | undefined) !== undefined;
+function saysWhat({ entry }: PastEntry<PastBatch>): boolean {
+  return saysWhatItIs(entry);
 }
 
 /** What nobody asks for is not read of it. */
@@ -65,19 +59,75 @@ function listedOf({ site, name, entry }: PastEntry<PastBatch>): ListedBatch {
   };
 }
 
-function isBefore(a: { readonly name: string; readonly site: string }, b: { readonly name: string; readonly site: string }): boolean {
-  return a.name < b.name || (a.name === b.name && a.site < b.site);
+/** In a list of one moment it is still what it was when something of it has come back or left since. */
+export function isPresent(batch: ListedBatch): batch is BatchResource {
+  return 'kind' in batch;
+}
+
+/** Of a site, by name, in one moment. */
+export function listedBatches(store: Store, site: string): Sorted<ListedBatch> {
+  const past = store.pastOrder<PastBatch>(Batch, site, 'recent', true);
+  const present = store.list(Batch, site);
+  return together(present, past, ({ metadata }) => past.before(metadata.name));
+}
+
+/** Of a site, the newest first, those of one instant by name, in one moment. */
+export function newestBatches(store: Store, site: string): Sorted<ListedBatch> {
+  const past = store.pastOrder<PastBatch>(Batch, site, 'created');
+  const present = store.list(Batch, site).map((batch) => ({ batch, value: -msOf(batch.metadata.createdAt) }));
+  present.sort((a, b) => a.value - b.value); // by name already
+  return new Interleaved(
+    present.map(({ batch }) => batch),
+    present.map(({ batch, value }) => past.before(batch.metadata.name, value)),
+    made(past, listedOf),
+  );
+}
+
+/** @param present in the order of the past */
+function together(present: readonly ListedBatch[], past: PastList<PastBatch>, before: (batch: ListedBatch) => number): Sorted<ListedBatch> {
+  return new Interleaved(present, present.map(before), made(past, listedOf));
 }
 
 /** As it is shown: only what is present may be shown otherwise than it is stored. */
 export function shownPhase(store: Store, batch: ListedBatch): BatchState {
-  return store.isPresent({ kind: Batch.kind, ...batch.metadata }) ? asShown(store, batch as Resource<BatchSpec, BatchStatus>).status.phase : batch.status.phase;
+  return isPresent(batch) ? asShown(store, batch).status.phase : batch.status.phase;
 }
 
-export interface BatchListing {
+export interface BatchListing<Items = Sorted<ListedBatch>> {
   readonly list: string;
-  readonly items: readonly ListedBatch[];
+  readonly items: Items;
   readonly keyOf: (batch: ListedBatch) => SortKey;
+}
+
+/**
+ * What is asked for, in one moment: what is past of it is looked at in slices where it is filtered, and stays what it was.
+ * @throws Refusal `invalid_query` for a word there is not.
+ */
+export async function listingOf(store: Store, site: string, query: Query<keyof typeof LIST_QUERY>): Promise<BatchListing> {
+  const { states, names, wanted, isRecent } = readAsked(query);
+  const phaseOf = (batch: ListedBatch): BatchState => shownPhase(store, batch);
+  const named = [...new Set(names)].sort().flatMap((name) => (store.isPresent({ kind: Batch.kind, site, name }) ? [] : (pastBatchNamed(store, site, name) ?? [])));
+  if (names) return batchListing([...store.list(Batch, site), ...named], query, phaseOf);
+  const all = store.pastOrder<PastBatch>(Batch, site, 'recent', !isRecent);
+  const present = batchListing(store.list(Batch, site), query, phaseOf);
+  const past = await all.where({
+    ...(states ? { oneOf: [['phase', states]] } : {}),
+    ...(wanted === '' ? {} : { holding: { members: SEARCHED, text: wanted } }),
+  });
+  const before = (batch: ListedBatch): number => {
+    if (!isRecent) return past.before(batch.metadata.name);
+    return isFinalBatch(batch.status.phase) ? past.before(batch.metadata.name, endedBefore(batch)) : 0;
+  };
+  return { ...present, items: together(present.items, past, before) };
+}
+
+function readAsked(query: Query<keyof typeof LIST_QUERY>) {
+  return {
+    states: readChoices(query, 'state', BATCH_STATES),
+    names: wordsOf(query, 'name')?.split(','),
+    wanted: (query.get('search') ?? '').trim().toLowerCase(),
+    isRecent: readChoice(query, 'order', ORDERS) === 'recent',
+  };
 }
 
 /** @param batches sorted by name. @param phaseOf as it is shown. @throws Refusal `invalid_query` for a word there is not. */
@@ -85,18 +135,18 @@ export function batchListing(
   batches: readonly ListedBatch[],
   query: Query<keyof typeof LIST_QUERY>,
   phaseOf = (batch: ListedBatch): BatchState => batch.status.phase,
-): BatchListing {
-  const states = readChoices(query, 'state', BATCH_STATES);
-  const names = wordsOf(query, 'name')?.split(',');
-  const wanted = (query.get('search') ?? '').trim().toLowerCase();
-  const recent = readChoice(query, 'order', ORDERS) === 'recent';
+): BatchListing<readonly ListedBatch[]> {
+  const { states, names, wanted, isRecent } = readAsked(query);
   const found = batches.filter(
     (batch) => (!states || states.includes(phaseOf(batch) as (typeof BATCH_STATES)[number])) && (!names || names.includes(batch.metadata.name)) && holds(batch, wanted),
   );
-  if (!recent) return { list: 'batches', items: found, keyOf: ({ metadata }) => [metadata.name] };
+  if (!isRecent) return { list: 'batches', items: found, keyOf: ({ metadata }) => [metadata.name] };
   const keyed = found.map((batch) => ({ batch, key: recency(batch) })).sort((a, b) => compareKeys(a.key, b.key));
   return { list: 'batches-recent', items: keyed.map(({ batch }) => batch), keyOf: recency };
 }
+
+/** Of a past one, which has all of them. */
+const SEARCHED = ['batchID', 'masterRecipeRef', 'workOrderID', 'lotID', 'description', 'name'];
 
 function holds({ metadata, spec }: ListedBatch, wanted: string): boolean {
   if (wanted === '') return true;
@@ -105,6 +155,11 @@ function holds({ metadata, spec }: ListedBatch, wanted: string): boolean {
 
 function recency({ metadata, spec, status }: ListedBatch): SortKey {
   const { name, createdAt } = metadata;
-  if (isFinalBatch(status.phase)) return [2, -Date.parse(status.endedAt || createdAt), '', name];
+  if (isFinalBatch(status.phase)) return [2, endedBefore({ metadata, status }), '', name];
   return [status.phase === 'Pending' ? 1 : 0, -spec.priority, createdAt, name];
+}
+
+/** The later the lower. */
+function endedBefore({ metadata, status }: Pick<ListedBatch, 'metadata' | 'status'>): number {
+  return -msOf(status.endedAt || metadata.createdAt);
 }

@@ -1,0 +1,432 @@
+/**
+ * Packed entries of one kind and site: by name, and in the orders that are kept of its kind (`Kind.pastOrders`). A list is sorted when
+ * something becomes past, not when somebody asks for a page of it.
+ *
+ * Invariant: what was handed out as a list is of one moment: an array that somebody may hold is not written to any more.
+ */
+import { systemClock } from '../base/clock.js';
+import { Slice } from '../base/slices.js';
+import type { Sorted } from '../base/sorted.js';
+import type { PackedEntries } from './packed-entries.js';
+
+/** What stays in memory of one past resource. Those of a list read what is asked of them. */
+export interface PastEntry<Entry = unknown> {
+  readonly kind: string;
+  readonly site: string;
+  readonly name: string;
+  readonly run: string;
+  readonly entry: Entry;
+}
+
+/**
+ * Orders of the entries of a kind, each by its name. A number sorts a list, lower first and those of one number by name; a text is what
+ * an entry is found by. What says undefined is not in it.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: each kind knows what it keeps
+export type PastOrders = Readonly<Record<string, (entry: any, name: string) => number | string | undefined>>;
+
+/** What a list asks of its entries. */
+export interface PastQuestion {
+  /** A member is one of these texts. */
+  readonly oneOf?: readonly (readonly [member: string, texts: readonly string[]])[];
+  /** One of these members, or the `name`, holds a text in small letters. */
+  readonly holding?: { readonly members: readonly string[]; readonly text: string };
+}
+
+const ROWS_FIRST = 64;
+/** Of a walk: so many are looked at between two looks at the clock. */
+const ROWS_PER_LOOK = 256;
+
+interface Place {
+  readonly kind: string;
+  readonly site: string;
+}
+
+/** Rows in an order, and the number of each where it is not that of names. */
+interface Rows {
+  readonly rows: Uint32Array;
+  readonly values?: Float64Array;
+}
+
+/** Entries of a kind and site in one order, as they were when they were asked for. */
+export class PastList<Entry = unknown> implements Sorted<PastEntry<Entry>> {
+  readonly #place: Place;
+  readonly #entries: PackedEntries;
+  readonly #rows: Rows;
+
+  constructor(place: Place, entries: PackedEntries, rows: Rows) {
+    this.#place = place;
+    this.#entries = entries;
+    this.#rows = rows;
+  }
+
+  get length(): number {
+    return this.#rows.rows.length;
+  }
+
+  at(n: number): PastEntry<Entry> | undefined {
+    const row = this.#rows.rows[n];
+    return row === undefined ? undefined : (new Listed(this.#place, this.#entries, row) as PastEntry<Entry>);
+  }
+
+  /** How many stand before one of this number and name; in the order of names there are no numbers. */
+  before(name: string, value = 0): number {
+    return placeOf(this.#entries, this.#rows, this.length, name, value);
+  }
+
+  /** How many have this number at most. */
+  upTo(value: number): number {
+    const { values } = this.#rows;
+    let low = 0;
+    let high = this.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((values?.[middle] ?? 0) <= value) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  slice(from: number, end: number): PastList<Entry> {
+    const { rows, values } = this.#rows;
+    return new PastList(this.#place, this.#entries, { rows: rows.subarray(from, end), ...(values ? { values: values.subarray(from, end) } : {}) });
+  }
+
+  /** Those of which it is so, looked at in slices: a hundred thousand take longer than anybody shall wait for the loop. */
+  async where({ oneOf = [], holding }: PastQuestion): Promise<PastList<Entry>> {
+    if (oneOf.length === 0 && !holding) return this;
+    const tests = oneOf.map(([member, texts]) => texts.map((text) => this.#entries.saying(member, text)));
+    const holds = holding && this.#entries.holding(holding.members, holding.text);
+    const isSo = (row: number): boolean => tests.every((any) => any.some((says) => says(row))) && (!holds || holds(row));
+    const { rows, values } = this.#rows;
+    const found = new Uint32Array(rows.length);
+    const numbers = values && new Float64Array(rows.length);
+    let count = 0;
+    let slice = new Slice(systemClock);
+    for (let n = 0; n < rows.length; n += 1) {
+      if (n % ROWS_PER_LOOK === 0 && slice.isOver) {
+        await new Promise((resolve) => setImmediate(resolve));
+        slice = new Slice(systemClock);
+      }
+      const row = rows[n] as number;
+      if (!isSo(row)) continue;
+      found[count] = row;
+      if (numbers) numbers[count] = values[n] as number;
+      count += 1;
+    }
+    return new PastList(this.#place, this.#entries, { rows: found.slice(0, count), ...(numbers ? { values: numbers.slice(0, count) } : {}) });
+  }
+}
+
+/** One of a list. */
+class Listed implements PastEntry {
+  readonly #place: Place;
+  readonly #entries: PackedEntries;
+  readonly #row: number;
+
+  constructor(place: Place, entries: PackedEntries, row: number) {
+    this.#place = place;
+    this.#entries = entries;
+    this.#row = row;
+  }
+
+  get kind(): string {
+    return this.#place.kind;
+  }
+
+  get site(): string {
+    return this.#place.site;
+  }
+
+  get name(): string {
+    return this.#entries.nameOf(this.#row);
+  }
+
+  get run(): string {
+    return this.#entries.runOf(this.#row) || `${this.kind}/${this.site}/${this.name}`;
+  }
+
+  get entry(): unknown {
+    return this.#entries.viewOf(this.#row);
+  }
+}
+
+/** Of the first that does not come before it; a start adds by name, so that the last is looked at first. */
+function placeOf(entries: PackedEntries, { rows, values }: Rows, count: number, name: string, value: number): number {
+  const isBefore = (n: number): boolean => {
+    const difference = (values?.[n] ?? 0) - (values ? value : 0);
+    return difference < 0 || (difference === 0 && entries.compareName(rows[n] as number, name) < 0);
+  };
+  let low = 0;
+  let high = count;
+  if (high > 0 && isBefore(high - 1)) return high;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Rows in an order, which grow; copied before they change where somebody may hold them. */
+class GrowingRows {
+  readonly #entries: PackedEntries;
+  #rows = new Uint32Array(ROWS_FIRST);
+  #values: Float64Array | undefined;
+  #count = 0;
+  #isHeld = false;
+  #isSorted = true;
+  /** Until they are sorted: they came by name. */
+  #isByName = false;
+
+  constructor(entries: PackedEntries, isNumbered: boolean) {
+    this.#entries = entries;
+    this.#values = isNumbered ? new Float64Array(ROWS_FIRST) : undefined;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  rowAt(n: number): number {
+    return this.#rows[n] as number;
+  }
+
+  before(name: string, value = 0): number {
+    this.sort();
+    return placeOf(this.#entries, this.#all, this.#count, name, value);
+  }
+
+  /** As they are now, for as long as it is held. */
+  hold(): Rows {
+    this.sort();
+    this.#isHeld = true;
+    return { rows: this.#rows.subarray(0, this.#count), ...(this.#values ? { values: this.#values.subarray(0, this.#count) } : {}) };
+  }
+
+  insert(at: number, row: number, value = 0): void {
+    if (this.#count === this.#rows.length) this.#copy(2 * this.#count);
+    else this.#own();
+    this.#rows.copyWithin(at + 1, at, this.#count);
+    this.#values?.copyWithin(at + 1, at, this.#count);
+    this.#count += 1;
+    this.set(at, row, value);
+  }
+
+  /** Of many at once, which are sorted when somebody asks. `isNext`: its name is behind those before it. */
+  append(row: number, value: number, isNext: boolean): void {
+    this.#isByName = isNext && (this.#count === 0 || (this.#isByName && !this.#isSorted));
+    this.insert(this.#count, row, value);
+    this.#isSorted = false;
+  }
+
+  set(at: number, row: number, value = 0): void {
+    this.#own();
+    this.#rows[at] = row;
+    if (this.#values) this.#values[at] = value;
+  }
+
+  remove(at: number): void {
+    this.#own();
+    this.#rows.copyWithin(at, at + 1, this.#count);
+    this.#values?.copyWithin(at, at + 1, this.#count);
+    this.#count -= 1;
+  }
+
+  sort(): void {
+    if (this.#isSorted) return;
+    this.#isSorted = true;
+    const [rows, values] = [this.#rows, this.#values as Float64Array];
+    const order = new Uint32Array(this.#count);
+    for (let n = 0; n < this.#count; n += 1) order[n] = n;
+    const byName = this.#isByName
+      ? (a: number, b: number): number => a - b
+      : (a: number, b: number): number => this.#entries.compareName(rows[a] as number, this.#entries.nameOf(rows[b] as number));
+    order.sort((a, b) => (values[a] as number) - (values[b] as number) || byName(a, b));
+    this.#rows = new Uint32Array(rows.length);
+    this.#values = new Float64Array(rows.length);
+    this.#isHeld = false;
+    for (const [n, from] of order.entries()) {
+      this.#rows[n] = rows[from] as number;
+      this.#values[n] = values[from] as number;
+    }
+  }
+
+  get #all(): Rows {
+    return { rows: this.#rows, ...(this.#values ? { values: this.#values } : {}) };
+  }
+
+  #own(): void {
+    if (this.#isHeld) this.#copy(this.#rows.length);
+  }
+
+  #copy(length: number): void {
+    const [rows, values] = [this.#rows, this.#values];
+    this.#rows = new Uint32Array(length);
+    this.#rows.set(rows);
+    if (values) {
+      this.#values = new Float64Array(length);
+      this.#values.set(values);
+    }
+    this.#isHeld = false;
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** One order that is kept. */
+class KeptOrder {
+  readonly #entries: PackedEntries;
+  readonly #of: PastOrders[string];
+  readonly rows: GrowingRows;
+
+  constructor(entries: PackedEntries, of: PastOrders[string]) {
+    this.#entries = entries;
+    this.#of = of;
+    this.rows = new GrowingRows(entries, true);
+  }
+
+  has(name: string, entry: Fields): boolean {
+    return this.#valueOf(name, entry) !== undefined;
+  }
+
+  add(row: number, name: string, entry: Fields): void {
+    const value = this.#valueOf(name, entry);
+    if (value !== undefined) this.rows.insert(this.rows.before(name, value), row, value);
+  }
+
+  /** As `add`, of many. */
+  append(row: number, name: string, entry: Fields, isNext: boolean): void {
+    const value = this.#valueOf(name, entry);
+    if (value !== undefined) this.rows.append(row, value, isNext);
+  }
+
+  delete(name: string, entry: Fields): void {
+    const value = this.#valueOf(name, entry);
+    if (value !== undefined) this.rows.remove(this.rows.before(name, value));
+  }
+
+  /** Those of one text, by name. */
+  saying(text: string): Rows {
+    const number = this.#entries.numberIfSaid(text);
+    const { rows, values } = this.rows.hold();
+    if (number === undefined) return { rows: rows.subarray(0, 0) };
+    const from = this.rows.before('', number);
+    let end = from;
+    while (values?.[end] === number) end += 1;
+    return { rows: rows.subarray(from, end) };
+  }
+
+  #valueOf(name: string, entry: Fields): number | undefined {
+    const said = this.#of(entry, name);
+    if (typeof said === 'string') return this.#entries.numberOf(said);
+    return said === undefined || Number.isNaN(said) ? undefined : said;
+  }
+}
+
+/** Entries of one kind and site. */
+export class Shelf implements Place {
+  readonly kind: string;
+  readonly site: string;
+  readonly #entries: PackedEntries;
+  readonly #byName: GrowingRows;
+  readonly #orders: ReadonlyMap<string, KeptOrder>;
+  /** How many members of each kind the runs have. */
+  readonly #members = new Map<string, number>();
+  #isLoading: boolean;
+
+  constructor(entries: PackedEntries, { kind, site }: Place, orders: PastOrders, isLoading: boolean) {
+    this.#entries = entries;
+    this.kind = kind;
+    this.site = site;
+    this.#byName = new GrowingRows(entries, false);
+    this.#orders = new Map(Object.entries(orders).map(([name, of]) => [name, new KeptOrder(entries, of)]));
+    this.#isLoading = isLoading;
+  }
+
+  get count(): number {
+    return this.#byName.count;
+  }
+
+  has(name: string): boolean {
+    return this.#rowOf(name) !== undefined;
+  }
+
+  get(name: string): PastEntry | undefined {
+    const row = this.#rowOf(name);
+    if (row === undefined) return undefined;
+    return { kind: this.kind, site: this.site, name, run: this.#entries.runOf(row) || `${this.kind}/${this.site}/${name}`, entry: this.#entries.wholeOf(row) };
+  }
+
+  put(name: string, run: string, entry: Fields): void {
+    const known = this.#rowOf(name);
+    if (known !== undefined) this.#forget(name, known);
+    const row = this.#entries.add(name, run, entry);
+    const at = this.#byName.before(name);
+    if (known === undefined) this.#byName.insert(at, row);
+    else this.#byName.set(at, row);
+    for (const order of this.#orders.values()) {
+      if (this.#isLoading) order.append(row, name, entry, at === this.count - 1);
+      else order.add(row, name, entry);
+    }
+    this.#count(entry, 1);
+  }
+
+  delete(name: string): void {
+    const row = this.#rowOf(name);
+    if (row === undefined) return;
+    this.#forget(name, row);
+    this.#byName.remove(this.#byName.before(name));
+  }
+
+  /** What comes from now on comes one by one. */
+  loaded(): void {
+    this.#isLoading = false;
+    for (const { rows } of this.#orders.values()) rows.sort();
+  }
+
+  /** How many members of a kind the runs have that are named by these. */
+  membersOf(kind: string): number {
+    return this.#members.get(kind) ?? 0;
+  }
+
+  /** In an order that is kept; `byName`: those that are in it, by name. */
+  list(order?: string, byName = false): PastList {
+    const kept = order === undefined ? undefined : this.#orders.get(order);
+    if (!kept) return this.#listOf(this.#byName.hold());
+    if (!byName) return this.#listOf(kept.rows.hold());
+    const { rows } = this.#byName.hold();
+    if (kept.rows.count === rows.length) return this.#listOf({ rows });
+    return this.#listOf({ rows: rows.filter((row) => kept.has(this.#entries.nameOf(row), this.#entries.wholeOf(row))) });
+  }
+
+  /** Those of which a member, or what they are found by, is a text; by name. */
+  saying(member: string, text: string): PastList {
+    const kept = this.#orders.get(member);
+    if (member === 'name') return this.#listOf({ rows: Uint32Array.from([this.#rowOf(text) ?? []].flat()) });
+    if (kept) return this.#listOf(kept.saying(text));
+    const says = this.#entries.saying(member, text);
+    return this.#listOf({ rows: this.#byName.hold().rows.filter(says) });
+  }
+
+  #listOf(rows: Rows): PastList {
+    return new PastList(this, this.#entries, rows);
+  }
+
+  #rowOf(name: string): number | undefined {
+    const at = this.#byName.before(name);
+    const row = this.#byName.rowAt(at);
+    return at < this.#byName.count && this.#entries.compareName(row, name) === 0 ? row : undefined;
+  }
+
+  #forget(name: string, row: number): void {
+    const entry = this.#entries.wholeOf(row);
+    for (const order of this.#orders.values()) order.delete(name, entry);
+    this.#count(entry, -1);
+  }
+
+  #count({ members }: Fields, sign: number): void {
+    if (typeof members !== 'object' || members === null) return;
+    for (const [kind, count] of Object.entries(members)) if (typeof count === 'number') this.#members.set(kind, this.membersOf(kind) + sign * count);
+  }
+}
