@@ -9,7 +9,7 @@ import { parseDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { Caller } from '../../platform/http/caller.js';
 import { readChoice, readLogQuery, wordsOf } from '../../platform/http/log-query.js';
-import { listReply } from '../../platform/http/paged-list.js';
+import { listReply, those } from '../../platform/http/paged-list.js';
 import { checkIfMatch, etagOfBody } from '../../platform/http/revision.js';
 import { LIST, LOG, parameters, text, texts, word } from '../../platform/http/parameters.js';
 import { logPage, type ToldBy } from '../../platform/http/replies.js';
@@ -76,11 +76,12 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     query: parameters({ ...LIST, ...LIST_QUERY }),
     reply: v.array(AlarmBody),
     summary: 'Alarms of the site; query name, state, severity, type, source, unit, definition, shelved, active, limit, cursor',
-    handle: ({ params, path, query }, deps) => {
+    handle: async ({ params, path, query }, deps) => {
       const names = wordsOf(query, 'name')?.split(',');
       const asked = readAlarmFilter(query);
       const found = unstoredAlarms(deps.store).list(params.site);
-      const items = (names ? found.filter(({ metadata }) => names.includes(metadata.name)) : found).filter((alarm) => asked(served(alarm, deps)));
+      const isFiltered = Object.keys(ALARM_FILTER).some((name) => query.all(name as keyof typeof ALARM_FILTER).length > 0);
+      const items = names || isFiltered ? await those(found, (alarm) => names?.includes(alarm.metadata.name) !== false && asked(served(alarm, deps))) : found;
       return listReply(
         { path, query },
         { list: 'alarms', items, kept: Object.keys(LIST_QUERY) as (keyof typeof LIST_QUERY)[], keyOf: ({ metadata }) => [metadata.name], render: (alarm) => served(alarm, deps) },
