@@ -9,7 +9,9 @@
 import { randomInt } from 'node:crypto';
 import { assert } from '../base/assert.js';
 
-const SLAB_BYTES = 2 ** 20;
+/** Addresses are whole numbers of 32 bits: their upper bits name the slab. */
+const SLAB_BITS = 20;
+const SLAB_BYTES = 2 ** SLAB_BITS;
 /** Of a text: twice its length, and 1 where it takes two bytes a character. */
 const HEAD_BYTES = 4;
 const PLACES_FIRST = 1024;
@@ -41,11 +43,11 @@ class Slabs {
   }
 
   of(at: number): DataView {
-    return this.#slabs[Math.floor(at / SLAB_BYTES)] as DataView;
+    return this.#slabs[at >>> SLAB_BITS] as DataView;
   }
 
   bytesOf(at: number): Buffer {
-    return this.#bytes[Math.floor(at / SLAB_BYTES)] as Buffer;
+    return this.#bytes[at >>> SLAB_BITS] as Buffer;
   }
 
   #grow(bytes: number): void {
@@ -85,7 +87,7 @@ class Texts {
   }
 
   read(at: number): string {
-    const start = at % SLAB_BYTES;
+    const start = at & (SLAB_BYTES - 1);
     const head = this.#slabs.of(at).getUint32(start);
     const wide = head & 1;
     return this.#slabs.bytesOf(at).toString(wide === 1 ? 'ucs2' : 'latin1', start + HEAD_BYTES, start + HEAD_BYTES + ((head >>> 1) << wide));
@@ -94,7 +96,7 @@ class Texts {
   /** As texts are compared. */
   compare(at: number, text: string): number {
     const view = this.#slabs.of(at);
-    const start = at % SLAB_BYTES;
+    const start = at & (SLAB_BYTES - 1);
     const head = view.getUint32(start);
     const length = head >>> 1;
     const common = Math.min(length, text.length);
@@ -107,7 +109,7 @@ class Texts {
 
   /** Whether a text holds another one, which is in small letters; without reading it where its characters are of one byte. */
   holds(at: number, wanted: string): boolean {
-    const start = at % SLAB_BYTES;
+    const start = at & (SLAB_BYTES - 1);
     const head = this.#slabs.of(at).getUint32(start);
     if ((head & 1) === 1) return this.read(at).toLowerCase().includes(wanted);
     const bytes = this.#slabs.bytesOf(at);
@@ -127,7 +129,7 @@ class Texts {
     for (let n = 0; n < text.length; n += 1) if (text.charCodeAt(n) > 255) wide = 1;
     const bytes = text.length << wide;
     const at = this.#slabs.take(HEAD_BYTES + bytes);
-    const start = at % SLAB_BYTES;
+    const start = at & (SLAB_BYTES - 1);
     this.#slabs.of(at).setUint32(start, text.length * 2 + wide);
     this.#slabs.bytesOf(at).write(text, start + HEAD_BYTES, wide === 1 ? 'ucs2' : 'latin1');
     return at;
@@ -146,7 +148,7 @@ class Texts {
     for (const at of this.#places) {
       if (at === 0) continue;
       const view = this.#slabs.of(at);
-      const start = at % SLAB_BYTES;
+      const start = at & (SLAB_BYTES - 1);
       const head = view.getUint32(start);
       let place = this.#hash(head >>> 1, (n) => characterAt(view, start, head, n)) & mask;
       while (places[place] !== 0) place = (place + 1) & mask;
@@ -203,6 +205,8 @@ export class PackedEntries {
   readonly #texts = new Texts(this.#slabs);
   readonly #shapes: Shape[] = [];
   readonly #shapeOf = new Map<string, Shape>();
+  /** A start reads a hundred thousand of one shape after the other. */
+  #lastShape: Shape | undefined;
 
   /** `run`: '' where it is named as the entry itself. */
   add(name: string, run: string, entry: Fields): number {
@@ -210,7 +214,7 @@ export class PackedEntries {
     const { number, slots, bytes } = this.#shape(members);
     const at = this.#slabs.take(bytes);
     const view = this.#slabs.of(at);
-    const start = at % SLAB_BYTES;
+    const start = at & (SLAB_BYTES - 1);
     view.setUint16(start, number);
     view.setUint32(start + NAME_OFFSET, this.#texts.add(name));
     view.setUint32(start + RUN_OFFSET, run === '' ? 0 : this.#texts.add(run));
@@ -224,11 +228,11 @@ export class PackedEntries {
   }
 
   nameOf(row: number): string {
-    return this.#texts.read(this.#slabs.of(row).getUint32((row % SLAB_BYTES) + NAME_OFFSET));
+    return this.#texts.read(this.#slabs.of(row).getUint32((row & (SLAB_BYTES - 1)) + NAME_OFFSET));
   }
 
   compareName(row: number, name: string): number {
-    return this.#texts.compare(this.#slabs.of(row).getUint32((row % SLAB_BYTES) + NAME_OFFSET), name);
+    return this.#texts.compare(this.#slabs.of(row).getUint32((row & (SLAB_BYTES - 1)) + NAME_OFFSET), name);
   }
 
   /** The same for the same text, and for no other one; larger than those of all texts before it. */
@@ -243,7 +247,7 @@ export class PackedEntries {
 
   /** '' where it is named as the entry itself. */
   runOf(row: number): string {
-    const at = this.#slabs.of(row).getUint32((row % SLAB_BYTES) + RUN_OFFSET);
+    const at = this.#slabs.of(row).getUint32((row & (SLAB_BYTES - 1)) + RUN_OFFSET);
     return at === 0 ? '' : this.#texts.read(at);
   }
 
@@ -263,7 +267,7 @@ export class PackedEntries {
     const slots = this.#shapes.map((shape) => shape.slots.find((slot) => slot.member === member));
     return (row) => {
       const view = this.#slabs.of(row);
-      const start = row % SLAB_BYTES;
+      const start = row & (SLAB_BYTES - 1);
       const slot = slots[view.getUint16(start)];
       if (slot?.type === 'text') return at !== 0 && view.getUint32(start + slot.offset) === at;
       return slot?.type === 'instant' && view.getFloat64(start + slot.offset) === ms;
@@ -279,7 +283,7 @@ export class PackedEntries {
     const instants = this.#shapes.map((shape) => shape.slots.filter(({ member, type }) => type === 'instant' && members.includes(member)));
     return (row) => {
       const view = this.#slabs.of(row);
-      const start = row % SLAB_BYTES;
+      const start = row & (SLAB_BYTES - 1);
       const shape = view.getUint16(start);
       for (const offset of offsets[shape] ?? []) if (this.#texts.holds(view.getUint32(start + offset), wanted)) return true;
       return (instants[shape] ?? []).some((slot) => String(this.#read(row, slot)).toLowerCase().includes(wanted)); // a text that is written as one
@@ -287,13 +291,16 @@ export class PackedEntries {
   }
 
   #shapeAt(row: number): Shape {
-    return this.#shapes[this.#slabs.of(row).getUint16(row % SLAB_BYTES)] as Shape;
+    return this.#shapes[this.#slabs.of(row).getUint16(row & (SLAB_BYTES - 1))] as Shape;
   }
 
   #shape(members: readonly (readonly [member: string, value: unknown, type: SlotType])[]): Shape {
+    const last = this.#lastShape;
+    if (last?.slots.length === members.length && last.slots.every(({ member, type }, n) => member === members[n]?.[0] && type === members[n]?.[2])) return last;
     const key = JSON.stringify(members.map(([member, , type]) => [member, type]));
     let shape = this.#shapeOf.get(key);
     if (!shape) this.#shapeOf.set(key, (shape = this.#made(members)));
+    this.#lastShape = shape;
     return shape;
   }
 
@@ -331,7 +338,7 @@ export class PackedEntries {
 
   #read(row: number, { type, offset, known }: Slot): unknown {
     const view = this.#slabs.of(row);
-    const start = (row % SLAB_BYTES) + offset;
+    const start = (row & (SLAB_BYTES - 1)) + offset;
     if (type === 'number') return view.getFloat64(start);
     if (type === 'instant') return new Date(view.getFloat64(start)).toISOString();
     const at = view.getUint32(start);
