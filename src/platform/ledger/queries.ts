@@ -21,7 +21,6 @@ import {
   type PastPageRequest,
   type PastRunRows,
   type PastTextsRequest,
-  type StreamDigest,
   type TimedFacts,
   type TimedFactsRequest,
 } from './state-reader.js';
@@ -119,8 +118,6 @@ export interface LedgerQueries {
   pastPage(request: PastPageRequest): Promise<readonly string[]>;
   /** What a search looks at of all that left with these runs: JSON of one `PastText` after the other, for each of them. */
   pastTexts(request: PastTextsRequest): Promise<readonly (readonly string[])[]>;
-  /** For whoever keeps elsewhere what a stream held when its run had ended. */
-  streamDigest(stream: string): Promise<StreamDigest>;
   close(): Promise<void>;
 }
 
@@ -251,10 +248,6 @@ class ThreadQueries implements LedgerQueries {
 
   pastTexts(request: PastTextsRequest): Promise<readonly (readonly string[])[]> {
     return this.#read('pastTexts', request);
-  }
-
-  streamDigest(stream: string): Promise<StreamDigest> {
-    return this.#call('streamDigest', { stream });
   }
 
   close(): Promise<void> {

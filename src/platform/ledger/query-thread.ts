@@ -45,7 +45,6 @@ serveCalls(port, {
   pastRun: ({ run }: { run: string }) => reader.pastRun(run),
   pastPage: (request: PastPageRequest) => reader.pastPage(request),
   pastTexts: (request: PastTextsRequest) => reader.pastTexts(request),
-  streamDigest: ({ stream }: { stream: string }) => reader.streamDigest(stream),
   verify: (range: TimeRange) => reader.verify(range),
   verifyArchives: (check: ArchiveCheck) => reader.verifyArchives(check),
   verifyRows: () => reader.verifyRows(),

@@ -3,7 +3,6 @@
  * served as the bytes that were hashed, so nothing is parsed on the way out.
  */
 import type { WallMs } from '../base/times.js';
-import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { assert } from '../base/assert.js';
 import Database from '../base/sqlite.js';
@@ -88,13 +87,6 @@ export interface PastTextsRequest {
   readonly runs: readonly string[];
   /** Longer texts are left out. */
   readonly lengthMax: number;
-}
-
-export interface StreamDigest {
-  readonly stream: string;
-  /** Number of its last entry; 0 when it has none. */
-  readonly last: number;
-  readonly digest: string;
 }
 
 export type { AuditOfRequest } from './audit-search.js';
@@ -236,20 +228,6 @@ export class StateReader {
   pastTexts({ runs, lengthMax }: PastTextsRequest): readonly (readonly string[])[] {
     const bodies = this.#prepare("SELECT body FROM resources WHERE past = ? AND past <> '' ORDER BY rowid").pluck();
     return runs.map((run) => (bodies.all(run) as unknown[]).flatMap((body) => pastTextOf(body, run.slice(run.lastIndexOf('/') + 1), lengthMax) ?? []));
-  }
-
-  /** What a stream holds, as one digest: SHA-256 over number and body of each entry in a line. */
-  streamDigest(stream: string): StreamDigest {
-    const sum = createHash('sha256');
-    let last = 0;
-    for (const { sequence, body } of this.#database.prepare('SELECT sequence, body FROM facts WHERE stream = ? ORDER BY sequence').iterate(stream) as IterableIterator<{
-      sequence: number;
-      body: string;
-    }>) {
-      sum.update(`${sequence} ${body}\n`);
-      last = sequence;
-    }
-    return { stream, last, digest: sum.digest('hex') };
   }
 
   verify(range: TimeRange): Promise<Verification> {
