@@ -27,5 +27,5 @@ export async function pastStore<Looker>(t: Test, kinds: readonly Kind[], looker:
     pastRows(store).connect(queries);
     return { store, reconciler: looker({ store, clock }) };
   };
-  return { dir, ledger, clock, opened, ...(await opened()) };
+  return { dir, ledger, queries, clock, opened, ...(await opened()) };
 }

@@ -12,7 +12,7 @@ import { type RunEntry, runEntry } from '../../platform/store/past-index.js';
 import type { Condition as StoredCondition, Metadata, Ref, Resource } from '../../platform/store/resource.js';
 import { ElementOutput, ParameterValue } from '../procedures/kind.js';
 import { ElementFailure } from '../runs/failures.js';
-import { BATCH_STREAMS, type BatchStream, lastFacts } from '../runs/execution-log.js';
+import { BATCH_STREAMS, type BatchStream, lastFacts, streamsOf } from '../runs/execution-log.js';
 import { Hold } from '../runs/holds.js';
 import { CommandRejection } from '../runs/command-rejection.js';
 import { isInstantText } from '../../platform/base/instant.js';
@@ -326,6 +326,7 @@ export const Batch: Kind<BatchSpec, BatchStatus> = {
     // as the MES asks for it: by its work order, and one that was made at the plant by its own ID (decisions Q-MES-11)
     'found by order': said(({ workOrder, batchID }, name) => (workOrder ? String((workOrder as { request?: { workOrderID?: unknown } }).request?.workOrderID) : batchID || name)),
   },
+  streams: streamsOf,
   references: ({ masterRecipeRef, equipment }, site) =>
     named(
       { path: 'masterRecipeRef', kind: 'MasterRecipe', site, name: masterRecipeRef, when: 'write', ownWords: true },

@@ -19,6 +19,11 @@ export function streamOf(kind: BatchStream, site: string, batch: string): string
 
 export const BATCH_STREAMS = ['events', 'messages', 'states', 'actions', 'results', 'alarms'] as const satisfies readonly BatchStream[];
 
+/** All that is told of a batch, or of an execution by hand. */
+export function streamsOf(site: string, scope: string): readonly string[] {
+  return BATCH_STREAMS.map((kind) => streamOf(kind, site, scope));
+}
+
 export function lastFacts(site: string, batch: string, lastFact: (stream: string) => number): Readonly<Record<BatchStream, number>> {
   const last = (kind: BatchStream): number => lastFact(streamOf(kind, site, batch));
   return { events: last('events'), messages: last('messages'), states: last('states'), actions: last('actions'), results: last('results'), alarms: last('alarms') };

@@ -11,6 +11,7 @@ import { ControlRecipe } from '../../../src/domains/recipes/kind.js';
 import { BatchRecord } from '../../../src/domains/records/kind.js';
 import { PastBatchReconciler } from '../../../src/domains/records/past-batches.js';
 import { asked } from '../../../src/domains/runs/asked.js';
+import { streamOf } from '../../../src/domains/runs/execution-log.js';
 import { between } from '../../../src/platform/base/sorted.js';
 import { pastRows } from '../../../src/platform/store/past-rows.js';
 import { References } from '../../../src/platform/store/references.js';
@@ -241,4 +242,42 @@ t.test('of two that bring a batch back at once each finds it as the other has le
   };
   await Promise.all([describe('a'), describe('b'), describe('c')]);
   t.equal([...(store.get(Batch, SITE, 'b1')?.spec.description ?? '')].sort().join(''), 'abc');
+});
+
+t.test('what was told of a batch leaves with it, is read as ever, and goes on with its numbers when it has come back', async (t) => {
+  const { store, clock, reconciler, opened, queries } = await plant(t);
+  await left(store);
+  const stream = streamOf('events', SITE, 'b1');
+  await store.write({ facts: [1, 2].map(() => ({ stream, body: (id: number) => ({ id }) })) });
+  await looked(reconciler, clock);
+  const told = [{ id: 1 }, { id: 2 }];
+  t.same([isPast(store), store.lastFact(stream), await queries.facts(stream)], [true, 0, told]);
+  t.throws(
+    () => store.apply({ facts: [{ stream: streamOf('results', SITE, 'b1'), body: () => 1 }] }),
+    { name: 'Refusal', context: { code: 'run_ended' } },
+    'nothing more is told of it',
+  );
+  const again = (await opened()).store;
+  t.equal(again.lastFact(stream), 0, 'nor does a start read how far it had come');
+  (await pastRows(again).bring([ref('Batch')]))?.();
+  t.equal(again.lastFact(stream), 2);
+  await again.write({ facts: [{ stream, body: (id) => ({ id }) }] });
+  t.same(await queries.facts(stream), [...told, { id: 3 }]);
+  t.match(await queries.verifyRows(), { ok: true, problems: [] });
+});
+
+t.test('an execution by hand that has the name of a batch tells under it: the batch stays for as long as it is there', async (t) => {
+  const { store, clock, reconciler } = await plant(t);
+  await left(store);
+  const root = {
+    kind: Phase,
+    site: SITE,
+    name: 'b1',
+    spec: { mode: '', batchRef: '', parentRef: null, templateRef: 'heat', unitRef: 'r1' },
+    status: { state: 'Complete', adhoc: true },
+  };
+  await store.write({ puts: [root as unknown as Put] });
+  t.same([await looked(reconciler, clock), isPast(store)], ['settled', false]);
+  await store.write({ removes: [ref('Phase')] });
+  t.same([await looked(reconciler, clock), isPast(store)], ['settled', true]);
 });

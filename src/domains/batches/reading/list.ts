@@ -76,7 +76,7 @@ export function newestBatches(store: Store, site: string): Sorted<ListedBatch> {
   const past = store.pastOrder<PastBatch>(Batch, site, 'created');
   const present = store.list(Batch, site).map((batch) => ({ batch, value: -msOf(batch.metadata.createdAt) }));
   present.sort((a, b) => a.value - b.value); // by name already
-  return new Interleaved(
+  return new Interleaved<ListedBatch>(
     present.map(({ batch }) => batch),
     present.map(({ batch, value }) => past.before(batch.metadata.name, value)),
     made(past, listedOf),

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { inside } from '../../../platform/base/assert.js';
 import { conflict, invalid, missing } from '../../../platform/base/refusal.js';
 import type { Put, Store } from '../../../platform/store/store.js';
+import { Batch } from '../kind.js';
 import { Unit, type UnitStatus } from '../../plant/kind.js';
 import { isIdle, taken, unavailableText } from '../../plant/unit-owner.js';
 import {
@@ -78,13 +79,21 @@ export function launch(world: LaunchWorld, site: string, order: Launch): Launche
   const template = templateOf(world.store, site, order);
   const parameters = launchParameters(template.parameters, order.parameterValues);
   refuseRequest(LAUNCH_CONDITIONS, { ...world, storageLow: () => world.storageLow(), site, units: [order.unit], isOnDemand: false });
-  const root = elementName('adhoc', [order.templateRef, order.unit, randomUUID().slice(0, 8)]);
+  const root = freeName(world.store, site, order);
   const elements = instantiateRoot({ ...order, root, parameters, templates: storedTemplates(world.store, site) });
   const [unfit] = elements.flatMap(({ spec }) => unfitElementValues(spec));
   if (unfit) throw invalid('out_of_range', 'parameterValues', `${unfit.at}: ${unfit.message}`);
   refuseUnbound(world.store, site, order.unit, elements);
   const top = inside(elements, 0, 'a launch makes its root first');
   return { root: top, puts: [...elementPuts(site, elements, order.templateRef), unitPut(site, order.unit, unit.status, root)] };
+}
+
+/** Of no other run: what happens to it is told under its name, and one that is past is told nothing more. */
+function freeName(store: Store, site: string, { templateRef, unit }: Launch): string {
+  for (;;) {
+    const name = elementName('adhoc', [templateRef, unit, randomUUID().slice(0, 8)]);
+    if (!store.get(Batch, site, name) && !store.pastEntry(Batch, site, name)) return name;
+  }
 }
 
 function templateOf(store: Store, site: string, { kind, templateRef, templateField }: Launch): { readonly parameters: readonly ParameterSpec[] } {
