@@ -17,7 +17,7 @@ import type { ChartChange } from './vocabulary/steering.js';
 
 // ---------------------------------------------------------------- unit plan
 
-/** Everything one unit worker executes. A new plan replaces the old one between two scans (hot swap). */
+/** Everything one unit runtime executes. A new plan replaces the old one between two scans (hot swap). */
 export interface UnitPlan {
   readonly site: string;
   readonly unit: string;
@@ -129,7 +129,7 @@ export interface TypedName {
   readonly type: DataType;
 }
 
-/** One phase as the unit worker runs it. */
+/** One phase as the unit runtime runs it. */
 export interface PhasePlan {
   readonly name: string;
   /** Batch name, or the name of the ad-hoc root: the scope of its signals. */
@@ -273,7 +273,7 @@ export interface SfcStatus {
   readonly activeChart?: ChartName;
 }
 
-// ---------------------------------------------------------------- gateway -> unit worker
+// ---------------------------------------------------------------- gateway -> unit runtime
 
 export type UnitInbound =
   | { readonly type: 'plan'; readonly plan: UnitPlan }
@@ -314,7 +314,7 @@ export type UnitInbound =
   | { readonly type: 'alive' }
   | { readonly type: 'stop' };
 
-// ---------------------------------------------------------------- unit worker -> gateway
+// ---------------------------------------------------------------- unit runtime -> gateway
 
 export interface PhaseReport {
   readonly type: 'phase';

@@ -1,5 +1,5 @@
 /**
- * All phases of one unit worker: the door between its messages and its scan (decisions 2.4: charts run first, phases in
+ * All phases of one unit runtime: the door between its messages and its scan (decisions 2.4: charts run first, phases in
  * name order). Phases of one template share their compiled functions.
  */
 import type { PhasePlan, RuntimeSettings, UnitInbound } from '../port.js';

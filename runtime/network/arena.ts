@@ -1,5 +1,5 @@
 /**
- * The arrays that all networks of a unit worker live in, plan after plan, and the generated functions over them.
+ * The arrays that all networks of a unit runtime live in, plan after plan, and the generated functions over them.
  *
  * The arrays are constants of the functions: an engine then knows where they lie and how long they are, which makes a scan a
  * third faster than arrays handed over as arguments. So that a new plan finds its functions compiled and hot, it lives in the

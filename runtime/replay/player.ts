@@ -1,5 +1,5 @@
 /**
- * Executes a recording again: the scan loop of the unit worker, with the recorded clocks, messages and latched inputs in the
+ * Executes a recording again: the scan loop of the unit runtime, with the recorded clocks, messages and latched inputs in the
  * place of the world. It says at which scan it went another way than the worker did.
  */
 import type { MonoMs, WallMs } from '../vocabulary/times.js';

@@ -1,4 +1,4 @@
-/** A unit worker with everything it carries from scan to scan: the start of a replay, and what it must have at its end. */
+/** A unit runtime with everything it carries from scan to scan: the start of a replay, and what it must have at its end. */
 import type { TextsState } from '../network/texts.js';
 import type { AlarmsState } from '../vocabulary/alarm-set.js';
 import type { PhasesState } from '../chart/snapshot.js';

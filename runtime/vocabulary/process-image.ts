@@ -2,7 +2,7 @@ import type { MonoMs, WallMs } from './times.js';
 import { assert } from './assert.js';
 
 /**
- * The process image of one I/O module: one SharedArrayBuffer between its probe (device side) and the unit workers
+ * The process image of one I/O module: one SharedArrayBuffer between its probe (device side) and the unit runtimes
  * (scan side). A channel has one index in every array.
  *
  * Inputs: written by the probe under the version word (odd while writing), copied by a scan at its start.

@@ -1,6 +1,6 @@
 /**
  * Changing the active steps of a chart by hand (ADR 0007): a person in mode Manual goes on, goes back, or forces a transition.
- * The rules are the same for charts of phases, which the unit worker moves, and for procedural charts.
+ * The rules are the same for charts of phases, which the unit runtime moves, and for procedural charts.
  */
 import type { Chart, ProceduralChart } from './chart.js';
 import type { State } from './states.js';

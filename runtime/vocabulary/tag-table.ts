@@ -1,7 +1,7 @@
 import { assert } from './assert.js';
 
 /**
- * The tag table: every published value of one unit in one SharedArrayBuffer, written once per scan by the unit worker
+ * The tag table: every published value of one unit in one SharedArrayBuffer, written once per scan by the unit runtime
  * and read by the stream hub, the historian and the REST reads without any message.
  *
  * Layout: 64-byte Int32 header, Float64 statistics, Float64 values, Float64 timestamps (wall ms), Uint8 quality codes.

@@ -1,6 +1,6 @@
 /**
  * The ISA-88 state machine of procedural elements and of batches as data (contract 3, States and transitions;
- * decisions 3.1 to 3.4). The unit worker uses it for phases, the gateway for their parents, units and batches.
+ * decisions 3.1 to 3.4). The unit runtime uses it for phases, the gateway for their parents, units and batches.
  * Invariant: every pair of state and command is either a row of a transition table or yields exactly one rule name.
  */
 import type { BatchState, Command, Progression, State } from './states.js';

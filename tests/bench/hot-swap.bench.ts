@@ -1,5 +1,5 @@
 /**
- * Download of a changed 1,000-block network into a running unit worker (performance notes, E; ADR 0008): what preparing and
+ * Download of a changed 1,000-block network into a running unit runtime (performance notes, E; ADR 0008): what preparing and
  * swapping costs, how long the swap holds the scan it happens in, and whether a scan of that unit is late. Once as 100
  * instances of one module template, once as one network without repetition. Goals: at most 50 ms of CPU time for all of it
  * in the median, no scan of a 100 ms unit later than one period, and no period missed.
@@ -25,7 +25,7 @@ const SWAPS = 12;
 const SCANS_PER_SWAP = 4;
 const DOWNLOAD_MS_MAX = 50;
 const HELD_MS_MAX = PERIOD_MS;
-/** What the appliance asks for its unit workers (design, scan clock). */
+/** What the appliance asks for its unit runtimes (design, scan clock). */
 const PRIORITY = '10';
 
 /** Numbers that look random and are the same in every run. */
@@ -161,7 +161,7 @@ interface Download {
   readonly loadedMs: number;
 }
 
-/** A unit worker as the product starts it. */
+/** A unit runtime as the product starts it. */
 class TestUnit {
   readonly #channel = new MessageChannel();
   readonly worker = new Worker(fileURLToPath(new URL('../../runtime/worker.js', import.meta.url)), {

@@ -1,4 +1,4 @@
-/** Faults inside the control side: a block that errors, a unit worker that dies (contract 3, Control program; decisions 3.8, 5.1 rule 6, D-UNIT-04). */
+/** Faults inside the control side: a block that errors, a unit runtime that dies (contract 3, Control program; decisions 3.8, 5.1 rule 6, D-UNIT-04). */
 import t from 'tap';
 import { SITE, SLOWLY_HEATED, SMALL, startPlant } from '../support/plant.js';
 import { unitThreads } from '../support/unit-threads.js';
@@ -86,7 +86,7 @@ t.test('PROG-14, PROG-15: a block that divides by zero marks itself, the scan go
   t.equal((await plant.api.delete(`${SITE}/fbnetworks/divider`)).status, 204);
 });
 
-/** Ends a unit worker until its supervisor gives it up. */
+/** Ends a unit runtime until its supervisor gives it up. */
 async function giveUp(unit: string): Promise<string> {
   const message = 'the runtime stopped 3 times within 60 s; restart it when the cause is found';
   await plant.look(`the runtime of ${unit} is given up`, async () => {
@@ -97,7 +97,7 @@ async function giveUp(unit: string): Promise<string> {
   return message;
 }
 
-t.test('3.7, 3.8: a mode changed while the unit worker is down is that of the work and the modules when it is back', async (t) => {
+t.test('3.7, 3.8: a mode changed while the unit runtime is down is that of the work and the modules when it is back', async (t) => {
   const reason = 'asked for by the test';
   const asking = {
     steps: [
@@ -149,7 +149,7 @@ t.test('3.7, 3.8: a mode changed while the unit worker is down is that of the wo
   await plant.look('mx101 is Idle', async () => ({ done: (await plant.unit('mx101')).state === 'Idle' || undefined, seen: '' }));
 });
 
-t.test('D-UNIT-04, 3.8: a unit worker that dies is started again; its phase comes back Held with the batch, and Restart finishes it', async (t) => {
+t.test('D-UNIT-04, 3.8: a unit runtime that dies is started again; its phase comes back Held with the batch, and Restart finishes it', async (t) => {
   const batch = await plant.runBatch(SLOWLY_HEATED);
   const heat = await plant.untilPhase(batch, 'heat', 'Running');
   const before = (await plant.api.get(`${SITE}/units/rx101/runtime/status`)).body.epoch;

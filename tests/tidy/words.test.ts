@@ -26,6 +26,7 @@ const WORDS: readonly Reserved[] = [
   { word: 'guest', use: 'runtime: the unit in a scan thread; link: the way to it' },
   { word: 'mate', use: 'sharedWith: the other units of the thread' },
   { word: 'misfit', use: 'unfit: a value, a row' },
+  { word: 'answer', use: 'Reply: what a handler gives; UwsReply: what goes on the wire', ofClass: true },
   { word: 'controller', use: 'Reconciler: what drives a resource', ofClass: true },
   { word: 'pass', use: 'Reconciliation: one look of a reconciler', ofClass: true },
   {
@@ -119,6 +120,7 @@ t.test('words: the table finds what it is to find, and lets sentences be', async
   const offending: readonly string[] = [
     'class PhaseDesk {}',
     'class BatchController {}',
+    'class StreamedAnswer {}',
     'class DefinitionWatch {}',
     'class ElementPass {}',
     'const alarmBooks = 1;',

@@ -162,7 +162,7 @@ interface Effect {
   follow(): void;
 }
 
-/** The unit worker moves the chart, between two scans. */
+/** The unit runtime moves the chart, between two scans. */
 function phaseEffect(phase: Resource<PhaseSpec, ElementStatus>, change: ChartChange, { store, runtimes }: ActiveStepDeps): Effect {
   const { spec, metadata } = phase;
   const refusal = judgeChange(change, {

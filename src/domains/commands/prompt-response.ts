@@ -1,6 +1,6 @@
 /**
  * Answers to prompts (contract 3, Prompt rules; decisions Q-RECIPE-19 to 23, Q-MES-25, Q-MES-26): validated per type and
- * fail-closed, signed, stored with the phase before they are acknowledged, then sent to the unit worker.
+ * fail-closed, signed, stored with the phase before they are acknowledged, then sent to the unit runtime.
  */
 import { Refusal, invalid } from '../../platform/base/refusal.js';
 import { absent } from '../../platform/store/absent.js';

@@ -1,6 +1,6 @@
 /**
  * The merged view of a control module: template plus instance (contract 3, Control module; decisions D-PROG-02, Q-PROG-13).
- * Pure: the same function serves the read bodies, the tag list and the plan of the unit worker.
+ * Pure: the same function serves the read bodies, the tag list and the plan of the unit runtime.
  *
  * Invariant: what is stored stays unmerged; an instance tag overrides its template tag field by field.
  */
@@ -149,7 +149,7 @@ export function effectiveTags(tags: readonly MergedTag[], blocks: readonly Block
 
 const noDefaults: ParamDefaults = () => undefined;
 
-/** The whole instance, as the unit worker will run it. */
+/** The whole instance, as the unit runtime will run it. */
 export function resolveModule(module: ControlModuleSpec, template: ControlModuleTemplateSpec, defaults: ParamDefaults = noDefaults): ResolvedModule {
   const merged = mergeTags(template.tags, module.tags);
   const overridden = overrideParams(template.blocks, module.paramOverrides);

@@ -1,6 +1,6 @@
 /**
  * A control module's logic as a control program of the same name, owned by it (decisions D-PROG-01): made from template
- * and instance, followed when either changes, gone with the module. The unit worker runs the module itself; the program
+ * and instance, followed when either changes, gone with the module. The unit runtime runs the module itself; the program
  * is how its network is read and where its health is kept.
  */
 import { randomUUID } from 'node:crypto';

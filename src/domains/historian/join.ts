@@ -8,7 +8,7 @@ import type { Store } from '../../platform/store/store.js';
 import type { SettingsOf } from '../../settings.js';
 import type { Troubles } from '../alarms/system-conditions.js';
 import { Unit } from '../plant/kind.js';
-import { alarmRecorder, openHistorian, type RecordedUnits, recordTags, stateRecorder } from './recording.js';
+import { alarmRecorder, openHistorian, type SampledUnits, sampleTags, stateRecorder } from './sampling.js';
 import { HISTORIAN_ROUTES } from './routes.js';
 
 export interface HistorianParts {
@@ -17,7 +17,7 @@ export interface HistorianParts {
   readonly log: Log;
   readonly dataDir: string;
   readonly settings: SettingsOf<'historian'>;
-  readonly runtimes: RecordedUnits;
+  readonly runtimes: SampledUnits;
   /** When this appliance started, by the wall clock. */
   readonly startedAtMs: WallMs;
   /** Told of a thread that ended by itself. */
@@ -30,7 +30,7 @@ export async function joinHistorian(parts: HistorianParts) {
   const lost = [...(fault === undefined ? [] : [fault]), ...(history?.partsLost ?? [])].join('; ');
   if (lost !== '') log.error(lost);
   const troubles: Pick<Troubles, 'historian'> = { historian: () => (lost === '' ? undefined : { severity: 'Medium', message: lost }) };
-  let stopRecording = (): void => undefined;
+  let stopSampling = (): void => undefined;
   return {
     history,
     troubles,
@@ -40,10 +40,10 @@ export async function joinHistorian(parts: HistorianParts) {
     recordState: history && stateRecorder(history, store, startedAtMs),
     routes: [routeSet(HISTORIAN_ROUTES, { history, store })],
     start(): void {
-      if (history) stopRecording = recordTags({ history, runtimes, clock, intervalMinMs: settings.historianIntervalMinMs });
+      if (history) stopSampling = sampleTags({ history, runtimes, clock, intervalMinMs: settings.historianIntervalMinMs });
     },
     async stop(): Promise<void> {
-      stopRecording();
+      stopSampling();
       await store.recorded.catch(() => undefined); // it is told of what is on disk
       await history?.close();
     },

@@ -326,7 +326,7 @@ export interface ElementStatus {
   readonly spentMs?: number | null;
   /** `since` of the phase failure that its ancestors have already followed. */
   readonly escalated?: string;
-  /** Start of the wait for a prompt answer that is stored but not yet seen by the unit worker. */
+  /** Start of the wait for a prompt answer that is stored but not yet seen by the unit runtime. */
   readonly answer?: { readonly waitId: string; readonly value: number | string };
   readonly pausedAt?: string;
   /** Final state that Resetting came from (not on phases, whose checkpoint has it). */

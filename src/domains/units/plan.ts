@@ -1,5 +1,5 @@
 /**
- * The plan of one unit worker (runtime/port.ts, UnitPlan), built from what the store holds now: control modules merged
+ * The plan of one unit runtime (runtime/port.ts, UnitPlan), built from what the store holds now: control modules merged
  * with their templates, control programs, the tag list and the process images they touch. Pure but for reading.
  *
  * Networks run in the order of decisions 2.4: a module that feeds an input of another before its reader, ties by name,

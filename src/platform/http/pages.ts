@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { missing } from '../base/refusal.js';
-import { Answer } from './answer.js';
+import { UwsReply } from './uws-reply.js';
 import { Reply, type Route, type RouteSet, routeSet, routesFor } from './route.js';
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -66,7 +66,7 @@ export const PAGE_ROUTES: readonly Route<Pages>[] = [
     path: '/readyz',
     ...open,
     summary: 'Readiness',
-    handle: (_, pages) => (pages.ready() ? { status: 'ok' } : new Answer(503, pages.started() ? refusing(pages.refusedBecause()) : STARTING, { 'Retry-After': '1' })),
+    handle: (_, pages) => (pages.ready() ? { status: 'ok' } : new UwsReply(503, pages.started() ? refusing(pages.refusedBecause()) : STARTING, { 'Retry-After': '1' })),
   }),
   route({ method: 'GET', path: '/', ...open, summary: 'To the operator console', handle: () => new Reply('redirect', undefined, { Location: '/hmi' }) }),
   ...PAGES.map((name) =>

@@ -8,7 +8,7 @@ import { auditReason, Refusal } from '../base/refusal.js';
 import type { AuditDraft } from '../store/audit-record.js';
 import type { Release } from '../store/past-rows.js';
 import type { Ref } from '../store/resource.js';
-import { Answer, answerFault, answerOf, answerRefusal } from './answer.js';
+import { UwsReply, uwsReplyOfFault, uwsReplyOf, uwsReplyOfRefusal } from './uws-reply.js';
 import type { Guard } from './barriers/barrier.js';
 import { judgeAgain } from './barriers/body.js';
 import { announcesBody, tooLarge } from './barriers/body-form.js';
@@ -32,7 +32,7 @@ export class Pipeline {
   }
 
   /** Never throws and never rejects: whatever goes wrong becomes an answer. */
-  handle(incoming: Incoming, correlationID: string): Answer | StreamReply | Promise<Answer> {
+  handle(incoming: Incoming, correlationID: string): UwsReply | StreamReply | Promise<UwsReply> {
     const exchange = new Exchange(incoming, correlationID);
     try {
       for (const barrier of BEFORE_EXISTENCE) assert(!barrier(exchange, this.#guard), 'only the body is waited for');
@@ -43,7 +43,7 @@ export class Pipeline {
     }
   }
 
-  #serve(exchange: Exchange): Answer | StreamReply | Promise<Answer> {
+  #serve(exchange: Exchange): UwsReply | StreamReply | Promise<UwsReply> {
     for (const barrier of FROM_EXISTENCE) {
       const wait = barrier(exchange, this.#guard);
       if (wait) return this.#serveAfter(wait, exchange);
@@ -54,9 +54,9 @@ export class Pipeline {
   }
 
   /** What it is about stays what it is, present or past, until the answer is made: a request waits for its body, for facts, for the disk. */
-  #serveHeld(refs: readonly Ref[], past: NonNullable<Guard['past']>, exchange: Exchange): Answer | StreamReply | Promise<Answer> {
+  #serveHeld(refs: readonly Ref[], past: NonNullable<Guard['past']>, exchange: Exchange): UwsReply | StreamReply | Promise<UwsReply> {
     const release = past.hold(refs);
-    let answer: Answer | StreamReply | Promise<Answer> | undefined;
+    let answer: UwsReply | StreamReply | Promise<UwsReply> | undefined;
     try {
       const lent = past.borrow(refs);
       answer = lent ? this.#serveWith(lent, exchange) : this.#serve(exchange);
@@ -67,7 +67,7 @@ export class Pipeline {
   }
 
   /** The rest of the order of evaluation is as ever, once what it looks at is there; it stays there until the answer is made. */
-  async #serveWith(lent: Promise<Release>, exchange: Exchange): Promise<Answer> {
+  async #serveWith(lent: Promise<Release>, exchange: Exchange): Promise<UwsReply> {
     const { row, incoming } = exchange;
     try {
       const limitBytes = row.bound.row.bodyBytesMax ?? this.#guard.bodyBytesMax;
@@ -91,7 +91,7 @@ export class Pipeline {
   }
 
   /** One function with its waits in it: a chain of promises for the same costs a tenth of a request. */
-  async #serveAfter(wait: Promise<void>, exchange: Exchange): Promise<Answer> {
+  async #serveAfter(wait: Promise<void>, exchange: Exchange): Promise<UwsReply> {
     try {
       await wait;
       const value = this.#handled(exchange);
@@ -102,7 +102,7 @@ export class Pipeline {
     }
   }
 
-  async #settle(value: Promise<unknown>, exchange: Exchange): Promise<Answer> {
+  async #settle(value: Promise<unknown>, exchange: Exchange): Promise<UwsReply> {
     try {
       const answer = this.#finish(exchange, await value);
       return expectAnswer(answer instanceof Promise ? await answer : answer);
@@ -115,20 +115,20 @@ export class Pipeline {
     return exchange.row.bound.handle(exchange);
   }
 
-  #finish(exchange: Exchange, value: unknown): Answer | StreamReply | Promise<Answer> {
+  #finish(exchange: Exchange, value: unknown): UwsReply | StreamReply | Promise<UwsReply> {
     if (value instanceof StreamReply) return value;
-    const answer = answerOf(value);
+    const answer = uwsReplyOf(value);
     if (!exchange.row.mutating) return unchanged(exchange, answer);
     if (exchange.audited) return answer;
     if (onlyComputes(exchange)) return this.#guard.store.recorded.then(() => answer); // its nonce is on disk first (D-NONCE-01)
     return this.#record(exchange, exchange.audit({})).then(() => answer);
   }
 
-  #refuse(exchange: Exchange, fault: unknown): Answer | Promise<Answer> {
+  #refuse(exchange: Exchange, fault: unknown): UwsReply | Promise<UwsReply> {
     if (!(fault instanceof Refusal)) {
       this.#log.error({ err: fault, correlationID: exchange.correlationID, method: exchange.incoming.method, path: exchange.incoming.path }, 'a request met a fault of ours');
     }
-    const refusal = fault instanceof Refusal ? answerRefusal(fault) : answerFault();
+    const refusal = fault instanceof Refusal ? uwsReplyOfRefusal(fault) : uwsReplyOfFault();
     const answer = exchange.warning === undefined ? refusal : refusal.with({ 'X-Lineside-Warning': exchange.warning });
     if (!isAuditedRefusal(exchange, fault)) return answer;
     const result = fault instanceof Refusal ? 'Rejected' : 'Failed';
@@ -150,8 +150,8 @@ export class Pipeline {
   }
 
   /** The refusal could not be recorded: what the caller learns is that the storage is away. */
-  #refuseUnaudited(refusal: unknown): Answer {
-    return refusal instanceof Refusal ? answerRefusal(refusal) : answerFault();
+  #refuseUnaudited(refusal: unknown): UwsReply {
+    return refusal instanceof Refusal ? uwsReplyOfRefusal(refusal) : uwsReplyOfFault();
   }
 }
 
@@ -168,18 +168,18 @@ function isAuditedRefusal(exchange: Exchange, fault: unknown): boolean {
   return fault instanceof Refusal && (fault.context.code === 'site_scope' || fault.context.code === 'api_key_fence');
 }
 
-function expectAnswer(value: Answer | StreamReply): Answer {
-  assert(value instanceof Answer, 'a stream is opened in the turn of its request');
+function expectAnswer(value: UwsReply | StreamReply): UwsReply {
+  assert(value instanceof UwsReply, 'a stream is opened in the turn of its request');
   return value;
 }
 
 /** `If-None-Match` on a GET of one resource gives 304 (decisions Q-ERR-14). */
-function unchanged(exchange: Exchange, answer: Answer): Answer {
+function unchanged(exchange: Exchange, answer: UwsReply): UwsReply {
   if (exchange.row.bound.row.formats) answer = answer.with({ Vary: 'Accept' });
   if (exchange.warning !== undefined) answer = answer.with({ 'X-Lineside-Warning': exchange.warning });
   if (answer.headers === NO_HEADERS) return answer;
   const etag = answer.headers.ETag;
   if (etag === undefined || answer.status !== 200) return answer;
   const known = exchange.header('if-none-match');
-  return known !== undefined && namesTag(known, etag) ? new Answer(304, undefined, answer.headers) : answer;
+  return known !== undefined && namesTag(known, etag) ? new UwsReply(304, undefined, answer.headers) : answer;
 }

@@ -20,7 +20,7 @@ import { systemClock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import { Refusal } from '../base/refusal.js';
 import { SlicedWork } from '../base/slices.js';
-import { Answer, answerFault, answerRefusal, StreamedAnswer } from './answer.js';
+import { UwsReply, uwsReplyOfFault, uwsReplyOfRefusal, StreamedUwsReply } from './uws-reply.js';
 import { allowOf } from './barriers/route-known.js';
 import { BodyReader } from './body-reader.js';
 import type { HeaderFields, Incoming } from './exchange.js';
@@ -243,15 +243,15 @@ class Front {
         guardedPromise('answer of a request', () => this.#answerLater(request, outcome));
         return;
       }
-      if (outcome instanceof Answer) return this.#answer(request, outcome);
+      if (outcome instanceof UwsReply) return this.#answer(request, outcome);
       if (outcome.transport === 'sse') return request.stream(outcome.open as (wire: SseWire) => SseSession);
-      request.answer(answerRefusal(new Refusal('invalid', 'this route is opened with a WebSocket upgrade', { code: 'upgrade_required' })));
+      request.answer(uwsReplyOfRefusal(new Refusal('invalid', 'this route is opened with a WebSocket upgrade', { code: 'upgrade_required' })));
     } catch (fault) {
       request.fail('request', fault);
     }
   }
 
-  async #answerLater(request: UwsRequest, outcome: Promise<Answer>): Promise<void> {
+  async #answerLater(request: UwsRequest, outcome: Promise<UwsReply>): Promise<void> {
     this.#open += 1;
     try {
       this.#answer(request, await outcome);
@@ -262,8 +262,8 @@ class Front {
     }
   }
 
-  #answer(request: UwsRequest, answer: Answer): void {
-    if (!(answer instanceof StreamedAnswer)) return this.#isPackable(request, answer) ? this.#pack(request, answer) : request.answer(answer);
+  #answer(request: UwsRequest, answer: UwsReply): void {
+    if (!(answer instanceof StreamedUwsReply)) return this.#isPackable(request, answer) ? this.#pack(request, answer) : request.answer(answer);
     if (request.method === 'HEAD') {
       guardedPromise('streamed answer to HEAD', () => answer.abandon());
       return request.answer(answer);
@@ -274,21 +274,21 @@ class Front {
   }
 
   /** Not what has an ETag: it is that of these bytes, and a client sends it back with its change. */
-  #isPackable({ method, headers }: UwsRequest, answer: Answer): boolean {
+  #isPackable({ method, headers }: UwsRequest, answer: UwsReply): boolean {
     const { status, body, mediaType } = answer;
     if (status !== 200 || method !== 'GET' || mediaType !== JSON_MEDIA_TYPE || body === undefined || body.length < PACKED_BYTES_MIN) return false;
     return answer.headers.ETag === undefined && answer.headers['Content-Encoding'] === undefined && takesGzip(headers.get('accept-encoding') ?? '');
   }
 
   /** On a thread of the library: a list of some megabytes holds nobody else up. */
-  #pack(request: UwsRequest, answer: Answer): void {
+  #pack(request: UwsRequest, answer: UwsReply): void {
     request.defer();
     request.pause();
     this.#open += 1;
     gzip(answer.body as string | Uint8Array, { level: PACKED_LEVEL }, (fault, packed) => {
       try {
         const headers = { ...answer.headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' };
-        request.answer(fault ? answer : new Answer(answer.status, packed, headers, answer.mediaType, answer.closeConnection));
+        request.answer(fault ? answer : new UwsReply(answer.status, packed, headers, answer.mediaType, answer.closeConnection));
       } catch (mine) {
         request.fail('packed answer', mine);
       } finally {
@@ -383,19 +383,19 @@ class Front {
     const malformed = request.refuseMalformed();
     if (malformed) return request.answerLater(malformed);
     const outcome = this.#options.pipeline.handle(request, request.correlationID);
-    if (outcome instanceof Answer) return request.answer(outcome);
+    if (outcome instanceof UwsReply) return request.answer(outcome);
     assert(!(outcome instanceof Promise) && outcome.transport === 'websocket', 'a WebSocket is opened in the turn of its request');
     request.upgrade(outcome, context);
   }
 
   /** OPTIONS answers 204 with `Allow` without authentication (decisions Q-ERR-03); with CORS for the origins allowed. */
-  #preflight(request: UwsRequest): Answer | undefined {
+  #preflight(request: UwsRequest): UwsReply | undefined {
     if (request.method !== 'OPTIONS') return undefined;
     const match = this.#options.pipeline.guard.rows.match(request.path);
     if (match.found !== 'target') return undefined; // the pipeline says why
     const allow = allowOf(match.target.methods);
-    if (request.allowedOrigin === undefined) return new Answer(204, undefined, { Allow: allow });
-    return new Answer(204, undefined, {
+    if (request.allowedOrigin === undefined) return new UwsReply(204, undefined, { Allow: allow });
+    return new UwsReply(204, undefined, {
       Allow: allow,
       'Access-Control-Allow-Methods': allow,
       'Access-Control-Allow-Headers': 'Authorization, Content-Type, X-DCS-Nonce, X-Correlation-ID, X-Lineside-Background, If-Match, If-None-Match, Last-Event-ID',
@@ -425,9 +425,9 @@ function sessionFailed(seam: string, wire: WebSocketWire, fault: unknown): void 
 const NOBODY: WebSocketSession = { onMessage() {}, onDrain() {}, onPong() {}, onClose() {} };
 
 /** Where a request ends is in doubt: the connection ends with the answer. */
-function malformed(sentence: string): Answer {
-  const refusal = answerRefusal(new Refusal('invalid', sentence, { code: 'malformed_request' }));
-  return new Answer(refusal.status, refusal.body, refusal.headers, refusal.mediaType, true);
+function malformed(sentence: string): UwsReply {
+  const refusal = uwsReplyOfRefusal(new Refusal('invalid', sentence, { code: 'malformed_request' }));
+  return new UwsReply(refusal.status, refusal.body, refusal.headers, refusal.mediaType, true);
 }
 
 /** One request on the wire of uWebSockets.js, and the one answer to it; what the barriers find out about it is the Exchange. */
@@ -526,7 +526,7 @@ class UwsRequest implements Incoming {
   }
 
   /** Two lengths, or an encoding other than exactly `chunked`, would let a second request hide in the first. */
-  refuseMalformed(): Answer | undefined {
+  refuseMalformed(): UwsReply | undefined {
     const encoding = this.headers.get('transfer-encoding');
     const length = this.headers.get('content-length');
     if (this.headers.repeats('host')) return malformed('the request names its host twice');
@@ -558,13 +558,13 @@ class UwsRequest implements Incoming {
    * Answers in a later turn: while an answer is pending uWebSockets.js cuts a connection that already holds the next
    * request, so nothing hidden behind a doubtful length is ever looked at.
    */
-  answerLater(answer: Answer): void {
+  answerLater(answer: UwsReply): void {
     this.defer();
     setImmediate(() => this.answer(answer));
   }
 
   /** Never throws: an answer that cannot be written ends the connection. */
-  answer(answer: Answer): void {
+  answer(answer: UwsReply): void {
     if (this.#ended) return;
     try {
       if (this.#deferred) this.#res.cork(() => this.#write(answer));
@@ -580,7 +580,7 @@ class UwsRequest implements Incoming {
   fail(seam: string, fault: unknown): void {
     contain(seam, fault);
     if (this.#begun) this.#cut();
-    else this.answer(answerFault());
+    else this.answer(uwsReplyOfFault());
   }
 
   #cut(): void {
@@ -593,13 +593,13 @@ class UwsRequest implements Incoming {
     }
   }
 
-  #write(answer: Answer): void {
+  #write(answer: UwsReply): void {
     const res = this.#res;
     this.#begun = true;
     const closes = answer.closeConnection || this.#closes || (this.#body !== undefined && !this.#body.isComplete);
     if (!closes) this.resume();
     if (answer.status !== 200) res.writeStatus(statusLine(answer.status)); // the library's own default
-    const isEmpty = answer.body === undefined && !(answer instanceof StreamedAnswer);
+    const isEmpty = answer.body === undefined && !(answer instanceof StreamedUwsReply);
     this.#writeCommonHeaders(isEmpty ? NO_SNIFFING : answer.mediaType === JSON_MEDIA_TYPE ? NO_SNIFFING_JSON : contentTyped(answer.mediaType));
     if (answer.headers !== NO_HEADERS) writeHeaders(res, answer.headers);
     if (answer.body === undefined) {
@@ -630,7 +630,7 @@ class UwsRequest implements Incoming {
    * written to it, unless it was full meanwhile. So it is read only while a chunk is on its way out. Slices are small because a
    * write into a full socket waits in memory: no more than one does.
    */
-  async send(answer: StreamedAnswer, log: Log): Promise<void> {
+  async send(answer: StreamedUwsReply, log: Log): Promise<void> {
     const res = this.#res;
     let wake = (): void => undefined;
     this.#onAborted ??= [];

@@ -13,7 +13,7 @@ import { AlarmReconciler } from '../../../src/domains/alarms/reconciler.js';
 import { alarmRoutes } from '../../../src/domains/alarms/routes.js';
 import { signalKey, SYSTEM_ALARM_WAKES, SystemAlarmReconciler } from '../../../src/domains/alarms/system-alarm-reconciler.js';
 import { definitionWakes } from '../../../src/domains/alarms/wakes.js';
-import { openHistorian } from '../../../src/domains/historian/recording.js';
+import { openHistorian } from '../../../src/domains/historian/sampling.js';
 import type { UnitLink } from '../../../src/domains/placement/runtimes.js';
 import type { History } from '../../../src/platform/history/history.js';
 import { type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';

@@ -9,7 +9,7 @@ import { NO_PROGRESS, steered } from '../../../src/domains/batches/tree/chart-mo
 import type { ElementFailure } from '../../../src/domains/runs/failures.js';
 import { at } from '../../support/at.js';
 
-/** Phases that follow their commands at once, as a unit worker would within a scan or two; or, while `late`, when asked to. */
+/** Phases that follow their commands at once, as a unit runtime would within a scan or two; or, while `late`, when asked to. */
 class Bench {
   readonly tree: ProcedureTree;
   readonly commands: string[] = [];

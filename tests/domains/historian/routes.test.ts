@@ -5,7 +5,7 @@ import path from 'node:path';
 import t from 'tap';
 import type { AlarmEvent } from '../../../src/domains/alarms/alarm-event.js';
 import { Batch } from '../../../src/domains/batches/kind.js';
-import { openHistorian, recordTags, type RecordedUnit, stateRecorder } from '../../../src/domains/historian/recording.js';
+import { openHistorian, sampleTags, type SampledUnit, stateRecorder } from '../../../src/domains/historian/sampling.js';
 import { HISTORIAN_ROUTES } from '../../../src/domains/historian/routes.js';
 import { BatchRecord } from '../../../src/domains/records/kind.js';
 import type { Clock } from '../../../src/platform/base/clock.js';
@@ -194,8 +194,8 @@ t.test('8.9: the tags of a running unit are sampled, a restart of its runtime is
       return () => timers.splice(0);
     },
   };
-  let listener: (link: RecordedUnit, what: 'ready' | 'down' | 'plan') => void = () => undefined;
-  const link: RecordedUnit = {
+  let listener: (link: SampledUnit, what: 'ready' | 'down' | 'plan') => void = () => undefined;
+  const link: SampledUnit = {
     site: 'north',
     unit: 'tk201',
     ready: true,
@@ -208,7 +208,7 @@ t.test('8.9: the tags of a running unit are sampled, a restart of its runtime is
     refresh: () => true,
     reading: (index) => ({ value: at([42.5, 'T#1m30s', 'full', true], index), quality: index === 3 ? 1 : 0, atMs: nowMs }),
   };
-  const stop = recordTags({ history, clock, intervalMinMs: 1000, runtimes: { links: () => [link], onChange: (call) => (listener = call) } });
+  const stop = sampleTags({ history, clock, intervalMinMs: 1000, runtimes: { links: () => [link], onChange: (call) => (listener = call) } });
   const pass = (): void => timers.splice(0).forEach((call) => call());
   pass();
   listener(link, 'down');
@@ -259,8 +259,8 @@ t.test('8.9: a unit that was taken away is recorded no more: what its table said
       return () => timers.splice(0);
     },
   };
-  let listener: (link: RecordedUnit, what: 'ready' | 'down' | 'plan') => void = () => undefined;
-  const linkOf = (unit: string, value: number): RecordedUnit => ({
+  let listener: (link: SampledUnit, what: 'ready' | 'down' | 'plan') => void = () => undefined;
+  const linkOf = (unit: string, value: number): SampledUnit => ({
     site: 'north',
     unit,
     ready: true,
@@ -270,7 +270,7 @@ t.test('8.9: a unit that was taken away is recorded no more: what its table said
   });
   const [gone, stays] = [linkOf('gone', 1), linkOf('stays', 2)];
   let links = [gone, stays];
-  t.teardown(recordTags({ history, clock, intervalMinMs: 1000, runtimes: { links: () => links, onChange: (call) => (listener = call) } }));
+  t.teardown(sampleTags({ history, clock, intervalMinMs: 1000, runtimes: { links: () => links, onChange: (call) => (listener = call) } }));
   const minute = (): void => {
     nowMs += 60_000;
     timers.splice(0).forEach((call) => call());

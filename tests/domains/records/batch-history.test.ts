@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
-import { openHistorian } from '../../../src/domains/historian/recording.js';
+import { openHistorian } from '../../../src/domains/historian/sampling.js';
 import { readSeries } from '../../../src/domains/records/batch-history.js';
 
 const T0 = Date.UTC(2026, 0, 31, 9, 0, 0);

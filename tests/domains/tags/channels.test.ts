@@ -8,7 +8,7 @@ import { SystemAlarmReconciler } from '../../../src/domains/alarms/system-alarm-
 import { Alarm, type AlarmStatus } from '../../../src/domains/alarms/kind.js';
 import { publishStates } from '../../../src/domains/batches/reading/state-channel.js';
 import { ControlModule } from '../../../src/domains/control-modules/kind.js';
-import { alarmRecorder, stateRecorder } from '../../../src/domains/historian/recording.js';
+import { alarmRecorder, stateRecorder } from '../../../src/domains/historian/sampling.js';
 import { onContained } from '../../../src/platform/base/guarded.js';
 import { Site, Unit } from '../../../src/domains/plant/kind.js';
 import { Telemetry } from '../../../src/domains/telemetry/telemetry.js';

@@ -123,7 +123,7 @@ function sample(io: ProcessImage, raw: number): void {
   io.endInputs();
 }
 
-t.test('Decisions 2.4: a unit worker scans its plan, takes writes, swaps plans keeping state, and stops', async (t) => {
+t.test('Decisions 2.4: a unit runtime scans its plan, takes writes, swaps plans keeping state, and stops', async (t) => {
   const unit = new TestUnit();
   const ready = await unit.ready();
   t.ok(ready.osThreadId > 0, 'names its thread to the operating system');

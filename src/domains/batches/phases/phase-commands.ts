@@ -1,5 +1,5 @@
 /**
- * The way from the gateway to the phases in their unit workers: loads them, gives them commands, tells them signals, and
+ * The way from the gateway to the phases in their unit runtimes: loads them, gives them commands, tells them signals, and
  * remembers what is on its way. All of it can be lost at any time and is rebuilt by looking again.
  */
 import { childTakes, isFinal } from '../../../../runtime/vocabulary/transitions.js';

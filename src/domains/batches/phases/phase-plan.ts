@@ -1,5 +1,5 @@
 /**
- * The plan of one phase for its unit worker (runtime/port.ts, PhasePlan): charts, values, bound roles, and the signals it
+ * The plan of one phase for its unit runtime (runtime/port.ts, PhasePlan): charts, values, bound roles, and the signals it
  * raises and may read. Built from the frozen element, never from the template it came from.
  */
 import { iecType } from '../../../../runtime/vocabulary/data-types.js';

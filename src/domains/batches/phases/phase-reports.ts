@@ -1,5 +1,5 @@
 /**
- * What unit workers say of their phases becomes resource status and facts here: state changes, prompts, messages, signals
+ * What unit runtimes say of their phases becomes resource status and facts here: state changes, prompts, messages, signals
  * (design, way of a command: phase engine -> state event -> resource status -> hub). One message is one change.
  */
 import type { WallMs } from '../../../platform/base/times.js';

@@ -15,7 +15,7 @@ import { leavingTransitions } from '../tree/chart-moves.js';
 
 const HELD: readonly State[] = ['Holding', 'Held', 'Restarting'];
 
-/** Undefined for phases, whose unit worker tells it, and for elements that no controller has looked at yet. */
+/** Undefined for phases, whose unit runtime tells it, and for elements that no controller has looked at yet. */
 export function chartStatus(reconciliation: ElementReconciliation, node: TreeNode): SfcStatus | undefined {
   if (node.kind === 'Phase' || reconciliation.element(node).status.progress === undefined) return undefined;
   const { active, completed, fired } = node.progress;

@@ -3,7 +3,7 @@
  * own: whenever something is known anew (a command, a phase report, a signal) the tree is walked until nothing moves.
  * Every step is idempotent, so walking it once more, or after a restart, changes nothing that is already so.
  *
- * Phases are not moved here: they run in unit workers. The tree asks for phase commands and is told phase states.
+ * Phases are not moved here: they run in unit runtimes. The tree asks for phase commands and is told phase states.
  */
 import type { ChartTransition, ProceduralChart } from '../../../../runtime/vocabulary/chart.js';
 import type { Mode } from '../../../../runtime/vocabulary/modes.js';
@@ -66,7 +66,7 @@ export interface TreeWorld {
   startBlockedBy(node: TreeNode): string;
   /** Gives the element the parameters that come from outputs of steps before it; '' or why it cannot start with them. */
   takeParameters(node: TreeNode): string;
-  /** Asks the unit worker; asking again while the request is outstanding does nothing. */
+  /** Asks the unit runtime; asking again while the request is outstanding does nothing. */
   commandPhase(node: TreeNode, command: Command, failure?: OrderFailure): void;
   /** A command is on its way to the phase: the state it is seen in is about to change. */
   awaitsAnswer(node: TreeNode): boolean;

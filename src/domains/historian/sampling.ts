@@ -99,7 +99,7 @@ export function alarmRecorder(history: Pick<History, 'recordAlarm'>): (event: Al
 }
 
 /** The running unit as the historian reads it. */
-export interface RecordedUnit {
+export interface SampledUnit {
   readonly site: string;
   readonly unit: string;
   readonly ready: boolean;
@@ -108,29 +108,29 @@ export interface RecordedUnit {
   reading(index: number): { readonly value: Value; readonly quality: number; readonly atMs: WallMs };
 }
 
-export interface RecordedUnits {
+export interface SampledUnits {
   /** The same list until one comes or goes. */
-  links(): readonly RecordedUnit[];
-  onChange(listener: (link: RecordedUnit, what: 'ready' | 'down' | 'plan') => void): void;
+  links(): readonly SampledUnit[];
+  onChange(listener: (link: SampledUnit, what: 'ready' | 'down' | 'plan') => void): void;
 }
 
 /** Samples every unit until the returned function is called. */
-export function recordTags(deps: { readonly history: History; readonly runtimes: RecordedUnits; readonly clock: Clock; readonly intervalMinMs: number }): () => void {
+export function sampleTags(deps: { readonly history: History; readonly runtimes: SampledUnits; readonly clock: Clock; readonly intervalMinMs: number }): () => void {
   const { history, runtimes, clock } = deps;
   const sampler = new Sampler(history, clock, deps.intervalMinMs);
-  const downSince = new Map<RecordedUnit, { readonly fromMs: WallMs; readonly since: Stopwatch }>();
+  const downSince = new Map<SampledUnit, { readonly fromMs: WallMs; readonly since: Stopwatch }>();
   /** By unit. */
-  const sampled = new Map<string, RecordedUnit>();
-  const place = (link: RecordedUnit): void => {
+  const sampled = new Map<string, SampledUnit>();
+  const place = (link: SampledUnit): void => {
     sampled.set(`${link.site}/${link.unit}`, link);
     sampler.place(sourceOf(link));
   };
-  const remove = ({ site, unit }: RecordedUnit): void => {
+  const remove = ({ site, unit }: SampledUnit): void => {
     sampled.delete(`${site}/${unit}`);
     sampler.remove(site, unit);
   };
   /** A unit that was taken away is not down: its link goes without a word, and its table says for ever what it said last. */
-  let links: readonly RecordedUnit[] | undefined;
+  let links: readonly SampledUnit[] | undefined;
   const removeGone = (): void => {
     if (runtimes.links() === links) return;
     links = runtimes.links();
@@ -176,7 +176,7 @@ function gapOf({ fromMs, since }: { readonly fromMs: WallMs; readonly since: Sto
   return isSet ? { fromMs, toMs: Math.round(dueMs), bounds: 'Overlapping' } : { fromMs, toMs: Math.max(fromMs, nowMs), bounds: 'Containing' };
 }
 
-function sourceOf(link: RecordedUnit): SampleSource {
+function sourceOf(link: SampledUnit): SampleSource {
   const tags = link.tags.map(
     ({ address, name, type, engMin, engMax }): SampledTag => ({
       site: link.site,
