@@ -106,8 +106,8 @@ t.test('the ID of a batch that is past is taken as long as it is there, and so i
     name: 'Refusal',
     context: { code: 'run_ended' },
   });
-  // an execution by hand may have its name, and tells under it
-  await store.write({ facts: [{ stream: `messages/${SITE}/b1`, body: () => 1 }] });
+  // nothing more is told under its name: an execution by hand that has it keeps the batch present, and a launch takes another one
+  t.throws(() => store.apply({ facts: [{ stream: `messages/${SITE}/b1`, body: () => 1 }] }), { name: 'Refusal', context: { code: 'run_ended' } });
 });
 
 t.test('an arming gate that an ended phase holds open stays open when its run is past, also behind a start, and closes with it', async (t) => {
