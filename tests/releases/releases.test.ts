@@ -16,7 +16,7 @@ import { type Observed, observe, recorded, UNFIT } from './observed.js';
 const RELEASES = path.join(process.cwd(), 'tests/fixtures/releases');
 
 /** The fixture grows old: nothing of it is shed or archived for its age. */
-const KEPT = { LINESIDE_AUDIT__MAXAGE: '36500d', LINESIDE_HISTORIAN__RETENTION: '36500d' };
+const KEPT = { LINESIDE_AUDIT__MAXAGE: '36500d', LINESIDE_HISTORIAN__RETENTION: '36500d', LINESIDE_ALARMS__RESOLVEDRETENTION: '36500d' };
 
 for (const version of readdirSync(RELEASES)) {
   t.test(`a data directory of ${version} opens: nothing is lost, nothing reads otherwise, nothing runs, and everything goes on`, async (t) => {
