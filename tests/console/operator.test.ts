@@ -196,7 +196,7 @@ t.test('the console in the hands of people', async (t) => {
   await t.test('a prompt that is answered elsewhere says so to whoever is typing; his dialog does not vanish', async (t) => {
     const page = await open(browser, `${box.base}/login`, { locale: 'de-DE' });
     let asked: object[] = [PROMPT];
-    await page.route(`**${SITE}/prompts`, (route) => route.fulfill({ json: asked }));
+    await page.route(`**${SITE}/prompts?*`, (route) => route.fulfill({ json: asked }));
     await signIn(page, 'olga');
     await page.getByTestId('prompt-answer').click();
     await page.getByTestId('answer-value').fill('7');
@@ -235,7 +235,7 @@ t.test('the console in the hands of people', async (t) => {
     await second.goto(`${box.base}/login`);
     await signIn(second, 'sven');
     let isRefused = false; // as when the access token has expired
-    await page.route(`**${SITE}/prompts`, async (route) => {
+    await page.route(`**${SITE}/prompts?*`, async (route) => {
       if (isRefused) return route.continue();
       isRefused = true;
       return route.fulfill({ status: 401, json: { error: 'the access token has expired', code: 'token_expired' } });
