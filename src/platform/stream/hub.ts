@@ -336,6 +336,13 @@ export class Hub {
   }
 
   #endSession(sessionId: string, reason: string): void {
-    for (const connection of [...this.#connections]) if (connection.caller.sessionId === sessionId) guarded('hub: end of a session', () => connection.sessionEnded(reason));
+    for (const connection of [...this.#connections]) {
+      if (connection.caller.sessionId !== sessionId) continue;
+      try {
+        connection.sessionEnded(reason);
+      } catch (fault) {
+        this.#failed('hub: end of a session', connection, fault); // it must not go on for who is signed out
+      }
+    }
   }
 }

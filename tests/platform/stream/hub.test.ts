@@ -890,6 +890,20 @@ t.test('a connection or a unit that throws in the hub is told and ended alone: f
   t.same([...new Set(told)], ['hub: broker: not this one', 'hub: supervision: not this one', 'hub: end of all: not this one']);
 });
 
+t.test('STREAM-20: a stream whose session has ended does not go on when telling it so throws, and the others of the session end', async (t) => {
+  const { sessions, open } = plant();
+  const told: string[] = [];
+  t.teardown(onContained((seam, fault) => told.push(`${seam}: ${(fault as Error).message}`)));
+  const [sick, other] = [open('websocket', person({ sessionId: 's1' })), open('sse', person({ sessionId: 's1' }))];
+  sick.connection.sessionEnded = () => {
+    throw new Error('no last frame');
+  };
+  sessions.end('s1', 'session ended: logout');
+  t.same(sick.ends, ['fault: internal error']);
+  t.same(other.ends, ['session: session ended: logout']);
+  t.same(told, ['hub: end of a session: no last frame']);
+});
+
 t.test('a stream that throws while it is opened is no stream of its source afterwards', async (t) => {
   const { clock, sessions, hub } = plant();
   const fail = (): never => {
