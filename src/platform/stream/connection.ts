@@ -104,8 +104,11 @@ export class Connection {
   closed(): void {
     if (!this.#open) return;
     this.#open = false;
-    for (const id of [...this.#subscriptions.keys()]) this.#drop(id);
-    this.#parts.closed();
+    try {
+      for (const id of [...this.#subscriptions.keys()]) this.#drop(id);
+    } finally {
+      this.#parts.closed(); // whatever was left undone: it is no stream of its source any more
+    }
   }
 
   // ------------------------------------------------------------------ subscriptions
@@ -113,7 +116,7 @@ export class Connection {
   /**
    * Registers, acknowledges and replays (contract 2, Events 1; decisions Q-STREAM-02).
    * @returns the frames of the snapshot.
-   * @throws Refusal, and then nothing is registered.
+   * @throws Refusal, or a fault of ours: then nothing is registered.
    */
   subscribe(id: string, channel: ChannelName, request: FilterRequest): number {
     if (this.#subscriptions.has(id))
@@ -126,13 +129,18 @@ export class Connection {
     }
     const filter = this.#filterOf(channel, request);
     const subscription = this.#add(id, channel, filter, request);
-    const items = this.#known(subscription, 0);
-    if (!this.#hasRoomFor(items.length)) {
+    let items: readonly EventMembers[];
+    try {
+      items = this.#known(subscription, 0);
+      if (!this.#hasRoomFor(items.length)) {
+        throw new Refusal('limited', `${this.#out.replayWaiting} snapshot frames of earlier subscriptions wait to be read; read them, then subscribe again`, {
+          code: 'snapshot_pending',
+          limit: REPLAY_WAITING_MAX,
+        });
+      }
+    } catch (why) {
       this.#drop(id);
-      throw new Refusal('limited', `${this.#out.replayWaiting} snapshot frames of earlier subscriptions wait to be read; read them, then subscribe again`, {
-        code: 'snapshot_pending',
-        limit: REPLAY_WAITING_MAX,
-      });
+      throw why;
     }
     this.cork(() => {
       this.answer({ type: 'subscribed', subscriptionId: id, channel, filter: present(request) });

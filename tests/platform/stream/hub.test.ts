@@ -6,8 +6,10 @@ import type { Connection } from '../../../src/platform/stream/connection.js';
 import { stamp, webSocketEncoding } from '../../../src/platform/stream/frames.js';
 import { parseGlob } from '../../../src/platform/stream/glob.js';
 import { Hub } from '../../../src/platform/stream/hub.js';
+import { LastKnown } from '../../../src/platform/stream/last-known.js';
 import { openEventStream, resumePoint } from '../../../src/platform/stream/sse.js';
 import { openWebSocket } from '../../../src/platform/stream/websocket.js';
+import { TagBoard } from '../../../src/platform/stream/tag-board.js';
 import { FRAME_BUFFER_MAX, Subscriber } from '../../../src/platform/stream/subscriber.js';
 import fc from '../../support/fuzz.js';
 import { everywhere, person, type Received, ScriptedClock, ScriptedSessions, ScriptedWire, tagSource, tagsNamed } from './scripted.js';
@@ -902,6 +904,30 @@ t.test('STREAM-20: a stream whose session has ended does not go on when telling 
   t.same(sick.ends, ['fault: internal error']);
   t.same(other.ends, ['session: session ended: logout']);
   t.same(told, ['hub: end of a session: no last frame']);
+});
+
+t.test('a subscription whose snapshot cannot be made is none, and a stream whose tags cannot be released is no stream of its source afterwards', async (t) => {
+  const { hub, open } = plant();
+  const fail = (): never => {
+    throw new Error('not this one');
+  };
+  hub.placeTags(tagSource('north', 'rx1', tagsNamed(2)));
+  const { connection, wire } = open();
+  const sources = Object.getOwnPropertyDescriptor(LastKnown.prototype, 'select') as PropertyDescriptor;
+  t.teardown(() => Object.defineProperty(LastKnown.prototype, 'select', sources));
+  Object.defineProperty(LastKnown.prototype, 'select', { ...sources, value: fail });
+  t.throws(() => connection.subscribe('a', 'alarms', {}), { message: 'not this one' });
+  Object.defineProperty(LastKnown.prototype, 'select', sources);
+  t.equal(connection.subscriptionCount, 0);
+  t.equal(connection.subscribe('a', 'alarms', {}), 0, 'its id is free');
+  t.match(wire.take(), [{ type: 'subscribed', subscriptionId: 'a' }]);
+
+  connection.subscribe('t', 'tags', {});
+  const release = Object.getOwnPropertyDescriptor(TagBoard.prototype, 'release') as PropertyDescriptor;
+  t.teardown(() => Object.defineProperty(TagBoard.prototype, 'release', release));
+  Object.defineProperty(TagBoard.prototype, 'release', { ...release, value: fail });
+  t.throws(() => connection.closed(), { message: 'not this one' });
+  t.same([hub.connectionCount, hub.streamCount('10.0.0.1')], [0, 0]);
 });
 
 t.test('a stream that throws while it is opened is no stream of its source afterwards', async (t) => {
