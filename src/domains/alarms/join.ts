@@ -16,6 +16,7 @@ import type { SettingsOf, SettingValues } from '../../settings.js';
 import type { LocalProbes } from '../placement/local-probes.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { publishAlarms } from './alarm-channel.js';
+import { Site } from '../plant/kind.js';
 import { AlarmRegister, type AlarmRegisterParts } from './alarm-register.js';
 import { DefinitionReconciler } from './definition-reconciler.js';
 import { alarmDefinitionRoutes } from './definition-routes.js';
@@ -84,7 +85,11 @@ export function joinAlarms(parts: AlarmParts) {
   runtimes.onMessage((unit, message) => definitions.take(unit, message));
   runtimes.onMessage((unit, message) => system.take(unit, message, (site, name) => systemLoop.wake(site, name)));
   runtimes.onChange((unit, what) => definitions.linkChanged(unit, what));
-  loops.watchTrouble((site, source) => systemLoop.wake(site, controllerKey(source)));
+  loops.watchTrouble((site, source) => {
+    // what concerns no site in particular is an alarm of each: there is no other list that somebody would see
+    const sites = site === '' ? store.list(Site).map(({ metadata }) => metadata.name) : [site];
+    for (const each of sites) systemLoop.wake(each, controllerKey(source));
+  });
   // while nothing can be written, no change of the store tells the alarms on states of modules
   probes.onModule(() => !store.accepting && definitionLoop.wakeAll());
   const isEvaluable = (site: string, definition: string): boolean => definitions.isEvaluable(site, definition);

@@ -5,14 +5,14 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../base/clock.js';
-import { guarded, guardedPromise } from '../base/guarded.js';
+import { contain, guarded, guardedPromise } from '../base/guarded.js';
 import type { Log } from '../base/log.js';
 import { Slice } from '../base/slices.js';
 import type { Store } from '../store/store.js';
 import type { Wake } from './wakes.js';
 import type { Key, Wakeable } from './key.js';
 
-/** Told of a source (`<kind>/<name>`) that can no longer be looked at, and when it can again. */
+/** Told of a source (`<kind>/<name>`) that can no longer be looked at, and when it can again; site '' when it is so in every site. */
 export type TroubleListener = (site: string, source: string) => void;
 
 export type Outcome = 'settled' | { readonly lookAgainMs: number };
@@ -91,7 +91,7 @@ export class ReconcileLoop implements Wakeable {
 
   /** Why a source of a site cannot be looked at; null while it can. */
   faultOf(site: string, source: string): string | null {
-    return this.#troubles.get(`${site}|${source}`) ?? null;
+    return this.#troubles.get(`${site}|${source}`) ?? this.#troubles.get(`|${source}`) ?? null;
   }
 
   wake(site: string, name: string): void {
@@ -100,11 +100,20 @@ export class ReconcileLoop implements Wakeable {
     this.#schedule();
   }
 
-  /** Never throws: what keys there are is asked of the domain, and whoever wakes all wakes other loops too. */
+  /**
+   * Never throws: what keys there are is asked of the domain, and whoever wakes all wakes other loops too. A loop that cannot list
+   * them looks at nothing by itself, and it is asked once a minute only: it is told at the first time.
+   */
   wakeAll(): void {
-    guarded(`keys of ${this.#reconciler.name}`, () => {
+    const { name } = this.#reconciler;
+    let why: string | null = null;
+    try {
       for (const key of this.#reconciler.keys()) this.wake(key.site, key.name);
-    });
+    } catch (fault) {
+      contain(`keys of ${name}`, fault);
+      why = `what there is to look at cannot be listed: ${messageOf(fault)}`;
+    }
+    this.#trouble('', `System/${name}-keys`, why);
   }
 
   /** Nothing waits and nothing runs; timers do not count. */
@@ -160,25 +169,28 @@ export class ReconcileLoop implements Wakeable {
     try {
       const outcome = this.#reconciler.reconcile(key);
       const settled = outcome instanceof Promise ? await this.#inTime(id, key, outcome) : outcome;
-      if (this.#failures.delete(id)) guarded('told of a look that succeeds again', () => this.#trouble(key, null));
+      if (this.#failures.delete(id)) guarded('told of a look that succeeds again', () => this.#trouble(key.site, this.#sourceOf(key), null));
       if (settled !== 'settled') this.#later(id, key, settled.lookAgainMs);
     } catch (fault) {
       const failures = (this.#failures.get(id) ?? 0) + 1;
       this.#failures.set(id, failures);
       this.#log.error({ reconciler: this.#reconciler.name, ...key, failures, fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) }, 'reconcile failed');
       const isParked = this.#parked.has(id);
-      if (failures >= FAILURES_TOLD || isParked) guarded('told of a failing look', () => this.#trouble(key, fault instanceof Error ? fault.message : String(fault)));
+      if (failures >= FAILURES_TOLD || isParked) guarded('told of a failing look', () => this.#trouble(key.site, this.#sourceOf(key), messageOf(fault)));
       if (isParked) return;
       this.#later(id, key, Math.min(RETRY_FIRST_MS * 2 ** (failures - 1), RETRY_MAX_MS));
     }
   }
 
-  #trouble(key: Key, why: string | null): void {
-    const source = this.#reconciler.sourceOf?.(key) ?? `System/${this.#reconciler.name}`;
-    const id = `${key.site}|${source}`;
+  #sourceOf(key: Key): string {
+    return this.#reconciler.sourceOf?.(key) ?? `System/${this.#reconciler.name}`;
+  }
+
+  #trouble(site: string, source: string, why: string | null): void {
+    const id = `${site}|${source}`;
     if (why === null ? !this.#troubles.delete(id) : this.#troubles.get(id) === why) return;
     if (why !== null) this.#troubles.set(id, why);
-    for (const listener of this.#listeners) guarded('listener of what cannot be looked at', () => listener(key.site, source));
+    for (const listener of this.#listeners) guarded('listener of what cannot be looked at', () => listener(site, source));
   }
 
   #later(id: string, key: Key, delayMs: number): void {
@@ -199,4 +211,8 @@ export class ReconcileLoop implements Wakeable {
       this.#resyncLater();
     });
   }
+}
+
+function messageOf(fault: unknown): string {
+  return fault instanceof Error ? fault.message : String(fault);
 }

@@ -1,6 +1,7 @@
 /** The reconcile loop with a clock that each look moves: slices, wakes during a look, failures, the end. */
 import pino from 'pino';
 import t from 'tap';
+import { onContained } from '../../../src/platform/base/guarded.js';
 import type { Outcome } from '../../../src/platform/reconcile/loop.js';
 import { ReconcileLoop } from '../../../src/platform/reconcile/loop.js';
 import { TestClock } from '../../support/test-clock.js';
@@ -186,4 +187,41 @@ t.test('the end does not wait for a look that is parked, and nothing is looked a
   fail();
   await new Promise(setImmediate);
   t.equal(looks, 1);
+});
+
+t.test('a loop that cannot list what there is says so, of every site, until it can; what it was woken for is looked at all the same', async (t) => {
+  const clock = new TestClock();
+  const seen: string[] = [];
+  const told: [string, string, string | null][] = [];
+  let fails = true;
+  const reconciler = {
+    name: 'test',
+    *keys(): Iterable<Key> {
+      yield { site: 's', name: 'k0' };
+      if (fails) throw new Error('no such index');
+      yield { site: 's', name: 'k1' };
+    },
+    reconcile({ name }: Key): Outcome {
+      seen.push(name);
+      return 'settled';
+    },
+  };
+  t.teardown(onContained(() => undefined));
+  const loop: ReconcileLoop = new ReconcileLoop(reconciler, clock, pino({ level: 'silent' }));
+  loop.watchTrouble((site, source) => told.push([site, source, loop.faultOf('s', source)]));
+  loop.start();
+  await idle(loop);
+  t.match(told, [['', 'System/test-keys', /no such index/]]);
+  t.match(loop.faultOf('another', 'System/test-keys'), /no such index/);
+  t.equal(loop.faultOf('s', 'System/test'), null, 'a source of its own: the look at a key says nothing of it');
+  clock.advance(60_000);
+  await idle(loop);
+  t.equal(told.length, 1, 'told once');
+  t.same(seen, ['k0', 'k0']);
+  fails = false;
+  clock.advance(60_000);
+  await idle(loop);
+  t.same(told.slice(1), [['', 'System/test-keys', null]]);
+  t.same(seen.slice(2), ['k0', 'k1']);
+  await loop.stop();
 });
