@@ -188,6 +188,42 @@ t.test('D-C-05 MES-46 TAG-15: every list takes limit and cursor, and its pages a
   }
 });
 
+/** A row whose answer is an envelope of one page. */
+function isLog({ method, reply }: RouteColumns): boolean {
+  const { 200: ok = reply } = (reply ?? {}) as { readonly 200?: unknown };
+  const { entries = {} } = (ok ?? {}) as { readonly entries?: object };
+  return method === 'GET' && 'items' in entries && 'nextCursor' in entries;
+}
+
+t.test('Q-ERR-15: every log takes limit and cursor, and its pages are what one page of all is', async (t) => {
+  const logs = rows.filter(isLog);
+  t.ok(logs.length > 10, `${logs.length} logs`);
+  for (const row of logs) {
+    const given: Record<string, string> = { site: SITE, ...paramsOf(row) };
+    const path = row.path.replace(/\{(\w+)(?:\.\.\.)?\}/g, (_: string, name: string) => encodeURIComponent(given[name] ?? 'x'));
+    const others = queryOf(row) === undefined ? '' : `${queryOf(row)}&`;
+    const { items: whole } = (await test.admin.get(others === '' ? path : `${path}?${others}`)).body as { readonly items: readonly unknown[] };
+    const limit = Math.max(1, Math.ceil(whole.length / 3));
+    const paged: unknown[] = [];
+    // what came since the look at the whole stands before it
+    const start = (): number => (whole.length === 0 ? 0 : paged.findIndex((item) => isSame(item, whole[0])));
+    for (let next: string | null = ''; next !== null && (start() < 0 || paged.length < start() + whole.length); ) {
+      const page = await test.admin.get(`${path}?${others}limit=${limit}${next === '' ? '' : `&cursor=${encodeURIComponent(next)}`}`);
+      if (!t.match(page, { status: 200 }, `${keyOf(row)}: ${page.text.slice(0, 200)}`)) break;
+      t.ok(page.body.items.length <= limit, `${keyOf(row)}: ${page.body.items.length}`);
+      paged.push(...page.body.items);
+      next = page.body.nextCursor;
+    }
+    t.same(paged.slice(start(), start() + whole.length), whole, `${keyOf(row)}: ${whole.length}`);
+    t.match(await test.admin.get(`${path}?${others}limit=0`), { status: 400, body: { code: 'invalid_query' } }, keyOf(row));
+    t.match(await test.admin.get(`${path}?${others}cursor=x`), { status: 400, body: { code: 'invalid_query' } }, keyOf(row));
+  }
+});
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
 /** What an item is told from others by: its values move while the plant runs. */
 function identityOf(item: unknown): unknown {
   if (typeof item !== 'object' || item === null) return item;

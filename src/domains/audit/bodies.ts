@@ -1,7 +1,7 @@
 /** What is told of the audit trail and its verifications, as schemas (contract 2, Audit; decisions 8.6, D-C-09, D-C-10). */
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
-import { logPage, type ToldBy } from '../../platform/http/replies.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { ARCHIVE_PROBLEMS, CHAIN_PROBLEMS } from '../../platform/ledger/problems.js';
 import { Gap } from '../../platform/ledger/gaps.js';
 import { ACTOR_TYPES, AUDIT_ACTIONS, AUDIT_RESULTS } from '../../platform/store/audit-record.js';
@@ -46,7 +46,8 @@ export const AuditPage = v.strictObject({
 const GapBody = v.strictObject({ ...Gap.entries, acknowledged: v.nullable(v.strictObject(Gap.entries.acknowledged.wrapped.entries)) });
 export const Gaps = v.strictObject({ items: v.array(GapBody) });
 export type Gaps = ToldBy<typeof Gaps>;
-export const GapsPage = logPage(GapBody);
+/** `nextCursor` of a page only: whole they are answered as before there were pages. */
+export const GapsPage = v.strictObject({ ...Gaps.entries, nextCursor: v.optional(v.nullable(v.string())) });
 export type GapsPage = ToldBy<typeof GapsPage>;
 
 const CHECKED = {

@@ -229,10 +229,15 @@ function filterOf(query: Query<keyof typeof TRAIL>): AuditFilter {
   };
 }
 
-/** Whole without `limit` and `cursor`, as the lists of resources are. */
+/**
+ * Whole without `limit` and `cursor`, as the lists of resources are, and then as they were noted. A page is of those sorted by time and
+ * id: a clock that was set back, or the list that could not be read and has no time, stand elsewhere in the notes.
+ */
 function gapsPage(all: AuditGaps['all'], query: Query<'limit' | 'cursor'>): GapsPage {
   const cursor = query.get('cursor') ?? '';
-  if (cursor === '' && (query.get('limit') ?? '') === '') return { items: all, nextCursor: null };
-  const entries = all.map((gap): Entry<(typeof all)[number]> => ({ atMs: Date.parse(gap.foundAt), name: gap.id, item: gap }));
+  if (cursor === '' && (query.get('limit') ?? '') === '') return { items: all };
+  const entries = all
+    .map((gap): Entry<(typeof all)[number]> => ({ atMs: Date.parse(gap.foundAt) || 0, name: gap.id, item: gap }))
+    .sort((a, b) => b.atMs - a.atMs || (a.name < b.name ? -1 : 1));
   return timePage('audit-gaps', entries, { order: 'asc', limit: readLimit(query, GAPS_LENGTH_MAX), ...(cursor === '' ? {} : { cursor }) });
 }

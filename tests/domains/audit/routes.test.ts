@@ -11,12 +11,33 @@ import { startGatewayTest } from '../../support/gateway.js';
 import { routeSet } from '../../../src/platform/http/route.js';
 import { absent } from '../../support/absent.js';
 import type { AuditGaps } from '../../../src/domains/audit/gaps.js';
+import type { Gap } from '../../../src/platform/ledger/gaps.js';
+
+/** As three starts have noted them, and a list that could not be read, which has no time. */
+const GAPS = (
+  [
+    ['2026-01-01T00:00:00.000Z', 'c1'],
+    ['2026-01-01T00:00:00.000Z', 'a1'],
+    ['2026-01-02T00:00:00.000Z', 'b2'],
+    ['2026-01-03T00:00:00.000Z', 'd3'],
+    ['2026-01-03T00:00:00.000Z', 'a3'],
+    ['2026-01-03T00:00:00.000Z', 'b3'],
+    ['', 'z0'],
+  ] as const
+).map(([foundAt, id]): Gap => ({ kind: 'loss', text: id, first: 0, last: 0, covers: [], id, foundAt, acknowledged: null }));
 
 const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-audit-routes-'));
 const queries = openQueries(dataDir);
 const gateway = await startGatewayTest({
   dataDir,
-  routes: ({ store, clock }) => [routeSet(AUDIT_ROUTES, { store, queries, integrity: new ArchiveIntegrity({ store, queries, clock }), gaps: absent<AuditGaps>('gaps') })],
+  routes: ({ store, clock }) => [
+    routeSet(AUDIT_ROUTES, {
+      store,
+      queries,
+      integrity: new ArchiveIntegrity({ store, queries, clock }),
+      gaps: { all: GAPS, acknowledge: absent<AuditGaps['acknowledge']>('gaps') },
+    }),
+  ],
 });
 t.teardown(async () => {
   await queries.close();
@@ -159,4 +180,21 @@ t.test('AUDIT-03: verify needs supervise and finds the trail of this gateway int
   t.equal(answer.body.checked, answer.body.lastSequence);
   t.ok(answer.body.checked >= 25);
   t.equal((await supervisor.get('/api/v1/audit/verify?from=x')).status, 400);
+});
+
+t.test('D-C-09, Q-ERR-15: the gaps that several starts found are read page by page, oldest first, and whole without a limit', async (t) => {
+  const gaps = '/api/v1/audit/gaps';
+  t.same((await supervisor.get(gaps)).body, { items: GAPS }, 'as they were noted');
+  for (const limit of [1, 2, 3, 7]) {
+    const seen: string[] = [];
+    let pages = 0;
+    for (let next: string | null = ''; next !== null; pages += 1) {
+      const page = await supervisor.get(`${gaps}?limit=${limit}${next === '' ? '' : `&cursor=${next}`}`);
+      if (!t.match(page, { status: 200 }, page.text)) return;
+      seen.push(...page.body.items.map(({ id }: Gap) => id));
+      next = page.body.nextCursor;
+    }
+    t.same(seen, ['z0', 'a1', 'c1', 'b2', 'a3', 'b3', 'd3'], `in pages of ${limit}`);
+    t.equal(pages, Math.ceil(GAPS.length / limit));
+  }
 });
