@@ -5,7 +5,7 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import { made, type Sorted } from '../../platform/base/sorted.js';
 import { readChoice, readLimit, readTime } from '../../platform/http/log-query.js';
-import { eachOf } from '../../platform/http/paged-list.js';
+import { eachOf, listPage } from '../../platform/http/paged-list.js';
 import { etagOf } from '../../platform/http/revision.js';
 import { instant, parameters, required, text, whole, word } from '../../platform/http/parameters.js';
 import { created, done, ok, type Query, type Reply, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
@@ -68,11 +68,12 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     reply: v.array(ProductDefinition),
     summary: 'Effective master recipes; query limit, cursor',
     exists: inSite,
-    handle: (context, deps) => {
-      const entries = effectiveRecipes(deps.store, context.params.site).map((recipe) => ({ atMs: 0, name: recipe.metadata.name, item: recipe })); // by name alone
-      const { items, link } = listPage('product-definitions', entries, context.query, context.path, []);
-      const definitions = items.map((recipe) => productDefinition(recipe, deps.store));
-      return answer(context, deps, definitions, (envelope) => productDefinitionsXml(definitions, envelope), link);
+    handle: async (context, deps) => {
+      // by name, as a list of resources is: recipes come and go between two pages
+      const items = effectiveRecipes(deps.store, context.params.site);
+      const page = listPage(context, { list: 'product-definitions', items, keyOf: ({ metadata }) => [metadata.name], kept: ['format'] });
+      const definitions = await eachOf(page.items, (recipe) => productDefinition(recipe, deps.store));
+      return answer(context, deps, definitions, (envelope) => productDefinitionsXml(definitions, envelope), page.headers);
     },
   }),
   route({
@@ -152,7 +153,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     exists: inSite,
     handle: async (context, deps) => {
       const entries = made(newestBatches(deps.store, context.params.site), (batch) => ({ atMs: msOf(batch.metadata.createdAt), name: batch.metadata.name, item: batch }));
-      const { items, link } = listPage('work-orders', entries, context.query, context.path, []);
+      const { items, link } = timedPage('work-orders', entries, context.query, context.path, []);
       const orders = await eachOf(items, (batch) => workOrderWithStatus(deps.store, batch));
       if (isInexpressible(context, orders)) return done(link);
       return answer(context, deps, orders, (envelope) => productionScheduleXml(orders, envelope), { ...link, ETag: tagOf(orders, context.format) });
@@ -202,7 +203,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
       const [fromMs, toMs] = [readTime(query, 'from'), readTime(query, 'to')];
       const state = readChoice(query, 'state', ['', ...FINAL_BATCH_STATES]);
       const entries = await newestRecords(deps.store, context.params.site, { fromMs, toMs, outcome: state });
-      const { items, link } = listPage('production-performance', entries, query, context.path, ['from', 'to', 'state']);
+      const { items, link } = timedPage('production-performance', entries, query, context.path, ['from', 'to', 'state']);
       if (isInexpressible(context, items)) return done(link);
       if (context.format === 'json') return ok(items.map(productionSummary), link);
       const contents = await contentsOf(deps.store, items);
@@ -298,19 +299,19 @@ function orderPath(site: string, id: string): string {
   return `/api/v1/mes/sites/${encodeURIComponent(site)}/work-orders/${encodeURIComponent(id)}`;
 }
 
-interface ListPage<Item> {
+interface TimedPage<Item> {
   readonly items: readonly Item[];
   readonly link: Readonly<Record<string, string>>;
 }
 
-/** A bare array; a further page is announced by a Link header (decisions Q-MES-16). */
-function listPage<Item, Name extends string>(
+/** A bare array of what grows with time; a further page is announced by a Link header (decisions Q-MES-16). */
+function timedPage<Item, Name extends string>(
   list: string,
   entries: Sorted<Entry<Item>>,
   query: Query<'limit' | 'cursor' | 'format' | Name>,
   path: string,
   kept: readonly Name[],
-): ListPage<Item> {
+): TimedPage<Item> {
   const cursor = query.get('cursor') ?? '';
   const limit = readLimit(query, LIST_LENGTH_MAX, LIST_LENGTH_MAX);
   const { items, nextCursor } = timePage(list, entries, { order: 'desc', limit, ...(cursor === '' ? {} : { cursor }) });

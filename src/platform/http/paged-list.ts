@@ -69,6 +69,13 @@ export interface Listed<Item, Shown, Name extends string = string> {
   readonly past?: PastItems<Item>;
 }
 
+type InMemory<Item, Name extends string> = Pick<Listed<Item, unknown, Name>, 'list' | 'items' | 'keyOf' | 'kept'>;
+
+export interface ListPage<Item> {
+  readonly items: readonly Item[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 interface Paging {
   readonly limit: number;
   readonly after: SortKey | undefined;
@@ -76,14 +83,29 @@ interface Paging {
 
 /** @throws Refusal `invalid_query` for a limit out of range or a cursor that this list did not hand out. */
 export function listReply<Item, Shown, Name extends string = never>(context: ListContext<Name>, listed: Listed<Item, Shown, Name>): Promise<Reply<readonly Shown[]>> {
-  const { list, items, keyOf, render, past } = listed;
+  const { list, items, render, past } = listed;
   const paging = readPaging(list, context.query);
   if (past) return mergedReply(context, listed, past, paging);
-  if (!paging) return items.length <= WHOLE_MAX ? rendered(between(items, 0, items.length), render, NO_HEADERS) : wholeReply(pagesOf(items), render);
+  if (!paging && items.length > WHOLE_MAX) return wholeReply(pagesOf(items), render);
+  const page = cut(context, listed, paging);
+  return rendered(page.items, render, page.headers);
+}
+
+/**
+ * What `listReply` would show of a list in memory, and the headers with it, for whoever has another form than JSON for it.
+ * @throws Refusal `invalid_query` as `listReply` does.
+ */
+export function listPage<Item, Name extends string = never>(context: ListContext<Name>, listed: InMemory<Item, Name>): ListPage<Item> {
+  return cut(context, listed, readPaging(listed.list, context.query));
+}
+
+function cut<Item, Name extends string>(context: ListContext<Name>, listed: InMemory<Item, Name>, paging: Paging | undefined): ListPage<Item> {
+  const { items, keyOf } = listed;
+  if (!paging) return { items: between(items, 0, items.length), headers: NO_HEADERS };
   const { limit, after } = paging;
   const start = after === undefined ? 0 : firstAfter(items, keyOf, after);
   const page = between(items, start, start + limit);
-  return rendered(page, render, headersOf(context, listed, limit, items.length, start + limit < items.length ? page.at(-1) : undefined));
+  return { items: page, headers: headersOf(context, listed, limit, items.length, start + limit < items.length ? page.at(-1) : undefined) };
 }
 
 /** Of a list in memory. */
@@ -94,7 +116,7 @@ async function* pagesOf<Item>(items: Sorted<Item>): AsyncGenerator<readonly Item
 /** @param last of the page, when there are more behind it */
 function headersOf<Item, Name extends string>(
   { path, query }: ListContext<Name>,
-  { list, keyOf, kept = [] }: Listed<Item, unknown, Name>,
+  { list, keyOf, kept = [] }: InMemory<Item, Name>,
   limit: number,
   total: number,
   last: Item | undefined,

@@ -113,6 +113,41 @@ t.test('MES-17, MES-43: product definitions are the effective recipes, by name',
   t.equal((await operator.get(`${MES}/product-definitions`)).status, 200, 'open to humans');
 });
 
+t.test(
+  'MES-43, D-C-05: a page of product definitions neither skips nor repeats one when a recipe comes or goes, and all of them are answered where no page is asked for',
+  async (t) => {
+    const { spec, status } = elementAt(store.list(MasterRecipe, 'demo'), 0); // clean-train, which is Effective
+    const add = (...names: string[]) => store.write({ puts: names.map((name) => ({ kind: MasterRecipe, site: 'demo', name, spec, status }) as Put) });
+    const remove = (...names: string[]) => store.write({ removes: names.map((name) => ({ kind: MasterRecipe.kind, site: 'demo', name })) });
+    const namesOf = (page: { body: readonly { name: string }[] }) => page.body.map(({ name }) => name);
+    const next = (page: { headers: Readonly<Record<string, unknown>> }) => /^<([^>]+)>; rel="next"$/.exec(String(page.headers.link))?.[1] ?? '';
+    const LIST = `${MES}/product-definitions`;
+    await add('b-one', 'd-two');
+    const first = await mes.get(`${LIST}?limit=2`);
+    t.same([namesOf(first), first.headers['x-total-count']], [['b-one', 'clean-train'], '4']);
+    await remove('b-one');
+    t.same(namesOf(await mes.get(next(first))), ['d-two', 'resin-a'], 'none is skipped');
+    const again = await mes.get(`${LIST}?limit=2`);
+    t.same(namesOf(again), ['clean-train', 'd-two']);
+    await add('a-new');
+    const last = await mes.get(next(again));
+    t.same([namesOf(last), last.headers.link], [['resin-a'], undefined], 'none is repeated');
+    await remove('a-new');
+
+    const xml = await mes.get(`${LIST}?limit=2&format=b2mml`);
+    t.equal(xml.text.match(/<ProductDefinition>/g)?.length, 2, 'pages are those of the XML too');
+    t.match(next(xml), /limit=2&cursor=[^&]+&format=b2mml$/);
+    t.match((await mes.get(`${LIST}?cursor=x`)).body, { status: 400, code: 'invalid_query', field: 'cursor' });
+
+    const many = Array.from({ length: 1000 }, (_, n) => `many-${n}`);
+    await add(...many);
+    const whole = await mes.get(LIST);
+    t.same([whole.body.length, whole.headers.link], [1003, undefined]);
+    t.equal((await mes.get(`${LIST}?format=b2mml`)).text.match(/<ProductDefinition>/g)?.length, 1003);
+    await remove('d-two', ...many);
+  },
+);
+
 t.test('MES-18, MES-19, MES-20, MES-44: the capability of the site and one unit of it', async (t) => {
   const { body } = await mes.get(`${MES}/production-capability`);
   t.match(body, { site: 'demo', summary: { total: 3, available: 3, inUse: 0, unavailable: 0 } });
