@@ -398,6 +398,7 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     exists: here,
     handle: async (context, deps) => {
       const items = [...(await listed(moduleOf(context.params, deps.store), deps)).entries()];
+      // By place: channels stand as the module has them, which is no order that a cursor could name. Where a new module gives others, a page that follows may skip or repeat some.
       return listReply(context, { list: 'channels', items, keyOf: ([place]) => [place], render: ([, channel]) => channel });
     },
   }),
