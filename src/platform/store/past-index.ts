@@ -98,10 +98,10 @@ export class PastIndex {
       .reduce<readonly PastEntry[]>(merged, []);
   }
 
-  /** Of one site, in an order that is kept of the kind, or those that are in it by name: nothing is made before it is asked for. */
-  ordered(kind: string, site: string, order: string, byName = false): PastList {
+  /** Of one site, in an order that is kept of the kind: nothing is made before it is asked for. */
+  ordered(kind: string, site: string, order: string): PastList {
     const shelf = this.#shelves.get(kind)?.get(site);
-    return shelf?.list(order, byName) ?? new PastList({ kind, site }, this.#entries, { rows: new Uint32Array() });
+    return shelf?.list(order) ?? new PastList({ kind, site }, this.#entries, { rows: new Uint32Array() });
   }
 
   /** How many members of `memberKind` the runs have that a kind names. */

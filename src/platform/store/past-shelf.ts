@@ -20,7 +20,7 @@ export interface PastEntry<Entry = unknown> {
 
 /**
  * Orders of the entries of a kind, each by its name. A number sorts a list, lower first and those of one number by name; a text is what
- * an entry is found by. What says undefined is not in it.
+ * an entry is found by. What says undefined is not in it, so one that says a single number is the list of some of them, by name.
  */
 // biome-ignore lint/suspicious/noExplicitAny: each kind knows what it keeps
 export type PastOrders = Readonly<Record<string, (entry: any, name: string) => number | string | undefined>>;
@@ -286,10 +286,6 @@ class KeptOrder {
     this.rows = new GrowingRows(entries, true);
   }
 
-  has(name: string, entry: Fields): boolean {
-    return this.#valueOf(name, entry) !== undefined;
-  }
-
   add(row: number, name: string, entry: Fields): void {
     const value = this.#valueOf(name, entry);
     if (value !== undefined) this.rows.insert(this.rows.before(name, value), row, value);
@@ -390,14 +386,10 @@ export class Shelf implements Place {
     return this.#members.get(kind) ?? 0;
   }
 
-  /** In an order that is kept; `byName`: those that are in it, by name. */
-  list(order?: string, byName = false): PastList {
+  /** In an order that is kept; of no order all, by name. */
+  list(order?: string): PastList {
     const kept = order === undefined ? undefined : this.#orders.get(order);
-    if (!kept) return this.#listOf(this.#byName.hold());
-    if (!byName) return this.#listOf(kept.rows.hold());
-    const { rows } = this.#byName.hold();
-    if (kept.rows.count === rows.length) return this.#listOf({ rows });
-    return this.#listOf({ rows: rows.filter((row) => kept.has(this.#entries.nameOf(row), this.#entries.wholeOf(row))) });
+    return this.#listOf((kept?.rows ?? this.#byName).hold());
   }
 
   /** Those of which a member, or what they are found by, is a text; by name. */

@@ -1,4 +1,6 @@
 /** Lists of batches and records are what they were when part of them has become past, page by page, and of one moment (F6, ADR 0033, 0038). */
+import path from 'node:path';
+import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { Batch } from '../../../src/domains/batches/kind.js';
 import { LIST_QUERY, listingOf, newestBatches } from '../../../src/domains/batches/reading/list.js';
@@ -10,6 +12,7 @@ import type { WallMs } from '../../../src/platform/base/times.js';
 import { listReply } from '../../../src/platform/http/paged-list.js';
 import { type Reply, StreamedReply } from '../../../src/platform/http/route.js';
 import { timePage } from '../../../src/platform/http/time-page.js';
+import { PackedEntries } from '../../../src/platform/store/packed-entries.js';
 import type { Put, Store } from '../../../src/platform/store/store.js';
 import { pastStore } from '../../support/past-store.js';
 
@@ -160,4 +163,29 @@ t.test('a list is of the moment in which it was asked for: what leaves, comes ba
   await leaves(store, COUNT - 2);
   await store.write({ puts: [batchPut(9, 'Aborted')] });
   t.same(names(), before);
+});
+
+t.test('one damaged entry is in no list, and a page by name makes what it shows all the same', async (t) => {
+  const { dir, store, opened } = await plant(t);
+  await filled(store);
+  const runs = Array.from({ length: COUNT }, (_, n) => (n % 10 === 9 ? [] : { kind: 'Batch', site: SITE, name: nameOf(n) })).flat();
+  await store.write({ pasts: runs.map((run) => ({ run, members: [run], streams: [] })) });
+  const state = new Database(path.join(dir, 'state.db'));
+  const damage = state.prepare("UPDATE resources SET past_entry = json_remove(past_entry, '$.phase') WHERE kind = 'Batch' AND name = ?");
+  t.equal(damage.run(nameOf(4)).changes, 1);
+  state.close();
+  const { store: again } = await opened();
+  const { prototype } = PackedEntries;
+  const whole = t.capture(prototype, 'wholeOf', prototype.wholeOf);
+  const views = t.capture(prototype, 'viewOf', prototype.viewOf);
+  const { items } = await listingOf(again, SITE, { get: () => undefined, all: () => [] });
+  const page = between(
+    made(items, ({ status }) => status.phase),
+    0,
+    5,
+  );
+  t.equal(page.length, 5);
+  t.equal(items.length, COUNT - 1);
+  t.ok(whole().length + views().length <= 5, 'of the others nothing is read');
+  t.notOk(between(items, 0, COUNT).some(({ metadata }) => metadata.name === nameOf(4)));
 });

@@ -66,7 +66,7 @@ export function isPresent(batch: ListedBatch): batch is BatchResource {
 
 /** Of a site, by name, in one moment. */
 export function listedBatches(store: Store, site: string): Sorted<ListedBatch> {
-  const past = store.pastOrder<PastBatch>(Batch, site, 'recent', true);
+  const past = store.pastOrder<PastBatch>(Batch, site, 'listed');
   const present = store.list(Batch, site);
   return together(present, past, ({ metadata }) => past.before(metadata.name));
 }
@@ -108,7 +108,7 @@ export async function listingOf(store: Store, site: string, query: Query<keyof t
   const phaseOf = (batch: ListedBatch): BatchState => shownPhase(store, batch);
   const named = [...new Set(names)].sort().flatMap((name) => (store.isPresent({ kind: Batch.kind, site, name }) ? [] : (pastBatchNamed(store, site, name) ?? [])));
   if (names) return batchListing([...store.list(Batch, site), ...named], query, phaseOf);
-  const all = store.pastOrder<PastBatch>(Batch, site, 'recent', !isRecent);
+  const all = store.pastOrder<PastBatch>(Batch, site, isRecent ? 'recent' : 'listed');
   const present = batchListing(store.list(Batch, site), query, phaseOf);
   const past = await all.where({
     ...(states ? { oneOf: [['phase', states]] } : {}),
