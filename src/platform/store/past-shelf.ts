@@ -192,6 +192,12 @@ class GrowingRows {
     return this.#rows[n] as number;
   }
 
+  /** As costly as taking it out is: what stands behind it moves up. */
+  indexOf(row: number): number | undefined {
+    const at = this.#rows.subarray(0, this.#count).indexOf(row);
+    return at === -1 ? undefined : at;
+  }
+
   before(name: string, value = 0): number {
     this.sort();
     return placeOf(this.#entries, this.#all, this.#count, name, value);
@@ -297,9 +303,10 @@ class KeptOrder {
     if (value !== undefined) this.rows.append(row, value, isNext);
   }
 
-  delete(name: string, entry: Fields): void {
-    const value = this.#valueOf(name, entry);
-    if (value !== undefined) this.rows.remove(this.rows.before(name, value));
+  /** By its row, not by where its entry says that it stands: whatever an entry says, no other one is taken out in place of it. */
+  delete(row: number): void {
+    const at = this.rows.indexOf(row);
+    if (at !== undefined) this.rows.remove(at);
   }
 
   /** Those of one text, by name. */
@@ -316,7 +323,7 @@ class KeptOrder {
   #valueOf(name: string, entry: Fields): number | undefined {
     const said = this.#of(entry, name);
     if (typeof said === 'string') return this.#entries.numberOf(said);
-    return said === undefined || Number.isNaN(said) ? undefined : said;
+    return Number.isFinite(said) ? said : undefined; // one that was damaged may say anything
   }
 }
 
@@ -356,7 +363,7 @@ export class Shelf implements Place {
 
   put(name: string, run: string, entry: Fields): void {
     const known = this.#rowOf(name);
-    if (known !== undefined) this.#forget(name, known);
+    if (known !== undefined) this.#forget(known);
     const row = this.#entries.add(name, run, entry);
     const at = this.#byName.before(name);
     if (known === undefined) this.#byName.insert(at, row);
@@ -371,7 +378,7 @@ export class Shelf implements Place {
   delete(name: string): void {
     const row = this.#rowOf(name);
     if (row === undefined) return;
-    this.#forget(name, row);
+    this.#forget(row);
     this.#byName.remove(this.#byName.before(name));
   }
 
@@ -411,10 +418,9 @@ export class Shelf implements Place {
     return at < this.#byName.count && this.#entries.compareName(row, name) === 0 ? row : undefined;
   }
 
-  #forget(name: string, row: number): void {
-    const entry = this.#entries.wholeOf(row);
-    for (const order of this.#orders.values()) order.delete(name, entry);
-    this.#count(entry, -1);
+  #forget(row: number): void {
+    for (const order of this.#orders.values()) order.delete(row);
+    this.#count(this.#entries.wholeOf(row), -1);
   }
 
   #count({ members }: Fields, sign: number): void {

@@ -148,3 +148,31 @@ t.test('an order that is kept is that of its numbers, then of names, whatever ca
   t.same(namesOf(held), before, 'of the moment in which it was asked for');
   t.equal(index.ordered('Run', 'west', 'late').length, 0);
 });
+
+t.test('an entry whose number or text was damaged is not in the order of it, and takes no other one out of it when it leaves', async (t) => {
+  const index = new PastIndex([{ kind: 'Run', pastOrders: { of: ({ of }: { of: string }) => of, at: ({ at }: { at: number }) => at } }]);
+  const damaged = [{}, [], null, true, { a: 1 }];
+  const names = Array.from({ length: 40 }, (_, n) => `r${String((n * 17) % 40).padStart(2, '0')}`);
+  const put = (n: number): void => added(index, names[n] as string, n % 4 === 3 ? { of: damaged[n % 5], at: damaged[n % 3] } : { of: `o${n % 3}`, at: n % 5 });
+  const sound = (is: (n: number) => boolean): string[] => names.filter((_, n) => n % 4 !== 3 && is(n)).sort();
+  const check = (why: string): void => {
+    for (const of of [0, 1, 2])
+      t.same(
+        index.list('Run', 'north', ['of', `o${of}`]).map(({ name }) => name),
+        sound((n) => n % 3 === of),
+        `${why}, of o${of}`,
+      );
+    const ordered = index.ordered('Run', 'north', 'at');
+    t.same(
+      Array.from({ length: ordered.length }, (_, n) => ordered.at(n)?.name),
+      [0, 1, 2, 3, 4].flatMap((at) => sound((n) => n % 5 === at)),
+      why,
+    );
+  };
+  for (let n = 0; n < 20; n += 1) put(n);
+  index.after(new PastIndex());
+  for (let n = 20; n < 40; n += 1) put(n);
+  check('there');
+  for (const [n, name] of names.entries()) if (n % 4 === 3) index.delete({ ...RUN, name });
+  check('gone');
+});
