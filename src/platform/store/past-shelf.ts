@@ -5,6 +5,7 @@
  * Invariant: what was handed out as a list is of one moment: an array that somebody may hold is not written to any more.
  */
 import { systemClock } from '../base/clock.js';
+import { contain } from '../base/guarded.js';
 import { Slice } from '../base/slices.js';
 import type { Sorted } from '../base/sorted.js';
 import type { PackedEntries } from './packed-entries.js';
@@ -282,11 +283,14 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** One order that is kept. */
 class KeptOrder {
+  readonly #name: string;
   readonly #entries: PackedEntries;
   readonly #of: PastOrders[string];
   readonly rows: GrowingRows;
+  #hasThrown = false;
 
-  constructor(entries: PackedEntries, of: PastOrders[string]) {
+  constructor(name: string, entries: PackedEntries, of: PastOrders[string]) {
+    this.#name = name;
     this.#entries = entries;
     this.#of = of;
     this.rows = new GrowingRows(entries, true);
@@ -321,9 +325,20 @@ class KeptOrder {
   }
 
   #valueOf(name: string, entry: Fields): number | undefined {
-    const said = this.#of(entry, name);
+    const said = this.#said(name, entry);
     if (typeof said === 'string') return this.#entries.numberOf(said);
     return Number.isFinite(said) ? said : undefined; // one that was damaged may say anything
+  }
+
+  /** What the kind throws stays here: its run has left memory already, and is not on its way to the disk yet. Told once, not for each of a start. */
+  #said(name: string, entry: Fields): number | string | undefined {
+    try {
+      return this.#of(entry, name);
+    } catch (fault) {
+      if (!this.#hasThrown) contain(`order ${this.#name} of what is past`, fault);
+      this.#hasThrown = true;
+      return undefined;
+    }
   }
 }
 
@@ -343,7 +358,7 @@ export class Shelf implements Place {
     this.kind = kind;
     this.site = site;
     this.#byName = new GrowingRows(entries, false);
-    this.#orders = new Map(Object.entries(orders).map(([name, of]) => [name, new KeptOrder(entries, of)]));
+    this.#orders = new Map(Object.entries(orders).map(([name, of]) => [name, new KeptOrder(name, entries, of)]));
     this.#isLoading = isLoading;
   }
 

@@ -1,5 +1,7 @@
 /** Entries of the past, packed: what is read is what was given, by name, by list and by what a member says. */
 import t from 'tap';
+import { onContained } from '../../../src/platform/base/guarded.js';
+import { between } from '../../../src/platform/base/sorted.js';
 import { PastIndex } from '../../../src/platform/store/past-index.js';
 
 const RUN = { kind: 'Run', site: 'north' };
@@ -175,4 +177,22 @@ t.test('an entry whose number or text was damaged is not in the order of it, and
   check('there');
   for (const [n, name] of names.entries()) if (n % 4 === 3) index.delete({ ...RUN, name });
   check('gone');
+});
+
+t.test('an order that throws at an entry has it not, which is told once, and keeps it from no other order', async (t) => {
+  const told: string[] = [];
+  t.teardown(onContained((seam, fault) => told.push(`${seam}: ${(fault as Error).message}`)));
+  const late = ({ at }: { at: { ms: number } }): number => -at.ms;
+  const index = new PastIndex([{ kind: 'Run', pastOrders: { late, of: ({ of }: { of: string }) => of } }]);
+  const namesOf = (list: readonly { readonly name: string }[]): string[] => list.map(({ name }) => name);
+  const lateOnes = () => namesOf(between(index.ordered('Run', 'north', 'late'), 0, 9));
+  added(index, 'a', { of: 'o' });
+  index.after(new PastIndex());
+  for (const name of ['b', 'd']) added(index, name, { of: 'o' });
+  added(index, 'c', { at: { ms: 1 }, of: 'o' });
+  t.same([namesOf(index.list('Run', 'north')), namesOf(index.list('Run', 'north', ['of', 'o'])), lateOnes()], [['a', 'b', 'c', 'd'], ['a', 'b', 'c', 'd'], ['c']]);
+  index.delete({ ...RUN, name: 'b' });
+  t.same([namesOf(index.list('Run', 'north')), namesOf(index.list('Run', 'north', ['of', 'o'])), lateOnes()], [['a', 'c', 'd'], ['a', 'c', 'd'], ['c']]);
+  t.match(told, [/order late of what is past: .*ms/]);
+  t.equal(told.length, 1);
 });

@@ -6,6 +6,7 @@ import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import * as v from 'valibot';
 import { type Clock, systemClock } from '../../../src/platform/base/clock.js';
+import { onContained } from '../../../src/platform/base/guarded.js';
 import { openLedger, type ThreadLedger } from '../../../src/platform/ledger/ledger.js';
 import { type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
@@ -27,6 +28,12 @@ const Run: Kind<{ order: string }, { state: string }> = {
   pastIndex: ({ spec }) => {
     if (spec.order === 'throws') throw new Error('no entry can be made');
     return { order: spec.order };
+  },
+  pastOrders: {
+    order: ({ order }: RunEntry) => {
+      if (order === 'disorder') throw new Error('no order can be said');
+      return order;
+    },
   },
   streams: (site, name) => [`events/${site}/${name}`, `messages/${site}/${name}`],
 };
@@ -92,6 +99,24 @@ async function ran(store: Store, name: string, order = `o-${name}`): Promise<Pas
     streams: [`events/${site}/${name}`],
   };
 }
+
+t.test('a run of which an order cannot be said becomes past all the same, on disk too, and is found by its name', async (t) => {
+  const contained: string[] = [];
+  t.teardown(onContained((seam) => contained.push(seam)));
+  const { store, past, dir, close } = await plant(t);
+  const [a, b] = [await ran(store, 'a', 'disorder'), await ran(store, 'b')];
+  await store.write({ pasts: [a, b] });
+  t.same([contained.length, store.list(Run)], [1, []]);
+  const names = (of: Store, order?: string): string[] => of.pastIndex<RunEntry>(Run, 'north', order === undefined ? undefined : ['order', order]).map(({ name }) => name);
+  t.same([names(store), names(store, 'disorder'), names(store, 'o-b')], [['a', 'b'], [], ['b']]);
+  await past.bringBack(a.run);
+  t.same([names(store), store.get(Run, 'north', 'a')?.spec], [['b'], { order: 'disorder' }]);
+  await store.write({ pasts: [a] });
+  await close();
+  const again = await opened(dir);
+  t.same([names(again.store), names(again.store, 'o-b')], [['a', 'b'], ['b']], 'behind a start');
+  await again.close();
+});
 
 const WHOLE = { ok: true, problems: [] };
 
