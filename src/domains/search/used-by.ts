@@ -91,8 +91,8 @@ export const usedByRoutes: readonly Route<UsedByDeps>[] = [
       const refusal = resource ? undefined : absent(store, kind, target.site, target.name);
       if (refusal?.context.code === 'unreadable_row') throw refusal; // it exists
       const { touched, isCut } = isThrough
-        ? touchedBy(target, store, (name) => readable.get(name), isTold)
-        : { touched: (resource ? usesOf(kind, resource, store) : referencesOf(store).everUsedBy(target)).filter(isTold).map(direct), isCut: false };
+        ? await touchedBy(target, store, (name) => readable.get(name), isTold)
+        : { touched: (await (resource ? usesOf(kind, resource, store) : referencesOf(store).everUsedBy(target))).filter(isTold).map(direct), isCut: false };
       if (refusal && touched.length === 0) throw refusal; // also where nobody is told of who names it
       const items = touched.map(({ kind, site, name, path, when, holds, distance, via }) => ({ kind, site, name, member: path, required: when === 'write', holds, distance, via }));
       return { ...target, exists: resource !== undefined, truncated: isCut, items };

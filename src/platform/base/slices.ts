@@ -22,6 +22,32 @@ export class Slice {
   }
 }
 
+/** Of a walk: so many are looked at between two looks at the clock. */
+const ITEMS_PER_LOOK = 256;
+
+/** A walk over more than anybody shall wait for: it gives the loop back when its slice is over. */
+export class SlicedWalk {
+  readonly #clock: Clock;
+  #slice: Slice;
+  #count = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#slice = new Slice(clock);
+  }
+
+  /** Before each item: what is to be waited for; undefined while the slice lasts. */
+  pause(): Promise<void> | undefined {
+    this.#count += 1;
+    return this.#count % ITEMS_PER_LOOK === 0 && this.#slice.isOver ? this.#nextTurn() : undefined;
+  }
+
+  async #nextTurn(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#slice = new Slice(this.#clock);
+  }
+}
+
 /**
  * Items in the order they were given: at once while the slice lasts, the rest in the turns that follow. What an item throws at once
  * is for whoever gives it; of one that waited nobody is there to hear it, and it keeps none behind it.

@@ -98,8 +98,8 @@ export class PastIndex {
       .reduce<readonly PastEntry[]>(merged, []);
   }
 
-  /** Of one site, in an order that is kept of the kind: nothing is made before it is asked for. */
-  ordered(kind: string, site: string, order: string): PastList {
+  /** Of one site, in an order that is kept of the kind, or of no order all, by name: nothing is made before it is asked for. */
+  ordered(kind: string, site: string, order?: string): PastList {
     const shelf = this.#shelves.get(kind)?.get(site);
     return shelf?.list(order) ?? new PastList({ kind, site }, this.#entries, { rows: new Uint32Array() });
   }

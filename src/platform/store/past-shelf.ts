@@ -6,7 +6,7 @@
  */
 import { systemClock } from '../base/clock.js';
 import { contain } from '../base/guarded.js';
-import { Slice } from '../base/slices.js';
+import { SlicedWalk } from '../base/slices.js';
 import type { Sorted } from '../base/sorted.js';
 import type { PackedEntries } from './packed-entries.js';
 
@@ -35,8 +35,6 @@ export interface PastQuestion {
 }
 
 const ROWS_FIRST = 64;
-/** Of a walk: so many are looked at between two looks at the clock. */
-const ROWS_PER_LOOK = 256;
 
 interface Place {
   readonly kind: string;
@@ -103,12 +101,10 @@ export class PastList<Entry = unknown> implements Sorted<PastEntry<Entry>> {
     const found = new Uint32Array(rows.length);
     const numbers = values && new Float64Array(rows.length);
     let count = 0;
-    let slice = new Slice(systemClock);
+    const walk = new SlicedWalk(systemClock);
     for (let n = 0; n < rows.length; n += 1) {
-      if (n % ROWS_PER_LOOK === 0 && slice.isOver) {
-        await new Promise((resolve) => setImmediate(resolve));
-        slice = new Slice(systemClock);
-      }
+      const pause = walk.pause();
+      if (pause) await pause;
       const row = rows[n] as number;
       if (!isSo(row)) continue;
       found[count] = row;

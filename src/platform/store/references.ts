@@ -6,10 +6,13 @@
  * and until somebody asks for the first time.
  */
 import { assert } from '../base/assert.js';
+import { systemClock } from '../base/clock.js';
 import { conflict, invalid } from '../base/refusal.js';
+import { SlicedWalk } from '../base/slices.js';
+import { itemAt } from '../base/sorted.js';
 import type { Dependent, Kind, Reference, Ruled, StoreReader } from './kind.js';
 import { onePerStore } from './one-per-store.js';
-import type { PastUse, RunEntry } from './past-index.js';
+import type { PastList, PastUse, RunEntry } from './past-index.js';
 import { keyOf, type Ref, type Resource } from './resource.js';
 import type { Store, StoreEvent } from './store.js';
 
@@ -88,19 +91,24 @@ export class References {
     return users ? [...users.values()].flat().sort((a, b) => this.#compare(a, b)) : [];
   }
 
-  /** The same with what is past: what names something outside of its run is told by the entry of the run, all else while the run is lent. */
-  everUsedBy(target: Target): readonly Use[] {
+  /**
+   * The same with what is past: what names something outside of its run is told by the entry of the run, all else while the run is lent.
+   * Of the moment in which it is asked: what is past then is looked at in slices, and what comes or goes meanwhile changes nothing of it.
+   */
+  async everUsedBy(target: Target): Promise<readonly Use[]> {
+    const [present, lent, past] = [this.usedBy(target), this.#lentUsesOf(target), this.#pastRuns(target.site)];
+    const named: Use[] = [];
+    await eachPastUse(past, new Set([keyOf(target)]), (_, use) => named.push(use));
     const uses = new Map<string, Use>();
-    const past = [...this.#pastUses(new Set([keyOf(target)]), target.site)].map(([, use]) => use);
-    for (const use of [...this.usedBy(target), ...past, ...this.#lentUsesOf(target)]) uses.set(`${keyOf(use)} ${use.path}`, use);
+    for (const use of [...present, ...named, ...lent]) uses.set(`${keyOf(use)} ${use.path}`, use);
     return [...uses.values()].sort((a, b) => this.#compare(a, b));
   }
 
   /**
    * What an edit of the resource may touch: who names it, who names those, and so on, also where it is not there. What is past does not
-   * change any more, so it is told and not walked through; it is told after what is present where not all of both is.
+   * change any more, so it is told and not walked through; it is told after what is present where not all of both is. Of one moment, as `everUsedBy`.
    */
-  touchedBy(target: Target, { usesOf = (each) => this.usedBy(each), isTold = () => true }: TouchedOptions = {}): Reach {
+  async touchedBy(target: Target, { usesOf = (each) => this.usedBy(each), isTold = () => true }: TouchedOptions = {}): Promise<Reach> {
     const walk = new Walk(target, isTold);
     for (const step of walk.steps()) {
       for (const use of usesOf(step.target)) {
@@ -109,18 +117,14 @@ export class References {
       }
     }
     for (const use of this.#lentUsesOf(target)) walk.reachPast(walk.start, use);
-    for (const [named, use] of this.#pastUses(walk, target.site)) walk.reachPast(walk.stepAt(named), use);
+    await eachPastUse(this.#pastRuns(target.site), walk, (named, use) => walk.reachPast(walk.stepAt(named), use));
     return walk.told((a, b) => this.#compare(a, b));
   }
 
-  /** What is past and names one of these, by the entries of its runs, each with which of them it names. */
-  *#pastUses(targets: { has(key: string): boolean }, site: string): Generator<readonly [target: string, Use]> {
+  /** As they are now; of all sites for what belongs to none. */
+  #pastRuns(site: string): PastList<RunEntry>[] {
     const runs = new Set([...this.#store.kinds].flatMap(({ pastWith }) => pastWith?.kind ?? []));
-    for (const kind of runs)
-      for (const { site: place, name, entry } of this.#store.pastIndex<RunEntry>({ kind }, site === '' ? undefined : site))
-        for (const [target, uses] of Object.entries(entry.names ?? {}))
-          if (targets.has(target))
-            for (const [user, tail, path, when] of uses) yield [target, { kind: user, site: place, name: name + tail, path, when: when ?? 'run', holds: false }];
+    return [...runs].flatMap((kind) => (site === '' ? this.#store.pastSites({ kind }) : [site]).map((place) => this.#store.pastOrder<RunEntry>({ kind }, place)));
   }
 
   #lentUsesOf(target: Target): Use[] {
@@ -206,6 +210,20 @@ export class References {
       const target = keyOf(reference);
       const users = this.#byTarget.get(target);
       if (users?.delete(user) && users.size === 0) this.#byTarget.delete(target);
+    }
+  }
+}
+
+/** What is past and names one of these, by the entries of its runs, each with which of them it names; a name that nobody has is looked for in all. */
+async function eachPastUse(runs: readonly PastList<RunEntry>[], targets: { has(key: string): boolean }, tell: (target: string, use: Use) => void): Promise<void> {
+  const walk = new SlicedWalk(systemClock);
+  for (const list of runs) {
+    for (let n = 0; n < list.length; n += 1) {
+      const pause = walk.pause();
+      if (pause) await pause;
+      const { site, name, entry } = itemAt(list, n);
+      for (const [target, uses] of Object.entries(entry.names ?? {}))
+        if (targets.has(target)) for (const [kind, tail, path, when] of uses) tell(target, { kind, site, name: name + tail, path, when: when ?? 'run', holds: false });
     }
   }
 }
@@ -397,24 +415,24 @@ const DEPENDENTS_NAMED = 20;
 const DEPENDENTS_SAID = 3;
 
 /** Who names the resource, and whom its rules find beside them (`dependents`); those hold it, whatever names it. */
-export function usesOf<Spec, Status>(rules: Ruled<Spec, Status>, resource: Resource<Spec, Status>, store: Store): readonly Use[] {
-  return withDependents(referencesOf(store).everUsedBy(targetOf(resource)), rules, resource, store);
+export async function usesOf<Spec, Status>(rules: Ruled<Spec, Status>, resource: Resource<Spec, Status>, store: Store): Promise<readonly Use[]> {
+  const dependents = dependentsOf(rules, resource, store); // of the moment in which it is asked, as the others
+  return withDependents(await referencesOf(store).everUsedBy(targetOf(resource)), dependents);
 }
 
 /** What an edit of it may touch: as `usesOf`, and on from each. `rulesOf`: the kinds whose rules are asked too. */
-export function touchedBy(target: Target, store: Store, rulesOf: (kind: string) => Ruled | undefined, isTold: (use: Use) => boolean): Reach {
+export function touchedBy(target: Target, store: Store, rulesOf: (kind: string) => Ruled | undefined, isTold: (use: Use) => boolean): Promise<Reach> {
   const references = referencesOf(store);
   const usesNow = (each: Target): readonly Use[] => {
     const rules = rulesOf(each.kind);
     const resource = rules && store.get(rules, each.site, each.name);
     const uses = references.usedBy(each);
-    return resource ? withDependents(uses, rules, resource, store) : uses;
+    return resource ? withDependents(uses, dependentsOf(rules, resource, store)) : uses;
   };
   return references.touchedBy(target, { usesOf: usesNow, isTold });
 }
 
-function withDependents<Spec, Status>(uses: readonly Use[], rules: Ruled<Spec, Status>, resource: Resource<Spec, Status>, store: Store): readonly Use[] {
-  const dependents = dependentsOf(rules, resource, store);
+function withDependents(uses: readonly Use[], dependents: readonly Target[]): readonly Use[] {
   const [held, known] = [new Set(dependents.map(keyOf)), new Set(uses.map(keyOf))];
   return [
     ...uses.map((use) => (held.has(keyOf(use)) ? { ...use, holds: true } : use)),

@@ -197,8 +197,8 @@ export class Store implements StoreReader {
     return this.#past.list(kind.kind, site, saying) as readonly PastEntry<Entry>[];
   }
 
-  /** What is kept of the past of a kind and site, in an order of `Kind.pastOrders`: of this moment, and nothing of an entry is read before it is asked for. */
-  pastOrder<Entry>(kind: { readonly kind: string }, site: string, order: string): PastList<Entry> {
+  /** What is kept of the past of a kind and site, in an order of `Kind.pastOrders` or, of no order, all by name: of this moment, and nothing is read before it is asked for. */
+  pastOrder<Entry>(kind: { readonly kind: string }, site: string, order?: string): PastList<Entry> {
     return this.#past.ordered(kind.kind, site, order) as PastList<Entry>;
   }
 

@@ -102,15 +102,15 @@ t.test('a batch becomes past when all it left behind is and its time is over, an
     release();
   }
   const references = new References(store);
-  const uses = () => [references.everUsedBy({ kind: 'MasterRecipe', site: SITE, name: 'resin' }), references.everUsedBy({ kind: 'Unit', site: SITE, name: 'r1' })];
+  const uses = () => Promise.all([references.everUsedBy({ kind: 'MasterRecipe', site: SITE, name: 'resin' }), references.everUsedBy({ kind: 'Unit', site: SITE, name: 'r1' })]);
   const before = all(store).map(shown);
-  const usedBefore = uses();
+  const usedBefore = await uses();
   t.match(usedBefore, [[{ kind: 'Batch', name: 'b1', path: 'masterRecipeRef', when: 'write' }], [{ path: 'equipment.reactor', when: 'write' }]]);
   t.equal(await reconciler.reconcile(key()), 'settled');
   t.ok(isPast(store));
   t.same(store.list(Batch), []);
   t.equal(past.countNames([ref('Batch'), ref('Phase', 'b1-heat'), ref('Procedure')]), 1, 'it and its elements are one ended batch for who counts them');
-  t.same(uses(), usedBefore, 'what it names is told of it as before');
+  t.same(await uses(), usedBefore, 'what it names is told of it as before');
   t.same(all(store).map(shown), before, 'lists have it as before');
   t.same(
     [batchesOf(store, 'B1'), [listedBatch(store, SITE, 'b1')]].map((list) => list.map((batch) => batch && shown(batch))),

@@ -67,14 +67,16 @@ t.test('copies of signals and barriers leave with their run, and whom they name 
   }
   const references = new References(store);
   const ask = () =>
-    [
-      ['Unit', 'r1'],
-      ['Unit', 'b1'],
-      ['Batch', 'b1'],
-      ['Phase', 'b1-heat'],
-      ['Phase', 'b1-cool'],
-    ].map(([kind = '', name = '']) => references.everUsedBy({ kind, site: SITE, name }));
-  const before = ask();
+    Promise.all(
+      [
+        ['Unit', 'r1'],
+        ['Unit', 'b1'],
+        ['Batch', 'b1'],
+        ['Phase', 'b1-heat'],
+        ['Phase', 'b1-cool'],
+      ].map(([kind = '', name = '']) => references.everUsedBy({ kind, site: SITE, name })),
+    );
+  const before = await ask();
   t.same(
     before.map(({ length }) => length),
     [7, 1, 4, 7, 1],
@@ -89,13 +91,14 @@ t.test('copies of signals and barriers leave with their run, and whom they name 
     [['b1-by-hand', 'b2-by-hand', 'cut-1234', 'ready'], []],
     'patterns, what a person wrote, and what is not found by the name of its run stay',
   );
-  t.same([ask()[0], ask()[1], ask()[4]], [before[0], before[1], before[4]], 'of what stands outside the entry of the run tells');
+  const after = await ask();
+  t.same([after[0], after[1], after[4]], [before[0], before[1], before[4]], 'of what stands outside the entry of the run tells');
   const release = await pastRows(store).borrow([{ kind: 'Phase', site: SITE, name: 'b1-heat' }]);
-  t.same(ask(), before, 'of all else the run that is lent');
+  t.same(await ask(), before, 'of all else the run that is lent');
   release?.();
   (await pastRows(store).bring([{ kind: 'SyncBarrier', site: SITE, name: 'b1-meet' }]))?.();
   t.same([names(CoordinationBlock).includes('b1-ready'), names(SyncBarrier)], [true, ['b1-meet']]);
-  t.same(ask(), before);
+  t.same(await ask(), before);
 });
 
 /** Copies of a signal and of a barrier, one whose name was cut, one that a person wrote, and the pattern. */

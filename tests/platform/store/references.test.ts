@@ -1,7 +1,10 @@
 /** References as data: who needs whom, what dangles, what an edit touches, in which order to write (Q-ERR-11, Q-ERR-13, D-UNIT-02). */
+import { randomUUID } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import * as v from 'valibot';
 import { Refusal } from '../../../src/platform/base/refusal.js';
+import { Slice } from '../../../src/platform/base/slices.js';
 import { type Kind, type Reference, ruled } from '../../../src/platform/store/kind.js';
 import {
   checkReferences,
@@ -190,34 +193,34 @@ t.test('what an edit may touch is who names it, who names those and so on, each 
   const { store, references } = await plant(t);
   const touched = (name: string, kind = 'Gauge') => references.touchedBy({ kind, site: 's', name });
   await store.write({ puts: [tank('mix', 'feed', ['level']), tank('hold', 'mix', ['none']), tank('end', 'hold', [])] });
-  t.same(ways(touched('level').touched), ['1 Tank mix', '2 Tank hold < mix', '3 Tank end < mix < hold']);
-  t.match(touched('level').touched[1], { path: 'feedsFrom', when: 'write', holds: true }, 'with the member that names the one before it');
-  t.equal(touched('level').isCut, false);
-  t.same(ways(touched('none').touched), ['1 Tank hold', '2 Tank end < hold'], 'also of what is not there');
+  t.same(ways((await touched('level')).touched), ['1 Tank mix', '2 Tank hold < mix', '3 Tank end < mix < hold']);
+  t.match((await touched('level')).touched[1], { path: 'feedsFrom', when: 'write', holds: true }, 'with the member that names the one before it');
+  t.equal((await touched('level')).isCut, false);
+  t.same(ways((await touched('none')).touched), ['1 Tank hold', '2 Tank end < hold'], 'also of what is not there');
   await store.write({ puts: [tank('feed', 'end', []), tank('hold', 'mix', ['level', 'level'])] });
-  t.same(ways(touched('level').touched), ['1 Tank hold', '1 Tank mix', '2 Tank end < hold', '3 Tank feed < hold < end'], 'a circle ends where it began');
-  t.same(ways(touched('mix', 'Tank').touched), ['1 Tank hold', '2 Tank end < hold', '3 Tank feed < hold < end'], 'and what is edited is not among what its edit touches');
+  t.same(ways((await touched('level')).touched), ['1 Tank hold', '1 Tank mix', '2 Tank end < hold', '3 Tank feed < hold < end'], 'a circle ends where it began');
+  t.same(ways((await touched('mix', 'Tank')).touched), ['1 Tank hold', '2 Tank end < hold', '3 Tank feed < hold < end'], 'and what is edited is not among what its edit touches');
 });
 
 t.test('what may not be told is not walked through', async (t) => {
   const { references } = await plant(t);
   const isTold = ({ name }: { readonly name: string }) => name !== 'mix';
-  t.same(ways(references.touchedBy({ kind: 'Tank', site: 's', name: 'feed' }, { isTold }).touched), []);
-  t.same(ways(references.touchedBy({ kind: 'Tank', site: 's', name: 'feed' }).touched), ['1 Tank mix', '2 Tank hold < mix']);
+  t.same(ways((await references.touchedBy({ kind: 'Tank', site: 's', name: 'feed' }, { isTold })).touched), []);
+  t.same(ways((await references.touchedBy({ kind: 'Tank', site: 's', name: 'feed' })).touched), ['1 Tank mix', '2 Tank hold < mix']);
 });
 
 t.test('what an edit may touch is cut where it is too much, and says so: the nearest are told', async (t) => {
   const { store, references } = await plant(t);
   const from = (name: string) => references.touchedBy({ kind: 'Tank', site: 's', name });
   await store.write({ puts: Array.from({ length: 30 }, (_, at) => tank(`chain${at}`, at === 0 ? 'feed' : `chain${at - 1}`)) });
-  const chain = from('feed');
+  const chain = await from('feed');
   t.equal(chain.touched.at(-1)?.name, `chain${DISTANCE_MAX - 1}`);
   t.equal(chain.isCut, true);
-  t.equal(from('chain20').isCut, false, 'as far as it goes');
+  t.equal((await from('chain20')).isCut, false, 'as far as it goes');
   await store.write({ puts: Array.from({ length: TOUCHED_MAX }, (_, at) => tank(`t${at}`, 'hold')) });
-  t.equal(from('hold').touched.length, TOUCHED_MAX);
-  t.equal(from('hold').isCut, false);
-  const wide = from('mix');
+  t.equal((await from('hold')).touched.length, TOUCHED_MAX);
+  t.equal((await from('hold')).isCut, false);
+  const wide = await from('mix');
   t.match(wide, { isCut: true, touched: { length: TOUCHED_MAX } });
   t.same(ways(wide.touched.slice(0, 1)), ['1 Tank hold']);
 });
@@ -238,10 +241,39 @@ t.test('what is past is touched and not walked through, and takes no place of wh
   await store.write({
     pasts: store.list(Past, 's').map((run) => ({ run: targetOf(run), members: [targetOf(run)], streams: [], kept: { names: namedBeside(store, targetOf(run), [run], []) } })),
   });
-  const { touched, isCut } = references.touchedBy({ kind: 'Tank', site: 's', name: 'feed' });
+  const { touched, isCut } = await references.touchedBy({ kind: 'Tank', site: 's', name: 'feed' });
   t.same(ways(touched.filter(({ kind }) => kind === 'Tank')), ['1 Tank mix', '1 Tank watch']);
   t.equal(touched.length, TOUCHED_MAX);
   t.equal(isCut, true);
   await store.write({ puts: [tank('mix', 'watch')] });
-  t.same(ways(references.touchedBy({ kind: 'Tank', site: 's', name: 'mix' }).touched), []);
+  t.same(ways((await references.touchedBy({ kind: 'Tank', site: 's', name: 'mix' })).touched), []);
+});
+
+t.test('who names what is looked for in what is past turn by turn, as it was when it was asked, also for a name that nobody has', async (t) => {
+  const Run: Kind<TankSpec, object> = {
+    ...kindOf('Run', ({ feedsFrom }, site) => [{ path: 'feedsFrom', kind: 'Tank', site, name: feedsFrom, when: 'run' }]),
+    ...{ runs: true, pastWith: { kind: 'Run', named: 'alike' }, pastIndex: () => ({}) },
+  };
+  const { store } = await freshStore(t, [Gauge, Tank, Run]);
+  const references = new References(store);
+  const ended = async (names: readonly string[]): Promise<void> => {
+    await store.write({ puts: names.map((name) => ({ kind: Run, site: 's', name, spec: { feedsFrom: 'feed', watchedBy: [] } })) });
+    const runs = store.list(Run, 's').map((run) => ({ ref: targetOf(run), run }));
+    await store.write({ pasts: runs.map(({ ref, run }) => ({ run: ref, members: [ref], streams: [], kept: { names: namedBeside(store, ref, [run], []) } })) });
+  };
+  await ended(Array.from({ length: 800 }, (_, at) => `r${at}`));
+  t.intercept(Slice.prototype, 'isOver', { get: () => true });
+  const target = { kind: 'Tank', site: 's', name: 'feed' };
+  for (const ask of [(name: string) => references.everUsedBy({ ...target, name }), async (name: string) => (await references.touchedBy({ ...target, name })).touched]) {
+    for (const name of ['nobody', 'feed']) {
+      const { length } = await ask(name);
+      const asked = { isOver: false, turns: 0 };
+      const answer = Promise.resolve(ask(name)).finally(() => (asked.isOver = true));
+      const leaves = ended([randomUUID()]);
+      for (; !asked.isOver; asked.turns += 1) await turn();
+      t.ok(asked.turns >= 3, `${asked.turns} turns`);
+      t.equal((await answer).length, length);
+      await leaves;
+    }
+  }
 });
