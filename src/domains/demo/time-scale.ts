@@ -7,7 +7,7 @@ import type { Log } from '../../platform/base/log.js';
 import { component } from '../../platform/store/audit-record.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { guarded } from '../../platform/base/guarded.js';
+import { contain } from '../../platform/base/guarded.js';
 import type { Store } from '../../platform/store/store.js';
 import { IOModule, type IOModuleSpec } from '../io-modules/kind.js';
 import { isEnabled } from '../io-modules/outputs.js';
@@ -28,6 +28,8 @@ export function realDevice(read: StoreReader): Resource<IOModuleSpec, unknown> |
 export class PlantTimeScale {
   readonly #parts: TimeScaleParts;
   readonly #listeners: ((value: number) => void)[] = [];
+  /** Those that threw when they were told of the value that is. */
+  #behind: readonly ((value: number) => void)[] = [];
   #value: number;
 
   constructor(parts: TimeScaleParts) {
@@ -53,19 +55,35 @@ export class PlantTimeScale {
     this.#listeners.push(listener);
   }
 
-  #change(value: number): void {
+  /** @returns why some did not follow. */
+  #change(value: number): readonly string[] {
     this.#value = value;
-    for (const listener of this.#listeners) guarded('listener of the time scale', () => listener(value));
+    return this.#tellAll(this.#listeners);
+  }
+
+  #tellAll(listeners: readonly ((value: number) => void)[]): readonly string[] {
+    const failed = listeners.flatMap((listener) => {
+      try {
+        listener(this.#value);
+        return [];
+      } catch (fault) {
+        contain('listener of the time scale', fault);
+        return [{ listener, why: fault instanceof Error ? fault.message : String(fault) }];
+      }
+    });
+    this.#behind = failed.map(({ listener }) => listener);
+    return failed.map(({ why }) => why);
   }
 
   #fall(): void {
+    if (this.#behind.length > 0) this.#tellAll(this.#behind); // a part that goes on faster than a real device is tried again
     const { store, log } = this.#parts;
     const device = this.#value === 1 ? undefined : realDevice(store);
     if (!device) return;
     const before = this.#value;
     const { site, name } = device.metadata;
-    this.#change(1);
-    log.warn({ site, ioModule: name, before }, 'the time scale falls to 1: this I/O module is a real device');
+    const notFollowed = this.#change(1);
+    log.warn({ site, ioModule: name, before, notFollowed }, 'the time scale falls to 1: this I/O module is a real device');
     if (!store.accepting) return;
     store.apply({
       audits: [
@@ -75,10 +93,11 @@ export class PlantTimeScale {
           action: 'Update',
           category: 'demo',
           target: { kind: 'IOModule', name, site },
-          result: 'Success',
+          result: notFollowed.length === 0 ? 'Success' : 'Failed',
           reason: 'TimeScaleFell',
           before: { timeScale: before },
           after: { timeScale: 1 },
+          ...(notFollowed.length === 0 ? {} : { details: { notFollowed } }),
           correlationID: randomUUID(),
         },
       ],

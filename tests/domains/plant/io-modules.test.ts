@@ -230,3 +230,21 @@ t.test('D-C-07: the time scale falls to 1 in the moment a real device appears, a
   t.equal(scale.value, 1, 'whoever asked before it came does not get it after');
   t.equal(new PlantTimeScale({ store: plant.store, log: createLog(), production: false, initial: 5 }).value, 1, 'nor does a start with it');
 });
+
+t.test('a part that does not follow a fall of the time scale is on record, and is told again with the next change of a module', async (t) => {
+  const real = '/api/v1/sites/fast/iomodules/real';
+  t.equal((await admin.put(real, { enabled: false })).status, 200);
+  const scale = new PlantTimeScale({ store: plant.store, log: createLog(), production: false, initial: 7 });
+  const told: number[] = [];
+  scale.onChange((value) => {
+    told.push(value);
+    if (told.length === 1) throw new Error('the link is down');
+  });
+  t.equal((await admin.put(real, { enabled: true })).status, 200);
+  t.match(
+    plant.audits.find(({ reason, before }) => reason === 'TimeScaleFell' && (before as { timeScale: number }).timeScale === 7),
+    { result: 'Failed', after: { timeScale: 1 }, details: { notFollowed: ['the link is down'] } },
+  );
+  for (const address of ['10.9.9.8', '10.9.9.7']) t.equal((await admin.put(real, { address })).status, 200);
+  t.same([scale.value, told], [1, [1, 1]], 'until it follows');
+});
