@@ -1,5 +1,5 @@
 /**
- * A bug stays where it is (foundation F4): something throws in each seam, is told under its name and counted, whoever stands behind
+ * A bug stays where it is: something throws in each seam, is told under its name and counted, whoever stands behind
  * it in the line goes on, and the unit is scanned on. Real store, ledger, hub, loops and scan thread; the clock is the test's.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

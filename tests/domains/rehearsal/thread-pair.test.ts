@@ -1,4 +1,4 @@
-/** Two real threads of a rehearsal, and somebody who throws when he is told how it went (foundation F4). */
+/** Two real threads of a rehearsal, and somebody who throws when he is told how it went. */
 import t from 'tap';
 import type { RehearsalOrder } from '../../../src/domains/rehearsal/order.js';
 import { ThreadPair } from '../../../src/domains/rehearsal/thread-pair.js';

@@ -1,4 +1,4 @@
-/** Threads that end by themselves, and somebody who throws when he is told of it (foundation F4). */
+/** Threads that end by themselves, and somebody who throws when he is told of it. */
 import t from 'tap';
 import { ScanThread } from '../../../src/domains/placement/scan-thread.js';
 import { systemClock } from '../../../src/platform/base/clock.js';

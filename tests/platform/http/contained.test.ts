@@ -1,4 +1,4 @@
-/** What one stream session or one answer throws ends its own connection, is told, and nobody beside it notices (foundation F4). */
+/** What one stream session or one answer throws ends its own connection, is told, and nobody beside it notices. */
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import t from 'tap';
