@@ -1,5 +1,5 @@
 /** The console when not everything is as it should be: an interlock that is bypassed, a stream that is lost, an account without a password. */
-import type { Request, WebSocketRoute } from 'playwright-core';
+import type { Request } from 'playwright-core';
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
 import {
@@ -24,6 +24,7 @@ import {
   panelOf,
   raiseAlarm,
 } from './person.js';
+import { wireOf } from './wire.js';
 
 t.test('the console when not everything is as it should be', async (t) => {
   const { box, browser } = await startConsole(t);
@@ -84,13 +85,7 @@ t.test('the console when not everything is as it should be', async (t) => {
 
   await t.test('trends: without the stream the curve ends, and what was missed is filled from the history', async (t) => {
     const lost = await panelOf(browser);
-    let isCut = false; // the cable of this panel alone: frames are lost, the box goes on and records
-    await lost.routeWebSocket(/\/api\/v1\/ws/, (socket) => {
-      const server = socket.connectToServer();
-      server.onMessage((message) => {
-        if (!isCut) socket.send(message);
-      });
-    });
+    const wire = await wireOf(lost); // the cable of this panel alone: frames are lost, the box goes on and records
     await lost.goto(`${box.base}/hmi`);
     await signIn(lost, 'olga');
     await lost.locator('[data-testid="value-tic101.pv"][data-quality="Good"]').waitFor(); // before its first value a silence is no loss
@@ -103,7 +98,7 @@ t.test('the console when not everything is as it should be', async (t) => {
     const reading = lost.locator('[data-testid="readings"]:not([data-at=""])');
     await reading.waitFor();
     const setpoints = async (): Promise<number[]> => (await csvOf(lost)).slice(1).map(([, cell]) => Number(cell));
-    isCut = true;
+    await wire.lose(true);
     await lost.locator('[data-testid="hmi"][data-live="false"]').waitFor();
     const inManual = await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'tic101', mode: 'Manual' });
     const written = await admin.post(`${SITE}/controlmodules/tic101/tags/sp`, { value: 33.25 });
@@ -114,7 +109,7 @@ t.test('the console when not everything is as it should be', async (t) => {
     });
     t.notOk((await setpoints()).includes(33.25), 'the curve ends where the stream was lost');
     await keepPicture(lost, 'trends-lost');
-    isCut = false;
+    await wire.lose(false);
     await lost.locator('[data-testid="hmi"][data-live="true"]').waitFor();
     await eventually('the curve has what was missed', async () => (await setpoints()).includes(33.25));
     await reading.waitFor(); // who reads the curve goes on reading it when it is drawn anew
@@ -125,21 +120,8 @@ t.test('the console when not everything is as it should be', async (t) => {
 
   await t.test('contract 2, Events: values are marked as old within 1 s of the last frame, whatever view is opened meanwhile, and never before', async (t) => {
     const panel = await panelOf(browser);
-    let wire: WebSocketRoute | undefined;
-    let isCut = false;
-    let last: { readonly seq: number } = { seq: 0 };
-    let measured: object = {};
+    const wire = await wireOf(panel);
     await panel.clock.install(); // the clock of the page is ours; this test knows no other
-    await panel.routeWebSocket(/\/api\/v1\/ws/, (socket) => {
-      wire = socket;
-      const server = socket.connectToServer();
-      server.onMessage((message) => {
-        if (isCut) return;
-        last = JSON.parse(String(message)) as typeof last;
-        if ('address' in last && last.address === 'tic101.pv') measured = last;
-        socket.send(message);
-      });
-    });
     await panel.goto(`${box.base}/hmi`);
     await signIn(panel, 'olga');
     await panel.locator('[data-testid="value-tic101.pv"][data-quality="Good"][data-stale="false"]').waitFor();
@@ -147,13 +129,12 @@ t.test('the console when not everything is as it should be', async (t) => {
     await says(panel.getByTestId('alarm-banner'), /It stands/);
     const value = panel.getByTestId('value-tic101.pv');
     const live = (is: boolean) => panel.locator(`[data-testid="hmi"][data-live="${is}"]`).waitFor();
-    isCut = true;
+    const measured = await wire.told('tic101.pv');
+    await wire.only('nothing of the plant');
     await stopClock(panel);
-    let seq = last.seq;
     /** The last frame of a stream: from here on nothing comes, and time stands still. */
     const frame = async (value: number): Promise<void> => {
-      seq += 1;
-      wire?.send(JSON.stringify({ ...measured, value, seq }));
+      await wire.send({ ...measured, value });
       await panel.getByTestId('number-tic101.pv').getByText(String(value)).waitFor();
       await live(true);
     };
@@ -182,7 +163,7 @@ t.test('the console when not everything is as it should be', async (t) => {
     await panel.getByTestId('nav-overview').click();
     await untilHatched(value, 'the overview marks its values, although another view was open when they grew old');
 
-    isCut = false;
+    await wire.only('');
     await panel.clock.resume();
     await live(true);
     await panel.locator('[data-testid="value-tic101.pv"][data-quality="Good"][data-stale="false"]').waitFor();

@@ -1,10 +1,11 @@
 /** The console in a browser against the appliance: what an operator does in a shift, and what he sees when the box is away. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Page, WebSocketRoute } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
 import { account, allSent, batch, drawn, isLocked, open, orWhy, panelOf, PASSWORD, runUntil, says, seriousViolations, signIn, startConsole, SITE, stopClock } from './person.js';
+import { wireOf } from './wire.js';
 
 const state = (page: Page, word: string) => page.locator(`[data-testid="batch-state"][data-state="${word}"]`);
 
@@ -197,20 +198,10 @@ t.test('the operator console', async (t) => {
   });
 
   await t.test('EVT-14 EVT-15: a gap frame, and a jump of seq alone, make the page read the REST equivalents again', async () => {
-    const page = await open(browser, `${box.base}/login`);
+    const page = await panelOf(browser);
+    const wire = await wireOf(page);
+    await page.goto(`${box.base}/login`);
     await page.clock.install(); // reads are planned: while time stands still none is due but those that this test brings about
-    let panel: WebSocketRoute | undefined;
-    let seq = 0;
-    let isStill = false; // from then on the plant tells its values and nothing that makes the page read: it never stands still by itself
-    await page.routeWebSocket(/\/api\/v1\/ws/, (socket) => {
-      panel = socket;
-      const server = socket.connectToServer();
-      server.onMessage((message) => {
-        if (isStill && (JSON.parse(String(message)) as { type: string }).type !== 'tag') return;
-        seq += 1;
-        socket.send(JSON.stringify({ ...JSON.parse(String(message)), seq }));
-      });
-    });
     const asked = new Set<string>();
     page.on('request', (request) => asked.add(new URL(request.url()).pathname));
     const lists = ['overview', 'batches', 'alarms'].map((list) => `${SITE}/${list}`);
@@ -225,14 +216,13 @@ t.test('the operator console', async (t) => {
     const readsAgain = (why: string) => runUntil(page, why, async () => lists.every((list) => asked.has(list)));
     await signIn(page, 'olga');
     await page.locator('[data-testid="value-tic101.pv"][data-quality="Good"]').waitFor();
-    isStill = true;
+    await wire.only('tag'); // the plant tells its values and nothing that makes the page read: it never stands still by itself
     await stopClock(page);
     await quiet();
-    seq += 1;
-    panel?.send(JSON.stringify({ type: 'gap', seq, dropped: 7 }));
+    await wire.send({ type: 'gap', dropped: 7 });
     await readsAgain('a gap makes the page read again');
     await quiet();
-    seq += 1; // a frame that the page never gets
+    await wire.skip();
     await readsAgain('a jump makes the page read again');
     await page.context().close();
   });

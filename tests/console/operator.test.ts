@@ -1,5 +1,4 @@
 /** What an operator in a hurry, two people at one panel and a panel with a wrong clock do to the console. */
-import type { WebSocketRoute } from 'playwright-core';
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
 import {
@@ -21,6 +20,7 @@ import {
   writesOf,
   panelOf,
 } from './person.js';
+import { wireOf } from './wire.js';
 
 const alarm = (name: string, severity: string) => ({
   name,
@@ -148,12 +148,8 @@ t.test('the console in the hands of people', async (t) => {
   await t.test('an alarm that has just slid under the finger is not acknowledged by it', async (t) => {
     const page = await panelOf(browser);
     let listed = [alarm('li111', 'High')];
-    let wire: WebSocketRoute | undefined;
+    const wire = await wireOf(page);
     await page.clock.install();
-    await page.routeWebSocket(/\/api\/v1\/ws/, (socket) => {
-      wire = socket;
-      socket.connectToServer();
-    });
     const isList = ({ pathname }: URL): boolean => pathname === `${SITE}/alarms`;
     await page.route(isList, (route) => {
       const names = new URL(route.request().url()).searchParams.get('name')?.split(',');
@@ -169,7 +165,7 @@ t.test('the console in the hands of people', async (t) => {
     await stopClock(page);
     const sent = writesOf(page);
     listed = [alarm('li201', 'Critical'), ...listed];
-    wire?.send(JSON.stringify({ type: 'alarm', site: 'demo', name: 'li201', seq: 1 }));
+    await wire.send({ type: 'alarm', site: 'demo', name: 'li201' });
     await runUntil(page, 'the new alarm is drawn', () => page.getByTestId('alarm-li201').isVisible());
     await page.getByTestId('acknowledge-li111').click();
     await allSent(page);
@@ -180,15 +176,15 @@ t.test('the console in the hands of people', async (t) => {
     t.strictSame(sent, [`${SITE}/alarms/li111/acknowledge`]);
 
     await page.clock.resume();
-    wire?.send(JSON.stringify({ type: 'broker-status', status: 'disconnected', seq: 2 }));
+    await wire.send({ type: 'broker-status', status: 'disconnected' });
     await page.getByTestId('link').getByText('not connected').waitFor();
     t.strictSame(await layoutFlaws(page, 'runtimes-away'), [], 'the longest word about the link leaves the rest of the header where it can be touched');
-    wire?.send(JSON.stringify({ type: 'broker-status', status: 'connected', seq: 3 }));
+    await wire.send({ type: 'broker-status', status: 'connected' });
     await page.getByTestId('nav-overview').click();
     await page.getByTestId('unit-rx101').locator('.severity').waitFor();
     listed = listed.map((each) => ({ ...each, shelved: true }));
-    wire?.send(JSON.stringify({ type: 'alarm', site: 'demo', name: 'li111', seq: 4 }));
-    wire?.send(JSON.stringify({ type: 'alarm', site: 'demo', name: 'li201', seq: 5 }));
+    await wire.send({ type: 'alarm', site: 'demo', name: 'li111' });
+    await wire.send({ type: 'alarm', site: 'demo', name: 'li201' });
     await page.getByTestId('unit-rx101').locator('.severity').waitFor({ state: 'detached' }); // a shelved alarm calls for nobody
     await page.context().close();
   });
