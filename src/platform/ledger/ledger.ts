@@ -142,19 +142,24 @@ export class ThreadLedger implements Ledger {
   async load(nonceWindowMs: number, past = new PastIndex()): Promise<LedgerImage> {
     const { image } = await this.#request({ type: 'load', nonceWindowMs });
     if (!image) throw new LedgerFault('the ledger answered without an image');
-    return { ...image, ...readRows(image.resources), past: await this.#readPast(past) };
+    if (!(await this.#readPast(past))) return this.load(nonceWindowMs, past.anew());
+    return { ...image, ...readRows(image.resources), past };
   }
 
-  /** In slices: what one message of all takes stays taken from the machine, on both sides of it. */
-  async #readPast(index: PastIndex): Promise<PastIndex> {
+  /**
+   * In slices: what one message of all takes stays taken from the machine, on both sides of it.
+   * @returns false where what was loaded is not so any more.
+   */
+  async #readPast(index: PastIndex): Promise<boolean> {
     let after: PastPlace | undefined = ['', '', ''];
     while (after) {
-      const past: readonly PastColumns[] = (await this.#request({ type: 'load-past', after })).past ?? [];
+      const past: readonly PastColumns[] | 'again' = (await this.#request({ type: 'load-past', after })).past ?? [];
+      if (past === 'again') return false;
       for (const [kind, site, name, run, text] of past) index.add({ kind: String(kind), site: String(site), name: String(name) }, String(run), String(text));
       const last = past.at(-1);
       after = last && [last[0], last[1], last[2]];
     }
-    return index;
+    return true;
   }
 
   commit(transaction: LedgerTransaction): Promise<void> {

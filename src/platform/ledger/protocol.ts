@@ -50,6 +50,8 @@ export interface LedgerImage {
   readonly past?: PastIndex;
   /** Rows of the table that are no resources; absent when there are none. */
   readonly unreadable?: readonly RowFault[];
+  /** Rows that were marked as past and are not: they are among the resources. */
+  readonly unmarked?: readonly RowFault[];
   readonly resourceVersion: number;
   readonly auditSequence: number;
   readonly auditHead: string;

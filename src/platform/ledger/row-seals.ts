@@ -16,6 +16,7 @@ import { keyOf } from '../store/resource.js';
 export const MAC_BYTES = 32;
 const SEAL_KEY = 'seal';
 const BROKEN_MAX = 100; // sentences the seal remembers
+const MARK_LENGTH_MAX = 100; // of one that anybody may have written
 
 export interface ResourceRow {
   readonly kind: string;
@@ -37,6 +38,8 @@ export interface Seal {
   readonly rows: number;
   /** How many of them are past; absent in a seal of before they were counted. */
   readonly past?: number;
+  /** What tells at a start that marks of the past are those that were set; absent in a seal of before it was kept. */
+  readonly marks?: { readonly rows: string; readonly streams: string; readonly entries: number };
   readonly resourceVersion: number;
   /** XOR of the last links of the streams. */
   readonly streams: string;
@@ -112,6 +115,16 @@ export function storedSeal(database: Database.Database): string | undefined {
   return database.prepare('SELECT value FROM meta WHERE key = ?').pluck().get(SEAL_KEY) as string | undefined;
 }
 
+/** A start reads what these are made of all the same, so that comparing them costs it nothing. */
+export interface Marks {
+  /** XOR of what stands for each row that is present. */
+  readonly rows: Buffer;
+  /** The same of the streams. */
+  readonly streams: Buffer;
+  /** How many rows have an entry of the past. */
+  entries: number;
+}
+
 interface Sums {
   readonly resources: Buffer;
   readonly streams: Buffer;
@@ -119,6 +132,8 @@ interface Sums {
   rows: number;
   /** Undefined until they were counted. */
   past: number | undefined;
+  /** Undefined until a start has read them. */
+  marks: Marks | undefined;
   heads: number;
   resourceVersion: number;
   spansTo: number;
@@ -175,6 +190,7 @@ export class RowSeals {
     if (before) mix(this.#sums.resources, before);
     else this.#sums.rows += 1;
     mix(this.#sums.resources, mac);
+    this.#mixMarks('rows', before, mac);
     this.#known.set(id, mac);
     this.#sums.resourceVersion = row.version;
     this.#changed = true;
@@ -200,12 +216,14 @@ export class RowSeals {
     const { kind, site, name } = ref;
     const found = this.#macs.resource({ kind, site, name, ...row });
     const known = this.#known.get(id);
-    if (!row.mac?.equals(found) || (known && !known.equals(found)))
+    if (!isMac(row.mac, found) || (known && !known.equals(found)))
       this.#note(`${titleOf(ref)} was not what was recorded when its run ${past === '' ? 'came back from the past' : 'became past'}`);
     const mac = this.#macs.resource({ kind, site, name, version: row.version, body: row.body, past, entry });
     mix(this.#sums.resources, known ?? found);
     mix(this.#sums.resources, mac);
     if (this.#sums.past !== undefined) this.#sums.past += Number(past !== '') - Number(row.past !== '');
+    if (this.#sums.marks) this.#sums.marks.entries += Number(entry !== '') - Number(row.entry !== '');
+    this.#mixMarks('rows', row.past === '' ? (known ?? found) : undefined, past === '' ? mac : undefined);
     if (past === '') this.#known.set(id, mac);
     else this.#known.delete(id);
     this.#changed = true;
@@ -217,13 +235,14 @@ export class RowSeals {
     const row = this.#sql.stream.get(stream) as { readonly mac: Buffer | null; readonly past: string } | undefined;
     if (!row) return undefined;
     const isBack = past === '' && row.past !== '';
-    const before = isBack ? row.mac : (this.#links.get(stream) ?? row.mac);
+    const before = isBack ? row.mac : (this.#links.get(stream) ?? macIn(row.mac));
     const link = isBack || !before ? this.#linkOf(stream) : before;
-    if (isBack && !row.mac?.equals(this.#macs.pastStream(stream, row.past, link)))
+    if (isBack && !isMac(row.mac, this.#macs.pastStream(stream, row.past, link)))
       this.#note(`the entries of ${stream} were not what was recorded when its run came back from the past`);
     const mac = past === '' ? link : this.#macs.pastStream(stream, past, link);
     if (before) mix(this.#sums.streams, before);
     mix(this.#sums.streams, mac);
+    this.#mixMarks('streams', row.past === '' ? before : null, past === '' ? mac : null);
     if (past === '') this.#links.set(stream, link);
     else this.#links.delete(stream);
     this.#changed = true;
@@ -240,6 +259,7 @@ export class RowSeals {
     const id = keyOf(ref);
     const before = this.#macOf(ref, id);
     if (!before) return;
+    if (!this.isPast(ref)) this.#mixMarks('rows', before, undefined);
     mix(this.#sums.resources, before);
     this.#sums.rows -= 1;
     this.#known.delete(id);
@@ -252,9 +272,80 @@ export class RowSeals {
     const link = this.#macs.fact(before ?? this.#macs.origin(stream), sequence, body);
     if (before) mix(this.#sums.streams, before);
     mix(this.#sums.streams, link);
+    this.#mixMarks('streams', before, link);
     this.#links.set(stream, link);
     this.#changed = true;
     return link;
+  }
+
+  #mixMarks(of: 'rows' | 'streams', before: Buffer | null | undefined, now: Buffer | null | undefined): void {
+    const sum = this.#sums.marks?.[of];
+    if (sum && before) mix(sum, before);
+    if (sum && now) mix(sum, now);
+  }
+
+  /** Whether a start has read what is present as it was sealed; true without a seal of it. */
+  arePresentRows(sum: Buffer): boolean {
+    return this.#sums.marks?.rows.equals(sum) !== false;
+  }
+
+  arePresentStreams(): boolean {
+    return this.#sums.marks?.streams.equals(this.presentStreams) !== false;
+  }
+
+  /** How many entries of the past there have to be; undefined in a seal of before they were counted. */
+  get entries(): number | undefined {
+    return this.#sums.marks?.entries;
+  }
+
+  /** From now on the marks are compared with these: what was wrong with them is told. */
+  sealMarks(marks: Marks, past = this.#sums.past): void {
+    this.#sums.marks = marks;
+    this.#sums.past = past;
+    this.#changed = true;
+  }
+
+  /**
+   * A mark that the ledger has not set is to go, and the row is present: it is named from now on. One that is as it was recorded but
+   * for its mark fits its seal again; of any other one the sum stays wrong.
+   * @returns its MAC; undefined without a row.
+   */
+  unmark(ref: RowKey): Buffer | undefined {
+    const row = this.#sql.resource.get(ref.kind, ref.site, ref.name) as FoundRow | undefined;
+    if (!row) return undefined;
+    const { kind, site, name } = ref;
+    const mac = this.#macs.resource({ kind, site, name, version: row.version, body: row.body });
+    if (!isMac(row.mac, mac)) {
+      mix(this.#sums.resources, this.#macs.resource({ kind, site, name, ...row }));
+      mix(this.#sums.resources, mac);
+    }
+    this.#note(`${titleOf(ref)} ${wrongMark(row.past)}`);
+    this.#known.set(keyOf(ref), mac);
+    return mac;
+  }
+
+  /** The same of a stream of facts. */
+  unmarkStream(stream: string): Buffer | undefined {
+    const row = this.#sql.stream.get(stream) as { readonly mac: Buffer | null; readonly past: string } | undefined;
+    if (!row) return undefined;
+    const link = this.#linkOf(stream);
+    if (row.mac) mix(this.#sums.streams, row.mac);
+    mix(this.#sums.streams, link);
+    this.#note(`the stream ${stream} ${wrongMark(row.past)}`);
+    this.#links.set(stream, link);
+    return link;
+  }
+
+  /** Of a row as it lies in the table: the mark is the one that was recorded. */
+  isGenuine({ mac, ...row }: ResourceRow & { readonly mac: Buffer | null }): boolean {
+    return isMac(mac, this.#macs.resource(row));
+  }
+
+  /** XOR of what stands for the streams that are present. */
+  get presentStreams(): Buffer {
+    const sum = Buffer.alloc(MAC_BYTES);
+    for (const link of this.#links.values()) mix(sum, link);
+    return sum;
   }
 
   /** A group of nonces that is written, or forgotten. */
@@ -301,7 +392,7 @@ export class RowSeals {
     const row = this.#sql.resource.get(ref.kind, ref.site, ref.name) as FoundRow | undefined;
     if (!row) return undefined;
     const mac = this.#macs.resource({ kind: ref.kind, site: ref.site, name: ref.name, ...row });
-    if (!row.mac?.equals(mac)) this.#note(`${titleOf(ref)} was not what was recorded when it was written over`);
+    if (!isMac(row.mac, mac)) this.#note(`${titleOf(ref)} was not what was recorded when it was written over`);
     return mac;
   }
 
@@ -328,7 +419,10 @@ export class RowSeals {
 
   #readLinks(): void {
     this.#links.clear();
-    for (const { stream, mac } of this.#sql.streams.all() as { stream: string; mac: Buffer | null }[]) if (mac) this.#links.set(stream, mac);
+    for (const { stream, mac } of this.#sql.streams.all() as { stream: string; mac: unknown }[]) {
+      const link = macIn(mac);
+      if (link) this.#links.set(stream, link);
+    }
   }
 
   /**
@@ -380,6 +474,7 @@ function nothing(): Sums {
     nonces: Buffer.alloc(MAC_BYTES),
     rows: 0,
     past: undefined,
+    marks: undefined,
     heads: 0,
     resourceVersion: 0,
     spansTo: 0,
@@ -390,18 +485,21 @@ function nothing(): Sums {
 }
 
 function copyOf(sums: Sums): Sums {
-  return { ...sums, resources: Buffer.from(sums.resources), streams: Buffer.from(sums.streams), nonces: Buffer.from(sums.nonces) };
+  const marks = sums.marks && { ...sums.marks, rows: Buffer.from(sums.marks.rows), streams: Buffer.from(sums.marks.streams) };
+  return { ...sums, marks, resources: Buffer.from(sums.resources), streams: Buffer.from(sums.streams), nonces: Buffer.from(sums.nonces) };
 }
 
 function sumsOf(seal: Seal): Sums {
-  return { ...seal, past: seal.past, resources: Buffer.from(seal.resources, 'hex'), streams: Buffer.from(seal.streams, 'hex'), nonces: Buffer.from(seal.nonces, 'hex') };
+  const marks = seal.marks && { ...seal.marks, rows: Buffer.from(seal.marks.rows, 'hex'), streams: Buffer.from(seal.marks.streams, 'hex') };
+  return { ...seal, past: seal.past, marks, resources: Buffer.from(seal.resources, 'hex'), streams: Buffer.from(seal.streams, 'hex'), nonces: Buffer.from(seal.nonces, 'hex') };
 }
 
-function sealOf({ resources, streams, nonces, rows, past, heads, resourceVersion, spansTo, adoptedAt, madeBefore, broken }: Sums): Seal {
+function sealOf({ resources, streams, nonces, rows, past, marks, heads, resourceVersion, spansTo, adoptedAt, madeBefore, broken }: Sums): Seal {
   return {
     resources: resources.toString('hex'),
     rows,
     ...(past === undefined ? {} : { past }),
+    ...(marks === undefined ? {} : { marks: { rows: marks.rows.toString('hex'), streams: marks.streams.toString('hex'), entries: marks.entries } }),
     resourceVersion,
     streams: streams.toString('hex'),
     nonces: nonces.toString('hex'),
@@ -413,6 +511,15 @@ function sealOf({ resources, streams, nonces, rows, past, heads, resourceVersion
   };
 }
 
+/** What stands in the table for a MAC may have been edited to anything. */
+export function isMac(stored: unknown, mac: Buffer): boolean {
+  return macIn(stored)?.equals(mac) === true;
+}
+
+function macIn(stored: unknown): Buffer | null {
+  return Buffer.isBuffer(stored) ? stored : null;
+}
+
 /** A MAC as it lies in the table may have been edited to another length: the sum is wrong then, and the verification tells. */
 export function mix(sum: Buffer, mac: Buffer): void {
   assert(sum.length === MAC_BYTES, 'a sum over MACs is as long as one');
@@ -421,6 +528,11 @@ export function mix(sum: Buffer, mac: Buffer): void {
 
 /** As it lies in the table. */
 type FoundRow = Pick<Required<ResourceRow>, 'version' | 'body' | 'past' | 'entry'> & { readonly mac: Buffer | null };
+
+/** As it is told of a row or a stream that is present all the same. */
+export function wrongMark(past: string): string {
+  return `was marked as past${past === '' ? '' : ` ('${past.slice(0, MARK_LENGTH_MAX)}')`}, and nobody has recorded that it is: it is present`;
+}
 
 function titleOf({ kind, site, name }: RowKey): string {
   return `${kind} ${name}${site === '' ? '' : ` of site ${site}`}`;

@@ -20,10 +20,12 @@ import { acknowledgeGaps, type Finding, type Gap, type GapAcknowledgement, noteF
 import { type ChainEnd, HeadFile, headFileOf, isHeadOfSealedRows, readHeadFile, readStreamEnds } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
 import { MARKER_KEY, parseMarker, readMarkerFile, writeMarkerFile } from './marker.js';
-import { RowSeals } from './row-seals.js';
+import { type Marked, PastMarks, type WrongMarks } from './past-marks.js';
+import { MAC_BYTES, mix, RowSeals, wrongMark } from './row-seals.js';
 import { openStateDatabase } from './schema.js';
 import { markSealed, wasSealed } from './sealed-mark.js';
 import { ofPastRun, type PastRun } from './protocol.js';
+import { keyOf, type Ref, type RowFault } from '../store/resource.js';
 import type { PastColumns, PastPlace, WireAudit, WireImage, WireTransaction } from './wire.js';
 
 const SEGMENT_RECORDS = 1000; // records between two signed heads
@@ -56,6 +58,11 @@ export class StateWriter {
   readonly #index: AuditIndex;
   readonly #cut: ArchiveCut;
   readonly #seals: RowSeals;
+  readonly #marks: PastMarks;
+  /** Rows whose mark this process has taken away. */
+  readonly #unmarked = new Map<string, RowFault>();
+  /** Entries that were handed out since the last load. */
+  #entriesRead = new EntriesRead();
   readonly #dataDir: string;
   readonly #findings: Finding[] = [];
   readonly #firstStart: string;
@@ -89,6 +96,7 @@ export class StateWriter {
     const wasOnceSealed = wasSealed(dataDir) || isHeadOfSealedRows(headFileOf(dataDir), keys.auditHmac);
     this.#seals = new RowSeals(this.#database, keys.auditHmac, wasOnceSealed);
     markSealed(dataDir);
+    this.#marks = new PastMarks(this.#database, this.#seals);
     this.#index = new AuditIndex(this.#database);
     this.#index.reload(this.#seals.spansTo);
     this.#cut = new ArchiveCut(this.#database, keys, this.#seals);
@@ -153,11 +161,19 @@ export class StateWriter {
   }
 
   load(nonceWindowMs: number): WireImage {
+    let present = this.#present();
+    if (this.#marks.isDoubted || !this.#seals.arePresentRows(present.sum) || !this.#seals.arePresentStreams()) {
+      this.#mendMarks(present.sum);
+      present = this.#present();
+    }
+    if (this.#seals.entries === undefined) this.#sealMarks(present.sum);
+    this.#entriesRead = new EntriesRead();
     this.#tail = { ...this.#readTail(), ...this.#chainEnd() };
     this.#index.reload(this.#seals.spansTo);
     this.#nonceWindowMs = Math.max(this.#nonceWindowMs, nonceWindowMs);
     const image: WireImage = {
-      resources: this.#present().flat(),
+      resources: present.columns,
+      ...(this.#unmarked.size === 0 ? {} : { unmarked: [...this.#unmarked.values()] }),
       resourceVersion: this.#tail.resourceVersion,
       auditSequence: this.#tail.auditSequence,
       auditHead: this.#tail.auditHead,
@@ -168,21 +184,55 @@ export class StateWriter {
     return image;
   }
 
-  /** The next entries of the past in their order. */
-  loadPast(after: PastPlace): readonly PastColumns[] {
+  /**
+   * The next entries of the past in their order; 'again' where the last of them show that marks are wrong: those are mended, and all that
+   * was loaded is to be loaded anew.
+   */
+  loadPast(after: PastPlace): readonly PastColumns[] | 'again' {
     // `raw` gives a row as an array of its columns, in the order of the statement; the types of the library know objects
-    return this.#sql.pastEntries.raw().all(...after, PAST_PER_SLICE) as unknown as readonly PastColumns[];
+    const entries = this.#sql.pastEntries.raw().all(...after, PAST_PER_SLICE) as unknown as readonly PastColumns[];
+    for (const entry of entries) this.#entriesRead.see(entry);
+    if (entries.length > 0) return entries;
+    if (this.#entriesRead.areAsMany(this.#seals.entries) && this.#entriesRead.ofOthers.every((entry) => this.#marks.isMember(entry))) return entries;
+    return this.#mendMarks(this.#present().sum) ? 'again' : entries;
+  }
+
+  /** Marks that nobody of us has set are taken away. @returns whether there were any. */
+  #mendMarks(sum: Buffer): boolean {
+    const wrong = this.#marks.look(sum);
+    try {
+      this.#sql.begin.run();
+      this.#marks.takeAway(wrong);
+      this.#sealMarks(this.#present().sum);
+      this.#seals.write(this.#index.end);
+      this.#sql.commit.run();
+      this.#seals.committed();
+    } catch {
+      this.#rollback(); // a full disk: they are looked at with the next load
+      return false;
+    }
+    this.#tellMarks(wrong);
+    return wrong.rows.length + wrong.streams.length > 0;
+  }
+
+  #tellMarks({ rows }: WrongMarks): void {
+    for (const { kind, site, name, past } of rows) this.#unmarked.set(keyOf({ kind, site, name }), { kind, site, name, fault: `the row ${wrongMark(past)}`, kept: true });
+  }
+
+  /** What is there is what later starts compare with. */
+  #sealMarks(rows: Buffer): void {
+    this.#seals.sealMarks({ rows, streams: this.#seals.presentStreams, entries: this.#marks.entries }, this.#marks.past);
   }
 
   /**
    * By the index that lists what is present; where it and the past are fewer than there were ever recorded, by the table: an index
    * is not compared with its table by any other check, and a unit that it has lost would be gone without a word.
    */
-  #present(): unknown[][] {
-    const listed = this.#sql.presentResources.raw().all() as unknown[][];
-    if (listed.length + this.#seals.pastRows(() => this.#sql.countPast.get() as number) >= this.#seals.rows) return listed;
-    const found = this.#sql.presentInTable.raw().all() as unknown[][];
-    if (found.length > listed.length) this.#seals.tell(`an index of state.db had lost ${found.length - listed.length} of its rows; they were read from their table`);
+  #present(): Present {
+    const listed = presentOf(this.#sql.presentResources);
+    if (listed.count + this.#seals.pastRows(() => this.#sql.countPast.get() as number) >= this.#seals.rows) return listed;
+    const found = presentOf(this.#sql.presentInTable);
+    if (found.count > listed.count) this.#seals.tell(`an index of state.db had lost ${found.count - listed.count} of its rows; they were read from their table`);
     return found;
   }
 
@@ -308,24 +358,25 @@ export class StateWriter {
     for (const put of puts) {
       if (put.version <= version) return `resource version ${put.version} came after ${version}`;
       version = put.version;
-      if (this.#seals.isPast(put)) return ofPastRun(`${put.kind} ${put.name}`);
+      if (this.#seals.isPast(put)) return this.#marks.believesRow(put) ? ofPastRun(`${put.kind} ${put.name}`) : ofWrongMark(`${put.kind} ${put.name}`);
     }
     if (facts.length === 0) return null;
     const last = new Map<string, number>();
     for (const fact of facts) {
       const next = (last.get(fact.stream) ?? this.#lastFact(fact.stream, tail)) + 1;
-      if (this.#isPastStream(fact.stream, tail)) return ofPastRun(fact.stream);
+      const past = this.#pastOfStream(fact.stream, tail);
+      if (past !== '') return past === undefined || this.#marks.believesStream(fact.stream, past) ? ofPastRun(fact.stream) : ofWrongMark(fact.stream);
       if (fact.sequence !== next) return `entry ${fact.sequence} of ${fact.stream} came where ${next} was expected`;
       last.set(fact.stream, next);
     }
     return null;
   }
 
-  #isPastStream(stream: string, tail: Tail): boolean {
-    if (tail.left.has(stream)) return true;
-    if (tail.streams.has(stream) || this.#tail.streams.has(stream)) return false;
-    const past = this.#sql.pastOfStream.get(stream) as string | undefined; // asked once for each stream that begins
-    return past !== undefined && past !== '';
+  /** '' of one that is present; undefined of one that leaves with this commit. */
+  #pastOfStream(stream: string, tail: Tail): string | undefined {
+    if (tail.left.has(stream)) return undefined;
+    if (tail.streams.has(stream) || this.#tail.streams.has(stream)) return '';
+    return String(this.#sql.pastOfStream.get(stream) ?? ''); // asked once for each stream that begins
   }
 
   #write(transaction: WireTransaction, tail: Tail, nonces: WireNonce[]): void {
@@ -584,6 +635,56 @@ export class StateWriter {
   }
 }
 
+/** Why a commit was refused: it stays refused until the mark is gone, which the load does that follows. */
+function ofWrongMark(title: string): string {
+  return `${title} is marked as past, which nobody has recorded`;
+}
+
+interface Present {
+  /** Kind, site, name and body of one row after the other. */
+  readonly columns: readonly unknown[];
+  readonly count: number;
+  /** XOR of what stands for each. */
+  readonly sum: Buffer;
+}
+
+function presentOf(statement: Database.Statement): Present {
+  const columns: unknown[] = [];
+  const sum = Buffer.alloc(MAC_BYTES);
+  let count = 0;
+  // as of the entries of the past: `raw` gives columns
+  const rows = statement.raw().iterate() as unknown as IterableIterator<[kind: unknown, site: unknown, name: unknown, body: unknown, mac: Buffer | null]>;
+  for (const [kind, site, name, body, mac] of rows) {
+    columns.push(kind, site, name, body);
+    if (mac) mix(sum, mac);
+    count += 1;
+  }
+  return { columns, count, sum };
+}
+
+/** What a load has read of the entries of the past. */
+class EntriesRead {
+  #count = 0;
+  /** Those that are not of the run that they name. */
+  readonly ofOthers: Marked[] = [];
+
+  /** A start reads some hundred thousand: no text is made of them. */
+  see([kind, site, name, run]: PastColumns): void {
+    this.#count += 1;
+    const [past, ref] = [String(run), { kind: String(kind), site: String(site), name: String(name) }];
+    if (!isKey(past, ref)) this.ofOthers.push({ ...ref, past });
+  }
+
+  areAsMany(expected: number | undefined): boolean {
+    return this.#count === expected;
+  }
+}
+
+/** As `keyOf` makes it. */
+function isKey(key: string, { kind, site, name }: Ref): boolean {
+  return key.length === kind.length + site.length + name.length + 2 && key.startsWith(kind) && key.startsWith(site, kind.length + 1) && key.endsWith(name);
+}
+
 /** `<hash> <wall ms>`. */
 function readNonce(entry: string): WireNonce {
   const at = entry.indexOf(' ');
@@ -596,8 +697,8 @@ function prepareAll(database: Database.Database) {
     commit: database.prepare('COMMIT'),
     getMeta: database.prepare('SELECT value FROM meta WHERE key = ?').pluck(),
     setMeta: database.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value'),
-    presentResources: database.prepare("SELECT kind, site, name, body FROM resources INDEXED BY resources_present WHERE past = ''"),
-    presentInTable: database.prepare("SELECT kind, site, name, body FROM resources NOT INDEXED WHERE past = ''"),
+    presentResources: database.prepare("SELECT kind, site, name, body, mac FROM resources INDEXED BY resources_present WHERE past = ''"),
+    presentInTable: database.prepare("SELECT kind, site, name, body, mac FROM resources NOT INDEXED WHERE past = ''"),
     countPast: database.prepare("SELECT COUNT(*) FROM resources INDEXED BY resources_past WHERE past <> ''").pluck(),
     pastEntries: database.prepare(
       "SELECT kind, site, name, past, past_entry FROM resources INDEXED BY resources_past_entry WHERE past_entry <> '' AND (kind, site, name) > (?, ?, ?) ORDER BY kind, site, name LIMIT ?",

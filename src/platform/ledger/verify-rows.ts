@@ -5,7 +5,7 @@
 import Database from '../base/sqlite.js';
 import { ArchiveNotes } from './archive-notes.js';
 import type { DeviceKeys } from './keys.js';
-import { MAC_BYTES, mix, type ResourceRow, RowMacs, type Seal, storedSeal } from './row-seals.js';
+import { isMac, MAC_BYTES, mix, type ResourceRow, RowMacs, type Seal, storedSeal } from './row-seals.js';
 
 const SLICE_ROWS = 500;
 /** Rows that are only counted are passed over faster: some 10 ms of them. */
@@ -52,7 +52,7 @@ export function isStreamRecorded(database: Database.Database, keys: DeviceKeys, 
     const rows = database.prepare('SELECT sequence, body FROM facts WHERE stream = ? ORDER BY sequence').all(stream) as { sequence: number; body: string }[];
     if (!known) return rows.length === 0;
     const link = rows.reduce((before, { sequence, body }) => macs.fact(before, sequence, body), macs.origin(stream));
-    return rows.length === known.last && known.mac?.equals(known.past === '' ? link : macs.pastStream(stream, known.past, link)) === true;
+    return rows.length === known.last && isMac(known.mac, known.past === '' ? link : macs.pastStream(stream, known.past, link));
   })();
 }
 
@@ -92,7 +92,7 @@ class RowVerifier {
       for (const row of rows) {
         const mac = this.#macs.resource(row);
         mix(sum, mac);
-        if (!row.mac?.equals(mac)) this.#report('resources', 'it is not what was recorded of it', row);
+        if (!isMac(row.mac, mac)) this.#report('resources', 'it is not what was recorded of it', row);
       }
       count += rows.length;
       after = rows.at(-1)?.id ?? after;
@@ -131,8 +131,7 @@ class RowVerifier {
       count += length;
       if (mac) mix(sum, mac);
       if (length !== last) this.#report('facts', `${length} entries are there, and ${last} were written`, { name: stream });
-      else if (!mac?.equals(past === '' ? link : this.#macs.pastStream(stream, past, link)))
-        this.#report('facts', 'its entries are not those that were recorded', { name: stream });
+      else if (!isMac(mac, past === '' ? link : this.#macs.pastStream(stream, past, link))) this.#report('facts', 'its entries are not those that were recorded', { name: stream });
     }
     // from one to the next by the index: DISTINCT would pass over every fact in one go
     const next = this.#database.prepare('SELECT stream FROM facts WHERE stream > ? ORDER BY stream LIMIT 1').pluck();

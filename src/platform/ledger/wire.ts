@@ -10,6 +10,7 @@ import { auditText } from './audit-text.js';
 import type { Gap, GapAcknowledgement } from './gaps.js';
 import type { LedgerTransaction, PastRun } from './protocol.js';
 import type { UnchainedAudit } from '../store/audit-record.js';
+import type { RowFault } from '../store/resource.js';
 
 export type WireField = string | number;
 
@@ -34,7 +35,7 @@ export type ToLedger =
   /** Transactions in the order of the calls. */
   | { readonly type: 'commit'; readonly count: number; readonly fields: readonly WireField[] }
   | { readonly type: 'load'; readonly id: number; readonly nonceWindowMs: number }
-  /** The next entries of the past behind a place; none at their end. */
+  /** The next entries of the past behind a place; none at their end, or 'again' where all is to be loaded anew. */
   | { readonly type: 'load-past'; readonly id: number; readonly after: PastPlace }
   | { readonly type: 'probe'; readonly id: number }
   /** A file of archived audit records is on disk and was read back: its rows may go. */
@@ -48,7 +49,7 @@ export type FromLedger =
   | { readonly type: 'settled'; readonly count: number; readonly refused: readonly (readonly [number, string])[] }
   /** Why the WAL is not copied into the database; null when it is again. */
   | { readonly type: 'checkpoints'; readonly trouble: string | null }
-  | { readonly type: 'answer'; readonly id: number; readonly image?: WireImage; readonly past?: readonly PastColumns[]; readonly fault?: string };
+  | { readonly type: 'answer'; readonly id: number; readonly image?: WireImage; readonly past?: readonly PastColumns[] | 'again'; readonly fault?: string };
 
 /** As they are stored: of a damaged file no texts. */
 export type PastPlace = readonly [kind: unknown, site: unknown, name: unknown];
@@ -57,6 +58,8 @@ export type PastColumns = readonly [...PastPlace, run: unknown, entry: unknown];
 export interface WireImage {
   /** Kind, site, name and body of one row after the other. */
   readonly resources: readonly unknown[];
+  /** Of these, rows whose mark of the past was wrong; absent when there are none. */
+  readonly unmarked?: readonly RowFault[];
   readonly resourceVersion: number;
   readonly auditSequence: number;
   readonly auditHead: string;

@@ -33,6 +33,11 @@ export function runEntry(members: readonly Ref[]): RunEntry {
   return { members: counts };
 }
 
+interface OrderedKind {
+  readonly kind: string;
+  readonly pastOrders?: PastOrders;
+}
+
 /** Of a kind of which no order is kept. */
 const NO_ORDERS: PastOrders = {};
 
@@ -44,12 +49,19 @@ export class PastIndex {
   #refused = new Set<string>();
   /** Runs of entries that could not be read. */
   readonly #unreadable = new Set<string>();
+  readonly #kinds: readonly OrderedKind[];
   readonly #orders: ReadonlyMap<string, PastOrders>;
   #isLoading = true;
 
   /** The kinds of which orders are kept. */
-  constructor(kinds: Iterable<{ readonly kind: string; readonly pastOrders?: PastOrders }> = []) {
-    this.#orders = new Map([...kinds].map(({ kind, pastOrders = NO_ORDERS }) => [kind, pastOrders]));
+  constructor(kinds: Iterable<OrderedKind> = []) {
+    this.#kinds = [...kinds];
+    this.#orders = new Map(this.#kinds.map(({ kind, pastOrders = NO_ORDERS }) => [kind, pastOrders]));
+  }
+
+  /** Empty, of the same kinds. */
+  anew(): PastIndex {
+    return new PastIndex(this.#kinds);
   }
 
   /** It was loaded in place of another one. */

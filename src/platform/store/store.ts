@@ -111,6 +111,7 @@ export class Store implements StoreReader {
     this.#faults.clear();
     for (const fault of image.unreadable ?? NOTHING) this.#faults.add(fault);
     for (const resource of image.resources) this.#take(resource);
+    for (const fault of image.unmarked ?? NOTHING) if (this.isPresent(fault)) this.#faults.add(fault);
     this.#past = (image.past ?? new PastIndex(this.kinds)).after(this.#past);
     this.#resourceVersion = image.resourceVersion;
     this.#auditSequence = image.auditSequence;

@@ -1,0 +1,164 @@
+/**
+ * Whether the marks of the past (ADR 0035) are those that the ledger has set. A row that somebody has marked past the ledger is gone
+ * from memory without being gone: the phase of a batch at work, the stream that its events are told in. A start that finds the marks
+ * other than sealed looks at each of them, and what nobody has recorded as past is present again, and told.
+ *
+ * A run is past where the row that it is named by says so and has an entry; a row is past with such a run, and a stream with such a
+ * run of its own name. What is past by that and is not as it was recorded but for its mark is present all the same.
+ */
+import { assert } from '../base/assert.js';
+import type Database from '../base/sqlite.js';
+import { keyOf, type Ref } from '../store/resource.js';
+import { MAC_BYTES, mix, type ResourceRow, type RowSeals } from './row-seals.js';
+
+/** A row that is marked, or has an entry, and is present. */
+export interface Marked extends Ref {
+  readonly past: string;
+}
+
+export interface WrongMarks {
+  readonly rows: readonly Marked[];
+  readonly streams: readonly string[];
+}
+
+type StoredRow = Required<ResourceRow> & { readonly mac: Buffer | null };
+
+export class PastMarks {
+  readonly #seals: RowSeals;
+  readonly #sql: ReturnType<typeof prepareAll>;
+  /** One was met that cannot be right: the next load looks. */
+  #isDoubted = false;
+
+  constructor(database: Database.Database, seals: RowSeals) {
+    this.#seals = seals;
+    this.#sql = prepareAll(database);
+  }
+
+  get isDoubted(): boolean {
+    return this.#isDoubted;
+  }
+
+  /** Whether a past row that is written may be believed to be past. */
+  believesRow({ kind, site, name }: Ref): boolean {
+    const row = this.#sql.row.get(kind, site, name) as StoredRow | undefined;
+    const isBelieved = row === undefined || this.#seals.isGenuine(row);
+    if (!isBelieved) this.#isDoubted = true;
+    return isBelieved;
+  }
+
+  /** The same of a stream that is told something. */
+  believesStream(stream: string, past: string): boolean {
+    const isBelieved = isOfRun(stream, past) && this.#isRun(past);
+    if (!isBelieved) this.#isDoubted = true;
+    return isBelieved;
+  }
+
+  /** Whether a row that has an entry and is not the one that its run is named by can be of that run. */
+  isMember(row: Marked): boolean {
+    return !row.past.startsWith(`${row.kind}/`) && isNamedIn(row, row.past) && this.#isRun(row.past);
+  }
+
+  /** Whether the row that a run is named by says so and has an entry. */
+  #isRun(run: string): boolean {
+    const [kind = '', site = '', name = '', more] = run.split('/');
+    return more === undefined && this.#sql.isRun.get(kind, site, name, run) !== undefined;
+  }
+
+  /**
+   * Marks that are wrong. By their runs first; where the rows that are present then are still not those that were sealed, by what was
+   * recorded of each, which reads all that is past.
+   * @param present XOR of what stands for the rows that are listed as present.
+   */
+  look(present: Buffer): WrongMarks {
+    this.#isDoubted = false;
+    const runs = new Set(this.#sql.runs.all() as string[]);
+    const found = new Map<string, Marked>();
+    this.#addWithoutRun(runs, found);
+    if (!this.#isExplained(present, found.values())) {
+      for (const row of this.#sql.pastRows.iterate() as IterableIterator<StoredRow>) {
+        if (found.has(keyOf(row)) || !this.#isPresent(row)) continue;
+        found.set(keyOf(row), markedOf(row));
+        runs.delete(keyOf(row));
+      }
+      this.#addWithoutRun(runs, found); // of a run that was none
+    }
+    const streams = (this.#sql.pastStreams.all() as { stream: string; past: string }[]).filter(({ stream, past }) => !runs.has(past) || !isOfRun(stream, past));
+    return { rows: [...found.values()], streams: streams.map(({ stream }) => stream) };
+  }
+
+  #addWithoutRun(runs: ReadonlySet<string>, found: Map<string, Marked>): void {
+    for (const run of this.#sql.marks.all() as string[]) if (!runs.has(run)) for (const row of this.#sql.rowsOf.all(run) as Marked[]) found.set(keyOf(row), row);
+    for (const row of this.#sql.entriesOfOthers.all() as Marked[]) if (!this.isMember(row)) found.set(keyOf(row), row);
+  }
+
+  /** Whether the rows that were found are all that the seal misses. */
+  #isExplained(present: Buffer, found: Iterable<Marked>): boolean {
+    const sum = Buffer.alloc(MAC_BYTES);
+    for (const { kind, site, name, past } of found) {
+      const row = this.#sql.row.get(kind, site, name) as StoredRow | undefined;
+      assert(row, 'what was listed is there');
+      if (past !== '' && row.mac && this.#isRecordedPresent(row)) mix(sum, row.mac);
+    }
+    mix(sum, present);
+    return this.#seals.arePresentRows(sum);
+  }
+
+  #isPresent(row: StoredRow): boolean {
+    if (this.#isRecordedPresent(row)) return true;
+    return !isNamedIn(row, row.past) && !this.#seals.isGenuine(row);
+  }
+
+  /** But for its mark it is what was recorded. */
+  #isRecordedPresent(row: StoredRow): boolean {
+    return this.#seals.isGenuine({ ...row, past: '', entry: '' });
+  }
+
+  /** Takes the marks away; inside a transaction. */
+  takeAway({ rows, streams }: WrongMarks): void {
+    for (const { kind, site, name } of rows) this.#sql.unmark.run(this.#seals.unmark({ kind, site, name }), kind, site, name);
+    for (const stream of streams) this.#sql.unmarkStream.run(this.#seals.unmarkStream(stream), stream);
+  }
+
+  get entries(): number {
+    return this.#sql.countEntries.get() as number;
+  }
+
+  get past(): number {
+    return this.#sql.countPast.get() as number;
+  }
+}
+
+function markedOf({ kind, site, name, past }: StoredRow): Marked {
+  return { kind, site, name, past };
+}
+
+/** The last parts of the name of a stream are those of whose it is. */
+function isOfRun(stream: string, run: string): boolean {
+  return stream.endsWith(run.slice(run.indexOf('/')));
+}
+
+/** The members of a run have its name, or begin with it. */
+function isNamedIn({ site, name }: Ref, run: string): boolean {
+  const [, ofSite, ofName] = run.split('/');
+  return site === ofSite && (name === ofName || name.startsWith(`${ofName}-`));
+}
+
+function prepareAll(database: Database.Database) {
+  const columns = 'kind, site, name, version, body, mac, past, past_entry AS entry';
+  return {
+    row: database.prepare(`SELECT ${columns} FROM resources WHERE kind = ? AND site = ? AND name = ?`),
+    isRun: database.prepare("SELECT 1 FROM resources WHERE kind = ? AND site = ? AND name = ? AND past = ? AND past_entry <> ''").pluck(),
+    runs: database.prepare("SELECT past FROM resources INDEXED BY resources_past_entry WHERE past_entry <> '' AND past = kind || '/' || site || '/' || name").pluck(),
+    marks: database.prepare("SELECT DISTINCT past FROM resources INDEXED BY resources_past WHERE past <> ''").pluck(),
+    rowsOf: database.prepare("SELECT kind, site, name, past FROM resources WHERE past = ? AND past <> ''"),
+    entriesOfOthers: database.prepare(
+      "SELECT kind, site, name, past FROM resources INDEXED BY resources_past_entry WHERE past_entry <> '' AND past <> kind || '/' || site || '/' || name",
+    ),
+    pastRows: database.prepare(`SELECT ${columns} FROM resources WHERE past <> '' ORDER BY rowid`),
+    pastStreams: database.prepare("SELECT stream, past FROM streams INDEXED BY streams_past WHERE past <> ''"),
+    unmark: database.prepare("UPDATE resources SET past = '', past_entry = '', mac = ? WHERE kind = ? AND site = ? AND name = ?"),
+    unmarkStream: database.prepare("UPDATE streams SET past = '', mac = ? WHERE stream = ?"),
+    countEntries: database.prepare("SELECT COUNT(*) FROM resources INDEXED BY resources_past_entry WHERE past_entry <> ''").pluck(),
+    countPast: database.prepare("SELECT COUNT(*) FROM resources INDEXED BY resources_past WHERE past <> ''").pluck(),
+  };
+}

@@ -1,0 +1,216 @@
+/** A mark of the past that somebody has set, moved or taken away on a stopped box is not believed: what it hides is present, and told (ADR 0035). */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import t, { type Test } from 'tap';
+import * as v from 'valibot';
+import { systemClock } from '../../../src/platform/base/clock.js';
+import { openLedger } from '../../../src/platform/ledger/ledger.js';
+import { openQueries } from '../../../src/platform/ledger/queries.js';
+import type { Kind } from '../../../src/platform/store/kind.js';
+import { PastRows } from '../../../src/platform/store/past-rows.js';
+import { type Past, Store } from '../../../src/platform/store/store.js';
+
+const base = { group: 'system', scope: 'site', action: 'run', body: 'flat', apply: { how: 'yes' } } as const;
+const Run: Kind<{ order: string }, { state: string }> = {
+  ...base,
+  kind: 'Run',
+  spec: v.object({ order: v.string() }),
+  initialStatus: () => ({ state: 'Idle' }),
+  pastWith: { kind: 'Run', named: 'alike' },
+  pastIndex: ({ spec }, members) => ({ order: spec.order, members: { Step: members.length - 1 } }),
+  streams: (site, name) => [`events/${site}/${name}`],
+};
+const Step: Kind<{ of: string }, { state: string }> = {
+  ...base,
+  kind: 'Step',
+  spec: v.object({ of: v.string() }),
+  initialStatus: () => ({ state: 'Idle' }),
+  pastWith: { kind: 'Run', named: 'below' },
+};
+
+const SITE = 'north';
+const STEPS = ['heat', 'stir'];
+const event = (name: string) => ({ stream: `events/${SITE}/${name}`, body: (id: number) => ({ id }) });
+
+async function opened(t: Test, dir: string) {
+  const ledger = await openLedger(dir);
+  const store = new Store(ledger, systemClock, undefined, [Run, Step]);
+  const queries = openQueries(dir, () => store.recorded);
+  await store.open(0);
+  const past = new PastRows(store, queries);
+  const verified = async () => (await queries.verifyRows()).problems.map(({ kind, name, problem }) => `${kind} ${name}: ${problem}`);
+  let isOpen = true;
+  const close = async (): Promise<void> => {
+    if (!isOpen) return;
+    isOpen = false;
+    await queries.close();
+    await ledger.close();
+  };
+  t.teardown(close);
+  return { store, past, verified, close };
+}
+
+async function ran(store: Store, name: string): Promise<Past> {
+  store.apply({ puts: [{ kind: Run, site: SITE, name, spec: { order: `o-${name}` } }] });
+  store.apply({ puts: STEPS.map((step) => ({ kind: Step, site: SITE, name: `${name}-${step}`, spec: { of: name } })) });
+  for (let count = 0; count < 3; count += 1) await store.write({ facts: [event(name)] });
+  return {
+    run: { kind: 'Run', site: SITE, name },
+    members: [{ kind: 'Run', site: SITE, name }, ...STEPS.map((step) => ({ kind: 'Step', site: SITE, name: `${name}-${step}` }))],
+    streams: [`events/${SITE}/${name}`],
+  };
+}
+
+const accepting = (store: Store): Promise<void> =>
+  new Promise((resolve) => {
+    const look = (): void => void (store.accepting && resolve());
+    store.watchReload(look);
+    look();
+  });
+
+/** Runs `old` and `older` are past, `now` and `next` are at work. */
+const clean = mkdtempSync(path.join(tmpdir(), 'lineside-marks-'));
+t.teardown(() => rmSync(clean, { recursive: true, force: true }));
+t.before(async () => {
+  const { store, close } = await opened(t, clean);
+  for (const name of ['now', 'next']) await ran(store, name);
+  for (const name of ['old', 'older']) await store.write({ pasts: [await ran(store, name)] });
+  await close();
+});
+
+async function edited(t: Test, ...edits: readonly string[]) {
+  const dir = mkdtempSync(path.join(tmpdir(), 'lineside-marks-'));
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  cpSync(clean, dir, { recursive: true });
+  const database = new Database(path.join(dir, 'state.db'));
+  for (const edit of edits) if (database.prepare(edit).run().changes === 0) throw new Error(`nothing is edited by ${edit}`);
+  database.close();
+  return { dir, ...(await opened(t, dir)) };
+}
+
+const mark = (past: string, kind: string, name: string): string => `UPDATE resources SET past = '${past}' WHERE kind = '${kind}' AND name = '${name}'`;
+const names = (store: Store): string[] => [...store.list(Run), ...store.list(Step)].map(({ metadata }) => metadata.name);
+const PRESENT = ['next', 'now', 'next-heat', 'next-stir', 'now-heat', 'now-stir'];
+
+t.test('what nobody has edited is past or present as it was, at every start, and nothing is told', async (t) => {
+  const { dir, store, verified, close } = await edited(t);
+  t.same([names(store), store.faults, await verified()], [PRESENT, [], []]);
+  await close();
+  const again = await opened(t, dir);
+  t.same([names(again.store), again.store.faults, await again.verified()], [PRESENT, [], []]);
+});
+
+const HIDDEN: readonly (readonly [what: string, wanted: readonly string[], edits: readonly string[]])[] = [
+  ['a step at work with a mark that names nothing', ['now-heat'], [mark('zz', 'Step', 'now-heat')]],
+  ['a step at work with the mark of its own run', ['now-heat'], [mark('Run/north/now', 'Step', 'now-heat')]],
+  ['a step at work with the mark of a run that is past', ['now-heat'], [mark('Run/north/old', 'Step', 'now-heat')]],
+  ['all steps of a run at work', ['now-heat', 'now-stir'], ["UPDATE resources SET past = 'Run/north/now' WHERE kind = 'Step' AND name LIKE 'now-%'"]],
+  ['a run at work with an entry that somebody made', ['now'], [`UPDATE resources SET past = 'Run/north/now', past_entry = '{"order":"x"}' WHERE kind = 'Run' AND name = 'now'`]],
+  [
+    'the same and its steps',
+    ['now', 'now-heat', 'now-stir'],
+    [
+      `UPDATE resources SET past = 'Run/north/now', past_entry = '{"order":"x"}' WHERE kind = 'Run' AND name = 'now'`,
+      "UPDATE resources SET past = 'Run/north/now' WHERE kind = 'Step' AND name LIKE 'now-%'",
+    ],
+  ],
+  [
+    'one to the past and one from the past, so that there are as many as before',
+    ['now-heat', 'old-heat'],
+    [mark('Run/north/older', 'Step', 'now-heat'), mark('', 'Step', 'old-heat')],
+  ],
+  ['a mark without what was recorded', ['now-heat'], ["UPDATE resources SET past = 'Run/north/old', mac = NULL WHERE kind = 'Step' AND name = 'now-heat'"]],
+];
+
+for (const [what, wanted, edits] of HIDDEN) {
+  t.test(`what is marked as past and is not is present behind a start, told by its name, and worked with: ${what}`, async (t) => {
+    const { dir, store, verified, close } = await edited(t, ...edits);
+    const all = [...new Set([...PRESENT, ...wanted])].sort();
+    t.same(names(store).sort(), all);
+    const told = wanted.filter((name) => name.startsWith('now'));
+    t.same(
+      store.faults.filter(({ fault }) => fault.includes('marked as past')).map(({ name, kept }) => [name, kept]),
+      told.map((name) => [name, true]),
+    );
+    t.match((await verified()).join('\n'), new RegExp(`${told.at(-1)} of site north was marked as past`));
+    for (const name of ['now-heat', 'now-stir']) await store.write({ puts: [{ kind: Step, site: SITE, name, status: { state: 'Held' } }] });
+    await store.write({ facts: [event('now')] });
+    await close();
+    const again = await opened(t, dir);
+    t.same(names(again.store).sort(), all, 'behind another start too');
+    t.same(again.store.get(Step, SITE, 'now-heat')?.status, { state: 'Held' });
+    t.match((await again.verified()).join('\n'), new RegExp(`${told.at(-1)} of site north was marked as past`), 'and it stays told');
+  });
+}
+
+const STREAMS = [
+  ['of a run at work, with its own mark', 'now', "UPDATE streams SET past = 'Run/north/now' WHERE stream = 'events/north/now'"],
+  ['of a run at work, with that of a past run', 'now', "UPDATE streams SET past = 'Run/north/old' WHERE stream = 'events/north/now'"],
+  ['of a run at work, with none', 'now', "UPDATE streams SET past = 'zz' WHERE stream = 'events/north/now'"],
+  ['of a past run, with none', 'old', "UPDATE streams SET past = 'zz' WHERE stream = 'events/north/old'"],
+  ['of a past run, with that of another one', 'old', "UPDATE streams SET past = 'Run/north/older' WHERE stream = 'events/north/old'"],
+] as const;
+
+for (const [what, name, edit] of STREAMS) {
+  t.test(`a stream with a wrong mark keeps nobody from writing: ${what}`, async (t) => {
+    const { dir, store, past, verified, close } = await edited(t, edit);
+    await past.bringBack({ kind: 'Run', site: SITE, name });
+    const tell = async (): Promise<unknown> => (await store.write({ facts: [event(name)] })).factSequences;
+    const first = await tell().catch(() => undefined); // where only this tells that the mark is wrong
+    await accepting(store);
+    t.same([first ?? (await tell()), await tell()], [[4], [5]], 'its numbers go on');
+    await store.write({ puts: [{ kind: Run, site: SITE, name: 'now', spec: { order: 'written' } }] });
+    t.match((await verified()).join('\n'), new RegExp(`the stream events/north/${name} was marked as past`));
+    await close();
+    const again = await opened(t, dir);
+    t.same((await again.store.write({ facts: [event(name)] })).factSequences, [6], 'behind a start too');
+  });
+}
+
+const ENTRIES = [
+  ['its mark was taken away and its entry stayed', mark('', 'Run', 'old')],
+  ['its entry was taken away and its mark stayed', "UPDATE resources SET past_entry = '' WHERE kind = 'Run' AND name = 'old'"],
+  ['its mark names nothing', mark('gar/bage', 'Run', 'old')],
+  ['its mark names another run', mark('Run/north/older', 'Run', 'old')],
+] as const;
+
+for (const [what, edit] of ENTRIES) {
+  t.test(`a past run is present behind a start, whole and once, where ${what}`, async (t) => {
+    const { dir, store, past, verified, close } = await edited(t, edit);
+    t.same(names(store).sort(), [...PRESENT, 'old', 'old-heat', 'old-stir'].sort());
+    t.same(
+      store.pastIndex(Run).map(({ name }) => name),
+      ['older'],
+    );
+    t.equal(
+      store.faults.some(({ name, fault }) => name === 'old' && fault.includes('past')),
+      true,
+    );
+    t.match((await verified()).join('\n'), /Run old of site north was marked as past/);
+    t.same((await store.write({ facts: [event('old')] })).factSequences, [4]);
+    await close();
+    const again = await opened(t, dir);
+    t.equal(await again.past.bringBack({ kind: 'Run', site: SITE, name: 'older' }), true);
+    t.same(names(again.store).length, PRESENT.length + 6);
+    t.equal(past.isWalked, false);
+  });
+}
+
+const NO_MACS = [
+  ['a row that is present', "UPDATE resources SET mac = 'x' WHERE name = 'now'"],
+  ['all that is past', "UPDATE resources SET mac = 5 WHERE past <> ''"],
+  ['all streams', 'UPDATE streams SET mac = 5'],
+  ['a step at work with a mark', "UPDATE resources SET past = 'Run/north/old', mac = 'x' WHERE name = 'now-heat'"],
+] as const;
+
+for (const [what, edit] of NO_MACS) {
+  t.test(`a seal of a row that is no seal keeps nobody from writing, and is told: ${what}`, async (t) => {
+    const { store, past, verified } = await edited(t, edit);
+    await past.bringBack({ kind: 'Run', site: SITE, name: 'old' });
+    await store.write({ puts: ['now', 'old'].map((name) => ({ kind: Run, site: SITE, name, spec: { order: 'written' } })), facts: [event('now'), event('old')] });
+    await store.write({ pasts: [await ran(store, 'new')] });
+    t.not((await verified()).length, 0);
+  });
+}
