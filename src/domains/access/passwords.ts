@@ -11,6 +11,8 @@ export interface HashCost {
 
 export const HASH_COST: HashCost = { ln: 15, r: 8, p: 3 };
 const HASH_BYTES = 32;
+/** RFC 7914 has N blocks of 128 r bytes and p more; OpenSSL counts two beside them. */
+const MEMORY_OF_BLOCK = 128;
 const PASSWORD_LENGTH_MAX = 128;
 const OWN_PLACE: HashPlace = { source: '', rank: 0 };
 
@@ -69,7 +71,7 @@ export class PasswordHasher {
       () =>
         new Promise<Buffer>((resolve, reject) => {
           const N = 2 ** ln;
-          scrypt(password.normalize('NFC'), salt, HASH_BYTES, { N, r, p, maxmem: 256 * N * r }, (fault, key) => (fault ? reject(fault) : resolve(key)));
+          scrypt(password.normalize('NFC'), salt, HASH_BYTES, { N, r, p, maxmem: MEMORY_OF_BLOCK * r * (N + p + 2) }, (fault, key) => (fault ? reject(fault) : resolve(key)));
         }),
     );
   }

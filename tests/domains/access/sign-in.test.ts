@@ -341,3 +341,10 @@ t.test('D-AUTH-03: passwords have 12 to 128 characters and are kept as scrypt PH
   t.equal(new PasswordHasher({ ln: 16, r: 8, p: 3 }).isOutdated(stored), true);
   t.equal(readSettings([], {}, '/nowhere').passwordWork, HASH_COST.ln);
 });
+
+t.test('every work of a password hash that the setting takes is one that passwords are hashed with', async (t) => {
+  for (const ln of [1, 2, 3, 4]) {
+    const hasher = new PasswordHasher({ ...HASH_COST, ln });
+    t.equal(await hasher.verify(PASSWORD, await hasher.hash(PASSWORD)), true, `2 to the power of ${ln}`);
+  }
+});
