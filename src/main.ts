@@ -98,7 +98,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   );
   const records = joins.join(domains.joinRecords({ ...ground, history }));
   const nonces = openNonces(settings, clock, storage.earlierNonces);
-  const troubles = { ...storageTroubles(storage), ...audit.troubles, ...historian.troubles };
+  const troubles = { ...storageTroubles(storage, () => audit.evidence.damagedRows), ...audit.troubles, ...historian.troubles };
   const alarms = joins.join(
     domains.joinAlarms({ ...ground, history, record: historian.recordAlarm, commands: commanded.ofAlarms, loops, troubles, archive: audit, contained, nonces }),
   );

@@ -6,13 +6,13 @@ import type { Storage } from './storage.js';
 /** From here on writing is so slow that whoever looks after the machine should know. */
 const SLOW_COMMIT_MS = 250;
 
-export function storageTroubles({
-  store,
-  ledger,
-  ends,
-}: Pick<Storage, 'store' | 'ledger' | 'ends'>): Pick<Troubles, 'stored-data' | 'slow-storage' | 'checkpoint' | 'service-thread'> {
+/** @param damagedRows what the last verification found of the stored rows, in words */
+export function storageTroubles(
+  { store, ledger, ends }: Pick<Storage, 'store' | 'ledger' | 'ends'>,
+  damagedRows: () => readonly string[],
+): Pick<Troubles, 'stored-data' | 'slow-storage' | 'checkpoint' | 'service-thread'> {
   return {
-    'stored-data': () => storedDataTrouble(store.faults),
+    'stored-data': () => storedDataTrouble(store.faults, damagedRows()),
     'slow-storage': () => {
       const { commitMs } = ledger;
       if (commitMs < SLOW_COMMIT_MS) return undefined;

@@ -313,6 +313,63 @@ t.test('results of verifications that cannot be read stop no start: the plant ru
   t.match((await box.api.get('/api/v1/system/health')).body, { integrity: { ok: false } }, 'nor one that is no result');
 });
 
+const storedDataAlarm = ({ api }: ApplianceProcess, wanted: RegExp): Promise<{ readonly message: string }> =>
+  eventually('the alarm stands', async () =>
+    ((await api.get(`${SITE}/alarms?type=System`)).body as { name: string; message: string }[]).find(
+      ({ name, message }) => name.startsWith('system-stored-data') && wanted.test(message),
+    ),
+  );
+
+t.test('what a verification finds of the stored rows is the alarm of stored data too', async (t) => {
+  const box = await boxOf(t, seeded.made);
+  edit(box, (database) => database.prepare("UPDATE resources SET body = json_set(body, '$.spec.description', 'edited') WHERE kind = 'Batch'").run());
+  await box.start();
+  t.same((await box.api.get('/api/v1/system/health')).body.storage.unfit, [], 'it fits');
+  const { message } = await storedDataAlarm(box, /Batch/);
+  t.match(message, `Batch ${batch} of site demo: it is not what was recorded of it; GET /api/v1/system/integrity tells all of it`);
+});
+
+t.test('a phase and the events of a batch at work that somebody has marked as past are there behind the start, and told; the batch goes on', async (t) => {
+  const box = await boxOf(t, seeded.made);
+  await box.start();
+  await unitsReady(box.api);
+  await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' });
+  const phase = await phaseAtWork(box);
+  await box.end('SIGKILL');
+  edit(box, (database) => {
+    t.equal(database.prepare("UPDATE resources SET past = 'zz' WHERE kind = 'Phase' AND name = ?").run(phase.name).changes, 1);
+    t.equal(database.prepare(`UPDATE streams SET past = 'Batch/demo/${batch}' WHERE stream = 'events/demo/${batch}'`).run().changes, 1);
+  });
+  await box.start();
+  t.match((await box.api.get('/api/v1/system/health')).body.storage, { accepting: true, unfit: [{ kind: 'Phase', name: phase.name, kept: true, fault: /marked as past/ }] });
+  await storedDataAlarm(box, new RegExp(`Phase demo/${phase.name} .*marked as past`));
+  await eventually('the phase is held', async () => (await box.api.get(`${SITE}/phases/${phase.name}`)).body.state === 'Held');
+  const integrity = await box.api.post('/api/v1/system/integrity');
+  t.match(JSON.stringify(integrity.body.problems), new RegExp(`the stream events/demo/${batch} was marked as past`));
+  await eventually('it is held', async () => (await box.api.get(`${SITE}/batches/${batch}`)).body.phase === 'Held');
+  t.equal((await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Restart', reason: 'the mark is gone' })).status, 200);
+  await eventually('the phase goes on', async () => ['Restarting', 'Running'].includes((await box.api.get(`${SITE}/phases/${phase.name}`)).body.state as string));
+  const events = (await box.api.get(`${SITE}/batches/${batch}/events?limit=1000`)).body as { id: number }[] | { items: { id: number }[] };
+  const ids = (Array.isArray(events) ? events : events.items).map(({ id }) => id).sort((a, b) => a - b);
+  t.same(
+    ids,
+    ids.map((_, n) => n + 1),
+    'its events go on with their numbers',
+  );
+});
+
+t.test('all elements of a batch at work are marked as past: an Abort arrives', async (t) => {
+  const box = await boxOf(t, seeded.running);
+  edit(box, (database) => {
+    const { changes } = database.prepare("UPDATE resources SET past = 'Procedure/demo/' || ? WHERE kind IN ('Procedure', 'UnitProcedure', 'Operation', 'Phase')").run(batch);
+    t.ok(changes > 3, String(changes));
+  });
+  await box.start();
+  t.equal((await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Abort', reason: 'its rows were damaged by hand' })).status, 200);
+  await eventually('it is aborted', async () => (await box.api.get(`${SITE}/batches/${batch}`)).body.phase === 'Aborted');
+  await eventually('its record is made', async () => (await box.api.get(`${SITE}/batchrecords/${batch}`)).status === 200);
+});
+
 const STREAMS: readonly (readonly [string, string])[] = [
   ['2^53-1', '9007199254740991'],
   ['2^63-1', '9223372036854775807'],

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { conflict } from '../../platform/base/refusal.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
+import type { RowProblem } from '../../platform/ledger/verify-rows.js';
 import type { Store } from '../../platform/store/store.js';
 import type { DraftOf } from './archive-integrity.js';
 import type { EvidenceRun, IntegrityProblem } from './bodies.js';
@@ -16,6 +17,9 @@ import { OneRun, recalled } from './one-run.js';
 export const EVIDENCE_STREAM = 'integrity';
 export const EVIDENCE_KIND = 'IntegrityReport';
 const PROBLEMS_MAX = 1000; // the answer stays readable; `ok` is false from the first one on
+
+/** Tables whose rows tell what is and was; the others are what they are checked by (verify-rows.ts). */
+const ROW_PARTS: ReadonlySet<string> = new Set<RowProblem['part']>(['resources', 'facts', 'nonces', 'seal']);
 
 /** What a domain has looked at and found. */
 export interface EvidenceCheck {
@@ -71,6 +75,11 @@ export class Integrity {
     if (!first) return undefined;
     const more = problems.length > 1 ? `, and ${problems.length - 1} more` : '';
     return `evidence is not what was recorded: ${sentenceOf(first)}${more}; GET /api/v1/system/integrity tells all of it`;
+  }
+
+  /** What of it is about the rows beside the trail, in words. */
+  get damagedRows(): readonly string[] {
+    return this.#standing.filter(({ part }) => ROW_PARTS.has(part)).map(sentenceOf);
   }
 
   /** The line of health; `ok` null before the first run. */

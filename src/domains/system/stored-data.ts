@@ -9,11 +9,13 @@ import type { Trouble } from '../alarms/system-conditions.js';
 
 const NAMED_MAX = 5; // the alarm stays readable; health lists all of them
 
-export function storedDataTrouble(faults: readonly RowFault[]): Trouble | undefined {
-  if (faults.length === 0) return undefined;
-  const named = faults.slice(0, NAMED_MAX).map((fault) => `${title(fault)} ${fault.kept ? 'does not fit its kind' : 'cannot be used and is left out'} (${fault.fault})`);
-  const more = faults.length > NAMED_MAX ? `, and ${faults.length - NAMED_MAX} more` : '';
-  return { severity: 'High', message: `stored data in state.db is not as it was written: ${named.join('; ')}${more}; write it again or remove it` };
+/** @param found what a verification found of the stored rows, in words */
+export function storedDataTrouble(faults: readonly RowFault[], found: readonly string[] = []): Trouble | undefined {
+  const all = [...faults.map((fault) => `${title(fault)} ${fault.kept ? 'does not fit its kind' : 'cannot be used and is left out'} (${fault.fault})`), ...found];
+  if (all.length === 0) return undefined;
+  const more = all.length > NAMED_MAX ? `, and ${all.length - NAMED_MAX} more` : '';
+  const wayOut = faults.length > 0 ? 'write it again or remove it' : 'GET /api/v1/system/integrity tells all of it';
+  return { severity: 'High', message: `stored data in state.db is not as it was written: ${all.slice(0, NAMED_MAX).join('; ')}${more}; ${wayOut}` };
 }
 
 /**
