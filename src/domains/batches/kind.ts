@@ -9,6 +9,7 @@ import { type BatchState, STATES } from '../../../runtime/vocabulary/states.js';
 import { JUDGED_ELSEWHERE, type Kind, named, type Reference, type StatusMembers } from '../../platform/store/kind.js';
 import type { LifeSign } from '../../platform/store/life-sign.js';
 import { type RunEntry, runEntry } from '../../platform/store/past-index.js';
+import { isFlag, isNumber, isText, listOf, mapOf, maybe, type PastShape, RUN_SHAPE, shaped } from '../../platform/store/past-shape.js';
 import type { Condition as StoredCondition, Metadata, Ref, Resource } from '../../platform/store/resource.js';
 import { ElementOutput, ParameterValue } from '../procedures/kind.js';
 import { ElementFailure } from '../runs/failures.js';
@@ -274,6 +275,25 @@ function pastBatch({ metadata, spec, status }: Resource<BatchSpec, BatchStatus>,
   };
 }
 
+const PAST_TEXTS = [
+  ...['uid', 'createdAt', 'updatedAt', 'batchID', 'masterRecipeRef', 'quantity', 'engineeringUnit', 'description', 'scheduledStartTime', 'workOrderID', 'lotID', 'mode'],
+  ...['recordRef', 'startedAt', 'endedAt'],
+];
+const PAST_SHAPE: PastShape = {
+  ...RUN_SHAPE,
+  ...Object.fromEntries(PAST_TEXTS.map((member) => [member, maybe(isText)])),
+  phase: (phase) => saysWhatItIs({ phase } as Partial<PastBatch>),
+  allocations: listOf(shaped({ unit: isText })),
+  labels: maybe(mapOf(isText)),
+  generation: maybe(isNumber),
+  priority: maybe(isNumber),
+  parameters: maybe(listOf(shaped({ name: isText, value: isText }))),
+  equipment: maybe(mapOf(isText)),
+  heldInside: maybe(isFlag),
+  holds: maybe(listOf(shaped({}))),
+  workOrder: maybe(shaped({ request: shaped({}), createdBy: isText })),
+};
+
 /** One that is damaged says nothing, or says that it runs: it is left out of lists, as the batch of a damaged row is. */
 export function saysWhatItIs({ phase }: Partial<PastBatch>): boolean {
   return phase !== undefined && isFinalBatch(phase);
@@ -318,6 +338,7 @@ export const Batch: Kind<BatchSpec, BatchStatus> = {
   born: (status, { site, name, lastFact }) => ({ ...status, factsBefore: lastFacts(site, name, lastFact) }),
   pastWith: { kind: 'Batch', named: 'alike' },
   pastIndex: (batch, members) => ({ ...pastBatch(batch, members) }),
+  pastShape: PAST_SHAPE,
   pastOrders: {
     listed: said(() => 0), // by name; kept, since one damaged entry would else have every list look for it among all
     recent: said(({ endedAt, createdAt }) => -msOf(endedAt || createdAt)),

@@ -12,6 +12,7 @@ import type { PhaseCheckpoint, SfcStatus } from '../../../runtime/port.js';
 import { Count, Flag, Identifier, NumberText, Required, TagName, Text } from '../../platform/store/fields.js';
 import { JUDGED_ELSEWHERE, type Kind, named, type Reference, type StatusMembers } from '../../platform/store/kind.js';
 import { runEntry } from '../../platform/store/past-index.js';
+import { isText, listOf, maybe, RUN_SHAPE, shaped } from '../../platform/store/past-shape.js';
 import type { LifeSign } from '../../platform/store/life-sign.js';
 import type { Ref, Condition as StoredCondition } from '../../platform/store/resource.js';
 import { Hold } from '../runs/holds.js';
@@ -514,6 +515,7 @@ export const Procedure: Kind<ProcedureSpec, ElementStatus> = {
   references: elementReferences('ProcedureTemplate'),
   pastWith: { kind: 'Procedure', named: 'alike' },
   pastIndex: (_procedure, members) => ({ ...runEntry(members) }),
+  pastShape: { ...RUN_SHAPE, stands: maybe(listOf(shaped({ unit: isText, template: isText, state: isText }))) },
   pastBelow: 'Batch',
   judgedBy: parentOf,
 };

@@ -4,6 +4,7 @@ import { nameSchemas } from '../../platform/base/schema-names.js';
 import { Condition, type ToldBy } from '../../platform/http/replies.js';
 import { asWritten } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
+import { isFlag, isNumber, isText, maybe } from '../../platform/store/past-shape.js';
 import { BatchAlarm } from '../alarms/kind.js';
 import { ExecutionEvent, ExternalResultFact, OperatorAction } from '../runs/execution-log.js';
 import { ClockSpan, MaterialUse } from '../batches/kind.js';
@@ -205,5 +206,17 @@ export const BatchRecord: Kind<BatchRecordSpec, BatchRecordStatus> = {
   status: BatchRecordStatus.entries,
   foundByName: true,
   pastOrders: { ended: ({ atMs }: Partial<PastRecord>) => (typeof atMs === 'number' ? -atMs : undefined), batchID: ({ batchID }: Partial<PastRecord>) => batchID },
+  pastShape: {
+    ...Object.fromEntries(
+      ['uid', 'batchID', 'workOrderID', 'quantity', 'engineeringUnit', 'createdAt', 'startedAt', 'endedAt', 'recipe', 'productID', 'version'].map((member) => [
+        member,
+        maybe(isText),
+      ]),
+    ),
+    phase: maybe(isText),
+    outcome: maybe(isText),
+    atMs: (atMs) => atMs === null || isNumber(atMs), // of a time that cannot be read there is none
+    settled: maybe(isFlag),
+  },
   pastIndex: (record): Readonly<Record<keyof PastRecord, string | number | boolean>> => ({ ...listedOf(record) }),
 };

@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import type { GenericSchema, InferOutput } from 'valibot';
 import type { OtherNames } from './other-names.js';
 import type { PastEntry, PastOrders, PastSaying } from './past-index.js';
+import type { PastShape } from './past-shape.js';
 import type { OwnerReference, Ref, Resource } from './resource.js';
 import type { Refusal } from '../base/refusal.js';
 
@@ -102,6 +103,8 @@ export interface Kind<Spec = unknown, Status = unknown> {
    * shows. Pure, small, and JSON; without it nothing of the kind stays in memory. `members` are all of the run.
    */
   pastIndex?(resource: Resource<Spec, Status>, members: readonly Ref[]): Readonly<Record<string, unknown>>;
+  /** What each member of an entry is: one that is otherwise says nothing. Whatever any release has written fits. */
+  readonly pastShape?: PastShape;
   /** The orders in which its lists stand, and the texts by which one is found, kept of its entries. */
   readonly pastOrders?: PastOrders;
   /**

@@ -5,6 +5,8 @@
 import { between } from '../base/sorted.js';
 import { PackedEntries } from './packed-entries.js';
 import { type PastEntry, PastList, type PastOrders, Shelf } from './past-shelf.js';
+import type { Kind } from './kind.js';
+import { shaped } from './past-shape.js';
 import type { Ref } from './resource.js';
 
 export type { PastEntry, PastList, PastOrders } from './past-shelf.js';
@@ -33,10 +35,7 @@ export function runEntry(members: readonly Ref[]): RunEntry {
   return { members: counts };
 }
 
-interface OrderedKind {
-  readonly kind: string;
-  readonly pastOrders?: PastOrders;
-}
+type OrderedKind = Pick<Kind, 'kind' | 'pastOrders' | 'pastShape'>;
 
 /** Of a kind of which no order is kept. */
 const NO_ORDERS: PastOrders = {};
@@ -51,12 +50,14 @@ export class PastIndex {
   readonly #unreadable = new Set<string>();
   readonly #kinds: readonly OrderedKind[];
   readonly #orders: ReadonlyMap<string, PastOrders>;
+  readonly #fits: ReadonlyMap<string, (entry: unknown) => boolean>;
   #isLoading = true;
 
-  /** The kinds of which orders are kept. */
+  /** The kinds of which orders are kept, and by which entries are judged. */
   constructor(kinds: Iterable<OrderedKind> = []) {
     this.#kinds = [...kinds];
     this.#orders = new Map(this.#kinds.map(({ kind, pastOrders = NO_ORDERS }) => [kind, pastOrders]));
+    this.#fits = new Map(this.#kinds.flatMap(({ kind, pastShape }) => (pastShape ? [[kind, shaped(pastShape)]] : [])));
   }
 
   /** Empty, of the same kinds. */
@@ -87,7 +88,8 @@ export class PastIndex {
 
   /** In place of what was there; `text` is its JSON. What is none stands there as an entry that says nothing. */
   add({ kind, site, name }: Ref, run: string, text: string): void {
-    const entry = parsed(text);
+    const read = parsed(text);
+    const entry = read && this.#fits.get(kind)?.(read) !== false ? read : undefined;
     if (!entry) this.#unreadable.add(run);
     this.#shelfOf(kind, site).put(name, run === `${kind}/${site}/${name}` ? '' : run, entry ?? {});
   }

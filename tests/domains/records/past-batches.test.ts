@@ -4,9 +4,12 @@ import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { takenBy } from '../../../src/domains/batches/creation/creation.js';
 import { Batch, type BatchStatus } from '../../../src/domains/batches/kind.js';
+import type { BlockedWorld } from '../../../src/domains/batches/reading/blocked-by.js';
+import { batchItem } from '../../../src/domains/batches/reading/dto.js';
 import { batchesOf, listedBatch, listedBatches } from '../../../src/domains/batches/reading/list.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import { Phase, Procedure } from '../../../src/domains/procedures/kind.js';
+import { phaseStates } from '../../../src/domains/procedures/phase-states.js';
 import { ControlRecipe } from '../../../src/domains/recipes/kind.js';
 import { BatchRecord } from '../../../src/domains/records/kind.js';
 import { PastBatchReconciler } from '../../../src/domains/records/past-batches.js';
@@ -201,6 +204,43 @@ t.test('an entry that was damaged is in no list, and the batch is present again 
     ],
   );
   for (const name of ['b1', 'b3']) t.match(takenBy(store, SITE, { uid: undefined, name: 'b4', batchID: name.toUpperCase() }), { batch: name });
+});
+
+const MISSHAPEN: readonly (readonly [kind: string, member: string, json: string])[] = [
+  ...['null', '[null]', '[{"unit":5}]', '{}', '"x"'].map((json) => ['Batch', 'allocations', json] as const),
+  ...['labels', 'equipment', 'members', 'parameters', 'names', 'holds', 'workOrder'].flatMap((member) => ['null', '5', '[5]'].map((json) => ['Batch', member, json] as const)),
+  ...['batchID', 'masterRecipeRef', 'workOrderID', 'description', 'createdAt', 'endedAt', 'phase', 'priority', 'heldInside'].map((member) => ['Batch', member, '{}'] as const),
+  ['Batch', 'phase', '"Running"'],
+  ['Procedure', 'stands', '[null]'],
+  ['Procedure', 'names', '{"Unit/north/r1":[null]}'],
+  ['Procedure', 'members', 'null'],
+  ['BatchRecord', 'batchID', '5'],
+  ['BatchRecord', 'atMs', '"x"'],
+];
+
+t.test('an entry with a member of another shape says nothing: the others are listed, and its run is present again behind a start', async (t) => {
+  const { dir, clock, ...first } = await plant(t);
+  for (const name of ['b1', 'b2']) {
+    await left(first.store, name);
+    await looked(first.reconciler, clock, name);
+  }
+  const state = new Database(path.join(dir, 'state.db'));
+  t.teardown(() => state.close());
+  const whole = new Map(
+    ['Batch', 'Procedure', 'BatchRecord'].map((kind) => [kind, state.prepare("SELECT past_entry FROM resources WHERE kind = ? AND name = 'b1'").pluck().get(kind)]),
+  );
+  const { store: fresh } = await first.opened();
+  t.same(fresh.pastUnreadable, [], 'those that the product has written fit');
+  for (const [kind, member, json] of MISSHAPEN) {
+    state.prepare("UPDATE resources SET past_entry = json_set(past_entry, ?, json(?)) WHERE kind = ? AND name = 'b1'").run(`$.${member}`, json, kind);
+    const { store } = await first.opened();
+    t.same(store.pastUnreadable, [`${kind}/${SITE}/b1`], `${kind} ${member} ${json}`);
+    const names = all(store).map((batch) => batchItem(batch, { store, clock } as Partial<BlockedWorld> as BlockedWorld).name);
+    t.same(names, kind === 'Batch' ? ['b2'] : ['b1', 'b2']);
+    await new References(store).everUsedBy({ kind: 'Unit', site: SITE, name: 'r1' });
+    t.equal(phaseStates(store).isAnyPast(SITE, 'r1', 'heat', ['Complete']), false);
+    state.prepare("UPDATE resources SET past_entry = ? WHERE kind = ? AND name = 'b1'").run(whole.get(kind), kind);
+  }
 });
 
 t.test('whoever reads or brings back an element has its batch, which comes back first', async (t) => {
