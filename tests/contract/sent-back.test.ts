@@ -74,6 +74,29 @@ t.test('D-C-05: a batch is sent back with what is changed of it; what it shows b
   t.equal((await admin.get(path)).body.phase, 'Pending');
 });
 
+t.test('D-C-05: of what a batch shows by itself and in its spec either is changed; two that say two things are refused', async (t) => {
+  const made = await admin.post('/api/v1/sites/demo/batches', { batchID: 'SB-2', masterRecipeRef: 'resin-a', description: 'first', quantity: '20', engineeringUnit: 'kg' });
+  t.equal(made.status, 201, made.text);
+  const path = `/api/v1/sites/demo/batches/${made.body.name}`;
+  for (const [member, values] of Object.entries({
+    description: ['second', 'third'],
+    priority: [7, 8],
+    quantity: ['21', '22'],
+    lotID: ['L1', 'L2'],
+    mode: ['Manual', 'Semi-Automatic'],
+  })) {
+    const [one, other] = values;
+    const { body } = await admin.get(path);
+    const changed = await admin.put(path, { ...body, [member]: one });
+    t.match({ status: changed.status, body: changed.body }, { status: 200, body: { [member]: one, spec: { [member]: one } } }, `${member}: ${changed.text.slice(0, 200)}`);
+    const { body: now } = await admin.get(path);
+    t.match(await admin.put(path, { ...now, [member]: other, spec: { ...now.spec, [member]: other } }), { status: 200, body: { spec: { [member]: other } } }, 'both say the same');
+    const refused = await admin.put(path, { ...now, [member]: one, spec: { ...now.spec, [member]: body.spec[member] } });
+    t.match(refused, { status: 400, body: { code: 'invalid_field', field: member, error: new RegExp(`spec\\.${member}.*leave the other out`) } }, refused.text.slice(0, 200));
+    t.match((await admin.get(path)).body.spec, { [member]: other }, 'and nothing is changed');
+  }
+});
+
 t.test('D-C-05: an account is sent back with what is changed of it; whose it is and when it was made cannot be', async (t) => {
   const path = `/api/v1/auth/users/${admin.username}`;
   const { body } = await admin.get(path);

@@ -45,11 +45,39 @@ export function withoutRepeated(input: unknown, shape: Shape, { body, never = []
   const { entries } = unwrapped(shape, input);
   if (!isObject(input) || !isObject(served) || !entries) return input;
   const isNested = isObject(input.spec) && entries.spec !== undefined;
+  const given = isNested ? withOneSpec(input, entries, served, never) : input;
   const writable = (given: JsonObject, shown: JsonObject): JsonObject =>
     Object.fromEntries(Object.entries(given).filter(([member, value]) => whole || member === 'name' || never.includes(member) || !isDeepStrictEqual(value, shown[member])));
-  const spec = isNested && isObject(served.spec) ? { spec: writable(input.spec as JsonObject, served.spec) } : {};
-  const changed = isNested ? { ...input, ...spec } : writable(input, served);
+  const spec = isNested && isObject(served.spec) ? { spec: writable(given.spec as JsonObject, served.spec) } : {};
+  const changed = isNested ? { ...given, ...spec } : writable(input, served);
   return readOnlyLeftOut(changed, shape, served, '', never);
+}
+
+/**
+ * What is read has members of the spec twice, by themselves and in `spec`, and a client changes one of the two: the other one, which is as it
+ * is served, says nothing.
+ * @throws Refusal 400 `invalid_field` where both are changed, to something else.
+ */
+function withOneSpec(input: JsonObject, entries: Readonly<Record<string, Shape>>, served: JsonObject, never: readonly string[]): JsonObject {
+  const spec = input.spec as JsonObject;
+  const members = entries.spec && unwrapped(entries.spec, spec).entries;
+  if (!members || !isObject(served.spec)) return input;
+  const rest = { ...input };
+  const moved: [string, unknown][] = [];
+  for (const [member, value] of Object.entries(input)) {
+    const isTwice = !Object.hasOwn(entries, member) && Object.hasOwn(members, member) && Object.hasOwn(served, member) && Object.hasOwn(served.spec, member);
+    if (!isTwice || never.includes(member) || isDeepStrictEqual(value, served[member])) continue;
+    const isSaidBySpec = Object.hasOwn(spec, member) && !isDeepStrictEqual(spec[member], served.spec[member]);
+    if (isSaidBySpec && !isDeepStrictEqual(spec[member], value))
+      throw invalid(
+        'invalid_field',
+        member,
+        `${member} and spec.${member} say two things, and neither is what is stored: change one of them, and leave the other out or send it as it is read`,
+      );
+    moved.push([member, value]);
+    delete rest[member];
+  }
+  return moved.length === 0 ? input : { ...rest, spec: { ...spec, ...Object.fromEntries(moved) } };
 }
 
 function readOnlyLeftOut(input: unknown, shape: Shape | undefined, served: unknown, path: string, never: readonly string[]): unknown {
