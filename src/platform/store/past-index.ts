@@ -5,8 +5,7 @@
 import { between } from '../base/sorted.js';
 import { PackedEntries } from './packed-entries.js';
 import { type PastEntry, PastList, type PastOrders, Shelf } from './past-shelf.js';
-import type { Kind } from './kind.js';
-import { shaped } from './past-shape.js';
+import { type PastShape, shaped } from './past-shape.js';
 import type { Ref } from './resource.js';
 
 export type { PastEntry, PastList, PastOrders } from './past-shelf.js';
@@ -35,7 +34,11 @@ export function runEntry(members: readonly Ref[]): RunEntry {
   return { members: counts };
 }
 
-type OrderedKind = Pick<Kind, 'kind' | 'pastOrders' | 'pastShape'>;
+interface OrderedKind {
+  readonly kind: string;
+  readonly pastOrders?: PastOrders;
+  readonly pastShape?: PastShape;
+}
 
 /** Of a kind of which no order is kept. */
 const NO_ORDERS: PastOrders = {};
