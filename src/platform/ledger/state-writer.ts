@@ -651,15 +651,13 @@ interface Present {
 function presentOf(statement: Database.Statement): Present {
   const columns: unknown[] = [];
   const sum = Buffer.alloc(MAC_BYTES);
-  let count = 0;
   // as of the entries of the past: `raw` gives columns
-  const rows = statement.raw().iterate() as unknown as IterableIterator<[kind: unknown, site: unknown, name: unknown, body: unknown, mac: Buffer | null]>;
+  const rows = statement.raw().all() as unknown as readonly [kind: unknown, site: unknown, name: unknown, body: unknown, mac: Buffer | null][];
   for (const [kind, site, name, body, mac] of rows) {
     columns.push(kind, site, name, body);
     if (mac) mix(sum, mac);
-    count += 1;
   }
-  return { columns, count, sum };
+  return { columns, count: rows.length, sum };
 }
 
 /** What a load has read of the entries of the past. */
