@@ -6,178 +6,22 @@
  * Invariant: what was written is never written over, so that what somebody still reads of an entry stays as it was. What is dead stays
  * until the next load: it grows with the runs that come back, which somebody has to ask for one by one.
  */
-import { randomInt } from 'node:crypto';
-import { assert } from '../base/assert.js';
+import { EntryReader, type SlotType, type Step } from './entry-reader.js';
+import { SLAB_BYTES, Slabs, Texts } from './packed-texts.js';
 
-/** Addresses are whole numbers of 32 bits: their upper bits name the slab. */
-const SLAB_BITS = 20;
-const SLAB_BYTES = 2 ** SLAB_BITS;
-/** Of a text: twice its length, and 1 where it takes two bytes a character. */
-const HEAD_BYTES = 4;
-const PLACES_FIRST = 1024;
-const SLOT_BYTES = { text: 4, json: 4, number: 8, instant: 8 } as const;
+const SLOT_BYTES: Readonly<Record<SlotType, number>> = { text: 4, json: 4, number: 8, instant: 8 };
+/** Entries of few kinds have few shapes. */
+const SHAPES_MAX = 2 ** 16;
 /** Of a member: what most entries say is one of a few. */
 const KNOWN_MAX = 256;
-
-/** Bytes by address, in slabs; nothing crosses the end of one. */
-class Slabs {
-  readonly #slabs: DataView[] = [];
-  readonly #bytes: Buffer[] = [];
-  /** Address 0 is nothing's. */
-  #end = HEAD_BYTES;
-
-  constructor() {
-    this.#grow(SLAB_BYTES);
-  }
-
-  /** @returns the address of so many bytes. */
-  take(bytes: number): number {
-    const left = SLAB_BYTES - (this.#end % SLAB_BYTES);
-    if (bytes > left || this.#end === this.#slabs.length * SLAB_BYTES) {
-      this.#end = this.#slabs.length * SLAB_BYTES;
-      this.#grow(Math.max(bytes, SLAB_BYTES));
-    }
-    const at = this.#end;
-    this.#end += Math.min(bytes, SLAB_BYTES); // one that is larger has a slab to itself
-    return at;
-  }
-
-  of(at: number): DataView {
-    return this.#slabs[at >>> SLAB_BITS] as DataView;
-  }
-
-  bytesOf(at: number): Buffer {
-    return this.#bytes[at >>> SLAB_BITS] as Buffer;
-  }
-
-  #grow(bytes: number): void {
-    const slab = new ArrayBuffer(bytes);
-    this.#slabs.push(new DataView(slab));
-    this.#bytes.push(Buffer.from(slab));
-  }
-}
-
-/** Texts by address, each once. */
-class Texts {
-  readonly #slabs: Slabs;
-  /** Addresses by hash, in open addressing; 0 is free. */
-  #places = new Uint32Array(PLACES_FIRST);
-  #count = 0;
-  /** Batch IDs are chosen by people: none shall choose where they fall. */
-  readonly #seed = randomInt(2 ** 32);
-
-  constructor(slabs: Slabs) {
-    this.#slabs = slabs;
-  }
-
-  /** 0 for a text that nobody says. */
-  find(text: string): number {
-    return this.#places[this.#placeOf(text)] as number;
-  }
-
-  add(text: string): number {
-    const place = this.#placeOf(text);
-    const known = this.#places[place] as number;
-    if (known !== 0) return known;
-    const at = this.#write(text);
-    this.#places[place] = at;
-    this.#count += 1;
-    if (this.#count * 4 > this.#places.length * 3) this.#widen();
-    return at;
-  }
-
-  read(at: number): string {
-    const start = at & (SLAB_BYTES - 1);
-    const head = this.#slabs.of(at).getUint32(start);
-    const wide = head & 1;
-    return this.#slabs.bytesOf(at).toString(wide === 1 ? 'ucs2' : 'latin1', start + HEAD_BYTES, start + HEAD_BYTES + ((head >>> 1) << wide));
-  }
-
-  /** As texts are compared. */
-  compare(at: number, text: string): number {
-    const view = this.#slabs.of(at);
-    const start = at & (SLAB_BYTES - 1);
-    const head = view.getUint32(start);
-    const length = head >>> 1;
-    const common = Math.min(length, text.length);
-    for (let n = 0; n < common; n += 1) {
-      const difference = characterAt(view, start, head, n) - text.charCodeAt(n);
-      if (difference !== 0) return difference;
-    }
-    return length - text.length;
-  }
-
-  /** Whether a text holds another one, which is in small letters; without reading it where its characters are of one byte. */
-  holds(at: number, wanted: string): boolean {
-    const start = at & (SLAB_BYTES - 1);
-    const head = this.#slabs.of(at).getUint32(start);
-    if ((head & 1) === 1) return this.read(at).toLowerCase().includes(wanted);
-    const bytes = this.#slabs.bytesOf(at);
-    const first = wanted.charCodeAt(0);
-    const last = start + HEAD_BYTES + (head >>> 1) - wanted.length;
-    for (let from = start + HEAD_BYTES; from <= last; from += 1) {
-      if (LOWER[bytes[from] as number] !== first) continue;
-      let n = 1;
-      while (n < wanted.length && LOWER[bytes[from + n] as number] === wanted.charCodeAt(n)) n += 1;
-      if (n === wanted.length) return true;
-    }
-    return wanted === '';
-  }
-
-  #write(text: string): number {
-    let wide = 0;
-    for (let n = 0; n < text.length; n += 1) if (text.charCodeAt(n) > 255) wide = 1;
-    const bytes = text.length << wide;
-    const at = this.#slabs.take(HEAD_BYTES + bytes);
-    const start = at & (SLAB_BYTES - 1);
-    this.#slabs.of(at).setUint32(start, text.length * 2 + wide);
-    this.#slabs.bytesOf(at).write(text, start + HEAD_BYTES, wide === 1 ? 'ucs2' : 'latin1');
-    return at;
-  }
-
-  #placeOf(text: string): number {
-    const mask = this.#places.length - 1;
-    let place = this.#hash(text.length, (n) => text.charCodeAt(n)) & mask;
-    for (let at = this.#places[place] as number; at !== 0 && this.compare(at, text) !== 0; at = this.#places[place] as number) place = (place + 1) & mask;
-    return place;
-  }
-
-  #widen(): void {
-    const places = new Uint32Array(this.#places.length * 2);
-    const mask = places.length - 1;
-    for (const at of this.#places) {
-      if (at === 0) continue;
-      const view = this.#slabs.of(at);
-      const start = at & (SLAB_BYTES - 1);
-      const head = view.getUint32(start);
-      let place = this.#hash(head >>> 1, (n) => characterAt(view, start, head, n)) & mask;
-      while (places[place] !== 0) place = (place + 1) & mask;
-      places[place] = at;
-    }
-    this.#places = places;
-  }
-
-  #hash(length: number, characterOf: (n: number) => number): number {
-    let hash = this.#seed;
-    for (let n = 0; n < length; n += 1) hash = Math.imul(hash ^ characterOf(n), 0x01000193);
-    return (hash ^ (hash >>> 15)) >>> 0;
-  }
-}
-
-function characterAt(view: DataView, start: number, head: number, n: number): number {
-  return (head & 1) === 1 ? view.getUint16(start + HEAD_BYTES + 2 * n, true) : view.getUint8(start + HEAD_BYTES + n);
-}
-
-/** Of a character of one byte: as `toLowerCase` writes it, which is one of one byte too. */
-const LOWER = Uint8Array.from({ length: 256 }, (_, code) => String.fromCharCode(code).toLowerCase().charCodeAt(0));
-
-type SlotType = keyof typeof SLOT_BYTES;
 
 interface Slot {
   readonly member: string;
   readonly type: SlotType;
   /** From the start of a row. */
   readonly offset: number;
+  /** A number of 64 bits lies there, and no address. */
+  readonly isWide: boolean;
   /** By address of text or JSON: what was read of the first of them. */
   readonly known: Map<number, unknown>;
 }
@@ -190,7 +34,8 @@ const SLOTS_OFFSET = 10;
 interface Shape {
   readonly number: number;
   readonly slots: readonly Slot[];
-  readonly bytes: number;
+  /** Bytes of a row. */
+  readonly size: number;
   /** Reads members when they are asked for. */
   readonly View: new (
     row: number,
@@ -203,26 +48,30 @@ type Fields = Readonly<Record<string, unknown>>;
 export class PackedEntries {
   readonly #slabs = new Slabs();
   readonly #texts = new Texts(this.#slabs);
+  /** Apart from texts: each of these was read once, and is JSON. */
+  readonly #jsons = new Texts(this.#slabs);
+  readonly #reader = new EntryReader(this.#texts, this.#jsons);
   readonly #shapes: Shape[] = [];
-  readonly #shapeOf = new Map<string, Shape>();
-  /** A start reads a hundred thousand of one shape after the other. */
-  #lastShape: Shape | undefined;
+  readonly #shapeOf = new Map<Step, Shape>();
 
-  /** `run`: '' where it is named as the entry itself. */
-  add(name: string, run: string, entry: Fields): number {
-    const members = Object.entries(entry).map(([member, value]) => [member, value, typeOf(value)] as const);
-    const { number, slots, bytes } = this.#shape(members);
-    const at = this.#slabs.take(bytes);
+  /**
+   * @param run '' where it is named as the entry itself. @param bytes with the JSON of the entry in UTF-8.
+   * @throws SyntaxError where it is none.
+   */
+  add(name: string, run: string, bytes: Buffer, from: number, end: number): number {
+    const last = this.#reader.read(bytes, from, end);
+    const { number, slots, size } = this.#shapeOf.get(last) ?? this.#shape(last);
+    const { values } = this.#reader;
+    const at = this.#slabs.take(size);
     const view = this.#slabs.of(at);
     const start = at & (SLAB_BYTES - 1);
     view.setUint16(start, number);
     view.setUint32(start + NAME_OFFSET, this.#texts.add(name));
     view.setUint32(start + RUN_OFFSET, run === '' ? 0 : this.#texts.add(run));
-    for (const [n, { type, offset }] of slots.entries()) {
-      const value = members[n]?.[1];
-      if (type === 'number') view.setFloat64(start + offset, value as number);
-      else if (type === 'instant') view.setFloat64(start + offset, Date.parse(value as string));
-      else view.setUint32(start + offset, this.#texts.add(type === 'text' ? (value as string) : JSON.stringify(value)));
+    for (let n = 0; n < slots.length; n += 1) {
+      const { isWide, offset } = slots[n] as Slot;
+      if (isWide) view.setFloat64(start + offset, values[n] as number);
+      else view.setUint32(start + offset, values[n] as number);
     }
     return at;
   }
@@ -263,7 +112,7 @@ export class PackedEntries {
   /** Whether a member is this text, of many rows without reading it. */
   saying(member: string, text: string): (row: number) => boolean {
     const at = this.#texts.find(text);
-    const ms = typeOf(text) === 'instant' ? Date.parse(text) : Number.NaN;
+    const ms = msOf(text);
     const slots = this.#shapes.map((shape) => shape.slots.find((slot) => slot.member === member));
     return (row) => {
       const view = this.#slabs.of(row);
@@ -294,22 +143,15 @@ export class PackedEntries {
     return this.#shapes[this.#slabs.of(row).getUint16(row & (SLAB_BYTES - 1))] as Shape;
   }
 
-  #shape(members: readonly (readonly [member: string, value: unknown, type: SlotType])[]): Shape {
-    const last = this.#lastShape;
-    if (last?.slots.length === members.length && last.slots.every(({ member, type }, n) => member === members[n]?.[0] && type === members[n]?.[2])) return last;
-    const key = JSON.stringify(members.map(([member, , type]) => [member, type]));
-    let shape = this.#shapeOf.get(key);
-    if (!shape) this.#shapeOf.set(key, (shape = this.#made(members)));
-    this.#lastShape = shape;
-    return shape;
-  }
-
-  #made(members: readonly (readonly [member: string, value: unknown, type: SlotType])[]): Shape {
+  #shape(last: Step): Shape {
+    if (this.#shapes.length === SHAPES_MAX) throw new SyntaxError(`entries of the past have at most ${SHAPES_MAX} shapes`);
+    const steps: Step[] = [];
+    for (let step = last; step.before; step = step.before) steps.unshift(step);
     const slots: Slot[] = [];
-    let bytes = SLOTS_OFFSET;
-    for (const [member, , type] of members) {
-      slots.push({ member, type, offset: bytes, known: new Map() });
-      bytes += SLOT_BYTES[type];
+    let size = SLOTS_OFFSET;
+    for (const { member, type } of steps) {
+      slots.push({ member, type, offset: size, isWide: SLOT_BYTES[type] === 8, known: new Map() });
+      size += SLOT_BYTES[type];
     }
     class View {
       readonly #row: number;
@@ -330,10 +172,15 @@ export class PackedEntries {
         },
       });
     }
-    assert(this.#shapes.length < 2 ** 16, 'entries of few kinds have few shapes');
-    const shape = { number: this.#shapes.length, slots, bytes, View };
+    const shape = { number: this.#shapes.length, slots, size, View };
     this.#shapes.push(shape);
+    this.#shapeOf.set(last, shape);
     return shape;
+  }
+
+  #json(at: number): unknown {
+    const { lastJson } = this.#reader;
+    return lastJson?.address === at ? lastJson.value : JSON.parse(this.#jsons.read(at));
   }
 
   #read(row: number, { type, offset, known }: Slot): unknown {
@@ -344,22 +191,15 @@ export class PackedEntries {
     const at = view.getUint32(start);
     let value = known.get(at);
     if (value === undefined) {
-      const text = this.#texts.read(at);
-      value = type === 'text' ? text : JSON.parse(text);
+      value = type === 'text' ? this.#texts.read(at) : this.#json(at);
       if (known.size < KNOWN_MAX) known.set(at, value);
     }
     return value;
   }
 }
 
-function typeOf(value: unknown): SlotType {
-  if (typeof value === 'number') return 'number';
-  if (typeof value !== 'string') return 'json';
-  return value.length === 24 && value.endsWith('Z') && isInstant(value) ? 'instant' : 'text';
-}
-
-/** It is written as it would be again. */
-function isInstant(text: string): boolean {
+/** Of an instant as it would be written again; else NaN. */
+function msOf(text: string): number {
   const ms = Date.parse(text);
-  return !Number.isNaN(ms) && new Date(ms).toISOString() === text;
+  return !Number.isNaN(ms) && new Date(ms).toISOString() === text ? ms : Number.NaN;
 }

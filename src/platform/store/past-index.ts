@@ -2,10 +2,11 @@
  * What stays in memory of resources whose runs are past (ADR 0035): one entry for each whose kind gives one, packed, by name. The past
  * grows by one run at a time, at any size.
  */
+import { inside } from '../base/assert.js';
 import { between } from '../base/sorted.js';
 import { PackedEntries } from './packed-entries.js';
 import { type PastEntry, PastList, type PastOrders, Shelf } from './past-shelf.js';
-import { type PastShape, shaped } from './past-shape.js';
+import type { PastShape } from './past-shape.js';
 import type { Ref } from './resource.js';
 
 export type { PastEntry, PastList, PastOrders } from './past-shelf.js';
@@ -42,6 +43,21 @@ interface OrderedKind {
 
 /** Of a kind of which no order is kept. */
 const NO_ORDERS: PastOrders = {};
+/** Of one that says nothing. */
+const EMPTY = Buffer.from('{}');
+
+/** Some entries of one kind and site, as they are loaded. */
+export interface PastSlice {
+  readonly kind: string;
+  readonly site: string;
+  /** By name. */
+  readonly names: readonly string[];
+  /** `kind/site/name` of the run of each; '' where it is named as the entry itself. */
+  readonly runs: readonly string[];
+  /** JSON of one after the other in UTF-8, and where each ends. */
+  readonly texts: Uint8Array;
+  readonly ends: readonly number[];
+}
 
 export class PastIndex {
   readonly #entries = new PackedEntries();
@@ -53,14 +69,12 @@ export class PastIndex {
   readonly #unreadable = new Set<string>();
   readonly #kinds: readonly OrderedKind[];
   readonly #orders: ReadonlyMap<string, PastOrders>;
-  readonly #fits: ReadonlyMap<string, (entry: unknown) => boolean>;
   #isLoading = true;
 
   /** The kinds of which orders are kept, and by which entries are judged. */
   constructor(kinds: Iterable<OrderedKind> = []) {
     this.#kinds = [...kinds];
     this.#orders = new Map(this.#kinds.map(({ kind, pastOrders = NO_ORDERS }) => [kind, pastOrders]));
-    this.#fits = new Map(this.#kinds.flatMap(({ kind, pastShape }) => (pastShape ? [[kind, shaped(pastShape)]] : [])));
   }
 
   /** Empty, of the same kinds. */
@@ -89,12 +103,39 @@ export class PastIndex {
     this.#refused.add(`${kind}/${site}/${name}`);
   }
 
-  /** In place of what was there; `text` is its JSON. What is none stands there as an entry that says nothing. */
+  /** In place of what was there; `text` is its JSON. */
   add({ kind, site, name }: Ref, run: string, text: string): void {
-    const read = parsed(text);
-    const entry = read && this.#fits.get(kind)?.(read) !== false ? read : undefined;
-    if (!entry) this.#unreadable.add(run);
-    this.#shelfOf(kind, site).put(name, run === `${kind}/${site}/${name}` ? '' : run, entry ?? {});
+    const bytes = Buffer.from(text);
+    this.#put(this.#shelfOf(kind, site), name, run === `${kind}/${site}/${name}` ? '' : run, bytes, 0, bytes.length);
+  }
+
+  addSlice({ kind, site, names, runs, texts, ends }: PastSlice): void {
+    const shelf = this.#shelfOf(kind, site);
+    const bytes = Buffer.from(texts.buffer, texts.byteOffset, texts.length);
+    let from = 0;
+    for (const [n, name] of names.entries()) {
+      const end = inside(ends, n, 'each entry of a slice has its end');
+      this.#put(shelf, name, inside(runs, n, 'each entry of a slice has its run'), bytes, from, end);
+      from = end;
+    }
+  }
+
+  /** What is no entry stands there as one that says nothing, and its run is told. */
+  #put(shelf: Shelf, name: string, run: string, bytes: Buffer, from: number, end: number): void {
+    try {
+      shelf.put(name, run, bytes, from, end);
+    } catch (fault) {
+      if (!(fault instanceof SyntaxError)) throw fault;
+      this.#unreadable.add(run || `${shelf.kind}/${shelf.site}/${name}`);
+      shelf.put(name, run, EMPTY);
+    }
+  }
+
+  /** Sorts what was loaded, one order in a turn. */
+  async sort(): Promise<void> {
+    for (const sites of this.#shelves.values()) {
+      for (const shelf of sites.values()) for (const _sorted of shelf.sorting()) await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   /** Runs whose entries could not be read when they were added: nobody finds them by what they said. */
@@ -165,13 +206,4 @@ function merged(a: readonly PastEntry[], b: readonly PastEntry[]): readonly Past
     list.push(each);
   }
   return list.concat(b.slice(next));
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const entry: unknown = JSON.parse(text);
-    return typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? (entry as Readonly<Record<string, unknown>>) : undefined; // `null` is JSON too
-  } catch {
-    return undefined;
-  }
 }

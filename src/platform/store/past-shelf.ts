@@ -208,7 +208,7 @@ class GrowingRows {
   }
 
   insert(at: number, row: number, value = 0): void {
-    if (this.#count === this.#rows.length) this.#copy(2 * this.#count);
+    if (this.#count === this.#rows.length) this.#copy(this.#count + Math.max(ROWS_FIRST, this.#count >>> 2)); // of the past of years a quarter more is years
     else this.#own();
     this.#rows.copyWithin(at + 1, at, this.#count);
     this.#values?.copyWithin(at + 1, at, this.#count);
@@ -246,8 +246,8 @@ class GrowingRows {
       ? (a: number, b: number): number => a - b
       : (a: number, b: number): number => this.#entries.compareName(rows[a] as number, this.#entries.nameOf(rows[b] as number));
     order.sort((a, b) => (values[a] as number) - (values[b] as number) || byName(a, b));
-    this.#rows = new Uint32Array(rows.length);
-    this.#values = new Float64Array(rows.length);
+    this.#rows = new Uint32Array(this.#count);
+    this.#values = new Float64Array(this.#count);
     this.#isHeld = false;
     for (const [n, from] of order.entries()) {
       this.#rows[n] = rows[from] as number;
@@ -372,13 +372,15 @@ export class Shelf implements Place {
     return { kind: this.kind, site: this.site, name, run: this.#entries.runOf(row) || `${this.kind}/${this.site}/${name}`, entry: this.#entries.wholeOf(row) };
   }
 
-  put(name: string, run: string, entry: Fields): void {
-    const known = this.#rowOf(name);
-    if (known !== undefined) this.#forget(known);
-    const row = this.#entries.add(name, run, entry);
+  /** @param bytes with its JSON in UTF-8. @throws SyntaxError where it is none; nothing has changed then. */
+  put(name: string, run: string, bytes: Buffer, from = 0, end = bytes.length): void {
+    const row = this.#entries.add(name, run, bytes, from, end);
+    const entry = this.#entries.viewOf(row) as Fields;
     const at = this.#byName.before(name);
-    if (known === undefined) this.#byName.insert(at, row);
-    else this.#byName.set(at, row);
+    if (this.#isAt(at, name)) {
+      this.#forget(this.#byName.rowAt(at));
+      this.#byName.set(at, row);
+    } else this.#byName.insert(at, row);
     for (const order of this.#orders.values()) {
       if (this.#isLoading) order.append(row, name, entry, at === this.count - 1);
       else order.add(row, name, entry);
@@ -393,10 +395,14 @@ export class Shelf implements Place {
     this.#byName.remove(this.#byName.before(name));
   }
 
-  /** What comes from now on comes one by one. */
+  /** What comes from now on comes one by one. Orders that are not sorted yet are when somebody asks. */
   loaded(): void {
     this.#isLoading = false;
-    for (const { rows } of this.#orders.values()) rows.sort();
+  }
+
+  /** One order after the other is sorted. */
+  *sorting(): Generator<void> {
+    for (const { rows } of this.#orders.values()) yield rows.sort();
   }
 
   /** How many members of a kind the runs have that are named by these. */
@@ -425,16 +431,19 @@ export class Shelf implements Place {
 
   #rowOf(name: string): number | undefined {
     const at = this.#byName.before(name);
-    const row = this.#byName.rowAt(at);
-    return at < this.#byName.count && this.#entries.compareName(row, name) === 0 ? row : undefined;
+    return this.#isAt(at, name) ? this.#byName.rowAt(at) : undefined;
+  }
+
+  #isAt(at: number, name: string): boolean {
+    return at < this.count && this.#entries.compareName(this.#byName.rowAt(at), name) === 0;
   }
 
   #forget(row: number): void {
     for (const order of this.#orders.values()) order.delete(row);
-    this.#count(this.#entries.wholeOf(row), -1);
+    this.#count(this.#entries.viewOf(row), -1);
   }
 
-  #count({ members }: Fields, sign: number): void {
+  #count({ members }: { readonly members?: unknown }, sign: number): void {
     if (typeof members !== 'object' || members === null) return;
     for (const [kind, count] of Object.entries(members)) if (typeof count === 'number') this.#members.set(kind, this.membersOf(kind) + sign * count);
   }

@@ -1,4 +1,5 @@
 /** Entries of the past, packed: what is read is what was given, by name, by list and by what a member says. */
+import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
 import { onContained } from '../../../src/platform/base/guarded.js';
 import { between } from '../../../src/platform/base/sorted.js';
@@ -100,6 +101,63 @@ t.test('what is no entry is told, and stands there as one that says nothing', as
   index.add({ ...RUN, name: 'a' }, 'Batch/north/b', '{}');
   t.equal(index.unreadable.length, texts.length);
   t.equal(index.get('Run', 'north', 'a')?.run, 'Batch/north/b', 'a run that is named otherwise');
+});
+
+/** What JSON.parse makes of it; undefined for what is no object. */
+function parsed(text: string): unknown {
+  try {
+    const entry: unknown = JSON.parse(text);
+    return typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? entry : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+t.test('an entry is read as JSON.parse reads it, however it is written and wherever it is damaged', async (t) => {
+  const index = new PastIndex();
+  const differs = (text: string): boolean => {
+    const expected = parsed(text);
+    index.add({ ...RUN, name: 'a' }, `Run/north/${text}`, text);
+    return !isDeepStrictEqual(index.get('Run', 'north', 'a')?.entry, expected ?? {}) || index.unreadable.includes(`Run/north/${text}`) !== (expected === undefined);
+  };
+  const plain = '{"a":"b","at":"2026-11-23T14:00:00.123Z","n":-12.5e3,"m":{"x":[1,"]}"]},"w":"\u00fc \\u00fc\\"","yes":true,"no":null,"d":7}';
+  const written = [
+    plain,
+    '{}',
+    ' { "a" : 1 } ',
+    '{"a":1,"a":2}',
+    '{"\\u0061":"x"}',
+    '{"__proto__":1,"1":2}',
+    '{"a":123456789012345678,"b":0,"c":-0,"e":1e999}',
+    '{"a":01}',
+    '{"a":1,}',
+    '{,}',
+  ];
+  const moments = ['2026-02-29', '2024-02-29', '2026-13-01', '0000-01-01'].flatMap((day) =>
+    ['00:00:00.000Z', '23:59:59.999Z', '24:00:00.000Z', '00:60:00.000Z', '00:00:0x.000Z'].map((time) => `{"at":"${day}T${time}"}`),
+  );
+  const cut = Array.from(plain, (_, n) => plain.slice(0, n));
+  const damaged = Array.from(plain).flatMap((_, n) => ['"', '}', ',', '\\', '\u0001', '7', 'ü'].map((character) => plain.slice(0, n) + character + plain.slice(n + 1)));
+  t.same([...written, ...moments, ...cut, ...damaged].filter(differs), []);
+});
+
+t.test('of a slice each entry is read by itself: one that is damaged takes no other with it', async (t) => {
+  const index = new PastIndex();
+  const texts = ['{"of":"ü"}', '{"of":', '{"of":"b"}', '', '{"of":"d"}}'];
+  let end = 0;
+  const ends = texts.map((text) => (end += Buffer.byteLength(text)));
+  index.addSlice({ ...RUN, names: ['a', 'b', 'c', 'd', 'e'], runs: ['', 'Run/north/other', '', '', ''], texts: Buffer.from(texts.join('')), ends });
+  t.same(
+    index.list('Run', 'north').map(({ name, entry }) => [name, (entry as { of?: string }).of]),
+    [
+      ['a', 'ü'],
+      ['b', undefined],
+      ['c', 'b'],
+      ['d', undefined],
+      ['e', undefined],
+    ],
+  );
+  t.same(index.unreadable, ['Run/north/other', 'Run/north/d', 'Run/north/e']);
 });
 
 t.test('an order that is kept is that of its numbers, then of names, whatever came, left and came again; what was handed out stays', async (t) => {
