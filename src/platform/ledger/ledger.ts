@@ -17,7 +17,7 @@ import type { ArchiveDraft } from './archive-format.js';
 import type { Finding, Gap, GapAcknowledgement } from './gaps.js';
 import { openDeviceKeys } from './keys.js';
 import type { Ledger, LedgerImage, LedgerTransaction } from './protocol.js';
-import { type FromLedger, Message, type PastColumns, type PastPlace, type ToLedger } from './wire.js';
+import { type FromLedger, Message, type PastPlace, type ToLedger } from './wire.js';
 
 /** The transaction is not on disk and never will be. */
 export class LedgerFault extends Error {
@@ -147,18 +147,18 @@ export class ThreadLedger implements Ledger {
   }
 
   /**
-   * In slices: what one message of all takes stays taken from the machine, on both sides of it.
+   * In slices: what one message of all takes stays taken from the machine, on both sides of it. While one is taken the next is read.
    * @returns false where what was loaded is not so any more.
    */
   async #readPast(index: PastIndex): Promise<boolean> {
-    let after: PastPlace | undefined = ['', '', ''];
-    while (after) {
-      const past: readonly PastColumns[] | 'again' = (await this.#request({ type: 'load-past', after })).past ?? [];
-      if (past === 'again') return false;
-      for (const [kind, site, name, run, text] of past) index.add({ kind: String(kind), site: String(site), name: String(name) }, String(run), String(text));
-      const last = past.at(-1);
-      after = last && [last[0], last[1], last[2]];
+    let reading = this.#request({ type: 'load-past', after: ['', '', ''] });
+    for (let slice = (await reading).past; slice; slice = (await reading).past) {
+      if (slice === 'again') return false;
+      reading = this.#request({ type: 'load-past', after: slice.end });
+      await new Promise((resolve) => setImmediate(resolve)); // the request is on its way
+      index.addSlice(slice);
     }
+    await index.sort();
     return true;
   }
 

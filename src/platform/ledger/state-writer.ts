@@ -25,8 +25,8 @@ import { MAC_BYTES, mix, RowSeals, wrongMark } from './row-seals.js';
 import { openStateDatabase } from './schema.js';
 import { markSealed, wasSealed } from './sealed-mark.js';
 import { ofPastRun, type PastRun } from './protocol.js';
-import { keyOf, type Ref, type RowFault } from '../store/resource.js';
-import type { PastColumns, PastPlace, WireAudit, WireImage, WireTransaction } from './wire.js';
+import { keyOf, type RowFault } from '../store/resource.js';
+import type { LoadedSlice, PastPlace, WireAudit, WireImage, WireTransaction } from './wire.js';
 
 const SEGMENT_RECORDS = 1000; // records between two signed heads
 const PAST_PER_SLICE = 500; // entries: some hundred kB
@@ -39,6 +39,7 @@ const STREAMS_TOLD = 64; // how many of those that were written last the head kn
 const NOT_LOADED = 'the ledger has to be loaded before it commits';
 
 type WireNonce = WireTransaction['nonces'][number];
+type PastColumns = readonly [...PastPlace, run: unknown, bytes: number];
 
 interface Tail {
   resourceVersion: number;
@@ -188,13 +189,21 @@ export class StateWriter {
    * The next entries of the past in their order; 'again' where the last of them show that marks are wrong: those are mended, and all that
    * was loaded is to be loaded anew.
    */
-  loadPast(after: PastPlace): readonly PastColumns[] | 'again' {
+  loadPast(after: PastPlace): LoadedSlice | 'again' | undefined {
     // `raw` gives a row as an array of its columns, in the order of the statement; the types of the library know objects
-    const entries = this.#sql.pastEntries.raw().all(...after, PAST_PER_SLICE) as unknown as readonly PastColumns[];
-    for (const entry of entries) this.#entriesRead.see(entry);
-    if (entries.length > 0) return entries;
-    if (this.#entriesRead.areAsMany(this.#seals.entries) && this.#entriesRead.ofOthers.every((entry) => this.#marks.isMember(entry))) return entries;
-    return this.#mendMarks(this.#present().sum) ? 'again' : entries;
+    const next = this.#sql.pastEntries.raw().all(...after, PAST_PER_SLICE) as unknown as readonly PastColumns[];
+    const [first] = next;
+    if (!first) return this.#areEntriesRight() || !this.#mendMarks(this.#present().sum) ? undefined : 'again';
+    const others = next.findIndex(([kind, site]) => kind !== first[0] || site !== first[1]);
+    const entries = others === -1 ? next : next.slice(0, others);
+    const slice = sliceOf(first, entries, this.#sql.pastTexts.get(...after, entries.length) as Buffer);
+    this.#entriesRead.see(slice);
+    return slice;
+  }
+
+  /** Whether those that were handed out are those that were recorded. */
+  #areEntriesRight(): boolean {
+    return this.#entriesRead.areAsMany(this.#seals.entries) && this.#entriesRead.ofOthers.every((entry) => this.#marks.isMember(entry));
   }
 
   /** Marks that nobody of us has set are taken away. @returns whether there were any. */
@@ -666,11 +675,9 @@ class EntriesRead {
   /** Those that are not of the run that they name. */
   readonly ofOthers: Marked[] = [];
 
-  /** A start reads some hundred thousand: no text is made of them. */
-  see([kind, site, name, run]: PastColumns): void {
-    this.#count += 1;
-    const [past, ref] = [String(run), { kind: String(kind), site: String(site), name: String(name) }];
-    if (!isKey(past, ref)) this.ofOthers.push({ ...ref, past });
+  see({ kind, site, names, runs }: LoadedSlice): void {
+    this.#count += names.length;
+    for (const [n, past] of runs.entries()) if (past !== '') this.ofOthers.push({ kind, site, name: names[n] as string, past });
   }
 
   areAsMany(expected: number | undefined): boolean {
@@ -678,9 +685,20 @@ class EntriesRead {
   }
 }
 
-/** As `keyOf` makes it. */
-function isKey(key: string, { kind, site, name }: Ref): boolean {
-  return key.length === kind.length + site.length + name.length + 2 && key.startsWith(kind) && key.startsWith(site, kind.length + 1) && key.endsWith(name);
+/** As it travels: what the structured clone costs is how many values there are, not the bytes. Of the texts none is made here. */
+function sliceOf([kind, site]: PastColumns, entries: readonly PastColumns[], texts: Buffer): LoadedSlice {
+  const place = `${String(kind)}/${String(site)}/`;
+  const [, , last] = entries.at(-1) ?? [];
+  let end = 0;
+  return {
+    kind: String(kind),
+    site: String(site),
+    names: entries.map(([, , name]) => String(name)),
+    runs: entries.map(([, , name, run]) => (run === place + String(name) ? '' : String(run))),
+    texts,
+    ends: entries.map(([, , , , bytes]) => (end += bytes)),
+    end: [kind, site, last],
+  };
 }
 
 /** `<hash> <wall ms>`. */
@@ -699,8 +717,14 @@ function prepareAll(database: Database.Database) {
     presentInTable: database.prepare("SELECT kind, site, name, body, mac FROM resources NOT INDEXED WHERE past = ''"),
     countPast: database.prepare("SELECT COUNT(*) FROM resources INDEXED BY resources_past WHERE past <> ''").pluck(),
     pastEntries: database.prepare(
-      "SELECT kind, site, name, past, past_entry FROM resources INDEXED BY resources_past_entry WHERE past_entry <> '' AND (kind, site, name) > (?, ?, ?) ORDER BY kind, site, name LIMIT ?",
+      "SELECT kind, site, name, past, octet_length(past_entry) FROM resources INDEXED BY resources_past_entry WHERE past_entry <> '' AND (kind, site, name) > (?, ?, ?) ORDER BY kind, site, name LIMIT ?",
     ),
+    // one after the other: an aggregate goes through its rows as they come
+    pastTexts: database
+      .prepare(
+        "SELECT CAST(group_concat(past_entry, '') AS BLOB) FROM (SELECT past_entry FROM resources INDEXED BY resources_past_entry WHERE past_entry <> '' AND (kind, site, name) > (?, ?, ?) ORDER BY kind, site, name LIMIT ?)",
+      )
+      .pluck(),
     pastOfStream: database.prepare('SELECT past FROM streams WHERE stream = ?').pluck(),
     markResource: database.prepare('UPDATE resources SET past = ?, past_entry = ?, mac = ? WHERE kind = ? AND site = ? AND name = ?'),
     markStream: database.prepare('UPDATE streams SET past = ?, mac = ? WHERE stream = ?'),

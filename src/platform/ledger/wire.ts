@@ -10,6 +10,7 @@ import { auditText } from './audit-text.js';
 import type { Gap, GapAcknowledgement } from './gaps.js';
 import type { LedgerTransaction, PastRun } from './protocol.js';
 import type { UnchainedAudit } from '../store/audit-record.js';
+import type { PastSlice } from '../store/past-index.js';
 import type { RowFault } from '../store/resource.js';
 
 export type WireField = string | number;
@@ -49,11 +50,15 @@ export type FromLedger =
   | { readonly type: 'settled'; readonly count: number; readonly refused: readonly (readonly [number, string])[] }
   /** Why the WAL is not copied into the database; null when it is again. */
   | { readonly type: 'checkpoints'; readonly trouble: string | null }
-  | { readonly type: 'answer'; readonly id: number; readonly image?: WireImage; readonly past?: readonly PastColumns[] | 'again'; readonly fault?: string };
+  | { readonly type: 'answer'; readonly id: number; readonly image?: WireImage; readonly past?: LoadedSlice | 'again' | undefined; readonly fault?: string };
 
 /** As they are stored: of a damaged file no texts. */
 export type PastPlace = readonly [kind: unknown, site: unknown, name: unknown];
-export type PastColumns = readonly [...PastPlace, run: unknown, entry: unknown];
+
+export interface LoadedSlice extends PastSlice {
+  /** Of its last entry. */
+  readonly end: PastPlace;
+}
 
 export interface WireImage {
   /** Kind, site, name and body of one row after the other. */
