@@ -123,20 +123,14 @@ export class PackedEntries {
     };
   }
 
-  /** Whether one of these members, or the name, is a text that holds `wanted`, which is in small letters; of many rows without reading them. */
-  holding(members: readonly string[], wanted: string): (row: number) => boolean {
-    const offsets = this.#shapes.map((shape) => [
-      ...(members.includes('name') ? [NAME_OFFSET] : []),
-      ...shape.slots.filter(({ member, type }) => type === 'text' && members.includes(member)).map(({ offset }) => offset),
-    ]);
-    const instants = this.#shapes.map((shape) => shape.slots.filter(({ member, type }) => type === 'instant' && members.includes(member)));
-    return (row) => {
-      const view = this.#slabs.of(row);
-      const start = row & (SLAB_BYTES - 1);
-      const shape = view.getUint16(start);
-      for (const offset of offsets[shape] ?? []) if (this.#texts.holds(view.getUint32(start + offset), wanted)) return true;
-      return (instants[shape] ?? []).some((slot) => String(this.#read(row, slot)).toLowerCase().includes(wanted)); // a text that is written as one
-    };
+  /** Of these members, and of the name as one of them, those that are texts. */
+  textsOf(row: number, members: readonly string[]): string[] {
+    const { slots } = this.#shapeAt(row);
+    return members.flatMap((member) => {
+      if (member === 'name') return this.nameOf(row);
+      const slot = slots.find((each) => each.member === member);
+      return slot?.type === 'text' || slot?.type === 'instant' ? String(this.#read(row, slot)) : [];
+    });
   }
 
   #shapeAt(row: number): Shape {

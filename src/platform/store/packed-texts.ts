@@ -109,23 +109,6 @@ export class Texts {
     return length - text.length;
   }
 
-  /** Whether a text holds another one, which is in small letters; without reading it where its characters are of one byte. */
-  holds(at: number, wanted: string): boolean {
-    const start = at & (SLAB_BYTES - 1);
-    const head = this.#slabs.of(at).getUint32(start);
-    if ((head & 1) === 1) return this.read(at).toLowerCase().includes(wanted);
-    const bytes = this.#slabs.bytesOf(at);
-    const first = wanted.charCodeAt(0);
-    const last = start + HEAD_BYTES + (head >>> 1) - wanted.length;
-    for (let from = start + HEAD_BYTES; from <= last; from += 1) {
-      if (LOWER[bytes[from] as number] !== first) continue;
-      let n = 1;
-      while (n < wanted.length && LOWER[bytes[from + n] as number] === wanted.charCodeAt(n)) n += 1;
-      if (n === wanted.length) return true;
-    }
-    return wanted === '';
-  }
-
   /** @returns what it begins with in a slab. */
   #ask(text: string): number {
     let wide = 0;
@@ -206,6 +189,3 @@ function bytesOf(head: number): number {
 function characterAt(view: DataView, start: number, head: number, n: number): number {
   return (head & 1) === 1 ? view.getUint16(start + HEAD_BYTES + 2 * n, true) : view.getUint8(start + HEAD_BYTES + n);
 }
-
-/** Of a character of one byte: as `toLowerCase` writes it, which is one of one byte too. */
-const LOWER = Uint8Array.from({ length: 256 }, (_, code) => String.fromCharCode(code).toLowerCase().charCodeAt(0));

@@ -5,7 +5,7 @@
 import { inside } from '../base/assert.js';
 import { between } from '../base/sorted.js';
 import { PackedEntries } from './packed-entries.js';
-import { type PastEntry, PastList, type PastOrders, Shelf } from './past-shelf.js';
+import { type PastEntry, type PastList, type PastOrders, Shelf } from './past-shelf.js';
 import type { PastShape } from './past-shape.js';
 import type { Ref } from './resource.js';
 
@@ -159,7 +159,7 @@ export class PastIndex {
   /** Of one site, in an order that is kept of the kind, or of no order all, by name: nothing is made before it is asked for. */
   ordered(kind: string, site: string, order?: string): PastList {
     const shelf = this.#shelves.get(kind)?.get(site);
-    return shelf?.list(order) ?? new PastList({ kind, site }, this.#entries, { rows: new Uint32Array() });
+    return shelf?.list(order) ?? new Shelf(this.#entries, { kind, site }, NO_ORDERS, false).list();
   }
 
   /** How many members of `memberKind` the runs have that a kind names. */

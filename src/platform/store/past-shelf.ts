@@ -9,6 +9,7 @@ import { contain } from '../base/guarded.js';
 import { SlicedWalk } from '../base/slices.js';
 import type { Sorted } from '../base/sorted.js';
 import type { PackedEntries } from './packed-entries.js';
+import { SearchTexts } from './search-texts.js';
 
 /** What stays in memory of one past resource. Those of a list read what is asked of them. */
 export interface PastEntry<Entry = unknown> {
@@ -47,16 +48,21 @@ interface Rows {
   readonly values?: Float64Array;
 }
 
+/** What is found by some members of the entries there are. */
+type Search = (members: readonly string[]) => SearchTexts;
+
 /** Entries of a kind and site in one order, as they were when they were asked for. */
 export class PastList<Entry = unknown> implements Sorted<PastEntry<Entry>> {
   readonly #place: Place;
   readonly #entries: PackedEntries;
   readonly #rows: Rows;
+  readonly #search: Search;
 
-  constructor(place: Place, entries: PackedEntries, rows: Rows) {
+  constructor(place: Place, entries: PackedEntries, rows: Rows, search: Search) {
     this.#place = place;
     this.#entries = entries;
     this.#rows = rows;
+    this.#search = search;
   }
 
   get length(): number {
@@ -88,30 +94,25 @@ export class PastList<Entry = unknown> implements Sorted<PastEntry<Entry>> {
 
   slice(from: number, end: number): PastList<Entry> {
     const { rows, values } = this.#rows;
-    return new PastList(this.#place, this.#entries, { rows: rows.subarray(from, end), ...(values ? { values: values.subarray(from, end) } : {}) });
+    return new PastList(this.#place, this.#entries, { rows: rows.subarray(from, end), ...(values ? { values: values.subarray(from, end) } : {}) }, this.#search);
   }
 
   /** Those of which it is so, looked at in slices: a hundred thousand take longer than anybody shall wait for the loop. */
   async where({ oneOf = [], holding }: PastQuestion): Promise<PastList<Entry>> {
     if (oneOf.length === 0 && !holding) return this;
     const tests = oneOf.map(([member, texts]) => texts.map((text) => this.#entries.saying(member, text)));
-    const holds = holding && this.#entries.holding(holding.members, holding.text);
-    const isSo = (row: number): boolean => tests.every((any) => any.some((says) => says(row))) && (!holds || holds(row));
+    const holds = holding && holding.text !== '' && (await this.#search(holding.members).find(holding.text));
+    const isSo = (row: number): boolean => (!holds || holds(row)) && tests.every((any) => any.some((says) => says(row)));
     const { rows, values } = this.#rows;
-    const found = new Uint32Array(rows.length);
-    const numbers = values && new Float64Array(rows.length);
-    let count = 0;
+    const places: number[] = [];
     const walk = new SlicedWalk(systemClock);
     for (let n = 0; n < rows.length; n += 1) {
       const pause = walk.pause();
       if (pause) await pause;
-      const row = rows[n] as number;
-      if (!isSo(row)) continue;
-      found[count] = row;
-      if (numbers) numbers[count] = values[n] as number;
-      count += 1;
+      if (isSo(rows[n] as number)) places.push(n);
     }
-    return new PastList(this.#place, this.#entries, { rows: found.slice(0, count), ...(numbers ? { values: numbers.slice(0, count) } : {}) });
+    const found = Uint32Array.from(places, (n) => rows[n] as number);
+    return new PastList(this.#place, this.#entries, { rows: found, ...(values ? { values: Float64Array.from(places, (n) => values[n] as number) } : {}) }, this.#search);
   }
 }
 
@@ -208,7 +209,9 @@ class GrowingRows {
   }
 
   insert(at: number, row: number, value = 0): void {
-    if (this.#count === this.#rows.length) this.#copy(this.#count + Math.max(ROWS_FIRST, this.#count >>> 2)); // of the past of years a quarter more is years
+    const isFull = this.#count === this.#rows.length;
+    if (isFull)
+      this.#copy(this.#count + Math.max(ROWS_FIRST, this.#count >>> 2)); // of years a quarter more is months
     else this.#own();
     this.#rows.copyWithin(at + 1, at, this.#count);
     this.#values?.copyWithin(at + 1, at, this.#count);
@@ -347,6 +350,10 @@ export class Shelf implements Place {
   readonly #orders: ReadonlyMap<string, KeptOrder>;
   /** How many members of each kind the runs have. */
   readonly #members = new Map<string, number>();
+  /** Rows that have left: lists of before have them. */
+  readonly #gone: number[] = [];
+  /** By the members that are searched. */
+  readonly #searches = new Map<string, SearchTexts>();
   #isLoading: boolean;
 
   constructor(entries: PackedEntries, { kind, site }: Place, orders: PastOrders, isLoading: boolean) {
@@ -385,6 +392,7 @@ export class Shelf implements Place {
       if (this.#isLoading) order.append(row, name, entry, at === this.count - 1);
       else order.add(row, name, entry);
     }
+    for (const search of this.#searches.values()) search.add(row);
     this.#count(entry, 1);
   }
 
@@ -426,7 +434,14 @@ export class Shelf implements Place {
   }
 
   #listOf(rows: Rows): PastList {
-    return new PastList(this, this.#entries, rows);
+    return new PastList(this, this.#entries, rows, (members) => this.#searchOf(members));
+  }
+
+  #searchOf(members: readonly string[]): SearchTexts {
+    const key = members.join();
+    let search = this.#searches.get(key);
+    if (!search) this.#searches.set(key, (search = new SearchTexts(this.#entries, members, [...this.#gone, ...this.#byName.hold().rows])));
+    return search;
   }
 
   #rowOf(name: string): number | undefined {
@@ -439,6 +454,7 @@ export class Shelf implements Place {
   }
 
   #forget(row: number): void {
+    this.#gone.push(row);
     for (const order of this.#orders.values()) order.delete(row);
     this.#count(this.#entries.viewOf(row), -1);
   }

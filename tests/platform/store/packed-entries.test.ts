@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
 import { onContained } from '../../../src/platform/base/guarded.js';
 import { between } from '../../../src/platform/base/sorted.js';
-import { PastIndex } from '../../../src/platform/store/past-index.js';
+import { PastIndex, type PastList } from '../../../src/platform/store/past-index.js';
 
 const RUN = { kind: 'Run', site: 'north' };
 
@@ -253,4 +253,75 @@ t.test('an order that throws at an entry has it not, which is told once, and kee
   t.same([namesOf(index.list('Run', 'north')), namesOf(index.list('Run', 'north', ['of', 'o'])), lateOnes()], [['a', 'c', 'd'], ['a', 'c', 'd'], ['c']]);
   t.match(told, [/order late of what is past: .*ms/]);
   t.equal(told.length, 1);
+});
+
+t.test('a search finds those of which a member or the name holds a text, in whatever letters, and nothing across two of them', async (t) => {
+  const index = new PastIndex();
+  const texts = [
+    '',
+    'Straße',
+    'İstanbul',
+    'ΟΔΥΣΣΕΥΣ',
+    '溶剂-Ä',
+    '\u{1f9ea}',
+    '\ud83e',
+    '\ufffd',
+    'a\u0000b',
+    '2026-11-23T14:00:00.123Z',
+    'WO-7',
+    'wo-70',
+    'x'.repeat(40_000),
+    `${'y'.repeat(20_000)}End`,
+  ];
+  const entries = Array.from({ length: 1500 }, (_, n) => ({
+    name: `Run-${n}`,
+    entry: { id: texts[n % texts.length], lot: texts[(n * 5) % 13], of: n % 3 === 0 ? n : `L${n}`, else: 'never' },
+  }));
+  for (const { name, entry } of entries.slice(0, 1000)) added(index, name, entry);
+  const MEMBERS = ['id', 'lot', 'of', 'name', 'none'];
+  const holds = (name: string, { else: _else, ...said }: Record<string, unknown>, wanted: string): boolean =>
+    [name, ...Object.values(said)].some((text) => typeof text === 'string' && text.toLowerCase().includes(wanted));
+  const namesOf = async (list: PastList, text: string): Promise<string[]> => {
+    const found = await list.where({ holding: { members: MEMBERS, text } });
+    return between(found, 0, found.length).map(({ name }) => name);
+  };
+  const wanted = [
+    '',
+    'wo-7',
+    'run-1',
+    'straße',
+    'i\u0307s',
+    'σευς',
+    'ä',
+    '\u{1f9ea}',
+    '\ufffd',
+    '\ud83e',
+    '\u0000',
+    '14:00',
+    'never',
+    'end',
+    'xy',
+    'l100',
+    'x'.repeat(39_000),
+    '7run',
+    'nothing',
+  ];
+  const check = async (list: PastList, those: typeof entries, why: string): Promise<void> => {
+    const found = await Promise.all(wanted.map((text) => namesOf(list, text))); // at once
+    for (const [n, text] of wanted.entries())
+      t.same(
+        found[n],
+        those
+          .filter(({ name, entry }) => holds(name, entry, text))
+          .map(({ name }) => name)
+          .sort(),
+        `${why}: ${text.slice(0, 9)}`,
+      );
+  };
+  const before = index.ordered('Run', 'north');
+  for (const { name } of entries.slice(0, 100)) index.delete({ ...RUN, name });
+  await check(before, entries.slice(0, 1000), 'of the moment in which it was asked for');
+  for (const { name, entry } of entries.slice(1000)) added(index, name, entry);
+  await check(index.ordered('Run', 'north'), entries.slice(100), 'after some came and left');
+  await check(index.ordered('Run', 'west'), [], 'where there is none');
 });
