@@ -26,7 +26,7 @@ interface Slot {
   readonly known: Map<number, unknown>;
 }
 
-/** What a row begins with: its shape, its name, and its run where that is not named as the row itself. */
+/** What a row begins with: its shape, its name, and its run where that is not named as the row itself. No row is shorter, so that two never begin within eight bytes. */
 const NAME_OFFSET = 2;
 const RUN_OFFSET = 6;
 const SLOTS_OFFSET = 10;
