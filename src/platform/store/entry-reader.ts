@@ -53,8 +53,8 @@ export class EntryReader {
   #value = 0;
   /** Of the entry that was read last, one for each member: the number, the ms of an instant, or the address of text or JSON. */
   values = new Float64Array(VALUES_FIRST);
-  /** What was read last: orders ask for it next. */
-  lastJson: { readonly address: number; readonly value: unknown } | undefined;
+  /** By address, what was new of the entry that was read last: it is judged and ordered next. */
+  readonly fresh = new Map<number, unknown>();
 
   constructor(texts: Texts, jsons: Texts) {
     this.#texts = texts;
@@ -75,6 +75,7 @@ export class EntryReader {
   #read(bytes: Buffer, from: number, end: number): Step {
     this.#bytes = bytes;
     this.#at = from;
+    this.fresh.clear();
     let step = this.#start;
     this.#take(OPEN);
     if (bytes[this.#at] !== CLOSE) {
@@ -143,7 +144,7 @@ export class EntryReader {
   #json(from: number, isPlain: boolean): number {
     const value = this.#parsed(from);
     const address = isPlain ? this.#jsons.addBytes(this.#bytes, from, this.#at) : this.#jsons.add(this.#bytes.toString('utf8', from, this.#at));
-    this.lastJson = { address, value };
+    this.fresh.set(address, value);
     return address;
   }
 

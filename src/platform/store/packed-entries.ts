@@ -8,6 +8,7 @@
  */
 import { EntryReader, type SlotType, type Step } from './entry-reader.js';
 import { SLAB_BYTES, Slabs, Texts } from './packed-texts.js';
+import type { Is, PastShape } from './past-shape.js';
 
 const SLOT_BYTES: Readonly<Record<SlotType, number>> = { text: 4, json: 4, number: 8, instant: 8 };
 /** Entries of few kinds have few shapes. */
@@ -109,6 +110,44 @@ export class PackedEntries {
     return Object.fromEntries(this.#shapeAt(row).slots.map((slot) => [slot.member, this.#read(row, slot)]));
   }
 
+  /**
+   * Whether the members of a row are what they have to be. Of many: a kind of value is judged once for all entries of a shape, a value where
+   * it is seen for the first time.
+   */
+  judging(wanted: PastShape): (row: number) => boolean {
+    const judges = new Map<Shape, ((row: number) => boolean) | undefined>();
+    return (row) => {
+      const shape = this.#shapeAt(row);
+      if (!judges.has(shape)) judges.set(shape, this.#judgeOf(shape, wanted));
+      return judges.get(shape)?.(row) === true;
+    };
+  }
+
+  /** @returns undefined where no entry of the shape fits. */
+  #judgeOf(shape: Shape, wanted: PastShape): ((row: number) => boolean) | undefined {
+    const byValue: ((row: number) => boolean)[] = [];
+    for (const [member, is] of Object.entries(wanted)) {
+      const slot = shape.slots.find((each) => each.member === member);
+      if (!slot && !is(undefined)) return undefined;
+      if (slot && !takesAll(slot, is)) byValue.push(this.#judgeOfValue(slot, is));
+    }
+    return (row) => {
+      for (const fits of byValue) if (!fits(row)) return false;
+      return true;
+    };
+  }
+
+  #judgeOfValue(slot: Slot, is: Is): (row: number) => boolean {
+    const known = new Set<number>();
+    return (row) => {
+      const at = slot.isWide ? undefined : this.#slabs.of(row).getUint32((row & (SLAB_BYTES - 1)) + slot.offset);
+      if (at !== undefined && known.has(at)) return true;
+      if (!is(this.#read(row, slot))) return false;
+      if (at !== undefined && known.size < KNOWN_MAX) known.add(at);
+      return true;
+    };
+  }
+
   /** Whether a member is this text, of many rows without reading it. */
   saying(member: string, text: string): (row: number) => boolean {
     const at = this.#texts.find(text);
@@ -173,8 +212,8 @@ export class PackedEntries {
   }
 
   #json(at: number): unknown {
-    const { lastJson } = this.#reader;
-    return lastJson?.address === at ? lastJson.value : JSON.parse(this.#jsons.read(at));
+    const { fresh } = this.#reader;
+    return fresh.has(at) ? fresh.get(at) : JSON.parse(this.#jsons.read(at));
   }
 
   #read(row: number, { type, offset, known }: Slot): unknown {
@@ -190,6 +229,12 @@ export class PackedEntries {
     }
     return value;
   }
+}
+
+/** Who takes the empty text takes every text, and who takes 0 every number. */
+function takesAll({ type }: Slot, is: Is): boolean {
+  if (type === 'json') return false;
+  return is(type === 'number' ? 0 : '');
 }
 
 /** Of an instant as it would be written again; else NaN. */

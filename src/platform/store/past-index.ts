@@ -5,8 +5,7 @@
 import { inside } from '../base/assert.js';
 import { between } from '../base/sorted.js';
 import { PackedEntries } from './packed-entries.js';
-import { type PastEntry, type PastList, type PastOrders, Shelf } from './past-shelf.js';
-import type { PastShape } from './past-shape.js';
+import { type PastEntry, type PastList, type PastRules, Shelf } from './past-shelf.js';
 import type { Ref } from './resource.js';
 
 export type { PastEntry, PastList, PastOrders } from './past-shelf.js';
@@ -35,16 +34,12 @@ export function runEntry(members: readonly Ref[]): RunEntry {
   return { members: counts };
 }
 
-interface OrderedKind {
+interface RuledKind extends PastRules {
   readonly kind: string;
-  readonly pastOrders?: PastOrders;
-  readonly pastShape?: PastShape;
 }
 
-/** Of a kind of which no order is kept. */
-const NO_ORDERS: PastOrders = {};
-/** Of one that says nothing. */
-const EMPTY = Buffer.from('{}');
+/** Of a kind of which no order is kept, and any entry taken. */
+const NO_RULES: PastRules = {};
 
 /** Some entries of one kind and site, as they are loaded. */
 export interface PastSlice {
@@ -67,19 +62,17 @@ export class PastIndex {
   #refused = new Set<string>();
   /** Runs of entries that could not be read. */
   readonly #unreadable = new Set<string>();
-  readonly #kinds: readonly OrderedKind[];
-  readonly #orders: ReadonlyMap<string, PastOrders>;
+  readonly #kinds: ReadonlyMap<string, RuledKind>;
   #isLoading = true;
 
   /** The kinds of which orders are kept, and by which entries are judged. */
-  constructor(kinds: Iterable<OrderedKind> = []) {
-    this.#kinds = [...kinds];
-    this.#orders = new Map(this.#kinds.map(({ kind, pastOrders = NO_ORDERS }) => [kind, pastOrders]));
+  constructor(kinds: Iterable<RuledKind> = []) {
+    this.#kinds = new Map([...kinds].map((each) => [each.kind, each]));
   }
 
   /** Empty, of the same kinds. */
   anew(): PastIndex {
-    return new PastIndex(this.#kinds);
+    return new PastIndex(this.#kinds.values());
   }
 
   /** It was loaded in place of another one. */
@@ -127,7 +120,7 @@ export class PastIndex {
     } catch (fault) {
       if (!(fault instanceof SyntaxError)) throw fault;
       this.#unreadable.add(run || `${shelf.kind}/${shelf.site}/${name}`);
-      shelf.put(name, run, EMPTY);
+      shelf.putEmpty(name, run);
     }
   }
 
@@ -159,7 +152,7 @@ export class PastIndex {
   /** Of one site, in an order that is kept of the kind, or of no order all, by name: nothing is made before it is asked for. */
   ordered(kind: string, site: string, order?: string): PastList {
     const shelf = this.#shelves.get(kind)?.get(site);
-    return shelf?.list(order) ?? new Shelf(this.#entries, { kind, site }, NO_ORDERS, false).list();
+    return shelf?.list(order) ?? new Shelf(this.#entries, { kind, site }, NO_RULES, false).list();
   }
 
   /** How many members of `memberKind` the runs have that a kind names. */
@@ -187,7 +180,7 @@ export class PastIndex {
     let sites = this.#shelves.get(kind);
     if (!sites) this.#shelves.set(kind, (sites = new Map()));
     let shelf = sites.get(site);
-    if (!shelf) sites.set(site, (shelf = new Shelf(this.#entries, { kind, site }, this.#orders.get(kind) ?? NO_ORDERS, this.#isLoading)));
+    if (!shelf) sites.set(site, (shelf = new Shelf(this.#entries, { kind, site }, this.#kinds.get(kind) ?? NO_RULES, this.#isLoading)));
     return shelf;
   }
 }

@@ -2,7 +2,8 @@
  * What an entry of the past must be to be worked with: one that was edited says nothing, and its run is present again behind a start
  * (ADR 0035). Walked for each of some hundred thousand entries of a start, so nothing here makes anything.
  */
-type Is = (value: unknown) => boolean;
+/** What takes the empty text takes every text, and what takes 0 every number: of most members only the type is judged. */
+export type Is = (value: unknown) => boolean;
 
 /** Of each member what it is; one that is not there is undefined. */
 export type PastShape = Readonly<Record<string, Is>>;

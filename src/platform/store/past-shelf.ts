@@ -9,6 +9,7 @@ import { contain } from '../base/guarded.js';
 import { SlicedWalk } from '../base/slices.js';
 import type { Sorted } from '../base/sorted.js';
 import type { PackedEntries } from './packed-entries.js';
+import type { PastShape } from './past-shape.js';
 import { SearchTexts } from './search-texts.js';
 
 /** What stays in memory of one past resource. Those of a list read what is asked of them. */
@@ -341,6 +342,14 @@ class KeptOrder {
   }
 }
 
+/** What a kind says of its entries. */
+export interface PastRules {
+  readonly pastOrders?: PastOrders;
+  readonly pastShape?: PastShape;
+}
+
+const EMPTY = Buffer.from('{}');
+
 /** Entries of one kind and site. */
 export class Shelf implements Place {
   readonly kind: string;
@@ -356,12 +365,15 @@ export class Shelf implements Place {
   readonly #searches = new Map<string, SearchTexts>();
   #isLoading: boolean;
 
-  constructor(entries: PackedEntries, { kind, site }: Place, orders: PastOrders, isLoading: boolean) {
+  readonly #fits: (row: number) => boolean;
+
+  constructor(entries: PackedEntries, { kind, site }: Place, { pastOrders = {}, pastShape }: PastRules, isLoading: boolean) {
     this.#entries = entries;
     this.kind = kind;
     this.site = site;
     this.#byName = new GrowingRows(entries, false);
-    this.#orders = new Map(Object.entries(orders).map(([name, of]) => [name, new KeptOrder(name, entries, of)]));
+    this.#fits = pastShape ? entries.judging(pastShape) : () => true;
+    this.#orders = new Map(Object.entries(pastOrders).map(([name, of]) => [name, new KeptOrder(name, entries, of)]));
     this.#isLoading = isLoading;
   }
 
@@ -379,9 +391,19 @@ export class Shelf implements Place {
     return { kind: this.kind, site: this.site, name, run: this.#entries.runOf(row) || `${this.kind}/${this.site}/${name}`, entry: this.#entries.wholeOf(row) };
   }
 
-  /** @param bytes with its JSON in UTF-8. @throws SyntaxError where it is none; nothing has changed then. */
-  put(name: string, run: string, bytes: Buffer, from = 0, end = bytes.length): void {
+  /** @param bytes with its JSON in UTF-8. @throws SyntaxError where it is none, or not that of an entry of the kind; nothing has changed then. */
+  put(name: string, run: string, bytes: Buffer, from: number, end: number): void {
     const row = this.#entries.add(name, run, bytes, from, end);
+    if (!this.#fits(row)) throw new SyntaxError(`an entry of ${this.kind} ${name} has members that are something else`);
+    this.#take(row, name);
+  }
+
+  /** An entry that says nothing. */
+  putEmpty(name: string, run: string): void {
+    this.#take(this.#entries.add(name, run, EMPTY, 0, EMPTY.length), name);
+  }
+
+  #take(row: number, name: string): void {
     const entry = this.#entries.viewOf(row) as Fields;
     const at = this.#byName.before(name);
     if (this.#isAt(at, name)) {

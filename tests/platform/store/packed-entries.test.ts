@@ -4,6 +4,7 @@ import t from 'tap';
 import { onContained } from '../../../src/platform/base/guarded.js';
 import { between } from '../../../src/platform/base/sorted.js';
 import { PastIndex, type PastList } from '../../../src/platform/store/past-index.js';
+import { isNumber, isText, listOf, maybe, shaped } from '../../../src/platform/store/past-shape.js';
 
 const RUN = { kind: 'Run', site: 'north' };
 
@@ -324,4 +325,35 @@ t.test('a search finds those of which a member or the name holds a text, in what
   for (const { name, entry } of entries.slice(1000)) added(index, name, entry);
   await check(index.ordered('Run', 'north'), entries.slice(100), 'after some came and left');
   await check(index.ordered('Run', 'west'), [], 'where there is none');
+});
+
+t.test('an entry with a member that is not what it has to be says nothing, whichever came before it', async (t) => {
+  const pastShape = { state: (state: unknown) => state === 'Complete' || state === 'Aborted', count: isNumber, note: maybe(isText), units: listOf(shaped({ unit: isText })) };
+  const good = { state: 'Complete', count: 1, units: [{ unit: 'r1' }] };
+  const entries = [
+    good,
+    { ...good, state: 'Aborted', note: 'n', at: '2026-02-01T00:00:00.000Z' },
+    { ...good, note: '2026-02-01T00:00:00.000Z', count: -0.5 },
+    { ...good, state: 'Running' },
+    { ...good, count: '1' },
+    { ...good, count: null },
+    { ...good, note: 7 },
+    { ...good, units: null },
+    { ...good, units: [{ unit: 'r1' }, {}] },
+    { ...good, units: {} },
+    { state: 'Complete', count: 1 },
+    {},
+  ];
+  const index = new PastIndex([{ ...RUN, pastShape }]);
+  for (const round of ['first', 'again']) for (const [n, entry] of entries.entries()) added(index, `${round}-${n}`, entry);
+  const names = ['again', 'first'].flatMap((round) => entries.map((_, n) => `${round}-${n}`));
+  const isGood = (name: string): boolean => ['0', '1', '2'].includes(name.split('-')[1] ?? '');
+  t.same(new Set(index.unreadable), new Set(names.filter((name) => !isGood(name)).map((name) => `Run/north/${name}`)));
+  t.same(
+    index
+      .list('Run')
+      .filter(({ entry }) => 'count' in (entry as object))
+      .map(({ name }) => name),
+    names.filter(isGood),
+  );
 });

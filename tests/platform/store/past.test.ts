@@ -366,6 +366,36 @@ t.test('a run of which what is kept in memory cannot be read is present behind a
   t.match(await again.queries.verifyRows(), { ok: false }, 'and somebody is told');
 });
 
+t.test('an entry that is no text, or another one than was written, takes no other of its slice with it behind a start', async (t) => {
+  const { store, dir, close } = await plant(t);
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  for (const name of names) await store.write({ pasts: [await ran(store, name, `ü-${name}`)] });
+  await close();
+  const state = new Database(path.join(dir, 'state.db'));
+  for (const [name, entry] of [
+    ['a', Buffer.from([0x7b, 0, 0xff, 0x22])],
+    ['b', 7.5],
+    ['d', '{"order":"\u0000"}'],
+    ['e', Buffer.from('{"order":"other"}')],
+  ] as const)
+    state.prepare("UPDATE resources SET past_entry = ? WHERE kind = 'Run' AND name = ?").run(entry, name);
+  state.close();
+  const again = await opened(dir);
+  t.teardown(() => again.close());
+  t.same(again.store.pastUnreadable, ['Run/north/a', 'Run/north/b', 'Run/north/d']);
+  t.same(
+    again.store.pastIndex<RunEntry>(Run).map(({ name, entry }) => [name, entry.order]),
+    [
+      ['a', undefined],
+      ['b', undefined],
+      ['c', 'ü-c'],
+      ['d', undefined],
+      ['e', 'other'],
+      ['f', 'ü-f'],
+    ],
+  );
+});
+
 t.test('who reads the past waits until what he reads is past on disk, and for no other commit', async (t) => {
   const { store, past, ledger } = await plant(t);
   const [a, b] = [await ran(store, 'a'), await ran(store, 'b')];
