@@ -11,6 +11,7 @@ import { type Clock, systemClock } from '../../src/platform/base/clock.js';
 import { readSettings } from '../../src/settings.js';
 import { eventually, PATIENCE_MS } from '../support/api-client.js';
 import { CHEAP_PASSWORDS } from '../support/cheap-passwords.js';
+import { ORDINARY_PRIORITY } from '../support/ordinary-priority.js';
 import { patientDemo } from '../support/patient-demo.js';
 import { UNITS, unmeasured } from '../support/plant.js';
 import { tellInterface } from '../support/answer-check.js';
@@ -63,6 +64,7 @@ export class ApplianceTest implements WalkTarget {
         LINESIDE_GATEWAY__LISTEN: '127.0.0.1',
         LINESIDE_GATEWAY__OPERATINGMODE: 'development',
         ...CHEAP_PASSWORDS,
+        ...ORDINARY_PRIORITY,
         LINESIDE_IO__OUTPUTS: 'live',
         LINESIDE_GATEWAY__RATELIMIT__ENABLED: 'false',
         LINESIDE_GATEWAY__MAXBODYBYTES: String(BODY_BYTES_MAX),

@@ -12,6 +12,7 @@ import { readSettings } from '../../src/settings.js';
 import { tellInterface } from './answer-check.js';
 import { type ApiAnswer, ApiClient, eventually, PATIENCE_MS } from './api-client.js';
 import { CHEAP_PASSWORDS } from './cheap-passwords.js';
+import { ORDINARY_PRIORITY } from './ordinary-priority.js';
 import { patientDemo } from './patient-demo.js';
 
 export const SITE = '/api/v1/sites/demo';
@@ -106,6 +107,7 @@ export class Plant {
         LINESIDE_GATEWAY__OPERATINGMODE: production ? 'production' : 'development',
         LINESIDE_GATEWAY__RATELIMIT__ENABLED: 'false',
         LINESIDE_AUTH__MODE: authMode,
+        ...ORDINARY_PRIORITY,
         ...(production ? {} : CHEAP_PASSWORDS),
         ...(production ? { LINESIDE_DEMO__ENABLED: 'false' } : { LINESIDE_DEMO__ENABLED: 'true', LINESIDE_DEMO__DIR: (this.#demo ??= patientDemo(`${this.dataDir}-demo`)) }),
         LINESIDE_RUNTIME__TIMESCALE: String(timeScale),

@@ -40,6 +40,8 @@ export class RealtimePriority {
   /** How the last thread fared; a refusal holds for all that follow, so that the log has it once. */
   #state: Realtime;
   #refused = false;
+  /** Whoever asked last has his answer. */
+  #answered: Promise<unknown> = Promise.resolve();
 
   constructor({ wanted, log, prioritise = byChrt }: RealtimeParts) {
     this.#log = log;
@@ -52,8 +54,17 @@ export class RealtimePriority {
     return this.#state;
   }
 
-  /** Asks for a thread that has just started; 0 is a thread without number. */
-  async ask(osThreadId: number): Promise<Realtime> {
+  /**
+   * Asks for a thread that has just started; 0 is a thread without number. One after the other: each starts a program, which holds the
+   * gateway for tens of milliseconds, and what the machine refuses to the first it refuses to all.
+   */
+  ask(osThreadId: number): Promise<Realtime> {
+    const answer = this.#answered.then(() => this.#askNow(osThreadId));
+    this.#answered = answer;
+    return answer;
+  }
+
+  async #askNow(osThreadId: number): Promise<Realtime> {
     if (this.#refused) return this.#state;
     if (osThreadId <= 0) return this.#refuse(NO_THREAD_ID);
     try {
