@@ -1,8 +1,9 @@
 // `npm test`: installs (the peers of the tests too), builds and runs the tap suites on the built output, then says `N passed, N failed`.
 // Arguments are name filters: `npm test -- language chart` runs the suites whose path contains one of the words.
-// Each suite is a process of Node by itself: the loaders of tap's own runner cost each of them a second of the processor.
+// Suites run without tap's own runner, whose loaders cost each of them a second of the processor, and those that leave their process as it was
+// share one (tests/support/suites.ts).
 import { spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, DIST, install } from './build.mjs';
@@ -36,8 +37,11 @@ const BROWSER = /tests\/console\//;
 const ALONE = /tests\/(faults\/process|domains\/units\/runtime)/;
 /** The others compute, and take what those above, which keep time, leave of the processor. */
 const GIVING_WAY = ['nice', '-n', '10'];
+/** What a suite does to its process or to the whole of its tests: it gets a process to itself. */
+const OWN_PROCESS = /^t\.(beforeEach|afterEach|before|after)\(|process\.(env\.\w+ ?(\?\?)?=[^=]|exit|kill|on\(|once\(|chdir|umask)|onContained\(|memoryUsage|expose-gc/m;
+const SHARE_MAX = 8; // suites of one process: more would leave the last lane alone with its suites
 /**
- * What one suite may take, however busy the machine is: it ends one that hangs, and judges nothing. One that is slowed down on purpose
+ * What one process may take, however busy the machine is: it ends one that hangs, and judges nothing. One that is slowed down on purpose
  * (tests/console/browser.ts) takes longer. The test library in it gives up first and tells which of its tests was running.
  */
 const SUITE_MAX_S = 900 * Math.max(1, Number(process.env.CONSOLE_SLOWDOWN ?? 1));
@@ -52,7 +56,8 @@ const running = new Set();
 process.on('exit', () => [...running].forEach(endGroup));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(130));
 const queues = { alone: [], browsers: [], appliances: [], others: [] };
-for (const name of chosen) queues[queueOf(name)].push(name);
+for (const name of chosen) queues[queueOf(name)].push([name]);
+queues.others = shared(queues.others.flat());
 const { alone, browsers, appliances, others } = queues;
 await Promise.all([lane(browsers, appliances, others), lane(appliances, others), lane(appliances, others), lane(others)]);
 await lane(alone);
@@ -66,24 +71,47 @@ function queueOf(name) {
   return WHOLE_APPLIANCE.test(name) ? 'appliances' : 'others';
 }
 
-/** Runs one suite after the other, from the first queue that has any left. */
+/** Suites that share a process, and those that do not. */
+function shared(names) {
+  const groups = [];
+  const own = names.filter((name) => OWN_PROCESS.test(readFileSync(path.join(root, name), 'utf8')));
+  const others = names.filter((name) => !own.includes(name));
+  while (others.length > 0) groups.push(others.splice(0, SHARE_MAX));
+  return [...groups, ...own.map((name) => [name])];
+}
+
+/** Runs one process of suites after the other, from the first queue that has any left. */
 async function lane(...queues) {
   for (;;) {
-    const name = queues.find((queue) => queue.length > 0)?.shift();
-    if (name === undefined) return;
+    const names = queues.find((queue) => queue.length > 0)?.shift();
+    if (names === undefined) return;
     const begun = performance.now();
-    const ended = await run(name);
-    count(name, ended);
-    took.push({ name: name.slice(`${DIST}/tests/`.length, -'.test.js'.length), fromS: (begun - started) / 1000, wallS: (performance.now() - begun) / 1000, cpuS: ended.cpuS });
+    const ended = await run(names);
+    count(names, ended);
+    const fromS = (begun - started) / 1000;
+    const each = names.length === 1 ? [] : timesIn(ended.text);
+    const restS = ended.cpuS - each.reduce((sum, { cpuS }) => sum + cpuS, 0);
+    const name = names.length === 1 ? short(names[0]) : `(process of ${names.length} suites from ${short(names[0])} on)`;
+    took.push({ name, fromS, wallS: (performance.now() - begun) / 1000, cpuS: restS }, ...each.map((suite) => ({ ...suite, fromS })));
   }
 }
 
-/** @returns how the suite ended, what it printed and the processor seconds of its processes. */
-function run(name) {
+function short(name) {
+  return name.slice(`${DIST}/tests/`.length, -'.test.js'.length);
+}
+
+/** What each suite of a process took, as it says itself; without what its children took. */
+function timesIn(text) {
+  return [...text.matchAll(/^# suite (\S+) ([\d.]+) ([\d.]+)$/gm)].map(([, name, cpuS, wallS]) => ({ name: short(name), cpuS: Number(cpuS), wallS: Number(wallS) }));
+}
+
+/** @returns how the process ended, what it printed and the processor seconds of it and its children. */
+function run(names) {
   return new Promise((resolve) => {
     const env = { ...process.env, TAP: '1', TAP_TIMEOUT: String(SUITE_MAX_S) };
-    const before = queueOf(name) === 'others' ? GIVING_WAY : [];
-    const child = spawn('sh', ['-c', TIMED, 'sh', ...before, process.execPath, '--enable-source-maps', name], {
+    const before = queueOf(names[0]) === 'others' ? GIVING_WAY : [];
+    const scripts = names.length === 1 ? names : [`${DIST}/tests/support/suites.js`, ...names];
+    const child = spawn('sh', ['-c', TIMED, 'sh', ...before, process.execPath, '--enable-source-maps', ...scripts], {
       cwd: root,
       env,
       detached: true,
@@ -135,15 +163,16 @@ function sayTimes() {
   console.log('most processor time:');
   for (const row of rows.slice(0, 8)) console.log(row);
   const cpuS = took.reduce((sum, suite) => sum + suite.cpuS, 0);
-  console.log(`${took.length} suites in ${((performance.now() - started) / 1000).toFixed(0)} s, ${cpuS.toFixed(0)} s of the processor; all of them in artifacts/test-times.txt`);
+  console.log(`${chosen.length} suites in ${((performance.now() - started) / 1000).toFixed(0)} s, ${cpuS.toFixed(0)} s of the processor; all of them in artifacts/test-times.txt`);
 }
 
-function count(name, { ended, text }) {
+function count(names, { ended, text }) {
   const counts = [...text.matchAll(/^# \{ (total: .*?) \}$/gm)].at(-1)?.[1] ?? '';
   const found = Object.fromEntries(counts.split(', ').map((part) => part.split(': ')));
   for (const key of Object.keys(totals)) totals[key] += Number(found[key] ?? 0);
-  if (ended === 0 && Number(found.total ?? 0) > 0 && !found.fail) return;
-  console.log(`# ${name} ended with ${ended}`);
+  const missing = names.length === 1 ? [] : names.slice(timesIn(text).length);
+  if (ended === 0 && Number(found.total ?? 0) > 0 && !found.fail && missing.length === 0) return;
+  console.log(`# ${names.join(' ')} ended with ${ended}${missing.length > 0 ? ` in ${missing[0]}` : ''}`);
   if (found.fail) return printFailures(text);
   totals.fail += 1;
   console.log(text.split('\n').slice(-40).join('\n'));
