@@ -155,6 +155,7 @@ export class ThreadLedger implements Ledger {
     for (let slice = (await reading).past; slice; slice = (await reading).past) {
       if (slice === 'again') return false;
       reading = this.#request({ type: 'load-past', after: slice.end });
+      reading.catch(() => undefined); // what it ends with is seen where it is awaited, a turn later
       await new Promise((resolve) => setImmediate(resolve)); // the request is on its way
       index.addSlice(slice);
     }

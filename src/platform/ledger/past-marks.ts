@@ -55,7 +55,8 @@ export class PastMarks {
 
   /** Whether a row that has an entry and is not the one that its run is named by can be of that run. */
   isMember(row: Marked): boolean {
-    return !row.past.startsWith(`${row.kind}/`) && isNamedIn(row, row.past) && this.#isRun(row.past);
+    const past = String(row.past); // as it is stored: of a damaged file no text
+    return !past.startsWith(`${row.kind}/`) && isNamedIn(row, past) && this.#isRun(past);
   }
 
   /** Whether the row that a run is named by says so and has an entry. */
@@ -139,8 +140,8 @@ function isOfRun(stream: string, run: string): boolean {
 
 /** The members of a run have its name, or begin with it. */
 function isNamedIn({ site, name }: Ref, run: string): boolean {
-  const [, ofSite, ofName] = run.split('/');
-  return site === ofSite && (name === ofName || name.startsWith(`${ofName}-`));
+  const [, ofSite, ofName] = String(run).split('/');
+  return site === ofSite && (name === ofName || String(name).startsWith(`${ofName}-`));
 }
 
 function prepareAll(database: Database.Database) {

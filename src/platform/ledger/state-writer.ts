@@ -208,8 +208,9 @@ export class StateWriter {
 
   /** Marks that nobody of us has set are taken away. @returns whether there were any. */
   #mendMarks(sum: Buffer): boolean {
-    const wrong = this.#marks.look(sum);
+    let wrong: WrongMarks;
     try {
+      wrong = this.#marks.look(sum);
       this.#sql.begin.run();
       this.#marks.takeAway(wrong);
       this.#sealMarks(this.#present().sum);
@@ -217,7 +218,7 @@ export class StateWriter {
       this.#sql.commit.run();
       this.#seals.committed();
     } catch {
-      this.#rollback(); // a full disk: they are looked at with the next load
+      this.#rollback(); // a full disk, or rows that cannot be looked at: the next load looks, a verification names them, and no start ends by them
       return false;
     }
     this.#tellMarks(wrong);

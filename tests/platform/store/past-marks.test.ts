@@ -104,6 +104,7 @@ t.test('what nobody has edited is past or present as it was, at every start, and
 
 const HIDDEN: readonly (readonly [what: string, wanted: readonly string[], edits: readonly string[]])[] = [
   ['a step at work with a mark that names nothing', ['now-heat'], [mark('zz', 'Step', 'now-heat')]],
+  ['a step at work with a mark that is no text', ['now-heat'], ["UPDATE resources SET past = x'01' WHERE kind = 'Step' AND name = 'now-heat'"]],
   ['a step at work with the mark of its own run', ['now-heat'], [mark('Run/north/now', 'Step', 'now-heat')]],
   ['a step at work with the mark of a run that is past', ['now-heat'], [mark('Run/north/old', 'Step', 'now-heat')]],
   ['all steps of a run at work', ['now-heat', 'now-stir'], ["UPDATE resources SET past = 'Run/north/now' WHERE kind = 'Step' AND name LIKE 'now-%'"]],
@@ -173,6 +174,7 @@ const ENTRIES = [
   ['its mark was taken away and its entry stayed', mark('', 'Run', 'old')],
   ['its entry was taken away and its mark stayed', "UPDATE resources SET past_entry = '' WHERE kind = 'Run' AND name = 'old'"],
   ['its mark names nothing', mark('gar/bage', 'Run', 'old')],
+  ['its mark is no text', "UPDATE resources SET past = x'01' WHERE kind = 'Run' AND name = 'old'"],
   ['its mark names another run', mark('Run/north/older', 'Run', 'old')],
 ] as const;
 
