@@ -12,6 +12,9 @@ import type { Realtime } from './runtimes.js';
 /** POSIX priority: above everything ordinary, below the kernel's own threads. */
 const SCAN_PRIORITY = '10';
 
+/** The next thread waits for the answer. */
+const ANSWER_MS_MAX = 5000;
+
 export const REALTIME_OFF: Realtime = { granted: false, reason: 'switched off by the setting runtime.realtime' };
 export const REALTIME_UNASKED: Realtime = { granted: false, reason: 'no scan thread has started yet' };
 const GRANTED: Realtime = { granted: true, reason: '' };
@@ -25,7 +28,7 @@ export type Prioritise = (osThreadId: number) => Promise<void>;
 
 const byChrt: Prioritise = (osThreadId) =>
   new Promise((resolve, reject) => {
-    execFile('chrt', ['-f', '-p', SCAN_PRIORITY, String(osThreadId)], (fault) => (fault ? reject(fault) : resolve()));
+    execFile('chrt', ['-f', '-p', SCAN_PRIORITY, String(osThreadId)], { timeout: ANSWER_MS_MAX }, (fault) => (fault ? reject(fault) : resolve()));
   });
 
 export interface RealtimeParts {
@@ -87,6 +90,7 @@ export class RealtimePriority {
 
 /** What an engineer has to change. */
 function explain(fault: unknown): string {
+  if ((fault as { killed?: boolean }).killed === true) return `the program chrt (util-linux) gave no answer within ${ANSWER_MS_MAX / 1000} s`;
   if ((fault as NodeJS.ErrnoException).code === 'ENOENT') return 'the program chrt (util-linux) is not installed';
   return 'the machine refuses it: the service needs the capability CAP_SYS_NICE or the limit RTPRIO of at least 10';
 }

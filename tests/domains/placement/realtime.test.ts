@@ -35,6 +35,7 @@ t.test('Performance D: a refusal is logged once, names what is missing and is no
   for (const [fault, reason] of [
     [new Error('chrt: failed to set pid 7 policy: Operation not permitted'), /CAP_SYS_NICE/],
     [Object.assign(new Error('spawn chrt ENOENT'), { code: 'ENOENT' }), /chrt .* not installed/],
+    [Object.assign(new Error('Command failed: chrt'), { killed: true }), /chrt .* gave no answer within 5 s/],
   ] as const) {
     const lines: unknown[] = [];
     let tries = 0;
