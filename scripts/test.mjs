@@ -37,9 +37,11 @@ const BROWSER = /tests\/console\//;
 const ALONE = /tests\/(faults\/process|domains\/units\/runtime)/;
 /** The others compute, and take what those above, which keep time, leave of the processor. */
 const GIVING_WAY = ['nice', '-n', '10'];
-/** What a suite does to its process or to the whole of its tests: it gets a process to itself. */
-const OWN_PROCESS = /^t\.(beforeEach|afterEach|before|after)\(|process\.(env\.\w+ ?(\?\?)?=[^=]|exit|kill|on\(|once\(|chdir|umask)|onContained\(|memoryUsage|expose-gc/m;
-const SHARE_MAX = 8; // suites of one process: more would leave the last lane alone with its suites
+/** What a suite does to its process or to the whole of its tests: it gets a process to itself. A log that is silent is so for all that share one. */
+const OWN_PROCESS =
+  /^t\.(beforeEach|afterEach|before|after)\(|^t\.jobs|delete process\.env|process\.(env(\.\w+|\[[^\]]+\]) ?=[^=]|exit|kill\(process\.pid|on\(|once\(|chdir|umask)|onContained\(|memoryUsage|expose-gc/m;
+/** Suites of one process: more would leave the last lane alone with its suites. */
+const SHARE_MAX = { alone: 1, browsers: 3, appliances: 5, others: 8 };
 /**
  * What one process may take, however busy the machine is: it ends one that hangs, and judges nothing. One that is slowed down on purpose
  * (tests/console/browser.ts) takes longer. The test library in it gives up first and tells which of its tests was running.
@@ -56,8 +58,8 @@ const running = new Set();
 process.on('exit', () => [...running].forEach(endGroup));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(130));
 const queues = { alone: [], browsers: [], appliances: [], others: [] };
-for (const name of chosen) queues[queueOf(name)].push([name]);
-queues.others = shared(queues.others.flat());
+for (const name of chosen) queues[queueOf(name)].push(name);
+for (const [queue, names] of Object.entries(queues)) queues[queue] = shared(names, SHARE_MAX[queue]);
 const { alone, browsers, appliances, others } = queues;
 await Promise.all([lane(browsers, appliances, others), lane(appliances, others), lane(appliances, others), lane(others)]);
 await lane(alone);
@@ -72,11 +74,11 @@ function queueOf(name) {
 }
 
 /** Suites that share a process, and those that do not. */
-function shared(names) {
+function shared(names, max) {
   const groups = [];
   const own = names.filter((name) => OWN_PROCESS.test(readFileSync(path.join(root, name), 'utf8')));
   const others = names.filter((name) => !own.includes(name));
-  while (others.length > 0) groups.push(others.splice(0, SHARE_MAX));
+  while (others.length > 0) groups.push(others.splice(0, max));
   return [...groups, ...own.map((name) => [name])];
 }
 

@@ -11,7 +11,7 @@ import { type Clock, systemClock } from '../../src/platform/base/clock.js';
 import { readSettings } from '../../src/settings.js';
 import { eventually, PATIENCE_MS } from '../support/api-client.js';
 import { CHEAP_PASSWORDS } from '../support/cheap-passwords.js';
-import { ORDINARY_PRIORITY } from '../support/ordinary-priority.js';
+import { ONE_SCAN_THREAD, ORDINARY_PRIORITY } from '../support/thrifty-threads.js';
 import { patientDemo } from '../support/patient-demo.js';
 import { UNITS, unmeasured } from '../support/plant.js';
 import { tellInterface } from '../support/answer-check.js';
@@ -65,6 +65,7 @@ export class ApplianceTest implements WalkTarget {
         LINESIDE_GATEWAY__OPERATINGMODE: 'development',
         ...CHEAP_PASSWORDS,
         ...ORDINARY_PRIORITY,
+        ...ONE_SCAN_THREAD,
         LINESIDE_IO__OUTPUTS: 'live',
         LINESIDE_GATEWAY__RATELIMIT__ENABLED: 'false',
         LINESIDE_GATEWAY__MAXBODYBYTES: String(BODY_BYTES_MAX),

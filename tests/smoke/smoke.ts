@@ -50,7 +50,8 @@ async function main(): Promise<void> {
     LINESIDE_DEMO__ENABLED: 'true',
     LINESIDE_GATEWAY__OPERATINGMODE: 'development',
     LINESIDE_IO__OUTPUTS: 'live',
-    LINESIDE_RUNTIME__REALTIME: 'true', // as the product runs
+    LINESIDE_RUNTIME__MAXTHREADS: '12', // these two as the product runs
+    LINESIDE_RUNTIME__REALTIME: 'true',
     LINESIDE_RUNTIME__TIMESCALE: TIME_SCALE,
     LINESIDE_LOG_LEVEL: 'warn',
   };

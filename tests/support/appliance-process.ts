@@ -8,7 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ApiClient, eventually, PATIENCE_MS } from './api-client.js';
 import { CHEAP_PASSWORDS } from './cheap-passwords.js';
-import { ORDINARY_PRIORITY } from './ordinary-priority.js';
+import { ONE_SCAN_THREAD, ORDINARY_PRIORITY } from './thrifty-threads.js';
 
 const COMMAND = fileURLToPath(new URL('../../src/cli/lineside.js', import.meta.url));
 
@@ -98,7 +98,7 @@ export class ApplianceProcess {
   async launch(): Promise<ChildProcess> {
     this.#output = '';
     const cheap = this.environment.LINESIDE_GATEWAY__OPERATINGMODE === 'development' ? CHEAP_PASSWORDS : {};
-    const settings = { LINESIDE_GATEWAY__HTTPPORT: String(this.port), LINESIDE_GATEWAY__LISTEN: '127.0.0.1', ...ORDINARY_PRIORITY, ...cheap, ...this.environment };
+    const settings = { LINESIDE_GATEWAY__HTTPPORT: String(this.port), LINESIDE_GATEWAY__LISTEN: '127.0.0.1', ...ORDINARY_PRIORITY, ...ONE_SCAN_THREAD, ...cheap, ...this.environment };
     const command: [string, ...string[]] = [process.execPath, ...(this.#preload ? ['--import', this.#preload] : []), COMMAND, 'start', '--data-dir', this.dataDir, ...this.flags];
     const assignments = Object.entries({ PATH: process.env.PATH ?? '', ...settings }).map(([name, value]) => `${name}=${value}`);
     const limit = this.fileBytesMax === undefined ? [] : ['prlimit', `--fsize=${this.fileBytesMax}:`];

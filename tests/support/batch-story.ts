@@ -18,7 +18,8 @@ export const ENVIRONMENT = {
   LINESIDE_DEMO__ENABLED: 'true',
   LINESIDE_GATEWAY__OPERATINGMODE: 'development',
   LINESIDE_GATEWAY__RATELIMIT__ENABLED: 'false',
-  LINESIDE_RUNTIME__REALTIME: 'true', // as the product runs: its promises are judged
+  LINESIDE_RUNTIME__MAXTHREADS: '12', // these two as the product runs: its promises are judged
+  LINESIDE_RUNTIME__REALTIME: 'true',
   LINESIDE_RUNTIME__TIMESCALE: '10',
   LINESIDE_LOG_LEVEL: 'warn',
 };

@@ -12,7 +12,7 @@ import { readSettings } from '../../src/settings.js';
 import { tellInterface } from './answer-check.js';
 import { type ApiAnswer, ApiClient, eventually, PATIENCE_MS } from './api-client.js';
 import { CHEAP_PASSWORDS } from './cheap-passwords.js';
-import { ORDINARY_PRIORITY } from './ordinary-priority.js';
+import { ORDINARY_PRIORITY } from './thrifty-threads.js';
 import { patientDemo } from './patient-demo.js';
 
 export const SITE = '/api/v1/sites/demo';

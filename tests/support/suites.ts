@@ -16,16 +16,29 @@ async function rested(): Promise<void> {
   while (!t.idle) await new Promise<void>((resolve) => t.once('idle', () => setImmediate(resolve)));
 }
 
+/** Each of them, whatever becomes of those before it. */
+async function endAll(): Promise<void> {
+  for (const end of ends.splice(0)) {
+    try {
+      await end();
+    } catch (fault) {
+      t.threw(fault as Error);
+    }
+  }
+}
+
 for (const suite of process.argv.slice(2)) {
   const begun = performance.now();
   const cpu = process.cpuUsage();
+  const { total } = t.counts;
   try {
     await import(pathToFileURL(path.resolve(suite)).href);
     await rested();
-    for (const end of ends.splice(0)) await end();
   } catch (fault) {
     t.threw(fault as Error);
   }
+  await endAll();
+  if (t.counts.total === total) t.fail(`${suite} has tests`);
   const { user, system } = process.cpuUsage(cpu);
   t.comment(`suite ${suite} ${((user + system) / 1e6).toFixed(2)} ${((performance.now() - begun) / 1000).toFixed(2)}`);
 }
