@@ -1,7 +1,8 @@
 /**
- * Chromium as a panel runs it: nothing of its own goes to the network. Races of a suite are looked for on purpose with a
- * slow panel: `CONSOLE_SLOWDOWN=6 npm test -- console` gives its pages a sixth of the processor, and each answer comes
- * late too (`CONSOLE_LATENCY_MS`, 100 by default then). A suite that waits for what it asserts only takes longer, and gets that time.
+ * Chromium as a panel runs it, without its windows (two thirds of the processor time of the whole browser): nothing of its own
+ * goes to the network. `CONSOLE_CHROMIUM` names another one. Races of a suite are looked for on purpose with a slow panel:
+ * `CONSOLE_SLOWDOWN=6 npm test -- console` gives its pages a sixth of the processor, and each answer comes late too
+ * (`CONSOLE_LATENCY_MS`, 100 by default then). A suite that waits for what it asserts only takes longer, and gets that time.
  */
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
@@ -17,7 +18,7 @@ function numberOf(name: string, absent: number): number {
 
 export async function launchBrowser(): Promise<Browser> {
   const browser = await chromium.launch({
-    executablePath: process.env.LINESIDE_CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: process.env.CONSOLE_CHROMIUM ?? '/usr/bin/chromium-headless-shell',
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   });
   if (SLOWDOWN > 1 || LATENCY_MS > 0) browser.on('context', (context) => context.on('page', (page) => void slowDown(context, page)));
