@@ -3,7 +3,7 @@
  * comment of a block behind its call, and the name of a block that is no identifier behind its declaration.
  */
 import type { Program } from './ast.js';
-import { type Comment, lex, type Token } from './lexer.js';
+import { type Comment, Lexer } from './lexer.js';
 
 /** Marks the further lines of a block comment of several lines. */
 export const CONTINUATION = '> ';
@@ -37,7 +37,7 @@ export function readComments(source: string, program: Program, comments: readonl
     const text = comment?.form === '(*' ? comment.text.trim() : '';
     if (text.startsWith(NAME_MARK)) found.names.set(name.toLowerCase(), text.slice(NAME_MARK.length).trim());
   }
-  const ends = lastCallOfLines(lex(source).tokens, program);
+  const ends = lastCallOfLines(source, program);
   for (const [line, name] of ends) {
     const comment = trailing.get(line);
     if (comment?.form === '//') found.comments.set(name.toLowerCase(), commentText(comment, continued));
@@ -46,13 +46,17 @@ export function readComments(source: string, program: Program, comments: readonl
 }
 
 /** The call that ends last on each line, with the line of its semicolon. */
-function lastCallOfLines(tokens: readonly Token[], program: Program): Map<number, string> {
-  const starts = new Map<string, string>();
-  for (const statement of program.body) if (statement.kind === 'call') starts.set(`${statement.at.line}:${statement.at.column}`, statement.call.callee);
+function lastCallOfLines(source: string, program: Program): Map<number, string> {
+  const calls = program.body.filter((statement) => statement.kind === 'call').values();
   const ends = new Map<number, string>();
+  let coming = calls.next().value;
   let current: string | null = null;
-  for (const { at, text } of tokens) {
-    current = starts.get(`${at.line}:${at.column}`) ?? current;
+  const lexer = new Lexer(source);
+  for (let { kind, text, at } = lexer.next(); kind !== 'end'; { kind, text, at } = lexer.next()) {
+    if (at.line === coming?.at.line && at.column === coming.at.column) {
+      current = coming.call.callee;
+      coming = calls.next().value;
+    }
     if (text === ';') {
       // another statement that ends later on the line owns the comment
       if (current === null) ends.delete(at.line);

@@ -4,7 +4,7 @@
  */
 import type { DataType } from '../vocabulary/data-types.js';
 import type { Argument, Diagnostic, Expression, Program, Statement, VariableDeclaration } from './ast.js';
-import type { Comment } from './lexer.js';
+import { type Comment, DIAGNOSTICS_MAX } from './lexer.js';
 import { parseArgument, parseExpression } from './parse-expression.js';
 import { parseList, parseWhole } from './parse-statement.js';
 import { SyntaxFault, TokenStream } from './token-stream.js';
@@ -40,28 +40,44 @@ function attempt<T>(read: () => T): T | null {
   }
 }
 
+/**
+ * Reads a text. Of its diagnostics those of the lexer are kept first; when they leave the parser room for fewer than it made,
+ * it reads the text once more and stops where the room ends, or not at all.
+ */
+function parse<T>(source: string, read: (tokens: TokenStream) => T, comments: Comment[] | null = null): { readonly value: T | null; readonly diagnostics: Diagnostic[] } {
+  const first = new TokenStream(source, comments);
+  const value = attempt(() => read(first));
+  if (first.finish()) return { value, diagnostics: first.sorted };
+  const again = new TokenStream(first.unreadable.length < DIAGNOSTICS_MAX ? source : '', null, first.unreadable);
+  return { value: attempt(() => read(again)), diagnostics: again.sorted };
+}
+
 export function parseAction(source: string): ParsedAction {
-  const tokens = new TokenStream(source);
-  return { statements: attempt(() => parseWhole(tokens)) ?? [], diagnostics: tokens.sorted };
+  const { value, diagnostics } = parse(source, parseWhole);
+  return { statements: value ?? [], diagnostics };
 }
 
 export function parseCondition(source: string): ParsedCondition {
-  const tokens = new TokenStream(source);
-  if (tokens.done) return { expression: null, diagnostics: tokens.sorted };
-  const expression = attempt(() => parseExpression(tokens));
-  if (expression !== null && !tokens.done) tokens.report(`expected the end of the condition, found ${tokens.token.text.slice(0, 30)}`);
-  return { expression, diagnostics: tokens.sorted };
+  const { value, diagnostics } = parse(source, readCondition);
+  return { expression: value, diagnostics };
 }
 
 export function parseProgram(source: string): ParsedProgram {
-  const tokens = new TokenStream(source);
-  const program = attempt(() => readProgram(tokens));
-  return { program, diagnostics: tokens.sorted, comments: tokens.comments };
+  const comments: Comment[] = [];
+  const { value, diagnostics } = parse(source, (tokens) => readProgram(tokens, comments), comments);
+  return { program: value, diagnostics, comments };
 }
 
-function readProgram(tokens: TokenStream): Program {
+function readCondition(tokens: TokenStream): Expression | null {
+  if (tokens.done) return null;
+  const expression = parseExpression(tokens);
+  if (!tokens.done) tokens.report(`expected the end of the condition, found ${tokens.token.text.slice(0, 30)}`);
+  return expression;
+}
+
+function readProgram(tokens: TokenStream, comments: readonly Comment[]): Program {
   const { at } = tokens.token;
-  const header = tokens.comments.filter((comment) => comment.at.line < at.line || (comment.at.line === at.line && comment.at.column < at.column)).map((comment) => comment.text);
+  const header = comments.filter((comment) => comment.at.line < at.line || (comment.at.line === at.line && comment.at.column < at.column)).map((comment) => comment.text);
   tokens.expect('PROGRAM', 'at the beginning');
   const { name } = tokens.identifier('the name of the program');
   const variables: VariableDeclaration[] = [];

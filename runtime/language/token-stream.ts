@@ -1,47 +1,53 @@
 /**
- * What the parser reads from: tokens with one place of look-ahead, the list of diagnostics, and the depth guard that turns
+ * What the parser reads from: tokens with one place of look-ahead, each read when it is asked for, the list of diagnostics, and the depth guard that turns
  * hostile nesting into a diagnostic instead of a stack overflow.
  */
-import { inside } from '../vocabulary/assert.js';
 import type { Diagnostic, Position } from './ast.js';
-import { DIAGNOSTICS_MAX, lex, type Comment, type Token } from './lexer.js';
+import { DIAGNOSTICS_MAX, Lexer, type Comment, type Token } from './lexer.js';
 
 /** Statements, parentheses, calls and signs inside each other. */
 export const NESTING_MAX = 200;
 /** Operators of one expression; a chain of them leans to the left as deep as it is long. */
 export const OPERATORS_MAX = 1000;
 
-const ENDED = 'the end is a token too, and nothing goes on behind it';
-
 /** Thrown to leave a statement that cannot be read; caught where the next statement begins. Its diagnostic is recorded. */
 export class SyntaxFault extends Error {}
 
 export class TokenStream {
-  readonly comments: readonly Comment[];
-  readonly diagnostics: Diagnostic[];
-  readonly #tokens: readonly Token[];
+  readonly #lexer: Lexer;
+  /** What the lexer could not read, so far or (when the text is read again) in all of it. */
+  readonly unreadable: Diagnostic[];
+  readonly #reports: Diagnostic[] = [];
+  readonly #reportsMax: number;
+  #token: Token;
+  /** Null until somebody asks for it. */
+  #following: Token | null = null;
   #index = 0;
   #depth = 0;
-  #abandoned = false;
+  #abandoned: boolean;
   /** Operators of the outermost expression being read. */
   operators = 0;
 
-  constructor(source: string) {
-    const lexed = lex(source);
-    this.#tokens = lexed.tokens;
-    this.comments = lexed.comments;
-    this.diagnostics = lexed.diagnostics;
-    if (this.diagnostics.length >= DIAGNOSTICS_MAX) this.#abandon();
+  /** Comments go into `comments` as they are met; `unreadable` is what an earlier pass over the same text could not read. */
+  constructor(source: string, comments: Comment[] | null = null, unreadable: Diagnostic[] | null = null) {
+    this.unreadable = unreadable ?? [];
+    this.#reportsMax = DIAGNOSTICS_MAX - this.unreadable.length;
+    this.#abandoned = this.#reportsMax <= 0;
+    this.#lexer = unreadable === null ? new Lexer(source, this.unreadable, comments) : new Lexer(source);
+    this.#token = this.#lexer.next();
   }
 
   get token(): Token {
-    return inside(this.#tokens, this.#index, ENDED);
+    return this.#token;
   }
 
   get following(): Token {
-    return inside(this.#tokens, Math.min(this.#index + 1, this.#tokens.length - 1), ENDED);
+    if (this.done) return this.#token;
+    this.#following ??= this.#lexer.next();
+    return this.#following;
   }
 
+  /** Tokens taken so far. */
   get index(): number {
     return this.#index;
   }
@@ -51,8 +57,11 @@ export class TokenStream {
   }
 
   advance(): Token {
-    const token = this.token;
-    if (token.kind !== 'end') this.#index += 1;
+    const token = this.#token;
+    if (token.kind === 'end') return token;
+    this.#index += 1;
+    this.#token = this.#following ?? this.#lexer.next();
+    this.#following = null;
     return token;
   }
 
@@ -92,8 +101,8 @@ export class TokenStream {
 
   report(message: string, at: Position = this.token.at): void {
     if (this.#abandoned) return;
-    this.diagnostics.push({ severity: 'error', code: 'parse', message, line: at.line, column: at.column });
-    if (this.diagnostics.length >= DIAGNOSTICS_MAX) this.#abandon();
+    this.#reports.push({ severity: 'error', code: 'parse', message, line: at.line, column: at.column });
+    if (this.#reports.length >= this.#reportsMax) this.#abandon();
   }
 
   /** A fault after which nothing more is read. */
@@ -106,12 +115,21 @@ export class TokenStream {
   /** Ends the pass here: what follows would cost time and tell the writer nothing new. */
   #abandon(): void {
     this.#abandoned = true;
-    this.#index = this.#tokens.length - 1;
+    this.#token = this.#lexer.skim();
+  }
+
+  /**
+   * What the parser left unread may be unreadable, too.
+   * @returns false when there are more diagnostics than a reader looks at: those of the lexer, all of which go before, leave the parser fewer than it took.
+   */
+  finish(): boolean {
+    this.#lexer.skim();
+    return this.unreadable.length === 0 || this.unreadable.length + this.#reports.length < DIAGNOSTICS_MAX;
   }
 
   /** All diagnostics of the pass in the order of the text. */
   get sorted(): Diagnostic[] {
-    return this.diagnostics.toSorted((a, b) => a.line - b.line || a.column - b.column);
+    return [...this.unreadable, ...this.#reports].toSorted((a, b) => a.line - b.line || a.column - b.column);
   }
 
   /** Runs `read` one level deeper. */

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import type { Expression, Statement } from '../../../runtime/language/ast.js';
-import { isProgramText } from '../../../runtime/language/lexer.js';
+import { DIAGNOSTICS_MAX, isProgramText } from '../../../runtime/language/lexer.js';
 import { parseAction, parseCondition, parseProgram } from '../../../runtime/language/parser.js';
 import { printExpression } from '../../../runtime/language/print.js';
 import { parseDuration, parseTimeText, printTime } from '../../../runtime/language/time-text.js';
@@ -165,6 +165,32 @@ t.test('SFC-18: several mistakes are found in one pass, each at its line and col
     'what can be read is read',
   );
   t.match(parseAction('IF a THEN\n b := 1;').diagnostics, [{ line: 1, column: 1, message: /END_IF/ }]);
+});
+
+t.test('SFC-18: of more mistakes than a reader looks at, unreadable places are told first, and then as many others as there is room for', async (t) => {
+  const some = parseAction(`${'x := ;\n'.repeat(95)}${'$\n'.repeat(8)}y := 1;`);
+  t.equal(some.diagnostics.length, DIAGNOSTICS_MAX);
+  t.same(
+    some.diagnostics.map(({ line }) => line),
+    [...Array.from({ length: 92 }, (_, n) => n + 1), ...Array.from({ length: 8 }, (_, n) => n + 96)],
+  );
+  t.same(some.statements, [], 'what stands behind the last mistake there is room for is not read');
+  const all = parseAction(`${'x := ;\n'.repeat(91)}${'$\n'.repeat(8)}y := 1;`);
+  t.same([all.diagnostics.length, all.statements.length], [99, 1]);
+  t.match(
+    ['a', 'y := 1;', 'PROGRAM p END_PROGRAM'].map((text) => parseProgram(`${text} ${'$'.repeat(150)}`)),
+    Array.from({ length: 3 }, () => ({ program: null, diagnostics: Array.from({ length: DIAGNOSTICS_MAX }, () => ({ message: 'the character "$" has no meaning here' })) })),
+  );
+  t.equal(parseCondition(`a ${'$'.repeat(150)}`).expression, null);
+});
+
+t.test('SFC-18: an unreadable place behind the one where the parser gave up is told, too', async (t) => {
+  const { diagnostics } = parseCondition(`${'('.repeat(300)}\n$`);
+  t.match(diagnostics, [
+    { line: 1, message: /nesting/ },
+    { line: 2, message: /no meaning/ },
+  ]);
+  t.match(parseProgram('PROGRAM p END_PROGRAM x y z\n$').diagnostics, [{ line: 1 }, { line: 2 }]);
 });
 
 t.test('SFC-02: a condition is one expression; an empty one is unconditional', async (t) => {
