@@ -1,6 +1,6 @@
 /** Whatever is sent as text, network or chart, the gateway answers it with a verdict: never an internal error, never a silence. */
 import t from 'tap';
-import fc from '../../support/fuzz.js';
+import fc, { anyCharacter } from '../../support/fuzz.js';
 import { aMutation, aTokenSoup } from '../../runtime/language/arbitrary.js';
 import { aNetworkDocument, aProceduralChart, aShape, aStepName, connectionsOf } from '../../runtime/language/document-arbitrary.js';
 import { aNetwork } from '../../runtime/language/network-arbitrary.js';
@@ -23,7 +23,7 @@ function processorMs(): number {
 }
 
 const aText = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 200 }),
+  fc.string({ unit: anyCharacter, maxLength: 200 }),
   fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
   aTokenSoup,
   aMutation,

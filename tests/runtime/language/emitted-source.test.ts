@@ -12,7 +12,7 @@ import { printString } from '../../../runtime/language/print.js';
 import { NetworkSet } from '../../../runtime/network/network-set.js';
 import { TextTable } from '../../../runtime/network/texts.js';
 import type { BlockSpec, CompositeType } from '../../../runtime/vocabulary/network.js';
-import fc from '../../support/fuzz.js';
+import fc, { anyCharacter } from '../../support/fuzz.js';
 import { network, unitPlan, wires } from '../network/plans.js';
 import { AWKWARD_NAMES } from './arbitrary.js';
 import { at } from '../../support/at.js';
@@ -113,7 +113,7 @@ const aNastyName = fc
 
 const distinct = { selector: (text: string) => text.toLowerCase(), minLength: SLOTS, maxLength: SLOTS };
 const nastyNames = fc.uniqueArray(aNastyName, distinct);
-const nastyTexts = fc.uniqueArray(fc.oneof(fc.constantFrom(...NASTY_TEXTS), fc.string({ unit: 'binary', maxLength: 12 })), distinct);
+const nastyTexts = fc.uniqueArray(fc.oneof(fc.constantFrom(...NASTY_TEXTS), fc.string({ unit: anyCharacter, maxLength: 12 })), distinct);
 
 function filled(template: string, names: readonly string[], texts: readonly string[]): string {
   return template.replace(/@(\d)|%(\d)/g, (_, name?: string, text?: string) => (name === undefined ? printString(at(texts, Number(text))).slice(1, -1) : at(names, Number(name))));
