@@ -1,6 +1,6 @@
 /** The parts of a recording file, one by one; says which frame is damaged, with its scans (form: runtime/vocabulary/recording-file.ts). */
 import { deserialize } from 'node:v8';
-import { crc32, inflateRawSync } from 'node:zlib';
+import { constants, crc32, inflateRawSync } from 'node:zlib';
 import type { RecordingPart } from '../port.js';
 import { FRAME_HEAD_BYTES, type FrameHead, RECORDING_MAGIC, readCrc, readFrameHead, setCrc } from '../vocabulary/recording-file.js';
 
@@ -30,10 +30,15 @@ export function* recordingParts(file: Uint8Array): Generator<RecordingPart> {
     if (end > file.length) return;
     const stored = file.subarray(at + FRAME_HEAD_BYTES, end);
     if (crc32(stored) !== head.contentCrc) throw damagedFrame(frame, at, head);
-    yield readPart(head, inflateRawSync(stored, { maxOutputLength: Math.max(1, head.plainBytes) }));
+    yield readPart(head, inflateRawSync(stored, { maxOutputLength: Math.max(1, head.plainBytes), chunkSize: chunkOf(head.plainBytes) }));
     scan = head.last;
     at = end;
   }
+}
+
+/** Bytes that are inflated at a time: a frame is mostly of some hundred, and the 16 KiB otherwise taken cost as much as its inflation. */
+function chunkOf(plainBytes: number): number {
+  return Math.min(Math.max(plainBytes + 1, constants.Z_MIN_CHUNK), constants.Z_DEFAULT_CHUNK);
 }
 
 /** Undefined when the CRC of the head differs. */
