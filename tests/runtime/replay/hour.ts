@@ -193,6 +193,11 @@ export const BESIDE: PhasePlan = basicPlan(
   },
 );
 
+/** A part without the rest of its buffer: an hour of buffers of 64 KiB for some hundred bytes each are 250 MB. */
+function kept(part: RecordingPart): RecordingPart {
+  return part.kind === 'scans' ? { ...part, bytes: part.bytes.slice() } : part;
+}
+
 /** The live unit: the real loop, its image written by a seeded plant, its clocks by hand. */
 export class HourUnit {
   readonly sent: UnitOutbound[] = [];
@@ -236,7 +241,7 @@ export class HourUnit {
   }
 
   #take(message: UnitOutbound, transfer: readonly ArrayBuffer[] = []): void {
-    if (message.type === 'recording') this.parts.push(structuredClone(message.part, { transfer: [...transfer] }));
+    if (message.type === 'recording') this.parts.push(kept(structuredClone(message.part, { transfer: [...transfer] })));
     else if (message.type === 'phase') this.#answer(message);
     else if (message.type === 'request') this.#requests.set(message.id, this.scan + 20 + Math.floor(this.#random() * 60));
     if (message.type !== 'recording' && message.type !== 'text') this.sent.push(message);
