@@ -7,14 +7,19 @@ import { inside } from '../vocabulary/assert.js';
 import type { BinaryOperator, CallExpression, CaseLabel, Expression, Statement } from '../language/ast.js';
 import { type Code, CompileError, ExpressionEmitter, type IntPlace, type Scope, type Site } from './emit-expression.js';
 import { WideEmitter } from './emit-wide.js';
-import { someStatement, statementSuspends, type StType, SUSPENDING, suspends, type Variable } from './layout.js';
+import { anywhere, statementSuspends, type StType, SUSPENDING, suspends, type Variable } from './layout.js';
 
 type Of<K extends Statement['kind']> = Extract<Statement, { kind: K }>;
 
 /** Innermost loop last: a native one is left by `break`, a lowered one by a jump to its end label. */
 type Loop = { readonly native: string } | { readonly end: number };
 
-const CONTROL: readonly Statement['kind'][] = ['exit', 'return'];
+const isControl = anywhere(({ kind }) => kind === 'exit' || kind === 'return');
+
+/** Whether what stands behind the statement may be left out, or executed in another call. */
+function leaves(statement: Statement): boolean {
+  return statementSuspends(statement) || isControl(statement);
+}
 
 export class ActionEmitter {
   readonly #expressions: ExpressionEmitter;
@@ -90,11 +95,11 @@ export class ActionEmitter {
 
   /** A list without a way out is charged to the statement budget at once, another one run by run. */
   #list(statements: readonly Statement[]): void {
-    const leaves = (statement: Statement) => statementSuspends(statement) || someStatement(statement, (inner) => CONTROL.includes(inner.kind));
     let at = 0;
     for (let first = statements[0]; first; first = statements[at]) {
-      const way = statements.slice(at).findIndex(leaves);
-      const run = statements.slice(at, way < 0 ? undefined : at + Math.max(way, 1));
+      let end = at + 1;
+      if (!leaves(first)) while (end < statements.length && !leaves(inside(statements, end, 'the index is below the length'))) end += 1;
+      const run = statements.slice(at, end);
       this.#emit(`if((b-=${run.length})<0)budgetSpent(${first.at.line});`);
       for (const statement of run) this.#statement(statement);
       at += run.length;

@@ -5,7 +5,7 @@
  */
 import type { BinaryOperator, CallExpression, Expression, Statement } from '../language/ast.js';
 import { binaryType as checkedType, type StType } from '../language/types.js';
-import { bodiesOf, callsIn, ownExpressions } from '../language/walk.js';
+import { bodiesOf, callsIn, ownExpressions, statementsIn } from '../language/walk.js';
 import { COMPARISONS, CONNECTIVES } from './value.js';
 
 export type { StType };
@@ -50,18 +50,27 @@ export function suspends(expression: Expression): boolean {
   return someCall(expression, (call) => SUSPENDING.has(call.callee.toUpperCase()));
 }
 
-/** True when the statement or one inside it satisfies the test. */
-export function someStatement(statement: Statement, test: (statement: Statement) => boolean): boolean {
-  return test(statement) || bodiesOf(statement).some((body) => body.some((inner) => someStatement(inner, test)));
+/**
+ * Whether a statement or one inside it satisfies the test. It is asked of a statement at each level around it, so what was
+ * found of one with others inside is kept: a program of many levels would take as many passes over what is innermost.
+ */
+export function anywhere(test: (statement: Statement) => boolean): (statement: Statement) => boolean {
+  const known = new WeakMap<Statement, boolean>();
+  const judge = (statement: Statement): boolean => {
+    const bodies = bodiesOf(statement);
+    if (bodies.length === 0) return test(statement);
+    const found = known.get(statement) ?? (test(statement) || bodies.some((body) => body.some(judge)));
+    known.set(statement, found);
+    return found;
+  };
+  return judge;
 }
 
-export function statementSuspends(statement: Statement): boolean {
-  return someStatement(statement, (inner) => ownExpressions(inner).some(suspends));
-}
+export const statementSuspends = anywhere((statement) => ownExpressions(statement).some(suspends));
+const statementHasEffect = anywhere((statement) => ownExpressions(statement).some((own) => someCall(own, ({ callee }) => EFFECTS.has(callee.toUpperCase()))));
 
 export function hasEffect(statements: readonly Statement[]): boolean {
-  const effect = (call: CallExpression) => EFFECTS.has(call.callee.toUpperCase());
-  return statements.some((statement) => someStatement(statement, (inner) => ownExpressions(inner).some((own) => someCall(own, effect))));
+  return statements.some(statementHasEffect);
 }
 
 export class Layout {
@@ -91,17 +100,13 @@ export class Layout {
   /** Slots that a step's action sets from a suspending builtin: unset when the step is activated (D-ST-03). */
   receivers(statements: readonly Statement[]): number[] {
     const slots = new Set<number>();
-    const visit = (statement: Statement): boolean => {
-      if (statement.kind === 'assign' && statement.value.kind === 'call' && UNSETTING.has(statement.value.callee.toUpperCase())) {
-        const variable = this.find(statement.target);
-        if (variable) {
-          variable.unsettable = true;
-          slots.add(variable.slot);
-        }
-      }
-      return false;
-    };
-    for (const statement of statements) someStatement(statement, visit);
+    for (const statement of statementsIn(statements)) {
+      if (statement.kind !== 'assign' || statement.value.kind !== 'call' || !UNSETTING.has(statement.value.callee.toUpperCase())) continue;
+      const variable = this.find(statement.target);
+      if (!variable) continue;
+      variable.unsettable = true;
+      slots.add(variable.slot);
+    }
     return [...slots];
   }
 

@@ -3,12 +3,13 @@ import type { CallExpression, Expression, Statement } from './ast.js';
 
 /** The expression and everything inside it, outermost first. */
 export function* expressionsIn(expression: Expression): Generator<Expression> {
-  yield expression;
-  if (expression.kind === 'unary') yield* expressionsIn(expression.operand);
-  if (expression.kind === 'call') for (const { value } of expression.args) yield* expressionsIn(value);
-  if (expression.kind === 'binary') {
-    yield* expressionsIn(expression.left);
-    yield* expressionsIn(expression.right);
+  // a generator in a generator hands on what it yields level by level
+  const coming = [expression];
+  for (let part = coming.pop(); part; part = coming.pop()) {
+    yield part;
+    if (part.kind === 'unary') coming.push(part.operand);
+    if (part.kind === 'call') for (const { value } of part.args.toReversed()) coming.push(value);
+    if (part.kind === 'binary') coming.push(part.right, part.left);
   }
 }
 
@@ -30,9 +31,14 @@ export function bodiesOf(statement: Statement): readonly (readonly Statement[])[
 
 /** Every statement, outer ones before those inside them. */
 export function* statementsIn(statements: readonly Statement[]): Generator<Statement> {
-  for (const statement of statements) {
-    yield statement;
-    for (const body of bodiesOf(statement)) yield* statementsIn(body);
+  const lists = [statements.values()];
+  for (let list = lists.at(-1); list; list = lists.at(-1)) {
+    const { value, done } = list.next();
+    if (done === true) lists.pop();
+    else {
+      yield value;
+      for (const body of bodiesOf(value).toReversed()) lists.push(body.values());
+    }
   }
 }
 

@@ -234,6 +234,10 @@ t.test('LIMIT: documents of a megabyte that are long, deep or tangled are judged
     blocks: names(9000).map((name) => ({ name, type: 'LAG' })),
   };
   const phase = (actionST: string) => ({ running: { steps: [{ name: 'a', initial: true, actionST }] }, charts: {}, parameters: [], outputs: [], variables: [], signals: [] });
+  const judged = (text: string): void => {
+    checkPhaseCharts(phase(text).running, { tagsOfType: () => undefined });
+    compilePhase(phase(text), { loopLimit: 100 });
+  };
   const environment = { parameters: [], template: () => undefined };
   const inner: ProceduralChart = { steps: [{ name: 'a', stepLevel: 'Phase', parameterBindings: names(200_000).map((name) => ({ name })) }] };
   const bindings: ProceduralChart = { steps: [{ name: 'a', stepLevel: 'Operation', subChart: inner }] };
@@ -273,6 +277,9 @@ t.test('LIMIT: documents of a megabyte that are long, deep or tangled are judged
     ],
     ['1000 operators', () => compilePhase(phase(`x := 1${' + 1'.repeat(1000)};`), { loopLimit: 100 })],
     ['thousands of bindings', () => checkProceduralChart(bindings, 'UnitProcedure', environment)],
+    ['190 levels around a megabyte', () => judged(`${'IF TRUE THEN '.repeat(190)}${'x := 1; '.repeat(100_000)}${'END_IF;'.repeat(190)}`)],
+    ['thousands of ways out', () => judged('RETURN; '.repeat(60_000))],
+    ['chains of 1000 operators', () => checkPhaseCharts(phase(`x := 1${' + 1'.repeat(1000)};\n`.repeat(100)).running, { tagsOfType: () => undefined })],
     ['190 levels', () => compilePhase(phase(`${'IF TRUE THEN '.repeat(190)}x := PROMPT('a');${'END_IF;'.repeat(190)}`), { loopLimit: 100 })],
   ];
   for (const [name, work] of rows) {
