@@ -10,34 +10,17 @@ import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
 import type { AuditDraft } from '../../../src/platform/store/audit-record.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
-import { runEntry } from '../../../src/platform/store/past-index.js';
 import { PastRows } from '../../../src/platform/store/past-rows.js';
 import type { Resource } from '../../../src/platform/store/resource.js';
 import { type Past, Store } from '../../../src/platform/store/store.js';
 import { takeAuditNumber } from '../../support/ledger-child.js';
+import { PLAIN, Run, Step } from '../../support/past-store.js';
 import { TestClock } from '../../support/test-clock.js';
 
 const SITE = 'north';
-const base = { group: 'system', scope: 'site', action: 'run', body: 'flat', apply: { how: 'yes' } } as const;
-const Run: Kind<{ order: string }, { state: string }> = {
-  ...base,
-  kind: 'Run',
-  spec: v.object({ order: v.string() }),
-  initialStatus: () => ({ state: 'Idle' }),
-  pastWith: { kind: 'Run', named: 'alike' },
-  pastIndex: (_run, members) => ({ ...runEntry(members) }),
-};
-const Step: Kind<{ of: string }, { state: string }> = {
-  ...base,
-  kind: 'Step',
-  spec: v.object({ of: v.string() }),
-  initialStatus: () => ({ state: 'Idle' }),
-  pastWith: { kind: 'Run', named: 'below' },
-};
-
 /** Is worked with whatever has become of its row, as elements are. */
 const Stage: Kind<{ of: string; steps: readonly string[] }, { state: string; conditions: readonly string[] }> = {
-  ...base,
+  ...PLAIN,
   kind: 'Stage',
   spec: v.object({ of: v.string(), steps: v.array(v.string()) }),
   initialStatus: () => ({ state: 'Idle', conditions: [] }),
@@ -68,7 +51,7 @@ async function ran(store: Store, name: string, steps = ['cool', 'heat', 'stir'])
 }
 
 /** Has the name of its run, without an entry of its own. */
-const Plan: Kind<object, object> = { ...base, kind: 'Plan', spec: v.object({}), initialStatus: () => ({}), pastWith: { kind: 'Run', named: 'alike' } };
+const Plan: Kind<object, object> = { ...PLAIN, kind: 'Plan', spec: v.object({}), initialStatus: () => ({}), pastWith: { kind: 'Run', named: 'alike' } };
 
 const step = (name: string) => ({ kind: 'Step', site: SITE, name });
 const names = (resources: readonly Resource<unknown, unknown>[]) => resources.map(({ metadata }) => metadata.name);

@@ -4,31 +4,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import * as v from 'valibot';
 import { systemClock } from '../../../src/platform/base/clock.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
-import type { Kind } from '../../../src/platform/store/kind.js';
 import { PastRows } from '../../../src/platform/store/past-rows.js';
 import { type Past, Store } from '../../../src/platform/store/store.js';
-
-const base = { group: 'system', scope: 'site', action: 'run', body: 'flat', apply: { how: 'yes' } } as const;
-const Run: Kind<{ order: string }, { state: string }> = {
-  ...base,
-  kind: 'Run',
-  spec: v.object({ order: v.string() }),
-  initialStatus: () => ({ state: 'Idle' }),
-  pastWith: { kind: 'Run', named: 'alike' },
-  pastIndex: ({ spec }, members) => ({ order: spec.order, members: { Step: members.length - 1 } }),
-  streams: (site, name) => [`events/${site}/${name}`],
-};
-const Step: Kind<{ of: string }, { state: string }> = {
-  ...base,
-  kind: 'Step',
-  spec: v.object({ of: v.string() }),
-  initialStatus: () => ({ state: 'Idle' }),
-  pastWith: { kind: 'Run', named: 'below' },
-};
+import { Run, Step } from '../../support/past-store.js';
 
 const SITE = 'north';
 const STEPS = ['heat', 'stir'];

@@ -13,39 +13,11 @@ import type { Kind } from '../../../src/platform/store/kind.js';
 import { PastRows } from '../../../src/platform/store/past-rows.js';
 import { type Past, Store, type StoreEvent } from '../../../src/platform/store/store.js';
 import { noteChange, takeAuditNumber } from '../../support/ledger-child.js';
+import { type OrderEntry, PLAIN, Run, Step } from '../../support/past-store.js';
 import { TestClock } from '../../support/test-clock.js';
 
-const base = { group: 'system', scope: 'site', action: 'run', body: 'flat', apply: { how: 'yes' } } as const;
-
-interface RunEntry {
-  readonly order: string;
-}
-const Run: Kind<{ order: string }, { state: string }> = {
-  ...base,
-  kind: 'Run',
-  spec: v.object({ order: v.string() }),
-  initialStatus: () => ({ state: 'Idle' }),
-  pastIndex: ({ spec }) => {
-    if (spec.order === 'throws') throw new Error('no entry can be made');
-    return { order: spec.order };
-  },
-  pastOrders: {
-    order: ({ order }: RunEntry) => {
-      if (order === 'disorder') throw new Error('no order can be said');
-      return order;
-    },
-  },
-  streams: (site, name) => [`events/${site}/${name}`, `messages/${site}/${name}`],
-};
 /** Like a record of a run: named as it is, with streams of nobody. */
-const Note: Kind<{ of: string }, object> = { ...base, kind: 'Note', spec: v.object({ of: v.string() }), initialStatus: () => ({}), pastIndex: () => ({}) };
-const Step: Kind<{ of: string }, { state: string }> = {
-  ...base,
-  kind: 'Step',
-  spec: v.object({ of: v.string() }),
-  initialStatus: () => ({ state: 'Idle' }),
-  pastWith: { kind: 'Run', named: 'below' },
-};
+const Note: Kind<{ of: string }, object> = { ...PLAIN, kind: 'Note', spec: v.object({ of: v.string() }), initialStatus: () => ({}), pastIndex: () => ({}) };
 
 interface Plant {
   readonly dir: string;
@@ -107,7 +79,7 @@ t.test('a run of which an order cannot be said becomes past all the same, on dis
   const [a, b] = [await ran(store, 'a', 'disorder'), await ran(store, 'b')];
   await store.write({ pasts: [a, b] });
   t.same([contained.length, store.list(Run)], [1, []]);
-  const names = (of: Store, order?: string): string[] => of.pastIndex<RunEntry>(Run, 'north', order === undefined ? undefined : ['order', order]).map(({ name }) => name);
+  const names = (of: Store, order?: string): string[] => of.pastIndex<OrderEntry>(Run, 'north', order === undefined ? undefined : ['order', order]).map(({ name }) => name);
   t.same([names(store), names(store, 'disorder'), names(store, 'o-b')], [['a', 'b'], [], ['b']]);
   await past.bringBack(a.run);
   t.same([names(store), store.get(Run, 'north', 'a')?.spec], [['b'], { order: 'disorder' }]);
@@ -143,9 +115,9 @@ t.test('a run that became past is in no list, reads as it read, and is found by 
       t.same(store.get(Step, 'north', 'a-stir'), step);
     });
     t.same(await queries.facts('events/north/a'), facts);
-    t.same(store.pastEntry<RunEntry>(Run, 'north', 'a'), { kind: 'Run', site: 'north', name: 'a', run: 'Run/north/a', entry: { order: 'o-a' } });
+    t.same(store.pastEntry<OrderEntry>(Run, 'north', 'a'), { kind: 'Run', site: 'north', name: 'a', run: 'Run/north/a', entry: { order: 'o-a', members: { Run: 1, Step: 3 } } });
     t.same(
-      store.pastIndex<RunEntry>(Run).map(({ name, entry }) => `${name} ${entry.order}`),
+      store.pastIndex<OrderEntry>(Run).map(({ name, entry }) => `${name} ${entry.order}`),
       ['a o-a'],
     );
     t.same(store.pastIndex(Step), [], 'a kind that keeps nothing has nothing in memory');
@@ -165,7 +137,7 @@ t.test('a run that became past is in no list, reads as it read, and is found by 
   await check(again.store, again.past, again.queries);
   await again.store.write({ pasts: [b] });
   t.same(
-    again.store.pastIndex<RunEntry>(Run, 'north').map(({ name }) => name),
+    again.store.pastIndex<OrderEntry>(Run, 'north').map(({ name }) => name),
     ['a', 'b'],
     'in order, however it came',
   );
@@ -362,7 +334,7 @@ t.test('a run of which what is kept in memory cannot be read is present behind a
     ['b'],
   );
   await again.store.write({ pasts: [a] });
-  t.same(again.store.pastEntry<RunEntry>(Run, 'north', 'a')?.entry, { order: 'o-a' });
+  t.same(again.store.pastEntry<OrderEntry>(Run, 'north', 'a')?.entry, { order: 'o-a', members: { Run: 1, Step: 3 } });
   t.match(await again.queries.verifyRows(), { ok: false }, 'and somebody is told');
 });
 
@@ -384,7 +356,7 @@ t.test('an entry that is no text, or another one than was written, takes no othe
   t.teardown(() => again.close());
   t.same(again.store.pastUnreadable, ['Run/north/a', 'Run/north/b', 'Run/north/d']);
   t.same(
-    again.store.pastIndex<RunEntry>(Run).map(({ name, entry }) => [name, entry.order]),
+    again.store.pastIndex<OrderEntry>(Run).map(({ name, entry }) => [name, entry.order]),
     [
       ['a', undefined],
       ['b', undefined],
