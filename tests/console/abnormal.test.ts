@@ -130,7 +130,7 @@ t.test('the console when not everything is as it should be', async (t) => {
     const value = panel.getByTestId('value-tic101.pv');
     const live = (is: boolean) => panel.locator(`[data-testid="hmi"][data-live="${is}"]`).waitFor();
     const measured = await wire.told('tic101.pv');
-    await wire.only('nothing of the plant');
+    await wire.hush();
     await stopClock(panel);
     /** The last frame of a stream: from here on nothing comes, and time stands still. */
     const frame = async (value: number): Promise<void> => {
@@ -163,7 +163,7 @@ t.test('the console when not everything is as it should be', async (t) => {
     await panel.getByTestId('nav-overview').click();
     await untilHatched(value, 'the overview marks its values, although another view was open when they grew old');
 
-    await wire.only('');
+    await wire.tellAll();
     await panel.clock.resume();
     await live(true);
     await panel.locator('[data-testid="value-tic101.pv"][data-quality="Good"][data-stale="false"]').waitFor();

@@ -9,6 +9,10 @@ export interface Wire {
   lose(are: boolean): Promise<void>;
   /** From now on the plant tells nothing but frames of this type; the page does not miss the others. */
   only(type: string): Promise<void>;
+  /** The plant tells nothing more. */
+  hush(): Promise<void>;
+  /** It tells everything again. */
+  tellAll(): Promise<void>;
   /** A frame as if the box had sent it next. @returns its `seq`. */
   send(frame: object): Promise<number>;
   /** A frame that the page never gets. */
@@ -19,7 +23,7 @@ export interface Wire {
 
 /** Each frame gets a number of ours, which counts on over those that were put in. Whatever the page listens with comes behind this listener. */
 const WIRE = `(() => {
-  const wire = (window.wire = { seq: 0, loses: false, only: undefined, told: {}, socket: undefined, give });
+  const wire = (window.wire = { seq: 0, loses: false, isTold: () => true, told: {}, socket: undefined, give });
   const ours = new WeakSet();
   function give(frame) {
     const event = new MessageEvent('message', { data: JSON.stringify({ ...frame, seq: (wire.seq += 1) }) });
@@ -36,7 +40,7 @@ const WIRE = `(() => {
         if (ours.has(event)) return;
         event.stopImmediatePropagation();
         const frame = JSON.parse(event.data);
-        if (wire.only && frame.type !== wire.only) return;
+        if (!wire.isTold(frame)) return;
         if (wire.loses) return void (wire.seq += 1);
         if (frame.address) wire.told[frame.address] = frame;
         give(frame);
@@ -51,7 +55,9 @@ export async function wireOf(page: Page): Promise<Wire> {
   const held = (step: string): Promise<unknown> => page.evaluate(`{ const { wire } = window; ${step} }`);
   return {
     lose: async (are) => void (await held(`wire.loses = ${are}`)),
-    only: async (type) => void (await held(`wire.only = ${JSON.stringify(type)}`)),
+    only: async (type) => void (await held(`wire.isTold = ({ type }) => type === ${JSON.stringify(type)}`)),
+    hush: async () => void (await held('wire.isTold = () => false')),
+    tellAll: async () => void (await held('wire.isTold = () => true')),
     send: async (frame) => (await held(`wire.give(${JSON.stringify(frame)})`)) as number,
     skip: async () => void (await held('wire.seq += 1')),
     told: async (address) => (await held(`wire.told[${JSON.stringify(address)}]`)) as object,
