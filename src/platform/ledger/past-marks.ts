@@ -4,7 +4,7 @@
  * other than sealed looks at each of them, and what nobody has recorded as past is present again, and told.
  *
  * A run is past where the row that it is named by says so and has an entry; a row is past with such a run, and a stream with such a
- * run of its own name. What is past by that and is not as it was recorded but for its mark is present all the same.
+ * run of its own name. What is past by that and was recorded as present, which its seal says without the mark, is present all the same.
  */
 import { assert } from '../base/assert.js';
 import type Database from '../base/sqlite.js';
@@ -26,8 +26,9 @@ type StoredRow = Required<ResourceRow> & { readonly mac: Buffer | null };
 export class PastMarks {
   readonly #seals: RowSeals;
   readonly #sql: ReturnType<typeof prepareAll>;
-  /** One was met that cannot be right: the next load looks. */
-  #isDoubted = false;
+  /** Met with a mark that cannot be right: the next load looks, and until it has taken them away each one after it. */
+  readonly #doubtedRows = new Map<string, Ref>();
+  readonly #doubtedStreams = new Set<string>();
 
   constructor(database: Database.Database, seals: RowSeals) {
     this.#seals = seals;
@@ -35,21 +36,21 @@ export class PastMarks {
   }
 
   get isDoubted(): boolean {
-    return this.#isDoubted;
+    return this.#doubtedRows.size + this.#doubtedStreams.size > 0;
   }
 
-  /** Whether a past row that is written may be believed to be past. */
-  believesRow({ kind, site, name }: Ref): boolean {
-    const row = this.#sql.row.get(kind, site, name) as StoredRow | undefined;
-    const isBelieved = row === undefined || this.#seals.isGenuine(row);
-    if (!isBelieved) this.#isDoubted = true;
+  /** Whether a past row that is written may be believed to be past. One that was damaged is past all the same. */
+  believesRow(ref: Ref): boolean {
+    const row = this.#row(ref);
+    const isBelieved = !row || !this.#isPresent(row);
+    if (!isBelieved) this.#doubtedRows.set(keyOf(ref), ref);
     return isBelieved;
   }
 
   /** The same of a stream that is told something. */
   believesStream(stream: string, past: string): boolean {
-    const isBelieved = isOfRun(stream, past) && this.#isRun(past);
-    if (!isBelieved) this.#isDoubted = true;
+    const isBelieved = isOfRun(stream, past) && this.#isRun(past) && !this.#seals.isPresentStream(stream);
+    if (!isBelieved) this.#doubtedStreams.add(stream);
     return isBelieved;
   }
 
@@ -71,10 +72,13 @@ export class PastMarks {
    * @param present XOR of what stands for the rows that are listed as present.
    */
   look(present: Buffer): WrongMarks {
-    this.#isDoubted = false;
     const runs = new Set(this.#sql.runs.all() as string[]);
     const found = new Map<string, Marked>();
     this.#addWithoutRun(runs, found);
+    for (const ref of this.#doubtedRows.values()) {
+      const row = this.#row(ref);
+      if (row && row.past !== '' && this.#isPresent(row)) found.set(keyOf(row), markedOf(row));
+    }
     if (!this.#isExplained(present, found.values())) {
       for (const row of this.#sql.pastRows.iterate() as IterableIterator<StoredRow>) {
         if (found.has(keyOf(row)) || !this.#isPresent(row)) continue;
@@ -83,8 +87,18 @@ export class PastMarks {
       }
       this.#addWithoutRun(runs, found); // of a run that was none
     }
-    const streams = (this.#sql.pastStreams.all() as { stream: string; past: string }[]).filter(({ stream, past }) => !runs.has(past) || !isOfRun(stream, past));
-    return { rows: [...found.values()], streams: streams.map(({ stream }) => stream) };
+    return { rows: [...found.values()], streams: this.#lookAtStreams(runs) };
+  }
+
+  #lookAtStreams(runs: ReadonlySet<string>): readonly string[] {
+    const found: string[] = [];
+    const others: string[] = [];
+    for (const { stream, past } of this.#sql.pastStreams.all() as { stream: string; past: string }[]) {
+      const isOfPast = runs.has(past) && isOfRun(stream, past) && !(this.#doubtedStreams.has(stream) && this.#seals.isPresentStream(stream));
+      (isOfPast ? others : found).push(stream);
+    }
+    if (this.#seals.arePresentStreams(found)) return found;
+    return [...found, ...others.filter((stream) => this.#seals.isPresentStream(stream))];
   }
 
   #addWithoutRun(runs: ReadonlySet<string>, found: Map<string, Marked>): void {
@@ -96,7 +110,7 @@ export class PastMarks {
   #isExplained(present: Buffer, found: Iterable<Marked>): boolean {
     const sum = Buffer.alloc(MAC_BYTES);
     for (const { kind, site, name, past } of found) {
-      const row = this.#sql.row.get(kind, site, name) as StoredRow | undefined;
+      const row = this.#row({ kind, site, name });
       assert(row, 'what was listed is there');
       if (past !== '' && row.mac && this.#isRecordedPresent(row)) mix(sum, row.mac);
     }
@@ -118,6 +132,16 @@ export class PastMarks {
   takeAway({ rows, streams }: WrongMarks): void {
     for (const { kind, site, name } of rows) this.#sql.unmark.run(this.#seals.unmark({ kind, site, name }), kind, site, name);
     for (const stream of streams) this.#sql.unmarkStream.run(this.#seals.unmarkStream(stream), stream);
+  }
+
+  /** What was taken away is so on disk. */
+  settled(): void {
+    this.#doubtedRows.clear();
+    this.#doubtedStreams.clear();
+  }
+
+  #row({ kind, site, name }: Ref): StoredRow | undefined {
+    return this.#sql.row.get(kind, site, name) as StoredRow | undefined;
   }
 
   get entries(): number {

@@ -232,7 +232,7 @@ export class RowSeals {
 
   /** The same of a stream of facts. @returns what stands for it in the table; undefined without the stream. */
   markStream(stream: string, past: string): Buffer | undefined {
-    const row = this.#sql.stream.get(stream) as { readonly mac: Buffer | null; readonly past: string } | undefined;
+    const row = this.#sql.stream.get(stream) as FoundStream | undefined;
     if (!row) return undefined;
     const isBack = past === '' && row.past !== '';
     const before = isBack ? row.mac : (this.#links.get(stream) ?? macIn(row.mac));
@@ -289,8 +289,17 @@ export class RowSeals {
     return this.#sums.marks?.rows.equals(sum) !== false;
   }
 
-  arePresentStreams(): boolean {
-    return this.#sums.marks?.streams.equals(this.presentStreams) !== false;
+  /** @param others Of those that are marked as past, some that may be present: of these what was recorded as present counts. */
+  arePresentStreams(others: readonly string[] = []): boolean {
+    const sum = this.presentStreams;
+    for (const stream of others) if (this.isPresentStream(stream)) mix(sum, this.#linkOf(stream));
+    return this.#sums.marks?.streams.equals(sum) !== false;
+  }
+
+  /** But for its mark, if it has one, it is what was recorded. */
+  isPresentStream(stream: string): boolean {
+    const row = this.#sql.stream.get(stream) as FoundStream | undefined;
+    return row !== undefined && isMac(row.mac, this.#linkOf(stream));
   }
 
   /** How many entries of the past there have to be; undefined in a seal of before they were counted. */
@@ -326,7 +335,7 @@ export class RowSeals {
 
   /** The same of a stream of facts. */
   unmarkStream(stream: string): Buffer | undefined {
-    const row = this.#sql.stream.get(stream) as { readonly mac: Buffer | null; readonly past: string } | undefined;
+    const row = this.#sql.stream.get(stream) as FoundStream | undefined;
     if (!row) return undefined;
     const link = this.#linkOf(stream);
     if (row.mac) mix(this.#sums.streams, row.mac);
@@ -528,6 +537,11 @@ export function mix(sum: Buffer, mac: Buffer): void {
 
 /** As it lies in the table. */
 type FoundRow = Pick<Required<ResourceRow>, 'version' | 'body' | 'past' | 'entry'> & { readonly mac: Buffer | null };
+
+interface FoundStream {
+  readonly mac: Buffer | null;
+  readonly past: string;
+}
 
 /** As it is told of a row or a stream that is present all the same. */
 export function wrongMark(past: string): string {

@@ -217,6 +217,7 @@ export class StateWriter {
       this.#seals.write(this.#index.end);
       this.#sql.commit.run();
       this.#seals.committed();
+      this.#marks.settled();
     } catch {
       this.#rollback(); // a full disk, or rows that cannot be looked at: the next load looks, a verification names them, and no start ends by them
       return false;

@@ -4,12 +4,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import * as v from 'valibot';
 import { systemClock } from '../../../src/platform/base/clock.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
+import type { Kind } from '../../../src/platform/store/kind.js';
 import { PastRows } from '../../../src/platform/store/past-rows.js';
 import { type Past, Store } from '../../../src/platform/store/store.js';
-import { Run, Step } from '../../support/past-store.js';
+import { PLAIN, Run, Step } from '../../support/past-store.js';
+
+/** Runs of this kind have the names of others. */
+const Job: Kind<object, object> = { ...PLAIN, kind: 'Job', spec: v.object({}), initialStatus: () => ({}), pastWith: { kind: 'Job', named: 'alike' }, pastIndex: () => ({}) };
 
 const SITE = 'north';
 const STEPS = ['heat', 'stir'];
@@ -17,7 +22,7 @@ const event = (name: string) => ({ stream: `events/${SITE}/${name}`, body: (id: 
 
 async function opened(t: Test, dir: string) {
   const ledger = await openLedger(dir);
-  const store = new Store(ledger, systemClock, undefined, [Run, Step]);
+  const store = new Store(ledger, systemClock, undefined, [Run, Step, Job]);
   const queries = openQueries(dir, () => store.recorded);
   await store.open(0);
   const past = new PastRows(store, queries);
@@ -30,7 +35,7 @@ async function opened(t: Test, dir: string) {
     await ledger.close();
   };
   t.teardown(close);
-  return { store, past, verified, close };
+  return { ledger, store, past, verified, close };
 }
 
 async function ran(store: Store, name: string): Promise<Past> {
@@ -51,13 +56,16 @@ const accepting = (store: Store): Promise<void> =>
     look();
   });
 
-/** Runs `old` and `older` are past, `now` and `next` are at work. */
+/** Runs `old` and `older` are past, `now` and `next` are at work, and a job `now` is past. */
 const clean = mkdtempSync(path.join(tmpdir(), 'lineside-marks-'));
 t.teardown(() => rmSync(clean, { recursive: true, force: true }));
 t.before(async () => {
   const { store, close } = await opened(t, clean);
   for (const name of ['now', 'next']) await ran(store, name);
   for (const name of ['old', 'older']) await store.write({ pasts: [await ran(store, name)] });
+  const job = { kind: Job.kind, site: SITE, name: 'now' };
+  await store.write({ puts: [{ ...job, kind: Job, spec: {} }] });
+  await store.write({ pasts: [{ run: job, members: [job], streams: [] }] });
   await close();
 });
 
@@ -66,6 +74,7 @@ async function edited(t: Test, ...edits: readonly string[]) {
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   cpSync(clean, dir, { recursive: true });
   const database = new Database(path.join(dir, 'state.db'));
+  database.function('xor', (a: unknown, b: unknown) => Buffer.from((a as Buffer).map((byte, at) => byte ^ ((b as Buffer)[at] ?? 0))));
   for (const edit of edits) if (database.prepare(edit).run().changes === 0) throw new Error(`nothing is edited by ${edit}`);
   database.close();
   return { dir, ...(await opened(t, dir)) };
@@ -103,6 +112,7 @@ const HIDDEN: readonly (readonly [what: string, wanted: readonly string[], edits
     ['now-heat', 'old-heat'],
     [mark('Run/north/older', 'Step', 'now-heat'), mark('', 'Step', 'old-heat')],
   ],
+  ['a step at work with the mark of a past run of another kind that is named as its own', ['now-heat'], [mark('Job/north/now', 'Step', 'now-heat')]],
   ['a mark without what was recorded', ['now-heat'], ["UPDATE resources SET past = 'Run/north/old', mac = NULL WHERE kind = 'Step' AND name = 'now-heat'"]],
 ];
 
@@ -130,14 +140,21 @@ for (const [what, wanted, edits] of HIDDEN) {
 const STREAMS = [
   ['of a run at work, with its own mark', 'now', "UPDATE streams SET past = 'Run/north/now' WHERE stream = 'events/north/now'"],
   ['of a run at work, with that of a past run', 'now', "UPDATE streams SET past = 'Run/north/old' WHERE stream = 'events/north/now'"],
+  ['of a run at work, with that of a past run of another kind that is named as its own', 'now', "UPDATE streams SET past = 'Job/north/now' WHERE stream = 'events/north/now'"],
+  [
+    'the same, and another stream has what is missing without it',
+    'now',
+    "UPDATE streams SET past = 'Job/north/now' WHERE stream = 'events/north/now'",
+    "UPDATE streams SET mac = xor(mac, (SELECT mac FROM streams WHERE stream = 'events/north/now')) WHERE stream = 'events/north/next'",
+  ],
   ['of a run at work, with none', 'now', "UPDATE streams SET past = 'zz' WHERE stream = 'events/north/now'"],
   ['of a past run, with none', 'old', "UPDATE streams SET past = 'zz' WHERE stream = 'events/north/old'"],
   ['of a past run, with that of another one', 'old', "UPDATE streams SET past = 'Run/north/older' WHERE stream = 'events/north/old'"],
 ] as const;
 
-for (const [what, name, edit] of STREAMS) {
+for (const [what, name, ...edits] of STREAMS) {
   t.test(`a stream with a wrong mark keeps nobody from writing: ${what}`, async (t) => {
-    const { dir, store, past, verified, close } = await edited(t, edit);
+    const { dir, store, past, verified, close } = await edited(t, ...edits);
     await past.bringBack({ kind: 'Run', site: SITE, name });
     const tell = async (): Promise<unknown> => (await store.write({ facts: [event(name)] })).factSequences;
     const first = await tell().catch(() => undefined); // where only this tells that the mark is wrong
@@ -197,3 +214,32 @@ for (const [what, edit] of NO_MACS) {
     t.not((await verified()).length, 0);
   });
 }
+
+t.test('a past row that was damaged is past: who writes it is told so once, by no doubt of its mark, and keeps nobody from writing', async (t) => {
+  const { store, verified } = await edited(t, "UPDATE resources SET body = replace(body, 'Idle', 'Idly') WHERE kind = 'Step' AND name = 'old-heat'");
+  const again = { puts: [{ kind: Step, site: SITE, name: 'old-heat', spec: { of: 'old' } }] };
+  await t.rejects(store.write(again), { name: 'Refusal', kind: 'unavailable' });
+  await accepting(store);
+  t.throws(() => store.apply(again), { name: 'Refusal', context: { code: 'run_ended' } });
+  await store.write({ puts: [{ kind: Run, site: SITE, name: 'now', spec: { order: 'written' } }] });
+  t.same(await verified(), ['Step old-heat: it is not what was recorded of it']);
+});
+
+t.test('a stream that was met with a wrong mark is looked at by the load behind one that could not take the mark away', async (t) => {
+  const { dir, ledger, store } = await edited(t, "UPDATE streams SET past = 'zz' WHERE stream = 'events/north/old'");
+  const told = { puts: [], removes: [], audits: [], nonces: [], facts: [{ stream: 'events/north/old', sequence: 4, body: {} }] };
+  t.equal(store.accepting, true);
+  const database = new Database(path.join(dir, 'state.db'));
+  t.teardown(() => database.close());
+  database.exec("CREATE TRIGGER refusing BEFORE UPDATE OF past ON streams BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
+  const commit = async (): Promise<string> =>
+    ledger.commit({ ...told, returns: ['Run/north/old'] }).then(
+      () => 'written',
+      (fault: unknown) => (fault as Error).message,
+    );
+  t.match(await commit(), /marked as past, which nobody has recorded/);
+  await ledger.load(0);
+  database.exec('DROP TRIGGER refusing');
+  await ledger.load(0);
+  t.equal(await commit(), 'written');
+});
