@@ -6,7 +6,6 @@
  * A run is past where the row that it is named by says so and has an entry; a row is past with such a run, and a stream with such a
  * run of its own name. What is past by that and was recorded as present, which its seal says without the mark, is present all the same.
  */
-import { assert } from '../base/assert.js';
 import type Database from '../base/sqlite.js';
 import { keyOf, type Ref } from '../store/resource.js';
 import { MAC_BYTES, mix, type ResourceRow, type RowSeals } from './row-seals.js';
@@ -111,7 +110,7 @@ export class PastMarks {
     const sum = Buffer.alloc(MAC_BYTES);
     for (const { kind, site, name, past } of found) {
       const row = this.#row({ kind, site, name });
-      assert(row, 'what was listed is there');
+      if (!row) continue; // an index that is damaged lists what is not in its table
       if (past !== '' && row.mac && this.#isRecordedPresent(row)) mix(sum, row.mac);
     }
     mix(sum, present);
@@ -128,10 +127,21 @@ export class PastMarks {
     return this.#seals.isGenuine({ ...row, past: '', entry: '' });
   }
 
-  /** Takes the marks away; inside a transaction. */
-  takeAway({ rows, streams }: WrongMarks): void {
-    for (const { kind, site, name } of rows) this.#sql.unmark.run(this.#seals.unmark({ kind, site, name }), kind, site, name);
-    for (const stream of streams) this.#sql.unmarkStream.run(this.#seals.unmarkStream(stream), stream);
+  /**
+   * Takes the marks away; inside a transaction.
+   * @returns those that were there: an index that is damaged lists what its table has not, and goes on doing so.
+   */
+  takeAway({ rows, streams }: WrongMarks): WrongMarks {
+    return {
+      rows: rows.filter(({ kind, site, name }) => {
+        const mac = this.#seals.unmark({ kind, site, name });
+        return mac !== undefined && this.#sql.unmark.run(mac, kind, site, name).changes > 0;
+      }),
+      streams: streams.filter((stream) => {
+        const mac = this.#seals.unmarkStream(stream);
+        return mac !== undefined && this.#sql.unmarkStream.run(mac, stream).changes > 0;
+      }),
+    };
   }
 
   /** What was taken away is so on disk. */

@@ -317,11 +317,11 @@ export class RowSeals {
   /**
    * A mark that the ledger has not set is to go, and the row is present: it is named from now on. One that is as it was recorded but
    * for its mark fits its seal again; of any other one the sum stays wrong.
-   * @returns its MAC; undefined without a row.
+   * @returns its MAC; undefined without such a row.
    */
   unmark(ref: RowKey): Buffer | undefined {
     const row = this.#sql.resource.get(ref.kind, ref.site, ref.name) as FoundRow | undefined;
-    if (!row) return undefined;
+    if (!row || (row.past === '' && row.entry === '')) return undefined;
     const { kind, site, name } = ref;
     const mac = this.#macs.resource({ kind, site, name, version: row.version, body: row.body });
     if (!isMac(row.mac, mac)) {
@@ -336,7 +336,7 @@ export class RowSeals {
   /** The same of a stream of facts. */
   unmarkStream(stream: string): Buffer | undefined {
     const row = this.#sql.stream.get(stream) as FoundStream | undefined;
-    if (!row) return undefined;
+    if (!row || row.past === '') return undefined;
     const link = this.#linkOf(stream);
     if (row.mac) mix(this.#sums.streams, row.mac);
     mix(this.#sums.streams, link);

@@ -206,13 +206,13 @@ export class StateWriter {
     return this.#entriesRead.areAsMany(this.#seals.entries) && this.#entriesRead.ofOthers.every((entry) => this.#marks.isMember(entry));
   }
 
-  /** Marks that nobody of us has set are taken away. @returns whether there were any. */
+  /** Marks that nobody of us has set are taken away. @returns whether there were any: fewer are left each time. */
   #mendMarks(sum: Buffer): boolean {
     let wrong: WrongMarks;
     try {
-      wrong = this.#marks.look(sum);
+      const found = this.#marks.look(sum);
       this.#sql.begin.run();
-      this.#marks.takeAway(wrong);
+      wrong = this.#marks.takeAway(found);
       this.#sealMarks(this.#present().sum);
       this.#seals.write(this.#index.end);
       this.#sql.commit.run();

@@ -243,3 +243,42 @@ t.test('a stream that was met with a wrong mark is looked at by the load behind 
   await ledger.load(0);
   t.equal(await commit(), 'written');
 });
+
+/** Its index goes on with what it listed. */
+function removeFromTable(dir: string, index: string, edit: string): void {
+  const database = new Database(path.join(dir, 'state.db'));
+  database.unsafeMode(true);
+  database.pragma('writable_schema = ON');
+  const row = database.prepare('SELECT * FROM sqlite_schema WHERE name = ?').get(index) as Record<string, unknown>;
+  database.prepare('DELETE FROM sqlite_schema WHERE name = ?').run(index);
+  database.close();
+  const without = new Database(path.join(dir, 'state.db'));
+  without.unsafeMode(true);
+  without.pragma('writable_schema = ON');
+  without.prepare(edit).run();
+  without.prepare('INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES (@type, @name, @tbl_name, @rootpage, @sql)').run(row);
+  without.close();
+}
+
+const NOT_THERE = [
+  ['a run', "DELETE FROM resources WHERE kind = 'Run' AND name = 'old'"],
+  ['what is present', "UPDATE resources SET past = '', past_entry = '' WHERE kind = 'Run' AND name = 'old'"],
+] as const;
+
+for (const [what, edit] of NOT_THERE) {
+  t.test(`a start ends whose index of the past lists what its table has not: ${what}`, async (t) => {
+    const dir = mkdtempSync(path.join(tmpdir(), 'lineside-marks-'));
+    t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+    cpSync(clean, dir, { recursive: true });
+    const database = new Database(path.join(dir, 'state.db'));
+    database.exec(mark('zz', 'Run', 'old'));
+    database.close();
+    removeFromTable(dir, 'resources_past_entry', edit);
+    for (let start = 0; start < 2; start += 1) {
+      const { store, close } = await opened(t, dir);
+      t.equal(names(store).includes('now-heat'), true);
+      await store.write({ puts: [{ kind: Run, site: SITE, name: 'now', spec: { order: 'written' } }] });
+      await close();
+    }
+  });
+}
