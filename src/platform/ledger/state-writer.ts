@@ -25,7 +25,7 @@ import { MAC_BYTES, mix, RowSeals, wrongMark } from './row-seals.js';
 import { openStateDatabase } from './schema.js';
 import { markSealed, wasSealed } from './sealed-mark.js';
 import { ofPastRun, type PastRun } from './protocol.js';
-import { keyOf, type RowFault } from '../store/resource.js';
+import { keyOf, type Ref, type RowFault } from '../store/resource.js';
 import type { LoadedSlice, PastPlace, WireAudit, WireImage, WireTransaction } from './wire.js';
 
 const SEGMENT_RECORDS = 1000; // records between two signed heads
@@ -60,7 +60,7 @@ export class StateWriter {
   readonly #cut: ArchiveCut;
   readonly #seals: RowSeals;
   readonly #marks: PastMarks;
-  /** Rows whose mark this process has taken away. */
+  /** Rows whose mark this process has taken away, each until it is written: whoever has loaded them knows them. */
   readonly #unmarked = new Map<string, RowFault>();
   /** Entries that were handed out since the last load. */
   #entriesRead = new EntriesRead();
@@ -256,6 +256,7 @@ export class StateWriter {
     const tail: Tail = { ...this.#tail, streams: new Map(), left: new Set() };
     const answers: (string | null)[] = [];
     const nonces: WireNonce[] = [];
+    const written: Ref[] = [];
     let refusal: string | null = null;
     let count = 0;
     try {
@@ -266,6 +267,7 @@ export class StateWriter {
         for (const transaction of taken) {
           refusal ??= this.#objection(transaction, tail);
           if (refusal === null) this.#write(transaction, tail, nonces);
+          if (refusal === null && this.#unmarked.size > 0) written.push(...rowsOf(transaction));
           answers.push(refusal);
         }
       }
@@ -283,6 +285,7 @@ export class StateWriter {
       return Array.from({ length: count }, () => this.#latched);
     }
     this.#latched = refusal;
+    for (const ref of written) this.#unmarked.delete(keyOf(ref));
     this.#adopt(tail);
     return answers;
   }
@@ -644,6 +647,11 @@ export class StateWriter {
     }
     this.#walBytes = 0; // one that failed is tried again at the next rest, not with every group
   }
+}
+
+/** Those that are written, removed, or become past. */
+function rowsOf({ puts, removes, pasts }: WireTransaction): readonly Ref[] {
+  return [...puts, ...removes, ...pasts.flatMap(({ rows }) => rows)];
 }
 
 /** Why a commit was refused: it stays refused until the mark is gone, which the load does that follows. */

@@ -1,10 +1,14 @@
-/** What was read and does not fit, by `kind/site/name`, until it is written again or removed. */
+/**
+ * What was read and does not fit, by `kind/site/name`, until it is written again or removed. Beside it, what had a mark of the past that
+ * nobody has recorded: the ledger takes it away once and tells it once, so that it is told from here. Of a row that has both, both are told.
+ */
 import { keyOf, type Ref, type Resource, refOf, type RowFault } from './resource.js';
 
-/** A fault that a change forgives, with what was read, for the case that the change is refused. */
+/** What a change forgives, with what was read, for the case that the change is refused. */
 export interface Forgiven {
-  readonly fault: RowFault;
+  readonly fault: RowFault | undefined;
   readonly read: Resource | undefined;
+  readonly mark: RowFault | undefined;
 }
 
 export class RowFaults {
@@ -12,10 +16,13 @@ export class RowFaults {
   /** Of these what was read: what runs is worked with as its kind begins where it has lost its shape, and stays on disk as it is. */
   readonly #asRead = new Map<string, Resource>();
 
+  readonly #marks = new Map<string, RowFault>();
+
   get isEmpty(): boolean {
-    return this.#faults.size === 0;
+    return this.#faults.size + this.#marks.size === 0;
   }
 
+  /** All is read anew: the marks that were taken away are not found again. */
   clear(): void {
     this.#faults.clear();
     this.#asRead.clear();
@@ -27,8 +34,18 @@ export class RowFaults {
     if (read) this.#asRead.set(keyOf(fault), read);
   }
 
+  /** Was marked as past, and is present. */
+  addMark(fault: RowFault): void {
+    this.#marks.set(keyOf(fault), fault);
+  }
+
   list(): readonly RowFault[] {
-    return [...this.#faults.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    const all = new Map([...this.#marks, ...this.#faults]);
+    for (const [key, { fault }] of this.#marks) {
+      const other = this.#faults.get(key);
+      if (other) all.set(key, { ...other, fault: `${other.fault}; ${fault}` });
+    }
+    return [...all.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   }
 
   isQuarantined(ref: Ref): boolean {
@@ -41,14 +58,19 @@ export class RowFaults {
   }
 
   forgive(refs: readonly Ref[]): readonly Forgiven[] {
-    return refs.flatMap((ref) => {
-      const key = keyOf(ref);
-      const fault = this.#faults.get(key);
-      const read = this.#asRead.get(key);
-      this.#faults.delete(key);
-      this.#asRead.delete(key);
-      return fault ? [{ fault, read }] : [];
-    });
+    const forgiven = refs.map((ref) => ({ fault: this.#taken(this.#faults, ref), read: this.#taken(this.#asRead, ref), mark: this.#taken(this.#marks, ref) }));
+    return forgiven.filter(({ fault, mark }) => fault ?? mark);
+  }
+
+  giveBack({ fault, read, mark }: Forgiven): void {
+    if (fault) this.add(fault, read);
+    if (mark) this.addMark(mark);
+  }
+
+  #taken<Of>(of: Map<string, Of>, ref: Ref): Of | undefined {
+    const taken = of.get(keyOf(ref));
+    of.delete(keyOf(ref));
+    return taken;
   }
 
   /** A status that is written says nothing of a spec that could not be worked with: that stays what it was, for whoever looks after it. */

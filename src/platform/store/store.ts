@@ -111,7 +111,7 @@ export class Store implements StoreReader {
     this.#faults.clear();
     for (const fault of image.unreadable ?? NOTHING) this.#faults.add(fault);
     for (const resource of image.resources) this.#take(resource);
-    for (const fault of image.unmarked ?? NOTHING) if (this.isPresent(fault)) this.#faults.add(fault);
+    for (const fault of image.unmarked ?? NOTHING) if (this.isPresent(fault) || this.isQuarantined(fault)) this.#faults.addMark(fault);
     this.#past = (image.past ?? new PastIndex(this.kinds)).after(this.#past);
     this.#resourceVersion = image.resourceVersion;
     this.#auditSequence = image.auditSequence;
@@ -526,7 +526,7 @@ export class Store implements StoreReader {
       for (const { rows } of pasts) for (const ref of rows) this.#past.delete(ref);
       for (const [stream, last] of left) this.#factSequences.set(stream, last);
       for (const { stream, sequence } of facts.toReversed()) this.#factSequences.set(stream, sequence - 1);
-      for (const { fault, read } of forgiven) this.#faults.add(fault, read);
+      for (const each of forgiven) this.#faults.giveBack(each);
       if (puts[0]) this.#resourceVersion = puts[0].metadata.resourceVersion - 1;
       if (audits[0]) this.#auditSequence = audits[0].sequence - 1;
     }

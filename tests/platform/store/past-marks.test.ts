@@ -244,6 +244,38 @@ t.test('a stream that was met with a wrong mark is looked at by the load behind 
   t.equal(await commit(), 'written');
 });
 
+t.test('what had a wrong mark is told until its spec is written again or it is removed, behind a later load too, and by the ledger until anything of it is written', async (t) => {
+  const { ledger, store } = await edited(t, mark('zz', 'Step', 'now-heat'), mark('zz', 'Step', 'now-stir'));
+  const byLedger = async (): Promise<unknown> => ((await ledger.load(0)).unmarked ?? []).map(({ name }) => name);
+  const told = (): unknown => store.faults.map(({ name }) => name);
+  t.same(
+    [told(), await byLedger()],
+    [
+      ['now-heat', 'now-stir'],
+      ['now-heat', 'now-stir'],
+    ],
+  );
+  const heat = { kind: Step, site: SITE, name: 'now-heat' };
+  await store.write({ puts: [{ ...heat, status: { state: 'Held' } }] });
+  await store.open(0);
+  t.same([told(), await byLedger()], [['now-heat', 'now-stir'], ['now-stir']]);
+  await store.write({ puts: [{ ...heat, spec: { of: 'now' } }] });
+  t.same([told(), await byLedger()], [['now-stir'], ['now-stir']]);
+  await store.write({ removes: [{ kind: 'Step', site: SITE, name: 'now-stir' }] });
+  await store.open(0);
+  t.same([told(), await byLedger()], [[], []]);
+});
+
+t.test('of a row that cannot be used and had a wrong mark both are told', async (t) => {
+  const { store } = await edited(
+    t,
+    mark('zz', 'Run', 'now'),
+    "UPDATE resources SET body = replace(body, '\"order\":\"o-now\"', '\"order\":5') WHERE kind = 'Run' AND name = 'now'",
+  );
+  const told = (): unknown => store.faults.map(({ name, fault, kept }) => [name, /order/.test(fault), /marked as past/.test(fault), kept]);
+  t.same(told(), [['now', true, true, false]]);
+});
+
 /** Its index goes on with what it listed. */
 function removeFromTable(dir: string, index: string, edit: string): void {
   const database = new Database(path.join(dir, 'state.db'));
