@@ -345,6 +345,11 @@ export class RowSeals {
     return link;
   }
 
+  /** What would stand for a row as it lies in the table. */
+  macOf(row: ResourceRow): Buffer {
+    return this.#macs.resource(row);
+  }
+
   /** Of a row as it lies in the table: the mark is the one that was recorded. */
   isGenuine({ mac, ...row }: ResourceRow & { readonly mac: Buffer | null }): boolean {
     return isMac(mac, this.#macs.resource(row));

@@ -240,9 +240,9 @@ export class StateWriter {
    * is not compared with its table by any other check, and a unit that it has lost would be gone without a word.
    */
   #present(): Present {
-    const listed = presentOf(this.#sql.presentResources);
+    const listed = presentOf(this.#sql.presentResources, this.#seals);
     if (listed.count + this.#seals.pastRows(() => this.#sql.countPast.get() as number) >= this.#seals.rows) return listed;
-    const found = presentOf(this.#sql.presentInTable);
+    const found = presentOf(this.#sql.presentInTable, this.#seals);
     if (found.count > listed.count) this.#seals.tell(`an index of state.db had lost ${found.count - listed.count} of its rows; they were read from their table`);
     return found;
   }
@@ -667,14 +667,14 @@ interface Present {
   readonly sum: Buffer;
 }
 
-function presentOf(statement: Database.Statement): Present {
+function presentOf(statement: Database.Statement, seals: RowSeals): Present {
   const columns: unknown[] = [];
   const sum = Buffer.alloc(MAC_BYTES);
   // as of the entries of the past: `raw` gives columns
-  const rows = statement.raw().all() as unknown as readonly [kind: unknown, site: unknown, name: unknown, body: unknown, mac: Buffer | null][];
-  for (const [kind, site, name, body, mac] of rows) {
+  const rows = statement.raw().all() as unknown as readonly [kind: string, site: string, name: string, body: string, version: number, entry: string][];
+  for (const [kind, site, name, body, version, entry] of rows) {
     columns.push(kind, site, name, body);
-    if (mac) mix(sum, mac);
+    mix(sum, seals.macOf({ kind, site, name, version, body, entry })); // not the one that is stored: somebody may have made it up, so that a row that is gone is not missed
   }
   return { columns, count: rows.length, sum };
 }
@@ -723,8 +723,8 @@ function prepareAll(database: Database.Database) {
     commit: database.prepare('COMMIT'),
     getMeta: database.prepare('SELECT value FROM meta WHERE key = ?').pluck(),
     setMeta: database.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value'),
-    presentResources: database.prepare("SELECT kind, site, name, body, mac FROM resources INDEXED BY resources_present WHERE past = ''"),
-    presentInTable: database.prepare("SELECT kind, site, name, body, mac FROM resources NOT INDEXED WHERE past = ''"),
+    presentResources: database.prepare("SELECT kind, site, name, body, version, past_entry FROM resources INDEXED BY resources_present WHERE past = ''"),
+    presentInTable: database.prepare("SELECT kind, site, name, body, version, past_entry FROM resources NOT INDEXED WHERE past = ''"),
     countPast: database.prepare("SELECT COUNT(*) FROM resources INDEXED BY resources_past WHERE past <> ''").pluck(),
     pastEntries: database.prepare(
       "SELECT kind, site, name, past, octet_length(past_entry) FROM resources INDEXED BY resources_past_entry WHERE past_entry <> '' AND (kind, site, name) > (?, ?, ?) ORDER BY kind, site, name LIMIT ?",

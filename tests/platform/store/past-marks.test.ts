@@ -113,6 +113,11 @@ const HIDDEN: readonly (readonly [what: string, wanted: readonly string[], edits
     [mark('Run/north/older', 'Step', 'now-heat'), mark('', 'Step', 'old-heat')],
   ],
   ['a step at work with the mark of a past run of another kind that is named as its own', ['now-heat'], [mark('Job/north/now', 'Step', 'now-heat')]],
+  [
+    'a step at work with a mark, and the seal of another row with what is missing without it',
+    ['now-heat'],
+    ["UPDATE resources SET mac = xor(mac, (SELECT mac FROM resources WHERE name = 'now-heat')) WHERE kind = 'Run' AND name = 'next'", mark('Job/north/now', 'Step', 'now-heat')],
+  ],
   ['a mark without what was recorded', ['now-heat'], ["UPDATE resources SET past = 'Run/north/old', mac = NULL WHERE kind = 'Step' AND name = 'now-heat'"]],
 ];
 
@@ -314,3 +319,20 @@ for (const [what, edit] of NOT_THERE) {
     }
   });
 }
+
+t.test('a row that was damaged and written over leaves the marks as they are: no later start looks at them again', async (t) => {
+  const { dir, store, close } = await edited(t, "UPDATE resources SET body = replace(body, 'o-now', 'o-new'), mac = NULL WHERE kind = 'Run' AND name = 'now'");
+  await store.write({ puts: [{ kind: Run, site: SITE, name: 'now', spec: { order: 'written' } }] });
+  await close();
+  const sealed = (): unknown => {
+    const database = new Database(path.join(dir, 'state.db'), { readonly: true });
+    const value: unknown = database.prepare("SELECT value FROM meta WHERE key = 'seal'").pluck().get();
+    database.close();
+    return value;
+  };
+  const before = sealed();
+  const again = await opened(t, dir);
+  t.same(names(again.store).sort(), PRESENT.toSorted());
+  await again.close();
+  t.equal(sealed(), before);
+});
