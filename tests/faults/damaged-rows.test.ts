@@ -329,6 +329,24 @@ t.test('what a verification finds of the stored rows is the alarm of stored data
   t.match(message, `Batch ${batch} of site demo: it is not what was recorded of it; GET /api/v1/system/integrity tells all of it`);
 });
 
+t.test(
+  'a row that had a wrong mark is written again, and a verification finds all rows as they were recorded: the alarm of stored data goes, that of evidence stays',
+  async (t) => {
+    const box = await boxOf(t, seeded.made);
+    const name = firstOf(box, 'AlarmDefinition');
+    edit(box, (database) => t.equal(database.prepare("UPDATE resources SET past = 'zz' WHERE kind = 'AlarmDefinition' AND name = ?").run(name).changes, 1));
+    await box.start();
+    await storedDataAlarm(box, new RegExp(`AlarmDefinition demo/${name} .*marked as past`));
+    const isActive = async (topic: string): Promise<boolean> =>
+      ((await box.api.get(`${SITE}/alarms?type=System&active=true`)).body as { name: string }[]).some((alarm) => alarm.name.startsWith(`system-${topic}`));
+    t.match(await box.api.put(`${SITE}/alarmdefinitions/${name}`, { severity: 'Low' }), { status: 200 });
+    const { problems } = (await box.api.post('/api/v1/system/integrity')).body as { problems: unknown };
+    t.match(problems, [{ part: 'seal', problem: new RegExp(`AlarmDefinition ${name} .* was marked as past`) }], 'what it was is told by every verification');
+    await eventually('the alarm is gone', async () => !(await isActive('stored-data')));
+    t.equal(await isActive('integrity'), true);
+  },
+);
+
 t.test('a phase and the events of a batch at work that somebody has marked as past are there behind the start, and told; the batch goes on', async (t) => {
   const box = await boxOf(t, seeded.made);
   await box.start();

@@ -18,8 +18,8 @@ export const EVIDENCE_STREAM = 'integrity';
 export const EVIDENCE_KIND = 'IntegrityReport';
 const PROBLEMS_MAX = 1000; // the answer stays readable; `ok` is false from the first one on
 
-/** Tables whose rows tell what is and was; the others are what they are checked by (verify-rows.ts). */
-const ROW_PARTS: ReadonlySet<string> = new Set<RowProblem['part']>(['resources', 'facts', 'nonces', 'seal']);
+/** Tables whose rows tell what is and was; the others are what they are checked by (verify-rows.ts). What the seal remembers stays for ever, also of rows that are as they should be again. */
+const ROW_PARTS: ReadonlySet<string> = new Set<RowProblem['part']>(['resources', 'facts', 'nonces']);
 
 /** What a domain has looked at and found. */
 export interface EvidenceCheck {
