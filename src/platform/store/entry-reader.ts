@@ -273,11 +273,30 @@ function isEnd(byte: number | undefined): boolean {
   return byte === COMMA || byte === CLOSE || byte === CLOSE_LIST || byte === undefined;
 }
 
-/** As `JSON.stringify` writes it. */
+/** As `JSON.stringify` writes it, but for numbers that it would make others: -0, and what is too large for any. */
 function written(text: string): Buffer {
   const entry: unknown = JSON.parse(text);
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) throw strange();
-  return Buffer.from(JSON.stringify(entry));
+  try {
+    return Buffer.from(plain(entry));
+  } catch (fault) {
+    if (fault instanceof RangeError) throw strange(); // nested as deep as no entry is
+    throw fault;
+  }
+}
+
+function plain(value: unknown): string {
+  if (typeof value === 'number') return numberText(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(plain).join(',')}]`;
+  return `{${Object.entries(value)
+    .map(([member, each]) => `${JSON.stringify(member)}:${plain(each)}`)
+    .join(',')}}`;
+}
+
+function numberText(value: number): string {
+  if (Object.is(value, -0)) return '-0';
+  return Number.isFinite(value) ? String(value) : `${value < 0 ? '-' : ''}1e999`;
 }
 
 function strange(): SyntaxError {

@@ -142,6 +142,65 @@ t.test('an entry is read as JSON.parse reads it, however it is written and where
   t.same([...written, ...moments, ...cut, ...damaged].filter(differs), []);
 });
 
+const ODD_NUMBERS = [
+  '-0',
+  '-0.0',
+  '0e5',
+  '-0e0',
+  '1e400',
+  '-1e400',
+  '1e308',
+  '5e-324',
+  '1e-400',
+  '-1e-400',
+  '123456789012345678',
+  '0.1',
+  '1E2',
+  '01',
+  '1.',
+  '.5',
+  '+1',
+  '-',
+  '1e',
+  '0x1',
+];
+const WRITTEN: readonly ((number: string) => string)[] = [
+  (number) => `{"n":${number}}`,
+  (number) => `{"n": ${number}}`,
+  (number) => `{"n":1,"n":${number}}`,
+  (number) => `{"list":[1,${number}],"n":2}`,
+  (number) => `{ "list":[1,{"a":${number}}] }`,
+  (number) => ` {"n":${number},"text":"ü"}`,
+];
+
+t.test('an odd number is read as JSON.parse reads it, or its entry is damaged, in whatever it stands', async (t) => {
+  for (const number of ODD_NUMBERS) {
+    for (const write of WRITTEN) {
+      const text = write(number);
+      const index = new PastIndex();
+      index.add({ kind: 'Run', site: 'north', name: 'a' }, 'Run/north/a', text);
+      let expected: unknown;
+      try {
+        expected = JSON.parse(text);
+      } catch {
+        expected = undefined;
+      }
+      const read = index.unreadable.length > 0 ? undefined : index.get('Run', 'north', 'a')?.entry;
+      t.equal(isDeepStrictEqual(read, expected), true, `${text}: ${JSON.stringify(read)}`);
+    }
+  }
+});
+
+t.test('an entry that is nested as deep as no entry is takes nothing with it, however it is written', async (t) => {
+  for (const text of [`{"n":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, `{ "n":${'['.repeat(100_000)}${']'.repeat(100_000)}}`]) {
+    const index = new PastIndex();
+    index.add({ kind: 'Run', site: 'north', name: 'a' }, 'Run/north/a', text);
+    index.add({ kind: 'Run', site: 'north', name: 'b' }, 'Run/north/b', '{"n":1}');
+    t.same(index.get('Run', 'north', 'b')?.entry, { n: 1 });
+    t.equal(index.has({ kind: 'Run', site: 'north', name: 'a' }), true);
+  }
+});
+
 t.test('of a slice each entry is read by itself: one that is damaged takes no other with it', async (t) => {
   const index = new PastIndex();
   const texts = ['{"of":"ü"}', '{"of":', '{"of":"b"}', '', '{"of":"d"}}'];
