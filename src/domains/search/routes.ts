@@ -44,7 +44,7 @@ export const SEARCH_ROUTES: readonly Route<SearchDeps>[] = [
       const limit = readLimit(query, ITEMS_MAX, ITEMS);
       const kinds = readKinds(query, deps.index.kinds);
       const cursor = query.get('cursor');
-      const [start] = cursor ? decodeCursor('search', cursor, 1) : [0];
+      const start = cursor ? Math.max(0, decodeCursor('search', cursor, 1)[0]) : 0;
       const ranked = await search(wanted, kinds, query.get('site'), caller, deps, start + limit + 1);
       const items = ranked.slice(start, start + limit).map(({ found }) => found);
       return { items, nextCursor: start + limit < ranked.length ? encodeCursor('search', start + limit) : null };

@@ -1,7 +1,8 @@
 /**
  * Lists of resources (decisions Q-ERR-15, Q-MES-16). Without `limit` and `cursor` a list answers whole and bare; with one of
  * them it answers a page, bare as well, with the way on in `Link` and the number of all in `X-Total-Count`. A cursor names
- * the sort key of the last item given, so that items that came or went meanwhile neither repeat nor hide the others.
+ * the sort key of the last item given, so that items that came or went meanwhile neither repeat nor hide the others. It is not sealed:
+ * whoever makes one up moves where he reads on in what he may read anyway. It has to be a key as the list has them, else it is 400.
  *
  * A long list is rendered in slices: 10,000 batches held the event loop for half a second. What is past of it is read and sent page by
  * page: a year of phases is a gigabyte. A list of which entries stay in memory is not made for a page of it (`Sorted`).
@@ -84,7 +85,7 @@ interface Paging {
 /** @throws Refusal `invalid_query` for a limit out of range or a cursor that this list did not hand out. */
 export function listReply<Item, Shown, Name extends string = never>(context: ListContext<Name>, listed: Listed<Item, Shown, Name>): Promise<Reply<readonly Shown[]>> {
   const { list, items, render, past } = listed;
-  const paging = readPaging(list, context.query);
+  const paging = readPaging(list, context.query, past ? KEY_OF_PAST : keyOfFirst(listed));
   if (past) return mergedReply(context, listed, past, paging);
   if (!paging && items.length > WHOLE_MAX) return wholeReply(pagesOf(items), render);
   const page = cut(context, listed, paging);
@@ -96,7 +97,16 @@ export function listReply<Item, Shown, Name extends string = never>(context: Lis
  * @throws Refusal `invalid_query` as `listReply` does.
  */
 export function listPage<Item, Name extends string = never>(context: ListContext<Name>, listed: InMemory<Item, Name>): ListPage<Item> {
-  return cut(context, listed, readPaging(listed.list, context.query));
+  return cut(context, listed, readPaging(listed.list, context.query, keyOfFirst(listed)));
+}
+
+/** Of a list with items that are not in memory: it is sorted by name. */
+const KEY_OF_PAST: SortKey = [''];
+
+/** What keys of the list look like; undefined of an empty one, which has no page behind any. */
+function keyOfFirst<Item>({ items, keyOf }: Pick<Listed<Item, unknown>, 'items' | 'keyOf'>): SortKey | undefined {
+  const first = items.at(0);
+  return first === undefined ? undefined : keyOf(first);
 }
 
 function cut<Item, Name extends string>(context: ListContext<Name>, listed: InMemory<Item, Name>, paging: Paging | undefined): ListPage<Item> {
@@ -225,10 +235,10 @@ export function compareKeys(a: SortKey, b: SortKey): number {
   return 0;
 }
 
-function readPaging(list: string, query: Query<'limit' | 'cursor'>): Paging | undefined {
+function readPaging(list: string, query: Query<'limit' | 'cursor'>, like: SortKey | undefined): Paging | undefined {
   const cursor = query.get('cursor') ?? '';
   if ((query.get('limit') ?? '') === '' && cursor === '') return undefined;
-  return { limit: readLimit(query, LIMIT_MAX), after: cursor === '' ? undefined : decode(list, cursor) };
+  return { limit: readLimit(query, LIMIT_MAX), after: cursor === '' ? undefined : decode(list, cursor, like) };
 }
 
 function firstAfter<Item>(items: Sorted<Item>, keyOf: (item: Item) => SortKey, after: SortKey): number {
@@ -278,14 +288,22 @@ function encode(list: string, key: SortKey): string {
   return Buffer.from(JSON.stringify([list, ...key]), 'utf8').toString('base64url');
 }
 
-function decode(list: string, cursor: string): SortKey {
+function decode(list: string, cursor: string, like: SortKey | undefined): SortKey {
   let parts: unknown;
   try {
     parts = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
   } catch {
     parts = undefined;
   }
-  if (!Array.isArray(parts) || parts.length < 2 || parts[0] !== list || !parts.every((part) => typeof part === 'string' || typeof part === 'number'))
-    throw invalid('invalid_query', 'cursor', 'cursor must be that of the Link of an earlier page of this list');
-  return parts.slice(1) as SortKey;
+  const [tag, ...key] = Array.isArray(parts) ? (parts as readonly unknown[]) : [];
+  if (tag !== list || !isKey(key) || (like && !isLike(key, like))) throw invalid('invalid_query', 'cursor', 'cursor must be that of the Link of an earlier page of this list');
+  return key;
+}
+
+function isKey(parts: readonly unknown[]): parts is SortKey {
+  return parts.length > 0 && parts.every((part) => typeof part === 'string' || Number.isFinite(part));
+}
+
+function isLike(key: SortKey, like: SortKey): boolean {
+  return key.length === like.length && key.every((part, n) => typeof part === typeof like[n]);
 }

@@ -30,6 +30,10 @@ t.test('Q-ERR-15: a bounded log is read page by page in both orders, whatever is
   t.same(log.page(newest, show, ({ text }) => text === 'e1').items, ['e1']);
   t.same(new BoundedLog<Entry>('test', 5).page(newest, show), { items: [], nextCursor: null });
   t.throws(() => log.page({ ...newest, cursor: 'bm9wZQ' }, show), { name: 'Refusal', context: { field: 'cursor' } });
+  for (const number of ['', ' 3', '0x3', '3e0', '3.5', '1e400', 'NaN', '9007199254740993', '3:3']) {
+    const cursor = Buffer.from(`test:${number}`).toString('base64url');
+    t.throws(() => log.page({ ...newest, cursor }, show), { name: 'Refusal', context: { field: 'cursor' } }, number);
+  }
 });
 
 t.test('a bounded log forgets the oldest; a cursor into what is gone goes on with what is left', async (t) => {

@@ -206,6 +206,9 @@ t.test('Q-ERR-15, Q-MES-16: a list is whole and bare without limit and cursor, a
   t.same(namesOf(second), ['t-3', 't-5', 't-6'], 'what came and went meanwhile neither repeats nor hides the others');
   t.notOk(second.headers.link, 'the last page has no way on');
   t.same(namesOf(await engineer.get(`${path}?cursor=${new URL(next(first), 'http://x').searchParams.get('cursor')}`)), ['t-3', 't-5', 't-6'], 'a cursor alone');
+  const own = JSON.parse(Buffer.from(new URL(next(first), 'http://x').searchParams.get('cursor') ?? '', 'base64url').toString()) as readonly string[];
+  const madeUp = (...key: readonly unknown[]): string => `cursor=${Buffer.from(JSON.stringify([own[0], ...key])).toString('base64url')}`;
+  t.same(namesOf(await engineer.get(`${path}?${madeUp('t-4z')}`)), ['t-5', 't-6'], 'one that is made up reads on from there');
   const stranger = Buffer.from(JSON.stringify(['plans', 't-2'])).toString('base64url');
   for (const [query, field] of [
     ['limit=0', 'limit'],
@@ -213,6 +216,7 @@ t.test('Q-ERR-15, Q-MES-16: a list is whole and bare without limit and cursor, a
     ['limit=x', 'limit'],
     ['cursor=zzz', 'cursor'],
     [`cursor=${stranger}`, 'cursor'],
+    ...[[], [5], ['t-2', 't-2'], ['t-2', 5], [null], [['t-2']], [{}]].map((key) => [madeUp(...key), 'cursor'] as const),
   ] as const)
     t.match(await engineer.get(`${path}?${query}`), { status: 400, body: { code: 'invalid_query', field } }, query);
 });
