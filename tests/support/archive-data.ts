@@ -42,13 +42,13 @@ export function withWriter(dir: string, work: (writer: StateWriter) => void): vo
   writer.close();
 }
 
-/** Adds records to a trail. */
-export function trail(dir: string, first: number, last: number): void {
+/** Adds records to a trail. @param more what is other in each than in those of other trails. */
+export function trail(dir: string, first: number, last: number, more: Parameters<typeof auditDraft>[1] = {}): void {
   withWriter(dir, (writer) => {
     writer.load(0);
     for (let sequence = first; sequence <= last; sequence += 100) {
       const message = new Message();
-      for (let next = sequence; next < Math.min(sequence + 100, last + 1); next += 1) message.add(transaction({ audits: [draftOf(next)] }));
+      for (let next = sequence; next < Math.min(sequence + 100, last + 1); next += 1) message.add(transaction({ audits: [{ ...draftOf(next), ...more }] }));
       let taken = decode(message.fields);
       const refused = writer.commit(() => taken.splice(0)).filter((answer) => answer !== null);
       if (refused.length > 0) throw new Error(String(refused[0]));

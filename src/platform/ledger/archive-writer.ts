@@ -7,16 +7,32 @@
  */
 import type { WallMs } from '../base/times.js';
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { createReadStream, mkdirSync } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
 import type Database from '../base/sqlite.js';
+import { putAside } from '../base/put-aside.js';
 import { syncFolder } from '../base/sync-folder.js';
-import { type ArchiveBlock, type ArchiveDraft, archiveFileName, archiveLine, BLOCK_RECORDS, pack, readPart, summaryOf, type Trailer, trailerLine } from './archive-format.js';
+import {
+  type ArchiveBlock,
+  type ArchiveDraft,
+  archiveFileName,
+  archiveLine,
+  BLOCK_RECORDS,
+  pack,
+  readPart,
+  readTrailer,
+  summaryOf,
+  type Trailer,
+  trailerLine,
+} from './archive-format.js';
 import { ArchiveNotes } from './archive-notes.js';
 import type { AuditTableRow } from './audit-row.js';
 
 const DRAFT = '.part';
+const TRAILER_LENGTH_MAX = 1000; // some 200 characters
 const FILE_RECORDS_MAX = 100_000;
 const FILES_PER_TABLE = 10; // a file takes a tenth of the table at least: few files, and not one with every record
 const DAY_MS = 86_400_000;
@@ -97,13 +113,25 @@ export class ArchiveWriter {
     }
   }
 
-  /** What a crash left: drafts, and files whose records are all in the table still and in no note. */
+  /**
+   * What a crash left: drafts, and files whose records are all in the table still and in no note. A whole file with another record than the table
+   * is no such one: an older copy of the data directory was put back, and nothing else has what it holds. It is put aside.
+   */
   async #clear(first: number): Promise<void> {
     const end = this.#database.prepare('SELECT COALESCE(MAX(sequence), 0) FROM audit').pluck().get() as number;
     for (const file of await readdir(this.#folder)) {
       const span = spanOf(file);
-      if (file.endsWith(DRAFT) || (span && span.first >= first && span.last <= end)) await rm(path.join(this.#folder, file), { force: true });
+      const isLeft = span && span.first >= first && span.last <= end;
+      if (isLeft && (await this.#isOfOther(file, span.last))) putAside(this.#folder, file, new Date().toISOString());
+      else if (isLeft || file.endsWith(DRAFT)) await rm(path.join(this.#folder, file), { force: true });
     }
+  }
+
+  /** The hash of its last record is one over all before it. */
+  async #isOfOther(file: string, last: number): Promise<boolean> {
+    const hash = this.#database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck().get(last) as Buffer | undefined;
+    const trailer = readTrailer(await lastLineOf(path.join(this.#folder, file)));
+    return trailer !== null && trailer.headHash !== hash?.toString('hex');
   }
 
   async #draft(name: string, span: ArchiveSpan, file: string): Promise<ArchiveDraft> {
@@ -165,6 +193,19 @@ export class ArchiveWriter {
 
 function textOf(rows: readonly AuditTableRow[]): string {
   return rows.map(archiveLine).join('');
+}
+
+/** '' of a file that is torn. */
+async function lastLineOf(file: string): Promise<string> {
+  let end = '';
+  try {
+    await pipeline(createReadStream(file), createGunzip(), async (texts: AsyncIterable<Buffer>) => {
+      for await (const text of texts) end = (end + text.toString('latin1')).slice(-TRAILER_LENGTH_MAX);
+    });
+  } catch {
+    return '';
+  }
+  return end.trimEnd().split('\n').at(-1) ?? '';
 }
 
 async function sizeOf(handle: FileHandle): Promise<number> {

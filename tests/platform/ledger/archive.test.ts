@@ -1,6 +1,6 @@
 /** The archive of the audit trail on real files: what it keeps and what a search finds in it. */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import t from 'tap';
@@ -160,4 +160,46 @@ t.test('8.6: a file that does not follow, or does not end with the record of the
   await cutReaches(dir, 200);
   await ledger.close();
   await isWhole(t, dir, 300, 200, 'the right one');
+});
+
+t.test('8.6: records are archived on while a file of before is away: it is named as missing, and with it back all is whole', async (t) => {
+  const dir = copy(t);
+  await archive(dir, SPAN.first, SPAN.last);
+  const away = path.join(dir, 'away');
+  renameSync(archiveFolder(dir), away); // as where the disk of the archive is not there
+  await archive(dir, 1501, 2400);
+  t.same(readdirSync(archiveFolder(dir)), [archiveFileName(1501, 2400)]);
+  const { ok, archives } = await asked(dir, (queries) => queries.verifyArchives());
+  t.same(
+    [ok, archives.map(({ file, ok }) => [file, ok])],
+    [
+      false,
+      [
+        [archiveFileName(1, 1500), false],
+        [archiveFileName(1501, 2400), true],
+      ],
+    ],
+  );
+  await t.rejects(
+    asked(dir, (queries) => queries.auditRecord(7, {})),
+    { message: /is archived in audit-000000000001-000000001500.ndjson.gz, which is not in the archive folder/ },
+  );
+  copyFileSync(path.join(away, archiveFileName(1, 1500)), path.join(archiveFolder(dir), archiveFileName(1, 1500)));
+  await isWhole(t, dir, RECORDS, 2400, 'the file is back');
+});
+
+t.test('8.6: a file with records of another trail is kept beside the one that takes its place: nobody else has them', async (t) => {
+  const [dir, other] = [copy(t), dataDir(t)];
+  trail(other, 1, 1000, { operatorReason: 'of another trail' });
+  await archive(other, 1, 900);
+  const name = path.join(archiveFolder(dir), archiveFileName(1, 900));
+  await asked(dir, (queries) => queries.writeArchive({ first: 1, last: 900 }));
+  copyFileSync(path.join(archiveFolder(other), archiveFileName(1, 900)), name); // as where an older copy of the data directory was put back, and its archive is another disk
+  const kept = readFileSync(name);
+  await archive(dir, 1, 1200);
+  const [first = '', aside = ''] = readdirSync(archiveFolder(dir)).sort((a, b) => a.length - b.length);
+  t.equal(first, archiveFileName(1, 1200));
+  t.match(aside, /^audit-000000000001-000000000900\.ndjson\.gz\.lost-/);
+  t.equal(readFileSync(path.join(archiveFolder(dir), aside)).equals(kept), true);
+  await isWhole(t, dir, RECORDS, 1200, 'the other one is no part of it');
 });
