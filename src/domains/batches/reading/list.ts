@@ -2,6 +2,10 @@
  * The list of batches as a reader of a panel asks for it: only those in some states, only those that hold a text, and with
  * `order=recent` what matters now first: open ones by priority, then pending ones, then the past, newest first. The past stands in
  * these orders already (`Batch.pastOrders`), and what is present is put among it: a page makes what it shows.
+ *
+ * A page is of its own moment. By name each batch comes once, whatever happens between two pages. With `order=recent` what moves between two
+ * pages moves over the place that was reached: a batch that ends comes again among those that have ended, and one that starts, comes back or
+ * gets a higher priority may be passed over. What has ended stays in its place, so that pages of the past alone repeat and leave out nothing.
  */
 import type { BatchState } from '../../../../runtime/vocabulary/states.js';
 import { Interleaved, made, type Sorted } from '../../../platform/base/sorted.js';
