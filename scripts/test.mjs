@@ -39,7 +39,7 @@ const ALONE = /tests\/(faults\/process|domains\/units\/runtime)/;
 const GIVING_WAY = ['nice', '-n', '10'];
 /** What a suite does to its process or to the whole of its tests: it gets a process to itself. A log that is silent is so for all that share one. */
 const OWN_PROCESS =
-  /^t\.(beforeEach|afterEach|before|after)\(|^t\.jobs|delete process\.env|process\.(env(\.\w+|\[[^\]]+\]) ?=[^=]|exit|kill\(process\.pid|on\(|once\(|chdir|umask)|onContained\(|memoryUsage|expose-gc/m;
+  /^t\.(beforeEach|afterEach|before|after)\(|^t\.jobs|delete process\.env|process\.(env(\.\w+|\[[^\]]+\]) ?=[^=]|exit|kill\(process\.pid|on\(|once\(|chdir|umask)|page-module\.js|Object\.assign\(globalThis|onContained\(|memoryUsage|expose-gc/m;
 /** Suites of one process: more would leave the last lane alone with its suites. */
 const SHARE_MAX = { alone: 1, browsers: 3, appliances: 5, others: 8 };
 /**

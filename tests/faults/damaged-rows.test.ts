@@ -342,7 +342,8 @@ t.test(
     t.match(await box.api.put(`${SITE}/alarmdefinitions/${name}`, { severity: 'Low' }), { status: 200 });
     const { problems } = (await box.api.post('/api/v1/system/integrity')).body as { problems: unknown };
     t.match(problems, [{ part: 'seal', problem: new RegExp(`AlarmDefinition ${name} .* was marked as past`) }], 'what it was is told by every verification');
-    await eventually('the alarm is gone', async () => !(await isActive('stored-data')));
+    await eventually('that of evidence is raised', () => isActive('integrity'));
+    await eventually('that of stored data is gone', async () => !(await isActive('stored-data')));
     t.equal(await isActive('integrity'), true);
   },
 );

@@ -1,4 +1,6 @@
 /** SIGKILL of the whole appliance at random moments of a batch: what was acknowledged is there, Restart finishes it (decisions 3.8, 8.7). */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { applianceProcess } from '../support/appliance-process.js';
@@ -18,11 +20,12 @@ const SHORT_RUN_MAX_MS = 1000;
 const SEED = Number(process.env.KILL_SEED ?? 20261121);
 
 async function commissioned(t: Test): Promise<Story> {
-  const demo = patientDemo(path.join(t.testdir(), 'demo'));
-  const box = await applianceProcess({ environment: { ...ENVIRONMENT, LINESIDE_DEMO__DIR: demo }, bare: true });
+  const folder = mkdtempSync(path.join(tmpdir(), 'lineside-kill-'));
+  const environment = { ...ENVIRONMENT, LINESIDE_DEMO__DIR: patientDemo(path.join(folder, 'demo')) };
+  const box = await applianceProcess({ dataDir: path.join(folder, 'data'), environment, bare: true });
   t.teardown(async () => {
     await box.end('SIGKILL');
-    box.remove();
+    rmSync(folder, { recursive: true, force: true });
   });
   const story = new Story(box);
   await box.start();
