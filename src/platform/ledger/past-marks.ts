@@ -20,6 +20,8 @@ export interface WrongMarks {
   readonly streams: readonly string[];
 }
 
+const NOTHING = Buffer.alloc(MAC_BYTES);
+
 type StoredRow = Required<ResourceRow> & { readonly mac: Buffer | null };
 
 export class PastMarks {
@@ -28,14 +30,20 @@ export class PastMarks {
   /** Met with a mark that cannot be right: the next load looks, and until it has taken them away each one after it. */
   readonly #doubtedRows = new Map<string, Ref>();
   readonly #doubtedStreams = new Set<string>();
+  /**
+   * What the seal misses when all of the past was read and nothing more found: a row that is present was changed. As long as it misses the same
+   * there is nothing to be found, and a load that cannot seal anew (a full disk) does not read gigabytes each time.
+   */
+  readonly #inVain: { rows: Buffer; streams: Buffer } = { rows: NOTHING, streams: NOTHING };
 
   constructor(database: Database.Database, seals: RowSeals) {
     this.#seals = seals;
     this.#sql = prepareAll(database);
   }
 
-  get isDoubted(): boolean {
-    return this.#doubtedRows.size + this.#doubtedStreams.size > 0;
+  /** Whether what is present is as it was sealed, and nothing else was met. @param present as of `look`. */
+  areRight(present: Buffer): boolean {
+    return this.#doubtedRows.size + this.#doubtedStreams.size === 0 && this.#seals.missedRows(present).equals(NOTHING) && this.#seals.missedStreams().equals(NOTHING);
   }
 
   /** Whether a past row that is written may be believed to be past. One that was damaged is past all the same. */
@@ -78,13 +86,16 @@ export class PastMarks {
       const row = this.#row(ref);
       if (row && row.past !== '' && this.#isPresent(row)) found.set(keyOf(row), markedOf(row));
     }
-    if (!this.#isExplained(present, found.values())) {
+    const missed = this.#missed(present, found.values());
+    if (!missed.equals(NOTHING) && !missed.equals(this.#inVain.rows)) {
+      const before = found.size;
       for (const row of this.#sql.pastRows.iterate() as IterableIterator<StoredRow>) {
         if (found.has(keyOf(row)) || !this.#isPresent(row)) continue;
         found.set(keyOf(row), markedOf(row));
         runs.delete(keyOf(row));
       }
       this.#addWithoutRun(runs, found); // of a run that was none
+      if (found.size === before) this.#inVain.rows = missed;
     }
     return { rows: [...found.values()], streams: this.#lookAtStreams(runs) };
   }
@@ -96,8 +107,11 @@ export class PastMarks {
       const isOfPast = runs.has(past) && isOfRun(stream, past) && !(this.#doubtedStreams.has(stream) && this.#seals.isPresentStream(stream));
       (isOfPast ? others : found).push(stream);
     }
-    if (this.#seals.arePresentStreams(found)) return found;
-    return [...found, ...others.filter((stream) => this.#seals.isPresentStream(stream))];
+    const missed = this.#seals.missedStreams(found);
+    if (missed.equals(NOTHING) || missed.equals(this.#inVain.streams)) return found;
+    const more = others.filter((stream) => this.#seals.isPresentStream(stream));
+    if (more.length === 0) this.#inVain.streams = missed;
+    return [...found, ...more];
   }
 
   #addWithoutRun(runs: ReadonlySet<string>, found: Map<string, Marked>): void {
@@ -105,16 +119,15 @@ export class PastMarks {
     for (const row of this.#sql.entriesOfOthers.all() as Marked[]) if (!this.isMember(row)) found.set(keyOf(row), row);
   }
 
-  /** Whether the rows that were found are all that the seal misses. */
-  #isExplained(present: Buffer, found: Iterable<Marked>): boolean {
-    const sum = Buffer.alloc(MAC_BYTES);
+  /** What the seal misses beside the rows that were found. */
+  #missed(present: Buffer, found: Iterable<Marked>): Buffer {
+    const sum = Buffer.from(present);
     for (const { kind, site, name, past } of found) {
       const row = this.#row({ kind, site, name });
       if (!row) continue; // an index that is damaged lists what is not in its table
       if (past !== '' && row.mac && this.#isRecordedPresent(row)) mix(sum, row.mac);
     }
-    mix(sum, present);
-    return this.#seals.arePresentRows(sum);
+    return this.#seals.missedRows(sum);
   }
 
   #isPresent(row: StoredRow): boolean {

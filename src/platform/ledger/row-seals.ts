@@ -284,16 +284,16 @@ export class RowSeals {
     if (sum && now) mix(sum, now);
   }
 
-  /** Whether a start has read what is present as it was sealed; true without a seal of it. */
-  arePresentRows(sum: Buffer): boolean {
-    return this.#sums.marks?.rows.equals(sum) !== false;
+  /** What the seal misses where a start has read this of the rows that are present; all zero where it misses nothing, and without a seal of it. */
+  missedRows(sum: Buffer): Buffer {
+    return difference(sum, this.#sums.marks?.rows);
   }
 
-  /** @param others Of those that are marked as past, some that may be present: of these what was recorded as present counts. */
-  arePresentStreams(others: readonly string[] = []): boolean {
+  /** The same of streams. @param others Of those that are marked as past, some that may be present: of these what was recorded as present counts. */
+  missedStreams(others: readonly string[] = []): Buffer {
     const sum = this.presentStreams;
     for (const stream of others) if (this.isPresentStream(stream)) mix(sum, this.#linkOf(stream));
-    return this.#sums.marks?.streams.equals(sum) !== false;
+    return difference(sum, this.#sums.marks?.streams);
   }
 
   /** But for its mark, if it has one, it is what was recorded. */
@@ -535,6 +535,14 @@ function macIn(stored: unknown): Buffer | null {
 }
 
 /** A MAC as it lies in the table may have been edited to another length: the sum is wrong then, and the verification tells. */
+function difference(found: Buffer, sealed: Buffer | undefined): Buffer {
+  const missed = Buffer.alloc(MAC_BYTES);
+  if (!sealed) return missed;
+  mix(missed, found);
+  mix(missed, sealed);
+  return missed;
+}
+
 export function mix(sum: Buffer, mac: Buffer): void {
   assert(sum.length === MAC_BYTES, 'a sum over MACs is as long as one');
   for (let at = 0; at < MAC_BYTES; at += 1) sum[at] = (sum[at] as number) ^ (mac[at] ?? 0);

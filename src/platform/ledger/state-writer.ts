@@ -163,7 +163,7 @@ export class StateWriter {
 
   load(nonceWindowMs: number): WireImage {
     let present = this.#present();
-    if (this.#marks.isDoubted || !this.#seals.arePresentRows(present.sum) || !this.#seals.arePresentStreams()) {
+    if (!this.#marks.areRight(present.sum)) {
       this.#mendMarks(present.sum);
       present = this.#present();
     }

@@ -6,8 +6,11 @@ import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import * as v from 'valibot';
 import { systemClock } from '../../../src/platform/base/clock.js';
+import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
+import { PastMarks } from '../../../src/platform/ledger/past-marks.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
+import { MAC_BYTES, RowSeals } from '../../../src/platform/ledger/row-seals.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
 import { PastRows } from '../../../src/platform/store/past-rows.js';
 import { type Past, Store } from '../../../src/platform/store/store.js';
@@ -335,4 +338,19 @@ t.test('a row that was damaged and written over leaves the marks as they are: no
   t.same(names(again.store).sort(), PRESENT.toSorted());
   await again.close();
   t.equal(sealed(), before);
+});
+
+t.test('where a look at all of the past finds nothing, and nothing can be sealed anew, the next load does not read it again for the same', async (t) => {
+  const { dir, close } = await edited(t, "UPDATE resources SET body = replace(body, 'o-now', 'o-new') WHERE kind = 'Run' AND name = 'now'");
+  await close();
+  const read: string[] = [];
+  const database = new Database(path.join(dir, 'state.db'), { verbose: (sql) => void read.push(String(sql)) });
+  t.teardown(() => database.close());
+  const marks = new PastMarks(database, new RowSeals(database, openDeviceKeys(dir).auditHmac, true));
+  const looks = (present: number): number => {
+    read.length = 0;
+    t.same(marks.look(Buffer.alloc(MAC_BYTES, present)), { rows: [], streams: [] });
+    return read.filter((sql) => /past <> '' ORDER BY rowid/.test(sql)).length;
+  };
+  t.same([looks(1), looks(1), looks(2), looks(2)], [1, 0, 1, 0], 'for something else it does');
 });
