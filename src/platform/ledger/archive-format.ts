@@ -53,6 +53,8 @@ export interface ArchiveNote {
 export interface ArchiveDraft {
   readonly note: ArchiveNote;
   readonly blocks: readonly ArchiveBlock[];
+  /** Files that stood in its way and may hold what nobody else has: they are kept by these names. */
+  readonly aside: readonly string[];
 }
 
 export interface Trailer {

@@ -98,11 +98,11 @@ export class ArchiveWriter {
     const last = this.#database.prepare('SELECT MAX(sequence) FROM audit WHERE sequence BETWEEN ? AND ?').pluck().get(first, to) as number | null;
     if (last === null) throw new Error(`the audit trail has no record from ${first} to ${to}`);
     if (mkdirSync(this.#folder, { recursive: true, mode: 0o750 }) !== undefined) syncFolder(path.dirname(this.#folder));
-    await this.#clear(first);
+    const aside = await this.#clear(first);
     const file = archiveFileName(first, last);
     const name = path.join(this.#folder, file);
     try {
-      const draft = await this.#draft(`${name}${DRAFT}`, { first, last }, file);
+      const draft = { ...(await this.#draft(`${name}${DRAFT}`, { first, last }, file)), aside };
       await rename(`${name}${DRAFT}`, name);
       syncFolder(this.#folder);
       await this.#readBack(name, draft);
@@ -114,27 +114,31 @@ export class ArchiveWriter {
   }
 
   /**
-   * What a crash left: drafts, and files whose records are all in the table still and in no note. A whole file with another record than the table
-   * is no such one: an older copy of the data directory was put back, and nothing else has what it holds. It is put aside.
+   * What a crash left is removed: drafts, and files whose records are all in the table still and in no note. A file that cannot be read, or has
+   * another record than the table, is none of these: it was whole when it got its name, so its disk is failing, or an older copy of the data
+   * directory was put back, and nothing else has what it holds.
+   * @returns the names of those that are kept aside.
    */
-  async #clear(first: number): Promise<void> {
+  async #clear(first: number): Promise<readonly string[]> {
+    const aside: string[] = [];
     const end = this.#database.prepare('SELECT COALESCE(MAX(sequence), 0) FROM audit').pluck().get() as number;
     for (const file of await readdir(this.#folder)) {
       const span = spanOf(file);
-      const isLeft = span && span.first >= first && span.last <= end;
-      if (isLeft && (await this.#isOfOther(file, span.last))) putAside(this.#folder, file, new Date().toISOString());
-      else if (isLeft || file.endsWith(DRAFT)) await rm(path.join(this.#folder, file), { force: true });
+      const isInTheWay = span && span.first >= first && span.last <= end;
+      if (file.endsWith(DRAFT) || (isInTheWay && (await this.#isInTable(file, span.last)))) await rm(path.join(this.#folder, file), { force: true });
+      else if (isInTheWay) aside.push(putAside(this.#folder, file, new Date().toISOString()));
     }
+    return aside;
   }
 
   /** The hash of its last record is one over all before it. */
-  async #isOfOther(file: string, last: number): Promise<boolean> {
+  async #isInTable(file: string, last: number): Promise<boolean> {
     const hash = this.#database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck().get(last) as Buffer | undefined;
     const trailer = readTrailer(await lastLineOf(path.join(this.#folder, file)));
-    return trailer !== null && trailer.headHash !== hash?.toString('hex');
+    return trailer !== null && trailer.headHash === hash?.toString('hex');
   }
 
-  async #draft(name: string, span: ArchiveSpan, file: string): Promise<ArchiveDraft> {
+  async #draft(name: string, span: ArchiveSpan, file: string): Promise<Omit<ArchiveDraft, 'aside'>> {
     const handle = await open(name, 'w', 0o640);
     try {
       const sha = createHash('sha256');
@@ -163,7 +167,7 @@ export class ArchiveWriter {
   }
 
   /** Every block against the rows it was made of: a disk that took the bytes and gives others is found before it matters. */
-  async #readBack(name: string, { note, blocks }: ArchiveDraft): Promise<void> {
+  async #readBack(name: string, { note, blocks }: Omit<ArchiveDraft, 'aside'>): Promise<void> {
     const handle = await open(name, 'r');
     try {
       let at = 0;
@@ -195,7 +199,7 @@ function textOf(rows: readonly AuditTableRow[]): string {
   return rows.map(archiveLine).join('');
 }
 
-/** '' of a file that is torn. */
+/** '' of a file that cannot be read to its end. */
 async function lastLineOf(file: string): Promise<string> {
   let end = '';
   try {

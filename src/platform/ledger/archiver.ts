@@ -75,6 +75,7 @@ export class Archiver {
       if (!draft) return null;
       const { file, first, last } = draft.note;
       log.info({ file, first, last }, 'audit records were archived');
+      if (draft.aside.length > 0) log.warn({ files: draft.aside }, 'files of the archive with other records, or that cannot be read, were in the way: they are kept aside');
       if (!this.#stopped) archived(draft.note);
       return draft.note;
     } catch (fault) {
