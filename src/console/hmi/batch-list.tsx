@@ -105,8 +105,11 @@ function useBatches(search: string, set: BatchSet) {
   }, [count]);
   const shown = found ?? { items: live, next: batchesNext.value, total: count };
   const known = new Map(live.map((batch) => [batch.name, batch]));
+  const listed = new Set(shown.items.map(({ name }) => name));
+  // one that has moved to the front between two pages is in none of them
+  const moved = isAsked ? [] : live.filter(({ name }) => !listed.has(name));
   return {
-    items: shown.items.map((batch) => known.get(batch.name) ?? batch),
+    items: [...moved, ...shown.items].map((batch) => known.get(batch.name) ?? batch),
     total: shown.total,
     next: shown.next,
     fault,

@@ -121,6 +121,7 @@ const QUERIES = [
   'search=nobody',
   'search=wo-1&state=Stopped',
   `name=${nameOf(3)},${nameOf(30)},nobody&order=recent`,
+  `name=${nameOf(30)},${nameOf(3)},${nameOf(2)},${nameOf(1)}&limit=1`,
   `name=${nameOf(3)}&name=${nameOf(3)},${nameOf(2)}&state=Failed`,
 ];
 

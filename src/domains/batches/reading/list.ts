@@ -10,7 +10,7 @@
 import type { BatchState } from '../../../../runtime/vocabulary/states.js';
 import { Interleaved, made, type Sorted } from '../../../platform/base/sorted.js';
 import { readChoice, readChoices, wordsOf } from '../../../platform/http/log-query.js';
-import { compareKeys, type SortKey } from '../../../platform/http/paged-list.js';
+import { compareKeys, sortedBy, type SortKey } from '../../../platform/http/paged-list.js';
 import { text, texts, word, words } from '../../../platform/http/parameters.js';
 import type { Query } from '../../../platform/http/route.js';
 import type { StoreReader } from '../../../platform/store/kind.js';
@@ -111,7 +111,7 @@ export async function listingOf(store: Store, site: string, query: Query<keyof t
   const { states, names, wanted, isRecent } = readAsked(query);
   const phaseOf = (batch: ListedBatch): BatchState => shownPhase(store, batch);
   const named = [...new Set(names)].sort().flatMap((name) => (store.isPresent({ kind: Batch.kind, site, name }) ? [] : (pastBatchNamed(store, site, name) ?? [])));
-  if (names) return batchListing([...store.list(Batch, site), ...named], query, phaseOf);
+  if (names) return batchListing(sortedBy([...store.list(Batch, site), ...named], ({ metadata }) => [metadata.name]), query, phaseOf);
   const all = store.pastOrder<PastBatch>(Batch, site, isRecent ? 'recent' : 'listed');
   const present = batchListing(store.list(Batch, site), query, phaseOf);
   const past = await all.where({
