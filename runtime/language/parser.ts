@@ -26,7 +26,7 @@ export interface ParsedCondition {
 export interface ParsedProgram {
   readonly program: Program | null;
   readonly diagnostics: Diagnostic[];
-  /** All comments; printed networks carry the comments of their blocks in them. */
+  /** All comments (where `program` is null perhaps not all); printed networks carry the comments of their blocks in them. */
   readonly comments: readonly Comment[];
 }
 

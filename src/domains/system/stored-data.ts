@@ -11,7 +11,7 @@ const NAMED_MAX = 5; // the alarm stays readable; health lists all of them
 
 /** @param found what a verification found of the stored rows, in words */
 export function storedDataTrouble(faults: readonly RowFault[], found: readonly string[]): Trouble | undefined {
-  const all = [...faults.map((fault) => `${title(fault)} ${fault.kept ? 'does not fit its kind' : 'cannot be used and is left out'} (${fault.fault})`), ...found];
+  const all = [...faults.map((fault) => `${title(fault)} ${fault.kept ? 'is used as far as it can be' : 'cannot be used and is left out'} (${fault.fault})`), ...found];
   if (all.length === 0) return undefined;
   const more = all.length > NAMED_MAX ? `, and ${all.length - NAMED_MAX} more` : '';
   const wayOut = faults.length > 0 ? 'write it again or remove it' : 'GET /api/v1/system/integrity tells all of it';

@@ -1,6 +1,7 @@
 /**
  * What was read and does not fit, by `kind/site/name`, until it is written again or removed. Beside it, what had a mark of the past that
- * nobody has recorded: the ledger takes it away once and tells it once, so that it is told from here. Of a row that has both, both are told.
+ * nobody has recorded: the ledger takes it away, and tells it with each load until anything of the row is written. Here it is told until its
+ * spec is: recovery writes a status within milliseconds. Of a row that has both, both are told.
  */
 import { keyOf, type Ref, type Resource, refOf, type RowFault } from './resource.js';
 

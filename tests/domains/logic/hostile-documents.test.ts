@@ -13,7 +13,7 @@ const engineer = await plant.as('engineer');
 await engineer.post('/api/v1/sites', { name: 'north' });
 await engineer.post('/api/v1/sites/north/units', { name: 'r1' });
 
-const RUNS = Number(process.env.LINESIDE_RUNS ?? 60);
+const RUNS = Number(process.env.TEST_RUNS ?? 60);
 /** Of processor time, of this process with the gateway in it: other tests on the machine do not use it up. */
 const LIMIT_MS = 10_000;
 
