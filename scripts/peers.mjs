@@ -18,7 +18,12 @@ const PEERS = [
   },
   { name: 'the MQTT broker mosquitto', packages: ['mosquitto'], try: ['/bin/sh', '-c', 'command -v /usr/sbin/mosquitto'], suites: /mosquitto\.js/ },
   { name: 'the wall clock of libfaketime', packages: ['faketime'], try: ['/bin/sh', '-c', 'ls /usr/lib/*/faketime/libfaketimeMT.so.1'], suites: /libfaketime/ },
-  { name: 'the browser Chromium', packages: ['chromium-headless-shell'], try: [process.env.CONSOLE_CHROMIUM ?? '/usr/bin/chromium-headless-shell', '--version'], suites: /browser\.js|person\.js/ },
+  {
+    name: 'the browser Chromium',
+    packages: ['chromium-headless-shell'],
+    try: [process.env.CONSOLE_CHROMIUM ?? '/usr/bin/chromium-headless-shell', '--version'],
+    suites: /browser\.js|person\.js/,
+  },
 ];
 
 const runs = ([program, ...args]) => spawnSync(program, args, { stdio: 'ignore' }).status === 0;

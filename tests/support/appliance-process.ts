@@ -98,7 +98,15 @@ export class ApplianceProcess {
   async launch(): Promise<ChildProcess> {
     this.#output = '';
     const cheap = this.environment.LINESIDE_GATEWAY__OPERATINGMODE === 'development' ? CHEAP_PASSWORDS : {};
-    const settings = { LINESIDE_LOG_LEVEL: 'info', LINESIDE_GATEWAY__HTTPPORT: String(this.port), LINESIDE_GATEWAY__LISTEN: '127.0.0.1', ...ORDINARY_PRIORITY, ...ONE_SCAN_THREAD, ...cheap, ...this.environment };
+    const settings = {
+      LINESIDE_LOG_LEVEL: 'info',
+      LINESIDE_GATEWAY__HTTPPORT: String(this.port),
+      LINESIDE_GATEWAY__LISTEN: '127.0.0.1',
+      ...ORDINARY_PRIORITY,
+      ...ONE_SCAN_THREAD,
+      ...cheap,
+      ...this.environment,
+    };
     const command: [string, ...string[]] = [process.execPath, ...(this.#preload ? ['--import', this.#preload] : []), COMMAND, 'start', '--data-dir', this.dataDir, ...this.flags];
     const assignments = Object.entries({ PATH: process.env.PATH ?? '', ...settings }).map(([name, value]) => `${name}=${value}`);
     const limit = this.fileBytesMax === undefined ? [] : ['prlimit', `--fsize=${this.fileBytesMax}:`];

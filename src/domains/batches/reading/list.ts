@@ -111,7 +111,12 @@ export async function listingOf(store: Store, site: string, query: Query<keyof t
   const { states, names, wanted, isRecent } = readAsked(query);
   const phaseOf = (batch: ListedBatch): BatchState => shownPhase(store, batch);
   const named = [...new Set(names)].sort().flatMap((name) => (store.isPresent({ kind: Batch.kind, site, name }) ? [] : (pastBatchNamed(store, site, name) ?? [])));
-  if (names) return batchListing(sortedBy([...store.list(Batch, site), ...named], ({ metadata }) => [metadata.name]), query, phaseOf);
+  if (names)
+    return batchListing(
+      sortedBy([...store.list(Batch, site), ...named], ({ metadata }) => [metadata.name]),
+      query,
+      phaseOf,
+    );
   const all = store.pastOrder<PastBatch>(Batch, site, isRecent ? 'recent' : 'listed');
   const present = batchListing(store.list(Batch, site), query, phaseOf);
   const past = await all.where({
