@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { Ending } from '../../platform/base/term.js';
 import { Flag, Identifier, Required, ScalarMap, StoredTerm, Text } from '../../platform/store/fields.js';
-import { isBuiltinName } from '../../../runtime/catalog.js';
+import { blockType } from '../../../runtime/catalog.js';
 import { type Kind, named, type Reference, type StatusMembers } from '../../platform/store/kind.js';
 import type { Metadata } from '../../platform/store/resource.js';
 
@@ -155,10 +155,10 @@ export function moduleOf(source: string): string {
   return source.split('.')[0] ?? '';
 }
 
-/** Composite types among the types of the blocks; what is built in is nobody's resource. */
+/** Composite types among the types of the blocks; what is built in, by its exact name as the compiler looks for it, is nobody's resource. */
 export function blockTypesOf(blocks: readonly { readonly type: string }[]): readonly Reference[] {
   return blocks.flatMap(({ type }, index) =>
-    isBuiltinName(type) ? [] : named({ path: `blocks[${index}].type`, kind: 'FunctionBlockType', site: '', name: type, when: 'run', holds: true }),
+    blockType(type) ? [] : named({ path: `blocks[${index}].type`, kind: 'FunctionBlockType', site: '', name: type, when: 'run', holds: true }),
   );
 }
 

@@ -1,5 +1,7 @@
 /** Composite block types over the real pipeline: nesting, parameters, cycles, deletion (contract 3, Logic transforms; decisions 1.6, 5.3). */
 import t from 'tap';
+import { FunctionBlockType, type FunctionBlockTypeSpec } from '../../../src/domains/logic/kind.js';
+import type { Resource } from '../../../src/platform/store/resource.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
 const plant = await startPlantGateway();
@@ -128,6 +130,16 @@ t.test('Decisions 1.6: a type has no port, parameter or block twice, and its bin
     if (name === 'to-real') t.match(answer, { status: 201 }, 'a built-in name is written with its underscore');
     else t.match(answer, { status: 409, body: { code: 'already_exists' } }, name);
   }
+});
+
+t.test('a type that a plant had before a release brought a built-in one of its name is what it was: held by who uses it, and changed as ever', async (t) => {
+  const { name, ...spec } = gain('hold-last');
+  t.match(await engineer.post(TYPES, { name, ...spec }), { status: 201 });
+  const { spec: stored } = plant.store.get(FunctionBlockType, '', name) as Resource<FunctionBlockTypeSpec, Readonly<Record<string, never>>>;
+  plant.store.apply({ puts: [{ kind: FunctionBlockType, site: '', name: 'limit', spec: stored }] }); // made when there was no LIMIT
+  t.match(await engineer.post(PROGRAMS, { metadata: { name: 'of-limit' }, spec: program([{ name: 'g', type: 'limit' }]) }), { status: 201 });
+  t.match(await engineer.delete(`${TYPES}/limit`), { status: 409, body: { code: 'has_dependents' } });
+  t.match(await engineer.put(`${TYPES}/limit`, { ...spec, params: [{ name: 'factor', dataType: 'REAL', defaultValue: '3' }] }), { status: 200 });
 });
 
 t.test('Decisions 1.6: no type contains itself, directly, through two or through three', async (t) => {
