@@ -53,7 +53,7 @@ t.test('D-UNIT-02: what must be there when a kind is written comes before it in 
 
 t.test('every kind that names others is among those that are looked at, and what is named is a kind', async (t) => {
   const names = new Set(KINDS.map(({ kind }) => kind));
-  for (const { kind, references } of KINDS) if (references) t.ok((named.get(kind) ?? []).length > 0, kind);
+  for (const { kind, references } of KINDS) if (references) t.ok((named.get(kind) ?? []).length > 0, `${kind} is in the demonstration or has a sample in SAMPLES above`);
   t.same(
     [...named].flatMap(([kind, references]) => references.filter((reference) => !names.has(reference.kind)).map(({ path }) => `${kind} ${path}`)),
     [],

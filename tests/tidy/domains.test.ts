@@ -67,7 +67,7 @@ const IMPORTS = new Map(FILES.map((file) => [file, importsOf(file)]));
 
 const domainOf = (file: string): string => /^src\/domains\/([^/]+)\//.exec(file)?.[1] ?? '';
 /** A kind is a shape, so anybody may know it. */
-const isKind = (file: string): boolean => /^src\/domains\/[^/]+\/kind\.ts$/.test(file);
+const isKind = (file: string): boolean => /^src\/domains\/[^/]+\/([\w-]+-)?kind\.ts$/.test(file);
 
 const importsDomains = (file: string): boolean => (IMPORTS.get(file) ?? []).some((to) => domainOf(to) !== '');
 

@@ -89,7 +89,10 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
     // its types leave out the form with host and options
     (app.listen as unknown as ListenExclusively).call(app, options.host, options.port, LISTEN_EXCLUSIVE_PORT, (listening) => {
       if (listening) resolve(listening);
-      else reject(new Error(`cannot listen on ${options.host}:${options.port}; another program uses the port, or the certificate does not load`));
+      else
+        reject(
+          new Error(`cannot listen on ${options.host}:${options.port}: another program uses the port (gateway.httpPort)${options.tls ? ', or the certificate does not load' : ''}`),
+        );
     });
   });
   const port = uWS.us_socket_local_port(socket as never);

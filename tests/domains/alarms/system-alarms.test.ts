@@ -1,4 +1,5 @@
 /** Alarms of the product itself: each condition that exists raises one alarm with a stable name, and ends it. */
+import { SYSTEM_TOPICS } from '../../../src/domains/alarms/system-conditions.js';
 import t from 'tap';
 import { AlarmRegister } from '../../../src/domains/alarms/alarm-register.js';
 import { publishAlarms } from '../../../src/domains/alarms/alarm-channel.js';
@@ -379,4 +380,11 @@ t.test('G4 EVT-02: a storage that refuses changes is an alarm at once, from memo
   t.match(store.list(Alarm, 'north'), [{ status: { state: 'ClearedUnacknowledged', occurrences: 1 } }], 'and is stored as it was');
   await accept();
   t.match(store.list(Alarm, 'north'), [{ status: { state: 'ClearedUnacknowledged', occurrences: 2 } }]);
+});
+
+t.test('no topic begins as another one does: the alarm of one is not taken for that of the other', async (t) => {
+  t.same(
+    SYSTEM_TOPICS.flatMap((topic) => SYSTEM_TOPICS.filter((other) => other.startsWith(`${topic}-`)).map((other) => `${other} begins as ${topic}`)),
+    [],
+  );
 });
