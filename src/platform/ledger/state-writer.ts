@@ -207,7 +207,7 @@ export class StateWriter {
   }
 
   /** Marks that nobody of us has set are taken away. @returns whether there were any: fewer are left each time. */
-  #mendMarks(sum: Buffer): boolean {
+  #mendMarks(sum: Buffer, isLast = false): boolean {
     let wrong: WrongMarks;
     try {
       const found = this.#marks.look(sum);
@@ -218,12 +218,24 @@ export class StateWriter {
       this.#sql.commit.run();
       this.#seals.committed();
       this.#marks.settled();
-    } catch {
+    } catch (fault) {
       this.#rollback(); // a full disk, or rows that cannot be looked at: the next load looks, a verification names them, and no start ends by them
-      return false;
+      return !isLast && this.#indexedAnew(fault) && this.#mendMarks(this.#present().sum, true);
     }
     this.#tellMarks(wrong);
     return wrong.rows.length + wrong.streams.length > 0;
+  }
+
+  /** An index that does not know of a mark keeps it from being taken away. @returns whether the fault was one of an index, and they were made anew. */
+  #indexedAnew(fault: unknown): boolean {
+    if ((fault as { readonly code?: unknown }).code !== 'SQLITE_CORRUPT_INDEX') return false;
+    try {
+      this.#database.exec('REINDEX resources; REINDEX streams;');
+    } catch {
+      return false; // a full disk
+    }
+    this.#seals.tell('indexes of state.db were not those of their tables; they were made anew');
+    return true;
   }
 
   #tellMarks({ rows }: WrongMarks): void {

@@ -354,3 +354,33 @@ t.test('where a look at all of the past finds nothing, and nothing can be sealed
   };
   t.same([looks(1), looks(1), looks(2), looks(2)], [1, 0, 1, 0], 'for something else it does');
 });
+
+t.test('a mark that the indexes do not know of is found and taken away: they are made anew', async (t) => {
+  const { dir, close } = await edited(t, "UPDATE resources SET version = version WHERE kind = 'Run' AND name = 'now'");
+  await close();
+  const inSchema = (edit: (database: Database.Database) => void): void => {
+    const database = new Database(path.join(dir, 'state.db'));
+    database.unsafeMode();
+    database.pragma('writable_schema = ON');
+    edit(database);
+    database.close();
+  };
+  const indexes: unknown[][] = [];
+  inSchema((database) => {
+    const named = "name IN ('resources_present', 'resources_past', 'resources_past_entry')";
+    indexes.push(...(database.prepare(`SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master WHERE ${named}`).raw().all() as unknown[][]));
+    database.prepare(`DELETE FROM sqlite_master WHERE ${named}`).run();
+  });
+  inSchema((database) => t.equal(database.prepare(mark('Run/north/now', 'Step', 'now-heat')).run().changes, 1));
+  inSchema((database) => {
+    for (const index of indexes) database.prepare('INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql) VALUES (?, ?, ?, ?, ?)').run(...index);
+  });
+  const { store, verified } = await opened(t, dir);
+  t.same(names(store).sort(), [...PRESENT].sort(), 'by the index it is present');
+  const write = (): Promise<unknown> => store.write({ puts: [{ kind: Step, site: SITE, name: 'now-heat', spec: { of: 'again' } }] });
+  await t.rejects(write(), { message: /now-heat is marked as past, which nobody has recorded/ });
+  await accepting(store);
+  t.match(store.faults, [{ name: 'now-heat', fault: /was marked as past/ }]);
+  await write();
+  t.match(await verified(), [/indexes of state.db were not those of their tables/, /was marked as past/]);
+});
