@@ -7,6 +7,7 @@ import type { ChannelHub } from '../../platform/stream/hub.js';
 import type { SettingValues } from '../../settings.js';
 import { Alarm, type AlarmSpec, type AlarmStatus, isActive } from '../alarms/kind.js';
 import { Unit } from '../plant/kind.js';
+import { voidPrompts } from '../procedures/void-prompts.js';
 import { isAdhoc, ROOT_KINDS } from '../procedures/roots.js';
 import { AdhocReconciler } from './adhoc-reconciler.js';
 import { type AdhocDeps, adhocRoutes } from './adhoc-routes.js';
@@ -61,7 +62,9 @@ export function joinBatches(parts: BatchParts) {
     ...wokenByAll,
   ]);
   runtimes.onMessage((link, message) => reports.take(link, message));
+  voidPrompts(store).runtimeEnded();
   runtimes.onChange((link, what) => {
+    if (what === 'down') voidPrompts(store).runtimeEnded(link.site, link.unit);
     if (what !== 'ready') return;
     phases.reload(link);
     batchLoop.wakeAll();

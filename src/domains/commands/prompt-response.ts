@@ -8,6 +8,7 @@ import { isNumberText } from '../../platform/store/fields.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { type ElementStatus, type PendingPrompt, Phase, type PhaseSpec } from '../procedures/kind.js';
+import { voidPrompts } from '../procedures/void-prompts.js';
 
 export type PhaseResource = Resource<PhaseSpec, ElementStatus>;
 
@@ -23,9 +24,10 @@ export function requirePhase(store: Store, site: string, name: string): PhaseRes
  * The wait an answer is for. `code` is `prompt_not_pending` for a prompt and `no_pending_result` for an external result.
  * @throws Refusal conflict when the run has ended, nothing waits, another id waits, or it was answered already.
  */
-export function pendingWait(phase: PhaseResource, id: string, code: 'prompt_not_pending' | 'no_pending_result'): PendingPrompt {
-  const { pendingPrompt, answer, state } = phase.status;
-  const name = phase.metadata.name;
+export function pendingWait(store: Store, phase: PhaseResource, id: string, code: 'prompt_not_pending' | 'no_pending_result'): PendingPrompt {
+  const { answer, state } = phase.status;
+  const { site, name } = phase.metadata;
+  const pendingPrompt = voidPrompts(store).asked(site, name, phase.status);
   if (TERMINAL.includes(state)) throw new Refusal('conflict', `phase ${name} is ${state}; its prompts have ended`, { code });
   if (!pendingPrompt || pendingPrompt.id !== id) throw new Refusal('conflict', `phase ${name} does not wait for ${id}`, { code });
   if (answer?.waitId === id) throw new Refusal('conflict', `${id} has been answered already`, { code });

@@ -14,6 +14,7 @@ import { scopeOf } from '../procedures/roots.js';
 import { phasesAtWork } from '../procedures/at-work.js';
 import { PendingPrompt, Phase } from '../procedures/kind.js';
 import { promptAges } from '../procedures/prompt-ages.js';
+import { voidPrompts } from '../procedures/void-prompts.js';
 import { requireSite } from '../plant/kind.js';
 import { sign } from '../signatures/signature.js';
 import type { ActiveStepDeps } from './active-step.js';
@@ -56,7 +57,10 @@ export const promptRoutes = [
       const [ofUnit, ofBatch] = [query.get('unit') ?? '', query.get('batch') ?? ''];
       const waiting = phasesAtWork(store)
         .of(params.site)
-        .filter(({ spec, status }) => status.pendingPrompt && !status.answer && (ofUnit === '' || spec.unitRef === ofUnit) && (ofBatch === '' || spec.batchRef === ofBatch));
+        .filter(
+          ({ metadata: { name }, spec, status }) =>
+            voidPrompts(store).asked(params.site, name, status) && !status.answer && (ofUnit === '' || spec.unitRef === ofUnit) && (ofBatch === '' || spec.batchRef === ofBatch),
+        );
       const items = waiting.map((phase): Prompt => {
         const { id, unit, ...prompt } = phase.status.pendingPrompt as NonNullable<typeof phase.status.pendingPrompt>;
         const batch = store.get(Batch, params.site, phase.spec.batchRef);
@@ -82,7 +86,7 @@ export const promptRoutes = [
     exists: ({ site, name }, { store }) => void requirePhase(store, site, name),
     handle: async ({ params, body, caller, sourceIP, audit, correlationID }, { store, runtimes, clock, keys }): Promise<PromptAnswer> => {
       const phase = requirePhase(store, params.site, params.name);
-      const prompt = pendingWait(phase, body.promptID, 'prompt_not_pending');
+      const prompt = pendingWait(store, phase, body.promptID, 'prompt_not_pending');
       const answer = canonicalAnswer(prompt, body.response);
       const at = timestamp(clock.wallMs());
       const { site, name } = phase.metadata;

@@ -14,6 +14,7 @@ import type { Put, Store } from '../../platform/store/store.js';
 import { executionEvent, externalResult } from '../runs/execution-log.js';
 import { Batch } from '../batches/kind.js';
 import { canonicalNumber, pendingWait, requirePhase } from '../commands/prompt-response.js';
+import { voidPrompts } from '../procedures/void-prompts.js';
 import { phasesAtWork } from '../procedures/at-work.js';
 import { Phase } from '../procedures/kind.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
@@ -36,7 +37,10 @@ const ENDED: readonly string[] = ['Idle', 'Complete', 'Stopped', 'Aborted'];
 export function pendingResults(store: Store, site: string): PendingResult[] {
   return phasesAtWork(store)
     .of(site)
-    .filter(({ status }) => status.pendingPrompt?.resultKey !== undefined && status.answer?.waitId !== status.pendingPrompt.id && !ENDED.includes(status.state))
+    .filter(
+      ({ metadata: { name }, status }) =>
+        voidPrompts(store).asked(site, name, status)?.resultKey !== undefined && status.answer?.waitId !== status.pendingPrompt?.id && !ENDED.includes(status.state),
+    )
     .sort((a, b) => ((a.status.pendingPrompt?.timestamp ?? '') < (b.status.pendingPrompt?.timestamp ?? '') ? -1 : 1))
     .map(({ metadata, spec, status }) => ({
       phaseName: metadata.name,
@@ -97,7 +101,7 @@ export async function deliverResult(
   for (const field of ['resultID', 'resultKey', 'value', 'externalSystem'] as const)
     if (delivery[field].trim() === '') throw invalid('missing_field', field, `field ${field} is required`);
   const phase = requirePhase(store, site, name);
-  const wait = pendingWait(phase, delivery.resultID, 'no_pending_result');
+  const wait = pendingWait(store, phase, delivery.resultID, 'no_pending_result');
   const { resultKey } = wait;
   if (resultKey === undefined) throw new Refusal('conflict', `phase ${name} waits for an operator, not for an external result`, { code: 'no_pending_result' });
   if (delivery.resultKey !== resultKey)
