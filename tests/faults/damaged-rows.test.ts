@@ -389,6 +389,46 @@ t.test('all elements of a batch at work are marked as past: an Abort arrives', a
   await eventually('its record is made', async () => (await box.api.get(`${SITE}/batchrecords/${batch}`)).status === 200);
 });
 
+const LOST: readonly (readonly [string, string, RegExp])[] = [
+  ['is gone', 'DELETE FROM resources WHERE kind = ? AND name = ?', /its row is gone/],
+  ['cannot be read', "UPDATE resources SET body = '{' WHERE kind = ? AND name = ?", /its row could not be read/],
+];
+
+for (const [how, statement, cause] of LOST) {
+  t.test(`D-C-02: the row of a batch at work ${how}: it is made anew from its control recipe, Held; it can be aborted, and its units come free`, async (t) => {
+    const box = await boxOf(t, seeded.running);
+    edit(box, (database) => t.equal(database.prepare(statement).run('Batch', batch).changes, 1));
+    await box.start();
+    const held = await eventually('it is held', async () => {
+      const { body } = await box.api.get(`${SITE}/batches/${batch}`);
+      return body.phase === 'Held' ? body : undefined;
+    });
+    t.match(held, { batchID: 'b-1', recipe: { name: 'resin-a' }, procedure: { name: batch }, conditions: [{ type: 'MadeAnew', message: cause }, { type: 'Recovered' }] });
+    t.match((await box.api.get(`/api/v1/audit?kind=Batch&name=${batch}&action=Create`)).body.items[0], { category: 'recovery', rule: 'stored-data', details: { cause } });
+    const told = (await box.api.post(`${SITE}/batches/preflight`, { batch, command: 'Restart' })).body as { checks: { ok: boolean; message: string }[] };
+    t.match(
+      told.checks.filter(({ ok }) => !ok),
+      [{ check: 'command', message: cause, liftedBy: { action: 'Stop or Abort the batch' } }],
+    );
+    await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Restart' });
+    await eventually('it is not gone on with', async () => cause.test((await box.api.get(`${SITE}/batches/${batch}`)).body.commandRejection?.message ?? ''));
+    const units = ((await box.api.get(`${SITE}/units`)).body as { name: string; allocatedTo: string }[]).filter(({ allocatedTo }) => allocatedTo === batch);
+    t.ok(units.length > 0, 'it has its units');
+    await box.end('SIGKILL');
+    await box.start();
+    await eventually('it is held again', async () => (await box.api.get(`${SITE}/batches/${batch}`)).body.phase === 'Held');
+    await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Abort', reason: 'its row was damaged by hand' });
+    await eventually('it is aborted', async () => (await box.api.get(`${SITE}/batches/${batch}`)).body.phase === 'Aborted');
+    const record = await eventually('its record is made', async () => {
+      const answer = await box.api.get(`${SITE}/batchrecords/${batch}`);
+      return answer.status === 200 ? answer.body : undefined;
+    });
+    const { states } = record.spec.phaseHistory.find(({ kind }: { kind: string }) => kind === 'Procedure');
+    t.match([states[0].state, states.at(-1).state], ['Running', 'Aborted'], 'what happened to it before is in its record');
+    for (const { name } of units) t.equal((await box.api.get(`${SITE}/units/${name}`)).body.allocatedTo, '');
+  });
+}
+
 const STREAMS: readonly (readonly [string, string])[] = [
   ['2^53-1', '9007199254740991'],
   ['2^63-1', '9223372036854775807'],

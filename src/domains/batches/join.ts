@@ -14,6 +14,7 @@ import { type AdhocDeps, adhocRoutes } from './adhoc-routes.js';
 import { type BatchControlParts, joinBatchControl } from './batch-control.js';
 import { Batch } from './kind.js';
 import { watchClock } from './reading/clock-span.js';
+import { makeMissingAnew } from './recovery/made-anew.js';
 import { forgetEndedElements } from './reading/ended-elements.js';
 import { publishStates, type StateListener } from './reading/state-channel.js';
 import type { BatchReconcilerSettings } from './reconciler.js';
@@ -43,6 +44,7 @@ export function joinBatches(parts: BatchParts) {
     batchLoop.wake(site, scope);
     adhocLoop.wake(site, scope);
   };
+  makeMissingAnew(store, clock); // before recovery looks for what was at work
   const { reconciler, reports } = joinBatchControl({ ...parts, settings, wake });
   const adhoc = new AdhocReconciler({ store, runtimes, phases, clock, settings });
   const heldByAlarm = new HeldByAlarm(store);

@@ -335,7 +335,7 @@ export const Batch: Kind<BatchSpec, BatchStatus> = {
     settleBy: '',
   }),
   status: BATCH_STATUS,
-  born: (status, { site, name, lastFact }) => ({ ...status, factsBefore: lastFacts(site, name, lastFact) }),
+  born: (status, { site, name, lastFact }) => ({ factsBefore: lastFacts(site, name, lastFact), ...status }),
   pastWith: { kind: 'Batch', named: 'alike' },
   pastIndex: (batch, members) => ({ ...pastBatch(batch, members) }),
   pastShape: PAST_SHAPE,

@@ -12,6 +12,7 @@ import { faultTagsOf, isInFault } from '../../control-modules/device-faults.js';
 import { ControlModule } from '../../control-modules/kind.js';
 import { modeOf } from '../../control-modules/modules.js';
 import type { ElementStatus, PhaseSpec } from '../../procedures/kind.js';
+import { madeAnewBecause } from '../recovery/made-anew.js';
 import { elementIndex } from '../tree/element-index.js';
 import { activeFailures, hasActiveFailure } from '../../runs/holds.js';
 import { type BatchSpec, type BatchStatus } from '../kind.js';
@@ -53,7 +54,7 @@ export function restartCheck({ store, runtimes }: Pick<RestartLook, 'store' | 'r
 function damaged({ store, site, batch }: RestartLook): Blocker[] {
   return [batch, ...elementIndex(store).elementsOf(site, batch.metadata.name)].flatMap((resource): Blocker[] => {
     const { kind, metadata } = resource;
-    const fault = store.replacedBecause(refOf(resource));
+    const fault = store.replacedBecause(refOf(resource)) ?? (resource === batch ? madeAnewBecause(batch) : undefined);
     if (fault === undefined) return [];
     return [
       { message: `${kind} ${metadata.name} is not stored as it was written (${fault})`, element: metadata.name, liftedBy: { tier: 'operate', action: 'Stop or Abort the batch' } },

@@ -41,7 +41,7 @@ const WAITING = 'WaitingForAllocation';
 /** How often a condition on a step time is looked at, which nobody reports. */
 const STEP_TIME_LOOK_MS = 500;
 /** Commands after which work goes on, or begins. */
-const TAKES_UP: readonly Command[] = ['Start', 'Restart', 'Resume'];
+export const TAKES_UP: readonly Command[] = ['Start', 'Restart', 'Resume'];
 
 const KINDS: Readonly<Record<ElementKind, Kind<never, ElementStatus>>> = {
   Procedure: Procedure as Kind<never, ElementStatus>,
