@@ -42,6 +42,8 @@ export interface RowFacts {
   readonly api: boolean;
   /** Names of the query parameters it takes. */
   readonly parameters: readonly string[];
+  /** Of these the ones that may be given several times. */
+  readonly listParameters: readonly string[];
   /** What becomes of a request with others: refused, answered with a warning, or theirs to give (D-C-04). */
   readonly strayParameters: 'refused' | 'ignored' | 'any';
   draft(params: Params, site: string): Pick<AuditDraft, 'action' | 'category' | 'target'>;

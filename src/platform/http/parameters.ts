@@ -72,3 +72,9 @@ export function parametersOf({ query, formats, stream }: Pick<RouteColumns, 'que
     ...(stream ? { token: text('access token, where the client cannot send a header') } : {}),
   });
 }
+
+/** The names of those that may be given several times. */
+export function listsOf({ entries }: QuerySchema): readonly string[] {
+  const isList = ({ type, wrapped }: { readonly type: string; readonly wrapped?: { readonly type: string } }): boolean => (wrapped ?? { type }).type === 'array';
+  return Object.keys(entries).filter((name) => isList(entries[name] as { readonly type: string }));
+}

@@ -7,7 +7,7 @@ import { assert } from '../base/assert.js';
 import { auditReason } from '../base/refusal.js';
 import type { AuditAction } from '../store/audit-record.js';
 import type { RowFacts } from './exchange.js';
-import { parametersOf } from './parameters.js';
+import { listsOf, parametersOf } from './parameters.js';
 import type { BoundRoute, Params, RouteColumns, RouteSet } from './route.js';
 import { type Match, Router } from './router.js';
 
@@ -75,6 +75,7 @@ function deriveFacts(bound: BoundRoute): RowFacts {
     public: row.tier === 'none',
     api: row.path.startsWith('/api/'),
     parameters: Object.keys(parametersOf(row).entries),
+    listParameters: listsOf(parametersOf(row)),
     strayParameters: strayParameters(row),
     draft: (params, site) => ({ action, category, target: row.audit?.target?.(params) ?? { kind, name: nameOf(params), site } }),
   };

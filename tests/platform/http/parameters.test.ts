@@ -46,6 +46,12 @@ t.test('D-C-04: an unknown query parameter is refused, the known ones are named'
   t.teardown(() => test.stop());
   const engineer = await test.as('engineer');
   t.same((await engineer.get('/api/v1/things?colour=red&active=true')).body, { colour: 'red', active: true });
+  t.match(
+    await engineer.get('/api/v1/things?colour=red&colour=blue'),
+    { status: 400, body: { code: 'invalid_query', field: 'colour', error: /given more than once/ } },
+    'of two values one would be left out',
+  );
+  t.match(await engineer.get('/api/v1/things?kinds=A&kinds=B'), { status: 200 }, 'a list may be sent one by one');
   t.match(await engineer.get('/api/v1/things?color=red'), {
     status: 400,
     body: {

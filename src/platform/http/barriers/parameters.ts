@@ -15,12 +15,19 @@ export const parameters: Barrier = (exchange) => {
   if (incoming.rawQuery !== '' && row.strayParameters !== 'any') {
     const stray = exchange.parameterNames.filter((name) => !row.parameters.includes(name));
     if (stray[0] !== undefined && row.strayParameters === 'refused') throw unknownParameter(stray[0], row.parameters);
+    if (row.strayParameters === 'refused') refuseRepeated(exchange.parameterNames, row.listParameters);
     if (stray.length > 0) exchange.warning = warningOf(stray, row.parameters);
   }
   row.bound.row.queryRule?.(exchange.query);
   if (!row.mutating && row.bound.row.formats) void exchange.format; // refuses an unknown form before the handler works
   return undefined;
 };
+
+/** Of two values one would be left out, and whoever sent them would not know which. */
+function refuseRepeated(names: readonly string[], lists: readonly string[]): void {
+  const repeated = names.find((name, at) => !lists.includes(name) && names.indexOf(name) < at);
+  if (repeated !== undefined) throw invalid('invalid_query', repeated, `query parameter ${repeated} is given more than once; give one value`);
+}
 
 function unknownParameter(name: string, known: readonly string[]): Error {
   const near = nearest(name, known);
