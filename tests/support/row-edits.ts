@@ -116,7 +116,7 @@ const CHANGED_BODY = `UPDATE resources SET body = json_set(body, '$.edited', jso
 
 function ofResource(kind: string, random: () => number): RowEdit[] {
   const rows = 'SELECT rowid FROM resources WHERE kind = ?';
-  const edit = (what: string, change: string): RowEdit => onRow(`${kind}: ${what}`, rows, [kind], change, random);
+  const edit = (what: string, change: string, from = rows): RowEdit => onRow(`${kind}: ${what}`, from, [kind], change, random);
   return [
     edit('body changed', CHANGED_BODY),
     edit('a letter of the body changed', "UPDATE resources SET body = replace(body, '2026', '2062') WHERE rowid = @id"),
@@ -124,8 +124,9 @@ function ofResource(kind: string, random: () => number): RowEdit[] {
     edit('column name unlike the body', "UPDATE resources SET name = name || 'x' WHERE rowid = @id"),
     edit('column site unlike the body', "UPDATE resources SET site = site || 'x' WHERE rowid = @id"),
     edit('column kind unlike the body', "UPDATE resources SET kind = kind || 'x' WHERE rowid = @id"),
+    edit('name that is no text', 'UPDATE resources SET name = CAST(name AS BLOB) WHERE rowid = @id'),
     edit('version changed', 'UPDATE resources SET version = version + 1 WHERE rowid = @id'),
-    edit('said to be past', "UPDATE resources SET past = 'Batch/demo/b', past_entry = '{}' WHERE rowid = @id AND past = ''"),
+    edit('said to be past', "UPDATE resources SET past = 'Batch/demo/b', past_entry = '{}' WHERE rowid = @id", `${rows} AND past = ''`),
     edit('mac taken away', 'UPDATE resources SET mac = NULL WHERE rowid = @id'),
     edit(
       'a copy under another name',

@@ -182,6 +182,6 @@ class RowVerifier {
   }
 
   #report(part: RowProblem['part'], problem: string, { kind = '', name = '', site = '' }: Partial<Pick<RowProblem, 'kind' | 'name' | 'site'>> = {}): void {
-    if (this.#problems.length < PROBLEMS_MAX) this.#problems.push({ part, kind, name, site, problem });
+    if (this.#problems.length < PROBLEMS_MAX) this.#problems.push({ part, kind: String(kind), name: String(name), site: String(site), problem }); // a damaged row may have anything there
   }
 }

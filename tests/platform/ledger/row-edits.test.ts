@@ -144,6 +144,7 @@ t.test(`each of ${edits.length} single edits is found`, async (t) => {
     if (!editRow(stateOf(dir), edit)) t.fail(`${edit.what}: there was nothing to edit`);
     const found = await verified(dir);
     t.notOk(found.ok, edit.what);
+    for (const { kind, site, name } of found.rows) if (`${typeof kind}${typeof site}${typeof name}` !== 'stringstringstring') t.fail(`${edit.what}: told by texts`);
     rmSync(dir, { recursive: true, force: true });
   }
 });
