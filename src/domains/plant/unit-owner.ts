@@ -29,9 +29,9 @@ export function unavailableText(name: string, { allocatedTo, state }: Pick<UnitS
   return allocatedTo === '' ? `unit ${name} is ${state}` : `unit ${name} is held by ${allocatedTo}`;
 }
 
-/** For new work. */
+/** For new work: the end of what was there before is not to be seen again, also where the new work is reset before its own end was. */
 export function taken(unit: UnitStatus, scope: string): UnitStatus {
-  return { ...unit, allocatedTo: scope, state: 'Idle', activeWork: null };
+  return { ...shownReset(unit), allocatedTo: scope, activeWork: null };
 }
 
 /** For the reset of work that has ended, or for work that is found on a unit that nobody has: what it shows stays. */

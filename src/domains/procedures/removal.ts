@@ -7,6 +7,7 @@ import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put } from '../../platform/store/store.js';
 import { Unit } from '../plant/kind.js';
+import { shownReset } from '../plant/unit-owner.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from './kind.js';
 import { isAbove, isAdhoc } from './roots.js';
 import { isActive } from './rules.js';
@@ -36,7 +37,7 @@ export function removalOf(read: StoreReader, site: string, elements: readonly Re
   const names = new Set(elements.map(({ metadata }) => metadata.name));
   const units = read.list(Unit, site).filter(({ status }) => status.allocatedTo === '' && status.state !== 'Idle' && status.lastWork && names.has(status.lastWork.name));
   return {
-    puts: units.map(({ metadata, status }) => ({ kind: Unit, site, name: metadata.name, status: { ...status, state: 'Idle' } }) as Put),
+    puts: units.map(({ metadata, status }) => ({ kind: Unit, site, name: metadata.name, status: shownReset(status) }) as Put),
     removes: elements.map(({ kind, metadata: { name } }) => ({ kind, site, name })),
   };
 }

@@ -15,10 +15,10 @@ export const parameters: Barrier = (exchange) => {
   if (incoming.rawQuery !== '' && row.strayParameters !== 'any') {
     const stray = exchange.parameterNames.filter((name) => !row.parameters.includes(name));
     if (stray[0] !== undefined && row.strayParameters === 'refused') throw unknownParameter(stray[0], row.parameters);
-    if (row.strayParameters === 'refused') refuseRepeated(exchange.parameterNames, row.listParameters);
     if (stray.length > 0) exchange.warning = warningOf(stray, row.parameters);
   }
-  row.bound.row.queryRule?.(exchange.query);
+  row.bound.row.queryRule?.(exchange.query); // goes first: it may have words of its own for one that is repeated
+  if (row.strayParameters === 'refused') refuseRepeated(exchange.parameterNames, row.listParameters);
   if (!row.mutating && row.bound.row.formats) void exchange.format; // refuses an unknown form before the handler works
   return undefined;
 };
