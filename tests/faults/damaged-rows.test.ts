@@ -389,6 +389,13 @@ t.test('all elements of a batch at work are marked as past: an Abort arrives', a
   await eventually('its record is made', async () => (await box.api.get(`${SITE}/batchrecords/${batch}`)).status === 200);
 });
 
+/** Held, and what it shows. */
+const heldAnew = (box: ApplianceProcess) =>
+  eventually('it is held', async () => {
+    const { body } = await box.api.get(`${SITE}/batches/${batch}`);
+    return body.phase === 'Held' ? body : undefined;
+  });
+
 const LOST: readonly (readonly [string, string, RegExp])[] = [
   ['is gone', 'DELETE FROM resources WHERE kind = ? AND name = ?', /its row is gone/],
   ['cannot be read', "UPDATE resources SET body = '{' WHERE kind = ? AND name = ?", /its row could not be read/],
@@ -399,11 +406,16 @@ for (const [how, statement, cause] of LOST) {
     const box = await boxOf(t, seeded.running);
     edit(box, (database) => t.equal(database.prepare(statement).run('Batch', batch).changes, 1));
     await box.start();
-    const held = await eventually('it is held', async () => {
-      const { body } = await box.api.get(`${SITE}/batches/${batch}`);
-      return body.phase === 'Held' ? body : undefined;
+    const held = await heldAnew(box);
+    t.match(held, {
+      batchID: 'b-1',
+      lotID: 'b-1',
+      recipe: { name: 'resin-a' },
+      procedure: { name: batch },
+      conditions: [{ type: 'MadeAnew', message: cause }, { type: 'Recovered' }],
+      recovery: { operator: { needed: true, text: /Stop or Abort ends it/ } },
     });
-    t.match(held, { batchID: 'b-1', recipe: { name: 'resin-a' }, procedure: { name: batch }, conditions: [{ type: 'MadeAnew', message: cause }, { type: 'Recovered' }] });
+    t.notOk(held.recovery.operator.command);
     t.match((await box.api.get(`/api/v1/audit?kind=Batch&name=${batch}&action=Create`)).body.items[0], { category: 'recovery', rule: 'stored-data', details: { cause } });
     const told = (await box.api.post(`${SITE}/batches/preflight`, { batch, command: 'Restart' })).body as { checks: { ok: boolean; message: string }[] };
     t.match(
@@ -416,7 +428,7 @@ for (const [how, statement, cause] of LOST) {
     t.ok(units.length > 0, 'it has its units');
     await box.end('SIGKILL');
     await box.start();
-    await eventually('it is held again', async () => (await box.api.get(`${SITE}/batches/${batch}`)).body.phase === 'Held');
+    await heldAnew(box);
     await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Abort', reason: 'its row was damaged by hand' });
     await eventually('it is aborted', async () => (await box.api.get(`${SITE}/batches/${batch}`)).body.phase === 'Aborted');
     const record = await eventually('its record is made', async () => {
@@ -428,6 +440,32 @@ for (const [how, statement, cause] of LOST) {
     for (const { name } of units) t.equal((await box.api.get(`${SITE}/units/${name}`)).body.allocatedTo, '');
   });
 }
+
+t.test('D-C-02: of the row of a batch at work what can be read is kept, and the rest of it stays as evidence', async (t) => {
+  const box = await boxOf(t, seeded.running);
+  setBody(box, { kind: 'Batch', site: 'demo', name: batch }, (body) => body.replace('"labels":{}', '"labels":{"n":7}').replace('"lotID":"b-1"', '"lotID":"L-17"'));
+  await box.start();
+  t.match(await heldAnew(box), { spec: { batchID: 'b-1', lotID: 'L-17', priority: 100 }, conditions: [{ type: 'MadeAnew', message: /could not be read \(metadata.labels/ }, {}] });
+  t.match((await box.api.get(`/api/v1/audit?kind=Batch&name=${batch}&action=Create`)).body.items[0], { details: { row: /"labels":\{"n":7\}.*"lotID":"L-17"/ } });
+});
+
+t.test('D-C-02: without a whole procedure of its name nothing is made: where it stood nobody knows', async (t) => {
+  const box = await boxOf(t, seeded.running);
+  edit(box, (database) => database.prepare("DELETE FROM resources WHERE kind = 'Batch' AND name = ?").run(batch));
+  setBody(box, { kind: 'Procedure', site: 'demo', name: batch }, (body) => body.replace(/"state":"Running"/, '"state":7'));
+  await box.start();
+  await unitsReady(box.api);
+  t.match(await box.api.get(`${SITE}/batches/${batch}`), { status: 404 });
+  t.same((await box.api.get(`${SITE}/batches`)).body, []);
+});
+
+t.test('D-C-02: a control recipe that was edited is not taken for the batch that was lost', async (t) => {
+  const box = await boxOf(t, seeded.running);
+  edit(box, (database) => database.prepare("DELETE FROM resources WHERE kind = 'Batch' AND name = ?").run(batch));
+  setBody(box, { kind: 'ControlRecipe', site: 'demo', name: batch }, (body) => body.replace('"allocation":{', '"allocation":{"nobody":"nowhere",'));
+  await box.start();
+  t.match(await heldAnew(box), { batchID: batch, spec: { masterRecipeRef: 'unknown', equipment: {} } });
+});
 
 const STREAMS: readonly (readonly [string, string])[] = [
   ['2^53-1', '9007199254740991'],

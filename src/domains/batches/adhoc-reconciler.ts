@@ -22,7 +22,8 @@ import type { HoldPropagation } from './tree/procedure-tree.js';
 import { type Blocker, firstRefusal, type StartCondition } from './start/conditions.js';
 import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook } from './start/equipment-conditions.js';
 import type { StartFacts } from './start/start-conditions.js';
-import { HELD_FROM, unrecovered } from './recovery/unrecovered.js';
+import { unrecovered } from './recovery/unrecovered.js';
+import { HELD_FROM } from './kind.js';
 import type { Key } from '../../platform/reconcile/key.js';
 
 export interface AdhocSettings {

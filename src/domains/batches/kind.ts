@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { Condition, type ToldBy } from '../../platform/http/replies.js';
-import { type BatchState, STATES } from '../../../runtime/vocabulary/states.js';
+import { type BatchState, type State, STATES } from '../../../runtime/vocabulary/states.js';
 import { JUDGED_ELSEWHERE, type Kind, named, type Reference, type StatusMembers } from '../../platform/store/kind.js';
 import type { LifeSign } from '../../platform/store/life-sign.js';
 import { type RunEntry, runEntry } from '../../platform/store/past-index.js';
@@ -360,4 +360,15 @@ export const FINAL_BATCH_STATES: readonly BatchState[] = ['Complete', 'Stopped',
 
 export function isFinalBatch(phase: BatchState): boolean {
   return FINAL_BATCH_STATES.includes(phase);
+}
+
+/** The batch itself is held after a restart of the appliance when it is found in one of these. */
+export const HELD_FROM: readonly (BatchState | State)[] = ['Running', 'Pausing', 'Paused', 'Restarting'];
+
+/** Condition of a batch whose row was lost (recovery/made-anew.ts). */
+export const MADE_ANEW = 'MadeAnew';
+
+/** Why the batch is not what was written; undefined where it is. */
+export function madeAnewBecause({ status }: { readonly status: Pick<BatchStatus, 'conditions'> }): string | undefined {
+  return status.conditions.find(({ type }) => type === MADE_ANEW)?.message;
 }

@@ -135,6 +135,7 @@ export class BatchReconciler implements Reconciler {
     const extra = this.#judge(reconciliation);
     const recovered = this.#recovery.take(reconciliation);
     const noted = this.#clockSteps.take(reconciliation);
+    reconciliation.holdMadeAnew();
     if (hasEnded) reconciliation.settleEnded();
     if (!isFinalBatch(reconciliation.status.phase) && reconciliation.status.phase !== 'Pending' && reconciliation.tree) {
       const onDemand = recipe?.allocationPolicy === 'OnDemand';

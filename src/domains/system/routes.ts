@@ -188,7 +188,7 @@ function health(system: SystemView, store: Store, caller: Caller): HealthBody {
     authMode: system.authMode,
     operatingMode: system.operatingMode,
     antiReplay: { enabled: system.antiReplay.enabled, entries: system.antiReplay.entries() },
-    storage: { accepting: system.storageAccepting(), unfit: store.faults.filter(({ site }) => mayVisit(caller, site)) },
+    storage: { accepting: system.storageAccepting(), unfit: store.faults.filter(({ site }) => mayVisit(caller, site)).map(({ text: _text, ...fault }) => fault) },
     integrity: system.integrity(),
     contained,
     runtimes,

@@ -103,12 +103,25 @@ function migrate(database: Database.Database): void {
   }
 }
 
-/** An index that is not there any more is made anew from its rows, which are. @returns the names of those. @throws Error where two rows have one key. */
-export function makeIndexesAnew(database: Database.Database): readonly string[] {
+/** What became of an index that is not there any more. */
+export interface IndexMade {
+  readonly name: string;
+  /** Why it could not be made: a full disk, or two rows of one key. */
+  readonly fault?: string;
+}
+
+/** Each is made anew from its rows, which are there. One that cannot be made costs time; what cannot do without it says so itself. */
+export function makeIndexesAnew(database: Database.Database): readonly IndexMade[] {
   const all = MIGRATIONS.join('\n');
   const dropped = new Set([...all.matchAll(/DROP INDEX (\w+)/g)].map(([, name]) => name));
   const there = new Set(database.prepare("SELECT name FROM sqlite_master WHERE type = 'index'").pluck().all());
   const gone = [...all.matchAll(/CREATE (?:UNIQUE )?INDEX (\w+) [^;]+/g)].filter(([, name]) => !dropped.has(name) && !there.has(name));
-  database.transaction(() => gone.forEach(([statement]) => database.exec(statement)))();
-  return gone.map(([, name]) => name as string);
+  return gone.map(([statement, name = '']) => {
+    try {
+      database.exec(statement);
+      return { name };
+    } catch (fault) {
+      return { name, fault: (fault as Error).message };
+    }
+  });
 }

@@ -97,7 +97,7 @@ export class StateWriter {
     this.#mac = new ShortMac(keys.auditHmac);
     const wasOnceSealed = wasSealed(dataDir) || isHeadOfSealedRows(headFileOf(dataDir), keys.auditHmac);
     this.#seals = new RowSeals(this.#database, keys.auditHmac, wasOnceSealed);
-    if (gone.length > 0) this.#seals.tell(`state.db had lost ${gone.join(', ')}: made anew`);
+    for (const { name, fault } of gone) this.#seals.tell(`state.db had lost ${name}: ${fault === undefined ? 'made anew' : `it could not be made anew (${fault})`}`);
     markSealed(dataDir);
     this.#marks = new PastMarks(this.#database, this.#seals);
     this.#index = new AuditIndex(this.#database);

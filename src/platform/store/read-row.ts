@@ -32,7 +32,7 @@ const Envelope = v.looseObject({
 
 /** The resource of a row as it lies in the table, or why it is none. */
 export function readRow({ kind, site, name }: Ref, body: unknown): Resource | RowFault {
-  const bad = (fault: string): RowFault => ({ kind, site, name, fault: fault.slice(0, FAULT_LENGTH_MAX), kept: false });
+  const bad = (fault: string): RowFault => ({ kind, site, name, fault: fault.slice(0, FAULT_LENGTH_MAX), kept: false, ...(typeof body === 'string' ? { text: body } : {}) });
   if (typeof body !== 'string') return bad('its body is not text');
   let parsed: unknown;
   try {

@@ -59,4 +59,6 @@ export interface RowFault extends Ref {
   readonly fault: string;
   /** The resource is there all the same. */
   readonly kept: boolean;
+  /** Of a row that cannot be read: what lies there. */
+  readonly text?: string;
 }

@@ -395,3 +395,14 @@ for (const index of ['resources_key', 'resources_present', 'resources_past', 're
     const later = await opened(t, dir);
     t.match(await later.verified(), [new RegExp(`had lost ${index}`)], 'from then on');
   });
+
+t.test('an index that cannot be made anew is told, and the start goes on without it', async (t) => {
+  const { store, verified } = await edited(
+    t,
+    'DROP INDEX facts_key',
+    "INSERT INTO facts (stream, sequence, body) SELECT stream, sequence, body FROM facts WHERE stream = 'events/north/now' LIMIT 1",
+  );
+  t.same(names(store).sort(), [...PRESENT].sort());
+  await store.write({ puts: [{ kind: Step, site: SITE, name: 'now-heat', spec: { of: 'again' } }] });
+  t.match((await verified()).join('\n'), /state.db had lost facts_key: it could not be made anew \(UNIQUE constraint failed/);
+});

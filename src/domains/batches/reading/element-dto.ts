@@ -13,7 +13,9 @@ import { ElementFailure } from '../../runs/failures.js';
 import { heldBy, Hold } from '../../runs/holds.js';
 import { elementIndex } from '../tree/element-index.js';
 import { asShown, lookAtShown } from '../recovery/unrecovered.js';
+import type { Store } from '../../../platform/store/store.js';
 import { ChartStatus, ExceptionStatus } from '../../procedures/chart-status.js';
+import { voidPrompts } from '../../procedures/void-prompts.js';
 import { ElementOutput, type ElementStatus, OperationSpec, PendingPrompt, Phase, PhaseSpec, ProcedureSpec } from '../../procedures/kind.js';
 
 /** What elements of every level have; `unitRef` is missing on procedures. */
@@ -84,12 +86,13 @@ export function elementItem(stored: Resource<object, ElementStatus>, { store }: 
   const { shown, blockedBy } = lookAtShown(store, stored);
   const { sfcStatus } = shown.status;
   const activeSteps = shown.kind === Phase.kind ? { activeSteps: sfcStatus?.activeSteps ?? [] } : {};
-  return { ...itemOf(shown), ...activeSteps, ...(blockedBy ? { blockedBecause: blockedBecause(blockedBy) } : {}) };
+  return { ...itemOf(store, shown), ...activeSteps, ...(blockedBy ? { blockedBecause: blockedBecause(blockedBy) } : {}) };
 }
 
-function itemOf(element: Resource<object, ElementStatus>): Item {
+function itemOf(store: Store, element: Resource<object, ElementStatus>): Item {
   const { metadata, spec, status } = element as Element;
-  const { failure, commandRejection, pendingPrompt } = status;
+  const { failure, commandRejection } = status;
+  const pendingPrompt = voidPrompts(store).asked(metadata.site, metadata.name, status);
   return {
     name: metadata.name,
     adhoc: status.adhoc === true,
@@ -134,7 +137,7 @@ const HOLD_INCOMPLETE: Condition = {
 export function elementBody<Spec extends object>(stored: Resource<Spec, ElementStatus>, world: BlockedWorld): ElementBody<Spec> {
   const { shown: element, blockedBy: standing } = lookAtShown(world.store, stored);
   const { blockedBy, ...chart } = lookAtElement(world, element);
-  return { ...itemOf(element), ...blocked(standing ?? blockedBy), children: childrenOf(element, world), ...chart, ...pausedAt(element), spec: element.spec };
+  return { ...itemOf(world.store, element), ...blocked(standing ?? blockedBy), children: childrenOf(element, world), ...chart, ...pausedAt(element), spec: element.spec };
 }
 
 function blocked(blockedBy: readonly Blocker[]) {
@@ -151,7 +154,7 @@ export function phaseBody(stored: Resource<PhaseSpec, ElementStatus>, world: Blo
   const { shown: phase, blockedBy: standing } = lookAtShown(world.store, stored);
   const { sfcStatus, chartStatus } = phase.status;
   return {
-    ...itemOf(phase),
+    ...itemOf(world.store, phase),
     ...blocked(standing ?? elementBlockedBy(world, phase)),
     children: [],
     ...(sfcStatus ? { sfcStatus } : {}),

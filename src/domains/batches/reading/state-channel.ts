@@ -13,8 +13,8 @@ import { Unit } from '../../plant/kind.js';
 import { Operation, Phase, Procedure, UnitProcedure } from '../../procedures/kind.js';
 import { adhocRoot } from '../../procedures/roots.js';
 import { elementIndex } from '../tree/element-index.js';
-import { Batch, isFinalBatch } from '../kind.js';
-import { asShown, HELD_FROM, unrecovered } from '../recovery/unrecovered.js';
+import { Batch, HELD_FROM, isFinalBatch } from '../kind.js';
+import { asShown, unrecovered } from '../recovery/unrecovered.js';
 
 type Stated = {
   readonly state: State | BatchState | '';

@@ -1,112 +1,158 @@
 /**
- * Batches that are gone from the store, or cannot be read, while their elements are at work (D-C-02): made anew at start from their control
- * recipe and their procedure. A person can stop or abort them then, their units come free, and what happened to them has a record; nothing
- * of them is gone on with. What only the batch itself knew (priority, lot, work order) is lost.
+ * Batches that are gone from the store, or cannot be read, while their procedure is at work (D-C-02): made anew at start from it and from
+ * their control recipe, and held. A person can stop or abort them then, their units come free, and what happened to them has a record;
+ * nothing of them is gone on with. What only the batch itself knew (priority, lot, work order) is lost where its row is.
  */
-import { isActive, isFinal } from '../../../../runtime/vocabulary/transitions.js';
+import * as v from 'valibot';
+import { isActive } from '../../../../runtime/vocabulary/transitions.js';
 import { type Clock, timestamp } from '../../../platform/base/clock.js';
-import { guardedPromise } from '../../../platform/base/guarded.js';
+import { contain, guarded } from '../../../platform/base/guarded.js';
+import { Refusal } from '../../../platform/base/refusal.js';
 import type { AuditDraft } from '../../../platform/store/audit-record.js';
-import type { Condition, Resource } from '../../../platform/store/resource.js';
-import type { Put, Store } from '../../../platform/store/store.js';
+import { pastRows } from '../../../platform/store/past-rows.js';
+import { type Condition, refOf, type Resource } from '../../../platform/store/resource.js';
+import type { Change, Store } from '../../../platform/store/store.js';
 import { Unit } from '../../plant/kind.js';
-import { Procedure, UnitProcedure } from '../../procedures/kind.js';
-import { ControlRecipe } from '../../recipes/kind.js';
+import { type ElementStatus, Procedure, type ProcedureSpec, UnitProcedure } from '../../procedures/kind.js';
+import { ControlRecipe, type ControlRecipeSpec } from '../../recipes/kind.js';
+import { controlRecipeMismatch } from '../../recipes/evidence.js';
 import { lastFacts } from '../../runs/execution-log.js';
-import { type Allocation, Batch, type BatchSpec, type BatchStatus } from '../kind.js';
-import { ELEMENT_KINDS, elementIndex, type ElementResource } from '../tree/element-index.js';
+import { type Allocation, Batch, BatchSpec, type BatchStatus, MADE_ANEW } from '../kind.js';
+import { batchesOf } from '../reading/list.js';
+import { elementIndex } from '../tree/element-index.js';
 import { BATCH_COMPONENT } from '../tree/element-reconciliation.js';
 
-const MADE_ANEW = 'MadeAnew';
+/** Of a row that could not be read, kept with the record of what was written over it. */
+const EVIDENCE_LENGTH_MAX = 8000;
+/** By kind alone: records stand above batches. */
+const BATCH_RECORD = { kind: 'BatchRecord' };
 
-/** Why the batch is not what was written; undefined where it is. */
-export function madeAnewBecause({ status }: Resource<BatchSpec, BatchStatus>): string | undefined {
-  return status.conditions.find(({ type }) => type === MADE_ANEW)?.message;
-}
-
-/** At start, and again when the storage that refused them accepts changes. */
+/** At start, and again when a storage that refuses changes accepts them. */
 export function makeMissingAnew(store: Store, clock: Clock): void {
   const look = (): void => {
-    for (const { site, name } of missing(store)) if (store.accepting) guardedPromise('batch made anew', () => store.write(madeAnew(store, clock, site, name)));
+    for (const procedure of withoutBatch(store)) if (store.accepting) guarded('batch made anew', () => void store.write(new Lost(store, procedure, clock).change()).catch(untold));
   };
   look();
   store.watchReload(look);
 }
 
-interface Missing {
-  readonly site: string;
-  readonly name: string;
+/** A storage that refuses is told by its own alarm, and looked at again when it accepts. */
+function untold(fault: unknown): void {
+  if (!(fault instanceof Refusal) || fault.kind !== 'unavailable') contain('batch made anew', fault);
 }
 
-function missing(store: Store): Iterable<Missing> {
-  const found = new Map<string, Missing>();
-  const elements = ELEMENT_KINDS.flatMap((kind) => store.list(kind)) as readonly Resource[] as readonly ElementResource[];
-  for (const { metadata, spec, status } of elements) {
-    const { site } = metadata;
-    const name = spec.batchRef;
-    if (name === '' || !isActive(status.state) || store.get(Batch, site, name) || store.pastEntry(Batch, site, name)) continue;
-    found.set(`${site}/${name}`, { site, name });
+type ProcedureResource = Resource<ProcedureSpec, ElementStatus>;
+
+/**
+ * By a procedure that is whole and at work: where a batch stood nobody knows without it, and a name in a single damaged element makes no
+ * batch. One that has a record has ended.
+ */
+function withoutBatch(store: Store): ProcedureResource[] {
+  return store.list(Procedure).filter(({ kind, metadata: { site, name }, spec, status }) => {
+    if (spec.batchRef !== name || !isActive(status.state) || store.replacedBecause({ kind, site, name }) !== undefined) return false;
+    const isKnown = (of: { readonly kind: string }): boolean =>
+      store.pastEntry(of, site, name) !== undefined || pastRows(store).isUnreadable({ kind: of.kind, site, name }) || store.isPresent({ kind: of.kind, site, name });
+    return !isKnown(Batch) && !isKnown(BATCH_RECORD);
+  });
+}
+
+/** A batch that is made anew. */
+class Lost {
+  readonly #store: Store;
+  readonly #procedure: ProcedureResource;
+  readonly #clock: Clock;
+  readonly #site: string;
+  readonly #name: string;
+  readonly #control: ControlRecipeSpec | undefined;
+
+  constructor(store: Store, procedure: ProcedureResource, clock: Clock) {
+    this.#store = store;
+    this.#procedure = procedure;
+    this.#clock = clock;
+    ({ site: this.#site, name: this.#name } = procedure.metadata);
+    this.#control = this.#soundControl();
   }
-  return found.values();
+
+  change(): Change {
+    const [site, name] = [this.#site, this.#name];
+    const row = this.#store.faults.find(({ kind, ...at }) => kind === Batch.kind && at.site === site && at.name === name);
+    const why = row ? `its row could not be read (${row.fault})` : 'its row is gone';
+    const spec = specIn(row?.text) ?? this.#spec();
+    const status = this.#status(spec, `${why}: it was made anew from its control recipe and its procedure, and can be stopped and aborted`);
+    const audit: AuditDraft = {
+      site,
+      actor: BATCH_COMPONENT,
+      action: 'Create',
+      category: 'recovery',
+      target: { kind: Batch.kind, name, site },
+      result: 'Success',
+      rule: 'stored-data',
+      details: { cause: why, batchID: spec.batchID, procedure: this.#procedure.status.state, ...(row?.text === undefined ? {} : { row: row.text.slice(0, EVIDENCE_LENGTH_MAX) }) },
+      correlationID: `made-anew-${name}-${this.#clock.wallMs()}`,
+    };
+    return { puts: [{ kind: Batch, site, name, spec, status }], audits: [audit] };
+  }
+
+  /** As it was frozen, or none: what somebody has edited is not taken for the batch. */
+  #soundControl(): ControlRecipeSpec | undefined {
+    const control = this.#store.get(ControlRecipe, this.#site, this.#name);
+    if (!control || this.#store.replacedBecause(refOf(control)) !== undefined) return undefined;
+    try {
+      return v.is(SOUND, control.spec) && controlRecipeMismatch(this.#name, control.spec) === undefined ? control.spec : undefined;
+    } catch {
+      return undefined; // of another shape
+    }
+  }
+
+  #spec(): BatchSpec {
+    const { batchID = '', masterRecipe = '', formulaName = '', recipe } = this.#control ?? {};
+    const isFree = batchID !== '' && batchesOf(this.#store, batchID, this.#site).length === 0;
+    const own = isFree ? batchID : this.#name;
+    return v.parse(BatchSpec, { batchID: own, masterRecipeRef: masterRecipe || 'unknown', formulaName, equipment: { ...recipe?.allocation }, lotID: own });
+  }
+
+  /** Held until its first look, which finds where its procedure stands, and holds that. */
+  #status(spec: BatchSpec, message: string): BatchStatus {
+    const at = timestamp(this.#clock.wallMs());
+    const condition: Condition = { type: MADE_ANEW, status: 'True', reason: 'StoredData', message };
+    const { startedAt, savedAt } = this.#procedure.status;
+    return {
+      ...Batch.initialStatus(spec),
+      phase: 'Held',
+      stateAt: at,
+      allocations: this.#allocations(at),
+      parameterValues: this.#control?.recipe.parameters ?? [],
+      controlRecipe: this.#control ? this.#name : '',
+      procedure: this.#name,
+      startedAt: startedAt || at,
+      conditions: [condition],
+      factsBefore: lastFacts(this.#site, this.#name, () => 0),
+      ...(savedAt ? { savedAt } : {}),
+    };
+  }
+
+  /** Units that are its own, and those that it has worked on, under the capabilities that its control recipe has them for. */
+  #allocations(at: string): Allocation[] {
+    const own = new Set(this.#store.list(Unit, this.#site).flatMap(({ metadata, status }) => (status.allocatedTo === this.#name ? [metadata.name] : [])));
+    const worked = new Map<string, string>();
+    for (const { kind, spec, status } of elementIndex(this.#store).elementsOf(this.#site, this.#name))
+      if (kind === UnitProcedure.kind && 'unitRef' in spec && status.startedAt !== '') worked.set(spec.unitRef, worked.get(spec.unitRef) ?? status.startedAt);
+    const capabilityOf = (unit: string): string => Object.entries(this.#control?.recipe.allocation ?? {}).find(([, of]) => of === unit)?.[0] ?? unit;
+    return [...new Set([...own, ...worked.keys()])]
+      .filter((unit) => unit !== '')
+      .map((unit): Allocation => ({ capability: capabilityOf(unit), unit, state: own.has(unit) ? 'Granted' : 'Released', since: worked.get(unit) ?? at }));
+  }
 }
 
-function madeAnew(store: Store, clock: Clock, site: string, name: string): { readonly puts: Put[]; readonly audits: AuditDraft[] } {
-  const control = store.get(ControlRecipe, site, name)?.spec;
-  const procedure = store.get(Procedure, site, name);
-  const at = timestamp(clock.wallMs());
-  const why = store.isQuarantined({ kind: Batch.kind, site, name }) ? 'its row could not be read' : 'its row is gone';
-  const message = `${why}: it was made anew from its control recipe and its procedure, and can be stopped and aborted`;
-  const condition: Condition = { type: MADE_ANEW, status: 'True', reason: 'StoredData', message };
-  const spec: BatchSpec = {
-    batchID: control?.batchID ?? name,
-    masterRecipeRef: control?.masterRecipe ?? '',
-    formulaName: control?.formulaName ?? '',
-    quantity: '',
-    engineeringUnit: control?.recipe.batchSize.engineeringUnit ?? '',
-    priority: 100,
-    parameters: [],
-    equipment: { ...control?.recipe.allocation },
-    description: '',
-    scheduledStartTime: '',
-    workOrderID: '',
-    lotID: '',
-    mode: '',
-  };
-  const state = procedure?.status.state ?? 'Held';
-  const status: BatchStatus = {
-    ...Batch.initialStatus(spec),
-    phase: state === 'Idle' || state === 'Resetting' || isFinal(state) ? 'Held' : state,
-    stateAt: at,
-    allocations: allocationsOf(store, site, name, control?.recipe.allocation ?? {}, at),
-    parameterValues: control?.recipe.parameters ?? [],
-    controlRecipe: control ? name : '',
-    procedure: procedure ? name : '',
-    startedAt: procedure?.status.startedAt || at,
-    conditions: [condition],
-    factsBefore: lastFacts(site, name, () => 0),
-  };
-  const audit: AuditDraft = {
-    site,
-    actor: BATCH_COMPONENT,
-    action: 'Create',
-    category: 'recovery',
-    target: { kind: Batch.kind, name, site },
-    result: 'Success',
-    rule: 'stored-data',
-    details: { cause: why, state: status.phase, batchID: spec.batchID },
-    correlationID: `made-anew-${name}-${clock.wallMs()}`,
-  };
-  return { puts: [{ kind: Batch, site, name, spec, status }], audits: [audit] };
-}
+/** What the digest does not cover. */
+const SOUND = v.looseObject({ batchID: v.string(), masterRecipe: v.string(), formulaName: v.string() });
 
-/** By the units that are its own, under the capabilities that its control recipe has them for. */
-function allocationsOf(store: Store, site: string, name: string, planned: Readonly<Record<string, string>>, at: string): Allocation[] {
-  const own = store.list(Unit, site).flatMap(({ metadata, status }) => (status.allocatedTo === name ? [metadata.name] : []));
-  const worked = elementIndex(store)
-    .elementsOf(site, name)
-    .flatMap(({ kind, spec }) => (kind === UnitProcedure.kind && 'unitRef' in spec ? [spec.unitRef] : []));
-  const capabilityOf = (unit: string): string => Object.entries(planned).find(([, of]) => of === unit)?.[0] ?? unit;
-  return [...new Set([...own, ...worked])]
-    .filter((unit) => unit !== '')
-    .map((unit): Allocation => ({ capability: capabilityOf(unit), unit, state: own.includes(unit) ? 'Granted' : 'Released', since: at }));
+/** Of a row that is damaged elsewhere. */
+function specIn(text: string | undefined): BatchSpec | undefined {
+  try {
+    const read = v.safeParse(BatchSpec, (JSON.parse(text ?? '') as { readonly spec?: unknown } | null)?.spec);
+    return read.success ? read.output : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -21,8 +21,19 @@ import { widened } from '../reading/clock-span.js';
 import { elementIndex } from '../tree/element-index.js';
 import { activeFailures } from '../../runs/holds.js';
 import { BATCH_COMPONENT } from '../tree/element-reconciliation.js';
-import { Batch, type BatchSpec, type BatchStatus, isFinalBatch, type RebindCause, type RecoveredElement, type RecoveredUnit, RecoverySummary } from '../kind.js';
-import { HELD_FROM, unrecovered } from './unrecovered.js';
+import {
+  Batch,
+  type BatchSpec,
+  type BatchStatus,
+  HELD_FROM,
+  isFinalBatch,
+  madeAnewBecause,
+  type RebindCause,
+  type RecoveredElement,
+  type RecoveredUnit,
+  RecoverySummary,
+} from '../kind.js';
+import { unrecovered } from './unrecovered.js';
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
 
@@ -240,11 +251,13 @@ export const RecoveryBody = v.strictObject({
 });
 export type RecoveryBody = ToldBy<typeof RecoveryBody>;
 
-export function recoveryBody(status: Pick<BatchStatus, 'recovery' | 'phase' | 'failure' | 'furtherFailures'>): RecoveryBody | undefined {
+export function recoveryBody(status: Pick<BatchStatus, 'recovery' | 'phase' | 'failure' | 'furtherFailures' | 'conditions'>): RecoveryBody | undefined {
   const { recovery, phase } = status;
   if (!recovery) return undefined;
   const { heldAt, leftAt, ...summary } = recovery;
   const needed = phase === 'Held' && leftAt === '';
+  if (needed && madeAnewBecause({ status }) !== undefined)
+    return { ...summary, heldAt, leftAt, operator: { needed, text: 'Stop or Abort ends it; its row was lost, so it is not gone on with' } };
   const inTheWay = needed ? activeFailures(status) : [];
   if (inTheWay.length > 0) {
     const text = `Restart is not possible while this lasts: ${inTheWay.map(({ rule, message }) => `${rule}: ${message}`).join('; ')}. Put it right, then Restart goes on; Stop or Abort ends it`;

@@ -11,10 +11,9 @@ import { onePerStore } from '../../../platform/store/one-per-store.js';
 import type { Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
 import { scopeOf } from '../../procedures/roots.js';
+import { HELD_FROM } from '../kind.js';
 import type { Blocker } from '../reading/blocked-by.js';
 
-/** The batch itself is held after a restart of the appliance when it is found in one of these. */
-export const HELD_FROM: readonly (BatchState | State)[] = ['Running', 'Pausing', 'Paused', 'Restarting'];
 export const NOT_DRIVEN = 'the storage refuses changes; nothing is driven';
 
 /** The parts of a batch, an element or a unit by which it is found and shown. */

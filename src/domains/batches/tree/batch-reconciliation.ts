@@ -8,13 +8,12 @@ import type { Change, Put, Store } from '../../../platform/store/store.js';
 import type { UnitStatus } from '../../plant/kind.js';
 import { isAvailable, shownReset } from '../../plant/unit-owner.js';
 import { withRequests } from '../start/allocation-queue.js';
-import { madeAnewBecause } from '../recovery/made-anew.js';
 import { batchOutputs } from '../reading/batch-outputs.js';
 import { type GivenHold, hasActiveFailure, holdCause, inOrder, type LocatedFailure, presentHold, withHold } from '../../runs/holds.js';
 import { elementIndex } from './element-index.js';
 import { type CommandRefusal, ElementReconciliation, type ReconciliationWorld, refusalOf, TAKES_UP } from './element-reconciliation.js';
 import { stateEntry } from '../../runs/execution-log.js';
-import { type Allocation, Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
+import { type Allocation, Batch, type BatchSpec, type BatchStatus, HELD_FROM, isFinalBatch, madeAnewBecause } from '../kind.js';
 import type { PendingCommand } from '../../runs/pending-command.js';
 import { runClocks } from './run-clocks.js';
 import { hasInside, type TreeNode, walk } from './procedure-tree.js';
@@ -55,6 +54,12 @@ export class BatchReconciliation extends ElementReconciliation {
   override damaged(command: Command): CommandRefusal | undefined {
     const anew = TAKES_UP.includes(command) ? madeAnewBecause(this.batch) : undefined;
     return anew === undefined ? super.damaged(command, this.batch) : { rule: 'stored-data', message: `Batch ${this.scope}: ${anew}` };
+  }
+
+  /** One that was made anew goes on with nothing, whoever finds it in whatever state (D-C-02). */
+  holdMadeAnew(): void {
+    const root = this.tree?.root;
+    if (root && HELD_FROM.includes(root.state) && madeAnewBecause(this.batch) !== undefined) this.tree.command('Hold', 'stored-data');
   }
 
   /**

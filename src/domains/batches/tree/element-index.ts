@@ -16,7 +16,7 @@ export type CoordinationResource = Resource<CoordinationBlockSpec, CoordinationB
 export type BarrierResource = Resource<SyncBarrierSpec, SyncBarrierStatus>;
 
 /** From the top level down. */
-export const ELEMENT_KINDS: readonly Kind[] = [Procedure, UnitProcedure, Operation, Phase];
+const ELEMENT_KINDS: readonly Kind[] = [Procedure, UnitProcedure, Operation, Phase];
 const KINDS: readonly Kind[] = [...ELEMENT_KINDS, CoordinationBlock, SyncBarrier];
 
 interface Owned {
