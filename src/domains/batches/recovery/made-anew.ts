@@ -6,7 +6,7 @@
 import * as v from 'valibot';
 import { isActive } from '../../../../runtime/vocabulary/transitions.js';
 import { type Clock, timestamp } from '../../../platform/base/clock.js';
-import { contain, guarded } from '../../../platform/base/guarded.js';
+import { guardedPromise } from '../../../platform/base/guarded.js';
 import { Refusal } from '../../../platform/base/refusal.js';
 import type { AuditDraft } from '../../../platform/store/audit-record.js';
 import { pastRows } from '../../../platform/store/past-rows.js';
@@ -30,15 +30,16 @@ const BATCH_RECORD = { kind: 'BatchRecord' };
 /** At start, and again when a storage that refuses changes accepts them. */
 export function makeMissingAnew(store: Store, clock: Clock): void {
   const look = (): void => {
-    for (const procedure of withoutBatch(store)) if (store.accepting) guarded('batch made anew', () => void store.write(new Lost(store, procedure, clock).change()).catch(untold));
+    for (const procedure of withoutBatch(store))
+      if (store.accepting) guardedPromise('batch made anew', () => store.write(new Lost(store, procedure, clock).change()).catch(unlessRefused));
   };
   look();
   store.watchReload(look);
 }
 
 /** A storage that refuses is told by its own alarm, and looked at again when it accepts. */
-function untold(fault: unknown): void {
-  if (!(fault instanceof Refusal) || fault.kind !== 'unavailable') contain('batch made anew', fault);
+function unlessRefused(fault: unknown): void {
+  if (!(fault instanceof Refusal) || fault.kind !== 'unavailable') throw fault;
 }
 
 type ProcedureResource = Resource<ProcedureSpec, ElementStatus>;
@@ -48,8 +49,10 @@ type ProcedureResource = Resource<ProcedureSpec, ElementStatus>;
  * batch. One that has a record has ended.
  */
 function withoutBatch(store: Store): ProcedureResource[] {
+  const holders = new Set(store.list(Unit).map(({ metadata, status }) => `${metadata.site}/${status.allocatedTo}`));
   return store.list(Procedure).filter(({ kind, metadata: { site, name }, spec, status }) => {
-    if (spec.batchRef !== name || !isActive(status.state) || store.replacedBecause({ kind, site, name }) !== undefined) return false;
+    const isAtWork = isActive(status.state) || holders.has(`${site}/${name}`); // it is Idle until the first look after its Start
+    if (spec.batchRef !== name || !isAtWork || store.replacedBecause({ kind, site, name }) !== undefined) return false;
     const isKnown = (of: { readonly kind: string }): boolean =>
       store.pastEntry(of, site, name) !== undefined || pastRows(store).isUnreadable({ kind: of.kind, site, name }) || store.isPresent({ kind: of.kind, site, name });
     return !isKnown(Batch) && !isKnown(BATCH_RECORD);
@@ -111,14 +114,14 @@ class Lost {
     return v.parse(BatchSpec, { batchID: own, masterRecipeRef: masterRecipe || 'unknown', formulaName, equipment: { ...recipe?.allocation }, lotID: own });
   }
 
-  /** Held until its first look, which finds where its procedure stands, and holds that. */
+  /** Until its first look, which finds where its procedure stands, and holds that; one that has not begun begins and is held, as after every start. */
   #status(spec: BatchSpec, message: string): BatchStatus {
     const at = timestamp(this.#clock.wallMs());
     const condition: Condition = { type: MADE_ANEW, status: 'True', reason: 'StoredData', message };
     const { startedAt, savedAt } = this.#procedure.status;
     return {
       ...Batch.initialStatus(spec),
-      phase: 'Held',
+      phase: this.#procedure.status.state === 'Idle' ? 'Running' : 'Held',
       stateAt: at,
       allocations: this.#allocations(at),
       parameterValues: this.#control?.recipe.parameters ?? [],
