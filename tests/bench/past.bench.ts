@@ -5,7 +5,7 @@
  * which no list reads. A folder that `PAST_DIR` names is kept, and measured again where it is there. Each box is opened by a process of its own: what the past costs is what it takes more than an empty one.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -50,6 +50,8 @@ const WHOLE_LISTS = 3;
 const GROUP = 500; // transactions in one commit of the writer
 
 type Loose = Record<string, unknown>;
+/** As `npm start` starts the process. */
+const OPTIONS = JSON.parse(readFileSync('scripts/process-options.json', 'utf8')) as { readonly env: Readonly<Record<string, string>>; readonly execArgv: readonly string[] };
 const KINDS = [Site, Batch, BatchRecord, Procedure, Phase, ControlRecipe] as unknown as readonly Kind[];
 
 const at = (number: number): string => new Date(Date.UTC(2026, 0, 1) + number * 60_000).toISOString();
@@ -259,7 +261,12 @@ if (process.argv[2] === 'measure') {
   const kept = process.env.PAST_DIR;
   const dir = kept ?? mkdtempSync(path.join(tmpdir(), 'lineside-bench-past-'));
   const box = (name: string, count: number): Measured =>
-    JSON.parse(execFileSync(process.execPath, ['--expose-gc', fileURLToPath(import.meta.url), 'measure', path.join(dir, name), String(count)], { encoding: 'utf8' }));
+    JSON.parse(
+      execFileSync(process.execPath, [...OPTIONS.execArgv, '--expose-gc', fileURLToPath(import.meta.url), 'measure', path.join(dir, name), String(count)], {
+        encoding: 'utf8',
+        env: { ...process.env, ...OPTIONS.env },
+      }),
+    );
   const begun = performance.now();
   if (!existsSync(path.join(dir, 'old'))) {
     fill(path.join(dir, 'empty'), 0);

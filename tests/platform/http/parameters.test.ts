@@ -96,6 +96,7 @@ t.test('D-C-04: a reading MES client is told in a header what was ignored', asyn
     headers: { 'x-lineside-warning': 'ignored unknown query parameters: colour; known here: state, format', vary: 'Accept' },
   });
   t.equal((await engineer.get(`${path}?state=a`)).headers['x-lineside-warning'], undefined);
+  t.match(await engineer.get(`${path}?state=a&state=b`), { status: 200, body: { state: 'a' }, headers: { 'x-lineside-warning': 'given more than once, the first counts: state' } });
   t.match(await engineer.get(`${path}?format=pdf&colour=red`), { status: 400, headers: { 'x-lineside-warning': /colour/ } }, 'a refusal tells it too');
   const { headers } = await engineer.get(`${path}?a%0d%0aX-Made:%20up=1&${'n'.repeat(2000)}=1`);
   t.match(headers['x-lineside-warning'], /^ignored unknown query parameters: a%0D%0AX-Made%3A%20up, n{400,512}; known/, 'a name ends no header line');

@@ -7,26 +7,36 @@ import { nearest } from '../../base/nearest.js';
 import { invalid } from '../../base/refusal.js';
 import type { Barrier } from './barrier.js';
 
+type Judged = Parameters<Barrier>[0];
+
 /** Of the names of unknown parameters in a header: whoever sends more is not helped by them. */
 const WARNING_LENGTH_MAX = 512;
 
 export const parameters: Barrier = (exchange) => {
   const { row, incoming } = exchange;
-  if (incoming.rawQuery !== '' && row.strayParameters !== 'any') {
-    const stray = exchange.parameterNames.filter((name) => !row.parameters.includes(name));
-    if (stray[0] !== undefined && row.strayParameters === 'refused') throw unknownParameter(stray[0], row.parameters);
-    if (stray.length > 0) exchange.warning = warningOf(stray, row.parameters);
-  }
-  row.bound.row.queryRule?.(exchange.query); // goes first: it may have words of its own for one that is repeated
-  if (row.strayParameters === 'refused') refuseRepeated(exchange.parameterNames, row.listParameters);
+  const isJudged = incoming.rawQuery !== '' && row.strayParameters !== 'any';
+  if (isJudged) judgeStray(exchange);
+  row.bound.row.queryRule?.(exchange.query);
+  if (isJudged) judgeRepeated(exchange); // behind the rule, which may have words of its own for it
   if (!row.mutating && row.bound.row.formats) void exchange.format; // refuses an unknown form before the handler works
   return undefined;
 };
 
-/** Of two values one would be left out, and whoever sent them would not know which. */
-function refuseRepeated(names: readonly string[], lists: readonly string[]): void {
-  const repeated = names.find((name, at) => !lists.includes(name) && names.indexOf(name) < at);
-  if (repeated !== undefined) throw invalid('invalid_query', repeated, `query parameter ${repeated} is given more than once; give one value`);
+function judgeStray(exchange: Judged): void {
+  const { row } = exchange;
+  const stray = exchange.parameterNames.filter((name) => !row.parameters.includes(name));
+  if (stray[0] !== undefined && row.strayParameters === 'refused') throw unknownParameter(stray[0], row.parameters);
+  if (stray.length > 0) exchange.warning = warningOf(stray, row.parameters);
+}
+
+/** Of two values one is left out, and whoever sent them would not know which. */
+function judgeRepeated(exchange: Judged): void {
+  const { row, parameterNames: names } = exchange;
+  const repeated = row.parameters.filter((name) => !row.listParameters.includes(name) && names.indexOf(name) < names.lastIndexOf(name));
+  if (repeated[0] === undefined) return;
+  if (row.strayParameters === 'refused') throw invalid('invalid_query', repeated[0], `query parameter ${repeated[0]} is given more than once; give one value`);
+  const told = `given more than once, the first counts: ${repeated.join(', ')}`;
+  exchange.warning = exchange.warning === undefined ? told : `${exchange.warning}; ${told}`;
 }
 
 function unknownParameter(name: string, known: readonly string[]): Error {
