@@ -13,6 +13,7 @@ interface Cause {
 
 interface Spell {
   readonly from: string;
+  readonly since: string;
   readonly to: string;
   readonly state: string;
   readonly inside: boolean;
@@ -107,6 +108,21 @@ t.test('a phase that is held alone is told as one inside, until the batch is hel
   t.match(spellsOf(eventsOf(inside)), [{ from: at(3), to: '', inside: true, state: 'Held', causes: [{ text: 'timeout: heat takes too long', paths: ['react/heat'] }] }]);
   const [spell] = spellsOf(eventsOf([...inside, [7, 'Command', '', 'Hold', '', 'let us look', 'Lea Lead'], [7, 'Batch', '', 'Holding', 'Running', 'procedure']]));
   t.match(spell, { from: at(3), inside: false, causes: [{ text: 'timeout: heat takes too long' }, { who: 'Lea Lead' }] });
+});
+
+t.test('what was held and then aborted is aborted since the abort', async (t) => {
+  const { spellsOf } = await pageModule<Happened>('data/happened.ts');
+  const spells = spellsOf(
+    eventsOf([
+      [1, 'Batch', '', 'Running', 'Pending', 'Start'],
+      [2, 'Batch', '', 'Holding', 'Running', 'procedure'],
+      [3, 'Batch', '', 'Held', 'Holding', 'procedure'],
+      [8, 'Command', '', 'Abort', '', 'leak at the flange', 'Olga'],
+      [8, 'Batch', '', 'Aborting', 'Held', 'procedure'],
+      [9, 'Batch', '', 'Aborted', 'Aborting', 'procedure'],
+    ]),
+  );
+  t.match(spells, [{ state: 'Aborted', from: at(2), since: at(8) }]);
 });
 
 t.test('two spells are two; a batch that was aborted stays so', async (t) => {

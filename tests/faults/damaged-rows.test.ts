@@ -414,8 +414,11 @@ for (const [how, statement, cause] of LOST) {
       procedure: { name: batch },
       conditions: [{ type: 'MadeAnew', message: cause }, { type: 'Recovered' }],
       recovery: { operator: { needed: true, text: /Stop or Abort ends it/ } },
+      failure: { rule: 'stored-data', message: cause, active: true },
     });
     t.notOk(held.recovery.operator.command);
+    t.same(held.validCommands, ['Stop', 'Abort'], 'nothing else is offered');
+    t.ok(held.holds.at(-1), 'and why it is held stays to be seen');
     t.match((await box.api.get(`/api/v1/audit?kind=Batch&name=${batch}&action=Create`)).body.items[0], { category: 'recovery', rule: 'stored-data', details: { cause } });
     const told = (await box.api.post(`${SITE}/batches/preflight`, { batch, command: 'Restart' })).body as { checks: { ok: boolean; message: string }[] };
     t.match(
@@ -465,6 +468,18 @@ t.test('D-C-02: a control recipe that was edited is not taken for the batch that
   setBody(box, { kind: 'ControlRecipe', site: 'demo', name: batch }, (body) => body.replace('"allocation":{', '"allocation":{"nobody":"nowhere",'));
   await box.start();
   t.match(await heldAnew(box), { batchID: batch, spec: { masterRecipeRef: 'unknown', equipment: {} } });
+});
+
+t.test('D-C-02: all elements of a batch at work are gone: it can be aborted, and its units come free', async (t) => {
+  const box = await boxOf(t, seeded.running);
+  edit(box, (database) => void database.prepare("DELETE FROM resources WHERE kind IN ('Procedure', 'UnitProcedure', 'Operation', 'Phase')").run());
+  await box.start();
+  await unitsReady(box.api);
+  t.equal((await box.api.get(`${SITE}/units/rx101`)).body.allocatedTo, batch);
+  await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Abort', reason: 'its rows were taken away by hand' });
+  await eventually('it is aborted', async () => (await box.api.get(`${SITE}/batches/${batch}`)).body.phase === 'Aborted');
+  for (const { allocatedTo } of (await box.api.get(`${SITE}/units`)).body as { allocatedTo: string }[]) t.equal(allocatedTo, '');
+  await eventually('its record is made', async () => (await box.api.get(`${SITE}/batchrecords/${batch}`)).status === 200);
 });
 
 const STREAMS: readonly (readonly [string, string])[] = [

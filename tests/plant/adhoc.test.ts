@@ -82,7 +82,11 @@ t.test('ADHOC-01, ADHOC-05, ADHOC-11, ADHOC-12, ADHOC-13: a phase runs as a pare
   await command('Phase', name, 'Stop');
   await until('Phase', name, 'Stopped');
   t.match(await unitIs('Stopped'), { allocatedTo: '', activeWork: null });
-  t.match(await launch('phase', HEAT), { status: 409, body: { code: 'unit_not_idle', state: 'Stopped' } }, 'ADHOC-05: the unit has to be Idle');
+  t.match(
+    await launch('phase', HEAT),
+    { status: 409, body: { code: 'unit_not_idle', state: 'Stopped', error: `unit rx101 is Stopped; an ad-hoc run needs an Idle unit: Reset Phase ${name} first` } },
+    'ADHOC-05: the unit has to be Idle',
+  );
   await reset('Phase', name);
   t.match((await plant.audit(await command('Phase', name, 'Start')))[1], { result: 'Rejected', rule: 'unit-not-allocated' });
 });

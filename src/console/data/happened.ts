@@ -27,6 +27,8 @@ export interface Spell {
   readonly to: string;
   /** What it came to: `Held`, `Paused`, `Stopped`, `Aborted` or `Failed`. */
   readonly state: string;
+  /** When it began to come to that. */
+  readonly since: string;
   /** The batch itself ran on: only parts of it stood. */
   readonly inside: boolean;
   readonly causes: readonly Cause[];
@@ -47,6 +49,7 @@ const STANDS: readonly string[] = ['Holding', 'Held'];
 interface Open {
   from: string;
   state: string;
+  since: string;
   inside: boolean;
   /** Somebody has sent it on: an element that is held now is held anew. */
   leaving: boolean;
@@ -62,7 +65,7 @@ export function spellsOf(events: readonly BatchEvent[]): Spell[] {
   /** Commands of the transaction that a state change tells of may come before or after it. */
   let asked: Cause[] = [];
   const begin = (ts: string): Open => {
-    open ??= { from: ts, state: '', inside: true, leaving: false, causes: [] };
+    open ??= { from: ts, state: '', since: ts, inside: true, leaving: false, causes: [] };
     return open;
   };
   for (const event of events) {
@@ -111,7 +114,7 @@ export function spellsOf(events: readonly BatchEvent[]): Spell[] {
     asked = [];
     if (isBatch) spell.inside = false;
     if (isBatch && value === 'Restarting') spell.leaving = true;
-    if (WEIGHT.indexOf(state) > WEIGHT.indexOf(spell.state)) spell.state = state;
+    if (WEIGHT.indexOf(state) > WEIGHT.indexOf(spell.state)) Object.assign(spell, { state, since: ts });
     if (!PASSED_ON.includes(message)) note(spell.causes, causeOf(event, { text: message }));
   }
   if (open) spells.push(closed(open, ''));

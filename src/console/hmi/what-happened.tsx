@@ -17,7 +17,7 @@ export function Standing({ spell }: { readonly spell: Spell }) {
   return (
     <div class="warning standing" data-testid="standing" data-state={spell.state}>
       <p>
-        <strong>{t.since(spell.inside ? t.waitsInside : word(spell.state), momentText(spell.from))}</strong>
+        <strong>{t.since(spell.inside ? t.waitsInside : word(spell.state), momentText(spell.since))}</strong>
       </p>
       <Causes causes={spell.causes} />
     </div>

@@ -5,8 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import { inside } from '../../../platform/base/assert.js';
 import { conflict, invalid, missing } from '../../../platform/base/refusal.js';
+import type { StoreReader } from '../../../platform/store/kind.js';
 import type { Put, Store } from '../../../platform/store/store.js';
 import { Batch } from '../kind.js';
+import type { ElementResource } from '../tree/element-index.js';
 import { Unit, type UnitStatus } from '../../plant/kind.js';
 import { isIdle, taken, unavailableText } from '../../plant/unit-owner.js';
 import {
@@ -19,6 +21,7 @@ import {
   SOURCE_TEMPLATE_LABEL,
   UnitProcedureTemplate,
 } from '../../procedures/kind.js';
+import { ROOT_KINDS } from '../../procedures/roots.js';
 import { resolveRoles } from '../../recipes/bindings.js';
 import { siteUnits } from '../../recipes/site-units.js';
 import type { UnitRuntimes } from '../../placement/runtimes.js';
@@ -58,10 +61,19 @@ const UNIT_IDLE: StartCondition<EquipmentLook> = {
       const status = store.get(Unit, site, name)?.status;
       if (!status || isIdle(status)) return [];
       const { state, allocatedTo: holder } = status;
-      const liftedBy = { tier: 'operate', action: holder === '' ? `reset what unit ${name} shows` : `end ${holder}`, holder } as const;
-      return [{ message: `${unavailableText(name, status)}; an ad-hoc run needs an Idle unit`, element: name, liftedBy, context: { unit: name, state, holder } }];
+      const action = holder === '' ? `Reset ${lastWorkOn(store, site, status) ?? `what unit ${name} shows`}` : `end ${holder}`;
+      const liftedBy = { tier: 'operate', action, holder } as const;
+      return [{ message: `${unavailableText(name, status)}; an ad-hoc run needs an Idle unit: ${action} first`, element: name, liftedBy, context: { unit: name, state, holder } }];
     }),
 };
+
+/** What takes the Reset of what the unit shows. */
+function lastWorkOn(store: StoreReader, site: string, { lastWork }: UnitStatus): string | undefined {
+  const kind = lastWork && ROOT_KINDS[lastWork.kind as keyof typeof ROOT_KINDS];
+  const last = kind && (store.get(kind, site, lastWork.name) as ElementResource | undefined);
+  if (!last) return undefined;
+  return last.spec.batchRef === '' ? `${lastWork?.kind} ${lastWork?.name}` : `Batch ${last.spec.batchRef}`;
+}
 
 /** In the order of decisions 3.2. */
 const LAUNCH_CONDITIONS: readonly StartCondition<EquipmentLook & StorageLook>[] = [

@@ -5,7 +5,7 @@ import { timestamp } from '../../../platform/base/clock.js';
 import { lifeSign } from '../../../platform/store/life-sign.js';
 import type { Resource } from '../../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../../platform/store/store.js';
-import type { UnitStatus } from '../../plant/kind.js';
+import { Unit, type UnitStatus } from '../../plant/kind.js';
 import { isAvailable, shownReset } from '../../plant/unit-owner.js';
 import { withRequests } from '../start/allocation-queue.js';
 import { batchOutputs } from '../reading/batch-outputs.js';
@@ -46,9 +46,19 @@ export class BatchReconciliation extends ElementReconciliation {
       ? this.damaged(command)
       : refusalOf(verdict.rule, command, `the batch is ${phase}`, [failure, ...furtherFailures].find((each) => each?.active) ?? failure);
     const refused = this.tree && !isFinalBatch(phase) ? this.give(this.tree.root, pending, refusal) : refusal;
+    if (!this.tree && !refused) this.#endEmpty(command);
     if (command === 'Hold' && !refused && pending.by)
       this.#given = { by: pending.by, reason: pending.reason ?? '', ...(pending.alarm === undefined ? {} : { alarm: pending.alarm }) };
     return refused;
+  }
+
+  /** None of its elements is there any more (D-C-02): it ends without them, and gives back what it has. */
+  #endEmpty(command: Command): void {
+    if (command !== 'Stop' && command !== 'Abort') return;
+    for (const { metadata, status } of this.store.list(Unit, this.site))
+      if (status.allocatedTo === this.scope) this.units.set(metadata.name, this.units.release(metadata.name, status, []));
+    this.setPhase(command === 'Stop' ? 'Stopping' : 'Aborting', command);
+    this.setPhase(command === 'Stop' ? 'Stopped' : 'Aborted', 'complete');
   }
 
   override damaged(command: Command): CommandRefusal | undefined {
@@ -56,10 +66,13 @@ export class BatchReconciliation extends ElementReconciliation {
     return anew === undefined ? super.damaged(command, this.batch) : { rule: 'stored-data', message: `Batch ${this.scope}: ${anew}` };
   }
 
-  /** One that was made anew goes on with nothing, whoever finds it in whatever state (D-C-02). */
+  /** One that was made anew goes on with nothing, whoever finds it in whatever state, and says why (D-C-02). */
   holdMadeAnew(): void {
     const root = this.tree?.root;
-    if (root && HELD_FROM.includes(root.state) && madeAnewBecause(this.batch) !== undefined) this.tree.command('Hold', 'stored-data');
+    const message = madeAnewBecause(this.batch);
+    if (!root || message === undefined || isFinal(root.state) || isFinalBatch(this.status.phase)) return;
+    if (root.failure?.rule !== 'stored-data') root.failure = { class: 'hold', rule: 'stored-data', message, step: '', since: this.at, active: true, auditRecordRef: '' };
+    if (HELD_FROM.includes(root.state)) this.tree?.command('Hold', 'stored-data');
   }
 
   /**
