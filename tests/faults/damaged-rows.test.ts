@@ -482,6 +482,49 @@ t.test('D-C-02: all elements of a batch at work are gone: it can be aborted, and
   await eventually('its record is made', async () => (await box.api.get(`${SITE}/batchrecords/${batch}`)).status === 200);
 });
 
+const without = (member: string) => (status: Record<string, unknown>) => Object.fromEntries(Object.entries(status).filter(([name]) => name !== member));
+const SHAPELESS: readonly (readonly [string, string, (status: Record<string, unknown>) => unknown])[] = [
+  ['status of the batch is empty', 'Batch', () => ({})],
+  ['status of the batch is a list', 'Batch', () => []],
+  ['batch has no allocations', 'Batch', without('allocations')],
+  ['batch has no conditions', 'Batch', without('conditions')],
+  ['status of the procedure is empty', 'Procedure', () => ({})],
+  ['status of the procedure is a list', 'Procedure', () => []],
+  ['status of a phase is a list', 'Phase', () => []],
+  ['status of a unit is a list', 'Unit', () => []],
+  ['status of a unit is empty', 'Unit', () => ({})],
+];
+
+for (const [what, kind, changed] of SHAPELESS) {
+  t.test(`D-C-02: ${what}: it is named, the plant starts, lists are served, the batch can be aborted`, async (t) => {
+    const box = await boxOf(t, seeded.running);
+    const name = kind === 'Unit' ? 'rx101' : kind === 'Phase' ? firstOf(box, 'Phase') : batch;
+    setBody(box, { kind, site: 'demo', name }, (body) => {
+      const row = JSON.parse(body) as { status: Record<string, unknown> };
+      return JSON.stringify({ ...row, status: changed(row.status) });
+    });
+    await box.start();
+    const told = ((await box.api.get('/api/v1/system/health')).body.storage.unfit as { name: string }[]).some((fault) => fault.name === name);
+    const anew = kind === 'Batch' && (await box.api.get(`${SITE}/batches/${batch}`)).body.conditions.some(({ type }: { type: string }) => type === 'MadeAnew');
+    t.ok(told || anew, 'it is told');
+    for (const list of ['batches', 'procedures', 'phases', 'units']) t.equal((await box.api.get(`${SITE}/${list}`)).status, 200, list);
+    await unitsReady(box.api);
+    await heldAnew(box);
+    await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Abort', reason: 'its rows were damaged by hand' });
+    await eventually('it is aborted', async () => (await box.api.get(`${SITE}/batches/${batch}`)).body.phase === 'Aborted');
+    await eventually('its record is made', async () => (await box.api.get(`${SITE}/batchrecords/${batch}`)).status === 200);
+    await eventually('its units are free', async () => ((await box.api.get(`${SITE}/units`)).body as { allocatedTo: string }[]).every(({ allocatedTo }) => allocatedTo === ''));
+  });
+}
+
+t.test('D-C-02: the spec of a unit is a list: it is left out and named, the others start', async (t) => {
+  const box = await boxOf(t, seeded.made);
+  setBody(box, { kind: 'Unit', site: 'demo', name: 'rx101' }, (body) => JSON.stringify({ ...JSON.parse(body), spec: [] }));
+  await box.start();
+  t.match((await box.api.get('/api/v1/system/health')).body.storage.unfit, [{ kind: 'Unit', name: 'rx101', fault: /spec is a list/, kept: false }]);
+  t.equal((await box.api.get(`${SITE}/units`)).body.length, 2);
+});
+
 const STREAMS: readonly (readonly [string, string])[] = [
   ['2^53-1', '9007199254740991'],
   ['2^63-1', '9223372036854775807'],

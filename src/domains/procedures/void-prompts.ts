@@ -41,10 +41,12 @@ class VoidPrompts {
 function asksAgain({ spec, status }: Resource<PhaseSpec, ElementStatus>): boolean {
   if (RECOVERIES[status.state] !== status.state) return false;
   if (status.state !== 'Holding') return true;
-  const asks = (chart: Chart): boolean => chart?.steps?.some(({ name }) => name === status.pendingPrompt?.stepName) === true;
+  const asks = (chart: Chart): boolean => chart?.steps?.some(({ name, actionST = '' }) => name === status.pendingPrompt?.stepName && ASKS.test(actionST)) === true;
   return asks(spec.charts?.holding) && !asks(spec);
 }
 
-type Chart = { readonly steps?: readonly { readonly name: string }[] } | undefined;
+const ASKS = /\b(PROMPT|AWAIT_RESULT)/i;
+
+type Chart = { readonly steps?: readonly { readonly name: string; readonly actionST?: string | undefined }[] } | undefined;
 
 export const voidPrompts = onePerStore((store) => new VoidPrompts(store));

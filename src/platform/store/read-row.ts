@@ -59,8 +59,9 @@ export function unfitRow(resource: Resource, kind: Kind): RowFault | undefined {
   const issues = read.success ? [] : read.issues;
   // an unknown member or a value that is not allowed harms nobody who reads; a member of another type does
   const shape = issues.find(isOfAnotherType);
-  const broken = shape ? words(shape, 'spec') : unfitStatus(status, kind, spec);
-  const isRepaired = kind.runs === true || (shape === undefined && kind.mendsStatus === true);
+  const brokenSpec = Array.isArray(spec) ? 'spec is a list where an object is expected' : shape && words(shape, 'spec'); // of members that need not be there a list has all
+  const broken = brokenSpec ?? unfitStatus(status, kind, spec);
+  const isRepaired = kind.runs === true || (brokenSpec === undefined && kind.mendsStatus === true);
   const first = broken ?? (issues[0] && words(issues[0], 'spec'));
   if (first === undefined) return undefined;
   return { kind: resource.kind, site: metadata.site, name: metadata.name, fault: first.slice(0, FAULT_LENGTH_MAX), kept: broken === undefined || isRepaired };
@@ -122,6 +123,7 @@ function entriesOf(schema: unknown): Readonly<Record<string, v.GenericSchema>> |
 }
 
 function unfitStatus(status: unknown, kind: Kind, spec: unknown): string | undefined {
+  if (Array.isArray(status)) return 'status is a list where an object is expected';
   const initial = initialStatusOf(kind, spec);
   for (const member of judgedMembers(kind, initial)) {
     const fault = unfitMember(kind, initial, member, (status as Members)[member]);
@@ -136,8 +138,9 @@ function judgedMembers(kind: Kind, initial: Members): readonly string[] {
 }
 
 /** A status without schemas has members of the types with which it began. */
-function unfitMember({ status: schemas = {} }: Kind, initial: Members, member: string, now: unknown): string | undefined {
+function unfitMember({ status: schemas = {}, runs, mendsStatus }: Kind, initial: Members, member: string, now: unknown): string | undefined {
   const before = initial[member];
+  if (now === undefined && before !== undefined && (runs || mendsStatus)) return `status.${member} is not there`; // what is worked with all the time has all of them
   if (!isOfType(now, before)) return `status.${member} is ${typeOf(now)} where ${typeOf(before)} is expected`;
   const schema = schemas[member];
   if (!schema || now === undefined || (now === null && before !== undefined)) return undefined;

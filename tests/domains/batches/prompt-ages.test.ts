@@ -41,8 +41,14 @@ t.test('decisions 3.8: what an exception chart has asked before a restart is ask
   ] as const)
     await asks(name, state);
   await asks('elsewhere', 'Stopping', 'u2');
+  const step = (actionST: string) => ({ steps: [{ name: 'ask', actionST }] });
+  const holdingAsks = { unitRef: 'u1', batchRef: 'b', ...step('n := 1;'), charts: { holding: step("PROMPT('Is it empty?');") } } as unknown as PhaseSpec;
+  const { status } = requirePhase(store, 'north', 'holding');
+  await store.write({
+    puts: [{ kind: Phase, site: 'north', name: 'holds-itself', spec: holdingAsks, status: { ...status, pendingPrompt: { ...status.pendingPrompt, id: 'h' } } as ElementStatus }],
+  });
   const asked = (): string[] => store.list(Phase).flatMap(({ metadata: { site, name }, status }) => (voidPrompts(store).asked(site, name, status) ? [name] : []));
-  t.same(asked(), ['aborts', 'elsewhere', 'held', 'holding', 'resets', 'runs', 'stops']);
+  t.same(asked(), ['aborts', 'elsewhere', 'held', 'holding', 'holds-itself', 'resets', 'runs', 'stops']);
   voidPrompts(store).runtimeEnded('north', 'u1');
   t.same(asked(), ['elsewhere', 'held', 'holding', 'runs']);
   const stops = requirePhase(store, 'north', 'stops');

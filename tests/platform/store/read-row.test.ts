@@ -38,11 +38,19 @@ const ran = (spec: object, status: object): Resource => ({ kind: 'Run', metadata
 const SPEC = { of: 'b-1', chart: { steps: [{ name: 's1' }] }, make: 'ball', parent: null };
 const STATUS = { state: 'Held', conditions: [], progress: { active: ['s1'] }, since: '', endsAt: null };
 
-t.test('a list or an object of a status that has become nothing does not fit; a single value may have, and a member may be missing', async (t) => {
+t.test('a list or an object of a status that has become nothing does not fit; a single value may have; of what is worked with all the time no member is missing', async (t) => {
   t.equal(unfitRow(ran(SPEC, STATUS), run), undefined);
   t.match(unfitRow(ran(SPEC, { ...STATUS, conditions: null }), run), { fault: 'status.conditions is null where a list is expected' });
   t.match(unfitRow(ran(SPEC, { ...STATUS, progress: null }), run), { fault: 'status.progress is null where object is expected' });
-  t.equal(unfitRow(ran(SPEC, { ...STATUS, since: null, conditions: undefined }), run), undefined);
+  t.match(unfitRow(ran(SPEC, { ...STATUS, conditions: undefined }), run), { fault: 'status.conditions is not there', kept: true });
+  t.match(
+    unfitRow(ran(SPEC, { ...STATUS, conditions: undefined }), { ...run, runs: false } as unknown as Kind),
+    undefined,
+    'of others one may be: a release before this one had none',
+  );
+  t.match(unfitRow(ran(SPEC, []), run), { fault: 'status is a list where an object is expected', kept: true });
+  t.match(unfitRow(ran([] as never, STATUS), run), { fault: 'spec is a list where an object is expected', kept: true });
+  t.equal(unfitRow(ran(SPEC, { ...STATUS, since: null }), run), undefined);
   t.equal(unfitRow(ran(SPEC, { ...STATUS, endsAt: '2026-01-01T00:00:00.000Z' }), run), undefined);
 });
 
@@ -54,7 +62,8 @@ t.test('what runs is worked with as its kind begins where it has lost its shape'
     run,
   );
   t.same(spec, { of: '', chart: { steps: [] }, make: 'needle', parent: null, was: 1 }, 'a word that its list does not have any more is of the shape');
-  t.same(status, { state: 'Idle', conditions: [], progress: { active: [] }, since: null, more: 1 });
+  t.same(status, { state: 'Idle', conditions: [], progress: { active: [] }, since: null, endsAt: null, more: 1 });
+  t.same(usableRow(ran(SPEC, []), run).status, { state: 'Idle', conditions: [], progress: { active: [] }, since: '', endsAt: null });
 });
 
 const known = {

@@ -53,10 +53,17 @@ function withoutBatch(store: Store): ProcedureResource[] {
   return store.list(Procedure).filter(({ kind, metadata: { site, name }, spec, status }) => {
     const isAtWork = isActive(status.state) || holders.has(`${site}/${name}`); // it is Idle until the first look after its Start
     if (spec.batchRef !== name || !isAtWork || store.replacedBecause({ kind, site, name }) !== undefined) return false;
+    if (standsAtNothing(store, site, name)) return true;
     const isKnown = (of: { readonly kind: string }): boolean =>
       store.pastEntry(of, site, name) !== undefined || pastRows(store).isUnreadable({ kind: of.kind, site, name }) || store.isPresent({ kind: of.kind, site, name });
     return !isKnown(Batch) && !isKnown(BATCH_RECORD);
   });
+}
+
+/** The batch is there and has lost its status: it begins as one that was never started, which it was. */
+function standsAtNothing(store: Store, site: string, name: string): boolean {
+  const batch = store.get(Batch, site, name);
+  return batch !== undefined && batch.status.phase === 'Pending' && store.replacedBecause(refOf(batch)) !== undefined;
 }
 
 /** A batch that is made anew. */
@@ -80,7 +87,8 @@ class Lost {
     const [site, name] = [this.#site, this.#name];
     const row = this.#store.faults.find(({ kind, ...at }) => kind === Batch.kind && at.site === site && at.name === name);
     const why = row ? `its row could not be read (${row.fault})` : 'its row is gone';
-    const spec = specIn(row?.text) ?? this.#spec();
+    const kept = this.#store.get(Batch, site, name)?.spec;
+    const spec = kept ?? specIn(row?.text) ?? this.#spec();
     const status = this.#status(spec, `${why}: it was made anew from its control recipe and its procedure, and can be stopped and aborted`);
     const audit: AuditDraft = {
       site,
@@ -93,7 +101,7 @@ class Lost {
       details: { cause: why, batchID: spec.batchID, procedure: this.#procedure.status.state, ...(row?.text === undefined ? {} : { row: row.text.slice(0, EVIDENCE_LENGTH_MAX) }) },
       correlationID: `made-anew-${name}-${this.#clock.wallMs()}`,
     };
-    return { puts: [{ kind: Batch, site, name, spec, status }], audits: [audit] };
+    return { puts: [{ kind: Batch, site, name, ...(kept ? {} : { spec }), status }], audits: [audit] };
   }
 
   /** As it was frozen, or none: what somebody has edited is not taken for the batch. */
