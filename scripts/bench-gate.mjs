@@ -77,7 +77,7 @@ async function measure(words) {
   const missed = [];
   for (const name of names) {
     console.log(`\n# ${name.replace('.bench.js', '')}`);
-    const env = { ...process.env, LINESIDE_BENCH_FIGURES: file };
+    const env = { ...process.env, BENCH_FIGURES: file };
     if (spawnSync(process.execPath, ['--expose-gc', path.join(folder, name)], { stdio: 'inherit', cwd: root, env }).status !== 0) missed.push(name);
   }
   const told = existsSync(file)

@@ -27,7 +27,7 @@ export function verdict(met: boolean): 'ok' | 'MISSED' {
  * tells nobody. `figure` as in that row.
  */
 export function tell(figure: string, value: number): void {
-  const file = process.env.LINESIDE_BENCH_FIGURES;
+  const file = process.env.BENCH_FIGURES;
   if (file === undefined) return;
   const bench = path.basename(process.argv[1] ?? '', '.bench.js');
   appendFileSync(file, `${JSON.stringify({ bench, figure, value })}\n`);

@@ -68,7 +68,8 @@ const element = (batch: string, templateRef: string): Loose => ({ mode: '', batc
 
 function phaseOf(batch: string, number: number): Resource {
   const status = { state: 'Complete', previousState: 'Completing', outputs: [], startedAt: at(version), endedAt: at(version + 1) };
-  return row('Phase', `${batch}-p${number}`, { ...element(batch, 'heat'), parameters: [] }, status);
+  const spec = { ...element(batch, 'heat'), parameters: [] };
+  return row('Phase', `${batch}-p${number}`, spec, { ...(batch === 'running' ? Phase.initialStatus(spec as never) : {}), ...status }); // what is present has all of its members
 }
 
 function batchOf(number: number, phase: 'Complete' | 'Pending'): Resource {
@@ -220,7 +221,9 @@ async function measured(dir: string, batches: number): Promise<Measured> {
   const [changes, durables, rows]: [number[], number[], number[]] = [[], [], []];
   for (let change = 0; change < CHANGES; change += 1) {
     const begun = performance.now();
-    const { durable } = store.apply({ puts: [{ kind: Phase, site: SITE, name: `running-p${change % 30}`, status: { state: 'Running', change } as never }] });
+    const name = `running-p${change % 30}`;
+    const status = { ...store.get(Phase, SITE, name)?.status, state: 'Running', change } as never;
+    const { durable } = store.apply({ puts: [{ kind: Phase, site: SITE, name, status }] });
     store.list(Phase, SITE);
     changes.push(performance.now() - begun);
     await durable;
