@@ -48,8 +48,13 @@ async function ended(store: Store, name = 'b1'): Promise<void> {
   };
   await store.write({
     puts: [
-      { ...of, kind: Unit, name: 'r1', spec: { roleBindings: [] }, status: { allocatedTo: '', promisedTo: '' } },
-      { ...of, kind: Batch, spec, status: { ...FINAL, recordRef: name, allocations: [{ capability: 'reactor', unit: 'r1', state: 'Released', since: '' }] } },
+      { ...of, kind: Unit, name: 'r1', spec: { roleBindings: [] }, status: { ...Unit.initialStatus({} as never), allocatedTo: '', promisedTo: '' } },
+      {
+        ...of,
+        kind: Batch,
+        spec,
+        status: { ...Batch.initialStatus(spec as never), ...FINAL, recordRef: name, allocations: [{ capability: 'reactor', unit: 'r1', state: 'Released', since: '' }] },
+      },
       {
         ...of,
         kind: BatchRecord,
@@ -57,8 +62,14 @@ async function ended(store: Store, name = 'b1'): Promise<void> {
         status: { conditions: [{ type: 'PhaseHistorySettled', status: 'True' }] },
       },
       { ...of, kind: ControlRecipe, spec: {} },
-      { ...of, kind: Procedure, spec: element, status: { state: 'Complete' } },
-      { ...of, name: `${name}-heat`, kind: Phase, spec: { ...element, unitRef: 'r1', templateRef: 'heat' }, status: { state: 'Complete' } },
+      { ...of, kind: Procedure, spec: element, status: { ...Procedure.initialStatus(element as never), state: 'Complete' } },
+      {
+        ...of,
+        name: `${name}-heat`,
+        kind: Phase,
+        spec: { ...element, unitRef: 'r1', templateRef: 'heat' },
+        status: { ...Phase.initialStatus(element as never), state: 'Complete' },
+      },
     ] as unknown as Put[],
   });
 }
@@ -167,7 +178,7 @@ t.test('a batch stays while something is to come of it, and leaves when that is 
   t.same([await reconciler.reconcile(key()), isPast(store)], ['settled', true]);
 });
 
-t.test('a batch of which a row cannot be read stays, and one without allocations leaves', async (t) => {
+t.test('a batch of which a row cannot be read stays, and so does one that has lost its allocations', async (t) => {
   const { dir, clock, ...first } = await plant(t);
   for (const name of ['b1', 'b2']) await left(first.store, name);
   const state = new Database(path.join(dir, 'state.db'));
@@ -176,7 +187,11 @@ t.test('a batch of which a row cannot be read stays, and one without allocations
   state.close();
   const { store, reconciler } = await first.opened();
   t.same([await looked(reconciler, clock, 'b1'), await looked(reconciler, clock, 'b2')], ['settled', 'settled']);
-  t.same([isPast(store, 'b1'), isPast(store, 'b2')], [false, true]);
+  t.same([isPast(store, 'b1'), isPast(store, 'b2')], [false, false]);
+  t.match(store.faults, [
+    { name: 'b2', fault: 'status.allocations is not there' },
+    { kind: 'Phase', name: 'b1' },
+  ]);
   t.same(listedBatch(store, SITE, 'b2')?.status.allocations, []);
 });
 

@@ -29,11 +29,17 @@ async function ended(store: Store, name: string): Promise<void> {
   const element = { mode: '', batchRef: name, parentRef: null, templateRef: '' };
   await store.write({
     puts: [
-      { ...of, kind: Batch, spec: { batchID: name }, status: { phase: 'Complete', recordRef: name, controlRecipe: name, procedure: name } },
+      { ...of, kind: Batch, spec: { batchID: name }, status: { ...Batch.initialStatus({} as never), phase: 'Complete', recordRef: name, controlRecipe: name, procedure: name } },
       { ...of, kind: BatchRecord, spec: {}, status: { conditions: [{ type: 'PhaseHistorySettled', status: 'True' }] } },
       { ...of, kind: ControlRecipe, spec: {} },
-      { ...of, kind: Procedure, spec: element, status: { state: 'Complete' } },
-      { ...of, name: `${name}-heat`, kind: Phase, spec: { ...element, unitRef: 'r1', templateRef: 'heat' }, status: { state: 'Complete' } },
+      { ...of, kind: Procedure, spec: element, status: { ...Procedure.initialStatus(element as never), state: 'Complete' } },
+      {
+        ...of,
+        name: `${name}-heat`,
+        kind: Phase,
+        spec: { ...element, unitRef: 'r1', templateRef: 'heat' },
+        status: { ...Phase.initialStatus(element as never), state: 'Complete' },
+      },
     ] as unknown as Put[],
   });
 }
@@ -155,7 +161,10 @@ t.test('a run with a row that cannot be read stays, whole and named', async (t) 
   state.prepare("UPDATE resources SET body = '{' WHERE name = 'b1-heat'").run();
   state.close();
   const { store, reconciler } = await first.opened();
-  t.match(store.faults, [{ kind: 'Phase', name: 'b1-heat', kept: false }]);
+  t.same(
+    store.faults.map(({ kind, name, kept }) => [kind, name, kept]),
+    [['Phase', 'b1-heat', false]],
+  );
   for (const name of ['b1', 'b2']) await reconciler.reconcile(key(name));
   clock.advance(AFTER_MS);
   for (const name of ['b1', 'b2']) t.equal(await reconciler.reconcile(key(name)), 'settled');
