@@ -17,6 +17,7 @@ class VoidPrompts {
   constructor(store: Store) {
     this.#store = store;
     store.watch(Phase, ({ type, resource: { metadata, status } }) => {
+      if (this.#ids.size === 0) return;
       const key = `${metadata.site}/${metadata.name}`;
       if (type === 'remove' || status.pendingPrompt?.id !== this.#ids.get(key)) this.#ids.delete(key);
     });

@@ -9,6 +9,7 @@ import { type Caller, mayVisit } from '../../platform/http/caller.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { rendered, type Route, type RouteColumns, routesFor } from '../../platform/http/route.js';
 import { Required, Text } from '../../platform/store/fields.js';
+import { withoutText } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { discardRow } from './stored-data.js';
 
@@ -188,7 +189,7 @@ function health(system: SystemView, store: Store, caller: Caller): HealthBody {
     authMode: system.authMode,
     operatingMode: system.operatingMode,
     antiReplay: { enabled: system.antiReplay.enabled, entries: system.antiReplay.entries() },
-    storage: { accepting: system.storageAccepting(), unfit: store.faults.filter(({ site }) => mayVisit(caller, site)).map(({ text: _text, ...fault }) => fault) },
+    storage: { accepting: system.storageAccepting(), unfit: store.faults.filter(({ site }) => mayVisit(caller, site)).map(withoutText) },
     integrity: system.integrity(),
     contained,
     runtimes,

@@ -9,7 +9,7 @@ import { mkdirSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { PastIndex } from '../store/past-index.js';
 import { isRowFault, readRow } from '../store/read-row.js';
-import type { Resource, RowFault } from '../store/resource.js';
+import { type Resource, type RowFault, withoutText } from '../store/resource.js';
 import { textOfFault } from '../base/worker-calls.js';
 import { Stopwatch } from '../base/elapsed.js';
 import { guarded } from '../base/guarded.js';
@@ -31,6 +31,8 @@ export class LedgerFault extends Error {
   }
 }
 
+/** Of so many rows that cannot be read what lies there is kept: whoever mends one keeps it as evidence; of a table that is damaged as a whole nobody does. */
+const TEXTS_MAX = 100;
 const ROW_COLUMNS = 4; // kind, site, name, body
 
 /** One row that cannot be read is one resource that is missing, by name; the others are served. */
@@ -39,8 +41,9 @@ function readRows(columns: readonly unknown[]): Pick<LedgerImage, 'resources' | 
   const unreadable: RowFault[] = [];
   for (let at = 0; at < columns.length; at += ROW_COLUMNS) {
     const row = readRow({ kind: String(columns[at]), site: String(columns[at + 1]), name: String(columns[at + 2]) }, columns[at + 3]);
-    if (isRowFault(row)) unreadable.push(row);
-    else resources.push(row);
+    if (!isRowFault(row)) resources.push(row);
+    else if (unreadable.length < TEXTS_MAX) unreadable.push(row);
+    else unreadable.push(withoutText(row));
   }
   return unreadable.length === 0 ? { resources } : { resources, unreadable };
 }

@@ -62,3 +62,7 @@ export interface RowFault extends Ref {
   /** Of a row that cannot be read: what lies there. */
   readonly text?: string;
 }
+
+export function withoutText({ text: _text, ...fault }: RowFault): RowFault {
+  return fault;
+}

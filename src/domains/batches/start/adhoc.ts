@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import { inside } from '../../../platform/base/assert.js';
 import { conflict, invalid, missing } from '../../../platform/base/refusal.js';
-import type { StoreReader } from '../../../platform/store/kind.js';
 import type { Put, Store } from '../../../platform/store/store.js';
 import { Batch } from '../kind.js';
 import type { ElementResource } from '../tree/element-index.js';
@@ -21,7 +20,7 @@ import {
   SOURCE_TEMPLATE_LABEL,
   UnitProcedureTemplate,
 } from '../../procedures/kind.js';
-import { ROOT_KINDS } from '../../procedures/roots.js';
+import { lastWorkOn } from './left-over.js';
 import { resolveRoles } from '../../recipes/bindings.js';
 import { siteUnits } from '../../recipes/site-units.js';
 import type { UnitRuntimes } from '../../placement/runtimes.js';
@@ -61,18 +60,15 @@ const UNIT_IDLE: StartCondition<EquipmentLook> = {
       const status = store.get(Unit, site, name)?.status;
       if (!status || isIdle(status)) return [];
       const { state, allocatedTo: holder } = status;
-      const action = holder === '' ? `Reset ${lastWorkOn(store, site, status) ?? `what unit ${name} shows`}` : `end ${holder}`;
+      const action = holder === '' ? `Reset ${takesReset(lastWorkOn(store, site, status)) ?? `what unit ${name} shows`}` : `end ${holder}`;
       const liftedBy = { tier: 'operate', action, holder } as const;
       return [{ message: `${unavailableText(name, status)}; an ad-hoc run needs an Idle unit: ${action} first`, element: name, liftedBy, context: { unit: name, state, holder } }];
     }),
 };
 
 /** What takes the Reset of what the unit shows. */
-function lastWorkOn(store: StoreReader, site: string, { lastWork }: UnitStatus): string | undefined {
-  const kind = lastWork && ROOT_KINDS[lastWork.kind as keyof typeof ROOT_KINDS];
-  const last = kind && (store.get(kind, site, lastWork.name) as ElementResource | undefined);
-  if (!last) return undefined;
-  return last.spec.batchRef === '' ? `${lastWork?.kind} ${lastWork?.name}` : `Batch ${last.spec.batchRef}`;
+function takesReset(last: ElementResource | undefined): string | undefined {
+  return last && (last.spec.batchRef === '' ? `${last.kind} ${last.metadata.name}` : `Batch ${last.spec.batchRef}`);
 }
 
 /** In the order of decisions 3.2. */

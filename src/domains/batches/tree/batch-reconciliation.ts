@@ -71,7 +71,8 @@ export class BatchReconciliation extends ElementReconciliation {
     const root = this.tree?.root;
     const message = madeAnewBecause(this.batch);
     if (!root || message === undefined || isFinal(root.state) || isFinalBatch(this.status.phase)) return;
-    if (root.failure?.rule !== 'stored-data') root.failure = { class: 'hold', rule: 'stored-data', message, step: '', since: this.at, active: true, auditRecordRef: '' };
+    if (root.failure?.class !== 'fail' && root.failure?.rule !== 'stored-data')
+      root.failure = { class: 'hold', rule: 'stored-data', message, step: '', since: this.at, active: true, auditRecordRef: '' };
     if (HELD_FROM.includes(root.state)) this.tree?.command('Hold', 'stored-data');
   }
 
