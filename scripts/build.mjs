@@ -15,6 +15,7 @@ const PROGRAMS = [
   'src/cli/lineside.ts',
   'src/domains/rehearsal/thread.ts',
   'src/platform/history/history-thread.ts',
+  'src/platform/http/yaml-thread.ts',
   'src/platform/ledger/check-thread.ts',
   'src/platform/ledger/ledger-thread.ts',
   'src/platform/ledger/query-thread.ts',
@@ -29,7 +30,7 @@ const LAYERS = ['runtime/', 'src/platform/', 'src/'];
 const PACKED = {
   // in a folder whose lines its stacks leave out
   '@tapjs/tap': "export * from 'tap'; export { default } from 'tap';",
-  yaml: "export { parse } from 'yaml';",
+  yaml: "export { isCollection, isMap, isNode, isPair, isScalar, isSeq, LineCounter, parse, parseAllDocuments, stringify } from 'yaml';",
   'ajv/dist/2020.js': "export { Ajv2020 } from 'ajv/dist/2020.js';",
 };
 /** The name that modules import is not that of the folder. */

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import * as v from 'valibot';
-import { parse } from 'yaml';
+import { parseSettings } from './platform/base/yaml.js';
 import { DataFileFault, isThere, readDataFile } from './platform/base/data-file.js';
 import { nearest } from './platform/base/nearest.js';
 import {
@@ -381,7 +381,7 @@ function readFile(file: string, isNamed: boolean): Map<string, unknown> {
   let document: unknown;
   try {
     // one that is named may be a pipe of a shell
-    document = parse(isNamed ? readFileSync(file, 'utf8') : (readDataFile(file, 'correct it or move it away')?.toString('utf8') ?? ''));
+    document = parseSettings(isNamed ? readFileSync(file, 'utf8') : (readDataFile(file, 'correct it or move it away')?.toString('utf8') ?? ''));
   } catch (fault) {
     if (fault instanceof DataFileFault) throw new SettingsError(file, `the configuration file ${fault.message}`);
     throw new SettingsError(file, `the configuration file ${file} cannot be read; correct it or move it away: ${(fault as Error).message}`);

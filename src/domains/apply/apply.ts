@@ -29,6 +29,7 @@ import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { PendingFact } from '../runs/execution-log.js';
 import { editFacts } from '../runs/logic-edits.js';
 import { type Arrival, arrived } from './from-device.js';
+import { keyChanges, ManifestChange, specChanges } from './changes.js';
 import { admitted } from './left-behind.js';
 import { applyRuleOf } from './kind-rules.js';
 import { type AnyKind, type AppliedKinds, ROUTELESS_KINDS } from './kinds.js';
@@ -68,10 +69,14 @@ export const Applied = v.strictObject({
   operation: v.picklist(OPERATIONS),
   generation: v.number(),
   warnings: v.array(v.string()),
+  /** Only of a dry run: nothing was stored. */
+  dryRun: v.optional(v.literal(true)),
+  /** Of a dry run: what would change, value by value. */
+  changes: v.optional(v.array(ManifestChange)),
 });
 export type Applied = ToldBy<typeof Applied>;
 
-nameSchemas({ AppliedManifest: Applied });
+nameSchemas({ AppliedManifest: Applied, ManifestChange });
 
 type Keys = Readonly<Record<string, string>>;
 
@@ -89,17 +94,25 @@ interface Outcome {
   readonly step: Step;
   readonly operation: Operation;
   readonly warnings: readonly string[];
+  readonly changes: () => readonly ManifestChange[];
+}
+
+export interface ApplyWish {
+  /** Where manifests name none. */
+  readonly site?: string | undefined;
+  /** Judges everything and tells what would change; stores nothing (D-C-03). */
+  readonly dryRun?: boolean;
 }
 
 /** @throws Refusal of the first manifest that is refused, with its `index` when there are several; nothing is written then. */
-export async function applyManifests(inputs: readonly unknown[], actor: ApplyActor, deps: ApplyDeps, querySite?: string): Promise<Applied[]> {
+export async function applyManifests(inputs: readonly unknown[], actor: ApplyActor, deps: ApplyDeps, wish: ApplyWish = {}): Promise<Applied[]> {
   const several = inputs.length > 1;
   const refused: RefusedManifest[] = [];
   const steps: IndexedStep[] = [];
   inputs.forEach((input, index) => {
     orRefused(refused, index, wordsOf(input), () => {
       const manifest = readManifest(input, deps.kinds);
-      steps.push({ index, manifest, site: siteOfManifest(manifest, querySite, actor.sites) });
+      steps.push({ index, manifest, site: siteOfManifest(manifest, wish.site, actor.sites) });
     });
   });
   // what is past is there before it is asked what the caller may do with it, and until it is written
@@ -107,7 +120,7 @@ export async function applyManifests(inputs: readonly unknown[], actor: ApplyAct
   refuseTooMany(needed, deps.store);
   return pastRows(deps.store).during(needed, () => {
     for (const step of steps) atIndex(step.index, several, () => authorise(step, actor, deps.store));
-    return applySteps(steps, refused, several, actor, deps);
+    return applySteps(steps, refused, several, actor, deps, wish);
   });
 }
 
@@ -123,7 +136,14 @@ function refuseTooMany(needed: readonly Ref[], store: Store): void {
 
 type IndexedStep = Step & { readonly index: number };
 
-async function applySteps(steps: readonly IndexedStep[], refused: RefusedManifest[], several: boolean, actor: ApplyActor, deps: ApplyDeps): Promise<Applied[]> {
+async function applySteps(
+  steps: readonly IndexedStep[],
+  refused: RefusedManifest[],
+  several: boolean,
+  actor: ApplyActor,
+  deps: ApplyDeps,
+  { dryRun }: ApplyWish,
+): Promise<Applied[]> {
   const allRead = refused.length === 0;
   const staged = new StagedStore(deps.store);
   const written: Written = { audits: [], facts: [] };
@@ -143,6 +163,7 @@ async function applySteps(steps: readonly IndexedStep[], refused: RefusedManifes
     );
   }
   if (refused.length > 0) throw refusalOfAll(refused, several);
+  if (dryRun) return outcomes.map((outcome) => ({ ...served(outcome, deps.store), dryRun: true, changes: [...outcome.changes()] }));
   // one record at least per request, also when nothing changed (D-AUDIT-02)
   if (audits.length === 0) audits.push(actor.audit({ action: 'Update', category: 'apply', details: { unchanged: outcomes.length } }));
   const puts: readonly Put[] = staged.puts;
@@ -265,7 +286,7 @@ function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore,
   const annotations = changedKeys(manifest.annotations, before?.metadata.annotations, 'metadata.annotations', kind, actor);
   const changed = !before || !isDeepStrictEqual(spec, before.spec);
   const step: Step = { manifest, site };
-  if (!changed && !labels && !annotations) return { step, operation: 'unchanged', warnings };
+  if (!changed && !labels && !annotations) return { step, operation: 'unchanged', warnings, changes: () => [] };
   const ruled = applyRuleOf(kind.kind)?.({ site, name, spec, before, changed, read: staged, nowMs: deps.clock.wallMs(), terms: deps.store.terms });
   const companions = changed ? companionsOf(kind, { name, site, spec, before, read: staged, by: actor.displayName }) : {};
   const status: unknown = ruled?.status ?? companions.status;
@@ -291,7 +312,12 @@ function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore,
   });
   facts.push(...editFacts(deps.store, ruled?.edits, { audit, at: timestamp(deps.clock.wallMs()), auditOffset: audits.length }));
   audits.push(audit);
-  return { step, operation: before ? 'configured' : 'created', warnings: [...warnings, ...(ruled?.warnings ?? [])] };
+  const changes = (): readonly ManifestChange[] => [
+    ...keyChanges('metadata.labels', before?.metadata.labels, labels),
+    ...keyChanges('metadata.annotations', before?.metadata.annotations, annotations),
+    ...(changed ? specChanges(kind, before?.spec, spec) : []),
+  ];
+  return { step, operation: before ? 'configured' : 'created', warnings: [...warnings, ...(ruled?.warnings ?? [])], changes };
 }
 
 /** Labels or annotations to write; undefined when they stay as they are. */

@@ -1,4 +1,5 @@
-/** What has changed between two documents, place by place, in words that a person and a record can keep. Pure. */
+/** What has changed between two documents, place by place, in words that a person and a record can keep, or whole. Pure. */
+import { isDeepStrictEqual } from 'node:util';
 
 export interface Difference {
   /** `blocks[pid].params.kp`: members by name, items by what they are called, else by their number from 0. */
@@ -13,19 +14,45 @@ const TEXT_LENGTH_MAX = 200;
 
 /** In the order of the old document, then what has come new. */
 export function differences(from: unknown, to: unknown): Difference[] {
-  const [before, after] = [new Map<string, string>(), new Map<string, string>()];
-  flatten(from, '', before);
-  flatten(to, '', after);
-  return [...new Set([...before.keys(), ...after.keys()])].flatMap((place) => {
-    const [was, is] = [before.get(place) ?? '', after.get(place) ?? ''];
-    return was === is ? [] : [{ place, ...apart(was, is) }];
+  return wholeDifferences(from, to).flatMap(({ place, from: was, to: is }) => {
+    const [before, after] = [wordOf(was), wordOf(is)];
+    return before === after ? [] : [{ place, ...apart(before, after) }];
   });
 }
 
-function flatten(value: unknown, place: string, places: Map<string, string>): void {
+/** An empty list says nothing. */
+function wordOf(leaf: Leaf | null): string {
+  return leaf === null || typeof leaf === 'object' ? '' : String(leaf);
+}
+
+/** As a program takes it: values as they are, whole; null where there was or is nothing. */
+export interface WholeDifference {
+  readonly place: string;
+  readonly from: Leaf | null;
+  readonly to: Leaf | null;
+}
+
+/** A value that holds no other; an empty list or object is one. */
+export type Leaf = string | number | boolean | readonly [] | Readonly<Record<string, never>>;
+
+export function wholeDifferences(from: unknown, to: unknown): WholeDifference[] {
+  const [before, after] = [new Map<string, Leaf>(), new Map<string, Leaf>()];
+  flatten(from, '', before);
+  flatten(to, '', after);
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((place) => {
+    const [was, is] = [before.get(place) ?? null, after.get(place) ?? null];
+    return isDeepStrictEqual(was, is) ? [] : [{ place, from: was, to: is }];
+  });
+}
+
+function flatten(value: unknown, place: string, places: Map<string, Leaf>): void {
   if (value === undefined || value === null) return;
   if (typeof value !== 'object') {
-    places.set(place, String(value));
+    places.set(place, value as Leaf);
+    return;
+  }
+  if (Object.keys(value).length === 0) {
+    if (place !== '') places.set(place, value as Leaf);
     return;
   }
   if (Array.isArray(value)) {

@@ -11,6 +11,7 @@ import { RateLimiter } from './rate-limit.js';
 import type { RouteTable } from './route-table.js';
 import { type HttpServer, startServer } from './server.js';
 import { TrustedProxies } from './source-ip.js';
+import { YamlBodies } from './yaml-body.js';
 import type { StreamConnections } from './stream-port.js';
 
 export interface GatewaySettings {
@@ -67,6 +68,7 @@ export async function startGateway(options: GatewayOptions): Promise<HttpServer>
       ready: options.started ?? options.ready,
       bodyBytesMax: settings.bodyBytesMax,
       reasonLengthMin: settings.reasonLengthMin,
+      yaml: new YamlBodies(),
     },
     log,
   );

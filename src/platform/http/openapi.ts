@@ -9,6 +9,7 @@ import { parametersOf } from './parameters.js';
 import { type CodesOfStatus, codesOf, GATEWAY_SETS, type ToldStatus } from './refusal-codes.js';
 import type { ReplyStatus, RouteColumns } from './route.js';
 import { domainOf } from './route-table.js';
+import { YAML_MEDIA_TYPES } from './yaml-body.js';
 
 export interface OpenApiInfo {
   readonly title: string;
@@ -98,10 +99,15 @@ function operation(row: RouteColumns, schemas: Components, responses: Responses)
     ...(isDescribed(row) ? {} : { 'x-undescribed': true }),
     security: securityOf(row),
     parameters,
-    ...(row.body ? { requestBody: { content: { [JSON_MEDIA]: { schema: schemas.of(row.body, 'input') } } } } : {}),
+    ...(row.body ? { requestBody: { content: bodyContent(row, schemas.of(row.body, 'input')) } } : {}),
     ...(row.bodyMedia ? { requestBody: { content: Object.fromEntries(row.bodyMedia.map((type) => [type, {}])) } } : {}),
     responses: { ...successes(row, schemas), ...refusals(row, responses) },
   };
+}
+
+/** YAML is described as what it stands for. */
+function bodyContent({ yaml }: RouteColumns, schema: unknown): JsonObject {
+  return { [JSON_MEDIA]: { schema }, ...(yaml ? { [YAML_MEDIA_TYPES[0]]: { schema } } : {}) };
 }
 
 function operationId(row: RouteColumns): string {

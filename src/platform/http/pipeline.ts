@@ -155,9 +155,9 @@ export class Pipeline {
   }
 }
 
-function onlyComputes({ row, body }: Exchange): boolean {
+function onlyComputes({ row, body, query }: Exchange): boolean {
   const { computes } = row.bound.row;
-  return typeof computes === 'function' ? computes(body) : computes === true;
+  return typeof computes === 'function' ? computes(body, query) : computes === true;
 }
 
 /** D-AUDIT-02: everything after step 6, and site-scope and fence refusals of writes. */

@@ -53,6 +53,8 @@ interface ColumnCodes {
 /** What a column of a row brings with it. */
 const OF_COLUMNS: readonly ColumnCodes[] = [
   { status: 400, codes: ['reason_too_short', 'reason_too_long'], when: ({ reason }) => reason !== undefined },
+  { status: 400, codes: ['invalid_yaml'], when: ({ yaml }) => yaml === true },
+  { status: 503, codes: ['yaml_busy'], when: ({ yaml }) => yaml === true },
   { status: 400, codes: ['upgrade_required'], when: ({ stream }) => stream === 'websocket' },
   { status: 401, codes: ['reauthentication_required'], when: ({ freshToken }) => freshToken !== undefined },
   { status: 401, codes: ['token_in_query_off'], when: ({ stream }) => stream !== undefined },

@@ -215,8 +215,10 @@ export interface RouteColumns {
   readonly bodyMedia?: readonly string[];
   /** Media types other than JSON that `format` and `Accept` may choose (decisions Q-MES-28, Q-MES-29). */
   readonly formats?: readonly ('b2mml' | 'xml' | 'b2mml-mesa')[];
-  /** POST that only reads or computes, always or for such a body: takes the nonce, leaves no audit record (D-AUDIT-02). */
-  readonly computes?: true | ((body: unknown) => boolean);
+  /** The body may be YAML as well as JSON; several documents are an array. */
+  readonly yaml?: true;
+  /** POST that only reads or computes, always or for such a body or query: takes the nonce, leaves no audit record (D-AUDIT-02). */
+  readonly computes?: true | ((body: unknown, query: Query) => boolean);
   /** Not an activity for the inactivity window (decisions Q-AUTH-21). */
   readonly background?: true;
   /** Served while nothing can be written: what it leaves on record is kept in memory and written afterwards (D-C-09). */

@@ -85,7 +85,7 @@ t.test('decisions Q-CHANGE-06: an array is one transaction; the first refusal ro
   t.match(await apply([manifest('Area', 'a'), { ...manifest('Area', 'b'), colour: 'red' }]), { status: 400, body: { code: 'unknown_field', index: 1 } });
   t.match(await apply([manifest('Area', 'a', { colour: 'red' })]), { status: 400, body: { code: 'unknown_field', field: 'spec.colour' } });
   t.match(await apply([]), { status: 400 });
-  t.match(await apply(Array.from({ length: 501 }, (_, index) => manifest('Area', `a-${index}`))), { status: 400 });
+  t.match(await apply(Array.from({ length: 5001 }, (_, index) => manifest('Area', `a-${index}`))), { status: 400 });
 });
 
 t.test('D-C-03: the order of an array is of no matter, and all of its errors are told', async (t) => {

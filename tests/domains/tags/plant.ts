@@ -46,6 +46,7 @@ import type { ClientFrames } from '../../../src/platform/stream/websocket.js';
 import { person, ScriptedSessions } from '../../platform/stream/scripted.js';
 import { at } from '../../support/at.js';
 import type { Places } from '../../../src/platform/stream/filter.js';
+import { YamlBodies } from '../../../src/platform/http/yaml-body.js';
 
 /** An alarm of v101, as a definition has just raised it. */
 export const HOT_ALARM: { readonly spec: AlarmSpec; readonly status: AlarmStatus } = {
@@ -350,6 +351,7 @@ export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
       ready: () => true,
       bodyBytesMax: 1_048_576,
       reasonLengthMin: 10,
+      yaml: new YamlBodies(),
     },
     pino({ level: 'silent' }),
   );

@@ -7,6 +7,7 @@ import type { PastRows } from '../../store/past-rows.js';
 import type { Store } from '../../store/store.js';
 import type { Authenticator } from '../authenticator.js';
 import type { Exchange } from '../exchange.js';
+import type { YamlBodies } from '../yaml-body.js';
 import type { Nonces } from '../nonces.js';
 import type { RateLimiter } from '../rate-limit.js';
 import type { StreamConnections } from '../stream-port.js';
@@ -30,6 +31,7 @@ export interface Guard {
   readonly ready: () => boolean;
   readonly bodyBytesMax: number;
   readonly reasonLengthMin: number;
+  readonly yaml: YamlBodies;
 }
 
 export type Barrier = (exchange: Exchange, guard: Guard) => undefined | Promise<void>;

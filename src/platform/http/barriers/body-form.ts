@@ -1,6 +1,7 @@
 /** Step 11, first half: the size and the media type that a write announces (decisions Q-ERR-06), before its body is read. */
 import { Refusal } from '../../base/refusal.js';
 import type { HeaderFields } from '../exchange.js';
+import { YAML_MEDIA_TYPES } from '../yaml-body.js';
 import type { Barrier } from './barrier.js';
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
@@ -8,12 +9,14 @@ const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 export const bodyForm: Barrier = (exchange, guard) => {
   if (!exchange.row.mutating) return undefined;
   const { headers } = exchange.incoming;
-  const { bodyBytesMax, bodyMedia } = exchange.row.bound.row;
+  const { bodyBytesMax, bodyMedia, yaml } = exchange.row.bound.row;
   const limitBytes = bodyBytesMax ?? guard.bodyBytesMax;
   const announced = headers.get('content-length');
   if (announced !== undefined && Number(announced) > limitBytes) throw tooLarge(limitBytes);
   exchange.hasBody = announcesBody(headers);
-  if (exchange.hasBody) checkMediaType(headers.get('content-type'), bodyMedia);
+  const type = headers.get('content-type');
+  exchange.bodyIsYaml = yaml === true && isYaml(type);
+  if (exchange.hasBody && !exchange.bodyIsYaml) checkMediaType(type, bodyMedia);
   return undefined;
 };
 
@@ -24,6 +27,11 @@ export function announcesBody(headers: HeaderFields): boolean {
 
 export function tooLarge(limitBytes: number): Refusal {
   return new Refusal('too-large', `the body is larger than ${limitBytes} bytes`, { code: 'payload_too_large', limitBytes });
+}
+
+function isYaml(type: string | undefined): boolean {
+  const [bare = '', ...parameters] = (type ?? '').split(';').map((part) => part.trim().toLowerCase());
+  return YAML_MEDIA_TYPES.some((known) => known === bare) && parameters.every((parameter) => /^charset="?utf-8"?$/.test(parameter));
 }
 
 function checkMediaType(type: string | undefined, allowed: readonly string[] | undefined): void {

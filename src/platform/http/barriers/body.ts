@@ -24,6 +24,7 @@ export const body: Barrier = (exchange, guard) => {
     return undefined;
   }
   const limitBytes = exchange.row.bound.row.bodyBytesMax ?? guard.bodyBytesMax;
+  if (exchange.bodyIsYaml) return readYaml(exchange, guard, limitBytes);
   return exchange.collect(
     limitBytes,
     () => tooLarge(limitBytes),
@@ -42,13 +43,28 @@ export function judgeAgain(exchange: Exchange, guard: Guard): void {
   }
 }
 
+async function readYaml(exchange: Exchange, guard: Guard, limitBytes: number): Promise<void> {
+  let text = new Uint8Array(0);
+  await exchange.collect(
+    limitBytes,
+    () => tooLarge(limitBytes),
+    (bytes) => {
+      text = new Uint8Array(bytes);
+    },
+  );
+  const value = text.length === 0 ? {} : await guard.yaml.read(text);
+  judgeAgain(exchange, guard);
+  acceptValue(exchange, guard, value);
+}
+
 function accept(exchange: Exchange, guard: Guard, bytes: Uint8Array): void {
-  const { row, served } = exchange.row.bound;
-  if (row.bodyMedia) {
+  if (exchange.row.bound.row.bodyMedia)
     exchange.body = new Uint8Array(bytes); // a copy: they are only lent
-    return;
-  }
-  const parsed = parseJson(bytes);
+  else acceptValue(exchange, guard, parseJson(bytes));
+}
+
+function acceptValue(exchange: Exchange, guard: Guard, parsed: unknown): void {
+  const { row, served } = exchange.row.bound;
   if (typeof row.freshToken === 'function' && row.freshToken({ body: parsed, query: exchange.query })) requireFreshToken(exchange, guard);
   const decoded = row.body && served ? decodeChange(row.body, parsed, () => served(exchange.params), exchange.header('if-match')) : decode(row.body ?? NOTHING, parsed);
   exchange.body = row.body ? decoded : undefined;

@@ -1,0 +1,99 @@
+/**
+ * YAML 1.2, core schema, as what it stands for: JSON. The one place that knows the library.
+ *
+ * A document of a plant is read strictly: no key twice, no tag that this product does not know, no number that JSON cannot write, aliases
+ * only as far as they do not unfold without end.
+ */
+import { type Document, isCollection, isMap, isNode, isPair, isScalar, isSeq, LineCounter, parse, parseAllDocuments, type ParsedNode, stringify } from 'yaml';
+
+export type YamlDocument = Document<ParsedNode>;
+
+/** As settings are read: one document, as lenient as the library. */
+export const parseSettings: (text: string) => unknown = (text) => parse(text) as unknown;
+
+/** Where a text is wrong; lines and columns from 1. */
+export class YamlFault extends Error {
+  readonly line: number;
+  readonly column: number;
+
+  constructor(message: string, line: number, column: number) {
+    super(message);
+    this.name = 'YamlFault';
+    this.line = line;
+    this.column = column;
+  }
+}
+
+export interface ReadDocument {
+  readonly document: YamlDocument;
+  readonly value: unknown;
+  /** Of an offset into the text. */
+  readonly placeAt: (offset: number) => Place;
+}
+
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+const ALIASES_MAX = 100;
+const OPTIONS = { version: '1.2', schema: 'core', uniqueKeys: true, prettyErrors: false } as const;
+
+/**
+ * The documents of a text; empty ones (a comment, a lone `---`) are left out.
+ * @throws YamlFault of the first place that is wrong.
+ */
+export function readDocuments(text: string): readonly ReadDocument[] {
+  const lines = new LineCounter();
+  const placeAt = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  const documents = parseAllDocuments(text, { ...OPTIONS, lineCounter: lines });
+  if (!Array.isArray(documents)) return [];
+  return (documents as YamlDocument[]).flatMap((document) => {
+    const [wrong] = [...document.errors, ...document.warnings];
+    if (wrong) throw faultAt(wrong.message, placeAt(wrong.pos[0]));
+    const value = valueOf(document, placeAt);
+    return value === null && !document.contents?.range?.some((at, n) => n > 0 && at > (document.contents?.range?.[0] ?? 0)) ? [] : [{ document, value, placeAt }];
+  });
+}
+
+function valueOf(document: YamlDocument, placeAt: (offset: number) => Place): unknown {
+  try {
+    const value = document.toJS({ maxAliasCount: ALIASES_MAX }) as unknown;
+    refuseNotJson(document.contents, placeAt);
+    return value;
+  } catch (fault) {
+    if (fault instanceof YamlFault) throw fault;
+    throw faultAt((fault as Error).message, placeAt(document.contents?.range?.[0] ?? 0));
+  }
+}
+
+/** `.inf`, `.nan`, and keys that are no texts. */
+function refuseNotJson(node: unknown, placeAt: (offset: number) => Place): void {
+  if (isScalar(node)) {
+    if (typeof node.value === 'number' && !Number.isFinite(node.value)) throw faultAt('a number must be finite', placeAt(node.range?.[0] ?? 0));
+  } else if (isPair(node)) {
+    const { key } = node;
+    if (!isScalar(key) || (typeof key.value !== 'string' && typeof key.value !== 'number' && typeof key.value !== 'boolean'))
+      throw faultAt('a key must be a text', placeAt((isNode(key) && key.range?.[0]) || 0));
+    refuseNotJson(node.value, placeAt);
+  } else if (isCollection(node)) for (const item of node.items) refuseNotJson(item, placeAt);
+}
+
+function faultAt(message: string, { line, column }: Place): YamlFault {
+  return new YamlFault(message, line, column);
+}
+
+/** Long texts as blocks, nothing folded, members in the order given: the same value gives the same text. */
+export function yamlText(value: unknown): string {
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** As it stands, with the comments of its author. */
+export function documentText(document: YamlDocument): string {
+  return document.toString({ lineWidth: 0 });
+}
+
+export { isMap, isScalar, isSeq };

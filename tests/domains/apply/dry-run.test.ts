@@ -1,0 +1,102 @@
+/** What an apply would do, and bodies in YAML, over the real pipeline. */
+import t from 'tap';
+import { Site } from '../../../src/domains/plant/kind.js';
+import { startPlantGateway } from '../../support/plant-gateway.js';
+
+const plant = await startPlantGateway();
+t.teardown(() => plant.stop());
+const admin = await plant.as('admin');
+const engineer = await plant.as('engineer');
+
+const inNorth = { namespace: 'site-north' };
+const manifest = (kind: string, name: string, spec: object = {}, metadata: object = inNorth) => ({
+  apiVersion: 'physical.lineside.io/v1alpha1',
+  kind,
+  metadata: { name, ...metadata },
+  spec,
+});
+const dry = (body: unknown, who = engineer) => who.post('/api/v1/apply?dryRun=true', body);
+const yaml = (text: string, query = '', type = 'application/yaml') => engineer.post(`/api/v1/apply${query}`, undefined, { raw: text, headers: { 'Content-Type': type } });
+
+t.test('D-C-03: a dry run tells each change, stores nothing and leaves no record', async (t) => {
+  const [version, records] = [plant.store.resourceVersion, plant.audits.length];
+  const site = manifest('Site', 'north', { location: 'A' }, {});
+  const told = await dry([site, manifest('Area', 'hall'), manifest('ProcessCell', 'cell', { areaName: 'hall' })]);
+  t.match(told, {
+    status: 200,
+    body: [
+      { kind: 'Site', operation: 'created', dryRun: true, generation: 0 },
+      { kind: 'Area', operation: 'created', dryRun: true },
+      { kind: 'ProcessCell', operation: 'created', dryRun: true },
+    ],
+  });
+  const changeOf = (at: number, path: string) => told.body[at].changes.find((change: { path: string }) => change.path === path);
+  t.strictSame(changeOf(0, 'spec.location'), { path: 'spec.location', from: null, to: 'A' });
+  t.strictSame(changeOf(2, 'spec.areaName'), { path: 'spec.areaName', from: null, to: 'hall' });
+  t.equal(plant.store.resourceVersion, version);
+  t.equal(plant.audits.length, records);
+  t.equal(plant.store.get(Site, '', 'north'), undefined);
+  t.match(await dry([site, manifest('Area', 'hall', { floor: 1 })]), { status: 400, body: { index: 1, errors: [{ index: 1, code: 'unknown_field', field: 'spec.floor' }] } });
+  t.equal(plant.audits.length, records, 'what is refused in a dry run changed nothing either');
+
+  t.match(await engineer.post('/api/v1/apply', site), { status: 200 });
+  t.match(await dry(site), { status: 200, body: { operation: 'unchanged', dryRun: true, changes: [], generation: 1 } });
+  t.match((await dry(manifest('Site', 'north', { location: 'B' }, { labels: { made: 'here' } }))).body, {
+    operation: 'configured',
+    changes: [
+      { path: 'metadata.labels.made', from: null, to: 'here' },
+      { path: 'spec.location', from: 'A', to: 'B' },
+    ],
+  });
+  t.equal(plant.store.get(Site, '', 'north')?.spec.location, 'A');
+});
+
+t.test('D-C-03: a dry run tells that a secret differs, and not what it is', async (t) => {
+  const module = (password: string) => manifest('IOModule', 'plc', { protocol: 'opcua', address: 'opc.tcp://plc:4840', enabled: false, options: { username: 'op', password } });
+  const first = await admin.post('/api/v1/apply', module('of yesterday'));
+  t.equal(first.status, 200, JSON.stringify(first.body));
+  const told = await dry(module('of today'), admin);
+  t.match(told.body, { operation: 'configured', changes: [{ path: 'spec.options.password', from: '(secret)', to: '(secret)' }] });
+  t.notMatch(JSON.stringify(told.body), /of today|of yesterday/);
+});
+
+t.test('D-C-03: bodies may be YAML; several documents are one transaction', async (t) => {
+  const text = `# of the hall\napiVersion: physical.lineside.io/v1alpha1\nkind: Area\nmetadata: {name: east, namespace: site-north}\n---\napiVersion: physical.lineside.io/v1alpha1\nkind: ProcessCell\nmetadata:\n  name: line\n  namespace: site-north\nspec:\n  areaName: east # where it stands\n`;
+  t.match(await yaml(text), {
+    status: 200,
+    body: [
+      { kind: 'Area', operation: 'created' },
+      { kind: 'ProcessCell', operation: 'created' },
+    ],
+  });
+  t.match(await yaml(text, '?dryRun=true', 'Application/YAML; charset=utf-8'), { status: 200, body: [{ operation: 'unchanged' }, { operation: 'unchanged' }] });
+  const [one] = text.split('---');
+  t.match(await yaml(one ?? ''), { status: 200, body: { kind: 'Area', operation: 'unchanged' } });
+  t.match(await yaml(''), { status: 400 });
+});
+
+t.test('D-C-03: what is not YAML that stands for JSON is refused, with line and column', async (t) => {
+  const refused: readonly [text: string, words: RegExp][] = [
+    ['kind: Site\nkind: Area\n', /line 2, column 1: Map keys must be unique/],
+    ['a: [1, 2\nb: 3\n', /line \d+, column \d+/],
+    ['a: .inf\n', /line 1, column 4: a number must be finite/],
+    ['? [x]\n: 1\n', /a key must be a text/],
+    ['a: !!js/function "x"\n', /line 1, column 4: Unresolved tag/],
+    [`a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n`, /alias/],
+    ['a: "\\ud800"\n', /surrogate|valid YAML|Unicode/],
+  ];
+  for (const [text, words] of refused) t.match(await yaml(text), { status: 400, body: { error: words } }, text.slice(0, 40));
+  t.match(await yaml(`a: ${'['.repeat(80)}${']'.repeat(80)}\n`), { status: 400, body: { error: /nested deeper than 64 levels/ } });
+  t.match(await yaml('a: 1', '', 'application/yaml; charset=latin1'), { status: 415 });
+  t.match(await engineer.post('/api/v1/sites', undefined, { raw: 'name: x', headers: { 'Content-Type': 'application/yaml' } }), { status: 415 }, 'other routes take JSON');
+  t.match(await yaml(`a: ${'x'.repeat(2 * 1024 ** 2)}`), { status: 413, body: { limitBytes: 2 * 1024 ** 2 } });
+});
+
+t.test('others are served while hostile YAML is read', async (t) => {
+  const hostile = yaml('['.repeat(300_000));
+  const begun = performance.now();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => engineer.get('/api/v1/sites')));
+  t.ok(answers.every(({ status }) => status === 200));
+  t.ok(performance.now() - begun < 2000, 'the gateway was not held');
+  t.match(await hostile, { status: 400 });
+});
