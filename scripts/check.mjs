@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { install } from './build.mjs';
+import { makeInterface } from './interface.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-await install();
+await makeInterface(); // the client of the interface is compiled against it
 
 const bin = (tool) => path.join(root, 'node_modules/.bin', tool);
 const node = (script, ...args) => [process.execPath, [path.join(root, 'scripts', script), ...args]];

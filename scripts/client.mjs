@@ -2,21 +2,16 @@
 // and the story of tests/smoke/client is compiled against them, strictly. The types follow every row, so they are made when
 // they are needed and never committed: what would not compile for a customer does not compile here.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import openapiTS, { astToString } from 'openapi-typescript';
+import { fileURLToPath } from 'node:url';
 import { DIST } from './build.mjs';
+import { makeInterface } from './interface.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const folder = path.join(root, DIST, 'client');
 
-const built = (name) => import(pathToFileURL(path.join(root, DIST, 'src', name)).href);
-const [{ everyRow }, { openApiDocument }] = await Promise.all([built('cli/reference.js'), built('platform/http/openapi.js')]);
-const document = openApiDocument(everyRow(), { title: 'Lineside', version: 'v1' });
-mkdirSync(folder, { recursive: true });
-// a default is what the gateway puts in for a member that a request leaves out, so it may be left out
-writeFileSync(path.join(folder, 'interface.ts'), astToString(await openapiTS(document, { defaultNonNullable: false })));
+await makeInterface();
 
 const config = path.join(folder, 'tsconfig.json');
 const story = path.relative(folder, path.join(root, 'tests/smoke/client'));
@@ -36,7 +31,7 @@ writeFileSync(
       skipLibCheck: true, // of Node and the client library; the interface itself is a source file
       types: ['node'],
       typeRoots: [path.relative(folder, path.join(root, 'node_modules/@types'))],
-      paths: { 'lineside-interface': ['./interface.ts'] },
+      paths: { 'lineside-interface': ['./interface.d.ts'] },
     },
     include: [`${story}/*.ts`],
     exclude: [],

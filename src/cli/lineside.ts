@@ -188,4 +188,6 @@ program
     process.exitCode = await replay(file, options, madeBy(PRODUCT), { out: (text) => void process.stdout.write(text), say: (text) => console.error(text) });
   });
 program.command('routes').description('print method, path, action and tier of every route').action(routes);
+const { addRemoteCommands } = await import('./remote-commands.js');
+addRemoteCommands(program);
 await program.parseAsync();

@@ -87,10 +87,16 @@ const RULES: readonly Rule[] = [
     allows: (to, edge) => domainOf(to) === domainOf(edge.from) || !/^src\/domains\/[^/]+\/([^/]+\/)*([\w-]+-)?(reconciler|routes?|join)\.ts$/.test(to),
   },
   {
-    name: 'GEN-14: consoles import only their own files, Preact, uPlot and types of served bodies',
+    name: 'GEN-14: consoles import only their own files, the client of the interface, Preact, uPlot and types of served bodies',
     why: 'a console is a client like any other',
     applies: within('src/console/'),
-    allows: (to, edge) => within('src/console/')(to) || /^(preact|@preact|vite|uplot)/.test(to) || edge.typeOnly,
+    allows: (to, edge) => within('src/console/', 'src/client/')(to) || /^(preact|@preact|vite|uplot)/.test(to) || edge.typeOnly,
+  },
+  {
+    name: 'the client of the interface imports nothing of the appliance',
+    why: 'it runs in a browser and on a laptop, and knows the interface by openapi.json alone',
+    applies: within('src/client/'),
+    allows: (to, edge) => within('src/client/')(to) || to === 'openapi-fetch' || (edge.typeOnly && to === 'lineside-interface'),
   },
   {
     name: 'no barrels but the registry',

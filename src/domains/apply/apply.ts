@@ -218,6 +218,7 @@ function refusalOfAll(refused: readonly RefusedManifest[], several: boolean): Re
     ...(each.context.code === undefined ? {} : { code: each.context.code }),
     error: each.message,
     ...(each.context.field === undefined ? {} : { field: each.context.field }),
+    ...(Array.isArray(each.context.diagnostics) ? { diagnostics: each.context.diagnostics as readonly unknown[] } : {}),
   }));
   return new Refusal(refusal.kind, `manifest ${index}: ${refusal.message}`, { ...refusal.context, index, errors });
 }

@@ -1,0 +1,135 @@
+/**
+ * An export as files that people keep in version control: one resource a file, members in the order of the interface, long texts as
+ * blocks. Where a file holds the resource already, its comments and its order stay, and one that says the same is left as it is.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { documentText, isMap, isScalar, isSeq, type YamlDocument, yamlText } from '../../platform/base/yaml.js';
+import { type FiledManifest, readManifestFiles } from './manifest-files.js';
+import { CommandError, EXIT } from '../remote/outcome.js';
+
+export interface ExportedManifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly spec: unknown;
+}
+
+export interface WrittenExport {
+  readonly written: readonly string[];
+  readonly unchanged: number;
+  /** Files with resources that are not on the box. */
+  readonly notOnBox: readonly string[];
+}
+
+const keyOf = ({ kind, metadata: { name, namespace = '' } }: ExportedManifest): string => `${kind}/${namespace}/${name}`;
+
+/** @throws CommandError where a file of the folder cannot be read, or two say what one resource is: nothing is written then. */
+export function writeExport(folder: string, manifests: readonly ExportedManifest[]): WrittenExport {
+  mkdirSync(folder, { recursive: true });
+  const { manifests: there, faults } = readManifestFiles([folder]);
+  const [fault] = faults;
+  if (fault)
+    throw new CommandError(EXIT.no, 'invalid_yaml', `${fault.file}:${fault.line}:${fault.column}: ${fault.message}; correct it first: what you have written there would be lost`, {
+      faults,
+    });
+  const known = new Map<string, FiledManifest>();
+  for (const manifest of there) {
+    if (!isManifest(manifest.value)) continue;
+    const key = keyOf(manifest.value);
+    const other = known.get(key);
+    if (other)
+      throw new CommandError(EXIT.no, 'twice', `${other.file} and ${manifest.file} both hold ${manifest.value.kind} ${manifest.value.metadata.name}: keep one of them`, {
+        files: [other.file, manifest.file],
+      });
+    known.set(key, manifest);
+  }
+  const changed = new Map<string, readonly FiledManifest[]>();
+  const texts = new Map<string, string>();
+  let unchanged = 0;
+  for (const manifest of manifests) {
+    const filed = known.get(keyOf(manifest));
+    known.delete(keyOf(manifest));
+    if (!filed) texts.set(path.join(folder, fileOf(manifest)), yamlText(manifest));
+    else if (isDeepStrictEqual(filed.value, manifest)) unchanged += 1;
+    else {
+      merge(filed, manifest);
+      changed.set(
+        filed.file,
+        there.filter(({ file }) => file === filed.file),
+      );
+    }
+  }
+  for (const [file, parts] of changed) texts.set(file, textOfFile(file, parts));
+  for (const [file, text] of texts) {
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  return { written: [...texts.keys()].sort(), unchanged, notOnBox: [...new Set([...known.values()].map(({ file }) => file))].sort() };
+}
+
+function isManifest(value: unknown): value is ExportedManifest {
+  const { kind, metadata } = (value ?? {}) as { readonly kind?: unknown; readonly metadata?: { readonly name?: unknown } | null };
+  return typeof kind === 'string' && typeof metadata?.name === 'string';
+}
+
+/** `north/units/reactor-1.yaml`; what is of no site stands in a folder of its kind beside the sites. */
+function fileOf({ kind, metadata: { name, namespace } }: ExportedManifest): string {
+  const site = namespace?.replace(/^site-/, '') ?? '';
+  return path.join(...(site === '' ? [] : [site]), kind.toLowerCase(), `${name}.yaml`);
+}
+
+function textOfFile(file: string, parts: readonly FiledManifest[]): string {
+  const documents = [...new Set(parts.map(({ document }) => document))];
+  if (file.endsWith('.json')) {
+    const values = documents.map((document) => document.toJS() as unknown);
+    return `${JSON.stringify(values.length === 1 ? values[0] : values, null, 2)}\n`;
+  }
+  return documents.map(documentText).join(documents.length > 1 && !documents.slice(1).every((document) => documentText(document).startsWith('---')) ? '---\n' : '');
+}
+
+function merge({ document, index }: FiledManifest, manifest: ExportedManifest): void {
+  const { contents } = document;
+  const node: unknown = index !== undefined && isSeq(contents) ? contents.items[index] : contents;
+  mergeInto(document, node, manifest);
+}
+
+/** Brings a node to what a value says and leaves what says it already, so that comments stay with what they are about. */
+function mergeInto(document: YamlDocument, node: unknown, value: unknown): unknown {
+  if (isMap(node) && isObject(value)) {
+    for (const pair of [...node.items]) {
+      const key = String(isScalar(pair.key) ? pair.key.value : pair.key);
+      if (!Object.hasOwn(value, key)) node.delete(pair.key);
+    }
+    for (const [key, member] of Object.entries(value)) {
+      const old: unknown = node.get(key, true);
+      const merged = old === undefined ? document.createNode(member) : mergeInto(document, old, member);
+      if (merged !== old) node.set(key, merged);
+    }
+    return node;
+  }
+  if (isSeq(node) && Array.isArray(value)) {
+    const old = [...node.items];
+    const items = value.map((item: unknown, at) => {
+      const name = nameOf(item);
+      const same = name === undefined ? old[at] : old.find((each) => isMap(each) && each.get('name') === name);
+      return same === undefined ? document.createNode(item) : mergeInto(document, same, item);
+    });
+    node.items = items;
+    return node;
+  }
+  if (isScalar(node) && !isObject(value) && !Array.isArray(value)) {
+    if (!Object.is(node.value, value)) node.value = value;
+    return node;
+  }
+  return document.createNode(value);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function nameOf(item: unknown): unknown {
+  return isObject(item) ? item.name : undefined;
+}

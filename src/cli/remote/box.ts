@@ -1,0 +1,115 @@
+/** The box that a command talks to, as the person who has signed in. */
+import { Api, ApiError, type Credential } from '../../client/api.js';
+import { type Answered, TypedApi } from '../../client/typed.js';
+import { addressOf, type KnownBox, type KnownBoxes } from './boxes.js';
+import { CommandError, EXIT } from './outcome.js';
+import type { Terminal } from './terminal.js';
+
+const REQUEST_MS_MAX = 60_000;
+
+type SessionBody = Answered<'/api/v1/auth/login', 'post'>;
+
+export interface BoxWish {
+  /** Name or address; the one signed in to last where it is left out. */
+  readonly box?: string | undefined;
+  readonly site?: string | undefined;
+}
+
+/** The tokens of a session, kept where they were found. */
+class KeptSession implements Credential {
+  readonly #boxes: KnownBoxes;
+  readonly #name: string;
+  readonly #anonymous: TypedApi;
+  box: KnownBox;
+
+  constructor(boxes: KnownBoxes, name: string, box: KnownBox) {
+    this.#boxes = boxes;
+    this.#name = name;
+    this.box = box;
+    this.#anonymous = anonymous(box.url);
+  }
+
+  token(): string {
+    return this.box.accessToken;
+  }
+
+  take({ accessToken, refreshToken = this.box.refreshToken }: Pick<SessionBody, 'accessToken' | 'refreshToken'>): void {
+    this.box = { ...this.box, accessToken, refreshToken };
+    this.#boxes.keep(this.#name, this.box);
+  }
+
+  async renew(): Promise<boolean> {
+    if (this.box.refreshToken === '') return false;
+    // another command may have renewed it meanwhile
+    const stored = this.#boxes.find(this.#name)?.box;
+    if (stored && stored.accessToken !== this.box.accessToken) {
+      this.box = stored;
+      return true;
+    }
+    try {
+      this.take(await this.#anonymous.post('/api/v1/auth/refresh', { body: { refreshToken: this.box.refreshToken }, options: { anonymous: true } }));
+      return true;
+    } catch (fault) {
+      if (fault instanceof ApiError && fault.status === 401) return false;
+      throw fault;
+    }
+  }
+}
+
+export class Box {
+  readonly api: Api;
+  readonly typed: TypedApi;
+  readonly #session: KeptSession;
+  readonly #terminal: Terminal;
+  readonly #wishedSite: string | undefined;
+
+  constructor(boxes: KnownBoxes, { box: named, site }: BoxWish, terminal: Terminal) {
+    const found = boxes.find(named);
+    if (!found) {
+      const whom = named === undefined ? 'you are signed in to no box' : `you are not signed in to ${named}`;
+      throw new CommandError(EXIT.forbidden, 'not_signed_in', `${whom}: lineside login ${named ?? 'ADDRESS'}`);
+    }
+    this.#session = new KeptSession(boxes, found.name, found.box);
+    this.#wishedSite = site;
+    this.#terminal = terminal;
+    this.api = new Api({ base: found.box.url, withinMs: REQUEST_MS_MAX }, this.#session);
+    this.typed = new TypedApi(this.api);
+  }
+
+  get url(): string {
+    return this.#session.box.url;
+  }
+
+  /** The site that a command is about: the one that is named, that was chosen at sign-in, or the only one there is. */
+  async site(): Promise<string> {
+    if (this.#wishedSite !== undefined) return this.#wishedSite;
+    if (this.#session.box.site !== '') return this.#session.box.site;
+    const sites = await this.typed.all('/api/v1/sites', {});
+    const [only, ...others] = sites.map(({ name }) => name);
+    if (only !== undefined && others.length === 0) return only;
+    const there = only === undefined ? 'the box has no site yet: apply one first' : `the box has several sites (${[only, ...others].join(', ')}): name one with --site`;
+    throw new CommandError(EXIT.usage, 'site_missing', there, { sites: sites.map(({ name }) => name) });
+  }
+
+  /** Undefined where every site is meant. */
+  get namedSite(): string | undefined {
+    return this.#wishedSite;
+  }
+
+  /** What is signed wants a token that is minutes old: the password is asked for once more where it is not. */
+  async signed<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (fault) {
+      if (!(fault instanceof ApiError) || fault.code !== 'reauthentication_required') throw fault;
+      const password = await this.#terminal.askSecret(`password of ${this.#session.box.username}, to sign with: `);
+      this.#session.take(await this.typed.post('/api/v1/auth/reauthenticate', { body: { password } }));
+      return work();
+    }
+  }
+}
+
+/** Of nobody, for what comes before a sign-in. */
+export function anonymous(url: string): TypedApi {
+  return new TypedApi(new Api({ base: addressOf(url), withinMs: REQUEST_MS_MAX }));
+}

@@ -1,0 +1,99 @@
+/**
+ * The boxes that a person has signed in to, with their tokens: `$XDG_CONFIG_HOME/lineside/boxes.json`, readable by its owner alone.
+ */
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import { EXIT, CommandError } from './outcome.js';
+
+const KnownBox = v.object({
+  url: v.string(),
+  username: v.string(),
+  /** '' where the box asks for no sign-in. */
+  accessToken: v.string(),
+  refreshToken: v.string(),
+  /** What commands are about that name no site; '' for none. */
+  site: v.string(),
+});
+export type KnownBox = v.InferOutput<typeof KnownBox>;
+
+const BoxFile = v.object({ current: v.string(), boxes: v.record(v.string(), KnownBox) });
+type BoxFile = v.InferOutput<typeof BoxFile>;
+
+const OWNER_ONLY = 0o600;
+const NONE: BoxFile = { current: '', boxes: {} };
+
+export class KnownBoxes {
+  readonly #file: string;
+
+  constructor(folder = configFolder()) {
+    this.#file = path.join(folder, 'boxes.json');
+  }
+
+  get file(): string {
+    return this.#file;
+  }
+
+  all(): BoxFile {
+    if (!existsSync(this.#file)) return NONE;
+    // somebody has copied or restored it: tokens are nobody else's
+    if ((statSync(this.#file).mode & 0o077) !== 0) chmodSync(this.#file, OWNER_ONLY);
+    try {
+      return v.parse(BoxFile, JSON.parse(readFileSync(this.#file, 'utf8')));
+    } catch (fault) {
+      throw new CommandError(EXIT.usage, 'boxes_unreadable', `${this.#file} cannot be read (${(fault as Error).message}): remove it and sign in again`);
+    }
+  }
+
+  /** By its name, or its address; the one signed in to last where nothing is named. */
+  find(named: string | undefined): { readonly name: string; readonly box: KnownBox } | undefined {
+    const { current, boxes } = this.all();
+    const url = named === undefined ? undefined : addressOf(named);
+    const name = named === undefined ? current : Object.hasOwn(boxes, named) ? named : Object.keys(boxes).find((each) => boxes[each]?.url === url);
+    const box = name === undefined ? undefined : boxes[name];
+    return name === undefined || box === undefined ? undefined : { name, box };
+  }
+
+  /** `current`: what is meant from now on where nothing is named. */
+  keep(name: string, box: KnownBox, { current = false } = {}): void {
+    const all = this.all();
+    this.#write({ current: current || all.current === '' ? name : all.current, boxes: { ...all.boxes, [name]: box } });
+  }
+
+  forget(name: string): void {
+    const { current, boxes } = this.all();
+    const { [name]: _gone, ...left } = boxes;
+    this.#write({ current: current === name ? (Object.keys(left)[0] ?? '') : current, boxes: left });
+  }
+
+  /** Beside the old one, then in its place: a command that is killed leaves the one or the other. */
+  #write(file: BoxFile): void {
+    mkdirSync(path.dirname(this.#file), { recursive: true, mode: 0o700 });
+    const beside = `${this.#file}.${randomUUID()}`;
+    writeFileSync(beside, `${JSON.stringify(file, null, 2)}\n`, { mode: OWNER_ONLY, flag: 'wx' });
+    renameSync(beside, this.#file);
+  }
+}
+
+function configFolder(): string {
+  const base = process.env.XDG_CONFIG_HOME;
+  return path.join(base === undefined || base === '' ? path.join(homedir(), '.config') : base, 'lineside');
+}
+
+const PORT_DEFAULT = '8090';
+
+/** `box`, `box:8090` and `http://box:8090/` are one address. @throws CommandError for what is none. */
+export function addressOf(text: string): string {
+  const whole = /^https?:\/\//.test(text) ? text : `http://${text}`;
+  let url: URL;
+  try {
+    url = new URL(whole);
+  } catch {
+    throw new CommandError(EXIT.usage, 'usage', `${text} is no address: give one such as 192.168.1.20 or http://box:8090`);
+  }
+  // a plain name means the port of the product
+  if (url.port === '' && url.protocol === 'http:' && !/:80(\/|$)/.test(whole)) url.port = PORT_DEFAULT;
+  return url.origin;
+}

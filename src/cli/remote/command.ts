@@ -1,0 +1,44 @@
+/** A remote command is one row: how it is typed, what it means, what it does. lineside.ts makes commander of the rows, completion.ts the words of a shell. */
+import type { Box } from './box.js';
+import type { KnownBoxes } from './boxes.js';
+import type { Outcome } from './outcome.js';
+import type { Terminal } from './terminal.js';
+
+export type Given = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
+export interface CommandContext {
+  readonly boxes: KnownBoxes;
+  readonly terminal: Terminal;
+  /** What was typed behind the words of the command; '' where it was left out. */
+  readonly args: readonly string[];
+  readonly options: Given;
+  /** Signed in; made when it is asked for. */
+  readonly box: Box;
+  /** Of a command that goes on: each piece as it comes. */
+  readonly print: (data: unknown, text: string) => void;
+}
+
+export interface CommandRow {
+  /** `batch start <batch>`: words, then arguments; `[name]` may be left out, `<name...>` are several. */
+  readonly typed: string;
+  readonly about: string;
+  /** `--reason <text>` and what it says. */
+  readonly options?: readonly (readonly [flags: string, about: string])[];
+  /** Needs no box: no `--box` and `--site`. */
+  readonly isLocal?: true;
+  /** Lines below the help. */
+  readonly examples?: readonly string[];
+  /** What an argument may be, for the completion of a shell. */
+  readonly words?: Readonly<Record<string, readonly string[]>>;
+  run(context: CommandContext): Promise<Outcome>;
+}
+
+export function textOf(options: Given, name: string): string | undefined {
+  const value = options[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function textsOf(options: Given, name: string): readonly string[] {
+  const value = options[name];
+  return Array.isArray(value) ? (value as readonly string[]) : typeof value === 'string' ? [value] : [];
+}

@@ -1,0 +1,89 @@
+/** login, logout, boxes: who talks to which box. */
+import type { Answered } from '../../client/typed.js';
+import { anonymous, Box } from './box.js';
+import { addressOf } from './boxes.js';
+import { type CommandContext, type CommandRow, textOf } from './command.js';
+import { type Outcome, table, usage } from './outcome.js';
+
+const LOCAL_ADDRESS = 'http://localhost:8090';
+
+type Session = Answered<'/api/v1/auth/login', 'post'>;
+
+async function login({ args: [given = ''], options, boxes, terminal }: CommandContext): Promise<Outcome> {
+  const known = boxes.find(given === '' ? undefined : given);
+  const url = given === '' ? (known?.box.url ?? LOCAL_ADDRESS) : addressOf(known?.box.url ?? given);
+  const name = textOf(options, 'name') ?? known?.name ?? new URL(url).host;
+  const site = textOf(options, 'site') ?? known?.box.site ?? '';
+  const api = anonymous(url);
+  const config = await api.get('/api/v1/auth/config', {});
+  if (config.authMode === 'oidc') throw usage(`${url} signs in with an identity provider, which this command cannot do yet`);
+  if (config.authMode === 'none') {
+    boxes.keep(name, { url, username: '', accessToken: '', refreshToken: '', site }, { current: true });
+    return { data: { box: name, url, username: '' }, text: `${url} asks nobody who he is; it is box ${name} from now on` };
+  }
+  if (new URL(url).protocol === 'http:' && !isThisMachine(url)) terminal.say(`lineside: ${url} speaks plain HTTP: whoever listens on the network can read the password`);
+  const code = textOf(options, 'code');
+  if (config.firstAdminRequired && code === undefined) throw usage(`${url} has no administrator yet: become it with --code and the commissioning code that the box shows`);
+  const username = textOf(options, 'user') ?? (known?.box.username || undefined) ?? (await terminal.ask('user name: '));
+  const password =
+    options.passwordStdin === true ? firstLine(await terminal.read()) : await terminal.askSecret(`password of ${username}${code === undefined ? '' : ', to be from now on'}: `);
+  const session: Session =
+    code === undefined
+      ? await api.post('/api/v1/auth/login', { body: { username, password } })
+      : await api.post('/api/v1/auth/first-admin', { body: { code, username, password } }).then(() => api.post('/api/v1/auth/login', { body: { username, password } }));
+  boxes.keep(name, { url, username, accessToken: session.accessToken, refreshToken: session.refreshToken ?? '', site }, { current: true });
+  if (session.user.mustChangePassword) {
+    const next = await terminal.askSecret('the password was given to you by somebody else; your own from now on: ');
+    const box = new Box(boxes, { box: name }, terminal);
+    await box.typed.post('/api/v1/auth/password', { body: { currentPassword: password, newPassword: next } });
+  }
+  const { displayName, tiers } = session.user;
+  const data = { box: name, url, username, displayName, tiers };
+  return { data, text: `signed in to ${url} as ${displayName} (${tiers.join(', ')}); it is box ${name} from now on` };
+}
+
+function firstLine(text: string): string {
+  return text.split(/\r?\n/, 1)[0] ?? '';
+}
+
+function isThisMachine(url: string): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
+}
+
+async function logout({ args: [given = ''], boxes, terminal }: CommandContext): Promise<Outcome> {
+  const known = boxes.find(given === '' ? undefined : given);
+  if (!known) throw usage(given === '' ? 'you are signed in to no box' : `you are not signed in to ${given}`);
+  try {
+    if (known.box.accessToken !== '') await new Box(boxes, { box: known.name }, terminal).typed.post('/api/v1/auth/logout', {});
+  } catch (fault) {
+    terminal.say(`lineside: ${known.box.url} could not be told (${(fault as Error).message}); its session ends by itself`);
+  }
+  boxes.forget(known.name);
+  return { data: { box: known.name }, text: `signed out of ${known.name}` };
+}
+
+async function list({ boxes }: CommandContext): Promise<Outcome> {
+  const { current, boxes: known } = boxes.all();
+  const rows = Object.entries(known).map(([name, { url, username, site }]) => ({ name, url, username, site, current: name === current }));
+  const cells = rows.map((row) => [row.current ? `* ${row.name}` : `  ${row.name}`, row.url, row.username, row.site]);
+  return { data: rows, text: rows.length === 0 ? 'you are signed in to no box: lineside login ADDRESS' : table(['  name', 'address', 'user', 'site'], cells) };
+}
+
+export const LOGIN_COMMANDS: readonly CommandRow[] = [
+  {
+    typed: 'login [address]',
+    about: 'sign in to a box; its token is kept for you alone',
+    options: [
+      ['--user <name>', 'user name'],
+      ['--password-stdin', 'take the password from standard input'],
+      ['--name <name>', 'what you call the box; its address where it is left out'],
+      ['--site <site>', 'what later commands are about that name no site'],
+      ['--code <code>', 'commissioning code, as the box shows it: makes you its first administrator'],
+    ],
+    examples: ['lineside login 192.168.1.20 --user anna', 'lineside login localhost:8090 --code XXXX-XXXX-XXXX --user anna'],
+    isLocal: true,
+    run: login,
+  },
+  { typed: 'logout [box]', about: 'end the session and forget the box', isLocal: true, run: logout },
+  { typed: 'boxes', about: 'the boxes that you have signed in to', isLocal: true, run: list },
+];

@@ -1,0 +1,93 @@
+/**
+ * What a command comes to: data for programs, a text for people, an exit code for scripts. With `--output json` every command prints one
+ * envelope, in the same form whatever happens.
+ */
+import { ApiError } from '../../client/api.js';
+
+/** Exit codes, for scripts; docs/engineering/command-line.md tells them. */
+export const EXIT = {
+  ok: 0,
+  /** There is a difference, a file is wrong, a batch has failed: the question was answered, with no. */
+  no: 1,
+  /** The command line itself, or a file of it, cannot be used. */
+  usage: 2,
+  /** The box refuses. */
+  refused: 4,
+  /** Nobody is signed in, or who is may not. */
+  forbidden: 5,
+  /** The box does not answer. */
+  unreachable: 6,
+} as const;
+
+export const ENVELOPE_VERSION = 'lineside.io/cli/v1';
+
+export interface Outcome {
+  /** As it stands in `data` of the envelope. */
+  readonly data: unknown;
+  /** For people; without the last line end. */
+  readonly text: string;
+  readonly exitCode?: number;
+}
+
+export type Envelope =
+  | { readonly apiVersion: typeof ENVELOPE_VERSION; readonly command: string; readonly ok: true; readonly exitCode: number; readonly data: unknown }
+  | { readonly apiVersion: typeof ENVELOPE_VERSION; readonly command: string; readonly ok: false; readonly exitCode: number; readonly error: ToldError };
+
+export interface ToldError {
+  readonly message: string;
+  readonly code: string;
+  /** Of the answer; absent where there was none. */
+  readonly status?: number;
+  /** What else the box says. */
+  readonly [member: string]: unknown;
+}
+
+/** A command that cannot go on; the message is a sentence for the person who typed it. */
+export class CommandError extends Error {
+  readonly exitCode: number;
+  readonly told: ToldError;
+
+  constructor(exitCode: number, code: string, message: string, more: Readonly<Record<string, unknown>> = {}) {
+    super(message);
+    this.name = 'CommandError';
+    this.exitCode = exitCode;
+    this.told = { message, code, ...more };
+  }
+}
+
+export function usage(message: string): CommandError {
+  return new CommandError(EXIT.usage, 'usage', message);
+}
+
+/** Whatever was thrown, as it is told; what nobody foresaw is thrown on. */
+export function failureOf(fault: unknown, box: string): CommandError {
+  if (fault instanceof CommandError) return fault;
+  if (!(fault instanceof ApiError)) throw fault;
+  const { status, code, body } = fault;
+  if (status === 0) {
+    const why = typeof body.cause === 'string' && body.cause !== '' ? ` (${body.cause})` : '';
+    return new CommandError(EXIT.unreachable, 'no_answer', `${box} does not answer${why}: is the address right, and does it run?`, { box });
+  }
+  const { error: _error, status: _status, code: _code, ...more } = body;
+  if (status === 401) {
+    const message = code === 'invalid_credentials' || code === 'account_locked' ? fault.message : `${fault.message}; sign in with: lineside login`;
+    return new CommandError(EXIT.forbidden, code || 'unauthenticated', message, { status, ...more });
+  }
+  return new CommandError(status === 403 ? EXIT.forbidden : EXIT.refused, code || `http_${status}`, fault.message, { status, ...more });
+}
+
+export function envelopeOf(command: string, outcome: Outcome | CommandError): Envelope {
+  if (outcome instanceof CommandError) return { apiVersion: ENVELOPE_VERSION, command, ok: false, exitCode: outcome.exitCode, error: outcome.told };
+  return { apiVersion: ENVELOPE_VERSION, command, ok: true, exitCode: outcome.exitCode ?? EXIT.ok, data: outcome.data };
+}
+
+/** Columns as wide as their widest cell; the last one is not padded. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return [line(head), ...rows.map(line)].join('\n');
+}

@@ -1,0 +1,277 @@
+/** apply, diff, export, validate, schemas: a plant as files. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { ApiError } from '../../client/api.js';
+import type { Answered } from '../../client/typed.js';
+import { type ExportedManifest, writeExport } from '../files/export-files.js';
+import { type FiledManifest, type FileFault, readManifestFiles } from '../files/manifest-files.js';
+import { type Judged, type JudgedError, judgeOffline } from '../files/offline.js';
+import { placeOfDiagnostic, placeOfField, type TextDiagnostic } from '../files/places.js';
+import { writeSchemas } from '../files/schemas.js';
+import type { Box } from './box.js';
+import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
+import { familyOf } from './families.js';
+import { lineDifferences } from './line-diff.js';
+import { CommandError, EXIT, type Outcome, usage } from './outcome.js';
+import { addressOfOne } from './resources.js';
+
+const MANIFESTS_MAX = 5000;
+const WAIT_MS_DEFAULT = 60_000;
+const LOOK_AGAIN_MS = 200;
+
+type Applied = Extract<Answered<'/api/v1/apply', 'post'>, readonly unknown[]>[number];
+
+async function readGiven({ options, terminal }: CommandContext): Promise<readonly FiledManifest[]> {
+  const paths = textsOf(options, 'filename');
+  if (paths.length === 0) throw usage('name files or folders with -f; - is standard input');
+  const { manifests, faults, files } = readManifestFiles(paths, paths.includes('-') ? await terminal.read() : undefined);
+  if (faults.length > 0) throw wrongFiles(faults);
+  if (manifests.length === 0) throw usage(`there is no manifest in ${paths.join(', ')} (${files.length} files): manifests stand in .yaml, .yml and .json files`);
+  if (manifests.length > MANIFESTS_MAX) throw usage(`${manifests.length} manifests are more than one request takes (${MANIFESTS_MAX}): apply folders of it one after the other`);
+  return manifests;
+}
+
+function wrongFiles(faults: readonly FileFault[]): CommandError {
+  return new CommandError(EXIT.no, 'files_wrong', [`${count(faults.length, 'thing')} wrong:`, ...faults.map(faultLine)].join('\n'), { faults });
+}
+
+function faultLine({ file, line, column, message, code }: FileFault): string {
+  return `${file}:${line}:${column}: ${message} [${code}]`;
+}
+
+const count = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;
+
+/** What is wrong with manifests, by the place where it stands; of a text that does not compile every line. */
+function placed(errors: readonly JudgedError[], manifests: readonly FiledManifest[]): readonly FileFault[] {
+  return errors.flatMap(({ index, kind, name, code, error, field, diagnostics = [] }) => {
+    const manifest = manifests[index];
+    if (!manifest) return [];
+    const title = [kind, name].filter((word) => word !== '').join(' ');
+    const wrong = (diagnostics as readonly TextDiagnostic[]).filter(({ severity }) => severity !== 'warning');
+    if (wrong.length > 0)
+      return wrong.map((each) => ({ file: manifest.file, ...placeOfDiagnostic(manifest, each), code, message: `${title}: ${placeWords(each)}${each.message}` }));
+    return [{ file: manifest.file, ...placeOfField(manifest, fieldIn(field)), code, message: `${title}: ${error}` }];
+  });
+}
+
+function placeWords({ chart, step, transition }: TextDiagnostic): string {
+  const words = [
+    chart !== undefined && chart !== 'running' ? `chart ${chart}` : '',
+    step === undefined ? '' : `step ${step}`,
+    transition === undefined ? '' : `transition ${transition}`,
+  ];
+  const said = words.filter((word) => word !== '').join(', ');
+  return said === '' ? '' : `${said}: `;
+}
+
+/** Rules of a kind name members of its spec; the shape of a manifest names its own. */
+function fieldIn(field = ''): string {
+  return /^(spec|metadata|kind|apiVersion|status)\b/.test(field) ? field : field === '' ? '' : `spec.${field}`;
+}
+
+/** @throws CommandError with every refused manifest at its place. */
+async function applied(box: Box, manifests: readonly FiledManifest[], dryRun: boolean): Promise<readonly Applied[]> {
+  const query = { ...(box.namedSite === undefined ? {} : { site: box.namedSite }), ...(dryRun ? { dryRun: true } : {}) };
+  try {
+    const answer = await box.typed.post('/api/v1/apply', { query, body: manifests.map(({ value }) => value as Record<string, unknown>) });
+    return answer as readonly Applied[];
+  } catch (fault) {
+    if (!(fault instanceof ApiError) || (fault.body.errors === undefined && fault.body.index === undefined)) throw fault;
+    const { errors, index, code, field, diagnostics } = fault.body as {
+      errors?: readonly JudgedError[];
+      index?: number;
+      code?: string;
+      field?: string;
+      diagnostics?: readonly unknown[];
+    };
+    const one = {
+      index: index ?? 0,
+      kind: '',
+      name: '',
+      code: code ?? '',
+      error: fault.message,
+      ...(field === undefined ? {} : { field }),
+      ...(diagnostics === undefined ? {} : { diagnostics }),
+    };
+    const faults = placed(errors ?? [one], manifests);
+    const exitCode = fault.status === 403 ? EXIT.forbidden : EXIT.refused;
+    const text = [`the box refuses ${count(new Set((errors ?? [one]).map((each) => each.index)).size, 'manifest')} and has changed nothing:`, ...faults.map(faultLine)];
+    throw new CommandError(exitCode, code ?? 'refused', text.join('\n'), { status: fault.status, faults });
+  }
+}
+
+function titleOf({ kind, namespace, name }: Pick<Applied, 'kind' | 'namespace' | 'name'>): string {
+  return `${kind} ${name}${namespace === '' ? '' : ` (${namespace.replace(/^site-/, '')})`}`;
+}
+
+async function apply(context: CommandContext): Promise<Outcome> {
+  const { box, options, terminal } = context;
+  const dryRun = options.dryRun === true;
+  const selector = textOf(options, 'selector');
+  if (options.prune === true && selector === undefined) throw usage('--prune removes what carries a label and stands in no file: name the label with -l key=value');
+  const manifests = await readGiven(context);
+  const done = await applied(box, manifests, dryRun);
+  const stale = options.prune === true ? await staleOnes(box, labelOf(selector ?? ''), done) : [];
+  const removed = dryRun ? stale : await removeAll(box, stale);
+  if (options.wait === true && !dryRun) await waitForUnits(box, done, textOf(options, 'timeout'));
+  for (const each of done) for (const warning of each.warnings) terminal.say(`${titleOf(each)}: ${warning}`);
+  const changed = done.filter(({ operation }) => operation !== 'unchanged');
+  const lines = [
+    ...changed.map((each) => `${dryRun ? 'would be ' : ''}${each.operation}  ${titleOf(each)}`),
+    ...removed.map((each) => `${dryRun ? 'would be ' : ''}removed  ${titleOf(each)}`),
+    `${count(changed.length, 'change')}, ${done.length - changed.length} unchanged${options.prune === true ? `, ${removed.length} removed` : ''}${dryRun ? ' (dry run: nothing was stored)' : ''}`,
+  ];
+  return { data: { dryRun, manifests: done, removed }, text: lines.join('\n') };
+}
+
+type Named = Pick<Applied, 'kind' | 'namespace' | 'name'>;
+interface Label {
+  readonly key: string;
+  readonly value: string;
+}
+
+function labelOf(selector: string): Label {
+  const [, key = '', value = ''] = /^([^=]+)=(.*)$/.exec(selector) ?? [];
+  if (key === '') throw usage(`-l ${selector}: give a label as key=value`);
+  return { key, value };
+}
+
+/** On the box with the label, and in none of the files; what others name comes last. */
+async function staleOnes(box: Box, { key, value }: Label, done: readonly Applied[]): Promise<readonly Named[]> {
+  const kept = new Set(done.map(({ kind, namespace, name }) => `${kind}/${namespace}/${name}`));
+  const there = await box.api.get<readonly (ExportedManifest & { readonly metadata: { readonly labels?: Readonly<Record<string, string>> } })[]>(exportAddress(box));
+  return there
+    .filter(({ metadata: { labels } }) => labels?.[key] === value)
+    .map(({ kind, metadata: { name, namespace = '' } }) => ({ kind, namespace, name }))
+    .filter(({ kind, namespace, name }) => !kept.has(`${kind}/${namespace}/${name}`))
+    .reverse();
+}
+
+async function removeAll(box: Box, stale: readonly Named[]): Promise<readonly Named[]> {
+  for (const { kind, namespace, name } of stale) await box.api.remove(addressOfOne(familyOf(kind), namespace.replace(/^site-/, ''), name));
+  return stale;
+}
+
+async function waitForUnits(box: Box, done: readonly Applied[], timeout: string | undefined): Promise<void> {
+  const sites = [...new Set(done.map(({ kind, namespace, name }) => (kind === 'Site' ? name : namespace.replace(/^site-/, ''))))].filter((site) => site !== '');
+  const withinMs = timeout === undefined ? WAIT_MS_DEFAULT : Number(timeout) * 1000;
+  if (!Number.isFinite(withinMs) || withinMs <= 0) throw usage('--timeout is a number of seconds');
+  const begun = performance.now();
+  for (const site of sites) {
+    for (;;) {
+      const units = await box.typed.all('/api/v1/sites/{site}/units', { path: { site } });
+      const waiting = units.filter(({ runtimeReady }) => !runtimeReady).map(({ name }) => name);
+      if (waiting.length === 0) break;
+      if (performance.now() - begun > withinMs) {
+        const message = `applied, but ${waiting.join(', ')} of ${site} ${waiting.length === 1 ? 'does' : 'do'} not run within ${withinMs / 1000} s: lineside describe unit ${waiting[0]}`;
+        throw new CommandError(EXIT.no, 'not_ready', message, { site, units: waiting });
+      }
+      await pause(LOOK_AGAIN_MS);
+    }
+  }
+}
+
+async function diff(context: CommandContext): Promise<Outcome> {
+  const manifests = await readGiven(context);
+  const told = (await applied(context.box, manifests, true)).filter(({ operation }) => operation !== 'unchanged');
+  const parts = told.map((each) => [`${each.operation === 'created' ? 'new' : 'differs'}  ${titleOf(each)}`, ...(each.changes ?? []).flatMap(changeLines)].join('\n'));
+  return { data: { manifests: told }, text: parts.length === 0 ? 'no differences' : parts.join('\n\n'), exitCode: parts.length === 0 ? EXIT.ok : EXIT.no };
+}
+
+type Change = NonNullable<Applied['changes']>[number];
+
+/** A text of several lines is compared line by line. */
+function changeLines({ path, from, to }: Change): readonly string[] {
+  if (typeof from === 'string' && typeof to === 'string' && (from.includes('\n') || to.includes('\n')))
+    return [`    ${path}:`, ...lineDifferences(from, to).map((line) => `      ${line}`)];
+  if (from === null) return typeof to === 'string' && to.includes('\n') ? [`  + ${path}:`, ...to.split('\n').map((line) => `      ${line}`)] : [`  + ${path}: ${wordOf(to)}`];
+  return to === null ? [`  - ${path}: ${wordOf(from)}`] : [`  ~ ${path}: ${wordOf(from)} -> ${wordOf(to)}`];
+}
+
+function wordOf(value: unknown): string {
+  return typeof value === 'string' ? (value === '' ? '""' : value) : JSON.stringify(value);
+}
+
+function exportAddress({ namedSite }: Box, kinds?: string): string {
+  const query = new URLSearchParams({ ...(namedSite === undefined ? {} : { site: namedSite }), ...(kinds === undefined ? {} : { kinds }) });
+  return `/api/v1/export?${query.toString()}`;
+}
+
+async function exportTo({ box, args: [folder = ''], options }: CommandContext): Promise<Outcome> {
+  const manifests = await box.api.get<readonly ExportedManifest[]>(exportAddress(box, textOf(options, 'kinds')));
+  const result = writeExport(folder, manifests);
+  const lines = [
+    `${count(result.written.length, 'file')} written, ${count(result.unchanged, 'resource')} unchanged`,
+    ...(options.kinds === undefined && box.namedSite === undefined ? result.notOnBox.map((file) => `not on the box: ${file}`) : []),
+  ];
+  return { data: result, text: lines.join('\n') };
+}
+
+async function validate({ args, options }: CommandContext): Promise<Outcome> {
+  const paths = args[0] === undefined || args[0] === '' ? ['.'] : args[0].split('\0');
+  const { manifests, faults, files } = readManifestFiles(paths);
+  const judged: Judged = await judgeOffline(manifests.map(({ value }) => value));
+  const isElsewhere = ({ code }: { readonly code: string }): boolean => options.partial === true && (code === 'unknown_reference' || code === 'not_found');
+  const all = placed(judged.errors, manifests);
+  const wrong = [...faults, ...all.filter((fault) => !isElsewhere(fault))];
+  const warned = [
+    ...all.filter(isElsewhere),
+    ...judged.warnings.flatMap(({ index, warning }): FileFault[] => {
+      const manifest = manifests[index];
+      return manifest ? [{ file: manifest.file, ...placeOfField(manifest, 'spec'), message: warning, code: 'warning' }] : [];
+    }),
+  ];
+  const text = [
+    ...wrong.map((fault) => faultLine({ ...fault, message: `error: ${fault.message}` })),
+    ...warned.map((fault) => faultLine({ ...fault, message: `warning: ${fault.message}` })),
+    `${count(manifests.length, 'manifest')} in ${count(files.length, 'file')}: ${wrong.length === 0 ? 'all of them would be taken by an empty box' : count(wrong.length, 'error')}${warned.length === 0 ? '' : `, ${count(warned.length, 'warning')}`}`,
+  ].join('\n');
+  return { data: { manifests: manifests.length, files: files.length, errors: wrong, warnings: warned }, text, exitCode: wrong.length === 0 ? EXIT.ok : EXIT.no };
+}
+
+async function schemas({ args: [folder = ''] }: CommandContext): Promise<Outcome> {
+  const { files, isEditorSet } = writeSchemas(folder);
+  const editor = isEditorSet ? 'Visual Studio Code with the YAML extension uses them from here on' : `an editor takes ${files[0]} as the schema of the YAML files`;
+  return { data: { files }, text: `${count(files.length, 'file')} written; ${editor}` };
+}
+
+const FILES = ['-f, --filename <path...>', 'files and folders of manifests; - is standard input'] as const;
+
+export const PLANT_COMMANDS: readonly CommandRow[] = [
+  {
+    typed: 'apply',
+    about: 'bring the box to what files say, in one transaction',
+    options: [
+      FILES,
+      ['--dry-run', 'judge everything and tell what would change; store nothing'],
+      ['--prune', 'afterwards remove what carries the label and stands in no file'],
+      ['-l, --selector <label>', 'key=value, for --prune'],
+      ['--wait', 'until the units of the sites concerned run'],
+      ['--timeout <seconds>', 'of --wait; 60'],
+    ],
+    examples: ['lineside apply -f plant/ --dry-run', 'lineside apply -f plant/ --wait', 'lineside apply -f plant/ --prune -l plant=brewery'],
+    run: apply,
+  },
+  { typed: 'diff', about: 'what apply would change; exit code 1 where there is a difference', options: [FILES], examples: ['lineside diff -f plant/'], run: diff },
+  {
+    typed: 'export <folder>',
+    about: 'write the configuration of the box as files; comments and order of files that are there stay',
+    options: [['--kinds <kinds>', 'only these, with commas between them']],
+    examples: ['lineside export plant/'],
+    run: exportTo,
+  },
+  {
+    typed: 'validate [path]',
+    about: 'judge files without a box; errors with line and column, exit code 1',
+    options: [['--partial', 'what the files name and do not hold is on the box: a warning']],
+    isLocal: true,
+    examples: ['lineside validate plant/'],
+    run: validate,
+  },
+  {
+    typed: 'schemas <folder>',
+    about: 'write JSON Schemas of all kinds, for completion and errors in an editor',
+    isLocal: true,
+    examples: ['lineside schemas plant/'],
+    run: schemas,
+  },
+];

@@ -1,0 +1,109 @@
+/** get, describe, delete: single resources by the words of their kinds. */
+import { yamlText } from '../../platform/base/yaml.js';
+import { addressOf } from '../../client/typed.js';
+import type { Box } from './box.js';
+import { type CommandContext, type CommandRow, textOf } from './command.js';
+import { FAMILIES, type Family, familyOf } from './families.js';
+import { type Outcome, table, usage } from './outcome.js';
+
+type Served = Readonly<Record<string, unknown>>;
+
+/** Members that a list shows, those that the kind has; by what people look for first. */
+const COLUMNS = [
+  'name',
+  'phase',
+  'state',
+  'batchID',
+  'mode',
+  'runtimeReady',
+  'protocol',
+  'unitRef',
+  'parentName',
+  'templateRef',
+  'productID',
+  'version',
+  'processCellName',
+  'areaName',
+  'description',
+];
+const COLUMNS_MAX = 6;
+const CELL_MAX = 48;
+
+export function addressOfOne(family: Family, site: string, name: string): string {
+  return `${addressOfAll(family, site)}/${encodeURIComponent(name)}`;
+}
+
+function addressOfAll({ kind, path, isOfSite }: Family, site: string): string {
+  if (path === undefined) throw usage(`${kind} has no list of its own: lineside export --kinds ${kind} shows it`);
+  return addressOf(isOfSite ? `/api/v1/sites/{site}/${path}` : `/api/v1/${path}`, { path: { site } });
+}
+
+const siteFor = async (box: Box, { isOfSite }: Family): Promise<string> => (isOfSite ? box.site() : '');
+
+async function get({ box, args: [word = '', name = ''] }: CommandContext): Promise<Outcome> {
+  const family = familyOf(word);
+  const site = await siteFor(box, family);
+  if (name !== '') {
+    const one = await box.api.get<Served>(addressOfOne(family, site, name));
+    return { data: one, text: yamlText(one).trimEnd() };
+  }
+  const all = await box.api.getAll<Served>(`${addressOfAll(family, site)}?limit=500`);
+  return { data: all, text: all.length === 0 ? `there is no ${family.word}${site === '' ? '' : ` in ${site}`}` : listed(all) };
+}
+
+function listed(all: readonly Served[]): string {
+  const shown = COLUMNS.filter((column) => all.some((each) => isWord(each[column]))).slice(0, COLUMNS_MAX);
+  return table(
+    shown,
+    all.map((each) => shown.map((column) => cell(each[column]))),
+  );
+}
+
+const isWord = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value) && value !== '';
+
+function cell(value: unknown): string {
+  if (!isWord(value)) return '';
+  const text = String(value).replaceAll('\n', ' ');
+  return text.length > CELL_MAX ? `${text.slice(0, CELL_MAX - 3)}...` : text;
+}
+
+const AUDITS_SHOWN = 5;
+
+async function describe({ box, args: [word = '', name = ''] }: CommandContext): Promise<Outcome> {
+  const family = familyOf(word);
+  const site = await siteFor(box, family);
+  const one = await box.api.get<Served>(addressOfOne(family, site, name));
+  const usedBy = await box.typed.get('/api/v1/used-by', { query: { kind: family.kind, name, ...(site === '' ? {} : { site }) } });
+  const path = site === '' ? undefined : { site };
+  const audits = path ? (await box.typed.get('/api/v1/sites/{site}/audit', { path, query: { kind: family.kind, name, limit: AUDITS_SHOWN } })).items : [];
+  const text = [
+    `${family.kind} ${name}${site === '' ? '' : ` of ${site}`}`,
+    '',
+    yamlText(one).trimEnd(),
+    '',
+    usedBy.items.length === 0 ? 'used by nothing' : `used by:\n${usedBy.items.map((user) => `  ${user.kind} ${user.name}`).join('\n')}`,
+    ...(audits.length === 0 ? [] : ['', 'last records:', ...audits.map((each) => `  ${each.timestamp}  ${each.displayName}  ${each.action}  ${each.result}`)]),
+  ].join('\n');
+  return { data: { resource: one, usedBy, audits }, text };
+}
+
+async function remove({ box, args: [word = '', name = ''], options }: CommandContext): Promise<Outcome> {
+  const family = familyOf(word);
+  const reason = textOf(options, 'reason');
+  await box.api.remove(addressOfOne(family, await siteFor(box, family), name), reason === undefined ? undefined : { reason });
+  return { data: { kind: family.kind, name }, text: `removed ${family.kind} ${name}` };
+}
+
+const KIND_WORDS = { kind: FAMILIES.filter(({ path }) => path !== undefined).map(({ word }) => word) };
+
+export const RESOURCE_COMMANDS: readonly CommandRow[] = [
+  {
+    typed: 'get <kind> [name]',
+    about: 'list the resources of a kind, or show one',
+    examples: ['lineside get units', 'lineside get recipe pilsner -o json'],
+    words: KIND_WORDS,
+    run: get,
+  },
+  { typed: 'describe <kind> <name>', about: 'one resource with who uses it and what happened to it', words: KIND_WORDS, run: describe },
+  { typed: 'delete <kind> <name>', about: 'remove a resource that nothing needs', options: [['--reason <text>', 'where the route asks for one']], words: KIND_WORDS, run: remove },
+];
