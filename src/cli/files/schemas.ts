@@ -13,6 +13,7 @@ type Schema = Readonly<Record<string, unknown>>;
 /** Of one kind; what stands beside the spec is checked by the product. */
 function schemaOf(kind: (typeof APPLIED_KINDS.all)[number]): Schema {
   const isOfSite = kind.scope === 'site';
+  const { $defs, ...spec } = jsonSchema(kind.spec);
   const keys = { type: 'object', additionalProperties: { type: 'string' } };
   return {
     $schema: DRAFT,
@@ -34,8 +35,9 @@ function schemaOf(kind: (typeof APPLIED_KINDS.all)[number]): Schema {
           annotations: keys,
         },
       },
-      spec: jsonSchema(kind.spec),
+      spec,
     },
+    ...($defs === undefined ? {} : { $defs }),
   };
 }
 

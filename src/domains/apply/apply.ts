@@ -149,18 +149,21 @@ async function applySteps(
   const written: Written = { audits: [], facts: [] };
   const { audits, facts } = written;
   const outcomes: Outcome[] = [];
+  /** Refused, or naming one that is: what names it in turn is right for all that is known. */
+  const withheld = new Set<string>();
   for (const step of inOrderOfNeed(steps, deps)) {
-    const { index, manifest } = step;
-    orRefused(
+    const { index, manifest, site } = step;
+    const isStaged = orRefused(
       refused,
       index,
       { kind: manifest.kind.kind, name: manifest.name },
       () => {
         outcomes[index] = stage(step, actor, staged, written, deps);
       },
-      // a manifest that cannot be read may be what it refers to
-      ({ context }) => allRead || context.code !== 'unknown_reference',
+      // what it refers to may be a manifest that cannot be read, or one that is told already
+      ({ context: { code, kind, name } }) => code !== 'unknown_reference' || (allRead && ![site, ''].some((of) => withheld.has(`${String(kind)}/${of}/${String(name)}`))),
     );
+    if (!isStaged) withheld.add(`${manifest.kind.kind}/${site}/${manifest.name}`);
   }
   if (refused.length > 0) throw refusalOfAll(refused, several);
   if (dryRun) return outcomes.map((outcome) => ({ ...served(outcome, deps.store), dryRun: true, changes: [...outcome.changes()] }));
@@ -188,13 +191,15 @@ interface RefusedManifest extends NamedManifest {
   readonly refusal: Refusal;
 }
 
-/** Goes on after a refusal: an array is told all that is wrong with it at once (D-C-03). */
-function orRefused(refused: RefusedManifest[], index: number, named: NamedManifest, work: () => void, isTold: (refusal: Refusal) => boolean = () => true): void {
+/** Goes on after a refusal: an array is told all that is wrong with it at once (D-C-03). @returns whether there was none. */
+function orRefused(refused: RefusedManifest[], index: number, named: NamedManifest, work: () => void, isTold: (refusal: Refusal) => boolean = () => true): boolean {
   try {
     work();
+    return true;
   } catch (fault) {
     if (!(fault instanceof Refusal)) throw fault;
     if (isTold(fault)) refused.push({ ...named, index, refusal: fault });
+    return false;
   }
 }
 

@@ -1,0 +1,130 @@
+/** Plant files against a box: apply, diff, export, prune, over the real pipeline. */
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import t from 'tap';
+import { KnownBoxes } from '../../src/cli/remote/boxes.js';
+import { failureOf } from '../../src/cli/remote/outcome.js';
+import type { Given } from '../../src/cli/remote/command.js';
+import { Area } from '../../src/domains/plant/kind.js';
+import { yamlText } from '../../src/platform/base/yaml.js';
+import { startPlantGateway } from '../support/plant-gateway.js';
+import { boxContext, rowOf, silentTerminal } from './support.js';
+
+const plant = await startPlantGateway();
+t.teardown(() => plant.stop());
+const folder = mkdtempSync(path.join(tmpdir(), 'lineside-cli-'));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+const url = `http://127.0.0.1:${plant.port}`;
+const boxes = new KnownBoxes(path.join(folder, 'config'));
+const admin = await plant.as('admin');
+const reader = await plant.as('viewer');
+
+const run = (words: string, args: readonly string[], options: Given = {}, said?: string[]) => rowOf(words).run(boxContext(boxes, args, options, silentTerminal(said)));
+const refused = async (work: Promise<unknown>) =>
+  failureOf(
+    await work.then(
+      () => new Error('it was taken'),
+      (fault: unknown) => fault,
+    ),
+    url,
+  );
+const file = (name: string, ...manifests: readonly object[]): string => {
+  writeFileSync(path.join(folder, name), manifests.map(yamlText).join('---\n'));
+  return path.join(folder, name);
+};
+const manifest = (kind: string, name: string, spec: object = {}, more: object = { namespace: 'site-north' }) => ({
+  apiVersion: 'physical.lineside.io/v1alpha1',
+  kind,
+  metadata: { name, ...more },
+  spec,
+});
+
+t.before(async () => {
+  for (const [name, { username, password }] of [
+    ['plant', admin],
+    ['reader', reader],
+  ] as const) {
+    const terminal = { ...silentTerminal(), read: async () => `${password}\n` };
+    await rowOf('login').run({ ...boxContext(withBox(name), [url], {}), boxes, terminal, args: [url], options: { user: username, passwordStdin: true, name } });
+  }
+});
+
+/** A sign-in needs no box; the context of the test makes one all the same. */
+function withBox(name: string): KnownBoxes {
+  boxes.keep(name, { url, username: '', accessToken: '', refreshToken: '', site: '' });
+  return boxes;
+}
+
+t.test('a sign-in is kept for its owner alone, and a wrong password is told', async (t) => {
+  t.equal(statSync(boxes.file).mode & 0o777, 0o600);
+  t.match(boxes.find('plant')?.box, { url, username: admin.username, accessToken: /\w/, refreshToken: /\w/ });
+  const wrong = {
+    ...boxContext(boxes, [url], { box: 'plant' }),
+    terminal: { ...silentTerminal(), read: async () => 'not this one\n' },
+    args: [url],
+    options: { user: admin.username, passwordStdin: true, name: 'plant' },
+  };
+  const told = await refused(rowOf('login').run(wrong));
+  t.match(told, { exitCode: 5, told: { code: 'invalid_credentials', status: 401 } });
+});
+
+t.test('D-C-03: apply takes files in any order; what is there already is left alone', async (t) => {
+  const given = file('plant.yaml', manifest('ProcessCell', 'cell', { areaName: 'hall' }), manifest('Area', 'hall'), manifest('Site', 'north', {}, {}));
+  t.match(await run('apply', [], { box: 'plant', filename: [given], dryRun: true }), { text: /would be created {2}Site north\n[^]*dry run: nothing was stored/ });
+  t.equal(plant.store.list(Area).length, 0);
+  t.match(await run('apply', [], { box: 'plant', filename: [given] }), { text: /created {2}ProcessCell cell \(north\)[^]*3 changes, 0 unchanged/, data: { dryRun: false } });
+  t.match(await run('apply', [], { box: 'plant', filename: [given] }), { text: '0 changes, 3 unchanged' });
+});
+
+t.test('a refusal names each file and line, and changes nothing', async (t) => {
+  const given = file('bad.yaml', manifest('Area', 'attic', { floor: 2 }), manifest('ProcessCell', 'other', { areaName: 'nowhere' }), manifest('Area', 'loft'));
+  const told = await refused(run('apply', [], { box: 'plant', filename: [given] }));
+  t.equal(told.exitCode, 4);
+  t.match(told.message, /the box refuses 2 manifests and has changed nothing:\n.*bad\.yaml:7:10: Area attic: unknown field spec\.floor/);
+  t.match(told.message, /bad\.yaml:15:13: ProcessCell other: areaName names Area nowhere, which does not exist \[unknown_reference\]/);
+  t.equal(plant.store.get(Area, 'north', 'loft'), undefined);
+  t.match(await refused(run('apply', [], { box: 'reader', filename: [given] })), { exitCode: 5, told: { code: 'action_missing' } });
+  t.match(await refused(run('apply', [], { box: 'plant' })), { exitCode: 2 });
+});
+
+t.test('a difference is told value by value and text by line, with exit code 1', async (t) => {
+  const given = file('plant.yaml', manifest('Area', 'hall', { description: 'the hall' }), manifest('Site', 'north', {}, {}));
+  t.match(await run('diff', [], { box: 'plant', filename: [given] }), { exitCode: 1, text: 'differs  Area hall (north)\n  ~ spec.description: "" -> the hall' });
+  await run('apply', [], { box: 'plant', filename: [given] });
+  t.match(await run('diff', [], { box: 'plant', filename: [given] }), { exitCode: 0, text: 'no differences' });
+});
+
+t.test('D-C-03: an export is applied again without a change, and a change of the box comes into its file', async (t) => {
+  await admin.post('/api/v1/demo/provision');
+  const into = path.join(folder, 'export');
+  t.match(await run('export', [into], { box: 'plant' }), { data: { unchanged: 0 } });
+  t.match(await run('apply', [], { box: 'plant', filename: [into] }), { text: /^0 changes, \d\d+ unchanged$/ });
+  t.match(await rowOf('validate').run(boxContext(boxes, [into], {})), { exitCode: 0 });
+  t.match(await run('export', [into], { box: 'plant' }), { data: { written: [] } });
+  await admin.put('/api/v1/sites/north/areas/hall', { description: 'another hall' });
+  t.match(await run('export', [into], { box: 'plant' }), { data: { written: [path.join(into, 'north/area/hall.yaml')] } });
+  t.match(await run('diff', [], { box: 'plant', filename: [into] }), { exitCode: 0 });
+});
+
+t.test('--prune removes what carries the label and stands in no file, and nothing else', async (t) => {
+  const label = { namespace: 'site-north', labels: { plant: 'test' } };
+  const [a, b] = [manifest('Area', 'a', {}, label), manifest('Area', 'b', {}, label)];
+  await run('apply', [], { box: 'plant', filename: [file('both.yaml', a, b, manifest('ProcessCell', 'in-b', { areaName: 'b' }, label))] });
+  const only = file('both.yaml', a);
+  t.match(await refused(run('apply', [], { box: 'plant', filename: [only], prune: true })), { exitCode: 2, message: /-l key=value/ });
+  t.match(await run('apply', [], { box: 'plant', filename: [only], prune: true, selector: 'plant=test', dryRun: true }), {
+    text: /would be removed {2}ProcessCell in-b \(north\)\nwould be removed {2}Area b \(north\)/,
+  });
+  t.ok(plant.store.get(Area, 'north', 'b'));
+  t.match(await run('apply', [], { box: 'plant', filename: [only], prune: true, selector: 'plant=test' }), { text: /0 changes, 1 unchanged, 2 removed/ });
+  t.equal(plant.store.get(Area, 'north', 'b'), undefined);
+  t.ok(plant.store.get(Area, 'north', 'hall'), 'it has no label');
+});
+
+t.test('what nobody is there to answer, and whom nobody can reach, is told', async (t) => {
+  boxes.keep('gone', { url: 'http://127.0.0.1:9', username: 'x', accessToken: 'x', refreshToken: 'x', site: '' });
+  t.match(await refused(run('get', ['units'], { box: 'gone', site: 'x' })), { exitCode: 6, told: { code: 'no_answer' } });
+  t.throws(() => boxContext(boxes, [], { box: 'nobody' }), /not signed in to nobody/);
+  t.match(await refused(run('get', ['unti'], { box: 'plant' })), { exitCode: 2, message: /did you mean unit\?/ });
+});

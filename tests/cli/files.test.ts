@@ -1,0 +1,167 @@
+/** Plant files without a box: where what is wrong stands, and exports that leave what people have written. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import t from 'tap';
+import { writeExport } from '../../src/cli/files/export-files.js';
+import { readManifestFiles } from '../../src/cli/files/manifest-files.js';
+import { COMMANDS } from '../../src/cli/remote/commands.js';
+import { lineDifferences } from '../../src/cli/remote/line-diff.js';
+import { CommandError } from '../../src/cli/remote/outcome.js';
+import { yamlText } from '../../src/platform/base/yaml.js';
+import { localContext, rowOf } from './support.js';
+
+const DEMO = path.join(process.cwd(), 'demo');
+
+function folderWith(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'lineside-plant-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    writeFileSync(path.join(folder, name), text);
+  }
+  return folder;
+}
+
+const validate = async (folder: string, options: Record<string, boolean> = {}) => {
+  const { data, text, exitCode = 0 } = await rowOf('validate').run(localContext([folder], options));
+  return { ...(data as { readonly errors: readonly object[]; readonly warnings: readonly object[] }), text: text.replaceAll(`${folder}/`, ''), exitCode };
+};
+
+const SITE = 'apiVersion: physical.lineside.io/v1alpha1\nkind: Site\nmetadata: {name: north}\n';
+const of = (kind: string, name: string, spec: string): string =>
+  `apiVersion: control.lineside.io/v1alpha1\nkind: ${kind}\nmetadata:\n  name: ${name}\n  namespace: site-north\nspec:\n${spec}`;
+
+t.test('the shipped plant is valid, and an error is told by file, line and column', async (t) => {
+  t.match(await validate(DEMO), { exitCode: 0, errors: [], text: /89 manifests in 9 files: all of them would be taken by an empty box/ });
+  const folder = folderWith({
+    'site.yaml': SITE,
+    'hall.yaml': of('Area', 'hall', '  description: east\n  floor: 2\n'),
+    'stir.yaml': of(
+      'PhaseTemplate',
+      'stir',
+      '  steps:\n    - name: begin\n      initial: true\n      actionST: |\n        done := FALSE;\n        done := TREU;\n    - name: over\n  transitions:\n    - {from: begin, to: over, conditionST: done}\n  variables:\n    - {name: done, type: BOOL}\n',
+    ),
+  });
+  const { text, exitCode, errors } = await validate(folder);
+  t.equal(exitCode, 1);
+  t.match(text, /^hall\.yaml:8:10: error: Area hall: unknown field spec\.floor.* \[unknown_field\]$/m);
+  t.match(text, /^stir\.yaml:12:17: error: PhaseTemplate stir: step begin: .*TREU.* \[st_invalid\]$/m, 'a line of the text is a line of the file');
+  t.equal(errors.length, 2);
+});
+
+t.test('what names a manifest that is refused is not told beside it', async (t) => {
+  const folder = folderWith({
+    'plant.yaml': [SITE, of('Area', 'hall', '  floor: 2\n'), of('ProcessCell', 'cell', '  areaName: hall\n'), of('Unit', 'mixer', '  processCellName: cell\n')].join('---\n'),
+  });
+  t.match(await validate(folder), { errors: { length: 1 }, text: /plant\.yaml:11:10: error: Area hall: unknown field/ });
+});
+
+t.test('what stands elsewhere is an error, or with --partial a warning', async (t) => {
+  const folder = folderWith({ 'unit.yaml': [SITE, of('Unit', 'mixer', '  processCellName: cell\n')].join('---\n') });
+  t.match(await validate(folder), { exitCode: 1, errors: [{ line: 11, column: 20, code: 'unknown_reference' }] });
+  t.match(await validate(folder, { partial: true }), { exitCode: 0, errors: [], warnings: [{ code: 'unknown_reference' }] });
+});
+
+t.test('a file that is no YAML is told with its place, and so is what is no manifest', async (t) => {
+  const folder = folderWith({ 'a.yaml': 'kind: Area\nkind: Site\n', 'b.yaml': 'hello: world\n', 'c.txt': 'no: [', '.hidden/d.yaml': 'no: [', 'e.yml': '# nothing yet\n' });
+  t.match(await validate(folder), { exitCode: 1, text: /^a\.yaml:2:1: error: Map keys must be unique \[invalid_yaml\]$/m });
+  t.match((await validate(folder)).text, /^b\.yaml:1:1: error: .*hello/m);
+  const fault: unknown = await rowOf('validate')
+    .run(localContext([path.join(folder, 'nowhere')], {}))
+    .catch((told: unknown) => told);
+  t.match(fault, { exitCode: 2, told: { code: 'no_such_file' } });
+});
+
+const unit = (more: object = {}) => ({
+  apiVersion: 'physical.lineside.io/v1alpha1',
+  kind: 'Unit',
+  metadata: { name: 'mixer', namespace: 'site-north' },
+  spec: {
+    processCellName: 'cell',
+    description: 'Mixes',
+    capabilities: ['mix'],
+    roleBindings: [
+      { role: 'inlet', controlModule: 'xv1' },
+      { role: 'outlet', controlModule: 'xv2' },
+    ],
+    ...more,
+  },
+});
+
+t.test('an export is one file a resource, texts as blocks, the same every time', async (t) => {
+  const folder = folderWith({});
+  const chart = { ...unit(), kind: 'PhaseTemplate', spec: { steps: [{ name: 'a', actionST: 'x := 1;\ny := 2;' }] } };
+  t.match(writeExport(folder, [unit(), chart]), { unchanged: 0, written: { length: 2 } });
+  const file = path.join(folder, 'north/phasetemplate/mixer.yaml');
+  t.match(readFileSync(file, 'utf8'), /actionST: \|-\n {8}x := 1;\n {8}y := 2;\n/);
+  t.match(writeExport(folder, [unit(), chart]), { unchanged: 2, written: [] });
+  t.strictSame(
+    readManifestFiles([folder]).manifests.map(({ value }) => value),
+    [chart, unit()],
+  );
+});
+
+t.test('what people have written in a file stays: comments, order, several in one file', async (t) => {
+  const text = `# drawing 4711\nkind: Unit\napiVersion: physical.lineside.io/v1alpha1\nmetadata: {name: mixer, namespace: site-north}\nspec:\n  description: Mixes # slowly\n  processCellName: cell\n  capabilities: [mix]\n  roleBindings:\n    # the big one\n    - role: outlet\n      controlModule: xv2\n    - {role: inlet, controlModule: xv1}\n---\n# not on this box\nkind: Area\napiVersion: physical.lineside.io/v1alpha1\nmetadata: {name: attic, namespace: site-north}\n`;
+  const folder = folderWith({ 'own/all.yaml': text });
+  const same = unit({
+    roleBindings: [
+      { role: 'outlet', controlModule: 'xv2' },
+      { role: 'inlet', controlModule: 'xv1' },
+    ],
+  });
+  t.match(writeExport(folder, [same]), { unchanged: 1, written: [], notOnBox: [path.join(folder, 'own/all.yaml')] });
+  t.equal(readFileSync(path.join(folder, 'own/all.yaml'), 'utf8'), text, 'to the letter');
+
+  const changed = unit({
+    description: 'Mixes fast',
+    roleBindings: [
+      { role: 'outlet', controlModule: 'xv9' },
+      { role: 'inlet', controlModule: 'xv1' },
+    ],
+    scanInterval: '1s',
+  });
+  t.match(writeExport(folder, [changed]), { unchanged: 0, written: [path.join(folder, 'own/all.yaml')] });
+  const after = readFileSync(path.join(folder, 'own/all.yaml'), 'utf8');
+  for (const words of ['# drawing 4711', 'Mixes fast # slowly', '# the big one', 'controlModule: xv9', '# not on this box', 'scanInterval: 1s']) t.ok(after.includes(words), words);
+  t.strictSame(readManifestFiles([folder]).manifests[0]?.value, changed);
+  t.match(writeExport(folder, [changed]), { unchanged: 1, written: [] });
+});
+
+t.test('an export writes nothing where a file cannot be read or a resource stands twice', async (t) => {
+  const broken = folderWith({ 'a.yaml': 'kind: [' });
+  t.throws(() => writeExport(broken, [unit()]), CommandError);
+  const twice = folderWith({ 'a.yaml': yamlText(unit()), 'b.yaml': yamlText(unit()) });
+  t.throws(() => writeExport(twice, [unit({ description: 'x' })]), /both hold Unit mixer/);
+});
+
+t.test('the schemas take the shipped plant, and name what they do not', async (t) => {
+  const folder = folderWith({});
+  const { data } = await rowOf('schemas').run(localContext([folder], {}));
+  const { files } = data as { readonly files: readonly string[] };
+  const ajv = new Ajv2020({ strict: false, allErrors: false });
+  const schemas = files.filter((file) => file.endsWith('.schema.json'));
+  for (const file of schemas) ajv.addSchema(JSON.parse(readFileSync(file, 'utf8')), path.basename(file));
+  const check = ajv.getSchema('manifest.schema.json');
+  t.ok(check);
+  for (const { value, file } of readManifestFiles([DEMO]).manifests) t.ok(check?.(value), `${file} ${JSON.stringify(check?.errors?.at(0))}`);
+  t.notOk(check?.({ ...unit(), spec: { ...unit().spec, colour: 'red' } }));
+  t.notOk(check?.({ ...unit(), kind: 'Gadget' }));
+  t.match(JSON.parse(readFileSync(path.join(folder, '.vscode/settings.json'), 'utf8')), { 'yaml.schemas': { './.lineside/manifest.schema.json': ['**/*.yaml', '**/*.yml'] } });
+});
+
+t.test('lines that left and came are shown with a little around them', async (t) => {
+  t.strictSame(lineDifferences('a\nb\nc\nd\ne\nf', 'a\nb\nc\nd\nX\nf'), ['  c', '  d', '- e', '+ X', '  f']);
+  t.strictSame(lineDifferences('', 'a'), ['- ', '+ a']);
+});
+
+t.test('every command has words of help, and options that its arguments do not hide', async (t) => {
+  const typed = COMMANDS.map((row) => row.typed.replace(/ [<[].*/, ''));
+  t.equal(new Set(typed).size, typed.length);
+  for (const { typed: words, about, options = [] } of COMMANDS) {
+    t.ok(about.length > 10, words);
+    for (const [flags, meaning] of options) t.ok(/^(-\w, )?--[a-z-]+( [<[][\w.]+[>\]])?$/.test(flags) && meaning !== '', `${words} ${flags}`);
+  }
+});
