@@ -52,9 +52,7 @@ export async function activateRecipe(deps: LifecycleDeps, site: string, name: st
     throw invalid('no_product_id', 'previous', `recipe ${name} has no productID, so there is no version of its product to withdraw; activate it with previous: keep`);
   refuseInUse(store, name, others);
   const replacedBy = { name, version: recipe.spec.version, revision: recipe.status.revision };
-  const withdrawals = others.map((other) =>
-    signedStep(deps, other, 'withdraw', nextPhase(other.status.phase, 'withdraw', other.metadata.name), reason, actor, { replacedBy }),
-  );
+  const withdrawals = others.map((other) => signedStep(deps, other, 'withdraw', nextPhase(other.status.phase, 'withdraw', other.metadata.name), reason, actor, { replacedBy }));
   const withdrawn = others.map((other) => ({ name: other.metadata.name, version: other.spec.version, revision: other.status.revision }));
   const step = signedStep(deps, recipe, 'activate', to, reason, actor, { previous, withdrawn });
   const steps = [...withdrawals, step];

@@ -33,7 +33,8 @@ function revisionQuery(query: Query<'v1' | 'v2'>, name: 'v1' | 'v2'): number {
 
 /** Nothing is said of other sites, which the caller may not be allowed to see. @throws Refusal 400, 404. */
 function checkOther(store: Store, site: string, other: string): void {
-  if (!isResourceName(other)) throw invalid('invalid_query', 'otherRecipe', 'query otherRecipe must be the name of a recipe of the same site, for example ?v1=3&v2=1&otherRecipe=resin-a-v2-0-0');
+  if (!isResourceName(other))
+    throw invalid('invalid_query', 'otherRecipe', 'query otherRecipe must be the name of a recipe of the same site, for example ?v1=3&v2=1&otherRecipe=resin-a-v2-0-0');
   if (store.get(MasterRecipe, site, other)) return;
   if (store.isQuarantined({ kind: MasterRecipe.kind, site, name: other })) throw absent(store, MasterRecipe, site, other, 'recipe');
   throw new Refusal('missing', `recipe ${other} does not exist in site ${site}; revisions are compared within one site`, { code: 'not_found', field: 'otherRecipe' });
@@ -44,7 +45,14 @@ function contentOf(store: Store, { metadata, spec }: Resource<RecipeRevisionSpec
   return { spec: spec.spec, ...(templates ? { templates } : {}), unitOf: (step, parameter) => parameterUnit(store, metadata.site, step, parameter) };
 }
 
-const RevisionDifference = v.strictObject({ name: v.string(), v1: v.number(), v2: v.number(), otherRecipe: v.optional(v.string()), changes: v.array(DiffEntry), summary: v.array(v.string()) });
+const RevisionDifference = v.strictObject({
+  name: v.string(),
+  v1: v.number(),
+  v2: v.number(),
+  otherRecipe: v.optional(v.string()),
+  changes: v.array(DiffEntry),
+  summary: v.array(v.string()),
+});
 
 nameSchemas({ RevisionDifference });
 
