@@ -28,6 +28,7 @@ import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { PendingFact } from '../runs/execution-log.js';
 import { editFacts } from '../runs/logic-edits.js';
+import { type Box, differences } from './differs.js';
 import { type Arrival, arrived } from './from-device.js';
 import { admitted } from './left-behind.js';
 import { applyRuleOf } from './kind-rules.js';
@@ -51,6 +52,7 @@ export interface ApplyActor {
 export interface ApplyDeps {
   /** Of this box; undefined where nothing comes from elsewhere. */
   readonly deviceId?: string;
+  readonly box?: Box;
   readonly store: Store;
   readonly clock: Clock;
   readonly kinds: AppliedKinds;
@@ -260,11 +262,12 @@ function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore,
   const ignored = manifest.status ? ['status is ignored: apply takes the spec, and what runs makes its own status'] : [];
   const { spec, behind } = admitted(kind, decoded, { name, site, via: 'apply', before, read: staged }, manifest.wasBehind);
   const left = behind === undefined ? [] : [`taken as it was exported, although it does not fit the others: ${behind}`];
-  const warnings = [...notes, ...(warning === undefined ? [] : [warning]), ...ignored, ...left];
   const labels = changedKeys(manifest.labels, before?.metadata.labels, 'metadata.labels', kind, actor);
   const annotations = changedKeys(manifest.annotations, before?.metadata.annotations, 'metadata.annotations', kind, actor);
   const changed = !before || !isDeepStrictEqual(spec, before.spec);
   const step: Step = { manifest, site };
+  const differs = differences({ manifest, site, spec, before, changed, box: deps.box });
+  const warnings = [...notes, ...(warning === undefined ? [] : [warning]), ...ignored, ...left, ...differs];
   if (!changed && !labels && !annotations) return { step, operation: 'unchanged', warnings };
   const ruled = applyRuleOf(kind.kind)?.({ site, name, spec, before, changed, read: staged, nowMs: deps.clock.wallMs(), terms: deps.store.terms });
   const companions = changed ? companionsOf(kind, { name, site, spec, before, read: staged, by: actor.displayName }) : {};
