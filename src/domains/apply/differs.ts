@@ -8,7 +8,6 @@ import { IOModule, type IOModuleSpec } from '../io-modules/kind.js';
 import { isEnabled, withheldByBox } from '../io-modules/outputs.js';
 import { MasterRecipe, type MasterRecipeStatus } from '../recipes/kind.js';
 import type { AnyKind } from './kinds.js';
-import type { Manifest } from './manifest.js';
 
 /** Annotation of an exported manifest: the member of its spec that is a secret and was left out. Read and taken off by apply. */
 export const LEFT_OUT = 'lineside.io/left-out';
@@ -22,7 +21,12 @@ export interface Box {
 }
 
 export interface Differing {
-  readonly manifest: Pick<Manifest, 'kind' | 'name' | 'status' | 'leftOut'>;
+  readonly manifest: {
+    readonly kind: AnyKind;
+    readonly name: string;
+    readonly status: Readonly<Record<string, unknown>> | undefined;
+    readonly leftOut: string | undefined;
+  };
   readonly site: string;
   /** As it is stored. */
   readonly spec: unknown;
