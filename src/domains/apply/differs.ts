@@ -2,6 +2,7 @@
  * What will be otherwise here than where a manifest comes from (D-C-03): an export holds no secret and no signature, and this box may
  * withhold outputs. Each is a warning of the manifest that it is about, so that whoever moves a plant knows what is left to do.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Secrets } from '../io-modules/dto.js';
 import { IOModule, type IOModuleSpec } from '../io-modules/kind.js';
@@ -31,7 +32,6 @@ export interface Differing {
   /** As it is stored. */
   readonly spec: unknown;
   readonly before: Resource<unknown, unknown> | undefined;
-  readonly changed: boolean;
   readonly box: Box | undefined;
 }
 
@@ -68,11 +68,11 @@ function ofSecrets({ manifest: { name, leftOut }, site, spec, box }: Differing):
   return [...password, ...files];
 }
 
-/** Of one that is disabled its arrival is told already, and nothing is read either. */
-function ofOutputs({ manifest: { name }, spec, changed, box }: Differing): string[] {
+/** Of one that is disabled its arrival is told already; one that stands here as it is sent is no news. */
+function ofOutputs({ manifest: { name }, spec, before, box }: Differing): string[] {
   const module = spec as IOModuleSpec;
   const hasOutputs = module.channels.some(({ direction }) => direction === 'output');
-  if (!changed || !hasOutputs || !isEnabled(module)) return [];
+  if (!hasOutputs || !isEnabled(module) || isDeepStrictEqual(spec, before?.spec)) return [];
   const withheld = withheldByBox(module, box?.outputs ?? 'live');
   return withheld === '' ? [] : [`outputs of I/O module ${name} are withheld: ${withheld}`];
 }
