@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { APPLIED_KINDS } from '../../src/domains/index.js';
 import { alarmDefinitionRoutes } from '../../src/domains/alarms/definition-routes.js';
+import type { Box } from '../../src/domains/apply/differs.js';
 import { applyRoutes } from '../../src/domains/apply/routes.js';
 import { controlModuleRoutes } from '../../src/domains/control-modules/routes.js';
 import { DemoPlant } from '../../src/domains/demo/demo.js';
@@ -28,6 +29,8 @@ export interface PlantOptions {
   readonly production?: boolean;
   readonly demoEnabled?: boolean;
   readonly approveRequiresValid?: boolean;
+  /** What apply knows of the box beside the store. */
+  readonly box?: Box;
   /** Rows of further domains. */
   readonly more?: (parts: { readonly store: Store; readonly clock: TestClock }) => readonly RouteSet[];
 }
@@ -55,6 +58,7 @@ export async function startPlantGateway(options: PlantOptions = {}): Promise<Pla
       const demo = new DemoPlant(Object.defineProperty(parts, 'keys', { get: () => signing.keys }) as ConstructorParameters<typeof DemoPlant>[0]);
       const deps = {
         deviceId: 'd'.repeat(32),
+        ...(options.box ? { box: options.box } : {}),
         store,
         clock,
         production,

@@ -32,6 +32,7 @@ import { type Arrival, arrived } from './from-device.js';
 import { keyChanges, ManifestChange, specChanges } from './changes.js';
 import { admitted } from './left-behind.js';
 import { applyRuleOf } from './kind-rules.js';
+import { type Box, differences } from './differs.js';
 import { type AnyKind, type AppliedKinds, ROUTELESS_KINDS } from './kinds.js';
 import { type Manifest, readManifest, siteOfManifest } from './manifest.js';
 import { StagedStore } from './staging.js';
@@ -52,6 +53,7 @@ export interface ApplyActor {
 export interface ApplyDeps {
   /** Of this box; undefined where nothing comes from elsewhere. */
   readonly deviceId?: string;
+  readonly box?: Box;
   readonly store: Store;
   readonly clock: Clock;
   readonly kinds: AppliedKinds;
@@ -287,7 +289,8 @@ function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore,
   const ignored = manifest.status ? ['status is ignored: apply takes the spec, and what runs makes its own status'] : [];
   const { spec, behind } = admitted(kind, decoded, { name, site, via: 'apply', before, read: staged }, manifest.wasBehind);
   const left = behind === undefined ? [] : [`taken as it was exported, although it does not fit the others: ${behind}`];
-  const warnings = [...notes, ...(warning === undefined ? [] : [warning]), ...ignored, ...left];
+  const differs = differences({ manifest, site, spec, before, box: deps.box });
+  const warnings = [...notes, ...(warning === undefined ? [] : [warning]), ...ignored, ...left, ...differs];
   const labels = changedKeys(manifest.labels, before?.metadata.labels, 'metadata.labels', kind, actor);
   const annotations = changedKeys(manifest.annotations, before?.metadata.annotations, 'metadata.annotations', kind, actor);
   const changed = !before || !isDeepStrictEqual(spec, before.spec);

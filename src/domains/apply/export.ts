@@ -14,6 +14,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import { Alarm } from '../alarms/kind.js';
 import { Batch } from '../batches/kind.js';
 import { isAdhoc } from '../procedures/roots.js';
+import { LEFT_OUT, leftOutOf } from './differs.js';
 import { FROM_DEVICE } from './from-device.js';
 import { LEFT_BEHIND, whyBehind } from './left-behind.js';
 import type { AnyKind, AppliedKinds } from './kinds.js';
@@ -61,7 +62,9 @@ export async function* exportedJson(store: Store, applied: AppliedKinds, wish: E
   // what has happened comes with the status only, and much of it is past
   const { moment, end } = await pastRows(store).moment(kinds, wish.status ? isRead : () => false);
   const written = ({ kind, resource }: OfKind): string => {
-    const manifest = ofDevice(wish.deviceId, kind, manifestOf(kind, withoutOwnKeys(kind, resource), wish.status));
+    const whole = ofDevice(wish.deviceId, kind, manifestOf(kind, withoutOwnKeys(kind, resource), wish.status));
+    const secret = leftOutOf(kind, resource.spec);
+    const manifest = secret === '' ? whole : annotated(whole, LEFT_OUT, secret);
     const behind = whyBehind(kind, resource, store);
     return JSON.stringify(behind === '' ? manifest : annotated(manifest, LEFT_BEHIND, behind));
   };

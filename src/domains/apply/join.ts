@@ -1,7 +1,14 @@
 /** Manifests: what is applied at once, exported, and moved from one box to another. */
 import { type RouteDeps, routeSet } from '../../platform/http/route.js';
+import type { SettingValues } from '../../settings.js';
+import { secretsIn } from '../io-modules/secrets.js';
 import { applyRoutes } from './routes.js';
 
-export function joinApply(parts: RouteDeps<typeof applyRoutes>) {
-  return { routes: [routeSet(applyRoutes, parts)] };
+export interface ApplyParts extends Omit<RouteDeps<typeof applyRoutes>, 'box'> {
+  readonly settings: Pick<SettingValues, 'outputs' | 'secretsDir'>;
+}
+
+export function joinApply({ settings, ...parts }: ApplyParts) {
+  const box = { outputs: settings.outputs, secrets: secretsIn(settings.secretsDir) };
+  return { routes: [routeSet(applyRoutes, { ...parts, box })] };
 }

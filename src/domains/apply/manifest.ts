@@ -5,6 +5,7 @@ import { checkResourceName, checkSiteName } from '../../platform/base/resource-n
 import { decode } from '../../platform/http/json-body.js';
 import { Annotations, checkApiVersion, Labels } from '../../platform/store/envelope.js';
 import { freeMap } from '../../platform/store/free-map.js';
+import { LEFT_OUT } from './differs.js';
 import { FROM_DEVICE } from './from-device.js';
 import { LEFT_BEHIND } from './left-behind.js';
 import { type AnyKind, type AppliedKinds, UNAPPLIED_KINDS } from './kinds.js';
@@ -43,6 +44,8 @@ export interface Manifest {
   readonly fromDevice: string | undefined;
   /** It stood where it was exported although it does not fit the others. */
   readonly wasBehind: boolean;
+  /** Member that is a secret and was left out where it was exported. */
+  readonly leftOut: string | undefined;
   readonly spec: Readonly<Record<string, unknown>>;
   readonly status: Readonly<Record<string, unknown>> | undefined;
 }
@@ -58,10 +61,11 @@ export function readManifest(input: unknown, kinds: AppliedKinds): Manifest {
   if (kind.scope === 'cluster' && metadata.namespace !== undefined && metadata.namespace !== '') {
     throw invalid('invalid_field', 'metadata.namespace', `${kind.kind} belongs to no site, so it must not carry a namespace`);
   }
-  const { [FROM_DEVICE]: fromDevice, [LEFT_BEHIND]: behind, ...own } = metadata.annotations ?? {};
-  const isPlain = fromDevice === undefined && behind === undefined;
+  const { [FROM_DEVICE]: fromDevice, [LEFT_BEHIND]: behind, [LEFT_OUT]: leftOut, ...own } = metadata.annotations ?? {};
+  const isPlain = fromDevice === undefined && behind === undefined && leftOut === undefined;
   const annotations = isPlain ? metadata.annotations : Object.keys(own).length > 0 ? own : undefined;
-  return { kind, name: metadata.name, namespace: metadata.namespace || undefined, labels: metadata.labels, annotations, fromDevice, wasBehind: behind !== undefined, spec, status };
+  const { name, namespace, labels } = metadata;
+  return { kind, name, namespace: namespace || undefined, labels, annotations, fromDevice, wasBehind: behind !== undefined, leftOut, spec, status };
 }
 
 function refuseKind(word: string): Refusal {

@@ -1,5 +1,5 @@
 /**
- * What changed between two revisions of a recipe, in the words of the process: steps, parameters, transitions, formulas,
+ * What changed between two revisions, of one recipe or of two, in the words of the process: steps, parameters, transitions, formulas,
  * templates (decisions Q-RECIPE-08, `summary`). Pure. Whatever has no words of its own is told by its place in the document.
  */
 import type { ChartTransition, ParameterBinding, ProceduralChart, ProceduralStep } from '../../../runtime/vocabulary/chart.js';
@@ -14,13 +14,14 @@ export interface RecipeContent {
   unitOf(step: ProceduralStep, parameter: string): string;
 }
 
-const TOLD_ELSEWHERE = new Set(['procedure', 'formulas', 'batchSize', 'equipmentRequirements', 'coordinationRefs']);
+const TOLD_ELSEWHERE = new Set(['procedure', 'formulas', 'batchSize', 'equipmentRequirements', 'coordinationRefs', 'supersedes']);
 
 export function recipeChanges(before: RecipeContent, after: RecipeContent): string[] {
   const from = before.spec;
   const to = after.spec;
   return [
     ...summarise(diff(rest(from), rest(to))),
+    ...supersedesChanges(from, to),
     ...batchSizeChanges(from, to),
     ...listChanges(
       from.equipmentRequirements,
@@ -52,6 +53,11 @@ function keyOfRef({ kind, name }: { readonly kind: string; readonly name: string
 
 function none(): string[] {
   return [];
+}
+
+function supersedesChanges({ supersedes: from }: MasterRecipeSpec, { supersedes: to }: MasterRecipeSpec): string[] {
+  const told = (superseded: MasterRecipeSpec['supersedes']): string => (superseded ? `version ${superseded.version} (recipe ${superseded.name})` : 'no version');
+  return told(from) === told(to) ? [] : [`supersedes ${told(to)}, was ${told(from)}`];
 }
 
 function batchSizeChanges({ batchSize: from }: MasterRecipeSpec, { batchSize: to }: MasterRecipeSpec): string[] {

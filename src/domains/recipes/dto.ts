@@ -5,11 +5,13 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import { Condition as ConditionBody, type ToldBy } from '../../platform/http/replies.js';
 import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
 import type { Condition, Resource } from '../../platform/store/resource.js';
-import { type ControlRecipeSpec, LifecycleEntry, MasterRecipe, MasterRecipeSpec, type MasterRecipeStatus, RECIPE_PHASES, type RecipeRevisionSpec, UsedTemplate } from './kind.js';
+import { type ControlRecipeSpec, LifecycleEntry, MasterRecipeSpec, type MasterRecipeStatus, RECIPE_PHASES, type RecipeRevisionSpec, UsedTemplate } from './kind.js';
 import { ParameterValue, ProceduralChartField } from '../procedures/kind.js';
+import { otherEffective } from './family.js';
 import { expandRecipe, templatesOf } from './expand.js';
 import { changeWords, TemplateChange, templateChanges } from './released.js';
 import { heldBy } from './rules.js';
+import { successorsOf, supersedesNotes, SuccessorVersion } from './supersedes.js';
 import { bindingMatrix } from './validity.js';
 import { withdrawnMembers } from '../procedures/template-notes.js';
 
@@ -26,6 +28,8 @@ export const RecipeBody = v.strictObject({
   lifecycle: v.array(LifecycleEntry),
   /** Batches that run it, or will. */
   heldBy: v.array(v.string()),
+  /** Versions that were made to take its place. */
+  supersededBy: v.array(SuccessorVersion),
   notes: v.array(v.string()),
   conditions: v.array(ConditionBody),
   templateChanges: v.array(TemplateChange),
@@ -91,7 +95,8 @@ export function recipeBody(resource: Resource<MasterRecipeSpec, MasterRecipeStat
     digest: status.digest,
     lifecycle: status.lifecycle,
     heldBy: heldBy(read, metadata.site, metadata.name),
-    notes: [...siblingNotes(resource, read), ...bindingMatrix(read, metadata.site, spec).notes, ...withdrawnNotes(resource, read)],
+    supersededBy: successorsOf(read, resource),
+    notes: [...siblingNotes(resource, read), ...supersedesNotes(read, resource), ...bindingMatrix(read, metadata.site, spec).notes, ...withdrawnNotes(resource, read)],
     conditions: templateConditions(resource, read),
     templateChanges: templateChanges(read, resource),
     ...metadataBody(resource),
@@ -105,13 +110,11 @@ function templateConditions(resource: Resource<MasterRecipeSpec, MasterRecipeSta
   return [{ type: 'TemplateChanged', status: 'True', reason: 'ChangedAfterRelease', message: changes.map(changeWords).join('\n') }];
 }
 
-/** Several versions may be Effective at once; each is withdrawn by its own signed action (decisions Q-RECIPE-11). */
-function siblingNotes({ metadata, spec, status }: Resource<MasterRecipeSpec, MasterRecipeStatus>, read: StoreReader): string[] {
-  if (status.phase !== 'Effective' || spec.productID === '') return [];
-  const others = read
-    .list(MasterRecipe, metadata.site)
-    .filter((other) => other.metadata.name !== metadata.name && other.spec.productID === spec.productID && other.status.phase === 'Effective');
-  return others.map((other) => `version ${other.spec.version} of product ${spec.productID} is Effective too: recipe ${other.metadata.name}`);
+/** Several versions may be Effective at once; each is withdrawn by its own signed action (decisions Q-RECIPE-11, D-C-14). */
+function siblingNotes(resource: Resource<MasterRecipeSpec, MasterRecipeStatus>, read: StoreReader): string[] {
+  const { spec, status } = resource;
+  if (status.phase !== 'Effective') return [];
+  return otherEffective(read, resource).map((other) => `version ${other.spec.version} of product ${spec.productID} is Effective too: recipe ${other.metadata.name}`);
 }
 
 /** Members of its phase templates that have no effect any more. */

@@ -38,10 +38,18 @@ const DocumentReference = v.strictObject({
 
 export const VERSION_TEXT = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/; // decisions Q-RECIPE-10
 
+const VersionText = v.pipe(v.string(), v.regex(VERSION_TEXT, 'must be major.minor.patch, decimal, without leading zeros'));
+
+/** A version of the same product in whose place another one was made. */
+export const SupersededVersion = v.strictObject({ name: Required, version: VersionText });
+export type SupersededVersion = v.InferOutput<typeof SupersededVersion>;
+
 export const MasterRecipeSpec = v.strictObject({
   productID: Text,
   productName: Text,
-  version: v.optional(v.pipe(v.string(), v.regex(VERSION_TEXT, 'must be major.minor.patch, decimal, without leading zeros')), '1.0.0'),
+  version: v.optional(VersionText, '1.0.0'),
+  /** Says where it came from (D-C-14): nothing runs by it, and what it names may be gone, so it is no reference. */
+  supersedes: v.optional(SupersededVersion),
   description: Text,
   /** Empty nominal: no scaling. */
   batchSize: v.optional(v.strictObject({ nominal: NumberText, min: NumberText, max: NumberText, engineeringUnit: Text }), {}),
@@ -131,7 +139,7 @@ export const UsedTemplate = v.strictObject({
 });
 export type UsedTemplate = ToldBy<typeof UsedTemplate>;
 
-nameSchemas({ FormulaParameter, Formula, DocumentReference, RecipeLifecycleEntry: LifecycleEntry, UsedTemplate });
+nameSchemas({ SupersededVersion, FormulaParameter, Formula, DocumentReference, RecipeLifecycleEntry: LifecycleEntry, UsedTemplate });
 
 /** A template as it was released (D-C-11). */
 export interface ReleasedTemplate {

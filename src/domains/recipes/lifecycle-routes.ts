@@ -1,13 +1,15 @@
 /** The signed steps of a master recipe (contract 3, Master recipe lifecycle): fresh token, non-empty reason, supervise. */
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
-import { missing } from '../../platform/base/refusal.js';
+import { missing, Refusal } from '../../platform/base/refusal.js';
 import type { RequestContext, Route } from '../../platform/http/route.js';
+import { Activated, activateRecipe, PREVIOUS } from './activation.js';
 import { ConfirmedTemplates, confirmTemplates, type LifecycleActor, LifecycleReply, moveRecipe, Reverted, revertRecipe } from './lifecycle.js';
 import { RECIPE_PATH } from './recipe-path.js';
 import { recipeExists, type RecipeDeps, route } from './recipe-route.js';
 import { LIFECYCLE } from './rules.js';
 
+const WITHDRAW = 'masterrecipe:withdraw';
 const Reason = v.strictObject({ reason: v.optional(v.string(), '') });
 
 nameSchemas({ LifecycleReason: Reason });
@@ -22,7 +24,7 @@ export function revisionNumber(text: string): number {
   return Number(text);
 }
 
-const steps: readonly Route<RecipeDeps>[] = LIFECYCLE.map(({ by: action, from, to }) =>
+const steps: readonly Route<RecipeDeps>[] = LIFECYCLE.filter(({ by }) => by !== 'activate').map(({ by: action, from, to }) =>
   route({
     method: 'POST',
     path: `${RECIPE_PATH}/${action}`,
@@ -40,6 +42,27 @@ const steps: readonly Route<RecipeDeps>[] = LIFECYCLE.map(({ by: action, from, t
       moveRecipe(deps, (context.params as { site: string }).site, (context.params as { name: string }).name, action, context.body.reason, actorOfRequest(context)),
   }),
 );
+
+/** Withdraws as the caller could have done by himself: he holds that action too. */
+const activate = route({
+  method: 'POST',
+  path: `${RECIPE_PATH}/activate`,
+  action: 'masterrecipe:activate',
+  tier: 'supervise',
+  reply: Activated,
+  errors: { 400: ['no_product_id'], 409: ['recipe_phase', 'recipe_in_use'] },
+  summary: 'Sign a recipe from Released to Effective; tells the other Effective versions of its product, which `previous: withdraw` withdraws',
+  body: v.strictObject({ ...Reason.entries, previous: v.optional(v.picklist(PREVIOUS), 'keep') }),
+  reason: 'nonempty',
+  freshToken: true,
+  audit: { action: 'Lifecycle', category: 'recipe-lifecycle', target: ({ site, name }) => ({ kind: 'MasterRecipe', name, site }) },
+  exists: recipeExists,
+  handle({ params: { site, name }, body: { reason, previous }, caller, audit }, deps) {
+    if (previous === 'withdraw' && !caller.may(WITHDRAW))
+      throw new Refusal('forbidden', `you do not hold the action ${WITHDRAW}, which previous: withdraw needs`, { code: 'action_missing', action: WITHDRAW });
+    return activateRecipe(deps, site, name, previous, reason, actorOfRequest({ caller, audit }));
+  },
+});
 
 const revert = route({
   method: 'POST',
@@ -73,4 +96,4 @@ const confirm = route({
   handle: (context, deps) => confirmTemplates(deps, context.params.site, context.params.name, context.body.confirm, context.body.reason, actorOfRequest(context)),
 });
 
-export const lifecycleRoutes = [...steps, revert, confirm];
+export const lifecycleRoutes = [...steps, activate, revert, confirm];

@@ -9,7 +9,7 @@ import { timestamp, type Clock } from '../../platform/base/clock.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { Store } from '../../platform/store/store.js';
+import type { Put, Store } from '../../platform/store/store.js';
 import {
   type LifecycleEntry,
   type MasterRecipeSpec,
@@ -50,7 +50,7 @@ export const LifecycleReply = v.strictObject({
 });
 export type LifecycleReply = ToldBy<typeof LifecycleReply>;
 
-type RecipeResource = Resource<MasterRecipeSpec, MasterRecipeStatus>;
+export type RecipeResource = Resource<MasterRecipeSpec, MasterRecipeStatus>;
 
 export function requireRecipe(store: Store, site: string, name: string): RecipeResource {
   const recipe = store.get(MasterRecipe, site, name);
@@ -71,13 +71,33 @@ export async function moveRecipe(deps: LifecycleDeps, site: string, name: string
   const to = nextPhase(recipe.status.phase, action, name);
   if (action === 'approve' && deps.approveRequiresValid) refuseInvalid(deps.store, recipe);
   const released = action === 'release' ? presentTemplates(deps.store, site, recipe.spec) : undefined;
-  const { entry, audit } = signed(deps, recipe, action, to, reason, actor, recipe.status.revision, recipe.spec, released ? { templates: released.map(named) } : {});
+  const { answer, puts, audit } = signedStep(deps, recipe, action, to, reason, actor, released ? { templates: released.map(named) } : {}, released);
+  await deps.store.write({ puts, audits: [audit] });
+  return answer;
+}
+
+/** A step as it is written, by itself or with others in one transaction. */
+export interface SignedStep {
+  readonly puts: readonly Put[];
+  readonly audit: AuditDraft;
+  readonly answer: LifecycleReply;
+}
+
+/** `more` is signed and stands in the audit record. */
+export function signedStep(
+  deps: LifecycleDeps,
+  recipe: RecipeResource,
+  action: LifecycleAction,
+  to: RecipePhase,
+  reason: string,
+  actor: LifecycleActor,
+  more: Readonly<Record<string, unknown>> = {},
+  released?: readonly ReleasedTemplate[],
+): SignedStep {
+  const { name, site } = recipe.metadata;
+  const { entry, audit } = signed(deps, recipe, action, to, reason, actor, recipe.status.revision, recipe.spec, more);
   const change = signRevision(deps.store, recipe, entry, released);
-  await deps.store.write({
-    puts: [{ kind: MasterRecipe, site, name, status: change.status }, ...change.puts],
-    audits: [audit],
-  });
-  return reply(name, entry);
+  return { puts: [{ kind: MasterRecipe, site, name, status: change.status } as Put, ...change.puts], audit, answer: reply(name, entry) };
 }
 
 /**

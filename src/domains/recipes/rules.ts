@@ -9,6 +9,7 @@ import { checkRecipeChart, refuseInvalid } from '../procedures/charts.js';
 import { type Formula, type MasterRecipeSpec, type MasterRecipeStatus, type RecipePhase, MasterRecipe, ControlRecipe } from './kind.js';
 import { Batch } from '../batches/kind.js';
 import { recipeCompanions } from './revisions.js';
+import { checkSupersedes } from './supersedes.js';
 
 const FINAL_BATCH = ['Complete', 'Stopped', 'Aborted', 'Failed'];
 
@@ -39,6 +40,7 @@ export function admitRecipe(input: MasterRecipeSpec, context: Admission<MasterRe
   const spec = normalise(input);
   checkSizes(spec);
   checkFormulas(spec.formulas);
+  checkSupersedes(spec, context);
   const { before } = context;
   refuseInvalid(checkRecipeChart(spec.procedure.chart, spec.formulas, context.read, context.site));
   const changed = !before || !isDeepStrictEqual(spec, before.spec);

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { APPLIED_KINDS } from '../../../src/domains/index.js';
+import { APPLIED_KINDS, STORED_KINDS } from '../../../src/domains/index.js';
 import { batchRoutes } from '../../../src/domains/batches/routes.js';
 import { commandRoutes } from '../../../src/domains/commands/routes.js';
 import { DemoPlant } from '../../../src/domains/demo/demo.js';
@@ -11,6 +11,8 @@ import { demoRoutes } from '../../../src/domains/demo/routes.js';
 import { mesRoutes } from '../../../src/domains/mes/routes.js';
 import { recordRoutes } from '../../../src/domains/records/routes.js';
 import { recipeRoutes } from '../../../src/domains/recipes/routes.js';
+import { signatureRoutes } from '../../../src/domains/signatures/routes.js';
+import type { Settings } from '../../../src/settings.js';
 import type { UnitLink, UnitRuntimes } from '../../../src/domains/placement/runtimes.js';
 import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
 import { type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
@@ -35,7 +37,7 @@ export interface MesPlant extends GatewayTest {
   readonly sent: { readonly unit: string; readonly message: unknown }[];
 }
 
-export async function startMesPlant(): Promise<MesPlant> {
+export async function startMesPlant(settings: Partial<Settings> = {}): Promise<MesPlant> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-mes-'));
   const sent: MesPlant['sent'] = [];
   const link = (site: string, unit: string): UnitLink => ({ site, unit, ready: true, send: (message: unknown) => sent.push({ unit, message }) }) as unknown as UnitLink;
@@ -44,6 +46,7 @@ export async function startMesPlant(): Promise<MesPlant> {
   const test = await startGatewayTest({
     dataDir,
     sites: [],
+    settings,
     routes: ({ store, clock }) => {
       const keys = { ...openDeviceKeys(dataDir), algorithm: 'HMAC-SHA256', authMode: 'local' } as const;
       const queries = openQueries(dataDir);
@@ -56,6 +59,8 @@ export async function startMesPlant(): Promise<MesPlant> {
         keys,
         queries,
         facts: queries,
+        kinds: STORED_KINDS,
+        refusalToSign: () => undefined,
         production: true,
         history: undefined,
         reasonLengthMin: 10,
@@ -68,7 +73,7 @@ export async function startMesPlant(): Promise<MesPlant> {
         timeScale: () => 1,
         setTimeScale: () => undefined,
       } as const;
-      return [routeSet([...mesRoutes, ...recordRoutes, ...batchRoutes, ...commandRoutes, ...recipeRoutes, ...demoRoutes], deps)];
+      return [routeSet([...mesRoutes, ...recordRoutes, ...batchRoutes, ...commandRoutes, ...recipeRoutes, ...signatureRoutes, ...demoRoutes], deps)];
     },
   });
   const admin = await test.as('admin');
