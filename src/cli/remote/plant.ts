@@ -17,6 +17,7 @@ import { addressOfOne } from './resources.js';
 const MANIFESTS_MAX = 5000;
 const WAIT_MS_DEFAULT = 60_000;
 const LOOK_AGAIN_MS = 200;
+const WARNINGS_SHOWN = 10;
 
 type Applied = Extract<Answered<'/api/v1/apply', 'post'>, readonly unknown[]>[number];
 
@@ -113,7 +114,9 @@ async function apply(context: CommandContext): Promise<Outcome> {
   const stale = options.prune === true ? await staleOnes(box, labelOf(selector ?? ''), done) : [];
   const removed = dryRun ? stale : await removeAll(box, stale);
   if (options.wait === true && !dryRun) await waitForUnits(box, done, textOf(options, 'timeout'));
-  for (const each of done) for (const warning of each.warnings) terminal.say(`${titleOf(each)}: ${warning}`);
+  const warnings = done.flatMap((each) => each.warnings.map((warning) => `${titleOf(each)}: ${warning}`));
+  for (const warning of warnings.slice(0, WARNINGS_SHOWN)) terminal.say(warning);
+  if (warnings.length > WARNINGS_SHOWN) terminal.say(`${warnings.length - WARNINGS_SHOWN} more warnings; -o json has them all`);
   const changed = done.filter(({ operation }) => operation !== 'unchanged');
   const lines = [
     ...changed.map((each) => `${dryRun ? 'would be ' : ''}${each.operation}  ${titleOf(each)}`),

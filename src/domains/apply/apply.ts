@@ -6,61 +6,29 @@
  * Order: the shape of all manifests, the permission for all, then one by one against what those before leave behind; what is
  * referred to goes first, wherever it stands in the request.
  */
-import { isDeepStrictEqual } from 'node:util';
-import { MODES } from '../../../runtime/vocabulary/modes.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import * as v from 'valibot';
 import { inside } from '../../platform/base/assert.js';
-import { type Clock, timestamp } from '../../platform/base/clock.js';
+import { timestamp } from '../../platform/base/clock.js';
 import { Refusal } from '../../platform/base/refusal.js';
-import { decode } from '../../platform/http/json-body.js';
+import { nameSchemas } from '../../platform/base/schema-names.js';
+import { Slice } from '../../platform/base/slices.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { statusOfRefusal } from '../../platform/http/status.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
-import { companionsOf } from '../../platform/store/companions.js';
-import { writtenKeys } from '../../platform/store/envelope.js';
 import { apiVersionOf } from '../../platform/store/manifest.js';
-import { byOwnNames } from '../../platform/store/other-names.js';
-import { inOrder } from '../../platform/store/references.js';
 import { pastRows } from '../../platform/store/past-rows.js';
-import type { Ref, Resource } from '../../platform/store/resource.js';
-import type { Put, Store } from '../../platform/store/store.js';
-import { checkTexts } from '../../platform/store/texts.js';
-import * as v from 'valibot';
-import { nameSchemas } from '../../platform/base/schema-names.js';
+import type { Ref } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
 import type { PendingFact } from '../runs/execution-log.js';
 import { editFacts } from '../runs/logic-edits.js';
-import { type Arrival, arrived } from './from-device.js';
-import { keyChanges, ManifestChange, specChanges } from './changes.js';
-import { admitted } from './left-behind.js';
-import { applyRuleOf } from './kind-rules.js';
-import { type Box, differences } from './differs.js';
-import { type AnyKind, type AppliedKinds, ROUTELESS_KINDS } from './kinds.js';
-import { type Manifest, readManifest, siteOfManifest } from './manifest.js';
-import { StagedStore } from './staging.js';
-import { Site } from '../plant/kind.js';
-import type { Reference, StoreReader } from '../../platform/store/kind.js';
+import { ManifestChange } from './changes.js';
+import type { ApplyActor, ApplyDeps } from './context.js';
+import { Judging, type Operation, type Outcome, type Refused, type Step } from './judging.js';
+import { ROUTELESS_KINDS } from './kinds.js';
+import { readManifest, siteOfManifest } from './manifest.js';
 
-/** Who applies: a caller behind the route, or a component such as the demo. */
-export interface ApplyActor {
-  readonly displayName: string;
-  /** Sites the caller is confined to; null when unrestricted. */
-  readonly sites: readonly string[] | null;
-  /** A component of the product, which writes reserved labels. */
-  readonly isComponent?: true;
-  may(action: string): boolean;
-  audit(entry: Partial<AuditDraft>): AuditDraft;
-}
-
-export interface ApplyDeps {
-  /** Of this box; undefined where nothing comes from elsewhere. */
-  readonly deviceId?: string;
-  readonly box?: Box;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly kinds: AppliedKinds;
-}
-
-const OPERATIONS = ['created', 'configured', 'unchanged'] as const;
-export type Operation = (typeof OPERATIONS)[number];
+const OPERATIONS = ['created', 'configured', 'unchanged'] as const satisfies readonly Operation[];
 
 export const Applied = v.strictObject({
   apiVersion: v.string(),
@@ -80,25 +48,6 @@ export type Applied = ToldBy<typeof Applied>;
 
 nameSchemas({ AppliedManifest: Applied, ManifestChange });
 
-type Keys = Readonly<Record<string, string>>;
-
-interface Step {
-  readonly manifest: Manifest;
-  readonly site: string;
-}
-
-interface Written {
-  readonly audits: AuditDraft[];
-  readonly facts: PendingFact[];
-}
-
-interface Outcome {
-  readonly step: Step;
-  readonly operation: Operation;
-  readonly warnings: readonly string[];
-  readonly changes: () => readonly ManifestChange[];
-}
-
 export interface ApplyWish {
   /** Where manifests name none. */
   readonly site?: string | undefined;
@@ -109,8 +58,8 @@ export interface ApplyWish {
 /** @throws Refusal of the first manifest that is refused, with its `index` when there are several; nothing is written then. */
 export async function applyManifests(inputs: readonly unknown[], actor: ApplyActor, deps: ApplyDeps, wish: ApplyWish = {}): Promise<Applied[]> {
   const several = inputs.length > 1;
-  const refused: RefusedManifest[] = [];
-  const steps: IndexedStep[] = [];
+  const refused: Refused[] = [];
+  const steps: Step[] = [];
   inputs.forEach((input, index) => {
     orRefused(refused, index, wordsOf(input), () => {
       const manifest = readManifest(input, deps.kinds);
@@ -136,44 +85,45 @@ function refuseTooMany(needed: readonly Ref[], store: Store): void {
   throw new Refusal('unprocessable', message, { code: 'too_many_past_runs', runs, limit: PAST_RUNS_MAX });
 }
 
-type IndexedStep = Step & { readonly index: number };
-
-async function applySteps(
-  steps: readonly IndexedStep[],
-  refused: RefusedManifest[],
-  several: boolean,
-  actor: ApplyActor,
-  deps: ApplyDeps,
-  { dryRun }: ApplyWish,
-): Promise<Applied[]> {
-  const allRead = refused.length === 0;
-  const staged = new StagedStore(deps.store);
-  const written: Written = { audits: [], facts: [] };
-  const { audits, facts } = written;
-  const outcomes: Outcome[] = [];
-  /** Refused, or naming one that is: what names it in turn is right for all that is known. */
-  const withheld = new Set<string>();
-  for (const step of inOrderOfNeed(steps, deps)) {
-    const { index, manifest, site } = step;
-    const isStaged = orRefused(
-      refused,
-      index,
-      { kind: manifest.kind.kind, name: manifest.name },
-      () => {
-        outcomes[index] = stage(step, actor, staged, written, deps);
-      },
-      // what it refers to may be a manifest that cannot be read, or one that is told already
-      ({ context: { code, kind, name } }) => code !== 'unknown_reference' || (allRead && ![site, ''].some((of) => withheld.has(`${String(kind)}/${of}/${String(name)}`))),
-    );
-    if (!isStaged) withheld.add(`${manifest.kind.kind}/${site}/${manifest.name}`);
-  }
-  if (refused.length > 0) throw refusalOfAll(refused, several);
-  if (dryRun) return outcomes.map((outcome) => ({ ...served(outcome, deps.store), dryRun: true, changes: [...outcome.changes()] }));
+async function applySteps(steps: readonly Step[], unread: readonly Refused[], several: boolean, actor: ApplyActor, deps: ApplyDeps, { dryRun }: ApplyWish): Promise<Applied[]> {
+  const judging = await Judging.ahead(steps, actor, deps, unread.length === 0);
+  // from here on in one turn: who asks, what he may, and what is there
+  actor.judgeAgain?.();
+  for (const step of steps) atIndex(step.index, several, () => authorise(step, actor, deps.store));
+  const { outcomes, refused } = judging.now();
+  if (unread.length + refused.length > 0) throw refusalOfAll([...unread, ...refused], several);
+  const inRequest = outcomes.toSorted((a, b) => a.step.index - b.step.index);
+  if (dryRun) return toldDry(inRequest, deps);
+  const { audits, facts } = recordsOf(outcomes, deps);
   // one record at least per request, also when nothing changed (D-AUDIT-02)
   if (audits.length === 0) audits.push(actor.audit({ action: 'Update', category: 'apply', details: { unchanged: outcomes.length } }));
-  const puts: readonly Put[] = staged.puts;
-  await deps.store.write({ puts, audits, facts });
-  return outcomes.map((outcome) => served(outcome, deps.store));
+  await deps.store.write({ puts: outcomes.flatMap(({ puts }) => puts), audits, facts });
+  return inRequest.map((outcome) => served(outcome, deps.store));
+}
+
+function recordsOf(outcomes: readonly Outcome[], { store, clock }: ApplyDeps): { readonly audits: AuditDraft[]; readonly facts: readonly PendingFact[] } {
+  const audits: AuditDraft[] = [];
+  const facts: PendingFact[] = [];
+  const at = timestamp(clock.wallMs());
+  for (const { audit, edits } of outcomes) {
+    if (!audit) continue;
+    facts.push(...editFacts(store, edits, { audit, at, auditOffset: audits.length }));
+    audits.push(audit);
+  }
+  return { audits, facts };
+}
+
+/** A large plant is compared as it was judged: in slices. */
+async function toldDry(outcomes: readonly Outcome[], { store, clock }: ApplyDeps): Promise<Applied[]> {
+  const told: Applied[] = [];
+  let slice = new Slice(clock);
+  for (const outcome of outcomes) {
+    told.push({ ...served(outcome, store), dryRun: true, changes: [...outcome.changes()] });
+    if (!slice.isOver) continue;
+    await nextTurn();
+    slice = new Slice(clock);
+  }
+  return told;
 }
 
 /** What may be past of that by which a manifest is judged. */
@@ -188,13 +138,8 @@ interface NamedManifest {
   readonly name: string;
 }
 
-interface RefusedManifest extends NamedManifest {
-  readonly index: number;
-  readonly refusal: Refusal;
-}
-
 /** Goes on after a refusal: an array is told all that is wrong with it at once (D-C-03). @returns whether there was none. */
-function orRefused(refused: RefusedManifest[], index: number, named: NamedManifest, work: () => void, isTold: (refusal: Refusal) => boolean = () => true): boolean {
+function orRefused(refused: Refused[], index: number, named: NamedManifest, work: () => void, isTold: (refusal: Refusal) => boolean = () => true): boolean {
   try {
     work();
     return true;
@@ -213,7 +158,7 @@ function wordsOf(input: unknown): NamedManifest {
 }
 
 /** The refusal of the first in the order of the request; of several manifests all are named (D-C-03). */
-function refusalOfAll(refused: readonly RefusedManifest[], several: boolean): Refusal {
+function refusalOfAll(refused: readonly Refused[], several: boolean): Refusal {
   const inOrder = refused.toSorted((a, b) => a.index - b.index);
   const { index, refusal } = inside(inOrder, 0, 'somebody was refused');
   if (!several) return refusal;
@@ -230,24 +175,6 @@ function refusalOfAll(refused: readonly RefusedManifest[], several: boolean): Re
   return new Refusal(refusal.kind, `manifest ${index}: ${refusal.message}`, { ...refusal.context, index, errors });
 }
 
-/** What is referred to comes first, whatever the order of the request; else by kind, then as given. */
-function inOrderOfNeed<S extends Step>(steps: readonly S[], { store: read, kinds }: ApplyDeps): readonly S[] {
-  const rankOf = ({ manifest }: Step): number => kinds.rankOf(manifest.kind);
-  const byKind = steps.toSorted((a, b) => rankOf(a) - rankOf(b));
-  return inOrder(byKind, (step) => ({ kind: step.manifest.kind.kind, site: step.site, name: step.manifest.name, references: referencesOfStep(step, read) }));
-}
-
-/** A spec that does not read names nothing: it is refused when its turn comes. */
-function referencesOfStep({ manifest: { kind, name, spec }, site }: Step, read: StoreReader): readonly Reference[] {
-  if (!kind.references) return [];
-  try {
-    return kind.references(decodeSpec(kind, keepMode(spec, read.get(kind, site, name)?.spec)).spec, site);
-  } catch (fault) {
-    if (fault instanceof Refusal) return [];
-    throw fault;
-  }
-}
-
 function atIndex<T>(index: number, several: boolean, work: () => T): T {
   try {
     return work();
@@ -257,17 +184,17 @@ function atIndex<T>(index: number, several: boolean, work: () => T): T {
   }
 }
 
-function scopeOf({ manifest: { kind, name }, site }: Step): string {
+function scopeOf({ manifest: { kind, name }, site }: Pick<Step, 'manifest' | 'site'>): string {
   return kind.kind === 'Site' ? name : site;
 }
 
-function isInScope(step: Step, { sites }: ApplyActor): boolean {
+function isInScope(step: Pick<Step, 'manifest' | 'site'>, { sites }: ApplyActor): boolean {
   const scope = scopeOf(step);
   return scope === '' || sites === null || sites.includes(scope);
 }
 
 /** Beside its own action, apply needs that of the kind's create or update route (decisions Q-CHANGE-07). */
-function authorise({ manifest, site }: Step, actor: ApplyActor, store: Store): void {
+function authorise({ manifest, site }: Pick<Step, 'manifest' | 'site'>, actor: ApplyActor, store: Store): void {
   const { kind, name } = manifest;
   if (!isInScope({ manifest, site }, actor)) {
     const scope = scopeOf({ manifest, site });
@@ -278,87 +205,8 @@ function authorise({ manifest, site }: Step, actor: ApplyActor, store: Store): v
   if (!actor.may(action)) throw new Refusal('forbidden', `applying ${kind.kind} ${name} needs the action ${action}`, { code: 'action_missing', action });
 }
 
-function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore, { audits, facts }: Written, deps: ApplyDeps): Outcome {
-  const { kind, name } = manifest;
-  if (site !== '' && !staged.get(Site, '', site)) throw new Refusal('missing', `site ${site} does not exist`, { code: 'not_found' });
-  const before: Resource<unknown, unknown> | undefined = staged.get(kind, site, name);
-  const { spec: written, warnings: notes } = decodeSpec(kind, keepMode(manifest.spec, before?.spec));
-  checkTexts(written, before?.spec, 'spec.');
-  const { spec: decoded, warning } =
-    kind.kind === 'IOModule' ? arrived({ name, spec: written, before, fromDevice: manifest.fromDevice, deviceId: deps.deviceId } as Arrival) : { spec: written };
-  const ignored = manifest.status ? ['status is ignored: apply takes the spec, and what runs makes its own status'] : [];
-  const { spec, behind } = admitted(kind, decoded, { name, site, via: 'apply', before, read: staged }, manifest.wasBehind);
-  const left = behind === undefined ? [] : [`taken as it was exported, although it does not fit the others: ${behind}`];
-  const differs = differences({ manifest, site, spec, before, box: deps.box });
-  const warnings = [...notes, ...(warning === undefined ? [] : [warning]), ...ignored, ...left, ...differs];
-  const labels = changedKeys(manifest.labels, before?.metadata.labels, 'metadata.labels', kind, actor);
-  const annotations = changedKeys(manifest.annotations, before?.metadata.annotations, 'metadata.annotations', kind, actor);
-  const changed = !before || !isDeepStrictEqual(spec, before.spec);
-  const step: Step = { manifest, site };
-  if (!changed && !labels && !annotations) return { step, operation: 'unchanged', warnings, changes: () => [] };
-  const ruled = applyRuleOf(kind.kind)?.({ site, name, spec, before, changed, read: staged, nowMs: deps.clock.wallMs(), terms: deps.store.terms });
-  const companions = changed ? companionsOf(kind, { name, site, spec, before, read: staged, by: actor.displayName }) : {};
-  const status: unknown = ruled?.status ?? companions.status;
-  staged.put({
-    kind,
-    site,
-    name,
-    spec,
-    ...(labels ? { labels } : {}),
-    ...(annotations ? { annotations } : {}),
-    ...(status === undefined ? {} : { status }),
-  });
-  for (const put of [...(companions.puts ?? []), ...(ruled?.puts ?? [])]) staged.put(put);
-  const audit = actor.audit({
-    site: site || (kind.kind === 'Site' ? name : ''),
-    action: before ? 'Update' : 'Create',
-    category: kind.action,
-    target: { kind: kind.kind, name, site: site || (kind.kind === 'Site' ? name : '') },
-    result: 'Success',
-    details: { via: 'apply', ...(behind === undefined ? {} : { leftBehind: behind }) },
-    ...(before ? { before: shown(kind, before.spec) } : {}),
-    after: shown(kind, spec),
-  });
-  facts.push(...editFacts(deps.store, ruled?.edits, { audit, at: timestamp(deps.clock.wallMs()), auditOffset: audits.length }));
-  audits.push(audit);
-  const changes = (): readonly ManifestChange[] => [
-    ...keyChanges('metadata.labels', before?.metadata.labels, labels),
-    ...keyChanges('metadata.annotations', before?.metadata.annotations, annotations),
-    ...(changed ? specChanges(kind, before?.spec, spec) : []),
-  ];
-  return { step, operation: before ? 'configured' : 'created', warnings: [...warnings, ...(ruled?.warnings ?? [])], changes };
-}
-
-/** Labels or annotations to write; undefined when they stay as they are. */
-function changedKeys(given: Keys | undefined, stored: Keys = {}, field: string, { openKeys }: AnyKind, { isComponent }: ApplyActor): Keys | undefined {
-  const keys = isComponent ? given : writtenKeys(given, stored, field, openKeys);
-  return keys && !isDeepStrictEqual(keys, stored) ? keys : undefined;
-}
-
-function shown(kind: AnyKind, spec: unknown): unknown {
-  return kind.redact?.(spec) ?? spec;
-}
-
-/** The equipment mode stands in the spec, but an operator sets it (contract 2, Equipment mode): a manifest that does not name it leaves it alone. */
-function keepMode(spec: unknown, before: unknown): unknown {
-  const mode = (before as { readonly mode?: unknown } | undefined)?.mode;
-  if (!MODES.some((word) => word === mode) || typeof spec !== 'object' || spec === null || 'mode' in spec) return spec;
-  return { ...spec, mode };
-}
-
-function decodeSpec(kind: AnyKind, spec: unknown): { readonly spec: unknown; readonly warnings: readonly string[] } {
-  if (kind.lenient) return kind.lenient(spec);
-  const decoded = decode(v.strictObject({ spec: kind.spec as v.GenericSchema<unknown, unknown> }), { spec: ownNamesOf(kind, spec) }).spec;
-  return { spec: decoded, warnings: kind.warnings?.(decoded) ?? [] };
-}
-
 function served({ step: { manifest, site }, operation, warnings }: Outcome, store: Store): Applied {
   const { kind, name } = manifest;
   const generation = store.get(kind, site, name)?.metadata.generation ?? 0;
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, namespace: site === '' ? '' : `site-${site}`, name, operation, generation, warnings };
-}
-
-/** What is no object is refused by the schema. */
-function ownNamesOf({ otherNames }: AnyKind, spec: unknown): unknown {
-  return typeof spec === 'object' && spec !== null ? byOwnNames(spec, otherNames, 'spec.') : spec;
 }

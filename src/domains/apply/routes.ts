@@ -9,7 +9,8 @@ import { mayVisit } from '../../platform/http/caller.js';
 import { flag, parameters, text, texts } from '../../platform/http/parameters.js';
 import { inPieces, routesFor } from '../../platform/http/route.js';
 import { freeMap } from '../../platform/store/free-map.js';
-import { Applied, type ApplyDeps, applyManifests } from './apply.js';
+import { Applied, applyManifests } from './apply.js';
+import type { ApplyActor, ApplyDeps } from './context.js';
 import { Backup, backupJson, ExportedManifest, exportedJson } from './export.js';
 
 /** A plant of a hundred units comes in one transaction; decisions Q-CHANGE-06 asks for 500. */
@@ -77,11 +78,14 @@ export const applyRoutes = [
     freshToken: ({ body }) => isChangeRequest(body),
     audit: { action: 'Update', category: 'apply', target: () => ({ kind: 'Manifest', name: '*', site: '' }) },
     async handle(context, deps) {
-      const { body, caller } = context;
-      const actor = {
-        displayName: caller.displayName,
-        sites: caller.sites,
-        may: (action: string) => caller.may(action),
+      const { body } = context;
+      const actor: ApplyActor = {
+        displayName: context.caller.displayName,
+        get sites() {
+          return context.caller.sites;
+        },
+        may: (action: string) => context.caller.may(action),
+        judgeAgain: () => context.judgeAgain(),
         audit: (entry: Parameters<typeof context.audit>[0]) => context.audit(entry),
       };
       const applied = await applyManifests(Array.isArray(body) ? body : [body], actor, deps, {

@@ -7,23 +7,79 @@ import type { PastEntry, PastSaying } from '../../platform/store/past-index.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
 
+/** What was read of a store, and what stood there. */
+export class ReadTrace {
+  readonly #gets = new Map<string, { readonly kind: Kind; readonly site: string; readonly name: string; readonly found: unknown }>();
+  readonly #lists = new Map<string, { readonly kind: Kind; readonly site: string | undefined; readonly found: unknown }>();
+  #readsPast = false;
+
+  /** What a put is read by. */
+  static keysOf({ kind, site, name }: Put): readonly string[] {
+    return [`${kind.kind}/${site}/${name}`, listKey(kind, site), listKey(kind, undefined)];
+  }
+
+  noteGet(kind: Kind, site: string, name: string, found: unknown): void {
+    const key = `${kind.kind}/${site}/${name}`;
+    if (!this.#gets.has(key)) this.#gets.set(key, { kind, site, name, found });
+  }
+
+  noteList(kind: Kind, site: string | undefined, found: unknown): void {
+    const key = listKey(kind, site);
+    if (!this.#lists.has(key)) this.#lists.set(key, { kind, site, found });
+  }
+
+  /** Of the past nobody can tell whether it has changed. */
+  notePast(): void {
+    this.#readsPast = true;
+  }
+
+  touches(keys: ReadonlySet<string>): boolean {
+    if (keys.size === 0) return false;
+    return [...keys].some((key) => this.#gets.has(key) || this.#lists.has(key));
+  }
+
+  /** A resource that changes is another object, and so is a list in which one has changed (PresentRows). */
+  isTrueOf(store: StoreReader): boolean {
+    if (this.#readsPast) return false;
+    for (const { kind, site, name, found } of this.#gets.values()) if (store.get(kind, site, name) !== found) return false;
+    for (const { kind, site, found } of this.#lists.values()) if (store.list(kind, site) !== found) return false;
+    return true;
+  }
+}
+
+function listKey({ kind }: { readonly kind: string }, site: string | undefined): string {
+  return `${kind}/${site ?? '*'}/`;
+}
+
 export class StagedStore implements StoreReader {
   readonly #base: StoreReader;
+  #trace: ReadTrace | undefined;
   /** kind -> `site/name` -> resource. */
   readonly #staged = new Map<string, Map<string, Resource>>();
-  readonly puts: Put[] = [];
 
   constructor(base: StoreReader) {
     this.#base = base;
   }
 
+  /** What is read of the store below from here on, until `endTrace`. */
+  beginTrace(): ReadTrace {
+    return (this.#trace = new ReadTrace());
+  }
+
+  endTrace(): void {
+    this.#trace = undefined;
+  }
+
   get<Spec, Status>(kind: Kind<Spec, Status>, site: string, name: string): Resource<Spec, Status> | undefined {
+    const below = this.#base.get(kind, site, name);
+    this.#trace?.noteGet(kind as Kind, site, name, below);
     const staged = this.#staged.get(kind.kind)?.get(`${site}/${name}`);
-    return (staged as Resource<Spec, Status> | undefined) ?? this.#base.get(kind, site, name);
+    return (staged as Resource<Spec, Status> | undefined) ?? below;
   }
 
   list<Spec, Status>(kind: Kind<Spec, Status>, site?: string): readonly Resource<Spec, Status>[] {
     const stored = this.#base.list(kind, site);
+    this.#trace?.noteList(kind as Kind, site, stored);
     const staged = this.#staged.get(kind.kind);
     if (!staged) return stored;
     const added = [...staged.values()].filter((resource) => site === undefined || resource.metadata.site === site) as Resource<Spec, Status>[];
@@ -32,12 +88,12 @@ export class StagedStore implements StoreReader {
   }
 
   pastIndex<Entry>(kind: { readonly kind: string }, site?: string, saying?: PastSaying<Entry>): readonly PastEntry<Entry>[] {
+    this.#trace?.notePast();
     return this.#base.pastIndex(kind, site, saying);
   }
 
   /** Stages one put; what it says replaces what is there, member by member, as the store will do it. */
   put(put: Put): void {
-    this.puts.push(put);
     const before = this.get(put.kind, put.site, put.name);
     const spec = put.spec === undefined ? before?.spec : put.spec;
     const resource: Resource = {

@@ -80,9 +80,17 @@ export class Exchange implements RequestContext<Params, unknown> {
   #format: Format | undefined;
   #lastResult: AuditDraft['result'] | undefined;
 
-  constructor(incoming: Incoming, correlationID: string) {
+  readonly #judgeAgain: (exchange: Exchange) => void;
+
+  /** `judgeAgain`: by the barriers that look at who asks. */
+  constructor(incoming: Incoming, correlationID: string, judgeAgain: (exchange: Exchange) => void = () => undefined) {
     this.incoming = incoming;
     this.correlationID = correlationID;
+    this.#judgeAgain = judgeAgain;
+  }
+
+  judgeAgain(): void {
+    this.#judgeAgain(this);
   }
 
   /**

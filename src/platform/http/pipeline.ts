@@ -21,6 +21,8 @@ import { StreamReply } from './stream-port.js';
 export class Pipeline {
   readonly #guard: Guard;
   readonly #log: Log;
+  /** One for all requests: none is made for each. */
+  readonly #judgeAgain = (exchange: Exchange): void => judgeAgain(exchange, this.#guard);
 
   constructor(guard: Guard, log: Log) {
     this.#guard = guard;
@@ -33,7 +35,7 @@ export class Pipeline {
 
   /** Never throws and never rejects: whatever goes wrong becomes an answer. */
   handle(incoming: Incoming, correlationID: string): UwsReply | StreamReply | Promise<UwsReply> {
-    const exchange = new Exchange(incoming, correlationID);
+    const exchange = new Exchange(incoming, correlationID, this.#judgeAgain);
     try {
       for (const barrier of BEFORE_EXISTENCE) assert(!barrier(exchange, this.#guard), 'only the body is waited for');
       const { past } = exchange.row.bound.row;

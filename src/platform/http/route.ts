@@ -49,6 +49,11 @@ export interface RequestContext<Params, Body, Name extends string = never> {
   readonly format: Format;
   header(name: string): string | undefined;
   /**
+   * After a wait, in the turn of the effect: whether who asks still may. `caller` is the one of now afterwards.
+   * @throws Refusal of the barrier that he does not pass any more.
+   */
+  judgeAgain(): void;
+  /**
    * An audit draft of this request: actor, correlation id, site, and the row's action and category filled in. The
    * handler gives it to `store.write` with its change, so that both commit together.
    */

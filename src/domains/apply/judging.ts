@@ -1,0 +1,283 @@
+/**
+ * Judges manifests one after the other, each against the store as those before it leave it. A thousand of them take a second, so they are
+ * judged ahead in slices, and everybody else is served between two; what the judgement of each rests on is noted (`ReadTrace`). Then, in
+ * the turn in which all of them are written, only those are judged again whose ground has changed meanwhile: what is written is what one
+ * turn would have found.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import * as v from 'valibot';
+import { MODES } from '../../../runtime/vocabulary/modes.js';
+import { Refusal } from '../../platform/base/refusal.js';
+import { Slice } from '../../platform/base/slices.js';
+import { decode } from '../../platform/http/json-body.js';
+import type { AuditDraft } from '../../platform/store/audit-record.js';
+import { companionsOf } from '../../platform/store/companions.js';
+import { writtenKeys } from '../../platform/store/envelope.js';
+import type { Reference, StoreReader } from '../../platform/store/kind.js';
+import { byOwnNames } from '../../platform/store/other-names.js';
+import { inOrder } from '../../platform/store/references.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Put } from '../../platform/store/store.js';
+import { checkTexts } from '../../platform/store/texts.js';
+import { Site } from '../plant/kind.js';
+import type { OverriddenEdit } from '../runs/logic-edits.js';
+import type { ApplyActor, ApplyDeps } from './context.js';
+import { keyChanges, type ManifestChange, specChanges } from './changes.js';
+import { differences } from './differs.js';
+import { type Arrival, arrived } from './from-device.js';
+import { applyRuleOf } from './kind-rules.js';
+import type { AnyKind } from './kinds.js';
+import { admitted } from './left-behind.js';
+import type { Manifest } from './manifest.js';
+import { ReadTrace, StagedStore } from './staging.js';
+
+export interface Step {
+  /** In the request. */
+  readonly index: number;
+  readonly manifest: Manifest;
+  readonly site: string;
+}
+
+export type Operation = 'created' | 'configured' | 'unchanged';
+
+/** Of one manifest that is taken. */
+export interface Outcome {
+  readonly step: Step;
+  readonly operation: Operation;
+  readonly warnings: readonly string[];
+  readonly changes: () => readonly ManifestChange[];
+  readonly puts: readonly Put[];
+  /** Undefined where nothing changes. */
+  readonly audit?: AuditDraft;
+  readonly edits?: readonly OverriddenEdit[] | undefined;
+}
+
+export interface Refused {
+  readonly index: number;
+  readonly kind: string;
+  readonly name: string;
+  readonly refusal: Refusal;
+}
+
+interface Judgement {
+  readonly trace: ReadTrace;
+  readonly taken: Outcome | Refusal;
+}
+
+/** So many may be left for the last turn. */
+const LEFT_FOR_LAST = 20;
+/** On a plant at work there is always something that has changed. */
+const PASSES_MAX = 3;
+
+export class Judging {
+  readonly #steps: readonly Step[];
+  readonly #actor: ApplyActor;
+  readonly #deps: ApplyDeps;
+  /** Whether all manifests of the request are among the steps: one that cannot be read may be what another names. */
+  readonly #allRead: boolean;
+  readonly #judged: (Judgement | undefined)[] = [];
+
+  private constructor(steps: readonly Step[], actor: ApplyActor, deps: ApplyDeps, allRead: boolean) {
+    this.#steps = steps;
+    this.#actor = actor;
+    this.#deps = deps;
+    this.#allRead = allRead;
+  }
+
+  /** Takes as long as it takes, and holds nobody up. */
+  static async ahead(steps: readonly Step[], actor: ApplyActor, deps: ApplyDeps, allRead: boolean): Promise<Judging> {
+    const judging = new Judging(await inOrderOfNeed(steps, deps), actor, deps, allRead);
+    for (let pass = 0; pass < PASSES_MAX && judging.#outdated() > (pass === 0 ? 0 : LEFT_FOR_LAST); pass += 1) {
+      const turns = new Turns(deps);
+      for (const work of judging.#walk(new StagedStore(deps.store))) {
+        work();
+        if (turns.isOver) await turns.next();
+      }
+    }
+    return judging;
+  }
+
+  /** Of this turn. */
+  now(): { readonly outcomes: readonly Outcome[]; readonly refused: readonly Refused[] } {
+    for (const work of this.#walk(new StagedStore(this.#deps.store))) work();
+    const outcomes: Outcome[] = [];
+    const refused: Refused[] = [];
+    /** Refused, or naming one that is: what names it in turn is right for all that is known. */
+    const withheld = new Set<string>();
+    this.#steps.forEach(({ index, manifest: { kind, name }, site }, at) => {
+      const taken = this.#judged[at]?.taken;
+      if (taken === undefined) return;
+      if (!(taken instanceof Refusal)) {
+        outcomes.push(taken);
+        return;
+      }
+      const { code, kind: namedKind, name: named } = taken.context;
+      const follows = code === 'unknown_reference' && (!this.#allRead || [site, ''].some((of) => withheld.has(`${String(namedKind)}/${of}/${String(named)}`)));
+      if (!follows) refused.push({ index, kind: kind.kind, name, refusal: taken });
+      withheld.add(`${kind.kind}/${site}/${name}`);
+    });
+    return { outcomes, refused };
+  }
+
+  #outdated(): number {
+    return this.#steps.filter((_, at) => !this.#judged[at]?.trace.isTrueOf(this.#deps.store)).length;
+  }
+
+  /** One piece of work for each step, in order: what was judged is staged as it was while its ground holds. */
+  *#walk(staged: StagedStore): Generator<() => void> {
+    const moved = new Set<string>();
+    for (const [at, step] of this.#steps.entries()) {
+      yield () => {
+        const known = this.#judged[at];
+        if (known && !known.trace.touches(moved) && known.trace.isTrueOf(this.#deps.store)) {
+          stageAgain(staged, known.taken);
+          return;
+        }
+        const judgement = judge(step, this.#actor, staged, this.#deps);
+        if (known && !isDeepStrictEqual(putsOf(known.taken), putsOf(judgement.taken))) {
+          for (const put of [...putsOf(known.taken), ...putsOf(judgement.taken)]) for (const key of ReadTrace.keysOf(put)) moved.add(key);
+        }
+        this.#judged[at] = judgement;
+      };
+    }
+  }
+}
+
+function putsOf(taken: Outcome | Refusal): readonly Put[] {
+  return taken instanceof Refusal ? [] : taken.puts;
+}
+
+function stageAgain(staged: StagedStore, taken: Outcome | Refusal): void {
+  for (const put of putsOf(taken)) staged.put(put);
+}
+
+/** What everybody else is served between. */
+class Turns {
+  readonly #deps: ApplyDeps;
+  #slice: Slice;
+
+  constructor(deps: ApplyDeps) {
+    this.#deps = deps;
+    this.#slice = new Slice(deps.clock);
+  }
+
+  get isOver(): boolean {
+    return this.#slice.isOver;
+  }
+
+  async next(): Promise<void> {
+    await nextTurn();
+    this.#slice = new Slice(this.#deps.clock);
+  }
+}
+
+/** What is referred to comes first, whatever the order of the request; else by kind, then as given. */
+async function inOrderOfNeed(steps: readonly Step[], deps: ApplyDeps): Promise<readonly Step[]> {
+  const { store: read, kinds } = deps;
+  const rankOf = ({ manifest }: Step): number => kinds.rankOf(manifest.kind);
+  const byKind = steps.toSorted((a, b) => rankOf(a) - rankOf(b));
+  const turns = new Turns(deps);
+  const references = new Map<Step, readonly Reference[]>();
+  for (const step of byKind) {
+    references.set(step, referencesOfStep(step, read));
+    if (turns.isOver) await turns.next();
+  }
+  return inOrder(byKind, (step) => ({ kind: step.manifest.kind.kind, site: step.site, name: step.manifest.name, references: references.get(step) ?? [] }));
+}
+
+/** A spec that does not read names nothing: it is refused when its turn comes. */
+function referencesOfStep({ manifest: { kind, name, spec }, site }: Step, read: StoreReader): readonly Reference[] {
+  if (!kind.references) return [];
+  try {
+    return kind.references(decodeSpec(kind, keepMode(spec, read.get(kind, site, name)?.spec)).spec, site);
+  } catch (fault) {
+    if (fault instanceof Refusal) return [];
+    throw fault;
+  }
+}
+
+function judge(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDeps): Judgement {
+  const trace = staged.beginTrace();
+  try {
+    return { trace, taken: taken(step, actor, staged, deps) };
+  } catch (fault) {
+    if (!(fault instanceof Refusal)) throw fault;
+    return { trace, taken: fault };
+  } finally {
+    staged.endTrace();
+  }
+}
+
+/** Stages what the manifest writes, when all of it is judged. @throws Refusal. */
+function taken(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDeps): Outcome {
+  const { manifest, site } = step;
+  const { kind, name } = manifest;
+  if (site !== '' && !staged.get(Site, '', site)) throw new Refusal('missing', `site ${site} does not exist`, { code: 'not_found' });
+  const before: Resource<unknown, unknown> | undefined = staged.get(kind, site, name);
+  const { spec: written, warnings: notes } = decodeSpec(kind, keepMode(manifest.spec, before?.spec));
+  checkTexts(written, before?.spec, 'spec.');
+  const { spec: decoded, warning } =
+    kind.kind === 'IOModule' ? arrived({ name, spec: written, before, fromDevice: manifest.fromDevice, deviceId: deps.deviceId } as Arrival) : { spec: written };
+  const ignored = manifest.status ? ['status is ignored: apply takes the spec, and what runs makes its own status'] : [];
+  const { spec, behind } = admitted(kind, decoded, { name, site, via: 'apply', before, read: staged }, manifest.wasBehind);
+  const left = behind === undefined ? [] : [`taken as it was exported, although it does not fit the others: ${behind}`];
+  const differs = differences({ manifest, site, spec, before, box: deps.box });
+  const warnings = [...notes, ...(warning === undefined ? [] : [warning]), ...ignored, ...left, ...differs];
+  const labels = changedKeys(manifest.labels, before?.metadata.labels, 'metadata.labels', kind, actor);
+  const annotations = changedKeys(manifest.annotations, before?.metadata.annotations, 'metadata.annotations', kind, actor);
+  const changed = !before || !isDeepStrictEqual(spec, before.spec);
+  if (!changed && !labels && !annotations) return { step, operation: 'unchanged', warnings, changes: () => [], puts: [] };
+  const ruled = applyRuleOf(kind.kind)?.({ site, name, spec, before, changed, read: staged, nowMs: deps.clock.wallMs(), terms: deps.store.terms });
+  const companions = changed ? companionsOf(kind, { name, site, spec, before, read: staged, by: actor.displayName }) : {};
+  const status: unknown = ruled?.status ?? companions.status;
+  const own: Put = { kind, site, name, spec, ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}), ...(status === undefined ? {} : { status }) };
+  const puts = [own, ...(companions.puts ?? []), ...(ruled?.puts ?? [])];
+  for (const put of puts) staged.put(put);
+  const audit = actor.audit({
+    site: site || (kind.kind === 'Site' ? name : ''),
+    action: before ? 'Update' : 'Create',
+    category: kind.action,
+    target: { kind: kind.kind, name, site: site || (kind.kind === 'Site' ? name : '') },
+    result: 'Success',
+    details: { via: 'apply', ...(behind === undefined ? {} : { leftBehind: behind }) },
+    ...(before ? { before: shown(kind, before.spec) } : {}),
+    after: shown(kind, spec),
+  });
+  const changes = (): readonly ManifestChange[] => [
+    ...keyChanges('metadata.labels', before?.metadata.labels, labels),
+    ...keyChanges('metadata.annotations', before?.metadata.annotations, annotations),
+    ...(changed ? specChanges(kind, before?.spec, spec) : []),
+  ];
+  return { step, operation: before ? 'configured' : 'created', warnings: [...warnings, ...(ruled?.warnings ?? [])], changes, puts, audit, edits: ruled?.edits };
+}
+
+type Keys = Readonly<Record<string, string>>;
+
+/** Labels or annotations to write; undefined when they stay as they are. */
+function changedKeys(given: Keys | undefined, stored: Keys = {}, field: string, { openKeys }: AnyKind, { isComponent }: ApplyActor): Keys | undefined {
+  const keys = isComponent ? given : writtenKeys(given, stored, field, openKeys);
+  return keys && !isDeepStrictEqual(keys, stored) ? keys : undefined;
+}
+
+function shown(kind: AnyKind, spec: unknown): unknown {
+  return kind.redact?.(spec) ?? spec;
+}
+
+/** The equipment mode stands in the spec, but an operator sets it (contract 2, Equipment mode): a manifest that does not name it leaves it alone. */
+function keepMode(spec: unknown, before: unknown): unknown {
+  const mode = (before as { readonly mode?: unknown } | undefined)?.mode;
+  if (!MODES.some((word) => word === mode) || typeof spec !== 'object' || spec === null || 'mode' in spec) return spec;
+  return { ...spec, mode };
+}
+
+function decodeSpec(kind: AnyKind, spec: unknown): { readonly spec: unknown; readonly warnings: readonly string[] } {
+  if (kind.lenient) return kind.lenient(spec);
+  const decoded = decode(v.strictObject({ spec: kind.spec as v.GenericSchema<unknown, unknown> }), { spec: ownNamesOf(kind, spec) }).spec;
+  return { spec: decoded, warnings: kind.warnings?.(decoded) ?? [] };
+}
+
+/** What is no object is refused by the schema. */
+function ownNamesOf({ otherNames }: AnyKind, spec: unknown): unknown {
+  return typeof spec === 'object' && spec !== null ? byOwnNames(spec, otherNames, 'spec.') : spec;
+}
