@@ -1,11 +1,12 @@
 /** Makes commander of the rows of the remote commands, and prints what comes of them. */
-import { Command, Option } from 'commander';
-import { guarded } from '../platform/base/guarded.js';
+import { type Command, type CommanderError, Option } from 'commander';
+import { once } from 'node:events';
 import { Box } from './remote/box.js';
 import { KnownBoxes } from './remote/boxes.js';
+import { candidatesOf } from './remote/candidates.js';
 import type { CommandContext, CommandRow, Given } from './remote/command.js';
 import { COMMANDS } from './remote/commands.js';
-import { type Envelope, ENVELOPE_VERSION, envelopeOf, EXIT, failureOf, type Outcome } from './remote/outcome.js';
+import { type Envelope, ENVELOPE_VERSION, envelopeOf, EXIT, failureOf, type Outcome, usage } from './remote/outcome.js';
 import { TERMINAL } from './remote/terminal.js';
 
 const GROUPS: Readonly<Record<string, string>> = {
@@ -17,7 +18,10 @@ const GROUPS: Readonly<Record<string, string>> = {
 };
 
 export function addRemoteCommands(program: Command): void {
+  // commands take it over from here
+  program.exitOverride(endOfUse).showHelpAfterError('(--help tells what there is)');
   const groups = new Map<string, Command>();
+  const rows = new Map<Command, CommandRow>();
   for (const row of COMMANDS) {
     const words = row.typed.split(' ');
     const first = words.findIndex((word) => /^[<[]/.test(word));
@@ -25,8 +29,21 @@ export function addRemoteCommands(program: Command): void {
     const args = first < 0 ? [] : words.slice(first);
     const [outer = '', inner] = names;
     const parent = inner === undefined ? program : groupOf(groups, program, outer);
-    add(parent.command([inner ?? outer, ...args].join(' ')), names.join(' '), row);
+    const command = parent.command([inner ?? outer, ...args].join(' '));
+    rows.set(command, row);
+    add(command, names.join(' '), row);
   }
+  program
+    .command('__complete', { hidden: true })
+    .argument('[words...]')
+    .allowUnknownOption()
+    .action(async (words: readonly string[]) => {
+      const found = await candidatesOf(program, words, (command, options) => {
+        const row = rows.get(command);
+        return row && { row, context: contextOf('__complete', row, [], options, {}) };
+      });
+      process.stdout.write(found.map((candidate) => `${candidate}\n`).join(''));
+    });
 }
 
 function groupOf(groups: Map<string, Command>, program: Command, name: string): Command {
@@ -44,27 +61,39 @@ function add(command: Command, name: string, row: CommandRow): void {
   command.action(() => run(name, row, command));
 }
 
-async function run(name: string, row: CommandRow, command: Command): Promise<void> {
-  const options: Given = command.opts();
+/** What a command has to work with; `made` keeps the box, so that its address can be told. */
+function contextOf(name: string, row: CommandRow, args: readonly string[], options: Given, made: { box?: Box }): CommandContext {
   const asJson = options.output === 'json';
-  const given: { box?: Box } = {};
   const boxes = new KnownBoxes();
   const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-  const context: CommandContext = {
+  return {
     boxes,
     terminal: TERMINAL,
-    args: command.processedArgs.map((arg: unknown) => (typeof arg === 'string' ? arg : Array.isArray(arg) ? arg.join(' ') : '')),
+    args,
     options,
     get box() {
-      return (given.box ??= new Box(boxes, { box: text(options.box), site: text(options.site) }, TERMINAL));
+      return (made.box ??= new Box(boxes, { box: text(options.box), site: row.isLocal === true ? undefined : text(options.site) }, TERMINAL));
     },
-    print: (data, line) => print(asJson ? JSON.stringify({ apiVersion: ENVELOPE_VERSION, command: name, data }) : line),
+    async print(data, line) {
+      print(asJson ? JSON.stringify({ apiVersion: ENVELOPE_VERSION, command: name, data }) : line);
+      if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain');
+    },
   };
+}
+
+async function run(name: string, row: CommandRow, command: Command): Promise<void> {
+  endWithReader();
+  const options: Given = command.opts();
+  const asJson = options.output === 'json';
+  const indent = row.goesOn === true ? 0 : 2;
+  const made: { box?: Box } = {};
+  const args = command.processedArgs.map((arg: unknown) => (typeof arg === 'string' ? arg : Array.isArray(arg) ? arg.join(' ') : ''));
   try {
-    tell(name, await row.run(context), asJson);
+    const outcome = await row.run(contextOf(name, row, args, options, made));
+    tell(name, outcome, asJson && row.goesOn !== true);
   } catch (fault) {
-    const failure = failureOf(fault, given.box?.url ?? text(options.box) ?? context.args[0] ?? 'the box');
-    if (asJson) print(JSON.stringify(envelopeOf(name, failure) satisfies Envelope, null, 2));
+    const failure = failureOf(fault, made.box?.url ?? (typeof options.box === 'string' ? options.box : (args[0] ?? 'the box')));
+    if (asJson) print(JSON.stringify(envelopeOf(name, failure) satisfies Envelope, null, indent));
     else console.error(`lineside: ${failure.message}`);
     process.exitCode = failure.exitCode;
   }
@@ -76,7 +105,27 @@ function tell(name: string, outcome: Outcome, asJson: boolean): void {
   process.exitCode = outcome.exitCode ?? EXIT.ok;
 }
 
-/** Whoever reads may have gone: `lineside watch | head`. */
+/** A command line that cannot be understood; commander has told on the error stream what is wrong with it. */
+function endOfUse({ exitCode, message }: CommanderError): never {
+  if (exitCode === 0) process.exit(EXIT.ok);
+  const given = process.argv.slice(2);
+  const end = given.findIndex((word) => word.startsWith('-'));
+  const at = given.findIndex((word) => word === '-o' || word === '--output');
+  if (given[at + 1] === 'json' || given.includes('--output=json') || given.includes('-ojson')) {
+    const words = given.slice(0, Math.min(2, end < 0 ? 2 : end));
+    print(JSON.stringify(envelopeOf(words.join(' '), usage(message.replace(/^error: /, ''))), null, 2));
+  }
+  process.exit(EXIT.usage);
+}
+
 function print(text: string): void {
-  guarded('output of a command', () => process.stdout.write(`${text}\n`));
+  process.stdout.write(`${text}\n`);
+}
+
+/** Whoever reads may have gone: `lineside watch | head`. There is nothing left to do for him, and nothing has failed. */
+function endWithReader(): void {
+  process.stdout.on('error', (fault: NodeJS.ErrnoException) => {
+    if (fault.code !== 'EPIPE') throw fault;
+    process.exit(process.exitCode ?? EXIT.ok);
+  });
 }

@@ -34,6 +34,8 @@ export interface RequestOptions {
   /** Media type of a body that is a text already, or of the answer that is wanted. */
   readonly contentType?: string;
   readonly accept?: string;
+  /** In place of the time that an answer is waited for: of an answer that goes on. */
+  readonly signal?: AbortSignal;
 }
 
 /** A page of a list (decisions Q-MES-16). */
@@ -122,13 +124,13 @@ export class Api {
 
   async #attempt(method: string, path: string, body: unknown, options: RequestOptions): Promise<Response> {
     const { base, withinMs } = this.place;
-    const { background = false, anonymous = false, contentType, accept = 'application/json' } = options;
+    const { background = false, anonymous = false, contentType, accept = 'application/json', signal = AbortSignal.timeout(withinMs) } = options;
     const token = anonymous ? '' : (this.#credential?.token() ?? '');
     const init = {
       method,
       credentials: 'same-origin',
       cache: 'no-store',
-      signal: AbortSignal.timeout(withinMs),
+      signal,
       headers: {
         Accept: accept,
         ...(token === '' ? {} : { Authorization: `Bearer ${token}` }),

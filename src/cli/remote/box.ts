@@ -96,13 +96,13 @@ export class Box {
     return this.#wishedSite;
   }
 
-  /** What is signed wants a token that is minutes old: the password is asked for once more where it is not. */
-  async signed<T>(work: () => Promise<T>): Promise<T> {
+  /** What is signed wants a token that is minutes old: the password is asked for once more where it is not; `passwordFrom` in place of the terminal. */
+  async signed<T>(work: () => Promise<T>, passwordFrom?: () => Promise<string>): Promise<T> {
     try {
       return await work();
     } catch (fault) {
       if (!(fault instanceof ApiError) || fault.code !== 'reauthentication_required') throw fault;
-      const password = await this.#terminal.askSecret(`password of ${this.#session.box.username}, to sign with: `);
+      const password = await (passwordFrom?.() ?? this.#terminal.askSecret(`password of ${this.#session.box.username}, to sign with: `));
       this.#session.take(await this.typed.post('/api/v1/auth/reauthenticate', { body: { password } }));
       return work();
     }

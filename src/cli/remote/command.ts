@@ -14,8 +14,8 @@ export interface CommandContext {
   readonly options: Given;
   /** Signed in; made when it is asked for. */
   readonly box: Box;
-  /** Of a command that goes on: each piece as it comes. */
-  readonly print: (data: unknown, text: string) => void;
+  /** Of a command that goes on: each piece as it comes; fulfilled when the reader has taken what was printed. */
+  readonly print: (data: unknown, text: string) => Promise<void>;
 }
 
 export interface CommandRow {
@@ -26,10 +26,14 @@ export interface CommandRow {
   readonly options?: readonly (readonly [flags: string, about: string])[];
   /** Needs no box: no `--box` and `--site`. */
   readonly isLocal?: true;
+  /** Goes on until it is ended, and prints piece by piece: with `--output json` an envelope a line, and none for its good end. */
+  readonly goesOn?: true;
   /** Lines below the help. */
   readonly examples?: readonly string[];
   /** What an argument may be, for the completion of a shell. */
   readonly words?: Readonly<Record<string, readonly string[]>>;
+  /** Names on the box that an argument may be, for the completion of a shell. */
+  readonly names?: Readonly<Record<string, (context: CommandContext) => Promise<readonly string[]>>>;
   run(context: CommandContext): Promise<Outcome>;
 }
 

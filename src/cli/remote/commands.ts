@@ -1,7 +1,29 @@
 /** Every remote command, in the order of its help. */
+import { ALARM_COMMANDS } from './alarms.js';
+import { BATCH_COMMANDS } from './batches.js';
 import type { CommandRow } from './command.js';
+import { COMPLETION_COMMANDS } from './completion.js';
 import { LOGIN_COMMANDS } from './login.js';
+import { LOG_COMMANDS } from './logs.js';
+import { ORDER_COMMANDS } from './orders.js';
 import { PLANT_COMMANDS } from './plant.js';
+import { PROMPT_COMMANDS } from './prompts.js';
+import { RECIPE_COMMANDS } from './recipes.js';
+import { RECORD_COMMANDS } from './records.js';
 import { RESOURCE_COMMANDS } from './resources.js';
+import { WATCH_COMMANDS } from './watch.js';
 
-export const COMMANDS: readonly CommandRow[] = [...LOGIN_COMMANDS, ...RESOURCE_COMMANDS, ...PLANT_COMMANDS];
+export const COMMANDS: readonly CommandRow[] = [
+  ...LOGIN_COMMANDS,
+  ...RESOURCE_COMMANDS,
+  ...PLANT_COMMANDS,
+  ...RECIPE_COMMANDS,
+  ...ORDER_COMMANDS,
+  ...BATCH_COMMANDS,
+  ...PROMPT_COMMANDS,
+  ...ALARM_COMMANDS,
+  ...RECORD_COMMANDS,
+  ...WATCH_COMMANDS,
+  ...LOG_COMMANDS,
+  ...COMPLETION_COMMANDS,
+];
