@@ -19,7 +19,9 @@ import { writeTar } from './package/tar.mjs';
 import { packageEntries } from './package/tree.mjs';
 import { tracesOf } from './package/traces.mjs';
 
-const { values: options } = parseArgs({ options: { sign: { type: 'string' }, into: { type: 'string', default: 'artifacts/package' }, compile: { type: 'boolean', default: false } } });
+const { values: options } = parseArgs({
+  options: { sign: { type: 'string' }, into: { type: 'string', default: 'artifacts/package' }, compile: { type: 'boolean', default: false } },
+});
 const into = path.resolve(root, options.into);
 const work = path.join(into, 'work');
 const log = (words) => console.log(`${((performance.now() - begun) / 1000).toFixed(1).padStart(6)} s  ${words}`);
@@ -71,7 +73,13 @@ writeDeb({ builder, entries, release, depends: libraryDependencies(builder, link
 
 log('packing the container image');
 const image = path.join(into, `${base}.oci.tar`);
-writeImage({ work: path.join(work, 'image'), entries: entries.filter(({ name }) => name.startsWith('usr/lib/lineside/') || name.startsWith('usr/bin/')), release, file: image, log });
+writeImage({
+  work: path.join(work, 'image'),
+  entries: entries.filter(({ name }) => name.startsWith('usr/lib/lineside/') || name.startsWith('usr/bin/')),
+  release,
+  file: image,
+  log,
+});
 
 const billFile = path.join(into, `${base}.cdx.json`);
 writeFileSync(billFile, bill);
@@ -93,5 +101,6 @@ for (const file of products) log(`${(statSync(file).size / 1e6).toFixed(1).padSt
 log(`unpacked ${(unpacked / 1e6).toFixed(1)} MB without Node, ${program.length} files; public key ${signed.publicKey}${signed.development ? ' (development)' : ''}`);
 
 function hold(what, bytes) {
-  if (bytes > BYTES_MAX[what]) throw new Error(`the package takes ${(bytes / 1e6).toFixed(1)} MB ${what}, at most ${BYTES_MAX[what] / 1e6} are allowed (scripts/package/rules.mjs)`);
+  if (bytes > BYTES_MAX[what])
+    throw new Error(`the package takes ${(bytes / 1e6).toFixed(1)} MB ${what}, at most ${BYTES_MAX[what] / 1e6} are allowed (scripts/package/rules.mjs)`);
 }

@@ -81,7 +81,7 @@ export function writeDeb({ builder, entries, release, depends, file }) {
   writeTar(archive, [...entries, ...controlEntries({ entries, release, depends })], release.epochS);
   ran('tar', ['-xf', archive, '-C', path.join(work, 'deb'), '--same-permissions', '--no-same-owner']);
   // one thread, since the blocks of several are others; zstd, since xz takes a minute more on this much
-  const options = ['--root-owner-group', '--threads-max=1', '-Zzstd', '-z15', '--build', '/build/deb', '/build/lineside.deb'];
+  const options = ['--root-owner-group', '--threads-max=1', '-Zzstd', '-z9', '--build', '/build/deb', '/build/lineside.deb'];
   inDebian(builder, ['dpkg-deb', ...options], { env: { SOURCE_DATE_EPOCH: String(release.epochS) } });
   cpSync(path.join(work, 'lineside.deb'), `${file}.making`);
   renameSync(`${file}.making`, file);

@@ -19,10 +19,16 @@ const LEFT_OUT = [
   { path: /\.map$/, why: 'source maps of libraries' },
   { path: /\.(md|markdown|png|svg|jpg|gif|html|yml)$/i, why: 'pages' },
   { path: /^(tests?|__tests__|examples?|docs?|bench|benchmarks?|browser|umd|\.github|\.vscode)\//, why: 'not of the program' },
+  { path: /^(test|bench|benchmark|example)[\w.-]*\.[cm]?js$|\.(test|spec)\.[cm]?js$/, why: 'not of the program' },
   { path: /(^|\/)(\.[^/]+|Makefile|tsconfig[^/]*|eslint\.[^/]+|CHANGELOG[^/]*|HISTORY[^/]*)$/, why: 'not of the program' },
   { path: /\.(c|cc|cpp|h|hpp|gyp|gypi|mk|sh|bat)$/, why: 'sources of native modules' },
   { of: 'better-sqlite3', path: /^(deps|src|build)\//, why: 'sources, and what another Node compiled; the module made for this one is put there' },
-  { of: 'uWebSockets.js', path: /\.node$/, unless: (name, { abi }) => name === `uws_${TARGET.os}_${TARGET.cpu}_${abi}.node`, why: 'binaries of other platforms and versions of Node' },
+  {
+    of: 'uWebSockets.js',
+    path: /\.node$/,
+    unless: (name, { abi }) => name === `uws_${TARGET.os}_${TARGET.cpu}_${abi}.node`,
+    why: 'binaries of other platforms and versions of Node',
+  },
   { of: 'uWebSockets.js', path: /^(misc|mvp|scripts|src)\//, why: 'sources and tools' },
   { of: '@serialport/bindings-cpp', path: /^src\//, why: 'sources' },
   {
