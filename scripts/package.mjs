@@ -37,10 +37,11 @@ mkdirSync(CACHE, { recursive: true });
 
 const builder = debianWith(PINS.debian.builder, { log });
 const node = fetched(PINS.node, { log });
+const headers = fetched(PINS.headers, { log });
 const nodeGyp = fetched(PINS.nodeGyp, { log });
 const production = installProduction({ log });
 const webSockets = checkedWebSockets(production);
-const compiled = sqlite({ builder, production, node, nodeGyp, again: options.compile, log });
+const compiled = sqlite({ builder, production, node, headers, nodeGyp, again: options.compile, log });
 const nodeSha256 = sha256Of(path.join(node, 'bin/node'));
 
 log('building the program');

@@ -7,38 +7,51 @@ import { CACHE, keyOf, LOCK_FILE, PINS, ran, sha256Of } from './facts.mjs';
 
 const SQLITE = 'node_modules/better-sqlite3';
 const BUILT = 'build/Release/better_sqlite3.node';
+/**
+ * What the headers of Node from 24.19 on put into a module of the kind of better-sqlite3 12: each object that is collected asks for the environment
+ * of the thread, and where the collector runs outside of one the process aborts (ADR 0043). So the headers are older ones of the same ABI.
+ */
+const ABORTS = 'RemoveEnvironmentCleanupHook';
 
 /**
- * @param parts `builder` (folder of a Debian), `production` (holds node_modules), `node` and `nodeGyp` (unpacked packages); `again` compiles whatever is kept
+ * @param parts `builder` (folder of a Debian), `production` (holds node_modules), `node`, `headers` and `nodeGyp` (unpacked packages); `again` compiles whatever is kept
  * @returns `entry`, where the module stands in the package, and the version of SQLite
  */
-export function sqlite({ builder, production, node, nodeGyp, again = false, log = console.log }) {
+export function sqlite({ builder, production, node, headers, nodeGyp, again = false, log = console.log }) {
   const source = path.join(production, SQLITE);
   const { version, integrity } = JSON.parse(readFileSync(LOCK_FILE, 'utf8')).packages[SQLITE];
-  const kept = path.join(CACHE, `sqlite-${version}-${keyOf(integrity, PINS.node, PINS.nodeGyp, packagesOf(builder))}.node`);
+  const kept = path.join(CACHE, `sqlite-${version}-${keyOf(integrity, PINS.node, PINS.headers, PINS.nodeGyp, packagesOf(builder))}.node`);
   if (again || !existsSync(kept)) {
     log(`compiling better-sqlite3 ${version} for Node ${PINS.node.version}`);
-    compile({ builder, source, node, nodeGyp, kept });
+    compile({ builder, source, node, headers, nodeGyp, kept });
   }
   const [, sqliteVersion] = /#define SQLITE_VERSION\s+"([\d.]+)"/.exec(readFileSync(path.join(source, 'deps/sqlite3/sqlite3.c'), 'latin1')) ?? [];
   return { entry: { name: `${SQLITE}/${BUILT}`, from: kept }, version: sqliteVersion };
 }
 
-function compile({ builder, source, node, nodeGyp, kept }) {
+function compile({ builder, source, node, headers, nodeGyp, kept }) {
   const work = path.join(builder, 'build');
   rmSync(work, { recursive: true, force: true });
   mkdirSync(work);
   cpSync(source, path.join(work, 'better-sqlite3'), { recursive: true });
-  const run = ['/build/node/bin/node', '/build/npm/node_modules/node-gyp/bin/node-gyp.js', 'rebuild', '--release', '--nodedir=/build/node'];
+  const run = ['/build/node/bin/node', '/build/npm/node_modules/node-gyp/bin/node-gyp.js', 'rebuild', '--release', '--nodedir=/build/headers'];
   inDebian(builder, run, {
-    binds: { '/build/node': node, '/build/npm': nodeGyp },
-    readOnly: ['/build/node', '/build/npm'],
+    binds: { '/build/node': node, '/build/headers': headers, '/build/npm': nodeGyp },
+    readOnly: ['/build/node', '/build/headers', '/build/npm'],
     cwd: '/build/better-sqlite3',
     env: { PATH: '/build/node/bin:/usr/bin:/bin', MAKEFLAGS: '-j2' },
   });
-  cpSync(path.join(work, 'better-sqlite3', BUILT), `${kept}.making`);
+  const built = path.join(work, 'better-sqlite3', BUILT);
+  if (abortsInCollection(built))
+    throw new Error(`better-sqlite3 was compiled with headers that make it end the process now and then: pin older ones of the same ABI (scripts/package/pins.json, ADR 0043)`);
+  cpSync(built, `${kept}.making`);
   renameSync(`${kept}.making`, kept);
   rmSync(work, { recursive: true, force: true });
+}
+
+/** Whether a native module was compiled with headers of which its objects abort the process when they are collected. */
+export function abortsInCollection(file) {
+  return readFileSync(file).includes(ABORTS);
 }
 
 /** @returns the file name and hash of the binary of uWebSockets.js for the Node of the package; @throws when any pinned binary there is another one */
