@@ -232,6 +232,9 @@ export async function install({ log = console.log } = {}) {
   log('installing dependencies (once; SQLite is compiled, which takes about a minute)');
   const { execFileSync } = await import('node:child_process');
   execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+  const { abortsInCollection } = await import('./package/native.mjs');
+  if (abortsInCollection(path.join(root, 'node_modules/better-sqlite3/build/Release/better_sqlite3.node')))
+    log(`SQLite, as Node ${process.version} has compiled it, ends the process now and then: take Node 20 to 24.18 here, or the package (docs/adr/0043-debian-13-and-node-24.md)`);
   writeFileSync(mark, print);
 }
 
