@@ -122,7 +122,7 @@ async function container() {
   mkdirSync(layout);
   ran('tar', ['-xf', path.join(FOLDER, PRODUCTS.image), '-C', layout]);
   const bundle = path.join(made, 'bundle');
-  ran('umoci', ['unpack', '--image', `${layout}:${release.version}`, bundle]);
+  ran('umoci', ['unpack', '--image', `${layout}:lineside:${release.version}`, bundle]);
   const rootfs = path.join(bundle, 'rootfs');
   const { process: described, root: rootWords } = JSON.parse(readFileSync(path.join(bundle, 'config.json'), 'utf8'));
   check('its user is not root', described.user.uid === CONTAINER_USER.uid && rootWords.path === 'rootfs');

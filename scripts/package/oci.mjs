@@ -72,7 +72,7 @@ export function writeImage({ work, entries, release, file, log = console.log }) 
     ...Object.entries(labels(release)).flatMap(([name, value]) => ['--config.label', `${name}=${value}`]),
   );
   umoci('gc', '--layout', layout);
-  addHealthCheck(layout);
+  addHealthCheck(layout, `lineside:${release.version}`);
   const packed = path.join(work, 'image.tar');
   writeTar(
     packed,
@@ -96,14 +96,15 @@ function labels({ version, commit }) {
 
 /**
  * The probe of a container engine that has one: Docker reads it where it reads the rest of the configuration. OCI knows none and ignores it; Kubernetes
- * asks /readyz and /healthz itself.
+ * asks /readyz and /healthz itself. The image gets its name here too: podman and containerd read it of the index.
  */
-function addHealthCheck(layout) {
+function addHealthCheck(layout, name) {
   const index = read(layout, 'index.json');
   const [described] = index.manifests;
   const manifest = readBlob(layout, described.digest);
   const configuration = readBlob(layout, manifest.config.digest);
   configuration.config.Healthcheck = { Test: ['CMD', NODE, `/${PROGRAM_FOLDER}/bin/health.js`], Interval: 10e9, Timeout: 5e9, StartPeriod: 30e9, Retries: 3 };
+  described.annotations = { ...described.annotations, 'org.opencontainers.image.ref.name': name, 'io.containerd.image.name': `localhost/${name}` };
   const old = [described.digest, manifest.config.digest];
   Object.assign(manifest.config, writeBlob(layout, configuration));
   Object.assign(described, writeBlob(layout, manifest));
