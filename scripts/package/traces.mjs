@@ -6,16 +6,16 @@ import { contentsOf } from './tar.mjs';
 
 /** @returns each file that names a folder of this machine or the registry it installs from, in words. */
 export function tracesOf(entries) {
-  const words = traces();
+  const folders = [root, path.dirname(root), homedir()].filter((folder) => folder.split('/').length > 2).map((folder) => `${folder}/`);
+  const registry = new URL(ran('npm', ['config', 'get', 'registry'], { cwd: root }).trim()).host;
   return entries.flatMap((entry) => {
     const bytes = contentsOf(entry);
+    // what came of the registry has been compared with its hash, and may name where its authors publish it
+    const words = isAsPublished(entry.name) ? folders : [...folders, registry];
     return words.filter((word) => bytes.includes(word)).map((word) => `${entry.name}: ${word}`);
   });
 }
 
-/** The public registry is what packages themselves name in their pages; any other one is this machine's. */
-function traces() {
-  const registry = new URL(ran('npm', ['config', 'get', 'registry'], { cwd: root }).trim()).host;
-  const folders = [root, path.dirname(root), homedir()].filter((folder) => folder.split('/').length > 2);
-  return [...folders.map((folder) => `${folder}/`), ...(registry === 'registry.npmjs.org' ? [] : [registry])];
+function isAsPublished(name) {
+  return name.startsWith('node_modules/') && !name.endsWith('.node');
 }
