@@ -126,11 +126,11 @@ async function handOn(parts, exported, bundle) {
 }
 
 /** Each where Node looks first for what the modules in dist/ import. */
-async function pack(bundle, shared) {
+async function pack(bundle) {
   const packages = path.join(root, DIST, 'node_modules');
   const banner = { js: "import { createRequire as requiring } from 'node:module'; const require = requiring(import.meta.url);" };
   for (const [name, contents] of Object.entries(PACKED))
-    await bundle({ ...shared, bundle: true, stdin: { contents, resolveDir: root }, outfile: path.join(packages, name.endsWith('.js') ? name : `${name}/index.js`), banner });
+    await bundle({ ...SHARED, bundle: true, stdin: { contents, resolveDir: root }, outfile: path.join(packages, name.endsWith('.js') ? name : `${name}/index.js`), banner });
   for (const [name, from] of Object.entries(RENAMED)) {
     mkdirSync(path.join(packages, name));
     writeFileSync(path.join(packages, name, 'index.js'), `export * from '../${from}/index.js';\nexport { default } from '../${from}/index.js';\n`);
@@ -144,13 +144,52 @@ async function pack(bundle, shared) {
   }
 }
 
-export async function build({ log = console.log } = {}) {
-  const dist = path.join(root, DIST);
-  mkdirSync(dist, { recursive: true });
+/** What of the tree is built: modules of the server, files of the consoles, and what is copied as it is. */
+function sources() {
   const all = SERVER_FOLDERS.flatMap((folder) => files(folder));
   const server = all.filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts') && !name.startsWith(`${CONSOLE_FOLDER}/`));
   const consoleFiles = all.filter((name) => name.startsWith(`${CONSOLE_FOLDER}/`));
   const others = [...files('demo'), ...all.filter((name) => /\.(csv|json|sql|txt)$/.test(name) && !name.startsWith(CONSOLE_FOLDER))];
+  return { server, consoleFiles, others };
+}
+
+const isTest = (name) => name.startsWith('tests/');
+/** Of every bundle: whatever the checkout's own address is, the same bytes come out. */
+const SHARED = { absWorkingDir: root, format: 'esm', platform: 'node', target: 'node20', logLevel: 'warning' };
+
+/** Source files that ask for their own address. */
+function addressedOf(server) {
+  return server.filter((name) => !isTest(name) && readFileSync(path.join(root, name), 'utf8').includes('import.meta.url'));
+}
+
+function copyTo(folder, names) {
+  for (const name of names) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    cpSync(path.join(root, name), path.join(folder, name));
+  }
+}
+
+/**
+ * What a package ships of dist/, into an empty `folder`: the command, the threads, the demo and the consoles. No tests, no modules that only
+ * they load, and no source maps: they are larger than the code, and a stack names functions and files of the tree without them.
+ */
+export async function buildProgram(folder, { log } = {}) {
+  await build({ log });
+  const { build: bundle } = await import('esbuild');
+  const { server, others } = sources();
+  const addressed = addressedOf(server);
+  await Promise.all(PROGRAMS.map((name) => bundle({ ...SHARED, outdir: folder, outbase: root, ...whole(path.dirname(name), addressed), entryPoints: [name] })));
+  copyTo(
+    folder,
+    others.filter((name) => !isTest(name)),
+  );
+  cpSync(path.join(root, DIST, 'console'), path.join(folder, 'console'), { recursive: true });
+}
+
+export async function build({ log = console.log } = {}) {
+  const dist = path.join(root, DIST);
+  mkdirSync(dist, { recursive: true });
+  const { server, consoleFiles, others } = sources();
 
   const serverPrint = fingerprint([...server, ...others, 'package.json', 'package-lock.json', 'scripts/build.mjs']);
   const serverMark = path.join(dist, '.server-build');
@@ -158,19 +197,15 @@ export async function build({ log = console.log } = {}) {
     const started = Date.now();
     const { build: bundle } = await import('esbuild');
     for (const folder of [...SERVER_FOLDERS, 'demo', 'parts', 'node_modules']) rmSync(path.join(dist, folder), { recursive: true, force: true });
-    const parts = server.filter((name) => !name.startsWith('tests/') && !PROGRAMS.includes(name));
-    const addressed = [...parts, ...PROGRAMS].filter((name) => readFileSync(path.join(root, name), 'utf8').includes('import.meta.url'));
-    const shared = { absWorkingDir: root, format: 'esm', platform: 'node', target: 'node20', logLevel: 'warning' };
-    const options = { ...shared, outdir: dist, outbase: root, sourcemap: true, sourcesContent: false };
-    await bundle({ ...options, entryPoints: server.filter((name) => name.startsWith('tests/')) });
+    const parts = server.filter((name) => !isTest(name) && !PROGRAMS.includes(name));
+    const addressed = addressedOf(server);
+    const options = { ...SHARED, outdir: dist, outbase: root, sourcemap: true, sourcesContent: false };
+    await bundle({ ...options, entryPoints: server.filter(isTest) });
     await Promise.all(PROGRAMS.map((name) => bundle({ ...options, ...whole(path.dirname(name), addressed), entryPoints: [name] })));
-    const { metafile } = await bundle({ ...shared, outdir: dist, outbase: root, entryPoints: parts, metafile: true, write: false, sourcemap: false });
+    const { metafile } = await bundle({ ...SHARED, outdir: dist, outbase: root, entryPoints: parts, metafile: true, write: false, sourcemap: false });
     await handOn(parts, exportsOf(metafile), (files, plugins) => bundle({ ...options, ...whole('parts', addressed, plugins), entryPoints: files }));
-    await pack(bundle, shared);
-    for (const name of others) {
-      mkdirSync(path.dirname(path.join(dist, name)), { recursive: true });
-      cpSync(path.join(root, name), path.join(dist, name));
-    }
+    await pack(bundle);
+    copyTo(dist, others);
     writeFileSync(serverMark, serverPrint);
     log(`built ${server.length} server files in ${Date.now() - started} ms`);
   }
@@ -198,6 +233,9 @@ export async function install({ log = console.log } = {}) {
   log('installing dependencies (once; SQLite is compiled, which takes about a minute)');
   const { execFileSync } = await import('node:child_process');
   execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+  const { abortsInCollection } = await import('./package/native.mjs');
+  if (abortsInCollection(path.join(root, 'node_modules/better-sqlite3/build/Release/better_sqlite3.node')))
+    log(`SQLite, as Node ${process.version} has compiled it, ends the process now and then: take Node 20 to 24.18 here, or the package (docs/adr/0043-debian-13-and-node-24.md)`);
   writeFileSync(mark, print);
 }
 

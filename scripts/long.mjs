@@ -22,6 +22,18 @@ const RUNS = [
   { name: 'kills', what: '`kill -9` 200 times in one run of batches', script: 'test.mjs', words: ['faults/kill'], env: { KILLS: '200' }, seed: 'KILL_SEED' },
   { name: 'row-edits', what: '400 rows edited past the gateway', script: 'test.mjs', words: ['platform/ledger/row-edits'], env: { ROW_EDITS: '400' } },
   { name: 'fuzz', what: 'properties of language, blocks, charts and formats with draws of another seed', script: 'test.mjs', words: ['runtime/', 'platform/'], seed: 'FUZZ_SEED' },
+  {
+    name: 'package',
+    what: 'the package built twice and compared, its signatures, installed, run, removed and purged in a fresh Debian 13, the container with a read-only root',
+    script: 'package-proof.mjs',
+    words: [],
+  },
+  {
+    name: 'debian13',
+    what: 'suites of the runtime and the platform on Debian 13 with the Node of the package',
+    script: 'debian13.mjs',
+    words: ['tests/runtime/', 'tests/platform/'],
+  },
   { name: 'slow-panel', what: 'suites of the console with a sixth of the processor and late answers', script: 'test.mjs', words: ['console/'], env: { CONSOLE_SLOWDOWN: '6' } },
 ];
 

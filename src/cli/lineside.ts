@@ -3,6 +3,7 @@ import { readFileSync, writeSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { systemClock } from '../platform/base/clock.js';
 import { openFatalFaults } from '../platform/base/fatal-faults.js';
+import { UnloadableLibrary } from '../platform/base/unloadable-library.js';
 import type { Appliance } from '../appliance/appliance.js';
 import type { ReplayOptions } from './replay.js';
 import { describeSettings, SettingsError, readSettings, showSettings, type Settings } from '../settings.js';
@@ -26,6 +27,13 @@ function settingsOrExit(flags: readonly string[]): Settings {
   }
 }
 
+/** No stack helps whoever has to choose another Node or another system. */
+function endUnloadable(fault: unknown): never {
+  if (!(fault instanceof UnloadableLibrary)) throw fault;
+  console.error(`lineside: ${fault.message}`);
+  process.exit(2);
+}
+
 /** On the error stream, so that what `check-config` prints stays JSON. */
 function tellWithoutEffect({ withoutEffect }: Settings): void {
   for (const note of withoutEffect) console.error(`lineside: ${note}`);
@@ -34,7 +42,7 @@ function tellWithoutEffect({ withoutEffect }: Settings): void {
 async function start(flags: readonly string[]): Promise<void> {
   const settings = settingsOrExit(flags);
   tellWithoutEffect(settings);
-  const { startAppliance } = await import('../main.js');
+  const { startAppliance } = await import('../main.js').catch(endUnloadable);
   const { RescueNeeded } = await import('../appliance/rescue.js');
   const running: { appliance?: Pick<Appliance, 'fail'> } = {};
   endOnUncaught(settings.dataDir, running);

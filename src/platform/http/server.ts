@@ -1,5 +1,5 @@
 /**
- * The only file that knows uWebSockets.js. It reads a request in one turn, gives it to the pipeline and writes the answer.
+ * The only file that works with uWebSockets.js (`uws.ts` loads it). It reads a request in one turn, gives it to the pipeline and writes the answer.
  *
  * Invariant: a request whose turn ends unanswered has an abort handler (uWebSockets.js ends the process otherwise), and
  * nothing touches a response after its end or abort.
@@ -14,7 +14,7 @@
 import { contain, guarded, guardedPromise } from '../base/guarded.js';
 import { randomUUID } from 'node:crypto';
 import { gzip } from 'node:zlib';
-import uWS, { type HttpRequest, type HttpResponse, type us_listen_socket, type WebSocket } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, us_listen_socket, us_socket_context_t, WebSocket, WebSocketBehavior } from 'uWebSockets.js';
 import { assert, inside } from '../base/assert.js';
 import { systemClock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
@@ -29,6 +29,7 @@ import type { Pipeline } from './pipeline.js';
 import { JSON_MEDIA_TYPE, NO_HEADERS } from './route.js';
 import { Peers, type TrustedProxies } from './source-ip.js';
 import { statusLine } from './status.js';
+import { uWS } from './uws.js';
 import { AUTHENTICATE_FIRST, type SseSession, type SseWire, type StreamConnections, type StreamReply, type WebSocketSession, type WebSocketWire } from './stream-port.js';
 
 /** What the library has and its types leave out. */
@@ -300,7 +301,7 @@ class Front {
     });
   }
 
-  webSocketBehaviour(): uWS.WebSocketBehavior<SocketData> {
+  webSocketBehaviour(): WebSocketBehavior<SocketData> {
     return {
       compression: uWS.DISABLED,
       maxPayloadLength: WEBSOCKET_FRAME_BYTES_MAX,
@@ -371,7 +372,7 @@ class Front {
     if (this.#open === 0) this.#whenIdle?.();
   }
 
-  #upgrade(res: HttpResponse, req: HttpRequest, context: uWS.us_socket_context_t): void {
+  #upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
     let request: UwsRequest | undefined;
     try {
       request = new UwsRequest(res, req, this.#options, this.#peers);
@@ -382,7 +383,7 @@ class Front {
     }
   }
 
-  #switchProtocols(request: UwsRequest, context: uWS.us_socket_context_t): void {
+  #switchProtocols(request: UwsRequest, context: us_socket_context_t): void {
     const malformed = request.refuseMalformed();
     if (malformed) return request.answerLater(malformed);
     const outcome = this.#options.pipeline.handle(request, request.correlationID);
@@ -712,7 +713,7 @@ class UwsRequest implements Incoming {
     });
   }
 
-  upgrade(reply: StreamReply, context: uWS.us_socket_context_t): void {
+  upgrade(reply: StreamReply, context: us_socket_context_t): void {
     const key = this.headers.get('sec-websocket-key') ?? '';
     const offered = (this.headers.get('sec-websocket-protocol') ?? '').split(',').map((name) => name.trim());
     const protocol = offered.includes(AUTHENTICATE_FIRST) ? AUTHENTICATE_FIRST : (offered[0] ?? ''); // exactly one of those offered
