@@ -149,14 +149,14 @@ export async function build({ log = console.log } = {}) {
   const all = SERVER_FOLDERS.flatMap((folder) => files(folder));
   const server = all.filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts') && !name.startsWith(`${CONSOLE_FOLDER}/`));
   const consoleFiles = all.filter((name) => name.startsWith(`${CONSOLE_FOLDER}/`));
-  const others = [...files('demo'), ...all.filter((name) => /\.(csv|json|sql|txt)$/.test(name) && !name.startsWith(CONSOLE_FOLDER))];
+  const others = [...files('demo'), ...files('firmware-profiles'), ...all.filter((name) => /\.(csv|json|sql|txt)$/.test(name) && !name.startsWith(CONSOLE_FOLDER))];
 
   const serverPrint = fingerprint([...server, ...others, 'package.json', 'package-lock.json', 'scripts/build.mjs']);
   const serverMark = path.join(dist, '.server-build');
   if (!isFresh(serverMark, serverPrint)) {
     const started = Date.now();
     const { build: bundle } = await import('esbuild');
-    for (const folder of [...SERVER_FOLDERS, 'demo', 'parts', 'node_modules']) rmSync(path.join(dist, folder), { recursive: true, force: true });
+    for (const folder of [...SERVER_FOLDERS, 'demo', 'firmware-profiles', 'parts', 'node_modules']) rmSync(path.join(dist, folder), { recursive: true, force: true });
     const parts = server.filter((name) => !name.startsWith('tests/') && !PROGRAMS.includes(name));
     const addressed = [...parts, ...PROGRAMS].filter((name) => readFileSync(path.join(root, name), 'utf8').includes('import.meta.url'));
     const shared = { absWorkingDir: root, format: 'esm', platform: 'node', target: 'node20', logLevel: 'warning' };
