@@ -13,6 +13,7 @@ const CONSOLE_FOLDER = 'src/console';
 /** What runs by itself. A thread of 150 modules takes 4 MB more and twice the time to start than the same in one file. */
 const PROGRAMS = [
   'src/cli/lineside.ts',
+  'src/doctor/timer-thread.ts',
   'src/domains/rehearsal/thread.ts',
   'src/platform/history/history-thread.ts',
   'src/platform/ledger/check-thread.ts',

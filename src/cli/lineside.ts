@@ -4,6 +4,7 @@ import { Command, Option } from 'commander';
 import { systemClock } from '../platform/base/clock.js';
 import { openFatalFaults } from '../platform/base/fatal-faults.js';
 import type { Appliance } from '../appliance/appliance.js';
+import { doctorCommand } from './doctor.js';
 import type { ReplayOptions } from './replay.js';
 import { describeSettings, SettingsError, readSettings, showSettings, type Settings } from '../settings.js';
 
@@ -187,5 +188,6 @@ program
     const [{ replay }, { madeBy }] = await Promise.all([import('./replay.js'), import('../domains/units/recording-file.js')]);
     process.exitCode = await replay(file, options, madeBy(PRODUCT), { out: (text) => void process.stdout.write(text), say: (text) => console.error(text) });
   });
+doctorCommand(program, process.env.LINESIDE_DATA_DIR ?? DATA_DIR_DEFAULT);
 program.command('routes').description('print method, path, action and tier of every route').action(routes);
 await program.parseAsync();
