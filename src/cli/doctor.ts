@@ -6,6 +6,8 @@ import { execFile } from 'node:child_process';
 import { writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError } from 'commander';
+import type { Box } from '../appliance/box.js';
+import type { Machine } from '../box/machine.js';
 import type { Settings } from '../settings.js';
 
 const ANSWER_MS_MAX = 10_000;
@@ -42,6 +44,7 @@ function number(min: number, max: number): (text: string) => number {
 export function doctorCommand(program: Command, dataDir: string): void {
   const doctor = program
     .command('doctor')
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2)) // 1 is for warnings
     .description('is this machine fit to run a line? Exit code 1 with warnings, 2 with faults')
     .option('--json', 'for a program')
     .option('--data-dir <folder>', 'of the appliance; its disk is measured', dataDir)
@@ -80,24 +83,52 @@ async function runDoctor({ json, dataDir, config, seconds, only, root }: DoctorO
   }
   const machine = new Machine(root);
   const { settings, fault } = await readableSettings(dataDir, config);
-  const box = chooseBox(PROFILES, settings.boxProfile, machine, machine.isHere ? process.arch : archOf(machine.text('proc/sys/kernel/arch')));
+  const arch = machine.isHere ? process.arch : recordedArch(machine);
+  const { box, fault: ofBox } = boxOf((wanted) => chooseBox(PROFILES, wanted, machine, arch), settings.boxProfile);
   const ask = machine.isHere ? askProgram : async () => undefined;
   const checks = only ? CHECKS.filter(({ name }) => only.includes(name)) : CHECKS;
   const show = (examination: Parameters<typeof told>[0]): void => {
     if (!json) process.stdout.write(told(examination));
   };
-  const ofSettings = fault === undefined ? [] : [{ check: 'settings', verdict: 'fault', measured: fault, limit: 'settings that the appliance starts with', meaning: 'the appliance does not start', whatToDo: 'correct the setting; the rest was examined with the defaults' } as const];
+  const ofSettings = [fault, ofBox].flatMap((measured) =>
+    measured === undefined
+      ? []
+      : [
+          {
+            check: 'settings',
+            verdict: 'fault',
+            measured,
+            limit: 'settings that the appliance starts with',
+            meaning: 'the appliance does not start',
+            whatToDo: 'correct the setting; the rest was examined with the defaults',
+          } as const,
+        ],
+  );
   for (const each of ofSettings) show(each);
   const examinations = [...ofSettings, ...(await examine({ machine, settings, box, clock: systemClock, seconds, ask }, checks, show))];
   const exitCode = exitCodeOf(examinations);
   if (json) process.stdout.write(`${JSON.stringify({ exitCode, profile: box.profile.name, checks: examinations }, null, 2)}\n`);
-  else process.stdout.write(`\n${['nothing is wrong', 'there are warnings', 'there are faults: do not run a line on it'][exitCode]}${exitCode < 2 && examinations.some(({ verdict }) => verdict === 'unknown') ? '; what is unknown was not examined' : ''}\n`);
+  else
+    process.stdout.write(
+      `\n${['nothing is wrong', 'there are warnings', 'there are faults: do not run a line on it'][exitCode]}${exitCode < 2 && examinations.some(({ verdict }) => verdict === 'unknown') ? '; what is unknown was not examined' : ''}\n`,
+    );
   return exitCode;
 }
 
-/** /proc/sys/kernel/arch, as uname has it, in the words of Node. */
-function archOf(uname = ''): string {
+/** Of /proc/sys/kernel/arch, as uname has it, in the words of Node; a kernel before 6.1 does not tell, and of those with a device tree we know arm64 boards only. */
+function recordedArch(machine: Machine): string {
+  const uname = machine.text('proc/sys/kernel/arch');
+  if (uname === undefined) return machine.exists('proc/device-tree/model') ? 'arm64' : 'x64';
   return { x86_64: 'x64', aarch64: 'arm64', armv7l: 'arm' }[uname] ?? uname;
+}
+
+/** The box that the setting names, or the one that fits and why it is not that one. */
+function boxOf(choose: (wanted: string) => Box, wanted: string): { readonly box: Box; readonly fault?: string } {
+  try {
+    return { box: choose(wanted) };
+  } catch (fault) {
+    return { box: choose('auto'), fault: (fault as Error).message };
+  }
 }
 
 /** The settings of the appliance, or the defaults and why they were not to be had. */
@@ -151,7 +182,9 @@ async function runDisk({ write, verify, acknowledged, dataDir, blocks }: DiskOpt
     return 2;
   }
   if (kept.lost.length > 0) {
-    console.log(`FAULT    the disk acknowledged ${acknowledged} blocks and has lost ${kept.lost.length >= 100 ? '100 or more' : kept.lost.length} of them, first ${kept.lost[0]}: it forgets what it has acknowledged`);
+    console.log(
+      `FAULT    the disk acknowledged ${acknowledged} blocks and has lost ${kept.lost.length >= 100 ? '100 or more' : kept.lost.length} of them, first ${kept.lost[0]}: it forgets what it has acknowledged`,
+    );
     console.log('           do:        run no line on this disk; switch its cache off (hdparm -W0), or take another one, and try again');
     return 2;
   }

@@ -55,7 +55,13 @@ async function lookOnce(check: Check, examined: Examined): Promise<Finding> {
   try {
     return await check.look(examined);
   } catch (fault) {
-    return { verdict: 'unknown', measured: `the check failed: ${(fault as Error).message}`, limit: '', meaning: 'nothing is known of it', whatToDo: 'keep this line for the supplier' };
+    return {
+      verdict: 'unknown',
+      measured: `the check failed: ${(fault as Error).message}`,
+      limit: '',
+      meaning: 'nothing is known of it',
+      whatToDo: 'keep this line for the supplier',
+    };
   }
 }
 

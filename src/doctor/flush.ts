@@ -127,19 +127,24 @@ const SIGNS: readonly Sign[] = [
   {
     verdict: 'warning',
     is: ({ device }, syncMs) => device !== undefined && device.rotational && !device.isVirtual && syncMs < TURN_MS,
-    says: ({ device }, syncMs) => `the turning disk ${device?.name} acknowledges after ${showMs(syncMs)}, less than it takes to turn: it answers from a cache, which keeps only what a battery holds up`,
+    says: ({ device }, syncMs) =>
+      `the turning disk ${device?.name} acknowledges after ${showMs(syncMs)}, less than it takes to turn: it answers from a cache, which keeps only what a battery holds up`,
     whatToDo: `${POWER_CUT}; without a battery hdparm -W0`,
   },
   {
     verdict: 'warning',
     is: ({ syncMs: all }, syncMs) => syncMs > SLOW_P50_MS || quantile(all, 0.99) > SLOW_MS,
-    says: ({ syncMs: all }, syncMs) => `the disk is honest as far as can be seen, and slow: p50 ${showMs(syncMs)}, p99 ${showMs(quantile(all, 0.99))}; every change and every record waits for it`,
+    says: ({ syncMs: all }, syncMs) =>
+      `the disk is honest as far as can be seen, and slow: p50 ${showMs(syncMs)}, p99 ${showMs(quantile(all, 0.99))}; every change and every record waits for it`,
     whatToDo: 'take an industrial SSD or eMMC; look after a disk that has become slow before it fails',
   },
   {
     verdict: 'unknown',
     is: ({ device }) => device?.isVirtual ?? true,
-    says: ({ device }) => (device ? `everything that is synchronised reaches the virtual disk ${device.name}; what its host does with it cannot be seen from here` : 'the kernel shows no disk below the data directory'),
+    says: ({ device }) =>
+      device
+        ? `everything that is synchronised reaches the virtual disk ${device.name}; what its host does with it cannot be seen from here`
+        : 'the kernel shows no disk below the data directory',
     whatToDo: `${POWER_CUT}, of the host where there is one`,
   },
 ];
@@ -157,7 +162,9 @@ export function judgeFlush(figures: FlushFigures): Finding {
       `${syncMs.length} x 4 KiB with fdatasync: p50 ${showMs(p50)}, p99 ${showMs(quantile(syncMs, 0.99))}; with O_DSYNC p50 ${showMs(quantile(dsyncMs, 0.5))}; ` +
       `without p50 ${showMs(quantile(plainMs, 0.5))}${counted}; ${mount?.fileSystem ?? 'file system unknown'}${device ? ` on ${device.name}, cache ${device.writeCache}` : ''}`,
     limit: LIMIT,
-    meaning: sign?.says(figures, p50) ?? `what is acknowledged has reached ${device?.name ?? 'the disk'} and its cache was emptied; whether the disk itself tells the truth only a power cut shows`,
+    meaning:
+      sign?.says(figures, p50) ??
+      `what is acknowledged has reached ${device?.name ?? 'the disk'} and its cache was emptied; whether the disk itself tells the truth only a power cut shows`,
     whatToDo: sign?.whatToDo ?? `once for each kind of disk: ${POWER_CUT}`,
     figures: { syncs: syncMs.length, p50Ms: p50, p99Ms: quantile(syncMs, 0.99), maxMs: quantile(syncMs, 1), dsyncP50Ms: quantile(dsyncMs, 0.5), deviceWrites, deviceFlushes },
   };

@@ -78,7 +78,13 @@ export const timeZone: Check = {
   look({ machine }) {
     const zone = zoneOf(machine);
     if (zone === undefined) return untold('no time zone is set', 'UTC, or that of the site', 'records are kept in UTC; programs of the machine show what they take for local time');
-    return { verdict: 'ok', measured: zone, limit: 'UTC, or that of the site', meaning: 'records are kept in UTC whatever it is; logs of the machine show this time', whatToDo: '' };
+    return {
+      verdict: 'ok',
+      measured: zone,
+      limit: 'UTC, or that of the site',
+      meaning: 'records are kept in UTC whatever it is; logs of the machine show this time',
+      whatToDo: '',
+    };
   },
 };
 

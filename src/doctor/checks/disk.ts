@@ -14,7 +14,12 @@ export const diskFlush: Check = {
     try {
       return judgeFlush(measureFlush(machine, folder));
     } catch (fault) {
-      return untold(`nothing can be written into ${folder}: ${(fault as Error).message}`, limit, 'whether the disk keeps what it acknowledges is not known', 'run the doctor as the user of the appliance');
+      return untold(
+        `nothing can be written into ${folder}: ${(fault as Error).message}`,
+        limit,
+        'whether the disk keeps what it acknowledges is not known',
+        'run the doctor as the user of the appliance',
+      );
     }
   },
 };
@@ -51,13 +56,23 @@ function emmcWear(machine: Machine, { name, folder }: BlockDevice): Finding | un
   const worn = Math.max(...tenths) * 10;
   const spare = Number(machine.text(`${folder}/device/pre_eol_info`) ?? 0);
   if (worn === 0 || Number.isNaN(worn)) return untold(`the eMMC ${name} does not tell its wear`, WEAR_LIMIT, 'when the disk fails is not known');
-  return wear(`the eMMC ${name} has used up to ${worn} % of its life${spare > 1 ? ', and its spare blocks run out' : ''}`, spare > 2 ? 100 : spare > 1 ? Math.max(worn, WORN_WARNING_PERCENT) : worn);
+  return wear(
+    `the eMMC ${name} has used up to ${worn} % of its life${spare > 1 ? ', and its spare blocks run out' : ''}`,
+    spare > 2 ? 100 : spare > 1 ? Math.max(worn, WORN_WARNING_PERCENT) : worn,
+  );
 }
 
 interface Smart {
   readonly smart_status?: { readonly passed?: boolean };
-  readonly nvme_smart_health_information_log?: { readonly percentage_used?: number; readonly media_errors?: number; readonly available_spare?: number; readonly available_spare_threshold?: number };
-  readonly ata_smart_attributes?: { readonly table?: readonly { readonly id: number; readonly name: string; readonly value: number; readonly raw?: { readonly value?: number } }[] };
+  readonly nvme_smart_health_information_log?: {
+    readonly percentage_used?: number;
+    readonly media_errors?: number;
+    readonly available_spare?: number;
+    readonly available_spare_threshold?: number;
+  };
+  readonly ata_smart_attributes?: {
+    readonly table?: readonly { readonly id: number; readonly name: string; readonly value: number; readonly raw?: { readonly value?: number } }[];
+  };
 }
 
 /** Attributes of SATA whose value falls from 100 as the disk wears: wear levelling, life left, media wear-out. */
@@ -75,7 +90,10 @@ export function smartWear(text: string): Finding | undefined {
   const nvme = smart.nvme_smart_health_information_log;
   if (nvme?.percentage_used !== undefined) {
     const lacksSpare = (nvme.available_spare ?? 100) <= (nvme.available_spare_threshold ?? 0);
-    return wear(`${nvme.percentage_used} % of its life used, ${nvme.media_errors ?? 0} media errors, ${nvme.available_spare ?? '?'} % spare (NVMe)`, lacksSpare ? 100 : nvme.percentage_used);
+    return wear(
+      `${nvme.percentage_used} % of its life used, ${nvme.media_errors ?? 0} media errors, ${nvme.available_spare ?? '?'} % spare (NVMe)`,
+      lacksSpare ? 100 : nvme.percentage_used,
+    );
   }
   const left = smart.ata_smart_attributes?.table?.find(({ id }) => LIFE_LEFT.includes(id));
   if (left) return wear(`${100 - left.value} % of its life used (SMART ${left.name})`, 100 - left.value);
@@ -112,7 +130,12 @@ export const diskSpace: Check = {
       verdict,
       measured: `${(free / GIB).toFixed(1)} of ${(size / GIB).toFixed(1)} GiB free for the data directory`,
       limit,
-      meaning: verdict === 'fault' ? 'no batch starts' : verdict === 'warning' ? 'the disk is smaller, or fuller, than it should be' : 'there is room; the historian gives way before the records do',
+      meaning:
+        verdict === 'fault'
+          ? 'no batch starts'
+          : verdict === 'warning'
+            ? 'the disk is smaller, or fuller, than it should be'
+            : 'there is room; the historian gives way before the records do',
       whatToDo: verdict === 'ok' ? '' : 'make room, set historian.maxBytes lower, or take a larger disk',
       figures: { freeBytes: free, sizeBytes: size },
     };

@@ -24,8 +24,9 @@ export const serialPorts: Check = {
       .filter((name) => /^tty(S|USB|ACM|AMA|mxc|O)\d+$/.test(name) && (examined.machine.number(`sys/class/tty/${name}/type`) ?? 1) !== 0)
       .map((name) => `dev/${name}`);
     const all = [...new Set([...wanted.map(({ device }) => device.slice(1)), ...found])].map((device) => ({ device: `/${device}`, state: stateOf(examined, device) }));
-    const missing = all.filter(({ device, state }) => state === 'missing' && wanted.some((port) => port.device === device));
-    const shut = all.filter(({ state }) => state === 'shut');
+    const isWanted = (device: string): boolean => wanted.some((port) => port.device === device);
+    const missing = all.filter(({ device, state }) => state === 'missing' && isWanted(device));
+    const shut = all.filter(({ device, state }) => state === 'shut' && isWanted(device));
     if (all.length === 0) return untold('no serial port', limit, 'devices with a serial line cannot be connected');
     const verdict = missing.length > 0 ? 'fault' : shut.length > 0 ? 'warning' : 'ok';
     const ways = [

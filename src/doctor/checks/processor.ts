@@ -9,7 +9,8 @@ export const governor: Check = {
     const cpus = machine.names(CPUS).filter((name) => /^cpu\d+$/.test(name));
     const governors = [...new Set(cpus.flatMap((cpu) => machine.text(`${CPUS}/${cpu}/cpufreq/scaling_governor`) ?? []))];
     const limit = 'performance, or a processor that has no governor';
-    if (governors.length === 0) return { verdict: 'ok', measured: 'no governor: the frequency is not changed by this kernel', limit, meaning: 'scans take the same time always', whatToDo: '' };
+    if (governors.length === 0)
+      return { verdict: 'ok', measured: 'no governor: the frequency is not changed by this kernel', limit, meaning: 'scans take the same time always', whatToDo: '' };
     const fit = governors.every((name) => name === 'performance' || name === 'schedutil');
     return {
       verdict: fit ? 'ok' : 'warning',
@@ -27,13 +28,17 @@ export const preemption: Check = {
   look({ machine }) {
     const banner = machine.text('proc/version') ?? machine.text('proc/sys/kernel/version');
     if (banner === undefined) return untold('the kernel does not tell its version', 'PREEMPT or better', 'how long the kernel keeps a scan waiting is not known');
-    const model = /PREEMPT(_RT|_DYNAMIC|_LAZY)?/.exec(banner)?.[0] ?? 'none';
+    const built = /PREEMPT(_RT|_DYNAMIC|_LAZY)?/.exec(banner)?.[0] ?? 'none';
+    // a kernel that can be told at boot says in parentheses what it was told, to root
+    const chosen = built === 'PREEMPT_DYNAMIC' ? /\((\w+)\)/.exec(machine.text('sys/kernel/debug/sched/preempt') ?? '')?.[1] : undefined;
+    const model = chosen === 'none' ? 'none' : built;
     return {
       verdict: model === 'none' ? 'warning' : 'ok',
-      measured: model === 'none' ? 'a kernel that is not preemptible' : model,
+      measured: chosen === undefined ? (model === 'none' ? 'a kernel that is not preemptible' : model) : `${built}, run as ${chosen}`,
       limit: 'PREEMPT or better; PREEMPT_RT for scans of 10 ms beside a busy machine',
-      meaning: model === 'none' ? 'a call into the kernel by any program may keep a scan waiting for tens of milliseconds' : 'the kernel lets a scan go before what it does for others',
-      whatToDo: model === 'none' ? 'boot the standard kernel of the distribution, or its PREEMPT_RT kernel' : '',
+      meaning:
+        model === 'none' ? 'a call into the kernel by any program may keep a scan waiting for tens of milliseconds' : 'the kernel lets a scan go before what it does for others',
+      whatToDo: model === 'none' ? 'boot with preempt=full, or the PREEMPT_RT kernel of the distribution' : '',
     };
   },
 };

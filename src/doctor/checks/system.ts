@@ -26,7 +26,13 @@ export const certificates: Check = {
       const days = Math.floor((new Date(certificate.validTo).getTime() - clock.wallMs()) / DAY_MS);
       return expiry(days, `${certificate.subject.replaceAll('\n', ', ')}, until ${new Date(certificate.validTo).toISOString()}`, limit);
     } catch (fault) {
-      return { verdict: 'fault', measured: `${tlsCertFile}: ${(fault as Error).message}`, limit, meaning: 'the gateway does not start', whatToDo: 'put a PEM certificate there, or name another file' };
+      return {
+        verdict: 'fault',
+        measured: `${tlsCertFile}: ${(fault as Error).message}`,
+        limit,
+        meaning: 'the gateway does not start',
+        whatToDo: 'put a PEM certificate there, or name another file',
+      };
     }
   },
 };
@@ -91,7 +97,10 @@ export const hardwareProfile: Check = {
       verdict: notes.length > 0 ? 'warning' : 'ok',
       measured: `${name} (${title}), ${verified ? 'verified' : 'a draft'}, chosen by the ${by}`,
       limit: 'a verified profile of this very box',
-      meaning: notes.length > 0 ? notes.join('; ') : `the box takes ${limits.units} units, ${limits.tags} tags and ${limits.streams} live streams, scanned every ${limits.scanIntervalMinMs} ms or slower`,
+      meaning:
+        notes.length > 0
+          ? notes.join('; ')
+          : `the box takes ${limits.units} units, ${limits.tags} tags and ${limits.streams} live streams, scanned every ${limits.scanIntervalMinMs} ms or slower`,
       whatToDo: notes.length > 0 ? 'see docs/add/firmware-profile.md for how a profile is made and verified' : '',
       figures: { profile: name, limits, facts },
     };
