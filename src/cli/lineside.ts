@@ -1,4 +1,4 @@
-/** The `lineside` command: start, check-config, replay, routes. Exit code 2 means that a setting or the data directory is at fault, 3 that it would be in rescue and `--no-rescue` was given, 70 a fault of this program. */
+/** The `lineside` command: start, check-config, doctor, replay, routes. Exit code 2 means that a setting or the data directory is at fault, 3 that it would be in rescue and `--no-rescue` was given, 70 a fault of this program. */
 import { readFileSync, writeSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { systemClock } from '../platform/base/clock.js';

@@ -27,7 +27,7 @@ export async function watchTimers(
   const workers = Array.from({ length: threads }, () => new Worker(new URL('./timer-thread.js', import.meta.url), { workerData: order }));
   try {
     const begun = await Promise.all(workers.map((worker) => told(worker)));
-    const granted = await Promise.all(begun.map(({ thread }) => (thread ? prioritise(thread) : false)));
+    const granted = await Promise.all(begun.map(async ({ thread }) => (thread ? prioritise(thread) : false)));
     const measured = Promise.all(workers.map((worker) => told(worker)));
     const go = new Int32Array(order.go);
     Atomics.store(go, 0, 1);
