@@ -10,9 +10,12 @@ import { fileURLToPath } from 'node:url';
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const SERVER_FOLDERS = ['src', 'runtime', 'tests'];
 const CONSOLE_FOLDER = 'src/console';
+/** They stand in dist/ as they are in the tree. */
+const COPIED_FOLDERS = ['demo', 'firmware-profiles'];
 /** What runs by itself. A thread of 150 modules takes 4 MB more and twice the time to start than the same in one file. */
 const PROGRAMS = [
   'src/cli/lineside.ts',
+  'src/doctor/timer-thread.ts',
   'src/domains/rehearsal/thread.ts',
   'src/platform/history/history-thread.ts',
   'src/platform/http/yaml-thread.ts',
@@ -149,7 +152,7 @@ function sources() {
   const all = SERVER_FOLDERS.flatMap((folder) => files(folder));
   const server = all.filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts') && !name.startsWith(`${CONSOLE_FOLDER}/`));
   const consoleFiles = all.filter((name) => name.startsWith(`${CONSOLE_FOLDER}/`));
-  const others = [...files('demo'), ...all.filter((name) => /\.(csv|json|sql|txt)$/.test(name) && !name.startsWith(CONSOLE_FOLDER))];
+  const others = [...COPIED_FOLDERS.flatMap((folder) => files(folder)), ...all.filter((name) => /\.(csv|json|sql|txt)$/.test(name) && !name.startsWith(CONSOLE_FOLDER))];
   return { server, consoleFiles, others };
 }
 
@@ -196,7 +199,7 @@ export async function build({ log = console.log } = {}) {
   if (!isFresh(serverMark, serverPrint)) {
     const started = Date.now();
     const { build: bundle } = await import('esbuild');
-    for (const folder of [...SERVER_FOLDERS, 'demo', 'parts', 'node_modules']) rmSync(path.join(dist, folder), { recursive: true, force: true });
+    for (const folder of [...SERVER_FOLDERS, ...COPIED_FOLDERS, 'parts', 'node_modules']) rmSync(path.join(dist, folder), { recursive: true, force: true });
     const parts = server.filter((name) => !isTest(name) && !PROGRAMS.includes(name));
     const addressed = addressedOf(server);
     const options = { ...SHARED, outdir: dist, outbase: root, sourcemap: true, sourcesContent: false };

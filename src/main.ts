@@ -4,8 +4,10 @@
  */
 import { fileURLToPath } from 'node:url';
 import { type Appliance, type Made, running } from './appliance/appliance.js';
+import { chooseBox, historianBytes, tellBox } from './appliance/box.js';
 import { freeBytes, takeDataDir } from './appliance/data-dir.js';
 import { Joins } from './appliance/joins.js';
+import { beyondLimits, limitPlant, plantSize } from './appliance/plant-limits.js';
 import { startInRescue } from './appliance/rescue.js';
 import { isStorage, openStorage } from './appliance/storage.js';
 import { storageTroubles } from './appliance/storage-troubles.js';
@@ -44,12 +46,17 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   const log = createLog(logLines);
   const contained = parts.add(new ContainedFaults(clock, log));
   const { dataDir, demoDir } = settings;
+  const box = chooseBox(shipped('firmware-profiles'), settings.boxProfile);
+  const { profile } = box;
+  tellBox(box, log);
   parts.add(takeDataDir(dataDir, log));
   const build = `lineside ${product.version}`;
   const storage = await openStorage({ settings, clock, log, build: `${build} ${product.commit}` });
   if (!isStorage(storage)) return startInRescue(settings, storage, log, parts);
   const { store, ledger, queries, faults, died } = parts.add(storage);
   await migrateOrders(store);
+  limitPlant(profile, store);
+  for (const beyond of beyondLimits(profile, store)) log.warn(beyond);
 
   const joins = new Joins(parts, store);
   const { table, loops } = joins;
@@ -63,7 +70,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   const ground = { settings, dataDir, log, ...time, store, queries, facts: queries, keys, deviceId: keys.deviceId, production, storageLow, runtimes, probes };
 
   // ------------------------------------------------------------ what is recorded and driven
-  const historian = joins.join(await domains.joinHistorian({ ...ground, startedAtMs, died }));
+  const historian = joins.join(await domains.joinHistorian({ ...ground, settings: { ...settings, historianBytesMax: historianBytes(box, settings) }, startedAtMs, died }));
   const { history } = historian;
   parts.add(probes);
   const { recordings } = parts.add(domains.openRecordings({ ...ground, product }));
@@ -122,8 +129,9 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   // ------------------------------------------------------------ the gateway
   const rows = () => table.rows;
   const rehearsal = joins.join(domains.joinRehearsal({ ...ground, image: ioModules.image }));
+  const boxView = { ...box, size: () => ({ ...plantSize(store), streams: streams.hub.streamsOpen }), beyond: () => beyondLimits(profile, store) };
   joins.join(domains.joinAccess({ access, siteExists, streamsOf: streams.streamsOf }));
-  joins.join(domains.joinSystem({ ...ground, product, startedAtMs, nonces, troubles, faults, evidence: audit.evidence, contained, lockOuts: access.lockOuts, rows }));
+  joins.join(domains.joinSystem({ ...ground, product, startedAtMs, nonces, troubles, faults, evidence: audit.evidence, contained, lockOuts: access.lockOuts, box: boxView, rows }));
   joins.join(domains.joinApply({ ...ground, kinds: domains.APPLIED_KINDS }));
   joins.join(domains.joinSignatures({ ...ground, kinds: domains.KINDS, refusalToSign: records.refusalToSign }));
   joins.join(domains.joinMes({ ...ground, history }));
@@ -133,7 +141,18 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   const ready = (): boolean => parts.areUp && store.accepting;
   const consoleFolder = shipped('console');
   const server = parts.add(
-    await startGateway({ ...ground, table, nonces, authenticator: sessions, siteExists, ready, started: () => parts.areUp, consoleFolder, connections: streams.hub }),
+    await startGateway({
+      ...ground,
+      table,
+      nonces,
+      authenticator: sessions,
+      siteExists,
+      ready,
+      started: () => parts.areUp,
+      consoleFolder,
+      connections: streams.hub,
+      streamsMax: { count: profile.limits.streams, because: `hardware profile ${profile.name}` },
+    }),
   );
   parts.add(rehearsal.rehearsals); // a request waits for it
 

@@ -138,6 +138,7 @@ export const SETTINGS = {
   oidcUsernameClaim: row('auth.oidc.usernameClaim', text, 'preferred_username', 'claim with the user name'),
   oidcJwksUrl: row('auth.oidc.jwksURL', maybeText, null, 'keys of the issuer; from its discovery document when unset'),
   oidcCaFile: row('auth.oidc.caFile', maybeText, null, 'certificate authority of the issuer'),
+  boxProfile: row('box.profile', label, 'auto', 'hardware profile whose limits hold; auto: the one that fits the machine best'),
   nodeName: row('node.name', text, () => hostname(), 'name of the appliance node in stand-alone form', { defaultText: 'the host name' }),
   timeScale: row('runtime.timeScale', decimal(0.01, 100), 1, 'speed of plant time; development with simulated I/O only'),
   orphanTimeoutMs: row('runtime.orphanTimeout', duration(0), 10 * SECOND, 'a unit whose controller is away holds after it'),

@@ -1,10 +1,11 @@
-/** The `lineside` command: start, check-config, replay, routes. Exit code 2 means that a setting or the data directory is at fault, 3 that it would be in rescue and `--no-rescue` was given, 70 a fault of this program. */
+/** The `lineside` command: start, check-config, doctor, replay, routes. Exit code 2 means that a setting or the data directory is at fault, 3 that it would be in rescue and `--no-rescue` was given, 70 a fault of this program. */
 import { readFileSync, writeSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { systemClock } from '../platform/base/clock.js';
 import { openFatalFaults } from '../platform/base/fatal-faults.js';
 import { UnloadableLibrary } from '../platform/base/unloadable-library.js';
 import type { Appliance } from '../appliance/appliance.js';
+import { doctorCommand } from './doctor.js';
 import type { ReplayOptions } from './replay.js';
 import { describeSettings, SettingsError, readSettings, showSettings, type Settings } from '../settings.js';
 
@@ -195,6 +196,7 @@ program
     const [{ replay }, { madeBy }] = await Promise.all([import('./replay.js'), import('../domains/units/recording-file.js')]);
     process.exitCode = await replay(file, options, madeBy(PRODUCT), { out: (text) => void process.stdout.write(text), say: (text) => console.error(text) });
   });
+doctorCommand(program, process.env.LINESIDE_DATA_DIR ?? DATA_DIR_DEFAULT);
 program.command('routes').description('print method, path, action and tier of every route').action(routes);
 const { addRemoteCommands } = await import('./remote-commands.js');
 addRemoteCommands(program);

@@ -2,14 +2,20 @@
  * The reference pages that come from the code: what `docs/reference` holds must be what the appliance does, so these texts
  * are written by `node scripts/reference.mjs` and held by a test. A changed action name is a promise to a customer.
  */
+import { fileURLToPath } from 'node:url';
 import { ROWS } from '../domains/index.js';
+import { readProfiles } from '../box/profiles.js';
 import { PAGE_ROUTES } from '../platform/http/pages.js';
 import type { RouteColumns } from '../platform/http/route.js';
 import { printRoutes } from '../platform/http/route-table.js';
 import { describeSettings, type SettingWords } from '../settings.js';
 import { blocksText } from './block-reference.js';
+import { profileSchemaText, profilesText } from './profile-reference.js';
 import { refusalsText } from './refusal-reference.js';
 import { simulationText } from './simulation-reference.js';
+
+/** As they are shipped beside the program. */
+const PROFILES = fileURLToPath(new URL('../../firmware-profiles', import.meta.url));
 
 /** Every row that is served, without what it works on. */
 export function everyRow(): readonly RouteColumns[] {
@@ -55,4 +61,6 @@ export const REFERENCE_PAGES: Readonly<Record<string, () => string>> = {
   'blocks.md': blocksText,
   'refusals.md': () => refusalsText(everyRow()),
   'simulation.md': simulationText,
+  'hardware-profiles.md': () => profilesText(readProfiles(PROFILES)),
+  '../../firmware-profiles/profile.schema.json': profileSchemaText,
 };

@@ -109,6 +109,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   permissive: 'a permissive of the unit is not met',
   precondition_failed: 'the resource has changed since the ETag in If-Match was read',
   production_mode: 'production records are not deleted in production mode',
+  profile_limit: 'the box takes no more of it: the hardware profile, as health tells it, says how much of a plant it carries',
   prompt_not_pending: 'the prompt was answered, or is over',
   rate_limited: 'too many requests; Retry-After tells when to go on',
   read_only_field: 'the member named by `field` is made by the gateway and differs from what was read',

@@ -18,7 +18,7 @@ import { openNonces } from '../../src/platform/http/nonces.js';
 import { type RouteColumns, type RouteSet, routeSet } from '../../src/platform/http/route.js';
 import { RouteTable } from '../../src/platform/http/route-table.js';
 import type { HttpServer } from '../../src/platform/http/server.js';
-import type { StreamConnections } from '../../src/platform/http/stream-port.js';
+import type { StreamConnections, StreamsMax } from '../../src/platform/http/stream-port.js';
 import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
 import { openLedger } from '../../src/platform/ledger/ledger.js';
 import type { UnchainedAudit } from '../../src/platform/store/audit-record.js';
@@ -94,6 +94,7 @@ export interface GatewayTestOptions {
   readonly dataDir?: string;
   readonly clock?: TestClock;
   readonly connections?: StreamConnections;
+  readonly streamsMax?: StreamsMax;
   readonly ready?: () => boolean;
   readonly consoleFolder?: string;
   /** Sites that exist besides stored ones. */
@@ -152,6 +153,14 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
     storageAccepting: () => store.accepting,
     contained: () => ({ total: 0, recent: 0, seams: [] }),
     lockedNames: () => access.lockOuts.locked().length,
+    box: () => ({
+      profile: 'none',
+      title: 'no box',
+      verified: true,
+      by: 'machine' as const,
+      limits: { units: 1, tags: 1, streams: 1, scanIntervalMinMs: 10, historianDiskShare: 0.5 },
+      used: { units: 0, tags: 0, streams: 0 },
+    }),
     runtimes: () => [],
     realtime: () => ({ granted: false, reason: 'no unit runs here' }),
     rows: () => table.rows,
@@ -174,6 +183,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
       ready,
       consoleFolder: options.consoleFolder ?? path.join(dataDir, 'no-console'),
       ...(options.connections ? { connections: options.connections } : {}),
+      ...(options.streamsMax ? { streamsMax: options.streamsMax } : {}),
     });
   };
   const server = await starts().catch(async (fault: unknown) => {

@@ -154,6 +154,7 @@ const INSTANTS: Readonly<Record<string, string>> = {
   'src/domains/historian/sampling.ts': 'what was found at the start, against the start',
   'src/domains/procedures/prompt-ages.ts': 'age of a prompt when it is first seen; from then on a Stopwatch',
   'src/domains/rehearsal/rehearsal.ts': 'both instants are of the one clock of the rehearsal, which nobody sets',
+  'src/doctor/checks/system.ts': 'the end of a certificate is an instant that its maker has named',
   'src/platform/base/instant.ts': 'the first and last instant that a record can hold',
   'src/platform/base/moment.ts': 'this is where time between two lives of the process is judged',
   'src/platform/base/term.ts': 'this is where time between two lives of the process is judged',

@@ -93,11 +93,15 @@ async function applySteps(steps: readonly Step[], unread: readonly Refused[], se
   const { outcomes, refused } = judging.now();
   if (unread.length + refused.length > 0) throw refusalOfAll([...unread, ...refused], several);
   const inRequest = outcomes.toSorted((a, b) => a.step.index - b.step.index);
-  if (dryRun) return toldDry(inRequest, deps);
+  const puts = outcomes.flatMap((outcome) => outcome.puts);
+  if (dryRun) {
+    deps.store.judge({ puts });
+    return toldDry(inRequest, deps);
+  }
   const { audits, facts } = recordsOf(outcomes, deps);
   // one record at least per request, also when nothing changed (D-AUDIT-02)
   if (audits.length === 0) audits.push(actor.audit({ action: 'Update', category: 'apply', details: { unchanged: outcomes.length } }));
-  await deps.store.write({ puts: outcomes.flatMap(({ puts }) => puts), audits, facts });
+  await deps.store.write({ puts, audits, facts });
   return inRequest.map((outcome) => served(outcome, deps.store));
 }
 

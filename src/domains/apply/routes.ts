@@ -53,6 +53,7 @@ const ERRORS = {
     'element_active',
     'element_owned',
     'managed_by_control_module',
+    'profile_limit',
     'recipe_not_effective',
     'recipe_phase',
     'run_ended',

@@ -363,13 +363,13 @@ export function channelProblem(read: StoreReader, site: string, { user, type, ch
 }
 
 export const templateRules = ruled(ControlModuleTemplate, {
-  refuses: { write: { 400: ['invalid_network', 'out_of_range'], 409: ['active_batch'], 422: ['unprocessable'] } },
+  refuses: { write: { 400: ['invalid_network', 'out_of_range'], 409: ['active_batch', 'profile_limit'], 422: ['unprocessable'] } },
   // a text says what its inputs lead to
   warnings: (spec) => (spec.structuredText === undefined ? unfedOf(spec) : []),
   admit: admitTemplate,
 });
 export const moduleRules = ruled(ControlModule, {
-  refuses: { write: { 400: ['inherited_tag', 'invalid_network', 'out_of_range'], 409: ['already_exists', 'active_batch'] }, remove: { 409: ['active_batch'] } },
+  refuses: { write: { 400: ['inherited_tag', 'invalid_network', 'out_of_range'], 409: ['already_exists', 'active_batch', 'profile_limit'] }, remove: { 409: ['active_batch'] } },
   admit: admitModule,
   judgedAgainst: ['ControlModuleTemplate'],
   refuseDelete: refuseModuleDelete,

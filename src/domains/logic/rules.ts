@@ -294,12 +294,12 @@ export function decodeProgramLeniently(input: unknown): { spec: ControlProgramSp
 }
 
 export const blockTypeRules = ruled(FunctionBlockType, {
-  refuses: { write: { 400: ['invalid_network'], 409: ['already_exists', 'active_batch'], 422: ['unprocessable'] } },
+  refuses: { write: { 400: ['invalid_network'], 409: ['already_exists', 'active_batch', 'profile_limit'], 422: ['unprocessable'] } },
   admit: admitBlockType,
 });
 export const programRules = ruled(ControlProgram, {
   refuses: {
-    write: { 400: ['invalid_network'], 409: ['active_batch', 'managed_by_control_module'] },
+    write: { 400: ['invalid_network'], 409: ['active_batch', 'managed_by_control_module', 'profile_limit'] },
     remove: { 409: ['active_batch', 'managed_by_control_module'] },
   },
   lenient: decodeProgramLeniently,

@@ -94,7 +94,7 @@ export const siteRules = ruled(Site, { heldByContents: true });
 export const areaRules = ruled(Area, {});
 export const processCellRules = ruled(ProcessCell, {});
 export const unitRules = ruled(Unit, {
-  refuses: { write: { 400: ['invalid_name', 'st_invalid'], 409: ['active_batch'] }, remove: { 409: ['unit_active'] } },
+  refuses: { write: { 400: ['invalid_name', 'st_invalid'], 409: ['active_batch', 'profile_limit'] }, remove: { 409: ['unit_active'] } },
   admit: admitUnit,
   dependents: openBatchesOn,
   refuseDelete: refuseUnitDelete,

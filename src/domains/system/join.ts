@@ -9,7 +9,7 @@ import type { Settings } from '../../settings.js';
 import type { LockOuts } from '../access/lockouts.js';
 import { TROUBLE_TOPICS, type Troubles } from '../alarms/system-conditions.js';
 import type { LocalRuntimes } from '../placement/local-runtimes.js';
-import { SYSTEM_ROUTES, type SystemView } from './routes.js';
+import { type BoxHealth, SYSTEM_ROUTES, type SystemView } from './routes.js';
 
 const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
@@ -27,10 +27,21 @@ export interface SystemParts extends Pick<SystemView, 'product' | 'deviceId' | '
   readonly evidence: { readonly summary: ReturnType<SystemView['integrity']> };
   readonly contained: Pick<ContainedFaults, 'view'>;
   readonly lockOuts: Pick<LockOuts, 'locked'>;
+  readonly box: BoxParts;
+}
+
+/** The hardware profile of the box, how much of it the plant takes, and what somebody should know of both. */
+export interface BoxParts {
+  readonly profile: Pick<BoxHealth, 'title' | 'verified' | 'limits'> & { readonly name: string };
+  readonly by: BoxHealth['by'];
+  readonly notes: readonly string[];
+  size(): NonNullable<BoxHealth['used']>;
+  /** What of the plant is beyond the profile, as sentences. */
+  beyond(): readonly string[];
 }
 
 export function joinSystem(parts: SystemParts) {
-  const { product, deviceId, startedAtMs, rows, store, log, settings, runtimes, nonces, troubles, faults, evidence, contained, lockOuts } = parts;
+  const { product, deviceId, startedAtMs, rows, store, log, settings, runtimes, nonces, troubles, faults, evidence, contained, lockOuts, box } = parts;
   const openInClear = inClear(settings);
   if (openInClear !== '') log.warn(openInClear);
   const system: SystemView = {
@@ -42,7 +53,8 @@ export function joinSystem(parts: SystemParts) {
     antiReplay: { enabled: settings.antiReplayEnabled, entries: () => nonces?.size ?? 0, nearlyFull: () => nonces?.nearlyFull ?? false },
     settingsWithoutEffect: settings.withoutEffect,
     troubles: () => TROUBLE_TOPICS.flatMap((topic) => troubles[topic]()?.message ?? []),
-    notes: () => [openInClear, faults.last].filter((note) => note !== ''),
+    notes: () => [openInClear, faults.last, ...box.notes, ...box.beyond()].filter((note) => note !== ''),
+    box: () => boxHealth(box),
     integrity: () => evidence.summary,
     storageAccepting: () => store.accepting,
     contained: () => contained.view(),
@@ -52,6 +64,10 @@ export function joinSystem(parts: SystemParts) {
     rows,
   };
   return { routes: [routeSet(SYSTEM_ROUTES, { system, store })] };
+}
+
+function boxHealth({ profile: { name, title, verified, limits }, by, size }: BoxParts): BoxHealth {
+  return { profile: name, title, verified, by, limits: { ...limits }, used: size() };
 }
 
 /** Empty where nobody but this machine hears, or nobody understands. */

@@ -24,6 +24,18 @@ const VersionBody = v.strictObject({
   startedAt: v.string(),
 });
 
+const BoxHealth = v.strictObject({
+  /** Name of the hardware profile. */
+  profile: v.string(),
+  title: v.string(),
+  /** False: a draft that nobody has tried on such a box. */
+  verified: v.boolean(),
+  by: v.picklist(['machine', 'setting']),
+  limits: v.strictObject({ units: v.number(), tags: v.number(), streams: v.number(), scanIntervalMinMs: v.number(), historianDiskShare: v.number() }),
+  /** Of all sites; null for whoever does not see all of them. */
+  used: v.nullable(v.strictObject({ units: v.number(), tags: v.number(), streams: v.number() })),
+});
+
 const RuntimeHealth = v.strictObject({ site: v.string(), unit: v.string(), ready: v.boolean(), message: v.string() });
 
 export const HealthBody = v.strictObject({
@@ -43,6 +55,7 @@ export const HealthBody = v.strictObject({
     recent: v.number(),
     seams: v.array(v.strictObject({ seam: v.string(), count: v.number(), lastAt: v.string(), message: v.string() })),
   }),
+  box: BoxHealth,
   runtimes: v.array(RuntimeHealth),
   realtime: v.strictObject({ granted: v.boolean(), reason: v.string() }),
   warnings: v.array(v.string()),
@@ -57,9 +70,10 @@ const InterfaceBody = v.looseObject({
   components: v.looseObject({}),
 });
 
-nameSchemas({ VersionBody, RuntimeHealth, HealthBody, InterfaceBody });
+nameSchemas({ VersionBody, BoxHealth, RuntimeHealth, HealthBody, InterfaceBody });
 
 export type RuntimeHealth = ToldBy<typeof RuntimeHealth>;
+export type BoxHealth = ToldBy<typeof BoxHealth>;
 
 /** What `main.ts` tells the system routes; everything is read at the time of the request. */
 export interface SystemView {
@@ -84,6 +98,8 @@ export interface SystemView {
   /** User names that are locked after failed passwords, for an address or everywhere. */
   lockedNames(): number;
   runtimes(): readonly RuntimeHealth[];
+  /** Its hardware profile, and how much of it the plant takes. */
+  box(): BoxHealth;
   /** Priority of the scan threads; why not, when the machine refused it. */
   realtime(): { readonly granted: boolean; readonly reason: string };
   /** Every row that is served. */
@@ -192,6 +208,7 @@ function health(system: SystemView, store: Store, caller: Caller): HealthBody {
     storage: { accepting: system.storageAccepting(), unfit: store.faults.filter(({ site }) => mayVisit(caller, site)).map(withoutText) },
     integrity: system.integrity(),
     contained,
+    box: everywhere ? system.box() : { ...system.box(), used: null },
     runtimes,
     realtime,
     warnings,

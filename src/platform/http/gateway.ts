@@ -11,8 +11,8 @@ import { RateLimiter } from './rate-limit.js';
 import type { RouteTable } from './route-table.js';
 import { type HttpServer, startServer } from './server.js';
 import { TrustedProxies } from './source-ip.js';
+import type { StreamConnections, StreamsMax } from './stream-port.js';
 import { YamlBodies } from './yaml-body.js';
-import type { StreamConnections } from './stream-port.js';
 
 export interface GatewaySettings {
   readonly httpPort: number;
@@ -48,6 +48,7 @@ export interface GatewayOptions {
   /** Folder of the built consoles. */
   readonly consoleFolder: string;
   readonly connections?: StreamConnections;
+  readonly streamsMax?: StreamsMax;
 }
 
 export async function startGateway(options: GatewayOptions): Promise<HttpServer> {
@@ -58,7 +59,7 @@ export async function startGateway(options: GatewayOptions): Promise<HttpServer>
       clock,
       rows: table,
       rateLimiter: new RateLimiter({ enabled: settings.rateLimitEnabled, requestsPerSecond: settings.rateLimitPerSecond, burst: settings.rateLimitBurst }, clock),
-      streams: { connections, perSourceMax: settings.streamsPerSourceMax, tokenInQuery: settings.tokenInQuery },
+      streams: { connections, perSourceMax: settings.streamsPerSourceMax, max: options.streamsMax, tokenInQuery: settings.tokenInQuery },
       allowedOrigins: settings.allowedOrigins,
       authenticator: options.authenticator,
       nonces,

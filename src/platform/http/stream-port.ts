@@ -73,10 +73,18 @@ export function eventStream(open: (wire: SseWire) => SseSession): StreamReply {
   return new StreamReply('sse', open);
 }
 
+/** How many streams of all sources may be open at once, and what says so. */
+export interface StreamsMax {
+  readonly count: number;
+  readonly because: string;
+}
+
 /** What the server asks of the streams. */
 export interface StreamConnections {
   /** Open streams of a source IP, both transports together (decisions Q-STREAM-10). */
   streamCount(sourceIP: string): number;
+  /** Of all sources. */
+  readonly streamsOpen: number;
   /** Server shutdown: end every stream (WebSocket 1001). Resolves when they are closed. */
   endAll(): Promise<void>;
 }

@@ -85,6 +85,7 @@ export class Store implements StoreReader {
   #admitted: Nonce[] = [];
   #reloaded: Promise<void> = Promise.resolve();
   readonly #kept = new KeptChanges();
+  readonly #judges: ((change: Change) => void)[] = [];
 
   /** `witness` gives `details.clock` of audit records; without it records carry none. Rows of `kinds` are checked when they are read. */
   constructor(ledger: Ledger, clock: Clock, witness?: () => ClockWitness, kinds: readonly Kind[] = []) {
@@ -309,13 +310,27 @@ export class Store implements StoreReader {
     return auditName(this.#auditSequence + 1 + offset);
   }
 
+  /** What no write may do, whoever writes: `judge` throws a Refusal. It is asked with every change, and so has to see at once what does not concern it. */
+  judgeBy(judge: (change: Change) => void): void {
+    this.#judges.push(judge);
+  }
+
+  /**
+   * What `apply` would refuse of a change, for whoever asks without writing.
+   * @throws Refusal of the first judge.
+   */
+  judge(change: Change): void {
+    for (const judge of this.#judges) judge(change);
+  }
+
   /**
    * Applies the whole change or, when a part of it throws, nothing of it. Puts come before removes.
    *
-   * @throws Refusal `storage_unavailable` while the ledger refuses commits.
+   * @throws Refusal `storage_unavailable` while the ledger refuses commits, and that of a judge.
    */
   apply(change: Change): Applied {
     if (this.#refusing) throw storageUnavailable(this.#reason);
+    this.judge(change);
     const at = this.#now();
     const resourceVersion = this.#resourceVersion;
     const auditSequence = this.#auditSequence;

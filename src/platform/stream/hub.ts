@@ -72,6 +72,7 @@ export class Hub {
   #cancelSupervision: (() => void) | undefined;
   #supervisions = 0;
   #tagSubscriptions = 0;
+  #streamsOpen = 0;
   /** Slices that began more than a whole period late and were left out, since the start. */
   slicesSkipped = 0;
 
@@ -106,6 +107,10 @@ export class Hub {
   /** Open streams of one source, both transports together, and sockets that have not said who they are (D-C-20); one IPv6 subscriber has 2^64 addresses and is one source (decisions Q-STREAM-10). */
   streamCount(sourceIP: string): number {
     return this.#perSource.get(sourceKey(sourceIP)) ?? 0;
+  }
+
+  get streamsOpen(): number {
+    return this.#streamsOpen;
   }
 
   /** Open streams of a session, for the list of sessions (decisions Q-AUTH-03). */
@@ -149,6 +154,7 @@ export class Hub {
   }
 
   #count(sourceIP: string, change: 1 | -1): void {
+    this.#streamsOpen += change;
     const count = this.streamCount(sourceIP) + change;
     if (count > 0) this.#perSource.set(sourceKey(sourceIP), count);
     else this.#perSource.delete(sourceKey(sourceIP));

@@ -91,7 +91,10 @@ t.test('system/health of a confined caller names no other site', async (t) => {
   const confined = await (await test.as('supervisor', 'site-north')).get('/api/v1/system/health');
   t.match(confined.body.runtimes, [{ site: 'north' }]);
   t.notMatch(confined.text, /south/);
-  t.match((await (await test.as('viewer')).get('/api/v1/system/health')).text, /tk-south/);
+  t.equal(confined.body.box.used, null, 'how large the other sites are is not told either');
+  const everywhere = await (await test.as('viewer')).get('/api/v1/system/health');
+  t.match(everywhere.text, /tk-south/);
+  t.match(everywhere.body.box.used, { units: 0, tags: 0, streams: 0 });
 });
 
 t.test('a page of another origin opens no WebSocket and renews no session; our own, configured ones and programs do', async (t) => {

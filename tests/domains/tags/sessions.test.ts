@@ -17,7 +17,13 @@ const REST_TWINS = Object.values(CHANNEL_ROWS).map(({ action }, index) =>
 /** Both transports behind the real accounts, sessions and tokens. */
 async function gateway(t: { teardown(call: () => unknown): void }, settings: Partial<Settings> = {}) {
   const made: { hub?: Hub } = {};
-  const connections: StreamConnections = { streamCount: (ip) => made.hub?.streamCount(ip) ?? 0, endAll: async () => made.hub?.endAll() };
+  const connections: StreamConnections = {
+    streamCount: (ip) => made.hub?.streamCount(ip) ?? 0,
+    get streamsOpen() {
+      return made.hub?.streamsOpen ?? 0;
+    },
+    endAll: async () => made.hub?.endAll(),
+  };
   const server = await startGatewayTest({
     connections,
     settings,

@@ -79,7 +79,7 @@ const rows = [
   route({ method: 'POST', path: '/api/v1/taken', action: 'odd:write', tier: 'none', computes: true, handle: () => ({}) }),
 ];
 
-const streams = { streamCount: () => 0, endAll: async () => undefined };
+const streams = { streamCount: () => 0, streamsOpen: 0, endAll: async () => undefined };
 const gateway = await startGatewayTest({ routes: [routeSet(rows, {})], connections: streams });
 t.teardown(() => gateway.stop());
 const viewer = await gateway.as('viewer');

@@ -15,6 +15,7 @@ class Streams {
   readonly feeds: SseWire[] = [];
   readonly seen: string[] = [];
   count = 0;
+  streamsOpen = 0;
 
   streamCount(): number {
     return this.count;
@@ -182,4 +183,28 @@ t.test('Q-STREAM-15: a stop ends streams with 1001 and serves nobody afterwards'
   await test.gateway.server.stop();
   t.equal((await closed)[0], 1001);
   await t.rejects(viewer.get('/api/v1/version'));
+});
+
+t.test('streams of the whole box are bounded, but for those of the panel at the box itself', async (t) => {
+  const streams = new Streams();
+  const because = 'hardware profile tiny';
+  const test = await startGatewayTest({
+    routes: [routeSet(rows, streams)],
+    connections: streams,
+    streamsMax: { count: 5, because },
+    settings: { trustedProxies: ['127.0.0.1'] },
+  });
+  t.teardown(() => test.stop());
+  const viewer = await test.as('viewer');
+  const open = (from: string) =>
+    new WebSocket(`ws://127.0.0.1:${test.port}/api/v1/ws`, { headers: { Authorization: `Bearer ${viewer.token}`, ...(from === '' ? {} : { 'X-Forwarded-For': from }) } });
+  streams.streamsOpen = 4;
+  const fifth = open('192.0.2.7');
+  await once(fifth, 'message');
+  fifth.close();
+  streams.streamsOpen = 5;
+  t.match(await refusal(open('192.0.2.8')), { status: 429, body: { code: 'too_many_streams', limit: 5, error: /at most 5 live streams \(hardware profile tiny\)/ } });
+  const panel = open('');
+  await once(panel, 'message');
+  panel.close();
 });

@@ -10,7 +10,7 @@ import type { Exchange } from '../exchange.js';
 import type { YamlBodies } from '../yaml-body.js';
 import type { Nonces } from '../nonces.js';
 import type { RateLimiter } from '../rate-limit.js';
-import type { StreamConnections } from '../stream-port.js';
+import type { StreamConnections, StreamsMax } from '../stream-port.js';
 import type { RouteTable } from '../route-table.js';
 
 /** What the barriers look at besides the exchange. */
@@ -18,7 +18,13 @@ export interface Guard {
   readonly clock: Clock;
   readonly rows: RouteTable;
   readonly rateLimiter: RateLimiter;
-  readonly streams: { readonly connections: StreamConnections | undefined; readonly perSourceMax: number; readonly tokenInQuery: boolean };
+  readonly streams: {
+    readonly connections: StreamConnections | undefined;
+    readonly perSourceMax: number;
+    /** Of all sources together; absent where nothing bounds them. */
+    readonly max?: StreamsMax | undefined;
+    readonly tokenInQuery: boolean;
+  };
   readonly allowedOrigins: readonly string[];
   readonly authenticator: Authenticator;
   /** Undefined while `gateway.antiReplay.enabled` is false. */

@@ -1,0 +1,100 @@
+/** The limits of a hardware profile, over the real pipeline: what is refused, what goes on, and what two callers at once get. */
+import t from 'tap';
+import { beyondLimits, limitPlant, plantSize } from '../../src/appliance/plant-limits.js';
+import type { Limits, Profile } from '../../src/box/profile.js';
+import { startPlantGateway } from '../support/plant-gateway.js';
+
+const plant = await startPlantGateway();
+t.teardown(() => plant.stop());
+const engineer = await plant.as('engineer');
+const UNITS = '/api/v1/sites/north/units';
+await engineer.post('/api/v1/sites', { name: 'north' });
+for (const name of ['u1', 'u2']) await engineer.post(UNITS, { name, scanInterval: '20ms' });
+const tags = (count: number) => Array.from({ length: count }, (_, at) => ({ name: `t${at}`, dataType: 'Float' }));
+await engineer.post('/api/v1/controlmoduletemplates', { name: 'two', tags: tags(2) });
+const MODULES = '/api/v1/sites/north/controlmodules';
+const module = (name: string) => ({ name, parentName: 'u1', parentKind: 'Unit', templateRef: 'two' });
+await engineer.post(MODULES, module('m1'));
+
+const limits: { -readonly [Name in keyof Limits]: Limits[Name] } = { units: 3, tags: 4, streams: 10, scanIntervalMinMs: 50, historianDiskShare: 0.5 };
+const profile: Profile = { name: 'tiny', title: 'tiny', verified: true, basis: 'test', match: {}, limits, hardware: { serialPorts: [], network: [] } };
+limitPlant(profile, plant.store);
+const unit = (name: string) => ({ apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Unit', metadata: { name, namespace: 'site-north' }, spec: {} });
+
+t.test('a unit too many is 409 with a sentence that names profile, limit and way; what was asked for is on record', async (t) => {
+  t.equal((await engineer.post(UNITS, { name: 'u3' })).status, 201);
+  const refused = await engineer.post(UNITS, { name: 'u4' });
+  t.match(refused, {
+    status: 409,
+    body: {
+      code: 'profile_limit',
+      profile: 'tiny',
+      what: 'units',
+      limit: 3,
+      wanted: 4,
+      error: /would have 4 units, and this box takes 3 \(hardware profile tiny\): delete a unit/,
+    },
+  });
+  t.match(plant.audits.at(-1), { action: 'Create', result: 'Rejected' });
+  t.equal((await engineer.put(`${UNITS}/u3`, { description: 'changed' })).status, 200, 'what is there is edited');
+  t.equal((await engineer.delete(`${UNITS}/u3`)).status, 204);
+});
+
+t.test('apply: manifests that together are too many are refused together, and nothing of them is stored', async (t) => {
+  const refused = await engineer.post('/api/v1/apply', [unit('u3'), unit('u4')]);
+  t.match(refused, { status: 409, body: { code: 'profile_limit', what: 'units', wanted: 4 } });
+  t.same(
+    (await engineer.get(UNITS)).body.map(({ name }: { name: string }) => name),
+    ['u1', 'u2'],
+  );
+  t.equal((await engineer.post('/api/v1/apply', [unit('u3')])).status, 200);
+  t.equal((await engineer.delete(`${UNITS}/u3`)).status, 204);
+});
+
+t.test('of creates at once only as many get through as there is room for', async (t) => {
+  const made = await Promise.all(Array.from({ length: 8 }, (_, at) => engineer.post(UNITS, { name: `race${at}` })));
+  t.same(made.map(({ status }) => status).sort(), [201, ...Array.from({ length: 7 }, () => 409)]);
+  t.equal(plantSize(plant.store).units, 3);
+});
+
+t.test('tags are counted where they come from: modules, the template of many, and programs', async (t) => {
+  t.equal(plantSize(plant.store).tags, 2);
+  t.equal((await engineer.post(MODULES, module('m2'))).status, 201);
+  t.match(await engineer.post(MODULES, module('m3')), {
+    status: 409,
+    body: { code: 'profile_limit', what: 'tags', limit: 4, wanted: 6, error: /take out tags that nobody reads/ },
+  });
+  t.match(await engineer.put('/api/v1/controlmoduletemplates/two', { tags: tags(3) }), { status: 409, body: { what: 'tags', wanted: 6 } }, 'one tag more in each of two modules');
+  const program = {
+    metadata: { name: 'p1' },
+    spec: {
+      unitRef: 'u1',
+      scanInterval: '100ms',
+      blocks: [{ name: 'double', type: 'MUL', params: { IN2: 2 } }],
+      variables: [{ name: 'x', dataType: 'REAL', direction: 'output' }],
+      variableBindings: [{ variable: 'x', blockRef: 'double', portRef: 'OUT' }],
+    },
+  };
+  t.match(await engineer.post('/api/v1/sites/north/fbnetworks', program), { status: 409, body: { what: 'tags', wanted: 5 } });
+  t.equal((await engineer.put('/api/v1/controlmoduletemplates/two', { tags: tags(1) })).status, 200);
+  t.equal((await engineer.post('/api/v1/sites/north/fbnetworks', program)).status, 201, 'there is room now');
+  t.equal(plantSize(plant.store).tags, 3);
+});
+
+t.test('a scan interval that the box does not keep is refused where it is set; one that was there stays', async (t) => {
+  const refused = await engineer.put(`${UNITS}/u2`, { scanInterval: '10ms' });
+  t.match(refused, { status: 409, body: { code: 'profile_limit', field: 'scanInterval', limit: 50, wanted: 10, error: /name 50ms or more/ } });
+  t.equal((await engineer.put(`${UNITS}/u2`, { description: 'still 20 ms' })).status, 200);
+  t.equal((await engineer.put(`${UNITS}/u2`, { scanInterval: '50ms' })).status, 200);
+  t.match(await engineer.put('/api/v1/controlmoduletemplates/two', { scanInterval: '10ms' }), { status: 409 });
+});
+
+t.test('a plant that has more than the profile promises goes on, is told, and may shrink and change', async (t) => {
+  limits.units = 1;
+  limits.tags = 1;
+  t.match(beyondLimits(profile, plant.store), [/the plant has 3 units, and the hardware profile tiny promises 1: it goes on/, /the plant has 3 tags/]);
+  t.equal((await engineer.put(`${UNITS}/u1`, { description: 'one of too many' })).status, 200);
+  t.match(await engineer.post(UNITS, { name: 'u9' }), { status: 409 });
+  t.equal((await engineer.delete(`${UNITS}/u2`)).status, 204);
+  t.match(await engineer.post(UNITS, { name: 'u9' }), { status: 409 }, 'what went does not come back while there are too many');
+});
