@@ -3,6 +3,7 @@
  * are written by `node scripts/reference.mjs` and held by a test. A changed action name is a promise to a customer.
  */
 import { ROWS } from '../domains/index.js';
+import { DOCUMENT_ROUTES } from '../platform/http/documents.js';
 import { PAGE_ROUTES } from '../platform/http/pages.js';
 import type { RouteColumns } from '../platform/http/route.js';
 import { printRoutes } from '../platform/http/route-table.js';
@@ -13,7 +14,7 @@ import { simulationText } from './simulation-reference.js';
 
 /** Every row that is served, without what it works on. */
 export function everyRow(): readonly RouteColumns[] {
-  return [...PAGE_ROUTES, ...ROWS];
+  return [...PAGE_ROUTES, ...DOCUMENT_ROUTES, ...ROWS];
 }
 
 /** Method, path, action, tier of every row, tab-separated and sorted. */

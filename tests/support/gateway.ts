@@ -96,6 +96,7 @@ export interface GatewayTestOptions {
   readonly connections?: StreamConnections;
   readonly ready?: () => boolean;
   readonly consoleFolder?: string;
+  readonly documentsFolder?: string;
   /** Sites that exist besides stored ones. */
   readonly sites?: readonly string[];
   readonly access?: Partial<AccessOptions>;
@@ -173,6 +174,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
       siteExists,
       ready,
       consoleFolder: options.consoleFolder ?? path.join(dataDir, 'no-console'),
+      documentsFolder: options.documentsFolder ?? path.join(dataDir, 'no-documents'),
       ...(options.connections ? { connections: options.connections } : {}),
     });
   };

@@ -4,6 +4,7 @@
 const en = {
   product: 'Lineside',
   operatorConsole: 'Operator console',
+  documents: 'Documents',
   username: 'User name',
   password: 'Password',
   newPassword: 'New password',
@@ -369,6 +370,7 @@ type Strings = typeof en;
 const de: Strings = {
   product: 'Lineside',
   operatorConsole: 'Bedienkonsole',
+  documents: 'Dokumentation',
   username: 'Benutzername',
   password: 'Kennwort',
   newPassword: 'Neues Kennwort',
