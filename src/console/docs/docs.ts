@@ -46,20 +46,27 @@ function search(all: readonly IndexedPage[], asked: string): Found[] {
   return found.sort((a, b) => b.points - a.points).slice(0, SHOWN_MAX);
 }
 
+/** A word at its beginning counts more than within another: `second` is meant by the second master and not by `timeoutSeconds`. */
 function pointsOf(words: readonly string[], title: string, heading: string, text: string): number {
   let points = 0;
   for (const word of words) {
-    const here = (heading === word ? 40 : heading.includes(word) ? 12 : 0) + (title.includes(word) ? 6 : 0) + (text.includes(word) ? 2 : 0);
+    const begins = new RegExp(`(^|[^\\p{L}\\p{N}])${word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`, 'u');
+    const worth = (place: string, begun: number, within: number): number => (begins.test(place) ? begun : place.includes(word) ? within : 0);
+    const here = (heading === word ? 40 : worth(heading, 14, 6)) + worth(title, 8, 3) + worth(text, 4, 1);
     if (here === 0) return 0;
     points += here;
   }
+  const asked = words.join(' ');
+  if (words.length > 1) points += (heading.includes(asked) ? 30 : 0) + (text.includes(asked) ? 10 : 0);
   return points;
 }
 
 /** Some words around the first place that is asked for. */
 function excerpt(text: string, asked: string): string {
-  const first = asked.toLowerCase().split(/\s+/).find(Boolean) ?? '';
-  const at = Math.max(0, text.toLowerCase().indexOf(first) - EXCERPT_CHARS / 4);
+  const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
+  const lower = text.toLowerCase();
+  const found = [words.join(' '), ...words].map((each) => lower.indexOf(each)).find((place) => place >= 0) ?? 0;
+  const at = Math.max(0, found - EXCERPT_CHARS / 4);
   const start = at === 0 ? 0 : text.indexOf(' ', at) + 1;
   const shown = text.slice(start, start + EXCERPT_CHARS);
   return `${start > 0 ? '… ' : ''}${shown}${start + EXCERPT_CHARS < text.length ? ' …' : ''}`;
