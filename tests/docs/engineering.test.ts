@@ -11,15 +11,20 @@ const FOLDER = 'docs/engineering';
 const PAGES: Readonly<Record<string, number>> = { 'modbus.md': 15, 'simulation.md': 14, 'names-and-tags.md': 7, 'historian.md': 10, 'coordination.md': 8 };
 
 /** An empty box in development, whose outputs are live. */
-const EMPTY = { LINESIDE_GATEWAY__OPERATINGMODE: 'development', LINESIDE_IO__OUTPUTS: 'live', LINESIDE_IO__RECONNECT__MIN: '50ms', LINESIDE_HISTORIAN__MININTERVAL: '100ms' };
+const EMPTY: Readonly<Record<string, string>> = {
+  LINESIDE_GATEWAY__OPERATINGMODE: 'development',
+  LINESIDE_IO__OUTPUTS: 'live',
+  LINESIDE_IO__RECONNECT__MIN: '50ms',
+  LINESIDE_HISTORIAN__MININTERVAL: '100ms',
+};
 
 for (const [page, examplesMin] of Object.entries(PAGES)) {
   t.test(`${FOLDER}/${page}: every example does what stands there`, async (t) => {
-    const peer = await ModbusPeer.start();
-    t.teardown(() => peer.kill());
+    const peer = page === 'modbus.md' ? await ModbusPeer.start() : undefined;
+    t.teardown(() => peer?.kill());
     const box = await startPlant({ production: true, environment: EMPTY });
     t.teardown(() => box.end());
-    const played = await play(t, `${FOLDER}/${page}`, { box, instead: { '192.168.10.20:502': `127.0.0.1:${peer.port}` } });
+    const played = await play(t, `${FOLDER}/${page}`, { box, instead: peer ? { '192.168.10.20:502': `127.0.0.1:${peer.port}` } : {} });
     t.ok(played >= examplesMin, `${played} examples`);
   });
 }

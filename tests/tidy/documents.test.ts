@@ -83,3 +83,25 @@ t.test('the index names every page, and the search knows every part of it by an 
     'the text is there whole',
   );
 });
+
+t.test('every route that a page names is there', async (t) => {
+  const routes = readFileSync(path.join(ROOT, 'docs/reference/routes.txt'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => line.split('\t').slice(0, 2).join(' '));
+  const shape = (route: string): string => route.replace(/\{[^}]*\}/g, '{}');
+  const known = routes.map(shape);
+  const lost: string[] = [];
+  let count = 0;
+  for (const file of SOURCES.filter((name) => /^docs\/(engineering|reference|operations)\//.test(name))) {
+    const text = readFileSync(path.join(ROOT, file), 'utf8').replace(/```.*?```/gs, '');
+    for (const [, method = '', address = ''] of text.matchAll(/`(GET|POST|PUT|DELETE) ([/…][^\s`?]*)/g)) {
+      count += 1;
+      const asked = shape(address);
+      const isThere = asked.startsWith('…') ? known.some((route) => route.startsWith(`${method} `) && route.endsWith(asked.slice(1))) : known.includes(`${method} ${asked}`);
+      if (!isThere) lost.push(`${file}: ${method} ${address}`);
+    }
+  }
+  t.ok(count > 30, `${count} routes`);
+  t.same(lost, []);
+});
