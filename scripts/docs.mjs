@@ -12,7 +12,7 @@ export const SECTIONS = [
     title: 'Engineering',
     about: 'How to describe a plant, with examples that are tried against an appliance.',
     folder: 'engineering',
-    first: ['names-and-tags', 'modbus', 'simulation', 'coordination', 'historian'],
+    first: ['names-and-tags', 'modbus', 'simulation', 'recipes', 'coordination', 'historian'],
   },
   { title: 'Operations', about: 'How to run the box, and what to do when something is wrong.', folder: 'operations' },
   { title: 'Reference', about: 'Tables made from the code: settings, refusals, blocks, simulation, routes.', folder: 'reference', first: ['refusals'] },

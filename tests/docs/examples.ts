@@ -6,6 +6,7 @@
  * - `yaml part`: a piece of a manifest, read only.
  * - `http`: a request line and, behind an empty line, a body; it is answered 2xx. The `json` behind is part of the answer; a GET is asked again
  *   until it is. `http refused`: the `text` behind is the sentence.
+ * - `<word>` in a `json` is whatever stands there in the answer; in a later `http` it is that.
  * - `st`: structured text that compiles.
  */
 import { readFileSync } from 'node:fs';
@@ -17,6 +18,8 @@ import type { Plant } from '../support/plant.js';
 
 /** An example that is not true does not become so. */
 const ANSWERED_MS_MAX = 15_000;
+
+const WORD = /^<\w+>$/;
 
 interface Fence {
   readonly language: string;
@@ -40,11 +43,15 @@ function fencesOf(text: string): Fence[] {
   }));
 }
 
-/** Whether `found` has all of `wanted`: members of records, the first elements of lists; `…` in a text stands for anything. */
-export function has(found: unknown, wanted: unknown): boolean {
-  if (Array.isArray(wanted)) return Array.isArray(found) && wanted.every((each, at) => has(found[at], each));
+/** Whether `found` has all of `wanted`: members of records, the first elements of lists; `…` in a text stands for anything, and `<word>` is kept in `words`. */
+function has(found: unknown, wanted: unknown, words = new Map<string, string>()): boolean {
+  if (Array.isArray(wanted)) return Array.isArray(found) && wanted.every((each, at) => has(found[at], each, words));
   if (typeof wanted === 'object' && wanted !== null) {
-    return typeof found === 'object' && found !== null && Object.entries(wanted).every(([name, each]) => has((found as Readonly<Record<string, unknown>>)[name], each));
+    return typeof found === 'object' && found !== null && Object.entries(wanted).every(([name, each]) => has((found as Readonly<Record<string, unknown>>)[name], each, words));
+  }
+  if (typeof wanted === 'string' && WORD.test(wanted) && typeof found === 'string') {
+    words.set(wanted, found);
+    return true;
   }
   if (typeof wanted !== 'string' || !wanted.includes('…')) return found === wanted;
   const parts = wanted.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
@@ -71,6 +78,7 @@ const sentence = ({ body }: ApiAnswer): string => String(body?.error ?? '').repl
 export async function play(t: Test, page: string, { box, instead = {} }: Playing): Promise<number> {
   const source = Object.entries(instead).reduce((text, [from, to]) => text.replaceAll(from, to), readFileSync(path.join(process.cwd(), page), 'utf8'));
   const fences = fencesOf(source);
+  const words = new Map<string, string>();
   let played = 0;
   for (const [at, fence] of fences.entries()) {
     const where = `${page}:${fence.line}`;
@@ -83,9 +91,9 @@ export async function play(t: Test, page: string, { box, instead = {} }: Playing
       if (refused) tellRefusal(t, where, answer, behind);
       else t.equal(answer.status, 200, `${where}: applied: ${answer.text}`);
     } else if (fence.language === 'http') {
-      const asked = askedBy(fence.text);
+      const asked = askedBy([...words].reduce((text, [word, value]) => text.replaceAll(word, value), fence.text));
       if (refused) tellRefusal(t, where, await send(box, asked), behind);
-      else if (behind?.language === 'json') await answered(t, where, box, asked, JSON.parse(behind.text));
+      else if (behind?.language === 'json') await answered(t, where, box, asked, (found) => has(found, JSON.parse(behind.text), words));
       else {
         const answer = await send(box, asked);
         t.ok(answer.status < 300, `${where}: ${answer.status} ${answer.text}`);
@@ -109,17 +117,17 @@ function tellRefusal(t: Test, where: string, answer: ApiAnswer, behind: Fence | 
   t.ok(has(sentence(answer), behind?.text), `${where}: ${sentence(answer)}`);
 }
 
-async function answered(t: Test, where: string, box: Plant, asked: Asked, wanted: unknown): Promise<void> {
+async function answered(t: Test, where: string, box: Plant, asked: Asked, isWanted: (found: unknown) => boolean): Promise<void> {
   if (asked.method !== 'GET') {
     const answer = await send(box, asked);
-    t.ok(answer.status < 300 && has(answer.body, wanted), `${where}: ${answer.status} ${answer.text.slice(0, 2000)}`);
+    t.ok(answer.status < 300 && isWanted(answer.body), `${where}: ${answer.status} ${answer.text.slice(0, 2000)}`);
     return;
   }
   await box.look(
     `${where} is answered as it stands there`,
     async () => {
       const answer = await send(box, asked);
-      return { done: (answer.status === 200 && has(answer.body, wanted)) || undefined, seen: `${answer.status} ${answer.text.slice(0, 2000)}` };
+      return { done: (answer.status === 200 && isWanted(answer.body)) || undefined, seen: `${answer.status} ${answer.text.slice(0, 2000)}` };
     },
     ANSWERED_MS_MAX,
   );
