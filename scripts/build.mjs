@@ -1,11 +1,12 @@
 // Builds dist/ when it is stale: the command and each thread as one file at the address of its source, the demo manifests
-// beside them, and the consoles through Vite. For the tests every other source file has a module of its own at its address,
+// beside them, the consoles through Vite, and the documents as pages. For the tests every other source file has a module of its own at its address,
 // which hands on what one of a few files exports that hold the whole program: Node takes longer to find 500 modules than
 // to compile them.
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildDocuments, documentFiles } from './docs.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const SERVER_FOLDERS = ['src', 'runtime', 'tests'];
@@ -211,6 +212,15 @@ export async function build({ log = console.log } = {}) {
     copyTo(dist, others);
     writeFileSync(serverMark, serverPrint);
     log(`built ${server.length} server files in ${Date.now() - started} ms`);
+  }
+
+  const documentsPrint = fingerprint([...documentFiles(root), ...files(`${CONSOLE_FOLDER}/docs`), `${CONSOLE_FOLDER}/common/theme.css`, 'package.json', 'scripts/docs.mjs']);
+  const documentsMark = path.join(dist, '.documents-build');
+  if (!isFresh(documentsMark, documentsPrint)) {
+    const started = Date.now();
+    const count = await buildDocuments(root, path.join(dist, 'docs'));
+    writeFileSync(documentsMark, documentsPrint);
+    log(`built ${count} documents in ${Date.now() - started} ms`);
   }
 
   const viteConfig = path.join(root, CONSOLE_FOLDER, 'vite.config.mjs');

@@ -52,7 +52,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   parts.add(takeDataDir(dataDir, log));
   const build = `lineside ${product.version}`;
   const storage = await openStorage({ settings, clock, log, build: `${build} ${product.commit}` });
-  if (!isStorage(storage)) return startInRescue(settings, storage, log, parts);
+  if (!isStorage(storage)) return startInRescue(settings, { ...storage, documentsFolder: shipped('docs') }, log, parts);
   const { store, ledger, queries, faults, died } = parts.add(storage);
   await migrateOrders(store);
   limitPlant(profile, store);
@@ -139,7 +139,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   joins.join(domains.joinDemo({ ...ground, kinds: domains.APPLIED_KINDS, scale, folder: demoDir ?? shipped('demo') }));
   access.checkRoles();
   const ready = (): boolean => parts.areUp && store.accepting;
-  const consoleFolder = shipped('console');
+  const folders = { consoleFolder: shipped('console'), documentsFolder: shipped('docs') };
   const server = parts.add(
     await startGateway({
       ...ground,
@@ -149,7 +149,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
       siteExists,
       ready,
       started: () => parts.areUp,
-      consoleFolder,
+      ...folders,
       connections: streams.hub,
       streamsMax: { count: profile.limits.streams, because: `hardware profile ${profile.name}` },
     }),

@@ -1,6 +1,7 @@
 /** The appliance in rescue (D-C-09): no thread is started and nothing is opened, so what is there stays as it is until somebody decides. */
 import type { Log } from '../platform/base/log.js';
 import type { Parts } from '../platform/base/parts.js';
+import { openDocuments } from '../platform/http/documents.js';
 import { startRescue } from '../platform/http/rescue.js';
 import type { Settings } from '../settings.js';
 import { type Appliance, textOf } from './appliance.js';
@@ -17,12 +18,12 @@ export interface Loss {
 export class RescueNeeded extends Error {}
 
 /** @throws RescueNeeded where nobody is there to look at it. */
-export async function startInRescue(settings: Settings, loss: Loss, log: Log, parts: Parts): Promise<Appliance> {
+export async function startInRescue(settings: Settings, loss: Loss & { readonly documentsFolder: string }, log: Log, parts: Parts): Promise<Appliance> {
   const { losses, why } = loss;
   if (settings.noRescue) throw new RescueNeeded(`${losses.join('; ')}. Ways on: ${loss.waysOn.join('; ')}`);
   const { tlsCertFile, tlsKeyFile, listen, httpPort } = settings;
   const tls = tlsCertFile && tlsKeyFile ? { certFile: tlsCertFile, keyFile: tlsKeyFile } : undefined;
-  const server = parts.add(await startRescue({ host: listen, port: httpPort, ...(tls ? { tls } : {}), ...loss }));
+  const server = parts.add(await startRescue({ host: listen, port: httpPort, ...(tls ? { tls } : {}), ...loss, documents: openDocuments(loss.documentsFolder) }));
   log.error({ missing: losses, why }, 'lineside is in rescue: no unit is driven');
   return {
     port: server.port,

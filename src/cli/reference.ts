@@ -5,6 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import { ROWS } from '../domains/index.js';
 import { readProfiles } from '../box/profiles.js';
+import { DOCUMENT_ROUTES } from '../platform/http/documents.js';
 import { PAGE_ROUTES } from '../platform/http/pages.js';
 import type { RouteColumns } from '../platform/http/route.js';
 import { printRoutes } from '../platform/http/route-table.js';
@@ -19,7 +20,7 @@ const PROFILES = fileURLToPath(new URL('../../firmware-profiles', import.meta.ur
 
 /** Every row that is served, without what it works on. */
 export function everyRow(): readonly RouteColumns[] {
-  return [...PAGE_ROUTES, ...ROWS];
+  return [...PAGE_ROUTES, ...DOCUMENT_ROUTES, ...ROWS];
 }
 
 /** Method, path, action, tier of every row, tab-separated and sorted. */

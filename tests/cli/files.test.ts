@@ -162,6 +162,6 @@ t.test('every command has words of help, and options that its arguments do not h
   t.equal(new Set(typed).size, typed.length);
   for (const { typed: words, about, options = [] } of COMMANDS) {
     t.ok(about.length > 10, words);
-    for (const [flags, meaning] of options) t.ok(/^(-\w, )?--[a-z-]+( [<[][\w.]+[>\]])?$/.test(flags) && meaning !== '', `${words} ${flags}`);
+    for (const [flags, meaning] of options) t.ok(/^(-\w, )?--[a-z-]+( [<[][\w.=]+[>\]])?$/.test(flags) && meaning !== '', `${words} ${flags}`);
   }
 });

@@ -3,6 +3,7 @@ import t from 'tap';
 import * as v from 'valibot';
 import { everyRow } from '../../src/cli/reference.js';
 import { REFUSAL_MEANINGS, refusalCodes } from '../../src/cli/refusal-reference.js';
+import { REFUSAL_REMEDIES } from '../../src/cli/refusal-remedies.js';
 import { APPLIED_KINDS } from '../../src/domains/index.js';
 import { nameSchemas } from '../../src/platform/base/schema-names.js';
 import { oneOf } from '../../src/platform/http/alternatives.js';
@@ -88,6 +89,7 @@ t.test('Q-VER-01: the document of all rows is valid, and every reference in it l
 t.test('Q-ERR-01: every code of a refusal that a row tells has a meaning in the reference, and apply tells those of all kinds', async (t) => {
   const codes = refusalCodes(everyRow());
   t.same([...codes.keys()].sort(), Object.keys(REFUSAL_MEANINGS).sort());
+  t.same([...codes.keys()].sort(), Object.keys(REFUSAL_REMEDIES).sort(), 'what to do about each');
   const told = new Set(everyRow().find(({ action }) => action === 'apply:create')?.errors?.[409]);
   const ofKinds = APPLIED_KINDS.all.filter(({ apply }) => apply.how === 'yes').flatMap(({ refuses }) => refuses?.write?.[409] ?? []);
   t.same(

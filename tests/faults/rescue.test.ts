@@ -119,6 +119,8 @@ for (const [what, which, damage, words] of LOSSES) {
     t.match(ready, { status: 503, body: { status: 'rescue', missing: [words] } });
     t.equal((await box.api.get('/healthz')).status, 200);
     for (const page of ['/', '/hmi', '/login']) t.match((await box.api.get(page)).text, /--accept-loss/, page);
+    t.match((await box.api.get('/docs/operations/storage.html')).text, /<h1[^>]*>When what was stored is missing/, 'what to do is there to read');
+    t.equal((await box.api.get('/docs/nowhere.html')).status, 503);
     t.match(await box.api.get('/api/v1/system/health'), { status: 503, body: { code: 'rescue' } });
     t.match(await box.api.post('/api/v1/auth/login', credentials), { status: 503 });
     await box.says(/in rescue, no unit is driven/);

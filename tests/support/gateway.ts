@@ -97,6 +97,7 @@ export interface GatewayTestOptions {
   readonly streamsMax?: StreamsMax;
   readonly ready?: () => boolean;
   readonly consoleFolder?: string;
+  readonly documentsFolder?: string;
   /** Sites that exist besides stored ones. */
   readonly sites?: readonly string[];
   readonly access?: Partial<AccessOptions>;
@@ -182,6 +183,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
       siteExists,
       ready,
       consoleFolder: options.consoleFolder ?? path.join(dataDir, 'no-console'),
+      documentsFolder: options.documentsFolder ?? path.join(dataDir, 'no-documents'),
       ...(options.connections ? { connections: options.connections } : {}),
       ...(options.streamsMax ? { streamsMax: options.streamsMax } : {}),
     });

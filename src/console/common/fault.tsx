@@ -4,16 +4,26 @@ import { t } from './strings.js';
 export interface FaultProps {
   /** Empty: nothing is shown. */
   readonly text: string;
+  /** Of a refusal: its place in the catalogue is linked, where it stands what to do. */
+  readonly code?: string;
   readonly testid?: string;
   /** Over the whole width of the screen. */
   readonly strip?: boolean;
 }
 
-export function Fault({ text, testid, strip = false }: FaultProps) {
+export function Fault({ text, code = '', testid, strip = false }: FaultProps) {
   if (text === '') return null;
   return (
     <p class={strip ? 'fault strip' : 'fault'} role="alert" data-testid={testid}>
       {text}
+      {code !== '' && (
+        <>
+          {' '}
+          <a href={`/docs/reference/refusals.html#${code}`} target="_blank" rel="noopener">
+            {t.whatToDo}
+          </a>
+        </>
+      )}
     </p>
   );
 }

@@ -4,6 +4,8 @@
 const en = {
   product: 'Lineside',
   operatorConsole: 'Operator console',
+  documents: 'Documents',
+  whatToDo: 'What to do',
   username: 'User name',
   password: 'Password',
   newPassword: 'New password',
@@ -369,6 +371,8 @@ type Strings = typeof en;
 const de: Strings = {
   product: 'Lineside',
   operatorConsole: 'Bedienkonsole',
+  documents: 'Dokumentation',
+  whatToDo: 'Was zu tun ist',
   username: 'Benutzername',
   password: 'Kennwort',
   newPassword: 'Neues Kennwort',

@@ -1,10 +1,13 @@
 /** A form that sends: busy while it does, and the refusal in words when it fails. */
 import { useRef, useState } from 'preact/hooks';
+import { ApiError } from '../data/api.js';
 import { faultText } from './fault-text.js';
 
 export interface Sending {
   readonly busy: boolean;
   readonly fault: string;
+  /** Of the refusal; empty where the fault is none of the gateway's. */
+  readonly code: string;
   readonly refuse: (text: string) => void;
   readonly run: (action: () => Promise<void>) => Promise<void>;
 }
@@ -12,11 +15,16 @@ export interface Sending {
 export function useSend(): Sending {
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState('');
+  const [code, setCode] = useState('');
   const running = useRef(false); // what is drawn as busy is so a moment later
   return {
     busy,
     fault,
-    refuse: setFault,
+    code,
+    refuse(text) {
+      setCode('');
+      setFault(text);
+    },
     async run(action) {
       if (running.current) return;
       running.current = true;
@@ -25,6 +33,7 @@ export function useSend(): Sending {
       try {
         await action();
       } catch (refused) {
+        setCode(refused instanceof ApiError ? refused.code : '');
         setFault(faultText(refused));
       } finally {
         running.current = false;

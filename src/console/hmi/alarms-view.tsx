@@ -154,7 +154,7 @@ function ActiveAlarms({ filter }: { readonly filter: AlarmFilter }) {
           </button>
         )}
       </div>
-      <Fault text={sending.fault} testid="alarm-error" />
+      <Fault text={sending.fault} code={sending.code} testid="alarm-error" />
       {!can('alarm:acknowledge') && <p class="hint">{t.commandNotAllowed}</p>}
       {(stale.value || rows.length === 0) && (
         <p class="empty" role="status" data-testid="alarms-none">
@@ -232,7 +232,7 @@ function AcknowledgeDialog({ found, onClose }: { readonly found: readonly Alarm[
   return (
     <Dialog title={t.acknowledgeTitle(found.length)} testid="acknowledge-dialog" wide onClose={onClose}>
       <form onSubmit={submit}>
-        <Fault text={sending.fault} testid="acknowledge-error" />
+        <Fault text={sending.fault} code={sending.code} testid="acknowledge-error" />
         <p>{t.acknowledgeWords}</p>
         <ul class="acknowledge-list scroll" tabIndex={0} aria-label={t.alarms}>
           {found.map((alarm) => (

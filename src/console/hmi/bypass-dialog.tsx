@@ -55,7 +55,7 @@ export function BypassDialog({ module, conditions, onClose }: BypassDialogProps)
   return (
     <Dialog title={t.bypassTitle(module.name.toUpperCase())} testid="bypass-dialog" wide onClose={onClose}>
       <form onSubmit={submit} noValidate>
-        <Fault text={sending.fault} testid="bypass-error" />
+        <Fault text={sending.fault} code={sending.code} testid="bypass-error" />
         {asked ? (
           <div class="stack" data-testid="bypass-confirm">
             <p class="warning">
@@ -107,7 +107,7 @@ export function EndBypassDialog({ module, conditions, onClose }: BypassDialogPro
   return (
     <Dialog title={t.bypassEndTitle(module.name.toUpperCase())} testid="bypass-end-dialog" wide onClose={onClose}>
       <form onSubmit={submit} noValidate>
-        <Fault text={sending.fault} testid="bypass-error" />
+        <Fault text={sending.fault} code={sending.code} testid="bypass-error" />
         <p>{t.bypassEndWords(nameOf(module))}</p>
         {concerned.some(({ ok }) => !ok) && (
           <p class="warning" data-testid="bypass-end-trips">

@@ -37,7 +37,7 @@ export function CommandDialog({ batch, command, onClose }: CommandDialogProps) {
   return (
     <Dialog title={title} testid="command-dialog" onClose={onClose}>
       <form onSubmit={submit} noValidate>
-        <Fault text={sending.fault} testid="command-error" />
+        <Fault text={sending.fault} code={sending.code} testid="command-error" />
         {command === 'Start' ? (
           <StartChecks batch={batch.name} />
         ) : (

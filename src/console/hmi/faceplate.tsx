@@ -90,7 +90,7 @@ function ResetFault({ tags: { module, faults } }: { readonly tags: ModuleTags })
     });
   return (
     <div class="stack" data-testid="reset-fault">
-      <Fault text={sending.fault} testid="reset-fault-error" />
+      <Fault text={sending.fault} code={sending.code} testid="reset-fault-error" />
       {moving && <p class="warning">{t.resetMoves}</p>}
       <button type="button" class="button primary" disabled={sending.busy} onClick={reset} data-testid="reset-fault-send">
         {sending.busy ? t.sending : moving ? t.resetAndMove : t.resetFault}

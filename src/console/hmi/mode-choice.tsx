@@ -45,7 +45,7 @@ export function ModeChoice({ title, mode, meanings, onSet }: ModeChoiceProps) {
         <Dialog title={t.modeQuestion(title, word(asked))} testid="mode-dialog" onClose={() => setAsked(null)}>
           <form onSubmit={confirm} noValidate>
             <p>{meanings[asked]}</p>
-            <Fault text={sending.fault} />
+            <Fault text={sending.fault} code={sending.code} />
             <div class="dialog-actions">
               <button type="button" class="button" onClick={() => setAsked(null)}>
                 {t.cancel}

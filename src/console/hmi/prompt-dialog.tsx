@@ -38,7 +38,7 @@ export function PromptDialog({ prompt, isGone, onClose }: PromptDialogProps) {
       <form onSubmit={submit} noValidate>
         {prompt.resultKey && <p class="note">{t.manualResult}</p>}
         <Asked prompt={prompt} />
-        <Fault text={isGone && !sending.busy ? t.gone : sending.fault} testid="prompt-error" />
+        <Fault text={isGone && !sending.busy ? t.gone : sending.fault} code={isGone ? '' : sending.code} testid="prompt-error" />
         <div class="answer">
           <div class="stack">
             {prompt.type === 'value' && <ValueInput prompt={prompt} value={answer} onInput={setAnswer} />}

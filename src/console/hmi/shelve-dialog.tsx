@@ -26,7 +26,7 @@ export function ShelveDialog({ alarm, onClose }: { readonly alarm: Alarm; readon
     <Dialog title={`${t.shelve}: ${alarm.message || alarm.name}`} testid="shelve-dialog" onClose={onClose}>
       <form onSubmit={submit} noValidate>
         <p class="hint">{t.shelveText}</p>
-        <Fault text={sending.fault} />
+        <Fault text={sending.fault} code={sending.code} />
         <Chips label={t.duration} value={duration} options={DURATIONS.map((each) => [each, durationText(each)])} onChoose={setDuration} testid="shelve" />
         <div class="dialog-actions">
           <button type="button" class="button" onClick={onClose}>

@@ -59,7 +59,7 @@ export function SignDialog({ title, meanings, lengthMin, onSign, onClose, childr
       ) : (
         <form onSubmit={submit} noValidate>
           {children}
-          <Fault text={sending.fault} testid="sign-error" />
+          <Fault text={sending.fault} code={sending.code} testid="sign-error" />
           <p class="hint">
             {t.signatureText(me.value?.displayName ?? '')}
             {meanings.length === 1 && ` ${t.meaning}: ${t.meanings[meaning] ?? meaning}.`}

@@ -81,7 +81,7 @@ function TuneDialog({ module, tag, onClose }: TuneDialogProps) {
   return (
     <Dialog title={t.tuneTitle(module.name.toUpperCase(), parameter)} testid="tune-dialog" wide onClose={onClose}>
       <form onSubmit={submit} noValidate>
-        <Fault text={sending.fault} testid="tune-error" />
+        <Fault text={sending.fault} code={sending.code} testid="tune-error" />
         {confirmed === null ? (
           <>
             <p class="number">

@@ -56,6 +56,9 @@ export function UserMenu() {
           </p>
           <Chips label={t.look} value={look.value} options={LOOKS.map((each) => [each, t.looks[each]])} onChoose={choose} testid="look" />
           <p class="hint">{t.keys}</p>
+          <a class="button" href="/docs" data-testid="documents">
+            {t.documents}
+          </a>
           {config.value?.authMode !== 'none' && (
             <button type="button" class="button" onClick={() => void logout().catch(() => undefined)} data-testid="logout">
               {t.signOut}

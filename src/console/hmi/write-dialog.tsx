@@ -38,7 +38,7 @@ export function WriteDialog({ module, tag, onClose }: WriteDialogProps) {
   return (
     <Dialog title={`${t.write}: ${tag.address.toUpperCase()}`} testid="write-dialog" wide onClose={onClose}>
       <form onSubmit={submit} noValidate>
-        <Fault text={sending.fault} testid="write-error" />
+        <Fault text={sending.fault} code={sending.code} testid="write-error" />
         {confirmed === null ? (
           <>
             <p class="number" data-testid="write-now">

@@ -62,6 +62,9 @@ export function LoginPage() {
         </header>
         <Fault text={fault} testid="login-error" />
         {config && <Body config={config} mustChange={mustChange} ended={endedText(ended)} onEnded={endedHere} onSignedIn={signedIn} onCreated={() => void load()} />}
+        <a class="to-documents" href="/docs" data-testid="documents">
+          {t.documents}
+        </a>
       </div>
     </main>
   );

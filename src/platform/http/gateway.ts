@@ -4,6 +4,7 @@ import type { Log } from '../base/log.js';
 import { pastRows } from '../store/past-rows.js';
 import type { Store } from '../store/store.js';
 import type { Authenticator } from './authenticator.js';
+import { documentRoutes, openDocuments } from './documents.js';
 import type { Nonces } from './nonces.js';
 import { pageRoutes } from './pages.js';
 import { Pipeline } from './pipeline.js';
@@ -47,6 +48,8 @@ export interface GatewayOptions {
   readonly started?: () => boolean;
   /** Folder of the built consoles. */
   readonly consoleFolder: string;
+  /** Folder of the built documents. */
+  readonly documentsFolder: string;
   readonly connections?: StreamConnections;
   readonly streamsMax?: StreamsMax;
 }
@@ -54,6 +57,7 @@ export interface GatewayOptions {
 export async function startGateway(options: GatewayOptions): Promise<HttpServer> {
   const { settings, clock, log, table, nonces, connections } = options;
   table.add(pageRoutes(options.consoleFolder, options.ready, options.started ?? options.ready, () => options.store.refusedBecause));
+  table.add(documentRoutes(openDocuments(options.documentsFolder)));
   const pipeline = new Pipeline(
     {
       clock,

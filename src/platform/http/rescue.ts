@@ -1,11 +1,13 @@
 /**
  * The appliance in rescue (D-C-09): what was stored is missing or damaged, or the program failed again and again, so nothing
- * is driven and nothing is served but this: what is the matter, and the ways on. A server of its own, because there is no store, no account and no route.
+ * is driven and nothing is served but this: what is the matter, the ways on, and the documents. A server of its own, because there is no store, no account and no route.
  */
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { cacheControlOf, type Documents } from './documents.js';
+import { PAGE_HEADERS } from './static-files.js';
 
 export interface RescueOptions {
   readonly host: string;
@@ -16,6 +18,7 @@ export interface RescueOptions {
   /** What is missing or has failed, in sentences. */
   readonly losses: readonly string[];
   readonly waysOn: readonly string[];
+  readonly documents: Documents;
 }
 
 export const STORAGE_LOST = 'what this appliance had stored is missing or damaged';
@@ -54,7 +57,7 @@ export async function startRescue(options: RescueOptions): Promise<RescueServer>
   };
 }
 
-function answer({ why, losses, waysOn }: RescueOptions, page: string, request: IncomingMessage, response: ServerResponse): void {
+function answer({ why, losses, waysOn, documents }: RescueOptions, page: string, request: IncomingMessage, response: ServerResponse): void {
   const [pathname = ''] = (request.url ?? '/').split('?');
   const json = (status: number, body: unknown): void => {
     response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
@@ -66,6 +69,14 @@ function answer({ why, losses, waysOn }: RescueOptions, page: string, request: I
   if (pathname.startsWith('/api/')) {
     const error = `the appliance is in rescue: ${why}; nothing is driven and nothing else is served`;
     return json(503, { error, code: 'rescue', status: 503, missing: losses, waysOn });
+  }
+  const asked = /^\/docs(?:\/(.*))?$/.exec(pathname);
+  const file = asked ? documents.file(asked[1] ?? '') : undefined;
+  if (file) {
+    const headers = { 'Content-Type': file.mediaType, 'Cache-Control': cacheControlOf(asked?.[1] ?? ''), 'X-Content-Type-Options': 'nosniff' };
+    response.writeHead(200, { ...PAGE_HEADERS, ...headers });
+    response.end(request.method === 'HEAD' ? undefined : file.bytes());
+    return;
   }
   response.writeHead(503, {
     'Content-Type': 'text/html; charset=utf-8',
@@ -80,7 +91,7 @@ function pageOf({ why, losses, waysOn }: RescueOptions): string {
   const list = (texts: readonly string[]): string => texts.map((text) => `<li>${escaped(text)}</li>`).join('');
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Lineside: rescue</title>
 <style>body{font:18px/1.5 sans-serif;max-width:48rem;margin:3rem auto;padding:0 1rem}h1{color:#b00020}</style>
-<h1>Rescue: no unit is driven</h1><p>${escaped(`${why.charAt(0).toUpperCase()}${why.slice(1)}`)}:</p><ul>${list(losses)}</ul><p>Ways on:</p><ol>${list(waysOn)}</ol></html>`;
+<h1>Rescue: no unit is driven</h1><p>${escaped(`${why.charAt(0).toUpperCase()}${why.slice(1)}`)}:</p><ul>${list(losses)}</ul><p>Ways on:</p><ol>${list(waysOn)}</ol><p><a href="/docs/operations/storage.html">What the box keeps, and what to do after a loss</a></p></html>`;
 }
 
 function escaped(text: string): string {

@@ -24,7 +24,7 @@ import { UwsReply, uwsReplyOfFault, uwsReplyOfRefusal, StreamedUwsReply } from '
 import { allowOf } from './barriers/route-known.js';
 import { BodyReader } from './body-reader.js';
 import type { HeaderFields, Incoming } from './exchange.js';
-import { takesGzip } from './pages.js';
+import { takesGzip } from './static-files.js';
 import type { Pipeline } from './pipeline.js';
 import { JSON_MEDIA_TYPE, NO_HEADERS } from './route.js';
 import { Peers, type TrustedProxies } from './source-ip.js';

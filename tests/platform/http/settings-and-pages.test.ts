@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { describeSettings, environmentName, readSettings, SETTINGS, SettingsError, type SettingsOf, showSettings } from '../../../src/settings.js';
 import { startGatewayTest } from '../../support/gateway.js';
@@ -152,4 +153,36 @@ t.test('GEN-04, GEN-05, GEN-06, D-ERR-05: pages are static, guarded by CSP and n
   t.match(await large('br, gzip;q=0.8'), { status: 200, headers: { 'content-encoding': 'gzip', vary: 'Accept-Encoding', etag: /-gzip"$/ } }, 'compressed for who takes it');
   for (const refusing of ['identity', 'gzip;q=0', 'gzipped']) t.equal((await large(refusing)).headers['content-encoding'], undefined, refusing);
   for (const hidden of ['/assets/secret.pem', '/assets/..%2f..%2fsecret.pem', '/assets/../secret.pem', '/data']) t.equal((await test.request('GET', hidden)).status, 404, hidden);
+});
+
+t.test('GEN-04, GEN-06: the documents are packed files that need no credential; what is not among them is 404', async (t) => {
+  const documentsFolder = folder(t);
+  const write = (name: string, text: string): void => writeFileSync(path.join(documentsFolder, `${name}.gz`), gzipSync(text));
+  for (const inside of ['reference', 'assets']) mkdirSync(path.join(documentsFolder, inside));
+  write('index.html', '<!doctype html><title>documents</title>');
+  write('reference/refusals.html', '<!doctype html><title>refusals</title>');
+  write('reference/index.html', '<!doctype html><title>reference</title>');
+  write('search.json', '[]');
+  write('assets/docs-1234.css', 'p { margin: 0 }');
+  write('secret.pem', 'no');
+  writeFileSync(path.join(documentsFolder, 'plain.html'), 'not packed');
+  const test = await startGatewayTest({ documentsFolder });
+  t.teardown(() => test.stop());
+  const page = await test.request('GET', '/docs/reference/refusals.html');
+  t.match(page, {
+    status: 200,
+    text: /refusals/,
+    headers: { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache', 'content-security-policy': /default-src 'self'/, vary: 'Accept-Encoding' },
+  });
+  t.equal((await test.request('GET', '/docs/reference/refusals.html', { headers: { 'If-None-Match': String(page.headers.etag) } })).status, 304);
+  const packed = await test.request('GET', '/docs/reference/refusals.html', { headers: { 'Accept-Encoding': 'gzip' } });
+  t.match(packed.headers, { 'content-encoding': 'gzip', etag: /-gzip"$/ });
+  for (const index of ['/docs', '/docs/', '/docs/index.html']) t.match(await test.request('GET', index), { status: 200, text: /documents/ }, index);
+  for (const typed of ['/docs/reference/refusals', '/docs/reference/refusals/']) t.match(await test.request('GET', typed), { status: 200, text: /refusals/ }, typed);
+  t.match(await test.request('GET', '/docs/reference'), { status: 200, text: /reference/ });
+  t.match(await test.request('GET', '/docs/search.json'), { status: 200, body: [] });
+  t.match((await test.request('GET', '/docs/assets/docs-1234.css')).headers, { 'content-type': 'text/css; charset=utf-8', 'cache-control': /immutable/ });
+  const hidden = ['/docs/secret.pem', '/docs/plain.html', '/docs/nowhere.html', '/docs/../secret.pem', '/docs/..%2fsecret.pem', '/docs/reference/refusals.html.gz'];
+  for (const each of hidden) t.equal((await test.request('GET', each)).status, 404, each);
+  t.equal((await test.request('POST', '/docs', { body: {} })).status, 405);
 });

@@ -1,0 +1,34 @@
+/** The examples of docs/engineering, each page on an appliance of its own that had no plant before. */
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import t from 'tap';
+import { ModbusPeer } from '../drivers/modbus-peer.js';
+import { startPlant } from '../support/plant.js';
+import { play } from './examples.js';
+
+const FOLDER = 'docs/engineering';
+/** Examples that each page has at least, so that a fence that is no example any more is noticed. */
+const PAGES: Readonly<Record<string, number>> = { 'modbus.md': 15, 'simulation.md': 14, 'names-and-tags.md': 7, 'historian.md': 10, 'coordination.md': 14, 'recipes.md': 9 };
+
+/** An empty box in development, whose outputs are live. */
+const EMPTY: Readonly<Record<string, string>> = {
+  LINESIDE_GATEWAY__OPERATINGMODE: 'development',
+  LINESIDE_IO__OUTPUTS: 'live',
+  LINESIDE_IO__RECONNECT__MIN: '50ms',
+  LINESIDE_HISTORIAN__MININTERVAL: '100ms',
+};
+
+for (const [page, examplesMin] of Object.entries(PAGES)) {
+  t.test(`${FOLDER}/${page}: every example does what stands there`, async (t) => {
+    const peer = page === 'modbus.md' ? await ModbusPeer.start() : undefined;
+    t.teardown(() => peer?.kill());
+    const box = await startPlant({ production: true, environment: EMPTY });
+    t.teardown(() => box.end());
+    const played = await play(t, `${FOLDER}/${page}`, { box, instead: peer ? { '192.168.10.20:502': `127.0.0.1:${peer.port}` } : {} });
+    t.ok(played >= examplesMin, `${played} examples`);
+  });
+}
+
+t.test('every page of the folder is played', async (t) => {
+  t.same(readdirSync(path.join(process.cwd(), FOLDER)).sort(), Object.keys(PAGES).sort());
+});
