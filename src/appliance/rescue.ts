@@ -31,6 +31,8 @@ export async function startInRescue(settings: Settings, loss: Loss, log: Log, pa
     resourceVersion: 0,
     rescue: losses,
     waysOn: loss.waysOn,
+    condition: `in rescue, no unit is driven: ${losses.join('; ')}`,
+    look: () => undefined,
     stop: () => parts.stop(),
     async fail(fault) {
       log.fatal({ fault: textOf(fault) }, 'nobody caught a fault of ours: the process ends');
