@@ -27,7 +27,7 @@ export class NotifyPeer {
   /** `address`: a path, or `@` and a name of Linux that is no file. */
   static start(address: string): Promise<NotifyPeer> {
     return new Promise((resolve, reject) => {
-      const child = spawn(PYTHON, [SCRIPT, address], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = spawn(PYTHON, [SCRIPT, address], { stdio: ['pipe', 'pipe', 'inherit'] });
       const peer = new NotifyPeer(address, child);
       child.once('error', reject);
       child.once('exit', (code) => reject(new Error(`the notification peer ended with ${code}`)));
