@@ -21,6 +21,21 @@ workers.Worker = class extends Worker {
 syncBuiltinESMExports();
 `;
 
+t.test('service: a main thread that hangs feeds no more', async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'lineside-hung-'));
+  const preload = path.join(folder, 'hang.mjs');
+  writeFileSync(preload, "process.on('SIGUSR2', () => { for (;;); });");
+  const service = await startService({ folder, address: `@${folder}`, watchdogMs: WATCHDOG_MS, preload });
+  t.teardown(async () => {
+    await service.end('SIGKILL');
+    rmSync(folder, { recursive: true });
+  });
+  await service.peer.hears(/^READY=1$/);
+  process.kill(service.pid, 'SIGUSR2');
+  await eventually('nothing was heard for the time-out of the watchdog', async () => performance.now() - (service.peer.heard.at(-1)?.atMs ?? 0) > WATCHDOG_MS);
+  t.equal(await service.end('SIGABRT'), null, 'the signal of the watchdog ends it');
+});
+
 t.test('service: a scan thread that hangs and cannot be ended lets the watchdog bite; until then, and while it is being ended, it is fed', async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'lineside-hung-'));
   const pipe = path.join(folder, 'pipe');
