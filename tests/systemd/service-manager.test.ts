@@ -92,7 +92,12 @@ t.test('service: what the manager had no room for is said again, the last value 
 
 t.test('service: without a watchdog nothing is fed, and a thread that hangs for good is noticed all the same', async (t: Test) => {
   const bench = new Bench(0 || undefined);
-  const unfed = new ServiceManager({ socket: { send: (fields) => bench.said.push(...fields) > 0 }, clock: bench.clock, watchdogMs: undefined, hung: (why) => void bench.hung.push(why) });
+  const unfed = new ServiceManager({
+    socket: { send: (fields) => bench.said.push(...fields) > 0 },
+    clock: bench.clock,
+    watchdogMs: undefined,
+    hung: (why) => void bench.hung.push(why),
+  });
   unfed.ready({ condition: 'well', look: () => bench.hangs });
   bench.clock.advance(100_000);
   t.strictSame(bench.said, ['READY=1', 'STATUS=well', 'WATCHDOG=1']);

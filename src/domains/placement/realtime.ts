@@ -20,7 +20,10 @@ export const REALTIME_UNASKED: Realtime = { granted: false, reason: 'no scan thr
 const GRANTED: Realtime = { granted: true, reason: '' };
 const NO_THREAD_ID: Realtime = { granted: false, reason: 'the operating system has no threads by number' };
 
-const TAKEN_BACK: Realtime = { granted: false, reason: 'taken back: the thread did not sleep any more, so that others could not run; it is asked for again when it has slept for a minute' };
+const TAKEN_BACK: Realtime = {
+  granted: false,
+  reason: 'taken back: the thread did not sleep any more, so that others could not run; it is asked for again when it has slept for a minute',
+};
 
 /** The thread has ended meanwhile, which tells nothing about the next one. */
 const GONE = /No such process/;

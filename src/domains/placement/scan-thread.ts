@@ -183,7 +183,8 @@ export class ScanThread {
 
   async regainRealtime(): Promise<void> {
     this.realtime = await this.#parts.prioritise(this.#osThreadId);
-    for (const { site, unit } of this.#hosted.values()) this.#parts.log.info({ unit, site, granted: this.realtime.granted }, 'the scan thread sleeps again and is given back its real-time priority');
+    for (const { site, unit } of this.#hosted.values())
+      this.#parts.log.info({ unit, site, granted: this.realtime.granted }, 'the scan thread sleeps again and is given back its real-time priority');
   }
 
   /** The units that it has now, for a sentence. */

@@ -216,7 +216,11 @@ export class ThreadLedger implements Ledger {
   #start(): Promise<void> {
     return new Promise((resolve, reject) => {
       const atWork = ledgerCells();
-      const worker = new Worker(new URL('./ledger-thread.js', import.meta.url), { workerData: { dataDir: this.#dataDir, found: this.#found, atWork }, name: 'ledger', execArgv: [] });
+      const worker = new Worker(new URL('./ledger-thread.js', import.meta.url), {
+        workerData: { dataDir: this.#dataDir, found: this.#found, atWork },
+        name: 'ledger',
+        execArgv: [],
+      });
       let fault = 'the ledger thread stopped';
       let code: string | undefined;
       // Bare, unlike other threads: of what is settled here one step that threw would leave the count of commits behind, and from then

@@ -27,7 +27,8 @@ export function openNotifySocket(environment: NodeJS.ProcessEnv, tell: (problem:
   delete environment.NOTIFY_SOCKET;
   delete environment.NOTIFY_FD;
   if (given === '') {
-    if (address !== '') tell(`the service manager wants to be told on ${address}, and the program was not started with that socket open (NOTIFY_FD): start it as systemd/lineside.service does`);
+    if (address !== '')
+      tell(`the service manager wants to be told on ${address}, and the program was not started with that socket open (NOTIFY_FD): start it as systemd/lineside.service does`);
     return NO_SOCKET;
   }
   const fd = Number(given);
