@@ -23,13 +23,15 @@ interface Set {
   readonly spec: {
     readonly replicas: number;
     readonly serviceName: string;
-    readonly template: { readonly metadata: { readonly labels: object }; readonly spec: Readonly<Record<string, never>> & { readonly containers: readonly Container[]; readonly terminationGracePeriodSeconds: number } };
+    readonly template: {
+      readonly metadata: { readonly labels: object };
+      readonly spec: Readonly<Record<string, never>> & { readonly containers: readonly Container[]; readonly terminationGracePeriodSeconds: number };
+    };
     readonly volumeClaimTemplates: readonly { readonly spec: object }[];
   };
 }
 
-const byName = (manifests: readonly Manifest[]): Manifest[] =>
-  [...manifests].sort((a, b) => (`${a.kind}/${a.metadata.name}` < `${b.kind}/${b.metadata.name}` ? -1 : 1));
+const byName = (manifests: readonly Manifest[]): Manifest[] => [...manifests].sort((a, b) => (`${a.kind}/${a.metadata.name}` < `${b.kind}/${b.metadata.name}` ? -1 : 1));
 const one = (kind: string, name = 'lineside'): never => {
   const found = resolve('k3s/single-node').find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
   if (!found) throw new Error(`there is no ${kind} ${name}`);
@@ -64,7 +66,10 @@ for (const folder of FOLDERS) {
 t.test('k3s: the pod is as restricted as its namespace asks, with the user of the image and a root that nobody writes', async (t) => {
   const { spec } = one('StatefulSet') as Set;
   const [container] = spec.template.spec.containers;
-  t.match(spec.template.spec, { automountServiceAccountToken: false, securityContext: { runAsNonRoot: true, runAsUser: Number, fsGroup: Number, seccompProfile: { type: 'RuntimeDefault' } } });
+  t.match(spec.template.spec, {
+    automountServiceAccountToken: false,
+    securityContext: { runAsNonRoot: true, runAsUser: Number, fsGroup: Number, seccompProfile: { type: 'RuntimeDefault' } },
+  });
   t.match(container?.securityContext, { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, privileged: false, capabilities: { drop: ['ALL'] } });
   t.notOk('hostNetwork' in spec.template.spec || 'hostPID' in spec.template.spec);
   t.same(
@@ -86,7 +91,11 @@ t.test('k3s: two pods are never on one volume, and what was stored outlives what
 t.test('k3s: what names something is there, and times are those of the service', async (t) => {
   const { spec } = one('StatefulSet') as Set;
   const [container] = spec.template.spec.containers;
-  t.match(one('Service'), { spec: { selector: { 'app.kubernetes.io/name': 'lineside' }, publishNotReadyAddresses: true } }, 'an appliance that is not ready is reached all the same');
+  t.match(
+    one('Service'),
+    { spec: { selector: { 'app.kubernetes.io/name': 'lineside' }, publishNotReadyAddresses: true } },
+    'an appliance that is not ready is reached all the same',
+  );
   t.match(spec.template.metadata.labels, { 'app.kubernetes.io/name': 'lineside' });
   t.equal(spec.serviceName, (one('Service') as Manifest).metadata.name);
   t.equal(`${spec.template.spec.terminationGracePeriodSeconds}s`, readUnit().one('TimeoutStopSec'));

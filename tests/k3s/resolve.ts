@@ -35,9 +35,7 @@ export function resolve(folder: string): Manifest[] {
   const read = (name: string): string => readFileSync(path.join(folder, name), 'utf8');
   const said = parse(read('kustomization.yaml')) as Kustomization;
   for (const field of Object.keys(said)) if (!KNOWN.includes(field)) throw new Error(`${folder}/kustomization.yaml: ${field} is not known here`);
-  const manifests = said.resources.flatMap((name) =>
-    name.endsWith('.yaml') ? manifestsIn(read(name)) : resolve(path.join(folder, name)),
-  );
+  const manifests = said.resources.flatMap((name) => (name.endsWith('.yaml') ? manifestsIn(read(name)) : resolve(path.join(folder, name))));
   for (const { name, files } of said.configMapGenerator ?? [])
     manifests.push({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: Object.fromEntries(files.map((file) => [path.basename(file), read(file)])) });
   for (const manifest of manifests) {
