@@ -22,6 +22,7 @@ const RUNS = [
   { name: 'kills', what: '`kill -9` 200 times in one run of batches', script: 'test.mjs', words: ['faults/kill'], env: { KILLS: '200' }, seed: 'KILL_SEED' },
   { name: 'row-edits', what: '400 rows edited past the gateway', script: 'test.mjs', words: ['platform/ledger/row-edits'], env: { ROW_EDITS: '400' } },
   { name: 'fuzz', what: 'properties of language, blocks, charts and formats with draws of another seed', script: 'test.mjs', words: ['runtime/', 'platform/'], seed: 'FUZZ_SEED' },
+  { name: 'service', what: 'the unit under a real systemd: a Debian 13 with the package, four bites of the watchdog and rescue', script: 'service-proof.mjs', words: [] },
   { name: 'pod', what: 'the pod of k3s/ by podman, with the container image of the package', script: 'pod.mjs', words: [] },
   { name: 'slow-panel', what: 'suites of the console with a sixth of the processor and late answers', script: 'test.mjs', words: ['console/'], env: { CONSOLE_SLOWDOWN: '6' } },
 ];
