@@ -34,9 +34,10 @@ export function assembleRecord(batch: BatchResource, read: Store, facts: BatchFa
   return {
     batch: batchPart(batch),
     recipe: recipePart(batch, read),
-    equipment: status.allocations.map((allocation) => ({
+    equipment: status.allocations.filter(({ unit }) => unit !== '').map((allocation) => ({
       capability: allocation.capability,
       unit: allocation.unit,
+      ...(allocation.choice ? { choice: allocation.choice } : {}),
       allocatedAt: facts.events.find((event) => event.eventSubType === 'Allocation' && event.unit === allocation.unit)?.ts ?? allocation.since,
       releasedAt: facts.events.findLast((event) => event.eventSubType === 'Deallocation' && event.unit === allocation.unit)?.ts ?? '',
     })),

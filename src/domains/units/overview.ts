@@ -88,7 +88,7 @@ export function siteOverview(site: string, { store, runtimes, alarms, nowMs }: O
         recipe: spec.masterRecipeRef,
         state: status.phase,
         mode: spec.mode || 'Automatic',
-        units: status.allocations.map((allocation) => allocation.unit),
+        units: status.allocations.flatMap(({ unit }) => (unit === '' ? [] : [unit])),
         heldInside: status.heldInside,
         startedAt: status.startedAt || null,
       })),

@@ -48,6 +48,7 @@ export const UnitBody = v.strictObject({
   scanInterval: v.string(),
   availability: UnitSpec.entries.availability,
   permissives: UnitSpec.entries.permissives,
+  properties: UnitSpec.entries.properties,
   commandRejection: v.optional(CommandRejection),
   /** Batches that wait for it, the one that gets it next first. */
   allocationQueue: v.array(QueueEntry),
@@ -94,6 +95,7 @@ export function unitBody(stored: Resource<UnitSpec, UnitStatus>, read: StoreRead
     scanInterval: spec.scanInterval || UNIT_SCAN_INTERVAL_DEFAULT,
     availability: spec.availability,
     permissives: spec.permissives,
+    ...(spec.properties ? { properties: spec.properties } : {}),
     ...(commandRejection ? { commandRejection } : {}),
     allocationQueue: allocationQueue(world.store, metadata.site, metadata.name),
     heldInside: status.heldInside,
