@@ -50,6 +50,8 @@ export const UnitBody = v.strictObject({
   permissives: UnitSpec.entries.permissives,
   properties: UnitSpec.entries.properties,
   commandRejection: v.optional(CommandRejection),
+  /** How often it was given to work, and when it was last taken or given back; absent before its first use. */
+  usage: v.optional(v.strictObject({ count: v.number(), lastUsedAt: v.string() })),
   /** Batches that wait for it, the one that gets it next first. */
   allocationQueue: v.array(QueueEntry),
   heldInside: v.boolean(),
@@ -97,6 +99,7 @@ export function unitBody(stored: Resource<UnitSpec, UnitStatus>, read: StoreRead
     permissives: spec.permissives,
     ...(spec.properties ? { properties: spec.properties } : {}),
     ...(commandRejection ? { commandRejection } : {}),
+    ...(status.usage ? { usage: { count: status.usage.count, lastUsedAt: status.usage.lastUsedAt } } : {}),
     allocationQueue: allocationQueue(world.store, metadata.site, metadata.name),
     heldInside: status.heldInside,
     blockedBecause: blockedBecause(blockedBy),

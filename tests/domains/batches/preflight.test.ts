@@ -227,6 +227,7 @@ t.test('Decisions 1.7, 8.6: a scaled value is value * quantity / nominal, in at 
 t.test('D-C-12: of several units that can do it none has to be named: preflight names all of them, and a start takes the first that is free', async (t) => {
   const unit = store.get(Unit, 'demo', 'mx101');
   await store.write({ puts: [{ kind: Unit, site: 'demo', name: 'mx102', spec: { ...unit?.spec } } as Put] });
+  await store.write({ puts: [{ kind: Unit, site: 'demo', name: 'rx101', status: { ...store.get(Unit, 'demo', 'rx101')?.status, allocatedTo: '', state: 'Idle' } } as Put] });
   const recipe = store.get(MasterRecipe, 'demo', 'resin-a')!;
   const equipmentRequirements = recipe.spec.equipmentRequirements.map((requirement) => ({ ...requirement, defaultUnit: '' }));
   const recipeOf = (name: string, allocation: string, more: object = {}) =>
@@ -255,6 +256,6 @@ t.test('D-C-12: of several units that can do it none has to be named: preflight 
     { element: 'premix', message: /no unit fits for capability premix: unit mx101 has no property volume; unit mx102 has no property volume/, liftedBy: { tier: 'engineer' } },
   ]);
   const taken = start({ masterRecipeRef: 'class-at-start' });
-  t.match(taken, { plan: { allocation: { premix: 'mx101' } } }, 'mx102 has no modules for the roles');
+  t.match(taken, { rule: '', plan: { allocation: { premix: 'mx101' } } }, 'mx102 has no modules for the roles');
   t.equal(blockers(look({ masterRecipeRef: 'class', equipment: { premix: 'mx102' } }), 'bindings').length > 0, true, 'who names a unit that does not fit is told so');
 });
