@@ -77,13 +77,30 @@ t.test('D-C-12: a batch takes the first of the units that is free; without a fre
     phase: 'Running',
     units: [],
     allocations: [{ capability: 'vessel', unit: '', state: 'Requested', since: /^2/ }],
-    blockedBy: [{ reason: 'allocation', queuePosition: 1, unitClass: { capability: 'vessel', candidates: [{ unit: 'mx101', fits: true, available: false, holder: first }, { unit: 'tk201' }] } }],
+    blockedBy: [
+      {
+        reason: 'allocation',
+        queuePosition: 1,
+        unitClass: { capability: 'vessel', candidates: [{ unit: 'mx101', fits: true, available: false, holder: first }, { unit: 'tk201' }] },
+      },
+    ],
   });
   for (const unit of VESSELS)
     t.match((await plant.unit(unit)).allocationQueue, [{ batch: third, unitProcedure: `${third}-fill`, capability: 'vessel', candidates: VESSELS }], `the queue of ${unit}`);
   t.same((await plant.unit('rx101')).allocationQueue, []);
   const ahead = await plant.api.post(`${SITE}/batches/preflight`, { batchID: 'AHEAD', masterRecipeRef });
-  t.match(ahead.body.allocations, [{ capability: 'vessel', unit: '', available: false, policy: 'listed', candidates: [{ unit: 'mx101', holder: first }, { unit: 'tk201', holder: second }] }]);
+  t.match(ahead.body.allocations, [
+    {
+      capability: 'vessel',
+      unit: '',
+      available: false,
+      policy: 'listed',
+      candidates: [
+        { unit: 'mx101', holder: first },
+        { unit: 'tk201', holder: second },
+      ],
+    },
+  ]);
   t.match(
     ahead.body.checks.filter(({ check, ok }: { check: string; ok: boolean }) => check === 'equipment' && !ok),
     [{ severity: 'warning', element: 'vessel', message: /none is free: a unit of class vessel/ }],
@@ -168,7 +185,14 @@ t.test('D-C-12: of two batches that start in one turn exactly one gets the last 
     const bodies = await Promise.all(three.map((batch) => plant.batch(batch)));
     return { done: bodies.every(({ phase, commandRejection }) => phase !== 'Pending' || commandRejection) ? bodies : undefined, seen: '' };
   });
-  t.same(judged.filter(({ phase }) => phase !== 'Pending').map(({ units }) => units[0]).sort(), VESSELS, 'two start, each with a unit of its own');
+  t.same(
+    judged
+      .filter(({ phase }) => phase !== 'Pending')
+      .map(({ units }) => units[0])
+      .sort(),
+    VESSELS,
+    'two start, each with a unit of its own',
+  );
   t.match(
     judged.find(({ phase }) => phase === 'Pending'),
     { commandRejection: { rule: 'allocation-unavailable', message: /none is free: a unit of class vessel: unit mx101 is held by .*; unit tk201 is held by/ } },
@@ -196,10 +220,23 @@ t.test('D-C-12: a unit that leaves the class, or has not what is asked for, is n
   await abort(more, ...holders);
 
   await made(plant.api.put(`${SITE}/units/mx101`, { properties: [{ name: 'volume', value: '20', engineeringUnit: 'kg' }] }));
-  await made(plant.api.put(`${SITE}/units/tk201`, { properties: [{ name: 'volume', value: '200', engineeringUnit: 'kg' }, { name: 'lining', value: 'glass' }] }));
+  await made(
+    plant.api.put(`${SITE}/units/tk201`, {
+      properties: [
+        { name: 'volume', value: '200', engineeringUnit: 'kg' },
+        { name: 'lining', value: 'glass' },
+      ],
+    }),
+  );
   await recipe('large', { candidates: undefined, volumeMin: '100', properties: [{ name: 'lining', value: 'glass' }] });
   t.match((await plant.api.get(`${MASTER}/large/bindings`)).body.classes, [
-    { capability: 'vessel', candidates: [{ unit: 'mx101', fits: false, reason: 'volume of unit mx101 is 20 kg, less than 100' }, { unit: 'tk201', fits: true, reason: '' }] },
+    {
+      capability: 'vessel',
+      candidates: [
+        { unit: 'mx101', fits: false, reason: 'volume of unit mx101 is 20 kg, less than 100' },
+        { unit: 'tk201', fits: true, reason: '' },
+      ],
+    },
   ]);
   const large = await plant.runBatch({ masterRecipeRef: 'large' });
   t.equal(await unitOf(large), 'tk201');
@@ -209,7 +246,8 @@ t.test('D-C-12: a unit that leaves the class, or has not what is asked for, is n
 });
 
 t.test('D-C-12: a held batch may be given another unit for what has not begun, with a reason, on record', async (t) => {
-  const put = (batch: string, vessel: string, reason?: string) => plant.api.put(`${SITE}/batches/${batch}`, { requestedEquipment: { vessel }, ...(reason === undefined ? {} : { reason }) });
+  const put = (batch: string, vessel: string, reason?: string) =>
+    plant.api.put(`${SITE}/batches/${batch}`, { requestedEquipment: { vessel }, ...(reason === undefined ? {} : { reason }) });
   const holder = await plant.runBatch({ masterRecipeRef: 'vessels', equipment: { vessel: 'tk201' } });
   await unitOf(holder);
   const batch = await plant.runBatch({ masterRecipeRef: 'vessels', equipment: { vessel: 'tk201' } });
@@ -225,7 +263,9 @@ t.test('D-C-12: a held batch may be given another unit for what has not begun, w
   t.same((await plant.unit('tk201')).allocationQueue, []);
   await plant.command(batch, 'Restart');
   t.equal(await unitOf(batch), 'mx101');
-  t.match(await plant.audit(changed, 1), [{ action: 'Update', operatorReason: 'the tank is taken', before: { equipment: { vessel: 'tk201' } }, after: { equipment: { vessel: 'mx101' } } }]);
+  t.match(await plant.audit(changed, 1), [
+    { action: 'Update', operatorReason: 'the tank is taken', before: { equipment: { vessel: 'tk201' } }, after: { equipment: { vessel: 'mx101' } } },
+  ]);
   await plant.command(batch, 'Hold');
   await plant.until(batch, 'Held');
   t.match(await put(batch, 'tk201', 'too late for that'), { status: 409, body: { code: 'unit_procedure_begun' } });
@@ -254,7 +294,10 @@ t.test('D-C-12: a unit that was taken at the start is exchanged at once, and the
   t.equal((await plant.unit('rx101')).allocatedTo, batch);
   await plant.command(batch, 'Restart');
   const done = await plant.finish(batch);
-  t.match(done.allocations, [{ unit: 'mx101', state: 'Released' }, { unit: 'rx101', state: 'Released' }]);
+  t.match(done.allocations, [
+    { unit: 'mx101', state: 'Released' },
+    { unit: 'rx101', state: 'Released' },
+  ]);
   t.equal((await plant.unit('rx101')).state, 'Complete');
   await made(plant.api.put(`${SITE}/units/rx101`, { capabilities: ['react', 'clean'] }));
 });
@@ -300,8 +343,5 @@ t.test('D-C-12: after a restart the chosen unit is the same, and the queue for t
 t.test('D-C-12: a rehearsal stands on one unit of the class and names the others', async (t) => {
   const { body } = await plant.api.post(`${MASTER}/vessels/rehearse`, { waitSeconds: 75 });
   t.match(body, { outcome: 'Complete' }, JSON.stringify(body.checks));
-  t.ok(
-    (body.assumptions as string[]).includes('capability vessel is served by mx101, of mx101, tk201 by listed'),
-    body.assumptions.join('\n'),
-  );
+  t.ok((body.assumptions as string[]).includes('capability vessel is served by mx101, of mx101, tk201 by listed'), body.assumptions.join('\n'));
 });

@@ -18,7 +18,7 @@ import { controlRecipeMismatch } from '../recipes/evidence.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { operatorAction } from '../runs/execution-log.js';
-import { requestKey, served, type Waiter, waitersOf } from './start/allocation-queue.js';
+import { isAsked, requestKey, served, type Waiter, waitersOf } from './start/allocation-queue.js';
 import { BatchReconciliation } from './tree/batch-reconciliation.js';
 import { withVerdict } from '../runs/command-rejection.js';
 import { coordinate, coordinationLeftMs } from './tree/coordination.js';
@@ -305,10 +305,10 @@ export class BatchReconciler implements Reconciler {
    */
   #allocateOnDemand(reconciliation: BatchReconciliation): void {
     reconciliation.request(wantedUnits(reconciliation));
+    if (!reconciliation.status.allocations.some(isAsked)) return;
     const { site, scope } = reconciliation;
     const waiters = waitersOf(this.#store, site, { metadata: reconciliation.batch.metadata, spec: reconciliation.batch.spec, status: reconciliation.status });
     const own = waiters.filter(({ batch }) => batch === scope);
-    if (own.length === 0) return;
     const given = served(waiters, (waiter) => this.#takes(reconciliation, waiter));
     for (const waiter of own) {
       const unit = given.get(waiter);

@@ -116,7 +116,8 @@ interface Written {
 function split(body: Record<string, unknown>): Written {
   const { name, labels, reason, spec, ...flat } = body;
   const { requestedEquipment, ...members } = (spec ?? flat) as Record<string, unknown>;
-  if (requestedEquipment !== undefined && members.equipment !== undefined) throw invalid('invalid_field', 'requestedEquipment', 'send either requestedEquipment or equipment, not both');
+  if (requestedEquipment !== undefined && members.equipment !== undefined)
+    throw invalid('invalid_field', 'requestedEquipment', 'send either requestedEquipment or equipment, not both');
   if (requestedEquipment !== undefined) members.equipment = requestedEquipment;
   return { name: name as string | undefined, labels: labels as Written['labels'], reason, spec: members };
 }

@@ -64,7 +64,11 @@ export function bindRecipe(recipe: MasterRecipeSpec, templates: Templates, units
     const candidates = candidatesOf(needed, units);
     const unit = allocation[capability] || plannedUnit(needed, units, candidates);
     if (candidates.length > 1)
-      classes.push({ capability, policy: policyOf(needed.requirement), candidates: candidates.map(({ unit: name, unfit }) => ({ unit: name, fits: unfit === '', reason: unfit })) });
+      classes.push({
+        capability,
+        policy: policyOf(needed.requirement),
+        candidates: candidates.map(({ unit: name, unfit }) => ({ unit: name, fits: unfit === '', reason: unfit })),
+      });
     taken.set(capability, unit === '' ? candidates : [{ unit, unfit: '' }]);
     if (unit !== '' && !units.unit(unit)) notes.push(`capability ${capability} names unit ${unit}, which does not exist`);
     else if (unit !== '' && !units.withCapability(capability).includes(unit)) notes.push(`unit ${unit} does not declare capability ${capability}`);

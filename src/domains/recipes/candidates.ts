@@ -21,11 +21,7 @@ export interface Needed {
   readonly leaves: readonly Pick<PhaseLeaf, 'path' | 'template' | 'roleMap'>[];
 }
 
-export function neededFor(
-  recipe: { readonly equipmentRequirements?: readonly EquipmentRequirement[] | undefined },
-  capability: string,
-  phases: readonly PhaseLeaf[],
-): Needed {
+export function neededFor(recipe: { readonly equipmentRequirements?: readonly EquipmentRequirement[] | undefined }, capability: string, phases: readonly PhaseLeaf[]): Needed {
   const requirement = recipe.equipmentRequirements?.find((each) => each.capability === capability);
   return { capability, requirement, leaves: phases.filter((leaf) => leaf.capability === capability) };
 }

@@ -28,7 +28,8 @@ export function recipeChanges(before: RecipeContent, after: RecipeContent): stri
       to.equipmentRequirements,
       ({ capability }) => capability,
       (capability) => `capability ${capability}`,
-      (capability, old, now) => fieldChanges(`capability ${capability}`, inWords(old), inWords(now), {
+      (capability, old, now) =>
+        fieldChanges(`capability ${capability}`, inWords(old), inWords(now), {
           defaultUnit: 'default unit',
           bound: 'no other unit',
           candidates: 'candidates',

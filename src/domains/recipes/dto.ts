@@ -5,7 +5,17 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import { Condition as ConditionBody, type ToldBy } from '../../platform/http/replies.js';
 import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
 import type { Condition, Resource } from '../../platform/store/resource.js';
-import { type ControlRecipeSpec, EquipmentRequirement, LifecycleEntry, MasterRecipe, MasterRecipeSpec, type MasterRecipeStatus, RECIPE_PHASES, type RecipeRevisionSpec, UsedTemplate } from './kind.js';
+import {
+  type ControlRecipeSpec,
+  EquipmentRequirement,
+  LifecycleEntry,
+  MasterRecipe,
+  MasterRecipeSpec,
+  type MasterRecipeStatus,
+  RECIPE_PHASES,
+  type RecipeRevisionSpec,
+  UsedTemplate,
+} from './kind.js';
 import { ParameterValue, ProceduralChartField } from '../procedures/kind.js';
 import { expandRecipe, templatesOf } from './expand.js';
 import { changeWords, TemplateChange, templateChanges } from './released.js';

@@ -80,12 +80,14 @@ function checkSizes({ batchSize: { nominal, min, max }, equipmentRequirements }:
   if (min !== '' && max !== '' && Number(min) > Number(max)) throw invalid('invalid_field', 'spec.batchSize.min', `batchSize.min ${min} is larger than batchSize.max ${max}`);
   equipmentRequirements.forEach(({ capability, defaultUnit, defaultUnitOnly, candidates = [], properties = [] }, index) => {
     const at = `spec.equipmentRequirements[${index}]`;
-    if (defaultUnitOnly && defaultUnit === '') throw invalid('invalid_field', `${at}.defaultUnitOnly`, `capability ${capability} has no defaultUnit: name one, or leave defaultUnitOnly out`);
+    if (defaultUnitOnly && defaultUnit === '')
+      throw invalid('invalid_field', `${at}.defaultUnitOnly`, `capability ${capability} has no defaultUnit: name one, or leave defaultUnitOnly out`);
     if (new Set(candidates).size < candidates.length) throw invalid('invalid_field', `${at}.candidates`, `capability ${capability} names a candidate twice`);
     if (candidates.length > 0 && defaultUnit !== '' && !candidates.includes(defaultUnit))
       throw invalid('invalid_field', `${at}.candidates`, `the default unit ${defaultUnit} of capability ${capability} is none of its candidates: name it among them`);
     properties.forEach(({ name, min = '', max = '' }, number) => {
-      if (min !== '' && max !== '' && Number(min) > Number(max)) throw invalid('invalid_field', `${at}.properties[${number}].min`, `min ${min} of ${name} is larger than max ${max}`);
+      if (min !== '' && max !== '' && Number(min) > Number(max))
+        throw invalid('invalid_field', `${at}.properties[${number}].min`, `min ${min} of ${name} is larger than max ${max}`);
     });
     if (equipmentRequirements.findIndex((other) => other.capability === capability) < index)
       throw invalid('invalid_field', `spec.equipmentRequirements[${index}].capability`, `capability ${capability} is named twice`);

@@ -123,5 +123,8 @@ t.test('D-C-12, ADR 0046: a default unit of an earlier release binds as it did; 
     [{ properties: [{ name: 'volume', min: '2', max: '1' }] }, /properties\[0\].min$/],
   ];
   for (const [more, field] of refusals)
-    t.match(await engineer.post(at, { name: 'wrong', spec: { equipmentRequirements: [{ capability: 'react', ...more }], procedure: { chart } } }), { status: 400, body: { field } });
+    t.match(await engineer.post(at, { name: 'wrong', spec: { equipmentRequirements: [{ capability: 'react', ...more }], procedure: { chart } } }), {
+      status: 400,
+      body: { field },
+    });
 });

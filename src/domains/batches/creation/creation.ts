@@ -135,7 +135,8 @@ export function checkEquipment(store: StoreReader, site: string, recipe: Paramet
     if (!unit.spec.capabilities.includes(capability)) throw invalid('unknown_reference', at, `unit ${name} does not have capability ${capability}`);
     const requirement = recipe.equipmentRequirements.find((each) => each.capability === capability);
     const { candidates = [] } = requirement ?? {};
-    if (candidates.length > 0 && !candidates.includes(name)) throw invalid('unknown_reference', at, `the recipe takes ${candidates.join(', ')} for capability ${capability}, not ${name}`);
+    if (candidates.length > 0 && !candidates.includes(name))
+      throw invalid('unknown_reference', at, `the recipe takes ${candidates.join(', ')} for capability ${capability}, not ${name}`);
     const lacking = requirement ? propertyLacking(requirement, name, unit.spec.properties ?? []) : '';
     if (lacking !== '') throw invalid('unknown_reference', at, `unit ${name} does not serve capability ${capability}: ${lacking}`);
   }

@@ -5,17 +5,18 @@
 import type { Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
 import { Unit } from '../../plant/kind.js';
-import { Procedure, UnitProcedure } from '../../procedures/kind.js';
+import { type ElementStatus, Procedure, type ProcedureSpec, UnitProcedure } from '../../procedures/kind.js';
+import { Batch } from '../kind.js';
 import { capabilityOf, requestKey, type Waiter, waitersOf } from '../start/allocation-queue.js';
 import { elementIndex } from '../tree/element-index.js';
-import type { ElementStatus, ProcedureSpec } from '../../procedures/kind.js';
 
-/** The others of a ring that the batch is part of or waits for, by name; none where something can still move. */
+/** The others of a ring that the batch is part of, by name; none where something can still move. */
 export function deadlockOf(store: Store, site: string, batch: string): string[] {
+  if (!hasUnit(store, site, batch)) return [];
   const requests = new Map<string, Waiter[]>();
   for (const waiter of waitersOf(store, site)) requests.set(waiter.batch, [...(requests.get(waiter.batch) ?? []), waiter]);
-  if (!requests.has(batch)) return [];
-  const stuck = new Set([...requests.keys()].filter((name) => onlyWaits(store, site, name, requests.get(name)?.length ?? 0)));
+  // who has nothing keeps nobody waiting, and goes on as soon as somebody else is given up
+  const stuck = new Set([...requests.keys()].filter((name) => hasUnit(store, site, name) && onlyWaits(store, site, name, requests.get(name)?.length ?? 0)));
   const holderOf = (unit: string): string => store.get(Unit, site, unit)?.status.allocatedTo ?? '';
   /** None of the units that would do can come free but by one that is stuck itself. */
   const isHopeless = ({ units }: Waiter): boolean => units.length > 0 && units.every((unit) => stuck.has(holderOf(unit)));
@@ -34,6 +35,10 @@ export function deadlockOf(store: Store, site: string, batch: string): string[] 
   };
   follow(batch);
   return [...reached].filter((name) => name !== batch).sort();
+}
+
+function hasUnit(store: Store, site: string, batch: string): boolean {
+  return store.get(Batch, site, batch)?.status.allocations.some(({ state }) => state === 'Granted') ?? false;
 }
 
 /** Every active step of its procedure has asked for a unit and waits: nothing else of it goes on and could give one back. */

@@ -248,10 +248,13 @@ function isGranted(facts: DryRunFacts, site: string, { recipe, nextOf }: StartPl
 }
 
 function unitEffects({ store }: DryRunFacts, site: string, { allocation, recipe }: StartPlan, root: TreeNode): DryRunEffect[] {
-  return [...new Set(Object.values(allocation))].filter((name) => name !== '').sort().flatMap((name) => {
-    const from = store.get(Unit, site, name)?.status.state ?? '';
-    const isRunning = root.children.some((node) => node.unit === name && node.state === 'Running');
-    const to = isRunning ? 'Running' : recipe.spec.allocation === 'AtStart' ? 'Idle' : from;
-    return from === to ? [] : [{ kind: Unit.kind, name, path: '', from, to }];
-  });
+  return [...new Set(Object.values(allocation))]
+    .filter((name) => name !== '')
+    .sort()
+    .flatMap((name) => {
+      const from = store.get(Unit, site, name)?.status.state ?? '';
+      const isRunning = root.children.some((node) => node.unit === name && node.state === 'Running');
+      const to = isRunning ? 'Running' : recipe.spec.allocation === 'AtStart' ? 'Idle' : from;
+      return from === to ? [] : [{ kind: Unit.kind, name, path: '', from, to }];
+    });
 }

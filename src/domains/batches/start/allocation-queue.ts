@@ -43,9 +43,7 @@ export interface Waiter {
 /** Requests of the batches of the site, the most urgent first. `looked`: a batch as the look that asks has it, in place of what is stored. */
 export function waitersOf(store: Store, site: string, looked?: Asking): Waiter[] {
   const stored: readonly Asking[] = openBatches(store, site).filter(({ metadata }) => metadata.name !== looked?.metadata.name);
-  return [...stored, ...(looked ? [looked] : [])]
-    .flatMap((batch) => requestsOf(store, batch))
-    .sort(byUrgency);
+  return [...stored, ...(looked ? [looked] : [])].flatMap((batch) => requestsOf(store, batch)).sort(byUrgency);
 }
 
 /**
@@ -63,8 +61,8 @@ function requestsOf(store: Store, { metadata: { site, name: batch }, spec: { pri
 }
 
 /** Batches that have asked for the unit and wait for it, the one that gets it next first. */
-export function allocationQueue(store: Store, site: string, unit: string): QueueEntry[] {
-  return waitersOf(store, site)
+export function allocationQueue(store: Store, site: string, unit: string, waiters: readonly Waiter[] = waitersOf(store, site)): QueueEntry[] {
+  return waiters
     .filter(({ units }) => units.includes(unit))
     .map(({ batch, capability, priority, since, isClass, units }) => ({
       batch,
@@ -118,7 +116,8 @@ export function withRequests(allocations: readonly Allocation[], wanted: Readonl
   return next.every((allocation, index) => allocation === allocations[index]) ? allocations : next;
 }
 
-function isAsked({ state, since }: Allocation): boolean {
+/** The batch waits for it; before its turn a unit is only planned. */
+export function isAsked({ state, since }: Allocation): boolean {
   return state === 'Requested' && since !== '';
 }
 
@@ -139,7 +138,9 @@ function waitingOn(store: Store, site: string, batch: string, unit: string, capa
 
 /** Of a step of the procedure: what its unit must be able to do. */
 export function capabilityOf(procedure: object | undefined, step: string): string {
-  const { chart } = (procedure ?? {}) as { readonly chart?: { readonly steps?: readonly { readonly name: string; readonly targetCapability?: string | undefined }[] | undefined } | null };
+  const { chart } = (procedure ?? {}) as {
+    readonly chart?: { readonly steps?: readonly { readonly name: string; readonly targetCapability?: string | undefined }[] | undefined } | null;
+  };
   return chart?.steps?.find(({ name }) => name === step)?.targetCapability || step;
 }
 

@@ -52,7 +52,13 @@ export function preflight(facts: StartFacts, site: string, looked: Looked, batch
       const { unitClass, candidates = [] } = look.classes.get(capability) ?? {};
       const unit = planned || (look.nextOf.get(capability) ?? '');
       const status = facts.store.get(Unit, site, unit)?.status;
-      return { capability, unit, available: isAvailable(status), holder: status?.allocatedTo ?? '', ...(unitClass ? { policy: unitClass.policy, candidates: [...candidates] } : {}) };
+      return {
+        capability,
+        unit,
+        available: isAvailable(status),
+        holder: status?.allocatedTo ?? '',
+        ...(unitClass ? { policy: unitClass.policy, candidates: [...candidates] } : {}),
+      };
     }),
     bindings: { violations: look.matrix.violations },
   };

@@ -41,7 +41,12 @@ export type Wishes = Readonly<Record<string, string>>;
  * @throws Refusal 400 naming `requestedEquipment.<capability>` for a unit that does not serve it, 409 where its unit procedures have begun or
  * the unit cannot be taken now.
  */
-export function reassigned(facts: ReassignFacts, batch: BatchResource, wishes: Wishes, by: By): { readonly status: BatchStatus; readonly puts: Put[]; readonly facts: PendingFact[] } {
+export function reassigned(
+  facts: ReassignFacts,
+  batch: BatchResource,
+  wishes: Wishes,
+  by: By,
+): { readonly status: BatchStatus; readonly puts: Put[]; readonly facts: PendingFact[] } {
   const change = new Reassignment(facts, batch, by);
   for (const [capability, unit] of Object.entries(wishes)) change.give(capability, unit);
   return { status: change.status, puts: change.puts(), facts: change.facts };
@@ -75,7 +80,8 @@ class Reassignment {
     if (allocation.unit === unit) return;
     const own = this.#unitProceduresOf(capability);
     const begun = own.find(({ status }) => status.state !== 'Idle' || status.runCount > 0);
-    if (begun) throw conflict('unit_procedure_begun', `unit procedure ${begun.spec.stepPath} has begun on ${allocation.unit}: it stays there`, { unitProcedure: begun.metadata.name });
+    if (begun)
+      throw conflict('unit_procedure_begun', `unit procedure ${begun.spec.stepPath} has begun on ${allocation.unit}: it stays there`, { unitProcedure: begun.metadata.name });
     this.#refuseUnfit(this.#recipe, capability, unit, field);
     const isAtStart = this.#recipe.allocationPolicy === 'AtStart';
     if (unit !== '' && isAtStart) this.#take(unit, field);
@@ -89,7 +95,19 @@ class Reassignment {
     const element = { kind: 'Batch', name: this.#name, path: '' };
     const value = `${capability}: ${allocation.unit || 'any'} to ${unit || 'any'}`;
     this.facts.push(
-      operatorAction(this.#site, this.#name, { ts, action: 'UnitChange', element, person, signed: false, meaning: '', reason, value, acknowledgedBy: '', signatureRef: '', auditRecordRef }),
+      operatorAction(this.#site, this.#name, {
+        ts,
+        action: 'UnitChange',
+        element,
+        person,
+        signed: false,
+        meaning: '',
+        reason,
+        value,
+        acknowledgedBy: '',
+        signatureRef: '',
+        auditRecordRef,
+      }),
     );
   }
 
@@ -105,7 +123,8 @@ class Reassignment {
     }
     const needed = neededBy(recipe, capability);
     const { candidates = [] } = needed.requirement ?? {};
-    if (candidates.length > 0 && !candidates.includes(unit)) throw invalid('unknown_reference', field, `the recipe takes ${candidates.join(', ')} for capability ${capability}, not ${unit}`);
+    if (candidates.length > 0 && !candidates.includes(unit))
+      throw invalid('unknown_reference', field, `the recipe takes ${candidates.join(', ')} for capability ${capability}, not ${unit}`);
     const unfit = unfitBecause(needed, unit, siteUnits(this.#store, this.#site));
     if (unfit !== '') throw invalid('unknown_reference', field, `unit ${unit} does not serve capability ${capability}: ${unfit}`);
   }
@@ -152,7 +171,9 @@ class Reassignment {
   puts(): Put[] {
     const site = this.#site;
     return [
-      ...[...this.#unitOf].map(([{ kind, metadata, spec }, unitRef]) => ({ kind: this.#store.kindNamed(kind) as Kind, site, name: metadata.name, spec: { ...spec, unitRef } }) as Put),
+      ...[...this.#unitOf].map(
+        ([{ kind, metadata, spec }, unitRef]) => ({ kind: this.#store.kindNamed(kind) as Kind, site, name: metadata.name, spec: { ...spec, unitRef } }) as Put,
+      ),
       ...[...this.#units].map(([unit, status]) => ({ kind: Unit, site, name: unit, status }) as Put),
     ];
   }

@@ -276,10 +276,17 @@ function unavailable(look: StartLook, capability: string, name: string): Blocker
 /** No unit of the class is there now: with the start it is refused, on demand it is waited for. */
 function classUnavailable({ classes, nextOf, isOnDemand }: StartLook, capability: string): Blocker[] {
   const found = classes.get(capability);
-  if (!found) return [{ message: `no unit for capability ${capability}`, element: capability, liftedBy: { tier: 'operate', action: `name a unit for ${capability} in equipment` } }];
+  if (!found)
+    return [{ message: `no unit for capability ${capability}`, element: capability, liftedBy: { tier: 'operate', action: `name a unit for ${capability} in equipment` } }];
   const { candidates, unitClass } = found;
   if (!candidates.some(({ fits }) => fits))
-    return [{ message: noneFits(capability, unitClass.candidates), element: capability, liftedBy: { tier: 'engineer', action: `give a unit what ${capability} needs, or ask for less in the recipe` } }];
+    return [
+      {
+        message: noneFits(capability, unitClass.candidates),
+        element: capability,
+        liftedBy: { tier: 'engineer', action: `give a unit what ${capability} needs, or ask for less in the recipe` },
+      },
+    ];
   if (nextOf.has(capability)) return [];
   const holder = candidates.find((each) => each.fits && each.holder !== '')?.holder ?? '';
   const liftedBy: LiftedBy = { tier: 'operate', action: 'wait for one of them, or end what has it with Stop or Abort', ...(holder === '' ? {} : { holder }) };
