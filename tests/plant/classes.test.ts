@@ -261,6 +261,11 @@ t.test('D-C-12: a held batch may be given another unit for what has not begun, w
   t.match(changed, { status: 200, body: { spec: { equipment: { vessel: 'mx101' } } } }, changed.text);
   await plant.look('it has the other unit', async () => ({ done: (await plant.unit('mx101')).allocatedTo === batch || undefined, seen: (await plant.unit('mx101')).allocatedTo }));
   t.same((await plant.unit('tk201')).allocationQueue, []);
+  t.match(await put(batch, '', 'any of them will do'), { status: 200, body: { spec: { equipment: {} } } });
+  await plant.look('it has one of the class', async () => {
+    const { allocations } = await plant.batch(batch);
+    return { done: (allocations[0].unit === 'mx101' && allocations[0].choice?.policy === 'listed') || undefined, seen: JSON.stringify(allocations) };
+  });
   await plant.command(batch, 'Restart');
   t.equal(await unitOf(batch), 'mx101');
   t.match(await plant.audit(changed, 1), [

@@ -10,7 +10,7 @@ import type { Put, Store } from '../../../platform/store/store.js';
 import { Unit, type UnitStatus } from '../../plant/kind.js';
 import { givenBack, handedOn, taken, unpromised, used } from '../../plant/unit-owner.js';
 import { Procedure, UnitProcedure } from '../../procedures/kind.js';
-import { unfitBecause } from '../../recipes/candidates.js';
+import { plannedUnit, unfitBecause } from '../../recipes/candidates.js';
 import { ControlRecipe, type ControlRecipeSpec } from '../../recipes/kind.js';
 import { siteUnits } from '../../recipes/site-units.js';
 import { executionEvent, operatorAction, type PendingFact, type Person } from '../../runs/execution-log.js';
@@ -34,7 +34,7 @@ export interface By {
   readonly auditRecordRef: string;
 }
 
-/** Unit per capability; '' gives the choice back to the class. Those that are as they were are left out. */
+/** Unit per capability; '' gives the choice back to the recipe. Those that are as they were are left out. */
 export type Wishes = Readonly<Record<string, string>>;
 
 /**
@@ -73,10 +73,11 @@ class Reassignment {
     this.#elements = elementIndex(given.store).elementsOf(site, name);
   }
 
-  give(capability: string, unit: string): void {
+  give(capability: string, wish: string): void {
     const field = `requestedEquipment.${capability}`;
     const allocation = this.status.allocations.find((each) => each.capability === capability);
     if (!allocation || !this.#recipe) throw invalid('unknown_reference', field, `batch ${this.#name} needs no capability ${capability}`);
+    const unit = wish || this.#ofRecipe(this.#recipe, capability);
     if (allocation.unit === unit) return;
     const own = this.#unitProceduresOf(capability);
     const begun = own.find(({ status }) => status.state !== 'Idle' || status.runCount > 0);
@@ -114,6 +115,11 @@ class Reassignment {
   #unitProceduresOf(capability: string): ElementResource[] {
     const procedure = this.#elements.find(({ kind }) => kind === Procedure.kind)?.spec;
     return this.#elements.filter(({ kind, spec }) => kind === UnitProcedure.kind && capabilityOf(procedure, spec.stepName) === capability);
+  }
+
+  /** What the recipe takes where nobody names a unit; '' of a class. One of an earlier release has it as it was at the start. */
+  #ofRecipe(recipe: ControlRecipeSpec['recipe'], capability: string): string {
+    return recipe.equipmentRequirements ? plannedUnit(neededBy(recipe, capability), siteUnits(this.#store, this.#site)) : (recipe.allocation[capability] ?? '');
   }
 
   #refuseUnfit(recipe: ControlRecipeSpec['recipe'], capability: string, unit: string, field: string): void {
