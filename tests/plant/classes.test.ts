@@ -245,6 +245,19 @@ t.test('D-C-12: a unit that leaves the class, or has not what is asked for, is n
   t.match(small, { status: 400, body: { error: /mx101 does not serve capability vessel: volume of unit mx101 is 20 kg/ } });
 });
 
+t.test('D-C-12: a unit in Manual, or one whose permissive is not TRUE, is passed over while another is free, and taken as soon as it may be', async (t) => {
+  await made(plant.api.post(`${SITE}/mode`, { kind: 'Unit', name: 'mx101', mode: 'Manual' }));
+  await made(plant.api.put(`${SITE}/units/tk201`, { permissives: [{ name: 'full', conditionST: "READ('li201.pv') > 1.0E6", message: 'fill the tank' }] }));
+  const batch = await plant.runBatch({ masterRecipeRef: 'vessels' });
+  t.equal(await waits(batch, /Manual/), 'fill waits: a unit of class vessel: unit mx101 is in Manual; unit tk201: fill the tank');
+  t.match(await plant.unit('tk201'), { allocatedTo: '', allocationQueue: [{ batch }] });
+  await made(plant.api.put(`${SITE}/units/tk201`, { permissives: [] }));
+  t.equal(await unitOf(batch), 'tk201');
+  await made(plant.api.post(`${SITE}/mode`, { kind: 'Unit', name: 'mx101', mode: 'Automatic' }));
+  t.match((await plant.batch(batch)).allocations[0].choice, { candidates: VESSELS, passedOver: [{ unit: 'mx101', reason: 'unit mx101 is in Manual' }] });
+  await abort(batch);
+});
+
 t.test('D-C-12: a held batch may be given another unit for what has not begun, with a reason, on record', async (t) => {
   const put = (batch: string, vessel: string, reason?: string) =>
     plant.api.put(`${SITE}/batches/${batch}`, { requestedEquipment: { vessel }, ...(reason === undefined ? {} : { reason }) });

@@ -18,7 +18,7 @@ import { controlRecipeMismatch } from '../recipes/evidence.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { operatorAction } from '../runs/execution-log.js';
-import { isAsked, requestKey, served, type Waiter, waitersOf } from './start/allocation-queue.js';
+import { requestKey, requestsOf, served, type Waiter, waitersOf } from './start/allocation-queue.js';
 import { BatchReconciliation } from './tree/batch-reconciliation.js';
 import { withVerdict } from '../runs/command-rejection.js';
 import { coordinate, coordinationLeftMs } from './tree/coordination.js';
@@ -305,15 +305,19 @@ export class BatchReconciler implements Reconciler {
    */
   #allocateOnDemand(reconciliation: BatchReconciliation): void {
     reconciliation.request(wantedUnits(reconciliation));
-    if (!reconciliation.status.allocations.some(isAsked)) return;
-    const { site, scope } = reconciliation;
-    const waiters = waitersOf(this.#store, site, { metadata: reconciliation.batch.metadata, spec: reconciliation.batch.spec, status: reconciliation.status });
-    const own = waiters.filter(({ batch }) => batch === scope);
-    const given = served(waiters, (waiter) => this.#takes(reconciliation, waiter));
+    const { site, batch, status, units } = reconciliation;
+    const looked = { metadata: batch.metadata, spec: batch.spec, status };
+    const isFree = (name: string): boolean => isAvailable(units.get(name));
+    // a unit that comes free wakes all who wait for it, and most of them find it taken
+    if (!requestsOf(this.#store, looked).some((request) => request.units.some(isFree))) return;
+    const waiters = waitersOf(this.#store, site, looked);
+    const own = waiters.filter((waiter) => waiter.batch === reconciliation.scope);
+    const before = waiters.slice(0, 1 + waiters.findLastIndex((waiter) => own.includes(waiter))); // the less urgent take nothing from it
+    const given = served(before, (waiter) => this.#takes(reconciliation, waiter));
     for (const waiter of own) {
       const unit = given.get(waiter);
       if (unit !== undefined) this.#give(reconciliation, waiter, unit);
-      else if (waiter.units.some((name) => isAvailable(reconciliation.units.get(name)))) reconciliation.waitsForFree = true;
+      else if (waiter.units.some(isFree)) reconciliation.waitsForFree = true;
     }
   }
 

@@ -50,7 +50,7 @@ export function waitersOf(store: Store, site: string, looked?: Asking): Waiter[]
  * What a batch asks for now. Of a class it does not take a unit that it has or will have for another capability: two of its unit
  * procedures would drive it at once.
  */
-function requestsOf(store: Store, { metadata: { site, name: batch }, spec: { priority }, status }: Asking): Waiter[] {
+export function requestsOf(store: Store, { metadata: { site, name: batch }, spec: { priority }, status }: Asking): Waiter[] {
   const own = status.allocations.filter(({ state }) => state !== 'Released').map(({ unit }) => unit);
   return status.allocations.filter(isAsked).map(({ capability, unit, since }): Waiter => {
     const common = { batch, capability, priority, since, isClass: unit === '' };
@@ -117,7 +117,7 @@ export function withRequests(allocations: readonly Allocation[], wanted: Readonl
 }
 
 /** The batch waits for it; before its turn a unit is only planned. */
-export function isAsked({ state, since }: Allocation): boolean {
+function isAsked({ state, since }: Allocation): boolean {
   return state === 'Requested' && since !== '';
 }
 
