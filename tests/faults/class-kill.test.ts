@@ -9,7 +9,7 @@ import { ENVIRONMENT, randomFrom } from '../support/batch-story.js';
 import { patientDemo } from '../support/patient-demo.js';
 import { SITE } from '../support/plant.js';
 
-const KILLS = Number(process.env.KILLS ?? 6);
+const KILLS = Number(process.env.KILLS ?? 3);
 const SEED = Number(process.env.KILL_SEED ?? 20261127);
 /** A batch has its unit some tens of ms after its Start. */
 const MOMENT_MAX_MS = 120;

@@ -320,6 +320,26 @@ t.test('D-C-12: a unit that was taken at the start is exchanged at once, and the
   await made(plant.api.put(`${SITE}/units/rx101`, { capabilities: ['react', 'clean'] }));
 });
 
+t.test('D-C-12: two classes of one batch get two units, and one of them is not taken for both', async (t) => {
+  await serve(VESSELS, 'receiver');
+  const steps = [unitProcedure('fill', 'vessel'), unitProcedure('empty', 'receiver')];
+  await recipe('both-at-start', {}, { allocation: 'AtStart' }, steps);
+  await recipe('both', {}, {}, steps);
+  const atStart = await plant.runBatch({ masterRecipeRef: 'both-at-start' });
+  await plant.untilPrompt(atStart);
+  t.same((await plant.batch(atStart)).allocations.map(({ unit }: { unit: string }) => unit).sort(), VESSELS);
+  await abort(atStart);
+  const holder = await plant.runBatch({ masterRecipeRef: 'vessels', equipment: { vessel: 'tk201' } });
+  await unitOf(holder);
+  const inTurn = await plant.runBatch({ masterRecipeRef: 'both', equipment: { receiver: 'mx101' } });
+  const told = await waits(inTurn, /class vessel/);
+  t.match(told, /mx101 serves another capability of the batch; unit tk201 is held by/);
+  await abort(holder);
+  t.equal(await unitOf(inTurn), 'tk201');
+  await abort(inTurn);
+  await serve([], 'receiver');
+});
+
 t.test('D-C-12: batches that have what the others wait for are shown as such', async (t) => {
   // the first capability is used again after the second, so its unit is kept meanwhile
   const steps = (first: string, then: string) => [unitProcedure('one', first), unitProcedure('two', then), unitProcedure('three', first)];

@@ -34,7 +34,7 @@ import { Recovery } from './recovery/recovery.js';
 import { permissiveOf } from './start/equipment-conditions.js';
 import { EVIDENCE_RULE, namedByStart, type StartFacts } from './start/start-conditions.js';
 import { checkStart, startPuts } from './start/start.js';
-import { type CandidateNow, candidatesNow, choiceOf, choiceText, startedClass, type UnitClass } from './start/unit-class.js';
+import { type CandidateNow, candidatesNow, choiceOf, choiceText, ownUnits, startedClass, type UnitClass } from './start/unit-class.js';
 import type { Key } from '../../platform/reconcile/key.js';
 
 export interface BatchReconcilerSettings {
@@ -332,8 +332,7 @@ export class BatchReconciler implements Reconciler {
   /** Units that could be taken for a request now, in the order in which it tries them. */
   #takes(reconciliation: BatchReconciliation, { batch, capability, units, isClass }: Waiter): readonly string[] {
     if (isClass) {
-      const controlRecipe = batch === reconciliation.scope ? reconciliation.status.controlRecipe : batch;
-      const found = this.#candidates(reconciliation, capability, controlRecipe)?.candidates ?? [];
+      const found = this.#candidates(reconciliation, capability, batch)?.candidates ?? [];
       return found.flatMap(({ unit, available }) => (available && units.includes(unit) ? [unit] : []));
     }
     return units.filter((name) => {
@@ -344,15 +343,17 @@ export class BatchReconciler implements Reconciler {
     });
   }
 
+  /** Of a class that the batch, or another one, waits for; what the others have is out of their requests already. */
   #candidates(
     reconciliation: BatchReconciliation,
     capability: string,
-    controlRecipe = reconciliation.status.controlRecipe,
+    batch = reconciliation.scope,
   ): { readonly unitClass: UnitClass; readonly candidates: readonly CandidateNow[] } | undefined {
-    const { site, units } = reconciliation;
-    const unitClass = startedClass(this.#store, site, controlRecipe, capability);
+    const { site, units, scope, status } = reconciliation;
+    const unitClass = startedClass(this.#store, site, batch === scope ? status.controlRecipe : batch, capability);
+    const own = batch === scope ? ownUnits(status.allocations) : [];
     const facts = { store: this.#store, runtimes: this.#runtimes };
-    return unitClass && { unitClass, candidates: candidatesNow(facts, site, unitClass, (name) => units.get(name)) };
+    return unitClass && { unitClass, candidates: candidatesNow(facts, site, unitClass, own, (name) => units.get(name)) };
   }
 
   #again(reconciliation: BatchReconciliation): Outcome {

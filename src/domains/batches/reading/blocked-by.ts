@@ -30,7 +30,7 @@ import { conditionOf, judgeCondition } from '../../placement/conditions.js';
 import type { UnitLink, UnitRuntimes } from '../../placement/runtimes.js';
 import { AdhocReconciliation } from '../tree/adhoc-reconciliation.js';
 import { allocationQueue, waitersOf } from '../start/allocation-queue.js';
-import { CandidateNow, candidatesNow, startedClass } from '../start/unit-class.js';
+import { CandidateNow, candidatesNow, ownUnits, startedClass } from '../start/unit-class.js';
 import { BatchReconciliation } from '../tree/batch-reconciliation.js';
 import { chartStatus } from './chart-status.js';
 import { deadlockOf } from './deadlock.js';
@@ -239,7 +239,7 @@ function lookOnly(world: BlockedWorld, batch?: BatchResource): ReconciliationWor
 
 function classNow(world: BlockedWorld, { metadata: { site }, status }: BatchResource, capability: string): readonly CandidateNow[] {
   const unitClass = startedClass(world.store, site, status.controlRecipe, capability);
-  return unitClass ? candidatesNow(world, site, unitClass) : [];
+  return unitClass ? candidatesNow(world, site, unitClass, ownUnits(status.allocations)) : [];
 }
 
 // ---------------------------------------------------------------- a tree of elements
@@ -275,7 +275,7 @@ function startBlockers(world: BlockedWorld, reconciliation: ElementReconciliatio
   const waits = { element: elementOf(node), text: `${node.path} waits: ${startWaitText(wait)}` };
   if (wait.reason === 'signal' || wait.reason === 'barrier') return [{ ...waits, ...wait }];
   const deadlock = deadlockOf(world.store, reconciliation.site, reconciliation.scope);
-  const inVain = `${waits.text}; it waits in vain: ${deadlock.join(', ')} and this batch have what they wait for of each other, so end one of them`;
+  const inVain = `${waits.text}; it waits in vain: ${deadlock.join(', ')} and this batch each have what another of them waits for; end one of them`;
   const common = deadlock.length > 0 ? { ...waits, text: inVain, deadlock } : waits;
   if (wait.reason === 'class') {
     const { capability, candidates } = wait;

@@ -13,7 +13,7 @@ import { Procedure, UnitProcedure } from '../../procedures/kind.js';
 import { elementIndex, type ElementResource } from '../tree/element-index.js';
 import type { Allocation, BatchSpec, BatchStatus } from '../kind.js';
 import { openBatches } from '../reading/open-batches.js';
-import { startedClass } from './unit-class.js';
+import { ownUnits, startedClass } from './unit-class.js';
 
 export const QueueEntry = v.strictObject({
   batch: v.string(),
@@ -51,7 +51,7 @@ export function waitersOf(store: Store, site: string, looked?: Asking): Waiter[]
  * procedures would drive it at once.
  */
 export function requestsOf(store: Store, { metadata: { site, name: batch }, spec: { priority }, status }: Asking): Waiter[] {
-  const own = status.allocations.filter(({ state }) => state !== 'Released').map(({ unit }) => unit);
+  const own = ownUnits(status.allocations);
   return status.allocations.filter(isAsked).map(({ capability, unit, since }): Waiter => {
     const common = { batch, capability, priority, since, isClass: unit === '' };
     if (unit !== '') return { ...common, units: [unit] };

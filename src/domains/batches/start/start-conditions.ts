@@ -80,14 +80,14 @@ export class StartLook implements EquipmentLook, NamesLook, StorageLook {
     const planned = plannedUnits(recipe.spec, this.expansion, units, batch.equipment);
     this.classes = new Map(
       Object.entries(planned).flatMap(([capability, unit]) => {
+        const own = Object.entries(planned).flatMap(([other, serves]) => (other === capability ? [] : [serves]));
         const needed = neededFor(recipe.spec, capability, this.expansion.phases);
         if (batch.equipment[capability] || (needed.requirement && bindsDefaultUnit(needed.requirement))) return [];
         const unitClass = classOf(needed, units);
-        return unitClass.candidates.length < (unit === '' ? 1 : 2) ? [] : [[capability, { unitClass, candidates: candidatesNow(facts, site, unitClass) }] as const];
+        return unitClass.candidates.length < (unit === '' ? 1 : 2) ? [] : [[capability, { unitClass, candidates: candidatesNow(facts, site, unitClass, own) }] as const];
       }),
     );
-    const own = Object.values(planned);
-    const free = (candidates: readonly CandidateNow[]): string[] => candidates.flatMap(({ unit, available }) => (available && !own.includes(unit) ? [unit] : []));
+    const free = (candidates: readonly CandidateNow[]): string[] => candidates.flatMap(({ unit, available }) => (available ? [unit] : []));
     const open = [...this.classes].filter(([capability]) => planned[capability] === '');
     this.nextOf = distributed(open.map(([capability, { candidates }]) => ({ capability, units: free(candidates) })));
     this.allocation = this.isOnDemand ? planned : { ...planned, ...Object.fromEntries(this.nextOf) };

@@ -15,7 +15,7 @@ import { type Candidate, candidatesOf, type Needed, neededFor, policyOf } from '
 import { expandRecipe, type Templates } from '../../recipes/expand.js';
 import { type CandidatePolicy, ControlRecipe, type ControlRecipeSpec } from '../../recipes/kind.js';
 import { siteUnits } from '../../recipes/site-units.js';
-import type { UnitChoice } from '../kind.js';
+import type { Allocation, UnitChoice } from '../kind.js';
 import { permissiveOf, type UnitFacts } from './equipment-conditions.js';
 
 /** @property candidates in the order of the policy `listed`, with those that do not fit */
@@ -48,12 +48,21 @@ export function classOf(needed: Needed, units: ReturnType<typeof siteUnits>): Un
 
 type StatusOf = (unit: string) => UnitStatus | undefined;
 
-/** In the order in which they are tried; those that do not fit come last. `statusOf`: as the look that asks sees them. */
-export function candidatesNow(facts: UnitFacts, site: string, { policy, candidates }: UnitClass, statusOf: StatusOf = stored(facts, site)): CandidateNow[] {
+/**
+ * In the order in which they are tried; those that do not fit come last. `own`: units that serve another capability of the batch, so that
+ * two of its unit procedures do not drive one; `statusOf`: as the look that asks sees them.
+ */
+export function candidatesNow(
+  facts: UnitFacts,
+  site: string,
+  { policy, candidates }: UnitClass,
+  own: readonly string[] = [],
+  statusOf: StatusOf = stored(facts, site),
+): CandidateNow[] {
   const fitting = candidates.filter(({ unfit }) => unfit === '').map(({ unit }) => unit);
   return [
     ...inOrder(policy, fitting, (unit) => statusOf(unit)?.usage).map((unit) => {
-      const reason = notNow(facts, site, unit, statusOf(unit));
+      const reason = notNow(facts, site, unit, statusOf(unit)) || (own.includes(unit) ? `unit ${unit} serves another capability of the batch` : '');
       return { unit, fits: true, available: reason === '', holder: statusOf(unit)?.allocatedTo ?? '', reason };
     }),
     ...candidates.filter(({ unfit }) => unfit !== '').map(({ unit, unfit }) => ({ unit, fits: false, available: false, holder: statusOf(unit)?.allocatedTo ?? '', reason: unfit })),
@@ -120,6 +129,11 @@ export function distributed(needs: readonly { readonly capability: string; reado
 }
 
 // ---------------------------------------------------------------- of a batch that has started
+
+/** Units that a batch has or will have; of a class it takes none of them. */
+export function ownUnits(allocations: readonly Allocation[]): string[] {
+  return allocations.flatMap(({ unit, state }) => (unit === '' || state === 'Released' ? [] : [unit]));
+}
 
 interface Known {
   readonly recipe: ControlRecipeSpec['recipe'];
