@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { BINDING_ISSUES, resolveRoles, type SiteUnits } from './bindings.js';
-import { type Candidate, candidatesOf, neededFor, plannedUnit, policyOf } from './candidates.js';
+import { bindsDefaultUnit, type Candidate, candidatesOf, neededFor, plannedUnit, policyOf } from './candidates.js';
 import { type Expansion, expandRecipe, type PhaseLeaf, type Templates } from './expand.js';
 import { CANDIDATE_POLICIES, type MasterRecipeSpec } from './kind.js';
 
@@ -25,7 +25,7 @@ export const BindingRow = v.strictObject({
 });
 export type BindingRow = ToldBy<typeof BindingRow>;
 
-/** A capability that several units might serve (D-C-12), in the order of the policy `listed`. */
+/** A capability that several units might serve and for which none is named (D-C-12), in the order of the policy `listed`. */
 const BindingClass = v.strictObject({
   capability: v.string(),
   policy: v.picklist(CANDIDATE_POLICIES),
@@ -63,7 +63,8 @@ export function bindRecipe(recipe: MasterRecipeSpec, templates: Templates, units
     const needed = neededFor(recipe, capability, expansion.phases);
     const candidates = candidatesOf(needed, units);
     const unit = allocation[capability] || plannedUnit(needed, units, candidates);
-    if (candidates.length > 1)
+    const isNamed = Boolean(allocation[capability]) || (needed.requirement !== undefined && bindsDefaultUnit(needed.requirement));
+    if (candidates.length > 1 && !isNamed)
       classes.push({
         capability,
         policy: policyOf(needed.requirement),
