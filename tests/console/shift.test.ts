@@ -156,6 +156,28 @@ t.test('a shift with a batch that is held', async (t) => {
     t.strictSame(await layoutFlaws(page, 'batch-signed'), []);
   });
 
+  await t.test('D-C-12: the page of a unit shows who waits for it, with the other units of a class', async (t) => {
+    const other = await panelOf(browser);
+    const request = { unitProcedure: 'fill', priority: 100, since: '2026-01-31T09:00:00.000Z' };
+    const queue = [
+      { ...request, batch: 'b-first' },
+      { ...request, batch: 'b-any', capability: 'react', candidates: ['rx101', 'rx102'] },
+    ];
+    await other.route(
+      ({ pathname }) => pathname === `${SITE}/overview`,
+      async (route) => {
+        const overview = (await (await route.fetch()).json()) as { units: { name: string }[] };
+        await route.fulfill({ json: { ...overview, units: overview.units.map((unit) => (unit.name === 'rx101' ? { ...unit, allocationQueue: queue } : unit)) } });
+      },
+    );
+    await other.goto(`${box.base}/hmi`);
+    await signIn(other, 'olga');
+    await other.getByTestId('open-rx101').click();
+    await says(other.getByTestId('unit-queue'), /Wait for it: b-first; b-any \(any for react: RX101, RX102\)/);
+    t.strictSame(await flawsOf(other, 'unit-queue'), []);
+    await other.context().close();
+  });
+
   await t.test('D-C-06: a box whose outputs are withheld says so on every page', async (t) => {
     t.equal(await page.getByTestId('outputs-withheld').count(), 0, 'simulated devices are nobody’s plant');
     const other = await panelOf(browser);

@@ -20,7 +20,9 @@ function unchanged({ generation: _, updatedAt: __, metadata, ...body }: Answer['
 }
 
 const plant = await startPlantGateway({
-  more: ({ store, clock }) => [routeSet(batchRoutes, { store, clock, runtimes: NO_RUNTIMES, facts: absent<FactReader>('facts'), production: false, storageLow: () => false })],
+  more: ({ store, clock }) => [
+    routeSet(batchRoutes, { store, clock, runtimes: NO_RUNTIMES, facts: absent<FactReader>('facts'), production: false, storageLow: () => false, reasonLengthMin: 10 }),
+  ],
 });
 t.teardown(() => plant.stop());
 const admin: Client = await plant.as('admin');

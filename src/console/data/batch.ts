@@ -93,5 +93,5 @@ export interface Preflight {
 
 export async function preflight(name: string, command: 'Start' | 'Restart'): Promise<Preflight> {
   const { checks, allocations } = await post<PreflightAnswer>(`/api/v1/sites/${encodeURIComponent(site.peek())}/batches/preflight`, { batch: name, command });
-  return { problems: checks.filter(({ ok }) => !ok), units: allocations.map(({ unit }) => unit) };
+  return { problems: checks.filter(({ ok }) => !ok), units: allocations.flatMap(({ unit }) => (unit === '' ? [] : [unit])) };
 }

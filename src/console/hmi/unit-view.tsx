@@ -56,6 +56,11 @@ function UnitHead({ unit }: { readonly unit: OverviewUnit }) {
       <div>
         <h2 id="unit-title">{unit.name.toUpperCase()}</h2>
         <p class="hint unit-description">{unitInfo.value.get(unit.name)?.description}</p>
+        {unit.allocationQueue.length > 0 && (
+          <p class="hint" data-testid="unit-queue">
+            {t.waitForIt}: {unit.allocationQueue.map(waiterText).join('; ')}
+          </p>
+        )}
       </div>
       <StateBadge state={unit.state} testid="unit-state" />
       <span class={unit.mode === 'Automatic' ? 'hint' : 'mode-other'}>{word(unit.mode)}</span>
@@ -76,6 +81,12 @@ function UnitHead({ unit }: { readonly unit: OverviewUnit }) {
       </nav>
     </header>
   );
+}
+
+/** Who waits for any unit of a class, with the units that would do. */
+function waiterText({ batch, capability, candidates = [] }: OverviewUnit['allocationQueue'][number]): string {
+  const batchID = batches.value.find(({ name }) => name === batch)?.batchID ?? batch;
+  return capability === undefined ? batchID : `${batchID} (${t.unitClass(capability, candidates.map((name) => name.toUpperCase()).join(', '))})`;
 }
 
 interface GraphicProps {

@@ -299,7 +299,7 @@ function commandedOf(read: StoreReader, site: string, kind: string, name: string
 
 function unitsOf(found: Commanded | undefined): readonly string[] {
   if (!found) return [];
-  return found.spec.unitRef ? [found.spec.unitRef] : (found.status.allocations ?? []).map(({ unit }) => unit);
+  return found.spec.unitRef ? [found.spec.unitRef] : (found.status.allocations ?? []).flatMap(({ unit }) => (unit === '' ? [] : [unit]));
 }
 
 /** What is told of a storage that refuses changes, and afterwards of the time in which it did. */

@@ -24,7 +24,7 @@ import { HeldByAlarm } from './tree/held-by-alarm.js';
 import { batchesOnUnit } from './unit-wakes.js';
 
 export interface BatchParts extends Omit<BatchControlParts, 'wake' | 'settings'> {
-  readonly settings: Pick<SettingValues, 'holdPropagation' | 'resumeCancelsPause' | 'settleDeadlineMs'>;
+  readonly settings: Pick<SettingValues, 'holdPropagation' | 'resumeCancelsPause' | 'settleDeadlineMs' | 'reasonLengthMin'>;
   readonly production: boolean;
   readonly storageLow: () => boolean;
   readonly timeScale: () => number;
@@ -37,7 +37,7 @@ export interface BatchParts extends Omit<BatchControlParts, 'wake' | 'settings'>
 
 export function joinBatches(parts: BatchParts) {
   const { store, runtimes, clock, log, phases, production, storageLow, timeScale, mismatch, facts, keys, recordState } = parts;
-  const { holdPropagation, resumeCancelsPause, settleDeadlineMs } = parts.settings;
+  const { holdPropagation, resumeCancelsPause, settleDeadlineMs, reasonLengthMin } = parts.settings;
   const settings = { holdPropagation, resumeCancelsPause, settleDeadlineMs, production, storageLow, timeScale, mismatch };
   /** Lets a batch or an ad-hoc run be looked at soon; each looks at what is its own. */
   const wake = (site: string, scope: string): void => {
@@ -78,7 +78,7 @@ export function joinBatches(parts: BatchParts) {
   return {
     routes: [
       routeSet(elementRoutes, { store, clock, runtimes, production }),
-      routeSet(batchRoutes, { store, clock, runtimes, production, facts, storageLow }),
+      routeSet(batchRoutes, { store, clock, runtimes, production, facts, storageLow, reasonLengthMin }),
       routeSet(adhocRoutes(production), { store, clock, runtimes, production, storageLow, keys }),
     ],
     reconcilers: [batchLoop, adhocLoop],

@@ -12,6 +12,7 @@ import { type RunEntry, runEntry } from '../../platform/store/past-index.js';
 import { isFlag, isNumber, isText, listOf, mapOf, maybe, type PastShape, RUN_SHAPE, shaped } from '../../platform/store/past-shape.js';
 import type { Condition as StoredCondition, Metadata, Ref, Resource } from '../../platform/store/resource.js';
 import { ElementOutput, ParameterValue } from '../procedures/kind.js';
+import { CANDIDATE_POLICIES } from '../recipes/kind.js';
 import { ElementFailure } from '../runs/failures.js';
 import { BATCH_STREAMS, type BatchStream, lastFacts, streamsOf } from '../runs/execution-log.js';
 import { Hold } from '../runs/holds.js';
@@ -54,12 +55,25 @@ export const BatchSpec = v.strictObject({
 });
 export type BatchSpec = v.InferOutput<typeof BatchSpec>;
 
+/** How one of a class was chosen (D-C-12). */
+export const UnitChoice = v.strictObject({
+  policy: v.picklist(CANDIDATE_POLICIES),
+  /** Those that fitted, in the order in which they were tried. */
+  candidates: v.array(v.string()),
+  /** Those that were not free or did not fit. */
+  passedOver: v.array(v.strictObject({ unit: v.string(), reason: v.string() })),
+});
+export type UnitChoice = ToldBy<typeof UnitChoice>;
+
 export const Allocation = v.strictObject({
   capability: v.string(),
+  /** '' while it may be any unit of the class. */
   unit: v.string(),
   state: v.picklist(['Requested', 'Granted', 'Released']),
   /** '' while the batch has the unit planned and has not asked for it (decisions 3.3, OnDemand). */
   since: v.string(),
+  /** Absent where the unit was known beforehand. */
+  choice: v.optional(UnitChoice),
 });
 export type Allocation = ToldBy<typeof Allocation>;
 
@@ -121,7 +135,7 @@ export const MaterialUse = v.strictObject({
 });
 export type MaterialUse = ToldBy<typeof MaterialUse>;
 
-nameSchemas({ BatchSpec, BatchAllocation: Allocation, ClockSpan, MaterialUse, BatchOutput, RecoveredElement, RecoveredUnit });
+nameSchemas({ BatchSpec, BatchAllocation: Allocation, UnitChoice, ClockSpan, MaterialUse, BatchOutput, RecoveredElement, RecoveredUnit });
 
 /** The last interruption of a batch. */
 export const RecoverySummary = v.strictObject({
@@ -269,7 +283,7 @@ function pastBatch({ metadata, spec, status }: Resource<BatchSpec, BatchStatus>,
     ...{ uid, labels, generation, createdAt, updatedAt },
     ...listed,
     ...{ phase, heldInside, recordRef, startedAt, endedAt },
-    allocations: allocations.map(({ unit }) => ({ unit })),
+    allocations: allocations.flatMap(({ unit }) => (unit === '' ? [] : [{ unit }])),
     ...(lasting.length === 0 ? {} : { holds: lasting }),
     ...(workOrder ? { workOrder: { request: { workOrderID: workOrder.request.workOrderID }, createdBy: workOrder.createdBy } } : {}),
   };

@@ -12,13 +12,13 @@ import type { Put, Store } from '../../platform/store/store.js';
 import { SyncBarrier } from '../coordination/kind.js';
 import { isActive } from '../../../runtime/vocabulary/transitions.js';
 import { Unit } from '../plant/kind.js';
-import { handedOn, isAvailable, taken } from '../plant/unit-owner.js';
+import { handedOn, isAvailable, taken, used } from '../plant/unit-owner.js';
 import { UnitProcedure } from '../procedures/kind.js';
 import { controlRecipeMismatch } from '../recipes/evidence.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { operatorAction } from '../runs/execution-log.js';
-import { allocationQueue, byUrgency } from './start/allocation-queue.js';
+import { requestKey, requestsOf, served, type Waiter, waitersOf } from './start/allocation-queue.js';
 import { BatchReconciliation } from './tree/batch-reconciliation.js';
 import { withVerdict } from '../runs/command-rejection.js';
 import { coordinate, coordinationLeftMs } from './tree/coordination.js';
@@ -34,6 +34,7 @@ import { Recovery } from './recovery/recovery.js';
 import { permissiveOf } from './start/equipment-conditions.js';
 import { EVIDENCE_RULE, namedByStart, type StartFacts } from './start/start-conditions.js';
 import { checkStart, startPuts } from './start/start.js';
+import { type CandidateNow, candidatesNow, choiceOf, choiceText, ownUnits, startedClass, type UnitClass } from './start/unit-class.js';
 import type { Key } from '../../platform/reconcile/key.js';
 
 export interface BatchReconcilerSettings {
@@ -53,8 +54,8 @@ export interface BatchReconcilerSettings {
 
 const INTEGRITY_RULE = 'control-recipe-integrity'; // decisions 3.5
 
-/** How often the permissives of a free unit are read while somebody waits for it: values of tags wake nobody. */
-const PERMISSIVE_LOOK_MS = 500;
+/** How often a unit that is free and not given out is looked at while somebody waits for it: permissives are values of tags, which wake nobody. */
+const FREE_UNIT_LOOK_MS = 500;
 
 export class BatchReconciler implements Reconciler {
   readonly name = 'batch-controller';
@@ -115,7 +116,7 @@ export class BatchReconciler implements Reconciler {
     const batch = this.#store.get(Batch, site, name);
     if (!batch) return 'settled';
     const recipe = this.#store.get(ControlRecipe, site, batch.status.controlRecipe)?.spec.recipe;
-    const reconciliation = new BatchReconciliation(batch, this.#store, {
+    const reconciliation: BatchReconciliation = new BatchReconciliation(batch, this.#store, {
       nowMs: this.#clock.wallMs(),
       clock: this.#clock,
       timeScale: this.#settings.timeScale?.() ?? 1,
@@ -127,6 +128,7 @@ export class BatchReconciler implements Reconciler {
       awaitsAnswer: (unit, phase) => this.#phases.awaitsAnswer(site, unit, phase),
       isReady: (unit) => this.#runtimes.link(site, unit)?.ready === true,
       isRefused: (phase) => this.#phases.isRefused(phase),
+      candidates: (capability) => this.#candidates(reconciliation, capability)?.candidates ?? [],
     });
     // A batch that says Running has a procedure that runs: started before a command is judged, or one that comes in this
     // very moment would find the procedure Idle and be refused.
@@ -217,7 +219,10 @@ export class BatchReconciler implements Reconciler {
     const now = reconciliation.at;
     const atStart = check.plan.recipe.spec.allocation === 'AtStart';
     const granted = atStart ? ({ state: 'Granted', since: now } as const) : ({ state: 'Requested', since: '' } as const); // not asked for yet
-    const allocations = Object.entries(check.plan.allocation).map(([capability, unit]): Allocation => ({ capability, unit, ...granted }));
+    const { choices } = check.plan;
+    const allocations = Object.entries(check.plan.allocation).map(
+      ([capability, unit]): Allocation => ({ capability, unit, ...granted, ...(choices[capability] ? { choice: choices[capability] } : {}) }),
+    );
     const { commandRejection: _gone, ...status } = reconciliation.status;
     reconciliation.status = {
       ...status,
@@ -228,7 +233,7 @@ export class BatchReconciler implements Reconciler {
       startedAt: now,
       conditions: [],
     };
-    if (atStart) for (const { unit } of allocations) this.#grant(reconciliation, unit);
+    if (atStart) for (const allocation of allocations) this.#grant(reconciliation, allocation);
     reconciliation.event({
       eventType: 'Control Recipe',
       eventSubType: 'System',
@@ -243,12 +248,15 @@ export class BatchReconciler implements Reconciler {
     return [...puts];
   }
 
-  #grant(reconciliation: BatchReconciliation, name: string): void {
+  /** `choice` where the unit is one of a class: on record with who else was thought of (D-C-12). */
+  #grant(reconciliation: BatchReconciliation, { capability, unit: name, choice }: Pick<Allocation, 'capability' | 'unit' | 'choice'>): void {
     const unit = reconciliation.units.get(name);
     if (!unit || unit.allocatedTo === reconciliation.scope) return;
     const before = scopeToReset(this.#store, reconciliation.site, name, unit);
-    reconciliation.units.set(name, before === '' ? taken(unit, reconciliation.scope) : handedOn(unit, before, reconciliation.scope));
-    reconciliation.event({ eventType: 'Equipment', eventSubType: 'Allocation', unit: name, equipment: name, value: name });
+    const given = before === '' ? taken(unit, reconciliation.scope) : handedOn(unit, before, reconciliation.scope);
+    reconciliation.units.set(name, used(given, reconciliation.at, this.#store.resourceVersion, true));
+    const why = choice && { message: choiceText(capability, choice), previousValue: choice.policy, auditRecordRef: reconciliation.recordChoice(capability, name, choice) };
+    reconciliation.event({ eventType: 'Equipment', eventSubType: 'Allocation', unit: name, equipment: name, value: name, ...why });
   }
 
   #accepted(reconciliation: BatchReconciliation, pending: PendingCommand): void {
@@ -291,40 +299,75 @@ export class BatchReconciler implements Reconciler {
 
   // ------------------------------------------------------------ allocation, recovery, signals
 
-  /** OnDemand: a unit is asked for when its unit procedure has its turn and its signals, and granted to the most urgent request. */
+  /**
+   * OnDemand: a unit is asked for when its unit procedure has its turn and its signals, and granted to the most urgent request; of a class
+   * the first that is free by the policy of the recipe (D-C-12). Judged and taken in one turn: the next batch that looks finds it taken.
+   */
   #allocateOnDemand(reconciliation: BatchReconciliation): void {
-    const wanted = wantedUnits(reconciliation);
-    reconciliation.request(wanted);
-    for (const name of wanted) {
-      if (!isAvailable(reconciliation.units.get(name)) || !this.#runtimes.link(reconciliation.site, name)?.ready || this.#outranked(reconciliation, name)) continue;
-      const missing = permissiveOf({ store: this.#store, runtimes: this.#runtimes }, reconciliation.site, name);
-      if (missing) {
-        reconciliation.withheld.set(name, missing);
-        continue;
-      }
-      this.#grant(reconciliation, name);
-      reconciliation.granted(name);
+    reconciliation.request(wantedUnits(reconciliation));
+    const { site, batch, status, units } = reconciliation;
+    const looked = { metadata: batch.metadata, spec: batch.spec, status };
+    const isFree = (name: string): boolean => isAvailable(units.get(name));
+    // a unit that comes free wakes all who wait for it, and most of them find it taken
+    if (!requestsOf(this.#store, looked).some((request) => request.units.some(isFree))) return;
+    const waiters = waitersOf(this.#store, site, looked);
+    const own = waiters.filter((waiter) => waiter.batch === reconciliation.scope);
+    const before = waiters.slice(0, 1 + waiters.findLastIndex((waiter) => own.includes(waiter))); // the less urgent take nothing from it
+    const given = served(before, (waiter) => this.#takes(reconciliation, waiter));
+    for (const waiter of own) {
+      const unit = given.get(waiter);
+      if (unit !== undefined) this.#give(reconciliation, waiter, unit);
+      else if (waiter.units.some(isFree)) reconciliation.waitsForFree = true;
     }
   }
 
-  #outranked(reconciliation: BatchReconciliation, unit: string): boolean {
-    const since = reconciliation.status.allocations.find((allocation) => allocation.unit === unit)?.since ?? reconciliation.at;
-    const own = { batch: reconciliation.scope, priority: reconciliation.batch.spec.priority, since };
-    return allocationQueue(this.#store, reconciliation.site, unit).some((other) => other.batch !== reconciliation.scope && byUrgency(other, own) < 0);
+  #give(reconciliation: BatchReconciliation, { capability, isClass }: Waiter, unit: string): void {
+    const found = isClass ? this.#candidates(reconciliation, capability) : undefined;
+    const choice = found && choiceOf(found.unitClass, unit, found.candidates);
+    this.#grant(reconciliation, { capability, unit, ...(choice ? { choice } : {}) });
+    if (choice) reconciliation.chosen(capability, unit, choice);
+    reconciliation.granted(unit);
+  }
+
+  /** Units that could be taken for a request now, in the order in which it tries them. */
+  #takes(reconciliation: BatchReconciliation, { batch, capability, units, isClass }: Waiter): readonly string[] {
+    if (isClass) {
+      const found = this.#candidates(reconciliation, capability, batch)?.candidates ?? [];
+      return found.flatMap(({ unit, available }) => (available && units.includes(unit) ? [unit] : []));
+    }
+    return units.filter((name) => {
+      if (!isAvailable(reconciliation.units.get(name)) || !this.#runtimes.link(reconciliation.site, name)?.ready) return false;
+      const missing = permissiveOf({ store: this.#store, runtimes: this.#runtimes }, reconciliation.site, name);
+      if (missing) reconciliation.withheld.set(name, missing);
+      return !missing;
+    });
+  }
+
+  /** Of a class that the batch, or another one, waits for; what the others have is out of their requests already. */
+  #candidates(
+    reconciliation: BatchReconciliation,
+    capability: string,
+    batch = reconciliation.scope,
+  ): { readonly unitClass: UnitClass; readonly candidates: readonly CandidateNow[] } | undefined {
+    const { site, units, scope, status } = reconciliation;
+    const unitClass = startedClass(this.#store, site, batch === scope ? status.controlRecipe : batch, capability);
+    const own = batch === scope ? ownUnits(status.allocations) : [];
+    const facts = { store: this.#store, runtimes: this.#runtimes };
+    return unitClass && { unitClass, candidates: candidatesNow(facts, site, unitClass, own, (name) => units.get(name)) };
   }
 
   #again(reconciliation: BatchReconciliation): Outcome {
     const leftMs = reconciliation.settleLeftMs === undefined ? [] : [reconciliation.settleLeftMs];
     leftMs.push(...reconciliation.budgetsLeftMs());
     leftMs.push(...coordinationLeftMs(reconciliation, this.#store, this.#clock));
-    if (reconciliation.withheld.size > 0) leftMs.push(PERMISSIVE_LOOK_MS);
+    if (reconciliation.waitsForFree) leftMs.push(FREE_UNIT_LOOK_MS);
     return lookAgain(leftMs);
   }
 }
 
-/** Units of the unit procedures that need nothing else to start; a batch that is being ended waits for none. */
+/** What the unit procedures ask for that need nothing else to start (`requestKey`); a batch that is being ended waits for none. */
 function wantedUnits(reconciliation: BatchReconciliation): ReadonlySet<string> {
   const root = reconciliation.tree?.root;
   if (!root || root.state === 'Stopping' || root.state === 'Aborting') return new Set();
-  return new Set(root.children.filter((node) => reconciliation.wantsUnit(node)).map(({ unit }) => unit));
+  return new Set(root.children.filter((node) => reconciliation.wantsUnit(node)).map((node) => requestKey({ capability: reconciliation.capabilityOf(node), unit: node.unit })));
 }

@@ -3,12 +3,13 @@ import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { oneOf } from '../../platform/http/alternatives.js';
 import { conflict, invalid } from '../../platform/base/refusal.js';
-import type { Clock } from '../../platform/base/clock.js';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { checkResourceName } from '../../platform/base/resource-name.js';
 import { clearable, LabelChange, merge } from '../../platform/http/clearing.js';
 import { crudRoutes } from '../../platform/http/crud.js';
 import { decode } from '../../platform/http/json-body.js';
 import { listReply } from '../../platform/http/paged-list.js';
+import { checkReason } from '../../platform/http/reason.js';
 import { checkIfMatch, etagOf } from '../../platform/http/revision.js';
 import { readLogQuery } from '../../platform/http/log-query.js';
 import { LIST, LOG, parameters } from '../../platform/http/parameters.js';
@@ -19,19 +20,21 @@ import { Labels, writtenKeys } from '../../platform/store/envelope.js';
 import { pastRows } from '../../platform/store/past-rows.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
+import { freeMap } from '../../platform/store/free-map.js';
 import { checkTexts } from '../../platform/store/texts.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import { requireSite } from '../plant/kind.js';
 import { elementsOf, refuseAtWork, removalOf, unitOf } from '../procedures/removal.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { begunAnew } from './tree/coordination.js';
-import { batchName, checkBatch, checkWorkOrderID, refuseUnchosen, withNormalTime, withRecipeDefaults } from './creation/creation.js';
+import { batchName, checkBatch, checkWorkOrderID, withNormalTime, withRecipeDefaults } from './creation/creation.js';
 import { BatchBody as BatchView, batchDto, BatchItem, batchItem } from './reading/dto.js';
 import { BatchMessage, ExecutionEvent, PROMPT_CANCELLED, type StateEntry, streamOf } from '../runs/execution-log.js';
 import { boundOf, type FactReader, factsOf } from '../runs/facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import { LIST_QUERY, listedBatch, listingOf } from './reading/list.js';
 import { Preflight, preflight } from './start/preflight.js';
+import { reassigned, type Wishes } from './start/reassign.js';
 import { type Looked, namedByStart } from './start/start-conditions.js';
 import { restartCheck } from './start/restart-check.js';
 import { batchOf, wholeOf } from './past-run.js';
@@ -44,6 +47,7 @@ export interface BatchRouteDeps {
   readonly facts: FactReader;
   readonly production: boolean;
   storageLow(): boolean;
+  readonly reasonLengthMin: number;
 }
 
 /** Of a stream of a batch; `recorded` of one that has ended: whether it is what was recorded. */
@@ -71,9 +75,16 @@ type BatchResource = Resource<BatchSpec, BatchStatus>;
 
 const route = routesFor<BatchRouteDeps>();
 const Flat = v.partial(BatchSpec);
+/** The word of the MES for `equipment`, taken in its place (D-C-12). */
+const REQUESTED = { requestedEquipment: v.optional(freeMap(v.string())) };
 /** `{name?, spec}` or the members of spec flat; a mixture is refused (D-RECIPE-01). */
-const BatchBody = eitherForm('BatchCreate', v.optional(Labels), Flat.entries);
-const BatchChange = eitherForm('BatchUpdate', LabelChange, Object.fromEntries(Object.entries(BatchSpec.entries).map(([member, schema]) => [member, clearable(schema)])));
+const BatchBody = eitherForm('BatchCreate', v.optional(Labels), { ...Flat.entries, ...REQUESTED });
+const BatchChange = eitherForm(
+  'BatchUpdate',
+  LabelChange,
+  { ...Object.fromEntries(Object.entries(BatchSpec.entries).map(([member, schema]) => [member, clearable(schema)])), ...REQUESTED },
+  { reason: v.optional(v.string()) },
+);
 
 const OfBatch = v.strictObject({ batch: v.string(), command: v.optional(v.picklist(['Start', 'Restart']), 'Start') });
 /** Of a batch that there is, or of one that is only thought of. */
@@ -83,10 +94,10 @@ const PreflightBody = oneOf<v.GenericSchema>([OfBatch, BatchBody], (input) =>
 
 nameSchemas({ PreflightOfBatch: OfBatch });
 
-function eitherForm(name: string, labels: v.GenericSchema, members: v.ObjectEntries): v.GenericSchema<unknown, Record<string, unknown>> {
+function eitherForm(name: string, labels: v.GenericSchema, members: v.ObjectEntries, beside: v.ObjectEntries = {}): v.GenericSchema<unknown, Record<string, unknown>> {
   const batchName = v.optional(v.string());
-  const nested = v.strictObject({ name: batchName, labels, spec: v.strictObject(members) });
-  const flat = v.strictObject({ name: batchName, labels, ...members });
+  const nested = v.strictObject({ name: batchName, labels, ...beside, spec: v.strictObject(members) });
+  const flat = v.strictObject({ name: batchName, labels, ...beside, ...members });
   nameSchemas({ [name]: flat, [`${name}Nested`]: nested });
   return oneOf<v.GenericSchema>([nested, flat], (input) => (typeof input === 'object' && input !== null && 'spec' in input ? nested : flat)) as v.GenericSchema<
     unknown,
@@ -97,12 +108,18 @@ function eitherForm(name: string, labels: v.GenericSchema, members: v.ObjectEntr
 interface Written {
   readonly name: string | undefined;
   readonly labels: Readonly<Record<string, string>> | undefined;
+  /** Of a change of the units of a held batch. */
+  readonly reason: unknown;
   readonly spec: Record<string, unknown>;
 }
 
 function split(body: Record<string, unknown>): Written {
-  const { name, labels, spec, ...flat } = body;
-  return { name: name as string | undefined, labels: labels as Written['labels'], spec: (spec ?? flat) as Record<string, unknown> };
+  const { name, labels, reason, spec, ...flat } = body;
+  const { requestedEquipment, ...members } = (spec ?? flat) as Record<string, unknown>;
+  if (requestedEquipment !== undefined && members.equipment !== undefined)
+    throw invalid('invalid_field', 'requestedEquipment', 'send either requestedEquipment or equipment, not both');
+  if (requestedEquipment !== undefined) members.equipment = requestedEquipment;
+  return { name: name as string | undefined, labels: labels as Written['labels'], reason, spec: members };
 }
 
 function requireBatch(store: Store, site: string, name: string): BatchResource {
@@ -164,7 +181,6 @@ export const batchRoutes = [
       const spec = withRecipeDefaults(store, params.site, decoded);
       checkWorkOrderID(spec, '');
       checkBatch(store, params.site, name, spec, production);
-      refuseUnchosen(store, params.site, spec);
       const known = listedBatch(store, params.site, name);
       if (known?.spec.batchID === spec.batchID) throw conflict('batch_id_in_use', `batchID ${spec.batchID} is used by batch ${name}`, { batch: name });
       if (known) throw conflict('already_exists', `Batch ${name} exists already`, { kind: 'Batch', name });
@@ -183,8 +199,11 @@ export const batchRoutes = [
     tier: 'operate',
     body: BatchChange,
     reply: BatchView,
-    errors: { 400: ['reserved_key', 'unknown_reference', 'out_of_range'], 409: ['record_sealed', 'batch_started', 'batch_id_in_use', 'recipe_not_effective'] },
-    summary: 'Change a pending batch; afterwards only its description',
+    errors: {
+      400: ['reserved_key', 'unknown_reference', 'out_of_range', 'reason_too_short', 'reason_too_long'],
+      409: ['record_sealed', 'batch_started', 'batch_id_in_use', 'recipe_not_effective', 'unit_procedure_begun', 'allocation_unavailable'],
+    },
+    summary: 'Change a pending batch; of a held one the units of what has not begun; otherwise only its description',
     audit: { action: 'Update', category: 'batch', target },
     past: wholeOf,
     exists: here,
@@ -192,18 +211,25 @@ export const batchRoutes = [
       const batch = requireBatch(deps.store, site, name);
       return { body: batchDto(batch, deps.store, deps), checkRead: (ifMatch) => checkIfMatch(ifMatch, batch.metadata.resourceVersion) };
     },
-    handle: async ({ params, body, header, audit }, deps) => {
-      const { store } = deps;
+    handle: async ({ params, body, header, audit, caller }, deps) => {
+      const { store, clock } = deps;
       let changed = judgedChange(deps, params, body, header('if-match'));
       const brought = pastRows(store).bring(batchOf(params));
       if (brought) {
         (await brought)(); // the request holds it, and it is written in this turn
         changed = judgedChange(deps, params, body, header('if-match'));
       }
-      const { batch, spec, labels } = changed;
+      const { batch, spec, labels, wishes, reason } = changed;
+      const { accountId, displayName } = caller;
+      const by = { at: timestamp(clock.wallMs()), person: { accountId, displayName }, reason, auditRecordRef: store.nextAuditName(0) };
+      const units = wishes && reassigned(deps, batch, wishes, by);
       await store.write({
-        puts: [{ kind: Batch, site: params.site, name: params.name, spec, ...(labels ? { labels } : {}) } as Put],
-        audits: [audit({ result: 'Success', target: target(params), before: batch.spec, after: spec })],
+        puts: [
+          { kind: Batch, site: params.site, name: params.name, spec, ...(units ? { status: units.status } : {}), ...(labels ? { labels } : {}) } as Put,
+          ...(units?.puts ?? []),
+        ],
+        facts: units?.facts ?? [],
+        audits: [audit({ result: 'Success', target: target(params), before: batch.spec, after: spec, ...(wishes ? { operatorReason: reason } : {}) })],
       });
       const stored = requireBatch(store, params.site, params.name);
       return ok(batchDto(stored, store, deps), { ETag: etagOf(stored.metadata.resourceVersion) });
@@ -290,13 +316,21 @@ function decodeSpec(spec: Record<string, unknown>): BatchSpec {
 
 /** What a change of a batch makes of it. @throws Refusal of one that it does not take as it stands. */
 function judgedChange(
-  { store, production }: BatchRouteDeps,
+  { store, production, reasonLengthMin }: BatchRouteDeps,
   params: { readonly site: string; readonly name: string },
   body: Record<string, unknown>,
   ifMatch: string | undefined,
-): { readonly batch: BatchResource; readonly spec: BatchSpec; readonly labels: Readonly<Record<string, string>> | undefined } {
+): {
+  readonly batch: BatchResource;
+  readonly spec: BatchSpec;
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  /** Units that a held batch is to have instead, and why. */
+  readonly wishes: Wishes | undefined;
+  readonly reason: string;
+} {
   const batch = requireBatch(store, params.site, params.name);
-  const { spec: change, name, labels: given } = split(body);
+  const { spec: asked, name, labels: given, reason } = split(body);
+  const change = batch.status.phase === 'Held' ? withOtherUnits(batch, asked) : asked;
   if (name !== undefined && name !== params.name) throw invalid('invalid_field', 'name', 'a Batch cannot be renamed: name must be as in the path, or left out');
   const members = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
   const decoded = decodeSpec(merge({ ...batch.spec }, members));
@@ -307,12 +341,27 @@ function judgedChange(
   checkIfMatch(ifMatch, batch.metadata.resourceVersion);
   if (batch.status.recordRef !== '' && sealed(store, batch)) throw conflict('record_sealed', `the record of batch ${params.name} is sealed`);
   const changed = Object.keys(members).filter((member) => JSON.stringify(spec[member as keyof BatchSpec]) !== JSON.stringify(batch.spec[member as keyof BatchSpec]));
-  const fixed = batch.status.phase === 'Pending' ? changed.filter((member) => member === 'batchID') : changed.filter((member) => member !== 'description');
+  const wishes = batch.status.phase === 'Held' ? wishesOf(batch, asked) : undefined;
+  const free = ['description', ...(wishes ? ['equipment'] : [])];
+  const fixed = batch.status.phase === 'Pending' ? changed.filter((member) => member === 'batchID') : changed.filter((member) => !free.includes(member));
   const [field] = fixed;
   if (field !== undefined) throw conflict('batch_started', `${field} of batch ${params.name} cannot be changed while it is ${batch.status.phase}`, { field });
   if (batch.status.phase === 'Pending') checkBatch(store, params.site, params.name, spec, production);
-  if (changed.includes('equipment') || changed.includes('masterRecipeRef')) refuseUnchosen(store, params.site, spec);
-  return { batch, spec, labels };
+  return { batch, spec, labels, wishes, reason: wishes ? checkReason(reason, reasonLengthMin) : '' };
+}
+
+/** A held batch keeps the units that nobody names; '' lets go of the one that somebody had named (D-C-12). */
+function withOtherUnits({ spec }: BatchResource, change: Record<string, unknown>): Record<string, unknown> {
+  if (typeof change.equipment !== 'object' || change.equipment === null) return change;
+  const equipment = Object.fromEntries(Object.entries({ ...spec.equipment, ...change.equipment }).filter(([, unit]) => unit !== ''));
+  return { ...change, equipment };
+}
+
+/** Undefined where everything named is so already. */
+function wishesOf({ status }: BatchResource, { equipment }: Record<string, unknown>): Wishes | undefined {
+  const named = Object.entries((equipment ?? {}) as Wishes);
+  const wishes = named.filter(([capability, unit]) => status.allocations.find((each) => each.capability === capability)?.unit !== unit);
+  return wishes.length === 0 ? undefined : Object.fromEntries(wishes);
 }
 
 /** @throws Refusal of a batch that has begun, where that is not to be removed, and of one that something still works with. */

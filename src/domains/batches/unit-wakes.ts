@@ -11,6 +11,7 @@ export function batchesOnUnit(store: Store, unit: UnitResource, before: UnitReso
   const { site, name } = unit.metadata;
   const holder = unit.status.allocatedTo;
   if (holder !== '' && before?.status.allocatedTo === holder) return [holder];
-  const waiting = openBatches(store, site).filter(({ status }) => status.allocations.some((allocation) => allocation.unit === name));
+  // whoever waits for a class may wait for this one too
+  const waiting = openBatches(store, site).filter(({ status }) => status.allocations.some(({ unit: own, since }) => own === name || (own === '' && since !== '')));
   return [...new Set([...(holder === '' ? [] : [holder]), ...waiting.map(({ metadata }) => metadata.name)])];
 }

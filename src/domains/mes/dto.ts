@@ -8,7 +8,9 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { ActiveWork, ProcessCell, Unit, type UnitSpec, type UnitStatus } from '../plant/kind.js';
+import { candidatesOf, neededFor } from '../recipes/candidates.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
+import { siteUnits } from '../recipes/site-units.js';
 import type { MasterRecipeSpec, MasterRecipeStatus } from '../recipes/kind.js';
 import { chosenFormula } from '../batches/creation/parameters.js';
 import type { ListedRecord } from '../records/past-records.js';
@@ -101,6 +103,8 @@ export const ProductDefinition = v.strictObject({
     v.strictObject({
       capability: v.string(),
       steps: v.array(v.string()),
+      /** Units that serve it, one of which `requestedEquipment` may name; without a name the plant chooses (D-C-12). */
+      units: v.array(v.string()),
     }),
   ),
   outputs: v.array(
@@ -116,6 +120,7 @@ export type ProductDefinition = ToldBy<typeof ProductDefinition>;
 
 export function productDefinition({ metadata, spec, status }: Resource<MasterRecipeSpec, MasterRecipeStatus>, read: StoreReader): ProductDefinition {
   const { phases, capabilities } = expandRecipe(spec.procedure.chart, templatesOf(read, metadata.site));
+  const units = siteUnits(read, metadata.site);
   const outputs = new Map(phases.flatMap(({ template }) => template?.outputs ?? []).map(({ name, type, unit, description }) => [name, { name, type, unit, description }]));
   return {
     name: metadata.name,
@@ -136,6 +141,7 @@ export function productDefinition({ metadata, spec, status }: Resource<MasterRec
     equipmentRequirements: capabilities.map((capability) => ({
       capability,
       steps: [...new Set(phases.filter((leaf) => leaf.capability === capability).map((leaf) => leaf.unitProcedure))],
+      units: candidatesOf(neededFor(spec, capability, phases), units).flatMap(({ unit, unfit }) => (unfit === '' ? [unit] : [])),
     })),
     outputs: [...outputs.values()],
   };

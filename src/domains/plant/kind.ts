@@ -98,6 +98,10 @@ const Availability = v.strictObject({
   ),
 });
 
+/** What a unit is, for recipes that ask for it (D-C-12): `volume`, `material`. A number has the engineering unit beside it. */
+export const UnitProperty = v.strictObject({ name: Identifier, value: Required, engineeringUnit: v.optional(v.string()) });
+export type UnitProperty = v.InferOutput<typeof UnitProperty>;
+
 const Permissive = v.strictObject({ name: Identifier, conditionST: Required, message: Text });
 
 export const UnitSpec = v.strictObject({
@@ -115,6 +119,8 @@ export const UnitSpec = v.strictObject({
   availability: v.optional(Availability, {}),
   runtimeImage: Text,
   permissives: v.optional(v.array(Permissive), []),
+  /** Absent in units of earlier releases. */
+  properties: v.optional(v.array(UnitProperty)),
 });
 export type UnitSpec = v.InferOutput<typeof UnitSpec>;
 
@@ -137,7 +143,18 @@ export const FailoverRequest = v.strictObject({
 });
 export type FailoverRequest = ToldBy<typeof FailoverRequest>;
 
-nameSchemas({ UnitAvailability: Availability, UnitPermissive: Permissive, ActiveWork, FailoverRequest });
+nameSchemas({ UnitAvailability: Availability, UnitPermissive: Permissive, UnitProperty, ActiveWork, FailoverRequest });
+
+/** How much a unit has worked: by this one of a class is chosen (D-C-12). */
+const UnitUsage = v.object({
+  /** Times that it was given to a batch or an ad-hoc run. */
+  count: v.number(),
+  /** When it was last taken or given back, for people. */
+  lastUsedAt: v.string(),
+  /** The same as a version of the store, which no clock moves: larger is later. */
+  lastUsedVersion: v.number(),
+});
+export type UnitUsage = Readonly<v.InferOutput<typeof UnitUsage>>;
 
 export interface UnitStatus {
   /** '' until the unit runtime was seen for the first time. */
@@ -161,6 +178,8 @@ export interface UnitStatus {
   readonly lastWork?: { readonly kind: string; readonly name: string; readonly state: State; readonly endedAt: string };
   readonly heldInside: boolean;
   readonly blockedBecause: string;
+  /** Absent until it is first used. */
+  readonly usage?: UnitUsage;
 }
 
 const UNIT_STATUS: StatusMembers<UnitStatus> = {
@@ -179,6 +198,7 @@ const UNIT_STATUS: StatusMembers<UnitStatus> = {
   lastWork: v.object({ kind: v.string(), name: v.string(), state: v.picklist(STATES), endedAt: v.string() }),
   heldInside: v.boolean(),
   blockedBecause: v.string(),
+  usage: UnitUsage,
 };
 
 export const Unit: Kind<UnitSpec, UnitStatus> = {

@@ -69,6 +69,10 @@ function admitUnit(spec: UnitSpec): UnitSpec {
   spec.capabilities.forEach((capability, index) => {
     if (!isResourceName(capability)) throw invalid('invalid_name', `capabilities[${index}]`, `capability ${capability} must be lower-case letters, digits and hyphens`);
   });
+  spec.properties?.forEach(({ name }, index) => {
+    if (spec.properties?.findIndex((other) => other.name.toLowerCase() === name.toLowerCase()) !== index)
+      throw invalid('invalid_field', `properties[${index}].name`, `property ${name} stands twice`);
+  });
   const roles = new Set<string>();
   spec.roleBindings.forEach(({ role }, index) => {
     const key = role.toLowerCase();

@@ -29,6 +29,12 @@ export function unavailableText(name: string, { allocatedTo, state }: Pick<UnitS
   return allocatedTo === '' ? `unit ${name} is ${state}` : `unit ${name} is held by ${allocatedTo}`;
 }
 
+/** It was given to somebody or came back from him, at the version `now` of the store. `isGiven`: one use more. */
+export function used(unit: UnitStatus, at: string, now: number, isGiven: boolean): UnitStatus {
+  const count = (unit.usage?.count ?? 0) + (isGiven ? 1 : 0);
+  return { ...unit, usage: { count, lastUsedAt: at, lastUsedVersion: now } };
+}
+
 /** For new work: the end of what was there before is not to be seen again, also where the new work is reset before its own end was. */
 export function taken(unit: UnitStatus, scope: string): UnitStatus {
   return { ...shownReset(unit), allocatedTo: scope, activeWork: null };

@@ -1,13 +1,6 @@
-/**
- * The binding matrix (contract 3, Recipes; decisions 2.3, Q-RECIPE-15): which control module each role of each phase
- * gets on the unit its unit procedure will run on, and why not. Pure.
- */
-import * as v from 'valibot';
-import { nameSchemas } from '../../platform/base/schema-names.js';
-import type { ToldBy } from '../../platform/http/replies.js';
+/** Which control module each role of a phase gets on a unit, and why not (contract 3, Recipes; decisions 2.3). Pure. */
 import type { RoleSpec } from '../procedures/kind.js';
-import { expandRecipe, type PhaseLeaf, type Templates } from './expand.js';
-import type { MasterRecipeSpec } from './kind.js';
+import type { UnitProperty } from '../plant/kind.js';
 
 export const BINDING_ISSUES = ['Unmapped', 'CMNotFound', 'TypeMismatch'] as const;
 export type BindingIssue = (typeof BINDING_ISSUES)[number];
@@ -20,6 +13,7 @@ export interface BoundModule {
 
 export interface UnitRoles {
   readonly roleBindings: readonly { readonly role: string; readonly controlModule: string }[];
+  readonly properties?: readonly UnitProperty[] | undefined;
 }
 
 export interface RoleBinding {
@@ -68,80 +62,9 @@ function bindRole(role: RoleSpec, unitRole: string, entries: ReadonlyMap<string,
   return { ...unbound, issue: 'Unmapped', message: `role ${unitRole} has no entry in roleBindings and ${why}` };
 }
 
-export const BindingRow = v.strictObject({
-  step: v.string(),
-  phaseTemplate: v.string(),
-  role: v.string(),
-  requiredType: v.string(),
-  unit: v.string(),
-  boundCM: v.string(),
-  cmModuleType: v.string(),
-  issue: v.optional(v.picklist(BINDING_ISSUES)),
-  message: v.optional(v.string()),
-});
-export type BindingRow = ToldBy<typeof BindingRow>;
-
-nameSchemas({ BindingRow });
-
-export const BindingMatrix = v.strictObject({
-  rows: v.array(BindingRow),
-  notes: v.array(v.string()),
-  violations: v.number(),
-});
-export type BindingMatrix = ToldBy<typeof BindingMatrix>;
-
 /** The units of a site, as far as binding needs them. */
 export interface SiteUnits {
   unit(name: string): UnitRoles | undefined;
   withCapability(capability: string): readonly string[];
   modules(unit: string): readonly BoundModule[];
-}
-
-/** Unit of a capability: the recipe's default unit, else the only unit of the site that has it; '' otherwise. */
-export function unitForCapability(recipe: Pick<MasterRecipeSpec, 'equipmentRequirements'>, capability: string, units: SiteUnits): string {
-  const named = recipe.equipmentRequirements.find((requirement) => requirement.capability === capability)?.defaultUnit;
-  if (named) return named;
-  const able = units.withCapability(capability);
-  const [only = ''] = able;
-  return able.length === 1 ? only : '';
-}
-
-/** The matrix of a recipe; `allocation` replaces the choice of units, for a batch that has named its equipment. */
-export function bindRecipe(recipe: MasterRecipeSpec, templates: Templates, units: SiteUnits, allocation: Readonly<Record<string, string>> = {}): BindingMatrix {
-  const expansion = expandRecipe(recipe.procedure.chart, templates);
-  const notes = [...expansion.notes];
-  const chosen = new Map<string, string>();
-  for (const capability of expansion.capabilities) {
-    const unit = allocation[capability] ?? unitForCapability(recipe, capability, units);
-    chosen.set(capability, unit);
-    if (unit === '') notes.push(capabilityNote(capability, units));
-    else if (!units.unit(unit)) notes.push(`capability ${capability} names unit ${unit}, which does not exist`);
-    else if (!units.withCapability(capability).includes(unit)) notes.push(`unit ${unit} does not declare capability ${capability}`);
-  }
-  const rows = expansion.phases.flatMap((leaf) => rowsOf(leaf, chosen.get(leaf.capability) ?? '', units));
-  return { rows, notes, violations: rows.filter((row) => row.issue !== undefined).length };
-}
-
-function capabilityNote(capability: string, units: SiteUnits): string {
-  const able = units.withCapability(capability);
-  return able.length === 0 ? `no unit of the site has capability ${capability}` : `capability ${capability} is offered by ${able.join(', ')}; name a default unit`;
-}
-
-function rowsOf({ path, phaseTemplate, template, roleMap }: PhaseLeaf, unit: string, units: SiteUnits): BindingRow[] {
-  if (!template) return [];
-  const spec = units.unit(unit);
-  if (!spec) {
-    return template.roles.map((role) => ({
-      step: path,
-      phaseTemplate,
-      role: role.name,
-      requiredType: role.requiredType,
-      unit: '',
-      boundCM: '',
-      cmModuleType: '',
-      issue: 'Unmapped',
-      message: 'no unit is known for this step',
-    }));
-  }
-  return resolveRoles(spec, template, roleMap, units.modules(unit)).map(({ required: _required, ...binding }) => ({ step: path, phaseTemplate, unit, ...binding }));
 }

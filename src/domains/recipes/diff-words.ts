@@ -4,7 +4,8 @@
  */
 import type { ChartTransition, ParameterBinding, ProceduralChart, ProceduralStep } from '../../../runtime/vocabulary/chart.js';
 import { diff, summarise } from './revisions.js';
-import type { Formula, FormulaParameter, MasterRecipeSpec, UsedTemplate } from './kind.js';
+import { bindsDefaultUnit } from './candidates.js';
+import type { EquipmentRequirement, Formula, FormulaParameter, MasterRecipeSpec, UsedTemplate } from './kind.js';
 
 export interface RecipeContent {
   readonly spec: MasterRecipeSpec;
@@ -28,7 +29,16 @@ export function recipeChanges(before: RecipeContent, after: RecipeContent): stri
       to.equipmentRequirements,
       ({ capability }) => capability,
       (capability) => `capability ${capability}`,
-      (capability, old, now) => fieldChanges(`capability ${capability}`, old, now, { defaultUnit: 'default unit', description: 'description' }),
+      (capability, old, now) =>
+        fieldChanges(`capability ${capability}`, inWords(old), inWords(now), {
+          defaultUnit: 'default unit',
+          bound: 'no other unit',
+          candidates: 'candidates',
+          candidatePolicy: 'candidate policy',
+          volumeMin: 'least volume',
+          properties: 'properties',
+          description: 'description',
+        }),
     ),
     ...listChanges(from.coordinationRefs, to.coordinationRefs, keyOfRef, (ref) => `coordination ${ref}`, none),
     ...listChanges(
@@ -41,6 +51,16 @@ export function recipeChanges(before: RecipeContent, after: RecipeContent): stri
     ...new ChartWords(before, after).changes(from.procedure.chart, to.procedure.chart, ''),
     ...templateChanges(before.templates ?? [], after.templates ?? []),
   ];
+}
+
+/** Members of one requirement as texts; '' where it has none. */
+function inWords(requirement: EquipmentRequirement) {
+  const { defaultUnit, description, candidates = [], candidatePolicy = '', volumeMin = '', properties = [] } = requirement;
+  const asked = properties.map(({ name, value = '', min = '', max = '', engineeringUnit = '' }) =>
+    [name, value, min && `from ${min}`, max && `to ${max}`, engineeringUnit].filter((word) => word !== '').join(' '),
+  );
+  const bound = bindsDefaultUnit(requirement) ? 'yes' : '';
+  return { defaultUnit, bound, candidates: candidates.join(', '), candidatePolicy, volumeMin, properties: asked.join(', '), description };
 }
 
 function rest(spec: MasterRecipeSpec): object {

@@ -5,7 +5,16 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import { Condition as ConditionBody, type ToldBy } from '../../platform/http/replies.js';
 import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
 import type { Condition, Resource } from '../../platform/store/resource.js';
-import { type ControlRecipeSpec, LifecycleEntry, MasterRecipeSpec, type MasterRecipeStatus, RECIPE_PHASES, type RecipeRevisionSpec, UsedTemplate } from './kind.js';
+import {
+  type ControlRecipeSpec,
+  EquipmentRequirement,
+  LifecycleEntry,
+  MasterRecipeSpec,
+  type MasterRecipeStatus,
+  RECIPE_PHASES,
+  type RecipeRevisionSpec,
+  UsedTemplate,
+} from './kind.js';
 import { ParameterValue, ProceduralChartField } from '../procedures/kind.js';
 import { otherEffective } from './family.js';
 import { expandRecipe, templatesOf } from './expand.js';
@@ -80,6 +89,7 @@ export const ControlRecipeBody = v.strictObject({
     holdPropagation: recipeMembers.holdPropagation,
     onPhaseFailure: recipeMembers.onPhaseFailure,
     allocationPolicy: recipeMembers.allocation,
+    equipmentRequirements: v.optional(v.array(EquipmentRequirement)),
   }),
 });
 

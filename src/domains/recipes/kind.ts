@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
-import { asWritten, NumberText, Required, Text } from '../../platform/store/fields.js';
+import { asWritten, LaterNumberText, NumberText, Required, Text } from '../../platform/store/fields.js';
 import { type Kind, named, type Reference, type StatusMembers } from '../../platform/store/kind.js';
 import { ProceduralChartField, type ParameterValue, templatesNamed } from '../procedures/kind.js';
 
@@ -36,6 +36,36 @@ const DocumentReference = v.strictObject({
   id: v.optional(v.string()),
 });
 
+/** In which order the units of a class are tried (D-C-12). */
+export const CANDIDATE_POLICIES = ['listed', 'least-recently-used', 'least-used'] as const;
+export type CandidatePolicy = (typeof CANDIDATE_POLICIES)[number];
+export const CANDIDATE_POLICY_DEFAULT: CandidatePolicy = 'least-recently-used';
+
+/** What a unit must say of itself; limits compare numbers. Members that are left out ask for nothing. */
+const PropertyRequirement = v.strictObject({
+  name: Required,
+  value: v.optional(v.string()),
+  min: LaterNumberText,
+  max: LaterNumberText,
+  engineeringUnit: v.optional(v.string()),
+});
+
+/** Members that came with the classes are absent where nobody wrote them: what was signed before keeps its digest. */
+export const EquipmentRequirement = v.strictObject({
+  capability: Required,
+  description: Text,
+  defaultUnit: Text,
+  /** True: no other unit is taken. Absent beside a default unit: as true, written before there were classes (ADR 0046). */
+  defaultUnitOnly: v.optional(v.boolean()),
+  /** The units that may be taken, in the order of the policy `listed`; absent: all that have the capability. */
+  candidates: v.optional(v.array(Required)),
+  candidatePolicy: v.optional(v.picklist(CANDIDATE_POLICIES)),
+  /** At least this much in the property `volume` of the unit, in the engineering unit that it has there. */
+  volumeMin: LaterNumberText,
+  properties: v.optional(v.array(PropertyRequirement)),
+});
+export type EquipmentRequirement = v.InferOutput<typeof EquipmentRequirement>;
+
 export const VERSION_TEXT = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/; // decisions Q-RECIPE-10
 
 const VersionText = v.pipe(v.string(), v.regex(VERSION_TEXT, 'must be major.minor.patch, decimal, without leading zeros'));
@@ -53,7 +83,7 @@ export const MasterRecipeSpec = v.strictObject({
   description: Text,
   /** Empty nominal: no scaling. */
   batchSize: v.optional(v.strictObject({ nominal: NumberText, min: NumberText, max: NumberText, engineeringUnit: Text }), {}),
-  equipmentRequirements: v.optional(v.array(v.strictObject({ capability: Required, description: Text, defaultUnit: Text })), []),
+  equipmentRequirements: v.optional(v.array(EquipmentRequirement), []),
   formulas: v.optional(v.array(Formula), []),
   /** Accepted on input for `formulas` with one default formula named `standard` (D-RECIPE-01); never stored. */
   formula: v.optional(v.strictObject({ parameters: v.optional(v.array(FormulaParameter), []) })),
@@ -124,6 +154,9 @@ export const MasterRecipe: Kind<MasterRecipeSpec, MasterRecipeStatus> = {
     ...templatesNamed(procedure.chart, 'procedure.chart', site).map((reference) => ({ ...reference, holds: true }) as const),
     ...named(
       ...equipmentRequirements.map(({ defaultUnit }, at): Reference => ({ path: `equipmentRequirements[${at}].defaultUnit`, kind: 'Unit', site, name: defaultUnit, when: 'run' })),
+      ...equipmentRequirements.flatMap(({ candidates = [] }, at) =>
+        candidates.map((name, index): Reference => ({ path: `equipmentRequirements[${at}].candidates[${index}]`, kind: 'Unit', site, name, when: 'run' })),
+      ),
     ),
     ...coordinationRefs.map(({ kind, name }, at): Reference => ({ path: `coordinationRefs[${at}]`, kind, site, name, when: 'run' })),
   ],
@@ -139,7 +172,7 @@ export const UsedTemplate = v.strictObject({
 });
 export type UsedTemplate = ToldBy<typeof UsedTemplate>;
 
-nameSchemas({ SupersededVersion, FormulaParameter, Formula, DocumentReference, RecipeLifecycleEntry: LifecycleEntry, UsedTemplate });
+nameSchemas({ SupersededVersion, PropertyRequirement, EquipmentRequirement, FormulaParameter, Formula, DocumentReference, RecipeLifecycleEntry: LifecycleEntry, UsedTemplate });
 
 /** A template as it was released (D-C-11). */
 export interface ReleasedTemplate {
@@ -198,6 +231,8 @@ export interface ControlRecipeSpec {
     readonly holdPropagation?: MasterRecipeSpec['holdPropagation'];
     readonly onPhaseFailure: MasterRecipeSpec['onPhaseFailure'];
     readonly allocationPolicy: MasterRecipeSpec['allocation'];
+    /** Of what `allocation` leaves open the class is chosen from by these; absent in control recipes of earlier releases. */
+    readonly equipmentRequirements?: MasterRecipeSpec['equipmentRequirements'];
   };
 }
 

@@ -7,7 +7,7 @@ import { created } from '../../platform/http/route.js';
 import { companionsOf } from '../../platform/store/companions.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { refOf } from '../../platform/store/resource.js';
-import { BindingMatrix } from './bindings.js';
+import { BindingMatrix } from './binding-matrix.js';
 import { Batch, isFinalBatch } from '../batches/kind.js';
 import { ControlRecipeBody, controlRecipeBody, RecipeBody, recipeBody } from './dto.js';
 import { formulaRoutes } from './formula-routes.js';

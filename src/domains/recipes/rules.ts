@@ -37,7 +37,7 @@ export function nextPhase(phase: RecipePhase, action: LifecycleAction, name: str
 
 /** Normal form of a spec: formulas instead of `formula`, exactly one default (decisions Q-RECIPE-14, D-RECIPE-01). */
 export function admitRecipe(input: MasterRecipeSpec, context: Admission<MasterRecipeSpec, MasterRecipeStatus>): MasterRecipeSpec {
-  const spec = normalise(input);
+  const spec = withDefaultUnits(normalise(input), context.before?.spec);
   checkSizes(spec);
   checkFormulas(spec.formulas);
   checkSupersedes(spec, context);
@@ -58,6 +58,20 @@ function normalise({ formula, ...spec }: MasterRecipeSpec): MasterRecipeSpec {
   return { ...spec, formulas: marked ? formulas : formulas.map((candidate, index) => ({ ...candidate, default: index === 0 })) };
 }
 
+/**
+ * A default unit that is written now binds where it says so only (D-C-12). One that was stored before the member existed binds, and goes on
+ * doing so through edits that do not name the member: a recipe must not come to another unit by a change of its description (ADR 0046).
+ */
+function withDefaultUnits(spec: MasterRecipeSpec, before: MasterRecipeSpec | undefined): MasterRecipeSpec {
+  const bound = (capability: string): boolean =>
+    before?.equipmentRequirements.some((known) => known.capability === capability && known.defaultUnit !== '' && known.defaultUnitOnly === undefined) ?? false;
+  const equipmentRequirements = spec.equipmentRequirements.map((requirement) => {
+    const { capability, defaultUnit, defaultUnitOnly } = requirement;
+    return defaultUnit === '' || defaultUnitOnly !== undefined || bound(capability) ? requirement : { ...requirement, defaultUnitOnly: false };
+  });
+  return { ...spec, equipmentRequirements };
+}
+
 /** A size that nothing can be scaled by, or that no batch can have, is no size. */
 function checkSizes({ batchSize: { nominal, min, max }, equipmentRequirements }: MasterRecipeSpec): void {
   for (const [member, text] of [
@@ -66,7 +80,17 @@ function checkSizes({ batchSize: { nominal, min, max }, equipmentRequirements }:
   ])
     if (text !== '' && !(Number(text) > 0)) throw invalid('invalid_field', `spec.batchSize.${member}`, `batchSize.${member} must be greater than 0`);
   if (min !== '' && max !== '' && Number(min) > Number(max)) throw invalid('invalid_field', 'spec.batchSize.min', `batchSize.min ${min} is larger than batchSize.max ${max}`);
-  equipmentRequirements.forEach(({ capability }, index) => {
+  equipmentRequirements.forEach(({ capability, defaultUnit, defaultUnitOnly, candidates = [], properties = [] }, index) => {
+    const at = `spec.equipmentRequirements[${index}]`;
+    if (defaultUnitOnly && defaultUnit === '')
+      throw invalid('invalid_field', `${at}.defaultUnitOnly`, `capability ${capability} has no defaultUnit: name one, or leave defaultUnitOnly out`);
+    if (new Set(candidates).size < candidates.length) throw invalid('invalid_field', `${at}.candidates`, `capability ${capability} names a candidate twice`);
+    if (candidates.length > 0 && defaultUnit !== '' && !candidates.includes(defaultUnit))
+      throw invalid('invalid_field', `${at}.candidates`, `the default unit ${defaultUnit} of capability ${capability} is none of its candidates: name it among them`);
+    properties.forEach(({ name, min = '', max = '' }, number) => {
+      if (min !== '' && max !== '' && Number(min) > Number(max))
+        throw invalid('invalid_field', `${at}.properties[${number}].min`, `min ${min} of ${name} is larger than max ${max}`);
+    });
     if (equipmentRequirements.findIndex((other) => other.capability === capability) < index)
       throw invalid('invalid_field', `spec.equipmentRequirements[${index}].capability`, `capability ${capability} is named twice`);
   });

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { type BindingMatrix, BindingRow, bindRecipe } from './bindings.js';
+import { type BindingMatrix, BindingRow, bindRecipe, isViolation } from './binding-matrix.js';
 import { templatesOf } from './expand.js';
 import { type MasterRecipeSpec, MasterRecipe } from './kind.js';
 import { siteUnits } from './site-units.js';
@@ -23,7 +23,7 @@ export function recipeProblems(read: StoreReader, site: string, recipe: MasterRe
   const { rows, notes } = bindingMatrix(read, site, recipe);
   return [
     ...notes.map((message): RecipeProblem => ({ severity: 'error', code: 'reference', step: '', message })),
-    ...rows.filter((row) => row.issue !== undefined).map((row): RecipeProblem => ({ severity: 'error', code: 'binding', step: row.step, message: row.message ?? row.issue ?? '' })),
+    ...rows.filter(isViolation).map((row): RecipeProblem => ({ severity: 'error', code: 'binding', step: row.step, message: row.message ?? row.issue ?? '' })),
   ];
 }
 

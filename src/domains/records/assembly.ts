@@ -34,12 +34,15 @@ export function assembleRecord(batch: BatchResource, read: Store, facts: BatchFa
   return {
     batch: batchPart(batch),
     recipe: recipePart(batch, read),
-    equipment: status.allocations.map((allocation) => ({
-      capability: allocation.capability,
-      unit: allocation.unit,
-      allocatedAt: facts.events.find((event) => event.eventSubType === 'Allocation' && event.unit === allocation.unit)?.ts ?? allocation.since,
-      releasedAt: facts.events.findLast((event) => event.eventSubType === 'Deallocation' && event.unit === allocation.unit)?.ts ?? '',
-    })),
+    equipment: status.allocations
+      .filter(({ unit }) => unit !== '')
+      .map((allocation) => ({
+        capability: allocation.capability,
+        unit: allocation.unit,
+        ...(allocation.choice ? { choice: allocation.choice } : {}),
+        allocatedAt: facts.events.find((event) => event.eventSubType === 'Allocation' && event.unit === allocation.unit)?.ts ?? allocation.since,
+        releasedAt: facts.events.findLast((event) => event.eventSubType === 'Deallocation' && event.unit === allocation.unit)?.ts ?? '',
+      })),
     parameterValues: [...status.parameterValues.map((value) => ({ ...value, element: '' })), ...elementParameters(read, site, name)],
     outputs: phases.flatMap((phase) => phase.status.outputs.map((output) => ({ element: phase.spec.stepPath, ...output, at: phase.status.endedAt, quality: 'Good' }))),
     materials: materialsOf(phases, batch.spec.lotID),

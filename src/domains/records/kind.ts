@@ -7,7 +7,7 @@ import type { Kind } from '../../platform/store/kind.js';
 import { isFlag, isNumber, isText, maybe } from '../../platform/store/past-shape.js';
 import { BatchAlarm } from '../alarms/kind.js';
 import { ExecutionEvent, ExternalResultFact, OperatorAction } from '../runs/execution-log.js';
-import { ClockSpan, MaterialUse } from '../batches/kind.js';
+import { ClockSpan, MaterialUse, UnitChoice } from '../batches/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { ParameterValue } from '../procedures/kind.js';
 import { ElementFailure } from '../runs/failures.js';
@@ -82,6 +82,8 @@ export const BatchRecordSpec = v.strictObject({
     v.strictObject({
       capability: v.string(),
       unit: v.string(),
+      /** Where it was one of a class. */
+      choice: v.optional(UnitChoice),
       allocatedAt: v.string(),
       releasedAt: v.string(),
     }),

@@ -4,7 +4,7 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import type { BatchSpec } from '../batches/kind.js';
 import { unfitElementValues } from '../batches/creation/unfit-values.js';
 import { batchParameters } from '../batches/creation/parameters.js';
-import { bindRecipe } from '../recipes/bindings.js';
+import { bindRecipe, isViolation } from '../recipes/binding-matrix.js';
 import { templatesOf } from '../recipes/expand.js';
 import type { MasterRecipeSpec } from '../recipes/kind.js';
 import { siteUnits } from '../recipes/site-units.js';
@@ -14,7 +14,7 @@ import type { RehearsalCheck } from './findings.js';
 /** Of the recipe on its units. */
 export function recipeChecks(read: StoreReader, site: string, recipe: MasterRecipeSpec, batch: BatchSpec): RehearsalCheck[] {
   const { notes, rows } = bindRecipe(recipe, templatesOf(read, site), siteUnits(read, site), chosenUnits(batch));
-  const violated = rows.filter(({ issue }) => issue !== undefined).map(({ step, role, message = '' }) => `step ${step}, role ${role}: ${message}`);
+  const violated = rows.filter(isViolation).map(({ step, role, message = '' }) => `step ${step}, role ${role}: ${message}`);
   return [
     ...verdicts('equipment', notes),
     ...verdicts('bindings', violated),

@@ -17,7 +17,7 @@ import { checkEquipment } from '../batches/creation/creation.js';
 import { BatchSpec } from '../batches/kind.js';
 import { batchParameters, checkQuantity } from '../batches/creation/parameters.js';
 import type { HoldPropagation } from '../batches/tree/procedure-tree.js';
-import { resolveEquipment } from '../batches/start/equipment.js';
+import { classOf, distributed, inOrder, type UnitClass } from '../batches/start/unit-class.js';
 import { ControlModule, ControlModuleTemplate, type ControlModuleSpec, type ControlModuleStatus } from '../control-modules/kind.js';
 import { modulesOf } from '../control-modules/modules.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
@@ -25,7 +25,11 @@ import { IOModule, type IOModuleSpec, SimulationPreset, withoutPassword } from '
 import { ControlProgram, FunctionBlockType } from '../logic/kind.js';
 import { Unit, unitMode, type UnitSpec, type UnitStatus } from '../plant/kind.js';
 import { OperationTemplate, PhaseTemplate, ProcedureTemplate, UnitProcedureTemplate } from '../procedures/kind.js';
+import { plannedUnits } from '../recipes/binding-matrix.js';
+import { neededFor } from '../recipes/candidates.js';
+import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import type { MasterRecipeSpec, MasterRecipeStatus } from '../recipes/kind.js';
+import { siteUnits } from '../recipes/site-units.js';
 import { freeMap } from '../../platform/store/free-map.js';
 
 /** Names of the copy; nothing of it leaves the rehearsal. */
@@ -103,8 +107,8 @@ export function rehearsalOrder(parts: OrderParts, site: string, recipe: Recipe, 
   const { phase } = recipe.status;
   if (!REHEARSABLE.includes(phase)) throw conflict('recipe_not_usable', `recipe ${recipe.metadata.name} is ${phase}: nobody may run it any more`, { phase });
   checkBody(store, site, recipe.spec, body);
-  const chosen = Object.values(resolved(store, site, recipe.spec, body.equipment));
-  const units = [...new Set(chosen)].filter((name) => store.get(Unit, site, name) !== undefined).sort();
+  const { chosen, ofClasses, assumptions } = rehearsedUnits(store, site, recipe.spec, body.equipment);
+  const units = [...new Set(Object.values(chosen))].filter((name) => store.get(Unit, site, name) !== undefined).sort();
   const copy = copiedUnits(store, site, units);
   return {
     site,
@@ -115,7 +119,7 @@ export function rehearsalOrder(parts: OrderParts, site: string, recipe: Recipe, 
       quantity: body.quantity || recipe.spec.batchSize.nominal,
       engineeringUnit: recipe.spec.batchSize.engineeringUnit,
       parameters: body.parameters,
-      equipment: body.equipment,
+      equipment: { ...body.equipment, ...ofClasses },
     }),
     answers: body.answers,
     ...(body.seed === undefined ? {} : { seed: body.seed }),
@@ -127,7 +131,7 @@ export function rehearsalOrder(parts: OrderParts, site: string, recipe: Recipe, 
     lastValues: lastValues(parts, site),
     runtime: parts.runtime,
     tree: parts.tree,
-    assumptions: copy.assumptions,
+    assumptions: [...assumptions, ...copy.assumptions],
   };
 }
 
@@ -143,14 +147,43 @@ function checkBody(store: Store, site: string, recipe: MasterRecipeSpec, body: R
   checkEquipment(store, site, recipe, body.equipment, 'equipment');
 }
 
-/** A recipe whose charts do not expand takes no units, and is told so by the rehearsal. */
-function resolved(store: Store, site: string, recipe: MasterRecipeSpec, equipment: RehearsalBody['equipment']): Record<string, string> {
+interface RehearsedUnits {
+  /** Unit per capability; '' where there is none. */
+  readonly chosen: Readonly<Record<string, string>>;
+  /** Those of them that stand for a class. */
+  readonly ofClasses: Readonly<Record<string, string>>;
+  readonly assumptions: readonly string[];
+}
+
+/**
+ * Of a class (D-C-12) the unit that its policy takes first where all are free; the others are named. A recipe whose charts do not expand
+ * takes no units, and is told so by the rehearsal.
+ */
+function rehearsedUnits(store: Store, site: string, recipe: MasterRecipeSpec, equipment: RehearsalBody['equipment']): RehearsedUnits {
   try {
-    return resolveEquipment(store, site, recipe, equipment);
+    const units = siteUnits(store, site);
+    const expansion = expandRecipe(recipe.procedure.chart, templatesOf(store, site));
+    const planned = plannedUnits(recipe, expansion, units, equipment);
+    const classes = Object.entries(planned).flatMap(([capability, unit]) => (unit === '' ? [classOf(neededFor(recipe, capability, expansion.phases), units)] : []));
+    const taken = Object.values(planned);
+    const ordered = classes.map(({ capability, policy, candidates }) => {
+      const fitting = candidates.filter(({ unit, unfit }) => unfit === '' && !taken.includes(unit)).map(({ unit }) => unit);
+      return { capability, units: inOrder(policy, fitting, (unit) => store.get(Unit, site, unit)?.status.usage) };
+    });
+    const ofClasses = Object.fromEntries(distributed(ordered));
+    return { chosen: { ...planned, ...ofClasses }, ofClasses, assumptions: classes.flatMap((each) => classAssumption(each, ofClasses[each.capability])) };
   } catch (fault) {
     if (!(fault instanceof Refusal)) throw fault;
-    return {};
+    return { chosen: {}, ofClasses: {}, assumptions: [] };
   }
+}
+
+/** None where no unit is there: a check says so. */
+function classAssumption({ capability, policy, candidates }: UnitClass, unit: string | undefined): string[] {
+  if (unit === undefined) return [];
+  const fitting = candidates.filter(({ unfit }) => unfit === '').map((each) => each.unit);
+  const unfit = candidates.filter((each) => each.unfit !== '').map((each) => each.unfit);
+  return [`capability ${capability} is served by ${unit}, of ${fitting.join(', ')} by ${policy}${unfit.length === 0 ? '' : ` (not fit: ${unfit.join('; ')})`}`];
 }
 
 function templates(store: StoreReader, site: string): Resource[] {

@@ -1,5 +1,6 @@
 /** Site and plant overview (contract 2, Tags; decisions Q-TAG-15): what a screen shows before anybody has touched it. */
 import * as v from 'valibot';
+import { allocationQueue, QueueEntry, waitersOf } from '../batches/start/allocation-queue.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
 import { STATES } from '../../../runtime/vocabulary/states.js';
@@ -38,6 +39,8 @@ export const SiteOverview = v.strictObject({
       activeWork: v.nullable(ActiveWork),
       runtimeReady: v.boolean(),
       heldInside: v.boolean(),
+      /** As of the unit itself. */
+      allocationQueue: v.array(QueueEntry),
       alarms: v.strictObject({ ...Counts, highestSeverity: v.string() }),
     }),
   ),
@@ -62,6 +65,7 @@ nameSchemas({ SiteOverview });
 
 export function siteOverview(site: string, { store, runtimes, alarms, nowMs }: OverviewDeps): SiteOverview {
   const all = alarms.ofSite(site);
+  const waiters = waitersOf(store, site);
   return {
     site,
     asOf: timestamp(nowMs()),
@@ -77,6 +81,7 @@ export function siteOverview(site: string, { store, runtimes, alarms, nowMs }: O
         activeWork: status.activeWork,
         runtimeReady: runtimes.link(site, metadata.name)?.ready ?? false,
         heldInside: status.heldInside,
+        allocationQueue: allocationQueue(store, site, metadata.name, waiters),
         alarms: { active: own.active, unacknowledged: own.unacknowledged, highestSeverity: own.highestSeverity },
       };
     }),
@@ -88,7 +93,7 @@ export function siteOverview(site: string, { store, runtimes, alarms, nowMs }: O
         recipe: spec.masterRecipeRef,
         state: status.phase,
         mode: spec.mode || 'Automatic',
-        units: status.allocations.map((allocation) => allocation.unit),
+        units: status.allocations.flatMap(({ unit }) => (unit === '' ? [] : [unit])),
         heldInside: status.heldInside,
         startedAt: status.startedAt || null,
       })),

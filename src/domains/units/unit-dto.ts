@@ -48,7 +48,10 @@ export const UnitBody = v.strictObject({
   scanInterval: v.string(),
   availability: UnitSpec.entries.availability,
   permissives: UnitSpec.entries.permissives,
+  properties: UnitSpec.entries.properties,
   commandRejection: v.optional(CommandRejection),
+  /** How often it was given to work, and when it was last taken or given back; absent before its first use. */
+  usage: v.optional(v.strictObject({ count: v.number(), lastUsedAt: v.string() })),
   /** Batches that wait for it, the one that gets it next first. */
   allocationQueue: v.array(QueueEntry),
   heldInside: v.boolean(),
@@ -94,7 +97,9 @@ export function unitBody(stored: Resource<UnitSpec, UnitStatus>, read: StoreRead
     scanInterval: spec.scanInterval || UNIT_SCAN_INTERVAL_DEFAULT,
     availability: spec.availability,
     permissives: spec.permissives,
+    ...(spec.properties ? { properties: spec.properties } : {}),
     ...(commandRejection ? { commandRejection } : {}),
+    ...(status.usage ? { usage: { count: status.usage.count, lastUsedAt: status.usage.lastUsedAt } } : {}),
     allocationQueue: allocationQueue(world.store, metadata.site, metadata.name),
     heldInside: status.heldInside,
     blockedBecause: blockedBecause(blockedBy),

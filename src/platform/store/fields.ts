@@ -30,6 +30,9 @@ export const NumberText = v.optional(
   '',
 );
 
+/** The same where an omitted one is not stored: a member that came later than stored specs of its kind. */
+export const LaterNumberText = v.optional(NumberText.wrapped);
+
 /** `1m30s`; empty when there is none. */
 export const DurationText = v.optional(
   v.pipe(

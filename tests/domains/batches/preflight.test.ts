@@ -6,7 +6,6 @@ import { PREFLIGHT_CHECKS, refuseRequest, type StartCondition } from '../../../s
 import { type EquipmentLook, RUNTIME_READY, UNITS_AUTOMATIC } from '../../../src/domains/batches/start/equipment-conditions.js';
 import { preflight } from '../../../src/domains/batches/start/preflight.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
-import { refuseUnchosen } from '../../../src/domains/batches/creation/creation.js';
 import { batchParameters } from '../../../src/domains/batches/creation/parameters.js';
 import { checkStart, startPuts } from '../../../src/domains/batches/start/start.js';
 import type { StartFacts } from '../../../src/domains/batches/start/start-conditions.js';
@@ -225,31 +224,38 @@ t.test('Decisions 1.7, 8.6: a scaled value is value * quantity / nominal, in at 
   t.same(scaled('1'), ['0.714285714285714', '0.00357142857142857']);
 });
 
-t.test('Decisions 1.7: of several units that can do it somebody chooses: 400 when nobody has', async (t) => {
+t.test('D-C-12: of several units that can do it none has to be named: preflight names all of them, and a start takes the first that is free', async (t) => {
   const unit = store.get(Unit, 'demo', 'mx101');
   await store.write({ puts: [{ kind: Unit, site: 'demo', name: 'mx102', spec: { ...unit?.spec } } as Put] });
+  await store.write({ puts: [{ kind: Unit, site: 'demo', name: 'rx101', status: { ...store.get(Unit, 'demo', 'rx101')?.status, allocatedTo: '', state: 'Idle' } } as Put] });
   const recipe = store.get(MasterRecipe, 'demo', 'resin-a')!;
   const equipmentRequirements = recipe.spec.equipmentRequirements.map((requirement) => ({ ...requirement, defaultUnit: '' }));
-  await store.write({
-    puts: [{ kind: MasterRecipe, site: 'demo', name: 'class', spec: { ...recipe.spec, equipmentRequirements, allocation: 'OnDemand' }, status: recipe.status } as Put],
+  const recipeOf = (name: string, allocation: string, more: object = {}) =>
+    ({
+      kind: MasterRecipe,
+      site: 'demo',
+      name,
+      spec: { ...recipe.spec, equipmentRequirements: equipmentRequirements.map((each) => (each.capability === 'premix' ? { ...each, ...more } : each)), allocation },
+      status: recipe.status,
+    }) as Put;
+  await store.write({ puts: [recipeOf('class', 'OnDemand'), recipeOf('class-at-start', 'AtStart'), recipeOf('big', 'OnDemand', { volumeMin: '100' })] });
+  const facts: StartFacts = { ...factsOf(), production: false, runsUnfitValues: true };
+  const start = (spec: object) => checkStart({ metadata: { site: 'demo', name: 'b-class' }, spec: parse(BatchSpec, { batchID: 'CLASS', ...spec }) } as never, facts);
+
+  const found = look({ masterRecipeRef: 'class' }).allocations.find(({ capability }) => capability === 'premix');
+  t.match(found, {
+    unit: 'mx101',
+    available: true,
+    policy: 'least-recently-used',
+    candidates: [
+      { unit: 'mx101', fits: true, available: true, holder: '', reason: '' },
+      { unit: 'mx102', fits: false, available: false, reason: /^step .*, role .*: / },
+    ],
   });
-  const body = { batchID: 'CLASS', masterRecipeRef: 'class' };
-  const refusal = (more: object = {}): unknown => {
-    try {
-      refuseUnchosen(store, 'demo', parse(BatchSpec, { ...body, ...more }));
-      return 'taken';
-    } catch (fault) {
-      return fault;
-    }
-  };
-  t.match(refusal(), { message: /name one of them/, context: { code: 'missing_field', field: 'equipment.premix', candidates: ['mx101', 'mx102'] } });
-  t.match(blockers(look(body), 'equipment'), [{ element: 'premix', message: /mx101, mx102 have it/ }]);
-  t.equal(refusal({ equipment: { premix: 'mx102' } }), 'taken');
-  const facts = { store, production: false, runsUnfitValues: true, storageLow: () => false, runtimes: { link: () => ({ ready: true }) } } as unknown as StartFacts;
-  const metadata = { site: 'demo', name: 'b-class' };
-  t.match(checkStart({ metadata, spec: parse(BatchSpec, body) } as never, facts), {
-    rule: 'allocation-unavailable',
-    message: /no unit for capability premix: mx101, mx102/,
-    units: [],
-  });
+  t.match(blockers(look({ masterRecipeRef: 'big' }), 'equipment'), [
+    { element: 'premix', message: /no unit fits for capability premix: unit mx101 has no property volume; unit mx102 has no property volume/, liftedBy: { tier: 'engineer' } },
+  ]);
+  const taken = start({ masterRecipeRef: 'class-at-start' });
+  t.match(taken, { rule: '', plan: { allocation: { premix: 'mx101' } } }, 'mx102 has no modules for the roles');
+  t.equal(blockers(look({ masterRecipeRef: 'class', equipment: { premix: 'mx102' } }), 'bindings').length > 0, true, 'who names a unit that does not fit is told so');
 });

@@ -200,6 +200,7 @@ t.test('HEALTH-04, Q-TAG-15, Q-AUTH-14: the overview of a site: its units with t
         activeWork,
         runtimeReady: false,
         heldInside: true,
+        allocationQueue: [],
         alarms: { active: 2, unacknowledged: 1, highestSeverity: 'High' },
       },
       {
@@ -211,6 +212,7 @@ t.test('HEALTH-04, Q-TAG-15, Q-AUTH-14: the overview of a site: its units with t
         activeWork: null,
         runtimeReady: false,
         heldInside: false,
+        allocationQueue: [],
         alarms: { active: 1, unacknowledged: 0, highestSeverity: 'Low' },
       },
     ],

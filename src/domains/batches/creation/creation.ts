@@ -9,13 +9,12 @@ import type { PastEntry, PastSaying } from '../../../platform/store/past-index.j
 import type { Store } from '../../../platform/store/store.js';
 import { Unit } from '../../plant/kind.js';
 import { releasedView } from '../../recipes/released.js';
+import { propertyLacking } from '../../recipes/candidates.js';
 import { expandRecipe, templatesOf } from '../../recipes/expand.js';
 import { MasterRecipe, type MasterRecipeSpec } from '../../recipes/kind.js';
-import { siteUnits } from '../../recipes/site-units.js';
 import { Batch, type PastBatch, type BatchSpec } from '../kind.js';
 import { listedBatch } from '../reading/list.js';
 import { unfitRecipeValues } from './unfit-values.js';
-import { resolveEquipment } from '../start/equipment.js';
 import { batchParameters, checkQuantity, checkUnitOfQuantity, checkValue, sameIdentifier } from './parameters.js';
 import { BatchRecord, type PastRecord } from '../../records/kind.js';
 
@@ -109,7 +108,6 @@ export function admitApplied(read: StoreReader, site: string, name: string, give
   if (before) checkWorkOrderID(spec, before.spec.workOrderID);
   else if (spec.workOrderID !== '' && isOrdered(read, site, spec.workOrderID)) checkWorkOrderID(spec, '');
   checkBatch(read, site, name, spec, true);
-  refuseUnchosen(read, site, spec);
   return spec;
 }
 
@@ -126,7 +124,7 @@ export function withNormalTime(spec: BatchSpec): BatchSpec {
   return spec.scheduledStartTime === '' ? spec : { ...spec, scheduledStartTime: new Date(spec.scheduledStartTime).toISOString() };
 }
 
-/** @throws Refusal 400 naming `<field>.<capability>`. */
+/** What the recipe lists and asks for counts for a unit that somebody names, too; its bindings are judged at the start. @throws Refusal 400 naming `<field>.<capability>`. */
 export function checkEquipment(store: StoreReader, site: string, recipe: Parameters<typeof batchParameters>[0], equipment: Readonly<Record<string, string>>, field: string): void {
   const { capabilities } = expandRecipe(recipe.procedure.chart, templatesOf(store, site));
   for (const [capability, name] of Object.entries(equipment)) {
@@ -135,23 +133,12 @@ export function checkEquipment(store: StoreReader, site: string, recipe: Paramet
     const unit = store.get(Unit, site, name);
     if (!unit) throw invalid('unknown_reference', at, `unit ${name} does not exist`);
     if (!unit.spec.capabilities.includes(capability)) throw invalid('unknown_reference', at, `unit ${name} does not have capability ${capability}`);
-  }
-}
-
-/**
- * Nobody chooses between units that can all do it, so whoever makes the batch must (decisions 1.7). An order of the MES is
- * taken without: an operator names the unit before the start.
- * @throws Refusal 400 naming `equipment.<capability>`.
- */
-export function refuseUnchosen(store: StoreReader, site: string, { masterRecipeRef, equipment }: Pick<BatchSpec, 'masterRecipeRef' | 'equipment'>): void {
-  const recipe = store.get(MasterRecipe, site, masterRecipeRef);
-  if (!recipe) return;
-  const units = siteUnits(store, site);
-  const unchosen = Object.entries(resolveEquipment(releasedView(store, recipe), site, recipe.spec, equipment)).filter(([, unit]) => unit === '');
-  for (const [capability] of unchosen) {
-    const candidates = units.withCapability(capability);
-    if (candidates.length < 2) continue;
-    throw invalid('missing_field', `equipment.${capability}`, `${candidates.join(', ')} have capability ${capability}: name one of them in equipment`, { candidates });
+    const requirement = recipe.equipmentRequirements.find((each) => each.capability === capability);
+    const { candidates = [] } = requirement ?? {};
+    if (candidates.length > 0 && !candidates.includes(name))
+      throw invalid('unknown_reference', at, `the recipe takes ${candidates.join(', ')} for capability ${capability}, not ${name}`);
+    const lacking = requirement ? propertyLacking(requirement, name, unit.spec.properties ?? []) : '';
+    if (lacking !== '') throw invalid('unknown_reference', at, `unit ${name} does not serve capability ${capability}: ${lacking}`);
   }
 }
 

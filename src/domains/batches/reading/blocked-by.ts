@@ -29,9 +29,11 @@ import { adhocRoot, scopeOf } from '../../procedures/roots.js';
 import { conditionOf, judgeCondition } from '../../placement/conditions.js';
 import type { UnitLink, UnitRuntimes } from '../../placement/runtimes.js';
 import { AdhocReconciliation } from '../tree/adhoc-reconciliation.js';
-import { allocationQueue } from '../start/allocation-queue.js';
+import { allocationQueue, waitersOf } from '../start/allocation-queue.js';
+import { CandidateNow, candidatesNow, ownUnits, startedClass } from '../start/unit-class.js';
 import { BatchReconciliation } from '../tree/batch-reconciliation.js';
 import { chartStatus } from './chart-status.js';
+import { deadlockOf } from './deadlock.js';
 import type { ElementReconciliation, ReconciliationWorld } from '../tree/element-reconciliation.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
 import { boundRoles } from '../phases/phase-plan.js';
@@ -96,7 +98,11 @@ export const Blocker = v.strictObject({
       holder: v.string(),
     }),
   ),
-  /** Place in the queue for the unit; 1 is next. */
+  /** Any unit of the class would do: all of them, in the order in which they are tried. */
+  unitClass: v.optional(v.strictObject({ capability: v.string(), candidates: v.array(CandidateNow) })),
+  /** Other batches that wait for each other and for this one, so that none goes on by itself. */
+  deadlock: v.optional(v.array(v.string())),
+  /** Place in the queue for the unit, or for the class; 1 is next. */
   queuePosition: v.optional(v.number()),
   permissive: v.optional(
     v.strictObject({
@@ -157,7 +163,7 @@ export function batchBlockedBy(world: BlockedWorld, batch: BatchResource): Block
     return [status.failure, ...(status.furtherFailures ?? [])].map((failure) => ({ ...failureBlocker(element, failure), text: `${failure.rule}: ${failure.message}` }));
   if (status.phase === 'Held') return [{ reason: 'held', element, text: 'held; Restart goes on', command: 'Restart', by: ['operate'] }];
   if (status.phase !== 'Running' && status.phase !== 'Paused' && status.phase !== 'Restarting') return [];
-  const reconciliation = new BatchReconciliation(batch, world.store, lookOnly(world));
+  const reconciliation = new BatchReconciliation(batch, world.store, lookOnly(world, batch));
   const below = reconciliation.tree ? blockersBelow(world, reconciliation, reconciliation.tree.root) : [];
   if (status.phase !== 'Paused') return below;
   const stopped = below.filter(({ reason }) => reason === 'semi-automatic');
@@ -195,7 +201,7 @@ function reconciliationOf(world: BlockedWorld, element: Resource<object, Element
   const { site } = element.metadata;
   const scope = scopeOf(world.store, element as never);
   const batch = world.store.get(Batch, site, scope);
-  if (batch) return new BatchReconciliation(batch, world.store, lookOnly(world));
+  if (batch) return new BatchReconciliation(batch, world.store, lookOnly(world, batch));
   const root = adhocRoot(world.store, site, scope);
   return root && new AdhocReconciliation(root, world.store, lookOnly(world));
 }
@@ -212,8 +218,10 @@ export function unitBlockedBy(world: BlockedWorld, site: string, unit: string, h
 }
 
 /** A reconciliation that only reads. */
-function lookOnly({ clock }: BlockedWorld): ReconciliationWorld {
+function lookOnly(world: BlockedWorld, batch?: BatchResource): ReconciliationWorld {
+  const { clock } = world;
   return {
+    ...(batch ? { candidates: (capability) => classNow(world, batch, capability) } : {}),
     readOnly: true,
     nowMs: clock.wallMs(),
     clock,
@@ -227,6 +235,11 @@ function lookOnly({ clock }: BlockedWorld): ReconciliationWorld {
     isReady: () => true,
     isRefused: () => false,
   };
+}
+
+function classNow(world: BlockedWorld, { metadata: { site }, status }: BatchResource, capability: string): readonly CandidateNow[] {
+  const unitClass = startedClass(world.store, site, status.controlRecipe, capability);
+  return unitClass ? candidatesNow(world, site, unitClass, ownUnits(status.allocations)) : [];
 }
 
 // ---------------------------------------------------------------- a tree of elements
@@ -259,8 +272,15 @@ function startBlockers(world: BlockedWorld, reconciliation: ElementReconciliatio
   if (withheld) reconciliation.withheld.set(node.unit, withheld);
   const wait = reconciliation.startWait(node);
   if (!wait) return [];
-  const common = { element: elementOf(node), text: `${node.path} waits: ${startWaitText(wait)}` };
-  if (wait.reason === 'signal' || wait.reason === 'barrier') return [{ ...common, ...wait }];
+  const waits = { element: elementOf(node), text: `${node.path} waits: ${startWaitText(wait)}` };
+  if (wait.reason === 'signal' || wait.reason === 'barrier') return [{ ...waits, ...wait }];
+  const deadlock = deadlockOf(world.store, reconciliation.site, reconciliation.scope);
+  const inVain = `${waits.text}; it waits in vain: ${deadlock.join(', ')} and this batch each have what another of them waits for; end one of them`;
+  const common = deadlock.length > 0 ? { ...waits, text: inVain, deadlock } : waits;
+  if (wait.reason === 'class') {
+    const { capability, candidates } = wait;
+    return [{ ...common, reason: 'allocation', unitClass: { capability, candidates: [...candidates] }, ...placeInClass(world, reconciliation, capability) }];
+  }
   const { unit: name } = wait;
   const queue = allocationQueue(world.store, reconciliation.site, name);
   const position = 1 + queue.findIndex((entry) => entry.batch === reconciliation.scope);
@@ -273,6 +293,14 @@ function startBlockers(world: BlockedWorld, reconciliation: ElementReconciliatio
       ...(wait.reason === 'permissive' ? { permissive: wait.permissive } : {}),
     },
   ];
+}
+
+/** Among all who wait for one of its units. */
+function placeInClass({ store }: BlockedWorld, { site, scope }: ElementReconciliation, capability: string): { readonly queuePosition?: number } {
+  const waiters = waitersOf(store, site);
+  const own = waiters.find((waiter) => waiter.batch === scope && waiter.capability === capability);
+  const rivals = waiters.filter(({ units }) => units.some((unit) => own?.units.includes(unit)));
+  return own ? { queuePosition: 1 + rivals.indexOf(own) } : {};
 }
 
 /** Steps that are done and whose transitions do not fire (decisions 2.2): the condition is not met, or the mode forbids it. */

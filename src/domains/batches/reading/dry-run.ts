@@ -29,6 +29,7 @@ import type { ElementDraft } from '../start/instantiation.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
 import { wholeOf } from '../past-run.js';
 import { type ElementKind, type HoldPropagation, ProcedureTree, type TreeNode, walk } from '../tree/procedure-tree.js';
+import { capabilityOf } from '../start/allocation-queue.js';
 import { permissiveOf } from '../start/equipment-conditions.js';
 import { namedByStart, type StartFacts } from '../start/start-conditions.js';
 import { checkStart, type StartPlan, startPuts } from '../start/start.js';
@@ -240,16 +241,20 @@ function coordinated(puts: readonly Put[]): ReadonlySet<string> {
 }
 
 /** Units are taken with the start, or on demand when they are free and permit it (decisions 3.3). */
-function isGranted(facts: DryRunFacts, site: string, { recipe }: StartPlan, { kind, unit }: TreeNode): boolean {
+function isGranted(facts: DryRunFacts, site: string, { recipe, nextOf }: StartPlan, { kind, unit, step, parent }: TreeNode): boolean {
   if (kind !== 'UnitProcedure' || recipe.spec.allocation === 'AtStart') return true;
+  if (unit === '') return nextOf.has(capabilityOf(parent ?? undefined, step));
   return isAvailable(facts.store.get(Unit, site, unit)?.status) && !permissiveOf(facts, site, unit);
 }
 
 function unitEffects({ store }: DryRunFacts, site: string, { allocation, recipe }: StartPlan, root: TreeNode): DryRunEffect[] {
-  return [...new Set(Object.values(allocation))].sort().flatMap((name) => {
-    const from = store.get(Unit, site, name)?.status.state ?? '';
-    const isRunning = root.children.some((node) => node.unit === name && node.state === 'Running');
-    const to = isRunning ? 'Running' : recipe.spec.allocation === 'AtStart' ? 'Idle' : from;
-    return from === to ? [] : [{ kind: Unit.kind, name, path: '', from, to }];
-  });
+  return [...new Set(Object.values(allocation))]
+    .filter((name) => name !== '')
+    .sort()
+    .flatMap((name) => {
+      const from = store.get(Unit, site, name)?.status.state ?? '';
+      const isRunning = root.children.some((node) => node.unit === name && node.state === 'Running');
+      const to = isRunning ? 'Running' : recipe.spec.allocation === 'AtStart' ? 'Idle' : from;
+      return from === to ? [] : [{ kind: Unit.kind, name, path: '', from, to }];
+    });
 }

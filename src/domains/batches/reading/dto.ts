@@ -160,7 +160,7 @@ function itemOf({ spec, status, metadata }: ListedBatch, blockedBy: readonly Blo
     description: spec.description,
     workOrderID: spec.workOrderID,
     lotID: spec.lotID,
-    units: status.allocations.map((allocation) => allocation.unit),
+    units: status.allocations.flatMap(({ unit }) => (unit === '' ? [] : [unit])),
     heldInside: status.heldInside,
     ...heldBy(status.holds),
     blockedBecause: blockedBecause(blockedBy),

@@ -19,6 +19,7 @@ import { controlRecipeMismatch } from '../../recipes/evidence.js';
 import { lastFacts } from '../../runs/execution-log.js';
 import { type Allocation, Batch, BatchSpec, type BatchStatus, MADE_ANEW } from '../kind.js';
 import { batchesOf } from '../reading/list.js';
+import { capabilityOf } from '../start/allocation-queue.js';
 import { elementIndex } from '../tree/element-index.js';
 import { BATCH_COMPONENT } from '../tree/element-reconciliation.js';
 
@@ -119,7 +120,7 @@ class Lost {
     const { batchID = '', masterRecipe = '', formulaName = '', recipe } = this.#control ?? {};
     const isFree = batchID !== '' && batchesOf(this.#store, batchID, this.#site).length === 0;
     const own = isFree ? batchID : this.#name;
-    return v.parse(BatchSpec, { batchID: own, masterRecipeRef: masterRecipe || 'unknown', formulaName, equipment: { ...recipe?.allocation }, lotID: own });
+    return v.parse(BatchSpec, { batchID: own, masterRecipeRef: masterRecipe || 'unknown', formulaName, equipment: chosenUnits(recipe?.allocation), lotID: own });
   }
 
   /** Until its first look, which finds where its procedure stands, and holds that; one that has not begun begins and is held, as after every start. */
@@ -146,13 +147,22 @@ class Lost {
   #allocations(at: string): Allocation[] {
     const own = new Set(this.#store.list(Unit, this.#site).flatMap(({ metadata, status }) => (status.allocatedTo === this.#name ? [metadata.name] : [])));
     const worked = new Map<string, string>();
-    for (const { kind, spec, status } of elementIndex(this.#store).elementsOf(this.#site, this.#name))
-      if (kind === UnitProcedure.kind && 'unitRef' in spec && status.startedAt !== '') worked.set(spec.unitRef, worked.get(spec.unitRef) ?? status.startedAt);
-    const capabilityOf = (unit: string): string => Object.entries(this.#control?.recipe.allocation ?? {}).find(([, of]) => of === unit)?.[0] ?? unit;
+    const capabilities = new Map<string, string>();
+    for (const { kind, spec, status } of elementIndex(this.#store).elementsOf(this.#site, this.#name)) {
+      if (kind !== UnitProcedure.kind || !('unitRef' in spec)) continue;
+      if (status.startedAt !== '') worked.set(spec.unitRef, worked.get(spec.unitRef) ?? status.startedAt);
+      capabilities.set(spec.unitRef, capabilityOf(this.#procedure.spec, spec.stepName)); // of a class its recipe names no unit
+    }
+    const ofUnit = (unit: string): string => Object.entries(this.#control?.recipe.allocation ?? {}).find(([, of]) => of === unit)?.[0] ?? capabilities.get(unit) ?? unit;
     return [...new Set([...own, ...worked.keys()])]
       .filter((unit) => unit !== '')
-      .map((unit): Allocation => ({ capability: capabilityOf(unit), unit, state: own.has(unit) ? 'Granted' : 'Released', since: worked.get(unit) ?? at }));
+      .map((unit): Allocation => ({ capability: ofUnit(unit), unit, state: own.has(unit) ? 'Granted' : 'Released', since: worked.get(unit) ?? at }));
   }
+}
+
+/** Of a class nobody had chosen when its recipe was frozen. */
+function chosenUnits(allocation: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(allocation).filter(([, unit]) => unit !== ''));
 }
 
 /** What the digest does not cover. */

@@ -4,12 +4,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { inside } from '../../../platform/base/assert.js';
+import { type Clock, timestamp } from '../../../platform/base/clock.js';
 import { conflict, invalid, missing } from '../../../platform/base/refusal.js';
 import type { Put, Store } from '../../../platform/store/store.js';
 import { Batch } from '../kind.js';
 import type { ElementResource } from '../tree/element-index.js';
 import { Unit, type UnitStatus } from '../../plant/kind.js';
-import { isIdle, taken, unavailableText } from '../../plant/unit-owner.js';
+import { isIdle, taken, unavailableText, used } from '../../plant/unit-owner.js';
 import {
   ADHOC_LABEL,
   elementStatus,
@@ -35,6 +36,7 @@ export interface LaunchWorld {
   readonly store: Store;
   readonly runtimes: UnitRuntimes;
   storageLow(): boolean;
+  readonly clock: Clock;
 }
 
 export interface Launch {
@@ -93,7 +95,7 @@ export function launch(world: LaunchWorld, site: string, order: Launch): Launche
   if (unfit) throw invalid('out_of_range', 'parameterValues', `${unfit.at}: ${unfit.message}`);
   refuseUnbound(world.store, site, order.unit, elements);
   const top = inside(elements, 0, 'a launch makes its root first');
-  return { root: top, puts: [...elementPuts(site, elements, order.templateRef), unitPut(site, order.unit, unit.status, root)] };
+  return { root: top, puts: [...elementPuts(site, elements, order.templateRef), unitPut(world, site, order.unit, unit.status, root)] };
 }
 
 /** Of no other run: what happens to it is told under its name, and one that is past is told nothing more. */
@@ -149,6 +151,6 @@ function elementPuts(site: string, elements: readonly ElementDraft[], templateRe
   });
 }
 
-function unitPut(site: string, name: string, status: UnitStatus, root: string): Put {
-  return { kind: Unit, site, name, status: taken(status, root) } as Put;
+function unitPut({ store, clock }: LaunchWorld, site: string, name: string, status: UnitStatus, root: string): Put {
+  return { kind: Unit, site, name, status: used(taken(status, root), timestamp(clock.wallMs()), store.resourceVersion, true) } as Put;
 }

@@ -10,7 +10,8 @@ import { missingPatterns, strayEndpoints } from '../../coordination/patterns.js'
 import { Unit } from '../../plant/kind.js';
 import { isAvailable, unavailableText } from '../../plant/unit-owner.js';
 import type { UnitRuntimes } from '../../placement/runtimes.js';
-import { type BindingMatrix, bindRecipe } from '../../recipes/bindings.js';
+import { type BindingMatrix, bindRecipe, isViolation, noneFits, plannedUnits } from '../../recipes/binding-matrix.js';
+import { bindsDefaultUnit, neededFor } from '../../recipes/candidates.js';
 import { recipeMismatch } from '../../recipes/evidence.js';
 import { type Expansion, expandRecipe, templatesOf } from '../../recipes/expand.js';
 import { type Formula, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../../recipes/kind.js';
@@ -20,11 +21,11 @@ import { siteUnits } from '../../recipes/site-units.js';
 import { takenBy } from '../creation/creation.js';
 import { batchParameters, checkQuantity, checkUnitOfQuantity, chosenFormula, sameIdentifier } from '../creation/parameters.js';
 import { unfitRecipeValues } from '../creation/unfit-values.js';
-import type { BatchSpec } from '../kind.js';
+import type { BatchSpec, UnitChoice } from '../kind.js';
 import type { Blocker, LiftedBy, StartCondition } from './conditions.js';
-import { equipmentOf, noUnitText } from './equipment.js';
 import { type Made, madeByStart, type NamesLook, sharedNames, takenNames } from './names.js';
 import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook, UNITS_AUTOMATIC } from './equipment-conditions.js';
+import { type CandidateNow, candidatesNow, choiceOf, classOf, distributed, type UnitClass, waitingText } from './unit-class.js';
 
 /** What was signed does not run changed (D-C-10). */
 export const EVIDENCE_RULE = 'evidence-mismatch';
@@ -57,8 +58,12 @@ export class StartLook implements EquipmentLook, NamesLook, StorageLook {
   /** With the templates that were released with the recipe. */
   readonly view: StoreReader;
   readonly expansion: Expansion;
-  /** Unit per capability; '' where it resolves to nothing. */
+  /** Unit per capability; '' where no unit has it, and of a class none of whose units is taken with the start. */
   readonly allocation: Readonly<Record<string, string>>;
+  /** Capabilities that several units might serve (D-C-12), with these in the order in which they are tried; `allocation` has one that alone fits. */
+  readonly classes: ReadonlyMap<string, { readonly unitClass: UnitClass; readonly candidates: readonly CandidateNow[] }>;
+  /** What a class would take now, '' where none of its units is free: with the start, or when it is needed. */
+  readonly nextOf: ReadonlyMap<string, string>;
   #matrix: BindingMatrix | undefined;
   #formulaBlockers: readonly Blocker[] | undefined;
   #made: readonly Made[] | undefined;
@@ -71,7 +76,32 @@ export class StartLook implements EquipmentLook, NamesLook, StorageLook {
     this.recipe = recipe;
     this.view = releasedView(facts.store, recipe);
     this.expansion = expandRecipe(recipe.spec.procedure.chart, templatesOf(this.view, site));
-    this.allocation = equipmentOf(this.view, site, recipe.spec, batch.equipment, this.expansion);
+    const units = siteUnits(this.view, site);
+    const planned = plannedUnits(recipe.spec, this.expansion, units, batch.equipment);
+    this.classes = new Map(
+      Object.entries(planned).flatMap(([capability, unit]) => {
+        const own = Object.entries(planned).flatMap(([other, serves]) => (other === capability ? [] : [serves]));
+        const needed = neededFor(recipe.spec, capability, this.expansion.phases);
+        if (batch.equipment[capability] || (needed.requirement && bindsDefaultUnit(needed.requirement))) return [];
+        const unitClass = classOf(needed, units);
+        return unitClass.candidates.length < (unit === '' ? 1 : 2) ? [] : [[capability, { unitClass, candidates: candidatesNow(facts, site, unitClass, own) }] as const];
+      }),
+    );
+    const free = (candidates: readonly CandidateNow[]): string[] => candidates.flatMap(({ unit, available }) => (available ? [unit] : []));
+    const open = [...this.classes].filter(([capability]) => planned[capability] === '');
+    this.nextOf = distributed(open.map(([capability, { candidates }]) => ({ capability, units: free(candidates) })));
+    this.allocation = this.isOnDemand ? planned : { ...planned, ...Object.fromEntries(this.nextOf) };
+  }
+
+  /** How the units of classes that the start takes were chosen. */
+  get choices(): Readonly<Record<string, UnitChoice>> {
+    if (this.isOnDemand) return {};
+    return Object.fromEntries(
+      [...this.classes].flatMap(([capability, { unitClass, candidates }]) => {
+        const unit = this.nextOf.get(capability);
+        return unit === undefined ? [] : [[capability, choiceOf(unitClass, unit, candidates)]];
+      }),
+    );
   }
 
   get store(): Store {
@@ -231,11 +261,9 @@ function changedTemplates({ store, recipe }: StartLook): Blocker[] {
 // ---------------------------------------------------------------- equipment
 
 /** On demand a batch starts without its units and waits for each in turn; a unit that is not there is not there then either. */
-function unavailable({ store, site, isOnDemand }: StartLook, capability: string, name: string): Blocker[] {
-  if (name === '') {
-    const action = `name a unit for ${capability} in equipment`;
-    return [{ message: noUnitText(store, site, capability), element: capability, liftedBy: { tier: 'operate', action } }];
-  }
+function unavailable(look: StartLook, capability: string, name: string): Blocker[] {
+  const { store, site, isOnDemand } = look;
+  if (name === '') return classUnavailable(look, capability);
   const unit = store.get(Unit, site, name);
   if (!unit) return [{ message: `unit ${name} does not exist`, element: name, liftedBy: { tier: 'engineer', action: `create unit ${name}` }, units: [name] }];
   if (isAvailable(unit.status)) return [];
@@ -245,9 +273,31 @@ function unavailable({ store, site, isOnDemand }: StartLook, capability: string,
   return [{ message: unavailableText(name, unit.status), element: name, liftedBy, units: [name], ...(isOnDemand ? { severity: 'warning' } : {}) }];
 }
 
+/** No unit of the class is there now: with the start it is refused, on demand it is waited for. */
+function classUnavailable({ classes, nextOf, isOnDemand }: StartLook, capability: string): Blocker[] {
+  const found = classes.get(capability);
+  if (!found)
+    return [{ message: `no unit for capability ${capability}`, element: capability, liftedBy: { tier: 'operate', action: `name a unit for ${capability} in equipment` } }];
+  const { candidates, unitClass } = found;
+  if (!candidates.some(({ fits }) => fits))
+    return [
+      {
+        message: noneFits(capability, unitClass.candidates),
+        element: capability,
+        liftedBy: { tier: 'engineer', action: `give a unit what ${capability} needs, or ask for less in the recipe` },
+      },
+    ];
+  if (nextOf.has(capability)) return [];
+  const holder = candidates.find((each) => each.fits && each.holder !== '')?.holder ?? '';
+  const liftedBy: LiftedBy = { tier: 'operate', action: 'wait for one of them, or end what has it with Stop or Abort', ...(holder === '' ? {} : { holder }) };
+  const units = candidates.filter(({ fits }) => fits).map(({ unit }) => unit);
+  return [{ message: `none is free: ${waitingText(capability, candidates)}`, element: capability, liftedBy, units, ...(isOnDemand ? { severity: 'warning' } : {}) }];
+}
+
 function bindings({ matrix }: StartLook): Blocker[] {
-  return matrix.rows.flatMap(({ issue, step, role, unit, message = '' }): Blocker[] => {
-    if (issue === undefined) return [];
+  return matrix.rows.flatMap((row): Blocker[] => {
+    const { step, role, unit, message = '' } = row;
+    if (!isViolation(row)) return [];
     const action = unit ? `bind role ${role} in unit ${unit}` : `name a unit for step ${step}`;
     return [{ message, refusal: `step ${step}, role ${role}: ${message}`, element: `${step}.${role}`, liftedBy: { tier: 'engineer', action } }];
   });
@@ -256,7 +306,7 @@ function bindings({ matrix }: StartLook): Blocker[] {
 /** Devices that the phases work with: one in latched fault stops them, one whose fault is no alarm does so unheard (ADR 0029). */
 function devices({ store, runtimes, site, matrix }: StartLook): Blocker[] {
   const watched = store.list(AlarmDefinition, site).filter(({ spec }) => spec.enabled && spec.sourceKind === 'ControlModule');
-  const units = new Map(matrix.rows.filter(({ boundCM, issue }) => boundCM !== '' && issue === undefined).map(({ boundCM, unit }) => [boundCM, unit]));
+  const units = new Map(matrix.rows.filter(({ boundCM, issue, passedOver }) => boundCM !== '' && issue === undefined && !passedOver).map(({ boundCM, unit }) => [boundCM, unit]));
   return [...units].sort().flatMap(([name, unit]): Blocker[] => {
     const module = store.get(ControlModule, site, name);
     const tags = module ? faultTagsOf(store, module) : [];

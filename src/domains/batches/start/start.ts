@@ -13,7 +13,7 @@ import type { ParameterValue, PhaseTemplateSpec } from '../../procedures/kind.js
 import { ControlRecipe, type ControlRecipeSpec, RecipeRevision, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../../recipes/kind.js';
 import { currentRevision, lacksTemplates, presentTemplates } from '../../recipes/released.js';
 import { coordinationCopy, type ElementDraft, instantiate, type Templates } from './instantiation.js';
-import type { BatchSpec, BatchStatus } from '../kind.js';
+import type { BatchSpec, BatchStatus, UnitChoice } from '../kind.js';
 import { batchParameters, chosenFormula } from '../creation/parameters.js';
 import { firstRefusal } from './conditions.js';
 import { noRecipe, START_CONDITIONS, type StartFacts, StartLook } from './start-conditions.js';
@@ -25,6 +25,10 @@ export type StartCheck = { readonly rule: ''; readonly plan: StartPlan } | { rea
 export interface StartPlan {
   readonly recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>;
   readonly allocation: Readonly<Record<string, string>>;
+  /** Of units of a class that the start takes. */
+  readonly choices: Readonly<Record<string, UnitChoice>>;
+  /** On demand: what a class would take if its turn came now. */
+  readonly nextOf: ReadonlyMap<string, string>;
   readonly parameters: readonly ParameterValue[];
   readonly templates: Templates;
 }
@@ -39,7 +43,8 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
     const look = new StartLook(facts, site, batch.metadata, batch.spec, recipe);
     const refusal = firstRefusal(START_CONDITIONS, look);
     if (refusal) return refusal;
-    return { rule: '', plan: { recipe, allocation: look.allocation, parameters: batchParameters(recipe.spec, batch.spec), templates: storedTemplates(look.view, site) } };
+    const { allocation, choices, nextOf } = look;
+    return { rule: '', plan: { recipe, allocation, choices, nextOf, parameters: batchParameters(recipe.spec, batch.spec), templates: storedTemplates(look.view, site) } };
   } catch (fault) {
     if (!(fault instanceof Refusal)) throw fault;
     return { rule: fault.context.code === 'chart_invalid' ? 'chart-invalid' : 'formula-out-of-range', message: fault.message, units: [] };
@@ -93,6 +98,7 @@ function controlRecipe(batch: BatchResource, plan: StartPlan, templates: Control
     ...(recipe.spec.holdPropagation ? { holdPropagation: recipe.spec.holdPropagation } : {}),
     onPhaseFailure: recipe.spec.onPhaseFailure,
     allocationPolicy: recipe.spec.allocation,
+    equipmentRequirements: recipe.spec.equipmentRequirements,
   };
   return {
     batch: batch.metadata.name,

@@ -11,9 +11,9 @@ import { withRequests } from '../start/allocation-queue.js';
 import { batchOutputs } from '../reading/batch-outputs.js';
 import { type GivenHold, hasActiveFailure, holdCause, inOrder, type LocatedFailure, presentHold, withHold } from '../../runs/holds.js';
 import { elementIndex } from './element-index.js';
-import { type CommandRefusal, ElementReconciliation, type ReconciliationWorld, refusalOf, TAKES_UP } from './element-reconciliation.js';
+import { BATCH_COMPONENT, type CommandRefusal, ElementReconciliation, type ReconciliationWorld, refusalOf, TAKES_UP } from './element-reconciliation.js';
 import { stateEntry } from '../../runs/execution-log.js';
-import { type Allocation, Batch, type BatchSpec, type BatchStatus, HELD_FROM, isFinalBatch, madeAnewBecause } from '../kind.js';
+import { type Allocation, Batch, type BatchSpec, type BatchStatus, HELD_FROM, isFinalBatch, madeAnewBecause, type UnitChoice } from '../kind.js';
 import type { PendingCommand } from '../../runs/pending-command.js';
 import { runClocks } from './run-clocks.js';
 import { hasInside, type TreeNode, walk } from './procedure-tree.js';
@@ -252,7 +252,7 @@ export class BatchReconciliation extends ElementReconciliation {
 
   #nodesByUnit(): Map<string, TreeNode[]> {
     const byUnit = new Map<string, TreeNode[]>();
-    for (const node of this.tree?.root.children ?? []) byUnit.set(node.unit, [...(byUnit.get(node.unit) ?? []), node]);
+    for (const node of this.tree?.root.children ?? []) if (node.unit !== '') byUnit.set(node.unit, [...(byUnit.get(node.unit) ?? []), node]);
     return byUnit;
   }
 
@@ -262,8 +262,36 @@ export class BatchReconciliation extends ElementReconciliation {
     if (allocations !== this.status.allocations) this.status = { ...this.status, allocations };
   }
 
+  /** The unit of a class that was chosen, for all its unit procedures (D-C-12). */
+  chosen(capability: string, unit: string, choice: UnitChoice): void {
+    for (const node of this.tree?.root.children ?? []) if (node.unit === '' && this.capabilityOf(node) === capability) this.assignUnit(node, unit);
+    const allocations = this.status.allocations.map(
+      (allocation): Allocation => (allocation.capability === capability && allocation.unit === '' ? { ...allocation, unit, choice } : allocation),
+    );
+    this.status = { ...this.status, allocations };
+  }
+
+  /** @returns the name of the record. */
+  recordChoice(capability: string, unit: string, choice: UnitChoice): string {
+    const auditRecordRef = this.store.nextAuditName(this.audits.length);
+    this.audits.push({
+      site: this.site,
+      actor: BATCH_COMPONENT,
+      action: 'Update',
+      category: 'allocation',
+      target: { kind: Batch.kind, name: this.scope, site: this.site },
+      result: 'Success',
+      rule: choice.policy,
+      details: { capability, unit, ...choice },
+      correlationID: `allocation-${this.scope}-${capability}-${this.world.nowMs}`,
+    });
+    return auditRecordRef;
+  }
+
   granted(unit: string): void {
-    const allocations = this.status.allocations.map((allocation): Allocation => (allocation.unit === unit ? { ...allocation, state: 'Granted', since: this.at } : allocation));
+    const allocations = this.status.allocations.map(
+      (allocation): Allocation => (allocation.unit === unit && allocation.state !== 'Released' ? { ...allocation, state: 'Granted', since: this.at } : allocation),
+    );
     this.status = { ...this.status, allocations };
   }
 

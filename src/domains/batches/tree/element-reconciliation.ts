@@ -34,7 +34,9 @@ import { type PendingCommand, UNREADABLE_ORDER } from '../../runs/pending-comman
 import type { OrderFailure } from '../phases/phase-orders.js';
 import { NO_PROGRESS } from './chart-moves.js';
 import { runClocks } from './run-clocks.js';
+import { capabilityOf } from '../start/allocation-queue.js';
 import { type StartWait, startWaitText, type Withheld } from '../start/start-wait.js';
+import type { CandidateNow } from '../start/unit-class.js';
 
 export const BATCH_COMPONENT = component('batch-controller');
 const WAITING = 'WaitingForAllocation';
@@ -66,6 +68,8 @@ export interface ReconciliationWorld {
   awaitsAnswer(unit: string, phase: string): boolean;
   /** The runtime of the unit is there to obey. */
   isReady(unit: string): boolean;
+  /** Units of the class of a capability as they stand now; absent where nobody chooses. */
+  candidates?(capability: string): readonly CandidateNow[];
   /** The worker has refused what it was asked last, as the phase stands. */
   isRefused(phase: Resource<PhaseSpec, ElementStatus>): boolean;
 }
@@ -86,6 +90,8 @@ export abstract class ElementReconciliation {
   readonly audits: AuditDraft[] = [];
   /** Units that are free but not given out now, with the reason. */
   readonly withheld = new Map<string, Withheld>();
+  /** A unit is free that it waits for and is not given: nobody reports when it may be. */
+  waitsForFree = false;
   protected readonly store: Store;
   protected readonly world: ReconciliationWorld;
   /** Why the root has gone to the state it is in, if it has in this reconciliation: command word or rule. */
@@ -96,8 +102,10 @@ export abstract class ElementReconciliation {
   readonly units: HeldUnits;
   /** Elements that have entered another state. */
   readonly #entered = new Set<TreeNode>();
-  /** Elements that have taken parameters from outputs. */
+  /** Elements that have taken parameters from outputs, or a unit. */
   readonly #taken = new Set<string>();
+  /** Unit procedures that were given their unit in this reconciliation: they start when that is on record. */
+  readonly #assigned = new Set<TreeNode>();
 
   /** Of the elements the one whose parent is not among them is the root. */
   constructor(site: string, scope: string, store: Store, world: ReconciliationWorld, elements: readonly ElementResource[]) {
@@ -364,12 +372,33 @@ export abstract class ElementReconciliation {
 
   #unitMissing(node: TreeNode): StartWait | undefined {
     if (node.kind !== 'UnitProcedure') return undefined;
+    if (node.unit === '') {
+      const capability = this.capabilityOf(node);
+      return { reason: 'class', capability, candidates: this.world.candidates?.(capability) ?? [] };
+    }
+    if (this.#assigned.has(node)) return { reason: 'allocation', unit: node.unit, holder: '' };
     const unit = this.units.get(node.unit);
     if (!unit) return { reason: 'no-unit', unit: node.unit };
     if (unit.allocatedTo === this.scope) return undefined;
     if (unit.promisedTo === this.scope) return { reason: 'resetting', unit: node.unit, holder: unit.allocatedTo, failed: unit.resetFailed ?? '' };
     const permissive = this.withheld.get(node.unit);
     return permissive ? { reason: 'permissive', unit: node.unit, permissive } : { reason: 'allocation', unit: node.unit, holder: unit.allocatedTo };
+  }
+
+  /** What the unit of a unit procedure must be able to do. */
+  capabilityOf({ parent, step }: TreeNode): string {
+    return capabilityOf(parent ? this.element(parent).spec : undefined, step);
+  }
+
+  /** The unit of a unit procedure that has not begun, and of all below it (D-C-12). Nothing of it moves before it is on record. */
+  protected assignUnit(node: TreeNode, unit: string): void {
+    for (const each of walk(node)) {
+      const element = this.element(each);
+      each.unit = unit;
+      this.#elements.set(keyOf(each), { ...element, spec: { ...element.spec, unitRef: unit } } as ElementResource);
+      this.#taken.add(keyOf(each));
+    }
+    this.#assigned.add(node);
   }
 
   #blocks() {

@@ -6,7 +6,7 @@ import { isActive, isFinal } from '../../../../runtime/vocabulary/transitions.js
 import type { Resource } from '../../../platform/store/resource.js';
 import type { Put, Store } from '../../../platform/store/store.js';
 import { Unit, type UnitStatus } from '../../plant/kind.js';
-import { givenBack, takenBack, unpromised } from '../../plant/unit-owner.js';
+import { givenBack, takenBack, unpromised, used } from '../../plant/unit-owner.js';
 import type { ElementStatus, PhaseSpec } from '../../procedures/kind.js';
 import type { executionEvent } from '../../runs/execution-log.js';
 import type { ElementResource } from './element-index.js';
@@ -136,7 +136,8 @@ export class HeldUnits {
     this.#of.released(name);
     this.#of.event({ eventType: 'Equipment', eventSubType: 'Deallocation', unit: name, equipment: name, value: name });
     const isReset = roots.every(({ state, runCount }) => state === 'Idle' && runCount > 0);
-    return givenBack(unit, this.#of.at, isReset, (element) => roots.some((node) => node.name === element));
+    const free = givenBack(unit, this.#of.at, isReset, (element) => roots.some((node) => node.name === element));
+    return used(free, this.#of.at, this.#of.store.resourceVersion, false);
   }
 }
 

@@ -28,7 +28,8 @@ export interface TreeNode {
   readonly name: string;
   readonly step: string;
   readonly path: string;
-  readonly unit: string;
+  /** '' until one of its class is chosen (D-C-12). */
+  unit: string;
   readonly chart: ProceduralChart | null;
   /** Time budget of one run, from entering Running; 0 for none. A phase watches its own. */
   readonly timeoutMs: number;
