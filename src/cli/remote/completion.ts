@@ -35,7 +35,7 @@ function completion({ args: [shell = ''] }: CommandContext): Promise<Outcome> {
   const script = SCRIPTS[shell];
   if (script !== undefined) return Promise.resolve({ data: { shell, script }, text: script });
   const near = nearest(shell, SHELLS);
-  return Promise.reject(usage(`there is no completion for ${shell}${near === undefined ? '' : `; did you mean ${near}?`} Known are ${SHELLS.join(', ')}`));
+  return Promise.reject(usage(`there is no completion for ${shell}${near === undefined ? ';' : `; did you mean ${near}?`} known are ${SHELLS.join(', ')}`));
 }
 
 export const COMPLETION_COMMANDS: readonly CommandRow[] = [
