@@ -9,12 +9,43 @@ import { COMMANDS } from './remote/commands.js';
 import { type Envelope, ENVELOPE_VERSION, envelopeOf, EXIT, failureOf, type Outcome, usage } from './remote/outcome.js';
 import { TERMINAL } from './remote/terminal.js';
 
-const GROUPS: Readonly<Record<string, string>> = {
-  batch: 'batches: make, start, hold, restart, stop, abort, look',
-  order: 'work orders',
-  prompt: 'what the process asks people',
-  alarm: 'alarms',
-  recipe: 'master recipes and their lifecycle',
+interface Group {
+  readonly about: string;
+  /** Lines below the help: how its commands go together. */
+  readonly examples: readonly string[];
+}
+
+const GROUPS: Readonly<Record<string, Group>> = {
+  batch: {
+    about: 'batches: make, start, hold, restart, stop, abort, look. A batch is named by its batchID, the name of its resource, or its work order',
+    examples: [
+      'lineside batch create --recipe resin-a --id B-12 --quantity 20',
+      'lineside batch preflight B-12',
+      'lineside batch start B-12 --wait',
+      'lineside batch show B-12',
+      'lineside batch hold B-12 --reason "sample looks cloudy"',
+      'lineside batch restart B-12',
+      'lineside batch wait B-12 --timeout 2h && lineside record B-12 --wait --format xml',
+    ],
+  },
+  order: { about: 'work orders, as the MES sends them', examples: ['lineside order create WO-7 --product resin-a', 'lineside batch start WO-7', 'lineside order show WO-7'] },
+  prompt: {
+    about: 'what the process asks people, and their answers',
+    examples: ['lineside prompt list', 'lineside prompt answer PHASE/ID 7.2 --reason "measured at the bench"'],
+  },
+  alarm: {
+    about: 'alarms: look, acknowledge, shelve',
+    examples: ['lineside alarm list', 'lineside alarm ack NAME --comment "valve is stuck"', 'lineside alarm shelve NAME 30m', 'lineside alarm history --since 8h'],
+  },
+  recipe: {
+    about: 'master recipes and their lifecycle: Draft, Approved, Released, Effective, Withdrawn',
+    examples: [
+      'lineside recipe rehearse pilsner',
+      'lineside recipe approve pilsner --reason "reviewed"',
+      'lineside recipe release pilsner --reason "tried"',
+      'lineside recipe activate pilsner --reason "go"',
+    ],
+  },
 };
 
 export function addRemoteCommands(program: Command): void {
@@ -47,7 +78,8 @@ export function addRemoteCommands(program: Command): void {
 }
 
 function groupOf(groups: Map<string, Command>, program: Command, name: string): Command {
-  const known = groups.get(name) ?? program.command(name).description(GROUPS[name] ?? '');
+  const { about, examples } = GROUPS[name] ?? { about: '', examples: [] };
+  const known = groups.get(name) ?? program.command(name).description(about).addHelpText('after', examplesText(examples));
   groups.set(name, known);
   return known;
 }
@@ -57,8 +89,12 @@ function add(command: Command, name: string, row: CommandRow): void {
   for (const [flags, about] of row.options ?? []) command.option(flags, about);
   if (row.isLocal !== true) command.option('--box <box>', 'name or address; the box signed in to last').option('--site <site>', 'the only site, or the one chosen at sign-in');
   command.addOption(new Option('-o, --output <form>', 'what is printed').choices(['text', 'json']).default('text'));
-  if (row.examples) command.addHelpText('after', `\nExamples:\n${row.examples.map((line) => `  ${line}`).join('\n')}`);
+  if (row.examples) command.addHelpText('after', examplesText(row.examples));
   command.action(() => run(name, row, command));
+}
+
+function examplesText(lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
 }
 
 /** What a command has to work with; `made` keeps the box, so that its address can be told. */

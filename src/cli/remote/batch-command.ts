@@ -92,13 +92,18 @@ async function verdict(box: Box, batch: NamedBatch, { command, to }: CommandWord
     const now = await readBatch(box, batch);
     const { commandRejection: rejection } = now;
     if (rejection && rejection.correlationID !== known && rejection.command === command) {
-      if (command === 'Start' || command === 'Restart') throw await inTheWay(box, batch, command, rejection.message, rejection.rule);
+      if (isAnswerable(command, now)) throw await inTheWay(box, batch, command, rejection.message, rejection.rule);
       throw new CommandError(EXIT.refused, rejection.rule, `${now.batchID} is ${now.phase} and takes no ${command}: ${rejection.message}`, { batch: now.name, state: now.phase });
     }
     if (now.phase !== before.phase || to === '') return now;
     if (performance.now() - begun > JUDGED_MS_MAX) return undefined;
     await pause(LOOK_AGAIN_MS);
   }
+}
+
+/** Preflight says what is in the way of one that could be started, or could go on. */
+function isAnswerable(command: string, { phase }: BatchBody): command is 'Start' | 'Restart' {
+  return (command === 'Start' && phase === 'Pending') || (command === 'Restart' && phase === 'Held');
 }
 
 async function inTheWay(box: Box, { site, name }: NamedBatch, command: 'Start' | 'Restart', message: string, code: string): Promise<CommandError> {

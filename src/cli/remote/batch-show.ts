@@ -90,7 +90,7 @@ function shown(batch: BatchBody, tree: readonly Branch[], prompts: readonly Prom
     ),
     ...part(
       'outputs:',
-      batch.outputs.map(({ name, value, unit }) => `${name} = ${value} ${unit}`.trimEnd()),
+      batch.outputs.map(({ element, name, value, unit }) => `${name} = ${value} ${unit}`.trimEnd() + (element === '' ? '' : `  (${element})`)),
     ),
     ...(batch.recordRef === '' && !batch.recordPending ? [] : ['', batch.recordPending ? 'its record is being made' : `lineside record ${batch.batchID} reads its record`]),
   ];

@@ -29,10 +29,17 @@ function listed(batches: readonly BatchItem[]): string {
     masterRecipeRef,
     units.join(' '),
     startedAt,
-    blockedBecause,
+    short(blockedBecause),
   ]);
   return table(['batch', 'state', 'recipe', 'units', 'started', 'waits'], rows);
 }
+
+/** A line of a list; `batch show` says all of it. */
+function short(text: string): string {
+  return text.length > WAITS_MAX ? `${text.slice(0, WAITS_MAX - 3)}...` : text;
+}
+
+const WAITS_MAX = 72;
 
 function specOf(context: CommandContext) {
   const { options } = context;
@@ -136,5 +143,10 @@ export const BATCH_COMMANDS: readonly CommandRow[] = [
     run: preflight,
   },
   ...BATCH_WORDS,
-  { typed: 'batch delete <batch>', about: 'remove a batch that was never started', names: { batch: anyBatch }, run: remove },
+  {
+    typed: 'batch delete <batch>',
+    about: 'withdraw a batch that waits for its start; in development mode also remove one that has ended',
+    names: { batch: anyBatch },
+    run: remove,
+  },
 ];

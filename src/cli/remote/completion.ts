@@ -19,7 +19,8 @@ _lineside() {
   found=("\${(@f)$(lineside __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ -n "\${found[1]}" ]]; then compadd -- "\${found[@]}"; else _files; fi
 }
-compdef _lineside lineside`;
+# the file in $fpath is the function itself at its first call
+if [[ "\${funcstack[1]}" = _lineside ]]; then _lineside "$@"; else compdef _lineside lineside; fi`;
 
 const FISH = `# completion of lineside for fish: lineside completion fish | source
 function __lineside_complete
@@ -35,7 +36,7 @@ function completion({ args: [shell = ''] }: CommandContext): Promise<Outcome> {
   const script = SCRIPTS[shell];
   if (script !== undefined) return Promise.resolve({ data: { shell, script }, text: script });
   const near = nearest(shell, SHELLS);
-  return Promise.reject(usage(`there is no completion for ${shell}${near === undefined ? '' : `; did you mean ${near}?`} Known are ${SHELLS.join(', ')}`));
+  return Promise.reject(usage(`there is no completion for ${shell}${near === undefined ? ';' : `; did you mean ${near}?`} known are ${SHELLS.join(', ')}`));
 }
 
 export const COMPLETION_COMMANDS: readonly CommandRow[] = [

@@ -34,6 +34,7 @@ export async function followEvents(box: Box, wish: StreamWish, listener: StreamL
   let failures = 0;
   while (!signal.aborted) {
     let why = 'the connection has ended';
+    let isToldWhy = false;
     try {
       const body = await opened(box, wish, lastEventId, signal);
       failures = 0;
@@ -43,14 +44,17 @@ export async function followEvents(box: Box, wish: StreamWish, listener: StreamL
         lastEventId = id ?? lastEventId;
         const frame = JSON.parse(data) as StreamFrame;
         // the next try says whether that is final
-        if (frame.type === 'session-ended') why = String(frame.reason);
-        else await listener.onFrame(frame);
+        if (frame.type === 'session-ended') {
+          why = String(frame.reason);
+          isToldWhy = true;
+        } else await listener.onFrame(frame);
       }
     } catch (fault) {
       if (signal.aborted) return;
       if (fault instanceof ApiError && !PASSING.includes(fault.status)) throw fault;
       if (fault instanceof ApiError && failures === 0 && !isLost && lastEventId === undefined && fault.status === 0) throw fault;
-      why = (fault as Error).message;
+      // the end of a session cuts the connection too
+      if (!isToldWhy) why = causeOf(fault);
     }
     if (signal.aborted) return;
     // a token that has ended is the ordinary course: the next try brings a new one
@@ -63,6 +67,11 @@ export async function followEvents(box: Box, wish: StreamWish, listener: StreamL
     failures += 1;
     await pause(pauseMs, undefined, { signal }).catch(() => undefined);
   }
+}
+
+function causeOf(fault: unknown): string {
+  const { message, cause } = fault as { readonly message: string; readonly cause?: { readonly message?: string } };
+  return cause?.message ?? message;
 }
 
 const TOKEN_EXPIRED = 'access token expired'; // contract 2, Authentication 5

@@ -45,7 +45,7 @@ function wishOf(given: readonly string[]): Wish {
     if (/[.:*?[]/.test(word)) continue;
     const near = nearest(word, Object.keys(TOPICS));
     throw usage(
-      `${word} is nothing to watch${near === undefined ? '' : `; did you mean ${near}?`} Known are ${Object.keys(TOPICS).join(', ')}, and addresses of tags such as rx101-tt.pv or 'rx101-*.pv'`,
+      `${word} is nothing to watch${near === undefined ? ';' : `; did you mean ${near}?`} known are ${Object.keys(TOPICS).join(', ')}, and addresses of tags such as rx101-tt.pv or 'rx101-*.pv'`,
     );
   }
   return { topics, kinds: new Set(topics.flatMap((topic) => TOPICS[topic]?.kinds ?? [])), tags: patterns.map(globOf) };

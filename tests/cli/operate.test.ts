@@ -1,0 +1,308 @@
+/**
+ * The operating commands of `lineside` against a whole appliance with the demonstration plant: what an operator does from a shell, and
+ * what a script may count on.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { startAppliance } from '../../src/main.js';
+import { type Clock, systemClock } from '../../src/platform/base/clock.js';
+import { readSettings } from '../../src/settings.js';
+import { ApiClient, eventually, PATIENCE_MS } from '../support/api-client.js';
+import { CHEAP_PASSWORDS } from '../support/cheap-passwords.js';
+import { patientDemo } from '../support/patient-demo.js';
+import { ANSWERS, type Prompt, SITE, SMALL } from '../support/plant.js';
+import { ORDINARY_PRIORITY } from '../support/thrifty-threads.js';
+import { type Ended, LinesideCommand, type Running } from './lineside-command.js';
+
+process.env.LINESIDE_LOG_LEVEL ??= 'silent';
+const MINUTE_MS = 60_000;
+const PASSWORD = 'correct horse battery';
+const REASON = ['--reason', 'asked for by the test'];
+const SMALL_OPTIONS = ['--quantity', SMALL.quantity, ...SMALL.parameters.flatMap(({ name, value }) => ['--param', `${name}=${value}`])];
+
+const folder = mkdtempSync(path.join(tmpdir(), 'lineside-cli-'));
+const config = path.join(folder, 'config');
+mkdirSync(config);
+/** Minutes pass at once for the gateway: by the wall, and for what it measures. */
+class PassedClock implements Clock {
+  passedMs = 0;
+  wallMs = (): number => systemClock.wallMs() + this.passedMs;
+  monoMs = (): number => systemClock.monoMs() + this.passedMs;
+  after = (delayMs: number, call: () => void): (() => void) => systemClock.after(delayMs, call);
+}
+const clock = new PassedClock();
+const appliance = await startAppliance(
+  readSettings(
+    [],
+    {
+      LINESIDE_GATEWAY__HTTPPORT: '0',
+      LINESIDE_GATEWAY__LISTEN: '127.0.0.1',
+      LINESIDE_GATEWAY__OPERATINGMODE: 'development',
+      LINESIDE_GATEWAY__RATELIMIT__ENABLED: 'false',
+      LINESIDE_DEMO__ENABLED: 'true',
+      LINESIDE_DEMO__DIR: patientDemo(path.join(folder, 'demo')),
+      LINESIDE_RUNTIME__TIMESCALE: '10',
+      ...ORDINARY_PRIORITY,
+      ...CHEAP_PASSWORDS,
+    },
+    path.join(folder, 'data'),
+  ),
+  { version: '0.0.0-test', commit: '' },
+  clock,
+);
+t.teardown(async () => {
+  await appliance.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+const base = `http://127.0.0.1:${appliance.port}`;
+const lineside = new LinesideCommand(config);
+const boxesFile = path.join(config, 'lineside/boxes.json');
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into data of every command
+async function json(t: Test, args: readonly string[], exitCode = 0): Promise<any> {
+  const ended = await lineside.run([...args, '-o', 'json']);
+  t.equal(ended.code, exitCode, `${args.join(' ')}: ${ended.err}${exitCode === 0 ? '' : ended.out}`);
+  const envelope = JSON.parse(ended.out);
+  t.match(envelope, { apiVersion: 'lineside.io/cli/v1', ok: !('error' in envelope), exitCode });
+  return envelope.ok ? envelope.data : envelope.error;
+}
+
+async function text(t: Test, args: readonly string[], exitCode = 0): Promise<Ended> {
+  const ended = await lineside.run(args);
+  t.equal(ended.code, exitCode, `${args.join(' ')}: ${ended.err}`);
+  return ended;
+}
+
+let admin: ApiClient;
+let watching: Running;
+
+t.test('the first administrator signs in with the commissioning code, and the token is for its owner alone', async (t) => {
+  const login = await lineside.run(['login', base, '--user', 'anna', '--code', appliance.commissioningCode, '--password-stdin', '--name', 'demo'], `${PASSWORD}\n`);
+  t.equal(login.code, 0, login.err);
+  t.match(login.out, /signed in to .* as anna/);
+  t.equal(statSync(boxesFile).mode & 0o777, 0o600);
+  t.notMatch(readFileSync(boxesFile, 'utf8'), PASSWORD, 'the password is not kept');
+  const answer = await new ApiClient(base).post('/api/v1/auth/login', { username: 'anna', password: PASSWORD });
+  admin = new ApiClient(base).with(`Bearer ${answer.body.accessToken}`);
+  await eventually('all units run', async () => (await admin.get(`${SITE}/units`)).body.every(({ runtimeReady }: { runtimeReady: boolean }) => runtimeReady), PATIENCE_MS);
+  watching = lineside.start(['watch', '-o', 'json']);
+});
+
+t.test('a batch from its making to its record: started, asked, answered, waited for', async (t) => {
+  const made = await json(t, ['batch', 'create', '--recipe', 'resin-a', '--id', 'B-1', ...SMALL_OPTIONS, '--unit', 'react=rx101']);
+  t.match(made, { batchID: 'B-1', phase: 'Pending' });
+  await text(t, ['batch', 'preflight', 'B-1']);
+  await eventually('it may start', async () => (await lineside.run(['batch', 'start', 'B-1', '--wait', '--timeout', '60'])).code === 0, PATIENCE_MS);
+  t.match(await text(t, ['batch', 'show', 'B-1']), { out: /batch B-1 \(b-b-1-\w+\) is (Running|Complete)[\s\S]*elements:\n.*Procedure/ });
+
+  for (const [key, answer] of [
+    ['ph', ANSWERS.ph],
+    ['viscosity', ANSWERS.viscosity],
+  ] as const) {
+    const prompt = await eventually(
+      `it asks for ${key}`,
+      async () => ((await admin.get(`${SITE}/prompts`)).body as Prompt[]).find(({ phase }) => phase.endsWith(key === 'ph' ? 'check' : 'sample')),
+      PATIENCE_MS,
+    );
+    t.match((await text(t, ['prompt', 'list', '--batch', 'B-1'])).out, `${prompt.phase}/${prompt.id}`);
+    if (key === 'ph') {
+      t.match((await text(t, ['prompt', 'answer', prompt.phase], 2)).err, /wants a value between 0 and 14 pH/, 'what it wants is named');
+      t.match((await text(t, ['prompt', 'answer', 'nobody', '7', ...REASON], 4)).err, prompt.id, 'what is asked is named');
+      t.match((await text(t, ['prompt', 'answer', prompt.phase, '7'], 2)).err, /--reason/, 'an answer is signed with a reason');
+      t.match((await text(t, ['prompt', 'answer', prompt.phase, '99', ...REASON], 4)).err, /0 to 14/);
+    }
+    const done = await json(t, ['prompt', 'answer', `${prompt.phase}/${prompt.id}`, answer ?? '', '--reason', 'measured at the bench']);
+    t.match(done, { response: answer, signature: /^[0-9a-f]{64}$/ });
+  }
+  t.match(await json(t, ['batch', 'wait', 'B-1', '--timeout', '120']), { batch: { phase: 'Complete' } });
+  const file = path.join(folder, 'b-1.xml');
+  await text(t, ['record', 'B-1', '--wait', '--timeout', '120', '--format', 'xml', '--out', file]);
+  t.match(readFileSync(file, 'utf8'), /^<\?xml[\s\S]*BatchProductionRecord/);
+  t.match(await json(t, ['record', 'B-1']), { provisional: false, record: { provisional: false, batch: { batchID: 'B-1' } } });
+  t.match(await json(t, ['batch', 'list', '--state', 'Complete']), [{ batchID: 'B-1' }]);
+  t.same(await json(t, ['batch', 'list', '--state', 'Aborted']), []);
+});
+
+t.test('a batch is held, goes on, and is aborted; what it cannot become any more is exit code 1', async (t) => {
+  const made = await json(t, ['batch', 'create', '--recipe', 'clean-train', '--id', 'B-2', '--param', 'dwellTime=3000']);
+  await eventually('it may start', async () => (await lineside.run(['batch', 'start', 'B-2', '--wait', '--timeout', '60'])).code === 0, PATIENCE_MS);
+  t.match(await json(t, ['batch', 'hold', 'B-2'], 2), { code: 'usage', message: /reason for Hold of B-2, at least 10 characters/ });
+  t.match(await json(t, ['batch', 'hold', 'B-2', '--reason', 'short'], 4), { code: 'reason_too_short', status: 400 });
+  t.match(
+    await json(t, ['batch', 'hold', made.name, ...REASON, '--wait', '--timeout', '60']),
+    { batch: { phase: 'Held', holds: [{ reason: 'asked for by the test' }] } },
+    'by the name of its resource',
+  );
+  t.match((await text(t, ['batch', 'show', 'B-2'])).out, /what went wrong:\n.*held.*"asked for by the test"/);
+  t.match(await json(t, ['batch', 'start', 'B-2'], 4), { message: /is Held and takes no Start/ });
+  await text(t, ['batch', 'preflight', 'B-2', '--restart']);
+  t.match(await json(t, ['batch', 'restart', 'B-2', '--wait', '--timeout', '60']), { batch: { phase: 'Running' } });
+  t.match(await json(t, ['batch', 'wait', 'B-2', '--timeout', '0.3'], 1), { code: 'timeout', state: 'Running' });
+  t.match(await json(t, ['batch', 'abort', 'B-2', ...REASON, '--wait', '--timeout', '60']), { batch: { phase: 'Aborted' } });
+  t.match(await json(t, ['batch', 'wait', 'B-2'], 1), { code: 'not_reached', state: 'Aborted' });
+});
+
+t.test('a work order is a batch, and is named as one', async (t) => {
+  t.match(await json(t, ['order', 'create', 'WO-7', '--product', 'resin-a', ...SMALL_OPTIONS]), { workOrderID: 'WO-7', status: undefined, awaitingOperatorStart: true });
+  t.match(await json(t, ['order', 'show', 'WO-7']), { status: 'Pending' });
+  t.match((await text(t, ['order', 'list'])).out, /WO-7 +resin-a +Pending/);
+  t.match(await json(t, ['batch', 'show', 'WO-7']), { batch: { workOrderID: 'WO-7', phase: 'Pending' }, elements: [], prompts: [] });
+  await text(t, ['order', 'delete', 'WO-7']);
+  t.match(await json(t, ['order', 'show', 'WO-7'], 4), { status: 404 });
+});
+
+t.test('a batch that is refused is told with all that is in the way', async (t) => {
+  const refused = await json(t, ['batch', 'create', '--recipe', 'resin-a', '--id', 'B-3', '--quantity', '14000'], 4);
+  t.match(refused, { status: 400, checks: [] });
+  t.match(refused.message, /quantity 14000 is outside[\s\S]*batch-size:[\s\S]*lifted by operate/);
+  t.match(await json(t, ['batch', 'preflight', '--recipe', 'resin-a', '--id', 'B-3', '--quantity', '14000'], 1), { ok: false });
+  t.match(await json(t, ['batch', 'create', '--recipe', 'resin-a'], 2), { message: /--id/ });
+  t.match(await json(t, ['batch', 'create', '--recipe', 'resin-a', '--id', 'B-3', '--param', 'reactTime'], 2), { message: /--param reactTime: give it as --param reactTime=20/ });
+  t.match(await json(t, ['batch', 'show', 'B-'], 4), { code: 'not_found', message: /did you mean B-[12] or B-[12]/ });
+});
+
+t.test('an alarm is acknowledged, shelved and unshelved', async (t) => {
+  const definition = {
+    name: 'always-warm',
+    sourceKind: 'ControlModule',
+    sourceName: 'tic101',
+    conditionType: 'TagHigh',
+    tagName: 'pv',
+    threshold: '-50',
+    type: 'Process',
+    severity: 'Low',
+    message: 'It is warmer than -50',
+    priority: 100,
+    enabled: true,
+  };
+  t.equal((await admin.post(`${SITE}/alarmdefinitions`, definition)).status, 201);
+  const name: string = await eventually(
+    'the alarm stands',
+    async () => (await admin.get(`${SITE}/alarms`)).body.find(({ definitionRef }: { definitionRef: string }) => definitionRef === 'always-warm')?.name,
+    PATIENCE_MS,
+  );
+  t.match((await text(t, ['alarm', 'list'])).out, new RegExp(`${name} +Low +ActiveUnacknowledged`));
+  t.match(await json(t, ['alarm', 'shelve', name, '30m'], 4), { code: 'not_active_acknowledged' });
+  t.match(await json(t, ['alarm', 'ack', name, '--comment', 'it is']), { state: 'ActiveAcknowledged', acknowledgedBy: 'anna' });
+  t.match(await json(t, ['alarm', 'shelve', name, 'long'], 2), { message: /no duration/ });
+  t.match(await json(t, ['alarm', 'shelve', name, '30m']), { shelved: true });
+  t.same(
+    (await json(t, ['alarm', 'list'])).filter((alarm: { name: string }) => alarm.name === name),
+    [],
+  );
+  t.match(
+    (await json(t, ['alarm', 'list', '--all'])).filter((alarm: { name: string }) => alarm.name === name),
+    [{ shelved: true }],
+  );
+  t.match(await json(t, ['alarm', 'unshelve', name]), { shelved: false });
+  t.match(
+    (await json(t, ['alarm', 'history', name])).map(({ event }: { event: string }) => event),
+    ['Unshelved', 'Shelved', 'Acknowledged', 'Activated'],
+  );
+  t.same(await json(t, ['alarm', 'history', name, '--since', '2099-01-01T00:00:00Z']), []);
+});
+
+t.test('whoever watches sees changes a line each, and ends in order by Ctrl-C', async (t) => {
+  watching.child.kill('SIGINT');
+  const { code, out, err } = await watching.ended;
+  t.equal(code, 0, err);
+  const told = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { command: string; data: Record<string, unknown> });
+  t.ok(told.every(({ command }) => command === 'watch'));
+  const states = told.filter(({ data }) => data.type === 'state' && data.kind === 'Batch').map(({ data }) => `${String(data.name).slice(0, 5)} ${data.state}`);
+  t.match(states, ['b-b-1 Pending', 'b-b-1 Running', 'b-b-1 Complete', 'b-b-2 Pending', 'b-b-2 Running']);
+  t.match(states.at(-1), /Pending/, 'the work order came last');
+  t.ok(told.some(({ data }) => data.type === 'prompt' && data.state === 'waiting'));
+  t.ok(told.some(({ data }) => data.type === 'alarm' && data.state === 'ActiveAcknowledged'));
+  t.notOk(told.some(({ data }) => data.type === 'lost'));
+});
+
+t.test('watch ends when its reader has gone, and knows tags by pattern', async (t) => {
+  const { code, out, err } = await lineside.shell(`set -o pipefail; lineside watch 'tic101.*' '*.cmd' | head -2`);
+  t.equal(code, 0, err);
+  t.match(out.trim().split('\n'), [/  tag  \S+ = /, /  tag  \S+ = /]);
+  t.match((await text(t, ['watch', 'batchs'], 2)).err, /did you mean batches\?/);
+  t.match((await text(t, ['watch', 'tic101.[pv'], 2)).err, /not closed by \]/);
+});
+
+t.test('the log of a unit is read line by line', async (t) => {
+  const { out } = await text(t, ['logs', 'rx101', '--level', 'trace', '-o', 'json']);
+  t.not(out, '', 'it has told something');
+  for (const line of out.trim().split('\n')) t.match(JSON.parse(line), { command: 'logs', data: { ts: /^20/, message: /./ } });
+  t.match((await text(t, ['logs', 'rx101', '--since', 'yesterday'], 2)).err, /--since yesterday: give a duration/);
+  t.match((await text(t, ['logs', 'rx999'], 4)).err, /rx999/);
+});
+
+t.test('exit codes and envelopes say who said no', async (t) => {
+  t.match(await json(t, ['batch', 'show', 'nobody'], 4), { code: 'not_found', status: 404 });
+  t.match(await json(t, ['batch', 'list', '--nix'], 2), { code: 'usage', message: /unknown option '--nix'/ });
+  t.match((await text(t, ['batch', 'begin'], 2)).err, /unknown command 'begin'/);
+  t.match(await json(t, ['batch', 'list', '--state', 'Nix'], 4), { status: 400 });
+
+  await admin.post('/api/v1/auth/users', { username: 'rita', displayName: 'Rita', password: PASSWORD, groups: ['lineside-viewer'] });
+  const first = await new ApiClient(base).post('/api/v1/auth/login', { username: 'rita', password: PASSWORD });
+  const own = 'a password of her own';
+  await new ApiClient(base).with(`Bearer ${first.body.accessToken}`).post('/api/v1/auth/password', { currentPassword: PASSWORD, newPassword: own });
+  const rita = new LinesideCommand(mkdtempSync(path.join(folder, 'rita-')));
+  t.equal((await rita.run(['login', base, '--user', 'rita', '--password-stdin'], PASSWORD)).code, 5, 'the old password is none');
+  t.equal((await rita.run(['login', base, '--user', 'rita', '--password-stdin'], own)).code, 0);
+  const forbidden = await rita.run(['batch', 'create', '--recipe', 'resin-a', '--id', 'B-9', '-o', 'json']);
+  t.equal(forbidden.code, 5);
+  t.match(JSON.parse(forbidden.out), { ok: false, exitCode: 5, error: { status: 403, code: 'action_missing' } });
+  t.equal((await rita.run(['batch', 'list'])).code, 0);
+
+  const nobody = new LinesideCommand(mkdtempSync(path.join(folder, 'nobody-')));
+  t.match(await nobody.run(['batch', 'list']), { code: 5, err: /signed in to no box/ });
+  const away = JSON.parse(readFileSync(boxesFile, 'utf8'));
+  const awayFolder = mkdtempSync(path.join(folder, 'away-'));
+  mkdirSync(path.join(awayFolder, 'lineside'));
+  writeFileSync(path.join(awayFolder, 'lineside/boxes.json'), JSON.stringify({ current: 'away', boxes: { away: { ...away.boxes.demo, url: 'http://127.0.0.1:1' } } }));
+  t.match(await new LinesideCommand(awayFolder).run(['batch', 'list']), { code: 6, err: /127\.0\.0\.1:1 does not answer/ });
+  t.match(await new LinesideCommand(awayFolder).run(['watch', '-o', 'json']), { code: 6, out: /"ok":false,"exitCode":6/ });
+});
+
+t.test('bash completes commands, options, words and names on the box', async (t) => {
+  const completed = async (...words: readonly string[]): Promise<readonly string[]> => {
+    const quoted = ['lineside', ...words].map((word) => `'${word}'`).join(' ');
+    const { out, err } = await lineside.shell(
+      `. <(lineside completion bash); COMP_WORDS=(${quoted}); COMP_CWORD=${words.length}; $(complete -p lineside | sed 's/.*-F \\([^ ]*\\).*/\\1/'); printf '%s\\n' "\${COMPREPLY[@]}"`,
+    );
+    t.equal(err, '');
+    return out.trim().split('\n');
+  };
+  t.same(await completed('batch', 'st'), ['start', 'stop']);
+  t.same(await completed('batch', 'start', 'B-1', '--wa'), ['--wait']);
+  t.same(await completed('watch', 'ba'), ['batches']);
+  t.same(await completed('batch', 'list', '-o', 'j'), ['json']);
+  t.same(await completed('batch', 'create', '--recipe', 'resin'), ['resin-a']);
+  t.same(await completed('batch', 'show', 'B-'), ['B-1', 'B-2']);
+  t.same(await completed('logs', 'rx'), ['rx101']);
+  t.match(await text(t, ['completion', 'fihs'], 2), { err: /did you mean fish/ });
+});
+
+t.test('what is signed wants a password that is minutes old, once for several commands; a token that has ended is renewed', async (t) => {
+  t.match(await json(t, ['recipe', 'new-version', 'resin-a', '--bump', 'minor']), { phase: 'Draft', spec: { version: '1.1.0' } });
+  const draft = (await json(t, ['recipe', 'list'])).find(({ phase }: { phase: string }) => phase === 'Draft').name as string;
+  t.match(await json(t, ['recipe', 'bindings', draft]), { violations: 0 });
+  t.match(await json(t, ['recipe', 'release', draft, ...REASON], 4), { code: 'recipe_phase', status: 409 });
+  clock.passedMs += 6 * MINUTE_MS;
+  t.match(await json(t, ['recipe', 'approve', draft, ...REASON], 2), { message: /password of anna, to sign with/ });
+  const approved = await lineside.run(['recipe', 'approve', draft, ...REASON, '--password-stdin'], `${PASSWORD}\n`);
+  t.match(approved, { code: 0, out: /is Approved, signed by anna/ });
+  t.match(await json(t, ['recipe', 'release', draft, ...REASON]), { phase: 'Released' });
+  t.match(await json(t, ['recipe', 'activate', draft, ...REASON]), { phase: 'Effective' });
+  t.match((await text(t, ['recipe', 'show', draft])).out, /is Effective/);
+
+  const before = JSON.parse(readFileSync(boxesFile, 'utf8')).boxes.demo;
+  clock.passedMs += 16 * MINUTE_MS;
+  await text(t, ['batch', 'list']);
+  const after = JSON.parse(readFileSync(boxesFile, 'utf8')).boxes.demo;
+  t.not(after.accessToken, before.accessToken, 'a new token is kept');
+  t.equal(statSync(boxesFile).mode & 0o777, 0o600);
+  await text(t, ['logout']);
+  t.equal((await lineside.run(['batch', 'list'])).code, 5);
+});
