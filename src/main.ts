@@ -55,8 +55,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   if (!isStorage(storage)) return startInRescue(settings, { ...storage, documentsFolder: shipped('docs') }, log, parts);
   const { store, ledger, queries, faults, died } = parts.add(storage);
   await migrateOrders(store);
-  limitPlant(profile, store);
-  for (const beyond of beyondLimits(profile, store)) log.warn(beyond);
+  limitPlant(profile, store, log);
 
   const joins = new Joins(parts, store);
   const { table, loops } = joins;
@@ -138,22 +137,10 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   joins.join(domains.joinSearch({ ...ground, kinds: domains.KINDS, catalog: tags.catalog, rows }));
   joins.join(domains.joinDemo({ ...ground, kinds: domains.APPLIED_KINDS, scale, folder: demoDir ?? shipped('demo') }));
   access.checkRoles();
-  const ready = (): boolean => parts.areUp && store.accepting;
+  const readiness = { ready: () => parts.areUp && store.accepting, started: () => parts.areUp };
+  const live = { connections: streams.hub, streamsMax: { count: profile.limits.streams, because: `hardware profile ${profile.name}` } };
   const folders = { consoleFolder: shipped('console'), documentsFolder: shipped('docs') };
-  const server = parts.add(
-    await startGateway({
-      ...ground,
-      table,
-      nonces,
-      authenticator: sessions,
-      siteExists,
-      ready,
-      started: () => parts.areUp,
-      ...folders,
-      connections: streams.hub,
-      streamsMax: { count: profile.limits.streams, because: `hardware profile ${profile.name}` },
-    }),
-  );
+  const server = parts.add(await startGateway({ ...ground, ...readiness, ...live, ...folders, table, nonces, authenticator: sessions, siteExists }));
   parts.add(rehearsal.rehearsals); // a request waits for it
 
   // ------------------------------------------------------------ go

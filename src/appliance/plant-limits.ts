@@ -3,6 +3,7 @@
  * judged alike, in the turn in which the change is applied (ADR 0048). What a plant has already stays, whatever the profile says: a
  * change is refused only when it makes more of what there is too much of.
  */
+import type { Log } from '../platform/base/log.js';
 import { StagedStore } from '../domains/apply/staging.js';
 import { ControlModule, ControlModuleTemplate } from '../domains/control-modules/kind.js';
 import { readableTags } from '../domains/control-modules/merge.js';
@@ -128,6 +129,7 @@ function refuseFastScan(profile: string, { scanIntervalMinMs }: Limits, { kind, 
 }
 
 /** From here on the store takes no change that the profile refuses. */
-export function limitPlant(profile: Profile, store: Store): void {
+export function limitPlant(profile: Profile, store: Store, log: Pick<Log, 'warn'>): void {
+  for (const beyond of beyondLimits(profile, store)) log.warn(beyond);
   store.judgeBy((change) => refuseBeyond(profile, change, store));
 }

@@ -18,7 +18,7 @@ await engineer.post(MODULES, module('m1'));
 
 const limits: { -readonly [Name in keyof Limits]: Limits[Name] } = { units: 3, tags: 4, streams: 10, scanIntervalMinMs: 50, historianDiskShare: 0.5 };
 const profile: Profile = { name: 'tiny', title: 'tiny', verified: true, basis: 'test', match: {}, limits, hardware: { serialPorts: [], network: [] } };
-limitPlant(profile, plant.store);
+limitPlant(profile, plant.store, { warn: () => undefined });
 const unit = (name: string) => ({ apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Unit', metadata: { name, namespace: 'site-north' }, spec: {} });
 
 t.test('a unit too many is 409 with a sentence that names profile, limit and way; what was asked for is on record', async (t) => {
