@@ -30,7 +30,7 @@ const left = named.length - chosen.length;
 sayAbsent(absent, (peer) => named.filter((name) => needs(peer, path.join(root, name))).join(', '));
 
 /** Suites of a whole appliance, whose plant runs in real time: they mostly wait, so that two or three of them run beside each other. */
-const WHOLE_APPLIANCE = /tests\/(contract\/|docs\/|releases\/|faults\/|plant\/|domains\/records\/|domains\/rehearsal\/rehearsal|runtime\/replay\/recordings)/;
+const WHOLE_APPLIANCE = /tests\/(cli\/operate|contract\/|docs\/|releases\/|faults\/|plant\/|domains\/records\/|domains\/rehearsal\/rehearsal|runtime\/replay\/recordings)/;
 /** Suites with a browser, which beside its appliance keeps the machine busy: one at a time, and first, since one after the other they take longest. */
 const BROWSER = /tests\/console\//;
 /** Suites that get the machine to themselves: they judge how long something takes. */

@@ -1,9 +1,9 @@
 /** Makes commander of the rows of the remote commands, and prints what comes of them. */
 import { type Command, type CommanderError, Option } from 'commander';
 import { once } from 'node:events';
+import { candidatesOf } from './candidates.js';
 import { Box } from './remote/box.js';
 import { KnownBoxes } from './remote/boxes.js';
-import { candidatesOf } from './remote/candidates.js';
 import type { CommandContext, CommandRow, Given } from './remote/command.js';
 import { COMMANDS } from './remote/commands.js';
 import { type Envelope, ENVELOPE_VERSION, envelopeOf, EXIT, failureOf, type Outcome, usage } from './remote/outcome.js';

@@ -88,6 +88,7 @@ t.test('the first administrator signs in with the commissioning code, and the to
   admin = new ApiClient(base).with(`Bearer ${answer.body.accessToken}`);
   await eventually('all units run', async () => (await admin.get(`${SITE}/units`)).body.every(({ runtimeReady }: { runtimeReady: boolean }) => runtimeReady), PATIENCE_MS);
   watching = lineside.start(['watch', '-o', 'json']);
+  await eventually('somebody watches', async () => ((await admin.get('/api/v1/auth/sessions')).body as { streams: number }[]).some(({ streams }) => streams > 0), PATIENCE_MS);
 });
 
 t.test('a batch from its making to its record: started, asked, answered, waited for', async (t) => {

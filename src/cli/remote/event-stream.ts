@@ -54,7 +54,7 @@ export async function followEvents(box: Box, wish: StreamWish, listener: StreamL
       if (fault instanceof ApiError && !PASSING.includes(fault.status)) throw fault;
       if (fault instanceof ApiError && failures === 0 && !isLost && lastEventId === undefined && fault.status === 0) throw fault;
       // the end of a session cuts the connection too
-      if (!isToldWhy) why = causeOf(fault);
+      if (!isToldWhy) why = fault instanceof ApiError || fault instanceof SilenceError ? fault.message : 'the connection was cut';
     }
     if (signal.aborted) return;
     // a token that has ended is the ordinary course: the next try brings a new one
@@ -69,18 +69,19 @@ export async function followEvents(box: Box, wish: StreamWish, listener: StreamL
   }
 }
 
-function causeOf(fault: unknown): string {
-  const { message, cause } = fault as { readonly message: string; readonly cause?: { readonly message?: string } };
-  return cause?.message ?? message;
-}
-
 const TOKEN_EXPIRED = 'access token expired'; // contract 2, Authentication 5
 
-async function opened(box: Box, { site, channels, unit }: StreamWish, lastEventId: string | undefined, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+async function opened(box: Box, { site, channels, unit }: StreamWish, lastEventId: string | undefined, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
   const address = addressOf('/api/v1/sites/{site}/events/sse', { path: { site }, query: { channel: channels.join(','), unit, lastEventId } });
   const answer = await box.api.ask('GET', address, undefined, { accept: 'text/event-stream', signal });
-  if (answer.ok && answer.body) return answer.body as unknown as AsyncIterable<Uint8Array>;
+  if (answer.ok && answer.body) return answer.body;
   throw new ApiError(answer.status, (await answer.json().catch(() => ({}))) as Readonly<Record<string, unknown>>);
+}
+
+class SilenceError extends Error {
+  constructor() {
+    super('the box has said nothing for a minute');
+  }
 }
 
 interface ServerSent {
@@ -89,14 +90,14 @@ interface ServerSent {
 }
 
 /** @throws where nothing has come for longer than a live connection is silent. */
-async function* eventsOf(body: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncIterable<ServerSent> {
+async function* eventsOf(body: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncIterable<ServerSent> {
   const decoder = new TextDecoder();
-  const chunks = body[Symbol.asyncIterator]();
+  const chunks = body.getReader();
   let rest = '';
   try {
     for (;;) {
       const { done, value } = await heard(chunks, signal);
-      if (done === true) return;
+      if (done) return;
       const blocks = (rest + decoder.decode(value, { stream: true })).split('\n\n');
       rest = blocks.pop() ?? '';
       for (const block of blocks) {
@@ -108,18 +109,18 @@ async function* eventsOf(body: AsyncIterable<Uint8Array>, signal: AbortSignal): 
     }
   } finally {
     // whoever ends early ends the connection; one that is broken has nothing to say to that
-    await chunks.return?.().catch(() => undefined);
+    await chunks.cancel().catch(() => undefined);
   }
 }
 
-async function heard(chunks: AsyncIterator<Uint8Array>, signal: AbortSignal): Promise<IteratorResult<Uint8Array>> {
+async function heard(chunks: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }> {
   const enough = new AbortController();
   const silence = pause(SILENCE_MS_MAX, undefined, { signal: AbortSignal.any([signal, enough.signal]) }).then(() => {
-    throw new Error('the box has said nothing for a minute');
+    throw new SilenceError();
   });
   silence.catch(() => undefined);
   try {
-    return await Promise.race([chunks.next(), silence]);
+    return await Promise.race([chunks.read(), silence]);
   } finally {
     enough.abort();
   }

@@ -1,6 +1,6 @@
 /** What may stand next on a command line, for the completion of a shell: made of the commands themselves, and of the names on the box. */
 import type { Command, Option } from 'commander';
-import type { CommandContext, CommandRow, Given } from './command.js';
+import type { CommandContext, CommandRow, Given } from './remote/command.js';
 
 /** A person who types waits no longer for the names on a box. */
 const NAMES_MS_MAX = 1500;
