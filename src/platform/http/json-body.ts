@@ -21,28 +21,9 @@ export function parseJson(bytes: Uint8Array): unknown {
   } catch (fault) {
     throw invalid('invalid_json', 'body', `the body is not valid JSON: ${(fault as Error).message}`);
   }
-  if (escapesSurrogates) checkTexts(value);
-  return value;
-}
-
-/**
- * What was read from another form than JSON keeps the same bounds.
- * @throws Refusal `invalid_field`.
- */
-export function checkValue(value: unknown): void {
-  if (depthOf(value) > DEPTH_MAX) throw invalid('invalid_field', 'body', `the body is nested deeper than ${DEPTH_MAX} levels`);
-  checkTexts(value);
-}
-
-function checkTexts(value: unknown): void {
-  const field = notText(value, '');
+  const field = escapesSurrogates ? notText(value, '') : undefined;
   if (field !== undefined) throw invalid('invalid_field', field, `${field} holds half of a surrogate pair, which is no Unicode text`);
-}
-
-/** Looks no further than one level more than there may be. */
-function depthOf(value: unknown, above = 0): number {
-  if (typeof value !== 'object' || value === null || above > DEPTH_MAX) return above;
-  return Object.values(value).reduce<number>((deepest, member) => Math.max(deepest, depthOf(member, above + 1)), above + 1);
+  return value;
 }
 
 const LONE_SURROGATE = /\p{Surrogate}/u;

@@ -1,6 +1,6 @@
 /** Files that are the same for everyone, read once at start and answered with an ETag, compressed for who takes it. */
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { missing } from '../base/refusal.js';
@@ -76,11 +76,19 @@ function etagOf(bytes: Buffer): string {
   return `"${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}"`;
 }
 
+/** Pages are no reason to keep a plant from starting: of a folder that is not there, or not for this user, there are none. */
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
 type Take = (name: string, bytes: Buffer) => readonly [string, StaticFile] | undefined;
 
 function read(folder: string, take: Take, prefix = '', found = new Map<string, StaticFile>()): Map<string, StaticFile> {
-  if (!existsSync(folder)) return found;
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+  for (const entry of entriesOf(folder)) {
     const full = path.join(folder, entry.name);
     if (entry.isDirectory()) read(full, take, `${prefix}${entry.name}/`, found);
     else {

@@ -4,14 +4,16 @@ import { Worker } from 'node:worker_threads';
 import { guardedPromise } from '../base/guarded.js';
 import { invalid, Refusal } from '../base/refusal.js';
 import { textOfFault } from '../base/worker-calls.js';
-import { checkValue } from './json-body.js';
-import type { YamlRead } from './yaml-thread.js';
+import { parseJson } from './json-body.js';
+import type { YamlOrder, YamlRead } from './yaml-thread.js';
 
 export const YAML_MEDIA_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml'] as const;
 
 const THREAD = new URL('./yaml-thread.js', import.meta.url);
 /** Reading YAML takes a hundred times as long as JSON. */
 export const YAML_BYTES_MAX = 2 * 1024 ** 2;
+/** What aliases may make of it; of JSON a request may have four times as much. */
+const JSON_CHARACTERS_MAX = 4 * 1024 ** 2;
 const WITHIN_MS = 10_000;
 const MEMORY_MB_MAX = 192;
 const WAITING_MAX = 4;
@@ -35,12 +37,8 @@ export class YamlBodies {
     this.#last = own.catch(() => undefined);
     try {
       const read = await own;
-      if ('fault' in read) throw invalid('invalid_yaml', 'body', `the body is not valid YAML: ${read.fault}`);
-      const [first, ...others] = read.values;
-      if (first === undefined) return {};
-      const value = others.length === 0 ? first : read.values;
-      checkValue(value);
-      return value;
+      if ('fault' in read) throw invalid('invalid_yaml', 'body', `the body cannot be read as YAML: ${read.fault}`);
+      return parseJson(Buffer.from(read.json));
     } finally {
       this.#waiting -= 1;
     }
@@ -49,7 +47,12 @@ export class YamlBodies {
 
 function readApart(text: string): Promise<YamlRead> {
   return new Promise((resolve) => {
-    const thread = new Worker(THREAD, { workerData: text, name: 'yaml', execArgv: [], resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX } });
+    const thread = new Worker(THREAD, {
+      workerData: { text, charactersMax: JSON_CHARACTERS_MAX } satisfies YamlOrder,
+      name: 'yaml',
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
+    });
     const end = (read: YamlRead): void => {
       clearTimeout(timer);
       resolve(read);

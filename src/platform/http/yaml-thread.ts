@@ -1,16 +1,29 @@
-/** Reads one body in YAML and ends: a hostile one takes its time and memory here, and not from whoever the gateway serves meanwhile. */
+/**
+ * Reads one body in YAML and ends: a hostile one takes its time and memory here, and not from whoever the gateway serves meanwhile. It
+ * comes out as JSON, with all that aliases stand for unfolded, and goes on as a body in JSON does.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { YamlFault, readDocuments } from '../base/yaml.js';
 
-export type YamlRead = { readonly values: readonly unknown[] } | { readonly fault: string };
+/** `json`: the document, or an array of several. */
+export type YamlRead = { readonly json: string } | { readonly fault: string };
 
-function read(text: string): YamlRead {
+export interface YamlOrder {
+  readonly text: string;
+  /** Of what comes out. */
+  readonly charactersMax: number;
+}
+
+function read({ text, charactersMax }: YamlOrder): YamlRead {
   try {
-    return { values: readDocuments(text).map(({ value }) => value) };
+    const [first, ...others] = readDocuments(text).map(({ value }) => value);
+    const json = JSON.stringify(others.length === 0 ? (first ?? {}) : [first, ...others]);
+    if (json.length > charactersMax) return { fault: `its aliases unfold to more than ${charactersMax} characters` };
+    return { json };
   } catch (fault) {
     const { message } = fault as Error;
     return { fault: fault instanceof YamlFault ? `line ${fault.line}, column ${fault.column}: ${message}` : message };
   }
 }
 
-parentPort?.postMessage(read(workerData as string));
+parentPort?.postMessage(read(workerData as YamlOrder));

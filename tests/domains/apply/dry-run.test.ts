@@ -92,6 +92,12 @@ t.test('D-C-03: what is not YAML that stands for JSON is refused, with line and 
   t.match(await yaml(`a: ${'x'.repeat(2 * 1024 ** 2)}`), { status: 413, body: { limitBytes: 2 * 1024 ** 2 } });
 });
 
+t.test('aliases that unfold to more than a body may hold are refused, and hold nobody up', async (t) => {
+  const list = Array.from({ length: 60_000 }, () => 'x').join(', ');
+  const text = `a: &a [${list}]\nb: [${Array.from({ length: 99 }, () => '*a').join(', ')}]\n`;
+  t.match(await yaml(text), { status: 400, body: { code: 'invalid_yaml', error: /aliases unfold to more than/ } });
+});
+
 t.test('others are served while hostile YAML is read', async (t) => {
   const hostile = yaml('['.repeat(300_000));
   const begun = performance.now();

@@ -96,6 +96,7 @@ t.test('Performance D: system health shows the priority and warns only while uni
           integrity: () => ({ ok: null, checkedAt: '', problems: 0 }),
           runtimes: () => Array.from({ length: units }, () => ({ site: 's', unit: 'u', ready: true, message: '' })),
           realtime: () => realtime,
+          box: () => ({}),
         },
         store: { faults: [] },
       } as never,
