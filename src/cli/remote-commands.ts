@@ -14,6 +14,8 @@ const GROUPS: Readonly<Record<string, string>> = {
   order: 'work orders',
   prompt: 'what the process asks people',
   alarm: 'alarms',
+  io: 'signals of devices, raw',
+  tag: 'tags of control modules',
   recipe: 'master recipes and their lifecycle',
 };
 
