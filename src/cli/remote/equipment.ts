@@ -1,9 +1,11 @@
 /** io, tag, mode: signals of devices and tags of control modules, seen and driven by hand. */
 import { MODES } from '../../../runtime/vocabulary/modes.js';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Answered } from '../../client/typed.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
 import { familyOf } from './families.js';
+import { TIMEOUT, timeoutOf } from './given.js';
 import { CommandError, EXIT, type Outcome, table, usage } from './outcome.js';
 
 type Channel = Answered<'/api/v1/sites/{site}/iomodules/{name}/tags', 'get'>[number];
@@ -88,6 +90,42 @@ async function findTag(box: Box, site: string, address: string): Promise<Tag> {
   throw missing(`there is no tag ${address} in ${site}; ${near.length === 0 ? 'lineside tag list tells which there are' : `${owner} has ${near.join(', ')}`}`);
 }
 
+const LOOK_AGAIN_MS = 200;
+
+/** A value as it is typed, or a bound; a tag whose quality is not Good has not come there. */
+async function waitForTag(context: CommandContext): Promise<Outcome> {
+  const { box, args, options } = context;
+  const [address = '', text = ''] = args;
+  const site = await box.site();
+  const tag = await findTag(box, site, address);
+  const above = boundOf(textOf(options, 'above'), '--above');
+  const below = boundOf(textOf(options, 'below'), '--below');
+  if (text === '' && above === undefined && below === undefined) throw usage(`say what ${address} is waited for: a value, --above or --below`);
+  const wanted = text === '' ? undefined : valueOf(text, tag.dataType, address, tag);
+  const isThere = ({ value, quality }: Pick<Tag, 'value' | 'quality'>): boolean =>
+    quality === 'Good' &&
+    (wanted === undefined || value === wanted) &&
+    (above === undefined || (typeof value === 'number' && value >= above)) &&
+    (below === undefined || (typeof value === 'number' && value <= below));
+  const withinMs = timeoutOf(context);
+  const begun = performance.now();
+  for (;;) {
+    const now = await box.typed.get('/api/v1/sites/{site}/units/{unit}/tags/{address}', { path: { site, unit: tag.unit, address: tag.address }, options: { background: true } });
+    const told = `${tag.address} = ${valueText(now)}${now.quality === 'Good' ? '' : ` (${now.quality})`}`;
+    if (isThere(now)) return { data: now, text: told };
+    if (withinMs !== undefined && performance.now() - begun > withinMs)
+      throw new CommandError(EXIT.no, 'timeout', `within ${withinMs / 1000} s it has not come there: ${told}`, { tag: tag.address, value: now.value });
+    await pause(LOOK_AGAIN_MS);
+  }
+}
+
+function boundOf(text: string | undefined, option: string): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value)) throw usage(`${option} takes a number, and not ${text}`);
+  return value;
+}
+
 type Labels = Partial<Pick<Tag, 'trueLabel' | 'falseLabel'>>;
 
 /** What was typed, as the type wants it. @throws CommandError that says what would be taken. */
@@ -152,6 +190,18 @@ export const EQUIPMENT_COMMANDS: readonly CommandRow[] = [
     run: listTags,
   },
   { typed: 'tag read <tag>', about: 'the value of one tag', names: { tag: tagAddresses }, examples: ['lineside tag read tic1.pv'], run: readTag },
+  {
+    typed: 'tag wait <tag> [value]',
+    about: 'wait until a tag has a value, or is at a bound or beyond it; exit code 1 where it has not come there in time',
+    options: [
+      ['--above <number>', 'this value, or more'],
+      ['--below <number>', 'this value, or less'],
+      [TIMEOUT[0], 'seconds, or a duration such as 5m; without it there is no end'],
+    ],
+    names: { tag: tagAddresses },
+    examples: ['lineside tag wait xv1.state Open --timeout 10s', 'lineside tag wait li1.pv --above 20'],
+    run: waitForTag,
+  },
   {
     typed: 'tag write <tag> <value>',
     about: 'write a tag by hand; its module is in Manual or Semi-Automatic for it',
