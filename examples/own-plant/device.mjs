@@ -9,9 +9,9 @@ import { createServer } from 'node:net';
 
 const TICK_S = 0.05;
 const TRAVEL_S = 1; // from closed to open
-const FILL_PER_S = 5; // percent of level, valve open
+const FILL_PER_S = 8; // percent of level, valve open
 const DRAIN_PER_S = 20;
-const HEAT_PER_S = 3; // kelvin, heater at 100 % and the vessel half full
+const HEAT_PER_S = 8; // kelvin, heater at 100 % and the vessel half full
 const LOSS_PER_S = 0.01; // share of what the vessel is warmer than its surroundings
 const SURROUNDINGS = 20; // °C
 const WATER = 15; // °C of what flows in

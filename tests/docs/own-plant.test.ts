@@ -68,7 +68,7 @@ t.test('the page of an own plant leads from an empty box to the record of a batc
   const given = await playPage(t, PAGE, {
     programs: {
       lineside,
-      node: (args) => ran(process.execPath, [...args, '--speed', '4'], '', /practice vessel on/),
+      node: (args) => ran(process.execPath, [...args, '--speed', '2'], '', /practice vessel on/),
       sed: (args) => ran('sed', args),
     },
     instead,
