@@ -30,7 +30,7 @@ interface Command {
   readonly shows: readonly string[];
 }
 
-const LOOKS = /^lineside (get|describe|io list|tag list|tag read|batch show|batch list|batch preflight|recipe list|alarm list|prompt list) /;
+const LOOKS = /^lineside (get|describe|io list|tag list|tag read|batch show|batch list|batch preflight|recipe list|alarm list|prompt list)( |$)/;
 /** The answer is no, and no failure: there is a difference. */
 const SAYS_NO = /^lineside diff /;
 const SHOWN_MS_MAX = 30_000;

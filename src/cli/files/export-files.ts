@@ -35,7 +35,8 @@ export function readFolder(folder: string): Filed {
 }
 
 /**
- * `said`: manifests of the folder that say what the box has, in fewer words or as structured text; they stay as they are.
+ * `said`: manifests of the folder whose spec says what the box has, in fewer words or as structured text: it stays as it is. What the box says about
+ * them comes into the file all the same, such as the id by which another box knows that a device is not its own.
  * @throws CommandError where a file of the folder cannot be read, or two say what one resource is: nothing is written then.
  */
 export function writeExport(
@@ -66,10 +67,11 @@ export function writeExport(
   for (const manifest of manifests) {
     const filed = known.get(keyOf(manifest));
     known.delete(keyOf(manifest));
+    const wanted = filed && said.has(filed) ? { ...(filed.value as ExportedManifest), metadata: manifest.metadata } : manifest;
     if (!filed) texts.set(path.join(folder, fileOf(manifest)), yamlText(manifest));
-    else if (said.has(filed) || isDeepStrictEqual(filed.value, manifest)) unchanged += 1;
+    else if (isDeepStrictEqual(filed.value, wanted)) unchanged += 1;
     else {
-      merge(filed, manifest);
+      merge(filed, wanted);
       changed.set(
         filed.file,
         there.filter(({ file }) => file === filed.file),
