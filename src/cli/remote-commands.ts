@@ -46,6 +46,8 @@ const GROUPS: Readonly<Record<string, Group>> = {
       'lineside recipe activate pilsner --reason "go"',
     ],
   },
+  io: { about: 'signals of devices, raw', examples: ['lineside io list plc', 'lineside io write plc valve.cmd true'] },
+  tag: { about: 'tags of control modules', examples: ['lineside tag list', 'lineside tag read xv101.state'] },
 };
 
 export function addRemoteCommands(program: Command): void {

@@ -1,5 +1,5 @@
 /** Plant files against a box: apply, diff, export, prune, over the real pipeline. */
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
@@ -105,6 +105,32 @@ t.test('D-C-03: an export is applied again without a change, and a change of the
   await admin.put('/api/v1/sites/north/areas/hall', { description: 'another hall' });
   t.match(await run('export', [into], { box: 'plant' }), { data: { written: [path.join(into, 'north/area/hall.yaml')] } });
   t.match(await run('diff', [], { box: 'plant', filename: [into] }), { exitCode: 0 });
+});
+
+t.test('an export leaves what says the same in fewer words, and structured text; a change of the box replaces it', async (t) => {
+  const own = path.join(folder, 'own');
+  mkdirSync(own);
+  const text = "PROGRAM p\n  // why\n  AO('', 5.0, 0.0, 100.0, 0.0, 100.0);\nEND_PROGRAM\n";
+  const template = manifest('ControlModuleTemplate', 'in-text', { moduleType: 'valve', structuredText: text }, {});
+  writeFileSync(path.join(own, 'own.yaml'), `# mine\n${[manifest('Area', 'yard'), template].map(yamlText).join('---\n')}`);
+  await run('apply', [], { box: 'plant', filename: [own] });
+  const before = readFileSync(path.join(own, 'own.yaml'), 'utf8');
+  await run('export', [own], { box: 'plant' });
+  t.equal(readFileSync(path.join(own, 'own.yaml'), 'utf8'), before);
+  await admin.put('/api/v1/sites/north/areas/yard', { description: 'paved' });
+  await run('export', [own], { box: 'plant' });
+  const after = readFileSync(path.join(own, 'own.yaml'), 'utf8');
+  t.match(after, /^# mine[^]*description: paved[^]*\/\/ why/);
+  await admin.delete('/api/v1/controlmoduletemplates/in-text');
+});
+
+t.test('an export brings the id of the box into a module that says the same, so that another box does not drive its device', async (t) => {
+  const own = path.join(folder, 'own-io');
+  mkdirSync(own);
+  writeFileSync(path.join(own, 'io.yaml'), yamlText(manifest('IOModule', 'own-plc', { protocol: 'modbus', address: '127.0.0.1:1', channels: [{ name: 'a', address: 'coil:0' }] })));
+  await run('apply', [], { box: 'plant', filename: [own] });
+  await run('export', [own], { box: 'plant' });
+  t.match(readFileSync(path.join(own, 'io.yaml'), 'utf8'), /lineside.io\/device-id[^]*- name: a\n\s+address: "?coil:0"?\n?$/);
 });
 
 t.test('--prune removes what carries the label and stands in no file, and nothing else', async (t) => {

@@ -32,12 +32,12 @@ export function localContext(args: readonly string[], options: Given): CommandCo
     get box() {
       return none();
     },
-    print: async () => undefined,
+    print: () => Promise.resolve(),
   };
 }
 
 /** Signed in to a box of the folder. */
 export function boxContext(boxes: KnownBoxes, args: readonly string[], options: Given = {}, terminal: Terminal = silentTerminal()): CommandContext {
   const { box, site } = options as { readonly box?: string; readonly site?: string };
-  return { boxes, terminal, args, options, box: new RemoteBox(boxes, { box, site }, terminal), print: async () => undefined };
+  return { boxes, terminal, args, options, box: new RemoteBox(boxes, { box, site }, terminal), print: () => Promise.resolve() };
 }

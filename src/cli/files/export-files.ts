@@ -1,6 +1,7 @@
 /**
  * An export as files that people keep in version control: one resource a file, members in the order of the interface, long texts as
- * blocks. Where a file holds the resource already, its comments and its order stay, and one that says the same is left as it is.
+ * blocks. Where a file holds the resource already, its comments and its order stay, and one that says the same, or that apply would take
+ * without a change, is left as it is.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -25,10 +26,25 @@ export interface WrittenExport {
 
 const keyOf = ({ kind, metadata: { name, namespace = '' } }: ExportedManifest): string => `${kind}/${namespace}/${name}`;
 
-/** @throws CommandError where a file of the folder cannot be read, or two say what one resource is: nothing is written then. */
-export function writeExport(folder: string, manifests: readonly ExportedManifest[]): WrittenExport {
+/** What stands in a folder that an export goes into. */
+export type Filed = ReturnType<typeof readManifestFiles>;
+
+export function readFolder(folder: string): Filed {
   mkdirSync(folder, { recursive: true });
-  const { manifests: there, faults } = readManifestFiles([folder]);
+  return readManifestFiles([folder]);
+}
+
+/**
+ * `said`: manifests of the folder whose spec says what the box has, in fewer words or as structured text: it stays as it is. What the box says about
+ * them comes into the file all the same, such as the id by which another box knows that a device is not its own.
+ * @throws CommandError where a file of the folder cannot be read, or two say what one resource is: nothing is written then.
+ */
+export function writeExport(
+  folder: string,
+  manifests: readonly ExportedManifest[],
+  { manifests: there, faults }: Filed = readFolder(folder),
+  said: ReadonlySet<FiledManifest> = new Set(),
+): WrittenExport {
   const [fault] = faults;
   if (fault)
     throw new CommandError(EXIT.no, 'invalid_yaml', `${fault.file}:${fault.line}:${fault.column}: ${fault.message}; correct it first: what you have written there would be lost`, {
@@ -51,10 +67,11 @@ export function writeExport(folder: string, manifests: readonly ExportedManifest
   for (const manifest of manifests) {
     const filed = known.get(keyOf(manifest));
     known.delete(keyOf(manifest));
+    const wanted = filed && said.has(filed) ? { ...(filed.value as ExportedManifest), metadata: manifest.metadata } : manifest;
     if (!filed) texts.set(path.join(folder, fileOf(manifest)), yamlText(manifest));
-    else if (isDeepStrictEqual(filed.value, manifest)) unchanged += 1;
+    else if (isDeepStrictEqual(filed.value, wanted)) unchanged += 1;
     else {
-      merge(filed, manifest);
+      merge(filed, wanted);
       changed.set(
         filed.file,
         there.filter(({ file }) => file === filed.file),

@@ -90,10 +90,16 @@ function shown(batch: BatchBody, tree: readonly Branch[], prompts: readonly Prom
     ),
     ...part(
       'outputs:',
-      batch.outputs.map(({ element, name, value, unit }) => `${name} = ${value} ${unit}`.trimEnd() + (element === '' ? '' : `  (${element})`)),
+      batch.outputs.map(({ element, name, type, value, unit }) => `${element}.${name} = ${type === 'REAL' ? shortened(value) : value} ${unit}`.trimEnd()),
     ),
     ...(batch.recordRef === '' && !batch.recordPending ? [] : ['', batch.recordPending ? 'its record is being made' : `lineside record ${batch.batchID} reads its record`]),
   ];
+}
+
+/** Digits beyond the sixth are of no device; the record has them all. */
+function shortened(value: string): string {
+  const number = Number(value);
+  return value === '' || Number.isNaN(number) ? value : String(Number(number.toPrecision(6)));
 }
 
 function part(title: string, lines: readonly string[]): readonly string[] {

@@ -3,6 +3,7 @@ import { ALARM_COMMANDS } from './alarms.js';
 import { BATCH_COMMANDS } from './batches.js';
 import type { CommandRow } from './command.js';
 import { COMPLETION_COMMANDS } from './completion.js';
+import { EQUIPMENT_COMMANDS } from './equipment.js';
 import { LOGIN_COMMANDS } from './login.js';
 import { LOG_COMMANDS } from './logs.js';
 import { ORDER_COMMANDS } from './orders.js';
@@ -17,6 +18,7 @@ export const COMMANDS: readonly CommandRow[] = [
   ...LOGIN_COMMANDS,
   ...RESOURCE_COMMANDS,
   ...PLANT_COMMANDS,
+  ...EQUIPMENT_COMMANDS,
   ...RECIPE_COMMANDS,
   ...ORDER_COMMANDS,
   ...BATCH_COMMANDS,

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError } from '../../client/api.js';
 import type { Answered } from '../../client/typed.js';
-import { type ExportedManifest, writeExport } from '../files/export-files.js';
+import { type ExportedManifest, type Filed, readFolder, writeExport } from '../files/export-files.js';
 import { type FiledManifest, type FileFault, readManifestFiles } from '../files/manifest-files.js';
 import { type Judged, type JudgedError, judgeOffline } from '../files/offline.js';
 import { placeOfDiagnostic, placeOfField, type TextDiagnostic } from '../files/places.js';
@@ -201,12 +201,27 @@ function exportAddress({ namedSite }: Box, kinds?: string): string {
 
 async function exportTo({ box, args: [folder = ''], options }: CommandContext): Promise<Outcome> {
   const manifests = await box.api.get<readonly ExportedManifest[]>(exportAddress(box, textOf(options, 'kinds')));
-  const result = writeExport(folder, manifests);
+  const filed = readFolder(folder);
+  const result = writeExport(folder, manifests, filed, await saidByFiles(box, filed));
   const lines = [
     `${count(result.written.length, 'file')} written, ${count(result.unchanged, 'resource')} unchanged`,
     ...(options.kinds === undefined && box.namedSite === undefined ? result.notOnBox.map((file) => `not on the box: ${file}`) : []),
   ];
   return { data: result, text: lines.join('\n') };
+}
+
+/** Manifests that say what the box has, though in other words: what a person wrote in ten lines, or as structured text, is not replaced by what it means. None where the box cannot judge them. */
+async function saidByFiles(box: Box, { manifests, faults }: Filed): Promise<ReadonlySet<FiledManifest>> {
+  if (manifests.length === 0 || manifests.length > MANIFESTS_MAX || faults.length > 0) return new Set();
+  try {
+    const told = await applied(box, manifests, true);
+    return new Set(manifests.filter((_, at) => told[at]?.operation === 'unchanged'));
+  } catch (fault) {
+    // a person who may only look, or a file of which the box takes nothing
+    if (fault instanceof CommandError) return new Set();
+    if (fault instanceof ApiError && fault.status !== 0 && fault.status !== 401) return new Set();
+    throw fault;
+  }
 }
 
 async function validate({ args, options }: CommandContext): Promise<Outcome> {

@@ -44,10 +44,10 @@ async function answer(context: CommandContext): Promise<Outcome> {
   return { data: done, text: `answered ${addressOfPrompt(prompt)}: ${done.response}` };
 }
 
-/** `PHASE/ID`, or what says enough: the phase, or the id. */
+/** `PHASE/ID`, or what says enough: the phase, the id, or the batch where it is asked one thing. */
 async function findPrompt(box: Box, site: string, named: string): Promise<Prompt> {
   const all = await box.typed.all('/api/v1/sites/{site}/prompts', { path: { site } });
-  const found = all.filter((prompt) => named === addressOfPrompt(prompt) || named === prompt.phase || named === prompt.id);
+  const found = all.filter((prompt) => named === addressOfPrompt(prompt) || named === prompt.phase || named === prompt.id || named === prompt.batchID);
   const [only, ...others] = found;
   if (only && others.length === 0) return only;
   if (only)
@@ -85,10 +85,10 @@ export const PROMPT_COMMANDS: readonly CommandRow[] = [
   },
   {
     typed: 'prompt answer <prompt> [value...]',
-    about: 'answer a prompt; it is named PHASE/ID, as prompt list shows it, or by its phase alone',
+    about: 'answer a prompt; it is named PHASE/ID, as prompt list shows it, or by its phase or its batch alone, where that is asked one thing',
     options: [['--reason <text>', 'why, or how it was found; goes on record with the signature'], PASSWORD],
     names: { prompt: waiting },
-    examples: ['lineside prompt answer b-wo-7-check/p-1 7.2 --reason "measured at the bench"'],
+    examples: ['lineside prompt answer WO-7 7.2 --reason "measured at the bench"', 'lineside prompt answer b-wo-7-check/p-1 7.2 --reason "measured at the bench"'],
     run: answer,
   },
 ];

@@ -1,0 +1,83 @@
+/** docs/engineering/own-plant.md, typed from its first line to its last: the built command, an empty box of its own, the practice device on loopback. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { applianceProcess, freePort } from '../support/appliance-process.js';
+import { playPage, type Printed } from './console-page.js';
+
+const PAGE = 'docs/engineering/own-plant.md';
+const FILES = 'examples/own-plant';
+const COMMAND = fileURLToPath(new URL('../../src/cli/lineside.js', import.meta.url));
+const PASSWORD = 'water for everybody';
+const SIGNED = /^recipe (approve|release|activate) /;
+
+const folder = mkdtempSync(path.join(tmpdir(), 'lineside-own-plant-'));
+const running = new Set<ChildProcess>();
+t.teardown(() => {
+  for (const child of running) child.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+const devicePort = await freePort();
+const box = await applianceProcess({ dataDir: path.join(folder, 'plant-data') });
+t.teardown(() => box.end());
+let code = 'XXXX-XXXX-XXXX';
+const environment = { ...process.env, XDG_CONFIG_HOME: path.join(folder, 'config') };
+
+/** Until it ends, or has said that it is there. */
+function ran(program: string, args: readonly string[], input = '', ready?: RegExp): Promise<Printed> {
+  const child = spawn(program, args, { cwd: folder, env: environment, stdio: ['pipe', 'pipe', 'pipe'] });
+  running.add(child);
+  child.stdin.end(input);
+  let text = '';
+  return new Promise((resolve) => {
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+        if (ready?.test(text)) resolve({ text, exitCode: 0 });
+      });
+    child.once('close', (exitCode) => {
+      running.delete(child);
+      resolve({ text, exitCode: exitCode ?? 1 });
+    });
+  });
+}
+
+async function lineside(args: readonly string[]): Promise<Printed> {
+  if (args[0] === 'start') {
+    await box.start();
+    code = await box.commissioningCode();
+    return { text: box.output, exitCode: 0 };
+  }
+  const asksPassword = args[0] === 'login' || SIGNED.test(args.join(' '));
+  return ran(process.execPath, [COMMAND, ...args, ...(asksPassword ? ['--password-stdin'] : [])], `${PASSWORD}\n`);
+}
+
+const seconds = (begun: number): string => ((performance.now() - begun) / 1000).toFixed(1);
+
+/** The page tells a person to have the ports that it names; here any free ones do. */
+const instead = (text: string): string => text.replaceAll('8090', String(box.port)).replaceAll('1502', String(devicePort)).replaceAll('XXXX-XXXX-XXXX', code);
+
+t.test('the page of an own plant leads from an empty box to the record of a batch and to the next version', async (t) => {
+  cpSync(FILES, path.join(folder, 'own-plant'), { recursive: true });
+  const io = path.join(folder, 'own-plant/20-io.yaml');
+  writeFileSync(io, instead(readFileSync(io, 'utf8')));
+  const begun = performance.now();
+  const given = await playPage(t, PAGE, {
+    programs: {
+      lineside,
+      node: (args) => ran(process.execPath, [...args, '--speed', '2'], '', /practice vessel on/),
+      sed: (args) => ran('sed', args),
+    },
+    instead,
+    done: (command) => {
+      if (command.startsWith('lineside batch start W-1')) t.comment(`${seconds(begun)} s from the empty box to the running batch, with all that was tried by hand`);
+    },
+  });
+  t.comment(`${given} commands in ${seconds(begun)} s of machine time`);
+  t.ok(given >= 60, `${given} commands`);
+  t.match(readFileSync(path.join(folder, 'W-1.xml'), 'utf8'), /<BatchID>W-1<\/BatchID>[^]*temperatureReached/);
+  t.match(readFileSync(path.join(folder, 'W-2.xml'), 'utf8'), /<BatchID>W-2<\/BatchID>[^]*<ValueString>35<\/ValueString>/);
+});
