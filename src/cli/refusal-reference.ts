@@ -110,6 +110,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   password_changed: 'the password was changed meanwhile; sign in with the new one',
   payload_too_large: 'the body is larger than `limitBytes`',
   permissive: 'a permissive of the unit is not met',
+  plant_changing: 'what the manifests rest on changes faster than they can be judged; nothing was changed',
   precondition_failed: 'the resource has changed since the ETag in If-Match was read',
   production_mode: 'production records are not deleted in production mode',
   profile_limit: 'the box takes no more of it: the hardware profile, as health tells it, says how much of a plant it carries',

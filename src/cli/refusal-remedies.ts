@@ -92,6 +92,7 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   password_changed: 'Sign in with the new password.',
   payload_too_large: 'Send less at once: an apply can be cut into several.',
   permissive: 'The sentence names the permissive. Put the plant into the state that it asks for.',
+  plant_changing: 'Send the same request again; where it is refused again, apply the folders of the plant one after the other.',
   precondition_failed: 'Read the resource again, make the change on what stands there now, send it with the new ETag.',
   production_mode: 'Keep the record. What is no production is made on a development box.',
   profile_limit: 'Leave out what the plant does not need, or take a box with a larger profile; `lineside doctor` tells which one this is. See [doctor](../operations/doctor.md).',

@@ -90,7 +90,7 @@ async function applySteps(steps: readonly Step[], unread: readonly Refused[], se
   // from here on in one turn: who asks, what he may, and what is there
   actor.judgeAgain?.();
   for (const step of steps) atIndex(step.index, several, () => authorise(step, actor, deps.store));
-  const { outcomes, refused } = judging.now();
+  const { outcomes, refused } = dryRun ? judging.asJudged() : judging.now();
   if (unread.length + refused.length > 0) throw refusalOfAll([...unread, ...refused], several);
   const inRequest = outcomes.toSorted((a, b) => a.step.index - b.step.index);
   const puts = outcomes.flatMap((outcome) => outcome.puts);

@@ -53,6 +53,11 @@ export interface Outcome {
   readonly edits?: readonly OverriddenEdit[] | undefined;
 }
 
+export interface Judged {
+  readonly outcomes: readonly Outcome[];
+  readonly refused: readonly Refused[];
+}
+
 export interface Refused {
   readonly index: number;
   readonly kind: string;
@@ -63,12 +68,15 @@ export interface Refused {
 interface Judgement {
   readonly trace: ReadTrace;
   readonly taken: Outcome | Refusal;
+  readonly tookMs: number;
 }
 
-/** So many may be left for the last turn. */
-const LEFT_FOR_LAST = 20;
+/** What may be left for the last turn without another pass. */
+const LEFT_FOR_LAST_MS = 20;
 /** On a plant at work there is always something that has changed. */
-const PASSES_MAX = 3;
+const PASSES_MAX = 6;
+/** Operators wait as long: what cannot be judged in it is not taken. */
+const LAST_TURN_MS_MAX = 500;
 
 export class Judging {
   readonly #steps: readonly Step[];
@@ -88,7 +96,7 @@ export class Judging {
   /** Takes as long as it takes, and holds nobody up. */
   static async ahead(steps: readonly Step[], actor: ApplyActor, deps: ApplyDeps, allRead: boolean): Promise<Judging> {
     const judging = new Judging(await inOrderOfNeed(steps, deps), actor, deps, allRead);
-    for (let pass = 0; pass < PASSES_MAX && judging.#outdated() > (pass === 0 ? 0 : LEFT_FOR_LAST); pass += 1) {
+    for (let pass = 0; pass < PASSES_MAX && (pass === 0 || judging.#outdatedMs() > LEFT_FOR_LAST_MS); pass += 1) {
       const turns = new Turns(deps);
       for (const work of judging.#walk(new StagedStore(deps.store))) {
         work();
@@ -98,9 +106,21 @@ export class Judging {
     return judging;
   }
 
-  /** Of this turn. */
-  now(): { readonly outcomes: readonly Outcome[]; readonly refused: readonly Refused[] } {
+  /**
+   * Of this turn.
+   * @throws Refusal 503 `plant_changing` where more has changed meanwhile than anybody may be held up for.
+   */
+  now(): Judged {
+    if (this.#outdatedMs() > LAST_TURN_MS_MAX) {
+      const message = 'what the manifests rest on changes faster than they can be judged; nothing was changed: try again in a moment, or send fewer at once';
+      throw new Refusal('unavailable', message, { code: 'plant_changing' });
+    }
     for (const work of this.#walk(new StagedStore(this.#deps.store))) work();
+    return this.asJudged();
+  }
+
+  /** Of the turns in which it was judged: for whoever writes nothing. */
+  asJudged(): Judged {
     const outcomes: Outcome[] = [];
     const refused: Refused[] = [];
     /** Refused, or naming one that is: what names it in turn is right for all that is known. */
@@ -120,8 +140,9 @@ export class Judging {
     return { outcomes, refused };
   }
 
-  #outdated(): number {
-    return this.#steps.filter((_, at) => !this.#judged[at]?.trace.isTrueOf(this.#deps.store)).length;
+  /** How long it takes to judge again what rests on something that has changed. */
+  #outdatedMs(): number {
+    return this.#judged.reduce((sum, judgement) => sum + (judgement && !judgement.trace.isTrueOf(this.#deps.store) ? judgement.tookMs : 0), 0);
   }
 
   /** One piece of work for each step, in order: what was judged is staged as it was while its ground holds. */
@@ -199,11 +220,13 @@ function referencesOfStep({ manifest: { kind, name, spec }, site }: Step, read: 
 
 function judge(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDeps): Judgement {
   const trace = staged.beginTrace();
+  const fromMs = deps.clock.monoMs();
+  const judged = (verdict: Outcome | Refusal): Judgement => ({ trace, taken: verdict, tookMs: deps.clock.monoMs() - fromMs });
   try {
-    return { trace, taken: taken(step, actor, staged, deps) };
+    return judged(taken(step, actor, staged, deps));
   } catch (fault) {
     if (!(fault instanceof Refusal)) throw fault;
-    return { trace, taken: fault };
+    return judged(fault);
   } finally {
     staged.endTrace();
   }
@@ -213,7 +236,7 @@ function judge(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDe
 function taken(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDeps): Outcome {
   const { manifest, site } = step;
   const { kind, name } = manifest;
-  if (site !== '' && !staged.get(Site, '', site)) throw new Refusal('missing', `site ${site} does not exist`, { code: 'not_found' });
+  if (site !== '' && !staged.has(Site, '', site)) throw new Refusal('missing', `site ${site} does not exist`, { code: 'not_found' });
   const before: Resource<unknown, unknown> | undefined = staged.get(kind, site, name);
   const { spec: written, warnings: notes } = decodeSpec(kind, keepMode(manifest.spec, before?.spec));
   checkTexts(written, before?.spec, 'spec.');

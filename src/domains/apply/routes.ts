@@ -59,6 +59,7 @@ const ERRORS = {
     'run_ended',
   ],
   422: ['kind_not_applied', 'address_map_incomplete', 'too_many_past_runs', 'unprocessable'],
+  503: ['plant_changing'],
 } as const;
 
 /** Needs ApplyRouteDeps. */

@@ -11,6 +11,7 @@ import type { Put } from '../../platform/store/store.js';
 export class ReadTrace {
   readonly #gets = new Map<string, { readonly kind: Kind; readonly site: string; readonly name: string; readonly found: unknown }>();
   readonly #lists = new Map<string, { readonly kind: Kind; readonly site: string | undefined; readonly found: unknown }>();
+  readonly #has = new Map<string, { readonly kind: Kind; readonly site: string; readonly name: string; readonly isThere: boolean }>();
   #readsPast = false;
 
   /** What a put is read by. */
@@ -21,6 +22,11 @@ export class ReadTrace {
   noteGet(kind: Kind, site: string, name: string, found: unknown): void {
     const key = `${kind.kind}/${site}/${name}`;
     if (!this.#gets.has(key)) this.#gets.set(key, { kind, site, name, found });
+  }
+
+  noteHas(kind: Kind, site: string, name: string, isThere: boolean): void {
+    const key = `${kind.kind}/${site}/${name}`;
+    if (!this.#has.has(key)) this.#has.set(key, { kind, site, name, isThere });
   }
 
   noteList(kind: Kind, site: string | undefined, found: unknown): void {
@@ -35,13 +41,14 @@ export class ReadTrace {
 
   touches(keys: ReadonlySet<string>): boolean {
     if (keys.size === 0) return false;
-    return [...keys].some((key) => this.#gets.has(key) || this.#lists.has(key));
+    return [...keys].some((key) => this.#gets.has(key) || this.#lists.has(key) || this.#has.has(key));
   }
 
   /** A resource that changes is another object, and so is a list in which one has changed (PresentRows). */
   isTrueOf(store: StoreReader): boolean {
     if (this.#readsPast) return false;
     for (const { kind, site, name, found } of this.#gets.values()) if (store.get(kind, site, name) !== found) return false;
+    for (const { kind, site, name, isThere } of this.#has.values()) if ((store.get(kind, site, name) !== undefined) !== isThere) return false;
     for (const { kind, site, found } of this.#lists.values()) if (store.list(kind, site) !== found) return false;
     return true;
   }
@@ -75,6 +82,13 @@ export class StagedStore implements StoreReader {
     this.#trace?.noteGet(kind as Kind, site, name, below);
     const staged = this.#staged.get(kind.kind)?.get(`${site}/${name}`);
     return (staged as Resource<Spec, Status> | undefined) ?? below;
+  }
+
+  /** As `get`, and rests on nothing but that it is there. */
+  has(kind: Kind, site: string, name: string): boolean {
+    const isThere = this.#base.get(kind, site, name) !== undefined;
+    this.#trace?.noteHas(kind, site, name, isThere);
+    return isThere || this.#staged.get(kind.kind)?.has(`${site}/${name}`) === true;
   }
 
   list<Spec, Status>(kind: Kind<Spec, Status>, site?: string): readonly Resource<Spec, Status>[] {

@@ -134,3 +134,23 @@ t.test('who is dismissed while his manifests are judged writes nothing', async (
   t.match(await gone, { context: { code: 'session_ended' } });
   t.equal(store.list(ProcessCell, 'north').length, 0);
 });
+
+t.test('a plant that changes faster than it can be judged is not held up: nothing is written, and a dry run is told as it was judged', async (t) => {
+  const { store, deps, actor } = await slowPlant(t);
+  const many = Array.from({ length: 60 }, (_, n) => manifest('ProcessCell', `c-${n}`, { areaName: 'hall' }));
+  let at = 0;
+  const changes = { go: true };
+  const changing = (async () => {
+    while (changes.go) {
+      at += 1;
+      store.apply({ puts: [{ kind: Area, site: 'north', name: 'hall', spec: { description: String(at) } as never }] });
+      await turns(1);
+    }
+  })();
+  t.match(await told(applyManifests(many, actor(), deps)), { context: { code: 'plant_changing' } });
+  t.equal((await applyManifests(many, actor(), deps, { dryRun: true })).length, many.length);
+  changes.go = false;
+  await changing;
+  t.equal(store.list(ProcessCell, 'north').length, 0);
+  t.equal((await applyManifests(many, actor(), deps)).length, many.length);
+});
