@@ -26,7 +26,15 @@ export async function candidatesOf(program: Command, words: readonly string[], r
     : begun.startsWith('-')
       ? flagsOf(typed.command)
       : [...subcommands(typed.command), ...(await argumentsOf(typed, rowOf))];
-  return [...new Set(all)].filter((word) => word.startsWith(begun)).sort();
+  return [...new Set(all)].filter((word) => word.startsWith(begun) && isOffered(word)).sort();
+}
+
+/**
+ * Whether a shell takes the word for itself, unquoted, wherever it stands. Others on the box name batches and orders, and a completion
+ * that puts `$(…)` on a command line runs it for whoever presses Enter: such a name is left to be typed and quoted by a person.
+ */
+export function isOffered(word: string): boolean {
+  return /^[\w@%+:,./=-]+$/.test(word);
 }
 
 function typedIn(program: Command, words: readonly string[]): Typed {

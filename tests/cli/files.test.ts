@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
+import { isOffered } from '../../src/cli/candidates.js';
 import { writeExport } from '../../src/cli/files/export-files.js';
 import { readManifestFiles } from '../../src/cli/files/manifest-files.js';
 import { COMMANDS } from '../../src/cli/remote/commands.js';
@@ -155,6 +156,12 @@ t.test('the schemas take the shipped plant, and name what they do not', async (t
 t.test('lines that left and came are shown with a little around them', async (t) => {
   t.strictSame(lineDifferences('a\nb\nc\nd\ne\nf', 'a\nb\nc\nd\nX\nf'), ['  c', '  d', '- e', '+ X', '  f']);
   t.strictSame(lineDifferences('', 'a'), ['- ', '+ a']);
+});
+
+t.test('a shell is offered no word that it would take for more than a word', async (t) => {
+  for (const word of ['B-12', 'wo_7', 'north/unit', 'tic1.pv', '--reason', 'capability=unit', 'a@b', 'x:y']) t.ok(isOffered(word), word);
+  for (const word of ['$(touch x)', '`x`', 'a;b', 'a b', "it's", 'a"b', 'a|b', 'a&b', 'a>b', '~root', '*', 'a\nb', '\u001b[2J', 'a\\b', '!1', '#', '{a,b}', 'größe', ''])
+    t.notOk(isOffered(word), JSON.stringify(word));
 });
 
 t.test('every command has words of help, and options that its arguments do not hide', async (t) => {

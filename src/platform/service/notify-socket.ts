@@ -5,7 +5,7 @@
  *
  * Nothing here waits: what the manager has no room for now is not sent, and said.
  */
-import { fstatSync, writeSync } from 'node:fs';
+import { fstatSync, readFileSync, writeSync } from 'node:fs';
 
 export interface NotifySocket {
   /** @returns whether the manager has it. */
@@ -36,6 +36,10 @@ export function openNotifySocket(environment: NodeJS.ProcessEnv, tell: (problem:
     tell(`NOTIFY_FD is '${given}', which is no open socket of this process`);
     return NO_SOCKET;
   }
+  if (!isNonBlocking(fd)) {
+    tell(`the socket of NOTIFY_FD ${given} is a blocking one, on which a service manager that does not read would hold the program: open it with SOCK_NONBLOCK`);
+    return NO_SOCKET;
+  }
   let isTold = false;
   return {
     send(fields) {
@@ -51,6 +55,16 @@ export function openNotifySocket(environment: NodeJS.ProcessEnv, tell: (problem:
       }
     },
   };
+}
+
+const O_NONBLOCK = 0o4000;
+
+function isNonBlocking(fd: number): boolean {
+  try {
+    return (Number.parseInt(/^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1] ?? '', 8) & O_NONBLOCK) !== 0;
+  } catch {
+    return false;
+  }
 }
 
 function isSocket(fd: number): boolean {
