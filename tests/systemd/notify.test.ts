@@ -88,3 +88,12 @@ t.test('service: without the open socket it runs, and says what is wrong with it
   t.match(stderr, /NOTIFY_FD is '0', which is no open socket of this process/);
   t.equal(status, 2, 'what ends it here is the address to listen on');
 });
+
+t.test('service: a socket on which a manager that does not read would hold the program is told of, and not written to', async (t) => {
+  const OPEN = 'socketpair(my $ours, my $theirs, AF_UNIX, SOCK_DGRAM, 0); fcntl($ours, F_SETFD, 0); $ENV{NOTIFY_FD} = fileno($ours); exec @ARGV';
+  const { stderr } = spawnSync('perl', ['-MSocket', '-MFcntl', '-e', OPEN, process.execPath, COMMAND, 'start', '--data-dir', '/dev/null/none'], {
+    env: { PATH: process.env.PATH ?? '' },
+    encoding: 'utf8',
+  });
+  t.match(stderr, /the socket of NOTIFY_FD \d+ is a blocking one/);
+});
