@@ -1,5 +1,5 @@
 /** The disk below a folder: its file system and the device that keeps it, as the kernel names them. */
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Machine } from '../box/machine.js';
 
@@ -31,7 +31,7 @@ export interface Completed {
   readonly flushes: number | undefined;
 }
 
-/** @param folder as the machine sees it, for example /var/lib/lineside; the mount that holds it. */
+/** @param folder as the machine sees it and without links, for example /var/lib/lineside; the mount that holds it. */
 export function mountOf(machine: Machine, folder: string): Mount | undefined {
   const mounts = machine.lines('proc/self/mountinfo').flatMap(mountIn);
   const holds = ({ point }: Mount): boolean => folder === point || folder.startsWith(point.endsWith('/') ? point : `${point}/`);
@@ -73,13 +73,19 @@ export function completed(machine: Machine, { folder }: Pick<BlockDevice, 'folde
   return { writes: fields[4], flushes: fields[15] };
 }
 
-/** The nearest folder that is there: a data directory may not be made yet. */
+/** The nearest folder that is there, since a data directory may not be made yet, without links: its disk is that where the links lead. */
 export function existing(folder: string): string {
   try {
-    if (statSync(folder).isDirectory()) return folder;
+    const real = realpathSync(folder);
+    if (statSync(real).isDirectory()) return real;
   } catch {
     // the one above may be there
   }
   const above = path.dirname(folder);
   return above === folder ? folder : existing(above);
+}
+
+/** The mount of a folder; of a recording without a look at the disk of this machine. */
+export function mountOfData(machine: Machine, folder: string): Mount | undefined {
+  return mountOf(machine, machine.isHere ? existing(folder) : folder);
 }

@@ -1,12 +1,12 @@
 /** What the doctor reads of a machine, on small recorded trees of /sys, /proc and /etc. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { type Box, chooseBox } from '../../src/appliance/box.js';
 import { Machine } from '../../src/box/machine.js';
 import type { Profile } from '../../src/box/profile.js';
-import { completed, deviceOf, mountOf } from '../../src/doctor/block-device.js';
+import { completed, deviceOf, existing, mountOf } from '../../src/doctor/block-device.js';
 import type { Check, Examined } from '../../src/doctor/check.js';
 import { clockSource, clockSync, timeZone } from '../../src/doctor/checks/clock.js';
 import { diskFlush, diskWear, smartWear } from '../../src/doctor/checks/disk.js';
@@ -331,6 +331,20 @@ t.test('wakes are judged by the shortest scan that the profile promises', async 
   t.match(judgeTimers(wakes(2), false, 10), { verdict: 'warning', whatToDo: /CAP_SYS_NICE/ });
   t.match(judgeTimers(wakes(2), false, 50), { verdict: 'ok' });
   t.match(judgeTimers(wakes(11), true, 10), { verdict: 'fault', meaning: /left out all the time/ });
+});
+
+t.test('the disk of a data directory that is a link is that where the link leads, also before the directory is made', async (t) => {
+  const real = realpathSync(work);
+  mkdirSync(path.join(real, 'other-disk'));
+  mkdirSync(path.join(real, 'root-disk'));
+  symlinkSync('../other-disk', path.join(real, 'root-disk/lineside'));
+  const machine = recorded({ 'proc/self/mountinfo': `21 1 8:1 / / rw - ext4 /dev/sda1 rw\n30 21 0:40 / ${real}/other-disk rw - tmpfs tmpfs rw\n` });
+  for (const name of ['root-disk/lineside', 'root-disk/lineside/not/yet']) {
+    const folder = existing(path.join(real, name));
+    t.equal(folder, path.join(real, 'other-disk'));
+    t.equal(mountOf(machine, folder)?.fileSystem, 'tmpfs', name);
+  }
+  t.equal(existing(path.join(real, 'root-disk/none')), path.join(real, 'root-disk'));
 });
 
 t.test('the disk of a folder: a partition names its disk, the longest mount holds it, and its counters are read', async (t) => {

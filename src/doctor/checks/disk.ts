@@ -1,7 +1,7 @@
 /** The disk of the data directory: whether it keeps what it acknowledges, how worn it is, and how much room there is. */
 import { statfsSync } from 'node:fs';
 import type { Machine } from '../../box/machine.js';
-import { type BlockDevice, deviceOf, existing, mountOf } from '../block-device.js';
+import { type BlockDevice, deviceOf, existing, mountOfData } from '../block-device.js';
 import { type Check, type Examined, type Finding, untold } from '../check.js';
 import { judgeFlush, measureFlush } from '../flush.js';
 
@@ -25,7 +25,7 @@ export const diskFlush: Check = {
 };
 
 function diskOf({ machine, settings }: Examined): BlockDevice | undefined {
-  const mount = mountOf(machine, existing(settings.dataDir));
+  const mount = mountOfData(machine, settings.dataDir);
   return mount && deviceOf(machine, mount);
 }
 
