@@ -25,6 +25,19 @@ export interface BlockDevice {
   readonly isVirtual: boolean;
 }
 
+/** What a disk keeps its data on; undefined where a hypervisor or the kernel does not show it. */
+export type Medium = 'ssd' | 'nvme' | 'emmc' | 'sd' | 'hdd';
+
+export function mediumOf(machine: Machine, { name, folder, rotational, isVirtual }: BlockDevice): Medium | undefined {
+  if (isVirtual) return undefined;
+  if (name.startsWith('nvme')) return 'nvme';
+  // the kernel names the type of a card: MMC is soldered on, SD can be pulled out
+  if (name.startsWith('mmcblk')) return { MMC: 'emmc', SD: 'sd' }[machine.text(`${folder}/device/type`) ?? ''] as Medium | undefined;
+  if (!/^[sh]d[a-z]/.test(name)) return undefined; // a layer above disks: LVM, RAID, a loop
+  if (/\/usb\d+\//.test(folder)) return undefined; // the bridge speaks for what is behind it: an SSD and a stick look alike
+  return rotational ? 'hdd' : 'ssd';
+}
+
 /** Writes and flushes that a disk has completed since the boot; flushes are undefined before Linux 5.5. */
 export interface Completed {
   readonly writes: number;
