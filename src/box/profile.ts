@@ -54,14 +54,8 @@ export const Hardware = v.strictObject({
   network: v.optional(v.array(NetworkPort), []),
   storage: v.optional(
     v.strictObject({
-      medium: v.pipe(v.picklist(['ssd', 'nvme', 'emmc', 'sd', 'hdd', 'any']), v.description('medium that the data directory belongs on')),
+      medium: v.pipe(v.picklist(['ssd', 'nvme', 'emmc', 'sd', 'hdd', 'any']), v.description('medium that the data directory belongs on, or a better one; any says nothing')),
       dataMinGiB: v.optional(v.pipe(Count, v.description('smallest disk of the data directory, in GiB'))),
-    }),
-  ),
-  power: v.optional(
-    v.strictObject({
-      provider: v.pipe(v.picklist(['none', 'redfish', 'ipmi', 'wol']), v.description('how the box is switched from outside')),
-      holdUpMs: v.optional(v.pipe(Count, v.description('the power supply bridges so many ms'))),
     }),
   ),
 });

@@ -28,6 +28,7 @@ interface DoctorOptions {
 interface DiskOptions {
   readonly write?: true;
   readonly verify?: true;
+  readonly run?: string;
   readonly acknowledged?: number;
   readonly dataDir: string;
   readonly blocks?: number;
@@ -58,9 +59,10 @@ export function doctorCommand(program: Command, dataDir: string): void {
   doctor
     .command('disk')
     .description('does the disk keep what it acknowledges? --write, cut the power, --verify')
-    .option('--write', 'write blocks and print the number of each that the disk has acknowledged, until the power goes')
-    .option('--verify', 'say whether all blocks up to --acknowledged are there')
-    .option('--acknowledged <number>', 'the last number that was printed', number(0, Number.MAX_SAFE_INTEGER))
+    .option('--write', 'write blocks and print run and number of each that the disk has acknowledged, until the power goes')
+    .option('--verify', 'say whether all blocks of --run up to --acknowledged are there')
+    .option('--run <name>', 'the run that was printed with each number')
+    .option('--acknowledged <number>', 'the last number that was printed', number(1, Number.MAX_SAFE_INTEGER))
     .option('--blocks <number>', 'write so many at most', number(1, 10_000_000))
     .option('--data-dir <folder>', 'any folder on the disk', dataDir)
     .action(async (options: DiskOptions, command: Command) => {
@@ -156,38 +158,46 @@ function askProgram(program: string, ...args: readonly string[]): Promise<string
   });
 }
 
-async function runDisk({ write, verify, acknowledged, dataDir, blocks }: DiskOptions): Promise<number> {
-  const { blockFile, verifyBlocks, writeBlocks } = await import('../doctor/power-cut.js');
+async function runDisk({ write, verify, run, acknowledged, dataDir, blocks }: DiskOptions): Promise<number> {
+  const { blockFile, removeBlocks, RUN, verifyBlocks, writeBlocks } = await import('../doctor/power-cut.js');
   if (write === verify) {
-    console.error('lineside: say --write before the power cut, or --verify with --acknowledged after it');
+    console.error('lineside: say --write before the power cut, or --verify with --run and --acknowledged after it');
     return 2;
   }
   if (write) {
-    console.error(`lineside: writes ${blockFile(dataDir)}; keep what is printed on another machine, cut the power when some hundred numbers have gone by`);
+    console.error(`lineside: writes ${blockFile(dataDir)}; keep what is printed on another machine, cut the power when some hundred lines have gone by`);
     const pause = new Int32Array(new SharedArrayBuffer(4));
-    const say = (kept: number): void => {
-      writeSync(1, `kept ${kept}\n`);
+    const say = (kept: number, of: string): void => {
+      writeSync(1, `kept ${of} ${kept}\n`);
       Atomics.wait(pause, 0, 0, 1000 / BLOCKS_PER_SECOND);
     };
     writeBlocks(dataDir, say, () => true, blocks);
     return 0;
   }
-  if (acknowledged === undefined) {
-    console.error('lineside: --verify needs --acknowledged, the last number that was printed before the power went');
+  if (run === undefined || !RUN.test(run) || acknowledged === undefined) {
+    console.error('lineside: --verify needs --run and --acknowledged, as the last line that was printed before the power went has them: kept RUN NUMBER');
     return 2;
   }
-  const kept = verifyBlocks(dataDir, acknowledged);
+  const kept = verifyBlocks(dataDir, run, acknowledged);
   if (!kept) {
     console.log(`FAULT    ${blockFile(dataDir)} is not there: the disk has lost all of it, or it was written elsewhere`);
     return 2;
   }
   if (kept.lost.length > 0) {
+    if (kept.whole === 0 && kept.otherRun !== undefined) {
+      console.log(`FAULT    the blocks are of run ${kept.otherRun}, not of ${run}: the disk has brought back an earlier file in place of the one that it acknowledged`);
+      console.log('           do:        look at the last line that was printed once more; if it is of this run, run no line on this disk');
+      return 2;
+    }
     console.log(
       `FAULT    the disk acknowledged ${acknowledged} blocks and has lost ${kept.lost.length >= 100 ? '100 or more' : kept.lost.length} of them, first ${kept.lost[0]}: it forgets what it has acknowledged`,
     );
     console.log('           do:        run no line on this disk; switch its cache off (hdparm -W0), or take another one, and try again');
     return 2;
   }
-  console.log(`ok       all ${acknowledged} acknowledged blocks are there, ${kept.whole - acknowledged} more than that; repeat it ten times, a cache is not full every time`);
+  console.log(
+    `ok       all ${acknowledged} acknowledged blocks of run ${run} are there, ${kept.whole - acknowledged} more than that; repeat it ten times, a cache is not full every time`,
+  );
+  removeBlocks(dataDir);
   return 0;
 }

@@ -1,5 +1,5 @@
 /** The disk below a folder: its file system and the device that keeps it, as the kernel names them. */
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Machine } from '../box/machine.js';
 
@@ -25,13 +25,26 @@ export interface BlockDevice {
   readonly isVirtual: boolean;
 }
 
+/** What a disk keeps its data on; undefined where a hypervisor or the kernel does not show it. */
+export type Medium = 'ssd' | 'nvme' | 'emmc' | 'sd' | 'hdd';
+
+export function mediumOf(machine: Machine, { name, folder, rotational, isVirtual }: BlockDevice): Medium | undefined {
+  if (isVirtual) return undefined;
+  if (name.startsWith('nvme')) return 'nvme';
+  // the kernel names the type of a card: MMC is soldered on, SD can be pulled out
+  if (name.startsWith('mmcblk')) return { MMC: 'emmc', SD: 'sd' }[machine.text(`${folder}/device/type`) ?? ''] as Medium | undefined;
+  if (!/^[sh]d[a-z]/.test(name)) return undefined; // a layer above disks: LVM, RAID, a loop
+  if (/\/usb\d+\//.test(folder)) return undefined; // the bridge speaks for what is behind it: an SSD and a stick look alike
+  return rotational ? 'hdd' : 'ssd';
+}
+
 /** Writes and flushes that a disk has completed since the boot; flushes are undefined before Linux 5.5. */
 export interface Completed {
   readonly writes: number;
   readonly flushes: number | undefined;
 }
 
-/** @param folder as the machine sees it, for example /var/lib/lineside; the mount that holds it. */
+/** @param folder as the machine sees it and without links, for example /var/lib/lineside; the mount that holds it. */
 export function mountOf(machine: Machine, folder: string): Mount | undefined {
   const mounts = machine.lines('proc/self/mountinfo').flatMap(mountIn);
   const holds = ({ point }: Mount): boolean => folder === point || folder.startsWith(point.endsWith('/') ? point : `${point}/`);
@@ -73,13 +86,19 @@ export function completed(machine: Machine, { folder }: Pick<BlockDevice, 'folde
   return { writes: fields[4], flushes: fields[15] };
 }
 
-/** The nearest folder that is there: a data directory may not be made yet. */
+/** The nearest folder that is there, since a data directory may not be made yet, without links: its disk is that where the links lead. */
 export function existing(folder: string): string {
   try {
-    if (statSync(folder).isDirectory()) return folder;
+    const real = realpathSync(folder);
+    if (statSync(real).isDirectory()) return real;
   } catch {
     // the one above may be there
   }
   const above = path.dirname(folder);
   return above === folder ? folder : existing(above);
+}
+
+/** The mount of a folder; of a recording without a look at the disk of this machine. */
+export function mountOfData(machine: Machine, folder: string): Mount | undefined {
+  return mountOf(machine, machine.isHere ? existing(folder) : folder);
 }

@@ -1,7 +1,7 @@
 /** `lineside doctor`: whether a machine is fit to run a line, check by check. A further check is a row. */
 import type { Check, Examined, Finding, Verdict } from './check.js';
 import { clockSource, clockSync, timeZone } from './checks/clock.js';
-import { diskFlush, diskSpace, diskWear } from './checks/disk.js';
+import { diskFlush, diskMedium, diskSpace, diskWear } from './checks/disk.js';
 import { networkPorts, serialPorts, watchdog } from './checks/equipment.js';
 import { memory, memoryErrors, swap } from './checks/memory.js';
 import { ports } from './checks/ports.js';
@@ -21,6 +21,7 @@ export const CHECKS: readonly Check[] = [
   clockSync,
   timeZone,
   diskFlush,
+  diskMedium,
   diskWear,
   diskSpace,
   memory,

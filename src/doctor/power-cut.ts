@@ -2,15 +2,21 @@
  * The check of a disk that only a power cut can make. `writeBlocks` writes numbered blocks and says each number once the disk has acknowledged
  * it; whoever cuts the power keeps what was said on another machine. `verifyBlocks` then says whether all of it is there.
  *
+ * A disk that forgets may bring back the whole file of an earlier run, under the same name and with more blocks. So each run has a name of
+ * its own, which stands in each block and is kept on the other machine as well.
+ *
  * A block is 4 KiB: JSON with run, number and digest of the rest, a line feed, and bytes that follow from run and number.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
 export const BLOCK_BYTES = 4096;
 /** 400 MiB; a run that nobody cuts ends there. */
 export const BLOCKS_MAX = 100_000;
+
+/** Eight hexadecimal digits: short enough to be typed at a console. */
+export const RUN = /^[0-9a-f]{8}$/;
 
 interface Head {
   readonly run: string;
@@ -33,11 +39,11 @@ function blockOf(run: string, number: number): Buffer {
  * Writes until `goesOn` says no, or `blocks` are written. An earlier file is begun anew.
  * @param acknowledged told once the block with the number is synchronised
  */
-export function writeBlocks(folder: string, acknowledged: (number: number) => void, goesOn: () => boolean, blocks = BLOCKS_MAX): number {
+export function writeBlocks(folder: string, acknowledged: (number: number, run: string) => void, goesOn: () => boolean, blocks = BLOCKS_MAX): number {
   const file = blockFile(folder);
   rmSync(file, { force: true });
   const fd = openSync(file, 'wx', 0o600);
-  const run = randomUUID();
+  const run = randomBytes(4).toString('hex');
   let number = 0;
   try {
     syncFolderOf(file);
@@ -45,7 +51,7 @@ export function writeBlocks(folder: string, acknowledged: (number: number) => vo
       number += 1;
       writeSync(fd, blockOf(run, number));
       fdatasyncSync(fd);
-      acknowledged(number);
+      acknowledged(number, run);
     }
   } finally {
     closeSync(fd);
@@ -63,35 +69,46 @@ function syncFolderOf(file: string): void {
   }
 }
 
-export interface Kept {
-  readonly run: string;
-  /** All blocks up to this number are whole; 0 when the first is not. */
-  readonly whole: number;
-  /** Numbers up to the acknowledged one that are missing or damaged, the first hundred. */
-  readonly lost: readonly number[];
+/** Takes the blocks away once they have been judged, so that no later run can find them. */
+export function removeBlocks(folder: string): void {
+  const file = blockFile(folder);
+  rmSync(file, { force: true });
+  syncFolderOf(file);
 }
 
-/** @param acknowledged the last number that was said before the power went. Undefined where there is no file of blocks. */
-export function verifyBlocks(folder: string, acknowledged: number): Kept | undefined {
+export interface Kept {
+  /** All blocks of the run up to this number are whole; 0 when the first is not. */
+  readonly whole: number;
+  /** Numbers up to the acknowledged one that are missing, damaged or of another run, the first hundred. */
+  readonly lost: readonly number[];
+  /** Another run that whole blocks are of; undefined where there is none. */
+  readonly otherRun: string | undefined;
+}
+
+/**
+ * @param run as it was said with each number
+ * @param acknowledged the last number that was said before the power went. Undefined where there is no file of blocks.
+ */
+export function verifyBlocks(folder: string, run: string, acknowledged: number): Kept | undefined {
   const file = blockFile(folder);
   if (!existsSync(file)) return undefined;
   const fd = openSync(file, 'r');
   try {
     const stored = Math.ceil(fstatSync(fd).size / BLOCK_BYTES);
     const block = Buffer.alloc(BLOCK_BYTES);
-    let run = '';
     let whole = 0;
+    let otherRun: string | undefined;
     const lost: number[] = [];
     for (let number = 1; number <= Math.max(acknowledged, stored); number += 1) {
       block.fill(0);
       readSync(fd, block, 0, BLOCK_BYTES, (number - 1) * BLOCK_BYTES);
       const of = runOf(block, number);
-      if (of !== undefined && (run === '' || of === run)) {
-        run = of;
+      if (of !== run) otherRun ??= of;
+      if (of === run) {
         if (whole === number - 1) whole = number;
       } else if (number <= acknowledged && lost.length < 100) lost.push(number);
     }
-    return { run, whole, lost };
+    return { whole, lost, otherRun };
   } finally {
     closeSync(fd);
   }

@@ -1,7 +1,12 @@
 /** The limits of a hardware profile, over the real pipeline: what is refused, what goes on, and what two callers at once get. */
 import t from 'tap';
-import { beyondLimits, limitPlant, plantSize } from '../../src/appliance/plant-limits.js';
+import { plantSize, plantSizeAfter } from '../../src/appliance/plant-counts.js';
+import { beyondLimits, limitPlant } from '../../src/appliance/plant-limits.js';
 import type { Limits, Profile } from '../../src/box/profile.js';
+import { ControlModule } from '../../src/domains/control-modules/kind.js';
+import { readableTags } from '../../src/domains/control-modules/merge.js';
+import { resolvedModuleOf } from '../../src/domains/control-modules/modules.js';
+import { ControlProgram } from '../../src/domains/logic/kind.js';
 import { startPlantGateway } from '../support/plant-gateway.js';
 
 const plant = await startPlantGateway();
@@ -97,4 +102,73 @@ t.test('a plant that has more than the profile promises goes on, is told, and ma
   t.match(await engineer.post(UNITS, { name: 'u9' }), { status: 409 });
   t.equal((await engineer.delete(`${UNITS}/u2`)).status, 204);
   t.match(await engineer.post(UNITS, { name: 'u9' }), { status: 409 }, 'what went does not come back while there are too many');
+});
+
+t.test('each module is counted as the catalog lists it: tags of its own, renamed ones, tunable parameters, another template', async (t) => {
+  limits.units = 10;
+  limits.tags = 1000;
+  const template = {
+    name: 'tuned',
+    blocks: [
+      { name: 'limit', type: 'MUL', params: { IN2: 2 } },
+      { name: 'other', type: 'MUL', params: { IN2: 3 } },
+    ],
+    tags: tags(3),
+    parameters: [
+      { name: 'gain', blockRef: 'limit', param: 'IN2', tunable: true },
+      { name: 'fixed', blockRef: 'other', param: 'IN2' },
+    ],
+  };
+  t.match(await engineer.post('/api/v1/controlmoduletemplates', template), { status: 201 });
+  const own = [
+    { name: 't0', engUnits: 'kg' },
+    { name: 'extra', dataType: 'Float' },
+  ];
+  t.match(await engineer.post(MODULES, { ...module('tuned1'), templateRef: 'tuned', tags: own }), { status: 201 });
+  const listed = () =>
+    plant.store.list(ControlModule).reduce((sum, each) => {
+      const resolved = resolvedModuleOf(plant.store, each);
+      return sum + (resolved ? readableTags(resolved).length : 0);
+    }, 0);
+  const OF_PROGRAM = 1;
+  t.equal(listed(), 2 + 5);
+  t.equal(plantSize(plant.store).tags, listed() + OF_PROGRAM);
+  t.equal((await engineer.put('/api/v1/controlmoduletemplates/tuned', { tags: tags(4) })).status, 200);
+  t.equal(plantSize(plant.store).tags, listed() + OF_PROGRAM, 'after a change of the template');
+  t.equal((await engineer.put(`${MODULES}/tuned1`, { templateRef: 'two' })).status, 200);
+  t.equal(plantSize(plant.store).tags, listed() + OF_PROGRAM, 'after another template');
+  t.equal((await engineer.put('/api/v1/controlmoduletemplates/tuned', { tags: tags(9) })).status, 200);
+  t.equal(plantSize(plant.store).tags, listed() + OF_PROGRAM, 'which is its own no more');
+  t.equal((await engineer.delete(`${MODULES}/tuned1`)).status, 204);
+  t.equal(plantSize(plant.store).tags, listed() + OF_PROGRAM, 'after a delete');
+});
+
+t.test('a box that is full of tags takes the program that a module runs: it has the tags of its module', async (t) => {
+  limits.tags = plantSize(plant.store).tags;
+  const written = plant.store.get(ControlProgram, 'north', 'p1');
+  if (!written) throw new Error('p1 is there');
+  const put = { kind: ControlProgram, site: 'north', name: 'of-m1', spec: written.spec };
+  t.throws(() => plant.store.judge({ puts: [put] }), /would have 4 tags, and this box takes 3/, 'one of its own has tags of its own');
+  plant.store.judge({ puts: [{ ...put, ownerReferences: [{ kind: 'ControlModule', name: 'm1', uid: 'any' }] }] });
+});
+
+t.test('neither a look at the health nor a write counts the plant again', async (t) => {
+  const [m1] = plant.store.list(ControlModule);
+  if (!m1) throw new Error('m1 is there');
+  let reads = 0;
+  const counted = <Asked extends unknown[], Answer>(read: (...asked: Asked) => Answer) => {
+    const bound = read.bind(plant.store);
+    return (...asked: Asked) => {
+      reads += 1;
+      return bound(...asked);
+    };
+  };
+  const { get, list } = plant.store;
+  Object.assign(plant.store, { get: counted(get), list: counted(list) });
+  t.teardown(() => Object.assign(plant.store, { get, list }));
+  plantSize(plant.store);
+  beyondLimits(profile, plant.store);
+  t.equal(reads, 0);
+  t.equal(plantSizeAfter(plant.store, { puts: [{ kind: ControlModule, site: 'north', name: 'new', spec: m1.spec }] }).tags, plantSize(plant.store).tags + 1);
+  t.ok(reads <= 4, `${reads} reads for a module more`);
 });

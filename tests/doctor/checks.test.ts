@@ -1,15 +1,15 @@
 /** What the doctor reads of a machine, on small recorded trees of /sys, /proc and /etc. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { type Box, chooseBox } from '../../src/appliance/box.js';
 import { Machine } from '../../src/box/machine.js';
 import type { Profile } from '../../src/box/profile.js';
-import { completed, deviceOf, mountOf } from '../../src/doctor/block-device.js';
+import { completed, deviceOf, existing, mountOf } from '../../src/doctor/block-device.js';
 import type { Check, Examined } from '../../src/doctor/check.js';
 import { clockSource, clockSync, timeZone } from '../../src/doctor/checks/clock.js';
-import { diskFlush, diskWear, smartWear } from '../../src/doctor/checks/disk.js';
+import { diskFlush, diskMedium, diskWear, smartWear } from '../../src/doctor/checks/disk.js';
 import { networkPorts, serialPorts, watchdog } from '../../src/doctor/checks/equipment.js';
 import { memory, memoryErrors, swap } from '../../src/doctor/checks/memory.js';
 import { ports } from '../../src/doctor/checks/ports.js';
@@ -88,7 +88,54 @@ const tcp = (address: string, inode: number) => `   0: ${address} 00000000:0000 
 const CHRONY = (offset: string, leap: string, stratum = 3) => `C0A80001,192.168.0.1,${stratum},1764260000.1,${offset},0.00001,0.00002,-3.1,0.0,0.02,0.0005,0.0002,64.2,${leap}\n`;
 const COM1 = { serialPorts: [{ name: 'COM1', device: '/dev/ttyS0', standard: 'RS-232' as const }] };
 
+/** A machine whose root is on the disk of that folder of /sys. */
+const onDisk = (folder: string, files: Readonly<Record<string, string>>) => ({
+  'proc/self/mountinfo': `22 1 8:1 / / rw,noatime - ext4 /dev/${path.basename(folder)} rw\n`,
+  'sys/dev/block/8:1': `-> ../../${folder}`,
+  ...Object.fromEntries(Object.entries(files).map(([name, text]) => [`sys/${folder}/${name}`, `${text}\n`])),
+});
+const MMC = 'devices/platform/mmc/block/mmcblk0';
+const SSD = { storage: { medium: 'ssd' as const } };
+
 const CASES: readonly Case[] = [
+  {
+    check: diskMedium,
+    is: 'the SSD that is wanted',
+    files: onDisk('devices/ata1/block/sda', { 'queue/rotational': '0' }),
+    given: { hardware: SSD },
+    verdict: 'ok',
+    measured: /on sda, an SSD$/,
+  },
+  {
+    check: diskMedium,
+    is: 'better than wanted',
+    files: onDisk('devices/nvme/nvme0/nvme0n1', { 'queue/rotational': '0' }),
+    given: { hardware: SSD },
+    verdict: 'ok',
+    measured: /an NVMe SSD/,
+  },
+  { check: diskMedium, is: 'a card for an SSD', files: onDisk(MMC, { 'device/type': 'SD' }), given: { hardware: SSD }, verdict: 'warning', measured: /on mmcblk0, an SD card/ },
+  { check: diskMedium, is: 'an eMMC for an SSD', files: onDisk(MMC, { 'device/type': 'MMC' }), given: { hardware: SSD }, verdict: 'warning', measured: /an eMMC/ },
+  {
+    check: diskMedium,
+    is: 'a turning disk for an SSD',
+    files: onDisk('devices/ata1/block/sda', { 'queue/rotational': '1' }),
+    given: { hardware: SSD },
+    verdict: 'warning',
+    measured: /a turning disk/,
+  },
+  {
+    check: diskMedium,
+    is: 'behind USB',
+    files: onDisk('devices/usb1/1-2/block/sda', { 'queue/rotational': '0' }),
+    given: { hardware: SSD },
+    verdict: 'unknown',
+    measured: /sda does not show/,
+  },
+  { check: diskMedium, is: 'a card where any will do', files: onDisk(MMC, { 'device/type': 'SD' }), verdict: 'ok', measured: /an SD card/ },
+  { check: diskMedium, is: 'virtual', files: onDisk('devices/virtio/block/vda', {}), given: { hardware: SSD }, verdict: 'unknown', measured: /vda does not show/ },
+  { check: diskMedium, is: 'not shown', files: {}, given: { hardware: SSD }, verdict: 'unknown', measured: /shows no disk/ },
+
   { check: governor, is: 'performance', files: { [`${CPUS}/cpu0/cpufreq/scaling_governor`]: 'performance\n' }, verdict: 'ok', measured: /^performance$/ },
   {
     check: governor,
@@ -331,6 +378,20 @@ t.test('wakes are judged by the shortest scan that the profile promises', async 
   t.match(judgeTimers(wakes(2), false, 10), { verdict: 'warning', whatToDo: /CAP_SYS_NICE/ });
   t.match(judgeTimers(wakes(2), false, 50), { verdict: 'ok' });
   t.match(judgeTimers(wakes(11), true, 10), { verdict: 'fault', meaning: /left out all the time/ });
+});
+
+t.test('the disk of a data directory that is a link is that where the link leads, also before the directory is made', async (t) => {
+  const real = realpathSync(work);
+  mkdirSync(path.join(real, 'other-disk'));
+  mkdirSync(path.join(real, 'root-disk'));
+  symlinkSync('../other-disk', path.join(real, 'root-disk/lineside'));
+  const machine = recorded({ 'proc/self/mountinfo': `21 1 8:1 / / rw - ext4 /dev/sda1 rw\n30 21 0:40 / ${real}/other-disk rw - tmpfs tmpfs rw\n` });
+  for (const name of ['root-disk/lineside', 'root-disk/lineside/not/yet']) {
+    const folder = existing(path.join(real, name));
+    t.equal(folder, path.join(real, 'other-disk'));
+    t.equal(mountOf(machine, folder)?.fileSystem, 'tmpfs', name);
+  }
+  t.equal(existing(path.join(real, 'root-disk/none')), path.join(real, 'root-disk'));
 });
 
 t.test('the disk of a folder: a partition names its disk, the longest mount holds it, and its counters are read', async (t) => {

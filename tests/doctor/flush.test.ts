@@ -1,13 +1,13 @@
 /** Whether the doctor tells an honest disk from one that forgets: by its figures, by a disk that really forgets, and around a power cut. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { Machine } from '../../src/box/machine.js';
 import { mountOf } from '../../src/doctor/block-device.js';
 import { type FlushFigures, judgeFlush, measureFlush } from '../../src/doctor/flush.js';
-import { verifyBlocks, writeBlocks } from '../../src/doctor/power-cut.js';
+import { blockFile, verifyBlocks, writeBlocks } from '../../src/doctor/power-cut.js';
 import { Disk } from '../torture/disk.js';
 import { COMMAND, doctor, type DoctorReport, doctorReport, forgetfulDisk } from './run.js';
 
@@ -82,73 +82,106 @@ t.test(
   },
 );
 
-/** Writes blocks on a disk that loses power once `blocks` are acknowledged. @returns the last number that was heard. */
-function cutAfter(blocks: number, environment: Readonly<Record<string, string>>): Promise<number> {
+interface Heard {
+  readonly run: string;
+  readonly acknowledged: number;
+}
+
+/** Writes blocks on a disk that loses power once `blocks` are acknowledged. @returns the last line that was heard. */
+function cutAfter(blocks: number, environment: Readonly<Record<string, string>>): Promise<Heard> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [COMMAND, 'doctor', 'disk', '--write', '--data-dir', folder], {
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     let heard = '';
-    const last = (): number => Number(/.*kept (\d+)\n/s.exec(heard)?.[1] ?? 0);
+    const last = (): Heard => {
+      const [, run = '', number = '0'] = /.*kept ([0-9a-f]{8}) (\d+)\n/s.exec(heard) ?? [];
+      return { run, acknowledged: Number(number) };
+    };
     child.stdout.on('data', (chunk: Buffer) => {
       heard += chunk.toString();
-      if (last() >= blocks) child.kill('SIGKILL');
+      if (last().acknowledged >= blocks) child.kill('SIGKILL');
     });
     child.on('error', reject);
     child.on('close', () => resolve(last()));
   });
 }
 
-const verify = (acknowledged: number) => doctor(['disk', '--verify', '--acknowledged', String(acknowledged), '--data-dir', folder]);
+const verify = ({ run, acknowledged }: Heard) => doctor(['disk', '--verify', '--run', run, '--acknowledged', String(acknowledged), '--data-dir', folder]);
 
 t.test('after a power cut an honest disk has every block that it has acknowledged', async (t) => {
   const disk = new Disk(folder, work);
-  const acknowledged = await cutAfter(20, disk.environment());
+  const { run, acknowledged } = await cutAfter(20, disk.environment());
   disk.forgetUnsynced();
   t.ok(acknowledged >= 20);
-  const { code, out } = await verify(acknowledged);
+  t.match(await verify({ run, acknowledged: acknowledged + 50 }), { code: 2, out: /has lost/ }, 'and what it has not acknowledged is not there');
+  const { code, out } = await verify({ run, acknowledged });
   t.equal(code, 0, out);
-  t.match(out, new RegExp(`ok +all ${acknowledged} acknowledged blocks are there`));
-  t.match(await verify(acknowledged + 50), { code: 2, out: /has lost/ }, 'and what it has not acknowledged is not there');
+  t.match(out, new RegExp(`ok +all ${acknowledged} acknowledged blocks of run ${run} are there`));
+  t.same(readdirSync(folder), [], 'what was judged is taken away: no later run can find it');
+});
+
+t.test('after a power cut a disk that brings back the file of an earlier run is found out', async (t) => {
+  const file = blockFile(folder);
+  writeBlocks(
+    folder,
+    () => undefined,
+    () => true,
+    60,
+  );
+  const earlier = readFileSync(file);
+  const heard = await cutAfter(20, {});
+  writeFileSync(file, earlier);
+  const { code, out } = await verify(heard);
+  t.equal(code, 2, out);
+  t.match(out, new RegExp(`FAULT +the blocks are of run [0-9a-f]{8}, not of ${heard.run}: the disk has brought back an earlier file`));
+  t.ok(existsSync(file), 'and what shows it is kept');
 });
 
 t.test('after a power cut a disk that forgets has lost blocks that it had acknowledged', async (t) => {
   const disk = new Disk(folder, work);
   const environment = disk.environment();
-  const acknowledged = await cutAfter(20, { ...environment, LD_PRELOAD: `${forgetfulDisk(work)} ${environment.LD_PRELOAD}` });
+  const heard = await cutAfter(20, { ...environment, LD_PRELOAD: `${forgetfulDisk(work)} ${environment.LD_PRELOAD}` });
   disk.forgetUnsynced();
-  const { code, out } = await verify(acknowledged);
+  const { code, out } = await verify(heard);
   t.equal(code, 2, out);
   t.match(out, /FAULT.*the disk acknowledged \d+ blocks and has lost \d+ of them, first 1: it forgets/);
 });
 
 t.test('a block of another run, a damaged one and a missing one are lost', async (t) => {
-  const { openSync, closeSync, writeSync, ftruncateSync } = await import('node:fs');
   const said: number[] = [];
+  let run = '';
   t.equal(
     writeBlocks(
       folder,
-      (number) => said.push(number),
+      (number, of) => {
+        said.push(number);
+        run = of;
+      },
       () => true,
       6,
     ),
     6,
   );
   t.same(said, [1, 2, 3, 4, 5, 6]);
-  t.match(verifyBlocks(folder, 6), { whole: 6, lost: [] });
-  const fd = openSync(path.join(folder, 'doctor-power-cut.blocks'), 'r+');
+  t.same(verifyBlocks(folder, run, 6), { whole: 6, lost: [], otherRun: undefined });
+  t.same(verifyBlocks(folder, '00000000', 2), { whole: 0, lost: [1, 2], otherRun: run });
+  const fd = openSync(blockFile(folder), 'r+');
   writeSync(fd, 'x', 3 * 4096 + 2000);
   ftruncateSync(fd, 5 * 4096 + 100);
   closeSync(fd);
-  t.match(verifyBlocks(folder, 6), { whole: 3, lost: [4, 6] });
-  t.match(verifyBlocks(folder, 3), { whole: 3, lost: [] });
-  t.equal(verifyBlocks(path.join(folder, 'elsewhere'), 1), undefined);
+  t.match(verifyBlocks(folder, run, 6), { whole: 3, lost: [4, 6] });
+  t.match(verifyBlocks(folder, run, 3), { whole: 3, lost: [] });
+  t.equal(verifyBlocks(path.join(folder, 'elsewhere'), run, 1), undefined);
 });
 
 t.test('the two steps say what they need', async (t) => {
   t.match(await doctor(['disk']), { code: 2, err: /say --write before the power cut, or --verify/ });
-  t.match(await doctor(['disk', '--verify', '--data-dir', folder]), { code: 2, err: /--verify needs --acknowledged/ });
+  const needs = { code: 2, err: /--verify needs --run and --acknowledged, .*: kept RUN NUMBER/ };
+  t.match(await doctor(['disk', '--verify', '--data-dir', folder]), needs);
+  t.match(await doctor(['disk', '--verify', '--acknowledged', '3', '--data-dir', folder]), needs);
+  t.match(await doctor(['disk', '--verify', '--run', '417', '--acknowledged', '3', '--data-dir', folder]), needs);
   t.match(await doctor(['disk', '--verify', '--acknowledged', 'many']), { code: 2, err: /must be a number/ });
-  t.match(await doctor(['disk', '--verify', '--acknowledged', '3', '--data-dir', path.join(folder, 'elsewhere')]), { code: 2, out: /FAULT.*is not there/ });
+  t.match(await doctor(['disk', '--verify', '--run', '0a1b2c3d', '--acknowledged', '3', '--data-dir', path.join(folder, 'elsewhere')]), { code: 2, out: /FAULT.*is not there/ });
 });

@@ -1,7 +1,8 @@
-/** The disk of the data directory: whether it keeps what it acknowledges, how worn it is, and how much room there is. */
+/** The disk of the data directory: whether it keeps what it acknowledges, what it is made of, how worn it is, and how much room there is. */
 import { statfsSync } from 'node:fs';
 import type { Machine } from '../../box/machine.js';
-import { type BlockDevice, deviceOf, existing, mountOf } from '../block-device.js';
+import type { Profile } from '../../box/profile.js';
+import { type BlockDevice, deviceOf, existing, type Medium, mediumOf, mountOfData } from '../block-device.js';
 import { type Check, type Examined, type Finding, untold } from '../check.js';
 import { judgeFlush, measureFlush } from '../flush.js';
 
@@ -24,10 +25,46 @@ export const diskFlush: Check = {
   },
 };
 
+type Wanted = NonNullable<Profile['hardware']['storage']>['medium'];
+
+const NO_DISK = 'the kernel shows no disk below the data directory';
+
 function diskOf({ machine, settings }: Examined): BlockDevice | undefined {
-  const mount = mountOf(machine, existing(settings.dataDir));
+  const mount = mountOfData(machine, settings.dataDir);
   return mount && deviceOf(machine, mount);
 }
+
+/** What does as well as the medium that a profile asks for: it wears no faster and is no slower. */
+const FITS: Readonly<Record<Wanted, readonly Medium[]>> = {
+  nvme: ['nvme'],
+  ssd: ['ssd', 'nvme'],
+  emmc: ['emmc', 'ssd', 'nvme'],
+  hdd: ['hdd', 'ssd', 'nvme'],
+  sd: ['sd', 'emmc', 'ssd', 'nvme'],
+  any: ['ssd', 'nvme', 'emmc', 'sd', 'hdd'],
+};
+
+const SHOWN: Readonly<Record<Medium, string>> = { ssd: 'an SSD', nvme: 'an NVMe SSD', emmc: 'an eMMC', sd: 'an SD card', hdd: 'a turning disk' };
+
+export const diskMedium: Check = {
+  name: 'disk-medium',
+  look(examined) {
+    const wanted = examined.box.profile.hardware.storage?.medium ?? 'any';
+    const limit = wanted === 'any' ? 'the profile asks for no medium' : `${SHOWN[wanted]} or better, as the profile asks`;
+    const disk = diskOf(examined);
+    const medium = disk && mediumOf(examined.machine, disk);
+    if (!medium) return untold(disk ? `${disk.name} does not show what it is made of` : NO_DISK, limit, 'how soon it wears, and how evenly it writes, is not known');
+    const fits = FITS[wanted].includes(medium);
+    return {
+      verdict: fits ? 'ok' : 'warning',
+      measured: `the data directory is on ${disk.name}, ${SHOWN[medium]}`,
+      limit,
+      meaning: fits ? 'the figures of the profile hold for it' : 'the disk may wear sooner, or write more slowly, than the profile counts on',
+      whatToDo: fits ? '' : `move the data directory onto ${SHOWN[wanted as Medium]}`,
+      figures: { medium, wanted },
+    };
+  },
+};
 
 const WORN_WARNING_PERCENT = 70;
 const WORN_FAULT_PERCENT = 90;
@@ -37,7 +74,7 @@ export const diskWear: Check = {
   name: 'disk-wear',
   async look(examined) {
     const disk = diskOf(examined);
-    if (!disk) return untold('the kernel shows no disk below the data directory', WEAR_LIMIT, 'when the disk fails is not known');
+    if (!disk) return untold(NO_DISK, WEAR_LIMIT, 'when the disk fails is not known');
     const emmc = emmcWear(examined.machine, disk);
     if (emmc) return emmc;
     const smart = disk.isVirtual ? undefined : await examined.ask('smartctl', '--json', '--all', `/dev/${disk.name}`);

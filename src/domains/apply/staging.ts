@@ -114,7 +114,6 @@ export class StagedStore implements StoreReader {
       kind: put.kind.kind,
       metadata: {
         uid: '',
-        ownerReferences: [],
         generation: 0,
         resourceVersion: 0,
         createdAt: '',
@@ -124,6 +123,7 @@ export class StagedStore implements StoreReader {
         site: put.site,
         labels: put.labels ?? before?.metadata.labels ?? {},
         annotations: put.annotations ?? before?.metadata.annotations ?? {},
+        ownerReferences: put.ownerReferences ?? before?.metadata.ownerReferences ?? [],
       },
       spec,
       status: put.status ?? before?.status ?? put.kind.initialStatus(spec),

@@ -211,6 +211,13 @@ export function readableTags({ tags, parameters }: ResolvedModule): readonly Eff
   return parameters.length === 0 ? tags : [...tags, ...parameters.map(({ tag }) => tag)];
 }
 
+/** How many tags `readableTags` has of a module, without making any. */
+export function readableTagCount({ tags: instance }: Pick<ControlModuleSpec, 'tags'>, { tags, parameters = [] }: Pick<ControlModuleTemplateSpec, 'tags' | 'parameters'>): number {
+  const names = new Set(tags.map(({ name }) => name));
+  const own = new Set(instance.map(({ name }) => name).filter((name) => !names.has(name)));
+  return tags.length + own.size + parameters.filter(({ tunable }) => tunable).length;
+}
+
 function bindInput(input: ControlModuleTemplateSpec['inputs'][number], bindings: ControlModuleSpec['inputBindings']): ModuleInput {
   const binding = bindings.find((candidate) => candidate.name.toLowerCase() === input.name.toLowerCase());
   const base = { name: input.name, dataType: input.dataType, type: iecType(input.dataType) ?? 'REAL' } as const;
