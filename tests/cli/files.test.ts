@@ -1,5 +1,5 @@
 /** Plant files without a box: where what is wrong stands, and exports that leave what people have written. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -135,6 +135,27 @@ t.test('an export writes nothing where a file cannot be read or a resource stand
   t.throws(() => writeExport(broken, [unit()]), CommandError);
   const twice = folderWith({ 'a.yaml': yamlText(unit()), 'b.yaml': yamlText(unit()) });
   t.throws(() => writeExport(twice, [unit({ description: 'x' })]), /both hold Unit mixer/);
+});
+
+t.test('an export takes another file where its own holds something else', async (t) => {
+  const others = '# ours\n' + yamlText({ ...unit(), metadata: { name: 'other', namespace: 'site-north' } });
+  const folder = folderWith({ 'north/unit/mixer.yaml': others });
+  const beside = path.join(folder, 'north/unit/mixer-2.yaml');
+  t.match(writeExport(folder, [unit()]), { written: [beside], notOnBox: [path.join(folder, 'north/unit/mixer.yaml')] });
+  t.equal(readFileSync(path.join(folder, 'north/unit/mixer.yaml'), 'utf8'), others, 'to the letter');
+  t.match(writeExport(folder, [unit()]), { written: [], unchanged: 1 }, 'it is found there again');
+});
+
+t.test('what is told as a name is never a way out of the folder', async (t) => {
+  const folder = folderWith({ 'inner/readme.txt': 'nothing' });
+  for (const manifest of [
+    { ...unit(), metadata: { name: '../../../escaped', namespace: 'site-north' } },
+    { ...unit(), metadata: { name: 'mixer', namespace: 'site-../..' } },
+    { ...unit(), metadata: { name: 'mixer', namespace: 'site-..' } },
+    { ...unit(), kind: '../unit' },
+  ])
+    t.throws(() => writeExport(path.join(folder, 'inner'), [unit({ description: 'x' }), manifest]), /is no resource of a box: nothing was written/);
+  t.strictSame(readdirSync(folder, { recursive: true }).sort(), ['inner', 'inner/readme.txt'], 'nothing was written');
 });
 
 t.test('the schemas take the shipped plant, and name what they do not', async (t) => {

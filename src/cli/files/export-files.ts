@@ -2,10 +2,11 @@
  * An export as files that people keep in version control: one resource a file, members in the order of the interface, long texts as
  * blocks. Where a file holds the resource already, its comments and its order stay, and one that says the same is left as it is.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { documentText, isMap, isScalar, isSeq, type YamlDocument, yamlText } from '../../platform/base/yaml.js';
+import { isResourceName } from '../../platform/base/resource-name.js';
 import { type FiledManifest, readManifestFiles } from './manifest-files.js';
 import { CommandError, EXIT } from '../remote/outcome.js';
 
@@ -25,8 +26,12 @@ export interface WrittenExport {
 
 const keyOf = ({ kind, metadata: { name, namespace = '' } }: ExportedManifest): string => `${kind}/${namespace}/${name}`;
 
-/** @throws CommandError where a file of the folder cannot be read, or two say what one resource is: nothing is written then. */
+/**
+ * @throws CommandError where a file of the folder cannot be read, two say what one resource is, or what the box tells can be no name of a
+ * file: nothing is written then.
+ */
 export function writeExport(folder: string, manifests: readonly ExportedManifest[]): WrittenExport {
+  for (const manifest of manifests) checkNames(manifest);
   mkdirSync(folder, { recursive: true });
   const { manifests: there, faults } = readManifestFiles([folder]);
   const [fault] = faults;
@@ -51,7 +56,7 @@ export function writeExport(folder: string, manifests: readonly ExportedManifest
   for (const manifest of manifests) {
     const filed = known.get(keyOf(manifest));
     known.delete(keyOf(manifest));
-    if (!filed) texts.set(path.join(folder, fileOf(manifest)), yamlText(manifest));
+    if (!filed) texts.set(freeFile(folder, manifest, texts), yamlText(manifest));
     else if (isDeepStrictEqual(filed.value, manifest)) unchanged += 1;
     else {
       merge(filed, manifest);
@@ -64,7 +69,7 @@ export function writeExport(folder: string, manifests: readonly ExportedManifest
   for (const [file, parts] of changed) texts.set(file, textOfFile(file, parts));
   for (const [file, text] of texts) {
     mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, text);
+    writeFileSync(file, text, { flag: changed.has(file) ? 'w' : 'wx' });
   }
   return { written: [...texts.keys()].sort(), unchanged, notOnBox: [...new Set([...known.values()].map(({ file }) => file))].sort() };
 }
@@ -74,10 +79,25 @@ function isManifest(value: unknown): value is ExportedManifest {
   return typeof kind === 'string' && typeof metadata?.name === 'string';
 }
 
-/** `north/units/reactor-1.yaml`; what is of no site stands in a folder of its kind beside the sites. */
-function fileOf({ kind, metadata: { name, namespace } }: ExportedManifest): string {
+/** What answers may be another program than a box, and names become paths. */
+function checkNames({ kind, metadata: { name, namespace } }: ExportedManifest): void {
+  if (/^[A-Za-z]+$/.test(kind) && isResourceName(String(name)) && (namespace === undefined || namespace === '' || isResourceName(String(namespace)))) return;
+  const told = JSON.stringify({ kind, name, namespace });
+  throw new CommandError(EXIT.refused, 'invalid_name', `${told} is no resource of a box: nothing was written; is the address right?`, { kind, name, namespace });
+}
+
+/** `north/unit/reactor-1.yaml`; what is of no site stands in a folder of its kind beside the sites. */
+function fileOf({ kind, metadata: { name, namespace } }: ExportedManifest, more: string): string {
   const site = namespace?.replace(/^site-/, '') ?? '';
-  return path.join(...(site === '' ? [] : [site]), kind.toLowerCase(), `${name}.yaml`);
+  return path.join(...(site === '' ? [] : [site]), kind.toLowerCase(), `${name}${more}.yaml`);
+}
+
+/** A file that is there holds something else, which people may have written: the new one stands beside it as `reactor-1-2.yaml`. */
+function freeFile(folder: string, manifest: ExportedManifest, taken: ReadonlyMap<string, string>): string {
+  for (let n = 1; ; n += 1) {
+    const file = path.join(folder, fileOf(manifest, n === 1 ? '' : `-${n}`));
+    if (!taken.has(file) && lstatSync(file, { throwIfNoEntry: false }) === undefined) return file;
+  }
 }
 
 function textOfFile(file: string, parts: readonly FiledManifest[]): string {
