@@ -7,6 +7,7 @@ import { KnownBoxes } from './remote/boxes.js';
 import type { CommandContext, CommandRow, Given } from './remote/command.js';
 import { COMMANDS } from './remote/commands.js';
 import { type Envelope, ENVELOPE_VERSION, envelopeOf, EXIT, failureOf, type Outcome, usage } from './remote/outcome.js';
+import { plainLine, plainText } from './remote/plain.js';
 import { TERMINAL } from './remote/terminal.js';
 
 interface Group {
@@ -73,7 +74,13 @@ export function addRemoteCommands(program: Command): void {
         const row = rows.get(command);
         return row && { row, context: contextOf('__complete', row, [], options, {}) };
       });
-      process.stdout.write(found.map((candidate) => `${candidate}\n`).join(''));
+      // a shell would take what was escaped as the name
+      process.stdout.write(
+        found
+          .filter((candidate) => plainLine(candidate) === candidate)
+          .map((candidate) => `${candidate}\n`)
+          .join(''),
+      );
     });
 }
 
@@ -111,7 +118,7 @@ function contextOf(name: string, row: CommandRow, args: readonly string[], optio
       return (made.box ??= new Box(boxes, { box: text(options.box), site: row.isLocal === true ? undefined : text(options.site) }, TERMINAL));
     },
     async print(data, line) {
-      print(asJson ? JSON.stringify({ apiVersion: ENVELOPE_VERSION, command: name, data }) : line);
+      print(asJson ? JSON.stringify({ apiVersion: ENVELOPE_VERSION, command: name, data }) : plainText(line));
       if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain');
     },
   };
@@ -130,14 +137,15 @@ async function run(name: string, row: CommandRow, command: Command): Promise<voi
   } catch (fault) {
     const failure = failureOf(fault, made.box?.url ?? (typeof options.box === 'string' ? options.box : (args[0] ?? 'the box')));
     if (asJson) print(JSON.stringify(envelopeOf(name, failure) satisfies Envelope, null, indent));
-    else console.error(`lineside: ${failure.message}`);
+    else TERMINAL.say(`lineside: ${failure.message}`);
     process.exitCode = failure.exitCode;
   }
 }
 
 function tell(name: string, outcome: Outcome, asJson: boolean): void {
   if (asJson) print(JSON.stringify(envelopeOf(name, outcome), null, 2));
-  else if (outcome.text !== '') print(outcome.text);
+  // what goes into a file or to a program is the content to the letter
+  else if (outcome.text !== '') print(outcome.isContent === true && process.stdout.isTTY !== true ? outcome.text : plainText(outcome.text));
   process.exitCode = outcome.exitCode ?? EXIT.ok;
 }
 

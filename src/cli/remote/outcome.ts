@@ -3,6 +3,7 @@
  * envelope, in the same form whatever happens.
  */
 import { ApiError } from '../../client/api.js';
+import { plainLine } from './plain.js';
 
 /** Exit codes, for scripts; docs/engineering/command-line.md tells them. */
 export const EXIT = {
@@ -26,6 +27,8 @@ export interface Outcome {
   readonly data: unknown;
   /** For people; without the last line end. */
   readonly text: string;
+  /** The text is what was asked for itself, such as a record: only a terminal gets it otherwise than it is. */
+  readonly isContent?: true;
   readonly exitCode?: number;
 }
 
@@ -83,11 +86,12 @@ export function envelopeOf(command: string, outcome: Outcome | CommandError): En
 
 /** Columns as wide as their widest cell; the last one is not padded. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const shown = rows.map((row) => row.map(plainLine));
+  const widths = head.map((title, column) => Math.max(title.length, ...shown.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>
     cells
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join('  ')
       .trimEnd();
-  return [line(head), ...rows.map(line)].join('\n');
+  return [line(head), ...shown.map(line)].join('\n');
 }

@@ -23,7 +23,7 @@ async function record(context: CommandContext): Promise<Outcome> {
   const content = format === 'json' ? await box.typed.get('/api/v1/sites/{site}/batches/{name}/record', { path }) : await xml(box, batch, format);
   const text = typeof content === 'string' ? content : JSON.stringify(content, null, 2);
   const file = textOf(options, 'out');
-  if (file === undefined) return { data: { batch: batch.name, format, provisional: !isMade, record: content }, text: text.trimEnd() };
+  if (file === undefined) return { data: { batch: batch.name, format, provisional: !isMade, record: content }, text: text.trimEnd(), isContent: true };
   write(file, `${text.trimEnd()}\n`);
   return { data: { batch: batch.name, format, provisional: !isMade, file }, text: `${file} written${isMade ? '' : ' (provisional)'}` };
 }
