@@ -6,7 +6,7 @@ import { Box } from './remote/box.js';
 import { KnownBoxes } from './remote/boxes.js';
 import type { CommandContext, CommandRow, Given } from './remote/command.js';
 import { COMMANDS } from './remote/commands.js';
-import { type Envelope, ENVELOPE_VERSION, envelopeOf, EXIT, failureOf, type Outcome, usage } from './remote/outcome.js';
+import { type CommandError, type Envelope, ENVELOPE_VERSION, envelopeOf, EXIT, failureOf, type Outcome, usage } from './remote/outcome.js';
 import { plainLine, plainText } from './remote/plain.js';
 import { TERMINAL } from './remote/terminal.js';
 
@@ -125,7 +125,7 @@ function contextOf(name: string, row: CommandRow, args: readonly string[], optio
 }
 
 async function run(name: string, row: CommandRow, command: Command): Promise<void> {
-  endWithReader();
+  process.exitCode = EXIT.ok; // also where its reader goes before it is through
   const options: Given = command.opts();
   const asJson = options.output === 'json';
   const indent = row.goesOn === true ? 0 : 2;
@@ -137,9 +137,21 @@ async function run(name: string, row: CommandRow, command: Command): Promise<voi
   } catch (fault) {
     const failure = failureOf(fault, made.box?.url ?? (typeof options.box === 'string' ? options.box : (args[0] ?? 'the box')));
     if (asJson) print(JSON.stringify(envelopeOf(name, failure) satisfies Envelope, null, indent));
-    else TERMINAL.say(`lineside: ${failure.message}`);
+    else tellFailure(failure);
     process.exitCode = failure.exitCode;
   }
+}
+
+/** Of a command without an envelope: what it did not foresee, a file above all. */
+export function tellFault(fault: unknown): void {
+  const failure = failureOf(fault, 'the box');
+  tellFailure(failure);
+  process.exitCode = failure.exitCode;
+}
+
+function tellFailure({ message, told }: CommandError): void {
+  TERMINAL.say(`lineside: ${message}`);
+  if (typeof told.stack === 'string') TERMINAL.say(told.stack);
 }
 
 function tell(name: string, outcome: Outcome, asJson: boolean): void {
@@ -164,12 +176,4 @@ function endOfUse({ exitCode, message }: CommanderError): never {
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`);
-}
-
-/** Whoever reads may have gone: `lineside watch | head`. There is nothing left to do for him, and nothing has failed. */
-function endWithReader(): void {
-  process.stdout.on('error', (fault: NodeJS.ErrnoException) => {
-    if (fault.code !== 'EPIPE') throw fault;
-    process.exit(process.exitCode ?? EXIT.ok);
-  });
 }

@@ -1,12 +1,12 @@
 /** The command as its people run it, against boxes that are made up: what reaches the terminal, and how it ends. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { KnownBoxes } from '../../src/cli/remote/boxes.js';
-import { table } from '../../src/cli/remote/outcome.js';
+import { failureOf, table } from '../../src/cli/remote/outcome.js';
 import { plainText } from '../../src/cli/remote/plain.js';
 import { LinesideCommand } from './lineside-command.js';
 
@@ -39,4 +39,28 @@ t.test('what a box tells gives no orders to a terminal, in texts and in errors; 
 t.test('a name with a line end makes no line of its own in a list', async (t) => {
   t.equal(table(['name', 'state'], [['a\nb\u001b[1m', 'ok']]), 'name         state\na\\nb\\x1b[1m  ok');
   t.equal(plainText('a\tb\nc\r'), 'a\tb\nc\\x0d');
+});
+
+t.test('a file that cannot be used is told with its path, and a fault of the command by an exit code of its own', async (t) => {
+  writeFileSync(path.join(folder, 'a-file'), '');
+  const [schemas, json, replay] = await Promise.all([
+    lineside.run(['schemas', path.join(folder, 'a-file/x')]),
+    lineside.run(['schemas', path.join(folder, 'a-file/x'), '-o', 'json']),
+    lineside.run(['replay', path.join(folder, 'no-such-recording')]),
+  ]);
+  t.equal(schemas.code, 2);
+  t.match(schemas.err, /^lineside: \S+a-file\/x\S*: a part of it is a file, not a folder\n$/);
+  t.match(JSON.parse(json.out), { ok: false, exitCode: 2, error: { code: 'file_unusable', cause: 'ENOTDIR', file: /a-file/ } });
+  t.equal(json.code, 2);
+  t.notMatch(replay.err, /\n {4}at /, 'no stack');
+  t.match(replay.err, 'no-such-recording');
+  t.match(failureOf(new TypeError('x is undefined'), url), { exitCode: 70, told: { code: 'fault', stack: /command\.test/ } });
+});
+
+t.test('a command whose reader has gone ends without a word', async (t) => {
+  const routes = await lineside.shell('set -o pipefail; lineside routes | head -1');
+  t.equal(routes.err, '');
+  t.match(routes.out, /^GET|^POST|^DELETE|^PUT/);
+  const disk = await lineside.shell(`set -o pipefail; lineside doctor disk --write --blocks 2000 --data-dir '${folder}' 2> >(grep -v 'lineside: writes' >&2) | head -1`);
+  t.match(disk, { code: 141, err: '', out: /kept/ });
 });

@@ -18,6 +18,8 @@ export const EXIT = {
   forbidden: 5,
   /** The box does not answer. */
   unreachable: 6,
+  /** A fault of the command itself: EX_SOFTWARE of sysexits.h, as `lineside start` ends by one. */
+  fault: 70,
 } as const;
 
 export const ENVELOPE_VERSION = 'lineside.io/cli/v1';
@@ -62,10 +64,23 @@ export function usage(message: string): CommandError {
   return new CommandError(EXIT.usage, 'usage', message);
 }
 
-/** Whatever was thrown, as it is told; what nobody foresaw is thrown on. */
+/** What the system says of a file, in words; of others its own. */
+const FILE_WORDS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EACCES: 'you have no right to it',
+  EPERM: 'you have no right to it',
+  ENOTDIR: 'a part of it is a file, not a folder',
+  EISDIR: 'is a folder',
+  EEXIST: 'is there already',
+  EROFS: 'its disk takes no writes',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'your share of the disk is full',
+};
+
+/** Whatever was thrown, as it is told; what nobody foresaw with the place where it happened. */
 export function failureOf(fault: unknown, box: string): CommandError {
   if (fault instanceof CommandError) return fault;
-  if (!(fault instanceof ApiError)) throw fault;
+  if (!(fault instanceof ApiError)) return ofFile(fault) ?? unforeseen(fault);
   const { status, code, body } = fault;
   if (status === 0) {
     const why = typeof body.cause === 'string' && body.cause !== '' ? ` (${body.cause})` : '';
@@ -77,6 +92,23 @@ export function failureOf(fault: unknown, box: string): CommandError {
     return new CommandError(EXIT.forbidden, code || 'unauthenticated', message, { status, ...more });
   }
   return new CommandError(status === 403 ? EXIT.forbidden : EXIT.refused, code || `http_${status}`, fault.message, { status, ...more });
+}
+
+/** Of a call to the system. */
+function ofFile(fault: unknown): CommandError | undefined {
+  const { code, syscall, path, dest, message } = (fault ?? {}) as NodeJS.ErrnoException & { readonly dest?: string };
+  if (code === undefined || syscall === undefined) return undefined;
+  const file = dest ?? path;
+  const words = FILE_WORDS[code] ?? message;
+  return new CommandError(EXIT.usage, 'file_unusable', file === undefined ? `a file cannot be used: ${words}` : `${file}: ${words}`, {
+    cause: code,
+    ...(file === undefined ? {} : { file }),
+  });
+}
+
+function unforeseen(fault: unknown): CommandError {
+  const { message, stack } = fault instanceof Error ? fault : new Error(String(fault));
+  return new CommandError(EXIT.fault, 'fault', `this is a fault of the command itself, please report it: ${message}`, { stack: stack ?? '' });
 }
 
 export function envelopeOf(command: string, outcome: Outcome | CommandError): Envelope {
