@@ -10,7 +10,7 @@ import { COMMANDS } from '../../src/cli/remote/commands.js';
 import { lineDifferences } from '../../src/cli/remote/line-diff.js';
 import { CommandError } from '../../src/cli/remote/outcome.js';
 import { yamlText } from '../../src/platform/base/yaml.js';
-import { localContext, rowOf } from './support.js';
+import { localContext, rowOf, silentTerminal } from './support.js';
 
 const DEMO = path.join(process.cwd(), 'demo');
 
@@ -49,6 +49,14 @@ t.test('the shipped plant is valid, and an error is told by file, line and colum
   t.match(text, /^hall\.yaml:8:10: error: Area hall: unknown field spec\.floor.* \[unknown_field\]$/m);
   t.match(text, /^stir\.yaml:12:17: error: PhaseTemplate stir: step begin: .*TREU.* \[st_invalid\]$/m, 'a line of the text is a line of the file');
   t.equal(errors.length, 2);
+});
+
+t.test('where there is nothing to judge, nothing passes; standard input is judged', async (t) => {
+  const empty = folderWith({ 'readme.txt': 'no manifest' });
+  await t.rejects(rowOf('validate').run(localContext([empty], {})), { exitCode: 2, message: /^there is no manifest in / });
+  await t.rejects(rowOf('validate').run(localContext(['-'], {})), { exitCode: 2, message: /^there is no manifest in -/ });
+  const terminal = { ...silentTerminal(), read: async () => `${SITE}---\n${of('Area', 'hall', '  floor: 2\n')}` };
+  t.match(await rowOf('validate').run(localContext(['-'], {}, terminal)), { exitCode: 1, text: /^-:11:10: error: Area hall: unknown field/ });
 });
 
 t.test('what names a manifest that is refused is not told beside it', async (t) => {
