@@ -221,5 +221,14 @@ program
   .requiredOption('--data-dir <folder>', 'of the appliance that has ended')
   .action(({ dataDir }: { readonly dataDir: string }) => noteEnd(process.env, (fault) => openFatalFaults(dataDir, BUILD, systemClock).note(fault)));
 program.command('routes').description('print method, path, action and tier of every route').action(routes);
-if (process.argv[2] !== 'start') (await import('./remote-commands.js')).addRemoteCommands(program); // the appliance carries none of it
-await program.parseAsync();
+if (process.argv[2] === 'start') await program.parseAsync();
+else {
+  // the appliance carries none of it
+  const [{ addRemoteCommands, tellFault }, { endIfUnread, endWithReader }] = await Promise.all([import('./remote-commands.js'), import('./end-with-reader.js')]);
+  endWithReader();
+  addRemoteCommands(program);
+  await program.parseAsync().catch((fault: unknown) => {
+    endIfUnread(fault);
+    tellFault(fault);
+  });
+}

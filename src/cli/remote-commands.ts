@@ -6,7 +6,8 @@ import { Box } from './remote/box.js';
 import { KnownBoxes } from './remote/boxes.js';
 import type { CommandContext, CommandRow, Given } from './remote/command.js';
 import { COMMANDS } from './remote/commands.js';
-import { type Envelope, ENVELOPE_VERSION, envelopeOf, EXIT, failureOf, type Outcome, usage } from './remote/outcome.js';
+import { type CommandError, type Envelope, ENVELOPE_VERSION, envelopeOf, EXIT, failureOf, type Outcome, usage } from './remote/outcome.js';
+import { plainLine, plainText } from './remote/plain.js';
 import { TERMINAL } from './remote/terminal.js';
 
 interface Group {
@@ -75,7 +76,13 @@ export function addRemoteCommands(program: Command): void {
         const row = rows.get(command);
         return row && { row, context: contextOf('__complete', row, [], options, {}) };
       });
-      process.stdout.write(found.map((candidate) => `${candidate}\n`).join(''));
+      // a shell would take what was escaped as the name
+      process.stdout.write(
+        found
+          .filter((candidate) => plainLine(candidate) === candidate)
+          .map((candidate) => `${candidate}\n`)
+          .join(''),
+      );
     });
 }
 
@@ -113,14 +120,14 @@ function contextOf(name: string, row: CommandRow, args: readonly string[], optio
       return (made.box ??= new Box(boxes, { box: text(options.box), site: row.isLocal === true ? undefined : text(options.site) }, TERMINAL));
     },
     async print(data, line) {
-      print(asJson ? JSON.stringify({ apiVersion: ENVELOPE_VERSION, command: name, data }) : line);
+      print(asJson ? JSON.stringify({ apiVersion: ENVELOPE_VERSION, command: name, data }) : plainText(line));
       if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain');
     },
   };
 }
 
 async function run(name: string, row: CommandRow, command: Command): Promise<void> {
-  endWithReader();
+  process.exitCode = EXIT.ok; // also where its reader goes before it is through
   const options: Given = command.opts();
   const asJson = options.output === 'json';
   const indent = row.goesOn === true ? 0 : 2;
@@ -132,14 +139,27 @@ async function run(name: string, row: CommandRow, command: Command): Promise<voi
   } catch (fault) {
     const failure = failureOf(fault, made.box?.url ?? (typeof options.box === 'string' ? options.box : (args[0] ?? 'the box')));
     if (asJson) print(JSON.stringify(envelopeOf(name, failure) satisfies Envelope, null, indent));
-    else console.error(`lineside: ${failure.message}`);
+    else tellFailure(failure);
     process.exitCode = failure.exitCode;
   }
 }
 
+/** Of a command without an envelope: what it did not foresee, a file above all. */
+export function tellFault(fault: unknown): void {
+  const failure = failureOf(fault, 'the box');
+  tellFailure(failure);
+  process.exitCode = failure.exitCode;
+}
+
+function tellFailure({ message, told }: CommandError): void {
+  TERMINAL.say(`lineside: ${message}`);
+  if (typeof told.stack === 'string') TERMINAL.say(told.stack);
+}
+
 function tell(name: string, outcome: Outcome, asJson: boolean): void {
   if (asJson) print(JSON.stringify(envelopeOf(name, outcome), null, 2));
-  else if (outcome.text !== '') print(outcome.text);
+  // what goes into a file or to a program is the content to the letter
+  else if (outcome.text !== '') print(outcome.isContent === true && process.stdout.isTTY !== true ? outcome.text : plainText(outcome.text));
   process.exitCode = outcome.exitCode ?? EXIT.ok;
 }
 
@@ -158,12 +178,4 @@ function endOfUse({ exitCode, message }: CommanderError): never {
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`);
-}
-
-/** Whoever reads may have gone: `lineside watch | head`. There is nothing left to do for him, and nothing has failed. */
-function endWithReader(): void {
-  process.stdout.on('error', (fault: NodeJS.ErrnoException) => {
-    if (fault.code !== 'EPIPE') throw fault;
-    process.exit(process.exitCode ?? EXIT.ok);
-  });
 }

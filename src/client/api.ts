@@ -111,7 +111,7 @@ export class Api {
   async text(path: string, options: RequestOptions = {}): Promise<string> {
     const answer = await this.ask('GET', path, undefined, options);
     if (!answer.ok) throw new ApiError(answer.status, await bodyOf(answer));
-    return answer.text();
+    return whole(() => answer.text());
   }
 
   /** Once more with a new token where the old one has ended; whatever the answer is. */
@@ -130,6 +130,7 @@ export class Api {
       method,
       credentials: 'same-origin',
       cache: 'no-store',
+      redirect: 'manual',
       signal,
       headers: {
         Accept: accept,
@@ -140,17 +141,33 @@ export class Api {
       },
       ...(body === undefined ? {} : { body: contentType === undefined ? JSON.stringify(body) : (body as string) }),
     } as const;
-    try {
-      return await fetch(base + path, init);
-    } catch (fault) {
-      throw new ApiError(0, { error: 'no answer', code: 'no_answer', cause: causeOf(fault) });
-    }
+    const answer = await whole(() => fetch(base + path, init));
+    if (answer.type === 'opaqueredirect' || REDIRECTS.has(answer.status)) throw redirected(answer);
+    return answer;
+  }
+}
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** A box sends nobody on: whoever does stands between, and gets neither the token nor the body a second time. A browser does not say where to. */
+function redirected({ status, headers }: Response): ApiError {
+  const location = headers.get('Location') ?? 'another address';
+  return new ApiError(status, { error: `the request is sent on to ${location}, which is not followed`, code: 'redirected', location });
+}
+
+/** @throws ApiError where an answer does not come, or not to its end. */
+async function whole<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (fault) {
+    throw new ApiError(0, { error: 'no answer', code: 'no_answer', cause: causeOf(fault) });
   }
 }
 
 /** Node says in `cause` why nobody could be reached. */
 function causeOf(fault: unknown): string {
   const { name, message, cause } = fault as { readonly name?: string; readonly message?: string; readonly cause?: { readonly code?: string; readonly message?: string } };
+  if (name === 'SyntaxError') return 'what came is no JSON, or was cut off';
   return name === 'TimeoutError' ? 'timeout' : (cause?.code ?? cause?.message ?? message ?? '');
 }
 
@@ -161,12 +178,12 @@ async function isStaleToken(answer: Response): Promise<boolean> {
 }
 
 async function read<T>(answer: Response): Promise<T> {
-  if (answer.status === 204) return undefined as T;
-  const body = await bodyOf(answer);
-  if (!answer.ok) throw new ApiError(answer.status, body);
-  return body as T;
+  if (!answer.ok) throw new ApiError(answer.status, await bodyOf(answer));
+  if (answer.status === 204 || answer.headers.get('Content-Length') === '0') return undefined as T;
+  return whole(() => answer.json() as Promise<T>);
 }
 
+/** Of a refusal: what stands between may answer with a page of its own. */
 async function bodyOf(answer: Response): Promise<Readonly<Record<string, unknown>>> {
   try {
     return (await answer.json()) as Readonly<Record<string, unknown>>;

@@ -148,6 +148,26 @@ t.test('--prune removes what carries the label and stands in no file, and nothin
   t.ok(plant.store.get(Area, 'north', 'hall'), 'it has no label');
 });
 
+t.test('a flag that is wrong is told before anything is applied, and a time is given as everywhere', async (t) => {
+  const given = file('later.yaml', manifest('Area', 'later'));
+  t.match(await refused(run('apply', [], { box: 'plant', filename: [given], prune: true, selector: 'plant' })), { exitCode: 2, message: /key=value/ });
+  t.match(await refused(run('apply', [], { box: 'plant', filename: [given], wait: true, timeout: 'soon' })), { exitCode: 2, message: /--timeout soon/ });
+  t.equal(plant.store.get(Area, 'north', 'later'), undefined);
+  t.match(await run('apply', [], { box: 'plant', filename: [given], dryRun: true, wait: true, timeout: '5m' }), { text: /created {2}Area later/ });
+});
+
+t.test('a removal that is refused tells what is gone and what is left', async (t) => {
+  const label = { namespace: 'site-north', labels: { plant: 'half' } };
+  const areas = ['x', 'y', 'z'].map((name) => manifest('Area', name, {}, label));
+  await run('apply', [], { box: 'plant', filename: [file('half.yaml', ...areas, manifest('ProcessCell', 'in-y', { areaName: 'y' }))] });
+  const told = await refused(run('apply', [], { box: 'plant', filename: [file('half.yaml', manifest('Area', 'w', {}, label))], prune: true, selector: 'plant=half' }));
+  t.match(told, { exitCode: 4, message: /^applied, and then Area y \(north\) is not removed: [^]*\n {2}removed {2}Area z \(north\)\n {2}not removed {2}Area y/ });
+  t.strictSame(told.told.removed, [{ kind: 'Area', namespace: 'site-north', name: 'z' }]);
+  t.match(told.told, { left: [{ name: 'y' }, { name: 'x' }], manifests: [{ name: 'w', operation: 'created' }] });
+  t.ok(plant.store.get(Area, 'north', 'w'));
+  t.equal(plant.store.get(Area, 'north', 'z'), undefined);
+});
+
 t.test('what nobody is there to answer, and whom nobody can reach, is told', async (t) => {
   boxes.keep('gone', { url: 'http://127.0.0.1:9', username: 'x', accessToken: 'x', refreshToken: 'x', site: '' });
   t.match(await refused(run('get', ['units'], { box: 'gone', site: 'x' })), { exitCode: 6, told: { code: 'no_answer' } });

@@ -1,5 +1,5 @@
 /** Plant files without a box: where what is wrong stands, and exports that leave what people have written. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -11,7 +11,7 @@ import { COMMANDS } from '../../src/cli/remote/commands.js';
 import { lineDifferences } from '../../src/cli/remote/line-diff.js';
 import { CommandError } from '../../src/cli/remote/outcome.js';
 import { yamlText } from '../../src/platform/base/yaml.js';
-import { localContext, rowOf } from './support.js';
+import { localContext, rowOf, silentTerminal } from './support.js';
 
 const DEMO = path.join(process.cwd(), 'demo');
 
@@ -50,6 +50,14 @@ t.test('the shipped plant is valid, and an error is told by file, line and colum
   t.match(text, /^hall\.yaml:8:10: error: Area hall: unknown field spec\.floor.* \[unknown_field\]$/m);
   t.match(text, /^stir\.yaml:12:17: error: PhaseTemplate stir: step begin: .*TREU.* \[st_invalid\]$/m, 'a line of the text is a line of the file');
   t.equal(errors.length, 2);
+});
+
+t.test('where there is nothing to judge, nothing passes; standard input is judged', async (t) => {
+  const empty = folderWith({ 'readme.txt': 'no manifest' });
+  await t.rejects(rowOf('validate').run(localContext([empty], {})), { exitCode: 2, message: /^there is no manifest in / });
+  await t.rejects(rowOf('validate').run(localContext(['-'], {})), { exitCode: 2, message: /^there is no manifest in -/ });
+  const terminal = { ...silentTerminal(), read: async () => `${SITE}---\n${of('Area', 'hall', '  floor: 2\n')}` };
+  t.match(await rowOf('validate').run(localContext(['-'], {}, terminal)), { exitCode: 1, text: /^-:11:10: error: Area hall: unknown field/ });
 });
 
 t.test('what names a manifest that is refused is not told beside it', async (t) => {
@@ -131,11 +139,59 @@ t.test('what people have written in a file stays: comments, order, several in on
   t.match(writeExport(folder, [changed]), { unchanged: 1, written: [] });
 });
 
+t.test('a change of one does not change another that stands for the same in its file', async (t) => {
+  const text = `- &first\n  apiVersion: physical.lineside.io/v1alpha1\n  kind: Area\n  metadata: {name: a, namespace: site-north}\n  spec: &common {description: same} # of both\n- apiVersion: physical.lineside.io/v1alpha1\n  kind: Area\n  metadata: {name: b, namespace: site-north}\n  spec: *common\n`;
+  const folder = folderWith({ 'areas.yaml': text });
+  const area = (name: string, description: string) => ({
+    apiVersion: 'physical.lineside.io/v1alpha1',
+    kind: 'Area',
+    metadata: { name, namespace: 'site-north' },
+    spec: { description },
+  });
+  t.match(writeExport(folder, [area('a', 'same'), area('b', 'same')]), { unchanged: 2, written: [] });
+  t.match(writeExport(folder, [area('a', 'changed'), area('b', 'same')]), { unchanged: 1, written: { length: 1 } });
+  t.strictSame(
+    readManifestFiles([folder]).manifests.map(({ value }) => value),
+    [area('a', 'changed'), area('b', 'same')],
+  );
+  t.match(readFileSync(path.join(folder, 'areas.yaml'), 'utf8'), /# of both/);
+});
+
+t.test('links are followed, endings are taken in any case, and a folder that holds itself is entered once', async (t) => {
+  const shared = folderWith({ 'hall.YAML': of('Area', 'hall', '  description: x\n') });
+  const folder = folderWith({ 'site.yml': SITE });
+  symlinkSync(shared, path.join(folder, 'common'));
+  symlinkSync(folder, path.join(folder, 'again'));
+  symlinkSync('/nonexistent', path.join(folder, 'gone'));
+  t.match(await validate(folder), { exitCode: 0, text: /^2 manifests in 2 files/ });
+});
+
 t.test('an export writes nothing where a file cannot be read or a resource stands twice', async (t) => {
   const broken = folderWith({ 'a.yaml': 'kind: [' });
   t.throws(() => writeExport(broken, [unit()]), CommandError);
   const twice = folderWith({ 'a.yaml': yamlText(unit()), 'b.yaml': yamlText(unit()) });
   t.throws(() => writeExport(twice, [unit({ description: 'x' })]), /both hold Unit mixer/);
+});
+
+t.test('an export takes another file where its own holds something else', async (t) => {
+  const others = '# ours\n' + yamlText({ ...unit(), metadata: { name: 'other', namespace: 'site-north' } });
+  const folder = folderWith({ 'north/unit/mixer.yaml': others });
+  const beside = path.join(folder, 'north/unit/mixer-2.yaml');
+  t.match(writeExport(folder, [unit()]), { written: [beside], notOnBox: [path.join(folder, 'north/unit/mixer.yaml')] });
+  t.equal(readFileSync(path.join(folder, 'north/unit/mixer.yaml'), 'utf8'), others, 'to the letter');
+  t.match(writeExport(folder, [unit()]), { written: [], unchanged: 1 }, 'it is found there again');
+});
+
+t.test('what is told as a name is never a way out of the folder', async (t) => {
+  const folder = folderWith({ 'inner/readme.txt': 'nothing' });
+  for (const manifest of [
+    { ...unit(), metadata: { name: '../../../escaped', namespace: 'site-north' } },
+    { ...unit(), metadata: { name: 'mixer', namespace: 'site-../..' } },
+    { ...unit(), metadata: { name: 'mixer', namespace: 'site-..' } },
+    { ...unit(), kind: '../unit' },
+  ])
+    t.throws(() => writeExport(path.join(folder, 'inner'), [unit({ description: 'x' }), manifest]), /is no resource of a box: nothing was written/);
+  t.strictSame(readdirSync(folder, { recursive: true }).sort(), ['inner', 'inner/readme.txt'], 'nothing was written');
 });
 
 t.test('the schemas take the shipped plant, and name what they do not', async (t) => {

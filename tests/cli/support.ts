@@ -20,13 +20,13 @@ export function silentTerminal(said: string[] = []): Terminal {
 }
 
 /** Of a command that needs no box. */
-export function localContext(args: readonly string[], options: Given): CommandContext {
+export function localContext(args: readonly string[], options: Given, terminal: Terminal = silentTerminal()): CommandContext {
   const none = (): Box => {
     throw new Error('the command needs no box');
   };
   return {
     boxes: new KnownBoxes('/nonexistent'),
-    terminal: silentTerminal(),
+    terminal,
     args,
     options,
     get box() {

@@ -3,10 +3,11 @@
  * blocks. Where a file holds the resource already, its comments and its order stay, and one that says the same, or that apply would take
  * without a change, is left as it is.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { documentText, isMap, isScalar, isSeq, type YamlDocument, yamlText } from '../../platform/base/yaml.js';
+import { documentText, isMap, isScalar, isSeq, writeOutAliases, type YamlDocument, yamlText } from '../../platform/base/yaml.js';
+import { isResourceName } from '../../platform/base/resource-name.js';
 import { type FiledManifest, readManifestFiles } from './manifest-files.js';
 import { CommandError, EXIT } from '../remote/outcome.js';
 
@@ -37,7 +38,8 @@ export function readFolder(folder: string): Filed {
 /**
  * `said`: manifests of the folder whose spec says what the box has, in fewer words or as structured text: it stays as it is. What the box says about
  * them comes into the file all the same, such as the id by which another box knows that a device is not its own.
- * @throws CommandError where a file of the folder cannot be read, or two say what one resource is: nothing is written then.
+ * @throws CommandError where a file of the folder cannot be read, two say what one resource is, or what the box tells can be no name of a
+ * file: nothing is written then.
  */
 export function writeExport(
   folder: string,
@@ -45,6 +47,7 @@ export function writeExport(
   { manifests: there, faults }: Filed = readFolder(folder),
   said: ReadonlySet<FiledManifest> = new Set(),
 ): WrittenExport {
+  for (const manifest of manifests) checkNames(manifest);
   const [fault] = faults;
   if (fault)
     throw new CommandError(EXIT.no, 'invalid_yaml', `${fault.file}:${fault.line}:${fault.column}: ${fault.message}; correct it first: what you have written there would be lost`, {
@@ -68,7 +71,7 @@ export function writeExport(
     const filed = known.get(keyOf(manifest));
     known.delete(keyOf(manifest));
     const wanted = filed && said.has(filed) ? { ...(filed.value as ExportedManifest), metadata: manifest.metadata } : manifest;
-    if (!filed) texts.set(path.join(folder, fileOf(manifest)), yamlText(manifest));
+    if (!filed) texts.set(freeFile(folder, manifest, texts), yamlText(manifest));
     else if (isDeepStrictEqual(filed.value, wanted)) unchanged += 1;
     else {
       merge(filed, wanted);
@@ -81,7 +84,7 @@ export function writeExport(
   for (const [file, parts] of changed) texts.set(file, textOfFile(file, parts));
   for (const [file, text] of texts) {
     mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, text);
+    writeFileSync(file, text, { flag: changed.has(file) ? 'w' : 'wx' });
   }
   return { written: [...texts.keys()].sort(), unchanged, notOnBox: [...new Set([...known.values()].map(({ file }) => file))].sort() };
 }
@@ -91,10 +94,25 @@ function isManifest(value: unknown): value is ExportedManifest {
   return typeof kind === 'string' && typeof metadata?.name === 'string';
 }
 
-/** `north/units/reactor-1.yaml`; what is of no site stands in a folder of its kind beside the sites. */
-function fileOf({ kind, metadata: { name, namespace } }: ExportedManifest): string {
+/** What answers may be another program than a box, and names become paths. */
+function checkNames({ kind, metadata: { name, namespace } }: ExportedManifest): void {
+  if (/^[A-Za-z]+$/.test(kind) && isResourceName(String(name)) && (namespace === undefined || namespace === '' || isResourceName(String(namespace)))) return;
+  const told = JSON.stringify({ kind, name, namespace });
+  throw new CommandError(EXIT.refused, 'invalid_name', `${told} is no resource of a box: nothing was written; is the address right?`, { kind, name, namespace });
+}
+
+/** `north/unit/reactor-1.yaml`; what is of no site stands in a folder of its kind beside the sites. */
+function fileOf({ kind, metadata: { name, namespace } }: ExportedManifest, more: string): string {
   const site = namespace?.replace(/^site-/, '') ?? '';
-  return path.join(...(site === '' ? [] : [site]), kind.toLowerCase(), `${name}.yaml`);
+  return path.join(...(site === '' ? [] : [site]), kind.toLowerCase(), `${name}${more}.yaml`);
+}
+
+/** A file that is there holds something else, which people may have written: the new one stands beside it as `reactor-1-2.yaml`. */
+function freeFile(folder: string, manifest: ExportedManifest, taken: ReadonlyMap<string, string>): string {
+  for (let n = 1; ; n += 1) {
+    const file = path.join(folder, fileOf(manifest, n === 1 ? '' : `-${n}`));
+    if (!taken.has(file) && lstatSync(file, { throwIfNoEntry: false }) === undefined) return file;
+  }
 }
 
 function textOfFile(file: string, parts: readonly FiledManifest[]): string {
@@ -106,7 +124,9 @@ function textOfFile(file: string, parts: readonly FiledManifest[]): string {
   return documents.map(documentText).join(documents.length > 1 && !documents.slice(1).every((document) => documentText(document).startsWith('---')) ? '---\n' : '');
 }
 
+/** What stands for something else in the file is written out first: a change of the one would change all that say the same by its name. */
 function merge({ document, index }: FiledManifest, manifest: ExportedManifest): void {
+  writeOutAliases(document);
   const { contents } = document;
   const node: unknown = index !== undefined && isSeq(contents) ? contents.items[index] : contents;
   mergeInto(document, node, manifest);

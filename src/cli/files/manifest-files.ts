@@ -1,5 +1,5 @@
 /** The manifests in files and folders, each with the place where it stands. */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Place, type ReadDocument, readDocuments, YamlFault } from '../../platform/base/yaml.js';
 import { CommandError, EXIT } from '../remote/outcome.js';
@@ -26,9 +26,9 @@ export interface ReadFiles {
   readonly files: readonly string[];
 }
 
-const IS_MANIFEST = /\.(ya?ml|json)$/;
+const IS_MANIFEST = /\.(ya?ml|json)$/i;
 /** What `lineside schemas` writes, and settings of an editor. */
-const IS_NONE = /\.schema\.json$/;
+const IS_NONE = /\.schema\.json$/i;
 
 /** @throws CommandError for a path that there is not. */
 export function readManifestFiles(paths: readonly string[], stdin?: string): ReadFiles {
@@ -60,16 +60,19 @@ function textOf(file: string): string {
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
-function filesBelow(named: string): readonly string[] {
+/** Links are followed: what stands behind one belongs to the plant as the rest does. A folder that holds itself is entered once. */
+function filesBelow(named: string, above: readonly string[] = []): readonly string[] {
   const stat = statSync(named, { throwIfNoEntry: false });
   if (!stat) throw new CommandError(EXIT.usage, 'no_such_file', `${named} does not exist`, { file: named });
   if (!stat.isDirectory()) return [named];
-  return readdirSync(named, { withFileTypes: true })
-    .filter(({ name }) => !name.startsWith('.') && name !== 'node_modules')
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap((entry) => {
-      const inner = path.join(named, entry.name);
-      if (entry.isDirectory()) return filesBelow(inner);
-      return IS_MANIFEST.test(entry.name) && !IS_NONE.test(entry.name) ? [inner] : [];
+  const real = realpathSync(named);
+  if (above.includes(real)) return [];
+  return readdirSync(named)
+    .filter((name) => !name.startsWith('.') && name !== 'node_modules')
+    .sort()
+    .flatMap((name) => {
+      const inner = path.join(named, name);
+      if (statSync(inner, { throwIfNoEntry: false })?.isDirectory()) return filesBelow(inner, [...above, real]);
+      return IS_MANIFEST.test(name) && !IS_NONE.test(name) ? [inner] : [];
     });
 }

@@ -1,6 +1,7 @@
 /** Commands to a batch: sent, judged by the box, and waited for. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError } from '../../client/api.js';
+import { isPassing } from '../../client/passing.js';
 import type { BatchBody } from './batch-show.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
@@ -8,6 +9,8 @@ import { batchIDs, findBatch, type NamedBatch } from './find-batch.js';
 import { reasonFor, REASON, TIMEOUT, timeoutOf } from './given.js';
 import { CommandError, EXIT, type Outcome, usage } from './outcome.js';
 import { preflightLines } from './preflight.js';
+import type { Terminal } from './terminal.js';
+import { until } from './until.js';
 
 type State = BatchBody['phase'];
 
@@ -58,7 +61,7 @@ async function send(word: CommandWord, context: CommandContext): Promise<Outcome
   await commanded(box, batch, word.command, reason);
   const judged = await verdict(box, batch, word, before);
   if (!judged) terminal.say(`${word.command} of ${before.batchID} is on record, and not judged yet: lineside batch show ${before.batchID} tells what comes of it`);
-  const after = wanted === undefined || !judged ? (judged ?? before) : await waitFor(box, batch, wanted, judged, withinMs);
+  const after = wanted === undefined || !judged ? (judged ?? before) : await waitFor(box, batch, wanted, { from: judged, withinMs, terminal });
   return { data: { command: word.command, judged: judged !== undefined, batch: after }, text: `${word.command} of ${after.batchID}: it is ${after.phase}${waits(after)}` };
 }
 
@@ -89,7 +92,10 @@ async function verdict(box: Box, batch: NamedBatch, { command, to }: CommandWord
   const begun = performance.now();
   const known = before.commandRejection?.correlationID;
   for (;;) {
-    const now = await readBatch(box, batch);
+    const now = await readBatch(box, batch).catch((fault: unknown) => {
+      if (isPassing(fault)) return before; // it is on record: the next look tells
+      throw fault;
+    });
     const { commandRejection: rejection } = now;
     if (rejection && rejection.correlationID !== known && rejection.command === command) {
       if (isAnswerable(command, now)) throw await inTheWay(box, batch, command, rejection.message, rejection.rule);
@@ -113,31 +119,46 @@ async function inTheWay(box: Box, { site, name }: NamedBatch, command: 'Start' |
   return new CommandError(EXIT.refused, code, text.join('\n'), { batch: name, checks });
 }
 
+interface Wait {
+  readonly from: BatchBody;
+  readonly withinMs: number | undefined;
+  readonly terminal: Terminal;
+}
+
 /** @throws CommandError where the batch cannot come into the state any more, or has not in time. */
-async function waitFor(box: Box, batch: NamedBatch, wanted: State, from: BatchBody, withinMs: number | undefined): Promise<BatchBody> {
-  const begun = performance.now();
-  for (let now = from; ; now = await readBatch(box, batch)) {
-    if (now.phase === wanted) return now;
-    // it runs no more, and has run: what was asked for has been
-    if (wanted === 'Running' && now.phase === 'Complete') return now;
-    if (FINAL.includes(now.phase) || ENDING[now.phase]?.includes(wanted) === false) {
-      const why = now.failure ? `: ${now.failure.message}` : '';
-      throw new CommandError(EXIT.no, 'not_reached', `${now.batchID} is ${now.phase} and will not be ${wanted} any more${why}`, { batch: now.name, state: now.phase });
-    }
-    if (withinMs !== undefined && performance.now() - begun > withinMs)
-      throw new CommandError(EXIT.no, 'timeout', `${now.batchID} is not ${wanted} within ${withinMs / 1000} s: it is ${now.phase}${waits(now)}`, {
+async function waitFor(box: Box, batch: NamedBatch, wanted: State, { from, withinMs, terminal }: Wait): Promise<BatchBody> {
+  let now = from;
+  if (isReached(now, wanted)) return now;
+  return until({
+    look: async () => {
+      now = await readBatch(box, batch);
+      return isReached(now, wanted) ? now : undefined;
+    },
+    withinMs,
+    late: () =>
+      new CommandError(EXIT.no, 'timeout', `${now.batchID} is not ${wanted} within ${(withinMs ?? 0) / 1000} s: it is ${now.phase}${waits(now)}`, {
         batch: now.name,
         state: now.phase,
-      });
-    await pause(LOOK_AGAIN_MS);
-  }
+      }),
+    terminal,
+  });
+}
+
+/** @throws CommandError where it will not be any more. */
+function isReached({ phase, batchID, name, failure }: BatchBody, wanted: State): boolean {
+  // one that is Complete runs no more, and has run: what was asked for has been
+  if (phase === wanted || (wanted === 'Running' && phase === 'Complete')) return true;
+  if (!FINAL.includes(phase) && ENDING[phase]?.includes(wanted) !== false) return false;
+  const why = failure ? `: ${failure.message}` : '';
+  throw new CommandError(EXIT.no, 'not_reached', `${batchID} is ${phase} and will not be ${wanted} any more${why}`, { batch: name, state: phase });
 }
 
 async function wait(context: CommandContext): Promise<Outcome> {
-  const { box, args } = context;
+  const { box, args, terminal } = context;
   const wanted = wantedState(context, '') ?? 'Complete';
+  const withinMs = timeoutOf(context);
   const batch = await findBatch(box, args[0] ?? '');
-  const after = await waitFor(box, batch, wanted, await readBatch(box, batch), timeoutOf(context));
+  const after = await waitFor(box, batch, wanted, { from: await readBatch(box, batch), withinMs, terminal });
   return { data: { batch: after }, text: `${after.batchID} is ${after.phase}` };
 }
 

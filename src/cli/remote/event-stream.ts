@@ -1,6 +1,7 @@
 /** The live events of a site (contract 2, Server-sent events): one connection after the other, each going on where the last one ended. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError } from '../../client/api.js';
+import { isPassing } from '../../client/passing.js';
 import { addressOf } from '../../client/typed.js';
 import type { Box } from './box.js';
 
@@ -8,8 +9,6 @@ const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 10_000;
 /** A comment comes every 25 s where nothing else does. */
 const SILENCE_MS_MAX = 60_000;
-/** Answers that another try may mend: the box starts, or has too many streams of this address. */
-const PASSING = [0, 429, 502, 503, 504];
 
 export type StreamFrame = Readonly<Record<string, unknown>> & { readonly type: string };
 
@@ -51,7 +50,7 @@ export async function followEvents(box: Box, wish: StreamWish, listener: StreamL
       }
     } catch (fault) {
       if (signal.aborted) return;
-      if (fault instanceof ApiError && !PASSING.includes(fault.status)) throw fault;
+      if (fault instanceof ApiError && !isPassing(fault)) throw fault;
       if (fault instanceof ApiError && failures === 0 && !isLost && lastEventId === undefined && fault.status === 0) throw fault;
       // the end of a session cuts the connection too
       if (!isToldWhy) why = fault instanceof ApiError || fault instanceof SilenceError ? fault.message : 'the connection was cut';

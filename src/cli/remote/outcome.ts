@@ -3,6 +3,7 @@
  * envelope, in the same form whatever happens.
  */
 import { ApiError } from '../../client/api.js';
+import { plainLine } from './plain.js';
 
 /** Exit codes, for scripts; docs/engineering/command-line.md tells them. */
 export const EXIT = {
@@ -17,6 +18,8 @@ export const EXIT = {
   forbidden: 5,
   /** The box does not answer. */
   unreachable: 6,
+  /** A fault of the command itself: EX_SOFTWARE of sysexits.h, as `lineside start` ends by one. */
+  fault: 70,
 } as const;
 
 export const ENVELOPE_VERSION = 'lineside.io/cli/v1';
@@ -26,6 +29,8 @@ export interface Outcome {
   readonly data: unknown;
   /** For people; without the last line end. */
   readonly text: string;
+  /** The text is what was asked for itself, such as a record: only a terminal gets it otherwise than it is. */
+  readonly isContent?: true;
   readonly exitCode?: number;
 }
 
@@ -59,10 +64,23 @@ export function usage(message: string): CommandError {
   return new CommandError(EXIT.usage, 'usage', message);
 }
 
-/** Whatever was thrown, as it is told; what nobody foresaw is thrown on. */
+/** What the system says of a file, in words; of others its own. */
+const FILE_WORDS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EACCES: 'you have no right to it',
+  EPERM: 'you have no right to it',
+  ENOTDIR: 'a part of it is a file, not a folder',
+  EISDIR: 'is a folder',
+  EEXIST: 'is there already',
+  EROFS: 'its disk takes no writes',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'your share of the disk is full',
+};
+
+/** Whatever was thrown, as it is told; what nobody foresaw with the place where it happened. */
 export function failureOf(fault: unknown, box: string): CommandError {
   if (fault instanceof CommandError) return fault;
-  if (!(fault instanceof ApiError)) throw fault;
+  if (!(fault instanceof ApiError)) return ofFile(fault) ?? unforeseen(fault);
   const { status, code, body } = fault;
   if (status === 0) {
     const why = typeof body.cause === 'string' && body.cause !== '' ? ` (${body.cause})` : '';
@@ -76,6 +94,23 @@ export function failureOf(fault: unknown, box: string): CommandError {
   return new CommandError(status === 403 ? EXIT.forbidden : EXIT.refused, code || `http_${status}`, fault.message, { status, ...more });
 }
 
+/** Of a call to the system. */
+function ofFile(fault: unknown): CommandError | undefined {
+  const { code, syscall, path, dest, message } = (fault ?? {}) as NodeJS.ErrnoException & { readonly dest?: string };
+  if (code === undefined || syscall === undefined) return undefined;
+  const file = dest ?? path;
+  const words = FILE_WORDS[code] ?? message;
+  return new CommandError(EXIT.usage, 'file_unusable', file === undefined ? `a file cannot be used: ${words}` : `${file}: ${words}`, {
+    cause: code,
+    ...(file === undefined ? {} : { file }),
+  });
+}
+
+function unforeseen(fault: unknown): CommandError {
+  const { message, stack } = fault instanceof Error ? fault : new Error(String(fault));
+  return new CommandError(EXIT.fault, 'fault', `this is a fault of the command itself, please report it: ${message}`, { stack: stack ?? '' });
+}
+
 export function envelopeOf(command: string, outcome: Outcome | CommandError): Envelope {
   if (outcome instanceof CommandError) return { apiVersion: ENVELOPE_VERSION, command, ok: false, exitCode: outcome.exitCode, error: outcome.told };
   return { apiVersion: ENVELOPE_VERSION, command, ok: true, exitCode: outcome.exitCode ?? EXIT.ok, data: outcome.data };
@@ -83,11 +118,12 @@ export function envelopeOf(command: string, outcome: Outcome | CommandError): En
 
 /** Columns as wide as their widest cell; the last one is not padded. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const shown = rows.map((row) => row.map(plainLine));
+  const widths = head.map((title, column) => Math.max(title.length, ...shown.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>
     cells
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join('  ')
       .trimEnd();
-  return [line(head), ...rows.map(line)].join('\n');
+  return [line(head), ...shown.map(line)].join('\n');
 }

@@ -1,9 +1,8 @@
 /** apply, diff, export, validate, schemas: a plant as files. */
-import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError } from '../../client/api.js';
 import type { Answered } from '../../client/typed.js';
 import { type ExportedManifest, type Filed, readFolder, writeExport } from '../files/export-files.js';
-import { type FiledManifest, type FileFault, readManifestFiles } from '../files/manifest-files.js';
+import { type FiledManifest, type FileFault, type ReadFiles, readManifestFiles } from '../files/manifest-files.js';
 import { type Judged, type JudgedError, judgeOffline } from '../files/offline.js';
 import { placeOfDiagnostic, placeOfField, type TextDiagnostic } from '../files/places.js';
 import { writeSchemas } from '../files/schemas.js';
@@ -11,12 +10,14 @@ import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
 import { familyOf } from './families.js';
 import { lineDifferences } from './line-diff.js';
-import { CommandError, EXIT, type Outcome, usage } from './outcome.js';
+import { timeoutOf } from './given.js';
+import { CommandError, EXIT, failureOf, type Outcome, usage } from './outcome.js';
 import { addressOfOne } from './resources.js';
+import type { Terminal } from './terminal.js';
+import { until } from './until.js';
 
 const MANIFESTS_MAX = 5000;
 const WAIT_MS_DEFAULT = 60_000;
-const LOOK_AGAIN_MS = 200;
 const WARNINGS_SHOWN = 10;
 
 type Applied = Extract<Answered<'/api/v1/apply', 'post'>, readonly unknown[]>[number];
@@ -24,11 +25,17 @@ type Applied = Extract<Answered<'/api/v1/apply', 'post'>, readonly unknown[]>[nu
 async function readGiven({ options, terminal }: CommandContext): Promise<readonly FiledManifest[]> {
   const paths = textsOf(options, 'filename');
   if (paths.length === 0) throw usage('name files or folders with -f; - is standard input');
-  const { manifests, faults, files } = readManifestFiles(paths, paths.includes('-') ? await terminal.read() : undefined);
+  const { manifests, faults } = await readPaths(paths, terminal);
   if (faults.length > 0) throw wrongFiles(faults);
-  if (manifests.length === 0) throw usage(`there is no manifest in ${paths.join(', ')} (${files.length} files): manifests stand in .yaml, .yml and .json files`);
   if (manifests.length > MANIFESTS_MAX) throw usage(`${manifests.length} manifests are more than one request takes (${MANIFESTS_MAX}): apply folders of it one after the other`);
   return manifests;
+}
+
+/** @throws CommandError where there is nothing to judge: a name that is mistyped must not pass. */
+async function readPaths(paths: readonly string[], terminal: Terminal): Promise<ReadFiles> {
+  const read = readManifestFiles(paths, paths.includes('-') ? await terminal.read() : undefined);
+  if (read.manifests.length > 0 || read.faults.length > 0) return read;
+  throw usage(`there is no manifest in ${paths.join(', ')} (${count(read.files.length, 'file')}): manifests stand in .yaml, .yml and .json files`);
 }
 
 function wrongFiles(faults: readonly FileFault[]): CommandError {
@@ -109,11 +116,14 @@ async function apply(context: CommandContext): Promise<Outcome> {
   const dryRun = options.dryRun === true;
   const selector = textOf(options, 'selector');
   if (options.prune === true && selector === undefined) throw usage('--prune removes what carries a label and stands in no file: name the label with -l key=value');
+  const label = selector === undefined ? undefined : labelOf(selector);
+  const withinMs = timeoutOf(context) ?? WAIT_MS_DEFAULT;
   const manifests = await readGiven(context);
+  // what is removed is known, and can be, before anything is changed
+  const stale = options.prune === true && label ? await staleOnes(box, label, await applied(box, manifests, true)) : [];
   const done = await applied(box, manifests, dryRun);
-  const stale = options.prune === true ? await staleOnes(box, labelOf(selector ?? ''), done) : [];
-  const removed = dryRun ? stale : await removeAll(box, stale);
-  if (options.wait === true && !dryRun) await waitForUnits(box, done, textOf(options, 'timeout'));
+  const removed = dryRun ? stale : await removeAll(box, stale, done);
+  if (options.wait === true && !dryRun) await waitForUnits(context, done, withinMs);
   const warnings = done.flatMap((each) => each.warnings.map((warning) => `${titleOf(each)}: ${warning}`));
   for (const warning of warnings.slice(0, WARNINGS_SHOWN)) terminal.say(warning);
   if (warnings.length > WARNINGS_SHOWN) terminal.say(`${warnings.length - WARNINGS_SHOWN} more warnings; -o json has them all`);
@@ -123,10 +133,14 @@ async function apply(context: CommandContext): Promise<Outcome> {
     ...removed.map((each) => `${dryRun ? 'would be ' : ''}removed  ${titleOf(each)}`),
     `${count(changed.length, 'change')}, ${done.length - changed.length} unchanged${options.prune === true ? `, ${removed.length} removed` : ''}${dryRun ? ' (dry run: nothing was stored)' : ''}`,
   ];
-  return { data: { dryRun, manifests: done, removed }, text: lines.join('\n') };
+  return { data: { dryRun, manifests: done, removed: removed.map(namedOf) }, text: lines.join('\n') };
 }
 
 type Named = Pick<Applied, 'kind' | 'namespace' | 'name'>;
+/** With the address that removes it. */
+interface Stale extends Named {
+  readonly address: string;
+}
 interface Label {
   readonly key: string;
   readonly value: string;
@@ -138,38 +152,59 @@ function labelOf(selector: string): Label {
   return { key, value };
 }
 
-/** On the box with the label, and in none of the files; what others name comes last. */
-async function staleOnes(box: Box, { key, value }: Label, done: readonly Applied[]): Promise<readonly Named[]> {
+/** On the box with the label, and in none of the files; what others name comes last. @throws CommandError for a kind that no route removes. */
+async function staleOnes(box: Box, { key, value }: Label, done: readonly Applied[]): Promise<readonly Stale[]> {
   const kept = new Set(done.map(({ kind, namespace, name }) => `${kind}/${namespace}/${name}`));
   const there = await box.api.get<readonly (ExportedManifest & { readonly metadata: { readonly labels?: Readonly<Record<string, string>> } })[]>(exportAddress(box));
   return there
     .filter(({ metadata: { labels } }) => labels?.[key] === value)
     .map(({ kind, metadata: { name, namespace = '' } }) => ({ kind, namespace, name }))
     .filter(({ kind, namespace, name }) => !kept.has(`${kind}/${namespace}/${name}`))
+    .map((named) => ({ ...named, address: addressOfOne(familyOf(named.kind), named.namespace.replace(/^site-/, ''), named.name) }))
     .reverse();
 }
 
-async function removeAll(box: Box, stale: readonly Named[]): Promise<readonly Named[]> {
-  for (const { kind, namespace, name } of stale) await box.api.remove(addressOfOne(familyOf(kind), namespace.replace(/^site-/, ''), name));
-  return stale;
+/** @throws CommandError that tells what was applied and what is gone already. */
+async function removeAll(box: Box, stale: readonly Stale[], done: readonly Applied[]): Promise<readonly Named[]> {
+  const removed: Named[] = [];
+  for (const { address, ...named } of stale) {
+    try {
+      await box.api.remove(address);
+    } catch (fault) {
+      const { exitCode, message, told } = failureOf(fault, box.url);
+      const { message: _message, code, ...more } = told;
+      const text = [
+        `applied, and then ${titleOf(named)} is not removed: ${message}`,
+        ...removed.map((each) => `  removed  ${titleOf(each)}`),
+        ...stale.slice(removed.length).map((each) => `  not removed  ${titleOf(each)}`),
+      ];
+      throw new CommandError(exitCode, code, text.join('\n'), { ...more, manifests: done, removed, left: stale.slice(removed.length).map(namedOf) });
+    }
+    removed.push(named);
+  }
+  return removed;
 }
 
-async function waitForUnits(box: Box, done: readonly Applied[], timeout: string | undefined): Promise<void> {
+const namedOf = ({ kind, namespace, name }: Named): Named => ({ kind, namespace, name });
+
+async function waitForUnits({ box, terminal }: CommandContext, done: readonly Applied[], withinMs: number): Promise<void> {
   const sites = [...new Set(done.map(({ kind, namespace, name }) => (kind === 'Site' ? name : namespace.replace(/^site-/, ''))))].filter((site) => site !== '');
-  const withinMs = timeout === undefined ? WAIT_MS_DEFAULT : Number(timeout) * 1000;
-  if (!Number.isFinite(withinMs) || withinMs <= 0) throw usage('--timeout is a number of seconds');
   const begun = performance.now();
   for (const site of sites) {
-    for (;;) {
-      const units = await box.typed.all('/api/v1/sites/{site}/units', { path: { site } });
-      const waiting = units.filter(({ runtimeReady }) => !runtimeReady).map(({ name }) => name);
-      if (waiting.length === 0) break;
-      if (performance.now() - begun > withinMs) {
+    let waiting: readonly string[] = [];
+    await until({
+      look: async () => {
+        const units = await box.typed.all('/api/v1/sites/{site}/units', { path: { site }, options: { background: true } });
+        waiting = units.filter(({ runtimeReady }) => !runtimeReady).map(({ name }) => name);
+        return waiting.length === 0 ? true : undefined;
+      },
+      withinMs: withinMs - (performance.now() - begun),
+      late: () => {
         const message = `applied, but ${waiting.join(', ')} of ${site} ${waiting.length === 1 ? 'does' : 'do'} not run within ${withinMs / 1000} s: lineside describe unit ${waiting[0]}`;
-        throw new CommandError(EXIT.no, 'not_ready', message, { site, units: waiting });
-      }
-      await pause(LOOK_AGAIN_MS);
-    }
+        return new CommandError(EXIT.no, 'not_ready', message, { site, units: waiting });
+      },
+      terminal,
+    });
   }
 }
 
@@ -224,9 +259,8 @@ async function saidByFiles(box: Box, { manifests, faults }: Filed): Promise<Read
   }
 }
 
-async function validate({ args, options }: CommandContext): Promise<Outcome> {
-  const paths = args[0] === undefined || args[0] === '' ? ['.'] : args[0].split('\0');
-  const { manifests, faults, files } = readManifestFiles(paths);
+async function validate({ args: [given = ''], options, terminal }: CommandContext): Promise<Outcome> {
+  const { manifests, faults, files } = await readPaths([given === '' ? '.' : given], terminal);
   const judged: Judged = await judgeOffline(manifests.map(({ value }) => value));
   const isElsewhere = ({ code }: { readonly code: string }): boolean => options.partial === true && (code === 'unknown_reference' || code === 'not_found');
   const all = placed(judged.errors, manifests);
@@ -264,7 +298,7 @@ export const PLANT_COMMANDS: readonly CommandRow[] = [
       ['--prune', 'afterwards remove what carries the label and stands in no file'],
       ['-l, --selector <label>', 'key=value, for --prune'],
       ['--wait', 'until the units of the sites concerned run'],
-      ['--timeout <seconds>', 'of --wait; 60'],
+      ['--timeout <time>', `of --wait: seconds, or a duration such as 5m; ${WAIT_MS_DEFAULT / 1000} where it is left out`],
     ],
     examples: ['lineside apply -f plant/ --dry-run', 'lineside apply -f plant/ --wait', 'lineside apply -f plant/ --prune -l plant=brewery'],
     run: apply,
@@ -279,7 +313,7 @@ export const PLANT_COMMANDS: readonly CommandRow[] = [
   },
   {
     typed: 'validate [path]',
-    about: 'judge files without a box; errors with line and column, exit code 1',
+    about: 'judge files without a box, - is standard input; errors with line and column, exit code 1',
     options: [['--partial', 'what the files name and do not hold is on the box: a warning']],
     isLocal: true,
     examples: ['lineside validate plant/'],

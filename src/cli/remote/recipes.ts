@@ -1,10 +1,10 @@
 /** recipe: master recipes and their lifecycle. */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Answered, Call } from '../../client/typed.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
 import { pairsOf, parameterOptions, parametersOf, PASSWORD, recordOf, signed, signedReason } from './given.js';
 import { EXIT, type Outcome, table, usage } from './outcome.js';
+import { until } from './until.js';
 
 type Recipe = Answered<'/api/v1/sites/{site}/recipes/master/{name}', 'get'>;
 
@@ -127,8 +127,7 @@ async function bindings({ box, args: [name = ''] }: CommandContext): Promise<Out
 }
 
 type Rehearsal = Answered<'/api/v1/sites/{site}/recipes/master/{name}/rehearse', 'get'>;
-
-const LOOK_AGAIN_MS = 500;
+type Ended = Exclude<Rehearsal, { readonly running: true }>;
 
 async function rehearse(context: CommandContext): Promise<Outcome> {
   const { box, args, options } = context;
@@ -137,13 +136,21 @@ async function rehearse(context: CommandContext): Promise<Outcome> {
   const answers = recordOf(pairsOf(textsOf(options, 'answer'), '--answer', '--answer ph=7.2'));
   const body = { ...parametersOf(context), ...(formulaName === undefined ? {} : { formulaName }), ...(Object.keys(answers).length === 0 ? {} : { answers }) };
   const begun = await box.typed.post('/api/v1/sites/{site}/recipes/master/{name}/rehearse', { path, body });
-  let now: Rehearsal = begun;
-  while (now.running) {
-    await pause(LOOK_AGAIN_MS);
-    now = await box.typed.get('/api/v1/sites/{site}/recipes/master/{name}/rehearse', { path, options: { background: true } });
-  }
+  const now: Ended = begun.running ? await rehearsedIn(context, path) : begun;
   if (!('outcome' in now)) return { data: now, text: `the rehearsal of ${path.name} is gone: the box has started again meanwhile`, exitCode: EXIT.no };
   return { data: now, text: rehearsed(now).join('\n'), exitCode: now.ok ? EXIT.ok : EXIT.no };
+}
+
+function rehearsedIn({ box, terminal }: CommandContext, path: Path): Promise<Ended> {
+  return until({
+    look: async () => {
+      const now = await box.typed.get('/api/v1/sites/{site}/recipes/master/{name}/rehearse', { path, options: { background: true } });
+      return now.running ? undefined : now;
+    },
+    withinMs: undefined,
+    late: () => new Error('a rehearsal ends by itself'),
+    terminal,
+  });
 }
 
 function rehearsed(end: Extract<Rehearsal, { readonly outcome: string }>): readonly string[] {

@@ -1,15 +1,14 @@
 /** record: what happened to a batch, as JSON or BatchML. */
 import { writeFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { addressOf } from '../../client/typed.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
 import { batchIDs, findBatch, type NamedBatch } from './find-batch.js';
 import { TIMEOUT, timeoutOf } from './given.js';
 import { CommandError, EXIT, type Outcome, usage } from './outcome.js';
+import { until } from './until.js';
 
 const FORMATS = ['json', 'xml', 'b2mml', 'b2mml-mesa'] as const;
-const LOOK_AGAIN_MS = 500;
 
 async function record(context: CommandContext): Promise<Outcome> {
   const { box, args, options, terminal } = context;
@@ -17,13 +16,13 @@ async function record(context: CommandContext): Promise<Outcome> {
   if (!format) throw usage(`--format ${textOf(options, 'format')}: a record is read as ${FORMATS.join(', ')}`);
   const withinMs = timeoutOf(context);
   const batch = await findBatch(box, args[0] ?? '');
-  const isMade = options.wait === true ? await made(box, batch, withinMs) : await hasRecord(box, batch);
+  const isMade = options.wait === true ? await made(context, batch, withinMs) : await hasRecord(box, batch);
   if (!isMade) terminal.say(`lineside: the record of ${args[0]} is provisional: the batch has not ended, or its record is being made (--wait)`);
   const path = { ...batch };
   const content = format === 'json' ? await box.typed.get('/api/v1/sites/{site}/batches/{name}/record', { path }) : await xml(box, batch, format);
   const text = typeof content === 'string' ? content : JSON.stringify(content, null, 2);
   const file = textOf(options, 'out');
-  if (file === undefined) return { data: { batch: batch.name, format, provisional: !isMade, record: content }, text: text.trimEnd() };
+  if (file === undefined) return { data: { batch: batch.name, format, provisional: !isMade, record: content }, text: text.trimEnd(), isContent: true };
   write(file, `${text.trimEnd()}\n`);
   return { data: { batch: batch.name, format, provisional: !isMade, file }, text: `${file} written${isMade ? '' : ' (provisional)'}` };
 }
@@ -45,14 +44,14 @@ async function hasRecord({ typed }: Box, path: NamedBatch): Promise<boolean> {
   return recordRef !== '' && !recordPending;
 }
 
-async function made(box: Box, batch: NamedBatch, withinMs: number | undefined): Promise<true> {
-  const begun = performance.now();
-  while (!(await hasRecord(box, batch))) {
-    if (withinMs !== undefined && performance.now() - begun > withinMs)
-      throw new CommandError(EXIT.no, 'timeout', `the record of ${batch.name} is not made within ${withinMs / 1000} s: lineside batch show ${batch.name}`, { batch: batch.name });
-    await pause(LOOK_AGAIN_MS);
-  }
-  return true;
+function made({ box, terminal }: CommandContext, batch: NamedBatch, withinMs: number | undefined): Promise<true> {
+  return until({
+    look: async () => ((await hasRecord(box, batch)) ? (true as const) : undefined),
+    withinMs,
+    late: () =>
+      new CommandError(EXIT.no, 'timeout', `the record of ${batch.name} is not made within ${(withinMs ?? 0) / 1000} s: lineside batch show ${batch.name}`, { batch: batch.name }),
+    terminal,
+  });
 }
 
 export const RECORD_COMMANDS: readonly CommandRow[] = [

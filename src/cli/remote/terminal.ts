@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { usage } from './outcome.js';
+import { plainText } from './plain.js';
 
 export interface Terminal {
   /** @throws CommandError where nobody sits at one. */
@@ -22,12 +23,12 @@ export const TERMINAL: Terminal = {
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
     return Buffer.concat(chunks).toString('utf8');
   },
-  say: (text) => void process.stderr.write(`${text}\n`),
+  say: (text) => void process.stderr.write(`${plainText(text)}\n`),
 };
 
 function asked(question: string, isSecret: boolean): Promise<string> {
   if (process.stdin.isTTY !== true) return Promise.reject(usage(`nobody is there to answer "${question.trim()}": give it on the command line, or as the help of the command says`));
-  process.stderr.write(question);
+  process.stderr.write(plainText(question));
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: isSecret ? nowhere : process.stderr, terminal: true });
   return new Promise((resolve, reject) => {

@@ -1,5 +1,6 @@
 /** watch: what happens on a site, a line a change, until Ctrl-C. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { isPassing } from '../../client/passing.js';
 import { nearest } from '../../platform/base/nearest.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import { type Glob, parseGlob } from '../../platform/stream/glob.js';
@@ -181,11 +182,6 @@ class Watched {
     this.#batchIDs.set(name, batchID);
     return batchID;
   }
-}
-
-function isPassing(fault: unknown): boolean {
-  const { status } = fault as { readonly status?: number };
-  return status === 0 || status === 429 || status === 503;
 }
 
 /** Of a snapshot: what is neither at rest nor over. */

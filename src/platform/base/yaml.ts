@@ -4,7 +4,7 @@
  * A document of a plant is read strictly: no key twice, no tag that this product does not know, no number that JSON cannot write, aliases
  * only as far as they do not unfold without end.
  */
-import { type Document, isCollection, isMap, isNode, isPair, isScalar, isSeq, LineCounter, parse, parseAllDocuments, type ParsedNode, stringify } from 'yaml';
+import { type Document, isAlias, isCollection, isMap, isNode, isPair, isScalar, isSeq, LineCounter, parse, parseAllDocuments, type ParsedNode, stringify, visit } from 'yaml';
 
 export type YamlDocument = Document<ParsedNode>;
 
@@ -89,6 +89,19 @@ function faultAt(message: string, { line, column }: Place): YamlFault {
 /** Long texts as blocks, nothing folded, members in the order given: the same value gives the same text. */
 export function yamlText(value: unknown): string {
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** Each alias becomes a copy of what it stands for, and no anchor is left. */
+export function writeOutAliases(document: YamlDocument): void {
+  visit(document, {
+    // of what comes out of an alias the aliases inside are visited in turn; one that would hold itself was refused when it was read
+    Alias: (_key, alias) => alias.resolve(document)?.clone() as ParsedNode | undefined,
+  });
+  visit(document, {
+    Node: (_key, node) => {
+      if (!isAlias(node)) delete node.anchor;
+    },
+  });
 }
 
 /** As it stands, with the comments of its author. */
