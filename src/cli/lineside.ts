@@ -1,8 +1,9 @@
-/** The `lineside` command: start, check-config, doctor, replay, routes, note-end, and the commands to a box (remote-commands.ts). Exit code 2 means that a setting or the data directory is at fault, 3 that it would be in rescue and `--no-rescue` was given, 70 a fault of this program. */
+/** The `lineside` command: start, check-config, doctor, replay, routes, note-end, and the commands to a box (remote-commands.ts). Exit code 2 means that somebody has to put something right before a start can be (start-refused.ts), 3 that it would be in rescue and `--no-rescue` was given, 70 a fault of this program. */
 import { readFileSync, writeSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { systemClock } from '../platform/base/clock.js';
 import { openFatalFaults } from '../platform/base/fatal-faults.js';
+import { StartRefused } from '../platform/base/start-refused.js';
 import { UnloadableLibrary } from '../platform/base/unloadable-library.js';
 import type { Appliance } from '../appliance/appliance.js';
 import { doctorCommand } from './doctor.js';
@@ -47,10 +48,10 @@ function tellWithoutEffect({ withoutEffect }: Settings): void {
 async function start(flags: readonly string[]): Promise<void> {
   const settings = settingsOrExit(flags);
   tellWithoutEffect(settings);
+  const running: { appliance?: Pick<Appliance, 'fail'> | undefined } = {};
+  const endByFault = endOnUncaught(settings.dataDir, running);
   const { startAppliance } = await import('../main.js').catch(endUnloadable);
   const { RescueNeeded } = await import('../appliance/rescue.js');
-  const running: { appliance?: Pick<Appliance, 'fail'> } = {};
-  const endByFault = endOnUncaught(settings.dataDir, running);
   const manager = new ServiceManager({
     socket: openNotifySocket(process.env, (problem) => console.error(`lineside: ${problem}`)),
     clock: systemClock,
@@ -62,8 +63,14 @@ async function start(flags: readonly string[]): Promise<void> {
   const appliance = await startAppliance(settings, PRODUCT, systemClock, (made) => {
     running.appliance = made;
   }).catch((fault: unknown) => {
-    console.error(`lineside: ${fault instanceof Error ? fault.message : String(fault)}`);
-    process.exit(fault instanceof RescueNeeded ? 3 : 2);
+    if (fault instanceof RescueNeeded || fault instanceof StartRefused) {
+      console.error(`lineside: ${fault.message}`);
+      process.exit(fault instanceof RescueNeeded ? 3 : 2);
+    }
+    console.error('lineside: the start has failed:', fault);
+    running.appliance = undefined; // all its parts have stopped
+    endByFault(fault);
+    return new Promise<never>(() => undefined);
   });
   if (appliance.rescue.length > 0) {
     console.error(`lineside: in rescue, no unit is driven: ${appliance.rescue.join('; ')}`);
@@ -124,7 +131,7 @@ function stopOnSignals(tell: (why: string) => void): { reach(appliance: Applianc
  * again; after too many of them it finds itself in rescue. Exit code 70 is EX_SOFTWARE of sysexits.h.
  * @returns the same for a fault that was caught and that the process cannot go on with.
  */
-function endOnUncaught(dataDir: string, running: { readonly appliance?: Pick<Appliance, 'fail'> }): (fault: unknown) => void {
+function endOnUncaught(dataDir: string, running: { readonly appliance?: Pick<Appliance, 'fail'> | undefined }): (fault: unknown) => void {
   let ending = false;
   const end = (): never => {
     say('lineside has ended by a fault of its own; the log tells which');
