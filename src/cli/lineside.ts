@@ -9,6 +9,7 @@ import type { Appliance } from '../appliance/appliance.js';
 import { doctorCommand } from './doctor.js';
 import { openNotifySocket } from '../platform/service/notify-socket.js';
 import { ServiceManager, watchdogOf } from '../platform/service/service-manager.js';
+import { startMark } from '../platform/service/start-mark.js';
 import { noteEnd } from './note-end.js';
 import type { ReplayOptions } from './replay.js';
 import { describeSettings, SettingsError, readSettings, showSettings, type Settings } from '../settings.js';
@@ -58,6 +59,8 @@ async function start(flags: readonly string[]): Promise<void> {
     watchdogMs: watchdogOf(process.env, process.pid),
     hung: (why) => endByFault(new Error(why)),
   });
+  const mark = startMark(process.env, systemClock);
+  mark.begin();
   manager.starting();
   const stops = stopOnSignals((why) => manager.stopping(why));
   const appliance = await startAppliance(settings, PRODUCT, systemClock, (made) => {
@@ -78,6 +81,7 @@ async function start(flags: readonly string[]): Promise<void> {
   }
   console.log(`operator console  http://${settings.listen === '0.0.0.0' ? 'localhost' : settings.listen}:${appliance.port}/hmi`);
   if (appliance.commissioningCode) console.log(`commissioning code  ${appliance.commissioningCode}   (create the first administrator with it)`);
+  mark.end();
   manager.ready(appliance);
   stops.reach(appliance);
 }
@@ -226,7 +230,9 @@ program
   .command('note-end')
   .description('after an end that the program could not tell of itself (ExecStopPost= of systemd/lineside.service): counts it as a fault of the program where it is one')
   .requiredOption('--data-dir <folder>', 'of the appliance that has ended')
-  .action(({ dataDir }: { readonly dataDir: string }) => noteEnd(process.env, (fault) => openFatalFaults(dataDir, BUILD, systemClock).note(fault)));
+  .action(({ dataDir }: { readonly dataDir: string }) =>
+    noteEnd(process.env, startMark(process.env, systemClock), (fault, hungMs) => openFatalFaults(dataDir, BUILD, systemClock).note(fault, hungMs)),
+  );
 program.command('routes').description('print method, path, action and tier of every route').action(routes);
 if (process.argv[2] !== 'start') (await import('./remote-commands.js')).addRemoteCommands(program); // the appliance carries none of it
 await program.parseAsync();

@@ -1,6 +1,10 @@
 /** What the service manager is told, and when it is told no more. */
+import { rmSync } from 'node:fs';
+import path from 'node:path';
 import t, { type Test } from 'tap';
 import { faultOf } from '../../src/cli/note-end.js';
+import { openFatalFaults } from '../../src/platform/base/fatal-faults.js';
+import { startMark } from '../../src/platform/service/start-mark.js';
 import { ServiceManager, watchdogOf } from '../../src/platform/service/service-manager.js';
 import { TestClock } from '../support/test-clock.js';
 
@@ -131,10 +135,42 @@ t.test('service: an end that the program could not tell of is counted, one that 
     ['exit-code', '70', undefined],
     ['exit-code', '2', undefined],
     ['success', '0', undefined],
-    ['timeout', 'TERM', undefined],
+    ['timeout', 'TERM', undefined], // of a stop
   ] as const) {
     const said = faultOf({ SERVICE_RESULT, EXIT_STATUS });
     if (fault === undefined) t.equal(said, undefined, `${SERVICE_RESULT} ${EXIT_STATUS}`);
     else t.match(said, fault);
+  }
+});
+
+t.test('service: a start that systemd waited for no longer is counted, a stop that took too long is not', async (t) => {
+  const folder = t.testdir();
+  const clock = new TestClock();
+  const mark = startMark({ RUNTIME_DIRECTORY: `${folder}:/elsewhere` }, clock);
+  t.equal(mark.underWayForMs(), undefined);
+  mark.begin();
+  clock.advance(960_000);
+  t.equal(startMark({ RUNTIME_DIRECTORY: folder }, clock).underWayForMs(), 960_000, 'another process can tell');
+  t.match(faultOf({ SERVICE_RESULT: 'timeout', EXIT_STATUS: 'KILL' }, 960_000), /^its start was not through after 960 s/);
+  t.equal(faultOf({ SERVICE_RESULT: 'exit-code', EXIT_STATUS: '2' }, 1000), undefined, 'what it ended with by itself it has counted, or it is none');
+  mark.end();
+  t.equal(mark.underWayForMs(), undefined, 'from there on a time-out is that of a stop');
+  startMark({}, clock).begin();
+  t.equal(startMark({}, clock).underWayForMs(), undefined, 'without systemd there is nothing to tell');
+});
+
+t.test('service: four starts that hang are four in a row, however long each took; four ends of long runs are not', async (t) => {
+  for (const [hungMs, count] of [
+    [960_000, 4],
+    [0, 0],
+  ] as const) {
+    const folder = t.testdir();
+    const clock = new TestClock();
+    for (let start = 0; start < 4; start += 1) {
+      clock.advance(962_000);
+      openFatalFaults(folder, 'build', clock).note(new Error('its start was not through'), hungMs);
+    }
+    t.equal(openFatalFaults(folder, 'build', clock).repeated.length, count);
+    rmSync(path.join(folder, 'faults.json'));
   }
 });
