@@ -1,5 +1,5 @@
 /** The `lineside` command: start, check-config, doctor, replay, routes, note-end, and the commands to a box (remote-commands.ts). Exit code 2 means that somebody has to put something right before a start can be (start-refused.ts), 3 that it would be in rescue and `--no-rescue` was given, 70 a fault of this program. */
-import { readFileSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { systemClock } from '../platform/base/clock.js';
 import { openFatalFaults } from '../platform/base/fatal-faults.js';
@@ -10,12 +10,12 @@ import { doctorCommand } from './doctor.js';
 import { openNotifySocket } from '../platform/service/notify-socket.js';
 import { ServiceManager, watchdogOf } from '../platform/service/service-manager.js';
 import { startMark } from '../platform/service/start-mark.js';
+import { productOf } from './product.js';
 import { noteEnd } from './note-end.js';
 import type { ReplayOptions } from './replay.js';
 import { describeSettings, SettingsError, readSettings, showSettings, type Settings } from '../settings.js';
 
-const PACKAGE = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { readonly version: string };
-const PRODUCT = { version: PACKAGE.version, commit: process.env.LINESIDE_COMMIT ?? '' };
+const PRODUCT = productOf(new URL('../../../', import.meta.url));
 const BUILD = `lineside ${PRODUCT.version} ${PRODUCT.commit}`;
 const FAULT_EXIT = 70;
 /** Whatever hangs: a process that is not to be trusted is gone by then. */
@@ -192,7 +192,7 @@ async function routes(): Promise<void> {
   process.stdout.write(routesText());
 }
 
-const program = new Command('lineside').version(PACKAGE.version);
+const program = new Command('lineside').version(PRODUCT.version);
 program
   .command('start')
   .description('start the appliance')
