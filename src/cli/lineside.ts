@@ -20,6 +20,8 @@ const BUILD = `lineside ${PRODUCT.version} ${PRODUCT.commit}`;
 const FAULT_EXIT = 70;
 /** Whatever hangs: a process that is not to be trusted is gone by then. */
 const FAULT_END_MS = 4000;
+/** Commands that ask no box. */
+const HERE: ReadonlySet<string> = new Set(['start', 'check-config', 'replay', 'doctor', 'note-end', 'routes']);
 const DATA_DIR_DEFAULT = '.lineside';
 
 function settingsOrExit(flags: readonly string[]): Settings {
@@ -234,5 +236,6 @@ program
     noteEnd(process.env, startMark(process.env, systemClock), (fault, hungMs) => openFatalFaults(dataDir, BUILD, systemClock).note(fault, hungMs)),
   );
 program.command('routes').description('print method, path, action and tier of every route').action(routes);
-if (process.argv[2] !== 'start') (await import('./remote-commands.js')).addRemoteCommands(program); // the appliance carries none of it
+// the appliance carries none of it, nor what looks after it
+if (!HERE.has(process.argv[2] ?? '')) (await import('./remote-commands.js')).addRemoteCommands(program);
 await program.parseAsync();
