@@ -57,6 +57,15 @@ t.test('service: a start asks for time while it goes on, and not for ever', asyn
   t.equal(bench.said.at(-1), 'READY=1 | STATUS=3 of 3 units are scanned | WATCHDOG=1');
 });
 
+t.test('service: a stop that was asked for in the start is the last word: no READY and no beat behind it', async (t) => {
+  const bench = new Bench();
+  bench.manager.starting();
+  bench.manager.stopping('stops (SIGTERM)');
+  bench.ready();
+  bench.clock.advance(100_000);
+  t.strictSame(bench.said, ['STATUS=starting', 'STOPPING=1 | STATUS=stops (SIGTERM)']);
+});
+
 t.test('service: the watchdog is fed four times in its time-out, and told of a change of the condition at once', async (t) => {
   const bench = new Bench();
   bench.ready();
