@@ -10,6 +10,7 @@ import { debianWith, entered, inDebian } from './package/debian.mjs';
 import { installPrograms, ran, release as readRelease, root } from './package/facts.mjs';
 import { CONTAINER_USER, DATA } from './package/oci.mjs';
 import { verify } from './package/sign.mjs';
+import { check, endProof } from './proof.mjs';
 
 const READY_WITHIN_MS = 60_000;
 const STOPPED_WITHIN_MS = 30_000;
@@ -23,7 +24,6 @@ const PRODUCTS = {
 };
 const DEMO = { LINESIDE_DEMO__ENABLED: 'true', LINESIDE_GATEWAY__OPERATINGMODE: 'development', LINESIDE_GATEWAY__LISTEN: '127.0.0.1' };
 const made = mkdtempSync(path.join(tmpdir(), 'lineside-proof-'));
-const counts = { passed: 0, failed: 0 };
 /** Processes that run; each ends with us, whatever comes. */
 const running = new Set();
 process.on('exit', () => {
@@ -37,8 +37,7 @@ await part('two builds', twoBuilds);
 await part('signatures', signatures);
 await part('Debian package', debianPackage);
 await part('container', container);
-console.log(`${counts.passed} passed, ${counts.failed} failed`);
-process.exit(counts.failed > 0 ? 1 : 0);
+endProof();
 
 /** The commit is built here and in a clone at another place, which makes its own Debian and compiles SQLite itself. */
 function twoBuilds() {
@@ -207,11 +206,6 @@ function throws(call) {
   } catch {
     return true;
   }
-}
-
-function check(what, good) {
-  counts[good ? 'passed' : 'failed'] += 1;
-  console.log(`${good ? 'ok' : 'not ok'}  ${what}`);
 }
 
 /** A part that cannot go on is one failure; words of the command line choose parts. */

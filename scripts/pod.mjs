@@ -7,36 +7,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments, stringify } from 'yaml';
+import { check, counts, endProof, ran, until as soon } from './proof.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const PACKAGE = path.join(root, 'artifacts/package');
 const PORT = 28090;
 const PATIENCE_MS = 120_000;
-const READY_MS = 500;
 
-const counts = { passed: 0, failed: 0 };
-function check(what, is) {
-  counts[is ? 'passed' : 'failed'] += 1;
-  console.log(`${is ? 'ok' : 'not ok'}  ${what}`);
-}
-
-function ran(program, ...args) {
-  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1e8 });
-  if (error) throw new Error(`${program} is needed: ${error.message}`);
-  if (status !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${status}: ${stderr}`);
-  return stdout;
-}
 const podman = (...args) => ran('podman', ...args);
 
-async function until(what, look) {
-  const end = performance.now() + PATIENCE_MS;
-  while (performance.now() < end) {
-    const found = await look();
-    if (found) return found;
-    await new Promise((resolve) => setTimeout(resolve, READY_MS));
-  }
-  throw new Error(`gave up waiting until ${what}`);
-}
+const until = (what, look) => soon(what, look, PATIENCE_MS);
 
 const deviceOf = (container) => /"deviceId":"(\w+)"/.exec(podman('logs', container))?.[1];
 const status = (name) =>
@@ -149,5 +129,4 @@ try {
   for (const volume of [claim, settingsMap]) spawnSync('podman', ['volume', 'rm', volume], { stdio: 'ignore' });
   rmSync(folder, { recursive: true });
 }
-console.log(`${counts.passed} passed, ${counts.failed} failed`);
-process.exit(counts.failed > 0 ? 1 : 0);
+endProof();

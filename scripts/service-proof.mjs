@@ -6,12 +6,12 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { check, counts, endProof, ran, until as soon } from './proof.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const PACKAGE = path.join(root, 'artifacts/package');
 const PORT = 28126;
 const PATIENCE_MS = 90_000;
-const LOOK_MS = 500;
 /** In place of the unit's, so that four bites do not take minutes. */
 const WATCHDOG_S = 6;
 const SETTINGS = `gateway:\n  httpPort: ${PORT}\n  listen: 127.0.0.1\n`;
@@ -31,28 +31,7 @@ touch dev/console; mkdir -p old; pivot_root . old; umount -l old
 exec env -i container=lxc PATH=/usr/sbin:/usr/bin /usr/lib/systemd/systemd --unit=multi-user.target
 `;
 
-const counts = { passed: 0, failed: 0 };
-function check(what, is) {
-  counts[is ? 'passed' : 'failed'] += 1;
-  console.log(`${is ? 'ok' : 'not ok'}  ${what}`);
-}
-
-function ran(program, ...args) {
-  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1e8 });
-  if (error) throw new Error(`${program} is needed: ${error.message}`);
-  if (status !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${status}: ${stderr}`);
-  return stdout;
-}
-
-async function until(what, look) {
-  const end = performance.now() + PATIENCE_MS;
-  while (performance.now() < end) {
-    const found = await look();
-    if (found) return found;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  }
-  throw new Error(`gave up waiting until ${what}`);
-}
+const until = (what, look) => soon(what, look, PATIENCE_MS);
 
 const ready = () =>
   fetch(`http://127.0.0.1:${PORT}/readyz`).then(
@@ -127,5 +106,4 @@ try {
   }
   rmSync(folder, { recursive: true, force: true });
 }
-console.log(`${counts.passed} passed, ${counts.failed} failed`);
-process.exit(counts.failed > 0 ? 1 : 0);
+endProof();

@@ -10,6 +10,7 @@ import * as v from 'valibot';
 import { parseSettings } from './platform/base/yaml.js';
 import { DataFileFault, isThere, readDataFile } from './platform/base/data-file.js';
 import { nearest } from './platform/base/nearest.js';
+import { StartRefused } from './platform/base/start-refused.js';
 import {
   addressRanges,
   bytes,
@@ -32,7 +33,7 @@ import {
 } from './setting-values.js';
 
 /** Exit code of the command is 2 (D-CFG). */
-export class SettingsError extends Error {
+export class SettingsError extends StartRefused {
   readonly setting: string;
 
   constructor(setting: string, message: string) {

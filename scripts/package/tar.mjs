@@ -27,15 +27,20 @@ export function writeTar(file, entries, epochS) {
     for (const entry of withFolders(entries)) {
       const contents = contentsOf(entry);
       bytes += contents.length;
-      writeSync(out, header(entry, contents.length, epochS));
-      writeSync(out, contents);
-      writeSync(out, Buffer.alloc(padding(contents.length)));
+      writeAll(out, header(entry, contents.length, epochS));
+      writeAll(out, contents);
+      writeAll(out, Buffer.alloc(padding(contents.length)));
     }
-    writeSync(out, Buffer.alloc(2 * BLOCK));
+    writeAll(out, Buffer.alloc(2 * BLOCK));
   } finally {
     closeSync(out);
   }
   return bytes;
+}
+
+/** A write may take less than it is given: on a full disk, and of more than 2 GiB always. `write` as that of node:fs. */
+export function writeAll(fd, bytes, write = writeSync) {
+  for (let at = 0; at < bytes.length; ) at += write(fd, bytes, at);
 }
 
 /** What kind of entry it is. */

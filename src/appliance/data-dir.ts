@@ -1,23 +1,33 @@
 /** The data directory of this appliance: made if need be, kept from other users of the machine, and held by one process. */
 import { chmodSync, mkdirSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { DataFileFault, obstacleOf } from '../platform/base/data-file.js';
+import { faultOfStart, obstacleOf, passing } from '../platform/base/data-file.js';
 import type { Log } from '../platform/base/log.js';
 import type { Part } from '../platform/base/parts.js';
 import { lockDataDir } from '../platform/ledger/lock.js';
 
+const WAY_OUT = 'it is to be the data directory: put it right, or name another one with --data-dir';
+
 /**
  * Held until it is stopped.
- * @throws DataFileFault when there is something else in its place; Error when another process has it.
+ * @throws StartRefused when there is something else in its place, it cannot be made, or another process has it; Error for a disk that fails.
  */
 export function takeDataDir(dataDir: string, log: Log): Part {
   process.umask(0o077); // what is made from here on is for the owner only
   const obstacle = obstacleOf(dataDir, { as: 'folder', to: 'write' });
-  if (obstacle) throw new DataFileFault(obstacle, 'it is to be the data directory: put it right, or name another one with --data-dir');
-  mkdirSync(dataDir, { recursive: true, mode: 0o750 });
+  if (obstacle) throw faultOfStart(obstacle, `${obstacle.file} ${obstacle.is}; ${WAY_OUT}`);
+  makeFolder(dataDir);
   const lock = lockDataDir(dataDir);
   tighten(dataDir, log);
   return { stop: () => lock.release() };
+}
+
+function makeFolder(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o750 });
+  } catch (fault) {
+    throw faultOfStart(passing((fault as NodeJS.ErrnoException).code), `${dataDir} cannot be made (${(fault as Error).message}); ${WAY_OUT}`);
+  }
 }
 
 /** Password hashes are in there: a directory that somebody made beforehand, and files of an earlier version, are for the owner only. */

@@ -1,4 +1,5 @@
 /** The appliance in rescue (D-C-09): no thread is started and nothing is opened, so what is there stays as it is until somebody decides. */
+import { systemClock } from '../platform/base/clock.js';
 import type { Log } from '../platform/base/log.js';
 import type { Parts } from '../platform/base/parts.js';
 import { openDocuments } from '../platform/http/documents.js';
@@ -23,7 +24,17 @@ export async function startInRescue(settings: Settings, loss: Loss & { readonly 
   if (settings.noRescue) throw new RescueNeeded(`${losses.join('; ')}. Ways on: ${loss.waysOn.join('; ')}`);
   const { tlsCertFile, tlsKeyFile, listen, httpPort } = settings;
   const tls = tlsCertFile && tlsKeyFile ? { certFile: tlsCertFile, keyFile: tlsKeyFile } : undefined;
-  const server = parts.add(await startRescue({ host: listen, port: httpPort, ...(tls ? { tls } : {}), ...loss, documents: openDocuments(loss.documentsFolder) }));
+  const server = parts.add(
+    await startRescue({
+      host: listen,
+      port: httpPort,
+      ...(tls ? { tls } : {}),
+      ...loss,
+      documents: openDocuments(loss.documentsFolder),
+      clock: systemClock,
+      tell: (what) => log.warn(what),
+    }),
+  );
   log.error({ missing: losses, why }, 'lineside is in rescue: no unit is driven');
   return {
     port: server.port,

@@ -68,12 +68,12 @@ export function isStorage(opened: Storage | Loss): opened is Storage {
 export async function openStorage({ settings, clock, log, build }: Surroundings): Promise<Storage | Loss> {
   const { dataDir, acceptLoss } = settings;
   const startedAt = timestamp(clock.wallMs());
+  const faults = openFatalFaults(dataDir, build, clock); // first: what fails again and again may be the look at the rest
+  if (faults.repeated.length > 0 && !settings.acceptFaults) return { why: FAILED_AGAIN, losses: faults.repeated, waysOn: waysOnFromFaults(dataDir) };
   const inspection = inspectDataDir(dataDir);
   if (inspection.losses.length > 0 && (!acceptLoss || inspection.isOutOfReach))
     return { why: STORAGE_LOST, losses: inspection.losses, waysOn: waysOn(dataDir, !inspection.isOutOfReach) };
-  const faults = openFatalFaults(dataDir, build, clock);
   if (settings.acceptFaults) faults.forget();
-  if (faults.repeated.length > 0) return { why: FAILED_AGAIN, losses: faults.repeated, waysOn: waysOnFromFaults(dataDir) };
   for (const name of inspection.inTheWay) {
     const aside = putAside(dataDir, name, startedAt);
     log.error({ aside }, `${name} is in the way of a file of this appliance; it is kept under another name`);

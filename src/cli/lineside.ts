@@ -1,23 +1,27 @@
-/** The `lineside` command: start, check-config, doctor, replay, routes, note-end, and the commands to a box (remote-commands.ts). Exit code 2 means that a setting or the data directory is at fault, 3 that it would be in rescue and `--no-rescue` was given, 70 a fault of this program. */
-import { readFileSync, writeSync } from 'node:fs';
+/** The `lineside` command: start, check-config, doctor, replay, routes, note-end, and the commands to a box (remote-commands.ts). Exit code 2 means that somebody has to put something right before a start can be (start-refused.ts), 3 that it would be in rescue and `--no-rescue` was given, 70 a fault of this program. */
+import { writeSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { systemClock } from '../platform/base/clock.js';
 import { openFatalFaults } from '../platform/base/fatal-faults.js';
+import { StartRefused } from '../platform/base/start-refused.js';
 import { UnloadableLibrary } from '../platform/base/unloadable-library.js';
 import type { Appliance } from '../appliance/appliance.js';
 import { doctorCommand } from './doctor.js';
 import { openNotifySocket } from '../platform/service/notify-socket.js';
 import { ServiceManager, watchdogOf } from '../platform/service/service-manager.js';
+import { startMark } from '../platform/service/start-mark.js';
+import { productOf } from './product.js';
 import { noteEnd } from './note-end.js';
 import type { ReplayOptions } from './replay.js';
 import { describeSettings, SettingsError, readSettings, showSettings, type Settings } from '../settings.js';
 
-const PACKAGE = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { readonly version: string };
-const PRODUCT = { version: PACKAGE.version, commit: process.env.LINESIDE_COMMIT ?? '' };
+const PRODUCT = productOf(new URL('../../../', import.meta.url));
 const BUILD = `lineside ${PRODUCT.version} ${PRODUCT.commit}`;
 const FAULT_EXIT = 70;
 /** Whatever hangs: a process that is not to be trusted is gone by then. */
 const FAULT_END_MS = 4000;
+/** Commands that ask no box. */
+const HERE: ReadonlySet<string> = new Set(['start', 'check-config', 'replay', 'doctor', 'note-end', 'routes']);
 const DATA_DIR_DEFAULT = '.lineside';
 
 function settingsOrExit(flags: readonly string[]): Settings {
@@ -47,23 +51,31 @@ function tellWithoutEffect({ withoutEffect }: Settings): void {
 async function start(flags: readonly string[]): Promise<void> {
   const settings = settingsOrExit(flags);
   tellWithoutEffect(settings);
+  const running: { appliance?: Pick<Appliance, 'fail'> | undefined } = {};
+  const endByFault = endOnUncaught(settings.dataDir, running);
   const { startAppliance } = await import('../main.js').catch(endUnloadable);
   const { RescueNeeded } = await import('../appliance/rescue.js');
-  const running: { appliance?: Pick<Appliance, 'fail'> } = {};
-  const endByFault = endOnUncaught(settings.dataDir, running);
   const manager = new ServiceManager({
     socket: openNotifySocket(process.env, (problem) => console.error(`lineside: ${problem}`)),
     clock: systemClock,
     watchdogMs: watchdogOf(process.env, process.pid),
     hung: (why) => endByFault(new Error(why)),
   });
+  const mark = startMark(process.env, systemClock);
+  mark.begin();
   manager.starting();
   const stops = stopOnSignals((why) => manager.stopping(why));
   const appliance = await startAppliance(settings, PRODUCT, systemClock, (made) => {
     running.appliance = made;
   }).catch((fault: unknown) => {
-    console.error(`lineside: ${fault instanceof Error ? fault.message : String(fault)}`);
-    process.exit(fault instanceof RescueNeeded ? 3 : 2);
+    if (fault instanceof RescueNeeded || fault instanceof StartRefused) {
+      console.error(`lineside: ${fault.message}`);
+      process.exit(fault instanceof RescueNeeded ? 3 : 2);
+    }
+    console.error('lineside: the start has failed:', fault);
+    running.appliance = undefined; // all its parts have stopped
+    endByFault(fault);
+    return new Promise<never>(() => undefined);
   });
   if (appliance.rescue.length > 0) {
     console.error(`lineside: in rescue, no unit is driven: ${appliance.rescue.join('; ')}`);
@@ -71,6 +83,7 @@ async function start(flags: readonly string[]): Promise<void> {
   }
   console.log(`operator console  http://${settings.listen === '0.0.0.0' ? 'localhost' : settings.listen}:${appliance.port}/hmi`);
   if (appliance.commissioningCode) console.log(`commissioning code  ${appliance.commissioningCode}   (create the first administrator with it)`);
+  mark.end();
   manager.ready(appliance);
   stops.reach(appliance);
 }
@@ -124,7 +137,7 @@ function stopOnSignals(tell: (why: string) => void): { reach(appliance: Applianc
  * again; after too many of them it finds itself in rescue. Exit code 70 is EX_SOFTWARE of sysexits.h.
  * @returns the same for a fault that was caught and that the process cannot go on with.
  */
-function endOnUncaught(dataDir: string, running: { readonly appliance?: Pick<Appliance, 'fail'> }): (fault: unknown) => void {
+function endOnUncaught(dataDir: string, running: { readonly appliance?: Pick<Appliance, 'fail'> | undefined }): (fault: unknown) => void {
   let ending = false;
   const end = (): never => {
     say('lineside has ended by a fault of its own; the log tells which');
@@ -181,7 +194,7 @@ async function routes(): Promise<void> {
   process.stdout.write(routesText());
 }
 
-const program = new Command('lineside').version(PACKAGE.version);
+const program = new Command('lineside').version(PRODUCT.version);
 program
   .command('start')
   .description('start the appliance')
@@ -219,16 +232,18 @@ program
   .command('note-end')
   .description('after an end that the program could not tell of itself (ExecStopPost= of systemd/lineside.service): counts it as a fault of the program where it is one')
   .requiredOption('--data-dir <folder>', 'of the appliance that has ended')
-  .action(({ dataDir }: { readonly dataDir: string }) => noteEnd(process.env, (fault) => openFatalFaults(dataDir, BUILD, systemClock).note(fault)));
+  .action(({ dataDir }: { readonly dataDir: string }) =>
+    noteEnd(process.env, startMark(process.env, systemClock), (fault, hungMs) => openFatalFaults(dataDir, BUILD, systemClock).note(fault, hungMs)),
+  );
 program.command('routes').description('print method, path, action and tier of every route').action(routes);
 if (process.argv[2] === 'start') await program.parseAsync();
 else {
-  // the appliance carries none of it
-  const [{ addRemoteCommands, tellFault }, { endIfUnread, endWithReader }] = await Promise.all([import('./remote-commands.js'), import('./end-with-reader.js')]);
+  const { endIfUnread, endWithReader } = await import('./end-with-reader.js');
   endWithReader();
-  addRemoteCommands(program);
-  await program.parseAsync().catch((fault: unknown) => {
+  // the appliance carries none of it, nor what looks after it
+  if (!HERE.has(process.argv[2] ?? '')) (await import('./remote-commands.js')).addRemoteCommands(program);
+  await program.parseAsync().catch(async (fault: unknown) => {
     endIfUnread(fault);
-    tellFault(fault);
+    (await import('./remote-commands.js')).tellFault(fault);
   });
 }

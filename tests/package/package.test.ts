@@ -35,9 +35,11 @@ const ROOT = process.cwd();
 const part = async <Part>(name: string): Promise<Part> => (await import(pathToFileURL(path.join(ROOT, 'scripts/package', name)).href)) as Part;
 const rules = await part<Rules>('rules.mjs');
 const { productionEntries } = await part<{ productionEntries(folder: string, node: { readonly abi: string }): Entry[] }>('production.mjs');
-const { withFolders, writeTar } = await part<{ withFolders(entries: readonly Entry[]): Entry[]; writeTar(file: string, entries: readonly Entry[], epochS: number): number }>(
-  'tar.mjs',
-);
+const { withFolders, writeAll, writeTar } = await part<{
+  writeAll(fd: number, bytes: Uint8Array, write: (fd: number, bytes: Uint8Array, at: number) => number): void;
+  withFolders(entries: readonly Entry[]): Entry[];
+  writeTar(file: string, entries: readonly Entry[], epochS: number): number;
+}>('tar.mjs');
 const { wrongBinaries } = await part<{ wrongBinaries(folder: string): string[] }>('native.mjs');
 const { checkIntegrity } = await part<{ checkIntegrity(name: string, bytes: Buffer, integrity: string): void }>('fetched.mjs');
 const deb = await part<{
@@ -206,4 +208,19 @@ t.test('the Node of the package is one that engines allows', async (t) => {
   t.equal(engines.node, '>=20.19.0 <25');
   t.match(NODE.version, /^24\./);
   t.ok(BINARIES[`uws_linux_x64_${NODE.abi}.node`], 'and its binary of uWebSockets.js is pinned');
+});
+
+t.test('an archive is written whole, however little a write takes at once', async (t) => {
+  const taken: number[] = [];
+  writeAll(0, Uint8Array.of(1, 2, 3, 4, 5), (_, bytes, at) => {
+    const some = bytes.subarray(at, at + 2);
+    taken.push(...some);
+    return some.length;
+  });
+  t.same(taken, [1, 2, 3, 4, 5]);
+});
+
+t.test('a change of the changelog is a change of the package, which carries it', async (t) => {
+  const { SHIPPED } = await part<{ readonly SHIPPED: readonly string[] }>('facts.mjs');
+  for (const name of ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'systemd', 'docs']) t.ok(SHIPPED.includes(name), name);
 });

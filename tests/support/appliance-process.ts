@@ -33,6 +33,8 @@ export class ApplianceProcess {
   flags: readonly string[] = [];
   /** User of the next start, for a test that root runs. */
   runAs: number | undefined;
+  /** A program that becomes the next start, such as `unshare`, with its arguments. */
+  wrapper: readonly string[] = [];
   /** What a file of the next start may have, from its first write on; `limitFiles` changes it later. */
   fileBytesMax: number | undefined;
   readonly #bare: boolean;
@@ -110,7 +112,7 @@ export class ApplianceProcess {
     const command: [string, ...string[]] = [process.execPath, ...(this.#preload ? ['--import', this.#preload] : []), COMMAND, 'start', '--data-dir', this.dataDir, ...this.flags];
     const assignments = Object.entries({ PATH: process.env.PATH ?? '', ...settings }).map(([name, value]) => `${name}=${value}`);
     const limit = this.fileBytesMax === undefined ? [] : ['prlimit', `--fsize=${this.fileBytesMax}:`];
-    const [program = '', ...args] = [...limit, ...(this.#bare ? ['/usr/bin/env', '-i', ...assignments, ...command] : command)];
+    const [program = '', ...args] = [...this.wrapper, ...limit, ...(this.#bare ? ['/usr/bin/env', '-i', ...assignments, ...command] : command)];
     const child = spawn(program, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...settings },

@@ -1,6 +1,6 @@
 /** The service as the unit starts it, against a real notification socket: by a path and by a name that is no file. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, truncateSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -77,6 +77,38 @@ t.test('service: ends by the watchdog, for want of memory or by a crash end in r
   t.equal(said.missing.length, 4);
   await eventually('it stays up and is fed', async () => box.peer.lines.filter((line) => line === 'WATCHDOG=1').length >= 3);
   t.equal(await box.end('SIGTERM'), 0, 'and ends when it is told to');
+});
+
+t.test('service: a start that hangs leaves its mark for note-end, and one that is through takes it away', async (t) => {
+  const folder = folderOf(t);
+  const runtime = path.join(folder, 'run');
+  mkdirSync(runtime);
+  const environment = { RUNTIME_DIRECTORY: runtime };
+  const preload = path.join(folder, 'preload.mjs');
+  // at the first write of the key the start waits for ever, as on a dead disk
+  writeFileSync(
+    preload,
+    `import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+crypto.createPublicKey = () => { process.stdout.write('hangs in its start\\n'); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); };
+syncBuiltinESMExports();
+`,
+  );
+  const hung = await service(t, { folder, address: `@${folder}/1`, environment, preload });
+  await eventually('it hangs', async () => hung.output.includes('hangs in its start'));
+  await hung.end('SIGKILL'); // as systemd does after TERM
+  const noteEnd = (): readonly unknown[] => {
+    const env = { PATH: process.env.PATH ?? '', ...environment, SERVICE_RESULT: 'timeout', EXIT_STATUS: 'KILL' };
+    const { status, stderr } = spawnSync(process.execPath, [COMMAND, 'note-end', '--data-dir', hung.dataDir], { env, encoding: 'utf8' });
+    t.equal(status, 0, stderr);
+    return JSON.parse(readFileSync(path.join(hung.dataDir, 'faults.json'), 'utf8')) as unknown[];
+  };
+  t.match(noteEnd(), [{ fault: /^its start was not through after \d+ s/, hungMs: Number }]);
+  const box = await service(t, { folder, address: `@${folder}/2`, environment });
+  await box.peer.hears(/^READY=1$/);
+  t.same(readdirSync(runtime), []);
+  t.equal(await box.end('SIGTERM'), 0);
+  t.equal(noteEnd().length, 1, 'a stop that took too long is no fault of the program');
 });
 
 t.test('service: without the open socket it runs, and says what is wrong with its start', async (t) => {

@@ -1,6 +1,10 @@
 /** What the service manager is told, and when it is told no more. */
+import { rmSync } from 'node:fs';
+import path from 'node:path';
 import t, { type Test } from 'tap';
 import { faultOf } from '../../src/cli/note-end.js';
+import { openFatalFaults } from '../../src/platform/base/fatal-faults.js';
+import { startMark } from '../../src/platform/service/start-mark.js';
 import { ServiceManager, watchdogOf } from '../../src/platform/service/service-manager.js';
 import { TestClock } from '../support/test-clock.js';
 
@@ -51,6 +55,15 @@ t.test('service: a start asks for time while it goes on, and not for ever', asyn
   t.equal(bench.said.length, 90, 'one every ten seconds of a quarter of an hour, the first word among them');
   bench.ready();
   t.equal(bench.said.at(-1), 'READY=1 | STATUS=3 of 3 units are scanned | WATCHDOG=1');
+});
+
+t.test('service: a stop that was asked for in the start is the last word: no READY and no beat behind it', async (t) => {
+  const bench = new Bench();
+  bench.manager.starting();
+  bench.manager.stopping('stops (SIGTERM)');
+  bench.ready();
+  bench.clock.advance(100_000);
+  t.strictSame(bench.said, ['STATUS=starting', 'STOPPING=1 | STATUS=stops (SIGTERM)']);
 });
 
 t.test('service: the watchdog is fed four times in its time-out, and told of a change of the condition at once', async (t) => {
@@ -131,10 +144,42 @@ t.test('service: an end that the program could not tell of is counted, one that 
     ['exit-code', '70', undefined],
     ['exit-code', '2', undefined],
     ['success', '0', undefined],
-    ['timeout', 'TERM', undefined],
+    ['timeout', 'TERM', undefined], // of a stop
   ] as const) {
     const said = faultOf({ SERVICE_RESULT, EXIT_STATUS });
     if (fault === undefined) t.equal(said, undefined, `${SERVICE_RESULT} ${EXIT_STATUS}`);
     else t.match(said, fault);
+  }
+});
+
+t.test('service: a start that systemd waited for no longer is counted, a stop that took too long is not', async (t) => {
+  const folder = t.testdir();
+  const clock = new TestClock();
+  const mark = startMark({ RUNTIME_DIRECTORY: `${folder}:/elsewhere` }, clock);
+  t.equal(mark.underWayForMs(), undefined);
+  mark.begin();
+  clock.advance(960_000);
+  t.equal(startMark({ RUNTIME_DIRECTORY: folder }, clock).underWayForMs(), 960_000, 'another process can tell');
+  t.match(faultOf({ SERVICE_RESULT: 'timeout', EXIT_STATUS: 'KILL' }, 960_000), /^its start was not through after 960 s/);
+  t.equal(faultOf({ SERVICE_RESULT: 'exit-code', EXIT_STATUS: '2' }, 1000), undefined, 'what it ended with by itself it has counted, or it is none');
+  mark.end();
+  t.equal(mark.underWayForMs(), undefined, 'from there on a time-out is that of a stop');
+  startMark({}, clock).begin();
+  t.equal(startMark({}, clock).underWayForMs(), undefined, 'without systemd there is nothing to tell');
+});
+
+t.test('service: four starts that hang are four in a row, however long each took; four ends of long runs are not', async (t) => {
+  for (const [hungMs, count] of [
+    [960_000, 4],
+    [0, 0],
+  ] as const) {
+    const folder = t.testdir();
+    const clock = new TestClock();
+    for (let start = 0; start < 4; start += 1) {
+      clock.advance(962_000);
+      openFatalFaults(folder, 'build', clock).note(new Error('its start was not through'), hungMs);
+    }
+    t.equal(openFatalFaults(folder, 'build', clock).repeated.length, count);
+    rmSync(path.join(folder, 'faults.json'));
   }
 });

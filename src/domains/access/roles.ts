@@ -4,6 +4,7 @@
  */
 import { invalid } from '../../platform/base/refusal.js';
 import { nearest } from '../../platform/base/nearest.js';
+import { StartRefused } from '../../platform/base/start-refused.js';
 import { TIERS, type Tier } from '../../platform/http/tiers.js';
 import type { RouteColumns } from '../../platform/http/route.js';
 import { isFenced } from '../../platform/http/route-table.js';
@@ -30,7 +31,7 @@ export interface Action {
 }
 
 /** An unknown action or tier of the role table stops the start (decisions Q-AUTH-12). */
-export class RoleTableError extends Error {}
+export class RoleTableError extends StartRefused {}
 
 /** What groups say about sites. */
 export interface SiteRules {

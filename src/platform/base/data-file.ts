@@ -3,6 +3,7 @@
  * one, or taken the right to read it. Node and SQLite then fail without a name, or wait for ever; here it is told in words.
  */
 import { accessSync, constants, lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { StartRefused } from './start-refused.js';
 
 /** What keeps a file from being used. */
 export interface Obstacle {
@@ -11,6 +12,21 @@ export interface Obstacle {
   readonly is: string;
   /** The bytes may be whole, and only this process is kept from them: nobody puts such a file aside. */
   readonly isOutOfReach: boolean;
+  /** The disk failed in looking at it or reading it; the next start may find it well. */
+  readonly mayPass?: true;
+}
+
+/** What the system says of rights and names: it says the same the next time. Everything else it says of a file is of the disk. */
+const STANDING_CODES: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR']);
+
+/** @returns what ends a start for it: refused where the next one would meet it again. */
+export function faultOfStart(obstacle: Pick<Obstacle, 'mayPass'>, sentence: string): Error {
+  return obstacle.mayPass ? new Error(sentence) : new StartRefused(sentence);
+}
+
+/** As a member of an obstacle: whether what the system says may be gone the next time. */
+export function passing(code: string | undefined): { readonly mayPass?: true } {
+  return code !== undefined && STANDING_CODES.has(code) ? {} : { mayPass: true };
 }
 
 /** One sentence that names the file; who meets it says the way out. */
@@ -56,6 +72,7 @@ export function obstacleOf(file: string, { as: expected = 'file', to }: Needed):
       file,
       is: `cannot be ${to === 'write' ? 'read and written' : 'read'} (${code})${user === undefined ? '' : ` by the user that lineside runs as, uid ${user}`}`,
       isOutOfReach: true,
+      ...passing(code),
     };
   }
 }
@@ -71,7 +88,7 @@ export function readDataFile(file: string, wayOut: string): Buffer | null {
   try {
     return isThere(file) ? readFileSync(file) : null;
   } catch (fault) {
-    throw new DataFileFault({ file, is: `cannot be read (${(fault as Error).message})`, isOutOfReach: true }, wayOut);
+    throw new DataFileFault({ file, is: `cannot be read (${(fault as Error).message})`, isOutOfReach: true, ...passing((fault as NodeJS.ErrnoException).code) }, wayOut);
   }
 }
 

@@ -11,13 +11,16 @@ import * as v from 'valibot';
 import { type Clock, timestamp } from './clock.js';
 import { obstacleOf, readDataFileIfUsable } from './data-file.js';
 import { putAside } from './put-aside.js';
+import type { DurationMs } from './times.js';
 
 /** More than this in WINDOW_MS are not started again. */
 const FAULTS_MAX = 3;
 const WINDOW_MS = 10 * 60_000;
 const TEXT_MAX = 500;
 
-const Entries = v.array(v.object({ at: v.string(), build: v.string(), boot: v.string(), monoMs: v.number(), fault: v.string(), told: v.boolean() }));
+const Entries = v.array(
+  v.object({ at: v.string(), build: v.string(), boot: v.string(), monoMs: v.number(), fault: v.string(), told: v.boolean(), hungMs: v.optional(v.number()) }),
+);
 type Entry = v.InferOutput<typeof Entries>[number];
 
 export interface FatalFaults {
@@ -27,7 +30,8 @@ export interface FatalFaults {
   readonly repeated: readonly string[];
   /** From now on it is told by this run, and not by the next. */
   told(): void;
-  note(fault: unknown): void;
+  /** `hungMs`: so long nothing happened before it; a start that hangs takes longer than WINDOW_MS, and four in a row are a row all the same. */
+  note(fault: unknown, hungMs?: DurationMs): void;
   /** Somebody takes the answer for it that the plant is driven again. */
   forget(): void;
 }
@@ -68,9 +72,9 @@ export function openFatalFaults(dataDir: string, build: string, clock: Pick<Cloc
     told() {
       if (untold !== '') keep(entries.map((entry) => ({ ...entry, told: true })));
     },
-    note(fault) {
+    note(fault, hungMs = 0) {
       const text = (fault instanceof Error ? fault.message : String(fault)).slice(0, TEXT_MAX);
-      const entry = { at: timestamp(clock.wallMs()), build, boot: bootOfMachine(), monoMs: clock.monoMs(), fault: text, told: false };
+      const entry = { at: timestamp(clock.wallMs()), build, boot: bootOfMachine(), monoMs: clock.monoMs(), fault: text, told: false, ...(hungMs > 0 ? { hungMs } : {}) };
       keep([...entries, entry].slice(-(FAULTS_MAX + 1)));
     },
     forget() {
@@ -83,7 +87,8 @@ export function openFatalFaults(dataDir: string, build: string, clock: Pick<Cloc
 function areRepeated(entries: readonly Entry[], build: string): boolean {
   const [first, last] = [entries[0], entries.at(-1)];
   if (!first || !last || entries.length <= FAULTS_MAX) return false;
-  return entries.every((entry) => entry.build === build && entry.boot === first.boot) && last.monoMs - first.monoMs < WINDOW_MS;
+  const hungMs = entries.slice(1).reduce((total, entry) => total + (entry.hungMs ?? 0), 0);
+  return entries.every((entry) => entry.build === build && entry.boot === first.boot) && last.monoMs - first.monoMs - hungMs < WINDOW_MS;
 }
 
 function sentence({ at, fault }: Entry): string {

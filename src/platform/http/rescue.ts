@@ -2,14 +2,14 @@
  * The appliance in rescue (D-C-09): what was stored is missing or damaged, or the program failed again and again, so nothing
  * is driven and nothing is served but this: what is the matter, the ways on, and the documents. A server of its own, because there is no store, no account and no route.
  */
-import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { cacheControlOf, type Documents } from './documents.js';
+import { listening, tlsOf, type Waiting } from './listen.js';
 import { PAGE_HEADERS } from './static-files.js';
 
-export interface RescueOptions {
+export interface RescueOptions extends Waiting {
   readonly host: string;
   readonly port: number;
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
@@ -42,11 +42,16 @@ export async function startRescue(options: RescueOptions): Promise<RescueServer>
   const { tls, host, port } = options;
   const page = pageOf(options);
   const serve = (request: IncomingMessage, response: ServerResponse): void => answer(options, page, request, response);
-  const server = tls ? createSecureServer({ cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }, serve) : createServer(serve);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (fault) => reject(new Error(`cannot listen on ${host}:${port}: ${fault.message}`)));
-    server.listen(port, host, resolve);
-  });
+  const server = tls ? createSecureServer(tlsOf(tls), serve) : createServer(serve);
+  const attempt = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host, () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+  await listening({ host, port }, attempt, options);
   return {
     port: (server.address() as AddressInfo).port,
     stop: () =>

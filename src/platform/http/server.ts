@@ -14,13 +14,14 @@
 import { contain, guarded, guardedPromise } from '../base/guarded.js';
 import { randomUUID } from 'node:crypto';
 import { gzip } from 'node:zlib';
-import type { HttpRequest, HttpResponse, us_listen_socket, us_socket_context_t, WebSocket, WebSocketBehavior } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket, us_socket_context_t, WebSocket, WebSocketBehavior } from 'uWebSockets.js';
 import { assert, inside } from '../base/assert.js';
 import { systemClock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import { Refusal } from '../base/refusal.js';
 import { SlicedWork } from '../base/slices.js';
 import { UwsReply, uwsReplyOfFault, uwsReplyOfRefusal, StreamedUwsReply } from './uws-reply.js';
+import { type Address, listening, obstacleToListen, tlsOf } from './listen.js';
 import { allowOf } from './barriers/route-known.js';
 import { BodyReader } from './body-reader.js';
 import type { HeaderFields, Incoming } from './exchange.js';
@@ -77,6 +78,7 @@ export interface HttpServer {
 }
 
 export async function startServer(options: ServerOptions): Promise<HttpServer> {
+  if (options.tls) tlsOf(options.tls); // the library says nothing of files that it cannot load
   const app = options.tls ? uWS.SSLApp({ cert_file_name: options.tls.certFile, key_file_name: options.tls.keyFile }) : uWS.App();
   const gateway = new Front(options);
   for (const row of options.pipeline.guard.rows.rows) {
@@ -86,16 +88,7 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   }
   app.filter((res, change) => gateway.count(res, Number(change)));
   app.any('/*', (res, req) => gateway.serve(res, req));
-  const socket = await new Promise<us_listen_socket>((resolve, reject) => {
-    // its types leave out the form with host and options
-    (app.listen as unknown as ListenExclusively).call(app, options.host, options.port, LISTEN_EXCLUSIVE_PORT, (listening) => {
-      if (listening) resolve(listening);
-      else
-        reject(
-          new Error(`cannot listen on ${options.host}:${options.port}: another program uses the port (gateway.httpPort)${options.tls ? ', or the certificate does not load' : ''}`),
-        );
-    });
-  });
+  const socket = await listening(options, () => listenOnce(app, options), { clock: systemClock, tell: (what) => options.log.warn(what) });
   const port = uWS.us_socket_local_port(socket as never);
   let stopping: Promise<void> | undefined;
   return {
@@ -110,6 +103,17 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
       return stopping;
     },
   };
+}
+
+/** The library does not tell why it cannot listen: whoever asks the system meets the same obstacle. */
+async function listenOnce(app: TemplatedApp, address: Address): Promise<us_listen_socket> {
+  const { host, port } = address;
+  const socket = await new Promise<us_listen_socket | false>((resolve) => {
+    // its types leave out the form with host and options
+    (app.listen as unknown as ListenExclusively).call(app, host, port, LISTEN_EXCLUSIVE_PORT, resolve);
+  });
+  if (socket) return socket;
+  throw (await obstacleToListen(address)) ?? new Error('the web server could not, and a listener of the system could');
 }
 
 /**

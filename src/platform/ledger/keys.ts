@@ -5,7 +5,8 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { isThere, readDataFile } from '../base/data-file.js';
+import { DataFileFault, faultOfStart, isThere, readDataFile } from '../base/data-file.js';
+import { StartRefused } from '../base/start-refused.js';
 import { syncFolder } from '../base/sync-folder.js';
 
 const HMAC_KEY_BYTES = 32; // decisions 8.6
@@ -41,9 +42,9 @@ export function openDeviceKeys(dataDir: string): DeviceKeys {
   const hmacFile = path.join(folder, AUDIT_KEY);
   const pem = readOrMake(deviceFile, () => Buffer.from(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })));
   const auditHmac = readOrMake(hmacFile, () => randomBytes(HMAC_KEY_BYTES));
-  if (auditHmac.length !== HMAC_KEY_BYTES) throw new Error(`the audit key ${hmacFile} must have ${HMAC_KEY_BYTES} bytes but has ${auditHmac.length}; ${WAY_OUT}`);
+  if (auditHmac.length !== HMAC_KEY_BYTES) throw new StartRefused(`the audit key ${hmacFile} must have ${HMAC_KEY_BYTES} bytes but has ${auditHmac.length}; ${WAY_OUT}`);
   const privateKey = privateKeyOf(pem);
-  if (privateKey?.asymmetricKeyType !== 'ed25519') throw new Error(`the device key ${deviceFile} is not an Ed25519 key; ${WAY_OUT}`);
+  if (privateKey?.asymmetricKeyType !== 'ed25519') throw new StartRefused(`the device key ${deviceFile} is not an Ed25519 key; ${WAY_OUT}`);
   const publicKey = createPublicKey(privateKey);
   const fingerprint = sha256(rawPublicKey(publicKey));
   return { privateKey, publicKey, deviceId: fingerprint.slice(0, 32), kid: fingerprint.slice(0, 16), auditHmac, auditKeyId: sha256(auditHmac).slice(0, 16) };
@@ -82,7 +83,11 @@ function readOrMake(file: string, make: () => Buffer): Buffer {
     }
     syncFolder(path.dirname(file));
   }
-  return readDataFile(file, WAY_OUT) as Buffer;
+  try {
+    return readDataFile(file, WAY_OUT) as Buffer;
+  } catch (fault) {
+    throw fault instanceof DataFileFault ? faultOfStart(fault.obstacle, fault.message) : fault;
+  }
 }
 
 function sha256(bytes: Buffer): string {

@@ -5,21 +5,25 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { obstacleOf, readDataFileIfUsable } from '../base/data-file.js';
+import { faultOfStart, obstacleOf, readDataFileIfUsable } from '../base/data-file.js';
+import { StartRefused } from '../base/start-refused.js';
 import Database from '../base/sqlite.js';
 
 export interface DataDirLock {
   release(): void;
 }
 
-/** @throws Error with one sentence when another process uses the directory. */
+/** What SQLite says of a disk, which may be well the next time. */
+const OF_THE_DISK = /^SQLITE_(IOERR|FULL|NOMEM|PROTOCOL)/;
+
+/** @throws StartRefused with one sentence when another process uses the directory, or something else is in the place of the lock; Error for a disk that fails. */
 export function lockDataDir(dataDir: string): DataDirLock {
   mkdirSync(dataDir, { recursive: true, mode: 0o750 });
   const pidFile = path.join(dataDir, 'pid');
   const file = path.join(dataDir, 'lock');
-  const refused = (why: string): Error => new Error(`the lock file ${file} ${why}; it holds no data: remove it and start again`);
+  const refused: Refuse = (why, mayPass) => faultOfStart(mayPass ? { mayPass } : {}, `the lock file ${file} ${why}; it holds no data: remove it and start again`);
   const obstacle = obstacleOf(file, { to: 'write' });
-  if (obstacle) throw refused(obstacle.is);
+  if (obstacle) throw refused(obstacle.is, obstacle.mayPass);
   const database = opened(file, refused);
   try {
     database.pragma('journal_mode = MEMORY');
@@ -28,9 +32,9 @@ export function lockDataDir(dataDir: string): DataDirLock {
   } catch (fault) {
     database.close();
     if ((fault as { code?: string }).code?.startsWith('SQLITE_BUSY')) {
-      throw new Error(`another lineside process${holder(pidFile)} already uses the data directory ${dataDir}; stop it or give this one a directory of its own`);
+      throw new StartRefused(`another lineside process${holder(pidFile)} already uses the data directory ${dataDir}; stop it or give this one a directory of its own`);
     }
-    throw refused(`cannot be used (${(fault as Error).message})`);
+    throw refusedBy(fault, refused);
   }
   const hasPidFile = !obstacleOf(pidFile, { to: 'write' }); // it only says who holds the lock: nobody is kept from the plant by it
   if (hasPidFile) writeFileSync(pidFile, `${process.pid}\n`);
@@ -44,11 +48,18 @@ export function lockDataDir(dataDir: string): DataDirLock {
   };
 }
 
-function opened(file: string, refused: (why: string) => Error): Database.Database {
+type Refuse = (why: string, mayPass?: true) => Error;
+
+function refusedBy(fault: unknown, refused: Refuse): Error {
+  const { code = '', message } = fault as Error & { readonly code?: string };
+  return refused(`cannot be used (${message})`, OF_THE_DISK.test(code) ? true : undefined);
+}
+
+function opened(file: string, refused: Refuse): Database.Database {
   try {
     return new Database(file, { timeout: 0 });
   } catch (fault) {
-    throw refused(`cannot be used (${(fault as Error).message})`);
+    throw refusedBy(fault, refused);
   }
 }
 

@@ -49,6 +49,7 @@ export class ServiceManager {
   readonly #fed: Stopwatch;
   #status = '';
   #cancel: (() => void) | undefined;
+  #isStopping = false;
 
   constructor(parts: ServiceManagerParts) {
     this.#parts = parts;
@@ -69,6 +70,7 @@ export class ServiceManager {
 
   /** Its parts are up, or it is in rescue and stays there: neither is better for a new start. */
   ready(watched: Watched): void {
+    if (this.#isStopping) return; // asked for while it started
     this.#cancel?.();
     this.#status = watched.condition;
     this.#tell({ READY: '1', STATUS: this.#status, WATCHDOG: '1' });
@@ -78,6 +80,7 @@ export class ServiceManager {
 
   /** From here on nothing is looked at: the manager has a time-out for the stop. */
   stopping(why: string): void {
+    this.#isStopping = true;
     this.#cancel?.();
     this.#tell({ STOPPING: '1', STATUS: why });
   }

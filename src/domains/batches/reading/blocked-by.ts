@@ -29,7 +29,7 @@ import { adhocRoot, scopeOf } from '../../procedures/roots.js';
 import { conditionOf, judgeCondition } from '../../placement/conditions.js';
 import type { UnitLink, UnitRuntimes } from '../../placement/runtimes.js';
 import { AdhocReconciliation } from '../tree/adhoc-reconciliation.js';
-import { allocationQueue, waitersOf } from '../start/allocation-queue.js';
+import { allocationQueue, placeOf, waitersOf } from '../start/allocation-queue.js';
 import { CandidateNow, candidatesNow, ownUnits, startedClass } from '../start/unit-class.js';
 import { BatchReconciliation } from '../tree/batch-reconciliation.js';
 import { chartStatus } from './chart-status.js';
@@ -299,8 +299,8 @@ function startBlockers(world: BlockedWorld, reconciliation: ElementReconciliatio
 function placeInClass({ store }: BlockedWorld, { site, scope }: ElementReconciliation, capability: string): { readonly queuePosition?: number } {
   const waiters = waitersOf(store, site);
   const own = waiters.find((waiter) => waiter.batch === scope && waiter.capability === capability);
-  const rivals = waiters.filter(({ units }) => units.some((unit) => own?.units.includes(unit)));
-  return own ? { queuePosition: 1 + rivals.indexOf(own) } : {};
+  const place = own && placeOf(own, waiters);
+  return place === undefined ? {} : { queuePosition: place };
 }
 
 /** Steps that are done and whose transitions do not fire (decisions 2.2): the condition is not met, or the mode forbids it. */

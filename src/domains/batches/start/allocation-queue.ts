@@ -60,6 +60,12 @@ export function requestsOf(store: Store, { metadata: { site, name: batch }, spec
   });
 }
 
+/** Among those who wait for one of its units, 1 is next; undefined while none fits, since it stands in no queue then. */
+export function placeOf(own: Waiter, waiters: readonly Waiter[]): number | undefined {
+  const rivals = waiters.filter(({ units }) => units.some((unit) => own.units.includes(unit)));
+  return own.units.length > 0 ? 1 + rivals.indexOf(own) : undefined;
+}
+
 /** Batches that have asked for the unit and wait for it, the one that gets it next first. */
 export function allocationQueue(store: Store, site: string, unit: string, waiters: readonly Waiter[] = waitersOf(store, site)): QueueEntry[] {
   return waiters
