@@ -8,9 +8,10 @@ import * as fc from 'fast-check';
 import t from 'tap';
 import { KnownBoxes } from '../../src/cli/remote/boxes.js';
 import { followEvents } from '../../src/cli/remote/event-stream.js';
+import { findBatch } from '../../src/cli/remote/find-batch.js';
 import { Latest } from '../../src/cli/remote/latest.js';
 import { markedLines } from '../../src/cli/remote/line-diff.js';
-import { boxContext, rowOf } from './support.js';
+import { boxContext, rowOf, silentTerminal } from './support.js';
 
 const HOUR_MS = 3_600_000;
 const folder = mkdtempSync(path.join(tmpdir(), 'lineside-live-'));
@@ -25,6 +26,13 @@ const box = createServer(({ url = '' }, response) => {
   if (at.pathname.endsWith('/events/sse')) {
     response.writeHead(200, { 'Content-Type': 'text/event-stream' });
     response.end(`data: ${JSON.stringify({ type: 'session-ended', reason: 'access token expired' })}\n\n`);
+  } else if (at.pathname.endsWith('/batches')) {
+    const items =
+      at.searchParams.get('batchID') === null && at.searchParams.get('name') === null
+        ? [{ batchID: 'B-1', name: 'b-1', workOrderID: 'WO-1', phase: 'Running', masterRecipeRef: 'resin', startedAt: '', units: [], blockedBecause: '' }]
+        : [];
+    response.setHeader('Link', '</api/v1/sites/north/batches?cursor=x>; rel="next"').setHeader('X-Total-Count', '7');
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(items));
   } else response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ items: [], nextCursor: null }));
 });
 await new Promise<void>((resolve) => void box.listen(0, '127.0.0.1', resolve));
@@ -47,6 +55,25 @@ t.test('a time back from now is by the clock of the box', async (t) => {
     const backMs = Date.now() - HOUR_MS - from;
     t.ok(backMs >= 600_000 && backMs < 660_000, `${words} asks from ${backMs} ms before the time of the box on`);
   }
+});
+
+t.test('years of batches are not read for a list of a hundred, nor for one batch', async (t) => {
+  asked.length = 0;
+  const said: string[] = [];
+  await rowOf('batch list').run(boxContext(boxes, [], {}, silentTerminal(said)));
+  t.strictSame(said, ['lineside: the first 1 are shown, 6 more: --limit, or --state and --search']);
+  t.strictSame(
+    asked.map(({ search }) => search),
+    ['?order=recent&limit=100'],
+  );
+  await t.rejects(rowOf('batch list').run(boxContext(boxes, [], { limit: '0' })), /--limit is a whole number from 1 to 1000/);
+  asked.length = 0;
+  t.strictSame(await findBatch(boxContext(boxes, []).box, 'WO-1'), { site: 'north', name: 'b-1' });
+  t.strictSame(
+    asked.map(({ search }) => search),
+    ['?batchID=WO-1', '?name=WO-1', '?workOrderID=WO-1'],
+  );
+  await t.rejects(findBatch(boxContext(boxes, []).box, 'B-2'), /there is no batch B-2 in north; did you mean B-1\?/);
 });
 
 t.test('a token that ends again and again is not asked for without a pause', async (t) => {
