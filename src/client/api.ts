@@ -57,10 +57,16 @@ export interface ApiPlace {
 export class Api {
   readonly place: ApiPlace;
   #credential: Credential | undefined;
+  #aheadMs: number | undefined;
 
   constructor(place: ApiPlace, credential?: Credential) {
     this.place = place;
     this.#credential = credential;
+  }
+
+  /** The wall clock of the box as its last answer told it, to the second and never ahead of it; undefined before the first one. */
+  get boxTimeMs(): number | undefined {
+    return this.#aheadMs === undefined ? undefined : Date.now() + this.#aheadMs;
   }
 
   useCredential(given: Credential): void {
@@ -142,6 +148,8 @@ export class Api {
       ...(body === undefined ? {} : { body: contentType === undefined ? JSON.stringify(body) : (body as string) }),
     } as const;
     const answer = await whole(() => fetch(base + path, init));
+    const toldMs = Date.parse(answer.headers.get('Date') ?? '');
+    if (!Number.isNaN(toldMs)) this.#aheadMs = toldMs - Date.now();
     if (answer.type === 'opaqueredirect' || REDIRECTS.has(answer.status)) throw redirected(answer);
     return answer;
   }

@@ -3,7 +3,7 @@
  * is not told and a parameter that is not taken do not compile.
  */
 import type { paths } from 'lineside-interface';
-import type { Api, RequestOptions } from './api.js';
+import type { Api, ListPage, RequestOptions } from './api.js';
 
 type Method = 'get' | 'post' | 'put' | 'delete';
 type JsonOf<Content> = Content extends { content: { 'application/json': infer Body } } ? Body : undefined;
@@ -46,6 +46,11 @@ export class TypedApi {
   /** All pages of a list. */
   all<P extends PathOf<'get'>>(path: P, call: Call<P, 'get'>): Promise<Answered<P, 'get'>> {
     return this.api.getAll(addressOf(path, loose(call)), loose(call).options) as Promise<Answered<P, 'get'>>;
+  }
+
+  /** One page of a list. */
+  page<P extends PathOf<'get'>>(path: P, call: Call<P, 'get'>): Promise<ListPage<Answered<P, 'get'> extends readonly (infer Item)[] ? Item : never>> {
+    return this.api.getList(addressOf(path, loose(call)), loose(call).options);
   }
 
   post<P extends PathOf<'post'>>(path: P, call: Call<P, 'post'>): Promise<Answered<P, 'post'>> {

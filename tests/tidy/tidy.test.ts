@@ -140,7 +140,8 @@ t.test('tidy: sources name no machine and no unfinished work', async (t) => {
  * fails, expires or repeats because somebody set the clock (D-C-07).
  */
 const INSTANTS: Readonly<Record<string, string>> = {
-  'src/cli/remote/times.ts': 'an instant that a person names by how long ago it was',
+  'src/cli/remote/boxes.ts': 'age of a file that a command has left, which may have ended long ago',
+  'src/client/api.ts': 'how far the clock of the box is from ours, to name instants by its own',
   'src/domains/access/api-keys.ts': 'the end of a key is an instant that a person has named',
   'src/domains/access/lockouts.ts': 'release 0.1.0 kept the instant alone; what is left of it is bounded by the longest lock',
   'src/domains/access/session-token.ts': 'claims of a token of another start, or of another issuer, name instants',

@@ -64,7 +64,7 @@ async function history({ box, args: [alarm = ''], options }: CommandContext): Pr
   const limit = Number(textOf(options, 'limit') ?? EVENTS_DEFAULT);
   if (!Number.isInteger(limit) || limit < 1) throw usage('--limit is a whole number from 1');
   const given: Readonly<Record<string, string | undefined>> = {
-    from: instantOf(textOf(options, 'since'), '--since'),
+    from: await instantOf(box, textOf(options, 'since'), '--since'),
     unit: textOf(options, 'unit'),
     severity: textOf(options, 'severity'),
     alarm: alarm === '' ? undefined : alarm,

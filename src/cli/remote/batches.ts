@@ -5,20 +5,24 @@ import { BATCH_WORDS } from './batch-command.js';
 import { showBatch } from './batch-show.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
 import { batchIDs, type BatchItem, findBatch } from './find-batch.js';
-import { parameterOptions, parametersOf } from './given.js';
+import { LIMIT, limitOf, parameterOptions, parametersOf, tellMore } from './given.js';
 import { CommandError, EXIT, type Outcome, table, usage } from './outcome.js';
 import { type Check, preflightLines } from './preflight.js';
 import { effectiveRecipes } from './recipes.js';
 
 type ListQuery = NonNullable<Call<'/api/v1/sites/{site}/batches', 'get'>['query']>;
 
-async function list({ box, options }: CommandContext): Promise<Outcome> {
+async function list(context: CommandContext): Promise<Outcome> {
+  const { box, options } = context;
+  const limit = limitOf(context);
   const site = await box.site();
   const state = textsOf(options, 'state').flatMap((text) => text.split(','));
   const search = textOf(options, 'search');
   // words that a batch has not are refused by the box, which names those that it has
-  const query = { order: 'recent', ...(state.length === 0 ? {} : { state }), ...(search === undefined ? {} : { search }) } as ListQuery;
-  const batches = await box.typed.all('/api/v1/sites/{site}/batches', { path: { site }, query });
+  const query = { order: 'recent', limit, ...(state.length === 0 ? {} : { state }), ...(search === undefined ? {} : { search }) } as ListQuery;
+  const page = await box.typed.page('/api/v1/sites/{site}/batches', { path: { site }, query });
+  tellMore(context, page, '--limit, or --state and --search');
+  const batches = page.items;
   return { data: batches, text: batches.length === 0 ? `there is no such batch in ${site}` : listed(batches) };
 }
 
@@ -116,6 +120,7 @@ export const BATCH_COMMANDS: readonly CommandRow[] = [
     options: [
       ['--state <state...>', 'only those in these states: Pending, Running, Held, Complete ...'],
       ['--search <text>', 'only those with this text in their ID, recipe, order, lot or description'],
+      LIMIT,
     ],
     examples: ['lineside batch list --state Running Held'],
     run: list,

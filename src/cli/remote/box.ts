@@ -91,6 +91,12 @@ export class Box {
     throw new CommandError(EXIT.usage, 'site_missing', there, { sites: sites.map(({ name }) => name) });
   }
 
+  /** By the clock of the box, which dates what it tells; by ours where it does not say the time. */
+  async nowMs(): Promise<number> {
+    if (this.api.boxTimeMs === undefined) await this.typed.get('/api/v1/auth/config', { options: { background: true } });
+    return this.api.boxTimeMs ?? Date.now();
+  }
+
   /** Undefined where every site is meant. */
   get namedSite(): string | undefined {
     return this.#wishedSite;

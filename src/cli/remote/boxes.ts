@@ -1,7 +1,7 @@
 /**
  * The boxes that a person has signed in to, with their tokens: `$XDG_CONFIG_HOME/lineside/boxes.json`, readable by its owner alone.
  */
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
@@ -23,6 +23,8 @@ const BoxFile = v.object({ current: v.string(), boxes: v.record(v.string(), Know
 type BoxFile = v.InferOutput<typeof BoxFile>;
 
 const OWNER_ONLY = 0o600;
+const LEFT_BEHIND = /^boxes\.json\.[0-9a-f-]{36}$/;
+const WRITES_MS_MAX = 60_000;
 const NONE: BoxFile = { current: '', boxes: {} };
 
 export class KnownBoxes {
@@ -71,9 +73,26 @@ export class KnownBoxes {
   /** Beside the old one, then in its place: a command that is killed leaves the one or the other. */
   #write(file: BoxFile): void {
     mkdirSync(path.dirname(this.#file), { recursive: true, mode: 0o700 });
+    this.#sweep();
     const beside = `${this.#file}.${randomUUID()}`;
-    writeFileSync(beside, `${JSON.stringify(file, null, 2)}\n`, { mode: OWNER_ONLY, flag: 'wx' });
-    renameSync(beside, this.#file);
+    try {
+      writeFileSync(beside, `${JSON.stringify(file, null, 2)}\n`, { mode: OWNER_ONLY, flag: 'wx' });
+      renameSync(beside, this.#file);
+    } catch (fault) {
+      rmSync(beside, { force: true });
+      throw fault;
+    }
+  }
+
+  /** What commands have left that were killed: there are tokens in it. One that writes at this moment is let alone. */
+  #sweep(): void {
+    const folder = path.dirname(this.#file);
+    for (const name of readdirSync(folder)) {
+      if (!LEFT_BEHIND.test(name)) continue;
+      const left = path.join(folder, name);
+      const stat = statSync(left, { throwIfNoEntry: false });
+      if (stat && Date.now() - stat.mtimeMs > WRITES_MS_MAX) rmSync(left, { force: true });
+    }
   }
 }
 

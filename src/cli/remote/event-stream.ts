@@ -56,8 +56,11 @@ export async function followEvents(box: Box, wish: StreamWish, listener: StreamL
       if (!isToldWhy) why = fault instanceof ApiError || fault instanceof SilenceError ? fault.message : 'the connection was cut';
     }
     if (signal.aborted) return;
-    // a token that has ended is the ordinary course: the next try brings a new one
-    if (why === TOKEN_EXPIRED && !isLost) continue;
+    // a token that has ended is the ordinary course: the next try brings a new one, which may end at once where clocks differ
+    if (why === TOKEN_EXPIRED && !isLost) {
+      await pause(RETRY_MS_MIN, undefined, { signal }).catch(() => undefined);
+      continue;
+    }
     if (!isLost) {
       isLost = true;
       await listener.onLost(why);

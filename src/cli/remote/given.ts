@@ -1,4 +1,5 @@
 /** What several commands take from their options in one way. */
+import type { ListPage } from '../../client/api.js';
 import type { Box } from './box.js';
 import { type CommandContext, textOf, textsOf } from './command.js';
 import { usage } from './outcome.js';
@@ -24,6 +25,24 @@ export function timeoutOf({ options }: CommandContext): number | undefined {
   const ms = /^\d+(\.\d+)?$/.test(given) ? Number(given) * 1000 : parseDuration(given);
   if (ms === null || ms <= 0) throw usage(`--timeout ${given}: give seconds, or a duration such as 90s or 5m`);
   return ms;
+}
+
+const LIMIT_DEFAULT = 100;
+/** The longest page of a list. */
+const LIMIT_MAX = 1000;
+export const LIMIT = ['--limit <number>', `at most so many, ${LIMIT_DEFAULT} where it is left out`] as const;
+
+export function limitOf({ options }: CommandContext): number {
+  const limit = Number(textOf(options, 'limit') ?? LIMIT_DEFAULT);
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX) throw usage(`--limit is a whole number from 1 to ${LIMIT_MAX}`);
+  return limit;
+}
+
+/** Of a list that was cut: programs get what they asked for, people are told. */
+export function tellMore({ terminal }: CommandContext, { items, next, total }: ListPage<unknown>, words: string): void {
+  if (next === '') return;
+  const more = total > items.length ? `${total - items.length} more` : 'there are more';
+  terminal.say(`lineside: the first ${items.length} are shown, ${more}: ${words}`);
 }
 
 /** The reason that goes with what is done: asked for at the terminal where the box wants one and none was given. */

@@ -6,6 +6,7 @@ import { type CommandContext, type CommandRow, textOf } from './command.js';
 import { EXIT, type Outcome, usage } from './outcome.js';
 import { untilInterrupted } from './interrupt.js';
 import { instantOf } from './times.js';
+import { until } from './until.js';
 
 type LogQuery = NonNullable<Call<'/api/v1/sites/{site}/units/{name}/runtime/logs', 'get'>['query']>;
 type LogLine = Answered<'/api/v1/sites/{site}/units/{name}/runtime/logs', 'get'>['items'][number];
@@ -24,7 +25,7 @@ async function logs(context: CommandContext): Promise<Outcome> {
   const { box, args, options, print } = context;
   const lines = Number(textOf(options, 'lines') ?? LINES_DEFAULT);
   if (!Number.isInteger(lines) || lines < 1 || lines > LINES_MAX) throw usage(`--lines is a whole number from 1 to ${LINES_MAX}`);
-  const since = instantOf(textOf(options, 'since'), '--since');
+  const since = await instantOf(box, textOf(options, 'since'), '--since');
   // a level that there is not is refused by the box, which names those that there are
   const asked: Asked = { site: await box.site(), name: args[0] ?? '', level: textOf(options, 'level') as LogQuery['level'] };
   const first = since === undefined ? await lastLines(box, asked, lines) : await linesFrom(box, asked, since);
@@ -58,11 +59,13 @@ function page({ typed }: Box, { site, name, level }: Asked, query: LogQuery) {
 }
 
 /** Asked again from the time of the last line on; those of the same millisecond that were printed are left out. */
-async function follow({ box, print }: CommandContext, asked: Asked, first: readonly LogLine[], signal: AbortSignal): Promise<void> {
-  let from = first.at(-1)?.ts ?? new Date().toISOString();
+async function follow({ box, print, terminal }: CommandContext, asked: Asked, first: readonly LogLine[], signal: AbortSignal): Promise<void> {
+  let from = first.at(-1)?.ts ?? new Date(await box.nowMs()).toISOString();
   let printed = new Set(first.filter(({ ts }) => ts === from).map(markOf));
   while (!signal.aborted) {
-    const found = await linesFrom(box, asked, from);
+    // a box that starts again has more to tell than any other: it is waited for
+    const found = await until({ look: () => linesFrom(box, asked, from), withinMs: undefined, late: () => new Error('there is no end'), terminal, signal });
+    if (!found) return;
     for (const line of found.filter((each) => each.ts !== from || !printed.has(markOf(each)))) await print(line, lineText(line));
     const last = found.at(-1)?.ts ?? from;
     printed = new Set([...(last === from ? printed : []), ...found.filter(({ ts }) => ts === last).map(markOf)]);

@@ -1,16 +1,20 @@
 /** order: work orders, as the MES sends them. */
 import type { Answered } from '../../client/typed.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
-import { parameterOptions, parametersOf } from './given.js';
+import { LIMIT, limitOf, parameterOptions, parametersOf, tellMore } from './given.js';
 import { type Outcome, table, usage } from './outcome.js';
 import { effectiveRecipes } from './recipes.js';
 import { yamlText } from '../../platform/base/yaml.js';
 
 type Order = Answered<'/api/v1/mes/sites/{site}/work-orders/{id}', 'get'>;
 
-async function list({ box }: CommandContext): Promise<Outcome> {
+async function list(context: CommandContext): Promise<Outcome> {
+  const { box } = context;
+  const limit = limitOf(context);
   const site = await box.site();
-  const orders = await box.typed.all('/api/v1/mes/sites/{site}/work-orders', { path: { site } });
+  const page = await box.typed.page('/api/v1/mes/sites/{site}/work-orders', { path: { site }, query: { limit } });
+  tellMore(context, page, '--limit');
+  const orders = page.items;
   const rows = orders.map(({ workOrderID, productDefinition, status = '', quantity, engineeringUnit, batchID, origin, createdAt }) => [
     workOrderID,
     productDefinition,
@@ -60,7 +64,7 @@ async function orderIDs({ box }: CommandContext): Promise<readonly string[]> {
 }
 
 export const ORDER_COMMANDS: readonly CommandRow[] = [
-  { typed: 'order list', about: 'work orders, newest first; a batch that was made at the plant stands among them', run: list },
+  { typed: 'order list', about: 'work orders, newest first; a batch that was made at the plant stands among them', options: [LIMIT], run: list },
   { typed: 'order show <order>', about: 'one work order', names: { order: orderIDs }, run: show },
   {
     typed: 'order create <order>',

@@ -17,10 +17,14 @@ export interface Patience<T> {
   /** Thrown when time is up. */
   readonly late: () => Error;
   readonly terminal: Pick<Terminal, 'say'>;
+  /** Ends it with undefined. */
+  readonly signal?: AbortSignal;
 }
 
 /** @throws what `look` throws and another try does not mend; where time is up while the box does not answer, its ApiError. */
-export async function until<T>({ look, withinMs = Number.POSITIVE_INFINITY, late, terminal }: Patience<T>): Promise<T> {
+export async function until<T>(patience: Patience<T> & { readonly signal: AbortSignal }): Promise<T | undefined>;
+export async function until<T>(patience: Patience<T>): Promise<T>;
+export async function until<T>({ look, withinMs = Number.POSITIVE_INFINITY, late, terminal, signal }: Patience<T>): Promise<T | undefined> {
   const begun = performance.now();
   let away: ApiError | undefined;
   for (let pauseMs = LOOK_AGAIN_MS_MIN; ; pauseMs = Math.min(LOOK_AGAIN_MS_MAX, pauseMs * SLOWER)) {
@@ -36,6 +40,7 @@ export async function until<T>({ look, withinMs = Number.POSITIVE_INFINITY, late
     }
     const leftMs = withinMs - (performance.now() - begun);
     if (leftMs <= 0) throw away ?? late();
-    await pause(Math.min(pauseMs, leftMs));
+    await pause(Math.min(pauseMs, leftMs), undefined, signal && { signal }).catch(() => undefined);
+    if (signal?.aborted === true) return undefined;
   }
 }

@@ -7,6 +7,7 @@ import { type Glob, parseGlob } from '../../platform/stream/glob.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
 import { followEvents, type StreamFrame } from './event-stream.js';
 import { untilInterrupted } from './interrupt.js';
+import { Latest } from './latest.js';
 import { unitNames } from './logs.js';
 import { type Outcome, usage } from './outcome.js';
 import { type Prompt, promptLine } from './prompts.js';
@@ -30,6 +31,8 @@ const TOPICS: Readonly<Record<string, Topic>> = {
 };
 const DEFAULT_TOPICS = ['batches', 'phases', 'units', 'alarms', 'prompts'];
 const PROMPTS_EVERY_MS = 1000;
+const TOLD_MAX = 20_000;
+const BATCH_IDS_MAX = 1000;
 
 interface Wish {
   readonly topics: readonly string[];
@@ -89,8 +92,9 @@ class Watched {
   readonly #context: CommandContext;
   readonly #wish: Wish;
   readonly #site: string;
-  readonly #told = new Map<string, string>();
-  readonly #batchIDs = new Map<string, string>();
+  // each batch has elements of its own: a watch of months must not keep them all
+  readonly #told = new Latest<string>(TOLD_MAX);
+  readonly #batchIDs = new Latest<string>(BATCH_IDS_MAX);
 
   constructor(context: CommandContext, wish: Wish, site: string) {
     this.#context = context;

@@ -148,7 +148,7 @@ export const batchRoutes = [
     tier: 'read',
     query: parameters({ ...LIST, ...LIST_QUERY }),
     reply: v.array(BatchItem),
-    summary: 'List batches; query state, search, name, order (name, recent), limit, cursor',
+    summary: 'List batches; query state, search, name, batchID, workOrderID, order (name, recent), limit, cursor',
     handle: async ({ params, path, query }, deps) =>
       listReply(
         { path, query },

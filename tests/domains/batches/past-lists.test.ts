@@ -121,6 +121,11 @@ const QUERIES = [
   'search=nobody',
   'search=wo-1&state=Stopped',
   `name=${nameOf(3)},${nameOf(30)},nobody&order=recent`,
+  'batchID=LOT%204',
+  'batchID=LOT%2019&state=Running',
+  'batchID=LOT&order=recent',
+  'workOrderID=WO-8&order=recent',
+  'workOrderID=WO-8&batchID=LOT%204',
   `name=${nameOf(30)},${nameOf(3)},${nameOf(2)},${nameOf(1)}&limit=1`,
   `name=${nameOf(3)}&name=${nameOf(3)},${nameOf(2)}&state=Failed`,
 ];

@@ -24,7 +24,16 @@ type BatchResource = Resource<BatchSpec, BatchStatus>;
 
 const ORDERS = ['name', 'recent'] as const;
 /** Parameters that the way on to the next page keeps. */
-export const LIST_QUERY = { state: words(BATCH_STATES), search: text(), name: texts(), order: word(ORDERS) };
+export const LIST_QUERY = {
+  state: words(BATCH_STATES),
+  search: text(),
+  name: texts(),
+  batchID: text('exactly'),
+  workOrderID: text('exactly'),
+  order: word(ORDERS),
+};
+/** By which the past finds one without looking at all of it. */
+const EXACT = ['batchID', 'workOrderID'] as const;
 
 /** Those of one batchID. */
 export function batchesOf(read: StoreReader, batchID: string, site?: string): readonly ListedBatch[] {
@@ -108,7 +117,7 @@ export interface BatchListing<Items = Sorted<ListedBatch>> {
  * @throws Refusal `invalid_query` for a word there is not.
  */
 export async function listingOf(store: Store, site: string, query: Query<keyof typeof LIST_QUERY>): Promise<BatchListing> {
-  const { states, names, wanted, isRecent } = readAsked(query);
+  const { states, names, exact, wanted, isRecent } = readAsked(query);
   const phaseOf = (batch: ListedBatch): BatchState => shownPhase(store, batch);
   const named = [...new Set(names)].sort().flatMap((name) => (store.isPresent({ kind: Batch.kind, site, name }) ? [] : (pastBatchNamed(store, site, name) ?? [])));
   if (names)
@@ -117,6 +126,15 @@ export async function listingOf(store: Store, site: string, query: Query<keyof t
       query,
       phaseOf,
     );
+  const [asked] = exact;
+  if (asked) {
+    const past = store.pastIndex<PastBatch>(Batch, site, asked).filter((entry) => saysWhat(entry) && !store.isPresent({ kind: Batch.kind, site, name: entry.name }));
+    return batchListing(
+      sortedBy([...store.list(Batch, site), ...past.map(listedOf)], ({ metadata }) => [metadata.name]),
+      query,
+      phaseOf,
+    );
+  }
   const all = store.pastOrder<PastBatch>(Batch, site, isRecent ? 'recent' : 'listed');
   const present = batchListing(store.list(Batch, site), query, phaseOf);
   const past = await all.where({
@@ -134,6 +152,7 @@ function readAsked(query: Query<keyof typeof LIST_QUERY>) {
   return {
     states: readChoices(query, 'state', BATCH_STATES),
     names: wordsOf(query, 'name')?.split(','),
+    exact: EXACT.flatMap((member) => (query.get(member) ? [[member, query.get(member) ?? ''] as const] : [])),
     wanted: (query.get('search') ?? '').trim().toLowerCase(),
     isRecent: readChoice(query, 'order', ORDERS) === 'recent',
   };
@@ -145,9 +164,13 @@ export function batchListing(
   query: Query<keyof typeof LIST_QUERY>,
   phaseOf = (batch: ListedBatch): BatchState => batch.status.phase,
 ): BatchListing<readonly ListedBatch[]> {
-  const { states, names, wanted, isRecent } = readAsked(query);
+  const { states, names, exact, wanted, isRecent } = readAsked(query);
   const found = batches.filter(
-    (batch) => (!states || states.includes(phaseOf(batch) as (typeof BATCH_STATES)[number])) && (!names || names.includes(batch.metadata.name)) && holds(batch, wanted),
+    (batch) =>
+      (!states || states.includes(phaseOf(batch) as (typeof BATCH_STATES)[number])) &&
+      (!names || names.includes(batch.metadata.name)) &&
+      exact.every(([member, id]) => batch.spec[member] === id) &&
+      holds(batch, wanted),
   );
   if (!isRecent) return { list: 'batches', items: found, keyOf: ({ metadata }) => [metadata.name] };
   const keyed = found.map((batch) => ({ batch, key: recency(batch) })).sort((a, b) => compareKeys(a.key, b.key));
