@@ -18,6 +18,7 @@ import { certificates, entropy, hardwareProfile, openFiles } from '../../src/doc
 import { thermal } from '../../src/doctor/checks/thermal.js';
 import { judgeTimers } from '../../src/doctor/checks/timers.js';
 import { examine, exitCodeOf, told } from '../../src/doctor/doctor.js';
+import { watchTimers } from '../../src/doctor/timers.js';
 import { readSettings, type Settings } from '../../src/settings.js';
 import { TestClock } from '../support/test-clock.js';
 
@@ -393,6 +394,18 @@ t.test('the disk of a data directory that is a link is that where the link leads
   }
   t.equal(existing(path.join(real, 'root-disk/none')), path.join(real, 'root-disk'));
 });
+
+for (const [how, last, told] of [
+  ['fails', 'throw new Error("out of luck")', /out of luck/],
+  ['ends', 'process.exit(0)', /ended before it was done/],
+] as const)
+  t.test(`a thread that ${how} after its first message ends the watch of the timers, also while its priority is asked for`, async (t) => {
+    const thread = new URL(`data:text/javascript,import { parentPort } from 'node:worker_threads'; parentPort.postMessage({ thread: 1 }); ${last};`);
+    await t.rejects(
+      watchTimers(1, 10, 1, () => new Promise(() => undefined), thread),
+      told,
+    );
+  });
 
 t.test('the disk of a folder: a partition names its disk, the longest mount holds it, and its counters are read', async (t) => {
   const machine = recorded({
