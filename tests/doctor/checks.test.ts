@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { type Box, chooseBox } from '../../src/appliance/box.js';
+import { factsOf } from '../../src/box/facts.js';
 import { Machine } from '../../src/box/machine.js';
 import type { Profile } from '../../src/box/profile.js';
 import { completed, deviceOf, existing, mountOf } from '../../src/doctor/block-device.js';
@@ -406,6 +407,13 @@ for (const [how, last, told] of [
       told,
     );
   });
+
+t.test('memory is one figure for the profile and for the check', async (t) => {
+  const given = examined({ 'proc/meminfo': 'MemTotal: 931204 kB\nMemAvailable: 900000 kB\n' });
+  t.equal(factsOf(given.machine, 'x64').memoryMiB, 909);
+  t.match(await memory.look(given), { figures: { totalMiB: 909 } });
+  t.equal(factsOf(recorded({}), 'x64').memoryMiB, 0, 'a kernel that does not tell it');
+});
 
 t.test('the disk of a folder: a partition names its disk, the longest mount holds it, and its counters are read', async (t) => {
   const machine = recorded({
