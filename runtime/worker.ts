@@ -7,23 +7,14 @@ import { type MessagePort, parentPort, receiveMessageOnPort, threadId, workerDat
 import type { ScanThreadInbound, ScanThreadStart } from './port.js';
 import { ScanHost } from './scan/host.js';
 import { systemClock } from './vocabulary/clock.js';
-import { Sleeper } from './vocabulary/scan-thread.js';
+import { osThreadId, Sleeper } from './vocabulary/scan-thread.js';
 
 const start = workerData as ScanThreadStart;
 const port = (start.port as MessagePort | undefined) ?? parentPort;
 if (!port) throw new Error('a scan thread needs a message port');
 
-/** Id the operating system knows the thread by, for real-time priority; 0 where there is no /proc. */
-function osThreadId(): number {
-  try {
-    return Number(readlinkSync('/proc/thread-self').split('/').at(-1));
-  } catch {
-    return 0; // not Linux: the thread runs on with ordinary priority
-  }
-}
-
 const sleeper = new Sleeper(start.cells);
-port.postMessage({ type: 'ready', threadId, osThreadId: osThreadId() });
+port.postMessage({ type: 'ready', threadId, osThreadId: osThreadId(readlinkSync) });
 new ScanHost({
   receive: () => (receiveMessageOnPort(port) as { message: ScanThreadInbound } | undefined)?.message,
   post: (message, transfer = []) => port.postMessage(message, transfer),

@@ -9,6 +9,7 @@ import path from 'node:path';
 import * as v from 'valibot';
 import { parseSettings } from './platform/base/yaml.js';
 import { DataFileFault, isThere, readDataFile } from './platform/base/data-file.js';
+import { isLoopback } from './platform/base/ip-address.js';
 import { nearest } from './platform/base/nearest.js';
 import { StartRefused } from './platform/base/start-refused.js';
 import {
@@ -439,10 +440,8 @@ function resolve(setting: AnyRow, found: { readonly value: unknown; readonly fro
   throw new SettingsError(setting.key, `${where} ${expectsOf(setting.schema)}, not ${setting.secret ? '***' : JSON.stringify(found.value)}`);
 }
 
-const LOOPBACK = /^(127\.|::1$|localhost$)/;
-
 function checkTogether(settings: Settings): void {
-  if (settings.authMode === 'none' && !LOOPBACK.test(settings.listen) && !settings.insecureAllowRemote) {
+  if (settings.authMode === 'none' && !isLoopback(settings.listen) && !settings.insecureAllowRemote) {
     throw new SettingsError(
       'gateway.listen',
       `gateway.listen ${settings.listen} would open a gateway without authentication to the network; use 127.0.0.1, or give --insecure-allow-remote`,

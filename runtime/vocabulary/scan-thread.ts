@@ -10,6 +10,18 @@ const AT_WORK = 2;
 const SLEPT = 3;
 const CELLS = 4;
 
+/**
+ * Id by which the operating system knows the thread that asks, for real-time priority: `/proc/thread-self` leads to `<process>/task/<thread>`.
+ * 0 where there is no /proc: the thread runs on with ordinary priority.
+ */
+export function osThreadId(readLink: (path: string) => string): number {
+  try {
+    return Number(readLink('/proc/thread-self').split('/').at(-1));
+  } catch {
+    return 0;
+  }
+}
+
 /** The end of the scan thread. */
 export class Sleeper {
   readonly #cells: Int32Array;

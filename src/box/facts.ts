@@ -1,5 +1,6 @@
 /** What a hardware profile is matched by: the facts of a machine, as its firmware and kernel tell them. */
 import type { Machine } from './machine.js';
+import { meminfoMiB } from './meminfo.js';
 
 export interface MachineFacts {
   /** As Node names it: x64, arm64 ... */
@@ -31,6 +32,6 @@ export function factsOf(machine: Machine, arch: string): MachineFacts {
     compatible: (machine.text(`${tree}/compatible`) ?? '').split(/\s+/).filter((word) => word !== ''),
     cpu: /^(?:model name|Model)\s*:\s*(.+)$/m.exec(machine.text('proc/cpuinfo') ?? '')?.[1] ?? '',
     cores: (machine.text('proc/cpuinfo') ?? '').split('\n').filter((line) => /^processor\s*:/.test(line)).length,
-    memoryMiB: Math.floor(Number(/^MemTotal:\s*(\d+) kB/m.exec(machine.text('proc/meminfo') ?? '')?.[1] ?? 0) / 1024),
+    memoryMiB: meminfoMiB(machine, 'MemTotal') ?? 0,
   };
 }

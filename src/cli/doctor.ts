@@ -54,6 +54,7 @@ export function doctorCommand(program: Command, dataDir: string): void {
     .option('--only <checks...>', 'names of checks')
     .option('--root <folder>', 'look at the recorded /sys and /proc of another machine; nothing is measured', '/')
     .action(async (options: DoctorOptions) => {
+      endInOrder();
       process.exitCode = await runDoctor(options);
     });
   doctor
@@ -69,6 +70,14 @@ export function doctorCommand(program: Command, dataDir: string): void {
       // `--data-dir` of the command above it is the same one
       process.exitCode = await runDisk({ ...options, dataDir: command.optsWithGlobals<DiskOptions>().dataDir });
     });
+}
+
+/** As a shell tells them. */
+const ENDED_BY = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+/** A disk is measured without a look at the event loop: who ends the doctor meanwhile waits some seconds, and nothing is left behind. */
+function endInOrder(): void {
+  for (const [signal, exitCode] of Object.entries(ENDED_BY)) process.once(signal, () => process.exit(exitCode));
 }
 
 async function runDoctor({ json, dataDir, config, seconds, only, root }: DoctorOptions): Promise<number> {

@@ -2,7 +2,7 @@
  * Whether a disk keeps what it has acknowledged. What can be seen from a running machine is measured and judged here; a disk that itself
  * lies behind its connector only a power cut shows (power-cut.ts).
  */
-import { closeSync, constants, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, fdatasyncSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import type { Machine } from '../box/machine.js';
 import { type BlockDevice, completed, deviceOf, type Mount, mountOf } from './block-device.js';
@@ -29,11 +29,37 @@ const ROUNDS_MAX = 200;
 /** A card that takes 100 ms for each is asked less often. */
 const BUDGET_MS = 3000;
 
-/** Writes some files of a few hundred KiB into a folder of its own below `folder`, and takes them away. */
+/** The folder that a doctor writes in has its process in its name, so that a later one knows whether it was left behind. */
+const WORK = /^\.doctor-(\d+)-/;
+
+/** Takes away what doctors have left that were killed, or lost their power, while they measured. */
+function sweep(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const left = WORK.exec(name)?.[1];
+    if (left === undefined || isAlive(Number(left))) continue;
+    try {
+      rmSync(path.join(folder, name), { recursive: true, force: true });
+    } catch {
+      // of another user, who sweeps it
+    }
+  }
+}
+
+function isAlive(processId: number): boolean {
+  try {
+    process.kill(processId, 0);
+    return true;
+  } catch (fault) {
+    return (fault as NodeJS.ErrnoException).code !== 'ESRCH'; // one that may not be asked is there
+  }
+}
+
+/** Writes some files of a few hundred KiB into a folder of its own below `folder`, and takes them away; also what earlier ones have left. */
 export function measureFlush(machine: Machine, folder: string): FlushFigures {
   const mount = mountOf(machine, folder);
   const device = mount && deviceOf(machine, mount);
-  const work = mkdtempSync(path.join(folder, '.doctor-'));
+  sweep(folder);
+  const work = mkdtempSync(path.join(folder, `.doctor-${process.pid}-`));
   try {
     const plainMs = writes(path.join(work, 'plain'), 0, false);
     const before = device && completed(machine, device);

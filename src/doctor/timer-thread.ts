@@ -1,21 +1,13 @@
 /** A thread that sleeps as a scan thread does, and tells how late it was woken. */
 import { readlinkSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import { osThreadId } from '../../runtime/vocabulary/scan-thread.js';
 import type { TimerOrder } from './timers.js';
 
 const { periodMs, go, rounds } = workerData as TimerOrder;
 const cell = new Int32Array(go);
 
-/** As the kernel numbers it; 0 where it does not say. */
-function osThreadId(): number {
-  try {
-    return Number(readlinkSync('/proc/thread-self').split('/').at(-1));
-  } catch {
-    return 0;
-  }
-}
-
-parentPort?.postMessage({ thread: osThreadId() });
+parentPort?.postMessage({ thread: osThreadId(readlinkSync) });
 Atomics.wait(cell, 0, 0);
 const late = new Float64Array(rounds);
 const sleeper = new Int32Array(new SharedArrayBuffer(4));

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { type Box, chooseBox } from '../../src/appliance/box.js';
+import { factsOf } from '../../src/box/facts.js';
 import { Machine } from '../../src/box/machine.js';
 import type { Profile } from '../../src/box/profile.js';
 import { completed, deviceOf, existing, mountOf } from '../../src/doctor/block-device.js';
@@ -18,6 +19,7 @@ import { certificates, entropy, hardwareProfile, openFiles } from '../../src/doc
 import { thermal } from '../../src/doctor/checks/thermal.js';
 import { judgeTimers } from '../../src/doctor/checks/timers.js';
 import { examine, exitCodeOf, told } from '../../src/doctor/doctor.js';
+import { watchTimers } from '../../src/doctor/timers.js';
 import { readSettings, type Settings } from '../../src/settings.js';
 import { TestClock } from '../support/test-clock.js';
 
@@ -392,6 +394,25 @@ t.test('the disk of a data directory that is a link is that where the link leads
     t.equal(mountOf(machine, folder)?.fileSystem, 'tmpfs', name);
   }
   t.equal(existing(path.join(real, 'root-disk/none')), path.join(real, 'root-disk'));
+});
+
+for (const [how, last, told] of [
+  ['fails', 'throw new Error("out of luck")', /out of luck/],
+  ['ends', 'process.exit(0)', /ended before it was done/],
+] as const)
+  t.test(`a thread that ${how} after its first message ends the watch of the timers, also while its priority is asked for`, async (t) => {
+    const thread = new URL(`data:text/javascript,import { parentPort } from 'node:worker_threads'; parentPort.postMessage({ thread: 1 }); ${last};`);
+    await t.rejects(
+      watchTimers(1, 10, 1, () => new Promise(() => undefined), thread),
+      told,
+    );
+  });
+
+t.test('memory is one figure for the profile and for the check', async (t) => {
+  const given = examined({ 'proc/meminfo': 'MemTotal: 931204 kB\nMemAvailable: 900000 kB\n' });
+  t.equal(factsOf(given.machine, 'x64').memoryMiB, 909);
+  t.match(await memory.look(given), { figures: { totalMiB: 909 } });
+  t.equal(factsOf(recorded({}), 'x64').memoryMiB, 0, 'a kernel that does not tell it');
 });
 
 t.test('the disk of a folder: a partition names its disk, the longest mount holds it, and its counters are read', async (t) => {

@@ -1,6 +1,7 @@
 /** Whether the doctor tells an honest disk from one that forgets: by its figures, by a disk that really forgets, and around a power cut. */
-import { spawn } from 'node:child_process';
-import { closeSync, existsSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, watch, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
@@ -64,6 +65,28 @@ t.test('the disk of this machine is measured, and nothing is left behind', async
   t.ok(figures.dsyncMs.length > 10);
   t.ok(figures.plainMs.length > 10);
   t.same(readdirSync(folder), []);
+});
+
+t.test('a doctor that is ended while it measures leaves nothing behind', { skip: inMemory && 'the folder for tests is in memory' }, async (t) => {
+  const child = spawn(process.execPath, [COMMAND, 'doctor', '--only', 'disk-flush', '--data-dir', folder], { stdio: 'ignore' });
+  const watcher = watch(folder, (_, name) => name?.startsWith('.doctor-') && child.kill('SIGINT'));
+  t.teardown(() => watcher.close());
+  const [, signal] = await once(child, 'close');
+  t.ok(child.killed, 'it was asked to end while its folder was there');
+  t.equal(signal, null, 'and ended by itself');
+  t.same(readdirSync(folder), []);
+});
+
+t.test('what a killed doctor has left is taken away by the next one; what one at work has is not', async (t) => {
+  const { pid: ended = 0 } = spawnSync('true');
+  const [left, atWork] = [`.doctor-${ended}-aaaaaa`, `.doctor-${process.pid}-aaaaaa`];
+  for (const name of [left, atWork]) {
+    mkdirSync(path.join(folder, name));
+    writeFileSync(path.join(folder, name, 'sync'), 'x');
+  }
+  measureFlush(new Machine(), folder);
+  t.same(readdirSync(folder), [atWork]);
+  rmSync(path.join(folder, atWork), { recursive: true });
 });
 
 t.test(

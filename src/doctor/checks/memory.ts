@@ -1,19 +1,14 @@
 /** Memory: how much there is, whether it makes errors, and whether it is really memory and not a disk. */
-import type { Machine } from '../../box/machine.js';
+import { meminfoMiB } from '../../box/meminfo.js';
 import { type Check, untold } from '../check.js';
 
 const AVAILABLE_MIN_MIB = 256;
 
-function meminfo(machine: Machine, name: string): number | undefined {
-  const found = new RegExp(`^${name}:\\s*(\\d+) kB`, 'm').exec(machine.text('proc/meminfo') ?? '')?.[1];
-  return found === undefined ? undefined : Math.floor(Number(found) / 1024);
-}
-
 export const memory: Check = {
   name: 'memory',
   look({ machine, box }) {
-    const total = meminfo(machine, 'MemTotal');
-    const available = meminfo(machine, 'MemAvailable');
+    const total = meminfoMiB(machine, 'MemTotal');
+    const available = meminfoMiB(machine, 'MemAvailable');
     const wanted = box.profile.match.memoryMinMiB ?? 0;
     const limit = `at least ${AVAILABLE_MIN_MIB} MiB available${wanted > 0 ? `; the profile is for ${wanted} MiB or more` : ''}`;
     if (total === undefined || available === undefined) return untold('the kernel does not tell its memory', limit, 'how many units fit is not known');
@@ -32,12 +27,12 @@ export const memory: Check = {
 export const swap: Check = {
   name: 'swap',
   look({ machine }) {
-    const total = meminfo(machine, 'SwapTotal');
+    const total = meminfoMiB(machine, 'SwapTotal');
     if (total === undefined) return untold('the kernel does not tell its swap', 'none', 'whether a scan may wait for the disk is not known');
     const on = total > 0;
     return {
       verdict: on ? 'warning' : 'ok',
-      measured: on ? `${total} MiB of swap, ${total - (meminfo(machine, 'SwapFree') ?? total)} in use` : 'none',
+      measured: on ? `${total} MiB of swap, ${total - (meminfoMiB(machine, 'SwapFree') ?? total)} in use` : 'none',
       limit: 'none',
       meaning: on ? 'memory of a scan thread may stand on the disk when its scan begins' : 'scans never wait for the disk',
       whatToDo: on ? 'swapoff -a, and take swap out of /etc/fstab; on a Raspberry Pi: systemctl disable --now dphys-swapfile' : '',

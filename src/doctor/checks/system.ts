@@ -1,18 +1,18 @@
 /** Of the installation: certificates, randomness, open files, hardware profile. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { isLoopback } from '../../platform/base/ip-address.js';
 import { type Check, type Finding, untold } from '../check.js';
 
 const DAY_MS = 86_400_000;
 const SOON_DAYS = 30;
-const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
 export const certificates: Check = {
   name: 'certificates',
   look({ settings: { tlsCertFile, listen }, clock }) {
     const limit = `a certificate that holds for ${SOON_DAYS} days more`;
     if (tlsCertFile === null) {
-      const isHeard = !LOOPBACK.test(listen);
+      const isHeard = !isLoopback(listen);
       return {
         verdict: isHeard ? 'warning' : 'ok',
         measured: `plain HTTP on ${listen}: no certificate is set`,

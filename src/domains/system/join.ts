@@ -1,6 +1,7 @@
 /** What the appliance says of itself: version, health, and its interface. */
 import type { ContainedFaults } from '../../platform/base/contained-faults.js';
 import type { FatalFaults } from '../../platform/base/fatal-faults.js';
+import { isLoopback } from '../../platform/base/ip-address.js';
 import type { Log } from '../../platform/base/log.js';
 import type { Nonces } from '../../platform/http/nonces.js';
 import { routeSet } from '../../platform/http/route.js';
@@ -10,8 +11,6 @@ import type { LockOuts } from '../access/lockouts.js';
 import { TROUBLE_TOPICS, type Troubles } from '../alarms/system-conditions.js';
 import type { LocalRuntimes } from '../placement/local-runtimes.js';
 import { type BoxHealth, SYSTEM_ROUTES, type SystemView } from './routes.js';
-
-const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
 export interface SystemParts extends Pick<SystemView, 'product' | 'deviceId' | 'startedAtMs' | 'rows'> {
   readonly store: Store;
@@ -72,6 +71,6 @@ function boxHealth({ profile: { name, title, verified, limits }, by, size }: Box
 
 /** Empty where nobody but this machine hears, or nobody understands. */
 function inClear({ operatingMode, tlsCertFile, listen }: SystemParts['settings']): string {
-  const isHeard = operatingMode === 'production' && tlsCertFile === null && !LOOPBACK.test(listen);
+  const isHeard = operatingMode === 'production' && tlsCertFile === null && !isLoopback(listen);
   return isHeard ? `no certificate (gateway.tls.certFile): passwords and tokens travel in clear to ${listen}` : '';
 }

@@ -35,6 +35,13 @@ export function canonicalIP(ip: string): string {
   return `${text.slice(0, longest.index)}::${after}`;
 }
 
+/** Whether an address, or `localhost`, is this machine alone; no other name is, whatever it begins with. */
+export function isLoopback(address: string): boolean {
+  if (address === 'localhost') return true;
+  const ip = canonicalIP(address);
+  return isIPv4(ip) ? ip.startsWith('127.') : ip === '::1';
+}
+
 /** IPv4 by address, IPv6 by /64: a subscriber has a whole /64, and could be a new source with every request otherwise. */
 export function sourceKey(ip: string): string {
   if (!ip.includes(':')) return ip;

@@ -116,6 +116,10 @@ t.test('Q-AUTH-11: mode none listens on loopback, and on the network only when t
   const dir = folder(t);
   t.equal(readSettings(['--auth-mode', 'none'], {}, dir).listen, '127.0.0.1');
   t.throws(() => readSettings(['--auth-mode', 'none'], { LINESIDE_GATEWAY__LISTEN: '0.0.0.0' }, dir), { message: /--insecure-allow-remote/ });
+  for (const listen of ['127.example.org', '127.0.0.1.example.org', '1270.0.0.1', '::2'])
+    t.throws(() => readSettings(['--auth-mode', 'none'], { LINESIDE_GATEWAY__LISTEN: listen }, dir), { message: /--insecure-allow-remote/ }, `${listen} is not this machine`);
+  for (const listen of ['127.0.0.1', '127.0.1.7', '::1', '0:0:0:0:0:0:0:1', '::ffff:127.0.0.1', 'localhost'])
+    t.equal(readSettings(['--auth-mode', 'none'], { LINESIDE_GATEWAY__LISTEN: listen }, dir).listen, listen);
   t.equal(readSettings(['--auth-mode', 'none', '--insecure-allow-remote'], { LINESIDE_GATEWAY__LISTEN: '0.0.0.0' }, dir).listen, '0.0.0.0');
 });
 

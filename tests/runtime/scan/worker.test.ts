@@ -6,7 +6,7 @@ import t from 'tap';
 import { monotonicMs } from '../../../runtime/vocabulary/monotonic.js';
 import type { ScanThreadInbound, ScanThreadOutbound, ScanThreadStart, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../../runtime/vocabulary/process-image.js';
-import { Waker } from '../../../runtime/vocabulary/scan-thread.js';
+import { osThreadId, Waker } from '../../../runtime/vocabulary/scan-thread.js';
 import { STAT, TagTable } from '../../../runtime/vocabulary/tag-table.js';
 import { image, network, tags, unitPlan, wires } from '../network/plans.js';
 import { at } from '../../support/at.js';
@@ -234,4 +234,18 @@ t.test('Decisions 3.8, 5.1 rule 7, 6.7: retained values of an earlier epoch, ove
   await untilTable(table, () => table.stats[STAT.timeScale] === 5 && at(table.stats, STAT.plantMs) > before + 100);
   t.equal(at(table.stats, STAT.plantMs) % 10, 0, 'plant time goes in whole scan intervals');
   await unit.stop();
+});
+
+t.test('the number of a thread is the last part of where /proc/thread-self leads; where there is no /proc it is 0', async (t) => {
+  const asked: string[] = [];
+  const leads = (link: string): string => {
+    asked.push(link);
+    return '412/task/415';
+  };
+  t.equal(osThreadId(leads), 415);
+  t.same(asked, ['/proc/thread-self']);
+  const missing = (): string => {
+    throw new Error('ENOENT');
+  };
+  t.equal(osThreadId(missing), 0);
 });

@@ -1,4 +1,5 @@
 /** Step 1, second half: open streams per source and of the box, before the upgrade or stream starts (decisions Q-STREAM-10). */
+import { isLoopback } from '../../base/ip-address.js';
 import { Refusal } from '../../base/refusal.js';
 import type { Barrier } from './barrier.js';
 
@@ -13,8 +14,4 @@ export const streamCount: Barrier = ({ row, sourceIP }, { streams: { connections
 
 function tooMany(message: string, limit: number): Refusal {
   return new Refusal('limited', message, { code: 'too_many_streams', limit });
-}
-
-function isLoopback(sourceIP: string): boolean {
-  return sourceIP.startsWith('127.') || sourceIP === '::1';
 }
