@@ -34,6 +34,8 @@ const RUNS = [
     script: 'debian13.mjs',
     words: ['tests/runtime/', 'tests/platform/'],
   },
+  { name: 'service', what: 'the unit under a real systemd: a Debian 13 with the package, four bites of the watchdog and rescue', script: 'service-proof.mjs', words: [] },
+  { name: 'pod', what: 'the pod of k3s/ by podman, with the container image of the package', script: 'pod.mjs', words: [] },
   { name: 'slow-panel', what: 'suites of the console with a sixth of the processor and late answers', script: 'test.mjs', words: ['console/'], env: { CONSOLE_SLOWDOWN: '6' } },
 ];
 

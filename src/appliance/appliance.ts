@@ -6,7 +6,7 @@ import type { RouteTable } from '../platform/http/route-table.js';
 import type { HttpServer } from '../platform/http/server.js';
 import type { Access } from '../domains/access/access.js';
 import type { LocalProbes } from '../domains/placement/local-probes.js';
-import type { UnitRuntimes } from '../domains/placement/runtimes.js';
+import type { LocalRuntimes } from '../domains/placement/local-runtimes.js';
 import type { ContainedFaults } from '../platform/base/contained-faults.js';
 import type { Parts } from '../platform/base/parts.js';
 import type { ThreadLedger } from '../platform/ledger/ledger.js';
@@ -21,6 +21,10 @@ export interface Appliance {
   /** What is missing, where the appliance is in rescue; else empty. */
   readonly rescue: readonly string[];
   readonly waysOn: readonly string[];
+  /** How it fares, in a few words for whoever looks after the service. */
+  readonly condition: string;
+  /** A look at its threads, once a second: why one of them will not come back and cannot be started anew; undefined while all is well. */
+  look(): string | undefined;
   stop(): Promise<void>;
   /** After a fault that nobody caught; the process ends when it resolves, which takes three seconds at most. */
   fail(fault: unknown): Promise<void>;
@@ -37,7 +41,7 @@ export interface Running {
   readonly access: Access;
   readonly store: Store;
   readonly ledger: ThreadLedger;
-  readonly runtimes: UnitRuntimes;
+  readonly runtimes: LocalRuntimes;
   readonly probes: LocalProbes;
   readonly contained: ContainedFaults;
   readonly log: Log;
@@ -57,6 +61,12 @@ export function running({ parts, server, table, access, store, ledger, runtimes,
     get resourceVersion() {
       return store.resourceVersion;
     },
+    get condition() {
+      const links = runtimes.links();
+      const units = `${links.filter(({ ready }) => ready).length} of ${links.length} units are scanned`;
+      return store.accepting ? units : `${units}; the storage refuses changes: ${store.refusedBecause}`;
+    },
+    look: () => runtimes.hung ?? probes.hung ?? ledger.look(),
     stop: () => parts.stop(),
     fail(fault) {
       parts.abandon();

@@ -32,6 +32,8 @@ export async function startInRescue(settings: Settings, loss: Loss & { readonly 
     resourceVersion: 0,
     rescue: losses,
     waysOn: loss.waysOn,
+    condition: `in rescue, no unit is driven: ${losses.join('; ')}`,
+    look: () => undefined,
     stop: () => parts.stop(),
     async fail(fault) {
       log.fatal({ fault: textOf(fault) }, 'nobody caught a fault of ours: the process ends');

@@ -1,16 +1,20 @@
-/** The `lineside` command: start, check-config, doctor, replay, routes. Exit code 2 means that a setting or the data directory is at fault, 3 that it would be in rescue and `--no-rescue` was given, 70 a fault of this program. */
+/** The `lineside` command: start, check-config, doctor, replay, routes, note-end. Exit code 2 means that a setting or the data directory is at fault, 3 that it would be in rescue and `--no-rescue` was given, 70 a fault of this program. */
 import { readFileSync, writeSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { systemClock } from '../platform/base/clock.js';
 import { openFatalFaults } from '../platform/base/fatal-faults.js';
 import { UnloadableLibrary } from '../platform/base/unloadable-library.js';
+import { openNotifySocket } from '../platform/service/notify-socket.js';
+import { ServiceManager, watchdogOf } from '../platform/service/service-manager.js';
 import type { Appliance } from '../appliance/appliance.js';
 import { doctorCommand } from './doctor.js';
+import { noteEnd } from './note-end.js';
 import type { ReplayOptions } from './replay.js';
 import { describeSettings, SettingsError, readSettings, showSettings, type Settings } from '../settings.js';
 
 const PACKAGE = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { readonly version: string };
 const PRODUCT = { version: PACKAGE.version, commit: process.env.LINESIDE_COMMIT ?? '' };
+const BUILD = `lineside ${PRODUCT.version} ${PRODUCT.commit}`;
 const FAULT_EXIT = 70;
 /** Whatever hangs: a process that is not to be trusted is gone by then. */
 const FAULT_END_MS = 4000;
@@ -46,8 +50,15 @@ async function start(flags: readonly string[]): Promise<void> {
   const { startAppliance } = await import('../main.js').catch(endUnloadable);
   const { RescueNeeded } = await import('../appliance/rescue.js');
   const running: { appliance?: Pick<Appliance, 'fail'> } = {};
-  endOnUncaught(settings.dataDir, running);
-  const stops = stopOnSignals();
+  const endByFault = endOnUncaught(settings.dataDir, running);
+  const manager = new ServiceManager({
+    socket: openNotifySocket(process.env, (problem) => console.error(`lineside: ${problem}`)),
+    clock: systemClock,
+    watchdogMs: watchdogOf(process.env, process.pid),
+    hung: (why) => endByFault(new Error(why)),
+  });
+  manager.starting();
+  const stops = stopOnSignals((why) => manager.stopping(why));
   const appliance = await startAppliance(settings, PRODUCT, systemClock, (made) => {
     running.appliance = made;
   }).catch((fault: unknown) => {
@@ -60,6 +71,7 @@ async function start(flags: readonly string[]): Promise<void> {
   }
   console.log(`operator console  http://${settings.listen === '0.0.0.0' ? 'localhost' : settings.listen}:${appliance.port}/hmi`);
   if (appliance.commissioningCode) console.log(`commissioning code  ${appliance.commissioningCode}   (create the first administrator with it)`);
+  manager.ready(appliance);
   stops.reach(appliance);
 }
 
@@ -70,7 +82,7 @@ const START_END_MS = 30_000;
  * Obeys the signals from the beginning of the start: whoever asks for the end meanwhile has it in order when all parts are up, since
  * units may be scanned and devices driven already. One signal is enough; further ones change nothing.
  */
-function stopOnSignals(): { reach(appliance: Appliance): void } {
+function stopOnSignals(tell: (why: string) => void): { reach(appliance: Appliance): void } {
   let asked: NodeJS.Signals | undefined;
   let reached: Appliance | undefined;
   let hanging: NodeJS.Timeout | undefined;
@@ -89,6 +101,7 @@ function stopOnSignals(): { reach(appliance: Appliance): void } {
   const hear = (signal: NodeJS.Signals): void => {
     if (asked) return;
     asked = signal;
+    tell(`stops (${signal})`);
     if (reached) return stop(reached, signal);
     say(`lineside stops when its start is through (${signal})`);
     hanging = setTimeout(() => process.exit(1), START_END_MS);
@@ -109,22 +122,27 @@ function stopOnSignals(): { reach(appliance: Appliance): void } {
  * An exception or a rejection that nobody caught: nobody knows what has been left half done, so the process goes no further
  * than to put the outputs of the plant to their fail-safe values and what was acknowledged on the disk. A supervisor starts it
  * again; after too many of them it finds itself in rescue. Exit code 70 is EX_SOFTWARE of sysexits.h.
+ * @returns the same for a fault that was caught and that the process cannot go on with.
  */
-function endOnUncaught(dataDir: string, running: { readonly appliance?: Pick<Appliance, 'fail'> }): void {
+function endOnUncaught(dataDir: string, running: { readonly appliance?: Pick<Appliance, 'fail'> }): (fault: unknown) => void {
   let ending = false;
   const end = (): never => {
     say('lineside has ended by a fault of its own; the log tells which');
     process.exit(FAULT_EXIT);
   };
-  process.on('uncaughtException', (fault) => {
-    console.error('lineside: a fault that nobody caught:', fault);
+  const endBy = (fault: unknown): void => {
     if (ending) return;
     ending = true;
     setTimeout(end, FAULT_END_MS);
-    openFatalFaults(dataDir, `lineside ${PRODUCT.version} ${PRODUCT.commit}`, systemClock).note(fault);
+    openFatalFaults(dataDir, BUILD, systemClock).note(fault);
     if (running.appliance) running.appliance.fail(fault).then(end, end);
     else end();
+  };
+  process.on('uncaughtException', (fault) => {
+    console.error('lineside: a fault that nobody caught:', fault);
+    endBy(fault);
   });
+  return endBy;
 }
 
 /** At the very end the process must not leave before the line is out. */
@@ -197,6 +215,11 @@ program
     process.exitCode = await replay(file, options, madeBy(PRODUCT), { out: (text) => void process.stdout.write(text), say: (text) => console.error(text) });
   });
 doctorCommand(program, process.env.LINESIDE_DATA_DIR ?? DATA_DIR_DEFAULT);
+program
+  .command('note-end')
+  .description('after an end that the program could not tell of itself (ExecStopPost= of systemd/lineside.service): counts it as a fault of the program where it is one')
+  .requiredOption('--data-dir <folder>', 'of the appliance that has ended')
+  .action(({ dataDir }: { readonly dataDir: string }) => noteEnd(process.env, (fault) => openFatalFaults(dataDir, BUILD, systemClock).note(fault)));
 program.command('routes').description('print method, path, action and tier of every route').action(routes);
 const { addRemoteCommands } = await import('./remote-commands.js');
 addRemoteCommands(program);

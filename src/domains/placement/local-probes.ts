@@ -20,6 +20,8 @@ const LOOK_MS = 1000;
 const SILENT_LOOKS = 3;
 /** Then it is ended and started again, as a scan thread is. */
 const STUCK_LOOKS = 15;
+/** One that was ended and is still there by then does not let go: it hangs below JavaScript, and only the end of the process ends it. */
+const ENDED_LOOKS = 5;
 
 /** Name of the probe that serves modules without a controller. */
 export const SHARED_PROBE = 'shared';
@@ -161,6 +163,12 @@ export class LocalProbes {
     return [...this.#probes].map(([probe, { state }]) => ({ probe, state }));
   }
 
+  /** A probe that does not come round and did not end when it was told to, in words. */
+  get hung(): string | undefined {
+    for (const { hung } of this.#probes.values()) if (hung !== undefined) return hung;
+    return undefined;
+  }
+
   /** Their last writes; resolves when all probes have answered. A probe that is not there has none to answer. */
   async takeFailSafe(): Promise<void> {
     await Promise.all([...this.#probes.values()].map((probe) => probe.request((id) => ({ type: 'fail-safe', id }))));
@@ -251,6 +259,11 @@ class Probe {
   get state(): string {
     if (!this.#worker) return 'ended';
     return this.#silentLooks >= SILENT_LOOKS ? 'does not come round' : 'serves';
+  }
+
+  get hung(): string | undefined {
+    if (!this.#worker || this.#silentLooks < STUCK_LOOKS + ENDED_LOOKS) return undefined;
+    return `the I/O probe ${this.#name} has not come round for ${(this.#silentLooks * LOOK_MS) / 1000} s and cannot be ended`;
   }
 
   nextRevision(): number {

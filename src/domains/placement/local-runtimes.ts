@@ -36,6 +36,7 @@ export interface LocalRuntimesOptions {
   /** Real-time priority is asked for unless this says no. */
   readonly realtime?: boolean;
   readonly prioritise?: Prioritise;
+  readonly demote?: Prioritise;
   /** Entry of the scan threads. */
   readonly entry?: URL;
 }
@@ -50,16 +51,29 @@ export class LocalRuntimes implements UnitRuntimes {
   #sorted: readonly UnitLink[] = [];
   readonly #priority: RealtimePriority;
 
-  constructor({ clock, log, heapMb, threadsMax = THREADS_MAX, realtime = true, prioritise, entry }: LocalRuntimesOptions) {
+  constructor({ clock, log, heapMb, threadsMax = THREADS_MAX, realtime = true, prioritise, demote, entry }: LocalRuntimesOptions) {
     this.#clock = clock;
     this.#log = log;
-    this.#priority = new RealtimePriority({ wanted: realtime, log, ...(prioritise && { prioritise }) });
-    this.#threads = new ScanThreads({ clock, log, heapMb, threadsMax, ...(entry && { entry }), prioritise: (osThreadId) => this.#priority.ask(osThreadId) });
+    this.#priority = new RealtimePriority({ wanted: realtime, log, ...(prioritise && { prioritise }), ...(demote && { demote }) });
+    this.#threads = new ScanThreads({
+      clock,
+      log,
+      heapMb,
+      threadsMax,
+      ...(entry && { entry }),
+      prioritise: (osThreadId) => this.#priority.ask(osThreadId),
+      takePriorityBack: (osThreadId) => this.#priority.takeBack(osThreadId),
+    });
   }
 
   /** Of the scan threads of this box. */
   get realtime(): Realtime {
     return this.#priority.state;
+  }
+
+  /** A scan thread that nobody can end any more, in words. */
+  get hung(): string | undefined {
+    return this.#threads.hung;
   }
 
   link(site: string, unit: string): LocalLink | undefined {

@@ -20,35 +20,49 @@ export const REALTIME_UNASKED: Realtime = { granted: false, reason: 'no scan thr
 const GRANTED: Realtime = { granted: true, reason: '' };
 const NO_THREAD_ID: Realtime = { granted: false, reason: 'the operating system has no threads by number' };
 
+const TAKEN_BACK: Realtime = {
+  granted: false,
+  reason: 'taken back: the thread did not sleep any more, so that others could not run; it is asked for again when it has slept for a minute',
+};
+
 /** The thread has ended meanwhile, which tells nothing about the next one. */
 const GONE = /No such process/;
 
 /** Gives a thread real-time priority. Rejects when the machine does not allow it. */
 export type Prioritise = (osThreadId: number) => Promise<void>;
 
-const byChrt: Prioritise = (osThreadId) =>
-  new Promise((resolve, reject) => {
-    execFile('chrt', ['-f', '-p', SCAN_PRIORITY, String(osThreadId)], { timeout: ANSWER_MS_MAX }, (fault) => (fault ? reject(fault) : resolve()));
+function chrt(policy: '-f' | '-o', priority: string, osThreadId: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    execFile('chrt', [policy, '-p', priority, String(osThreadId)], { timeout: ANSWER_MS_MAX }, (fault) => (fault ? reject(fault) : resolve()));
   });
+}
+
+const byChrt: Prioritise = (osThreadId) => chrt('-f', SCAN_PRIORITY, osThreadId);
+/** Back among ordinary threads, which the machine allows always. */
+const ordinaryByChrt: Prioritise = (osThreadId) => chrt('-o', '0', osThreadId);
 
 export interface RealtimeParts {
   readonly wanted: boolean;
   readonly log: Log;
   readonly prioritise?: Prioritise;
+  /** Takes it back. */
+  readonly demote?: Prioritise;
 }
 
 export class RealtimePriority {
   readonly #log: Log;
   readonly #prioritise: Prioritise;
+  readonly #demote: Prioritise;
   /** How the last thread fared; a refusal holds for all that follow, so that the log has it once. */
   #state: Realtime;
   #refused = false;
   /** Whoever asked last has his answer. */
   #answered: Promise<unknown> = Promise.resolve();
 
-  constructor({ wanted, log, prioritise = byChrt }: RealtimeParts) {
+  constructor({ wanted, log, prioritise = byChrt, demote = ordinaryByChrt }: RealtimeParts) {
     this.#log = log;
     this.#prioritise = prioritise;
+    this.#demote = demote;
     this.#state = wanted ? REALTIME_UNASKED : REALTIME_OFF;
     this.#refused = !wanted;
   }
@@ -65,6 +79,23 @@ export class RealtimePriority {
     const answer = this.#answered.then(() => this.#askNow(osThreadId));
     this.#answered = answer;
     return answer;
+  }
+
+  /** Takes the priority of one thread back, which tells nothing about others. @returns what it has now. */
+  takeBack(osThreadId: number): Promise<Realtime> {
+    const answer = this.#answered.then(() => this.#takeBackNow(osThreadId));
+    this.#answered = answer;
+    return answer;
+  }
+
+  async #takeBackNow(osThreadId: number): Promise<Realtime> {
+    try {
+      await this.#demote(osThreadId);
+      return TAKEN_BACK;
+    } catch (fault) {
+      this.#log.error({ fault: (fault as Error).message }, 'a scan thread that does not sleep keeps its real-time priority');
+      return GRANTED;
+    }
   }
 
   async #askNow(osThreadId: number): Promise<Realtime> {

@@ -13,6 +13,8 @@ import { REALTIME_UNASKED } from './realtime.js';
 
 const WORKER = new URL('../../../runtime/worker.js', import.meta.url);
 const DROP_TIMEOUT_MS = 2000;
+/** So many looks a thread may take to load its modules. */
+const LOADING_LOOKS = 45;
 
 /** How a unit came to its end in a thread. */
 export interface RuntimeEnd {
@@ -41,6 +43,7 @@ export interface ScanThreadParts {
   readonly heapMb: number;
   readonly entry?: URL;
   prioritise(osThreadId: number): Promise<Realtime>;
+  takePriorityBack(osThreadId: number): Promise<Realtime>;
   /** Nothing of it runs any more. */
   gone(thread: ScanThread): void;
 }
@@ -58,6 +61,9 @@ export class ScanThread {
   #isOpen = true;
   #isReady = false;
   #seenRounds = 0;
+  #seenSleeps = 0;
+  #loadingLooks = 0;
+  #osThreadId = 0;
 
   constructor(parts: ScanThreadParts) {
     this.#parts = parts;
@@ -145,6 +151,7 @@ export class ScanThread {
 
   async #prioritise(osThreadId: number): Promise<void> {
     this.#isReady = true;
+    this.#osThreadId = osThreadId;
     this.realtime = await this.#parts.prioritise(osThreadId);
   }
 
@@ -152,11 +159,37 @@ export class ScanThread {
 
   /** Whether the thread has come round since the last look; one that still loads its modules is given time. */
   comesRound(): boolean {
-    if (!this.#isReady) return true;
+    if (!this.#isReady) return this.#loadingLooks++ < LOADING_LOOKS;
     const { rounds } = this.#waker;
     const comes = rounds !== this.#seenRounds;
     this.#seenRounds = rounds;
     return comes;
+  }
+
+  /** Whether the thread has slept since the last look. */
+  hasSlept(): boolean {
+    const { sleeps } = this.#waker;
+    const has = sleeps !== this.#seenSleeps;
+    this.#seenSleeps = sleeps;
+    return has;
+  }
+
+  /** Nobody else gets its processor: it goes on as an ordinary thread. */
+  async loseRealtime(forMs: number): Promise<void> {
+    for (const { site, unit } of this.#hosted.values())
+      this.#parts.log.warn({ unit, site, thread: this.#parts.name }, `the scan thread has not slept for ${forMs / 1000} s and loses its real-time priority`);
+    this.realtime = await this.#parts.takePriorityBack(this.#osThreadId);
+  }
+
+  async regainRealtime(): Promise<void> {
+    this.realtime = await this.#parts.prioritise(this.#osThreadId);
+    for (const { site, unit } of this.#hosted.values())
+      this.#parts.log.info({ unit, site, granted: this.realtime.granted }, 'the scan thread sleeps again and is given back its real-time priority');
+  }
+
+  /** The units that it has now, for a sentence. */
+  get units(): string {
+    return this.hosted.map(({ site, unit }) => `${site}/${unit}`).join(', ');
   }
 
   /** It no longer comes round: its units are to be scanned by other threads. */

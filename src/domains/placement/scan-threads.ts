@@ -4,7 +4,7 @@
  * them get threads of their own, so that the one that is to blame cannot do it to the others again.
  */
 import type { Clock } from '../../platform/base/clock.js';
-import { guarded } from '../../platform/base/guarded.js';
+import { guarded, guardedPromise } from '../../platform/base/guarded.js';
 import type { Log } from '../../platform/base/log.js';
 import type { Realtime } from './runtimes.js';
 import { ScanThread } from './scan-thread.js';
@@ -14,6 +14,11 @@ const UNIT_HEAP_MB = 16;
 const LOOK_MS = 1000;
 /** A thread sleeps for a second at most, and its longest step is a scan or the first plan of a unit that is alone. */
 const STUCK_LOOKS = 15;
+/** One that was ended and is still there by then does not let go: it hangs below JavaScript, and only the end of the process ends it. */
+const ENDED_LOOKS = 5;
+/** Without a sleep in so many looks a thread loses its real-time priority; with one in each of so many it is given back. */
+const AWAKE_LOOKS = 3;
+const CALM_LOOKS = 60;
 
 export interface ScanThreadsParts {
   readonly clock: Clock;
@@ -25,6 +30,14 @@ export interface ScanThreadsParts {
   /** Entry of the threads. */
   readonly entry?: URL;
   prioritise(osThreadId: number): Promise<Realtime>;
+  takePriorityBack(osThreadId: number): Promise<Realtime>;
+}
+
+/** Looks at a thread with real-time priority that did not find it asleep; at one that has lost it, those that did. */
+interface Priority {
+  awake: number;
+  calm: number;
+  isLost: boolean;
 }
 
 export class ScanThreads {
@@ -33,6 +46,7 @@ export class ScanThreads {
   /** Threads of units that share no more. */
   readonly #apart = new WeakSet<ScanThread>();
   readonly #silentLooks = new WeakMap<ScanThread, number>();
+  readonly #priorities = new WeakMap<ScanThread, Priority>();
   readonly #runtimesMax: number;
   #made = 0;
   #cancelLook: (() => void) | undefined;
@@ -58,9 +72,10 @@ export class ScanThreads {
   }
 
   #start(apart: boolean): ScanThread {
-    const { clock, log, heapMb, entry, prioritise } = this.#parts;
+    const { clock, log, heapMb, entry, prioritise, takePriorityBack } = this.#parts;
     this.#made += 1;
-    const thread = new ScanThread({ clock, log, heapMb, name: `scan ${this.#made}`, ...(entry && { entry }), prioritise, gone: (ended) => this.#threads.delete(ended) });
+    const name = `scan ${this.#made}`;
+    const thread = new ScanThread({ clock, log, heapMb, name, ...(entry && { entry }), prioritise, takePriorityBack, gone: (ended) => this.#threads.delete(ended) });
     this.#threads.add(thread);
     if (apart) this.#apart.add(thread);
     this.#cancelLook ??= this.#lookAgain();
@@ -81,5 +96,32 @@ export class ScanThreads {
     const silent = thread.comesRound() ? 0 : (this.#silentLooks.get(thread) ?? 0) + 1;
     this.#silentLooks.set(thread, silent);
     if (silent === STUCK_LOOKS) thread.giveUpStuck(STUCK_LOOKS * LOOK_MS);
+    this.#lookAfterPriority(thread);
+  }
+
+  /** A thread that does not come round and did not end when it was told to, in words. */
+  get hung(): string | undefined {
+    for (const thread of this.#threads) {
+      const silent = this.#silentLooks.get(thread) ?? 0;
+      if (silent >= STUCK_LOOKS + ENDED_LOOKS) return `the scan thread of ${thread.units} has not come round for ${(silent * LOOK_MS) / 1000} s and cannot be ended`;
+    }
+    return undefined;
+  }
+
+  /** One that never sleeps keeps its processor from everybody else, and from whoever would end it. */
+  #lookAfterPriority(thread: ScanThread): void {
+    const sleeps = thread.hasSlept();
+    let priority = this.#priorities.get(thread);
+    if (!priority) this.#priorities.set(thread, (priority = { awake: 0, calm: 0, isLost: false }));
+    if (priority.isLost) {
+      priority.calm = sleeps ? priority.calm + 1 : 0;
+      if (priority.calm < CALM_LOOKS) return;
+      this.#priorities.delete(thread);
+      return guardedPromise('priority of a scan thread', () => thread.regainRealtime());
+    }
+    priority.awake = sleeps || !thread.realtime.granted ? 0 : priority.awake + 1;
+    if (priority.awake < AWAKE_LOOKS) return;
+    priority.isLost = true;
+    guardedPromise('priority of a scan thread', () => thread.loseRealtime(AWAKE_LOOKS * LOOK_MS));
   }
 }

@@ -8,6 +8,7 @@ import { assert } from '../base/assert.js';
 import type { Finding } from './gaps.js';
 import { openDeviceKeys } from './keys.js';
 import { StateWriter } from './state-writer.js';
+import { LedgerAtWork } from './at-work.js';
 import { decode, type FromLedger, type ToLedger, type WireTransaction } from './wire.js';
 
 const GROUP_MAX = 2048; // transactions taken at a time
@@ -22,13 +23,15 @@ const CUT_PAUSE_MS = 10; // between two slices of archived records that leave th
 const CUT_SHARE = 4; // and so many times what the slice took
 const CUT_AGAIN_MS = 5000; // after one that the disk refused
 const MARK_MS = 5000; // the copies of the marker are at most 10 s behind (D-C-09), also when a commit takes long
+const ROUND_MS = 250; // so often a thread that comes round says so
 const SIGN_AFTER_MS = 10_000; // an unsigned end is signed this long after it was written, in a quiet moment
 
-const { dataDir, found } = workerData as { dataDir: string; found?: readonly Finding[] };
+const { dataDir, found, atWork } = workerData as { dataDir: string; found?: readonly Finding[]; atWork: SharedArrayBuffer };
 const port = parentPort;
 assert(port, 'the ledger runs as a worker');
 const inlet = port;
 const gate = new Int32Array(new SharedArrayBuffer(4));
+const work = new LedgerAtWork(atWork);
 const writer = new StateWriter(dataDir, openDeviceKeys(dataDir), found);
 
 let lastGroup = 0;
@@ -68,13 +71,13 @@ function takeTransactions(): readonly WireTransaction[] {
 function commitGroup(): void {
   const started = performance.now();
   let joins = 0;
-  const answers = writer.commit(() => (joins++ <= JOINS_MAX ? takeTransactions() : []));
+  const answers = work.onStorage(() => writer.commit(() => (joins++ <= JOINS_MAX ? takeTransactions() : [])));
   commitMs += AVERAGE_WEIGHT * (performance.now() - started - commitMs);
   lastGroup = answers.length;
   const refused: [number, string][] = [];
   for (const [index, reason] of answers.entries()) if (reason !== null) refused.push([index, reason]);
   answer({ type: 'settled', count: answers.length, refused });
-  writer.restIfOverfull();
+  work.onStorage(() => writer.restIfOverfull());
 }
 
 function serve(first: ToLedger): void {
@@ -82,6 +85,7 @@ function serve(first: ToLedger): void {
   inbox.push(first);
   drain();
   for (let next = inbox[0]; next; next = inbox[0]) {
+    work.round(); // a flood leaves the timer no room
     if (next.type === 'commit') commitGroup();
     else {
       inbox.shift();
@@ -95,12 +99,12 @@ function serve(first: ToLedger): void {
 
 function serveOther(message: Exclude<ToLedger, { type: 'commit' }>): void {
   try {
-    if (message.type === 'load') return answer({ type: 'answer', id: message.id, image: writer.load(message.nonceWindowMs) });
-    if (message.type === 'load-past') return answer({ type: 'answer', id: message.id, past: writer.loadPast(message.after) });
-    if (message.type === 'probe') writer.probe();
-    if (message.type === 'acknowledge') writer.acknowledge(message.ids, message.by);
+    if (message.type === 'load') return answer({ type: 'answer', id: message.id, image: work.onStorage(() => writer.load(message.nonceWindowMs)) });
+    if (message.type === 'load-past') return answer({ type: 'answer', id: message.id, past: work.onStorage(() => writer.loadPast(message.after)) });
+    if (message.type === 'probe') work.onStorage(() => writer.probe());
+    if (message.type === 'acknowledge') work.onStorage(() => writer.acknowledge(message.ids, message.by));
     if (message.type === 'archived') {
-      writer.noteArchive(message.draft);
+      work.onStorage(() => writer.noteArchive(message.draft));
       cutLater(CUT_PAUSE_MS);
     }
     if (message.type === 'close') {
@@ -108,7 +112,8 @@ function serveOther(message: Exclude<ToLedger, { type: 'commit' }>): void {
       clearTimeout(quiet);
       clearTimeout(cutting);
       clearInterval(marking);
-      writer.close();
+      clearInterval(rounds);
+      work.onStorage(() => writer.close());
     }
     answer({ type: 'answer', id: message.id });
     if (message.type === 'close') inlet.close();
@@ -118,7 +123,7 @@ function serveOther(message: Exclude<ToLedger, { type: 'commit' }>): void {
 }
 
 function rest(): void {
-  writer.rest();
+  work.onStorage(() => writer.rest());
   restedAtMs = performance.now();
   tellCheckpoints();
   if (!writer.hasUnsignedRecords) {
@@ -127,7 +132,7 @@ function rest(): void {
   }
   unsignedSinceMs ??= performance.now();
   if (performance.now() - unsignedSinceMs >= SIGN_AFTER_MS) {
-    writer.signEnd();
+    work.onStorage(() => writer.signEnd());
     unsignedSinceMs = null;
     return;
   }
@@ -146,7 +151,7 @@ function cut(): void {
   const started = performance.now();
   try {
     if (!writer.hasArchivedRecords) return;
-    writer.removeArchived();
+    work.onStorage(() => writer.removeArchived());
     cutLater(Math.max(CUT_PAUSE_MS, CUT_SHARE * (performance.now() - started)));
   } catch {
     cutLater(CUT_AGAIN_MS); // a full disk: the records are in the table and in the file, and read from the table
@@ -159,10 +164,11 @@ function cutLater(afterMs: number): void {
 }
 
 const marking = setInterval(() => {
-  writer.mark();
+  work.onStorage(() => writer.mark());
   if (performance.now() - restedAtMs >= REST_AT_LEAST_MS && writer.isCheckpointDue) rest(); // one that failed is tried again though nothing comes
   tellCheckpoints();
 }, MARK_MS);
+const rounds = setInterval(() => work.round(), ROUND_MS);
 let cutting: ReturnType<typeof setTimeout> | undefined;
 const quiet = setTimeout(rest, QUIET_MS);
 inlet.on('message', serve);

@@ -13,6 +13,7 @@ import { type Resource, type RowFault, withoutText } from '../store/resource.js'
 import { textOfFault } from '../base/worker-calls.js';
 import { Stopwatch } from '../base/elapsed.js';
 import { guarded } from '../base/guarded.js';
+import { LedgerLooks, ledgerCells } from './at-work.js';
 import type { ArchiveDraft } from './archive-format.js';
 import type { Finding, Gap, GapAcknowledgement } from './gaps.js';
 import { openDeviceKeys } from './keys.js';
@@ -85,6 +86,7 @@ export class ThreadLedger implements Ledger {
   readonly #requests = new Map<number, Waiting<Answer>>();
   #worker: Worker | null = null;
   #ready: Promise<void> | null = null;
+  #looks: LedgerLooks | null = null;
   /** Transactions of this turn, not sent yet. */
   #outbox = new Message();
   #nextRequest = 1;
@@ -135,6 +137,11 @@ export class ThreadLedger implements Ledger {
   async acknowledge(ids: readonly string[], by: GapAcknowledgement): Promise<void> {
     await this.#request({ type: 'acknowledge', ids, by });
     this.#gaps = this.#gaps.map((gap) => (ids.includes(gap.id) && !gap.acknowledged ? { ...gap, acknowledged: by } : gap));
+  }
+
+  /** A look at the thread, once a second. @returns why it will not come back; one that has ended is started again when it is needed. */
+  look(): string | undefined {
+    return this.#closing ? undefined : this.#looks?.look();
   }
 
   /** Transactions that are not yet known to be on disk. */
@@ -208,7 +215,12 @@ export class ThreadLedger implements Ledger {
 
   #start(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const worker = new Worker(new URL('./ledger-thread.js', import.meta.url), { workerData: { dataDir: this.#dataDir, found: this.#found }, name: 'ledger', execArgv: [] });
+      const atWork = ledgerCells();
+      const worker = new Worker(new URL('./ledger-thread.js', import.meta.url), {
+        workerData: { dataDir: this.#dataDir, found: this.#found, atWork },
+        name: 'ledger',
+        execArgv: [],
+      });
       let fault = 'the ledger thread stopped';
       let code: string | undefined;
       // Bare, unlike other threads: of what is settled here one step that threw would leave the count of commits behind, and from then
@@ -218,6 +230,7 @@ export class ThreadLedger implements Ledger {
         this.#gaps = message.gaps;
         if (this.#fresh.length === 0) this.#fresh = message.fresh;
         this.#worker = worker;
+        this.#looks = new LedgerLooks(atWork);
         resolve();
       });
       worker.on('error', (error: NodeJS.ErrnoException) => {
@@ -227,6 +240,7 @@ export class ThreadLedger implements Ledger {
       worker.on('exit', () => {
         if (this.#worker && !this.#closing) guarded('death of a thread', () => this.died?.('ledger', fault)); // who waits is refused all the same
         this.#worker = null;
+        this.#looks = null;
         this.#ready = null;
         this.#refuseAll(new LedgerFault(fault));
         reject(new LedgerFault(fault, code));

@@ -26,7 +26,7 @@ t.test('F4: a call to a thread that has ended is refused, whatever whoever is to
 
 t.test('F4: the end of a scan thread is told to all its units, whatever the first of them does', async (t) => {
   const prioritise = (): Promise<{ granted: boolean; reason: string }> => Promise.resolve({ granted: false, reason: '' });
-  const thread = new ScanThread({ clock: systemClock, log: testLog(), name: 'scan 1', heapMb: 64, entry: ENDS_AT_ONCE, prioritise, gone: fail });
+  const thread = new ScanThread({ clock: systemClock, log: testLog(), name: 'scan 1', heapMb: 64, entry: ENDS_AT_ONCE, prioritise, takePriorityBack: prioritise, gone: fail });
   const ended: string[] = [];
   const unit = (name: string, end: () => void) => thread.host({ site: 'north', unit: name, scanIntervalMs: 20, take: () => undefined, ended: end });
   const first = unit('a', fail);
