@@ -13,7 +13,7 @@ export const LOCK_FILE = path.join(root, 'package-lock.json');
 export const CACHE = path.join(root, 'artifacts/cache');
 
 /** Paths whose changes are not in the commit, when any of them goes into the package. */
-const SHIPPED = ['src', 'runtime', 'demo', 'bin', 'docs', 'scripts', 'systemd', 'firmware-profiles', 'LICENSE', 'package.json', 'package-lock.json'];
+const SHIPPED = ['src', 'runtime', 'demo', 'bin', 'docs', 'scripts', 'systemd', 'image', 'firmware-profiles', 'LICENSE', 'package.json', 'package-lock.json'];
 
 /**
  * @returns version, full commit, `epochS` (the instant of the commit: all files and documents of the package bear it, so that a build of the
