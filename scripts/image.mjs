@@ -1,5 +1,5 @@
-// `npm run image [-- --sign KEYFILE] [--into FOLDER]`: the appliance as the image of a disk, into artifacts/image: Debian 13 with the package, its root
-// read-only, the data on a partition of its own. docs/operations/image.md says how it comes onto a medium, ADR 0050 why it is laid out so.
+// `npm run image [-- --sign KEYFILE] [--into FOLDER] [--package DEB]`: the appliance as the image of a disk, into artifacts/image: Debian 13 with the package, its root
+// read-only, the data on a partition of its own. `--package`: of a package that is there already, and not of this tree. docs/operations/image.md says how it comes onto a medium, ADR 0050 why it is laid out so.
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -10,7 +10,9 @@ import { installPrograms, PINS, ran, release as readRelease, root, sha256Of } fr
 import { BYTES_MAX } from './package/rules.mjs';
 import { sign } from './package/sign.mjs';
 
-const { values: options } = parseArgs({ options: { sign: { type: 'string' }, into: { type: 'string', default: 'artifacts/image' } } });
+const { values: options } = parseArgs({
+  options: { sign: { type: 'string' }, into: { type: 'string', default: 'artifacts/image' }, package: { type: 'string' } },
+});
 const into = path.resolve(root, options.into);
 const work = path.join(into, 'work');
 const begun = performance.now();
@@ -18,7 +20,7 @@ const log = (words) => console.log(`${((performance.now() - begun) / 1000).toFix
 
 installPrograms({ log });
 const release = readRelease();
-const deb = packageOf(release);
+const deb = options.package === undefined ? packageOf(release) : path.resolve(options.package);
 const debian = debianWith(PINS.debian.image, { log });
 const tools = debianWith(PINS.debian.imageTools, { log });
 rmSync(into, { recursive: true, force: true });
