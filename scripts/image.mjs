@@ -33,7 +33,7 @@ makeDisk({ tools, tree, work, epochS: release.epochS, file: disk, log });
 
 log('compressing');
 const compressed = `${disk}.zst`;
-inDebian(tools, ['zstd', '--quiet', '-T2', '-15', `/build/${path.basename(disk)}`, '-o', `/build/${path.basename(compressed)}`], { binds: { '/build': into } });
+inDebian(tools, ['zstd', '--quiet', '-T2', '-10', `/build/${path.basename(disk)}`, '-o', `/build/${path.basename(compressed)}`], { binds: { '/build': into } });
 const { size } = statSync(compressed);
 if (size > BYTES_MAX.image) throw new Error(`the image takes ${(size / 1e6).toFixed(1)} MB compressed, at most ${BYTES_MAX.image / 1e6} are allowed (scripts/package/rules.mjs)`);
 
@@ -58,7 +58,11 @@ function packageOf({ version, commit, changes }) {
   const is = existsSync(build) && existsSync(file) ? JSON.parse(readFileSync(build, 'utf8')) : {};
   if (is.commit !== commit || is.changes || changes) {
     log('making the package');
-    ran(process.execPath, ['scripts/package.mjs', ...(options.sign ? ['--sign', options.sign] : [])], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], said: 'npm run package' });
+    ran(process.execPath, ['scripts/package.mjs', ...(options.sign ? ['--sign', options.sign] : [])], {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      said: 'npm run package',
+    });
   }
   return file;
 }

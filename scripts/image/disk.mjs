@@ -54,7 +54,8 @@ export function makeDisk({ tools, tree, work, epochS, file, log }) {
   const seed = (uuid) => ['-U', uuid, '-E', `hash_seed=${uuid},root_owner=0:0`];
   // no journal: nobody writes to it
   inTools(['mke2fs', '-q', '-t', 'ext4', '-O', '^has_journal', '-m', '0', '-L', 'lineside-root', ...seed(LAYOUT.rootFilesystem), '-d', '/tree', sized('root')]);
-  inTools(['mke2fs', '-q', '-t', 'ext4', '-m', '1', '-L', 'lineside-data', ...seed(LAYOUT.dataFilesystem), sized('lineside-data')]);
+  // 4 KiB and the usual inodes, though it is small here: it grows to the medium
+  inTools(['mke2fs', '-q', '-t', 'ext4', '-b', '4096', '-i', '16384', '-m', '1', '-L', 'lineside-data', ...seed(LAYOUT.dataFilesystem), sized('lineside-data')]);
 
   log('making the EFI partition');
   const esp = sized('esp');
@@ -75,8 +76,7 @@ export function makeDisk({ tools, tree, work, epochS, file, log }) {
   closeSync(openSync(disk, 'w'));
   truncateSync(disk, diskMiB() * MIB);
   inTools(['sfdisk', '--quiet', '/build/disk.img'], tableOf());
-  for (const { file: part, startMiB } of placed())
-    ran('dd', [`if=${path.join(work, part)}`, `of=${disk}`, 'bs=1M', `seek=${startMiB}`, 'conv=notrunc,sparse', 'status=none']);
+  for (const { file: part, startMiB } of placed()) ran('dd', [`if=${path.join(work, part)}`, `of=${disk}`, 'bs=1M', `seek=${startMiB}`, 'conv=notrunc,sparse', 'status=none']);
   ran('mv', [disk, file]);
 }
 
