@@ -9,7 +9,7 @@ export const MACHINE_PROGRAMS = { 'qemu-system-x86_64': 'qemu-system-x86', ssh: 
 export const FIRMWARE = { code: '/usr/share/OVMF/OVMF_CODE_4M.fd', variables: '/usr/share/OVMF/OVMF_VARS_4M.fd', package: 'ovmf' };
 const MEMORY_MIB = 1536;
 /** No machine of a proof lives longer, whatever becomes of who started it. */
-const LIVES_S = 300;
+const LIVES_S = 480;
 
 export class Machine {
   /** @param folder of its files; @param disk it writes to it; @param ports `{ guest: host }` */
