@@ -2,6 +2,7 @@
 // switched off by its button and started again with SSH commissioned, and looked at from within. `--built`: the image that is there. Says `N passed, N failed`.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, rmSync, truncateSync } from 'node:fs';
+import { request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -57,8 +58,8 @@ async function firstStart() {
 
   lineside(['login', base, '--code', code, '--user', 'anna', '--password-stdin', '--site', 'demo'], PASSWORD);
   check('the code makes the first administrator', true);
-  const { accessToken } = await (await post('/api/v1/auth/login', { username: 'anna', password: PASSWORD })).json();
-  const info = await (await fetch(`${base}/api/v1/system/info`, { headers: { authorization: `Bearer ${accessToken}` } })).json();
+  const login = await ask('/api/v1/auth/login', { body: { username: 'anna', password: PASSWORD } });
+  const info = JSON.parse((await ask('/api/v1/system/info', { token: JSON.parse(login.text).accessToken })).text);
   check('the fingerprint on its screen is its device id', machine.shown('fingerprint')?.split('(')[0].replaceAll(' ', '') === info.deviceId);
   check('it is a production box', info.operatingMode === 'production');
 
@@ -121,7 +122,7 @@ async function start(name) {
   console.log(`-- ${name} start`);
   const begun = performance.now();
   machine = new Machine({ folder: made, disk, ports, name });
-  const ready = await until(READY_WITHIN_MS, async () => (await fetch(`${base}/readyz`, { signal: AbortSignal.timeout(3000) }).catch(() => undefined))?.status === 200);
+  const ready = await until(READY_WITHIN_MS, async () => (await ask('/readyz').catch(() => undefined))?.status === 200);
   check(`/readyz is 200 after ${((performance.now() - begun) / 1000).toFixed(0)} s`, ready);
   if (!ready) throw new Error('it is not ready');
 }
@@ -154,8 +155,20 @@ function lineside(args, input) {
   });
 }
 
-function post(to, body) {
-  return fetch(`${base}${to}`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-dcs-nonce': crypto.randomUUID() }, body: JSON.stringify(body) });
+/** A request over a connection of its own: one that was kept may have been closed while this process waited for a command. */
+function ask(to, { body, token } = {}) {
+  return new Promise((resolve, reject) => {
+    const headers = { ...(body ? { 'content-type': 'application/json', 'x-dcs-nonce': crypto.randomUUID() } : {}), ...(token ? { authorization: `Bearer ${token}` } : {}) };
+    const sent = request(`${base}${to}`, { method: body ? 'POST' : 'GET', headers, agent: false, timeout: 10_000 }, (answer) => {
+      let text = '';
+      answer.on('data', (chunk) => (text += chunk));
+      answer.on('error', reject);
+      answer.on('end', () => resolve({ status: answer.statusCode, text }));
+    });
+    sent.on('timeout', () => sent.destroy(new Error(`${to} does not answer`)));
+    sent.on('error', reject);
+    sent.end(body && JSON.stringify(body));
+  });
 }
 
 function sshOptions() {
