@@ -59,9 +59,10 @@ async function firstStart() {
   lineside(['login', base, '--code', code, '--user', 'anna', '--password-stdin', '--site', 'demo'], PASSWORD);
   check('the code makes the first administrator', true);
   const login = await ask('/api/v1/auth/login', { body: { username: 'anna', password: PASSWORD } });
-  const info = JSON.parse((await ask('/api/v1/system/info', { token: JSON.parse(login.text).accessToken })).text);
-  check('the fingerprint on its screen is its device id', machine.shown('fingerprint')?.split('(')[0].replaceAll(' ', '') === info.deviceId);
-  check('it is a production box', info.operatingMode === 'production');
+  const { accessToken: token } = JSON.parse(login.text);
+  const told = async (what) => JSON.parse((await ask(`/api/v1/${what}`, { token })).text);
+  const { deviceId } = await told('version');
+  check('the fingerprint on its screen is its device id', machine.shown('fingerprint')?.split('(')[0].replaceAll(' ', '') === deviceId);
 
   lineside(['apply', '-f', path.join(root, 'demo'), '--wait', '--timeout', '90']);
   for (const act of ['approve', 'release', 'activate']) lineside(['recipe', act, 'clean-train', '--reason', 'proof of the image', '--password-stdin'], PASSWORD);
@@ -69,9 +70,11 @@ async function firstStart() {
   lineside(['batch', 'start', BATCH]);
   lineside(['batch', 'wait', BATCH, '--timeout', '120']);
   check('a batch of the demo runs to its end', lineside(['batch', 'show', BATCH]).includes('is Complete'));
+  const health = await told('system/health');
+  check('it is a production box, and scan threads have real-time priority', health.operatingMode === 'production' && health.realtime.granted);
   await until(20_000, () => !lastScreen().includes('commissioning code'));
   check('the code has gone from the screen', !lastScreen().includes('commissioning code'));
-  const seen = { deviceId: info.deviceId, host: hostOf() };
+  const seen = { deviceId, host: hostOf() };
   await switchOff();
   return seen;
 }

@@ -148,7 +148,7 @@ t.test('the screen: what it is, where it is reached, the code while there is one
     title: ['Lineside 1.2.3   lineside-0a1b2c3d'],
     console: ['http://192.168.1.20:8090/hmi', 'http://10.0.0.5:8090/hmi'],
     'commissioning code': ['ABCD-EFGH-1234   (makes the first administrator; there is none yet)'],
-    fingerprint: ['0123 4567 89ab cdef 0123 4567 89ab cdef   (of the device key; deviceId of system info)'],
+    fingerprint: ['0123 4567 89ab cdef 0123 4567 89ab cdef   (of the device key; deviceId of /api/v1/version)'],
     state: ['3 of 3 units are scanned'],
     ssh: ['off'],
   });
