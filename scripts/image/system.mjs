@@ -17,6 +17,9 @@ const UNITS = {
   mask: ['getty@.service', 'serial-getty@.service', 'console-getty.service', 'ctrl-alt-del.target', 'sshd-keygen.service', 'ssh.socket'],
 };
 
+/** Generators that stay off: SSH over sockets of a virtual machine is a way in that nobody has commissioned. */
+const GENERATORS_OFF = ['systemd-ssh-generator'];
+
 /** Places to mount at. */
 const FOLDERS = ['data', 'boot/efi', 'etc/nftables.d', 'etc/chrony/sources.d', 'var/lib/lineside'];
 /** What a machine makes for itself, and what only an installation needs. */
@@ -26,7 +29,7 @@ const REMOVED = [
   'etc/hostname',
   'etc/.pwd.lock',
   'etc/*-',
-  'var/lib/dbus',
+  'var/lib/dbus/*',
   'var/lib/systemd/random-seed',
   'var/lib/apt/lists/*',
   'var/cache/*',
@@ -63,6 +66,12 @@ export function makeSystem({ debian, deb, tree, epochS, log }) {
   }
   inside('passwd', '--quiet', '--lock', 'root');
   for (const [verb, units] of Object.entries(UNITS)) inside('systemctl', '--quiet', verb, ...units);
+
+  for (const generator of GENERATORS_OFF) {
+    const at = path.join(tree, 'etc/systemd/system-generators', generator);
+    mkdirSync(path.dirname(at), { recursive: true });
+    symlinkSync('/dev/null', at);
+  }
 
   log('making the initramfs');
   inside('update-initramfs', '-u', '-k', 'all');
