@@ -35,6 +35,12 @@ const RUNS = [
     words: ['tests/runtime/', 'tests/platform/'],
   },
   { name: 'service', what: 'the unit under a real systemd: a Debian 13 with the package, four bites of the watchdog and rescue', script: 'service-proof.mjs', words: [] },
+  {
+    name: 'image',
+    what: 'the image of the disk started in a virtual machine (OVMF, TCG): ready, commissioned by what its screen says, a batch, root, ports and SSH, started again',
+    script: 'image-proof.mjs',
+    words: [],
+  },
   { name: 'pod', what: 'the pod of k3s/ by podman, with the container image of the package', script: 'pod.mjs', words: [] },
   { name: 'slow-panel', what: 'suites of the console with a sixth of the processor and late answers', script: 'test.mjs', words: ['console/'], env: { CONSOLE_SLOWDOWN: '6' } },
 ];

@@ -21,6 +21,7 @@ export const SHIPPED = [
   'docs',
   'scripts',
   'systemd',
+  'image',
   'firmware-profiles',
   'LICENSE',
   'CHANGELOG.md',
@@ -59,8 +60,8 @@ export function ran(program, args, { said = `${program} ${args.join(' ')}`, ...o
 export const PROGRAMS = { mmdebstrap: 'mmdebstrap', minisign: 'minisign', umoci: 'umoci', zstd: 'zstd' };
 
 /** Installs those that are absent, where it may (root and apt); the first use of one that is not there says what to do. */
-export function installPrograms({ log = console.log } = {}) {
-  const missing = Object.entries(PROGRAMS).filter(([program]) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0);
+export function installPrograms({ log = console.log, programs = PROGRAMS } = {}) {
+  const missing = Object.entries(programs).filter(([program]) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0);
   if (missing.length === 0 || process.getuid?.() !== 0) return;
   const packages = missing.map(([, name]) => name);
   log(`installing ${packages.join(', ')}`);

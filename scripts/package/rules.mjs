@@ -49,8 +49,8 @@ export const FORBIDDEN = [
   { path: /uws_(?!linux_x64_)[^/]*\.node$|(darwin|win32|android|arm|musl)[^/]*(\/[^/]*)?\.node$/, why: 'a binary of another platform' },
 ];
 
-/** Most that the package may take: unpacked without Node, and compressed. */
-export const BYTES_MAX = { unpacked: 110e6, compressed: 30e6 };
+/** Most that the package may take: unpacked without Node, and compressed; and the image of the disk, compressed. */
+export const BYTES_MAX = { unpacked: 110e6, compressed: 30e6, image: 350e6 };
 
 /**
  * @param packages `packages` of package-lock.json
