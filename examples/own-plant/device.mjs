@@ -37,16 +37,19 @@ let position = 0; // 0 closed, 1 open
 let level = 0; // percent
 let temperature = SURROUNDINGS; // °C
 
-setInterval(() => {
-  const step = TICK_S / TRAVEL_S;
-  position = Math.min(1, Math.max(0, position + (coils[0] ? step : -step)));
-  const inflow = level < 100 ? FILL_PER_S * position * TICK_S : 0;
-  if (inflow > 0) temperature = (temperature * level + WATER * inflow) / (level + inflow);
-  level = Math.min(100, Math.max(0, level + inflow - (coils[1] ? DRAIN_PER_S * TICK_S : 0)));
-  // a small quantity is heated sooner than a large one; an empty vessel takes no heat at all
-  const heat = level < 1 ? 0 : (HEAT_PER_S * Math.min(1000, holding[0]) * 50) / 1000 / Math.max(level, 20);
-  temperature = Math.min(150, temperature + (heat - (temperature - SURROUNDINGS) * LOSS_PER_S) * TICK_S);
-}, (TICK_S * 1000) / speed);
+setInterval(
+  () => {
+    const step = TICK_S / TRAVEL_S;
+    position = Math.min(1, Math.max(0, position + (coils[0] ? step : -step)));
+    const inflow = level < 100 ? FILL_PER_S * position * TICK_S : 0;
+    if (inflow > 0) temperature = (temperature * level + WATER * inflow) / (level + inflow);
+    level = Math.min(100, Math.max(0, level + inflow - (coils[1] ? DRAIN_PER_S * TICK_S : 0)));
+    // a small quantity is heated sooner than a large one; an empty vessel takes no heat at all
+    const heat = level < 1 ? 0 : (HEAT_PER_S * Math.min(1000, holding[0]) * 50) / 1000 / Math.max(level, 20);
+    temperature = Math.min(150, temperature + (heat - (temperature - SURROUNDINGS) * LOSS_PER_S) * TICK_S);
+  },
+  (TICK_S * 1000) / speed,
+);
 
 const tables = {
   1: () => coils,
