@@ -187,7 +187,7 @@ export async function buildProgram(folder, { log } = {}) {
     folder,
     others.filter((name) => !isTest(name)),
   );
-  cpSync(path.join(root, DIST, 'console'), path.join(folder, 'console'), { recursive: true });
+  for (const pages of ['console', 'docs']) cpSync(path.join(root, DIST, pages), path.join(folder, pages), { recursive: true });
 }
 
 export async function build({ log = console.log } = {}) {

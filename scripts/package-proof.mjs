@@ -166,6 +166,11 @@ async function serves(what, debian, command, world = {}, during = () => undefine
   const login = await (await post('login', { username: 'anna', password })).json();
   const units = await fetch(`${base}/api/v1/sites/demo/units`, { headers: { authorization: `Bearer ${login.accessToken}` } });
   check(`${what} commissions an administrator and shows the units of the demo`, created.ok && units.ok && (await units.text()).includes('"name"'));
+  const pages = await Promise.all(['/hmi', '/docs', '/docs/engineering/own-plant.html'].map(async (page) => (await fetch(base + page)).status));
+  check(
+    `${what} serves its pages`,
+    pages.every((status) => status === 200),
+  );
   await during(port);
   process.kill(innerOf(child.pid), 'SIGTERM');
   const stopped = await Promise.race([ended.then(() => true), new Promise((resolve) => setTimeout(resolve, STOPPED_WITHIN_MS, false).unref())]);

@@ -90,7 +90,7 @@ const NO_POWER = { withoutEffect: 'this version switches no power of nodes' };
 const PASSWORD_WORK = 15;
 
 export const SETTINGS = {
-  httpPort: row('gateway.httpPort', integer(0, 65535), 8090, 'port of the gateway; 0 takes a free one'),
+  httpPort: row('gateway.httpPort', integer(0, 65535), 8090, 'port of the gateway; 0 takes a free one', { flag: 'port' }),
   listen: row('gateway.listen', text, ({ authMode }) => (authMode === 'none' ? '127.0.0.1' : '0.0.0.0'), 'address the gateway listens on', {
     defaultText: '0.0.0.0; with auth.mode none 127.0.0.1',
   }),

@@ -19,6 +19,7 @@ export const SHIPPED = [
   'demo',
   'bin',
   'docs',
+  'examples',
   'scripts',
   'systemd',
   'image',

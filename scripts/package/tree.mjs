@@ -7,7 +7,7 @@ import { PINS, root } from './facts.mjs';
 import { filesOf, productionEntries } from './production.mjs';
 
 /** Folders of the tree that go along whole, those that are there. */
-const FOLDERS = ['bin', 'docs', 'systemd', 'firmware-profiles'];
+const FOLDERS = ['bin', 'docs', 'examples', 'systemd', 'firmware-profiles'];
 const FILES = ['LICENSE', 'scripts/process-options.json'];
 /** Members of package.json that say something to whoever runs the program. */
 const MANIFEST = ['name', 'version', 'description', 'license', 'type', 'engines', 'bin', 'dependencies'];

@@ -3,9 +3,9 @@
  * `lineside doctor disk`: the check of the disk around a power cut, in two steps.
  */
 import { execFile } from 'node:child_process';
-import { writeSync } from 'node:fs';
+import { existsSync, writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Box } from '../appliance/box.js';
 import type { Machine } from '../box/machine.js';
 import type { Settings } from '../settings.js';
@@ -18,6 +18,7 @@ const BLOCKS_PER_SECOND = 200;
 
 interface DoctorOptions {
   readonly json?: true;
+  readonly output?: string;
   readonly dataDir: string;
   readonly config?: string;
   readonly seconds: number;
@@ -42,14 +43,21 @@ function number(min: number, max: number): (text: string) => number {
   };
 }
 
-export function doctorCommand(program: Command, dataDir: string): void {
+/** Where the package keeps data and settings of the service; whoever asks about the machine means those where they are there. */
+const SERVICE = { dataDir: '/var/lib/lineside', config: '/etc/lineside/config.yaml' } as const;
+
+/** `checkout`: where the data is kept beside a checkout. */
+export function doctorCommand(program: Command, checkout: string): void {
+  const isInstalled = existsSync(SERVICE.config);
+  const dataDir = isInstalled ? SERVICE.dataDir : checkout;
   const doctor = program
     .command('doctor')
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2)) // 1 is for warnings
     .description('is this machine fit to run a line? Exit code 1 with warnings, 2 with faults')
     .option('--json', 'for a program')
+    .addOption(new Option('-o, --output <form>', 'what is printed; json is the same as --json').choices(['text', 'json']))
     .option('--data-dir <folder>', 'of the appliance; its disk is measured', dataDir)
-    .option('--config <file>', 'YAML file with settings')
+    .option('--config <file>', 'YAML file with settings', isInstalled ? SERVICE.config : undefined)
     .option('--seconds <number>', 'how long timers are watched', number(0.1, 86_400), SECONDS_DEFAULT)
     .option('--only <checks...>', 'names of checks')
     .option('--root <folder>', 'look at the recorded /sys and /proc of another machine; nothing is measured', '/')
@@ -80,7 +88,8 @@ function endInOrder(): void {
   for (const [signal, exitCode] of Object.entries(ENDED_BY)) process.once(signal, () => process.exit(exitCode));
 }
 
-async function runDoctor({ json, dataDir, config, seconds, only, root }: DoctorOptions): Promise<number> {
+async function runDoctor({ json: isJson, output, dataDir, config, seconds, only, root }: DoctorOptions): Promise<number> {
+  const json = isJson === true || output === 'json';
   const [{ CHECKS, examine, exitCodeOf, told }, { Machine }, { chooseBox }, { systemClock }] = await Promise.all([
     import('../doctor/doctor.js'),
     import('../box/machine.js'),

@@ -33,6 +33,18 @@ t.test('D-C-11: release keeps the content of every template that the recipe reac
   t.match((await api.get(RECIPE)).body, { conditions: [], templateChanges: [] });
 });
 
+t.test('D-C-11: the values of a new batch are judged by the templates that it will run', async (t) => {
+  const target = `${SITE}/phasetemplates/charge`;
+  const charge = released.find(({ name }) => name === 'charge') as (typeof released)[number];
+  const parameters = (charge.spec.parameters as { readonly name: string }[]).map((parameter) => (parameter.name === 'amount' ? { ...parameter, max: '0.2' } : parameter));
+  t.match(await api.put(target, { ...charge.spec, parameters }), { status: 200 });
+  const made = await api.post(`${SITE}/batches`, { batchID: 'B-judged', masterRecipeRef: 'resin-a', ...SMALL });
+  t.equal(made.status, 201, made.text);
+  t.match(await api.delete(`${SITE}/batches/${made.body.name}`), { status: 204 });
+  t.match(await api.put(target, charge.spec), { status: 200 });
+  t.match((await api.get(RECIPE)).body, { conditions: [] });
+});
+
 t.test('D-C-11: an edit after the release is a condition of the recipe and a warning, and does not run; a confirmed one does', async (t) => {
   const template = released.find(({ kind }) => kind === 'PhaseTemplate') as (typeof released)[number];
   const manifest = (await api.get(`${SITE}/phasetemplates/${template.name}`)).body;

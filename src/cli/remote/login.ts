@@ -4,6 +4,7 @@ import { anonymous, Box } from './box.js';
 import { addressOf } from './boxes.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
 import { type Outcome, table, usage } from './outcome.js';
+import type { Terminal } from './terminal.js';
 
 const LOCAL_ADDRESS = 'http://localhost:8090';
 
@@ -25,21 +26,30 @@ async function login({ args: [given = ''], options, boxes, terminal }: CommandCo
   const code = textOf(options, 'code');
   if (config.firstAdminRequired && code === undefined) throw usage(`${url} has no administrator yet: become it with --code and the commissioning code that the box shows`);
   const username = textOf(options, 'user') ?? (known?.box.username || undefined) ?? (await terminal.ask('user name: '));
-  const password =
-    options.passwordStdin === true ? firstLine(await terminal.read()) : await terminal.askSecret(`password of ${username}${code === undefined ? '' : ', to be from now on'}: `);
+  const asked = (): Promise<string> => (code === undefined ? terminal.askSecret(`password of ${username}: `) : askedTwice(terminal, `password of ${username}, to be from now on`));
+  const password = options.passwordStdin === true ? firstLine(await terminal.read()) : await asked();
   const session: Session =
     code === undefined
       ? await api.post('/api/v1/auth/login', { body: { username, password } })
       : await api.post('/api/v1/auth/first-admin', { body: { code, username, password } }).then(() => api.post('/api/v1/auth/login', { body: { username, password } }));
   boxes.keep(name, { url, username, accessToken: session.accessToken, refreshToken: session.refreshToken ?? '', site }, { current: true });
   if (session.user.mustChangePassword) {
-    const next = await terminal.askSecret('the password was given to you by somebody else; your own from now on: ');
+    const next = await askedTwice(terminal, 'the password was given to you by somebody else; your own from now on');
     const box = new Box(boxes, { box: name }, terminal);
     await box.typed.post('/api/v1/auth/password', { body: { currentPassword: password, newPassword: next } });
   }
   const { displayName, tiers } = session.user;
   const data = { box: name, url, username, displayName, tiers };
   return { data, text: `signed in to ${url} as ${displayName} (${tiers.join(', ')}); it is box ${name} from now on` };
+}
+
+/** What nobody has typed before, and nobody sees. */
+async function askedTwice(terminal: Terminal, question: string): Promise<string> {
+  for (;;) {
+    const first = await terminal.askSecret(`${question}: `);
+    if ((await terminal.askSecret('once more: ')) === first) return first;
+    terminal.say('lineside: the two differ; try again');
+  }
 }
 
 function firstLine(text: string): string {

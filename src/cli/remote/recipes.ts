@@ -38,7 +38,7 @@ function shown({ name, phase, revision, spec, lifecycle, heldBy, notes, conditio
     ...part('to know:', [
       ...notes,
       ...conditions.filter(({ message }) => message !== '').map(({ type, status, message }) => `${type} ${status}: ${message}`),
-      ...templateChanges.map((change) => `a template was changed since the release: ${JSON.stringify(change)}`),
+      ...templateChanges.map((change) => `${changeLine(change)}; batches run what was released until you sign: lineside recipe confirm-templates ${name}`),
     ]),
     ...part(
       'lifecycle:',
@@ -68,11 +68,6 @@ const STEPS = [
     call: (box: Box, path: Path, body: Reason) => box.typed.post('/api/v1/sites/{site}/recipes/master/{name}/release', { path, body }),
   },
   {
-    word: 'activate',
-    about: 'a released recipe is in effect: batches may be made from it',
-    call: (box: Box, path: Path, body: Reason) => box.typed.post('/api/v1/sites/{site}/recipes/master/{name}/activate', { path, body }),
-  },
-  {
     word: 'withdraw',
     about: 'a recipe in effect is used no more',
     call: (box: Box, path: Path, body: Reason) => box.typed.post('/api/v1/sites/{site}/recipes/master/{name}/withdraw', { path, body }),
@@ -93,6 +88,40 @@ async function move(step: (typeof STEPS)[number], context: CommandContext): Prom
   const reason = await signedReason(context, `${step.word} of ${path.name}`);
   const done = await signed(context, () => step.call(box, path, { reason }));
   return { data: done, text: `${done.name} is ${done.phase}, signed by ${done.actionBy}` };
+}
+
+const PREVIOUS = ['keep', 'withdraw'] as const;
+
+async function activate(context: CommandContext): Promise<Outcome> {
+  const { box, args, options } = context;
+  const given = textOf(options, 'previous');
+  const previous = PREVIOUS.find((each) => each === (given ?? 'keep'));
+  if (!previous) throw usage(`--previous ${given}: give ${PREVIOUS.join(' or ')}`);
+  const path = { site: await box.site(), name: args[0] ?? '' };
+  const reason = await signedReason(context, `activate of ${path.name}`);
+  const done = await signed(context, () => box.typed.post('/api/v1/sites/{site}/recipes/master/{name}/activate', { path, body: { reason, previous } }));
+  const lines = [
+    `${done.name} is ${done.phase}, signed by ${done.actionBy}`,
+    ...done.withdrawn.map(({ name, version }) => `withdrawn: ${name}, version ${version}`),
+    ...done.otherEffective.map(({ name, version, heldBy }) => `in effect beside it: ${name}, version ${version}${heldBy.length === 0 ? '' : `, used by ${heldBy.join(', ')}`}`),
+  ];
+  return { data: done, text: lines.join('\n') };
+}
+
+async function confirmTemplates(context: CommandContext): Promise<Outcome> {
+  const { box, args } = context;
+  const path = { site: await box.site(), name: args[0] ?? '' };
+  const { templateChanges } = await box.typed.get('/api/v1/sites/{site}/recipes/master/{name}', { path });
+  if (templateChanges.length === 0) return { data: { templateChanges }, text: `the templates of ${path.name} are what was released: there is nothing to confirm` };
+  for (const change of templateChanges) context.terminal.say(changeLine(change));
+  const reason = await signedReason(context, `these templates run in ${path.name} from now on`);
+  const body = { reason, confirm: templateChanges.map(({ present }) => present) };
+  const done = await signed(context, () => box.typed.post('/api/v1/sites/{site}/recipes/master/{name}/confirm-templates', { path, body }));
+  return { data: done, text: `${done.name} runs the templates as they are now, signed by ${done.actionBy}` };
+}
+
+function changeLine({ kind, name, by, at, differences }: Recipe['templateChanges'][number]): string {
+  return `${kind} ${name} was changed by ${by} at ${at}: ${differences.join('; ')}`;
 }
 
 type Bump = NonNullable<NonNullable<Call<'/api/v1/sites/{site}/recipes/master/{name}/new-version', 'post'>['body']>['bump']>;
@@ -198,6 +227,8 @@ export async function effectiveRecipes({ box }: CommandContext): Promise<readonl
   return (await box.typed.all('/api/v1/sites/{site}/recipes/master', { path: { site } })).filter(({ phase }) => phase === 'Effective').map(({ name }) => name);
 }
 
+const REASON = ['--reason <text>', 'goes on record with the signature; asked for at the terminal where it is left out'] as const;
+
 const names = { recipe: recipeNames };
 
 export const RECIPE_COMMANDS: readonly CommandRow[] = [
@@ -207,12 +238,27 @@ export const RECIPE_COMMANDS: readonly CommandRow[] = [
     (step): CommandRow => ({
       typed: `recipe ${step.word} <recipe>`,
       about: `sign that ${step.about}`,
-      options: [['--reason <text>', 'goes on record with the signature; asked for at the terminal where it is left out'], PASSWORD],
+      options: [REASON, PASSWORD],
       names,
       examples: [`lineside recipe ${step.word} resin-a --reason "reviewed with production"`],
       run: (context) => move(step, context),
     }),
   ),
+  {
+    typed: 'recipe activate <recipe>',
+    about: 'sign that a released recipe is in effect: batches may be made from it',
+    options: [['--previous <what>', 'keep or withdraw the other versions of its product that are in effect; keep'], REASON, PASSWORD],
+    names,
+    examples: ['lineside recipe activate resin-a --reason "go"', 'lineside recipe activate resin-a-v1-1-0 --previous withdraw --reason "replaces 1.0.0"'],
+    run: activate,
+  },
+  {
+    typed: 'recipe confirm-templates <recipe>',
+    about: 'sign that templates which were changed after the release of a recipe are run by it from now on',
+    options: [REASON, PASSWORD],
+    names,
+    run: confirmTemplates,
+  },
   { typed: 'recipe new-version <recipe>', about: 'make a draft of the next version', options: [['--bump <part>', 'major, minor or patch']], names, run: newVersion },
   { typed: 'recipe bindings <recipe>', about: 'which control module each phase would drive; exit code 1 where one is missing', names, run: bindings },
   {

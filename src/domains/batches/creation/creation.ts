@@ -51,7 +51,7 @@ export function checkBatch(store: StoreReader, site: string, name: string, spec:
   if (!recipe) throw invalid('unknown_reference', 'masterRecipeRef', `recipe ${spec.masterRecipeRef} does not exist`);
   checkQuantity(recipe.spec, spec.quantity);
   checkUnitOfQuantity(recipe.spec, spec.engineeringUnit);
-  checkOverrides(store, site, recipe.spec, spec);
+  checkOverrides(releasedView(store, recipe), site, recipe.spec, spec);
   checkEquipment(releasedView(store, recipe), site, recipe.spec, spec.equipment, 'equipment');
   const usable = production ? ['Effective'] : ['Draft', 'Approved', 'Released', 'Effective'];
   if (!usable.includes(recipe.status.phase)) throw conflict('recipe_not_effective', `recipe ${spec.masterRecipeRef} is ${recipe.status.phase}`, { phase: recipe.status.phase });
