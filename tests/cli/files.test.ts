@@ -1,6 +1,5 @@
 /** Plant files without a box: where what is wrong stands, and exports that leave what people have written. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
@@ -11,19 +10,12 @@ import { COMMANDS } from '../../src/cli/remote/commands.js';
 import { lineDifferences } from '../../src/cli/remote/line-diff.js';
 import { CommandError } from '../../src/cli/remote/outcome.js';
 import { yamlText } from '../../src/platform/base/yaml.js';
+import { ownFolder } from '../support/own-folder.js';
 import { localContext, rowOf, silentTerminal } from './support.js';
 
 const DEMO = path.join(process.cwd(), 'demo');
 
-function folderWith(files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'lineside-plant-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
-    writeFileSync(path.join(folder, name), text);
-  }
-  return folder;
-}
+const folderWith = (files: Readonly<Record<string, string>>): string => ownFolder(t, files);
 
 const validate = async (folder: string, options: Record<string, boolean> = {}) => {
   const { data, text, exitCode = 0 } = await rowOf('validate').run(localContext([folder], options));

@@ -5,11 +5,12 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import t from 'tap';
 import { productOf } from '../../src/cli/product.js';
+import { ownFolder } from '../support/own-folder.js';
 
 const COMMAND = fileURLToPath(new URL('../../src/cli/lineside.js', import.meta.url));
 
 t.test('note-end loads no command to a box: it runs where memory has just run out', async (t) => {
-  const folder = t.testdir();
+  const folder = ownFolder(t);
   const loadedBy = (...args: readonly string[]): readonly string[] => {
     const told = path.join(folder, args[0] ?? '');
     mkdirSync(told);
@@ -31,7 +32,7 @@ t.test('note-end loads no command to a box: it runs where memory has just run ou
 });
 
 t.test('the package knows the commit that it was made of, a checkout none', async (t) => {
-  const of = (files: Readonly<Record<string, string>>): URL => pathToFileURL(`${t.testdir(files)}/`);
+  const of = (files: Readonly<Record<string, string>>): URL => pathToFileURL(`${ownFolder(t, files)}/`);
   const manifest = JSON.stringify({ version: '1.2.3' });
   t.same(productOf(of({ 'package.json': manifest })), { version: '1.2.3', commit: '' });
   t.same(productOf(of({ 'package.json': manifest, 'build.json': JSON.stringify({ version: '1.2.3', commit: 'abc', changed: false }) })), { version: '1.2.3', commit: 'abc' });

@@ -7,6 +7,7 @@ import { openFatalFaults } from '../../src/platform/base/fatal-faults.js';
 import { startMark } from '../../src/platform/service/start-mark.js';
 import { ServiceManager, watchdogOf } from '../../src/platform/service/service-manager.js';
 import { TestClock } from '../support/test-clock.js';
+import { ownFolder } from '../support/own-folder.js';
 
 const WATCHDOG_MS = 30_000;
 
@@ -153,7 +154,7 @@ t.test('service: an end that the program could not tell of is counted, one that 
 });
 
 t.test('service: a start that systemd waited for no longer is counted, a stop that took too long is not', async (t) => {
-  const folder = t.testdir();
+  const folder = ownFolder(t);
   const clock = new TestClock();
   const mark = startMark({ RUNTIME_DIRECTORY: `${folder}:/elsewhere` }, clock);
   t.equal(mark.underWayForMs(), undefined);
@@ -173,7 +174,7 @@ t.test('service: four starts that hang are four in a row, however long each took
     [960_000, 4],
     [0, 0],
   ] as const) {
-    const folder = t.testdir();
+    const folder = ownFolder(t);
     const clock = new TestClock();
     for (let start = 0; start < 4; start += 1) {
       clock.advance(962_000);

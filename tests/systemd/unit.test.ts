@@ -38,7 +38,7 @@ t.test('systemd: the limits fit what the program does by itself', async (t) => {
   t.ok(Number(unit.one('StartLimitBurst')) > faultsMax + 2, 'the start that is in rescue comes before the limit of starts');
   t.equal(secondsOf(unit.one('StartLimitIntervalSec')), windowMin * 60, 'both count over the same time');
   t.equal(unit.one('Restart'), 'on-failure');
-  const codes = /Exit code (\d) means that a setting .* (\d) that it would be in rescue/.exec(source('src/cli/lineside.ts'));
+  const codes = /Exit code (\d) means that somebody has to put something right .* (\d) that it would be in rescue/.exec(source('src/cli/lineside.ts'));
   t.strictSame(unit.one('RestartPreventExitStatus').split(' '), codes?.slice(1, 3));
   t.equal(unit.one('LimitRTPRIO'), String(constant('src/domains/placement/realtime.ts', 'SCAN_PRIORITY')));
   const [softS = 0, hardS = 0] = unit.one('LimitRTTIME').split(':').map(secondsOf);

@@ -75,7 +75,9 @@ t.test('D-CFG: an unknown key, a bad value or an unreadable file is refused by n
   t.match(refused(['--auth-mode', 'open'], {}), '--auth-mode (auth.mode) must be local or oidc or none');
   t.equal(refused(['--nope'], {}), 'unknown flag --nope; lineside start --help lists flags and settings');
   t.equal(refused(['--data-dri', 'x'], {}), 'unknown flag --data-dri; the nearest known one is --data-dir; lineside start --help lists flags and settings');
-  t.equal(refused(['--http-port', '1'], {}), 'unknown flag --http-port: gateway.httpPort is set in the configuration file, or as LINESIDE_GATEWAY__HTTPPORT in the environment');
+  t.equal(refused(['--http-port', '1'], {}), 'unknown flag --http-port; the flag of gateway.httpPort is --port');
+  t.equal(refused(['--listen', '1'], {}), 'unknown flag --listen: gateway.listen is set in the configuration file, or as LINESIDE_GATEWAY__LISTEN in the environment');
+  t.match(refused(['--port', 'x'], {}), /--port|gateway\.httpPort/);
   t.match(refused(['--gateway-policy-reason-min-length', '1'], {}), 'the flag of gateway.policy.reasonMinLength is --reason-min-length');
   t.match(refused(['--config', '/no/such/file'], {}), 'does not exist');
   t.match(refused([], {}, 'gateway.tls.certFile: /c.pem\n'), 'given together');
