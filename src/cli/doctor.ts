@@ -85,7 +85,7 @@ const ENDED_BY = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 /** A disk is measured without a look at the event loop: who ends the doctor meanwhile waits some seconds, and nothing is left behind. */
 function endInOrder(): void {
-  // heard until the end: whoever asks twice does not end it before its folder is gone
+  // heard until the exit begins: whoever asks twice meanwhile does not end it before its folder is gone
   for (const [signal, exitCode] of Object.entries(ENDED_BY)) process.on(signal, () => process.exit(exitCode));
 }
 

@@ -69,7 +69,7 @@ t.test('the disk of this machine is measured, and nothing is left behind', async
 
 t.test('a doctor that is ended while it measures leaves nothing behind', { skip: inMemory && 'the folder for tests is in memory' }, async (t) => {
   const child = spawn(process.execPath, [COMMAND, 'doctor', '--only', 'disk-flush', '--data-dir', folder], { stdio: 'ignore' });
-  const watcher = watch(folder, (_, name) => name?.startsWith('.doctor-') && child.kill('SIGINT'));
+  const watcher = watch(folder, (_, name) => name?.startsWith('.doctor-') && !child.killed && child.kill('SIGINT'));
   t.teardown(() => watcher.close());
   const [, signal] = await once(child, 'close');
   t.ok(child.killed, 'it was asked to end while its folder was there');
