@@ -6,13 +6,12 @@
  * Order: the shape of all manifests, the permission for all, then one by one against what those before leave behind; what is
  * referred to goes first, wherever it stands in the request.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as v from 'valibot';
 import { inside } from '../../platform/base/assert.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
-import { Slice } from '../../platform/base/slices.js';
+import { Turns } from '../../platform/base/slices.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { statusOfRefusal } from '../../platform/http/status.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
@@ -120,12 +119,10 @@ function recordsOf(outcomes: readonly Outcome[], { store, clock }: ApplyDeps): {
 /** A large plant is compared as it was judged: in slices. */
 async function toldDry(outcomes: readonly Outcome[], { store, clock }: ApplyDeps): Promise<Applied[]> {
   const told: Applied[] = [];
-  let slice = new Slice(clock);
+  const turns = new Turns(clock);
   for (const outcome of outcomes) {
     told.push({ ...served(outcome, store), dryRun: true, changes: [...outcome.changes()] });
-    if (!slice.isOver) continue;
-    await nextTurn();
-    slice = new Slice(clock);
+    if (turns.isOver) await turns.next();
   }
   return told;
 }

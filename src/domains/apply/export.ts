@@ -1,10 +1,9 @@
 /** Export (decisions Q-CHANGE-10): manifests in an order that apply accepts, without secrets and read-only kinds. */
 import { createHash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { Clock } from '../../platform/base/clock.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
-import { Slice } from '../../platform/base/slices.js';
+import { Turns } from '../../platform/base/slices.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { canonicalText } from '../../platform/ledger/canonical-json.js';
 import { MANIFEST_METADATA, manifestOf as documentOf, withoutOwnKeys } from '../../platform/store/manifest.js';
@@ -106,7 +105,7 @@ async function* listed(
   );
   for (const kind of kinds) {
     for (const resource of moment.present(kind)) {
-      if (turns.isDue) await turns.next();
+      if (turns.isOver) await turns.next();
       if (isListed({ kind, resource })) order.add({ kind, resource });
     }
   }
@@ -117,7 +116,7 @@ async function* listed(
       for (const resource of page) {
         if (!isListed({ kind, resource })) continue;
         for (const one of order.take({ kind, resource })) {
-          if (turns.isDue) await turns.next();
+          if (turns.isOver) await turns.next();
           text += comma + write(one);
           comma = ',';
           if (text.length < CHARACTERS_AT_ONCE) continue;
@@ -128,26 +127,6 @@ async function* listed(
     }
   }
   if (text !== '') yield text;
-}
-
-/** Between two slices of work everybody else is served. */
-class Turns {
-  readonly #clock: Clock;
-  #slice: Slice;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-    this.#slice = new Slice(clock);
-  }
-
-  get isDue(): boolean {
-    return this.#slice.isOver;
-  }
-
-  async next(): Promise<void> {
-    await nextTurn();
-    this.#slice = new Slice(this.#clock);
-  }
 }
 
 /** An I/O module names a device that one box drives: another box that takes the manifest must be able to tell. */

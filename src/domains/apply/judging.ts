@@ -4,12 +4,11 @@
  * the turn in which all of them are written, only those are judged again whose ground has changed meanwhile: what is written is what one
  * turn would have found.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
 import { Refusal } from '../../platform/base/refusal.js';
-import { Slice } from '../../platform/base/slices.js';
+import { Turns } from '../../platform/base/slices.js';
 import { decode } from '../../platform/http/json-body.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import { companionsOf } from '../../platform/store/companions.js';
@@ -97,7 +96,7 @@ export class Judging {
   static async ahead(steps: readonly Step[], actor: ApplyActor, deps: ApplyDeps, allRead: boolean): Promise<Judging> {
     const judging = new Judging(await inOrderOfNeed(steps, deps), actor, deps, allRead);
     for (let pass = 0; pass < PASSES_MAX && (pass === 0 || judging.#outdatedMs() > LEFT_FOR_LAST_MS); pass += 1) {
-      const turns = new Turns(deps);
+      const turns = new Turns(deps.clock);
       for (const work of judging.#walk(new StagedStore(deps.store))) {
         work();
         if (turns.isOver) await turns.next();
@@ -173,32 +172,12 @@ function stageAgain(staged: StagedStore, taken: Outcome | Refusal): void {
   for (const put of putsOf(taken)) staged.put(put);
 }
 
-/** What everybody else is served between. */
-class Turns {
-  readonly #deps: ApplyDeps;
-  #slice: Slice;
-
-  constructor(deps: ApplyDeps) {
-    this.#deps = deps;
-    this.#slice = new Slice(deps.clock);
-  }
-
-  get isOver(): boolean {
-    return this.#slice.isOver;
-  }
-
-  async next(): Promise<void> {
-    await nextTurn();
-    this.#slice = new Slice(this.#deps.clock);
-  }
-}
-
 /** What is referred to comes first, whatever the order of the request; else by kind, then as given. */
 async function inOrderOfNeed(steps: readonly Step[], deps: ApplyDeps): Promise<readonly Step[]> {
   const { store: read, kinds } = deps;
   const rankOf = ({ manifest }: Step): number => kinds.rankOf(manifest.kind);
   const byKind = steps.toSorted((a, b) => rankOf(a) - rankOf(b));
-  const turns = new Turns(deps);
+  const turns = new Turns(deps.clock);
   const references = new Map<Step, readonly Reference[]>();
   for (const step of byKind) {
     references.set(step, referencesOfStep(step, read));

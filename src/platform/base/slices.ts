@@ -22,29 +22,42 @@ export class Slice {
   }
 }
 
-/** Of a walk: so many are looked at between two looks at the clock. */
-const ITEMS_PER_LOOK = 256;
-
-/** A walk over more than anybody shall wait for: it gives the loop back when its slice is over. */
-export class SlicedWalk {
+/** Of work that goes on for longer: asks whether its slice is over, and gives the loop back. */
+export class Turns {
   readonly #clock: Clock;
   #slice: Slice;
-  #count = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#slice = new Slice(clock);
   }
 
+  get isOver(): boolean {
+    return this.#slice.isOver;
+  }
+
+  async next(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#slice = new Slice(this.#clock);
+  }
+}
+
+/** Of a walk: so many are looked at between two looks at the clock. */
+const ITEMS_PER_LOOK = 256;
+
+/** A walk over more than anybody shall wait for: it gives the loop back when its slice is over. */
+export class SlicedWalk {
+  readonly #turns: Turns;
+  #count = 0;
+
+  constructor(clock: Clock) {
+    this.#turns = new Turns(clock);
+  }
+
   /** Before each item: what is to be waited for; undefined while the slice lasts. */
   pause(): Promise<void> | undefined {
     this.#count += 1;
-    return this.#count % ITEMS_PER_LOOK === 0 && this.#slice.isOver ? this.#nextTurn() : undefined;
-  }
-
-  async #nextTurn(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
-    this.#slice = new Slice(this.#clock);
+    return this.#count % ITEMS_PER_LOOK === 0 && this.#turns.isOver ? this.#turns.next() : undefined;
   }
 }
 
