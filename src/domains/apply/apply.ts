@@ -59,12 +59,14 @@ export async function applyManifests(inputs: readonly unknown[], actor: ApplyAct
   const several = inputs.length > 1;
   const refused: Refused[] = [];
   const steps: Step[] = [];
-  inputs.forEach((input, index) => {
+  const turns = new Turns(deps.clock);
+  for (const [index, input] of inputs.entries()) {
     orRefused(refused, index, wordsOf(input), () => {
       const manifest = readManifest(input, deps.kinds);
       steps.push({ index, manifest, site: siteOfManifest(manifest, wish.site, actor.sites) });
     });
-  });
+    if (turns.isOver) await turns.next();
+  }
   // what is past is there before it is asked what the caller may do with it, and until it is written
   const needed = steps.filter((step) => isInScope(step, actor)).flatMap(neededOf);
   refuseTooMany(needed, deps.store);
@@ -86,6 +88,7 @@ function refuseTooMany(needed: readonly Ref[], store: Store): void {
 
 async function applySteps(steps: readonly Step[], unread: readonly Refused[], several: boolean, actor: ApplyActor, deps: ApplyDeps, { dryRun }: ApplyWish): Promise<Applied[]> {
   const judging = await Judging.ahead(steps, actor, deps, unread.length === 0);
+  const ahead = dryRun ? undefined : await judging.writtenAhead();
   // from here on in one turn: who asks, what he may, and what is there
   actor.judgeAgain?.();
   for (const step of steps) atIndex(step.index, several, () => authorise(step, actor, deps.store));
@@ -95,13 +98,13 @@ async function applySteps(steps: readonly Step[], unread: readonly Refused[], se
   const puts = outcomes.flatMap((outcome) => outcome.puts);
   if (dryRun) {
     deps.store.judge({ puts });
-    return toldDry(inRequest, deps);
+    return inTurns(inRequest, deps, (outcome): Applied => ({ ...served(outcome, deps.store), dryRun: true, changes: [...outcome.changes()] }));
   }
   const { audits, facts } = recordsOf(outcomes, deps);
   // one record at least per request, also when nothing changed (D-AUDIT-02)
   if (audits.length === 0) audits.push(actor.audit({ action: 'Update', category: 'apply', details: { unchanged: outcomes.length } }));
-  await deps.store.write({ puts, audits, facts });
-  return inRequest.map((outcome) => served(outcome, deps.store));
+  await deps.store.write({ puts, audits, facts, ...(ahead && { ahead }) });
+  return inTurns(inRequest, deps, (outcome) => served(outcome, deps.store));
 }
 
 function recordsOf(outcomes: readonly Outcome[], { store, clock }: ApplyDeps): { readonly audits: AuditDraft[]; readonly facts: readonly PendingFact[] } {
@@ -116,12 +119,12 @@ function recordsOf(outcomes: readonly Outcome[], { store, clock }: ApplyDeps): {
   return { audits, facts };
 }
 
-/** A large plant is compared as it was judged: in slices. */
-async function toldDry(outcomes: readonly Outcome[], { store, clock }: ApplyDeps): Promise<Applied[]> {
+/** A large plant is told of as it was judged: in slices. */
+async function inTurns(outcomes: readonly Outcome[], { clock }: ApplyDeps, tell: (outcome: Outcome) => Applied): Promise<Applied[]> {
   const told: Applied[] = [];
   const turns = new Turns(clock);
   for (const outcome of outcomes) {
-    told.push({ ...served(outcome, store), dryRun: true, changes: [...outcome.changes()] });
+    told.push(tell(outcome));
     if (turns.isOver) await turns.next();
   }
   return told;

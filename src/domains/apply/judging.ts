@@ -10,6 +10,7 @@ import { MODES } from '../../../runtime/vocabulary/modes.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import { Turns } from '../../platform/base/slices.js';
 import { decode } from '../../platform/http/json-body.js';
+import { WrittenAhead } from '../../platform/ledger/written-ahead.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import { companionsOf } from '../../platform/store/companions.js';
 import { writtenKeys } from '../../platform/store/envelope.js';
@@ -103,6 +104,21 @@ export class Judging {
       }
     }
     return judging;
+  }
+
+  /** Texts of what will be written if nothing changes: most of what the last turn would have to do. */
+  async writtenAhead(): Promise<WrittenAhead> {
+    const texts = new WrittenAhead();
+    const turns = new Turns(this.#deps.clock);
+    for (const judgement of this.#judged) {
+      if (judgement === undefined || judgement.taken instanceof Refusal) continue;
+      const { puts, audit } = judgement.taken;
+      for (const { spec } of puts) texts.writePlain(spec);
+      texts.writeCanonical(audit?.before);
+      texts.writeCanonical(audit?.after);
+      if (turns.isOver) await turns.next();
+    }
+    return texts;
   }
 
   /**

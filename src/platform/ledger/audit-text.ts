@@ -7,6 +7,7 @@
  */
 import { canonicalText, quoted } from './canonical-json.js';
 import type { UnchainedAudit } from '../store/audit-record.js';
+import type { WrittenAhead } from './written-ahead.js';
 
 export interface AuditText {
   /** Up to and with the opening quote of `previousHash`. */
@@ -15,15 +16,15 @@ export interface AuditText {
   readonly tail: string;
 }
 
-export function auditText(record: UnchainedAudit): AuditText {
-  return { head: headOf(record), tail: tailOf(record) };
+export function auditText(record: UnchainedAudit, ahead?: WrittenAhead): AuditText {
+  return { head: headOf(record, ahead), tail: tailOf(record) };
 }
 
-function headOf(record: UnchainedAudit): string {
+function headOf(record: UnchainedAudit, ahead: WrittenAhead | undefined): string {
   const { after, before, component, details, operatorReason } = record;
   let text = `{"accountId":${quoted(record.accountId)},"action":"${record.action}","actorType":"${record.actorType}"`;
-  if (after !== undefined) text += `,"after":${canonicalText(after)}`;
-  if (before !== undefined) text += `,"before":${canonicalText(before)}`;
+  if (after !== undefined) text += `,"after":${ahead?.canonical(after) ?? canonicalText(after)}`;
+  if (before !== undefined) text += `,"before":${ahead?.canonical(before) ?? canonicalText(before)}`;
   text += `,"category":${quoted(record.category)}`;
   if (component !== undefined) text += `,"component":${quoted(component)}`;
   text += `,"correlationID":${quoted(record.correlationID)}`;

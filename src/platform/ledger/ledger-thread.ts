@@ -9,7 +9,7 @@ import type { Finding } from './gaps.js';
 import { openDeviceKeys } from './keys.js';
 import { StateWriter } from './state-writer.js';
 import { LedgerAtWork } from './at-work.js';
-import { decode, type FromLedger, type ToLedger, type WireTransaction } from './wire.js';
+import { decode, type FromLedger, type ToLedger, type WireField, type WireTransaction } from './wire.js';
 
 const GROUP_MAX = 2048; // transactions taken at a time
 const JOINS_MAX = 2; // how often more of them join a group: bounds how long its first caller waits
@@ -50,10 +50,23 @@ function gather(): void {
 }
 
 /** Messages that came and have not been served. */
-const inbox: ToLedger[] = [];
+const inbox: Exclude<ToLedger, { type: 'part' }>[] = [];
+/** Parts of a message that has not come whole. */
+let parts: WireField[] = [];
+
+function take(message: ToLedger): void {
+  if (message.type === 'part') {
+    parts = parts.concat(message.fields);
+  } else if (message.type === 'commit' && parts.length > 0) {
+    inbox.push({ ...message, fields: parts.concat(message.fields) });
+    parts = [];
+  } else {
+    inbox.push(message);
+  }
+}
 
 function drain(): void {
-  for (let next = receiveMessageOnPort(inlet); next; next = receiveMessageOnPort(inlet)) inbox.push(next.message as ToLedger);
+  for (let next = receiveMessageOnPort(inlet); next; next = receiveMessageOnPort(inlet)) take(next.message as ToLedger);
 }
 
 /** Transactions at the head of the inbox; none when another request comes before them. */
@@ -82,7 +95,7 @@ function commitGroup(): void {
 
 function serve(first: ToLedger): void {
   if (first.type === 'commit') gather();
-  inbox.push(first);
+  take(first);
   drain();
   for (let next = inbox[0]; next; next = inbox[0]) {
     work.round(); // a flood leaves the timer no room
@@ -97,7 +110,7 @@ function serve(first: ToLedger): void {
   else quiet.refresh();
 }
 
-function serveOther(message: Exclude<ToLedger, { type: 'commit' }>): void {
+function serveOther(message: Exclude<ToLedger, { type: 'commit' | 'part' }>): void {
   try {
     if (message.type === 'load') return answer({ type: 'answer', id: message.id, image: work.onStorage(() => writer.load(message.nonceWindowMs)) });
     if (message.type === 'load-past') return answer({ type: 'answer', id: message.id, past: work.onStorage(() => writer.loadPast(message.after)) });

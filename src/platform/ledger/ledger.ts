@@ -18,7 +18,7 @@ import type { ArchiveDraft } from './archive-format.js';
 import type { Finding, Gap, GapAcknowledgement } from './gaps.js';
 import { openDeviceKeys } from './keys.js';
 import type { Ledger, LedgerImage, LedgerTransaction } from './protocol.js';
-import { type FromLedger, Message, type PastPlace, type ToLedger } from './wire.js';
+import { type FromLedger, Message, type PastPlace, type ToLedger, type WireField } from './wire.js';
 
 /** The transaction is not on disk and never will be. */
 export class LedgerFault extends Error {
@@ -47,6 +47,20 @@ function readRows(columns: readonly unknown[]): Pick<LedgerImage, 'resources' | 
     else unreadable.push(withoutText(row));
   }
   return unreadable.length === 0 ? { resources } : { resources, unreadable };
+}
+
+/** Some hundred kB of text are copied in a millisecond. */
+const PART_CHARACTERS = 512 * 1024;
+
+/** Where the part ends that begins with a field. */
+function endOfPart(fields: readonly WireField[], from: number): number {
+  let characters = 0;
+  for (let at = from; at < fields.length; at += 1) {
+    const field = fields[at];
+    if (typeof field === 'string') characters += field.length;
+    if (characters > PART_CHARACTERS) return at + 1;
+  }
+  return fields.length;
 }
 
 interface Waiting<T> {
@@ -89,6 +103,10 @@ export class ThreadLedger implements Ledger {
   #looks: LedgerLooks | null = null;
   /** Transactions of this turn, not sent yet. */
   #outbox = new Message();
+  /** Of the message that goes out in parts, what has not gone yet; undefined between two. */
+  #outgoing: Message | undefined;
+  /** How many of its fields have gone. */
+  #gone = 0;
   #nextRequest = 1;
   #closed = false;
   readonly #found: readonly Finding[] | undefined;
@@ -177,7 +195,7 @@ export class ThreadLedger implements Ledger {
     if (this.#closed || !this.#worker) return Promise.reject(new LedgerFault('the ledger is not running'));
     this.#outbox.add(transaction);
     if (this.#commits.length === 0) this.#oldest.restart();
-    if (this.#outbox.count === 1) setImmediate(() => this.#send());
+    if (this.#outbox.count === 1 && !this.#outgoing) setImmediate(() => this.#send());
     return new Promise((resolve, reject) => this.#commits.push({ resolve, reject }));
   }
 
@@ -248,17 +266,48 @@ export class ThreadLedger implements Ledger {
     });
   }
 
+  /** What is too long for one turn goes in parts, one each turn; what comes meanwhile goes behind it. */
   #send(): void {
-    const { count, fields } = this.#outbox;
-    if (count === 0) return;
+    this.#outgoing ??= this.#takeOutbox();
+    if (!this.#outgoing) return;
+    if (this.#sendPart()) setImmediate(() => this.#send());
+    else if (this.#outbox.count > 0) setImmediate(() => this.#send());
+  }
+
+  /** For a request, which stands behind all that was committed before it. */
+  #sendAll(): void {
+    for (this.#outgoing ??= this.#takeOutbox(); this.#outgoing; this.#outgoing ??= this.#takeOutbox()) while (this.#sendPart());
+  }
+
+  #takeOutbox(): Message | undefined {
+    if (this.#outbox.count === 0) return undefined;
+    const message = this.#outbox;
     this.#outbox = new Message();
-    this.#post({ type: 'commit', count, fields });
+    return message;
+  }
+
+  /** @returns whether there is more of it. */
+  #sendPart(): boolean {
+    const message = this.#outgoing;
+    if (!message) return false;
+    const { count, fields } = message;
+    const fromField = this.#gone;
+    const toField = endOfPart(fields, fromField);
+    if (toField < fields.length) {
+      this.#gone = toField;
+      this.#post({ type: 'part', fields: fields.slice(fromField, toField) });
+      return true;
+    }
+    this.#outgoing = undefined;
+    this.#gone = 0;
+    this.#post({ type: 'commit', count, fields: fromField === 0 ? fields : fields.slice(fromField) });
+    return false;
   }
 
   async #request(body: LedgerRequest): Promise<Answer> {
     if (this.#closed) throw new LedgerFault('the ledger is closed');
     await this.ready();
-    this.#send(); // commits keep their place before the request
+    this.#sendAll(); // commits keep their place before the request
     const id = this.#nextRequest;
     this.#nextRequest += 1;
     const answered = new Promise<Answer>((resolve, reject) => this.#requests.set(id, { resolve, reject }));
@@ -297,6 +346,8 @@ export class ThreadLedger implements Ledger {
     const waiting = [...this.#commits.splice(0), ...this.#requests.values()];
     this.#requests.clear();
     this.#outbox = new Message();
+    this.#outgoing = undefined;
+    this.#gone = 0;
     for (const each of waiting) each.reject(fault);
   }
 }

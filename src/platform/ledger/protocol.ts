@@ -6,6 +6,7 @@ import type { WallMs } from '../base/times.js';
 import type { UnchainedAudit } from '../store/audit-record.js';
 import type { PastIndex } from '../store/past-index.js';
 import type { Resource, RowFault } from '../store/resource.js';
+import type { WrittenAhead } from './written-ahead.js';
 
 /** One entry of an append-only stream beside the audit trail, for example the execution events of a batch. */
 export interface Fact {
@@ -27,6 +28,8 @@ export interface LedgerTransaction {
   readonly pasts?: readonly PastRun[];
   /** Runs that are worked with again; in a transaction of their own. */
   readonly returns?: readonly string[];
+  /** Texts of some of what is written, where they were known before. */
+  readonly ahead?: WrittenAhead | undefined;
 }
 
 /** What leaves the memory with a run that has ended (ADR 0035). */

@@ -9,9 +9,10 @@ import type { RecordColumns } from './audit-row.js';
 import { auditText } from './audit-text.js';
 import type { Gap, GapAcknowledgement } from './gaps.js';
 import type { LedgerTransaction, PastRun } from './protocol.js';
+import type { WrittenAhead } from './written-ahead.js';
 import type { UnchainedAudit } from '../store/audit-record.js';
 import type { PastSlice } from '../store/past-index.js';
-import type { RowFault } from '../store/resource.js';
+import type { Resource, RowFault } from '../store/resource.js';
 
 export type WireField = string | number;
 
@@ -35,6 +36,8 @@ export interface WireTransaction {
 export type ToLedger =
   /** Transactions in the order of the calls. */
   | { readonly type: 'commit'; readonly count: number; readonly fields: readonly WireField[] }
+  /** What stands before the fields of the next `commit`, where they are too many for one message. */
+  | { readonly type: 'part'; readonly fields: readonly WireField[] }
   | { readonly type: 'load'; readonly id: number; readonly nonceWindowMs: number }
   /** The next entries of the past behind a place; none at their end, or 'again' where all is to be loaded anew. */
   | { readonly type: 'load-past'; readonly id: number; readonly after: PastPlace }
@@ -105,14 +108,14 @@ export class Message {
     }
   }
 
-  #encode({ puts, removes, audits, facts, nonces, pasts, returns }: LedgerTransaction): void {
+  #encode({ puts, removes, audits, facts, nonces, pasts, returns, ahead }: LedgerTransaction): void {
     const { fields } = this;
     for (const resource of puts) {
       const { site, name, resourceVersion } = resource.metadata;
-      fields.push(PUT, resource.kind, site, name, resourceVersion, JSON.stringify(resource));
+      fields.push(PUT, resource.kind, site, name, resourceVersion, ahead ? rowText(resource, ahead) : JSON.stringify(resource));
     }
     for (const { kind, site, name } of removes) fields.push(REMOVE, kind, site, name);
-    for (const record of audits) this.#encodeAudit(record);
+    for (const record of audits) this.#encodeAudit(record, ahead);
     for (const { stream, sequence, body } of facts) fields.push(FACT, stream, sequence, JSON.stringify(body) ?? 'null');
     for (const { hash, atMs } of nonces) fields.push(NONCE, hash, atMs);
     for (const past of pasts ?? []) {
@@ -124,8 +127,8 @@ export class Message {
     fields.push(END);
   }
 
-  #encodeAudit(record: UnchainedAudit): void {
-    const { head, tail } = auditText(record);
+  #encodeAudit(record: UnchainedAudit, ahead: WrittenAhead | undefined): void {
+    const { head, tail } = auditText(record, ahead);
     const { sequence, timestamp, correlationID, target } = record;
     this.fields.push(AUDIT, sequence, wallMs(timestamp), head, tail, correlationID, target.name);
     this.#column(0, record.site);
@@ -141,6 +144,15 @@ export class Message {
     this.#columns[at] = text;
     this.fields.push(same ? SAME : text);
   }
+}
+
+/** Of a resource, as `JSON.stringify` writes it. */
+function rowText(resource: Resource, ahead: WrittenAhead): string {
+  const spec = ahead.plain(resource.spec);
+  if (spec === undefined) return JSON.stringify(resource);
+  const { kind, metadata, spec: _, ...others } = resource;
+  const rest = JSON.stringify(others).slice(1);
+  return `{"kind":${JSON.stringify(kind)},"metadata":${JSON.stringify(metadata)},"spec":${spec}${rest === '}' ? rest : `,${rest}`}`;
 }
 
 let parsedText = '';

@@ -1,5 +1,6 @@
 /** What is written to the store at once, and what it says of it: one transaction, with its records and facts. */
 import type { WallMs } from '../base/times.js';
+import type { WrittenAhead } from '../ledger/written-ahead.js';
 import type { AuditDraft } from './audit-record.js';
 import type { Put } from './kind.js';
 import type { Ref, Resource, RowFault } from './resource.js';
@@ -13,6 +14,8 @@ export interface Change {
   readonly nonces?: readonly Nonce[];
   /** Runs that have ended and leave the memory, after the puts and removes. */
   readonly pasts?: readonly Past[];
+  /** Texts of specs, and of `before` and `after` of the records, written in earlier turns: for whoever writes megabytes at once. */
+  readonly ahead?: WrittenAhead;
 }
 
 /** A run that has ended, with all that is of it alone (ADR 0035). */

@@ -357,7 +357,15 @@ export class Store implements StoreReader {
     if (!this.#faults.isEmpty) removes.push(...(change.removes ?? NOTHING).filter((ref) => this.isQuarantined(ref))); // it is only on disk, and is removed there
     const forgiven = this.#faults.isEmpty ? NOTHING : this.#forgive(change, pasts);
     const left = pasts.length === 0 ? NOTHING : pasts.flatMap((past) => this.#forgetRun(past));
-    const transaction = { puts: this.#faults.asStored(puts), removes, audits, facts, nonces: this.#withAdmitted(change.nonces), ...(pasts.length === 0 ? {} : { pasts }) };
+    const transaction = {
+      puts: this.#faults.asStored(puts),
+      removes,
+      audits,
+      facts,
+      nonces: this.#withAdmitted(change.nonces),
+      ...(pasts.length === 0 ? {} : { pasts }),
+      ahead: change.ahead,
+    };
     const durable = this.#commit(transaction, { events, forgiven, left });
     for (const { run } of pasts) this.#move(run, durable);
     for (const event of events) this.#tell(event, durable);
