@@ -96,7 +96,7 @@ export class Judging {
   /** Takes as long as it takes, and holds nobody up. */
   static async ahead(steps: readonly Step[], actor: ApplyActor, deps: ApplyDeps, allRead: boolean): Promise<Judging> {
     const judging = new Judging(await inOrderOfNeed(steps, deps), actor, deps, allRead);
-    for (let pass = 0; pass < PASSES_MAX && (pass === 0 || judging.#outdatedMs() > LEFT_FOR_LAST_MS); pass += 1) {
+    for (let pass = 0; pass < PASSES_MAX && (pass === 0 || judging.#msOf(judging.#outdated()) > LEFT_FOR_LAST_MS); pass += 1) {
       const turns = new Turns(deps.clock);
       for (const work of judging.#walk(new StagedStore(deps.store))) {
         work();
@@ -126,11 +126,12 @@ export class Judging {
    * @throws Refusal 503 `plant_changing` where more has changed meanwhile than anybody may be held up for.
    */
   now(): Judged {
-    if (this.#outdatedMs() > LAST_TURN_MS_MAX) {
+    const outdated = this.#outdated();
+    if (this.#msOf(outdated) > LAST_TURN_MS_MAX) {
       const message = 'what the manifests rest on changes faster than they can be judged; nothing was changed: try again in a moment, or send fewer at once';
       throw new Refusal('unavailable', message, { code: 'plant_changing' });
     }
-    for (const work of this.#walk(new StagedStore(this.#deps.store))) work();
+    for (const work of this.#walk(new StagedStore(this.#deps.store), (judgement) => !outdated.has(judgement))) work();
     return this.asJudged();
   }
 
@@ -155,18 +156,24 @@ export class Judging {
     return { outcomes, refused };
   }
 
-  /** How long it takes to judge again what rests on something that has changed. */
-  #outdatedMs(): number {
-    return this.#judged.reduce((sum, judgement) => sum + (judgement && !judgement.trace.isTrueOf(this.#deps.store) ? judgement.tookMs : 0), 0);
+  /** What rests on something that has changed. */
+  #outdated(): ReadonlySet<Judgement> {
+    const { store } = this.#deps;
+    return new Set(this.#judged.flatMap((judgement) => (judgement && !judgement.trace.isTrueOf(store) ? [judgement] : [])));
+  }
+
+  /** How long it takes to judge them again. */
+  #msOf(outdated: ReadonlySet<Judgement>): number {
+    return [...outdated].reduce((sum, { tookMs }) => sum + tookMs, 0);
   }
 
   /** One piece of work for each step, in order: what was judged is staged as it was while its ground holds. */
-  *#walk(staged: StagedStore): Generator<() => void> {
+  *#walk(staged: StagedStore, isTrue = (judgement: Judgement) => judgement.trace.isTrueOf(this.#deps.store)): Generator<() => void> {
     const moved = new Set<string>();
     for (const [at, step] of this.#steps.entries()) {
       yield () => {
         const known = this.#judged[at];
-        if (known && !known.trace.touches(moved) && known.trace.isTrueOf(this.#deps.store)) {
+        if (known && !known.trace.touches(moved) && isTrue(known)) {
           stageAgain(staged, known.taken);
           return;
         }

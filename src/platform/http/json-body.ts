@@ -8,7 +8,7 @@ import { nearest } from '../base/nearest.js';
 import { invalid, Refusal } from '../base/refusal.js';
 import { type Served, type Shape, withoutRepeated } from './sent-back.js';
 
-const DEPTH_MAX = 64; // decisions Q-ERR-07
+export const DEPTH_MAX = 64; // decisions Q-ERR-07
 
 /** @throws Refusal `invalid_json`, or `invalid_field` for what is no Unicode text. An empty body reads as `{}`. */
 export function parseJson(bytes: Uint8Array): unknown {

@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import type { Exchange } from '../exchange.js';
 import { decode, decodeChange, parseJson } from '../json-body.js';
+import { parseLongJson } from '../long-json.js';
 import { checkReason } from '../reason.js';
 import { authentication } from './authentication.js';
 import type { Barrier, Guard } from './barrier.js';
@@ -24,7 +25,8 @@ export const body: Barrier = (exchange, guard) => {
     return undefined;
   }
   const limitBytes = exchange.row.bound.row.bodyBytesMax ?? guard.bodyBytesMax;
-  if (exchange.bodyIsYaml) return readYaml(exchange, guard, limitBytes);
+  if (exchange.bodyIsYaml) return readLong(exchange, guard, limitBytes, (text) => guard.yaml.read(text));
+  if (limitBytes > guard.bodyBytesMax && !exchange.row.bound.row.bodyMedia) return readLong(exchange, guard, limitBytes, (text) => parseLongJson(text, guard.clock));
   return exchange.collect(
     limitBytes,
     () => tooLarge(limitBytes),
@@ -43,7 +45,8 @@ export function judgeAgain(exchange: Exchange, guard: Guard): void {
   }
 }
 
-async function readYaml(exchange: Exchange, guard: Guard, limitBytes: number): Promise<void> {
+/** What takes longer to read than one turn may. */
+async function readLong(exchange: Exchange, guard: Guard, limitBytes: number, read: (text: Uint8Array) => Promise<unknown>): Promise<void> {
   let text = new Uint8Array(0);
   await exchange.collect(
     limitBytes,
@@ -52,7 +55,7 @@ async function readYaml(exchange: Exchange, guard: Guard, limitBytes: number): P
       text = new Uint8Array(bytes);
     },
   );
-  const value = text.length === 0 ? {} : await guard.yaml.read(text);
+  const value = text.length === 0 ? {} : await read(text);
   judgeAgain(exchange, guard);
   acceptValue(exchange, guard, value);
 }
