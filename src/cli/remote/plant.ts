@@ -50,15 +50,18 @@ const count = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' :
 
 /** What is wrong with manifests, by the place where it stands; of a text that does not compile every line. */
 function placed(errors: readonly JudgedError[], manifests: readonly FiledManifest[]): readonly FileFault[] {
-  return errors.flatMap(({ index, kind, name, code, error, field, diagnostics = [] }) => {
-    const manifest = manifests[index];
-    if (!manifest) return [];
-    const title = [kind, name].filter((word) => word !== '').join(' ');
-    const wrong = (diagnostics as readonly TextDiagnostic[]).filter(({ severity }) => severity !== 'warning');
-    if (wrong.length > 0)
-      return wrong.map((each) => ({ file: manifest.file, ...placeOfDiagnostic(manifest, each), code, message: `${title}: ${placeWords(each)}${each.message}` }));
-    return [{ file: manifest.file, ...placeOfField(manifest, fieldIn(field)), code, message: `${title}: ${error}` }];
-  });
+  return errors
+    .flatMap((error) => placesOf(error, manifests[error.index]).map((fault) => ({ fault, at: error.index })))
+    .toSorted((a, b) => a.at - b.at || a.fault.line - b.fault.line || a.fault.column - b.fault.column)
+    .map(({ fault }) => fault);
+}
+
+function placesOf({ kind, name, code, error, field, diagnostics = [] }: JudgedError, manifest: FiledManifest | undefined): readonly FileFault[] {
+  if (!manifest) return [];
+  const title = [kind, name].filter((word) => word !== '').join(' ');
+  const wrong = (diagnostics as readonly TextDiagnostic[]).filter(({ severity }) => severity !== 'warning');
+  if (wrong.length > 0) return wrong.map((each) => ({ file: manifest.file, ...placeOfDiagnostic(manifest, each), code, message: `${title}: ${placeWords(each)}${each.message}` }));
+  return [{ file: manifest.file, ...placeOfField(manifest, fieldIn(field)), code, message: `${title}: ${error}` }];
 }
 
 function placeWords({ chart, step, transition }: TextDiagnostic): string {
