@@ -30,6 +30,7 @@ import {
 import { masterRecipeRules } from './recipes/rules.js';
 import { batchRules } from './batches/rules.js';
 import { applyRoutes } from './apply/routes.js';
+import { schemaRoutes } from './apply/schema-routes.js';
 import { EVIDENCE_ROUTES } from './audit/evidence-routes.js';
 import { AUDIT_ROUTES } from './audit/routes.js';
 import { adhocRoutes } from './batches/adhoc-routes.js';
@@ -118,6 +119,7 @@ export const ROWS: readonly RouteColumns[] = [
   ...recipeRoutes,
   ...rehearsalRoutes,
   ...applyRoutes,
+  ...schemaRoutes,
   ...tagRoutes,
   ...streamRoutes,
   ...commandRoutes,

@@ -1,5 +1,5 @@
 /** Plant files against a box: apply, diff, export, prune, over the real pipeline. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
@@ -173,4 +173,13 @@ t.test('what nobody is there to answer, and whom nobody can reach, is told', asy
   t.match(await refused(run('get', ['units'], { box: 'gone', site: 'x' })), { exitCode: 6, told: { code: 'no_answer' } });
   t.throws(() => boxContext(boxes, [], { box: 'nobody' }), /not signed in to nobody/);
   t.match(await refused(run('get', ['unti'], { box: 'plant' })), { exitCode: 2, message: /did you mean unit\?/ });
+});
+
+t.test('an editor may have the schemas of the box, which are those of this program where both are of one version', async (t) => {
+  const [own, ofBox] = [path.join(folder, 'own'), path.join(folder, 'of-box')];
+  t.match(await run('schemas', [own]), { text: /^28 files written/ });
+  t.match(await run('schemas', [ofBox], { box: 'plant' }), { text: /^28 files written/ });
+  const [names, again] = [own, ofBox].map((at) => readdirSync(path.join(at, '.lineside')).sort());
+  t.strictSame(names, again);
+  for (const name of names ?? []) t.equal(readFileSync(path.join(ofBox, '.lineside', name), 'utf8'), readFileSync(path.join(own, '.lineside', name), 'utf8'), name);
 });

@@ -44,6 +44,33 @@ t.test('the shipped plant is valid, and an error is told by file, line and colum
   t.equal(errors.length, 2);
 });
 
+t.test('all that is wrong with a manifest is told at once, each thing by its line and column', async (t) => {
+  const folder = folderWith({
+    'site.yaml': SITE,
+    'alarm.yaml': of(
+      'AlarmDefinition',
+      'high',
+      '  sourceKind: Unit\n  sourceName: mixer\n  conditionType: StateEquals\n  stateVaule: Held\n  threshold: 80\n  enabled: yes\n  priority: "3"\n',
+    ),
+    'plc.yaml': of(
+      'IOModule',
+      'plc',
+      '  protocol: modbus\n  address: plc:502\n  channels:\n    - {name: a, address: "coil:x"}\n    - name: b\n      address: coil:1\n      pollInterval: 1ms\n',
+    ),
+  });
+  const { text, exitCode } = await validate(folder);
+  t.equal(exitCode, 1);
+  const told = text.split('\n').slice(0, -1);
+  t.same(
+    told.map((line) => line.replace(/: error: .*/, '')),
+    ['alarm.yaml:8:15', 'alarm.yaml:10:15', 'alarm.yaml:11:14', 'alarm.yaml:12:12', 'alarm.yaml:13:13', 'plc.yaml:10:26', 'plc.yaml:13:21'],
+    text,
+  );
+  t.match(told[1], /unknown field spec\.stateVaule; the nearest known one is stateValue/);
+  t.match(told[3], /spec\.enabled must be a boolean; "yes" is a text: write true, without quotes/);
+  t.match(text, /3 manifests in 3 files: 7 errors/);
+});
+
 t.test('where there is nothing to judge, nothing passes; standard input is judged', async (t) => {
   const empty = folderWith({ 'readme.txt': 'no manifest' });
   await t.rejects(rowOf('validate').run(localContext([empty], {})), { exitCode: 2, message: /^there is no manifest in / });

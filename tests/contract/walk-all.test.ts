@@ -124,6 +124,7 @@ function paramsOf(row: RouteColumns): Readonly<Record<string, string>> {
     id: row.path.includes('/recordings/') ? 'latest' : row.path.includes('/sessions/') ? left.session : row.path.includes('/signatures/') ? left.signature : left.workOrder,
     username: row.path.includes('/lockouts/') ? 'locked' : 'first',
     batchID: 'WALK-C',
+    kind: 'Unit',
     correlationID: left.correlationID,
   };
 }

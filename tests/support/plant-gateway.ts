@@ -4,6 +4,7 @@ import { APPLIED_KINDS } from '../../src/domains/index.js';
 import { alarmDefinitionRoutes } from '../../src/domains/alarms/definition-routes.js';
 import type { Box } from '../../src/domains/apply/differs.js';
 import { applyRoutes } from '../../src/domains/apply/routes.js';
+import { schemaRoutes } from '../../src/domains/apply/schema-routes.js';
 import { controlModuleRoutes } from '../../src/domains/control-modules/routes.js';
 import { DemoPlant } from '../../src/domains/demo/demo.js';
 import { demoRoutes } from '../../src/domains/demo/routes.js';
@@ -92,6 +93,7 @@ export async function startPlantGateway(options: PlantOptions = {}): Promise<Pla
         ...procedureRoutes,
         ...alarmDefinitionRoutes,
         ...applyRoutes,
+        ...schemaRoutes,
         ...demoRoutes,
       ];
       return [routeSet(rows, deps), ...(options.more?.({ store, clock: clock as TestClock }) ?? [])];

@@ -1,72 +1,50 @@
-/** JSON Schemas of manifests, made of the shapes by which the product reads them, for completion and errors in an editor. */
+/** The schemas of manifests as files, and the settings of an editor that takes them. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { APPLIED_KINDS } from '../../domains/index.js';
-import { jsonSchema } from '../../platform/http/components.js';
-import { apiVersionOf } from '../../platform/store/manifest.js';
+import { manifestSchema, schemaOf } from '../../domains/apply/schemas.js';
+import type { Box } from '../remote/box.js';
+import { CommandError, EXIT } from '../remote/outcome.js';
 
 const FOLDER = '.lineside';
-const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
+const DEFINITIONS = '#/$defs/';
 
-type Schema = Readonly<Record<string, unknown>>;
+/** By the name of its file, that of any manifest first. */
+type Schemas = readonly (readonly [name: string, schema: unknown])[];
 
-/** Of one kind; what stands beside the spec is checked by the product. */
-function schemaOf(kind: (typeof APPLIED_KINDS.all)[number]): Schema {
-  const isOfSite = kind.scope === 'site';
-  const { $defs, ...spec } = jsonSchema(kind.spec);
-  const keys = { type: 'object', additionalProperties: { type: 'string' } };
-  return {
-    $schema: DRAFT,
-    title: kind.kind,
-    type: 'object',
-    additionalProperties: false,
-    required: ['apiVersion', 'kind', 'metadata'],
-    properties: {
-      apiVersion: { type: 'string', default: apiVersionOf(kind), pattern: '^[a-z0-9.-]+/v1alpha1$' },
-      kind: { enum: [kind.kind, ...(kind.aliases ?? [])] },
-      metadata: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['name'],
-        properties: {
-          name: { type: 'string', description: 'lower case letters, digits and hyphens' },
-          ...(isOfSite ? { namespace: { type: 'string', pattern: '^site-', description: 'site-<name of the site>' } } : {}),
-          labels: keys,
-          annotations: keys,
-        },
-      },
-      spec,
-    },
-    ...($defs === undefined ? {} : { $defs }),
-  };
+/** Those of this program. */
+export function ownSchemas(): Schemas {
+  return [['manifest', manifestSchema(APPLIED_KINDS)], ...APPLIED_KINDS.all.map((kind) => [kind.kind, schemaOf(kind)] as const)];
 }
 
-/** Which kind a manifest is of decides the schema of all of it. */
-function manifestSchema(): Schema {
-  const kinds = APPLIED_KINDS.all.flatMap(({ kind, aliases = [] }) => [kind, ...aliases]);
-  return {
-    $schema: DRAFT,
-    title: 'Lineside manifest',
-    type: 'object',
-    required: ['apiVersion', 'kind', 'metadata'],
-    properties: { kind: { enum: kinds } },
-    allOf: APPLIED_KINDS.all.map((kind) => ({
-      if: { required: ['kind'], properties: { kind: { enum: [kind.kind, ...(kind.aliases ?? [])] } } },
-      then: { $ref: `${kind.kind}.schema.json` },
-    })),
-  };
+interface Told {
+  readonly allOf?: readonly { readonly then?: { readonly $ref?: string } }[];
 }
 
-/** @returns the files, that of any manifest first. Settings of an editor that are there already stay as they are. */
-export function writeSchemas(folder: string): { readonly files: readonly string[]; readonly isEditorSet: boolean } {
+/**
+ * Those of a box, which may be newer than this program.
+ * @throws CommandError where what answers tells no such schema: names become names of files.
+ */
+export async function schemasOfBox({ api }: Pick<Box, 'api'>): Promise<Schemas> {
+  const all = await api.get<Told>('/api/v1/schemas');
+  const kinds = (all.allOf ?? []).map(({ then }) => then?.$ref?.slice(DEFINITIONS.length) ?? '');
+  const odd = kinds.find((kind) => !/^[A-Za-z]+$/.test(kind));
+  if (kinds.length === 0 || odd !== undefined)
+    throw new CommandError(EXIT.refused, 'no_schemas', 'what answers there tells no schemas of kinds: nothing was written; is it a box?', { kind: odd });
+  const of: (readonly [string, unknown])[] = [];
+  for (const kind of kinds) of.push([kind, await api.get(`/api/v1/schemas/${kind}`)]);
+  return [['manifest', all], ...of];
+}
+
+/** @returns the files. Settings of an editor that are there already stay as they are. */
+export function writeSchemas(folder: string, schemas: Schemas): { readonly files: readonly string[]; readonly isEditorSet: boolean } {
   const inner = path.join(folder, FOLDER);
   mkdirSync(inner, { recursive: true });
-  const write = (name: string, schema: Schema): string => {
+  const files = schemas.map(([name, schema]) => {
     const file = path.join(inner, `${name}.schema.json`);
     writeFileSync(file, `${JSON.stringify(schema, null, 2)}\n`);
     return file;
-  };
-  const files = [write('manifest', manifestSchema()), ...APPLIED_KINDS.all.map((kind) => write(kind.kind, schemaOf(kind)))];
+  });
   const settings = path.join(folder, '.vscode', 'settings.json');
   if (existsSync(settings)) return { files, isEditorSet: false };
   mkdirSync(path.dirname(settings), { recursive: true });

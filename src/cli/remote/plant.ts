@@ -5,7 +5,7 @@ import { type ExportedManifest, type Filed, readFolder, writeExport } from '../f
 import { type FiledManifest, type FileFault, type ReadFiles, readManifestFiles } from '../files/manifest-files.js';
 import { type Judged, type JudgedError, judgeOffline } from '../files/offline.js';
 import { placeOfDiagnostic, placeOfField, type TextDiagnostic } from '../files/places.js';
-import { writeSchemas } from '../files/schemas.js';
+import { ownSchemas, schemasOfBox, writeSchemas } from '../files/schemas.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
 import { familyOf } from './families.js';
@@ -50,15 +50,18 @@ const count = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' :
 
 /** What is wrong with manifests, by the place where it stands; of a text that does not compile every line. */
 function placed(errors: readonly JudgedError[], manifests: readonly FiledManifest[]): readonly FileFault[] {
-  return errors.flatMap(({ index, kind, name, code, error, field, diagnostics = [] }) => {
-    const manifest = manifests[index];
-    if (!manifest) return [];
-    const title = [kind, name].filter((word) => word !== '').join(' ');
-    const wrong = (diagnostics as readonly TextDiagnostic[]).filter(({ severity }) => severity !== 'warning');
-    if (wrong.length > 0)
-      return wrong.map((each) => ({ file: manifest.file, ...placeOfDiagnostic(manifest, each), code, message: `${title}: ${placeWords(each)}${each.message}` }));
-    return [{ file: manifest.file, ...placeOfField(manifest, fieldIn(field)), code, message: `${title}: ${error}` }];
-  });
+  return errors
+    .flatMap((error) => placesOf(error, manifests[error.index]).map((fault) => ({ fault, at: error.index })))
+    .toSorted((a, b) => a.at - b.at || a.fault.line - b.fault.line || a.fault.column - b.fault.column)
+    .map(({ fault }) => fault);
+}
+
+function placesOf({ kind, name, code, error, field, diagnostics = [] }: JudgedError, manifest: FiledManifest | undefined): readonly FileFault[] {
+  if (!manifest) return [];
+  const title = [kind, name].filter((word) => word !== '').join(' ');
+  const wrong = (diagnostics as readonly TextDiagnostic[]).filter(({ severity }) => severity !== 'warning');
+  if (wrong.length > 0) return wrong.map((each) => ({ file: manifest.file, ...placeOfDiagnostic(manifest, each), code, message: `${title}: ${placeWords(each)}${each.message}` }));
+  return [{ file: manifest.file, ...placeOfField(manifest, fieldIn(field)), code, message: `${title}: ${error}` }];
 }
 
 function placeWords({ chart, step, transition }: TextDiagnostic): string {
@@ -280,8 +283,9 @@ async function validate({ args: [given = ''], options, terminal }: CommandContex
   return { data: { manifests: manifests.length, files: files.length, errors: wrong, warnings: warned }, text, exitCode: wrong.length === 0 ? EXIT.ok : EXIT.no };
 }
 
-async function schemas({ args: [folder = ''] }: CommandContext): Promise<Outcome> {
-  const { files, isEditorSet } = writeSchemas(folder);
+async function schemas(context: CommandContext): Promise<Outcome> {
+  const [folder = ''] = context.args;
+  const { files, isEditorSet } = writeSchemas(folder, context.options.box === undefined ? ownSchemas() : await schemasOfBox(context.box));
   const editor = isEditorSet ? 'Visual Studio Code with the YAML extension uses them from here on' : `an editor takes ${files[0]} as the schema of the YAML files`;
   return { data: { files }, text: `${count(files.length, 'file')} written; ${editor}` };
 }
@@ -321,9 +325,10 @@ export const PLANT_COMMANDS: readonly CommandRow[] = [
   },
   {
     typed: 'schemas <folder>',
-    about: 'write JSON Schemas of all kinds, for completion and errors in an editor',
+    about: 'write JSON Schemas of all kinds, for completion, words and errors in an editor',
+    options: [['--box <box>', 'those of this box, by name or address, which may be newer than this program']],
     isLocal: true,
-    examples: ['lineside schemas plant/'],
+    examples: ['lineside schemas plant/', 'lineside schemas plant/ --box press-hall'],
     run: schemas,
   },
 ];

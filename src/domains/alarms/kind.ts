@@ -1,5 +1,6 @@
 /** Alarm definitions and alarms (contract 2, Alarms; decisions ALARM). Tags are evaluated in the scan, states in definition-reconciler.ts. */
 import * as v from 'valibot';
+import { describeFields } from '../../platform/base/field-words.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { STATES } from '../../../runtime/vocabulary/states.js';
@@ -7,6 +8,7 @@ import { NumberText, Required, StoredTerm, Text } from '../../platform/store/fie
 import type { Kind, StatusMembers } from '../../platform/store/kind.js';
 import type { Term } from '../../platform/base/term.js';
 import type { Resource } from '../../platform/store/resource.js';
+import { ALARM_DEFINITION_WORDS, ALARM_WORDS, ARMING_GATE_WORDS } from './field-words.js';
 
 export const ALARM_TYPES = ['Process', 'Equipment', 'Batch', 'System', 'Safety'] as const; // decisions Q-ALARM-01
 export const ALARM_SEVERITIES = ['Low', 'Medium', 'High', 'Critical'] as const;
@@ -124,6 +126,10 @@ export const AlarmSpec = v.strictObject({
   value: Text,
 });
 export type AlarmSpec = v.InferOutput<typeof AlarmSpec>;
+
+describeFields(ArmingGate, ARMING_GATE_WORDS);
+describeFields(AlarmDefinitionSpec, ALARM_DEFINITION_WORDS);
+describeFields(AlarmSpec, ALARM_WORDS);
 
 /** An acknowledgement that waits for the verdict of the alarm controller (contract 2, Alarms). */
 export interface PendingAcknowledgement {

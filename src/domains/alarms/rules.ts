@@ -1,6 +1,6 @@
 /** Admission of alarm definitions (decisions Q-ALARM-10): what each condition needs, and that its source has the tag. */
 import { iecType } from '../../../runtime/vocabulary/data-types.js';
-import { invalid } from '../../platform/base/refusal.js';
+import { forAll, invalid, together } from '../../platform/base/refusal.js';
 import { LABEL_TEXT } from '../../platform/store/fields.js';
 import { type Admission, ruled } from '../../platform/store/kind.js';
 import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
@@ -29,15 +29,25 @@ function checkMessage(message: string, before: string | undefined): void {
 }
 
 export function admitDefinition(spec: AlarmDefinitionSpec, { read, site, before }: Admission<AlarmDefinitionSpec, AlarmDefinitionStatus>): AlarmDefinitionSpec {
-  checkMessage(spec.message, before?.spec.message);
-  for (const field of NEEDS[spec.conditionType] ?? []) {
-    if (spec[field] === '') throw invalid('missing_field', field, `condition ${spec.conditionType} needs ${field}`);
-  }
-  const onTag = spec.conditionType.startsWith('Tag');
-  if (onTag && spec.sourceKind !== 'ControlModule')
-    throw invalid('invalid_field', 'sourceKind', `condition ${spec.conditionType} needs sourceKind ControlModule, because only control modules have tags`);
-  if (Number(spec.deadband) < 0) throw invalid('invalid_field', 'deadband', 'deadband must be 0 or more');
-  if (onTag) mustHaveTag(spec, site, read);
+  const { conditionType, sourceKind, deadband, message } = spec;
+  const onTag = conditionType.startsWith('Tag');
+  together(
+    () => checkMessage(message, before?.spec.message),
+    () =>
+      forAll(NEEDS[conditionType] ?? [], (field) => {
+        if (spec[field] === '') throw invalid('missing_field', field, `condition ${conditionType} needs ${field}`);
+      }),
+    () => {
+      if (onTag && sourceKind !== 'ControlModule')
+        throw invalid('invalid_field', 'sourceKind', `condition ${conditionType} needs sourceKind ControlModule, because only control modules have tags`);
+    },
+    () => {
+      if (Number(deadband) < 0) throw invalid('invalid_field', 'deadband', 'deadband must be 0 or more');
+    },
+    () => {
+      if (onTag && sourceKind === 'ControlModule' && spec.tagName !== '') mustHaveTag(spec, site, read);
+    },
+  );
   return spec;
 }
 

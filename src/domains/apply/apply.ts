@@ -9,7 +9,7 @@
 import * as v from 'valibot';
 import { inside } from '../../platform/base/assert.js';
 import { timestamp } from '../../platform/base/clock.js';
-import { Refusal } from '../../platform/base/refusal.js';
+import { eachOf, Refusal, refusalsOf, refuseAll } from '../../platform/base/refusal.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { Turns } from '../../platform/base/slices.js';
 import type { ToldBy } from '../../platform/http/replies.js';
@@ -23,8 +23,8 @@ import type { PendingFact } from '../runs/execution-log.js';
 import { editFacts } from '../runs/logic-edits.js';
 import { ManifestChange } from './changes.js';
 import type { ApplyActor, ApplyDeps } from './context.js';
-import { Judging, type Operation, type Outcome, type Refused, type Step } from './judging.js';
-import { ROUTELESS_KINDS } from './kinds.js';
+import { decodeSpec, Judging, type Operation, type Outcome, type Refused, type Step } from './judging.js';
+import { type AppliedKinds, ROUTELESS_KINDS } from './kinds.js';
 import { readManifest, siteOfManifest } from './manifest.js';
 
 const OPERATIONS = ['created', 'configured', 'unchanged'] as const satisfies readonly Operation[];
@@ -62,8 +62,10 @@ export async function applyManifests(inputs: readonly unknown[], actor: ApplyAct
   const turns = new Turns(deps.clock);
   for (const [index, input] of inputs.entries()) {
     orRefused(refused, index, wordsOf(input), () => {
-      const manifest = readManifest(input, deps.kinds);
-      steps.push({ index, manifest, site: siteOfManifest(manifest, wish.site, actor.sites) });
+      withSpec(input, deps.kinds, () => {
+        const manifest = readManifest(input, deps.kinds);
+        steps.push({ index, manifest, site: siteOfManifest(manifest, wish.site, actor.sites) });
+      });
     });
     if (turns.isOver) await turns.next();
   }
@@ -154,6 +156,16 @@ function orRefused(refused: Refused[], index: number, named: NamedManifest, work
   }
 }
 
+/** What is wrong around a spec keeps nobody from reading it: what is wrong in it is told at once. */
+function withSpec(input: unknown, kinds: AppliedKinds, read: () => void): void {
+  const refusals = refusalsOf(read);
+  if (refusals.length === 0) return;
+  const { kind: word, spec } = (input ?? {}) as { readonly kind?: unknown; readonly spec?: unknown };
+  const kind = typeof word === 'string' ? kinds.named(word) : undefined;
+  const isSpec = typeof spec === 'object' && spec !== null && !Array.isArray(spec);
+  refuseAll([...refusals, ...(kind && isSpec ? refusalsOf(() => decodeSpec(kind, spec)) : [])]);
+}
+
 /** What a manifest that cannot be read calls itself, as far as it does. */
 function wordsOf(input: unknown): NamedManifest {
   const { kind, metadata } = (input ?? {}) as { readonly kind?: unknown; readonly metadata?: { readonly name?: unknown } | null };
@@ -161,21 +173,24 @@ function wordsOf(input: unknown): NamedManifest {
   return { kind: text(kind), name: text(metadata?.name) };
 }
 
-/** The refusal of the first in the order of the request; of several manifests all are named (D-C-03). */
+/** The refusal of the first in the order of the request; where more is wrong, all of it is named (D-C-03). */
 function refusalOfAll(refused: readonly Refused[], several: boolean): Refusal {
   const inOrder = refused.toSorted((a, b) => a.index - b.index);
   const { index, refusal } = inside(inOrder, 0, 'somebody was refused');
-  if (!several) return refusal;
-  const errors = inOrder.map(({ index: at, kind, name, refusal: each }) => ({
-    index: at,
-    kind,
-    name,
-    status: statusOfRefusal(each),
-    ...(each.context.code === undefined ? {} : { code: each.context.code }),
-    error: each.message,
-    ...(each.context.field === undefined ? {} : { field: each.context.field }),
-    ...(Array.isArray(each.context.diagnostics) ? { diagnostics: each.context.diagnostics as readonly unknown[] } : {}),
-  }));
+  if (!several && refusal.beside.length === 0) return refusal;
+  const errors = inOrder.flatMap(({ index: at, kind, name, refusal: all }) =>
+    eachOf(all).map((each) => ({
+      index: at,
+      kind,
+      name,
+      status: statusOfRefusal(each),
+      ...(each.context.code === undefined ? {} : { code: each.context.code }),
+      error: each.message,
+      ...(each.context.field === undefined ? {} : { field: each.context.field }),
+      ...(Array.isArray(each.context.diagnostics) ? { diagnostics: each.context.diagnostics as readonly unknown[] } : {}),
+    })),
+  );
+  if (!several) return new Refusal(refusal.kind, refusal.message, { ...refusal.context, errors });
   return new Refusal(refusal.kind, `manifest ${index}: ${refusal.message}`, { ...refusal.context, index, errors });
 }
 

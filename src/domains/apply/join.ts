@@ -3,6 +3,7 @@ import { type RouteDeps, routeSet } from '../../platform/http/route.js';
 import type { SettingValues } from '../../settings.js';
 import { secretsIn } from '../io-modules/secrets.js';
 import { applyRoutes } from './routes.js';
+import { schemaRoutes } from './schema-routes.js';
 
 export interface ApplyParts extends Omit<RouteDeps<typeof applyRoutes>, 'box'> {
   readonly settings: Pick<SettingValues, 'outputs' | 'secretsDir'>;
@@ -10,5 +11,5 @@ export interface ApplyParts extends Omit<RouteDeps<typeof applyRoutes>, 'box'> {
 
 export function joinApply({ settings, ...parts }: ApplyParts) {
   const box = { outputs: settings.outputs, secrets: secretsIn(settings.secretsDir) };
-  return { routes: [routeSet(applyRoutes, { ...parts, box })] };
+  return { routes: [routeSet(applyRoutes, { ...parts, box }), routeSet(schemaRoutes, parts)] };
 }

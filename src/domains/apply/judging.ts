@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
-import { Refusal } from '../../platform/base/refusal.js';
+import { combined, eachOf, Refusal, refusalsOf, refuseAll, together } from '../../platform/base/refusal.js';
 import { Turns } from '../../platform/base/slices.js';
 import { decode } from '../../platform/http/json-body.js';
 import { WrittenAhead } from '../../platform/ledger/written-ahead.js';
@@ -16,7 +16,7 @@ import { companionsOf } from '../../platform/store/companions.js';
 import { writtenKeys } from '../../platform/store/envelope.js';
 import type { Reference, StoreReader } from '../../platform/store/kind.js';
 import { byOwnNames } from '../../platform/store/other-names.js';
-import { inOrder } from '../../platform/store/references.js';
+import { checkReferences, inOrder } from '../../platform/store/references.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
 import { checkTexts } from '../../platform/store/texts.js';
@@ -29,6 +29,7 @@ import { type Arrival, arrived } from './from-device.js';
 import { applyRuleOf } from './kind-rules.js';
 import type { AnyKind } from './kinds.js';
 import { admitted } from './left-behind.js';
+import { withoutMembers } from './without-members.js';
 import type { Manifest } from './manifest.js';
 import { ReadTrace, StagedStore } from './staging.js';
 
@@ -148,9 +149,10 @@ export class Judging {
         outcomes.push(taken);
         return;
       }
-      const { code, kind: namedKind, name: named } = taken.context;
-      const follows = code === 'unknown_reference' && (!this.#allRead || [site, ''].some((of) => withheld.has(`${String(namedKind)}/${of}/${String(named)}`)));
-      if (!follows) refused.push({ index, kind: kind.kind, name, refusal: taken });
+      const follows = ({ context: { code, kind: namedKind, name: named } }: Refusal): boolean =>
+        code === 'unknown_reference' && (!this.#allRead || [site, ''].some((of) => withheld.has(`${String(namedKind)}/${of}/${String(named)}`)));
+      const refusal = combined(eachOf(taken).filter((each) => !follows(each)));
+      if (refusal) refused.push({ index, kind: kind.kind, name, refusal });
       withheld.add(`${kind.kind}/${site}/${name}`);
     });
     return { outcomes, refused };
@@ -238,19 +240,26 @@ function judge(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDe
 function taken(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDeps): Outcome {
   const { manifest, site } = step;
   const { kind, name } = manifest;
-  if (site !== '' && !staged.has(Site, '', site)) throw new Refusal('missing', `site ${site} does not exist`, { code: 'not_found' });
+  if (site !== '' && !staged.has(Site, '', site)) {
+    const noSite = new Refusal('missing', `site ${site} does not exist`, { code: 'not_found', field: 'metadata.namespace' });
+    refuseAll([noSite, ...refusalsOf(() => decodeSpec(kind, manifest.spec))]);
+  }
   const before: Resource<unknown, unknown> | undefined = staged.get(kind, site, name);
-  const { spec: written, warnings: notes } = decodeSpec(kind, keepMode(manifest.spec, before?.spec));
-  checkTexts(written, before?.spec, 'spec.');
+  const { spec: written, warnings: notes } = decodedSpec(kind, keepMode(manifest.spec, before?.spec), site, staged);
   const { spec: decoded, warning } =
     kind.kind === 'IOModule' ? arrived({ name, spec: written, before, fromDevice: manifest.fromDevice, deviceId: deps.deviceId } as Arrival) : { spec: written };
   const ignored = manifest.status ? ['status is ignored: apply takes the spec, and what runs makes its own status'] : [];
-  const { spec, behind } = admitted(kind, decoded, { name, site, via: 'apply', before, read: staged }, manifest.wasBehind);
+  const judged: { spec: unknown; behind?: string; labels?: Keys | undefined; annotations?: Keys | undefined } = { spec: undefined };
+  together(
+    () => checkTexts(written, before?.spec, 'spec.'),
+    () => void Object.assign(judged, admitted(kind, decoded, { name, site, via: 'apply', before, read: staged }, manifest.wasBehind)),
+    () => void (judged.labels = changedKeys(manifest.labels, before?.metadata.labels, 'metadata.labels', kind, actor)),
+    () => void (judged.annotations = changedKeys(manifest.annotations, before?.metadata.annotations, 'metadata.annotations', kind, actor)),
+  );
+  const { spec, behind, labels, annotations } = judged;
   const left = behind === undefined ? [] : [`taken as it was exported, although it does not fit the others: ${behind}`];
   const differs = differences({ manifest, site, spec, before, box: deps.box });
   const warnings = [...notes, ...(warning === undefined ? [] : [warning]), ...ignored, ...left, ...differs];
-  const labels = changedKeys(manifest.labels, before?.metadata.labels, 'metadata.labels', kind, actor);
-  const annotations = changedKeys(manifest.annotations, before?.metadata.annotations, 'metadata.annotations', kind, actor);
   const changed = !before || !isDeepStrictEqual(spec, before.spec);
   if (!changed && !labels && !annotations) return { step, operation: 'unchanged', warnings, changes: () => [], puts: [] };
   const ruled = applyRuleOf(kind.kind)?.({ site, name, spec, before, changed, read: staged, nowMs: deps.clock.wallMs(), terms: deps.store.terms });
@@ -296,7 +305,34 @@ function keepMode(spec: unknown, before: unknown): unknown {
   return { ...spec, mode };
 }
 
-function decodeSpec(kind: AnyKind, spec: unknown): { readonly spec: unknown; readonly warnings: readonly string[] } {
+/** @throws Refusal of what is wrong in the spec; with what it names and is not there, as far as it can be read. */
+function decodedSpec(kind: AnyKind, spec: unknown, site: string, read: StoreReader): ReturnType<typeof decodeSpec> {
+  try {
+    return decodeSpec(kind, spec);
+  } catch (fault) {
+    if (!(fault instanceof Refusal)) throw fault;
+    const wrong = eachOf(fault);
+    throw combined([...wrong, ...danglingBeside(wrong, kind, spec, site, read)]) ?? fault;
+  }
+}
+
+/** References of a spec of which some members cannot be read; none where without those it is no spec. */
+function danglingBeside(wrong: readonly Refusal[], kind: AnyKind, spec: unknown, site: string, read: StoreReader): readonly Refusal[] {
+  const paths = wrong.map(({ context: { field = '' } }) => field);
+  const rest = withoutMembers({ spec }, paths)?.spec;
+  if (rest === undefined) return [];
+  return refusalsOf(() => checkReferences(kind, decodeSpec(kind, rest).spec, site, read))
+    .flatMap(eachOf)
+    .filter(({ context: { code, field = '' } }) => code === 'unknown_reference' && !paths.some((path) => saysOfWhichKind(path, field)));
+}
+
+/** What a member names is of another kind where the member beside it that says so could not be read. */
+function saysOfWhichKind(path: string, field: string): boolean {
+  const around = (of: string): string => of.replace(/^spec\./, '').replace(/\.?[^.]*$/, '');
+  return /kind$/i.test(path) && around(path) === around(field);
+}
+
+export function decodeSpec(kind: AnyKind, spec: unknown): { readonly spec: unknown; readonly warnings: readonly string[] } {
   if (kind.lenient) return kind.lenient(spec);
   const decoded = decode(v.strictObject({ spec: kind.spec as v.GenericSchema<unknown, unknown> }), { spec: ownNamesOf(kind, spec) }).spec;
   return { spec: decoded, warnings: kind.warnings?.(decoded) ?? [] };

@@ -1,6 +1,8 @@
 /** The shape of a manifest (decisions 1.1, Q-CHANGE-06, Q-VER-03): read strictly, status and server-managed metadata ignored. */
 import * as v from 'valibot';
-import { invalid, Refusal } from '../../platform/base/refusal.js';
+import { nearest } from '../../platform/base/nearest.js';
+import { assert } from '../../platform/base/assert.js';
+import { invalid, Refusal, together } from '../../platform/base/refusal.js';
 import { checkResourceName, checkSiteName } from '../../platform/base/resource-name.js';
 import { decode } from '../../platform/http/json-body.js';
 import { Annotations, checkApiVersion, Labels } from '../../platform/store/envelope.js';
@@ -53,14 +55,20 @@ export interface Manifest {
 /** @throws Refusal 400 for a shape that cannot be read or an unsupported kind, 422 for a kind that is deliberately not applied. */
 export function readManifest(input: unknown, kinds: AppliedKinds): Manifest {
   const { apiVersion, kind: word, metadata, spec, status } = decode(ManifestShape, input);
-  checkApiVersion(apiVersion);
-  const kind = kinds.named(word);
-  if (!kind) throw refuseKind(word);
-  if (kind.kind === 'Site') checkSiteName(metadata.name);
-  else checkResourceName(metadata.name, 'metadata.name');
-  if (kind.scope === 'cluster' && metadata.namespace !== undefined && metadata.namespace !== '') {
-    throw invalid('invalid_field', 'metadata.namespace', `${kind.kind} belongs to no site, so it must not carry a namespace`);
-  }
+  const found = kinds.named(word);
+  together(
+    () => checkApiVersion(apiVersion),
+    () => {
+      if (!found) throw refuseKind(word, kinds);
+    },
+    () => (word === 'Site' ? checkSiteName(metadata.name) : checkResourceName(metadata.name, 'metadata.name')),
+    () => {
+      if (found?.scope === 'cluster' && metadata.namespace !== undefined && metadata.namespace !== '')
+        throw invalid('invalid_field', 'metadata.namespace', `${found.kind} belongs to no site, so it must not carry a namespace`);
+    },
+  );
+  assert(found, 'a kind that there is not was refused');
+  const kind = found;
   const { [FROM_DEVICE]: fromDevice, [LEFT_BEHIND]: behind, [LEFT_OUT]: leftOut, ...own } = metadata.annotations ?? {};
   const isPlain = fromDevice === undefined && behind === undefined && leftOut === undefined;
   const annotations = isPlain ? metadata.annotations : Object.keys(own).length > 0 ? own : undefined;
@@ -68,11 +76,18 @@ export function readManifest(input: unknown, kinds: AppliedKinds): Manifest {
   return { kind, name, namespace: namespace || undefined, labels, annotations, fromDevice, wasBehind: behind !== undefined, leftOut, spec, status };
 }
 
-function refuseKind(word: string): Refusal {
+function refuseKind(word: string, kinds: AppliedKinds): Refusal {
   const reason = Object.hasOwn(UNAPPLIED_KINDS, word) ? UNAPPLIED_KINDS[word] : undefined;
   if (reason !== undefined) return new Refusal('unprocessable', `${word} is not applied: ${reason}`, { code: 'kind_not_applied', kind: word, reason });
   if (word === 'ChangeRequest') return invalid('unsupported_kind', 'kind', 'this build does not take change requests through apply yet', { kind: word });
-  return invalid('unsupported_kind', 'kind', `there is no kind ${word} that apply can take`, { kind: word });
+  const near = nearest(
+    word,
+    kinds.all.map(({ kind }) => kind),
+  );
+  return invalid('unsupported_kind', 'kind', `there is no kind ${word} that apply can take${near === undefined ? '' : `; the nearest there is is ${near}`}`, {
+    kind: word,
+    ...(near === undefined ? {} : { nearest: near }),
+  });
 }
 
 const NAMESPACE = /^site-(.+)$/;

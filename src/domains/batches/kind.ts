@@ -3,6 +3,7 @@
  * status is what the batch controller has made of it.
  */
 import * as v from 'valibot';
+import { describeFields } from '../../platform/base/field-words.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { Condition, type ToldBy } from '../../platform/http/replies.js';
 import { type BatchState, type State, STATES } from '../../../runtime/vocabulary/states.js';
@@ -21,8 +22,11 @@ import { isInstantText } from '../../platform/base/instant.js';
 import { LABEL_TEXT } from '../../platform/store/fields.js';
 import type { PendingCommand } from '../runs/pending-command.js';
 import { freeMap } from '../../platform/store/free-map.js';
+import { BATCH_PARAMETER_WORDS, BATCH_WORDS } from './field-words.js';
 
 const Text = v.optional(v.string(), '');
+
+const BatchParameter = v.strictObject({ name: v.string(), value: v.string() });
 
 export const BatchSpec = v.strictObject({
   batchID: v.pipe(
@@ -38,7 +42,7 @@ export const BatchSpec = v.strictObject({
   engineeringUnit: Text,
   /** Larger is more urgent (decisions Q-MES-30). */
   priority: v.optional(v.pipe(v.number(), v.integer('must be a whole number'), v.minValue(0, 'must be at least 0'), v.maxValue(1000, 'must be at most 1000')), 100),
-  parameters: v.optional(v.array(v.strictObject({ name: v.string(), value: v.string() })), []),
+  parameters: v.optional(v.array(BatchParameter), []),
   equipment: v.optional(freeMap(v.string()), {}),
   description: Text,
   scheduledStartTime: v.optional(
@@ -54,6 +58,9 @@ export const BatchSpec = v.strictObject({
   mode: v.optional(v.picklist(['', 'Automatic', 'Semi-Automatic', 'Manual']), ''),
 });
 export type BatchSpec = v.InferOutput<typeof BatchSpec>;
+
+describeFields(BatchParameter, BATCH_PARAMETER_WORDS);
+describeFields(BatchSpec, BATCH_WORDS);
 
 /** How one of a class was chosen (D-C-12). */
 export const UnitChoice = v.strictObject({

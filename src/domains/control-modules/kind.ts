@@ -3,6 +3,7 @@
  * instance stores only what differs from its template; the merged view is computed in merge.ts.
  */
 import * as v from 'valibot';
+import { describeFields } from '../../platform/base/field-words.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
@@ -25,6 +26,16 @@ import {
 import { DurationText, Identifier, Required, Scalar, StoredTerm, TagName, Text } from '../../platform/store/fields.js';
 import { type Kind, named, type Reference, type StatusMembers } from '../../platform/store/kind.js';
 import type { Condition as StoredCondition } from '../../platform/store/resource.js';
+import {
+  INPUT_BINDING_WORDS,
+  INSTANCE_TAG_WORDS,
+  MODULE_WORDS,
+  PARAM_OVERRIDE_WORDS,
+  TEMPLATE_INPUT_WORDS,
+  TEMPLATE_PARAMETER_WORDS,
+  TEMPLATE_TAG_WORDS,
+  TEMPLATE_WORDS,
+} from './field-words.js';
 
 export const DEVICE_CLASSES = ['valve', 'actuator', 'sensor', 'controller', 'other'] as const;
 export const MEASURED_VARIABLES = ['Temperature', 'Pressure', 'Flow', 'Level', 'Analytical', 'Speed', 'Weight'] as const;
@@ -148,6 +159,15 @@ export const ControlModuleSpec = v.strictObject({
   mode: v.optional(v.picklist(['', ...MODES]), ''),
 });
 export type ControlModuleSpec = v.InferOutput<typeof ControlModuleSpec>;
+
+describeFields(TemplateTag, TEMPLATE_TAG_WORDS);
+describeFields(InstanceTag, INSTANCE_TAG_WORDS);
+describeFields(TemplateInput, TEMPLATE_INPUT_WORDS);
+describeFields(TemplateParameter, TEMPLATE_PARAMETER_WORDS);
+describeFields(ControlModuleTemplateSpec, TEMPLATE_WORDS);
+describeFields(InputBinding, INPUT_BINDING_WORDS);
+describeFields(ParamOverride, PARAM_OVERRIDE_WORDS);
+describeFields(ControlModuleSpec, MODULE_WORDS);
 
 export interface InterlockBypass {
   readonly active: boolean;

@@ -11,7 +11,7 @@ import { parseValueText } from '../../../runtime/language/value-text.js';
 import { iecType } from '../../../runtime/vocabulary/data-types.js';
 import type { CompositeType } from '../../../runtime/vocabulary/network.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
-import { conflict, invalid } from '../../platform/base/refusal.js';
+import { conflict, eachOf, forAll, invalid, Refusal, refusalsOf, refuseAll, together } from '../../platform/base/refusal.js';
 import { TagName } from '../../platform/store/fields.js';
 import { type Admission, type StoreReader, ruled } from '../../platform/store/kind.js';
 import { type CheckedNetwork, checkNetwork, compileText, compositesOf } from '../logic/composites.js';
@@ -47,10 +47,11 @@ export function admitTemplate(input: ControlModuleTemplateSpec, { name, read, be
   const composites = compositesOf(read);
   const spec = input.structuredText === undefined ? input : compileTemplate(input, input.structuredText, composites, before?.spec.tags ?? []);
   const { structuredText: _text, ...stored } = spec;
-  checkScanInterval(stored.scanInterval);
-  checkInputs(stored);
-  checkNetwork(networkOf(stored), composites, stored.tags, templatePath);
-  checkTags(stored.tags, stored, composites);
+  together(
+    () => checkScanInterval(stored.scanInterval),
+    () => checkInputs(stored),
+    () => checkNetworkAndTags(networkOf(stored), stored.tags, stored, composites, templatePath),
+  );
   if (!stored.parameters) return stored;
   const parameters = admitParameters(stored.parameters, { network: networkOf(stored), tags: stored.tags, composites });
   parameters.forEach((parameter, index) => {
@@ -142,13 +143,28 @@ function templatePath(path: string): string {
   return path.replace(/^connections/, 'dataConnections').replace(/^variables/, 'inputs');
 }
 
+/** A tag whose block or port is not there is told once: by the network where it looks at tags at all. */
+function checkNetworkAndTags(
+  network: CheckedNetwork,
+  tags: readonly MergedTag[] | readonly TemplateTag[],
+  spec: ControlModuleTemplateSpec,
+  composites: readonly CompositeType[],
+  place: (path: string) => string,
+): void {
+  const wrong = refusalsOf(() => checkNetwork(network, composites, tags, place)).flatMap(eachOf);
+  const ofTag = (field = ''): string => /^tags\[\d+\]/.exec(field)?.[0] ?? field;
+  const told = new Set(wrong.map(({ context: { field } }) => ofTag(field)));
+  const ofTags = refusalsOf(() => checkTags(tags, spec, composites)).flatMap(eachOf);
+  refuseAll([...wrong, ...ofTags.filter(({ context: { field } }) => !told.has(ofTag(field)))]);
+}
+
 /** Empty is that of the unit; no other interval is zero. */
 function checkScanInterval(text: string): void {
   if (text !== '' && parseDuration(text) === 0) throw invalid('invalid_field', 'scanInterval', 'scanInterval must be above zero, or empty for that of the unit');
 }
 
 function checkInputs(spec: ControlModuleTemplateSpec): void {
-  spec.inputs.forEach(({ name, dataType, defaultValue }, index) => {
+  forAll(spec.inputs, ({ name, dataType, defaultValue }, index) => {
     if (defaultValue !== '' && parseValueText(iecType(dataType) ?? 'REAL', defaultValue) === null) {
       throw invalid('invalid_field', `inputs[${index}].defaultValue`, `default ${defaultValue} of input ${name} is no ${dataType}`);
     }
@@ -158,7 +174,7 @@ function checkInputs(spec: ControlModuleTemplateSpec): void {
 function checkTags(tags: readonly MergedTag[] | readonly TemplateTag[], spec: ControlModuleTemplateSpec, composites: readonly CompositeType[]): void {
   const names = new Set<string>();
   let state = '';
-  tags.forEach((tag, index) => {
+  forAll<TemplateTag | MergedTag>(tags, (tag, index) => {
     const field = `tags[${index}]`;
     if (names.has(tag.name)) throw invalid('invalid_field', `${field}.name`, `tag ${tag.name} is declared twice`);
     names.add(tag.name);
@@ -179,8 +195,10 @@ function checkTag(tag: TemplateTag, field: string, spec: ControlModuleTemplateSp
     if (block && !CHANNEL_BLOCKS.includes(block.type))
       throw invalid('invalid_field', `${field}.channel`, `tag ${tag.name} has a channel but its block ${block.name} is a ${block.type}; only AI, AO, DI and DO have a channel`);
   }
-  checkBound(tag.engMin, `${field}.engMin`, spec, composites);
-  checkBound(tag.engMax, `${field}.engMax`, spec, composites);
+  together(
+    () => checkBound(tag.engMin, `${field}.engMin`, spec, composites),
+    () => checkBound(tag.engMax, `${field}.engMax`, spec, composites),
+  );
 }
 
 function checkBound(text: string, field: string, spec: ControlModuleTemplateSpec, composites: readonly CompositeType[]): void {
@@ -230,34 +248,49 @@ function checkParent(spec: ControlModuleSpec, { read, site, name }: ModuleAdmiss
 export function checkInstance(spec: ControlModuleSpec, template: ControlModuleTemplateSpec, read: StoreReader): void {
   const composites = compositesOf(read);
   const inTemplate = new Set(template.tags.map((tag) => tag.name));
-  spec.tags.forEach((tag, index) => {
-    if (!inTemplate.has(tag.name) && tag.dataType === undefined)
-      throw invalid('missing_field', `tags[${index}].dataType`, `tag ${tag.name} is not a tag of the template, so it needs a dataType`);
-  });
-  spec.paramOverrides.forEach(({ blockRef }, index) => {
-    if (!template.blocks.some((block) => block.name === blockRef))
-      throw invalid('invalid_field', `paramOverrides[${index}].blockRef`, `parameter override names block ${blockRef}, which the template does not have`);
-  });
   const bound = new Set<string>();
-  spec.inputBindings.forEach((binding, index) => {
-    const field = `inputBindings[${index}]`;
-    const key = binding.name.toLowerCase();
-    if (!template.inputs.some((input) => input.name.toLowerCase() === key)) throw invalid('invalid_field', `${field}.name`, `the template has no input ${binding.name}`);
-    if (bound.has(key)) throw invalid('invalid_field', `${field}.name`, `input ${binding.name} is bound twice`);
-    bound.add(key);
-    if ((binding.source === undefined) === (binding.value === undefined)) throw invalid('invalid_field', field, `input ${binding.name} must have either a source or a value`);
-    if (binding.source !== undefined && !/^[^.]+\.(par\.)?[^.]+$/.test(binding.source))
-      throw invalid('invalid_field', `${field}.source`, `source of input ${binding.name} must have the form <controlModule>.<tag>`);
-  });
+  together(
+    () =>
+      forAll(spec.tags, (tag, index) => {
+        if (!inTemplate.has(tag.name) && tag.dataType === undefined)
+          throw invalid('missing_field', `tags[${index}].dataType`, `tag ${tag.name} is not a tag of the template, so it needs a dataType`);
+      }),
+    () =>
+      forAll(spec.paramOverrides, ({ blockRef }, index) => {
+        if (!template.blocks.some((block) => block.name === blockRef))
+          throw invalid('invalid_field', `paramOverrides[${index}].blockRef`, `parameter override names block ${blockRef}, which the template does not have`);
+      }),
+    () => forAll(spec.inputBindings, (binding, index) => checkInputBinding(binding, `inputBindings[${index}]`, template, bound)),
+  );
   const tags = mergeTags(template.tags, spec.tags);
   const instance = { ...template, blocks: overrideParams(template.blocks, spec.paramOverrides) as ControlModuleTemplateSpec['blocks'] };
-  checkNetwork(networkOf(instance), composites, tags, (path) => overridePath(path, spec, template));
-  checkTags(tags, instance, composites);
+  const wrong = refusalsOf(() => checkNetworkAndTags(networkOf(instance), tags, instance, composites, (path) => overridePath(path, spec, template)));
+  refuseAll(wrong.flatMap(eachOf).map((refusal) => ofOwnTag(refusal, tags, spec)));
   if (!template.parameters) return;
   const surroundings = { network: networkOf(instance), tags, composites };
   // what an instance tag writes is no longer the template's to tune
   for (const parameter of template.parameters) if (parameter.tunable) checkFree(parameter, 'tags', surroundings);
   checkParameterValues(resolveModule(spec, template, paramDefault(read)).parameters, (parameter) => overrideField(parameter, spec));
+}
+
+/** What is wrong with a merged tag is told of the tag as the instance has it. */
+function ofOwnTag({ kind, message, context }: Refusal, tags: readonly MergedTag[], spec: ControlModuleSpec): Refusal {
+  const { field = '' } = context;
+  const [merged = '', at = ''] = /^tags\[(\d+)\]/.exec(field) ?? [];
+  if (merged === '') return new Refusal(kind, message, context);
+  const own = spec.tags.findIndex(({ name }) => name === tags[Number(at)]?.name);
+  return new Refusal(kind, message, { ...context, field: own < 0 ? `templateRef (${field})` : `tags[${own}]${field.slice(merged.length)}` });
+}
+
+/** `bound`: the inputs that have been bound so far. */
+function checkInputBinding(binding: ControlModuleSpec['inputBindings'][number], field: string, template: ControlModuleTemplateSpec, bound: Set<string>): void {
+  const key = binding.name.toLowerCase();
+  if (!template.inputs.some((input) => input.name.toLowerCase() === key)) throw invalid('invalid_field', `${field}.name`, `the template has no input ${binding.name}`);
+  if (bound.has(key)) throw invalid('invalid_field', `${field}.name`, `input ${binding.name} is bound twice`);
+  bound.add(key);
+  if ((binding.source === undefined) === (binding.value === undefined)) throw invalid('invalid_field', field, `input ${binding.name} must have either a source or a value`);
+  if (binding.source !== undefined && !/^[^.]+\.(par\.)?[^.]+$/.test(binding.source))
+    throw invalid('invalid_field', `${field}.source`, `source of input ${binding.name} must have the form <controlModule>.<tag>`);
 }
 
 /**

@@ -1,7 +1,9 @@
 /** Coordination between elements of a batch (contract 3, Other kinds; decisions 1.6, 2.7): signals and barriers. */
 import * as v from 'valibot';
+import { describeFields } from '../../platform/base/field-words.js';
 import { Count, Identifier, Required, Text } from '../../platform/store/fields.js';
 import type { Kind, Reference, StatusMembers } from '../../platform/store/kind.js';
+import { COORDINATION_BLOCK_WORDS, ENDPOINT_WORDS, SIGNAL_WORDS, SYNC_BARRIER_WORDS, WAITING_WORDS } from './field-words.js';
 
 export const ENDPOINT_KINDS = ['Phase', 'Operation', 'UnitProcedure'] as const;
 
@@ -94,6 +96,12 @@ export const SyncBarrierSpec = v.strictObject({
   count: Count,
 });
 export type SyncBarrierSpec = v.InferOutput<typeof SyncBarrierSpec>;
+
+describeFields(Producer, ENDPOINT_WORDS);
+describeFields(Waiting, WAITING_WORDS);
+describeFields(Signal, SIGNAL_WORDS);
+describeFields(CoordinationBlockSpec, COORDINATION_BLOCK_WORDS);
+describeFields(SyncBarrierSpec, SYNC_BARRIER_WORDS);
 
 export interface SyncBarrierStatus {
   readonly phase: CoordinationPhase;

@@ -1,8 +1,10 @@
 /** Controller (contract 3, Controller): the box in a cabinet. `phase` is its adoption, `health` whether it works now. */
 import * as v from 'valibot';
+import { describeFields } from '../../platform/base/field-words.js';
 import { Flag } from '../../platform/store/fields.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import type { Kind, StatusMembers } from '../../platform/store/kind.js';
+import { CONTROLLER_WORDS } from './field-words.js';
 
 const DISPLAY_NAME_MAX = 63; // contract 3, Limits: characters, not the units a string is stored in
 
@@ -19,6 +21,8 @@ export const ControllerSpec = v.strictObject({
   simulation: Flag,
 });
 export type ControllerSpec = v.InferOutput<typeof ControllerSpec>;
+
+describeFields(ControllerSpec, CONTROLLER_WORDS);
 
 export const CONTROLLER_PHASES = ['Pending', 'Joining', 'Joined', 'Failed', 'Removing'] as const;
 export const CONTROLLER_HEALTHS = ['healthy', 'degraded', 'offline', 'unknown'] as const;

@@ -1,5 +1,6 @@
 /** I/O modules and simulation presets (contract 3, I/O module and Simulation; decisions 7, 6). */
 import * as v from 'valibot';
+import { describeFields } from '../../platform/base/field-words.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { PROTOCOLS } from '../../../runtime/catalog.js';
 import { Condition } from '../../platform/http/replies.js';
@@ -8,6 +9,19 @@ import { freeMap } from '../../platform/store/free-map.js';
 import { type Kind, named, type StatusMembers } from '../../platform/store/kind.js';
 import { Options } from './ownership.js';
 import type { Condition as StoredCondition } from '../../platform/store/resource.js';
+import {
+  BEHAVIOR_WORDS,
+  CHANNEL_WORDS,
+  FAIL_SAFE_OUTPUT_WORDS,
+  FAIL_SAFE_WORDS,
+  FAULT_WORDS,
+  IO_MODULE_WORDS,
+  PRESET_WORDS,
+  PROBE_PLACEMENT_WORDS,
+  SECRET_REF_WORDS,
+  SECURITY_WORDS,
+  SIMULATION_WORDS,
+} from './field-words.js';
 
 export const Behavior = v.strictObject({ address: Required, type: Required, params: v.optional(ScalarMap, {}) });
 export type Behavior = v.InferOutput<typeof Behavior>;
@@ -78,13 +92,17 @@ export const Security = v.strictObject({
 
 export const POSTURES = ['observed', 'supervisory', 'regulating'] as const;
 
+const FailSafeOutput = v.strictObject({ channel: Required, value: Scalar });
+
 export const FailSafe = v.strictObject({
   posture: v.optional(v.picklist(['', ...POSTURES]), ''),
   /** Empty: none. */
   timeout: DurationText,
   heartbeatChannel: Text,
-  outputs: v.optional(v.array(v.strictObject({ channel: Required, value: Scalar })), []),
+  outputs: v.optional(v.array(FailSafeOutput), []),
 });
+
+const ProbePlacement = v.strictObject({ nodeSelector: v.optional(freeMap(v.string()), {}) });
 
 nameSchemas({ SimulationBehavior: Behavior, IOChannel: Channel, SimulationFault: Fault, IOSimulation: Simulation, SecretRef, IOSecurity: Security, FailSafe });
 
@@ -99,10 +117,22 @@ export const IOModuleSpec = v.strictObject({
   simulation: v.optional(Simulation),
   security: v.optional(Security),
   failSafe: v.optional(FailSafe),
-  probePlacement: v.optional(v.strictObject({ nodeSelector: v.optional(freeMap(v.string()), {}) })),
+  probePlacement: v.optional(ProbePlacement),
   description: Text,
 });
 export type IOModuleSpec = v.InferOutput<typeof IOModuleSpec>;
+
+describeFields(Behavior, BEHAVIOR_WORDS);
+describeFields(SimulationPresetSpec, PRESET_WORDS);
+describeFields(Channel, CHANNEL_WORDS);
+describeFields(Fault, FAULT_WORDS);
+describeFields(Simulation, SIMULATION_WORDS);
+describeFields(SecretRef, SECRET_REF_WORDS);
+describeFields(Security, SECURITY_WORDS);
+describeFields(FailSafeOutput, FAIL_SAFE_OUTPUT_WORDS);
+describeFields(FailSafe, FAIL_SAFE_WORDS);
+describeFields(ProbePlacement, PROBE_PLACEMENT_WORDS);
+describeFields(IOModuleSpec, IO_MODULE_WORDS);
 
 export const IO_MODULE_STATES = ['Pending', 'Connected', 'Degraded', 'Disconnected', 'Failed'] as const;
 export type IOModuleState = (typeof IO_MODULE_STATES)[number];

@@ -1,8 +1,10 @@
 /** The ownership register of a module as it is configured (`options.ownership`, ADR 0015). Pure. */
 import * as v from 'valibot';
+import { describeFields } from '../../platform/base/field-words.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { Required, Scalar } from '../../platform/store/fields.js';
 import { freeMap } from '../../platform/store/free-map.js';
+import { OWNERSHIP_WORDS } from './field-words.js';
 
 const INTERVAL_MIN_MS = 200;
 const INTERVAL_MAX_MS = 60_000;
@@ -20,6 +22,7 @@ export const Ownership = v.strictObject({
 export type Ownership = v.InferOutput<typeof Ownership>;
 
 nameSchemas({ OutputOwnership: Ownership });
+describeFields(Ownership, OWNERSHIP_WORDS);
 
 type Scalars = Record<string, string | number | boolean>;
 

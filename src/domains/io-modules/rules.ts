@@ -14,7 +14,7 @@ import {
   simulationProblems,
 } from '../../../runtime/catalog.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
-import { invalid, Refusal } from '../../platform/base/refusal.js';
+import { forAll, invalid, Refusal, together } from '../../platform/base/refusal.js';
 import { type Admission, type Dependent, type StoreReader, ruled } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { resolvedModuleOf } from '../control-modules/modules.js';
@@ -39,7 +39,7 @@ export function admitPreset(spec: SimulationPresetSpec, { via, before }: PresetA
 const OWN_MEMBERS = ['address', 'type', 'name', 'triggerMode'];
 
 function checkBehaviors(behaviors: readonly Behavior[], field: string, via: PresetAdmission['via']): void {
-  behaviors.forEach((behavior, index) => refuseParam([...emptyParams(behavior.params), ...checkBehavior(behavior)], `${field}[${index}]`, via));
+  forAll(behaviors, (behavior, index) => refuseParam([...emptyParams(behavior.params), ...checkBehavior(behavior)], `${field}[${index}]`, via));
 }
 
 /** An empty text is no value of any param; what applied or stored it goes on with the default. */
@@ -48,23 +48,30 @@ function emptyParams(params: Behavior['params']): { readonly param: string; read
 }
 
 function refuseParam(problems: readonly { readonly param: string; readonly message: string }[], field: string, via: PresetAdmission['via']): void {
-  for (const { param, message } of problems) {
+  forAll(problems, ({ param, message }) => {
     const own = OWN_MEMBERS.includes(param);
-    if (!own && via !== 'rest') continue;
+    if (!own && via !== 'rest') return;
     throw invalid('invalid_field', own ? `${field}.${param}` : `${field}.params.${param}`, message);
-  }
+  });
 }
 
 export function admitModule(given: IOModuleSpec, context: ModuleAdmission): IOModuleSpec {
   const spec = withoutUnset(given);
-  checkPlacement(spec);
-  checkSecurity(spec);
-  checkFailSafe(spec);
-  checkNames(spec);
-  if (spec.simulation && spec.protocol !== 'simulation') throw invalid('invalid_field', 'simulation', `simulation is only for protocol simulation, not ${spec.protocol}`);
-  checkDevice(spec);
-  checkChannelValues(spec);
-  checkSimulation(spec, context);
+  together(
+    () => checkPlacement(spec),
+    () => checkSecurity(spec),
+    () => checkFailSafe(spec),
+    () => checkNames(spec),
+    () => {
+      if (spec.simulation && spec.protocol !== 'simulation') throw invalid('invalid_field', 'simulation', `simulation is only for protocol simulation, not ${spec.protocol}`);
+    },
+    () => checkDevice(spec),
+  );
+  // what cannot be read of a channel has no values
+  together(
+    () => checkChannelValues(spec),
+    () => checkSimulation(spec, context),
+  );
   return keepPassword(spec, context.before?.spec);
 }
 
@@ -95,18 +102,27 @@ function checkPlacement(spec: IOModuleSpec): void {
 
 /** Address, options and channel addresses in the grammar of the protocol (decisions 7.2 to 7.4). */
 function checkDevice(spec: IOModuleSpec): void {
-  const address = spec.address === '' && spec.protocol === 'simulation' ? undefined : checkAddress(spec.protocol, spec.address);
-  if (address && 'error' in address) throw invalid('invalid_field', 'address', address.error);
-  for (const { option, message } of checkOptions(spec.protocol, driverOptions(spec.options))) throw invalid('invalid_field', `options.${option}`, message);
-  checkOwnership(spec);
-  spec.channels.forEach((channel, index) => {
-    const name = channel.name || channel.address;
-    for (const member of ['address', 'readbackAddress'] as const) {
-      if (member === 'readbackAddress' && channel.readbackAddress === '') continue;
-      const checked = checkChannelAddress(spec.protocol, member === 'readbackAddress' ? 'input' : channel.direction, channel[member]);
-      if ('error' in checked) throw invalid('invalid_field', `channels[${index}].${member}`, `channel ${name}: ${checked.error}`);
-    }
-  });
+  // that there is none is refused where it is asked who serves the module
+  const address = spec.address === '' ? undefined : checkAddress(spec.protocol, spec.address);
+  together(
+    () => {
+      if (address && 'error' in address) throw invalid('invalid_field', 'address', address.error);
+    },
+    () =>
+      forAll(checkOptions(spec.protocol, driverOptions(spec.options)), ({ option, message }) => {
+        throw invalid('invalid_field', `options.${option}`, message);
+      }),
+    () => checkOwnership(spec),
+    () =>
+      forAll(spec.channels, (channel, index) => {
+        const name = channel.name || channel.address;
+        forAll(['address', 'readbackAddress'] as const, (member) => {
+          if (member === 'readbackAddress' && channel.readbackAddress === '') return;
+          const checked = checkChannelAddress(spec.protocol, member === 'readbackAddress' ? 'input' : channel.direction, channel[member]);
+          if ('error' in checked) throw invalid('invalid_field', `channels[${index}].${member}`, `channel ${name}: ${checked.error}`);
+        });
+      }),
+  );
 }
 
 /** Params parse (400), preset addresses are all mapped (422), references lead somewhere (decisions 6.5, Q-IO-08, Q-IO-10). */
@@ -115,7 +131,7 @@ function checkSimulation(spec: IOModuleSpec, { read, site, via, name }: ModuleAd
   if (!simulation) return;
   checkBehaviors(simulation.behaviors, 'simulation.behaviors', via);
   const faults = simulation.faults.map((fault) => ({ ...fault, triggerAfterMs: parseDuration(fault.triggerAfter) ?? 0 }));
-  faults.forEach((fault, index) => refuseParam([...emptyParams(fault.params), ...checkFault(fault)], `simulation.faults[${index}]`, via));
+  forAll(faults, (fault, index) => refuseParam([...emptyParams(fault.params), ...checkFault(fault)], `simulation.faults[${index}]`, via));
   if (via !== 'rest') return;
   const preset = read.get(SimulationPreset, site, simulation.preset)?.spec.behaviors ?? [];
   const missing = missingAddresses(preset, simulation.addressMap);
@@ -128,8 +144,12 @@ function checkSimulation(spec: IOModuleSpec, { read, site, via, name }: ModuleAd
   }
   const merged = mergeBehaviors(preset, simulation.addressMap, simulation.behaviors);
   const channels = spec.channels.map((channel) => channel.address);
-  const [problem] = simulationProblems(merged, faults, channels, (other) => simulatedAddresses(read, site, other, name));
-  if (problem) throw invalid('invalid_field', `simulation.${problem.field}`, problem.message);
+  forAll(
+    simulationProblems(merged, faults, channels, (other) => simulatedAddresses(read, site, other, name)),
+    (problem) => {
+      throw invalid('invalid_field', `simulation.${problem.field}`, problem.message);
+    },
+  );
 }
 
 /** The register holds mark and counter as one value, so that nobody ever reads one of them alone. */
@@ -168,9 +188,9 @@ export function normalAddress(spec: IOModuleSpec): string {
 function checkSecurity({ protocol, security }: IOModuleSpec): void {
   if (!security) return;
   if (protocol !== 'opcua') {
-    for (const key of Object.keys(security)) {
+    forAll(Object.keys(security), (key) => {
       if (key !== 'secretRef') throw invalid('invalid_field', `security.${key}`, `protocol ${protocol} accepts only security.secretRef`);
-    }
+    });
     return;
   }
   const policy = security.securityPolicy ?? 'None';
@@ -189,7 +209,7 @@ function checkFailSafe({ failSafe, channels }: IOModuleSpec): void {
   if (failSafe.heartbeatChannel !== '' && !isOutput(failSafe.heartbeatChannel))
     throw invalid('invalid_field', 'failSafe.heartbeatChannel', `the heartbeat names ${failSafe.heartbeatChannel}, which is no output channel of the module`);
   const named = new Set<string>();
-  failSafe.outputs.forEach(({ channel }, index) => {
+  forAll(failSafe.outputs, ({ channel }, index) => {
     const field = `failSafe.outputs[${index}].channel`;
     if (!isOutput(channel)) throw invalid('invalid_field', field, `fail-safe value names ${channel}, which is no output channel of the module`);
     if (named.has(channel)) throw invalid('invalid_field', field, `fail-safe value of ${channel} is given twice`);
@@ -200,12 +220,12 @@ function checkFailSafe({ failSafe, channels }: IOModuleSpec): void {
 /** A value that its channel cannot take would be left out without a word in the moment it is needed. */
 function checkChannelValues(spec: IOModuleSpec): void {
   const channels = channelsOf(spec);
-  spec.failSafe?.outputs.forEach(({ channel, value }, index) => {
+  forAll(spec.failSafe?.outputs ?? [], ({ channel, value }, index) => {
     const found = channels.find(({ name, address }) => name === channel || address === channel);
     if (found && !isChannelValue(value, found.dataType))
       throw invalid('invalid_field', `failSafe.outputs[${index}].value`, `fail-safe value ${JSON.stringify(value)} of ${channel} is no ${found.dataType}`);
   });
-  channels.forEach(({ name, dataType, initial }, index) => {
+  forAll(channels, ({ name, dataType, initial }, index) => {
     if (initial !== undefined && !isChannelValue(initial, dataType))
       throw invalid('invalid_field', `channels[${index}].initial`, `start value ${JSON.stringify(initial)} of channel ${name} is no ${dataType}`);
   });
@@ -214,7 +234,7 @@ function checkChannelValues(spec: IOModuleSpec): void {
 function checkNames({ channels, simulation }: IOModuleSpec): void {
   const names = new Set<string>();
   const addresses = new Set<string>();
-  channels.forEach((channel, index) => {
+  forAll(channels, (channel, index) => {
     const name = channel.name || channel.address;
     if (names.has(name)) throw invalid('invalid_field', `channels[${index}].name`, `channel name ${name} is used twice`);
     if (addresses.has(channel.address)) throw invalid('invalid_field', `channels[${index}].address`, `channel address ${channel.address} is used twice`);
@@ -225,7 +245,7 @@ function checkNames({ channels, simulation }: IOModuleSpec): void {
     addresses.add(channel.address);
   });
   const faults = new Set<string>();
-  simulation?.faults.forEach((fault, index) => {
+  forAll(simulation?.faults ?? [], (fault, index) => {
     if (faults.has(fault.name)) throw invalid('invalid_field', `simulation.faults[${index}].name`, `fault ${fault.name} is configured twice`);
     faults.add(fault.name);
   });

@@ -4,7 +4,7 @@ import type { BlockCatalog } from '../../../runtime/language/block-catalog.js';
 import { type LoweredNetwork, lowerProgram } from '../../../runtime/language/lower.js';
 import { iecType } from '../../../runtime/vocabulary/data-types.js';
 import type { BlockSpec, CompositeType, Connection, NetworkVariable, VariableBinding } from '../../../runtime/vocabulary/network.js';
-import { invalid, Refusal, type RefusalContext } from '../../platform/base/refusal.js';
+import { forAll, invalid, Refusal, type RefusalContext, refuseAll } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { FunctionBlockType, type FunctionBlockTypeSpec } from './kind.js';
 
@@ -36,19 +36,19 @@ export interface PortTag {
 export function checkNetwork(network: CheckedNetwork, composites: readonly CompositeType[], tags: readonly PortTag[] = [], place: (path: string) => string = (path) => path): void {
   const bound = tags.flatMap((tag) => (tag.blockRef === '' ? [] : ([{ block: tag.blockRef, port: tag.portRef, type: iecType(tag.dataType) ?? 'REAL' }] as const)));
   const problems = validateNetwork(network.blocks, network.connections, network.variables, network.variableBindings, composites, { bound });
-  const [first] = problems;
-  if (first) throw refusalOf(first, problems, place);
+  refuseAll(problems.map((problem, at) => refusalOf(problem, at === 0 ? problems : [], place)));
   checkPorts(network, composites, tags);
 }
 
-function refusalOf(first: Problem, problems: readonly Problem[], place: (path: string) => string): Error {
-  return invalid('invalid_network', place(first.path), first.message, { problems: problems.map((problem) => ({ field: place(problem.path), message: problem.message })) });
+function refusalOf(one: Problem, problems: readonly Problem[], place: (path: string) => string): Refusal {
+  if (problems.length === 0) return invalid('invalid_network', place(one.path), one.message);
+  return invalid('invalid_network', place(one.path), one.message, { problems: problems.map((problem) => ({ field: place(problem.path), message: problem.message })) });
 }
 
 /** A tag binds to an existing port of its own type; a writable one to an input that nothing else feeds, or to an output (decisions 1.6). */
 function checkPorts(network: CheckedNetwork, composites: readonly CompositeType[], tags: readonly PortTag[]): void {
   const port = portLookup(network, composites);
-  tags.forEach((tag, index) => {
+  forAll(tags, (tag, index) => {
     if (tag.blockRef === '') return;
     const field = `tags[${index}].portRef`;
     const found = port(tag.blockRef, tag.portRef);

@@ -1,11 +1,24 @@
 /** Control programs and composite block types (contract 3, Control program and Logic transforms; decisions 1.6, 5.3). */
 import * as v from 'valibot';
+import { describeFields } from '../../platform/base/field-words.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { Ending } from '../../platform/base/term.js';
 import { Flag, Identifier, Required, ScalarMap, StoredTerm, Text } from '../../platform/store/fields.js';
 import { blockType } from '../../../runtime/catalog.js';
 import { type Kind, named, type Reference, type StatusMembers } from '../../platform/store/kind.js';
 import type { Metadata } from '../../platform/store/resource.js';
+import {
+  BLOCK_CONNECTION_WORDS,
+  BLOCK_PARAM_WORDS,
+  BLOCK_PORT_WORDS,
+  BLOCK_WORDS,
+  CONTROL_PROGRAM_WORDS,
+  FUNCTION_BLOCK_TYPE_WORDS,
+  PARAM_BINDING_WORDS,
+  PORT_BINDING_WORDS,
+  PROGRAM_VARIABLE_WORDS,
+  VARIABLE_BINDING_WORDS,
+} from './field-words.js';
 
 /** Both vocabularies of decisions 1.3, served as sent. */
 export const CONTROL_DATA_TYPES = ['Boolean', 'Integer', 'Float', 'String', 'Time', 'BOOL', 'INT', 'REAL', 'STRING', 'TIME'] as const;
@@ -26,6 +39,8 @@ const Port = v.strictObject({ name: Identifier, dataType: ControlDataType, defau
 const Param = v.strictObject({ name: Identifier, dataType: ControlDataType, defaultValue: v.optional(v.string()), required: Flag, description: Text });
 const PortBinding = v.strictObject({ port: Required, blockRef: Required, portRef: Required });
 
+const ParamBinding = v.strictObject({ param: Required, blockRef: Required, blockParam: Required });
+
 export const FunctionBlockTypeSpec = v.strictObject({
   description: Text,
   inputs: v.optional(v.array(Port), []),
@@ -35,7 +50,7 @@ export const FunctionBlockTypeSpec = v.strictObject({
   connections: v.optional(v.array(BlockConnection), []),
   inputBindings: v.optional(v.array(PortBinding), []),
   outputBindings: v.optional(v.array(PortBinding), []),
-  paramBindings: v.optional(v.array(v.strictObject({ param: Required, blockRef: Required, blockParam: Required })), []),
+  paramBindings: v.optional(v.array(ParamBinding), []),
   /** Compile input only, instead of blocks; never stored. */
   structuredText: v.optional(v.string()),
 });
@@ -78,6 +93,18 @@ export const ControlProgramSpec = v.strictObject({
   variableBindings: v.optional(v.array(BlockVariableBinding), []),
 });
 type ProgramInput = v.InferOutput<typeof ControlProgramSpec>;
+
+describeFields(Block, BLOCK_WORDS);
+describeFields(BlockConnection, BLOCK_CONNECTION_WORDS);
+describeFields(BlockVariableBinding, VARIABLE_BINDING_WORDS);
+describeFields(Port, BLOCK_PORT_WORDS);
+describeFields(Param, BLOCK_PARAM_WORDS);
+describeFields(PortBinding, PORT_BINDING_WORDS);
+describeFields(ParamBinding, PARAM_BINDING_WORDS);
+describeFields(FunctionBlockTypeSpec, FUNCTION_BLOCK_TYPE_WORDS);
+describeFields(ProgramVariable, PROGRAM_VARIABLE_WORDS);
+describeFields(ControlProgramSpec, CONTROL_PROGRAM_WORDS);
+
 /** As stored: the interval is text. */
 export type ControlProgramSpec = Omit<ProgramInput, 'scanInterval'> & { scanInterval: string | number };
 

@@ -6,7 +6,7 @@ import { parseValueText } from '../../../runtime/language/value-text.js';
 import { iecType } from '../../../runtime/vocabulary/data-types.js';
 import type { CompositeType, NetworkVariable } from '../../../runtime/vocabulary/network.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
-import { conflict, invalid } from '../../platform/base/refusal.js';
+import { conflict, forAll, invalid } from '../../platform/base/refusal.js';
 import { decode } from '../../platform/http/json-body.js';
 import { type Admission, type StoreReader, ruled } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -95,8 +95,8 @@ function compileComposite(spec: FunctionBlockTypeSpec, text: string, others: rea
 function checkFormals(spec: FunctionBlockTypeSpec): void {
   // one name, one thing: `params` of an instance name inputs and parameters alike
   const names = new Set<string>();
-  for (const list of ['inputs', 'outputs', 'params'] as const) {
-    spec[list].forEach((formal, index) => {
+  forAll(['inputs', 'outputs', 'params'] as const, (list) => {
+    forAll<(typeof spec)['params' | 'inputs'][number]>(spec[list], (formal, index) => {
       const field = `${list}[${index}]`;
       if (names.has(formal.name.toLowerCase())) throw invalid('invalid_field', `${field}.name`, `${formal.name} is declared twice`);
       names.add(formal.name.toLowerCase());
@@ -104,7 +104,7 @@ function checkFormals(spec: FunctionBlockTypeSpec): void {
       if (defaultValue !== '' && !isConstant(dataType, defaultValue))
         throw invalid('invalid_field', `${field}.defaultValue`, `default ${defaultValue} of ${formal.name} is no ${dataType}`);
     });
-  }
+  });
 }
 
 /** Whether the text is a value of the type; a time may be written `5s` too (decisions 5.1 rule 10). */
@@ -155,9 +155,9 @@ function checkBindings(spec: FunctionBlockTypeSpec, composites: readonly Composi
   const port = portLookup({ blocks: spec.blocks, connections: spec.connections }, composites);
   /** Output ports of the type, and inner inputs, that have their source. */
   const fed = new Set<string>();
-  (['input', 'output'] as const).forEach((direction) => {
+  forAll(['input', 'output'] as const, (direction) => {
     const list = `${direction}Bindings` as const;
-    spec[list].forEach((binding, index) => {
+    forAll(spec[list], (binding, index) => {
       const field = `${list}[${index}]`;
       const formals = direction === 'input' ? spec.inputs : spec.outputs;
       if (!formals.some((formal) => formal.name === binding.port)) throw invalid('invalid_field', `${field}.port`, `the type has no ${direction} ${binding.port}`);
@@ -169,7 +169,7 @@ function checkBindings(spec: FunctionBlockTypeSpec, composites: readonly Composi
       fed.add(key);
     });
   });
-  spec.outputs.forEach(({ name }, index) => {
+  forAll(spec.outputs, ({ name }, index) => {
     if (!fed.has(`output ${name}`.toLowerCase())) throw invalid('invalid_field', `outputs[${index}]`, `output ${name} is fed by no block: it needs one entry in outputBindings`);
   });
   checkPortTypes(spec, composites);
@@ -203,7 +203,7 @@ function goesInto(from: string, to: string): boolean {
 function checkParamBindings(spec: FunctionBlockTypeSpec, composites: readonly CompositeType[]): void {
   const catalog = blockCatalog(composites);
   const bound = new Set<string>();
-  spec.paramBindings.forEach(({ param, blockRef, blockParam }, index) => {
+  forAll(spec.paramBindings, ({ param, blockRef, blockParam }, index) => {
     const field = `paramBindings[${index}]`;
     const formal = spec.params.find(({ name }) => name === param);
     if (!formal) throw invalid('invalid_field', `${field}.param`, `the type has no parameter ${param}`);

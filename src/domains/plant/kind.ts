@@ -3,6 +3,7 @@
  * cell and unit. What is below a unit lives in control-modules, io-modules and edge-controllers.
  */
 import * as v from 'valibot';
+import { describeFields } from '../../platform/base/field-words.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
 import { type State, STATES } from '../../../runtime/vocabulary/states.js';
@@ -13,6 +14,19 @@ import { freeMap } from '../../platform/store/free-map.js';
 import { type Kind, named, type Reference, type StatusMembers, type StoreReader } from '../../platform/store/kind.js';
 import type { Resource, Condition as StoredCondition } from '../../platform/store/resource.js';
 import { CommandRejection } from '../runs/command-rejection.js';
+import {
+  AREA_WORDS,
+  AVAILABILITY_WORDS,
+  ENTERPRISE_WORDS,
+  FAILOVER_TARGETS_WORDS,
+  NODE_SELECTOR_WORDS,
+  PERMISSIVE_WORDS,
+  PROCESS_CELL_WORDS,
+  ROLE_BINDING_WORDS,
+  SITE_WORDS,
+  UNIT_PROPERTY_WORDS,
+  UNIT_WORDS,
+} from './field-words.js';
 
 /** Most resources have no status of their own. */
 export type NoStatus = Readonly<Record<string, never>>;
@@ -87,21 +101,15 @@ export const ProcessCell: Kind<ProcessCellSpec, NoStatus> = {
 
 export const AVAILABILITY_MODES = ['None', 'Manual', 'Automatic'] as const; // decisions Q-UNIT-11
 
-const Availability = v.strictObject({
-  mode: v.optional(v.picklist(AVAILABILITY_MODES), 'None'),
-  failoverTargets: v.optional(
-    v.strictObject({
-      nodes: v.optional(v.array(v.string()), []),
-      selector: v.optional(v.strictObject({ matchLabels: v.optional(freeMap(v.string()), {}) }), {}),
-    }),
-    {},
-  ),
-});
+const NodeSelector = v.strictObject({ matchLabels: v.optional(freeMap(v.string()), {}) });
+const FailoverTargets = v.strictObject({ nodes: v.optional(v.array(v.string()), []), selector: v.optional(NodeSelector, {}) });
+const Availability = v.strictObject({ mode: v.optional(v.picklist(AVAILABILITY_MODES), 'None'), failoverTargets: v.optional(FailoverTargets, {}) });
 
 /** What a unit is, for recipes that ask for it (D-C-12): `volume`, `material`. A number has the engineering unit beside it. */
 export const UnitProperty = v.strictObject({ name: Identifier, value: Required, engineeringUnit: v.optional(v.string()) });
 export type UnitProperty = v.InferOutput<typeof UnitProperty>;
 
+const RoleBinding = v.strictObject({ role: Identifier, controlModule: Required });
 const Permissive = v.strictObject({ name: Identifier, conditionST: Required, message: Text });
 
 export const UnitSpec = v.strictObject({
@@ -114,7 +122,7 @@ export const UnitSpec = v.strictObject({
   /** Default mode of work started on the unit; empty reads as Automatic. Written by POST mode, never by PUT. */
   mode: v.optional(v.picklist(['', ...MODES]), ''),
   capabilities: v.optional(v.array(v.string()), []),
-  roleBindings: v.optional(v.array(v.strictObject({ role: Identifier, controlModule: Required })), []),
+  roleBindings: v.optional(v.array(RoleBinding), []),
   scanInterval: DurationText,
   availability: v.optional(Availability, {}),
   runtimeImage: Text,
@@ -123,6 +131,18 @@ export const UnitSpec = v.strictObject({
   properties: v.optional(v.array(UnitProperty)),
 });
 export type UnitSpec = v.InferOutput<typeof UnitSpec>;
+
+describeFields(EnterpriseSpec, ENTERPRISE_WORDS);
+describeFields(SiteSpec, SITE_WORDS);
+describeFields(AreaSpec, AREA_WORDS);
+describeFields(ProcessCellSpec, PROCESS_CELL_WORDS);
+describeFields(NodeSelector, NODE_SELECTOR_WORDS);
+describeFields(FailoverTargets, FAILOVER_TARGETS_WORDS);
+describeFields(Availability, AVAILABILITY_WORDS);
+describeFields(UnitProperty, UNIT_PROPERTY_WORDS);
+describeFields(Permissive, PERMISSIVE_WORDS);
+describeFields(RoleBinding, ROLE_BINDING_WORDS);
+describeFields(UnitSpec, UNIT_WORDS);
 
 export const ActiveWork = v.strictObject({
   kind: v.string(),

@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { checkCondition } from '../../../runtime/language/checker.js';
 import { parseCondition } from '../../../runtime/language/parser.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
-import { conflict, invalid } from '../../platform/base/refusal.js';
+import { inside } from '../../platform/base/assert.js';
+import { conflict, forAll, invalid, together } from '../../platform/base/refusal.js';
 import { isResourceName } from '../../platform/base/resource-name.js';
 import { type Dependent, type Kind, ruled, type StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -66,31 +67,42 @@ function refuseUnitDelete({ metadata, status }: Resource<UnitSpec, UnitStatus>):
 }
 
 function admitUnit(spec: UnitSpec): UnitSpec {
-  spec.capabilities.forEach((capability, index) => {
-    if (!isResourceName(capability)) throw invalid('invalid_name', `capabilities[${index}]`, `capability ${capability} must be lower-case letters, digits and hyphens`);
-  });
-  spec.properties?.forEach(({ name }, index) => {
-    if (spec.properties?.findIndex((other) => other.name.toLowerCase() === name.toLowerCase()) !== index)
-      throw invalid('invalid_field', `properties[${index}].name`, `property ${name} stands twice`);
-  });
   const roles = new Set<string>();
-  spec.roleBindings.forEach(({ role }, index) => {
-    const key = role.toLowerCase();
-    if (roles.has(key)) throw invalid('invalid_field', `roleBindings[${index}].role`, `role ${role} is bound twice`);
-    roles.add(key);
-  });
-  spec.permissives.forEach(({ name, conditionST }, index) => {
-    if (spec.permissives.findIndex((other) => other.name === name) < index) throw invalid('invalid_field', `permissives[${index}].name`, `permissive ${name} stands twice`);
-    const { expression, diagnostics } = parseCondition(conditionST);
-    const scope = { names: new Map(), member: () => undefined, tag: () => ({ found: 'unresolved' as const }) };
-    const fault = [...diagnostics, ...(expression ? checkCondition(expression, scope) : [])].find(({ severity }) => severity === 'error');
-    if (fault) throw invalid('st_invalid', `permissives[${index}].conditionST`, `line ${fault.line}: ${fault.message}`);
-  });
-  if (spec.scanInterval !== '') {
-    const ms = parseDuration(spec.scanInterval) ?? 0;
-    if (ms < UNIT_SCAN_MIN_MS || ms > UNIT_SCAN_MAX_MS) throw invalid('invalid_field', 'scanInterval', `scanInterval ${spec.scanInterval} is outside 10ms to 10s`);
-  }
+  together(
+    () =>
+      forAll(spec.capabilities, (capability, index) => {
+        if (!isResourceName(capability)) throw invalid('invalid_name', `capabilities[${index}]`, `capability ${capability} must be lower-case letters, digits and hyphens`);
+      }),
+    () =>
+      forAll(spec.properties ?? [], ({ name }, index) => {
+        if (spec.properties?.findIndex((other) => other.name.toLowerCase() === name.toLowerCase()) !== index)
+          throw invalid('invalid_field', `properties[${index}].name`, `property ${name} stands twice`);
+      }),
+    () =>
+      forAll(spec.roleBindings, ({ role }, index) => {
+        const key = role.toLowerCase();
+        if (roles.has(key)) throw invalid('invalid_field', `roleBindings[${index}].role`, `role ${role} is bound twice`);
+        roles.add(key);
+      }),
+    () => forAll(spec.permissives, (_, index) => checkPermissive(spec.permissives, index)),
+    () => checkScanInterval(spec.scanInterval),
+  );
   return spec;
+}
+
+function checkPermissive(permissives: UnitSpec['permissives'], index: number): void {
+  const { name, conditionST } = inside(permissives, index, 'the permissive is one of them');
+  if (permissives.findIndex((other) => other.name === name) < index) throw invalid('invalid_field', `permissives[${index}].name`, `permissive ${name} stands twice`);
+  const { expression, diagnostics } = parseCondition(conditionST);
+  const scope = { names: new Map(), member: () => undefined, tag: () => ({ found: 'unresolved' as const }) };
+  const fault = [...diagnostics, ...(expression ? checkCondition(expression, scope) : [])].find(({ severity }) => severity === 'error');
+  if (fault) throw invalid('st_invalid', `permissives[${index}].conditionST`, `line ${fault.line}: ${fault.message}`);
+}
+
+function checkScanInterval(text: string): void {
+  if (text === '') return;
+  const ms = parseDuration(text) ?? 0;
+  if (ms < UNIT_SCAN_MIN_MS || ms > UNIT_SCAN_MAX_MS) throw invalid('invalid_field', 'scanInterval', `scanInterval ${text} is outside 10ms to 10s`);
 }
 
 export const enterpriseRules = ruled(Enterprise, {});

@@ -3,6 +3,7 @@
  * decisions 1.7, 2.1, 2.2). A resource carries the fields of its template, frozen at creation, plus where it stands.
  */
 import * as v from 'valibot';
+import { describeFields } from '../../platform/base/field-words.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { Condition, type ToldBy } from '../../platform/http/replies.js';
 import type { ChartName, ProceduralChart } from '../../../runtime/vocabulary/chart.js';
@@ -22,11 +23,35 @@ import { freeMap } from '../../platform/store/free-map.js';
 import { ElementFailure } from '../runs/failures.js';
 import { ChartStatus, ExceptionStatus } from './chart-status.js';
 import { Checkpoint } from './checkpoint.js';
+import {
+  CHART_STEP_WORDS,
+  DIVERGENCE_WORDS,
+  ELEMENT_WORDS,
+  MATERIAL_WORDS,
+  ON_UNIT_WORDS,
+  OUTPUT_WORDS,
+  PARAMETER_VALUE_WORDS,
+  PARAMETER_WORDS,
+  PARENT_WORDS,
+  PHASE_CHARTS_WORDS,
+  PHASE_CHART_WORDS,
+  PHASE_TEMPLATE_WORDS,
+  POSITION_WORDS,
+  PROCEDURAL_CHART_WORDS,
+  PROCEDURAL_STEP_WORDS,
+  PROCEDURE_TEMPLATE_WORDS,
+  ROLE_WORDS,
+  SEQUENCE_TEMPLATE_WORDS,
+  STEP_BINDING_WORDS,
+  TRANSITION_WORDS,
+  VARIABLE_WORDS,
+} from './field-words.js';
 
 // ---------------------------------------------------------------- charts
 
 /** Where a console draws an element; ignored by execution. */
-const Drawn = v.optional(v.strictObject({ x: v.number(), y: v.number() }));
+const Position = v.strictObject({ x: v.number(), y: v.number() });
+const Drawn = v.optional(Position);
 
 const ChartStep = v.strictObject({
   name: TagName,
@@ -87,11 +112,12 @@ const ProceduralStep = v.strictObject({
 });
 
 /** Chart of an operation, unit procedure, procedure or recipe. */
-export const ProceduralChartField: v.GenericSchema<unknown, ProceduralChart> = v.strictObject({
+const ProceduralChartShape = v.strictObject({
   steps: v.optional(v.array(ProceduralStep), []),
   transitions: v.optional(v.array(ChartTransition), []),
   divergences: v.optional(v.array(Divergence), []),
 });
+export const ProceduralChartField: v.GenericSchema<unknown, ProceduralChart> = ProceduralChartShape;
 
 // ---------------------------------------------------------------- parameters, outputs, roles
 
@@ -154,6 +180,14 @@ export type ParameterValue = ToldBy<typeof ParameterValue>;
 
 // ---------------------------------------------------------------- specs
 
+const PhaseCharts = v.strictObject({
+  holding: v.optional(PhaseChart),
+  restarting: v.optional(PhaseChart),
+  stopping: v.optional(PhaseChart),
+  aborting: v.optional(PhaseChart),
+  resetting: v.optional(PhaseChart),
+});
+
 const PHASE_FIELDS = {
   description: Text,
   roles: v.optional(v.array(RoleSpec), []),
@@ -163,16 +197,7 @@ const PHASE_FIELDS = {
   materials: v.optional(v.array(MaterialSpec), []),
   /** The running chart lies directly in the spec. */
   ...PhaseChart.entries,
-  charts: v.optional(
-    v.strictObject({
-      holding: v.optional(PhaseChart),
-      restarting: v.optional(PhaseChart),
-      stopping: v.optional(PhaseChart),
-      aborting: v.optional(PhaseChart),
-      resetting: v.optional(PhaseChart),
-    }),
-    {},
-  ),
+  charts: v.optional(PhaseCharts, {}),
   /** Budget of one run of the running chart; 0: none. */
   timeoutSeconds: Count,
   restartStep: Text,
@@ -197,10 +222,12 @@ const PROCEDURE_FIELDS = {
   chart: v.optional(ProceduralChartField, {}),
 };
 
+const ParentRef = v.strictObject({ kind: Required, name: Required });
+
 const ELEMENT_FIELDS = {
   templateRef: Text,
   batchRef: Text,
-  parentRef: v.optional(v.nullable(v.strictObject({ kind: Required, name: Required })), null),
+  parentRef: v.optional(v.nullable(ParentRef), null),
   stepName: Text,
   /** Step path from the root, for example `makeResin/charge/monomer`. */
   stepPath: Text,
@@ -227,6 +254,30 @@ export const UnitProcedureSpec = OperationSpec;
 export type UnitProcedureSpec = OperationSpec;
 export const ProcedureSpec = v.strictObject({ ...PROCEDURE_FIELDS, ...ELEMENT_FIELDS });
 export type ProcedureSpec = v.InferOutput<typeof ProcedureSpec>;
+
+describeFields(Position, POSITION_WORDS);
+describeFields(ChartStep, CHART_STEP_WORDS);
+describeFields(ChartTransition, TRANSITION_WORDS);
+describeFields(Divergence, DIVERGENCE_WORDS);
+describeFields(PhaseChart, PHASE_CHART_WORDS);
+describeFields(PhaseCharts, PHASE_CHARTS_WORDS);
+describeFields(StepBinding, STEP_BINDING_WORDS);
+describeFields(ProceduralStep, PROCEDURAL_STEP_WORDS);
+describeFields(ProceduralChartShape, PROCEDURAL_CHART_WORDS);
+describeFields(ParameterSpec, PARAMETER_WORDS);
+describeFields(OutputSpec, OUTPUT_WORDS);
+describeFields(RoleSpec, ROLE_WORDS);
+describeFields(VariableSpec, VARIABLE_WORDS);
+describeFields(MaterialSpec, MATERIAL_WORDS);
+describeFields(ParameterValueField, PARAMETER_VALUE_WORDS);
+describeFields(ParameterValue, PARAMETER_VALUE_WORDS);
+describeFields(PhaseTemplateSpec, PHASE_TEMPLATE_WORDS);
+describeFields(OperationTemplateSpec, SEQUENCE_TEMPLATE_WORDS);
+describeFields(ProcedureTemplateSpec, PROCEDURE_TEMPLATE_WORDS);
+describeFields(ParentRef, PARENT_WORDS);
+describeFields(PhaseSpec, { ...PHASE_TEMPLATE_WORDS, ...ELEMENT_WORDS, ...ON_UNIT_WORDS });
+describeFields(OperationSpec, { ...SEQUENCE_TEMPLATE_WORDS, ...ELEMENT_WORDS, ...ON_UNIT_WORDS });
+describeFields(ProcedureSpec, { ...PROCEDURE_TEMPLATE_WORDS, ...ELEMENT_WORDS });
 
 // ---------------------------------------------------------------- status
 

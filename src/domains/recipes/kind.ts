@@ -1,11 +1,26 @@
 /** Master recipes, their revisions and control recipes (contract 3, Recipes; decisions 1.7, RECIPE). */
 import * as v from 'valibot';
+import { describeFields } from '../../platform/base/field-words.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import { asWritten, LaterNumberText, NumberText, Required, Text } from '../../platform/store/fields.js';
 import { type Kind, named, type Reference, type StatusMembers } from '../../platform/store/kind.js';
 import { ProceduralChartField, type ParameterValue, templatesNamed } from '../procedures/kind.js';
+import {
+  BATCH_SIZE_WORDS,
+  COORDINATION_REF_WORDS,
+  DOCUMENT_WORDS,
+  EQUIPMENT_REQUIREMENT_WORDS,
+  FORMULA_PARAMETER_WORDS,
+  FORMULA_WORDS,
+  MASTER_RECIPE_WORDS,
+  OLD_FORMULA_WORDS,
+  OTHER_INFORMATION_WORDS,
+  PROPERTY_REQUIREMENT_WORDS,
+  RECIPE_PROCEDURE_WORDS,
+  SUPERSEDES_WORDS,
+} from './field-words.js';
 
 export const FormulaParameter = v.strictObject({
   name: Required,
@@ -74,6 +89,17 @@ const VersionText = v.pipe(v.string(), v.regex(VERSION_TEXT, 'must be major.mino
 export const SupersededVersion = v.strictObject({ name: Required, version: VersionText });
 export type SupersededVersion = v.InferOutput<typeof SupersededVersion>;
 
+const BatchSize = v.strictObject({ nominal: NumberText, min: NumberText, max: NumberText, engineeringUnit: Text });
+const OldFormula = v.strictObject({ parameters: v.optional(v.array(FormulaParameter), []) });
+const RecipeProcedure = v.strictObject({ chart: v.optional(ProceduralChartField, {}) });
+const CoordinationRef = v.strictObject({ kind: v.picklist(['CoordinationBlock', 'SyncBarrier']), name: Required });
+const OtherInformation = v.strictObject({
+  safetyNotes: Text,
+  regulatoryNotes: Text,
+  operatorInstructions: Text,
+  documentReferences: v.optional(v.array(DocumentReference), []),
+});
+
 export const MasterRecipeSpec = v.strictObject({
   productID: Text,
   productName: Text,
@@ -82,27 +108,33 @@ export const MasterRecipeSpec = v.strictObject({
   supersedes: v.optional(SupersededVersion),
   description: Text,
   /** Empty nominal: no scaling. */
-  batchSize: v.optional(v.strictObject({ nominal: NumberText, min: NumberText, max: NumberText, engineeringUnit: Text }), {}),
+  batchSize: v.optional(BatchSize, {}),
   equipmentRequirements: v.optional(v.array(EquipmentRequirement), []),
   formulas: v.optional(v.array(Formula), []),
   /** Accepted on input for `formulas` with one default formula named `standard` (D-RECIPE-01); never stored. */
-  formula: v.optional(v.strictObject({ parameters: v.optional(v.array(FormulaParameter), []) })),
-  procedure: v.optional(v.strictObject({ chart: v.optional(ProceduralChartField, {}) }), {}),
-  coordinationRefs: v.optional(v.array(v.strictObject({ kind: v.picklist(['CoordinationBlock', 'SyncBarrier']), name: Required })), []),
+  formula: v.optional(OldFormula),
+  procedure: v.optional(RecipeProcedure, {}),
+  coordinationRefs: v.optional(v.array(CoordinationRef), []),
   allocation: v.optional(v.picklist(['AtStart', 'OnDemand']), 'AtStart'),
   /** Where it is silent, the setting `batch.holdPropagation` speaks (decisions 3.4). */
   holdPropagation: v.optional(v.picklist(['batch', 'unitProcedure', 'operation', 'phase'])),
   onPhaseFailure: v.optional(v.picklist(['Hold', 'Fail']), 'Hold'),
-  otherInformation: v.optional(
-    v.strictObject({
-      safetyNotes: Text,
-      regulatoryNotes: Text,
-      operatorInstructions: Text,
-      documentReferences: v.optional(v.array(DocumentReference), []),
-    }),
-  ),
+  otherInformation: v.optional(OtherInformation),
 });
 export type MasterRecipeSpec = v.InferOutput<typeof MasterRecipeSpec>;
+
+describeFields(FormulaParameter, FORMULA_PARAMETER_WORDS);
+describeFields(Formula, FORMULA_WORDS);
+describeFields(DocumentReference, DOCUMENT_WORDS);
+describeFields(PropertyRequirement, PROPERTY_REQUIREMENT_WORDS);
+describeFields(EquipmentRequirement, EQUIPMENT_REQUIREMENT_WORDS);
+describeFields(SupersededVersion, SUPERSEDES_WORDS);
+describeFields(BatchSize, BATCH_SIZE_WORDS);
+describeFields(OldFormula, OLD_FORMULA_WORDS);
+describeFields(RecipeProcedure, RECIPE_PROCEDURE_WORDS);
+describeFields(CoordinationRef, COORDINATION_REF_WORDS);
+describeFields(OtherInformation, OTHER_INFORMATION_WORDS);
+describeFields(MasterRecipeSpec, MASTER_RECIPE_WORDS);
 
 export const RECIPE_PHASES = ['Draft', 'Rejected', 'Approved', 'Released', 'Effective', 'Withdrawn'] as const;
 export type RecipePhase = (typeof RECIPE_PHASES)[number];

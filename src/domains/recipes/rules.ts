@@ -1,6 +1,6 @@
 /** Admission of master recipes (contract 3, Recipes; decisions Q-RECIPE-01..03, Q-RECIPE-13, Q-RECIPE-14, D-RECIPE-02). */
 import { isDeepStrictEqual } from 'node:util';
-import { conflict, invalid } from '../../platform/base/refusal.js';
+import { conflict, forAll, invalid, together } from '../../platform/base/refusal.js';
 import { isNumberText } from '../../platform/store/fields.js';
 import { type Admission, type Dependent, type StoreReader, ruled } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -38,11 +38,13 @@ export function nextPhase(phase: RecipePhase, action: LifecycleAction, name: str
 /** Normal form of a spec: formulas instead of `formula`, exactly one default (decisions Q-RECIPE-14, D-RECIPE-01). */
 export function admitRecipe(input: MasterRecipeSpec, context: Admission<MasterRecipeSpec, MasterRecipeStatus>): MasterRecipeSpec {
   const spec = withDefaultUnits(normalise(input), context.before?.spec);
-  checkSizes(spec);
-  checkFormulas(spec.formulas);
-  checkSupersedes(spec, context);
   const { before } = context;
-  refuseInvalid(checkRecipeChart(spec.procedure.chart, spec.formulas, context.read, context.site));
+  together(
+    () => checkSizes(spec),
+    () => checkFormulas(spec.formulas),
+    () => checkSupersedes(spec, context),
+    () => refuseInvalid(checkRecipeChart(spec.procedure.chart, spec.formulas, context.read, context.site)),
+  );
   const changed = !before || !isDeepStrictEqual(spec, before.spec);
   if (changed && before && context.via !== 'system' && !EDITABLE.includes(before.status.phase)) {
     throw conflict('recipe_phase', `recipe ${context.name} is ${before.status.phase}; it can be edited in Draft and Rejected only`, { phase: before.status.phase });
@@ -74,13 +76,22 @@ function withDefaultUnits(spec: MasterRecipeSpec, before: MasterRecipeSpec | und
 
 /** A size that nothing can be scaled by, or that no batch can have, is no size. */
 function checkSizes({ batchSize: { nominal, min, max }, equipmentRequirements }: MasterRecipeSpec): void {
-  for (const [member, text] of [
-    ['nominal', nominal],
-    ['max', max],
-  ])
-    if (text !== '' && !(Number(text) > 0)) throw invalid('invalid_field', `spec.batchSize.${member}`, `batchSize.${member} must be greater than 0`);
-  if (min !== '' && max !== '' && Number(min) > Number(max)) throw invalid('invalid_field', 'spec.batchSize.min', `batchSize.min ${min} is larger than batchSize.max ${max}`);
-  equipmentRequirements.forEach(({ capability, defaultUnit, defaultUnitOnly, candidates = [], properties = [] }, index) => {
+  together(
+    () => mustBePositive('nominal', nominal),
+    () => mustBePositive('max', max),
+    () => {
+      if (min !== '' && max !== '' && Number(min) > Number(max)) throw invalid('invalid_field', 'spec.batchSize.min', `batchSize.min ${min} is larger than batchSize.max ${max}`);
+    },
+    () => checkRequirements(equipmentRequirements),
+  );
+}
+
+function mustBePositive(member: 'nominal' | 'max', text: string): void {
+  if (text !== '' && !(Number(text) > 0)) throw invalid('invalid_field', `spec.batchSize.${member}`, `batchSize.${member} must be greater than 0`);
+}
+
+function checkRequirements(equipmentRequirements: MasterRecipeSpec['equipmentRequirements']): void {
+  forAll(equipmentRequirements, ({ capability, defaultUnit, defaultUnitOnly, candidates = [], properties = [] }, index) => {
     const at = `spec.equipmentRequirements[${index}]`;
     if (defaultUnitOnly && defaultUnit === '')
       throw invalid('invalid_field', `${at}.defaultUnitOnly`, `capability ${capability} has no defaultUnit: name one, or leave defaultUnitOnly out`);
@@ -98,7 +109,7 @@ function checkSizes({ batchSize: { nominal, min, max }, equipmentRequirements }:
 
 function checkFormulas(formulas: readonly Formula[]): void {
   const names = new Set<string>();
-  formulas.forEach((formula, index) => {
+  forAll(formulas, (formula, index) => {
     const field = `spec.formulas[${index}]`;
     if (names.has(formula.name)) throw invalid('invalid_field', `${field}.name`, `formula ${formula.name} exists twice`);
     names.add(formula.name);
@@ -109,7 +120,7 @@ function checkFormulas(formulas: readonly Formula[]): void {
 
 export function checkFormula({ parameters }: Pick<Formula, 'parameters'>, field: string): void {
   const names = new Set<string>();
-  parameters.forEach((parameter, index) => {
+  forAll(parameters, (parameter, index) => {
     const key = parameter.name.toLowerCase();
     if (names.has(key)) throw invalid('invalid_field', `${field}.parameters[${index}].name`, `parameter ${parameter.name} exists twice in the formula`);
     names.add(key);

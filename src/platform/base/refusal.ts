@@ -27,13 +27,58 @@ export interface RefusalContext {
 export class Refusal extends Error {
   readonly kind: RefusalKind;
   readonly context: RefusalContext;
+  /** What is wrong as well, in the order in which it was found, where all of it was looked at; apply tells it (D-C-03). */
+  readonly beside: readonly Refusal[];
 
-  constructor(kind: RefusalKind, message: string, context: RefusalContext = {}) {
+  constructor(kind: RefusalKind, message: string, context: RefusalContext = {}, beside: readonly Refusal[] = []) {
     super(message);
     this.name = 'Refusal';
     this.kind = kind;
     this.context = context;
+    this.beside = beside;
   }
+}
+
+/** What is told of one manifest: more, nobody reads at once. */
+const BESIDE_MAX = 99;
+
+/** @returns the first with the others beside it; undefined where there is none. */
+export function combined(refusals: readonly Refusal[]): Refusal | undefined {
+  const [first, ...others] = refusals.flatMap(eachOf);
+  return first && new Refusal(first.kind, first.message, first.context, others.slice(0, BESIDE_MAX));
+}
+
+/** A refusal and what is told beside it, one by one. */
+export function eachOf(refusal: Refusal): readonly Refusal[] {
+  const { kind, message, context, beside } = refusal;
+  return beside.length === 0 ? [refusal] : [new Refusal(kind, message, context), ...beside];
+}
+
+/** @throws Refusal of the first, if there is one, with the others beside it. */
+export function refuseAll(refusals: readonly Refusal[]): void {
+  const all = combined(refusals);
+  if (all) throw all;
+}
+
+/** @returns what the work refuses. */
+export function refusalsOf(work: () => unknown): readonly Refusal[] {
+  try {
+    work();
+    return [];
+  } catch (fault) {
+    if (!(fault instanceof Refusal)) throw fault;
+    return [fault];
+  }
+}
+
+/** Each of several checks that do not rest on each other, whatever the others find. @throws Refusal of the first that refuses, with the others beside it. */
+export function together(...checks: readonly (() => void)[]): void {
+  forAll(checks, (check) => check());
+}
+
+/** The check for each item. @throws as `together`. */
+export function forAll<Item>(items: readonly Item[], check: (item: Item, at: number) => void): void {
+  refuseAll(items.flatMap((item, at) => refusalsOf(() => check(item, at))));
 }
 
 /** 400 with a field: the common form of bad input. */

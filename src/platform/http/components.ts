@@ -5,6 +5,7 @@
  */
 import { toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
 import * as v from 'valibot';
+import { sayingOf, wordsOfFields } from '../base/field-words.js';
 import { schemaName } from '../base/schema-names.js';
 import { alternativesOf } from './alternatives.js';
 
@@ -29,7 +30,7 @@ interface Converted {
   readonly places: readonly JsonObject[];
 }
 
-const OPTIONS = { errorMode: 'ignore', target: 'draft-2020-12' } as const;
+const OPTIONS = { errorMode: 'ignore', target: 'draft-2020-12', overrideSchema: said } as const;
 /** No schema can have this name: a name is an identifier. */
 const PLACES = '/places';
 const LOCAL = '#/$defs/';
@@ -39,6 +40,23 @@ const REFERENCE = '#/components/schemas/';
 export function jsonSchema(schema: v.GenericSchema): JsonObject {
   const { $schema: _, ...json } = toJsonSchema(schema, { ...OPTIONS, typeMode: 'input' }) as JsonObject;
   return json;
+}
+
+/** The fields of a shape that has words for them tell what they mean. */
+function said({ valibotSchema, jsonSchema }: { readonly valibotSchema: object; readonly jsonSchema: object }): JsonObject | undefined {
+  const words = wordsOfFields(valibotSchema);
+  const { properties } = jsonSchema as { readonly properties?: Readonly<Record<string, JsonObject>> };
+  if (!words || !properties) return undefined;
+  const told = Object.entries(properties).map(([name, property]): [string, JsonObject] => {
+    const ofField = Object.hasOwn(words, name) ? words[name] : undefined;
+    return [name, ofField === undefined ? property : { ...property, ...sayingOf(ofField) }];
+  });
+  return { ...jsonSchema, properties: Object.fromEntries(told) };
+}
+
+/** Schemas by their names and whatever has a name in them, as the `$defs` of one document. */
+export function jsonSchemaDefs(schemas: Readonly<Record<string, v.GenericSchema>>): Readonly<Record<string, JsonObject>> {
+  return toJsonSchemaDefs({ ...namedIn(Object.values(schemas)), ...schemas }, { ...OPTIONS, typeMode: 'input' }) as Record<string, JsonObject>;
 }
 
 export class Components {

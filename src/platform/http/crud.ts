@@ -8,9 +8,11 @@ import * as v from 'valibot';
 import { assert } from '../base/assert.js';
 import { conflict, invalid, Refusal } from '../base/refusal.js';
 import { checkResourceName } from '../base/resource-name.js';
+import { describeAs, describeFields, type ShapeWords, wordsOfFields } from '../base/field-words.js';
 import { nameSchemas } from '../base/schema-names.js';
 import { absent } from '../store/absent.js';
 import type { AuditDraft } from '../store/audit-record.js';
+import { BODY_WORDS, METADATA_WORDS } from '../store/field-words.js';
 import { companionsOf } from '../store/companions.js';
 import { Annotations, checkDocument, Labels, writtenKeys } from '../store/envelope.js';
 import type { Kind, StoreReader, Ruled } from '../store/kind.js';
@@ -171,6 +173,8 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
   constructor(kind: Ruled<Spec, Status>, options: CrudOptions<Spec, Status, Deps>) {
     this.#kind = kind;
     this.#options = options;
+    if (options.reply) describeAs(options.reply, wordsOfKind(kind));
+    if (options.itemReply) describeAs(options.itemReply, wordsOfKind(kind));
     this.#path = options.path ?? (kind.scope === 'site' ? `/api/v1/sites/{site}/${kind.path}` : `/api/v1/${kind.path}`);
   }
 
@@ -548,26 +552,41 @@ function bodySchema<Spec, Status>(kind: Kind<Spec, Status>, how: 'create' | 'mer
   const name = how === 'create' ? Name : v.optional(Name);
   const labels = how === 'create' ? v.optional(Labels) : LabelChange;
   const called = `${kind.kind}${how === 'create' ? 'Create' : 'Update'}`;
+  const words = wordsOfKind(kind);
   if (kind.body === 'flat') {
     const body = v.strictObject({ name, ...members });
+    describeAs(body, words);
     nameSchemas({ [called]: body });
     return body as BodySchema;
   }
   const spec = v.strictObject(members);
+  describeAs(spec, words);
   if (kind.body === 'document') {
     const metadata = how === 'create' ? metadataSchema(name, v.optional(Labels), v.optional(Annotations)) : v.optional(metadataSchema(name, LabelChange, AnnotationChange));
     const document = v.strictObject({ apiVersion: v.optional(v.string()), kind: v.optional(v.picklist([kind.kind, ...(kind.aliases ?? [])])), metadata, spec });
+    describeAs(document, BODY_WORDS);
     nameSchemas({ [called]: document, [`${called}Spec`]: spec });
     return document as BodySchema;
   }
   const nested = v.strictObject({ name, labels, spec });
   const flat = v.strictObject({ name, labels, ...members });
+  describeAs(nested, BODY_WORDS);
+  describeAs(flat, words);
   nameSchemas({ [called]: flat, [`${called}Nested`]: nested });
   return oneOf<v.GenericSchema>([nested, flat], (input) => (isNested(input) ? nested : flat)) as BodySchema;
 }
 
+/** Of bodies that are made of a spec: its fields, by their other names as well, and what stands beside them. */
+function wordsOfKind<Spec, Status>({ spec, otherNames = {} }: Kind<Spec, Status>): ShapeWords {
+  const own = wordsOfFields(spec) ?? {};
+  const others = Object.entries(otherNames).flatMap(([other, member]) => (own[member] === undefined ? [] : [[other, own[member]] as const]));
+  return { ...BODY_WORDS, ...own, ...Object.fromEntries(others) };
+}
+
 function metadataSchema(name: v.GenericSchema, labels: v.GenericSchema, annotations: v.GenericSchema): v.GenericSchema {
-  return v.strictObject({ name, namespace: v.optional(v.string()), labels, annotations }) as v.GenericSchema;
+  const metadata = v.strictObject({ name, namespace: v.optional(v.string()), labels, annotations });
+  describeFields(metadata, METADATA_WORDS);
+  return metadata as v.GenericSchema;
 }
 
 function memberEntries<Spec, Status>(kind: Kind<Spec, Status>, how: 'create' | 'merge' | 'replace'): Entries {

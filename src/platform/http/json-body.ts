@@ -7,6 +7,8 @@ import { type BaseIssue, type GenericSchema, safeParse } from 'valibot';
 import { nearest } from '../base/nearest.js';
 import { invalid, Refusal } from '../base/refusal.js';
 import { type Served, type Shape, withoutRepeated } from './sent-back.js';
+import { whatStands } from './what-stands.js';
+import { isDuration } from '../store/fields.js';
 
 export const DEPTH_MAX = 64; // decisions Q-ERR-07
 
@@ -86,14 +88,26 @@ export function decodeChange<Output>(schema: GenericSchema<unknown, Output>, inp
 }
 
 /** @returns the members that the object may have in which the path ends; undefined where alternatives decide it. */
-function membersAt(shape: Shape, path: readonly { readonly key: unknown; readonly input: unknown }[]): string[] | undefined {
-  let at: Shape | undefined = shape;
-  for (const [depth, { key, input }] of path.entries()) {
-    while (at && (at.wrapped || (at.type === 'lazy' && at.getter))) at = at.wrapped ?? at.getter?.(input);
-    if (depth === path.length - 1) return at?.entries && Object.keys(at.entries);
-    at = typeof key === 'number' ? at?.item : at?.entries && Object.hasOwn(at.entries, String(key)) ? at.entries[String(key)] : at?.value;
+function membersAt(shape: Shape, path: readonly PathItem[]): string[] | undefined {
+  const last = path.at(-1);
+  const within = last && shapeAt(shape, path.slice(0, -1), last.input);
+  return within?.entries && Object.keys(within.entries);
+}
+
+/** What `input` must be, to which the path leads; undefined where alternatives decide it. */
+function shapeAt(shape: Shape, path: readonly PathItem[], input: unknown): Shape | undefined {
+  let at = unwrapped(shape, path[0]?.input ?? input);
+  for (const [depth, { key }] of path.entries()) {
+    const next: Shape | undefined = typeof key === 'number' ? at?.item : at?.entries && Object.hasOwn(at.entries, String(key)) ? at.entries[String(key)] : at?.value;
+    at = unwrapped(next, path[depth + 1]?.input ?? input);
   }
-  return undefined;
+  return at;
+}
+
+function unwrapped(shape: Shape | undefined, input: unknown): Shape | undefined {
+  let at = shape;
+  while (at && (at.wrapped || (at.type === 'lazy' && at.getter))) at = at.wrapped ?? at.getter?.(input);
+  return at;
 }
 
 /** Most bodies hold none, and are followed no further. */
@@ -130,6 +144,11 @@ function first<Item>(items: readonly Item[], find: (item: Item, at: number) => s
 
 type Issue = BaseIssue<unknown>;
 
+interface PathItem {
+  readonly key: unknown;
+  readonly input: unknown;
+}
+
 /** 0 unknown, 1 missing, 2 type, 3 value. */
 function rank(issue: Issue): number {
   if (issue.kind === 'schema' && issue.expected === 'never' && issue.path?.length) return 0;
@@ -137,30 +156,80 @@ function rank(issue: Issue): number {
   return issue.kind === 'schema' ? 2 : 3;
 }
 
+/** The first by what kind of wrong it is, with the others beside it in the order of the body. */
 export function refusalOf(issues: readonly Issue[], shape?: Shape): Refusal {
   let first = issues[0] as Issue; // a body without an issue is not refused
   for (const issue of issues) if (rank(issue) < rank(first)) first = issue;
-  const field = pathOf(first);
-  switch (rank(first)) {
+  const { kind, message, context } = refusalOfOne(first, shape);
+  const told = pathOf(first);
+  const all = withoutFollowing(
+    issues.slice(0, ISSUES_TOLD_MAX).flatMap((issue) => allUnknown(issue, shape)),
+    shape,
+  );
+  const others = all.slice(0, ISSUES_TOLD_MAX).filter((issue) => pathOf(issue) !== told);
+  return new Refusal(
+    kind,
+    message,
+    context,
+    others.map((issue) => refusalOfOne(issue, shape)),
+  );
+}
+
+/** A body may hold a million members that nobody knows. */
+const ISSUES_TOLD_MAX = 100;
+
+/** Of an object valibot tells one unknown member only. */
+function allUnknown(issue: Issue, shape: Shape | undefined): readonly Issue[] {
+  const path = issue.path ?? [];
+  const last = path.at(-1);
+  if (rank(issue) !== 0 || last === undefined) return [issue];
+  const allowed = shape && membersAt(shape, path as readonly PathItem[]);
+  const { input } = last;
+  if (!allowed || typeof input !== 'object' || input === null) return [issue];
+  const unknown = Object.keys(input).filter((name) => !allowed.includes(name));
+  return unknown.slice(0, ISSUES_TOLD_MAX).map((key): Issue => ({ ...issue, path: [...path.slice(0, -1), { ...last, key }] as unknown as NonNullable<Issue['path']> }));
+}
+
+/** A member that is missing because it was written otherwise is told as that alone. */
+function withoutFollowing(issues: readonly Issue[], shape: Shape | undefined): readonly Issue[] {
+  const meant = new Set(
+    issues.flatMap((issue) => {
+      if (rank(issue) !== 0) return [];
+      const path = (issue.path ?? []) as readonly PathItem[];
+      const near = nearest(String(path.at(-1)?.key), (shape && membersAt(shape, path)) ?? []);
+      return near === undefined ? [] : [pathText([...path.slice(0, -1), { key: near }])];
+    }),
+  );
+  return issues.filter((issue) => rank(issue) !== 1 || !meant.has(pathOf(issue)));
+}
+
+function refusalOfOne(issue: Issue, shape?: Shape): Refusal {
+  const field = pathOf(issue);
+  switch (rank(issue)) {
     case 0:
-      return unknownField(first, field, shape);
+      return unknownField(issue, field, shape);
     case 1:
       return invalid('missing_field', field, `field ${field} is required`);
     case 2: {
-      const allowed = allowedOf(first);
+      const allowed = allowedOf(issue);
       const message = allowed
         ? `${field} must be ${allowed.includes('') ? 'empty or ' : ''}one of ${allowed.filter((word) => word !== '').join(', ')}`
-        : `${field} must be ${article(first.expected ?? 'of another type')}`;
-      return invalid('invalid_field', field, message, allowed ? { allowed } : {});
+        : `${field} must be ${article(issue.expected ?? 'of another type')}`;
+      return invalid(
+        'invalid_field',
+        field,
+        `${message}${whatStands(issue, { allowed, isDuration: shape !== undefined && isDuration(shapeAt(shape, (issue.path ?? []) as readonly PathItem[], issue.input)) })}`,
+        allowed ? { allowed } : {},
+      );
     }
     default:
-      return invalid('invalid_field', field, `${field} ${ruleOf(first)}`);
+      return invalid('invalid_field', field, `${field} ${ruleOf(issue)}`);
   }
 }
 
 /** What may stand there is told with it: most unknown fields are known ones by another name. */
 function unknownField(issue: Issue, field: string, shape?: Shape): Refusal {
-  const path = (issue.path ?? []) as readonly { readonly key: unknown; readonly input: unknown }[];
+  const path = (issue.path ?? []) as readonly PathItem[];
   const allowed = shape && membersAt(shape, path);
   if (!allowed?.length) return invalid('unknown_field', field, `unknown field ${field}`);
   const near = nearest(String(path.at(-1)?.key), allowed);
@@ -190,9 +259,12 @@ function ruleOf(issue: Issue): string {
 }
 
 function pathOf(issue: Issue): string {
+  return pathText(issue.path ?? []);
+}
+
+function pathText(path: readonly { readonly key: unknown }[]): string {
   let text = '';
-  for (const item of issue.path ?? []) {
-    const key: unknown = item.key;
+  for (const { key } of path) {
     text += typeof key === 'number' ? `[${key}]` : text === '' ? String(key) : `.${String(key)}`;
   }
   return text === '' ? 'body' : text;
@@ -200,6 +272,7 @@ function pathOf(issue: Issue): string {
 
 function article(expected: string): string {
   if (expected === 'Object' || expected === 'Array') return expected === 'Object' ? 'an object' : 'an array';
+  if (expected === '(string | number | boolean)') return 'a text, a number, or true or false';
   return expected === 'string' || expected === 'number' || expected === 'boolean' ? `a ${expected}` : expected;
 }
 

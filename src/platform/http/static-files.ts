@@ -4,7 +4,7 @@ import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { missing } from '../base/refusal.js';
-import { Reply } from './route.js';
+import { JSON_MEDIA_TYPE, Reply } from './route.js';
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -41,10 +41,24 @@ export interface StaticFile {
 
 export function serve(file: StaticFile | undefined, what: string, cacheControl: string, header: (name: string) => string | undefined): Reply {
   if (!file) throw missing('file', what);
-  const { gzipped, etag, mediaType } = file;
-  const headers = { ...PAGE_HEADERS, 'Cache-Control': cacheControl, Vary: 'Accept-Encoding' };
-  if (!gzipped || !takesGzip(header('accept-encoding') ?? '')) return new Reply('ok', file.bytes(), { ...headers, ETag: etag }, mediaType);
-  return new Reply('ok', gzipped, { ...headers, ETag: etag.replace(/"$/, '-gzip"'), 'Content-Encoding': 'gzip' }, mediaType);
+  return served(file, { ...PAGE_HEADERS, 'Cache-Control': cacheControl }, header);
+}
+
+/** A JSON text that stays the same for as long as the process runs. */
+export function constantJson(value: unknown): StaticFile {
+  const bytes = Buffer.from(JSON.stringify(value));
+  return { bytes: () => bytes, gzipped: gzipSync(bytes, { level: 9 }), mediaType: JSON_MEDIA_TYPE, etag: etagOf(bytes) };
+}
+
+/** As the body of a route: whoever has it asks whether it is still the same. */
+export function serveConstant(file: StaticFile, header: (name: string) => string | undefined): Reply<never> {
+  return served(file, { 'Cache-Control': ASKED_EACH_TIME }, header);
+}
+
+function served({ bytes, gzipped, mediaType, etag }: StaticFile, own: Readonly<Record<string, string>>, header: (name: string) => string | undefined): Reply<never> {
+  const headers = { ...own, Vary: 'Accept-Encoding' };
+  if (!gzipped || !takesGzip(header('accept-encoding') ?? '')) return new Reply<never>('ok', bytes(), { ...headers, ETag: etag }, mediaType);
+  return new Reply<never>('ok', gzipped, { ...headers, ETag: etag.replace(/"$/, '-gzip"'), 'Content-Encoding': 'gzip' }, mediaType);
 }
 
 /** A panel on a slow line waits a third as long for its first view. `q=0` says no (RFC 9110, 12.5.3). */

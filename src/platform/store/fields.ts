@@ -25,7 +25,10 @@ export const Reference = Text;
 export const NumberText = v.optional(
   v.pipe(
     v.string(),
-    v.check((text) => text === '' || isNumberText(text), 'must be a decimal number as text'),
+    v.check(
+      (text) => text === '' || isNumberText(text),
+      ({ input }) => `must be a decimal number as text${isNumberText(input.trim().replace(',', '.')) ? `; write "${input.trim().replace(',', '.')}"` : ''}`,
+    ),
   ),
   '',
 );
@@ -37,10 +40,18 @@ export const LaterNumberText = v.optional(NumberText.wrapped);
 export const DurationText = v.optional(
   v.pipe(
     v.string(),
-    v.check((text) => text === '' || parseDuration(text) !== null, 'must be a duration such as 100ms, 30s or 1m30s'),
+    v.check(
+      (text) => text === '' || parseDuration(text) !== null,
+      ({ input }) => `must be a duration such as 100ms, 30s or 1m30s${/^\d+$/.test(input) ? `; ${input} is a number without its unit` : ''}`,
+    ),
   ),
   '',
 );
+
+/** Whether a shape is that of a duration, for whoever says what is wrong with what stands there. */
+export function isDuration(shape: object | undefined): boolean {
+  return shape !== undefined && shape === DurationText.wrapped;
+}
 
 /** What `params`, `options` and defaults may hold. */
 export const Scalar = v.union([v.string(), v.number(), v.boolean()]);

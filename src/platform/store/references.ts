@@ -7,7 +7,7 @@
  */
 import { assert } from '../base/assert.js';
 import { systemClock } from '../base/clock.js';
-import { conflict, invalid } from '../base/refusal.js';
+import { conflict, forAll, invalid } from '../base/refusal.js';
 import { SlicedWalk } from '../base/slices.js';
 import { itemAt } from '../base/sorted.js';
 import type { Dependent, Kind, Reference, Ruled, StoreReader } from './kind.js';
@@ -403,11 +403,11 @@ export function checkReferences<Spec, Status>(
   read: StoreReader,
   mayDangle: (reference: Reference) => boolean = () => false,
 ): void {
-  for (const reference of kind.references?.(spec, site) ?? []) {
-    if (reference.when !== 'write' || reference.ownWords || exists(read, reference) || mayDangle(reference)) continue;
+  forAll(kind.references?.(spec, site) ?? [], (reference) => {
+    if (reference.when !== 'write' || reference.ownWords || exists(read, reference) || mayDangle(reference)) return;
     const field = kind.body === 'document' ? `spec.${reference.path}` : reference.path;
     throw invalid('unknown_reference', field, `${field} names ${reference.kind} ${reference.name}, which does not exist`, { kind: reference.kind, name: reference.name });
-  }
+  });
 }
 
 /** How many dependents a refusal names (decisions Q-ERR-11). */

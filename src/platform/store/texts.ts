@@ -6,7 +6,7 @@
  * Asked of what somebody writes, not of what is read: a row that was stored before there was a bound stays as it is, and may be
  * written again with the same text.
  */
-import { invalid } from '../base/refusal.js';
+import { invalid, type Refusal, refuseAll } from '../base/refusal.js';
 
 /** As long as the value of a STRING tag. */
 const TEXT_LENGTH_MAX = 4096;
@@ -27,14 +27,16 @@ const CONTROL_BUT_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
  * @throws Refusal `invalid_field` for a text that is too long or holds a control character.
  */
 export function checkTexts(spec: unknown, before: unknown, prefix = ''): void {
+  const refusals: Refusal[] = [];
   walk(spec, '', prefix, false, (text, member, path, isOpaque) => {
     const isLong = isOpaque || LONG.test(member);
     const lengthMax = isLong ? LONG_TEXT_LENGTH_MAX : TEXT_LENGTH_MAX;
     const isControlled = (isLong || LINES.test(member) ? CONTROL_BUT_LINES : CONTROL).test(text);
     if ((text.length <= lengthMax && !isControlled) || holds(before, text)) return;
-    if (isControlled) throw invalid('invalid_field', path, `${path} must not have control characters`);
-    throw invalid('invalid_field', path, `${path} must have at most ${lengthMax} characters; it has ${text.length}`);
+    const wrong = isControlled ? 'must not have control characters' : `must have at most ${lengthMax} characters; it has ${text.length}`;
+    refusals.push(invalid('invalid_field', path, `${path} ${wrong}`));
   });
+  refuseAll(refusals);
 }
 
 type Look = (text: string, member: string, path: string, isOpaque: boolean) => void;

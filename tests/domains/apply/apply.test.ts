@@ -162,11 +162,12 @@ t.test('D-C-03: the order of an array is of no matter, and all of its errors are
       errors: [
         { index: 0, kind: 'Unit', name: 'u-list', field: 'spec.capabilities' },
         { index: 1, kind: 'ProcessCell', name: 'pc-other', code: 'invalid_field', field: 'apiVersion' },
-        { index: 3, kind: 'Area', name: '' },
+        { index: 3, kind: 'Area', name: '', code: 'missing_field', field: 'apiVersion' },
+        { index: 3, kind: 'Area', name: '', code: 'invalid_field', field: 'metadata' },
       ],
     },
   });
-  t.equal(unread.body.errors.length, 3, 'what refers to a manifest that cannot be read is not told as wrong');
+  t.equal(unread.body.errors.length, 4, 'what refers to a manifest that cannot be read is not told as wrong');
 });
 
 t.test('D-C-03: an export is configuration: no alarm, no batch, no element of a run; they come with their status', async (t) => {

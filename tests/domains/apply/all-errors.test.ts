@@ -1,0 +1,160 @@
+/** All that is wrong with a manifest is told at once, each with its field, and nothing that only follows from another (D-C-03). */
+import t from 'tap';
+import { startPlantGateway } from '../../support/plant-gateway.js';
+
+const plant = await startPlantGateway();
+t.teardown(() => plant.stop());
+const admin = await plant.as('admin');
+
+const manifest = (kind: string, name: string, spec: object = {}, metadata: object = { namespace: 'site-north' }) => ({
+  apiVersion: 'physical.lineside.io/v1alpha1',
+  kind,
+  metadata: { name, ...metadata },
+  spec,
+});
+interface Row {
+  readonly index: number;
+  readonly code?: string;
+  readonly field?: string;
+  readonly error: string;
+  readonly status: number;
+}
+const apply = (body: unknown) => admin.post('/api/v1/apply?dryRun=true', body);
+const errorsOf = async (body: unknown): Promise<readonly Row[]> => {
+  const told = (await apply(body)).body;
+  return told.errors ?? [{ index: 0, ...told }];
+};
+const fieldsOf = async (body: unknown): Promise<readonly string[]> => (await errorsOf(body)).map(({ index, field = '' }) => `${index} ${field}`);
+
+t.before(async () => {
+  await admin.post('/api/v1/apply', [manifest('Site', 'north', {}, {}), manifest('Controller', 'box', { simulation: true })]);
+});
+
+t.test('D-C-03: every unknown, missing and unfit member of a manifest is told', async (t) => {
+  const wrong = manifest('AlarmDefinition', 'high', { colour: 'red', sound: 'loud', sourceKind: 'Pump', severity: 'Hi', debounceSeconds: '5', threshold: 80 });
+  t.match(await apply(wrong), { status: 400, body: { code: 'unknown_field', field: 'spec.colour', errors: { length: 8 } } });
+  t.strictSame((await fieldsOf(wrong)).toSorted(), [
+    '0 spec.colour',
+    '0 spec.conditionType',
+    '0 spec.debounceSeconds',
+    '0 spec.severity',
+    '0 spec.sound',
+    '0 spec.sourceKind',
+    '0 spec.sourceName',
+    '0 spec.threshold',
+  ]);
+});
+
+t.test('D-C-03: a member that is written otherwise is told once, not as missing too', async (t) => {
+  t.strictSame(await fieldsOf(manifest('AlarmDefinition', 'high', { sourceKind: 'Unit', sourcename: 'mixer', conditionType: 'StateEquals', stateValue: 'Held', colour: 1 })), [
+    '0 spec.sourcename',
+    '0 spec.colour',
+  ]);
+});
+
+t.test('D-C-03: what is wrong around the spec does not hide what is wrong in it', async (t) => {
+  t.strictSame(await fieldsOf({ ...manifest('Area', 'Hall 1', { floor: 1 }), apiVersion: 'v1' }), ['0 apiVersion', '0 metadata.name', '0 spec.floor']);
+  t.strictSame(await fieldsOf(manifest('Area', 'hall', { floor: 1 }, { namespace: 'site-south' })), ['0 metadata.namespace', '0 spec.floor']);
+  t.strictSame(await fieldsOf({ kind: 'Area', metadata: {}, spec: { floor: 1 } }), ['0 apiVersion', '0 metadata.name', '0 spec.floor']);
+});
+
+t.test('D-C-03: what is not there is told, and beside what cannot be read; not where its kind could not be read', async (t) => {
+  t.strictSame(await fieldsOf(manifest('Unit', 'mixer', { processCellName: 'nowhere', scanInterval: 100, colour: 'red' })), [
+    '0 spec.colour',
+    '0 spec.scanInterval',
+    '0 processCellName',
+  ]);
+  t.strictSame(await fieldsOf(manifest('ControlModule', 'xv1', { templateRef: 'none', parentName: 'nowhere' })), ['0 templateRef', '0 parentName']);
+  t.strictSame(await fieldsOf(manifest('ControlModule', 'xv1', { templateRef: 'none', parentName: 'nowhere', parentKind: 'Vessel' })), ['0 spec.parentKind']);
+});
+
+t.test('D-C-03: the rules of a kind tell all that they find', async (t) => {
+  const channels = [
+    { name: 'a', address: 'coil:x', dataType: 'bool' },
+    { name: 'b', address: 'holding:70000' },
+    { name: 'b', address: 'coil:1', pollInterval: '1ms' },
+  ];
+  t.strictSame((await fieldsOf(manifest('IOModule', 'plc', { protocol: 'modbus', address: 'host:port', options: { unitId: 999, colour: 1 }, channels }))).toSorted(), [
+    '0 address',
+    '0 channels[0].address',
+    '0 channels[1].address',
+    '0 channels[2].name',
+    '0 options.colour',
+    '0 options.unitId',
+  ]);
+  t.strictSame(
+    await fieldsOf(
+      manifest('Unit', 'mixer', {
+        capabilities: ['Mix It', 'ok', 'Stir It'],
+        scanInterval: '1h',
+        permissives: [
+          { name: 'a', conditionST: '1 +' },
+          { name: 'a', conditionST: 'TRUE' },
+        ],
+      }),
+    ),
+    ['0 capabilities[0]', '0 capabilities[2]', '0 permissives[0].conditionST', '0 permissives[1].name', '0 scanInterval'],
+  );
+  const tags = [
+    { name: 'pv', dataType: 'REAL', blockRef: 'gone', portRef: 'OUT' },
+    { name: 'sp', dataType: 'REAL', blockRef: 'add', portRef: 'NOPORT' },
+    { name: 'ok', dataType: 'REAL', blockRef: 'add', portRef: 'OUT', engMin: 'gone.x', engMax: 'add.nope' },
+  ];
+  const template = manifest('ControlModuleTemplate', 'adder', { blocks: [{ name: 'add', type: 'ADD' }], tags }, {});
+  t.strictSame(await fieldsOf(template), ['0 tags[0].portRef', '0 tags[1].portRef', '0 tags[2].engMin', '0 tags[2].engMax']);
+});
+
+t.test('D-C-03: errors of several manifests stand together, and what names a refused one is not told', async (t) => {
+  const cell = manifest('ProcessCell', 'cell', { areaName: 'hall', colour: 1, sound: 2 });
+  t.strictSame(await fieldsOf([manifest('Area', 'hall', { floor: 1 }), cell, manifest('Unit', 'mixer', { processCellName: 'cell', capabilities: ['X Y'] })]), [
+    '0 spec.floor',
+    '1 spec.colour',
+    '1 spec.sound',
+  ]);
+});
+
+t.test('one thing that is wrong is told as ever', async (t) => {
+  const { body } = await apply(manifest('Area', 'hall', { floor: 1 }));
+  t.match(body, { code: 'unknown_field', field: 'spec.floor' });
+  t.notOk('errors' in body);
+});
+
+t.test('a flood of what is wrong is told in part, and costs no more than a moment', async (t) => {
+  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`descriptoin${at}`, at]));
+  t.equal((await errorsOf(manifest('Area', 'hall', many))).length, 100);
+  const channels = Array.from({ length: 20_000 }, (_, at) => ({ address: at }));
+  t.equal((await errorsOf(manifest('IOModule', 'plc', { protocol: 'modbus', channels }))).length, 100);
+});
+
+t.test('numbers, texts and truth values that were written as each other: what stands there and how to write it', async (t) => {
+  const told = async (kind: string, spec: object, field: string): Promise<string> => {
+    const { body } = await apply(manifest(kind, 'x', spec));
+    const rows = (body.errors ?? [body]) as readonly Row[];
+    return rows.find((row) => row.field === `spec.${field}`)?.error ?? '';
+  };
+  const alarm = { sourceKind: 'Unit', sourceName: 'u', conditionType: 'StateEquals', stateValue: 'Held' };
+  t.equal(await told('AlarmDefinition', { ...alarm, threshold: 80 }, 'threshold'), 'spec.threshold must be a string; 80 is a number: write "80", in quotes');
+  t.equal(await told('AlarmDefinition', { ...alarm, threshold: '12,5' }, 'threshold'), 'spec.threshold must be a decimal number as text; write "12.5"');
+  t.equal(await told('AlarmDefinition', { ...alarm, priority: '3' }, 'priority'), 'spec.priority must be a number; "3" is a text: write 3, without quotes');
+  t.equal(await told('AlarmDefinition', { ...alarm, priority: 'high' }, 'priority'), 'spec.priority must be a number; "high" is a text');
+  t.equal(await told('AlarmDefinition', { ...alarm, enabled: 'yes' }, 'enabled'), 'spec.enabled must be a boolean; "yes" is a text: write true, without quotes');
+  t.equal(await told('AlarmDefinition', { ...alarm, enabled: 'off' }, 'enabled'), 'spec.enabled must be a boolean; "off" is a text: write false, without quotes');
+  t.equal(await told('AlarmDefinition', { ...alarm, enabled: null }, 'enabled'), 'spec.enabled must be a boolean; nothing stands there: leave the field out, or give it a value');
+  t.equal(
+    await told('AlarmDefinition', { ...alarm, severity: 'hihg' }, 'severity'),
+    'spec.severity must be one of Low, Medium, High, Critical; "hihg" is none of them, the nearest is High',
+  );
+  t.equal(await told('Unit', { scanInterval: 100 }, 'scanInterval'), 'spec.scanInterval must be a string; 100 is a number: write its unit too, such as "100ms" or "100s"');
+  t.match(await told('Unit', { scanInterval: '100' }, 'scanInterval'), /must be a duration such as 100ms, 30s or 1m30s; 100 is a number without its unit/);
+  t.equal(await told('Unit', { capabilities: { mix: true } }, 'capabilities'), 'spec.capabilities must be an array; an object stands there: write its entries as a list');
+  t.match(
+    await told('IOModule', { protocol: 'modbus', channels: [{ address: 'coil:1', initial: [] }] }, 'channels[0].initial'),
+    /must be a text, a number, or true or false; a list stands there/,
+  );
+});
+
+t.test('what stands in a field that may be a secret is not repeated', async (t) => {
+  const answer = await plant.request('POST', '/api/v1/auth/login', { body: { username: 'first', password: 4711 } });
+  t.match(answer.body, { status: 400, field: 'password' });
+  t.notMatch(answer.text, /4711/);
+});
