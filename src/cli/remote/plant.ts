@@ -1,4 +1,5 @@
 /** apply, diff, export, validate, schemas: a plant as files. */
+import { LONG_ANSWER_BYTES_MAX } from '../../client/answer.js';
 import { ApiError } from '../../client/api.js';
 import type { Answered } from '../../client/typed.js';
 import { type ExportedManifest, type Filed, readFolder, writeExport } from '../files/export-files.js';
@@ -19,6 +20,7 @@ import { until } from './until.js';
 const MANIFESTS_MAX = 5000;
 const WAIT_MS_DEFAULT = 60_000;
 const WARNINGS_SHOWN = 10;
+const WHOLE_PLANT = { bytesMax: LONG_ANSWER_BYTES_MAX } as const;
 
 type Applied = Extract<Answered<'/api/v1/apply', 'post'>, readonly unknown[]>[number];
 
@@ -155,7 +157,7 @@ function labelOf(selector: string): Label {
 /** On the box with the label, and in none of the files; what others name comes last. @throws CommandError for a kind that no route removes. */
 async function staleOnes(box: Box, { key, value }: Label, done: readonly Applied[]): Promise<readonly Stale[]> {
   const kept = new Set(done.map(({ kind, namespace, name }) => `${kind}/${namespace}/${name}`));
-  const there = await box.api.get<readonly (ExportedManifest & { readonly metadata: { readonly labels?: Readonly<Record<string, string>> } })[]>(exportAddress(box));
+  const there = await box.api.get<readonly (ExportedManifest & { readonly metadata: { readonly labels?: Readonly<Record<string, string>> } })[]>(exportAddress(box), WHOLE_PLANT);
   return there
     .filter(({ metadata: { labels } }) => labels?.[key] === value)
     .map(({ kind, metadata: { name, namespace = '' } }) => ({ kind, namespace, name }))
@@ -235,7 +237,7 @@ function exportAddress({ namedSite }: Box, kinds?: string): string {
 }
 
 async function exportTo({ box, args: [folder = ''], options }: CommandContext): Promise<Outcome> {
-  const manifests = await box.api.get<readonly ExportedManifest[]>(exportAddress(box, textOf(options, 'kinds')));
+  const manifests = await box.api.get<readonly ExportedManifest[]>(exportAddress(box, textOf(options, 'kinds')), WHOLE_PLANT);
   const filed = readFolder(folder);
   const result = writeExport(folder, manifests, filed, await saidByFiles(box, filed));
   const lines = [
