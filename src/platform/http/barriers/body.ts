@@ -8,7 +8,7 @@ import { decode, decodeChange, parseJson } from '../json-body.js';
 import { checkReason } from '../reason.js';
 import { authentication } from './authentication.js';
 import type { Barrier, Guard } from './barrier.js';
-import { tooLarge } from './body-form.js';
+import { isYaml, limitOf, tooLarge } from './body-form.js';
 import { existence } from './existence.js';
 import { fence } from './fence.js';
 import { requireFreshToken } from './fresh-token.js';
@@ -23,11 +23,10 @@ export const body: Barrier = (exchange, guard) => {
     accept(exchange, guard, new Uint8Array(0));
     return undefined;
   }
-  const limitBytes = exchange.row.bound.row.bodyBytesMax ?? guard.bodyBytesMax;
-  if (exchange.bodyIsYaml) return readYaml(exchange, guard, limitBytes);
+  if (isYaml(exchange)) return readYaml(exchange, guard);
   return exchange.collect(
-    limitBytes,
-    () => tooLarge(limitBytes),
+    limitOf(exchange, guard),
+    () => tooLarge(exchange, guard),
     (bytes) => {
       judgeAgain(exchange, guard);
       accept(exchange, guard, bytes);
@@ -43,16 +42,16 @@ export function judgeAgain(exchange: Exchange, guard: Guard): void {
   }
 }
 
-async function readYaml(exchange: Exchange, guard: Guard, limitBytes: number): Promise<void> {
+async function readYaml(exchange: Exchange, guard: Guard): Promise<void> {
   let text = new Uint8Array(0);
   await exchange.collect(
-    limitBytes,
-    () => tooLarge(limitBytes),
+    limitOf(exchange, guard),
+    () => tooLarge(exchange, guard),
     (bytes) => {
       text = new Uint8Array(bytes);
     },
   );
-  const value = text.length === 0 ? {} : await guard.yaml.read(text);
+  const value = text.length === 0 ? {} : await guard.yaml.read(text, exchange.caller.accountId);
   judgeAgain(exchange, guard);
   acceptValue(exchange, guard, value);
 }
