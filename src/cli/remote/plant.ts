@@ -1,5 +1,6 @@
 /** apply, diff, export, validate, schemas: a plant as files. */
 import { LONG_ANSWER_BYTES_MAX } from '../../client/answer.js';
+import { MANIFESTS_MAX } from '../../domains/apply/manifest.js';
 import { ApiError } from '../../client/api.js';
 import type { Answered } from '../../client/typed.js';
 import { type ExportedManifest, type Filed, readFolder, writeExport } from '../files/export-files.js';
@@ -18,7 +19,6 @@ import { readSelector, type Selector } from './selector.js';
 import type { Terminal } from './terminal.js';
 import { until } from './until.js';
 
-const MANIFESTS_MAX = 5000;
 const WAIT_MS_DEFAULT = 60_000;
 const WARNINGS_SHOWN = 10;
 const WHOLE_PLANT = { bytesMax: LONG_ANSWER_BYTES_MAX } as const;
