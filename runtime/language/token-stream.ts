@@ -2,7 +2,6 @@
  * What the parser reads from: tokens with one place of look-ahead, each read when it is asked for, the list of diagnostics, and the depth guard that turns
  * hostile nesting into a diagnostic instead of a stack overflow.
  */
-import { shortText } from '../vocabulary/short-text.js';
 import type { Diagnostic, Position } from './ast.js';
 import { DIAGNOSTICS_MAX, Lexer, type Comment, type Token } from './lexer.js';
 
@@ -10,9 +9,6 @@ import { DIAGNOSTICS_MAX, Lexer, type Comment, type Token } from './lexer.js';
 export const NESTING_MAX = 200;
 /** Operators of one expression; a chain of them leans to the left as deep as it is long. */
 export const OPERATORS_MAX = 1000;
-
-/** Of what stands in the place of what was expected. */
-const QUOTED_MAX = 33;
 
 /** Thrown to leave a statement that cannot be read; caught where the next statement begins. Its diagnostic is recorded. */
 export class SyntaxFault extends Error {}
@@ -149,6 +145,6 @@ export class TokenStream {
 
   #found(): string {
     const { kind, text } = this.token;
-    return kind === 'end' ? text : shortText(text, QUOTED_MAX);
+    return kind === 'end' ? text : text.length > 30 ? `${text.slice(0, 30)}...` : text;
   }
 }

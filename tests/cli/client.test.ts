@@ -54,7 +54,10 @@ let pages = 0;
 /** Bodies and lists without an end. */
 const ENDLESS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   '/body': (response) => void endless(MIB).pipe(response.writeHead(200, { 'Content-Type': 'application/json' })),
-  '/packed': (response) => void endless(MIB).pipe(createGzip({ level: 1 })).pipe(response.writeHead(200, { 'Content-Encoding': 'gzip' })),
+  '/packed': (response) =>
+    void endless(MIB)
+      .pipe(createGzip({ level: 1 }))
+      .pipe(response.writeHead(200, { 'Content-Encoding': 'gzip' })),
   '/refusal': (response) => void endless(MIB).pipe(response.writeHead(400, { 'Content-Type': 'application/json' })),
   '/unauthorised': (response) => void endless(MIB).pipe(response.writeHead(401, { 'Content-Type': 'application/json' })),
   '/circle': (response) => void response.writeHead(200, { Link: '</circle>; rel="next"' }).end('[1]'),

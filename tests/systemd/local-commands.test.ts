@@ -8,7 +8,6 @@ import { productOf } from '../../src/cli/product.js';
 import { ownFolder } from '../support/own-folder.js';
 import { COMMAND } from '../support/command.js';
 
-
 t.test('note-end loads no command to a box: it runs where memory has just run out', async (t) => {
   const folder = ownFolder(t);
   const loadedBy = (...args: readonly string[]): readonly string[] => {

@@ -1,5 +1,5 @@
 /** batch: made, judged before its start, commanded, looked at, removed. */
-import { shortText } from '../../../runtime/vocabulary/short-text.js';
+import { shortText } from '../../platform/base/short-text.js';
 import { ApiError } from '../../client/api.js';
 import type { Call } from '../../client/typed.js';
 import { BATCH_WORDS } from './batch-command.js';
@@ -38,7 +38,6 @@ function listed(batches: readonly BatchItem[]): string {
   ]);
   return table(['batch', 'state', 'recipe', 'units', 'started', 'waits'], rows);
 }
-
 
 /** Of a line of a list; `batch show` says all of it. */
 const WAITS_MAX = 72;

@@ -120,7 +120,8 @@ async function apply(context: CommandContext): Promise<Outcome> {
   const selector = textOf(options, 'selector');
   if (options.prune === true && selector === undefined) throw usage('--prune removes what carries a label and stands in no file: name the label with -l key=value');
   const chosen = selector === undefined ? undefined : readSelector(selector);
-  if (options.prune === true && chosen?.isPositive === false) throw usage(`-l ${selector}: --prune would remove what carries no label of yours; name the label of the files with key=value`);
+  if (options.prune === true && chosen?.isPositive === false)
+    throw usage(`-l ${selector}: --prune would remove what carries no label of yours; name the label of the files with key=value`);
   const withinMs = timeoutOf(context) ?? WAIT_MS_DEFAULT;
   if (options.prune !== true && selector !== undefined) throw usage(`-l ${selector}: it names what --prune removes; all that the files say is applied`);
   const manifests = await readGiven(context);

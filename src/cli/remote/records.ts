@@ -20,7 +20,8 @@ async function record(context: CommandContext): Promise<Outcome> {
   const isMade = options.wait === true ? await made(context, batch, withinMs) : await hasRecord(box, batch);
   if (!isMade) terminal.say(`lineside: the record of ${args[0]} is provisional: the batch has not ended, or its record is being made (--wait)`);
   const path = { ...batch };
-  const content = format === 'json' ? await box.typed.get('/api/v1/sites/{site}/batches/{name}/record', { path, options: { bytesMax: LONG_ANSWER_BYTES_MAX } }) : await xml(box, batch, format);
+  const content =
+    format === 'json' ? await box.typed.get('/api/v1/sites/{site}/batches/{name}/record', { path, options: { bytesMax: LONG_ANSWER_BYTES_MAX } }) : await xml(box, batch, format);
   const text = typeof content === 'string' ? content : JSON.stringify(content, null, 2);
   const file = textOf(options, 'out');
   if (file === undefined) return { data: { batch: batch.name, format, provisional: !isMade, record: content }, text: text.trimEnd(), isContent: true };

@@ -1,5 +1,5 @@
 /** get, describe, delete: single resources by the words of their kinds. */
-import { shortText } from '../../../runtime/vocabulary/short-text.js';
+import { shortText } from '../../platform/base/short-text.js';
 import { yamlText } from '../../platform/base/yaml.js';
 import { addressOf } from '../../client/typed.js';
 import type { Box } from './box.js';

@@ -3,7 +3,7 @@
  * transaction, so that what was signed can always be shown again.
  */
 import * as v from 'valibot';
-import { shortText } from '../../../runtime/vocabulary/short-text.js';
+import { shortText } from '../../platform/base/short-text.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';

@@ -32,7 +32,9 @@ export class YamlBodies {
     if (!isUtf8(bytes)) throw invalid('invalid_yaml', 'body', 'the body is not valid UTF-8');
     const isOwn = this.#callers.has(by);
     if (isOwn || this.#callers.size === CALLERS_MAX)
-      throw new Refusal('unavailable', `${isOwn ? 'another body of yours in YAML is' : 'other bodies in YAML are'} being read: try again in a moment, or send JSON`, { code: 'yaml_busy' });
+      throw new Refusal('unavailable', `${isOwn ? 'another body of yours in YAML is' : 'other bodies in YAML are'} being read: try again in a moment, or send JSON`, {
+        code: 'yaml_busy',
+      });
     this.#callers.add(by);
     const text = new TextDecoder().decode(bytes);
     const own = this.#last.then(() => readApart(text));
@@ -62,7 +64,9 @@ function readApart(text: string): Promise<YamlRead> {
     };
     const timer = setTimeout(() => end({ fault: `it takes longer than ${WITHIN_MS / 1000} s to read` }), WITHIN_MS);
     thread.once('message', (read: YamlRead) => end(read));
-    thread.once('error', (fault) => end({ fault: isOutOfMemory(fault) ? `it takes more than ${MEMORY_MB_MAX} MB of memory to read: send it in parts, or as JSON` : textOfFault(fault) }));
+    thread.once('error', (fault) =>
+      end({ fault: isOutOfMemory(fault) ? `it takes more than ${MEMORY_MB_MAX} MB of memory to read: send it in parts, or as JSON` : textOfFault(fault) }),
+    );
   });
 }
 

@@ -4,8 +4,8 @@
  */
 import { readlinkSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
+import path from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import { osThreadId } from '../../../runtime/vocabulary/scan-thread.js';
 import { YamlFault, readDocuments } from '../base/yaml.js';
 
 /** `json`: the document, or an array of several. */
@@ -32,7 +32,7 @@ function read({ text, charactersMax }: YamlOrder): YamlRead {
 /** Whoever waits for an answer of the gateway goes before whoever sends much text. Where that is not granted the thread runs as the others. */
 function yieldToOthers(): void {
   try {
-    setPriority(osThreadId(readlinkSync), constants.priority.PRIORITY_LOW);
+    setPriority(Number(path.basename(readlinkSync('/proc/thread-self'))), constants.priority.PRIORITY_LOW);
   } catch {
     // the answer is the same, a little earlier
   }

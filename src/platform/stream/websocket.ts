@@ -2,7 +2,7 @@
  * The WebSocket transport `GET /api/v1/ws` (contract 2, WebSocket; decisions Q-STREAM-05, Q-STREAM-06, Q-STREAM-16): the
  * client's frames in, the hub's frames out.
  */
-import { shortText } from '../../../runtime/vocabulary/short-text.js';
+import { shortText } from '../base/short-text.js';
 import type { MonoMs } from '../base/times.js';
 import type { Clock } from '../base/clock.js';
 import { timestamp } from '../base/clock.js';

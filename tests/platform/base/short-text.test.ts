@@ -1,6 +1,6 @@
 /** Texts as they are quoted. */
 import t from 'tap';
-import { shortText } from '../../../runtime/vocabulary/short-text.js';
+import { shortText } from '../../../src/platform/base/short-text.js';
 
 t.test('a text that is too long ends in dots and is as long as it may be; no character is cut in half', (t) => {
   for (const [text, short] of [
