@@ -3,13 +3,14 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, rmSync, truncateSync } from 'node:fs';
 import { request } from 'node:http';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { placed } from './image/disk.mjs';
 import { FIRMWARE, Machine, MACHINE_PROGRAMS } from './image/machine.mjs';
 import { debianWith, inDebian } from './package/debian.mjs';
 import { installPrograms, PINS, ran, release as readRelease, root } from './package/facts.mjs';
+import { check, endProof, freePort, within } from './proof.mjs';
 
 const READY_WITHIN_MS = 240_000;
 const OFF_WITHIN_MS = 90_000;
@@ -22,7 +23,6 @@ const release = readRelease();
 const made = mkdtempSync(path.join(tmpdir(), 'lineside-image-'));
 const disk = path.join(made, 'disk.img');
 const key = path.join(made, 'key');
-const counts = { passed: 0, failed: 0 };
 let machine;
 process.on('exit', () => {
   machine?.kill();
@@ -45,12 +45,11 @@ try {
   check(`it goes on: ${fault instanceof Error ? fault.message : fault}`, false);
   console.log(machine?.serial.slice(-3000));
 }
-console.log(`${counts.passed} passed, ${counts.failed} failed`);
-process.exit(counts.failed > 0 ? 1 : 0);
+endProof();
 
 async function firstStart() {
   await start('first');
-  const code = await until(30_000, () => machine.shown('commissioning code')?.split(' ')[0]);
+  const code = await within(30_000, () => machine.shown('commissioning code')?.split(' ')[0]);
   check('its screen shows a commissioning code', /^(\w{4}-){2}\w{4}$/.test(code ?? ''));
   check('and where it is reached', /^http:\/\/10\.0\.2\.\d+:8090\/hmi$/.test(machine.shown('console') ?? ''));
   check('SSH is off, says the screen', machine.shown('ssh') === 'off');
@@ -72,7 +71,7 @@ async function firstStart() {
   check('a batch of the demo runs to its end', lineside(['batch', 'show', BATCH]).includes('is Complete'));
   const health = await told('system/health');
   check('it is a production box, and scan threads have real-time priority', health.operatingMode === 'production' && health.realtime.granted);
-  await until(20_000, () => !lastScreen().includes('commissioning code'));
+  await within(20_000, () => !lastScreen().includes('commissioning code'));
   check('the code has gone from the screen', !lastScreen().includes('commissioning code'));
   const seen = { deviceId, host: hostOf() };
   await switchOff();
@@ -89,13 +88,13 @@ function commissionSsh() {
 
 async function secondStart({ deviceId, host }) {
   await start('second');
-  await until(30_000, () => machine.shown('ssh') === 'commissioned' && machine.shown('fingerprint'));
+  await within(30_000, () => machine.shown('ssh') === 'commissioned' && machine.shown('fingerprint'));
   check('it is the same box', machine.shown('fingerprint')?.split('(')[0].replaceAll(' ', '') === deviceId && hostOf() === host);
   check('its screen shows no code', !machine.serial.includes('commissioning code'));
   lineside(['login', base, '--user', 'anna', '--password-stdin', '--site', 'demo'], PASSWORD);
   check('its data is there: administrator, plant and the batch that has ended', lineside(['batch', 'show', BATCH]).includes('is Complete'));
 
-  const up = await until(60_000, () => inside('true').status === 0);
+  const up = await within(60_000, () => inside('true').status === 0);
   check('SSH lets in who has the key', up);
   check('and nobody by password', spawnSync('ssh', [...sshOptions(), '-o', 'PubkeyAuthentication=no', 'root@127.0.0.1', 'true']).status !== 0);
   check('the root is read-only', inside('findmnt -no OPTIONS /').stdout.startsWith('ro,'));
@@ -109,8 +108,8 @@ async function secondStart({ deviceId, host }) {
   check('nobody can log in by a password', inside("awk -F: '$2 !~ /^[!*]/' /etc/shadow").stdout.trim() === '');
   check('what is not named is dropped', /hook input priority filter; policy drop;/.test(inside('nft list ruleset').stdout));
   inside("systemd-run --quiet --unit=listens /usr/lib/lineside/node/bin/node -e \"require('net').createServer((s) => s.end('open')).listen(9999)\"");
-  const within = "/usr/lib/lineside/node/bin/node -e \"require('net').connect(9999, '127.0.0.1').on('data', (d) => console.log(String(d)))\"";
-  const listens = await until(20_000, () => inside(`timeout 5 ${within}`).stdout.trim() === 'open');
+  const asks = "/usr/lib/lineside/node/bin/node -e \"require('net').connect(9999, '127.0.0.1').on('data', (d) => console.log(String(d)))\"";
+  const listens = await within(20_000, () => inside(`timeout 5 ${asks}`).stdout.trim() === 'open');
   check('another port that listens is reached from within', listens);
   check('and not from outside', (await saidBy(ports[9999])) === '');
   check('the unit of the appliance is active', inside('systemctl is-active lineside').stdout.trim() === 'active');
@@ -125,7 +124,7 @@ async function start(name) {
   console.log(`-- ${name} start`);
   const begun = performance.now();
   machine = new Machine({ folder: made, disk, ports, name });
-  const ready = await until(READY_WITHIN_MS, async () => (await ask('/readyz').catch(() => undefined))?.status === 200);
+  const ready = await within(READY_WITHIN_MS, async () => (await ask('/readyz').catch(() => undefined))?.status === 200);
   check(`/readyz is 200 after ${((performance.now() - begun) / 1000).toFixed(0)} s`, ready);
   if (!ready) throw new Error('it is not ready');
 }
@@ -193,27 +192,4 @@ function saidBy(port) {
     socket.on('close', () => resolve(said));
     setTimeout(() => socket.destroy(), 5000);
   });
-}
-
-/** @returns the first answer that is true, or the last one */
-async function until(ms, looks) {
-  for (const begun = performance.now(); ; ) {
-    const found = await looks();
-    if (found || performance.now() - begun > ms) return found;
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  }
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-}
-
-function check(what, good) {
-  counts[good ? 'passed' : 'failed'] += 1;
-  console.log(`${good ? 'ok' : 'not ok'}  ${what}`);
 }

@@ -3,14 +3,13 @@
 // Says `N passed, N failed`.
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { debianWith, entered, inDebian } from './package/debian.mjs';
 import { installPrograms, ran, release as readRelease, root } from './package/facts.mjs';
 import { CONTAINER_USER, DATA } from './package/oci.mjs';
 import { verify } from './package/sign.mjs';
-import { check, endProof } from './proof.mjs';
+import { check, endProof, freePort, within } from './proof.mjs';
 
 const READY_WITHIN_MS = 60_000;
 const STOPPED_WITHIN_MS = 30_000;
@@ -155,7 +154,7 @@ async function serves(what, debian, command, world = {}, during = () => undefine
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk));
   const ended = new Promise((resolve) => child.on('close', resolve)).finally(() => running.delete(child));
   const base = `http://127.0.0.1:${port}`;
-  const ready = await within(READY_WITHIN_MS, async () => child.exitCode === null && (await fetch(`${base}/readyz`).catch(() => undefined))?.status === 200);
+  const ready = await within(READY_WITHIN_MS, async () => child.exitCode === null && (await fetch(`${base}/readyz`).catch(() => undefined))?.status === 200, 50);
   check(`${what} is ready after ${((performance.now() - begun) / 1000).toFixed(1)} s`, ready);
   if (!ready) throw new Error(said);
   const code = /commissioning code\s+(\S+)/.exec(said)?.[1];
@@ -180,23 +179,6 @@ async function serves(what, debian, command, world = {}, during = () => undefine
 /** The first process of the world that `unshare` made. */
 function innerOf(pid) {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
-}
-
-async function within(ms, looks) {
-  for (const begun = performance.now(); performance.now() - begun < ms; ) {
-    if (await looks()) return true;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return false;
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 function isLink(debian, folder, name) {

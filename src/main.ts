@@ -5,7 +5,8 @@
 import { fileURLToPath } from 'node:url';
 import { type Appliance, type Made, running } from './appliance/appliance.js';
 import { chooseBox, historianBytes, tellBox } from './appliance/box.js';
-import { freeBytes, takeDataDir } from './appliance/data-dir.js';
+import { takeDataDir } from './appliance/data-dir.js';
+import { layGround } from './appliance/ground.js';
 import { Joins } from './appliance/joins.js';
 import { plantSize } from './appliance/plant-counts.js';
 import { beyondLimits, limitPlant } from './appliance/plant-limits.js';
@@ -15,7 +16,6 @@ import { storageTroubles } from './appliance/storage-troubles.js';
 import { Access } from './domains/access/access.js';
 import { PhaseCommands } from './domains/batches/phases/phase-commands.js';
 import { migrateOrders } from './domains/batches/recovery/old-orders.js';
-import { PlantTimeScale } from './domains/demo/time-scale.js';
 import * as domains from './domains/index.js';
 import { verifyEvidence } from './domains/records/evidence.js';
 import type { SystemView } from './domains/system/routes.js';
@@ -61,13 +61,8 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   const joins = new Joins(parts, store);
   const { table, loops } = joins;
   contained.watch(() => loops.wakeAll());
-  const production = settings.operatingMode === 'production';
-  const keys = { ...storage.keys, algorithm: settings.signingAlgorithm, authMode: settings.authMode };
-  const storageLow = (): boolean => freeBytes(dataDir) < settings.storageReserveBytes;
-  const scale = new PlantTimeScale({ store, log, production, initial: settings.timeScale });
-  const time = { clock, timeScale: () => scale.value, onTimeScale: (listener: (value: number) => void) => scale.onChange(listener) };
-  const { runtimes, probes } = domains.placeHere({ clock, log, settings, died });
-  const ground = { settings, dataDir, log, ...time, store, queries, facts: queries, keys, deviceId: keys.deviceId, production, storageLow, runtimes, probes };
+  const ground = layGround({ settings, log, clock, storage });
+  const { keys, runtimes, probes } = ground;
 
   // ------------------------------------------------------------ what is recorded and driven
   const historian = joins.join(await domains.joinHistorian({ ...ground, settings: { ...settings, historianBytesMax: historianBytes(box, settings) }, startedAtMs, died }));
@@ -112,22 +107,14 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   const commands = joins.join(domains.joinCommands({ ...ground, phases, wake: batches.wake, again: alarms.again }));
 
   // ------------------------------------------------------------ who may see it, and what is told live
-  const access = parts.add(
-    new Access({
-      ...ground,
-      siteExists,
-      siteNames,
-      time: storage.time,
-      firstAdminByCode: settings.newAdminCode || !audit.gaps.hasLost,
-      rows: () => table.rows,
-    }),
-  );
+  const rows = () => table.rows;
+  const firstAdminByCode = settings.newAdminCode || !audit.gaps.hasLost;
+  const access = parts.add(new Access({ ...ground, siteExists, siteNames, time: storage.time, firstAdminByCode, rows }));
   joins.join(domains.joinTelemetry({ ...ground, catalog: tags.catalog }));
   const sessions = access.authenticator;
   const streams = joins.join(domains.joinStreams({ ...ground, sessions, frames: { write: tags.write, command: commands.command }, publishers: joins.publishers }));
 
   // ------------------------------------------------------------ the gateway
-  const rows = () => table.rows;
   const rehearsal = joins.join(domains.joinRehearsal({ ...ground, image: ioModules.image }));
   const boxView = { ...box, size: () => ({ ...plantSize(store), streams: streams.hub.streamsOpen }), beyond: () => beyondLimits(profile, store) };
   joins.join(domains.joinAccess({ access, siteExists, streamsOf: streams.streamsOf }));
@@ -136,7 +123,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   joins.join(domains.joinSignatures({ ...ground, kinds: domains.KINDS, refusalToSign: records.refusalToSign }));
   joins.join(domains.joinMes({ ...ground, history }));
   joins.join(domains.joinSearch({ ...ground, kinds: domains.KINDS, catalog: tags.catalog, rows }));
-  joins.join(domains.joinDemo({ ...ground, kinds: domains.APPLIED_KINDS, scale, folder: demoDir ?? shipped('demo') }));
+  joins.join(domains.joinDemo({ ...ground, kinds: domains.APPLIED_KINDS, folder: demoDir ?? shipped('demo') }));
   access.checkRoles();
   const readiness = { ready: () => parts.areUp && store.accepting, started: () => parts.areUp };
   const live = { connections: streams.hub, streamsMax: { count: profile.limits.streams, because: `hardware profile ${profile.name}` } };
@@ -151,6 +138,6 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   made(appliance);
   await parts.start();
   faults.told();
-  log.info({ port: server.port, dataDir, authMode: settings.authMode, operatingMode: settings.operatingMode, deviceId: keys.deviceId }, 'lineside is ready');
+  log.info({ port: server.port, dataDir, authMode: settings.authMode, operatingMode: settings.operatingMode, deviceId: ground.deviceId }, 'lineside is ready');
   return appliance;
 }

@@ -3,7 +3,7 @@
  * control side). Precedence: flag, environment, file, default. An unknown key, a bad value or an unreadable file stops the
  * start with exit code 2 naming it.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import * as v from 'valibot';
@@ -11,6 +11,7 @@ import { parseSettings } from './platform/base/yaml.js';
 import { DataFileFault, isThere, readDataFile } from './platform/base/data-file.js';
 import { isLoopback } from './platform/base/ip-address.js';
 import { nearest } from './platform/base/nearest.js';
+import { readBoundedFile } from './platform/base/plain-file.js';
 import { StartRefused } from './platform/base/start-refused.js';
 import {
   addressRanges,
@@ -380,11 +381,14 @@ function findConfig(named: string | undefined, folder: string): string | null {
   return isThere(file) ? file : null; // also a link to nothing: somebody meant settings to be there
 }
 
+const CONFIG_BYTES_MAX = 1024 ** 2;
+
 function readFile(file: string, isNamed: boolean): Map<string, unknown> {
   let document: unknown;
   try {
     // one that is named may be a pipe of a shell
-    document = parseSettings(isNamed ? readFileSync(file, 'utf8') : (readDataFile(file, 'correct it or move it away')?.toString('utf8') ?? ''));
+    const bytes = isNamed ? readBoundedFile(file, CONFIG_BYTES_MAX) : readDataFile(file, 'correct it or move it away', CONFIG_BYTES_MAX);
+    document = parseSettings(bytes?.toString('utf8') ?? '');
   } catch (fault) {
     if (fault instanceof DataFileFault) throw new SettingsError(file, `the configuration file ${fault.message}`);
     throw new SettingsError(file, `the configuration file ${file} cannot be read; correct it or move it away: ${(fault as Error).message}`);

@@ -2,12 +2,17 @@
  * What the kernel of the machine tells of it in files: /proc, /sys, /etc, /run. They are read below a root folder, so that a recorded
  * tree of another machine can be looked at as if it were this one.
  */
-import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { readPlainFile, UnfitFile } from '../platform/base/plain-file.js';
+
+/** The longest that are read are those of 10,000 sockets. */
+const FILE_BYTES_MAX = 4 * 1024 ** 2;
 
 export class Machine {
   /** '/' for the machine itself. */
   readonly root: string;
+  readonly #unread = new Set<string>();
 
   constructor(root = '/') {
     this.root = root;
@@ -22,11 +27,17 @@ export class Machine {
     return path.join(this.root, file);
   }
 
-  /** Text without the zero bytes and spaces around it; undefined where the file is not there or may not be read. */
+  /** What stands in the place of a file and was not read, each a sentence. */
+  get unread(): readonly string[] {
+    return [...this.#unread];
+  }
+
+  /** Text without the zero bytes and spaces around it; undefined where the file is not there, is none or may not be read. */
   text(file: string): string | undefined {
     try {
-      return readFileSync(this.at(file), 'utf8').replaceAll('\0', ' ').trim();
-    } catch {
+      return readPlainFile(this.at(file), FILE_BYTES_MAX).toString('utf8').replaceAll('\0', ' ').trim();
+    } catch (fault) {
+      if (fault instanceof UnfitFile) this.#unread.add(fault.message);
       return undefined;
     }
   }

@@ -154,9 +154,12 @@ function boxOf(choose: (wanted: string) => Box, wanted: string): { readonly box:
 
 /** The settings of the appliance, or the defaults and why they were not to be had. */
 async function readableSettings(dataDir: string, config: string | undefined): Promise<{ readonly settings: Settings; readonly fault?: string }> {
-  const { readSettings, SettingsError } = await import('../settings.js');
+  const [{ readSettings, SettingsError }, { obstacleOf }] = await Promise.all([import('../settings.js'), import('../platform/base/data-file.js')]);
   const flags = ['--data-dir', dataDir, ...(config === undefined ? [] : ['--config', config])];
   try {
+    const named = config ?? process.env.LINESIDE_CONFIG;
+    const obstacle = named === undefined ? undefined : obstacleOf(named, { to: 'read' });
+    if (obstacle) throw new SettingsError(obstacle.file, `the configuration file ${obstacle.file} ${obstacle.is}`);
     return { settings: readSettings(flags, process.env, dataDir) };
   } catch (fault) {
     if (!(fault instanceof SettingsError)) throw fault;
@@ -198,6 +201,10 @@ async function runDisk({ write, verify, run, acknowledged, dataDir, blocks }: Di
     return 2;
   }
   const kept = verifyBlocks(dataDir, run, acknowledged);
+  if (kept === 'unfit') {
+    console.log(`FAULT    ${blockFile(dataDir)} is no plain file: the blocks were written elsewhere`);
+    return 2;
+  }
   if (!kept) {
     console.log(`FAULT    ${blockFile(dataDir)} is not there: the disk has lost all of it, or it was written elsewhere`);
     return 2;

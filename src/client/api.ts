@@ -2,21 +2,12 @@
  * The one client of the REST interface, of the consoles and of the command line alike: one place for the credential, the anti-replay
  * header and the form of errors. It runs in a browser as in Node, and imports nothing of the appliance.
  */
+import { ANSWER_BYTES_MAX, jsonOf, refusalOf, textOf, whole } from './answer.js';
+import { ApiError } from './api-error.js';
 import { nonce } from './nonce.js';
+import { nextPageOf, WholeList } from './pages.js';
 
-/** An answer that is not 2xx, or none at all (`status` 0). The message is the gateway's sentence for a person. */
-export class ApiError extends Error {
-  readonly status: number;
-  readonly code: string;
-  readonly body: Readonly<Record<string, unknown>>;
-
-  constructor(status: number, body: Readonly<Record<string, unknown>>) {
-    super(typeof body.error === 'string' ? body.error : `HTTP ${status}`);
-    this.status = status;
-    this.code = typeof body.code === 'string' ? body.code : '';
-    this.body = body;
-  }
-}
+export { ApiError } from './api-error.js';
 
 /** Who answers for the credential: the session of a person. */
 export interface Credential {
@@ -36,6 +27,8 @@ export interface RequestOptions {
   readonly accept?: string;
   /** In place of the time that an answer is waited for: of an answer that goes on. */
   readonly signal?: AbortSignal;
+  /** Of an answer that may be longer than others. */
+  readonly bytesMax?: number;
 }
 
 /** A page of a list (decisions Q-MES-16). */
@@ -45,6 +38,8 @@ export interface ListPage<T> {
   readonly next: string;
   /** Of all pages. */
   readonly total: number;
+  /** Of its text. */
+  readonly characters: number;
 }
 
 export interface ApiPlace {
@@ -79,20 +74,20 @@ export class Api {
 
   async getList<T>(path: string, options: RequestOptions = {}): Promise<ListPage<T>> {
     const answer = await this.ask('GET', path, undefined, options);
-    const items = await read<readonly T[]>(answer);
-    const next = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get('Link') ?? '')?.[1] ?? '';
-    return { items, next, total: Number(answer.headers.get('X-Total-Count') ?? items.length) };
+    const { value: items, characters } = await jsonOf<readonly T[]>(answer, options.bytesMax ?? ANSWER_BYTES_MAX);
+    if (!Array.isArray(items)) throw new ApiError(answer.status, { error: `${path} answers with something that is no list: is the address right?`, code: 'no_list' });
+    return { items, next: nextPageOf(answer), total: Number(answer.headers.get('X-Total-Count') ?? items.length), characters };
   }
 
   /** All pages of a list, one after the other: each is short, and packed. */
   async getAll<T>(path: string, options: RequestOptions = {}): Promise<readonly T[]> {
-    const found: T[] = [];
+    const list = new WholeList<T>(path);
     for (let next = path; next !== ''; ) {
       const page: ListPage<T> = await this.getList<T>(next, options);
-      found.push(...page.items);
+      list.add(page);
       next = page.next;
     }
-    return found;
+    return list.items;
   }
 
   post<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T> {
@@ -110,22 +105,23 @@ export class Api {
 
   /** @throws ApiError. */
   async send<T>(method: string, path: string, body?: unknown, options: RequestOptions = {}): Promise<T> {
-    return read<T>(await this.ask(method, path, body, options));
+    const answer = await this.ask(method, path, body, options);
+    return (await jsonOf<T>(answer, options.bytesMax ?? ANSWER_BYTES_MAX)).value;
   }
 
   /** As `send`, of an answer that is a text. */
   async text(path: string, options: RequestOptions = {}): Promise<string> {
-    const answer = await this.ask('GET', path, undefined, options);
-    if (!answer.ok) throw new ApiError(answer.status, await bodyOf(answer));
-    return whole(() => answer.text());
+    return textOf(await this.ask('GET', path, undefined, options), options.bytesMax ?? ANSWER_BYTES_MAX);
   }
 
   /** Once more with a new token where the old one has ended; whatever the answer is. */
   async ask(method: string, path: string, body: unknown, options: RequestOptions): Promise<Response> {
     const answer = await this.#attempt(method, path, body, options);
     const credential = this.#credential;
-    if (answer.status !== 401 || options.anonymous === true || !credential || credential.token() === '' || !(await isStaleToken(answer))) return answer;
-    return (await credential.renew()) ? this.#attempt(method, path, body, options) : answer;
+    if (answer.status !== 401 || options.anonymous === true || !credential || credential.token() === '') return answer;
+    const refusal = await refusalOf(answer);
+    const isRenewed = !FINAL_401.has(String(refusal.code)) && (await credential.renew());
+    return isRenewed ? this.#attempt(method, path, body, options) : new Response(JSON.stringify(refusal), { status: 401 });
   }
 
   async #attempt(method: string, path: string, body: unknown, options: RequestOptions): Promise<Response> {
@@ -155,47 +151,13 @@ export class Api {
   }
 }
 
+/** A 401 that no new token mends. */
+const FINAL_401: ReadonlySet<string> = new Set(['invalid_credentials', 'account_locked', 'reauthentication_required']);
+
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** A box sends nobody on: whoever does stands between, and gets neither the token nor the body a second time. A browser does not say where to. */
 function redirected({ status, headers }: Response): ApiError {
   const location = headers.get('Location') ?? 'another address';
   return new ApiError(status, { error: `the request is sent on to ${location}, which is not followed`, code: 'redirected', location });
-}
-
-/** @throws ApiError where an answer does not come, or not to its end. */
-async function whole<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (fault) {
-    throw new ApiError(0, { error: 'no answer', code: 'no_answer', cause: causeOf(fault) });
-  }
-}
-
-/** Node says in `cause` why nobody could be reached. */
-function causeOf(fault: unknown): string {
-  const { name, message, cause } = fault as { readonly name?: string; readonly message?: string; readonly cause?: { readonly code?: string; readonly message?: string } };
-  if (name === 'SyntaxError') return 'what came is no JSON, or was cut off';
-  return name === 'TimeoutError' ? 'timeout' : (cause?.code ?? cause?.message ?? message ?? '');
-}
-
-/** A 401 that a new token may mend; a wrong password is not one. */
-async function isStaleToken(answer: Response): Promise<boolean> {
-  const body = await bodyOf(answer.clone());
-  return body.code !== 'invalid_credentials' && body.code !== 'account_locked' && body.code !== 'reauthentication_required';
-}
-
-async function read<T>(answer: Response): Promise<T> {
-  if (!answer.ok) throw new ApiError(answer.status, await bodyOf(answer));
-  if (answer.status === 204 || answer.headers.get('Content-Length') === '0') return undefined as T;
-  return whole(() => answer.json() as Promise<T>);
-}
-
-/** Of a refusal: what stands between may answer with a page of its own. */
-async function bodyOf(answer: Response): Promise<Readonly<Record<string, unknown>>> {
-  try {
-    return (await answer.json()) as Readonly<Record<string, unknown>>;
-  } catch {
-    return { error: `HTTP ${answer.status}` };
-  }
 }

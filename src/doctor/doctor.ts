@@ -49,7 +49,26 @@ export async function examine(examined: Examined, checks: readonly Check[] = CHE
     told(examination);
     all.push(examination);
   }
+  for (const examination of unreadFiles(examined)) {
+    told(examination);
+    all.push(examination);
+  }
   return all;
+}
+
+/** What stood in the place of a file: a pipe, a device, or what has no end. */
+function unreadFiles({ machine: { unread } }: Examined): readonly Examination[] {
+  if (unread.length === 0) return [];
+  return [
+    {
+      check: 'files',
+      verdict: 'unknown',
+      measured: unread.join('; '),
+      limit: 'plain files, as the kernel writes them',
+      meaning: 'they were not read, and what they tell is not known',
+      whatToDo: 'look at who has put them there',
+    },
+  ];
 }
 
 async function lookOnce(check: Check, examined: Examined): Promise<Finding> {

@@ -8,7 +8,7 @@
  * A block is 4 KiB: JSON with run, number and digest of the rest, a line feed, and bytes that follow from run and number.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
 export const BLOCK_BYTES = 4096;
@@ -87,11 +87,13 @@ export interface Kept {
 
 /**
  * @param run as it was said with each number
- * @param acknowledged the last number that was said before the power went. Undefined where there is no file of blocks.
+ * @param acknowledged the last number that was said before the power went. Undefined where there is no file of blocks; `unfit` where something else
+ * has its name.
  */
-export function verifyBlocks(folder: string, run: string, acknowledged: number): Kept | undefined {
+export function verifyBlocks(folder: string, run: string, acknowledged: number): Kept | 'unfit' | undefined {
   const file = blockFile(folder);
-  if (!existsSync(file)) return undefined;
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (!stats?.isFile()) return stats && 'unfit';
   const fd = openSync(file, 'r');
   try {
     const stored = Math.ceil(fstatSync(fd).size / BLOCK_BYTES);
@@ -106,13 +108,17 @@ export function verifyBlocks(folder: string, run: string, acknowledged: number):
       if (of !== run) otherRun ??= of;
       if (of === run) {
         if (whole === number - 1) whole = number;
-      } else if (number <= acknowledged && lost.length < 100) lost.push(number);
+      } else if (number <= acknowledged) lost.push(number);
+      if (lost.length === LOST_MAX) break; // a number that was mistyped may name blocks of a hundred years
     }
     return { whole, lost, otherRun };
   } finally {
     closeSync(fd);
   }
 }
+
+/** Of more, the disk is no better. */
+const LOST_MAX = 100;
 
 /** The run of a block that is whole and has the number; undefined for any other. */
 function runOf(block: Buffer, number: number): string | undefined {

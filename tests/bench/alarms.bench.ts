@@ -10,6 +10,7 @@
  */
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { MANIFESTS_MAX } from '../../src/domains/apply/manifest.js';
 import { WebSocket } from 'ws';
 import { type ApiClient, eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
@@ -18,7 +19,6 @@ import { tell } from './judge.js';
 const ALARMS = Number(process.env.ALARMS ?? 10_000);
 const SPREAD_S = 10;
 const SITE = '/api/v1/sites/demo';
-const MANIFESTS_MAX = 500;
 const READERS = 4;
 const READS_PER_SECOND = 100;
 const READ_P99_MS_MAX = 100;

@@ -13,6 +13,7 @@ import { Agent, get } from 'node:http';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { MANIFESTS_MAX } from '../../src/domains/apply/manifest.js';
 import { type ApiClient, eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
 import { tell, verdict } from './judge.js';
@@ -25,7 +26,6 @@ const READERS = 8;
 /** All readers together: the load of the reference plant. */
 const READS_PER_SECOND = 200;
 const SITE = '/api/v1/sites/demo';
-const MANIFESTS_MAX = 500;
 
 const MISSED_MAX = 0.001;
 const READ_P99_MS_MAX = 50;

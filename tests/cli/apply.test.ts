@@ -139,7 +139,7 @@ t.test('--prune removes what carries the label and stands in no file, and nothin
   await run('apply', [], { box: 'plant', filename: [file('both.yaml', a, b, manifest('ProcessCell', 'in-b', { areaName: 'b' }, label))] });
   const only = file('both.yaml', a);
   t.match(await refused(run('apply', [], { box: 'plant', filename: [only], prune: true })), { exitCode: 2, message: /-l key=value/ });
-  t.match(await run('apply', [], { box: 'plant', filename: [only], prune: true, selector: 'plant=test', dryRun: true }), {
+  t.match(await run('apply', [], { box: 'plant', filename: [only], prune: true, selector: 'plant==test', dryRun: true }), {
     text: /would be removed {2}ProcessCell in-b \(north\)\nwould be removed {2}Area b \(north\)/,
   });
   t.ok(plant.store.get(Area, 'north', 'b'));

@@ -1,4 +1,5 @@
 /** Plant files without a box: where what is wrong stands, and exports that leave what people have written. */
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -245,5 +246,16 @@ t.test('every command has words of help, and options that its arguments do not h
   for (const { typed: words, about, options = [] } of COMMANDS) {
     t.ok(about.length > 10, words);
     for (const [flags, meaning] of options) t.ok(/^(-\w, )?--[a-z-]+( [<[][\w.=]+[>\]])?$/.test(flags) && meaning !== '', `${words} ${flags}`);
+  }
+});
+
+t.test('a pipe or a device between the files of a folder is told and not waited for', async (t) => {
+  for (const [put, told] of [
+    [(file: string) => execFileSync('mkfifo', [file]), /hall\.yaml is a pipe, and a file has to stand there/],
+    [(file: string) => symlinkSync('/dev/zero', file), /hall\.yaml is a device/],
+  ] as const) {
+    const folder = folderWith({ 'site.yaml': SITE });
+    put(path.join(folder, 'hall.yaml'));
+    await t.rejects(validate(folder), told);
   }
 });

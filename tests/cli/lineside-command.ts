@@ -1,8 +1,6 @@
 /** The built command as its people run it: a process of its own, with a folder of its own for what it keeps. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-
-export const COMMAND = fileURLToPath(new URL('../../src/cli/lineside.js', import.meta.url));
+import { COMMAND } from '../support/command.js';
 
 export interface Ended {
   readonly code: number | null;

@@ -92,12 +92,14 @@ t.test('a token that ends again and again is not asked for without a pause', asy
 });
 
 t.test('what is noted last is kept, and no more than may be', async (t) => {
-  const latest = new Latest<number>(3);
-  for (const [n, key] of ['a', 'b', 'c', 'a', 'd'].entries()) latest.set(key, n);
-  t.strictSame(
-    ['a', 'b', 'c', 'd'].map((key) => latest.get(key)),
-    [3, undefined, 2, 4],
-  );
+  const latest = new Latest(3, 20);
+  const kept = (): readonly (string | undefined)[] => ['a', 'b', 'c', 'd'].map((key) => latest.get(key));
+  for (const [n, key] of ['a', 'b', 'c', 'a', 'd'].entries()) latest.set(key, String(n));
+  t.strictSame(kept(), ['3', undefined, '2', '4']);
+  latest.set('b', 'x'.repeat(17));
+  t.strictSame(kept(), [undefined, 'x'.repeat(17), undefined, '4'], 'long ones take the place of several');
+  latest.set('d', 'x'.repeat(40));
+  t.strictSame(kept(), [undefined, undefined, undefined, undefined], 'one that is too long is not kept');
 });
 
 t.test('tokens that a killed command has left beside the file are taken away', async (t) => {

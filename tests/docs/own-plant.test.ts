@@ -3,14 +3,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { applianceProcess, freePort } from '../support/appliance-process.js';
 import { playPage, type Printed } from './console-page.js';
+import { COMMAND } from '../support/command.js';
 
 const PAGE = 'docs/engineering/own-plant.md';
 const FILES = 'examples/own-plant';
-const COMMAND = fileURLToPath(new URL('../../src/cli/lineside.js', import.meta.url));
 const PASSWORD = 'water for everybody';
 const SIGNED = /^recipe (approve|release|activate) /;
 

@@ -1,5 +1,6 @@
 /** `lineside doctor` as somebody calls it: this machine, a recorded one, and what is said wrongly. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
@@ -36,6 +37,64 @@ t.test('a recorded machine is read and not measured, and has its own profile', a
   t.match(out, /unknown {2}timers: not measured on a recording/);
   t.match(out, /WARNING {2}swap: 99 MiB of swap/);
   t.match(out, /there are faults: do not run a line on it\n$/);
+});
+
+const pipe = (file: string): void => void execFileSync('mkfifo', [file]);
+
+t.test('a pipe, a device or a file without an end is told and not read', async (t) => {
+  const root = path.join(dataDir, 'recorded');
+  t.teardown(() => rmSync(root, { recursive: true }));
+  cpSync(path.join(process.cwd(), 'tests/box/machines/raspberry-pi-4'), root, { recursive: true });
+  const at = (file: string): string => path.join(root, file);
+  for (const file of ['proc/cpuinfo', 'proc/meminfo']) rmSync(at(file));
+  pipe(at('proc/cpuinfo'));
+  symlinkSync('/dev/zero', at('proc/meminfo'));
+  mkdirSync(at('proc/self'), { recursive: true });
+  writeFileSync(at('proc/self/limits'), '');
+  truncateSync(at('proc/self/limits'), 2 ** 40);
+  mkdirSync(at('proc/version'));
+  const { checks } = await doctorReport(['--root', root, '--data-dir', dataDir]);
+  const [files] = checks.filter(({ check }) => check === 'files');
+  t.match(files, { verdict: 'unknown', meaning: /were not read/ });
+  for (const [file, is] of [
+    ['proc/cpuinfo', 'a pipe'],
+    ['proc/meminfo', 'a device'],
+    ['proc/self/limits', 'longer than 4194304 bytes'],
+    ['proc/version', 'a folder'],
+  ] as const)
+    t.ok(files?.measured.includes(`${at(file)} is ${is}`), file);
+  t.match(
+    checks.find(({ check }) => check === 'memory'),
+    { verdict: 'unknown' },
+  );
+});
+
+t.test('settings, a certificate and blocks that are a pipe or have no end are faults, and are not waited for', async (t) => {
+  const [config, certificate] = ['config.yaml', 'certificate.pem'].map((name) => path.join(dataDir, name)) as [string, string];
+  const blocks = path.join(dataDir, 'doctor-power-cut.blocks');
+  t.teardown(() => {
+    for (const file of [config, certificate, blocks]) rmSync(file, { force: true });
+  });
+  pipe(config);
+  const swap = ['--only', 'swap', '--data-dir', dataDir];
+  const ofSettings = { check: 'settings', verdict: 'fault', measured: /config\.yaml is a pipe/ };
+  t.match((await doctorReport(swap)).checks, [ofSettings]);
+  t.match((await doctorReport([...swap, '--config', config])).checks, [ofSettings]);
+  t.match((await doctorReport([...swap, '--config', '/dev/zero'])).checks, [{ check: 'settings', measured: /\/dev\/zero is a device/ }]);
+  rmSync(config);
+  writeFileSync(config, '');
+  truncateSync(config, 2 ** 40);
+  t.match((await doctorReport(swap)).checks, [{ check: 'settings', measured: /is longer than 1048576 bytes/ }]);
+  rmSync(config);
+  pipe(certificate);
+  const tls = { LINESIDE_GATEWAY__TLS__CERTFILE: certificate, LINESIDE_GATEWAY__TLS__KEYFILE: certificate };
+  t.match((await doctorReport(['--only', 'certificates', '--data-dir', dataDir], tls)).checks, [{ verdict: 'fault', measured: /certificate\.pem is a pipe/ }]);
+  const verify = ['disk', '--verify', '--run', '00000000', '--acknowledged', String(Number.MAX_SAFE_INTEGER), '--data-dir', dataDir];
+  pipe(blocks);
+  t.match(await doctor(verify), { code: 2, out: /is no plain file/ });
+  rmSync(blocks);
+  writeFileSync(blocks, 'x');
+  t.match(await doctor(verify), { code: 2, out: /has lost 100 or more/ });
 });
 
 t.test('single checks are named; a name that is none is told with those there are', async (t) => {

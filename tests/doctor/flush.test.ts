@@ -10,7 +10,8 @@ import { mountOf } from '../../src/doctor/block-device.js';
 import { type FlushFigures, judgeFlush, measureFlush } from '../../src/doctor/flush.js';
 import { blockFile, verifyBlocks, writeBlocks } from '../../src/doctor/power-cut.js';
 import { Disk } from '../torture/disk.js';
-import { COMMAND, doctor, type DoctorReport, doctorReport, forgetfulDisk } from './run.js';
+import { COMMAND } from '../support/command.js';
+import { doctor, type DoctorReport, doctorReport, forgetfulDisk } from './run.js';
 
 const work = mkdtempSync(path.join(tmpdir(), 'lineside-flush-'));
 t.teardown(() => rmSync(work, { recursive: true, force: true }));

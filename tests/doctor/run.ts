@@ -2,10 +2,8 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { COMMAND } from '../support/command.js';
 import type { Examination } from '../../src/doctor/doctor.js';
-
-/** As the build puts it beside the tests. */
-export const COMMAND = path.join(import.meta.dirname, '../../src/cli/lineside.js');
 
 export interface DoctorRun {
   readonly code: number;

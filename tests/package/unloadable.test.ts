@@ -3,10 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { COMMAND } from '../support/command.js';
 
-const COMMAND = fileURLToPath(new URL('../../src/cli/lineside.js', import.meta.url));
 const LOADER_SAID = "/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found (required by uws_linux_x64_137.node)";
 /** As the loader of an older system answers for this binary. */
 const PRELOAD = `

@@ -5,12 +5,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type ListenOptions, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ApiClient, eventually, PATIENCE_MS } from './api-client.js';
-import { CHEAP_PASSWORDS } from './cheap-passwords.js';
-import { ONE_SCAN_THREAD, ORDINARY_PRIORITY } from './thrifty-threads.js';
-
-const COMMAND = fileURLToPath(new URL('../../src/cli/lineside.js', import.meta.url));
+import { applianceSettings, COMMAND, type Watched, watched } from './command.js';
 
 export interface ApplianceOptions {
   readonly dataDir?: string;
@@ -40,10 +36,8 @@ export class ApplianceProcess {
   readonly #bare: boolean;
   readonly #preload: string | undefined;
   #child: ChildProcess | undefined;
-  /** The process has ended, and all that it printed is here: that comes after its exit. */
-  #closed: Promise<void> = Promise.resolve();
-  #isClosed = true;
-  #output = '';
+  /** Of the last start. */
+  #watched: Watched | undefined;
 
   constructor(dataDir: string, port: number, environment: Readonly<Record<string, string>>, bare = false, preload?: string) {
     this.#bare = bare;
@@ -59,7 +53,7 @@ export class ApplianceProcess {
   }
 
   get output(): string {
-    return this.#output;
+    return this.#watched?.output ?? '';
   }
 
   get isRunning(): boolean {
@@ -68,7 +62,7 @@ export class ApplianceProcess {
 
   /** It ran, and runs no more; its output is whole. */
   get hasEnded(): boolean {
-    return this.#child !== undefined && this.#isClosed;
+    return this.#watched?.hasEnded ?? false;
   }
 
   get pid(): number {
@@ -83,7 +77,7 @@ export class ApplianceProcess {
     await eventually(
       'the appliance is ready',
       async () => {
-        if (this.hasEnded) throw new Error(`the appliance ended with ${child.exitCode ?? child.signalCode}:\n${this.#output}`);
+        if (this.hasEnded) throw new Error(`the appliance ended with ${child.exitCode ?? child.signalCode}:\n${this.output}`);
         const response = await fetch(`${this.base}/readyz`).catch(() => undefined);
         if (response) told = `${response.status} ${await response.text().catch(String)}`;
         return response?.status === 200;
@@ -91,24 +85,14 @@ export class ApplianceProcess {
       PATIENCE_MS,
       20,
     ).catch((fault: Error) => {
-      throw new Error(`${fault.message}; at last ${told}; it printed:\n${this.#output}`);
+      throw new Error(`${fault.message}; at last ${told}; it printed:\n${this.output}`);
     });
     return performance.now() - startedAt;
   }
 
   /** Starts and waits for nothing. */
   async launch(): Promise<ChildProcess> {
-    this.#output = '';
-    const cheap = this.environment.LINESIDE_GATEWAY__OPERATINGMODE === 'development' ? CHEAP_PASSWORDS : {};
-    const settings = {
-      LINESIDE_LOG_LEVEL: 'info',
-      LINESIDE_GATEWAY__HTTPPORT: String(this.port),
-      LINESIDE_GATEWAY__LISTEN: '127.0.0.1',
-      ...ORDINARY_PRIORITY,
-      ...ONE_SCAN_THREAD,
-      ...cheap,
-      ...this.environment,
-    };
+    const settings = { LINESIDE_LOG_LEVEL: 'info', ...applianceSettings(this.port, this.environment) };
     const command: [string, ...string[]] = [process.execPath, ...(this.#preload ? ['--import', this.#preload] : []), COMMAND, 'start', '--data-dir', this.dataDir, ...this.flags];
     const assignments = Object.entries({ PATH: process.env.PATH ?? '', ...settings }).map(([name, value]) => `${name}=${value}`);
     const limit = this.fileBytesMax === undefined ? [] : ['prlimit', `--fsize=${this.fileBytesMax}:`];
@@ -119,27 +103,20 @@ export class ApplianceProcess {
       ...(this.runAs === undefined ? {} : { uid: this.runAs, gid: this.runAs }),
     });
     this.#child = child;
-    this.#isClosed = false;
-    this.#closed = new Promise((resolve) => {
-      child.once('close', () => {
-        if (this.#child === child) this.#isClosed = true;
-        resolve();
-      });
-    });
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (this.#output += chunk.toString()));
+    this.#watched = watched(child);
     return child;
   }
 
   /** Waits until it has printed the words: an answer of the appliance may be here before what was printed earlier. */
   async says(words: RegExp): Promise<void> {
-    await eventually(`it prints ${words}`, async () => words.test(this.#output)).catch((fault: Error) => {
-      throw new Error(`${fault.message}; it printed:\n${this.#output}`);
+    await eventually(`it prints ${words}`, async () => words.test(this.output)).catch((fault: Error) => {
+      throw new Error(`${fault.message}; it printed:\n${this.output}`);
     });
   }
 
   /** What the console shows until there is an administrator; it may come after the answer that the appliance is ready. */
   commissioningCode(): Promise<string> {
-    return eventually('the console shows a commissioning code', async () => /commissioning code\s+([0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4})\s/.exec(this.#output)?.[1]);
+    return eventually('the console shows a commissioning code', async () => /commissioning code\s+([0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4})\s/.exec(this.output)?.[1]);
   }
 
   /** Runs the command until it exits by itself; for starts that must refuse. */
@@ -147,16 +124,14 @@ export class ApplianceProcess {
     const child = spawn(process.execPath, [COMMAND, 'start', '--data-dir', this.dataDir, ...this.flags], {
       env: { ...process.env, LINESIDE_GATEWAY__HTTPPORT: '0', ...this.environment },
     });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    const code = await new Promise<number | null>((resolve) => child.on('close', resolve)); // after 'exit' more may come of what was printed
-    return { code, output };
+    const seen = watched(child);
+    return { code: await seen.ended, output: seen.output };
   }
 
   /** Its output is whole afterwards. @returns the exit code; null when a signal ended it. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     if (this.isRunning) this.#child?.kill(signal);
-    await this.#closed;
+    await this.#watched?.ended;
     return this.#child?.exitCode ?? null;
   }
 

@@ -1,14 +1,10 @@
 /** The appliance as systemd/lineside.service starts it: the words of its ExecStart, with the program of this checkout and a socket of the test. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { freePort } from './appliance-process.js';
-import { CHEAP_PASSWORDS } from './cheap-passwords.js';
+import { applianceSettings, COMMAND, watched } from './command.js';
 import { NotifyPeer } from './notify-peer.js';
-import { ONE_SCAN_THREAD, ORDINARY_PRIORITY } from './thrifty-threads.js';
 import { readUnit, wordsOf } from './unit-file.js';
-
-const COMMAND = fileURLToPath(new URL('../../src/cli/lineside.js', import.meta.url));
 
 export interface ServiceOptions {
   /** Of the test; the data directory is below it. */
@@ -54,28 +50,20 @@ export async function startService({ folder, address, watchdogMs, preload, envir
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env.PATH ?? '',
-      LINESIDE_GATEWAY__HTTPPORT: String(port),
-      LINESIDE_GATEWAY__LISTEN: '127.0.0.1',
-      LINESIDE_GATEWAY__OPERATINGMODE: 'development',
-      LINESIDE_AUTH__MODE: 'none',
-      ...CHEAP_PASSWORDS,
-      ...ORDINARY_PRIORITY,
-      ...ONE_SCAN_THREAD,
-      ...environment,
+      ...applianceSettings(port, { LINESIDE_GATEWAY__OPERATINGMODE: 'development', LINESIDE_AUTH__MODE: 'none', ...environment }),
       NOTIFY_SOCKET: address,
       WATCHDOG_USEC: String(watchdogMs * 1000),
     },
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
+  const seen = watched(child);
+  const { ended } = seen;
   return {
     peer,
     dataDir,
     base: `http://127.0.0.1:${port}`,
     pid: child.pid ?? 0,
     get output() {
-      return output;
+      return seen.output;
     },
     ended,
     async end(signal) {

@@ -2,12 +2,11 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { productOf } from '../../src/cli/product.js';
 import { ownFolder } from '../support/own-folder.js';
-
-const COMMAND = fileURLToPath(new URL('../../src/cli/lineside.js', import.meta.url));
+import { COMMAND } from '../support/command.js';
 
 t.test('note-end loads no command to a box: it runs where memory has just run out', async (t) => {
   const folder = ownFolder(t);

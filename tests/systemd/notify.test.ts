@@ -3,12 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { eventually } from '../support/api-client.js';
+import { COMMAND } from '../support/command.js';
 import { type Service, type ServiceOptions, startService } from '../support/service.js';
 
-const COMMAND = fileURLToPath(new URL('../../src/cli/lineside.js', import.meta.url));
 const WATCHDOG_MS = 4000;
 
 function folderOf(t: Test): string {

@@ -1,6 +1,7 @@
 /** The manifests in files and folders, each with the place where it stands. */
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { kindOf } from '../../platform/base/plain-file.js';
 import { type Place, type ReadDocument, readDocuments, YamlFault } from '../../platform/base/yaml.js';
 import { CommandError, EXIT } from '../remote/outcome.js';
 
@@ -72,7 +73,10 @@ function filesBelow(named: string, above: readonly string[] = []): readonly stri
     .sort()
     .flatMap((name) => {
       const inner = path.join(named, name);
-      if (statSync(inner, { throwIfNoEntry: false })?.isDirectory()) return filesBelow(inner, [...above, real]);
-      return IS_MANIFEST.test(name) && !IS_NONE.test(name) ? [inner] : [];
+      const within = statSync(inner, { throwIfNoEntry: false });
+      if (within?.isDirectory()) return filesBelow(inner, [...above, real]);
+      if (!IS_MANIFEST.test(name) || IS_NONE.test(name)) return [];
+      if (within?.isFile() === false) throw new CommandError(EXIT.usage, 'file_unusable', `${inner} is a ${kindOf(within)}, and a file has to stand there`, { file: inner });
+      return [inner];
     });
 }

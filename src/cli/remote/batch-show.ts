@@ -3,7 +3,7 @@ import type { Answered } from '../../client/typed.js';
 import type { Box } from './box.js';
 import type { CommandContext } from './command.js';
 import { findBatch, type NamedBatch } from './find-batch.js';
-import type { Outcome } from './outcome.js';
+import { type Outcome, section } from './outcome.js';
 import { promptLine, type Prompt } from './prompts.js';
 
 export type BatchBody = Answered<'/api/v1/sites/{site}/batches/{name}', 'get'>;
@@ -82,13 +82,13 @@ function shown(batch: BatchBody, tree: readonly Branch[], prompts: readonly Prom
     ...(batch.commandRejection ? [`  refused: ${batch.commandRejection.command}: ${batch.commandRejection.message}`] : []),
     ...(batch.recovery ? [`  after a restart: ${batch.recovery.operator.text}`] : []),
     ...(batch.validCommands.length === 0 ? [] : [`  takes ${batch.validCommands.join(', ')}`]),
-    ...part('what the process asks:', prompts.map(promptLine)),
-    ...part('what went wrong:', wrongLines(batch)),
-    ...part(
+    ...section('what the process asks:', prompts.map(promptLine)),
+    ...section('what went wrong:', wrongLines(batch)),
+    ...section(
       'elements:',
       tree.flatMap((each) => branchLines(each, '')),
     ),
-    ...part(
+    ...section(
       'outputs:',
       batch.outputs.map(({ element, name, type, value, unit }) => `${element}.${name} = ${type === 'REAL' ? shortened(value) : value} ${unit}`.trimEnd()),
     ),
@@ -100,10 +100,6 @@ function shown(batch: BatchBody, tree: readonly Branch[], prompts: readonly Prom
 function shortened(value: string): string {
   const number = Number(value);
   return value === '' || Number.isNaN(number) ? value : String(Number(number.toPrecision(6)));
-}
-
-function part(title: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
 }
 
 function wrongLines({ failure, furtherFailures = [], holds }: BatchBody): readonly string[] {

@@ -1,4 +1,5 @@
 /** batch: made, judged before its start, commanded, looked at, removed. */
+import { shortText } from '../../platform/base/short-text.js';
 import { ApiError } from '../../client/api.js';
 import type { Call } from '../../client/typed.js';
 import { BATCH_WORDS } from './batch-command.js';
@@ -33,16 +34,12 @@ function listed(batches: readonly BatchItem[]): string {
     masterRecipeRef,
     units.join(' '),
     startedAt,
-    short(blockedBecause),
+    shortText(blockedBecause, WAITS_MAX),
   ]);
   return table(['batch', 'state', 'recipe', 'units', 'started', 'waits'], rows);
 }
 
-/** A line of a list; `batch show` says all of it. */
-function short(text: string): string {
-  return text.length > WAITS_MAX ? `${text.slice(0, WAITS_MAX - 3)}...` : text;
-}
-
+/** Of a line of a list; `batch show` says all of it. */
 const WAITS_MAX = 72;
 
 function specOf(context: CommandContext) {

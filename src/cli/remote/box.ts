@@ -34,8 +34,8 @@ class KeptSession implements Credential {
   }
 
   take({ accessToken, refreshToken = this.box.refreshToken }: Pick<SessionBody, 'accessToken' | 'refreshToken'>): void {
+    this.#boxes.renew(this.#name, this.box.refreshToken, { accessToken, refreshToken });
     this.box = { ...this.box, accessToken, refreshToken };
-    this.#boxes.keep(this.#name, this.box);
   }
 
   async renew(): Promise<boolean> {

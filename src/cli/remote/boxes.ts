@@ -6,6 +6,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import Database from '../../platform/base/sqlite.js';
 import { EXIT, CommandError } from './outcome.js';
 
 const KnownBox = v.object({
@@ -60,19 +61,38 @@ export class KnownBoxes {
 
   /** `current`: what is meant from now on where nothing is named. */
   keep(name: string, box: KnownBox, { current = false } = {}): void {
-    const all = this.all();
-    this.#write({ current: current || all.current === '' ? name : all.current, boxes: { ...all.boxes, [name]: box } });
+    this.#change((all) => ({ current: current || all.current === '' ? name : all.current, boxes: { ...all.boxes, [name]: box } }));
+  }
+
+  /** New tokens of the session that `refreshToken` is of: where somebody has signed in or out meanwhile, they are nobody's. */
+  renew(name: string, refreshToken: string, tokens: Pick<KnownBox, 'accessToken' | 'refreshToken'>): void {
+    this.#change(({ current, boxes }) => {
+      const box = boxes[name];
+      return box?.refreshToken === refreshToken ? { current, boxes: { ...boxes, [name]: { ...box, ...tokens } } } : undefined;
+    });
   }
 
   forget(name: string): void {
-    const { current, boxes } = this.all();
-    const { [name]: _gone, ...left } = boxes;
-    this.#write({ current: current === name ? (Object.keys(left)[0] ?? '') : current, boxes: left });
+    this.#change(({ current, boxes }) => {
+      const { [name]: _gone, ...left } = boxes;
+      return { current: current === name ? (Object.keys(left)[0] ?? '') : current, boxes: left };
+    });
+  }
+
+  /** Commands at once change it one after the other, each what the one before it has left. */
+  #change(changed: (all: BoxFile) => BoxFile | undefined): void {
+    mkdirSync(path.dirname(this.#file), { recursive: true, mode: 0o700 });
+    const release = locked(`${this.#file}.lock`);
+    try {
+      const file = changed(this.all());
+      if (file) this.#write(file);
+    } finally {
+      release();
+    }
   }
 
   /** Beside the old one, then in its place: a command that is killed leaves the one or the other. */
   #write(file: BoxFile): void {
-    mkdirSync(path.dirname(this.#file), { recursive: true, mode: 0o700 });
     this.#sweep();
     const beside = `${this.#file}.${randomUUID()}`;
     try {
@@ -94,6 +114,27 @@ export class KnownBoxes {
       if (stat && Date.now() - stat.mtimeMs > WRITES_MS_MAX) rmSync(left, { force: true });
     }
   }
+}
+
+const LOCKED_MS_MAX = 10_000;
+
+/**
+ * An exclusive lock of SQLite, as that of a data directory: the operating system gives it back when a command is killed.
+ * @returns what gives it back. @throws CommandError where another command holds it for longer than a write takes. A folder whose file system knows
+ * no locks is written without one.
+ */
+function locked(file: string): () => void {
+  let database: Database.Database | undefined;
+  try {
+    database = new Database(file, { timeout: LOCKED_MS_MAX });
+    database.pragma('journal_mode = MEMORY');
+    database.exec('BEGIN EXCLUSIVE');
+  } catch (fault) {
+    database?.close();
+    if ((fault as { readonly code?: string }).code?.startsWith('SQLITE_BUSY') !== true) return () => undefined;
+    throw new CommandError(EXIT.usage, 'boxes_locked', `another command has held ${file} for ${LOCKED_MS_MAX / 1000} s: end it, and try again`, { file });
+  }
+  return () => void database.close();
 }
 
 function configFolder(): string {

@@ -1,5 +1,6 @@
 /** The live events of a site (contract 2, Server-sent events): one connection after the other, each going on where the last one ended. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { refusalOf } from '../../client/answer.js';
 import { ApiError } from '../../client/api.js';
 import { isPassing } from '../../client/passing.js';
 import { addressOf } from '../../client/typed.js';
@@ -9,6 +10,8 @@ const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 10_000;
 /** A comment comes every 25 s where nothing else does. */
 const SILENCE_MS_MAX = 60_000;
+/** An event of a box is some kilobytes: what has no end is none. */
+const EVENT_CHARACTERS_MAX = 1024 ** 2;
 
 export type StreamFrame = Readonly<Record<string, unknown>> & { readonly type: string };
 
@@ -77,7 +80,7 @@ async function opened(box: Box, { site, channels, unit }: StreamWish, lastEventI
   const address = addressOf('/api/v1/sites/{site}/events/sse', { path: { site }, query: { channel: channels.join(','), unit, lastEventId } });
   const answer = await box.api.ask('GET', address, undefined, { accept: 'text/event-stream', signal });
   if (answer.ok && answer.body) return answer.body;
-  throw new ApiError(answer.status, (await answer.json().catch(() => ({}))) as Readonly<Record<string, unknown>>);
+  throw new ApiError(answer.status, await refusalOf(answer));
 }
 
 class SilenceError extends Error {
@@ -102,6 +105,7 @@ async function* eventsOf(body: ReadableStream<Uint8Array>, signal: AbortSignal):
       if (done) return;
       const blocks = (rest + decoder.decode(value, { stream: true })).split('\n\n');
       rest = blocks.pop() ?? '';
+      if (rest.length > EVENT_CHARACTERS_MAX) throw new ApiError(200, { error: 'the box tells an event that does not end', code: 'event_too_long' });
       for (const block of blocks) {
         const lines = block.split('\n');
         const of = (field: string): string | undefined => lines.find((line) => line.startsWith(`${field}: `))?.slice(field.length + 2);

@@ -3,6 +3,7 @@ import type { ListPage } from '../../client/api.js';
 import type { Box } from './box.js';
 import { type CommandContext, textOf, textsOf } from './command.js';
 import { usage } from './outcome.js';
+import { firstLine } from './terminal.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 
 /** Of `--param name=value ...`, in the order in which they were given. */
@@ -60,7 +61,7 @@ export async function signedReason({ options, terminal }: CommandContext, what: 
 
 /** What is signed asks for the password at the terminal, or takes it from standard input. */
 export function signed<T>({ box, options, terminal }: CommandContext & { readonly box: Box }, work: () => Promise<T>): Promise<T> {
-  return box.signed(work, options.passwordStdin === true ? async () => (await terminal.read()).split(/\r?\n/, 1)[0] ?? '' : undefined);
+  return box.signed(work, options.passwordStdin === true ? () => firstLine(terminal) : undefined);
 }
 
 export const REASON = ['--reason <text>', 'why; goes on record. Asked for at the terminal where it is left out and the box wants one'] as const;

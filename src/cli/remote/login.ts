@@ -4,7 +4,7 @@ import { anonymous, Box } from './box.js';
 import { addressOf } from './boxes.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
 import { type Outcome, table, usage } from './outcome.js';
-import type { Terminal } from './terminal.js';
+import { firstLine, type Terminal } from './terminal.js';
 
 const LOCAL_ADDRESS = 'http://localhost:8090';
 
@@ -27,7 +27,7 @@ async function login({ args: [given = ''], options, boxes, terminal }: CommandCo
   if (config.firstAdminRequired && code === undefined) throw usage(`${url} has no administrator yet: become it with --code and the commissioning code that the box shows`);
   const username = textOf(options, 'user') ?? (known?.box.username || undefined) ?? (await terminal.ask('user name: '));
   const asked = (): Promise<string> => (code === undefined ? terminal.askSecret(`password of ${username}: `) : askedTwice(terminal, `password of ${username}, to be from now on`));
-  const password = options.passwordStdin === true ? firstLine(await terminal.read()) : await asked();
+  const password = options.passwordStdin === true ? await firstLine(terminal) : await asked();
   const session: Session =
     code === undefined
       ? await api.post('/api/v1/auth/login', { body: { username, password } })
@@ -50,10 +50,6 @@ async function askedTwice(terminal: Terminal, question: string): Promise<string>
     if ((await terminal.askSecret('once more: ')) === first) return first;
     terminal.say('lineside: the two differ; try again');
   }
-}
-
-function firstLine(text: string): string {
-  return text.split(/\r?\n/, 1)[0] ?? '';
 }
 
 function isThisMachine(url: string): boolean {

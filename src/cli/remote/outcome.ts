@@ -127,3 +127,8 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
       .trimEnd();
   return [line(head), ...shown.map(line)].join('\n');
 }
+
+/** A part of a longer text, with its title; nothing where there are no lines. */
+export function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
+}

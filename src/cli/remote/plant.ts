@@ -1,4 +1,6 @@
 /** apply, diff, export, validate, schemas: a plant as files. */
+import { LONG_ANSWER_BYTES_MAX } from '../../client/answer.js';
+import { MANIFESTS_MAX } from '../../domains/apply/manifest.js';
 import { ApiError } from '../../client/api.js';
 import type { Answered } from '../../client/typed.js';
 import { type ExportedManifest, type Filed, readFolder, writeExport } from '../files/export-files.js';
@@ -13,12 +15,13 @@ import { lineDifferences } from './line-diff.js';
 import { timeoutOf } from './given.js';
 import { CommandError, EXIT, failureOf, type Outcome, usage } from './outcome.js';
 import { addressOfOne } from './resources.js';
+import { readSelector, type Selector } from './selector.js';
 import type { Terminal } from './terminal.js';
 import { until } from './until.js';
 
-const MANIFESTS_MAX = 5000;
 const WAIT_MS_DEFAULT = 60_000;
 const WARNINGS_SHOWN = 10;
+const WHOLE_PLANT = { bytesMax: LONG_ANSWER_BYTES_MAX } as const;
 
 type Applied = Extract<Answered<'/api/v1/apply', 'post'>, readonly unknown[]>[number];
 
@@ -115,15 +118,19 @@ function titleOf({ kind, namespace, name }: Pick<Applied, 'kind' | 'namespace' |
 }
 
 async function apply(context: CommandContext): Promise<Outcome> {
-  const { box, options, terminal } = context;
+  const { options, terminal } = context;
   const dryRun = options.dryRun === true;
   const selector = textOf(options, 'selector');
   if (options.prune === true && selector === undefined) throw usage('--prune removes what carries a label and stands in no file: name the label with -l key=value');
-  const label = selector === undefined ? undefined : labelOf(selector);
+  const chosen = selector === undefined ? undefined : readSelector(selector);
+  if (options.prune === true && chosen?.isPositive === false)
+    throw usage(`-l ${selector}: --prune would remove what carries no label of yours; name the label of the files with key=value`);
   const withinMs = timeoutOf(context) ?? WAIT_MS_DEFAULT;
+  if (options.prune !== true && selector !== undefined) throw usage(`-l ${selector}: it names what --prune removes; all that the files say is applied`);
   const manifests = await readGiven(context);
+  const { box } = context;
   // what is removed is known, and can be, before anything is changed
-  const stale = options.prune === true && label ? await staleOnes(box, label, await applied(box, manifests, true)) : [];
+  const stale = options.prune === true && chosen ? await staleOnes(box, chosen, await applied(box, manifests, true)) : [];
   const done = await applied(box, manifests, dryRun);
   const removed = dryRun ? stale : await removeAll(box, stale, done);
   if (options.wait === true && !dryRun) await waitForUnits(context, done, withinMs);
@@ -144,23 +151,13 @@ type Named = Pick<Applied, 'kind' | 'namespace' | 'name'>;
 interface Stale extends Named {
   readonly address: string;
 }
-interface Label {
-  readonly key: string;
-  readonly value: string;
-}
-
-function labelOf(selector: string): Label {
-  const [, key = '', value = ''] = /^([^=]+)=(.*)$/.exec(selector) ?? [];
-  if (key === '') throw usage(`-l ${selector}: give a label as key=value`);
-  return { key, value };
-}
 
 /** On the box with the label, and in none of the files; what others name comes last. @throws CommandError for a kind that no route removes. */
-async function staleOnes(box: Box, { key, value }: Label, done: readonly Applied[]): Promise<readonly Stale[]> {
+async function staleOnes(box: Box, chosen: Selector, done: readonly Applied[]): Promise<readonly Stale[]> {
   const kept = new Set(done.map(({ kind, namespace, name }) => `${kind}/${namespace}/${name}`));
-  const there = await box.api.get<readonly (ExportedManifest & { readonly metadata: { readonly labels?: Readonly<Record<string, string>> } })[]>(exportAddress(box));
+  const there = await box.api.get<readonly (ExportedManifest & { readonly metadata: { readonly labels?: Readonly<Record<string, string>> } })[]>(exportAddress(box), WHOLE_PLANT);
   return there
-    .filter(({ metadata: { labels } }) => labels?.[key] === value)
+    .filter(({ metadata: { labels } }) => chosen.matches(labels))
     .map(({ kind, metadata: { name, namespace = '' } }) => ({ kind, namespace, name }))
     .filter(({ kind, namespace, name }) => !kept.has(`${kind}/${namespace}/${name}`))
     .map((named) => ({ ...named, address: addressOfOne(familyOf(named.kind), named.namespace.replace(/^site-/, ''), named.name) }))
@@ -238,7 +235,7 @@ function exportAddress({ namedSite }: Box, kinds?: string): string {
 }
 
 async function exportTo({ box, args: [folder = ''], options }: CommandContext): Promise<Outcome> {
-  const manifests = await box.api.get<readonly ExportedManifest[]>(exportAddress(box, textOf(options, 'kinds')));
+  const manifests = await box.api.get<readonly ExportedManifest[]>(exportAddress(box, textOf(options, 'kinds')), WHOLE_PLANT);
   const filed = readFolder(folder);
   const result = writeExport(folder, manifests, filed, await saidByFiles(box, filed));
   const lines = [
@@ -300,7 +297,7 @@ export const PLANT_COMMANDS: readonly CommandRow[] = [
       FILES,
       ['--dry-run', 'judge everything and tell what would change; store nothing'],
       ['--prune', 'afterwards remove what carries the label and stands in no file'],
-      ['-l, --selector <label>', 'key=value, for --prune'],
+      ['-l, --selector <labels>', 'for --prune: key=value, key==value or key!=value, several with commas between them'],
       ['--wait', 'until the units of the sites concerned run'],
       ['--timeout <time>', `of --wait: seconds, or a duration such as 5m; ${WAIT_MS_DEFAULT / 1000} where it is left out`],
     ],

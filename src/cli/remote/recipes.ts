@@ -1,9 +1,10 @@
 /** recipe: master recipes and their lifecycle. */
-import type { Answered, Call } from '../../client/typed.js';
+import { BUMPS } from '../../domains/recipes/version.js';
+import type { Answered } from '../../client/typed.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
 import { pairsOf, parameterOptions, parametersOf, PASSWORD, recordOf, signed, signedReason } from './given.js';
-import { EXIT, type Outcome, table, usage } from './outcome.js';
+import { EXIT, type Outcome, section, table, usage } from './outcome.js';
 import { until } from './until.js';
 
 type Recipe = Answered<'/api/v1/sites/{site}/recipes/master/{name}', 'get'>;
@@ -27,20 +28,20 @@ function shown({ name, phase, revision, spec, lifecycle, heldBy, notes, conditio
     `recipe ${name} is ${phase} (revision ${revision})`,
     `  ${[`product ${spec.productID} ${spec.version}`, spec.productName, nominal === '' ? '' : `${nominal} ${engineeringUnit} (${min} to ${max})`].filter((word) => word.trim() !== '').join(', ')}`,
     ...(heldBy.length === 0 ? [] : [`  used by ${heldBy.join(', ')}`]),
-    ...part(
+    ...section(
       'needs:',
       spec.equipmentRequirements.map(({ capability, defaultUnit }) => (defaultUnit === '' ? capability : `${capability}, usually ${defaultUnit}`)),
     ),
-    ...part(
+    ...section(
       'formulas:',
       spec.formulas.map((formula) => formula.name),
     ),
-    ...part('to know:', [
+    ...section('to know:', [
       ...notes,
       ...conditions.filter(({ message }) => message !== '').map(({ type, status, message }) => `${type} ${status}: ${message}`),
       ...templateChanges.map((change) => `${changeLine(change)}; batches run what was released until you sign: lineside recipe confirm-templates ${name}`),
     ]),
-    ...part(
+    ...section(
       'lifecycle:',
       lifecycle.map((entry) =>
         Object.values(entry)
@@ -49,10 +50,6 @@ function shown({ name, phase, revision, spec, lifecycle, heldBy, notes, conditio
       ),
     ),
   ];
-}
-
-function part(title: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
 }
 
 const STEPS = [
@@ -124,9 +121,6 @@ function changeLine({ kind, name, by, at, differences }: Recipe['templateChanges
   return `${kind} ${name} was changed by ${by} at ${at}: ${differences.join('; ')}`;
 }
 
-type Bump = NonNullable<NonNullable<Call<'/api/v1/sites/{site}/recipes/master/{name}/new-version', 'post'>['body']>['bump']>;
-const BUMPS: readonly Bump[] = ['major', 'minor', 'patch'];
-
 async function newVersion({ box, args: [name = ''], options }: CommandContext): Promise<Outcome> {
   const given = textOf(options, 'bump');
   const bump = BUMPS.find((each) => each === given);
@@ -187,19 +181,19 @@ function rehearsed(end: Extract<Rehearsal, { readonly outcome: string }>): reado
   return [
     `${recipe} ${version}: ${outcome} after ${Math.round(plantSeconds)} s of plant time (${(wallMs / 1000).toFixed(1)} s)`,
     ...(blockedBecause === '' ? [] : [`  waits: ${blockedBecause}`]),
-    ...part(
+    ...section(
       'in the way:',
       checks.filter(({ ok }) => !ok).map(({ check, message }) => `${check}: ${message}`),
     ),
-    ...part(
+    ...section(
       'asked:',
       prompts.map(({ path, text, answer, message }) => `${path}: ${text} -> ${answer}${message === '' ? '' : ` (${message})`}`),
     ),
-    ...part(
+    ...section(
       'outputs:',
       outputs.map(({ name, value, unit }) => `${name} = ${value} ${unit}`.trimEnd()),
     ),
-    ...part(
+    ...section(
       'alarms:',
       alarms.map((alarm) =>
         Object.values(alarm)
@@ -207,11 +201,11 @@ function rehearsed(end: Extract<Rehearsal, { readonly outcome: string }>): reado
           .join('  '),
       ),
     ),
-    ...part('never reached:', [
+    ...section('never reached:', [
       ...unreachedSteps.map(({ path, step }) => `${path} step ${step}`),
       ...unfiredTransitions.map(({ path, transition, reason }) => `${path} ${transition}: ${reason}`),
     ]),
-    ...part('assumed:', assumptions),
+    ...section('assumed:', assumptions),
   ];
 }
 

@@ -1,5 +1,6 @@
 /** record: what happened to a batch, as JSON or BatchML. */
 import { writeFileSync } from 'node:fs';
+import { LONG_ANSWER_BYTES_MAX } from '../../client/answer.js';
 import { addressOf } from '../../client/typed.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
@@ -19,7 +20,8 @@ async function record(context: CommandContext): Promise<Outcome> {
   const isMade = options.wait === true ? await made(context, batch, withinMs) : await hasRecord(box, batch);
   if (!isMade) terminal.say(`lineside: the record of ${args[0]} is provisional: the batch has not ended, or its record is being made (--wait)`);
   const path = { ...batch };
-  const content = format === 'json' ? await box.typed.get('/api/v1/sites/{site}/batches/{name}/record', { path }) : await xml(box, batch, format);
+  const content =
+    format === 'json' ? await box.typed.get('/api/v1/sites/{site}/batches/{name}/record', { path, options: { bytesMax: LONG_ANSWER_BYTES_MAX } }) : await xml(box, batch, format);
   const text = typeof content === 'string' ? content : JSON.stringify(content, null, 2);
   const file = textOf(options, 'out');
   if (file === undefined) return { data: { batch: batch.name, format, provisional: !isMade, record: content }, text: text.trimEnd(), isContent: true };
@@ -28,7 +30,7 @@ async function record(context: CommandContext): Promise<Outcome> {
 }
 
 function xml({ api }: Box, path: NamedBatch, format: string): Promise<string> {
-  return api.text(addressOf('/api/v1/sites/{site}/batches/{name}/record', { path, query: { format } }), { accept: 'application/xml' });
+  return api.text(addressOf('/api/v1/sites/{site}/batches/{name}/record', { path, query: { format } }), { accept: 'application/xml', bytesMax: LONG_ANSWER_BYTES_MAX });
 }
 
 function write(file: string, text: string): void {

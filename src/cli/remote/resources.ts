@@ -1,4 +1,5 @@
 /** get, describe, delete: single resources by the words of their kinds. */
+import { shortText } from '../../platform/base/short-text.js';
 import { yamlText } from '../../platform/base/yaml.js';
 import { addressOf } from '../../client/typed.js';
 import type { Box } from './box.js';
@@ -63,8 +64,7 @@ const isWord = (value: unknown): boolean => ['string', 'number', 'boolean'].incl
 
 function cell(value: unknown): string {
   if (!isWord(value)) return '';
-  const text = String(value).replaceAll('\n', ' ');
-  return text.length > CELL_MAX ? `${text.slice(0, CELL_MAX - 3)}...` : text;
+  return shortText(String(value).replaceAll('\n', ' '), CELL_MAX);
 }
 
 const AUDITS_SHOWN = 5;

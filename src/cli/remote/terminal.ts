@@ -26,6 +26,11 @@ export const TERMINAL: Terminal = {
   say: (text) => void process.stderr.write(`${plainText(text)}\n`),
 };
 
+/** Of standard input: where a secret is given to a program. */
+export async function firstLine({ read }: Pick<Terminal, 'read'>): Promise<string> {
+  return (await read()).split(/\r?\n/, 1)[0] ?? '';
+}
+
 function asked(question: string, isSecret: boolean): Promise<string> {
   if (process.stdin.isTTY !== true) return Promise.reject(usage(`nobody is there to answer "${question.trim()}": give it on the command line, or as the help of the command says`));
   process.stderr.write(plainText(question));

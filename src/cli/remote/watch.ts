@@ -93,8 +93,8 @@ class Watched {
   readonly #wish: Wish;
   readonly #site: string;
   // each batch has elements of its own: a watch of months must not keep them all
-  readonly #told = new Latest<string>(TOLD_MAX);
-  readonly #batchIDs = new Latest<string>(BATCH_IDS_MAX);
+  readonly #told = new Latest(TOLD_MAX);
+  readonly #batchIDs = new Latest(BATCH_IDS_MAX);
 
   constructor(context: CommandContext, wish: Wish, site: string) {
     this.#context = context;

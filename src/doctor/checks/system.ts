@@ -1,11 +1,13 @@
 /** Of the installation: certificates, randomness, open files, hardware profile. */
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { isLoopback } from '../../platform/base/ip-address.js';
+import { readPlainFile, UnfitFile } from '../../platform/base/plain-file.js';
 import { type Check, type Finding, untold } from '../check.js';
 
 const DAY_MS = 86_400_000;
 const SOON_DAYS = 30;
+/** A chain of certificates is some kilobytes. */
+const CERTIFICATE_BYTES_MAX = 1024 ** 2;
 
 export const certificates: Check = {
   name: 'certificates',
@@ -22,13 +24,13 @@ export const certificates: Check = {
       };
     }
     try {
-      const certificate = new X509Certificate(readFileSync(tlsCertFile));
+      const certificate = new X509Certificate(readPlainFile(tlsCertFile, CERTIFICATE_BYTES_MAX));
       const days = Math.floor((new Date(certificate.validTo).getTime() - clock.wallMs()) / DAY_MS);
       return expiry(days, `${certificate.subject.replaceAll('\n', ', ')}, until ${new Date(certificate.validTo).toISOString()}`, limit);
     } catch (fault) {
       return {
         verdict: 'fault',
-        measured: `${tlsCertFile}: ${(fault as Error).message}`,
+        measured: fault instanceof UnfitFile ? fault.message : `${tlsCertFile}: ${(fault as Error).message}`,
         limit,
         meaning: 'the gateway does not start',
         whatToDo: 'put a PEM certificate there, or name another file',

@@ -12,6 +12,9 @@ import { FROM_DEVICE } from './from-device.js';
 import { LEFT_BEHIND } from './left-behind.js';
 import { type AnyKind, type AppliedKinds, UNAPPLIED_KINDS } from './kinds.js';
 
+/** Of one request: a plant of a hundred units comes in one transaction; decisions Q-CHANGE-06 asks for 500. */
+export const MANIFESTS_MAX = 5000;
+
 const Metadata = v.strictObject({
   name: v.string(),
   namespace: v.optional(v.string()),

@@ -12,9 +12,8 @@ import { freeMap } from '../../platform/store/free-map.js';
 import { Applied, applyManifests } from './apply.js';
 import type { ApplyActor, ApplyDeps } from './context.js';
 import { Backup, backupJson, ExportedManifest, exportedJson } from './export.js';
+import { MANIFESTS_MAX } from './manifest.js';
 
-/** A plant of a hundred units comes in one transaction; decisions Q-CHANGE-06 asks for 500. */
-const MANIFESTS_MAX = 5000;
 const BODY_BYTES_MAX = 16 * 1024 ** 2;
 
 export interface ApplyRouteDeps extends ApplyDeps {

@@ -3,6 +3,7 @@
  * transaction, so that what was signed can always be shown again.
  */
 import * as v from 'valibot';
+import { shortText } from '../../platform/base/short-text.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
@@ -163,5 +164,5 @@ export function summarise(changes: readonly DiffEntry[]): string[] {
 
 function short(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+  return shortText(text, 60);
 }

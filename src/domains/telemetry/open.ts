@@ -1,7 +1,7 @@
 /** Telemetry as the settings want it: a broker's address, who this device is there, and its last will. */
-import { readFileSync } from 'node:fs';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
+import { readPlainFile } from '../../platform/base/plain-file.js';
 import { MqttPublisher } from '../../platform/mqtt/publisher.js';
 import type { Store } from '../../platform/store/store.js';
 import { deviceTopic, Telemetry } from './telemetry.js';
@@ -70,6 +70,9 @@ export function openTelemetry(settings: TelemetrySettings, { store, clock, log, 
   };
 }
 
+/** Certificates of many authorities. */
+const FILE_BYTES_MAX = 4 * 1024 ** 2;
+
 function textOf(file: string | null): string | undefined {
-  return file === null ? undefined : readFileSync(file, 'utf8');
+  return file === null ? undefined : readPlainFile(file, FILE_BYTES_MAX).toString('utf8');
 }

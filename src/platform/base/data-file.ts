@@ -2,7 +2,8 @@
  * The files of the data directory, as a start finds them: somebody may have put a folder, a pipe or a link to nothing in the place of
  * one, or taken the right to read it. Node and SQLite then fail without a name, or wait for ever; here it is told in words.
  */
-import { accessSync, constants, lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { accessSync, constants, lstatSync, type Stats, statSync } from 'node:fs';
+import { kindOf, readPlainFile } from './plain-file.js';
 import { StartRefused } from './start-refused.js';
 
 /** What keeps a file from being used. */
@@ -82,11 +83,11 @@ export function obstacleOf(file: string, { as: expected = 'file', to }: Needed):
  * @param wayOut what somebody does about a file that cannot be used.
  * @throws DataFileFault
  */
-export function readDataFile(file: string, wayOut: string): Buffer | null {
+export function readDataFile(file: string, wayOut: string, bytesMax = Number.MAX_SAFE_INTEGER): Buffer | null {
   const obstacle = obstacleOf(file, { to: 'read' });
   if (obstacle) throw new DataFileFault(obstacle, wayOut);
   try {
-    return isThere(file) ? readFileSync(file) : null;
+    return isThere(file) ? readPlainFile(file, bytesMax) : null;
   } catch (fault) {
     throw new DataFileFault({ file, is: `cannot be read (${(fault as Error).message})`, isOutOfReach: true, ...passing((fault as NodeJS.ErrnoException).code) }, wayOut);
   }
@@ -108,11 +109,4 @@ function lookAt(file: string, look: typeof statSync | typeof lstatSync): Stats |
     if ((fault as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined; // what it should lie in is no folder
     throw fault;
   }
-}
-
-function kindOf(stats: Stats): string {
-  if (stats.isFile()) return 'file';
-  if (stats.isDirectory()) return 'folder';
-  if (stats.isFIFO()) return 'pipe';
-  return stats.isSocket() ? 'socket' : 'device';
 }

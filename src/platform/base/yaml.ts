@@ -37,7 +37,8 @@ export interface Place {
 }
 
 const ALIASES_MAX = 100;
-const OPTIONS = { version: '1.2', schema: 'core', uniqueKeys: true, prettyErrors: false } as const;
+/** Keys that are no texts or are there twice are found by ourselves (`refuseNotJson`): the library compares each with each. */
+const OPTIONS = { version: '1.2', schema: 'core', uniqueKeys: false, prettyErrors: false } as const;
 
 /**
  * The documents of a text; empty ones (a comment, a lone `---`) are left out.
@@ -70,7 +71,7 @@ function valueOf(document: YamlDocument, placeAt: (offset: number) => Place): un
   }
 }
 
-/** `.inf`, `.nan`, and keys that are no texts. */
+/** `.inf`, `.nan`, keys that are no texts, and those that are there twice. */
 function refuseNotJson(node: unknown, placeAt: (offset: number) => Place): void {
   if (isScalar(node)) {
     if (typeof node.value === 'number' && !Number.isFinite(node.value)) throw faultAt('a number must be finite', placeAt(node.range?.[0] ?? 0));
@@ -79,7 +80,16 @@ function refuseNotJson(node: unknown, placeAt: (offset: number) => Place): void 
     if (!isScalar(key) || (typeof key.value !== 'string' && typeof key.value !== 'number' && typeof key.value !== 'boolean'))
       throw faultAt('a key must be a text', placeAt((isNode(key) && key.range?.[0]) || 0));
     refuseNotJson(node.value, placeAt);
-  } else if (isCollection(node)) for (const item of node.items) refuseNotJson(item, placeAt);
+  } else if (isCollection(node)) {
+    const keys = new Set<string>();
+    for (const item of node.items) {
+      refuseNotJson(item, placeAt);
+      if (!isPair(item)) continue;
+      const key = String((item.key as { readonly value?: unknown }).value);
+      if (keys.has(key)) throw faultAt('Map keys must be unique', placeAt((isNode(item.key) && item.key.range?.[0]) || 0));
+      keys.add(key);
+    }
+  }
 }
 
 function faultAt(message: string, { line, column }: Place): YamlFault {

@@ -70,8 +70,6 @@ export class Exchange implements RequestContext<Params, unknown> {
   awaitsToken = false;
   /** Set by the barrier that judges the form of a body. */
   hasBody = false;
-  /** Of a route that takes YAML as well. */
-  bodyIsYaml = false;
   /** What the caller is told in a header beside the answer. */
   warning: string | undefined;
   /** The body, when it was collected before somebody asked for it. */

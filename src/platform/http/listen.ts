@@ -3,10 +3,10 @@
  * box, so an address that is not there yet is tried again for some minutes. What another start would meet again is refused in words.
  */
 import { createServer } from 'node:net';
-import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { Clock } from '../base/clock.js';
 import { Stopwatch } from '../base/elapsed.js';
+import { readPlainFile } from '../base/plain-file.js';
 import { StartRefused } from '../base/start-refused.js';
 
 export interface Address {
@@ -85,10 +85,13 @@ export function tlsOf({ certFile, keyFile }: TlsFiles): { readonly cert: Buffer;
   return { cert, key };
 }
 
+/** A chain of certificates is some kilobytes. */
+const TLS_FILE_BYTES_MAX = 1024 ** 2;
+
 function read(setting: string, file: string): Buffer {
   try {
-    return readFileSync(file);
+    return readPlainFile(file, TLS_FILE_BYTES_MAX);
   } catch (fault) {
-    throw new StartRefused(`${setting}: ${file} cannot be read (${(fault as NodeJS.ErrnoException).code}); put it right, or name another file`);
+    throw new StartRefused(`${setting}: ${file} cannot be read (${(fault as NodeJS.ErrnoException).code ?? (fault as Error).message}); put it right, or name another file`);
   }
 }

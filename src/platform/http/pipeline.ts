@@ -11,7 +11,7 @@ import type { Ref } from '../store/resource.js';
 import { UwsReply, uwsReplyOfFault, uwsReplyOf, uwsReplyOfRefusal } from './uws-reply.js';
 import type { Guard } from './barriers/barrier.js';
 import { judgeAgain } from './barriers/body.js';
-import { announcesBody, tooLarge } from './barriers/body-form.js';
+import { announcesBody, limitOf, tooLarge } from './barriers/body-form.js';
 import { BEFORE_EXISTENCE, FROM_EXISTENCE } from './barriers/index.js';
 import { Exchange, type Incoming } from './exchange.js';
 import { namesTag } from './revision.js';
@@ -72,8 +72,7 @@ export class Pipeline {
   async #serveWith(lent: Promise<Release>, exchange: Exchange): Promise<UwsReply> {
     const { row, incoming } = exchange;
     try {
-      const limitBytes = row.bound.row.bodyBytesMax ?? this.#guard.bodyBytesMax;
-      if (row.mutating && announcesBody(incoming.headers)) exchange.keepBody(limitBytes, () => tooLarge(limitBytes));
+      if (row.mutating && announcesBody(incoming.headers)) exchange.keepBody(limitOf(exchange, this.#guard), () => tooLarge(exchange, this.#guard));
     } catch (fault) {
       lent.then((release) => release()).catch(() => undefined); // nobody else waits for it
       return this.#refuse(exchange, fault);

@@ -76,13 +76,18 @@ export function readFolder(folder: string): Map<string, StaticFile> {
   });
 }
 
-/** The same for a folder whose files lie packed (`modbus.html.gz` is `modbus.html`): the start packs nothing, and the rare client that takes no gzip waits for its page to be unpacked. */
+/**
+ * The same for a folder whose files lie packed (`modbus.html.gz` is `modbus.html`): the start packs nothing, and the first client that takes no gzip
+ * waits for its page to be unpacked. It stays so: unpacking at each request would let a stranger spend the time of the gateway, and all pages
+ * together are no more than the folder holds.
+ */
 export function readPackedFolder(folder: string): Map<string, StaticFile> {
   return read(folder, (packedName, gzipped) => {
     const name = packedName.replace(/\.gz$/, '');
     const mediaType = MEDIA_TYPES[path.extname(name)];
     if (mediaType === undefined || name === packedName) return undefined;
-    return [name, { bytes: () => gunzipSync(gzipped), gzipped, mediaType, etag: etagOf(gzipped) }];
+    let unpacked: Buffer | undefined;
+    return [name, { bytes: () => (unpacked ??= gunzipSync(gzipped)), gzipped, mediaType, etag: etagOf(gzipped) }];
   });
 }
 

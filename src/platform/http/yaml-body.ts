@@ -16,22 +16,26 @@ export const YAML_BYTES_MAX = 2 * 1024 ** 2;
 const JSON_CHARACTERS_MAX = 4 * 1024 ** 2;
 const WITHIN_MS = 10_000;
 const MEMORY_MB_MAX = 192;
-const WAITING_MAX = 4;
+const CALLERS_MAX = 4;
 
 export class YamlBodies {
-  #waiting = 0;
+  /** Whose bodies are read or wait. */
+  readonly #callers = new Set<string>();
   #last: Promise<unknown> = Promise.resolve();
 
   /**
-   * One document as it is, several as an array.
-   * @throws Refusal 400 `invalid_yaml` with line and column, 413 beyond 2 MiB, 503 `yaml_busy` while others are read.
+   * One document as it is, several as an array. Of one caller one body is read or waits, so that nobody holds up the others with several.
+   * @param by who sends it.
+   * @throws Refusal 400 `invalid_yaml` with line and column, 503 `yaml_busy` while others are read.
    */
-  async read(bytes: Uint8Array): Promise<unknown> {
-    if (bytes.length > YAML_BYTES_MAX)
-      throw new Refusal('too-large', `a body in YAML has at most ${YAML_BYTES_MAX} bytes; JSON may be longer`, { code: 'payload_too_large', limitBytes: YAML_BYTES_MAX });
+  async read(bytes: Uint8Array, by: string): Promise<unknown> {
     if (!isUtf8(bytes)) throw invalid('invalid_yaml', 'body', 'the body is not valid UTF-8');
-    if (this.#waiting === WAITING_MAX) throw new Refusal('unavailable', 'other bodies in YAML are being read: try again in a moment, or send JSON', { code: 'yaml_busy' });
-    this.#waiting += 1;
+    const isOwn = this.#callers.has(by);
+    if (isOwn || this.#callers.size === CALLERS_MAX)
+      throw new Refusal('unavailable', `${isOwn ? 'another body of yours in YAML is' : 'other bodies in YAML are'} being read: try again in a moment, or send JSON`, {
+        code: 'yaml_busy',
+      });
+    this.#callers.add(by);
     const text = new TextDecoder().decode(bytes);
     const own = this.#last.then(() => readApart(text));
     this.#last = own.catch(() => undefined);
@@ -40,7 +44,7 @@ export class YamlBodies {
       if ('fault' in read) throw invalid('invalid_yaml', 'body', `the body cannot be read as YAML: ${read.fault}`);
       return parseJson(Buffer.from(read.json));
     } finally {
-      this.#waiting -= 1;
+      this.#callers.delete(by);
     }
   }
 }
@@ -60,6 +64,12 @@ function readApart(text: string): Promise<YamlRead> {
     };
     const timer = setTimeout(() => end({ fault: `it takes longer than ${WITHIN_MS / 1000} s to read` }), WITHIN_MS);
     thread.once('message', (read: YamlRead) => end(read));
-    thread.once('error', (fault) => end({ fault: textOfFault(fault) }));
+    thread.once('error', (fault) =>
+      end({ fault: isOutOfMemory(fault) ? `it takes more than ${MEMORY_MB_MAX} MB of memory to read: send it in parts, or as JSON` : textOfFault(fault) }),
+    );
   });
+}
+
+function isOutOfMemory(fault: Error): boolean {
+  return (fault as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
 }

@@ -2,6 +2,9 @@
  * Reads one body in YAML and ends: a hostile one takes its time and memory here, and not from whoever the gateway serves meanwhile. It
  * comes out as JSON, with all that aliases stand for unfolded, and goes on as a body in JSON does.
  */
+import { readlinkSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
+import path from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { YamlFault, readDocuments } from '../base/yaml.js';
 
@@ -26,4 +29,14 @@ function read({ text, charactersMax }: YamlOrder): YamlRead {
   }
 }
 
+/** Whoever waits for an answer of the gateway goes before whoever sends much text. Where that is not granted the thread runs as the others. */
+function yieldToOthers(): void {
+  try {
+    setPriority(Number(path.basename(readlinkSync('/proc/thread-self'))), constants.priority.PRIORITY_LOW);
+  } catch {
+    // the answer is the same, a little earlier
+  }
+}
+
+yieldToOthers();
 parentPort?.postMessage(read(workerData as YamlOrder));

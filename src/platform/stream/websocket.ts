@@ -2,6 +2,7 @@
  * The WebSocket transport `GET /api/v1/ws` (contract 2, WebSocket; decisions Q-STREAM-05, Q-STREAM-06, Q-STREAM-16): the
  * client's frames in, the hub's frames out.
  */
+import { shortText } from '../base/short-text.js';
 import type { MonoMs } from '../base/times.js';
 import type { Clock } from '../base/clock.js';
 import { timestamp } from '../base/clock.js';
@@ -196,7 +197,7 @@ class WebSocketClient implements WebSocketSession {
         return this.#mutate(frame, this.#parts.frames.command(readCommand(frame), this.#connection.caller, this.#wire.sourceIP));
       default:
         if (typeof frame.type !== 'string') throw malformed('a frame has a text member type');
-        throw new Refusal('invalid', `frame type ${quoted(frame.type)} is not one of subscribe, unsubscribe, write, command, authenticate`, {
+        throw new Refusal('invalid', `frame type ${shortText(frame.type, QUOTED_MAX)} is not one of subscribe, unsubscribe, write, command, authenticate`, {
           code: 'unknown_type',
           field: 'type',
         });
@@ -372,14 +373,10 @@ function subscriptionIdOf({ id }: Members): { readonly subscriptionId?: string }
 function only(frame: Members, names: readonly string[], prefix = ''): void {
   for (const name of Object.keys(frame)) {
     if (!names.includes(name)) {
-      const member = prefix + quoted(name);
+      const member = prefix + shortText(name, QUOTED_MAX);
       throw invalid('unknown_field', member, `${member} is not a member of this frame`);
     }
   }
-}
-
-function quoted(text: string): string {
-  return text.length <= QUOTED_MAX ? text : `${text.slice(0, QUOTED_MAX)}...`;
 }
 
 function malformed(why: string): Refusal {

@@ -1,6 +1,7 @@
 /** What an apply would do, and bodies in YAML, over the real pipeline. */
 import t from 'tap';
 import { Site } from '../../../src/domains/plant/kind.js';
+import { YamlBodies } from '../../../src/platform/http/yaml-body.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
 const plant = await startPlantGateway();
@@ -78,6 +79,7 @@ t.test('D-C-03: bodies may be YAML; several documents are one transaction', asyn
 t.test('D-C-03: what is not YAML that stands for JSON is refused, with line and column', async (t) => {
   const refused: readonly [text: string, words: RegExp][] = [
     ['kind: Site\nkind: Area\n', /line 2, column 1: Map keys must be unique/],
+    ['a: {b: 1, 2: x, "2": y}\n', /line 1, column 17: Map keys must be unique/],
     ['a: [1, 2\nb: 3\n', /line \d+, column \d+/],
     ['a: .inf\n', /line 1, column 4: a number must be finite/],
     ['? [x]\n: 1\n', /a key must be a text/],
@@ -105,4 +107,19 @@ t.test('others are served while hostile YAML is read', async (t) => {
   t.ok(answers.every(({ status }) => status === 200));
   t.ok(performance.now() - begun < 2000, 'the gateway was not held');
   t.match(await hostile, { status: 400 });
+});
+
+t.test('a caller has one body in YAML read at a time, and others are not kept waiting by its further ones', async (t) => {
+  const bodies = new YamlBodies();
+  const read = (text: string, by: string): Promise<unknown> => bodies.read(Buffer.from(text), by);
+  // each key is compared with none of the others: by a library that compares all with all it took minutes
+  const slow = read(Array.from({ length: 40_000 }, (_, n) => `k${n}: ${n}\n`).join(''), 'anna');
+  await t.rejects(read('a: 1', 'anna'), /another body of yours in YAML is being read/);
+  const others = ['bert', 'cleo', 'dora'].map((by) => read('a: 1', by));
+  await t.rejects(read('a: 1', 'emil'), /^Refusal: other bodies in YAML|^other bodies in YAML/);
+  t.match(await slow, { k39999: 39_999 });
+  t.strictSame(await Promise.all(others), [{ a: 1 }, { a: 1 }, { a: 1 }]);
+  await t.rejects(read('[', 'anna'), /cannot be read as YAML: line 1/);
+  await t.rejects(read('- a\n'.repeat(500_000), 'anna'), /more than 192 MB of memory to read/);
+  t.strictSame(await read('b: 2', 'anna'), { b: 2 }, 'there is room again');
 });

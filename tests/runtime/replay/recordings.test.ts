@@ -3,12 +3,11 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { AT, LOOP, startSmallPlant } from '../../domains/units/small-plant.js';
 import { at } from '../../support/at.js';
+import { COMMAND } from '../../support/command.js';
 
-const CLI = fileURLToPath(new URL('../../../src/cli/lineside.js', import.meta.url));
 const RUNTIME = `${AT}/units/r1/runtime`;
 const folder = mkdtempSync(path.join(tmpdir(), 'lineside-replay-'));
 const plant = await startSmallPlant();
@@ -28,7 +27,7 @@ const moreScans = async (count: number): Promise<void> => {
 /** The command as an engineer calls it. */
 function lineside(...args: readonly string[]): Promise<{ readonly code: number; readonly out: string; readonly said: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [CLI, ...args], (fault, out, said) => resolve({ code: typeof fault?.code === 'number' ? fault.code : 0, out, said }));
+    execFile(process.execPath, [COMMAND, ...args], (fault, out, said) => resolve({ code: typeof fault?.code === 'number' ? fault.code : 0, out, said }));
   });
 }
 
@@ -120,7 +119,7 @@ t.test('ADR 0005: a damaged recording ends with exit code 1 and its scan, what i
   t.match(found.said, /lineside: it was recorded by lineside 1\.2\.3, Node .*; this is lineside /, 'the small plant names another version');
   t.match(found.said, /lineside: .*frame \d+ at byte \d+.* scans? \d+.* is damaged: its CRC differs/);
   t.equal((await lineside('replay', path.join(folder, 'nowhere'))).code, 2);
-  t.equal((await lineside('replay', CLI)).code, 2);
+  t.equal((await lineside('replay', COMMAND)).code, 2);
   t.equal((await lineside('replay', file, '--from', 'yesterday')).code, 2);
 });
 

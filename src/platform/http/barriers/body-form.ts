@@ -1,22 +1,18 @@
 /** Step 11, first half: the size and the media type that a write announces (decisions Q-ERR-06), before its body is read. */
 import { Refusal } from '../../base/refusal.js';
-import type { HeaderFields } from '../exchange.js';
-import { YAML_MEDIA_TYPES } from '../yaml-body.js';
-import type { Barrier } from './barrier.js';
+import type { Exchange, HeaderFields } from '../exchange.js';
+import { YAML_BYTES_MAX, YAML_MEDIA_TYPES } from '../yaml-body.js';
+import type { Barrier, Guard } from './barrier.js';
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
 export const bodyForm: Barrier = (exchange, guard) => {
   if (!exchange.row.mutating) return undefined;
   const { headers } = exchange.incoming;
-  const { bodyBytesMax, bodyMedia, yaml } = exchange.row.bound.row;
-  const limitBytes = bodyBytesMax ?? guard.bodyBytesMax;
   const announced = headers.get('content-length');
-  if (announced !== undefined && Number(announced) > limitBytes) throw tooLarge(limitBytes);
+  if (announced !== undefined && Number(announced) > limitOf(exchange, guard)) throw tooLarge(exchange, guard);
   exchange.hasBody = announcesBody(headers);
-  const type = headers.get('content-type');
-  exchange.bodyIsYaml = yaml === true && isYaml(type);
-  if (exchange.hasBody && !exchange.bodyIsYaml) checkMediaType(type, bodyMedia);
+  if (exchange.hasBody && !isYaml(exchange)) checkMediaType(headers.get('content-type'), exchange.row.bound.row.bodyMedia);
   return undefined;
 };
 
@@ -25,11 +21,21 @@ export function announcesBody(headers: HeaderFields): boolean {
   return headers.get('transfer-encoding') !== undefined || (announced !== undefined && Number(announced) !== 0);
 }
 
-export function tooLarge(limitBytes: number): Refusal {
-  return new Refusal('too-large', `the body is larger than ${limitBytes} bytes`, { code: 'payload_too_large', limitBytes });
+/** What is read a hundred times as slowly may be shorter than JSON. */
+export function limitOf(exchange: Exchange, guard: Guard): number {
+  return isYaml(exchange) ? YAML_BYTES_MAX : (exchange.row.bound.row.bodyBytesMax ?? guard.bodyBytesMax);
 }
 
-function isYaml(type: string | undefined): boolean {
+export function tooLarge(exchange: Exchange, guard: Guard): Refusal {
+  const limitBytes = limitOf(exchange, guard);
+  const hint = isYaml(exchange) ? `a body in YAML has at most ${limitBytes} bytes; JSON may be longer` : `the body is larger than ${limitBytes} bytes`;
+  return new Refusal('too-large', hint, { code: 'payload_too_large', limitBytes });
+}
+
+/** Of a route that takes it. */
+export function isYaml({ row, incoming }: Exchange): boolean {
+  const type = incoming.headers.get('content-type');
+  if (row.bound.row.yaml !== true) return false;
   const [bare = '', ...parameters] = (type ?? '').split(';').map((part) => part.trim().toLowerCase());
   return YAML_MEDIA_TYPES.some((known) => known === bare) && parameters.every((parameter) => /^charset="?utf-8"?$/.test(parameter));
 }

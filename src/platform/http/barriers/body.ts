@@ -9,7 +9,7 @@ import { parseLongJson } from '../long-json.js';
 import { checkReason } from '../reason.js';
 import { authentication } from './authentication.js';
 import type { Barrier, Guard } from './barrier.js';
-import { tooLarge } from './body-form.js';
+import { isYaml, limitOf, tooLarge } from './body-form.js';
 import { existence } from './existence.js';
 import { fence } from './fence.js';
 import { requireFreshToken } from './fresh-token.js';
@@ -24,12 +24,12 @@ export const body: Barrier = (exchange, guard) => {
     accept(exchange, guard, new Uint8Array(0));
     return undefined;
   }
-  const limitBytes = exchange.row.bound.row.bodyBytesMax ?? guard.bodyBytesMax;
-  if (exchange.bodyIsYaml) return readLong(exchange, guard, limitBytes, (text) => guard.yaml.read(text));
-  if (limitBytes > guard.bodyBytesMax && !exchange.row.bound.row.bodyMedia) return readLong(exchange, guard, limitBytes, (text) => parseLongJson(text, guard.clock));
+  if (isYaml(exchange)) return readLong(exchange, guard, (text) => guard.yaml.read(text, exchange.caller.accountId));
+  const { bodyBytesMax, bodyMedia } = exchange.row.bound.row;
+  if (bodyBytesMax !== undefined && !bodyMedia) return readLong(exchange, guard, (text) => parseLongJson(text, guard.clock));
   return exchange.collect(
-    limitBytes,
-    () => tooLarge(limitBytes),
+    limitOf(exchange, guard),
+    () => tooLarge(exchange, guard),
     (bytes) => {
       judgeAgain(exchange, guard);
       accept(exchange, guard, bytes);
@@ -46,11 +46,11 @@ export function judgeAgain(exchange: Exchange, guard: Guard): void {
 }
 
 /** What takes longer to read than one turn may. */
-async function readLong(exchange: Exchange, guard: Guard, limitBytes: number, read: (text: Uint8Array) => Promise<unknown>): Promise<void> {
+async function readLong(exchange: Exchange, guard: Guard, read: (text: Uint8Array) => Promise<unknown>): Promise<void> {
   let text = new Uint8Array(0);
   await exchange.collect(
-    limitBytes,
-    () => tooLarge(limitBytes),
+    limitOf(exchange, guard),
+    () => tooLarge(exchange, guard),
     (bytes) => {
       text = new Uint8Array(bytes);
     },
