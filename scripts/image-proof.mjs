@@ -1,5 +1,5 @@
 // What `npm run long image` plays: the image is built and started in a virtual machine; whoever stands before its screen commissions it and runs a batch; it is
-// switched off by its button and started again with SSH commissioned, and looked at from within. `--built`: the image that is there. Says `N passed, N failed`.
+// switched off by its button, written over with its own version again and started with SSH commissioned, and looked at from within. `--built`: the image that is there. Says `N passed, N failed`.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, rmSync, truncateSync } from 'node:fs';
 import { request } from 'node:http';
@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { placed } from './image/disk.mjs';
 import { FIRMWARE, Machine, MACHINE_PROGRAMS } from './image/machine.mjs';
-import { debianWith, inDebian } from './package/debian.mjs';
-import { installPrograms, PINS, ran, release as readRelease, root } from './package/facts.mjs';
+import { debianOf, inDebian } from './package/debian.mjs';
+import { installPrograms, ran, release as readRelease, root } from './package/facts.mjs';
 import { check, endProof, freePort, within } from './proof.mjs';
 
 const READY_WITHIN_MS = 240_000;
@@ -39,6 +39,7 @@ try {
   cpSync(path.join(root, `artifacts/image/lineside-${release.version}-x64.img`), disk);
   truncateSync(disk, MEDIUM_BYTES);
   const seen = await firstStart();
+  writeVersion();
   commissionSsh();
   await secondStart(seen);
 } catch (fault) {
@@ -78,11 +79,17 @@ async function firstStart() {
   return seen;
 }
 
+/** What docs/operations/image.md says of a new version: EFI and root over those of before, by their place. */
+function writeVersion() {
+  const image = path.join(root, `artifacts/image/lineside-${release.version}-x64.img`);
+  ran('dd', [`if=${image}`, `of=${disk}`, 'bs=1M', 'skip=1', 'seek=1', 'count=1088', 'conv=notrunc,fsync', 'status=none']);
+}
+
 /** The keys come onto the EFI partition, as a laptop would write them. */
 function commissionSsh() {
   ran('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
   const [esp] = placed();
-  const tools = debianWith(PINS.debian.imageTools);
+  const tools = debianOf('imageTools').at;
   inDebian(tools, ['mcopy', '-i', `/build/disk.img@@${esp.startMiB}M`, '/build/key.pub', '::/lineside/authorized_keys'], { binds: { '/build': made } });
 }
 

@@ -24,7 +24,7 @@ const RUNS = [
   { name: 'fuzz', what: 'properties of language, blocks, charts and formats with draws of another seed', script: 'test.mjs', words: ['runtime/', 'platform/'], seed: 'FUZZ_SEED' },
   {
     name: 'package',
-    what: 'the package built twice and compared, its signatures, installed, run, removed and purged in a fresh Debian 13, the container with a read-only root',
+    what: 'the package built twice and compared, its Debian packages those of the lock, its signatures, installed, run, removed and purged in a fresh Debian 13, the container with a read-only root',
     script: 'package-proof.mjs',
     words: [],
   },
@@ -34,7 +34,12 @@ const RUNS = [
     script: 'debian13.mjs',
     words: ['tests/runtime/', 'tests/platform/'],
   },
-  { name: 'service', what: 'the unit under a real systemd: a Debian 13 with the package, four bites of the watchdog and rescue', script: 'service-proof.mjs', words: [] },
+  {
+    name: 'service',
+    what: 'the unit under a real systemd: a Debian 13 with the package, four bites of the watchdog and rescue, four starts that hang and rescue, upgrade, way back and removal with data',
+    script: 'service-proof.mjs',
+    words: [],
+  },
   {
     name: 'image',
     what: 'the image of the disk started in a virtual machine (OVMF, TCG): ready, commissioned by what its screen says, a batch, root, ports and SSH, started again',

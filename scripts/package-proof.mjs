@@ -5,9 +5,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { debianWith, entered, inDebian } from './package/debian.mjs';
+import { CONTAINER_USER, DATA } from './package/bases.mjs';
+import { debianWith, entered, inDebian, versionsIn } from './package/debian.mjs';
 import { installPrograms, ran, release as readRelease, root } from './package/facts.mjs';
-import { CONTAINER_USER, DATA } from './package/oci.mjs';
 import { verify } from './package/sign.mjs';
 import { check, endProof, freePort, within } from './proof.mjs';
 
@@ -20,6 +20,7 @@ const PRODUCTS = {
   deb: `lineside_${release.version}_amd64.deb`,
   image: `lineside-${release.version}.oci.tar`,
   bill: `lineside-${release.version}.cdx.json`,
+  build: `lineside-${release.version}.buildinfo.json`,
 };
 const DEMO = { LINESIDE_DEMO__ENABLED: 'true', LINESIDE_GATEWAY__OPERATINGMODE: 'development', LINESIDE_GATEWAY__LISTEN: '127.0.0.1' };
 const made = mkdtempSync(path.join(tmpdir(), 'lineside-proof-'));
@@ -53,7 +54,23 @@ function twoBuilds() {
     const [first, second] = [FOLDER, path.join(clone, 'artifacts/package')].map((folder) => readFileSync(path.join(folder, name)));
     check(`${name} has the same bytes from two checkouts`, first.equals(second));
   }
+  leftBehind(clone);
   rmSync(clone, { recursive: true });
+}
+
+/** A version in the lock that Debian does not have any more. */
+function leftBehind(clone) {
+  const lock = path.join(clone, 'scripts/package/debian.lock');
+  const [before, container] = readFileSync(lock, 'utf8').split('[container]');
+  writeFileSync(lock, `${before}[container]${container.replace(/^zlib1g \S+/m, 'zlib1g 1:1.2.0')}`);
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/package.mjs', '--into', 'artifacts/other'], { cwd: clone, encoding: 'utf8' });
+  check(
+    'a build of which Debian has other packages than its lock says which, and what renews it',
+    status === 1 &&
+      /zlib1g is \S+, the lock has 1:1\.2\.0$/m.test(stderr) &&
+      stderr.includes('npm run package -- --refresh') &&
+      !existsSync(path.join(clone, 'artifacts/other/SHA256SUMS')),
+  );
 }
 
 function signatures() {
@@ -124,6 +141,9 @@ async function container() {
   const rootfs = path.join(bundle, 'rootfs');
   const { process: described, root: rootWords } = JSON.parse(readFileSync(path.join(bundle, 'config.json'), 'utf8'));
   check('its user is not root', described.user.uid === CONTAINER_USER.uid && rootWords.path === 'rootfs');
+  const { components } = JSON.parse(readFileSync(path.join(FOLDER, PRODUCTS.bill), 'utf8'));
+  const billed = components.filter(({ purl = '' }) => purl.startsWith('pkg:deb/')).map(({ name, version }) => [name, version]);
+  check(`the bill names the ${billed.length} Debian packages that the container has`, JSON.stringify(billed.sort()) === JSON.stringify(Object.entries(versionsIn(rootfs)).sort()));
   const volume = path.join(made, 'volume');
   mkdirSync(volume);
   ran('chown', [`${CONTAINER_USER.uid}:${CONTAINER_USER.gid}`, volume]);

@@ -1,13 +1,14 @@
-// `npm run package [-- --sign KEYFILE] [--into FOLDER] [--compile]`: the program as it leaves the tree, into artifacts/package: an archive, a Debian
+// `npm run package [-- --sign KEYFILE] [--into FOLDER] [--compile | --refresh]`: the program as it leaves the tree, into artifacts/package: an archive, a Debian
 // package and a container image for linux-x64, each with its signature, the bill of materials and what it was built with.
-// From the same commit in the same Debian come the same bytes; docs/operations/install.md says how they are checked and installed.
+// From the same commit come the same bytes, as long as Debian has the packages of scripts/package/debian.lock. `--refresh` builds nothing: it takes
+// today's packages into that file. docs/operations/install.md says how they are checked and installed.
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { install } from './build.mjs';
 import { billOfMaterials } from './package/bom.mjs';
 import { debEntries, writeDeb } from './package/deb.mjs';
-import { debianWith, inDebian, packagesOf } from './package/debian.mjs';
+import { debianOf, inDebian, refresh, told } from './package/debian.mjs';
 import { CACHE, installPrograms, PINS, ran, release as readRelease, root, sha256Of } from './package/facts.mjs';
 import { fetched } from './package/fetched.mjs';
 import { checkedWebSockets, libraryDependencies, sqlite } from './package/native.mjs';
@@ -20,7 +21,12 @@ import { packageEntries } from './package/tree.mjs';
 import { tracesOf } from './package/traces.mjs';
 
 const { values: options } = parseArgs({
-  options: { sign: { type: 'string' }, into: { type: 'string', default: 'artifacts/package' }, compile: { type: 'boolean', default: false } },
+  options: {
+    sign: { type: 'string' },
+    into: { type: 'string', default: 'artifacts/package' },
+    compile: { type: 'boolean', default: false },
+    refresh: { type: 'boolean', default: false },
+  },
 });
 const into = path.resolve(root, options.into);
 const work = path.join(into, 'work');
@@ -28,25 +34,30 @@ const log = (words) => console.log(`${((performance.now() - begun) / 1000).toFix
 const begun = performance.now();
 
 installPrograms({ log });
+mkdirSync(CACHE, { recursive: true });
+if (options.refresh) {
+  refresh(['builder', 'container'], { log });
+  process.exit();
+}
 await install({ log });
 const release = readRelease();
 if (release.changes) log('the tree has changes that are not in its commit: nobody else can build these bytes, and build.json says so');
 rmSync(into, { recursive: true, force: true });
 mkdirSync(work, { recursive: true });
-mkdirSync(CACHE, { recursive: true });
 
-const builder = debianWith(PINS.debian.builder, { log });
+const debian = { builder: debianOf('builder', { log }), container: debianOf('container', { log }) };
+const builder = debian.builder.at;
 const node = fetched(PINS.node, { log });
 const headers = fetched(PINS.headers, { log });
 const nodeGyp = fetched(PINS.nodeGyp, { log });
 const production = installProduction({ log });
 const webSockets = checkedWebSockets(production);
-const compiled = sqlite({ builder, production, node, headers, nodeGyp, again: options.compile, log });
+const compiled = sqlite({ builder: debian.builder, production, node, headers, nodeGyp, again: options.compile, log });
 const nodeSha256 = sha256Of(path.join(node, 'bin/node'));
 
 log('building the program');
 const program = await packageEntries({ work: path.join(work, 'program'), production, native: [compiled.entry], release, log });
-const bill = billOfMaterials({ production, release, sqlite: compiled, webSockets, nodeSha256 });
+const bill = billOfMaterials({ production, release, sqlite: compiled, webSockets, nodeSha256, debian });
 program.push({ name: 'lineside.cdx.json', contents: bill });
 const wrong = [...forbidden(program.map(({ name }) => name)), ...tracesOf(program)];
 if (wrong.length > 0) throw new Error(`the package must not hold\n${wrong.join('\n')}`);
@@ -76,19 +87,20 @@ log('packing the container image');
 const image = path.join(into, `${base}.oci.tar`);
 writeImage({
   work: path.join(work, 'image'),
+  debian: debian.container.at,
   entries: entries.filter(({ name }) => name.startsWith('usr/lib/lineside/') || name.startsWith('usr/bin/')),
   release,
   file: image,
-  log,
 });
 
 const billFile = path.join(into, `${base}.cdx.json`);
 writeFileSync(billFile, bill);
+const infoFile = path.join(into, `${base}.buildinfo.json`);
 writeFileSync(
-  path.join(into, `${base}.buildinfo.json`),
-  `${JSON.stringify({ ...release, node: { ...PINS.node, sha256: nodeSha256 }, webSockets, sqlite: { version: compiled.version, sha256: sha256Of(compiled.entry.from) }, debian: packagesOf(builder) }, null, 1)}\n`,
+  infoFile,
+  `${JSON.stringify({ ...release, node: { ...PINS.node, sha256: nodeSha256 }, webSockets, sqlite: { version: compiled.version, sha256: sha256Of(compiled.entry.from) }, debian: { builder: told(debian.builder), container: told(debian.container) } }, null, 1)}\n`,
 );
-const products = [archive, deb, image, billFile];
+const products = [archive, deb, image, billFile, infoFile];
 writeFileSync(path.join(into, 'SHA256SUMS'), products.map((file) => `${sha256Of(file)}  ${path.basename(file)}\n`).join(''));
 log('signing');
 const signed = sign([...products, path.join(into, 'SHA256SUMS')], {

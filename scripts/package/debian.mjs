@@ -1,24 +1,121 @@
-// The Debian 13 in which native modules are compiled and packages are packed, as a folder; made by mmdebstrap once and kept.
-// No snapshot of Debian is taken, so the same pins give newer packages on a later day: `packagesOf` names what was used, and stands
-// in the build information beside the package.
-import { existsSync, renameSync, rmSync } from 'node:fs';
+// The Debians of the build, each as a folder (or as an archive, the one below the container): made by mmdebstrap once and kept. Those of which something
+// leaves the tree, or in which it is compiled, have the packages of debian.lock and no others; the archive of Debian has each version only as
+// long as it is the newest, so a lock that it has left behind is told of, and renewed by who builds.
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { BASES } from './bases.mjs';
+import { ageOf, DEBIAN_LOCK, differences, lockedBase, lockText, packagesFrom, parseLock, refreshOf } from './debian-lock.mjs';
 import { CACHE, keyOf, PINS, ran } from './facts.mjs';
 
 /** What the programs in it see of the outside: nothing. */
 const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root', LC_ALL: 'C.UTF-8', TZ: 'UTC', DEBIAN_FRONTEND: 'noninteractive' };
+/** Differences that are told; the rest is counted. */
+const TOLD_MAX = 12;
 
-/** @returns the folder of a Debian with these packages. */
-export function debianWith(packages, { variant = 'minbase', log = console.log } = {}) {
+/**
+ * The Debian of a base (./bases.mjs) with exactly the packages of its lock.
+ * @returns `at` (its folder or archive), and `taken`, `release` and `packages` of the lock; @throws when Debian gives others
+ */
+export function debianOf(name, { log = console.log } = {}) {
   needRoot();
-  const folder = path.join(CACHE, `debian-${PINS.debian.suite}-${keyOf(variant, packages)}`);
+  const locked = lockedBase(name);
+  const old = ageOf(name, locked, Date.now());
+  if (old !== undefined) log(`*** ${old}`);
+  const at = keptAt(name, locked);
+  if (existsSync(at)) return { at, ...locked };
+  log(`making the Debian ${PINS.debian.suite} of ${name}, ${Object.keys(locked.packages).length} packages of ${locked.taken}`);
+  const making = makingOf(name);
+  const found = made(BASES[name], making);
+  const wrong = differences(locked.packages, found.packages);
+  if (wrong.length > 0) {
+    rmSync(making, { recursive: true });
+    const rest = wrong.length > TOLD_MAX ? [`and ${wrong.length - TOLD_MAX} more`] : [];
+    throw new Error(
+      [
+        `Debian gives other packages for ${name} than scripts/package/debian.lock has of ${locked.taken}; nothing was built:`,
+        ...wrong.slice(0, TOLD_MAX),
+        ...rest,
+        `${refreshOf(name)} takes those of today into the lock; commit it and build again`,
+      ].join('\n'),
+    );
+  }
+  return { at: kept(name, making, locked), ...locked };
+}
+
+/** Makes each of these bases anew of what Debian has today, writes that into the lock, and says what has changed. */
+export function refresh(names, { log = console.log } = {}) {
+  needRoot();
+  const bases = existsSync(DEBIAN_LOCK) ? parseLock(readFileSync(DEBIAN_LOCK, 'utf8')) : {};
+  const changes = names.flatMap((name) => {
+    log(`making the Debian ${PINS.debian.suite} of ${name}`);
+    const making = makingOf(name);
+    const before = bases[name]?.packages ?? {};
+    bases[name] = { taken: new Date().toISOString().slice(0, 10), ...made(BASES[name], making) };
+    kept(name, making, bases[name]);
+    return differences(before, bases[name].packages).map((words) => `${name}: ${words}`);
+  });
+  // in the order of the table, whatever was refreshed first
+  writeFileSync(DEBIAN_LOCK, lockText(Object.fromEntries(Object.keys(BASES).flatMap((name) => (bases[name] ? [[name, bases[name]]] : [])))));
+  for (const words of changes) log(`  ${words}`);
+  log(`${changes.length === 0 ? 'Debian has no other packages than those of before' : `${changes.length} packages have changed`}; commit scripts/package/debian.lock, then build`);
+}
+
+/** What stands beside what was built: day, release and packages of a Debian, without where it is kept. */
+export function told({ taken, release, packages }) {
+  return { taken, release, packages };
+}
+
+/** A Debian with these packages as they are today, of which nothing leaves the tree: what a proof runs in. Renewed when the lock is. @returns its folder. */
+export function debianWith(packages, { log = console.log } = {}) {
+  needRoot();
+  const folder = path.join(CACHE, `debian-${PINS.debian.suite}-${keyOf(packages, readFileSync(DEBIAN_LOCK, 'utf8'))}`);
   if (existsSync(folder)) return folder;
   log(`making a Debian ${PINS.debian.suite} with ${packages.join(', ')}`);
   const making = `${folder}.making`;
   rmSync(making, { recursive: true, force: true });
-  ran('mmdebstrap', ['--quiet', `--variant=${variant}`, ...(packages.length > 0 ? [`--include=${packages.join(',')}`] : []), PINS.debian.suite, making]);
+  made({ packages, variant: 'minbase' }, making);
   renameSync(making, folder);
   return folder;
+}
+
+/** Runs mmdebstrap. @returns `release` of Debian and the packages that it has installed. */
+function made({ packages, variant, archive = false, options = [], hooks = [] }, target) {
+  const notes = `${target}.notes`;
+  rmSync(notes, { recursive: true, force: true });
+  // first of the hooks: the lists of apt are still there, and those of every configuration of apt are read by `cat-file`
+  const note = [
+    `mkdir ${quoted(notes)}`,
+    `dpkg-query --admindir="$1/var/lib/dpkg" -W -f '\${Package} \${Version} \${Architecture}\\n' > ${quoted(path.join(notes, 'installed'))}`,
+    `for list in "$1"/var/lib/apt/lists/*_Packages*; do /usr/lib/apt/apt-helper cat-file "$list"; echo; done > ${quoted(path.join(notes, 'indexes'))}`,
+    `cp "$1/etc/debian_version" ${quoted(path.join(notes, 'release'))}`,
+  ].join(' && ');
+  const included = packages.length > 0 ? [`--include=${packages.join(',')}`] : [];
+  ran('mmdebstrap', ['--quiet', `--variant=${variant}`, ...included, ...options, ...[note, ...hooks].map((hook) => `--customize-hook=${hook}`), PINS.debian.suite, target], {
+    // no file of the archive is newer than that; in a folder it would make each password one that has to be changed
+    env: { ...process.env, ...(archive ? { SOURCE_DATE_EPOCH: '0' } : {}) },
+  });
+  const [installed, indexes, release] = ['installed', 'indexes', 'release'].map((name) => readFileSync(path.join(notes, name), 'utf8'));
+  rmSync(notes, { recursive: true });
+  return { release: release.trim(), packages: packagesFrom(installed, indexes) };
+}
+
+function makingOf(name) {
+  const making = path.join(CACHE, `debian-${name}.making${BASES[name].archive ? '.tar' : ''}`);
+  rmSync(making, { recursive: true, force: true });
+  return making;
+}
+
+/** By its lock and how it is made, so that one that was refreshed is another one. */
+function keptAt(name, { packages }) {
+  return path.join(CACHE, `debian-${name}-${keyOf(PINS.debian.suite, BASES[name], packages)}${BASES[name].archive ? '.tar' : ''}`);
+}
+
+/** Puts it where it is kept, and takes away those of before. */
+function kept(name, making, locked) {
+  const at = keptAt(name, locked);
+  for (const each of readdirSync(CACHE)) if (each.startsWith(`debian-${name}-`)) rmSync(path.join(CACHE, each), { recursive: true });
+  renameSync(making, at);
+  return at;
 }
 
 export function needRoot() {
@@ -58,8 +155,8 @@ export function entered(folder, command, { binds = {}, readOnly = [], cwd = '/',
   return ['unshare', ['--mount', '--pid', '--fork', '--kill-child', '--propagation', 'private', 'sh', '-c', script, 'sh', ...command]];
 }
 
-/** @returns name and version of every package in it, sorted. */
-export function packagesOf(folder) {
+/** @returns name and version of every package in a folder, sorted. */
+export function versionsIn(folder) {
   return Object.fromEntries(
     ran('dpkg-query', ['--admindir', path.join(folder, 'var/lib/dpkg'), '-W', '-f', '${Package} ${Version}\n'])
       .trim()

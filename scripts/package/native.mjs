@@ -2,7 +2,7 @@
 // uWebSockets.js compared with its pin. The path of the compile is the same on every machine, so nothing of the builder's is in the file.
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { inDebian, packagesOf } from './debian.mjs';
+import { inDebian } from './debian.mjs';
 import { CACHE, keyOf, LOCK_FILE, PINS, ran, sha256Of } from './facts.mjs';
 
 const SQLITE = 'node_modules/better-sqlite3';
@@ -14,16 +14,16 @@ const BUILT = 'build/Release/better_sqlite3.node';
 const ABORTS = 'RemoveEnvironmentCleanupHook';
 
 /**
- * @param parts `builder` (folder of a Debian), `production` (holds node_modules), `node`, `headers` and `nodeGyp` (unpacked packages); `again` compiles whatever is kept
+ * @param parts `builder` (a Debian, as debianOf gives it), `production` (holds node_modules), `node`, `headers` and `nodeGyp` (unpacked packages); `again` compiles whatever is kept
  * @returns `entry`, where the module stands in the package, and the version of SQLite
  */
 export function sqlite({ builder, production, node, headers, nodeGyp, again = false, log = console.log }) {
   const source = path.join(production, SQLITE);
   const { version, integrity } = JSON.parse(readFileSync(LOCK_FILE, 'utf8')).packages[SQLITE];
-  const kept = path.join(CACHE, `sqlite-${version}-${keyOf(integrity, PINS.node, PINS.headers, PINS.nodeGyp, packagesOf(builder))}.node`);
+  const kept = path.join(CACHE, `sqlite-${version}-${keyOf(integrity, PINS.node, PINS.headers, PINS.nodeGyp, builder.packages)}.node`);
   if (again || !existsSync(kept)) {
     log(`compiling better-sqlite3 ${version} for Node ${PINS.node.version}`);
-    compile({ builder, source, node, headers, nodeGyp, kept });
+    compile({ builder: builder.at, source, node, headers, nodeGyp, kept });
   }
   const [, sqliteVersion] = /#define SQLITE_VERSION\s+"([\d.]+)"/.exec(readFileSync(path.join(source, 'deps/sqlite3/sqlite3.c'), 'latin1')) ?? [];
   return { entry: { name: `${SQLITE}/${BUILT}`, from: kept }, version: sqliteVersion };

@@ -1,49 +1,18 @@
 // The container image, made without a container engine: the essential part of Debian as one layer, the program with its Node as another, packed
 // by umoci into an OCI layout. Nobody in it but the user that runs the program; its root may be read-only, all it writes is in the volume.
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { folderEntries } from './tree.mjs';
-import { needRoot } from './debian.mjs';
-import { CACHE, keyOf, PINS, ran, root } from './facts.mjs';
+import { CONTAINER_USER, DATA } from './bases.mjs';
+import { PINS, ran, root } from './facts.mjs';
 import { PROGRAM_FOLDER } from './deb.mjs';
 import { writeTar } from './tar.mjs';
 
-/** The user in the container, by number, so that an orchestrator can see that it is not root. */
-export const CONTAINER_USER = { name: 'lineside', uid: 64090, gid: 64090 };
-export const DATA = '/var/lib/lineside';
 const PORT = 8090;
 const NODE = `/${PROGRAM_FOLDER}/node/bin/node`;
-/** What a panel or a person never reads on a box without a shell of its own. */
-const LEFT_OUT = ['/usr/share/doc/*', '/usr/share/man/*', '/usr/share/info/*', '/usr/share/locale/*', '/usr/share/lintian/*'];
-
-/** @returns the archive of the Debian below the program; made once for the same pins. */
-function debianLayer({ log, epochS }) {
-  needRoot();
-  const { suite, container } = PINS.debian;
-  const file = path.join(CACHE, `container-${suite}-${keyOf(container, LEFT_OUT, CONTAINER_USER)}.tar`);
-  if (existsSync(file)) return file;
-  log(`making the Debian ${suite} of the container`);
-  const { name, uid, gid } = CONTAINER_USER;
-  const hooks = [
-    `echo ${name}:x:${uid}:${gid}:Lineside:${DATA}:/usr/sbin/nologin >> "$1/etc/passwd"; echo ${name}:x:${gid}: >> "$1/etc/group"`,
-    `mkdir -p "$1${DATA}" && chown ${uid}:${gid} "$1${DATA}" && chmod 0700 "$1${DATA}"`,
-    // names of this machine
-    'rm -f "$1/etc/hostname" "$1/etc/resolv.conf" "$1/var/cache/ldconfig/aux-cache"; rm -rf "$1/var/log/"* "$1/var/lib/apt/lists/"*',
-    // the package manager's own copy of what was there before
-    'rm -f "$1/etc/passwd-" "$1/etc/group-" "$1/etc/shadow-" "$1/etc/gshadow-" "$1/var/lib/dpkg/status-old" "$1/var/lib/dpkg/available"',
-  ];
-  const options = ['--quiet', '--variant=essential', `--include=${container.join(',')}`, ...LEFT_OUT.map((name) => `--dpkgopt=path-exclude=${name}`)];
-  const licences = '--dpkgopt=path-include=/usr/share/doc/*/copyright';
-  ran('mmdebstrap', [...options, licences, ...hooks.map((hook) => `--customize-hook=${hook}`), suite, `${file}.making.tar`], {
-    env: { ...process.env, SOURCE_DATE_EPOCH: String(epochS) },
-  });
-  renameSync(`${file}.making.tar`, file);
-  return file;
-}
-
-/** Writes the OCI layout as one archive to `file`; `entries` are those of the Debian package that belong into a container. */
-export function writeImage({ work, entries, release, file, log = console.log }) {
+/** Writes the OCI layout as one archive to `file`; `debian` is the archive of the layer below, `entries` are those of the Debian package that belong into a container. */
+export function writeImage({ work, debian, entries, release, file }) {
   rmSync(work, { recursive: true, force: true });
   mkdirSync(work, { recursive: true });
   const layout = path.join(work, 'layout');
@@ -55,7 +24,7 @@ export function writeImage({ work, entries, release, file, log = console.log }) 
   umoci('init', '--layout', layout);
   umoci('new', '--image', image);
   for (const [tar, words] of [
-    [debianLayer({ log, epochS: 0 }), `Debian ${PINS.debian.suite}`],
+    [debian, `Debian ${PINS.debian.suite}`],
     [layer, `lineside ${release.version}`],
   ]) {
     umoci('raw', 'add-layer', '--image', image, '--history.created', created, '--history.author', 'lineside', '--history.created_by', words, tar);

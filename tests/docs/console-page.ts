@@ -33,7 +33,8 @@ interface Command {
 const LOOKS = /^lineside (get|describe|io list|tag list|tag read|batch show|batch list|batch preflight|recipe list|alarm list|prompt list)( |$)/;
 /** The answer is no, and no failure: there is a difference. */
 const SAYS_NO = /^lineside diff /;
-const SHOWN_MS_MAX = 30_000;
+/** The first question of a batch of the demonstration plant comes after half a minute. */
+const SHOWN_MS_MAX = 90_000;
 
 function commandsOf(source: string): readonly Command[] {
   const commands: { line: number; text: string; shows: string[] }[] = [];

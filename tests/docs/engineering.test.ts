@@ -10,7 +10,7 @@ const FOLDER = 'docs/engineering';
 /** Examples that each page has at least, so that a fence that is no example any more is noticed. */
 const PAGES: Readonly<Record<string, number>> = { 'modbus.md': 15, 'simulation.md': 14, 'names-and-tags.md': 7, 'historian.md': 10, 'coordination.md': 14, 'recipes.md': 9 };
 
-/** Pages of what is typed in a shell: tests/cli and tests/docs/own-plant play them. */
+/** Pages of what is typed in a shell: tests/cli and the suites beside this one play them. */
 const IN_A_SHELL: readonly string[] = ['command-line.md', 'own-plant.md', 'ten-minutes.md'];
 
 /** An empty box in development, whose outputs are live. */

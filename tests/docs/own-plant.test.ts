@@ -1,48 +1,23 @@
 /** docs/engineering/own-plant.md, typed from its first line to its last: the built command, an empty box of its own, the practice device on loopback. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { applianceProcess, freePort } from '../support/appliance-process.js';
 import { playPage, type Printed } from './console-page.js';
 import { COMMAND } from '../support/command.js';
+import { Shell } from './shell.js';
 
 const PAGE = 'docs/engineering/own-plant.md';
 const FILES = 'examples/own-plant';
 const PASSWORD = 'water for everybody';
 const SIGNED = /^recipe (approve|release|activate) /;
 
-const folder = mkdtempSync(path.join(tmpdir(), 'lineside-own-plant-'));
-const running = new Set<ChildProcess>();
-t.teardown(() => {
-  for (const child of running) child.kill();
-  rmSync(folder, { recursive: true, force: true });
-});
+const shell = new Shell(t);
+const { folder } = shell;
 const devicePort = await freePort();
 const box = await applianceProcess({ dataDir: path.join(folder, 'plant-data') });
 t.teardown(() => box.end());
 let code = 'XXXX-XXXX-XXXX';
-const environment = { ...process.env, XDG_CONFIG_HOME: path.join(folder, 'config') };
-
-/** Until it ends, or has said that it is there. */
-function ran(program: string, args: readonly string[], input = '', ready?: RegExp): Promise<Printed> {
-  const child = spawn(program, args, { cwd: folder, env: environment, stdio: ['pipe', 'pipe', 'pipe'] });
-  running.add(child);
-  child.stdin.end(input);
-  let text = '';
-  return new Promise((resolve) => {
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk: Buffer) => {
-        text += chunk.toString();
-        if (ready?.test(text)) resolve({ text, exitCode: 0 });
-      });
-    child.once('close', (exitCode) => {
-      running.delete(child);
-      resolve({ text, exitCode: exitCode ?? 1 });
-    });
-  });
-}
 
 async function lineside(args: readonly string[]): Promise<Printed> {
   if (args[0] === 'start') {
@@ -51,7 +26,7 @@ async function lineside(args: readonly string[]): Promise<Printed> {
     return { text: box.output, exitCode: 0 };
   }
   const asksPassword = args[0] === 'login' || SIGNED.test(args.join(' '));
-  return ran(process.execPath, [COMMAND, ...args, ...(asksPassword ? ['--password-stdin'] : [])], `${PASSWORD}\n`);
+  return shell.run(process.execPath, [COMMAND, ...args, ...(asksPassword ? ['--password-stdin'] : [])], { input: `${PASSWORD}\n` });
 }
 
 const seconds = (begun: number): string => ((performance.now() - begun) / 1000).toFixed(1);
@@ -67,8 +42,8 @@ t.test('the page of an own plant leads from an empty box to the record of a batc
   const given = await playPage(t, PAGE, {
     programs: {
       lineside,
-      node: (args) => ran(process.execPath, [...args, '--speed', '2'], '', /practice vessel on/),
-      sed: (args) => ran('sed', args),
+      node: (args) => shell.run(process.execPath, [...args, '--speed', '2'], { ready: /practice vessel on/ }),
+      sed: (args) => shell.run('sed', args),
     },
     instead,
     done: (command) => {

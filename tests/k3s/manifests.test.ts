@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { StatefulSet } from 'kubernetes-models/apps/v1';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import { PriorityClass } from 'kubernetes-models/scheduling.k8s.io/v1';
 import { StorageClass } from 'kubernetes-models/storage.k8s.io/v1';
 import { ConfigMap, Namespace, Service, ServiceAccount } from 'kubernetes-models/v1';
 import t from 'tap';
@@ -9,7 +10,16 @@ import { readSettings } from '../../src/settings.js';
 import { readUnit } from '../support/unit-file.js';
 import { type Manifest, manifestsIn, resolve } from './resolve.js';
 
-const MODELS: Readonly<Record<string, new (data: never) => { validate(): void }>> = { ConfigMap, Namespace, NetworkPolicy, Service, ServiceAccount, StatefulSet, StorageClass };
+const MODELS: Readonly<Record<string, new (data: never) => { validate(): void }>> = {
+  ConfigMap,
+  Namespace,
+  NetworkPolicy,
+  PriorityClass,
+  Service,
+  ServiceAccount,
+  StatefulSet,
+  StorageClass,
+};
 const FOLDERS = ['k3s/base', 'k3s/single-node'];
 
 type Container = Readonly<Record<string, never>> & {
@@ -86,6 +96,19 @@ t.test('k3s: two pods are never on one volume, and what was stored outlives what
   t.match(spec, { replicas: 1, persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' } });
   t.match(spec.volumeClaimTemplates, [{ spec: { accessModes: ['ReadWriteOncePod'], storageClassName: 'lineside-local' } }]);
   t.match(one('StorageClass', 'lineside-local'), { reclaimPolicy: 'Retain', provisioner: 'rancher.io/local-path' });
+});
+
+t.test('k3s: the pod stays where it drives: the last to go from a full node, and not ended for a node that was silent', async (t) => {
+  const { spec } = one('StatefulSet') as Set;
+  const { priorityClassName, tolerations } = spec.template.spec as Readonly<Record<string, unknown>>;
+  const { value } = one('PriorityClass') as { readonly value: number };
+  t.equal(priorityClassName, (one('PriorityClass') as Manifest).metadata.name);
+  t.ok(value > 0 && value <= 1_000_000_000, 'above those of nobody, and below those of the system');
+  t.same(
+    tolerations,
+    ['not-ready', 'unreachable'].map((state) => ({ key: `node.kubernetes.io/${state}`, operator: 'Exists', effect: 'NoExecute' })),
+    'for as long as it takes: no tolerationSeconds',
+  );
 });
 
 t.test('k3s: what names something is there, and times are those of the service', async (t) => {

@@ -28,7 +28,7 @@ interface Kustomization {
 }
 
 const KNOWN = ['apiVersion', 'kind', 'namespace', 'labels', 'resources', 'configMapGenerator', 'images', 'patches'];
-const WITHOUT_NAMESPACE = ['Namespace', 'StorageClass'];
+const WITHOUT_NAMESPACE = ['Namespace', 'PriorityClass', 'StorageClass'];
 
 /** The manifests of a folder, in the order in which they are named; config maps keep their names without the hash of their contents. */
 export function resolve(folder: string): Manifest[] {
