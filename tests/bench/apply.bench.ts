@@ -17,7 +17,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { inside } from '../../src/platform/base/assert.js';
 import { yamlText } from '../../src/platform/base/yaml.js';
 import { eventually } from '../support/api-client.js';
-import { least, median, tell, verdict } from './judge.js';
+import { least, median, quantile, tell, verdict } from './judge.js';
 import { monoMs, OpenLoop, type Sample } from './open-loop.js';
 import { demoManifests, firstAdministrator, type Manifest, productBox } from './product-box.js';
 
@@ -190,10 +190,6 @@ async function round(folder: string): Promise<ReadonlyMap<Work, Measured>> {
 
 function between(samples: readonly Sample[], fromMs: number, toMs: number): readonly number[] {
   return samples.filter(({ atMs }) => atMs >= fromMs && atMs < toMs).map(({ ms }) => ms);
-}
-
-function quantile(values: readonly number[], q: number): number {
-  return [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * q))] ?? Number.NaN;
 }
 
 function report(rounds: readonly ReadonlyMap<Work, Measured>[]): void {

@@ -9,7 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { type Ended, LinesideCommand } from '../cli/lineside-command.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
 
-const OPTIONS = JSON.parse(readFileSync('scripts/process-options.json', 'utf8')) as { readonly env: Readonly<Record<string, string>>; readonly execArgv: readonly string[] };
+export const PROCESS_OPTIONS = JSON.parse(readFileSync('scripts/process-options.json', 'utf8')) as {
+  readonly env: Readonly<Record<string, string>>;
+  readonly execArgv: readonly string[];
+};
 
 /** What test plants do without, as shipped. */
 const AS_SHIPPED = { LINESIDE_RUNTIME__REALTIME: 'true', LINESIDE_RUNTIME__MAXTHREADS: '12', LINESIDE_LOG_LEVEL: 'info' };
@@ -18,7 +21,7 @@ export const DEMO = { LINESIDE_DEMO__ENABLED: 'true', LINESIDE_GATEWAY__OPERATIN
 
 /** Settings in the environment, beside those as shipped. */
 export function productBox(settings: Readonly<Record<string, string>> = {}, dataDir?: string): Promise<ApplianceProcess> {
-  const environment = { ...OPTIONS.env, NODE_OPTIONS: OPTIONS.execArgv.join(' '), ...AS_SHIPPED, ...settings };
+  const environment = { ...PROCESS_OPTIONS.env, NODE_OPTIONS: PROCESS_OPTIONS.execArgv.join(' '), ...AS_SHIPPED, ...settings };
   return applianceProcess({ bare: true, environment, ...(dataDir === undefined ? {} : { dataDir }) });
 }
 
