@@ -138,7 +138,7 @@ export const LOADS: readonly LoadCase[] = [
     start: async (api) =>
       repeated(ORDERS, async () => {
         orders += 1;
-        const order = { workOrderID: `WO-${orders}`, productDefinition: 'LONG', quantity: '100', engineeringUnit: 'kg' };
+        const order = { workOrderID: `WO-${orders}`, productDefinition: 'long', quantity: '100', engineeringUnit: 'kg' };
         ok(await api.post('/api/v1/mes/sites/costs/work-orders?dispatch=immediate', order), 'work order');
       }),
   },

@@ -36,14 +36,6 @@ export interface CodeRow {
   readonly kb: number;
 }
 
-export interface Sizing {
-  /** MB of a box, of a unit of 50 tags, of one that shares a thread, of its device. */
-  readonly boxMb: number;
-  readonly unitMb: number;
-  readonly sharingMb: number;
-  readonly deviceMb: number;
-}
-
 export interface Costs {
   readonly standing: readonly StandingRow[];
   readonly loads: readonly LoadRow[];
@@ -80,9 +72,52 @@ export function standingTable(rows: readonly StandingRow[]): string {
 export function loadTable(rows: readonly LoadRow[]): string {
   const lines = rows.map(
     ({ what, load, each, msPerSecond, perOneMs, memoryMb, perOneKb }) =>
-      `| ${what} | ${load} | ${shown(msPerSecond)} | ${perOneMs ? `${shown(perOneMs)} a ${each}` : ''} | ${shown(memoryMb)} | ${perOneKb ? `${shown(perOneKb)} a ${each}` : ''} |`,
+      `| ${what} | ${load} | ${shown(msPerSecond)} | ${perOneMs ? `${shown(perOneMs)} per ${each}` : ''} | ${shown(memoryMb)} | ${perOneKb ? `${shown(perOneKb)} per ${each}` : ''} |`,
   );
   return ['| what | load | processor, ms per second | of it each, ms | memory after it, MB | data directory, kB |', '|---|---|---|---|---|---|', ...lines].join('\n');
+}
+
+/** What a plant of units with simulated or Modbus devices takes, by the rows of the first table. */
+interface Plant {
+  readonly units: number;
+  readonly memoryMb: number;
+  readonly msPerSecond: number;
+}
+
+const THREADS = 12;
+/** For the system, its cache of files, and what a copy or a verification takes for a while. */
+const leftFreeMb = (boxMb: number): number => Math.max(512, boxMb / 4);
+/** Half a core: the rest is for people, batches and the MES. */
+const STANDING_MS_PER_SECOND_MAX = 500;
+const TAGS_PER_UNIT = 50;
+const BOXES_MB = [1024, 2048, 4096, 8192];
+
+function plantOf(units: number, of: (what: string) => StandingRow): Plant {
+  const [box, own, sharing, device] = [of('the box itself'), of('unit with a thread of its own'), of('unit that shares a thread'), of('Modbus TCP, and what moving values take')];
+  const sum = (figure: 'memoryMb' | 'msPerSecond'): number => {
+    const value = (row: StandingRow): number => Math.max(0, row[figure]?.value ?? Number.NaN);
+    return value(box) + Math.min(units, THREADS) * value(own) + Math.max(0, units - THREADS) * value(sharing) + units * value(device);
+  };
+  return { units, memoryMb: sum('memoryMb'), msPerSecond: sum('msPerSecond') };
+}
+
+/** Computed: nothing of it was measured as a whole. */
+export function sizingTable(rows: readonly StandingRow[]): string {
+  const of = (what: string): StandingRow => rows.find((row) => row.what === what) ?? { what, load: '', beyond: '' };
+  const lines = BOXES_MB.map((boxMb) => {
+    const fits = ({ memoryMb, msPerSecond }: Plant): boolean => memoryMb <= boxMb - leftFreeMb(boxMb) && msPerSecond <= STANDING_MS_PER_SECOND_MAX;
+    let found: Plant | undefined;
+    for (let units = 1; units <= 1000; units += 1) {
+      const plant = plantOf(units, of);
+      if (!fits(plant)) break;
+      found = plant;
+    }
+    const gigabytes = `${boxMb / 1024} GB`;
+    if (found === undefined) return `| ${gigabytes} | none | | | |`;
+    const bound = found.units === 1000 ? 'nothing' : plantOf(found.units + 1, of).msPerSecond > STANDING_MS_PER_SECOND_MAX ? 'processor' : 'memory';
+    return `| ${gigabytes} | ${found.units} | ${found.units * TAGS_PER_UNIT} | ${number(found.memoryMb)} MB, ${number(found.msPerSecond / 10)} % of a core | ${bound} |`;
+  });
+  return ['| box | units | tags | they take | what ends first |', '|---|---|---|---|---|', ...lines].join('\n');
 }
 
 export function codeTable(rows: readonly CodeRow[]): string {
@@ -111,12 +146,20 @@ half of what lies between the least and the most of them. Where a difference is 
 
 ## What costs by being there
 
-Two boxes, one with it and one without it, are started again in turns, each on its own data directory. Figures are of one: the difference, by the number there was.
+Boxes with it and without it, each on its own data directory, are started again round by round, and looked at together half a minute after the last start. Figures are of
+one: the difference, by the number there was.
 
 ${standingTable(standing)}
 
 Start is the time until the box answers that it is ready; units go on to be loaded after that. The data directory is that of a box that was stopped in order a minute or so after it was
 set up; it grows by what the other table tells, and by the historian.
+
+## How many units a box takes: computed
+
+From the rows above, not measured as a whole: the box, ${THREADS} units with threads of their own, further ones that share, each with ${TAGS_PER_UNIT} tags at 100 ms and a Modbus device of 10 registers, with a quarter of the memory
+(512 MB at least) left for the system and half a core of what stands always. The hardware profile of the box may promise less ([hardware profiles](hardware-profiles.md)); what it promises is held.
+
+${sizingTable(standing)}
 
 ## What costs by being asked for
 

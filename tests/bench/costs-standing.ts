@@ -2,6 +2,7 @@
  * What costs by being there. Each row is a box with something beside a box without it; both have their data directory and are started
  * again, round by round, so that what is measured is what a box takes day by day and not what a change takes.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/api-client.js';
 import { apply, atWork, ok } from './costs-box.js';
@@ -37,6 +38,8 @@ export interface StandingCase {
 const ONE_THREAD = (): Readonly<Record<string, string>> => ({ LINESIDE_RUNTIME__MAXTHREADS: '1' });
 const THREADS = `${UNITS} units of 50 tags in 10 modules, scanned every 100 ms`;
 const BATCHES = 240;
+/** Records, and batches after them, go behind their elements. */
+const GOING_MS = 15_000;
 const RECIPES = 500;
 const ORDERS = 500;
 const ALARMS = 1000;
@@ -138,7 +141,7 @@ export const STANDING: readonly StandingCase[] = [
       ]);
       await released(api, 'quick');
       await inTurns(ORDERS, 8, async (n) => {
-        const order = { workOrderID: `WO-${n}`, productDefinition: 'QUICK', quantity: '100', engineeringUnit: 'kg' };
+        const order = { workOrderID: `WO-${n}`, productDefinition: 'quick', quantity: '100', engineeringUnit: 'kg' };
         ok(await api.post('/api/v1/mes/sites/costs/work-orders?dispatch=immediate', order), 'work order');
       });
     },
@@ -159,7 +162,11 @@ export const STANDING: readonly StandingCase[] = [
     beyond: 'units',
     count: BATCHES,
     settings: () => ({ LINESIDE_BATCH__PASTAFTER: '1ms', LINESIDE_BATCH__RECORDPASTAFTER: '1ms' }),
-    prepare: endedBatches,
+    async prepare(api) {
+      await endedBatches(api);
+      await eventually('no element is left in memory', async () => (ok(await api.get(`${SITE}/phases`), 'phases').body as readonly unknown[]).length === 0, 120_000, 500);
+      await pause(GOING_MS);
+    },
   },
 ];
 

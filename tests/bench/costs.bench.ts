@@ -14,13 +14,14 @@ import { atWork, firstPerson, folderKb, person, residentMb, share } from './cost
 import { LOADS, type LoadCase, prepareForLoads } from './costs-loads.js';
 import { type CodeRow, codeTable, type Figure, type LoadRow, loadTable, page, type StandingRow, standingTable } from './costs-page.js';
 import { type Peers, STANDING, type StandingCase, startPeers } from './costs-standing.js';
+import { at } from '../support/at.js';
 import { median, tell, verdict } from './judge.js';
 import { productBox } from './product-box.js';
 
-const ROUNDS = Number(process.env.ROUNDS ?? 3);
-/** After the start: code is compiled, first collections are done. */
-const SETTLE_MS = 6000;
-const WINDOW_MS = 6000;
+const ROUNDS = Number(process.env.ROUNDS ?? 5);
+/** After the last start: code is compiled, what was stored is verified, first collections are done. */
+const SETTLE_MS = 30_000;
+const WINDOW_MS = 10_000;
 const LOAD_SETTLE_MS = 1500;
 const LOAD_WINDOW_MS = 5000;
 const PAST_MS = 5000;
@@ -74,15 +75,24 @@ async function prepared(one: StandingCase, folder: string, peers: Peers): Promis
   return { one, dataDir, settings, dataKb: folderKb(dataDir), looks: [] };
 }
 
-async function looked({ dataDir, settings }: Prepared): Promise<Look> {
-  const box = await productBox(settings, dataDir);
+/** All of them at the same time: they are started one after the other, and looked at together when the last one has come to rest. */
+async function looked(all: readonly Prepared[]): Promise<void> {
+  const boxes: { readonly each: Prepared; readonly box: ApplianceProcess; readonly startMs: number }[] = [];
   try {
-    const startMs = await box.start();
-    await atWork(await person(box));
+    for (const each of all) {
+      const box = await productBox(each.settings, each.dataDir);
+      boxes.push({ each, box, startMs: await box.start() });
+      await atWork(await person(box));
+    }
     await pause(SETTLE_MS);
-    return { startMs, msPerSecond: await share(box.pid, WINDOW_MS), memoryMb: await residentMb(box.pid) };
+    const looks = await Promise.all(boxes.map(async ({ box, startMs }) => ({ startMs, msPerSecond: await share(box.pid, WINDOW_MS), memoryMb: await residentMb(box.pid) })));
+    boxes.forEach(({ each }, n) => {
+      const look = at(looks, n);
+      each.looks.push(look);
+      progress(`round ${each.looks.length} ${each.one.name}: ${JSON.stringify(look)}`);
+    });
   } finally {
-    await box.end();
+    await Promise.all(boxes.map(({ box }) => box.end()));
   }
 }
 
@@ -101,11 +111,7 @@ async function standing(folder: string): Promise<StandingRow[]> {
       progress(`prepare ${one.name}`);
       all.set(one.name, await prepared(one, folder, peers));
     }
-    for (let round = 0; round < ROUNDS; round += 1)
-      for (const each of round % 2 === 0 ? all.values() : [...all.values()].reverse()) {
-        each.looks.push(await looked(each));
-        progress(`round ${round + 1} ${each.one.name}: ${JSON.stringify(each.looks.at(-1))}`);
-      }
+    for (let round = 0; round < ROUNDS; round += 1) await looked(round % 2 === 0 ? [...all.values()] : [...all.values()].reverse());
     return STANDING.filter(({ name }) => needed.has(name)).map((one) => standingRow(one, all, one.needs?.(peers)));
   } finally {
     peers.modbus.close();
