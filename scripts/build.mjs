@@ -190,6 +190,20 @@ export async function buildProgram(folder, { log } = {}) {
   for (const pages of ['console', 'docs']) cpSync(path.join(root, DIST, pages), path.join(folder, pages), { recursive: true });
 }
 
+/** How many bytes of the programs that a package ships come of each source file, by its name; what several programs hold counts in each. */
+export async function programBytes() {
+  const { build: bundle } = await import('esbuild');
+  const addressed = addressedOf(sources().server);
+  const bytes = new Map();
+  for (const name of PROGRAMS) {
+    const options = { ...SHARED, ...whole(path.dirname(name), addressed), outdir: path.join(root, DIST), outbase: root, entryPoints: [name], metafile: true, write: false };
+    const { metafile } = await bundle(options);
+    for (const { inputs } of Object.values(metafile.outputs))
+      for (const [file, { bytesInOutput }] of Object.entries(inputs)) bytes.set(file, (bytes.get(file) ?? 0) + bytesInOutput);
+  }
+  return bytes;
+}
+
 export async function build({ log = console.log } = {}) {
   const dist = path.join(root, DIST);
   mkdirSync(dist, { recursive: true });

@@ -47,6 +47,7 @@ const RUNS = [
     words: [],
   },
   { name: 'pod', what: 'the pod of k3s/ by podman, with the container image of the package', script: 'pod.mjs', words: [] },
+  { name: 'idle', what: 'memory of the demonstration on which nobody works, 75 minutes: 250 MB at most, and a rise of at most 2 MB in an hour', script: 'idle.mjs', words: [] },
   { name: 'slow-panel', what: 'suites of the console with a sixth of the processor and late answers', script: 'test.mjs', words: ['console/'], env: { CONSOLE_SLOWDOWN: '6' } },
 ];
 
