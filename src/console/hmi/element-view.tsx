@@ -1,6 +1,7 @@
 /** The chart of the element that was chosen in the tree, with its active step and the transitions it waits for. */
 import { useState } from 'preact/hooks';
 import { setMode } from '../data/modules.js';
+import { readSoon } from '../data/batch.js';
 import { choosePath, chosenPath, element, readElement, states, tree } from '../data/procedure.js';
 import { can } from '../data/session.js';
 import { severityOf } from '../data/states.js';
@@ -40,7 +41,17 @@ export function ElementView() {
         )}
       </header>
       {found && kind && steering && (
-        <ModeChoice title={path || t.procedure} mode={found.mode} meanings={t.elementModes} onSet={(mode) => setMode(kind, found.name, mode).then(readElement)} />
+        <ModeChoice
+          title={path || t.procedure}
+          mode={found.mode}
+          meanings={t.elementModes}
+          above={found.levelsAbove}
+          onSet={async (mode, also) => {
+            await setMode(kind, found.name, mode, also);
+            readSoon();
+            await readElement();
+          }}
+        />
       )}
       <div class={stale.value ? 'element-scroll scroll live' : 'element-scroll scroll'} tabIndex={0} role="group" aria-label={t.chart}>
         {steered && node.isPhase && <p class="hint">{t.stepTouch}</p>}

@@ -22,6 +22,7 @@ import { freeMap } from '../../platform/store/free-map.js';
 import { ElementFailure } from '../runs/failures.js';
 import { ChartStatus, ExceptionStatus } from './chart-status.js';
 import { Checkpoint } from './checkpoint.js';
+import { ManualSince } from './manual-since.js';
 
 // ---------------------------------------------------------------- charts
 
@@ -293,6 +294,8 @@ export type ChartProgress = ToldBy<typeof ChartProgress>;
 export interface ElementStatus {
   readonly state: State;
   readonly mode: Mode;
+  /** Of one in Manual (manual-levels.ts); what stands beside another mode says nothing. */
+  readonly manual?: ManualSince;
   readonly runCount: number;
   readonly startedAt: string;
   readonly endedAt: string;
@@ -339,6 +342,7 @@ export interface ElementStatus {
 const ELEMENT_STATUS: StatusMembers<ElementStatus> = {
   state: v.picklist(STATES),
   mode: v.picklist(MODES),
+  manual: ManualSince,
   runCount: v.number(),
   startedAt: v.string(),
   endedAt: v.string(),

@@ -165,7 +165,15 @@ t.test('decisions 3.9: what a phase waits for: failures, states, people, laborat
     [
       'Manual: true, and fires by hand only',
       phaseBlockedBy(phase({ ...atStep(transition({ met: true, result: 'TRUE' })), mode: 'Manual' })),
-      [{ reason: 'manual', step: 'fill', transition: 'fill->close#0', by: ['operate-lead'], text: 'make/fill is in Manual before fill->close#0; it fires by hand only' }],
+      [
+        {
+          reason: 'manual',
+          step: 'fill',
+          transition: 'fill->close#0',
+          by: ['operate-lead'],
+          text: 'make/fill is in Manual before fill->close#0; it fires by hand only, or once Phase make/fill is set back to Automatic',
+        },
+      ],
     ],
     ['a transition that fires by itself in a moment blocks nothing', phaseBlockedBy(phase(atStep(transition({ met: true, result: 'TRUE' })))), []],
     ['an answer that is being given', phaseBlockedBy(phase({ state: 'Running', pendingPrompt: prompt, answer: { waitId: 'p-1' } as never })), []],

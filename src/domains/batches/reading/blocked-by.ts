@@ -332,7 +332,7 @@ function stepBlockers(element: Blocker['element'], step: string, transitions: re
         element,
         step,
         transition: ready.transition,
-        text: `${element.path} is in Manual before ${ready.transition}; it fires by hand only`,
+        text: `${element.path} is in Manual before ${ready.transition}; it fires by hand only, or once ${element.kind} ${element.path || element.name} is set back to Automatic`,
         by: ['operate-lead'],
       },
     ];

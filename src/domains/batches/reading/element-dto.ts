@@ -15,6 +15,8 @@ import { elementIndex } from '../tree/element-index.js';
 import { asShown, lookAtShown } from '../recovery/unrecovered.js';
 import type { Store } from '../../../platform/store/store.js';
 import { ChartStatus, ExceptionStatus } from '../../procedures/chart-status.js';
+import { Level, levelsAbove } from '../../procedures/manual-levels.js';
+import { ManualSince } from '../../procedures/manual-since.js';
 import { voidPrompts } from '../../procedures/void-prompts.js';
 import { ElementOutput, type ElementStatus, OperationSpec, PendingPrompt, Phase, PhaseSpec, ProcedureSpec } from '../../procedures/kind.js';
 
@@ -63,6 +65,10 @@ function elementBodyOf<const Spec extends v.GenericSchema>(spec: Spec) {
     ...ITEM,
     blockedBy: v.array(Blocker),
     children: v.array(Child),
+    /** Why it is in Manual; absent while it is not. */
+    manual: v.optional(ManualSince),
+    /** From the next one up; one in Manual fires nothing, whatever the mode of this one is (decisions 3.7). */
+    levelsAbove: v.array(Level),
     /** Absent before anything has looked at its chart. */
     sfcStatus: v.optional(ChartStatus),
     /** Of the exception chart of a phase, while it is the one that is executed. */
@@ -137,11 +143,24 @@ const HOLD_INCOMPLETE: Condition = {
 export function elementBody<Spec extends object>(stored: Resource<Spec, ElementStatus>, world: BlockedWorld): ElementBody<Spec> {
   const { shown: element, blockedBy: standing } = lookAtShown(world.store, stored);
   const { blockedBy, ...chart } = lookAtElement(world, element);
-  return { ...itemOf(world.store, element), ...blocked(standing ?? blockedBy), children: childrenOf(element, world), ...chart, ...pausedAt(element), spec: element.spec };
+  return {
+    ...itemOf(world.store, element),
+    ...blocked(standing ?? blockedBy),
+    children: childrenOf(element, world),
+    ...levels(world.store, element),
+    ...chart,
+    ...pausedAt(element),
+    spec: element.spec,
+  };
 }
 
 function blocked(blockedBy: readonly Blocker[]) {
   return { blockedBecause: blockedBecause(blockedBy), blockedBy };
+}
+
+function levels(store: Store, element: Resource<object, ElementStatus>) {
+  const { mode, manual } = element.status;
+  return { ...(mode === 'Manual' && manual ? { manual } : {}), levelsAbove: levelsAbove(store, element as never) };
 }
 
 /** The transition that Resume fires (decisions 3.7). */
@@ -157,6 +176,7 @@ export function phaseBody(stored: Resource<PhaseSpec, ElementStatus>, world: Blo
     ...itemOf(world.store, phase),
     ...blocked(standing ?? elementBlockedBy(world, phase)),
     children: [],
+    ...levels(world.store, phase),
     ...(sfcStatus ? { sfcStatus } : {}),
     ...(chartStatus ? { chartStatus } : {}),
     ...pausedAt(phase),
