@@ -50,6 +50,7 @@ async function stepsByHand(t: Tap, page: Page, admin: ApiClient, name: string): 
   const idle = (step: string) => page.locator(`[data-testid="step-${step}"]:not([data-mark="active"])`).waitFor();
   const words = page.getByTestId('step-words');
   await active('measure');
+  await says(page.locator('[data-testid="sub-condition"][data-met="true"]', { hasText: 'ph >= phMin' }), /now 7\.2 >= /, 'in Manual too a condition is that of now');
   await page.getByTestId('step-measure').click();
   await says(page.getByTestId('step-last'), /only active step/, 'a chart is never left without a step');
   await page.getByTestId('step-last-close').click();

@@ -56,6 +56,12 @@ t.test('a phase: says what it waits for with the values of now, and is led on by
   t.match(await steer('phases', 'nobody', { change: 'force', transition: 'ramp->done#2' }), { status: 404 });
   t.match(await steer('phases', name, { change: 'force', transition: 'ramp->done#2' }), { status: 409, body: { code: 'not_manual', mode: 'Automatic' } });
   t.equal((await mode('Phase', name, 'Manual')).status, 200);
+  const nowOf = (body: {
+    readonly sfcStatus: { readonly transitionStates: readonly { readonly index: number; readonly subConditions: readonly { readonly now?: string }[] }[] };
+  }) => body.sfcStatus.transitionStates.find(({ index }) => index === 2)?.subConditions[0]?.now;
+  const { body: stood } = await plant.api.get(`${SITE}/phases/${name}`);
+  t.match(nowOf(stood), /^[\d.]+ <= 1$/);
+  await until('phases', name, 'shows in Manual what its transition waits for now', (body) => nowOf(body) !== nowOf(stood));
   t.match(await steer('phases', name, { change: 'force', transition: 'ramp->end#9' }), { status: 400, body: { code: 'unknown_transition', field: 'transition' } });
   t.match(await steer('phases', name, { change: 'activate', step: 'rampe' }), { status: 400, body: { code: 'unknown_step', field: 'step' } });
   t.match(await steer('phases', name, { change: 'activate' }), { status: 400, body: { code: 'missing_field', field: 'step' } });

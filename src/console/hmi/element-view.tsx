@@ -141,12 +141,21 @@ function Transitions({ items, onForce }: { readonly items: readonly TransitionSt
               {item.index + 1}: {item.fromStep} → {item.toStep}
             </strong>{' '}
             <code class="mono">{item.conditionST}</code> {item.reason !== undefined && item.reason !== '' && <span class="hint">{item.reason}</span>}
+            {item.asTold !== undefined && (
+              <span class="hint" data-testid="as-told">
+                {t.asTold(item.asTold)}
+              </span>
+            )}
           </p>
           <ul>
-            {item.subConditions.map(({ expression, met }) => (
-              <li key={expression} data-testid="sub-condition" data-met={String(met)}>
-                <span aria-hidden="true">{met ? '✓' : '✗'}</span>
-                <span class="visually-hidden">{met ? t.met : t.notMet}: </span> <code class="mono">{expression}</code>
+            {item.subConditions.map(({ expression, met, now, asTold }) => (
+              <li key={expression} data-testid="sub-condition" data-met={String(met)} data-told={String(asTold === true)}>
+                <span aria-hidden="true">{asTold ? '?' : met ? '✓' : '✗'}</span>
+                <span class="visually-hidden">
+                  {asTold ? `${t.lastTold} ` : ''}
+                  {met ? t.met : t.notMet}:{' '}
+                </span>{' '}
+                <code class="mono">{expression}</code> {now !== undefined && <span class="number">{asTold ? `${t.lastTold} ${now}` : t.conditionNow(now)}</span>}
               </li>
             ))}
           </ul>

@@ -8,6 +8,7 @@ import { Condition as ConditionBody, type ToldBy } from '../../../platform/http/
 import { metadataBody, SITE_METADATA } from '../../../platform/store/read-body.js';
 import type { Condition, Resource } from '../../../platform/store/resource.js';
 import { blockedBecause, type BlockedWorld, Blocker, elementBlockedBy, itemBlockedBecause, lookAtElement } from './blocked-by.js';
+import { sfcNow } from './phase-now.js';
 import { CommandRejection } from '../../runs/command-rejection.js';
 import { ElementFailure } from '../../runs/failures.js';
 import { heldBy, Hold } from '../../runs/holds.js';
@@ -177,8 +178,8 @@ export function phaseBody(stored: Resource<PhaseSpec, ElementStatus>, world: Blo
     ...blocked(standing ?? elementBlockedBy(world, phase)),
     children: [],
     ...levels(world.store, phase),
-    ...(sfcStatus ? { sfcStatus } : {}),
-    ...(chartStatus ? { chartStatus } : {}),
+    ...(sfcStatus ? { sfcStatus: sfcNow(phase, sfcStatus, 'running', world) } : {}),
+    ...(chartStatus ? { chartStatus: sfcNow(phase, chartStatus, 'exception', world) } : {}),
     ...pausedAt(phase),
     spec: phase.spec,
   };
