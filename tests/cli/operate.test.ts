@@ -230,6 +230,59 @@ t.test('watch ends when its reader has gone, and knows tags by pattern', async (
   t.match((await text(t, ['watch', 'tic101.[pv'], 2)).err, /not closed by \]/);
 });
 
+t.test('levels in Manual are named by mode and batch show, and one command takes them back', async (t) => {
+  const made = await json(t, ['batch', 'create', '--recipe', 'clean-train', '--id', 'M-1', '--param', 'dwellTime=3000']);
+  await eventually('it may start', async () => (await lineside.run(['batch', 'start', 'M-1', '--wait', '--timeout', '60'])).code === 0, PATIENCE_MS);
+  const phase = await eventually(
+    'a phase runs',
+    async () => ((await admin.get(`${SITE}/phases?batch=${made.name}`)).body as { name: string; state: string; stepPath: string }[]).find(({ state }) => state === 'Running'),
+    PATIENCE_MS,
+  );
+  t.match(
+    (await text(t, ['mode', phase.name, 'manual', '--kind', 'phase'])).out,
+    /is in Manual \(was Automatic\)\nwith it Operation .+, UnitProcedure .+, Procedure .+; none of them goes back by itself/,
+  );
+  t.match(
+    (await text(t, ['batch', 'show', 'M-1'])).out,
+    new RegExp(`Manual: Procedure .+, because Phase ${phase.stepPath} was set to Manual at .+; lineside batch automatic M-1 sets them back`),
+  );
+  t.match(
+    (await text(t, ['mode', phase.name, 'Automatic', '--kind', 'Phase'])).out,
+    /is in Automatic \(was Manual\)\nabove it still in Manual: Operation .+, UnitProcedure .+, Procedure .+; nothing fires there by itself\nlineside mode .+ --above sets these too/,
+  );
+  t.match((await json(t, ['mode', phase.name, 'Automatic', '--kind', 'Phase', '--above'])).levels.length, 3);
+  t.same((await json(t, ['batch', 'show', 'M-1'])).batch.inManual, []);
+  await text(t, ['mode', phase.name, 'Manual', '--kind', 'phase']);
+  t.match((await text(t, ['batch', 'automatic', 'M-1'])).out, /^M-1 is back in Automatic: Procedure .+, UnitProcedure .+, Operation .+, Phase .+\n$/);
+  t.match((await text(t, ['batch', 'automatic', 'M-1'])).out, /^no level of M-1 is in Manual/);
+  t.match((await text(t, ['mode', 'xv101', 'Manual', '--above'], 2)).err, /--above is for Phase, Operation, UnitProcedure/);
+  t.match(await json(t, ['batch', 'abort', 'M-1', ...REASON, '--wait', '--timeout', '60']), { batch: { phase: 'Aborted' } });
+  await json(t, ['batch', 'reset', 'M-1', ...REASON]);
+});
+
+t.test('a phase is run by hand on a unit: started with its parameters, held, gone on with, ended, and its unit made ready', async (t) => {
+  await eventually('rx101 is Idle', async () => (await admin.get(`${SITE}/units/rx101`)).body.state === 'Idle', PATIENCE_MS);
+  t.match(await json(t, ['phase', 'start', 'heat'], 2), { message: /--unit rx101/ });
+  t.match(await json(t, ['phase', 'start', 'nothing', '--unit', 'rx101'], 4), { code: 'unknown_reference' });
+  t.match(await json(t, ['phase', 'start', 'heat', '--unit', 'rx101', '--param', 'target'], 2), { message: /--param target: give it as/ });
+  t.match(await json(t, ['phase', 'start', 'heat', '--unit', 'rx101', '--kind', 'Step'], 2), { message: /give Phase, Operation, UnitProcedure/ });
+  t.match((await text(t, ['phase', 'list'])).out, /nothing is run by hand now/);
+  const { name } = await json(t, ['phase', 'start', 'heat', '--unit', 'rx101', '--param', 'target=90', '--wait', '--timeout', '60']);
+  t.match(await json(t, ['phase', 'list']), [{ name, kind: 'Phase', templateRef: 'heat', unit: 'rx101', state: 'Running' }]);
+  t.match((await text(t, ['phase', 'list'])).out, `${name}  Phase  heat`);
+  t.match((await text(t, ['phase', 'show', name])).out, /is Running[\s\S]*Phase heat on rx101[\s\S]*takes .*Hold/);
+  t.match(await json(t, ['phase', 'start', 'heat', '--unit', 'rx101', '--param', 'target=90'], 4), { code: 'unit_not_idle' });
+  t.match(await json(t, ['phase', 'resume', name], 4), { code: 'not-paused', message: /is Running and takes no Resume/ });
+  t.match(await json(t, ['phase', 'hold', name, ...REASON, '--wait', '--timeout', '60']), { judged: true, element: { state: 'Held' } });
+  t.match(await json(t, ['phase', 'restart', name, '--wait', '--timeout', '60']), { element: { state: 'Running' } });
+  t.match(await json(t, ['phase', 'stop', name, ...REASON, '--until', 'Complete', '--timeout', '60'], 1), { code: 'not_reached', state: 'Stopped' });
+  t.match((await text(t, ['phase', 'list', '--all'])).out, name);
+  t.match(await json(t, ['phase', 'reset', name, ...REASON, '--wait', '--timeout', '60']), { element: { state: 'Idle' } });
+  t.match(await json(t, ['phase', 'show', 'nobody'], 4), { status: 404, message: /no run by hand is called nobody/ });
+  const [owned] = (await admin.get(`${SITE}/operations?limit=1`)).body as { name: string; batch: string }[];
+  t.match(await json(t, ['phase', 'hold', owned?.name ?? '', ...REASON], 4), { code: 'element_owned', message: /belongs to batch / });
+});
+
 t.test('the log of a unit is read line by line', async (t) => {
   const { out } = await text(t, ['logs', 'rx101', '--level', 'trace', '-o', 'json']);
   t.not(out, '', 'it has told something');

@@ -170,7 +170,11 @@ t.test('the operator console', async (t) => {
     await page.getByTestId('command-Start').click();
     await says(page.getByTestId('start-stops').filter({ hasNotText: 'raises no alarm' }), /would be rejected now/, 'what rejects it stands apart from what it only warns of');
     t.equal((await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'tic101', mode: 'Manual' })).status, 200);
-    await says(page.getByTestId('departures'), /starts with this.*TIC101 is in Manual/, 'a controller that people have taken is named before the next batch takes its unit');
+    await says(
+      page.getByTestId('departures'),
+      /starts with this.*tic101 is in Manual, and phase makeResin\/.+ writes .+: it is held when it comes to step .+ \(write-mode-manual\)/,
+      'a controller that people have taken is named before the next batch takes its unit, with the phase that it would hold',
+    );
     t.equal((await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'tic101', mode: 'Automatic' })).status, 200);
     await page.getByTestId('command-send').click();
     await says(page.getByTestId('rejection'), /Start( by [^:]*)? was rejected/, 'the verdict of the controller reaches the screen');

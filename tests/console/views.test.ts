@@ -50,6 +50,7 @@ async function stepsByHand(t: Tap, page: Page, admin: ApiClient, name: string): 
   const idle = (step: string) => page.locator(`[data-testid="step-${step}"]:not([data-mark="active"])`).waitFor();
   const words = page.getByTestId('step-words');
   await active('measure');
+  await says(page.locator('[data-testid="sub-condition"][data-met="true"]', { hasText: 'ph >= phMin' }), /now 7\.2 >= /, 'in Manual too a condition is that of now');
   await page.getByTestId('step-measure').click();
   await says(page.getByTestId('step-last'), /only active step/, 'a chart is never left without a step');
   await page.getByTestId('step-last-close').click();
@@ -77,7 +78,23 @@ async function stepsByHand(t: Tap, page: Page, admin: ApiClient, name: string): 
     { details: { change: 'deactivate', step: 'measure' }, operatorReason: 'measured often enough' },
     { details: { change: 'activate', step: 'deviation', leave: [] } },
   ]);
-  await toAutomatic(admin, name);
+  await backToAutomatic(t, page, admin, name);
+}
+
+/** The check is over and nothing goes on: the page says that the levels above it stand in Manual, why, and takes them back with one touch (decisions 3.7). */
+async function backToAutomatic(t: Tap, page: Page, admin: ApiClient, name: string): Promise<void> {
+  const told = page.locator('[data-testid="manual-levels"][data-standing="true"]');
+  await says(
+    told,
+    /Stands in Manual: the procedure, makeResin, makeResin\/react, makeResin\/react\/check\. makeResin\/react\/check was set to Manual at .+ None of them goes back by itself/,
+  );
+  t.strictSame(await flawsOf(page, 'batch-stands-in-manual'), []);
+  await page.getByTestId('back-to-automatic').click();
+  await says(page.getByTestId('back-dialog'), /the procedure.*makeResin.*makeResin\/react.*makeResin\/react\/check/);
+  t.strictSame(await layoutFlaws(page, 'back-to-automatic'), []);
+  await page.getByTestId('back-send').click();
+  await told.waitFor({ state: 'detached' });
+  t.same((await admin.get(`${SITE}/batches/${name}`)).body.inManual, [], 'one request has taken all of them back');
 }
 
 /** Of an element of the level above the phase that is shown: a step is chosen for a change by hand. */
@@ -122,15 +139,6 @@ async function levelsByHand(t: Tap, page: Page, admin: ApiClient, name: string):
     { target: { kind: 'Operation' }, details: { change: 'activate', step: 'sample', leave: ['check'] } },
     { target: { kind: 'Operation' }, details: { change: 'activate', step: 'check', leave: ['sample'] } },
   ]);
-}
-
-/** Every element of a batch goes on by itself again: Manual of a phase has set those above it too. */
-async function toAutomatic(admin: ApiClient, name: string): Promise<void> {
-  const { lanes } = (await admin.get(`${SITE}/batches/${name}/timeline`)).body as { lanes: { kind: string; name: string }[] };
-  for (const lane of lanes.filter(({ kind }) => kind !== 'Batch')) {
-    const answer = await admin.post(`${SITE}/mode`, { kind: lane.kind, name: lane.name, mode: 'Automatic' });
-    if (answer.status !== 200) throw new Error(answer.text);
-  }
 }
 
 t.test('the views of the console', async (t) => {
@@ -360,6 +368,19 @@ t.test('the views of the console', async (t) => {
     t.strictSame(await flawsOf(page, 'batch'), []);
 
     await page.getByTestId('steer').click(); // Manual: after the answer the phase stays at its step
+    await page.getByTestId('mode-Manual').click();
+    await says(page.getByTestId('levels-follow'), /With it go to Manual: makeResin\/react, makeResin, the procedure\. None of them goes back by itself/);
+    t.strictSame(await layoutFlaws(page, 'manual-question'), []);
+    await page.getByTestId('mode-send').click();
+    await page.locator('[data-testid="element"] .mode-other').waitFor();
+    await page.getByTestId('mode-Automatic').click();
+    await says(page.getByTestId('levels-stand'), /Above it stand in Manual: makeResin\/react, makeResin, the procedure\./);
+    await page.getByTestId('mode-only').click();
+    await page.locator('[data-testid="element"] .mode-other').waitFor({ state: 'detached' });
+    await says(page.locator('[data-testid="manual-levels"][data-standing="false"]'), /In Manual: the procedure, makeResin, makeResin\/react\. makeResin\/react\/check was set/);
+    await page.getByTestId('mode-Automatic').click(); // it is in Automatic already, those above it are not
+    await page.getByTestId('mode-send').click();
+    await page.getByTestId('manual-levels').waitFor({ state: 'detached' });
     await page.getByTestId('mode-Manual').click();
     await page.getByTestId('mode-send').click();
     await page.locator('[data-testid="element"] .mode-other').waitFor();

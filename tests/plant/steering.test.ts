@@ -56,6 +56,12 @@ t.test('a phase: says what it waits for with the values of now, and is led on by
   t.match(await steer('phases', 'nobody', { change: 'force', transition: 'ramp->done#2' }), { status: 404 });
   t.match(await steer('phases', name, { change: 'force', transition: 'ramp->done#2' }), { status: 409, body: { code: 'not_manual', mode: 'Automatic' } });
   t.equal((await mode('Phase', name, 'Manual')).status, 200);
+  const nowOf = (body: {
+    readonly sfcStatus: { readonly transitionStates: readonly { readonly index: number; readonly subConditions: readonly { readonly now?: string }[] }[] };
+  }) => body.sfcStatus.transitionStates.find(({ index }) => index === 2)?.subConditions[0]?.now;
+  const { body: stood } = await plant.api.get(`${SITE}/phases/${name}`);
+  t.match(nowOf(stood), /^[\d.]+ <= 1$/);
+  await until('phases', name, 'shows in Manual what its transition waits for now', (body) => nowOf(body) !== nowOf(stood));
   t.match(await steer('phases', name, { change: 'force', transition: 'ramp->end#9' }), { status: 400, body: { code: 'unknown_transition', field: 'transition' } });
   t.match(await steer('phases', name, { change: 'activate', step: 'rampe' }), { status: 400, body: { code: 'unknown_step', field: 'step' } });
   t.match(await steer('phases', name, { change: 'activate' }), { status: 400, body: { code: 'missing_field', field: 'step' } });
@@ -178,6 +184,80 @@ t.test('the levels above the phase: a person sees what a transition waits for, a
   await plant.command(batch, 'Abort');
   const over = await until('operations', above.operations, 'is Aborted', (body) => body.state === 'Aborted');
   t.match(over.sfcStatus, { held: false, transitionStates: [] });
+  await plant.until(batch, 'Aborted');
+});
+
+t.test('decisions 3.7: a phase in Manual takes the levels above it along; the batch says which and why, and one request that names them takes them back', async (t) => {
+  await pace(SLOW);
+  const batch = await plant.runBatch();
+  const { name, stepPath } = await plant.look('the premix is charged', async () => {
+    const found = (await plant.phases(batch)).find((phase) => phase.stepPath === 'prepare/premix/charge');
+    return { done: found?.state === 'Running' ? found : undefined, seen: found?.state };
+  });
+  const { body: before } = await plant.api.get(`${SITE}/phases/${name}`);
+  const named = before.levelsAbove.map(({ kind, name: level }: { kind: string; name: string }) => ({ kind, name: level }));
+  t.same(
+    named.map(({ kind }: { kind: string }) => kind),
+    ['Operation', 'UnitProcedure', 'Procedure'],
+    'the way up',
+  );
+  t.ok(
+    before.levelsAbove.every(({ mode: word }: { mode: string }) => word === 'Automatic'),
+    before.levelsAbove,
+  );
+  t.same((await plant.batch(batch)).inManual, []);
+
+  const manual = await mode('Phase', name, 'Manual');
+  t.match(manual, { status: 200, body: { mode: 'Manual', levels: named.map((level: object) => ({ ...level, previousMode: 'Automatic' })), stillManual: [] } }, manual.text);
+  t.match(manual.body.message, /^Phase .+ is in Manual, and with it the levels above it: Operation .+, UnitProcedure .+, Procedure .+\. None of them goes back by itself$/);
+  t.match((await plant.audit(manual, 1))[0], { details: { levels: named } }, 'the record of the deed names them');
+  const because = { kind: 'Phase', name, path: stepPath };
+  const { inManual } = await plant.batch(batch);
+  t.match(
+    inManual,
+    [...named.toReversed(), { kind: 'Phase', name }].map((level) => ({ ...level, mode: 'Manual', manual: { because } })),
+    'from the procedure down, each with its cause',
+  );
+
+  const back = await mode('Phase', name, 'Automatic');
+  t.match(back.body, { mode: 'Automatic', levels: [], stillManual: named }, 'nothing goes back by itself');
+  t.match(
+    back.body.message,
+    /^Phase .+ is in Automatic; above it still in Manual: Operation .+, UnitProcedure .+, Procedure .+\. What is in Manual fires no transition: set these back too$/,
+  );
+  await pace(FAST);
+  const stands = await plant.look('the batch stands in Manual', async () => {
+    const body = await plant.batch(batch);
+    const blocker = body.blockedBy.find(({ reason }: { reason: string }) => reason === 'manual');
+    return { done: blocker, seen: body.blockedBecause };
+  });
+  t.match(stands.text, /is in Manual before .+; it fires by hand only, or once Operation .+ is set back to Automatic$/);
+  t.match((await plant.api.get(`${SITE}/operations/${named[0].name}`)).body, { manual: { because }, mode: 'Manual' });
+
+  await pace(SLOW);
+  const other = await mode('Operation', named[0].name, 'Automatic').then(() =>
+    plant.api.post(`${SITE}/mode`, { kind: 'Operation', name: named[0].name, mode: 'Manual', also: [{ kind: 'Phase', name: 'nobody' }] }),
+  );
+  t.match(other, { status: 400, body: { code: 'unknown_reference', field: 'also[0]' } }, 'one that is not there changes nothing');
+  t.match(
+    await plant.api.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'xv105', mode: 'Manual', also: named }),
+    { status: 400, body: { field: 'also[0]' } },
+    'levels are of elements',
+  );
+  t.match(await plant.api.post(`${SITE}/mode`, { ...named[0], mode: 'Manual', also: [{ kind: 'ControlModule', name: 'xv105' }] }), { status: 400, body: { field: 'also[0]' } });
+  t.match((await plant.batch(batch)).inManual, named.slice(1).toReversed(), 'the operation went by itself, the others stay');
+  const [unitProcedure, procedure] = named.slice(1);
+  const all = await plant.api.post(`${SITE}/mode`, { ...unitProcedure, mode: 'Automatic', also: [procedure] });
+  t.match(all.body, {
+    mode: 'Automatic',
+    levels: [{ ...procedure, previousMode: 'Manual' }],
+    stillManual: [],
+    message: /^UnitProcedure .+ is in Automatic, and so are Procedure .+$/,
+  });
+  t.same((await plant.batch(batch)).inManual, []);
+  await pace(FAST);
+  await until('operations', named[0].name, 'has gone on by itself', (body) => body.sfcStatus.completedSteps.includes('charge'));
+  await plant.command(batch, 'Abort');
   await plant.until(batch, 'Aborted');
 });
 

@@ -3,6 +3,7 @@ import type { Answered } from '../../client/typed.js';
 import type { Box } from './box.js';
 import type { CommandContext } from './command.js';
 import { findBatch, type NamedBatch } from './find-batch.js';
+import { causesText, levelsText } from './modes.js';
 import { type Outcome, section } from './outcome.js';
 import { promptLine, type Prompt } from './prompts.js';
 
@@ -79,6 +80,7 @@ function shown(batch: BatchBody, tree: readonly Branch[], prompts: readonly Prom
     ...(batch.startedAt === '' ? [] : [`  started ${batch.startedAt}${batch.endedAt === '' ? '' : `, ended ${batch.endedAt}`}`]),
     ...(batch.units.length === 0 ? [] : [`  units ${batch.units.join(', ')}`]),
     ...(batch.blockedBecause === '' ? [] : [`  waits: ${batch.blockedBecause}`]),
+    ...manualLines(batch),
     ...(batch.commandRejection ? [`  refused: ${batch.commandRejection.command}: ${batch.commandRejection.message}`] : []),
     ...(batch.recovery ? [`  after a restart: ${batch.recovery.operator.text}`] : []),
     ...(batch.validCommands.length === 0 ? [] : [`  takes ${batch.validCommands.join(', ')}`]),
@@ -94,6 +96,13 @@ function shown(batch: BatchBody, tree: readonly Branch[], prompts: readonly Prom
     ),
     ...(batch.recordRef === '' && !batch.recordPending ? [] : ['', batch.recordPending ? 'its record is being made' : `lineside record ${batch.batchID} reads its record`]),
   ];
+}
+
+function manualLines({ batchID, phase, inManual, blockedBy }: BatchBody): readonly string[] {
+  if (inManual.length === 0) return [];
+  const causes = causesText(inManual);
+  const stands = phase === 'Running' && blockedBy.some(({ reason }) => reason === 'manual');
+  return [`  ${stands ? 'stands in' : 'in'} Manual: ${levelsText(inManual)}${causes === '' ? '' : `, because ${causes}`}; lineside batch automatic ${batchID} sets them back`];
 }
 
 /** Digits beyond the sixth are of no device; the record has them all. */

@@ -6,7 +6,9 @@ import { COMPLETION_COMMANDS } from './completion.js';
 import { EQUIPMENT_COMMANDS } from './equipment.js';
 import { LOGIN_COMMANDS } from './login.js';
 import { LOG_COMMANDS } from './logs.js';
+import { BATCH_MODE_COMMANDS, MODE_COMMANDS } from './modes.js';
 import { ORDER_COMMANDS } from './orders.js';
+import { PHASE_COMMANDS } from './phases.js';
 import { PLANT_COMMANDS } from './plant.js';
 import { PROMPT_COMMANDS } from './prompts.js';
 import { RECIPE_COMMANDS } from './recipes.js';
@@ -19,9 +21,12 @@ export const COMMANDS: readonly CommandRow[] = [
   ...RESOURCE_COMMANDS,
   ...PLANT_COMMANDS,
   ...EQUIPMENT_COMMANDS,
+  ...MODE_COMMANDS,
   ...RECIPE_COMMANDS,
   ...ORDER_COMMANDS,
   ...BATCH_COMMANDS,
+  ...BATCH_MODE_COMMANDS,
+  ...PHASE_COMMANDS,
   ...PROMPT_COMMANDS,
   ...ALARM_COMMANDS,
   ...RECORD_COMMANDS,

@@ -1,10 +1,8 @@
-/** io, tag, mode: signals of devices and tags of control modules, seen and driven by hand. */
-import { MODES } from '../../../runtime/vocabulary/modes.js';
+/** io, tag: signals of devices and tags of control modules, seen and driven by hand. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Answered } from '../../client/typed.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
-import { familyOf } from './families.js';
 import { TIMEOUT, timeoutOf } from './given.js';
 import { CommandError, EXIT, type Outcome, table, usage } from './outcome.js';
 
@@ -143,14 +141,6 @@ function valueOf(text: string, dataType: string, what: string, { trueLabel = '',
   return value;
 }
 
-async function setMode({ box, args: [name = '', word = ''], options }: CommandContext): Promise<Outcome> {
-  const mode = MODES.find((each) => each.toLowerCase() === word.toLowerCase());
-  if (!mode) throw usage(`${word} is no mode: give ${MODES.join(', ')}`);
-  const { kind } = familyOf(textOf(options, 'kind') ?? 'ControlModule');
-  const done = await box.typed.post('/api/v1/sites/{site}/mode', { path: { site: await box.site() }, body: { kind, name, mode } });
-  return { data: done, text: `${name} is in ${done.mode} (was ${done.previousMode})` };
-}
-
 async function moduleNames({ box }: CommandContext): Promise<readonly string[]> {
   const site = await box.site();
   return (await box.typed.all('/api/v1/sites/{site}/controlmodules', { path: { site } })).map(({ name }) => name);
@@ -208,14 +198,5 @@ export const EQUIPMENT_COMMANDS: readonly CommandRow[] = [
     names: { tag: tagAddresses },
     examples: ['lineside tag write xv1.cmd Open', 'lineside tag write tic1.sp 40'],
     run: writeTag,
-  },
-  {
-    typed: 'mode <name> <mode>',
-    about: 'who drives a control module: Manual is people, Automatic is phases, Semi-Automatic is both',
-    options: [['--kind <kind>', 'Unit, Phase and other elements that have a mode; ControlModule where it is left out']],
-    words: { mode: MODES },
-    names: { name: moduleNames },
-    examples: ['lineside mode xv1 Manual', 'lineside mode v1 Automatic --kind Unit'],
-    run: setMode,
   },
 ];

@@ -58,7 +58,7 @@ async function read(background: boolean): Promise<void> {
   }
 }
 
-const readSoon = coalesced(100, () => read(true));
+export const readSoon = coalesced(100, () => read(true));
 
 export function startBatch(): void {
   effect(() => {

@@ -1,7 +1,7 @@
 /** What a person does at a control module, and the modes of elements (contract 2, Equipment mode and tag write rules). The gateway judges each of them. */
 import { post, put, remove } from './api.js';
 import { site } from './plant.js';
-import type { Mode } from './types.js';
+import type { Level, Mode } from './types.js';
 
 export const MODES: readonly Mode[] = ['Automatic', 'Semi-Automatic', 'Manual'];
 
@@ -9,9 +9,10 @@ function root(): string {
   return `/api/v1/sites/${encodeURIComponent(site.peek())}`;
 }
 
-/** @param kind a control module or an element of a procedure. */
-export async function setMode(kind: string, name: string, mode: Mode): Promise<void> {
-  await post(`${root()}/mode`, { kind, name, mode });
+/** @param kind a control module or an element of a procedure. @param also other levels of the same batch or run, in the same moment. */
+export async function setMode(kind: string, name: string, mode: Mode, also: readonly Pick<Level, 'kind' | 'name'>[] = []): Promise<void> {
+  const named = also.map((level) => ({ kind: level.kind, name: level.name }));
+  await post(`${root()}/mode`, { kind, name, mode, ...(named.length > 0 ? { also: named } : {}) });
 }
 
 export async function writeTag(module: string, tag: string, value: number | boolean | string): Promise<void> {

@@ -94,6 +94,8 @@ export type BatchDetail = Arrived<batches.BatchBody>;
 export type BatchMessage = Arrived<log.BatchMessage>;
 /** Event enumerations of BatchML (decisions 8.3). */
 export type BatchEvent = Arrived<log.ExecutionEvent>;
+/** A level of a procedure, with its mode. */
+export type Level = BatchDetail['inManual'][number];
 export type Rejection = Arrived<CommandRejection>;
 export type PreflightAnswer = Arrived<starts.Preflight>;
 export type Timeline = Arrived<batchRoutes.Timeline>;

@@ -7,6 +7,7 @@ import { FactList } from '../common/fact-list.js';
 import { t, word } from '../common/strings.js';
 import { momentText, unitText } from '../common/text.js';
 import { CommandBar } from './command-bar.js';
+import { ManualLevels } from './manual-levels.js';
 import { StateBadge } from './state-badge.js';
 import { Standing } from './what-happened.js';
 
@@ -28,6 +29,7 @@ export function BatchDetailView() {
           {/* its units are the tiles above */}
           <Facts batch={batch} hasUnits={false} />
           <CommandBar batch={batch} />
+          <ManualLevels key={batch.name} batch={batch} />
           {/* commands stay where they are; what grows scrolls below them */}
           <div class="detail-scroll" tabIndex={0} role="group" aria-label={t.messages}>
             <Trouble batch={batch} />

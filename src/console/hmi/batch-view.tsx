@@ -13,6 +13,7 @@ import { momentText, recordText, unitText } from '../common/text.js';
 import { Facts, Messages, Trouble } from './batch-detail.js';
 import { CommandBar } from './command-bar.js';
 import { ElementView } from './element-view.js';
+import { ManualLevels } from './manual-levels.js';
 import { ProcedureTree } from './procedure-tree.js';
 import { PromptList } from './prompt-inbox.js';
 import { SignDialog } from './sign-dialog.js';
@@ -69,6 +70,7 @@ function BatchView({ name }: { readonly name: string }) {
           )}
         </header>
         <CommandBar batch={batch} />
+        <ManualLevels key={batch.name} batch={batch} />
         <Signatures signed={who} />
       </section>
       <section class="panel" aria-label={t.procedure}>

@@ -115,11 +115,14 @@ function usePreflight(batch: string, command: 'Start' | 'Restart', again = ''): 
   return found;
 }
 
+/** Whoever puts a module right, or takes one, while it is asked sees that. */
+function modesNow(): string {
+  return [...modules.value.values()].map(({ name, mode }) => `${name} ${mode}`).join();
+}
+
 /** What would hold the batch again at once is told apart from what it goes on with. */
 function RestartChecks({ batch: { name, units } }: { readonly batch: BatchDetail }) {
-  // whoever puts a module right while it is asked sees that
-  const modes = [...modules.value.values()].map(({ name: module, mode }) => `${module} ${mode}`).join();
-  const found = usePreflight(name, 'Restart', modes);
+  const found = usePreflight(name, 'Restart', modesNow());
   if (found === null) return <p class="hint">{t.startChecking}</p>;
   if (typeof found === 'string') return <Unknown why={found} />;
   const stops = found.problems.filter(isStop);
@@ -136,11 +139,11 @@ function RestartChecks({ batch: { name, units } }: { readonly batch: BatchDetail
  * have in their hands on the units that the batch would take, keeps it from nothing and is told apart.
  */
 function StartChecks({ batch }: { readonly batch: string }) {
-  const found = usePreflight(batch, 'Start');
+  const found = usePreflight(batch, 'Start', modesNow());
   if (found === null) return <p class="hint">{t.startChecking}</p>;
   if (typeof found === 'string') return <Unknown why={found} />;
   const stops = found.problems.filter(isStop);
-  const warnings = [...new Set([...found.problems.filter(isWarning).map(({ message }) => message), ...takenOver(found.units, NONE)])];
+  const warnings = [...new Set([...found.problems.filter(isWarning).map(({ message }) => message), ...takenOver(found.units, new Set(modesOf(found.problems)))])];
   return (
     <>
       <Stops title={t.startProblems} stops={stops} testid="start-stops" />

@@ -1,6 +1,7 @@
 /** The chart of the element that was chosen in the tree, with its active step and the transitions it waits for. */
 import { useState } from 'preact/hooks';
 import { setMode } from '../data/modules.js';
+import { readSoon } from '../data/batch.js';
 import { choosePath, chosenPath, element, readElement, states, tree } from '../data/procedure.js';
 import { can } from '../data/session.js';
 import { severityOf } from '../data/states.js';
@@ -40,7 +41,17 @@ export function ElementView() {
         )}
       </header>
       {found && kind && steering && (
-        <ModeChoice title={path || t.procedure} mode={found.mode} meanings={t.elementModes} onSet={(mode) => setMode(kind, found.name, mode).then(readElement)} />
+        <ModeChoice
+          title={path || t.procedure}
+          mode={found.mode}
+          meanings={t.elementModes}
+          above={found.levelsAbove}
+          onSet={async (mode, also) => {
+            await setMode(kind, found.name, mode, also);
+            readSoon();
+            await readElement();
+          }}
+        />
       )}
       <div class={stale.value ? 'element-scroll scroll live' : 'element-scroll scroll'} tabIndex={0} role="group" aria-label={t.chart}>
         {steered && node.isPhase && <p class="hint">{t.stepTouch}</p>}
@@ -130,12 +141,21 @@ function Transitions({ items, onForce }: { readonly items: readonly TransitionSt
               {item.index + 1}: {item.fromStep} → {item.toStep}
             </strong>{' '}
             <code class="mono">{item.conditionST}</code> {item.reason !== undefined && item.reason !== '' && <span class="hint">{item.reason}</span>}
+            {item.asTold !== undefined && (
+              <span class="hint" data-testid="as-told">
+                {t.asTold(item.asTold)}
+              </span>
+            )}
           </p>
           <ul>
-            {item.subConditions.map(({ expression, met }) => (
-              <li key={expression} data-testid="sub-condition" data-met={String(met)}>
-                <span aria-hidden="true">{met ? '✓' : '✗'}</span>
-                <span class="visually-hidden">{met ? t.met : t.notMet}: </span> <code class="mono">{expression}</code>
+            {item.subConditions.map(({ expression, met, now, asTold }) => (
+              <li key={expression} data-testid="sub-condition" data-met={String(met)} data-told={String(asTold === true)}>
+                <span aria-hidden="true">{asTold ? '?' : met ? '✓' : '✗'}</span>
+                <span class="visually-hidden">
+                  {asTold ? `${t.lastTold} ` : ''}
+                  {met ? t.met : t.notMet}:{' '}
+                </span>{' '}
+                <code class="mono">{expression}</code> {now !== undefined && <span class="number">{asTold ? `${t.lastTold} ${now}` : t.conditionNow(now)}</span>}
               </li>
             ))}
           </ul>

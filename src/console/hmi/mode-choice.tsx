@@ -2,29 +2,41 @@
 import { useState } from 'preact/hooks';
 import { MODES } from '../data/modules.js';
 import { can } from '../data/session.js';
-import type { Mode } from '../data/types.js';
+import type { Level, Mode } from '../data/types.js';
 import { Dialog } from '../common/dialog.js';
 import { Fault } from '../common/fault.js';
 import { t, word } from '../common/strings.js';
 import { useSend } from '../common/use-send.js';
+import { levelsText } from './manual-levels.js';
 
 export interface ModeChoiceProps {
   readonly title: string;
   readonly mode: Mode;
   readonly meanings: Readonly<Record<Mode, string>>;
-  readonly onSet: (mode: Mode) => Promise<void>;
+  /** Of an element: the levels above it, which go to Manual with it and do not come back with it (decisions 3.7). */
+  readonly above?: readonly Level[];
+  /** @param also levels above that get the mode too. */
+  readonly onSet: (mode: Mode, also: readonly Level[]) => Promise<void>;
 }
 
-export function ModeChoice({ title, mode, meanings, onSet }: ModeChoiceProps) {
+const NONE: readonly Level[] = [];
+
+export function ModeChoice({ title, mode, meanings, above = NONE, onSet }: ModeChoiceProps) {
   const [asked, setAsked] = useState<Mode | null>(null);
   const sending = useSend();
-  const confirm = (event: Event): void => {
-    event.preventDefault();
+  const manualAbove = above.filter((level) => level.mode === 'Manual');
+  const follow = asked === 'Manual' ? above.filter((level) => level.mode !== 'Manual') : NONE;
+  const back = asked === 'Automatic' ? manualAbove : NONE;
+  const send = (also: readonly Level[]): void => {
     if (asked === null) return;
     void sending.run(async () => {
-      await onSet(asked);
+      await onSet(asked, also);
       setAsked(null);
     });
+  };
+  const confirm = (event: Event): void => {
+    event.preventDefault();
+    send(back);
   };
   return (
     <div class="chips mode-choice" role="group" aria-label={t.mode}>
@@ -34,7 +46,8 @@ export function ModeChoice({ title, mode, meanings, onSet }: ModeChoiceProps) {
           class="chip"
           key={each}
           aria-pressed={each === mode}
-          disabled={!can('mode:set') || each === mode}
+          // one that is in Automatic below levels in Manual is not done with them
+          disabled={!can('mode:set') || (each === mode && !(each === 'Automatic' && manualAbove.length > 0))}
           onClick={() => setAsked(each)}
           data-testid={`mode-${each}`}
         >
@@ -45,13 +58,28 @@ export function ModeChoice({ title, mode, meanings, onSet }: ModeChoiceProps) {
         <Dialog title={t.modeQuestion(title, word(asked))} testid="mode-dialog" onClose={() => setAsked(null)}>
           <form onSubmit={confirm} noValidate>
             <p>{meanings[asked]}</p>
+            {follow.length > 0 && (
+              <p class="note" data-testid="levels-follow">
+                {t.levelsFollow(levelsText(follow))}
+              </p>
+            )}
+            {asked !== 'Manual' && manualAbove.length > 0 && (
+              <p class="warning" data-testid="levels-stand">
+                {t.levelsStand(levelsText(manualAbove))}
+              </p>
+            )}
             <Fault text={sending.fault} code={sending.code} />
             <div class="dialog-actions">
               <button type="button" class="button" onClick={() => setAsked(null)}>
                 {t.cancel}
               </button>
+              {back.length > 0 && asked !== mode && (
+                <button type="button" class="button" disabled={sending.busy} onClick={() => send(NONE)} data-testid="mode-only">
+                  {t.onlyThis}
+                </button>
+              )}
               <button type="submit" class="button primary" disabled={sending.busy} data-testid="mode-send">
-                {word(asked)}
+                {back.length > 0 ? t.withLevelsAbove : word(asked)}
               </button>
             </div>
           </form>

@@ -17,14 +17,32 @@ import { ControlModule, type ControlModuleSpec } from '../control-modules/kind.j
 import { modeOf } from '../control-modules/modules.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
+import { Level, type LevelElement, levelRef, levelsAbove, levelWords } from '../procedures/manual-levels.js';
+import { type LevelRef, LevelReference, type ManualSince } from '../procedures/manual-since.js';
 import { isAbove, scopeOf } from '../procedures/roots.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { unitOf } from '../plant/unit-of.js';
 
-export const ModeBody = v.strictObject({ kind: v.string(), name: v.string(), mode: v.string() });
+/** More levels than a recipe has. */
+const ALSO_MAX = 500;
+
+export const ModeBody = v.strictObject({
+  kind: v.string(),
+  name: v.string(),
+  mode: v.string(),
+  /** Of an element: other elements of the same batch or ad-hoc run that get the mode with it, in the same transaction. */
+  also: v.optional(v.pipe(v.array(v.strictObject({ kind: v.string(), name: v.string() })), v.maxLength(ALSO_MAX, `must name at most ${ALSO_MAX} levels`)), []),
+});
 export type ModeBody = v.InferOutput<typeof ModeBody>;
 
-type Element = Resource<{ readonly mode: Mode | ''; readonly stepPath: string; readonly unitRef?: string }, unknown>;
+type Element = Resource<
+  { readonly mode: Mode | ''; readonly stepPath: string; readonly unitRef?: string; readonly batchRef: string; readonly parentRef: Ref | null },
+  ElementStatus
+>;
+interface Ref {
+  readonly kind: string;
+  readonly name: string;
+}
 type Moded = Kind<{ mode: Mode | '' }, unknown>;
 const KINDS = new Map<string, Moded>([ControlModule, Unit, Procedure, UnitProcedure, Operation, Phase].map((kind) => [kind.kind, kind as Moded]));
 
@@ -34,6 +52,10 @@ export const ModeAnswer = v.strictObject({
   name: v.string(),
   mode: v.picklist(MODES),
   previousMode: v.picklist(MODES),
+  /** Other levels that this request has brought into the mode: those above one that goes to Manual, and those that it names. */
+  levels: v.array(v.strictObject({ ...LevelReference.entries, previousMode: v.picklist(MODES) })),
+  /** Of an element that is not in Manual any more: the levels above it that are. Nothing takes them back but a request. */
+  stillManual: v.array(Level),
   message: v.string(),
 });
 export type ModeAnswer = ToldBy<typeof ModeAnswer>;
@@ -46,7 +68,11 @@ interface ModeDeps {
   readonly clock: Clock;
 }
 
-export async function setMode(deps: ModeDeps, site: string, body: ModeBody, audit: (entry: Pick<AuditDraft, 'target' | 'before' | 'after'>) => AuditDraft): Promise<ModeAnswer> {
+type Audit = (entry: Pick<AuditDraft, 'target' | 'before' | 'after' | 'details'>) => AuditDraft;
+/** Of the components of the product, which set one thing. */
+type ModeOrder = Pick<ModeBody, 'kind' | 'name' | 'mode'> & Partial<Pick<ModeBody, 'also'>>;
+
+export async function setMode(deps: ModeDeps, site: string, { also = [], ...body }: ModeOrder, audit: Audit): Promise<ModeAnswer> {
   const { store } = deps;
   const kind = KINDS.get(body.kind);
   if (!kind) throw invalid('invalid_field', 'kind', `kind must be one of ${[...KINDS.keys()].join(', ')}`, { allowed: [...KINDS.keys()] });
@@ -58,32 +84,81 @@ export async function setMode(deps: ModeDeps, site: string, body: ModeBody, audi
     if (!store.get(kind, site, body.name)) throw absent(store, kind, site, body.name);
     const brought = past.bring(named);
     if (brought) (await brought)(); // it is held, and written in this turn
-    return changeMode(deps, site, { kind, name: body.name, mode }, audit);
+    return changeMode(deps, site, { kind, name: body.name, mode, also }, audit);
   });
 }
 
-async function changeMode(
-  deps: ModeDeps,
-  site: string,
-  { kind, name, mode }: { readonly kind: Moded; readonly name: string; readonly mode: Mode },
-  audit: (entry: Pick<AuditDraft, 'target' | 'before' | 'after'>) => AuditDraft,
-): Promise<ModeAnswer> {
+interface ModeChange {
+  readonly kind: Moded;
+  readonly name: string;
+  readonly mode: Mode;
+  readonly also: readonly Ref[];
+}
+
+async function changeMode(deps: ModeDeps, site: string, { kind, name, mode, also }: ModeChange, audit: Audit): Promise<ModeAnswer> {
   const { store } = deps;
   const resource = store.get(kind, site, name);
   if (!resource) throw absent(store, kind, site, name);
   const previousMode = presentMode(resource);
-  const moved: [Moving, ...Moving[]] = [{ kind, resource }];
+  const asked: Moving = { kind, resource };
   const work = kind.kind === 'Unit' ? (resource as Resource<unknown, { activeWork: { kind: string; name: string } | null }>).status.activeWork : null;
   const workKind = work && KINDS.get(work.kind);
   const root = workKind && store.get(workKind, site, work.name);
-  if (workKind && root) moved.push({ kind: workKind, resource: root });
-  if (mode === 'Manual') moved.push(...ancestors(store, site, root ?? resource));
-  const target = { kind: kind.kind, name: name, site };
-  const record = audit({ target, before: { mode: previousMode }, after: { mode } });
-  const done = { audit: record, at: timestamp(deps.clock.wallMs()), action: 'Mode', value: mode, previousValue: previousMode, message: `mode of ${kind.kind} ${name}` };
-  await store.write({ puts: moved.map(({ kind: of, resource: one }) => modePut(of, one, mode)), audits: [record], facts: factsOfMode(store, site, moved, done) });
-  tellRuntime(deps, site, resource, mode);
-  return { ok: true, kind: kind.kind, name: name, mode, previousMode, message: `${kind.kind} ${name} is in ${mode}` };
+  const others: Moving[] = [...(workKind && root ? [{ kind: workKind, resource: root }] : []), ...companions(store, site, asked, also)];
+  if (mode === 'Manual') for (const one of [root ?? resource, ...others.map((other) => other.resource)]) others.push(...ancestors(store, site, one));
+  const moved: readonly [Moving, ...Moving[]] = [asked, ...distinct(others, resource)];
+  const levels = moved
+    .slice(1)
+    .flatMap((moving) => (presentMode(moving.resource) === mode ? [] : [{ ...levelRef(moving.resource as never as LevelElement), previousMode: presentMode(moving.resource) }]));
+  const target = { kind: kind.kind, name, site };
+  const record = audit({ target, before: { mode: previousMode }, after: { mode }, ...(levels.length === 0 ? {} : { details: { levels } }) });
+  const at = timestamp(deps.clock.wallMs());
+  const done = { audit: record, at, action: 'Mode', value: mode, previousValue: previousMode, message: `mode of ${kind.kind} ${name}` };
+  const because = { kind: kind.kind, name, path: pathOf(resource) };
+  await store.write({ puts: moved.map((moving) => modePut(moving, mode, { since: at, because })), audits: [record], facts: factsOfMode(store, site, moved, done) });
+  for (const moving of moved) tellRuntime(deps, site, moving.resource, mode);
+  const stillManual = mode === 'Manual' || !isElement(kind) ? [] : levelsAbove(store, resource as never).filter((level) => level.mode === 'Manual');
+  return { ok: true, kind: kind.kind, name, mode, previousMode, levels, stillManual, message: messageOf(`${kind.kind} ${name}`, mode, levels, stillManual) };
+}
+
+function messageOf(what: string, mode: Mode, levels: readonly LevelRef[], stillManual: readonly Level[]): string {
+  const named = (some: readonly LevelRef[]): string => some.map(levelWords).join(', ');
+  const isIn = `${what} is in ${mode}`;
+  if (stillManual.length > 0)
+    return `${[isIn, ...(levels.length > 0 ? [named(levels)] : [])].join(', and so are ')}; above it still in Manual: ${named(stillManual)}. What is in Manual fires no transition: set these back too`;
+  if (levels.length === 0) return isIn;
+  return mode === 'Manual' ? `${isIn}, and with it the levels above it: ${named(levels)}. None of them goes back by itself` : `${isIn}, and so are ${named(levels)}`;
+}
+
+/** Those that the request names beside the element. @throws Refusal of one that is not there, or not of the same batch or ad-hoc run. */
+function companions(store: Store, site: string, { kind, resource }: Moving, also: readonly Ref[]): Moving[] {
+  return also.map((ref, at) => {
+    const of = KINDS.get(ref.kind);
+    const found = of && isElement(of) ? store.get(of, site, ref.name) : undefined;
+    if (!of || !found) throw invalid('unknown_reference', `also[${at}]`, `also[${at}]: there is no procedural element ${ref.kind} ${ref.name}`);
+    if (!isElement(kind) || scopeOf(store, found as Element) !== scopeOf(store, resource as Element)) {
+      throw invalid(
+        'invalid_field',
+        `also[${at}]`,
+        `also[${at}]: ${ref.kind} ${ref.name} is of another batch or run than ${kind.kind} ${resource.metadata.name}; send it by itself`,
+      );
+    }
+    return { kind: of, resource: found };
+  });
+}
+
+function isElement({ kind }: Moded): boolean {
+  return kind !== ControlModule.kind && kind !== Unit.kind;
+}
+
+function distinct(moving: readonly Moving[], asked: Resource): Moving[] {
+  const known = new Map(moving.map((each) => [`${each.resource.kind}/${each.resource.metadata.name}`, each]));
+  known.delete(`${asked.kind}/${asked.metadata.name}`);
+  return [...known.values()];
+}
+
+function pathOf({ spec }: Resource): string {
+  return (spec as { readonly stepPath?: string }).stepPath ?? '';
 }
 
 /** The status value takes precedence over the spec value; unset reads as Automatic (contract 2, Equipment mode). */
@@ -92,14 +167,16 @@ function presentMode(resource: Resource<{ mode: Mode | '' }, unknown>): Mode {
   return status?.mode ?? (resource.spec.mode === '' ? 'Automatic' : resource.spec.mode);
 }
 
-function modePut(kind: Moded, resource: Resource<{ mode: Mode | '' }, unknown>, mode: Mode): Put {
-  const status = resource.status as { readonly mode?: Mode };
+/** One that is in Manual already stays so for the reason that it has. */
+function modePut({ kind, resource }: Moving, mode: Mode, begun: ManualSince): Put {
+  const { manual, ...status } = resource.status as { readonly mode?: Mode; readonly manual?: ManualSince };
+  const since = mode !== 'Manual' || !isElement(kind) ? {} : { manual: (presentMode(resource) === 'Manual' && manual) || begun };
   return {
     kind,
     site: resource.metadata.site,
     name: resource.metadata.name,
     spec: { ...resource.spec, mode },
-    ...(status.mode === undefined ? {} : { status: { ...status, mode } }),
+    ...(status.mode === undefined ? {} : { status: { ...status, mode, ...since } }),
   };
 }
 

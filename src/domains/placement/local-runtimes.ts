@@ -192,6 +192,10 @@ export class LocalLink extends ViewedUnit implements UnitLink, HostedRuntime {
     this.#parts = parts;
   }
 
+  get timeScale(): number {
+    return this.#plan.timeScale;
+  }
+
   start(): void {
     this.epoch += 1;
     this.view.startOver();

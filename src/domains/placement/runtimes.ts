@@ -65,6 +65,8 @@ export interface UnitLink {
   readonly startedMonoMs: MonoMs;
   /** Of the thread the worker runs on now. */
   readonly realtime: Realtime;
+  /** Plant time to wall time. */
+  readonly timeScale: number;
   /** Revision of the plan the worker has loaded; the tag list belongs to it. */
   readonly planRevision: number;
   readonly tags: readonly TagPlan[];

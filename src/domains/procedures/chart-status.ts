@@ -5,7 +5,13 @@ import { CHART_NAMES } from '../../../runtime/vocabulary/chart.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 
 /** A part of a condition; `now` renders its operands with their present values. */
-export const ConditionPart = v.strictObject({ expression: v.string(), met: v.boolean(), now: v.optional(v.string()) });
+export const ConditionPart = v.strictObject({
+  expression: v.string(),
+  met: v.boolean(),
+  now: v.optional(v.string()),
+  /** It is not known now: as the chart has told it last. */
+  asTold: v.exactOptional(v.literal(true)),
+});
 export type ConditionPart = ToldBy<typeof ConditionPart>;
 
 export const TransitionState = v.strictObject({
@@ -17,6 +23,8 @@ export const TransitionState = v.strictObject({
   met: v.boolean(),
   result: v.picklist(['TRUE', 'FALSE', 'INVALID', 'ERROR']),
   reason: v.exactOptional(v.string()),
+  /** Why it is as the chart has told it last, and not as it is now. */
+  asTold: v.exactOptional(v.string()),
   subConditions: v.array(ConditionPart),
 });
 

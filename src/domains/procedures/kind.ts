@@ -46,6 +46,7 @@ import {
   TRANSITION_WORDS,
   VARIABLE_WORDS,
 } from './field-words.js';
+import { ManualSince } from './manual-since.js';
 
 // ---------------------------------------------------------------- charts
 
@@ -344,6 +345,8 @@ export type ChartProgress = ToldBy<typeof ChartProgress>;
 export interface ElementStatus {
   readonly state: State;
   readonly mode: Mode;
+  /** Of one in Manual (manual-levels.ts); what stands beside another mode says nothing. */
+  readonly manual?: ManualSince;
   readonly runCount: number;
   readonly startedAt: string;
   readonly endedAt: string;
@@ -390,6 +393,7 @@ export interface ElementStatus {
 const ELEMENT_STATUS: StatusMembers<ElementStatus> = {
   state: v.picklist(STATES),
   mode: v.picklist(MODES),
+  manual: ManualSince,
   runCount: v.number(),
   startedAt: v.string(),
   endedAt: v.string(),

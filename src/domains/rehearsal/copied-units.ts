@@ -42,6 +42,7 @@ class CopiedUnit extends ViewedUnit implements UnitLink {
   readonly startedAtMs: WallMs;
   readonly startedMonoMs = 0; // it is never started again
   readonly realtime = { granted: false, reason: 'rehearsed' };
+  readonly timeScale: number;
   readonly send: (message: UnitInbound) => void;
 
   constructor(plan: UnitPlan, startedAtMs: WallMs, send: (message: UnitInbound) => void) {
@@ -49,6 +50,7 @@ class CopiedUnit extends ViewedUnit implements UnitLink {
     this.site = plan.site;
     this.unit = plan.unit;
     this.startedAtMs = startedAtMs;
+    this.timeScale = plan.timeScale;
     this.view.adopt(plan);
     this.send = send;
   }

@@ -1,7 +1,7 @@
 /** Every reason why work does not go on, as data and as the sentence made of it (decisions 3.9). */
 import t from 'tap';
 import { parse } from 'valibot';
-import type { TransitionReport } from '../../../runtime/port.js';
+import type { PhaseCheckpoint, TransitionReport } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import { batchBlockedBy, blockedBecause, type Blocker, lookAtElement, phaseBlockedBy, unitBlockedBy } from '../../../src/domains/batches/reading/blocked-by.js';
@@ -16,6 +16,8 @@ import type { Resource } from '../../../src/platform/store/resource.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 import { at } from '../../support/at.js';
+import { sfcNow } from '../../../src/domains/batches/reading/phase-now.js';
+import { lifeSign } from '../../../src/platform/store/life-sign.js';
 
 const EARLY = '2026-01-01T08:00:00.000Z';
 const plant = await startPlantGateway();
@@ -27,6 +29,7 @@ await engineer.post('/api/v1/demo/provision');
 const published = new Map<string, Value>([['li101.pv', 4]]);
 const link = {
   ready: true,
+  timeScale: 1,
   tags: [{ address: 'li101.pv', type: 'REAL' }],
   tagIndex: (address: string) => (address === 'li101.pv' ? 0 : -1),
   refresh: () => true,
@@ -165,7 +168,15 @@ t.test('decisions 3.9: what a phase waits for: failures, states, people, laborat
     [
       'Manual: true, and fires by hand only',
       phaseBlockedBy(phase({ ...atStep(transition({ met: true, result: 'TRUE' })), mode: 'Manual' })),
-      [{ reason: 'manual', step: 'fill', transition: 'fill->close#0', by: ['operate-lead'], text: 'make/fill is in Manual before fill->close#0; it fires by hand only' }],
+      [
+        {
+          reason: 'manual',
+          step: 'fill',
+          transition: 'fill->close#0',
+          by: ['operate-lead'],
+          text: 'make/fill is in Manual before fill->close#0; it fires by hand only, or once Phase make/fill is set back to Automatic',
+        },
+      ],
     ],
     ['a transition that fires by itself in a moment blocks nothing', phaseBlockedBy(phase(atStep(transition({ met: true, result: 'TRUE' })))), []],
     ['an answer that is being given', phaseBlockedBy(phase({ state: 'Running', pendingPrompt: prompt, answer: { waitId: 'p-1' } as never })), []],
@@ -200,6 +211,48 @@ t.test('decisions 3.9: conditions are judged anew with the values of now; other 
   published.set('li101.pv', 9.5);
   t.same(phaseBlockedBy(phase(atStep(transition())), world), [], 'met since: it fires with the next scan');
   published.set('li101.pv', 4);
+});
+
+t.test('decisions 3.7: in Manual and in Paused a transition is judged for whoever looks, with the values of now; what only the chart knows says so', async (t) => {
+  const looked = (report: Partial<TransitionReport>, more: Partial<ElementStatus> = {}, of: Partial<PhaseSpec> = {}, by = world) => {
+    const stood = phase({ ...atStep(transition(report)), mode: 'Manual', ...more });
+    const { sfcStatus } = stood.status;
+    if (!sfcStatus) throw new Error('it stands at a step');
+    return at(sfcNow({ ...stood, spec: { ...spec, ...of } }, sfcStatus, 'running', by).transitionStates, 0);
+  };
+  t.match(looked({}), { evaluated: true, met: false, result: 'FALSE', subConditions: [{ met: false, now: /^4(\.0)? >= 9/ }, { met: true }] });
+  published.set('li101.pv', 9.5);
+  for (const state of ['Running', 'Paused', 'Held'] as const)
+    t.match(looked({}, { state }), { evaluated: true, met: true, result: 'TRUE', subConditions: [{ met: true, now: /^9\.5 >= 9/ }, {}] }, `${state}: true now, and nothing fires`);
+  t.match(
+    looked({ evaluated: false, reason: 'the branches have not finished' }),
+    { evaluated: false, met: false, result: 'TRUE', reason: /branches/ },
+    'branches that have not finished',
+  );
+  published.delete('li101.pv');
+  t.match(
+    looked({ met: true, result: 'TRUE' }),
+    { evaluated: false, met: false, result: 'INVALID', reason: "READ('level.pv') has no value" },
+    'without a value it is not met, however it was',
+  );
+  published.set('li101.pv', 4);
+
+  const time = { conditionST: 'fill.T >= T#3s', subConditions: [{ expression: 'fill.T >= T#3s', met: false, now: 'T#0ms >= T#3s' }] };
+  const ranMs = (elapsedMs: number) => ({ checkpoint: { running: { steps: [{ step: 'fill', elapsedMs }] } } as unknown as PhaseCheckpoint, savedAt: lifeSign(plant.store) });
+  t.match(looked(time, ranMs(3100)), { met: true, subConditions: [{ met: true, now: /^T#3s1\d\dms >= T#3s$/ }] }, 'the time of a step goes on');
+  t.match(looked(time, { ...ranMs(2900), state: 'Paused' }), { met: false, subConditions: [{ now: 'T#2s900ms >= T#3s' }] }, 'and stands while it is paused');
+  t.match(looked(time), { asTold: /fill\.T is known to the chart alone/, met: false, subConditions: [{ met: false, asTold: true, now: 'T#0ms >= T#3s' }] });
+  t.match(looked({}, {}, { steps: [{ name: 'fill', actionMode: 'cyclic' }] as PhaseSpec['steps'] }), {
+    asTold: undefined,
+    result: 'FALSE',
+    subConditions: [{ now: /^4(\.0)? >= 9/ }, { expression: 'ready', asTold: true }],
+  });
+  const computed = { conditionST: 'ready', subConditions: [{ expression: 'ready', met: true }], met: true, result: 'TRUE' as const };
+  t.match(looked(computed, {}, { steps: [{ name: 'fill', actionMode: 'cyclic' }] as PhaseSpec['steps'] }), { asTold: 'ready is computed in each scan', met: true });
+  const asked = { conditionST: "MODE('level') = 1", subConditions: [{ expression: "MODE('level') = 1", met: true }], met: true, result: 'TRUE' as const };
+  t.match(looked(asked), { met: true, asTold: /answered to the chart alone/, subConditions: [{ asTold: true }] });
+  const away = { ...world, runtimes: { ...runtimes, link: () => undefined } };
+  t.match(looked({}, {}, {}, away), { asTold: 'the runtime of rx101 is not there', subConditions: [{ asTold: true, now: '1.0 >= 9.0' }, { met: true }] });
 });
 
 // ---------------------------------------------------------------- batches

@@ -5,6 +5,7 @@ import { Batch, BatchSpec } from '../../../src/domains/batches/kind.js';
 import { PREFLIGHT_CHECKS, refuseRequest, type StartCondition } from '../../../src/domains/batches/start/conditions.js';
 import { type EquipmentLook, RUNTIME_READY, UNITS_AUTOMATIC } from '../../../src/domains/batches/start/equipment-conditions.js';
 import { preflight } from '../../../src/domains/batches/start/preflight.js';
+import { ControlModule } from '../../../src/domains/control-modules/kind.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import { batchParameters } from '../../../src/domains/batches/creation/parameters.js';
 import { checkStart, startPuts } from '../../../src/domains/batches/start/start.js';
@@ -89,6 +90,34 @@ t.test('Q-RECIPE-28: every blocker is named with who can lift it', async (t) => 
   t.match(blockers(found, 'storage'), [{ liftedBy: { tier: 'admin' } }]);
   t.same(found.parameters, []);
   await store.write({ puts: [{ kind: Unit, site: 'demo', name: 'rx101', status: { ...unit?.status } } as Put], removes: [{ kind: 'Batch', site: 'demo', name: 'b-other' }] });
+});
+
+t.test('decisions 3.5: a module in Manual that a phase writes is told before Start, which is judged without it; a unit in Manual keeps it from starting', async (t) => {
+  const set = async (kind: typeof ControlModule | typeof Unit, name: string, mode: string): Promise<void> => {
+    const stored = store.get(kind as typeof Unit, 'demo', name);
+    await store.write({ puts: [{ kind, site: 'demo', name, spec: { ...stored?.spec, mode } } as Put] });
+  };
+  t.match(blockers(look({}), 'modes'), []);
+  for (const name of ['tic101', 'li101']) await set(ControlModule, name, 'Manual');
+  const found = look({});
+  t.equal(found.ok, true, 'it is a warning');
+  t.match(blockers(found, 'modes'), [
+    {
+      severity: 'warning',
+      element: 'tic101',
+      message: /^tic101 is in Manual, and phase makeResin\/[\w/]+ writes \w+\.\w+: it is held when it comes to step \w+ \(write-mode-manual\)$/,
+      liftedBy: { tier: 'operate', action: 'set tic101 to Automatic or Semi-Automatic' },
+    },
+  ]);
+  t.equal(blockers(found, 'modes').length, 1, 'once, and what is only read stops nobody');
+  t.equal(checkStart({ metadata: { site: 'demo', name: 'b-new' }, spec: parse(BatchSpec, { batchID: 'NEW', masterRecipeRef: 'resin-a' }) } as never, factsOf()).rule, '');
+  await set(ControlModule, 'tic101', 'Semi-Automatic');
+  t.match(blockers(look({}), 'modes'), [], 'phases may write in Semi-Automatic');
+  for (const name of ['tic101', 'li101']) await set(ControlModule, name, 'Automatic');
+
+  await set(Unit, 'rx101', 'Manual');
+  t.match(blockers(look({}), 'equipment'), [{ severity: 'error', element: 'rx101', message: 'unit rx101 is in Manual', liftedBy: { action: 'set unit rx101 to Automatic' } }]);
+  await set(Unit, 'rx101', 'Automatic');
 });
 
 t.test('decisions 3.2: what preflight names keeps Start from starting, and the first rule in the order of the decisions refuses it', (t) => {

@@ -104,6 +104,7 @@ export class BoardLink implements UnitLink {
   startedAtMs = 0;
   startedMonoMs = 0;
   realtime = { granted: false, reason: '' };
+  timeScale = 1;
   planRevision = 1;
   tags: readonly TagPlan[] = TAGS;
   readonly written: { readonly address: string; readonly value: Value }[] = [];

@@ -8,15 +8,10 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../../platform/base/schema-names.js';
 import type { ToldBy } from '../../../platform/http/replies.js';
-import { ConditionPart } from '../../procedures/chart-status.js';
-import { evaluateCondition, explainCondition, type EvaluationScope } from '../../../../runtime/language/evaluate.js';
-import { parseDecimal, parseValueText } from '../../../../runtime/language/value-text.js';
-import { type Any, anyOf } from '../../../../runtime/language/values.js';
-import type { SfcStatus, TransitionReport } from '../../../../runtime/port.js';
+import { ConditionPart, type TransitionState } from '../../procedures/chart-status.js';
+import type { SfcStatus } from '../../../../runtime/port.js';
 import { transitionKey } from '../../../../runtime/vocabulary/chart.js';
-import { QUALITY } from '../../../../runtime/vocabulary/quality.js';
 import { COMMANDS } from '../../../../runtime/vocabulary/states.js';
-import { inside } from '../../../platform/base/assert.js';
 import { groupBy } from '../../../platform/base/group-by.js';
 import type { Clock } from '../../../platform/base/clock.js';
 import type { Resource } from '../../../platform/store/resource.js';
@@ -26,14 +21,15 @@ import { type ElementFailure } from '../../runs/failures.js';
 import { faultTagsOf, isInFault } from '../../control-modules/device-faults.js';
 import { ControlModule } from '../../control-modules/kind.js';
 import { adhocRoot, scopeOf } from '../../procedures/roots.js';
-import { conditionOf, judgeCondition } from '../../placement/conditions.js';
-import type { UnitLink, UnitRuntimes } from '../../placement/runtimes.js';
+import { judgeCondition } from '../../placement/conditions.js';
+import type { UnitRuntimes } from '../../placement/runtimes.js';
 import { AdhocReconciliation } from '../tree/adhoc-reconciliation.js';
 import { allocationQueue, placeOf, waitersOf } from '../start/allocation-queue.js';
 import { CandidateNow, candidatesNow, ownUnits, startedClass } from '../start/unit-class.js';
 import { BatchReconciliation } from '../tree/batch-reconciliation.js';
 import { chartStatus } from './chart-status.js';
 import { deadlockOf } from './deadlock.js';
+import { PhaseNames, transitionNow } from './phase-now.js';
 import type { ElementReconciliation, ReconciliationWorld } from '../tree/element-reconciliation.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
 import { boundRoles } from '../phases/phase-plan.js';
@@ -332,7 +328,7 @@ function stepBlockers(element: Blocker['element'], step: string, transitions: re
         element,
         step,
         transition: ready.transition,
-        text: `${element.path} is in Manual before ${ready.transition}; it fires by hand only`,
+        text: `${element.path} is in Manual before ${ready.transition}; it fires by hand only, or once ${element.kind} ${element.path || element.name} is set back to Automatic`,
         by: ['operate-lead'],
       },
     ];
@@ -372,11 +368,16 @@ function promptBlocker(element: Blocker['element'], { id, text, type, stepName, 
 
 function chartBlockers(phase: PhaseResource, element: Blocker['element'], world: BlockedWorld | undefined): Blocker[] {
   const reports = phase.status.sfcStatus?.transitionStates ?? [];
-  const scope = world && phaseScope(phase, world);
-  const looked = reports.map((report) => ({ step: report.fromStep, ...lookAgain(report, scope) }));
+  const names = world && new PhaseNames(phase, 'running', world);
+  const looked = reports.map((report) => ({ step: report.fromStep, ...waitingOf(names ? transitionNow(report, names) : report) }));
   const waits = [...groupBy(looked, ({ step }) => step)].flatMap(([step, transitions]) => stepBlockers(element, step, transitions, phase.status.mode === 'Manual'));
   // only beside what waits: a phase that needs nothing of the device goes on
   return world && waits.length > 0 ? [...waits, ...deviceBlockers(phase, element, world)] : waits;
+}
+
+function waitingOf({ index, fromStep: from, toStep: to, conditionST, reason, subConditions, met }: TransitionState): LookedAt {
+  const unfinished = conditionST.trim() === '' && !met ? { unfinished: reason ?? '' } : {};
+  return { transition: transitionKey({ from, to }, index), conditions: [...subConditions], met, ...unfinished };
 }
 
 /** Devices of the phase that are in fault: no condition names them, and they may be what it waits for. */
@@ -390,64 +391,6 @@ function deviceBlockers({ spec, metadata }: PhaseResource, element: Blocker['ele
       ? [{ reason: 'device-fault' as const, element, controlModule: name, text: `${element.path}: ${name} is in Fault; reset it`, by: ['operate'] }]
       : [];
   });
-}
-
-/** A report with the values of now, as far as the gateway can see them. */
-function lookAgain(report: TransitionReport, scope: EvaluationScope | undefined): LookedAt {
-  const { index, fromStep: from, toStep: to, conditionST, reason, subConditions, evaluated, met } = report;
-  const conditions = scope ? subConditions.map((part) => partNow(part, scope)) : subConditions;
-  const unfinished = conditionST.trim() === '' && !met ? { unfinished: reason ?? '' } : {};
-  const whole = scope && evaluated ? conditionOf(conditionST) : null;
-  const result = whole && scope ? evaluateCondition(whole, scope).result : 'INVALID';
-  return { transition: transitionKey({ from, to }, index), conditions, met: result === 'INVALID' || result === 'ERROR' ? met : result === 'TRUE', ...unfinished };
-}
-
-/** What the gateway cannot evaluate (a step time, a variable without value) stays as the chart has told it. */
-function partNow(part: ConditionPart, scope: EvaluationScope): ConditionPart {
-  const expression = conditionOf(part.expression);
-  const { result } = expression ? evaluateCondition(expression, scope) : { result: 'INVALID' };
-  if (!expression || result === 'INVALID' || result === 'ERROR') return part;
-  const [now] = explainCondition(expression, scope);
-  return now ? { ...now, expression: part.expression } : part;
-}
-
-/** Names of a phase chart as the gateway sees them: parameters, variables as last told, tags as they are now. */
-function phaseScope({ spec, status, metadata }: PhaseResource, { store, runtimes }: BlockedWorld): EvaluationScope {
-  const link = runtimes.link(metadata.site, spec.unitRef);
-  link?.refresh();
-  const roles = boundRoles(store, metadata.site, spec);
-  const snapshot = lowerCased(status.sfcStatus?.variableSnapshot ?? {});
-  const types = new Map([...spec.parameters, ...spec.variables, ...spec.outputs].map(({ name, type }) => [name.toLowerCase(), type]));
-  const parameters = lowerCased(
-    Object.fromEntries(
-      spec.parameters.map(({ name, defaultValue }) => [name, spec.parameterValues.find((value) => value.name.toLowerCase() === name.toLowerCase())?.value || defaultValue]),
-    ),
-  );
-  return {
-    name(name) {
-      const key = name.toLowerCase();
-      const text = parameters.get(key) ?? snapshot.get(key);
-      if (text === undefined || text === '') return undefined;
-      const type = types.get(key) ?? (parseDecimal(text) === null ? 'STRING' : 'REAL');
-      return anyOf(type, parseValueText(type, text));
-    },
-    member: () => undefined,
-    read: (address) => link && tagNow(link, address, roles),
-  };
-}
-
-function lowerCased(entries: Readonly<Record<string, string>>): Map<string, string> {
-  return new Map(Object.entries(entries).map(([name, text]) => [name.toLowerCase(), text]));
-}
-
-/** `<role>.<tag>`, else the address itself (decisions 2.3). */
-function tagNow(link: UnitLink, address: string, roles: Readonly<Record<string, string>>): Any | undefined {
-  const [head = '', ...rest] = address.split('.');
-  const [, module] = Object.entries(roles).find(([name]) => name.toLowerCase() === head.toLowerCase()) ?? [];
-  const index = link.tagIndex(module === undefined ? address : [module, ...rest].join('.'));
-  if (index < 0) return undefined;
-  const { value, quality, atMs } = link.reading(index);
-  return atMs === 0 || quality === QUALITY.Bad ? undefined : anyOf(inside(link.tags, index, 'an address has the place of its tag').type, value);
 }
 
 // ---------------------------------------------------------------- parts

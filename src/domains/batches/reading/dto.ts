@@ -10,6 +10,7 @@ import { SITE_METADATA } from '../../../platform/store/read-body.js';
 import type { Resource } from '../../../platform/store/resource.js';
 import type { StoreReader } from '../../../platform/store/kind.js';
 import { ParameterValue, Procedure } from '../../procedures/kind.js';
+import { Level, levelOf } from '../../procedures/manual-levels.js';
 import { ControlRecipe, MasterRecipe, type MasterRecipeSpec } from '../../recipes/kind.js';
 import { batchBlockedBy, blockedBecause, type BlockedWorld, Blocker } from './blocked-by.js';
 import { batchOutputs } from './batch-outputs.js';
@@ -72,6 +73,8 @@ export const BatchBody = v.strictObject({
   furtherFailures: v.optional(v.array(ElementFailure)),
   holds: v.array(Hold),
   commandRejection: v.optional(CommandRejection),
+  /** Levels in Manual while it has not ended, from the procedure down: nothing above a phase goes on by itself through one of them (decisions 3.7). */
+  inManual: v.array(Level),
   coordination: v.array(v.strictObject({ kind: v.string(), name: v.string(), phase: v.picklist(COORDINATION_PHASES) })),
   conditions: v.array(ConditionBody),
   /** Of a batch whose control was interrupted (decisions 3.8). */
@@ -111,6 +114,7 @@ export function batchDto(stored: BatchResource, read: StoreReader, world: Blocke
     ...(status.furtherFailures ? { furtherFailures: status.furtherFailures } : {}),
     holds: status.holds ?? [],
     ...(status.commandRejection ? { commandRejection: status.commandRejection } : {}),
+    inManual: isFinalBatch(status.phase) ? [] : elements.elementsOf(site, name).flatMap((element) => (element.status.mode === 'Manual' ? [levelOf(element)] : [])),
     coordination: [...elements.blocksOf(site, name), ...elements.barriersOf(site, name)].map((block) => ({
       kind: block.kind,
       name: block.metadata.name,

@@ -8,6 +8,7 @@ import { Condition as ConditionBody, type ToldBy } from '../../../platform/http/
 import { metadataBody, SITE_METADATA } from '../../../platform/store/read-body.js';
 import type { Condition, Resource } from '../../../platform/store/resource.js';
 import { blockedBecause, type BlockedWorld, Blocker, elementBlockedBy, itemBlockedBecause, lookAtElement } from './blocked-by.js';
+import { sfcNow } from './phase-now.js';
 import { CommandRejection } from '../../runs/command-rejection.js';
 import { ElementFailure } from '../../runs/failures.js';
 import { heldBy, Hold } from '../../runs/holds.js';
@@ -15,6 +16,8 @@ import { elementIndex } from '../tree/element-index.js';
 import { asShown, lookAtShown } from '../recovery/unrecovered.js';
 import type { Store } from '../../../platform/store/store.js';
 import { ChartStatus, ExceptionStatus } from '../../procedures/chart-status.js';
+import { Level, levelsAbove } from '../../procedures/manual-levels.js';
+import { ManualSince } from '../../procedures/manual-since.js';
 import { voidPrompts } from '../../procedures/void-prompts.js';
 import { ElementOutput, type ElementStatus, OperationSpec, PendingPrompt, Phase, PhaseSpec, ProcedureSpec } from '../../procedures/kind.js';
 
@@ -63,6 +66,10 @@ function elementBodyOf<const Spec extends v.GenericSchema>(spec: Spec) {
     ...ITEM,
     blockedBy: v.array(Blocker),
     children: v.array(Child),
+    /** Why it is in Manual; absent while it is not. */
+    manual: v.optional(ManualSince),
+    /** From the next one up; one in Manual fires nothing, whatever the mode of this one is (decisions 3.7). */
+    levelsAbove: v.array(Level),
     /** Absent before anything has looked at its chart. */
     sfcStatus: v.optional(ChartStatus),
     /** Of the exception chart of a phase, while it is the one that is executed. */
@@ -137,11 +144,24 @@ const HOLD_INCOMPLETE: Condition = {
 export function elementBody<Spec extends object>(stored: Resource<Spec, ElementStatus>, world: BlockedWorld): ElementBody<Spec> {
   const { shown: element, blockedBy: standing } = lookAtShown(world.store, stored);
   const { blockedBy, ...chart } = lookAtElement(world, element);
-  return { ...itemOf(world.store, element), ...blocked(standing ?? blockedBy), children: childrenOf(element, world), ...chart, ...pausedAt(element), spec: element.spec };
+  return {
+    ...itemOf(world.store, element),
+    ...blocked(standing ?? blockedBy),
+    children: childrenOf(element, world),
+    ...levels(world.store, element),
+    ...chart,
+    ...pausedAt(element),
+    spec: element.spec,
+  };
 }
 
 function blocked(blockedBy: readonly Blocker[]) {
   return { blockedBecause: blockedBecause(blockedBy), blockedBy };
+}
+
+function levels(store: Store, element: Resource<object, ElementStatus>) {
+  const { mode, manual } = element.status;
+  return { ...(mode === 'Manual' && manual ? { manual } : {}), levelsAbove: levelsAbove(store, element as never) };
 }
 
 /** The transition that Resume fires (decisions 3.7). */
@@ -157,8 +177,9 @@ export function phaseBody(stored: Resource<PhaseSpec, ElementStatus>, world: Blo
     ...itemOf(world.store, phase),
     ...blocked(standing ?? elementBlockedBy(world, phase)),
     children: [],
-    ...(sfcStatus ? { sfcStatus } : {}),
-    ...(chartStatus ? { chartStatus } : {}),
+    ...levels(world.store, phase),
+    ...(sfcStatus ? { sfcStatus: sfcNow(phase, sfcStatus, 'running', world) } : {}),
+    ...(chartStatus ? { chartStatus: sfcNow(phase, chartStatus, 'exception', world) } : {}),
     ...pausedAt(phase),
     spec: phase.spec,
   };

@@ -3,14 +3,13 @@
  * records). Restart is judged by the state machine alone, so a batch that it is given may be held again by the first write of a
  * phase to a module that people have taken (`write-mode-manual`, decisions 3.5). Nothing is changed.
  */
-import { successorsOf, writtenAddresses } from '../../../../runtime/language/chart-writes.js';
+import { successorsOf } from '../../../../runtime/language/chart-writes.js';
 import type { State } from '../../../../runtime/vocabulary/states.js';
 import { batchCommands } from '../../../../runtime/vocabulary/transitions.js';
 import { refOf, type Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
 import { faultTagsOf, isInFault } from '../../control-modules/device-faults.js';
 import { ControlModule } from '../../control-modules/kind.js';
-import { modeOf } from '../../control-modules/modules.js';
 import type { ElementStatus, PhaseSpec } from '../../procedures/kind.js';
 import { elementIndex } from '../tree/element-index.js';
 import { activeFailures, hasActiveFailure } from '../../runs/holds.js';
@@ -18,6 +17,7 @@ import { type BatchSpec, type BatchStatus, madeAnewBecause } from '../kind.js';
 import { boundRoles } from '../phases/phase-plan.js';
 import { type Blocker, checkRows, mayStart, RESTART_CHECKS, type StartCondition } from './conditions.js';
 import { type EquipmentLook, RUNTIME_READY } from './equipment-conditions.js';
+import { type ManualWrite, manualWrites } from './manual-writes.js';
 import type { Preflight } from './preflight.js';
 
 type PhaseResource = Resource<PhaseSpec, ElementStatus>;
@@ -75,42 +75,26 @@ function refused({ status, metadata }: Resource<BatchSpec, BatchStatus>): Blocke
   }));
 }
 
-/**
- * Writes to modules in Manual. An action that is run again at once holds the phase at once; those of the steps behind do so when the
- * chart comes to them. What is computed when it runs (an address made of text, a branch) is not foreseen.
- */
+/** An action that is run again at once holds the phase at once; those of the steps behind do so when the chart comes to them. */
 function modesInTheWay(store: Store, { spec, status, metadata }: PhaseResource): Blocker[] {
   const { site } = metadata;
-  const roles = new Map(Object.entries(boundRoles(store, site, spec)).map(([role, module]) => [role.toLowerCase(), module]));
-  const told = new Set<string>();
-  const manual = (address: string): string | undefined => {
-    const word = address.slice(0, Math.max(0, address.indexOf('.'))).toLowerCase();
-    const module = store.get(ControlModule, site, roles.get(word) ?? word);
-    return module && modeOf(module) === 'Manual' && !told.has(module.metadata.name) ? module.metadata.name : undefined;
-  };
+  const roles = boundRoles(store, site, spec);
   const { atOnce, later } = stepsAhead(spec, status);
-  const found = ({ step, addresses }: StepWrites, isAtOnce: boolean): Blocker[] =>
-    addresses.flatMap((address) => {
-      const module = manual(address);
-      if (module === undefined) return [];
-      told.add(module);
-      const when = isAtOnce ? `is held again at once by step ${step}` : `is held again when it comes to step ${step}`;
-      const message = `${module} is in Manual, and phase ${spec.stepPath} writes ${address}: it ${when} (write-mode-manual)`;
-      return [
-        { message, element: module, liftedBy: { tier: 'operate', action: `set ${module} to Automatic or Semi-Automatic` }, ...(isAtOnce ? {} : { severity: 'warning' as const }) },
-      ];
-    });
-  return [...atOnce.flatMap((step) => found(step, true)), ...later.flatMap((step) => found(step, false))];
+  const first = manualWrites(store, site, roles, atOnce);
+  const behind = manualWrites(store, site, roles, later).filter(({ module }) => !first.some((each) => each.module === module));
+  const blocker = ({ module, address, step }: ManualWrite, isAtOnce: boolean): Blocker => {
+    const when = isAtOnce ? `is held again at once by step ${step}` : `is held again when it comes to step ${step}`;
+    const message = `${module} is in Manual, and phase ${spec.stepPath} writes ${address}: it ${when} (write-mode-manual)`;
+    const liftedBy = { tier: 'operate', action: `set ${module} to Automatic or Semi-Automatic` } as const;
+    return { message, element: module, liftedBy, ...(isAtOnce ? {} : { severity: 'warning' as const }) };
+  };
+  return [...first.map((write) => blocker(write, true)), ...behind.map((write) => blocker(write, false))];
 }
 
-interface StepWrites {
-  readonly step: string;
-  readonly addresses: readonly string[];
-}
+type Steps = readonly PhaseSpec['steps'][number][];
 
 /** The restarting chart; then `restartStep`, or what the active steps do again (decisions 2.4); then what follows from there. */
-function stepsAhead(spec: PhaseSpec, { sfcStatus, failure }: ElementStatus): { readonly atOnce: readonly StepWrites[]; readonly later: readonly StepWrites[] } {
-  const writes = (step: { readonly name: string; readonly actionST?: string | undefined }): StepWrites => ({ step: step.name, addresses: writtenAddresses(step) });
+function stepsAhead(spec: PhaseSpec, { sfcStatus, failure }: ElementStatus): { readonly atOnce: Steps; readonly later: Steps } {
   const restarts = spec.steps.filter(({ name }) => name.toLowerCase() === spec.restartStep.toLowerCase());
   const active = restarts.length > 0 ? restarts : spec.steps.filter(({ name }) => sfcStatus?.activeSteps.includes(name));
   const again = active.filter(({ name, rerunOnRestart, actionMode }) => restarts.length > 0 || rerunOnRestart || actionMode === 'cyclic' || failure?.step === name);
@@ -118,10 +102,7 @@ function stepsAhead(spec: PhaseSpec, { sfcStatus, failure }: ElementStatus): { r
     spec,
     active.map(({ name }) => name),
   );
-  return {
-    atOnce: [...(spec.charts.restarting?.steps ?? []), ...again].map(writes),
-    later: spec.steps.filter(({ name }) => behind.has(name)).map(writes),
-  };
+  return { atOnce: [...(spec.charts.restarting?.steps ?? []), ...again], later: spec.steps.filter(({ name }) => behind.has(name)) };
 }
 
 function devicesInFault({ store, runtimes }: RestartLook, { spec, metadata: { site } }: PhaseResource): Blocker[] {

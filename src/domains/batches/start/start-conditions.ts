@@ -23,6 +23,7 @@ import { batchParameters, checkQuantity, checkUnitOfQuantity, chosenFormula, sam
 import { unfitRecipeValues } from '../creation/unfit-values.js';
 import type { BatchSpec, UnitChoice } from '../kind.js';
 import type { Blocker, LiftedBy, StartCondition } from './conditions.js';
+import { manualWrites } from './manual-writes.js';
 import { type Made, madeByStart, type NamesLook, sharedNames, takenNames } from './names.js';
 import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook, UNITS_AUTOMATIC } from './equipment-conditions.js';
 import { type CandidateNow, candidatesNow, choiceOf, classOf, distributed, type UnitClass, waitingText } from './unit-class.js';
@@ -185,6 +186,7 @@ export const PREFLIGHT_CONDITIONS: readonly StartCondition<StartLook>[] = [
   ...START_CONDITIONS,
   { rule: '', check: 'batch-id', find: batchId },
   { rule: '', check: 'devices', find: devices },
+  { rule: 'write-mode-manual', check: 'modes', find: manualModules },
   { rule: '', check: 'charts', find: changedTemplates },
   { rule: '', check: 'coordination', find: strayCoordination },
 ];
@@ -318,6 +320,22 @@ function devices({ store, runtimes, site, matrix }: StartLook): Blocker[] {
       ...(unheard ? [{ message: `a fault of ${name} raises no alarm`, element: name, liftedBy: alarm, severity: 'warning' as const }] : []),
     ];
   });
+}
+
+/** Modules that people have taken, each with the phase that comes to it first: Start is judged without them, and the write holds the phase. */
+function manualModules({ store, site, expansion, matrix }: StartLook): Blocker[] {
+  const found = new Map<string, Blocker>();
+  for (const { path, template } of expansion.phases) {
+    const rows = matrix.rows.filter((row) => row.step === path && row.boundCM !== '' && !row.passedOver);
+    const roles = Object.fromEntries(rows.map(({ role, boundCM }) => [role, boundCM]));
+    for (const { module, address, step } of manualWrites(store, site, roles, template?.steps ?? [])) {
+      if (found.has(module)) continue;
+      const liftedBy: LiftedBy = { tier: 'operate', action: `set ${module} to Automatic or Semi-Automatic` };
+      const message = `${module} is in Manual, and phase ${path} writes ${address}: it is held when it comes to step ${step} (write-mode-manual)`;
+      found.set(module, { message, element: module, liftedBy, severity: 'warning' });
+    }
+  }
+  return [...found.values()];
 }
 
 // ---------------------------------------------------------------- coordination
