@@ -26,6 +26,7 @@ import { type ElementFailure } from '../../runs/failures.js';
 import { faultTagsOf, isInFault } from '../../control-modules/device-faults.js';
 import { ControlModule } from '../../control-modules/kind.js';
 import { adhocRoot, scopeOf } from '../../procedures/roots.js';
+import { deadChoicesOf } from '../../procedures/template-notes.js';
 import { conditionOf, judgeCondition } from '../../placement/conditions.js';
 import type { UnitLink, UnitRuntimes } from '../../placement/runtimes.js';
 import { AdhocReconciliation } from '../tree/adhoc-reconciliation.js';
@@ -374,9 +375,21 @@ function chartBlockers(phase: PhaseResource, element: Blocker['element'], world:
   const reports = phase.status.sfcStatus?.transitionStates ?? [];
   const scope = world && phaseScope(phase, world);
   const looked = reports.map((report) => ({ step: report.fromStep, ...lookAgain(report, scope) }));
-  const waits = [...groupBy(looked, ({ step }) => step)].flatMap(([step, transitions]) => stepBlockers(element, step, transitions, phase.status.mode === 'Manual'));
+  const waits = [...groupBy(looked, ({ step }) => step)].flatMap(([step, transitions]) =>
+    stepBlockers(element, step, transitions, phase.status.mode === 'Manual').map((blocker) => (world ? afterDeadChoice(phase, step, blocker) : blocker)),
+  );
   // only beside what waits: a phase that needs nothing of the device goes on
   return world && waits.length > 0 ? [...waits, ...deviceBlockers(phase, element, world)] : waits;
+}
+
+/** The answer that was given leads nowhere: that the conditions are not met would let people wait for what cannot come. */
+function afterDeadChoice({ spec, status }: PhaseResource, step: string, blocker: Blocker): Blocker {
+  if (blocker.reason !== 'condition') return blocker;
+  const values = lowerCased(status.sfcStatus?.variableSnapshot ?? {});
+  const dead = deadChoicesOf(spec).find((each) => each.step === step && values.get(each.variable.toLowerCase()) === each.choice);
+  if (!dead) return blocker;
+  const text = `${blocker.element.path}, step ${step}: the recipe has no way on for the answer '${dead.choice}'; stop the batch, or take the step on by hand in Manual`;
+  return { ...blocker, text, by: ['operate', 'operate-lead'] };
 }
 
 /** Devices of the phase that are in fault: no condition names them, and they may be what it waits for. */
