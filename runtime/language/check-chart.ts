@@ -11,6 +11,7 @@ import { type ChartDiagnostic, chartFault, type ChartShape, checkStructure, exit
 import { checkAction, checkCondition, isTrueLiteral } from './checker.js';
 import { checkFormals, type FormalName } from './formals.js';
 import { declareAssigned } from './infer.js';
+import { deadChoices } from './dead-choices.js';
 import { parseAction, parseCondition } from './parser.js';
 import { lookUp, type NameFacts, stepMembers, type TagTable, type TextScope } from './scope.js';
 import { parseDuration } from './time-text.js';
@@ -76,6 +77,7 @@ export function checkPhaseCharts(spec: PhaseText, environment: PhaseEnvironment)
     ...checkReferences(spec, names),
     ...charts.flatMap((chart) => checkOne(chart, { names, tag, member: chart.member, chart: chart.name, edgeLocalHold: spec.edgeLocalHold ?? true })),
     ...unusedVariables(charts, names, spec),
+    ...deadChoices(spec).map(({ chart, step, message }) => chartFault('choice-leads-nowhere', message, { chart, step }, 'warning')),
     ...undoneWrites(spec).map(({ step, message }) => chartFault('write-not-repeated', message, { chart: 'running', step }, 'warning')),
   ];
 }

@@ -324,6 +324,8 @@ t.test(
     const { units } = (await viewer.get(`${AT}/overview`)).body;
     const states = await snapshotOf('states', units.length);
     t.same(states.map(({ kind, name, state, mode }) => [kind, name, state, mode]).sort(), units.map(({ name, state, mode }: Received) => ['Unit', name, state, mode]).sort());
+    const { modelRevision } = (await viewer.get(`${AT}/overview`)).body;
+    t.match(await snapshotOf('model', 1), [{ type: 'model', revision: modelRevision, ts: TIME }]);
     const alarms = (await viewer.get(`${AT}/alarms`)).body;
     const replayed = await snapshotOf('alarms', alarms.length);
     t.same(replayed.map(({ name, state }) => `${name} ${state}`).sort(), alarms.map(({ name, state }: Received) => `${name} ${state}`).sort());

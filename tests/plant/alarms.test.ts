@@ -16,6 +16,8 @@ interface Shown {
   readonly evaluable: boolean;
   readonly occurrences: number;
   readonly activatedAt: string;
+  readonly acknowledgedAt: string;
+  readonly acknowledgedBy: string;
 }
 
 const TEMPERATURE = { sourceKind: 'ControlModule', sourceName: 'tic101', conditionType: 'TagHigh', tagName: 'pv' };
@@ -71,6 +73,11 @@ async function listen(): Promise<{ readonly frames: Record<string, unknown>[]; c
 
 t.test('ADEF-05 ADEF-08 ADEF-10 ALARM-16 ALARM-26 EVT-02: a reactor that gets warm raises, tells and clears an alarm; another holds it', async (t) => {
   await define({ ...TEMPERATURE, name: 'warm', threshold: '55', deadband: '2', debounceSeconds: 1, message: 'the reactor is warm' });
+  await define({ ...TEMPERATURE, name: 'seen-before', threshold: '5', severity: 'Low', message: 'the reactor is not frozen' });
+  await define({ ...TEMPERATURE, name: 'elsewhere', sourceName: 'li201', conditionType: 'TagLow', threshold: '500' });
+  await untilAlarm('seen-before', 'ActiveUnacknowledged');
+  await plant.api.post(`${SITE}/alarms/seen-before-1/acknowledge`, { comment: 'it is summer' });
+  const seenBefore = await untilAlarm('seen-before', 'ActiveAcknowledged');
   const stream = await listen();
   const batch = await plant.runBatch();
 
@@ -167,6 +174,31 @@ t.test('ADEF-05 ADEF-08 ADEF-10 ALARM-16 ALARM-26 EVT-02: a reactor that gets wa
     ['ActiveUnacknowledged', 'ActiveAcknowledged', 'ClearedAcknowledged'],
     'decisions 8.3: they stand among the events of the batch',
   );
+  const { allocatedAt } = record.equipment.find(({ unit }: { unit: string }) => unit === 'rx101');
+  t.same(
+    kept('seen-before-1'),
+    {
+      name: 'seen-before-1',
+      definitionRef: 'seen-before',
+      source: 'ControlModule/tic101',
+      severity: 'Low',
+      message: 'the reactor is not frozen',
+      raisedAt: seenBefore.activatedAt,
+      acknowledgedAt: seenBefore.acknowledgedAt,
+      acknowledgedBy: seenBefore.acknowledgedBy,
+      clearedAt: '',
+      exceptionAction: '',
+      standingAt: allocatedAt,
+    },
+    'an alarm that stood when the batch got the unit is in its record, with its own times',
+  );
+  t.ok(Date.parse(seenBefore.activatedAt) < Date.parse(allocatedAt));
+  t.match(
+    record.executionEvents.filter((event: { message: string }) => event.message.includes('alarm seen-before-1,')),
+    [{ ts: allocatedAt, eventType: 'Alarm', unit: 'rx101', equipment: 'tic101', value: 'ActiveAcknowledged', message: /^Standing since 20\S+: alarm seen-before-1, the reactor/ }],
+  );
+  t.notOk(record.alarms.find((alarm: { name: string; standingAt?: string }) => alarm.name === 'warm-1').standingAt, 'what came in the batch is told apart from it');
+  t.match((await plant.api.get(`${SITE}/batches/${batch}/record?format=b2mml`)).text, /Standing since 20\S+: alarm seen-before-1/);
   t.equal((await plant.command(batch, 'Reset')).status, 200);
 });
 

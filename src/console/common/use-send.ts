@@ -29,6 +29,7 @@ export function useSend(): Sending {
       if (running.current) return;
       running.current = true;
       setBusy(true);
+      setCode('');
       setFault('');
       try {
         await action();

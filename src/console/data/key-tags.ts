@@ -5,7 +5,6 @@
 import type { ModuleInfo, TagDescriptor } from './types.js';
 
 const MEASUREMENTS_MAX = 4;
-const DEVICES_MAX = 12;
 /** Order of importance on a tile; what is not listed comes after. */
 const VARIABLES = ['Level', 'Temperature', 'Pressure', 'Weight', 'Flow'];
 const PATTERNS_MAX = 40; // of the 64 subscriptions of a connection (decisions Q-STREAM-05)
@@ -58,7 +57,7 @@ export function keyTagsOf(unit: string, tags: readonly TagDescriptor[], modules:
   }
   measurements.sort((a, b) => rank(a.variable) - rank(b.variable) || a.module.localeCompare(b.module));
   devices.sort((a, b) => a.module.localeCompare(b.module));
-  return { measurements: measurements.slice(0, MEASUREMENTS_MAX), devices: devices.slice(0, DEVICES_MAX) };
+  return { measurements: measurements.slice(0, MEASUREMENTS_MAX), devices };
 }
 
 /** The process value: called `pv` by convention, else the only readable number of the module. */

@@ -7,6 +7,7 @@ import { get, getAll, getList, type ListPage } from './api.js';
 import { noteBoxTime } from './box-clock.js';
 import { type KeyTags, keyTagsOf, patternsOf } from './key-tags.js';
 import { Latest } from './latest.js';
+import type { ChannelName } from '../../platform/stream/channel.js';
 import { LiveStream, type Subscription } from './live-stream.js';
 import { accessToken, can, endSession, onNewToken, renew } from './session.js';
 import { coalesced, everySecond } from './timers.js';
@@ -29,10 +30,13 @@ import type {
 } from './types.js';
 import { isFinal, isResting } from './states.js';
 
+const BACKGROUND = { background: true };
 const SITE_KEY = 'lineside.site';
 const UNKNOWN: TagValue = { value: null, quality: '' };
 /** Of the list of phases at work, which is read each second. */
 const PHASES_PAGE = 500;
+/** Over which the panels of a site ask for its lists after an apply. */
+const MODEL_SPREAD_MS = 500;
 /** Of the lists that are as long as the plant is large. */
 const LIST_PAGE = 500;
 
@@ -117,13 +121,14 @@ export async function showSite(name: string): Promise<void> {
   phases.value = new Map();
   for (const each of [engineering, ...readers]) each.forget();
   touched = undefined;
+  model = undefined;
   silent.value = [];
   forgetFaults();
   if (name === '') return;
   localStorage.setItem(SITE_KEY, name);
   showing = true;
   try {
-    await readEngineering();
+    await readEngineering(can('overview:read') ? (await askOverview()).modelRevision : 0);
     generation += 1;
     stream.subscribe(subscriptions());
     await readAll();
@@ -138,22 +143,29 @@ function at(path: string): string {
 }
 
 const engineering = new Latest();
+/** The revision of the plant that the lists below show; undefined before they are read. */
+let model: number | undefined;
 
-/** What changes only when somebody engineers. */
-async function readEngineering(): Promise<void> {
+/** What changes only when somebody engineers. @param revision what the box said before it was asked: the lists hold that and perhaps more. */
+async function readEngineering(revision: number): Promise<void> {
   await engineering.read(
     () =>
       Promise.all([
+        getAll<Site>(`/api/v1/sites?limit=${LIST_PAGE}`, BACKGROUND),
         getAll<TagDescriptor>(at(`tags?limit=${LIST_PAGE}`)),
         getAll<ModuleInfo>(at(`controlmodules?limit=${LIST_PAGE}`)),
         getAll<UnitInfo>(at(`units?limit=${LIST_PAGE}`)),
       ]),
-    ([tags, found, info]) => {
+    ([known, tags, found, info]) => {
+      const isFollowed = model !== undefined;
+      model = revision;
+      sites.value = known.map(({ name }) => name);
       const byName = new Map(found.map((module) => [module.name, module]));
       unitInfo.value = new Map(info.map((unit) => [unit.name, unit]));
       tagList.value = tags;
       modules.value = byName;
       keyTags.value = new Map(info.map(({ name }) => [name, keyTagsOf(name, tags, byName)]));
+      if (isFollowed) stream.subscribe(subscriptions());
     },
   );
 }
@@ -163,15 +175,18 @@ let generation = 0;
 const watched = new Map<number, { readonly unit: string; readonly patterns: readonly string[] }>();
 let watches = 0;
 
-/** Ids are new for each site shown, so that late frames of the old one are told apart. */
+/** Ids are new for each site shown, so that late frames of the old one are told apart, and say what is subscribed: what stays goes on. */
 function subscriptions(): Subscription[] {
   const filter = site.peek() === '' ? {} : { site: site.peek() }; // a box without a site yet
-  const tagSubscriptions = patternsOf(keyTags.peek().values()).map((addressPattern) => ({ channel: 'tags', filter: { ...filter, addressPattern } }) as const);
-  const wanted = [{ channel: 'states', filter } as const, ...(can('alarm:list') ? [{ channel: 'alarms', filter } as const] : []), ...tagSubscriptions];
+  const channels: readonly ChannelName[] = ['states', 'model', ...(can('alarm:list') ? (['alarms'] as const) : [])];
+  const wanted = channels.map((channel) => ({ id: `${generation}-${channel}`, channel, filter }) as const);
+  const ofTiles = patternsOf(keyTags.peek().values()).map(
+    (addressPattern) => ({ id: `${generation}-tags-${addressPattern}`, channel: 'tags', filter: { ...filter, addressPattern } }) as const,
+  );
   const ofViews = [...watched].flatMap(([id, { unit, patterns }]) =>
     patterns.map((addressPattern, at) => ({ id: `${generation}-view-${id}-${at}`, channel: 'tags', filter: { ...filter, unit, addressPattern } }) as const),
   );
-  return [...wanted.map((subscription, at) => ({ id: `${generation}-${at}`, ...subscription })), ...ofViews];
+  return [...wanted, ...ofTiles, ...ofViews];
 }
 
 /** Live values of a unit for as long as a view shows them. @returns ends it; what nobody hears any more is forgotten. */
@@ -210,8 +225,6 @@ export function onTag(listener: TagListener): () => void {
   tagListeners.add(listener);
   return () => tagListeners.delete(listener);
 }
-
-const BACKGROUND = { background: true };
 
 const readers = new Set<Latest>();
 const faults = new Map<Latest, unknown>();
@@ -256,12 +269,17 @@ async function readAll(): Promise<void> {
   await Promise.all([readOverview(), readBatches(), readPrompts(), readAlarms(), readOutputs()]);
 }
 
+async function askOverview(): Promise<SiteOverview> {
+  const askedAtMs = Date.now();
+  const overview = await get<SiteOverview>(at('overview'), BACKGROUND);
+  noteBoxTime(overview.asOf, askedAtMs);
+  return overview;
+}
+
 const readOverview = reader(
   async () => {
-    const askedAtMs = Date.now();
-    const overview = await get<SiteOverview>(at('overview'), BACKGROUND);
-    noteBoxTime(overview.asOf, askedAtMs);
-    if (overview.units.some(({ name }) => !unitInfo.peek().has(name))) await readEngineering();
+    const overview = await askOverview();
+    if (overview.modelRevision !== model) await readEngineering(overview.modelRevision);
     return overview;
   },
   (overview) => {
@@ -410,7 +428,13 @@ function receive(frame: Frame): void {
   if (!('site' in frame) || frame.site !== site.peek()) return;
   if (frame.type === 'tag') receiveTag(frame);
   else if (frame.type === 'state') receiveState(frame, frame.replay === true);
+  else if (frame.type === 'model') receiveModel(frame.revision);
   else if (frame.type === 'alarm' && frame.replay !== true) readAlarmSoon(frame.name); // the snapshot of a new connection is read whole
+}
+
+/** Somebody has engineered, or the box was started anew. Not all panels read whole lists in the same moment. */
+function receiveModel(revision: number): void {
+  if (revision !== model) window.setTimeout(readUnitsSoon, Math.random() * MODEL_SPREAD_MS);
 }
 
 function receiveTag(frame: TagFrame): void {

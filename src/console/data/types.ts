@@ -28,6 +28,7 @@ import type * as log from '../../domains/runs/execution-log.js';
 import type { OfferedMeaning } from '../../domains/signatures/meanings.js';
 import type * as tags from '../../domains/tags/catalog.js';
 import type { TagValue as LiveTag } from '../../domains/tags/live.js';
+import type { ModelFrame } from '../../domains/units/model-revision.js';
 import type * as overview from '../../domains/units/overview.js';
 import type { NetworkView } from '../../domains/units/runtime-bodies.js';
 import type { UnitBody } from '../../domains/units/unit-dto.js';
@@ -75,7 +76,7 @@ type Live = Pick<Arrived<ToldBy<typeof LiveTag>>, 'value' | 'quality'>;
 /** What the platform writes as its source gives it is of a tag as it is read. */
 export type TagFrame = Omit<ServedTagFrame, keyof Live> & Live;
 export type StateFrame = Arrived<ServedStateFrame>;
-export type Frame = { readonly seq: number; readonly replay?: true } & (TagFrame | StateFrame | Arrived<AlarmFrame> | Arrived<ControlFrame>);
+export type Frame = { readonly seq: number; readonly replay?: true } & (TagFrame | StateFrame | Arrived<AlarmFrame> | ModelFrame | Arrived<ControlFrame>);
 
 // ---------------------------------------------------------------- what the plant does
 

@@ -1,18 +1,16 @@
 /** The faceplate of a control module: mode, values with their bars, what can be written, trend, interlock and why. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ModuleTags } from '../data/module-tags.js';
-import { ApiError } from '../data/api.js';
-import { resetFault, setMode } from '../data/modules.js';
+import { setMode } from '../data/modules.js';
 import { readModules, tagValue, watchTags } from '../data/plant.js';
 import { can } from '../data/session.js';
 import type { Pen } from '../data/trend.js';
 import type { ModuleInfo, TagDescriptor } from '../data/types.js';
-import { Fault } from '../common/fault.js';
 import { t, word } from '../common/strings.js';
 import { tagText } from '../common/tag-text.js';
-import { useSend } from '../common/use-send.js';
 import { Interlock } from './interlock.js';
 import { ModeChoice } from './mode-choice.js';
+import { ResetFault } from './reset-fault.js';
 import { Trend } from './trend.js';
 import { Tuning } from './tuning.js';
 import { WriteDialog } from './write-dialog.js';
@@ -45,19 +43,19 @@ export function Faceplate({ tags, onClose }: { readonly tags: ModuleTags; readon
         </button>
       </header>
       <ModeChoice title={module.name.toUpperCase()} mode={module.mode} meanings={t.modeMeaning} onSet={(mode) => setMode('ControlModule', module.name, mode).then(readModules)} />
-      <ResetFault tags={tags} />
-      {why !== '' && all.some(({ accessLevel }) => accessLevel === 'readwrite') && (
-        <p class="hint" data-testid="write-hint">
-          {why}
-        </p>
-      )}
       <div class="faceplate-scroll scroll" tabIndex={0} role="group" aria-label={module.name}>
         {module.state !== 'Running' && (
           <p class="fault">
             {t.logic}: {word(module.state)} {module.message}
           </p>
         )}
+        <ResetFault tags={tags} />
         <Interlock tags={tags} />
+        {why !== '' && all.some(({ accessLevel }) => accessLevel === 'readwrite') && (
+          <p class="hint" data-testid="write-hint">
+            {why}
+          </p>
+        )}
         <Lines tags={first} {...lines} />
         {pens.length > 0 && can('historian:tags') && (
           <div class="faceplate-trend">
@@ -69,33 +67,6 @@ export function Faceplate({ tags, onClose }: { readonly tags: ModuleTags; readon
       </div>
       {writable && <WriteDialog module={module} tag={writable} onClose={() => setWriting('')} />}
     </aside>
-  );
-}
-
-/** One touch for a latched fault, in every mode; a second one where the device would move at once. */
-function ResetFault({ tags: { module, faults } }: { readonly tags: ModuleTags }) {
-  const [moving, setMoving] = useState(false);
-  const sending = useSend();
-  const isFaulted = faults.some((tag) => tagValue(module.unit, tag.address).value.value === true);
-  useEffect(() => setMoving(false), [isFaulted]);
-  if (!isFaulted || !can('controlmodule:reset-fault')) return null;
-  const reset = (): void =>
-    void sending.run(async () => {
-      try {
-        await resetFault(module.name, moving);
-      } catch (refused) {
-        if (!(refused instanceof ApiError) || refused.code !== 'would_move') throw refused;
-        setMoving(true);
-      }
-    });
-  return (
-    <div class="stack" data-testid="reset-fault">
-      <Fault text={sending.fault} code={sending.code} testid="reset-fault-error" />
-      {moving && <p class="warning">{t.resetMoves}</p>}
-      <button type="button" class="button primary" disabled={sending.busy} onClick={reset} data-testid="reset-fault-send">
-        {sending.busy ? t.sending : moving ? t.resetAndMove : t.resetFault}
-      </button>
-    </div>
   );
 }
 

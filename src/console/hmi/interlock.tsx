@@ -43,7 +43,7 @@ function unitOf(address: string): string {
   return unitText(tagList.peek().find((tag) => tag.address === address)?.engUnits ?? '');
 }
 
-/** An operator at three in the morning has no drawings at hand. Asked each second while the faceplate is open. */
+/** An operator at three in the morning has no drawings at hand. Asked each second while the faceplate is open; the logic anew when somebody has engineered. */
 function useConditions(module: ModuleInfo, wanted: boolean): readonly InterlockCondition[] {
   const [conditions, setConditions] = useState<readonly InterlockCondition[]>([]);
   useEffect(() => {
@@ -63,7 +63,7 @@ function useConditions(module: ModuleInfo, wanted: boolean): readonly InterlockC
       latest.forget();
       end();
     };
-  }, [module.name, module.program, wanted]);
+  }, [module.name, module.program, wanted, tagList.value]);
   return conditions;
 }
 

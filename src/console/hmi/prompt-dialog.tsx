@@ -1,16 +1,21 @@
 /** The answer to a prompt. It is signed, so it takes a reason; the gateway checks it again (contract 3, Prompt rules). */
 import { useEffect, useState } from 'preact/hooks';
-import { answerPrompt, readAsked, type RecipeValue } from '../data/prompt-answers.js';
+import { answerPrompt, outcomeOf, readAsked, type RecipeValue } from '../data/prompt-answers.js';
 import { config } from '../data/session.js';
 import type { Prompt } from '../data/types.js';
 import { Dialog } from '../common/dialog.js';
 import { FactList } from '../common/fact-list.js';
 import { Fault } from '../common/fault.js';
 import { ReasonField, reasonLength } from '../common/reason-field.js';
-import { t } from '../common/strings.js';
+import { t, words } from '../common/strings.js';
 import { momentText, recordText, typedNumber, unitText } from '../common/text.js';
 import { useSend } from '../common/use-send.js';
 import { Keypad } from './keypad.js';
+
+const text = words({
+  en: { recorded: (answer: string, step: string) => `${answer === '' ? 'Your answer' : `Your answer ${answer}`} is recorded. The procedure still stands at step ${step}:` },
+  de: { recorded: (answer: string, step: string) => `${answer === '' ? 'Ihre Antwort' : `Ihre Antwort ${answer}`} ist aufgezeichnet. Die Prozedur steht noch im Schritt ${step}:` },
+});
 
 export interface PromptDialogProps {
   readonly prompt: Prompt;
@@ -22,6 +27,7 @@ export interface PromptDialogProps {
 export function PromptDialog({ prompt, isGone, onClose }: PromptDialogProps) {
   const [answer, setAnswer] = useState('');
   const [reason, setReason] = useState('');
+  const [waits, setWaits] = useState<readonly string[]>([]);
   const sending = useSend();
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -30,9 +36,12 @@ export function PromptDialog({ prompt, isGone, onClose }: PromptDialogProps) {
     if (reasonLength(reason) < 1) return sending.refuse(`${t.reason}: ${t.reasonNeeded(1)}`);
     void sending.run(async () => {
       await answerPrompt(prompt, checked.text, reason.trim());
-      onClose();
+      const found = await outcomeOf(prompt).catch(() => []); // the answer is recorded, whatever cannot be read of it now
+      if (found.length === 0) onClose();
+      else setWaits(found);
     });
   };
+  if (waits.length > 0) return <Waiting prompt={prompt} answer={answer} waits={waits} onClose={onClose} />;
   return (
     <Dialog title={prompt.resultKey ? t.awaitsResult(prompt.resultKey) : prompt.text} testid="prompt-dialog" wide onClose={onClose}>
       <form onSubmit={submit} noValidate>
@@ -56,6 +65,27 @@ export function PromptDialog({ prompt, isGone, onClose }: PromptDialogProps) {
           </button>
         </div>
       </form>
+    </Dialog>
+  );
+}
+
+/** The answer is recorded, and nothing comes of it yet. */
+function Waiting({ prompt, answer, waits, onClose }: { readonly prompt: Prompt; readonly answer: string; readonly waits: readonly string[]; readonly onClose: () => void }) {
+  return (
+    <Dialog title={prompt.resultKey ? t.awaitsResult(prompt.resultKey) : prompt.text} testid="prompt-waits" wide onClose={onClose}>
+      <div class="stack" role="status">
+        <p>{text.recorded(answer, prompt.stepName)}</p>
+        <ul class="warning blocked">
+          {waits.map((wait) => (
+            <li key={wait}>{wait}</li>
+          ))}
+        </ul>
+        <div class="dialog-actions">
+          <button type="button" class="button primary" onClick={onClose} data-testid="prompt-waits-close">
+            {t.close}
+          </button>
+        </div>
+      </div>
     </Dialog>
   );
 }
@@ -96,12 +126,12 @@ interface Checked {
 function check({ type, min, max }: Prompt, answer: string): Checked {
   if (type === 'acknowledge') return { text: '', fault: '' };
   if (type === 'choice') return { text: answer, fault: answer === '' ? t.choose : '' };
-  const text = typedNumber(answer);
-  if (text === undefined) return { text: '', fault: t.notNumber };
-  const value = Number(text);
+  const number = typedNumber(answer);
+  if (number === undefined) return { text: '', fault: t.notNumber };
+  const value = Number(number);
   if ((min !== undefined && value < Number(min)) || (max !== undefined && value > Number(max)))
-    return { text, fault: t.outside(recordText(min ?? '', true), recordText(max ?? '', true)) };
-  return { text, fault: '' };
+    return { text: number, fault: t.outside(recordText(min ?? '', true), recordText(max ?? '', true)) };
+  return { text: number, fault: '' };
 }
 
 interface InputProps {

@@ -1,5 +1,6 @@
 /** One unit: its equipment drawn from symbols and hierarchy with live values, and the faceplate of the module touched. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { deviceLook } from '../data/device-look.js';
 import { graphicPatterns, isBlocked, type ModuleTags, moduleTags } from '../data/module-tags.js';
 import { batches, keyTags, modules, site, tagList, tagValue, unitInfo, units, watchTags } from '../data/plant.js';
 import type { OverviewUnit } from '../data/types.js';
@@ -8,11 +9,8 @@ import { t, word } from '../common/strings.js';
 import { tagText } from '../common/tag-text.js';
 import { Faceplate } from './faceplate.js';
 import { StateBadge } from './state-badge.js';
-import { type Look, Symbol, Vessel } from './symbols.js';
+import { Symbol, Vessel } from './symbols.js';
 import type { ViewDefinition } from './view-definition.js';
-
-const ACTIVE = /^(open|opened|opening|closing|running|starting|stopping|on)$/i;
-const FAULT = /fault|fail|trip|error/i;
 
 export const unitView: ViewDefinition = { name: 'unit', title: (id) => `${t.unit} ${id.toUpperCase()}`, component: ({ id }) => <UnitView key={id} name={id} /> };
 
@@ -161,9 +159,10 @@ function ModuleButton({ unit, tags, chosen, onChoose }: ModuleButtonProps) {
       data-quality={held?.quality}
       data-mode={module.mode}
       data-blocked={String(blocked)}
+      data-fault={String(faulted)}
       data-bypassed={String(module.interlockBypass.active)}
     >
-      <Symbol id={module.symbolId} deviceClass={module.deviceClass} look={lookOf(held, faulted)} tag={module.name} />
+      <Symbol id={module.symbolId} deviceClass={module.deviceClass} look={held ? deviceLook(held, faulted) : faulted ? 'fault' : 'unknown'} tag={module.name} />
       <span class="module-text">
         <span class="module-name">
           {module.name.toUpperCase()}
@@ -185,11 +184,4 @@ function ModuleButton({ unit, tags, chosen, onChoose }: ModuleButtonProps) {
       </span>
     </button>
   );
-}
-
-function lookOf(held: { readonly value: unknown; readonly quality: string } | undefined, faulted: boolean): Look {
-  if (!held || held.quality !== 'Good') return 'unknown';
-  if (faulted || (typeof held.value === 'string' && FAULT.test(held.value))) return 'fault';
-  if (typeof held.value === 'string') return ACTIVE.test(held.value) ? 'active' : 'rest';
-  return 'rest';
 }

@@ -43,8 +43,19 @@ export const BatchAlarm = v.strictObject({
   acknowledgedBy: v.string(),
   clearedAt: v.string(),
   exceptionAction: v.string(),
+  /** When the batch got the unit: the alarm stood before, and its other times may be older. Absent of one that was raised while the batch held the unit. */
+  standingAt: v.optional(v.string()),
 });
 export type BatchAlarm = ToldBy<typeof BatchAlarm>;
+
+/** Told of a batch when it gets a unit on which an alarm stands; the events of the alarm follow it in the same stream. */
+export interface StandingAlarmFact extends Omit<BatchAlarm, 'name' | 'standingAt'> {
+  readonly event: 'Standing';
+  readonly timestamp: string;
+  readonly alarm: string;
+  readonly unit: string;
+  readonly state: AlarmState;
+}
 
 nameSchemas({ ArmingGate, BatchAlarm });
 

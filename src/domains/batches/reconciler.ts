@@ -33,6 +33,7 @@ import type { HoldPropagation } from './tree/procedure-tree.js';
 import { Recovery } from './recovery/recovery.js';
 import { permissiveOf } from './start/equipment-conditions.js';
 import { EVIDENCE_RULE, namedByStart, type StartFacts } from './start/start-conditions.js';
+import { standingAlarmFacts } from './start/standing-alarms.js';
 import { checkStart, startPuts } from './start/start.js';
 import { type CandidateNow, candidatesNow, choiceOf, choiceText, ownUnits, startedClass, type UnitClass } from './start/unit-class.js';
 import type { Key } from '../../platform/reconcile/key.js';
@@ -257,6 +258,7 @@ export class BatchReconciler implements Reconciler {
     reconciliation.units.set(name, used(given, reconciliation.at, this.#store.resourceVersion, true));
     const why = choice && { message: choiceText(capability, choice), previousValue: choice.policy, auditRecordRef: reconciliation.recordChoice(capability, name, choice) };
     reconciliation.event({ eventType: 'Equipment', eventSubType: 'Allocation', unit: name, equipment: name, value: name, ...why });
+    reconciliation.facts.push(...standingAlarmFacts(this.#store, reconciliation.site, reconciliation.scope, name, reconciliation.at));
   }
 
   #accepted(reconciliation: BatchReconciliation, pending: PendingCommand): void {

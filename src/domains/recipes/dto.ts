@@ -22,7 +22,7 @@ import { changeWords, TemplateChange, templateChanges } from './released.js';
 import { heldBy } from './rules.js';
 import { successorsOf, supersedesNotes, SuccessorVersion } from './supersedes.js';
 import { bindingMatrix } from './validity.js';
-import { withdrawnMembers } from '../procedures/template-notes.js';
+import { deadChoicesOf, withdrawnMembers } from '../procedures/template-notes.js';
 
 const { formula: _input, ...recipeMembers } = MasterRecipeSpec.entries;
 /** As it is stored: the short form `formula` is taken and becomes a formula of the list. */
@@ -106,7 +106,7 @@ export function recipeBody(resource: Resource<MasterRecipeSpec, MasterRecipeStat
     lifecycle: status.lifecycle,
     heldBy: heldBy(read, metadata.site, metadata.name),
     supersededBy: successorsOf(read, resource),
-    notes: [...siblingNotes(resource, read), ...supersedesNotes(read, resource), ...bindingMatrix(read, metadata.site, spec).notes, ...withdrawnNotes(resource, read)],
+    notes: [...siblingNotes(resource, read), ...supersedesNotes(read, resource), ...bindingMatrix(read, metadata.site, spec).notes, ...phaseNotes(resource, read)],
     conditions: templateConditions(resource, read),
     templateChanges: templateChanges(read, resource),
     ...metadataBody(resource),
@@ -127,10 +127,14 @@ function siblingNotes(resource: Resource<MasterRecipeSpec, MasterRecipeStatus>, 
   return otherEffective(read, resource).map((other) => `version ${other.spec.version} of product ${spec.productID} is Effective too: recipe ${other.metadata.name}`);
 }
 
-/** Members of its phase templates that have no effect any more. */
-function withdrawnNotes({ metadata, spec }: Resource<MasterRecipeSpec, MasterRecipeStatus>, read: StoreReader): string[] {
+/** Of its phase templates: members that have no effect any more, and answers of prompts that lead nowhere. */
+function phaseNotes({ metadata, spec }: Resource<MasterRecipeSpec, MasterRecipeStatus>, read: StoreReader): string[] {
   const { phases } = expandRecipe(spec.procedure.chart, templatesOf(read, metadata.site));
-  return [...new Set(phases.flatMap(({ phaseTemplate, template }) => (template ? withdrawnMembers(template).map((note) => `phase template ${phaseTemplate}: ${note}`) : [])))];
+  const notes = phases.flatMap(({ phaseTemplate, template }) => {
+    const own = template ? [...withdrawnMembers(template), ...deadChoicesOf(template).map(({ message }) => message)] : [];
+    return own.map((note) => `phase template ${phaseTemplate}: ${note}`);
+  });
+  return [...new Set(notes)];
 }
 
 export function revisionItem({ metadata, spec }: Resource<RecipeRevisionSpec>): RevisionItem {

@@ -7,6 +7,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { type BatchAlarmFact, batchAlarms } from '../alarms/batch-alarms.js';
+import type { StandingAlarmFact } from '../alarms/kind.js';
 import { elementIndex } from '../batches/tree/element-index.js';
 import type { ExecutionEvent, ExternalResultFact, OperatorAction, StateEntry } from '../runs/execution-log.js';
 import { type BatchSpec, type BatchStatus, type MaterialUse, REBIND_CAUSES } from '../batches/kind.js';
@@ -21,7 +22,7 @@ export interface BatchFacts {
   readonly states: readonly StateEntry[];
   readonly actions: readonly OperatorAction[];
   readonly results: readonly ExternalResultFact[];
-  readonly alarms: readonly BatchAlarmFact[];
+  readonly alarms: readonly (BatchAlarmFact | StandingAlarmFact)[];
 }
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;

@@ -6,6 +6,7 @@ import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import type { BatchAlarmFact } from '../alarms/batch-alarms.js';
+import type { StandingAlarmFact } from '../alarms/kind.js';
 import { asked } from '../runs/asked.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../batches/kind.js';
 import { type ExecutionEvent, type ExternalResultFact, lastFacts, type OperatorAction, type StateEntry } from '../runs/execution-log.js';
@@ -132,7 +133,7 @@ export async function readFacts(reader: FactReader, batch: BatchResource): Promi
     factsOf<StateEntry>(reader, 'states', batch),
     factsOf<OperatorAction>(reader, 'actions', batch),
     factsOf<ExternalResultFact>(reader, 'results', batch),
-    factsOf<BatchAlarmFact>(reader, 'alarms', batch),
+    factsOf<BatchAlarmFact | StandingAlarmFact>(reader, 'alarms', batch),
   ]);
   return { events, states, actions, results, alarms };
 }

@@ -8,6 +8,7 @@ import { type RouteDeps, routeSet } from '../../platform/http/route.js';
 import { ReconcileLoop } from '../../platform/reconcile/loop.js';
 import { on, whenConfigured } from '../../platform/reconcile/wakes.js';
 import type { Store } from '../../platform/store/store.js';
+import type { ChannelHub } from '../../platform/stream/hub.js';
 import type { SettingsOf, SettingValues } from '../../settings.js';
 import { alarmView } from '../alarms/counts.js';
 import { AlarmDefinition } from '../alarms/kind.js';
@@ -21,6 +22,7 @@ import { Unit } from '../plant/kind.js';
 import type { TagDeps } from '../tags/write.js';
 import { startControllerPulse } from './controller-pulse.js';
 import { UnitJournal } from './journal.js';
+import { publishModel } from './model-revision.js';
 import { keepOverrides } from './overrides.js';
 import { overviewRoutes } from './overview-routes.js';
 import { UnitReconciler, type UnitReconcilerParts } from './reconciler.js';
@@ -105,6 +107,7 @@ export function joinUnits(parts: UnitParts) {
       routeSet(recordingRoutes, { store, runtimes, recordings, secondsMax: settings.recordingDurationMaxMs / 1000 }),
     ],
     reconcilers: [loop],
+    publish: (hub: ChannelHub): void => publishModel({ hub, store, clock }),
     start(): void {
       stopPulse = startControllerPulse(clock, () => runtimes.links(), settings.orphanTimeoutMs);
       journal.start();

@@ -15,6 +15,7 @@ import { moduleHealth } from '../control-modules/dto.js';
 import { ActiveWork, Unit } from '../plant/kind.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import type { AlarmView } from '../alarms/counts.js';
+import { modelRevisions } from './model-revision.js';
 
 export interface OverviewDeps {
   readonly store: Store;
@@ -28,6 +29,8 @@ const Counts = { active: v.number(), unacknowledged: v.number() };
 export const SiteOverview = v.strictObject({
   site: v.string(),
   asOf: v.string(),
+  /** Another number whenever units, modules, templates or their tags were engineered since. */
+  modelRevision: v.number(),
   units: v.array(
     v.strictObject({
       name: v.string(),
@@ -69,6 +72,7 @@ export function siteOverview(site: string, { store, runtimes, alarms, nowMs }: O
   return {
     site,
     asOf: timestamp(nowMs()),
+    modelRevision: modelRevisions(store).of(site),
     units: store.list(Unit, site).map((unit) => {
       const { metadata, spec, status } = asShown(store, unit);
       const own = alarms.ofUnit(site, metadata.name);

@@ -16,6 +16,7 @@ const ROWS = {
   alarms: { action: 'alarm:list', unasked: true, telemetry: 'alarm' },
   states: { action: 'overview:read', unasked: true, telemetry: 'state' },
   cmhealth: { action: 'controlmodule:list' },
+  model: { action: 'overview:read' },
 } as const satisfies Readonly<Record<string, ChannelRow>>;
 
 export type ChannelName = keyof typeof ROWS;

@@ -174,7 +174,7 @@ t.test('WS-16 SSE-11 STREAM-17: tiers and keys on the live transports', async (t
   const { server } = await gateway(t);
   const reader = await server.as('viewer');
   const socket = await SocketClient.open(server.url, reader.token, { query: true });
-  for (const channel of ['tags', 'alarms', 'states', 'cmhealth']) t.match(await socket.ask({ type: 'subscribe', id: channel, channel }), { type: 'subscribed' }, channel);
+  for (const channel of ['tags', 'alarms', 'states', 'cmhealth', 'model']) t.match(await socket.ask({ type: 'subscribe', id: channel, channel }), { type: 'subscribed' }, channel);
   socket.close();
   const confined = await server.as('viewer', 'site-south');
   const south = await SocketClient.open(server.url, confined.token);

@@ -190,6 +190,7 @@ t.test('HEALTH-04, Q-TAG-15, Q-AUTH-14: the overview of a site: its units with t
   t.same(body, {
     site: 'north',
     asOf: new Date(plant.clock.wallMs()).toISOString(),
+    modelRevision: body.modelRevision,
     units: [
       {
         name: 'r1',
@@ -223,7 +224,7 @@ t.test('HEALTH-04, Q-TAG-15, Q-AUTH-14: the overview of a site: its units with t
     alarms: { active: 3, unacknowledged: 2, shelved: 1, bySeverity: body.alarms.bySeverity },
     controlModules: { running: 0, down: 0, compileError: 0, unknown: 1 },
   });
-  t.match(body.alarms.bySeverity, { Low: 1, Medium: 1, High: 1 });
+  t.match(body, { modelRevision: Number, alarms: { bySeverity: { Low: 1, Medium: 1, High: 1 } } });
 
   const plantWide = (await viewer.get('/api/v1/overview')).body;
   t.same(plantWide, { asOf: body.asOf, sites: [body, (await viewer.get('/api/v1/sites/south/overview')).body] });

@@ -130,7 +130,7 @@ t.test('SFC-04: WAIT and WaitSeconds are deprecated', async (t) => {
 });
 
 t.test('SFC-05 SFC-06 SFC-07: prompts have their results and their bounds', async (t) => {
-  t.same(condition("a = 'Acknowledged' AND c = 'x' AND n > 1.5", "a := PROMPT('t'); c := PROMPT_CHOICE('t', 'x', 'y'); n := PROMPT_VALUE('t', 0, 10, 'kg');"), []);
+  t.same(condition("a = 'Acknowledged' AND (c = 'x' OR c = 'y') AND n > 1.5", "a := PROMPT('t'); c := PROMPT_CHOICE('t', 'x', 'y'); n := PROMPT_VALUE('t', 0, 10, 'kg');"), []);
   t.same(action("n := PROMPT_VALUE('t', 5, 1, 'kg'); result := n;"), ['bounds']);
   t.same(action("n := PROMPT_VALUE('t'); result := n;"), ['argument-count']);
   t.same(action("c := PROMPT_CHOICE('t', 'x'); MESSAGE(c);"), ['argument-count']);
@@ -425,4 +425,30 @@ t.test('Decisions 2.1, 2.4: a write that the holding chart takes back and Restar
   t.same(warned({ steps: steps(), charts: { holding: shut, restarting: { steps: [{ name: 'again', actionST: "WRITE('outlet.cmd', TRUE);" }] } } }), []);
   t.same(warned({ steps: steps(), charts: { holding: { steps: [{ name: 'keep', actionST: "WRITE('outlet.cmd', TRUE);" }] } } }), [], 'the same value takes nothing back');
   t.same(warned({ steps: steps(), charts: { stopping: shut } }), [], 'who is stopped does not come back');
+});
+
+t.test('an answer of a prompt that no transition out of its step takes is warned of, with the option and what to do', async (t) => {
+  const messages = (actionST: string, ...conditions: readonly string[]): string[] => {
+    const transitions = conditions.map((conditionST) => ({ from: 'ask', to: 'done', conditionST }));
+    const spec = { steps: [{ name: 'ask', initial: true, actionST }, { name: 'done' }], transitions };
+    return checkPhaseCharts(spec, ENVIRONMENT)
+      .filter(({ code }) => code === 'choice-leads-nowhere')
+      .map(({ message }) => message);
+  };
+  const ask = "go := PROMPT_CHOICE('Go on?', 'Accept', 'Repeat', 'Discard');";
+  t.match(messages(ask, "go = 'Accept'", "go = 'Repeat'"), [
+    /^option 'Discard' of the prompt in step ask leads nowhere: no transition out of step ask .* go = 'Discard'.*Add a transition for it/,
+  ]);
+  t.equal(messages(ask, "go = 'accept'").length, 3, 'texts are compared letter by letter');
+  t.same(messages(ask, "go = 'Accept'", "NOT (go = 'Accept')"), []);
+  t.same(messages(ask, "GO = 'Accept' OR 'Repeat' = go", "go <> 'Accept' AND go <> 'Repeat'"), []);
+  t.same(messages(ask, "go <> 'Discard'", "READ('inlet.opened') AND go = 'Discard'"), [], 'what something else decides is a way on');
+  t.equal(messages(ask, "go <> 'Discard'", "READ('inlet.opened') AND go = 'discard'").length, 1, 'whatever that is');
+  t.equal(messages(ask, "go = 'Accept' XOR go = 'Repeat'").length, 1);
+  t.same(messages(`${ask} IF go = 'Discard' THEN go := 'Repeat'; END_IF;`, "go = 'Accept'", "go = 'Repeat'"), [], 'the step gives it another value');
+  t.same(messages("go := PROMPT_CHOICE('Go on?', 'Yes', note);", "go = 'Yes'"), [], 'an option that is computed is not known');
+  t.match(messages("done := PROMPT('Cleaned?');", "done = 'yes'"), [/PROMPT always answers 'Acknowledged'.*or ask with PROMPT_CHOICE/]);
+  t.same(messages("done := PROMPT('Cleaned?');", "done = 'Acknowledged'"), []);
+  t.same(messages("done := PROMPT('Cleaned?');", "done <> ''"), []);
+  t.same(messages(ask), [], 'a step without a transition is the end');
 });

@@ -23,13 +23,14 @@ import { ControlModule } from '../../control-modules/kind.js';
 import { adhocRoot, scopeOf } from '../../procedures/roots.js';
 import { judgeCondition } from '../../placement/conditions.js';
 import type { UnitRuntimes } from '../../placement/runtimes.js';
+import { deadChoicesOf } from '../../procedures/template-notes.js';
 import { AdhocReconciliation } from '../tree/adhoc-reconciliation.js';
 import { allocationQueue, placeOf, waitersOf } from '../start/allocation-queue.js';
 import { CandidateNow, candidatesNow, ownUnits, startedClass } from '../start/unit-class.js';
 import { BatchReconciliation } from '../tree/batch-reconciliation.js';
 import { chartStatus } from './chart-status.js';
 import { deadlockOf } from './deadlock.js';
-import { PhaseNames, transitionNow } from './phase-now.js';
+import { lowerCased, PhaseNames, transitionNow } from './phase-now.js';
 import type { ElementReconciliation, ReconciliationWorld } from '../tree/element-reconciliation.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
 import { boundRoles } from '../phases/phase-plan.js';
@@ -370,7 +371,9 @@ function chartBlockers(phase: PhaseResource, element: Blocker['element'], world:
   const reports = phase.status.sfcStatus?.transitionStates ?? [];
   const names = world && new PhaseNames(phase, 'running', world);
   const looked = reports.map((report) => ({ step: report.fromStep, ...waitingOf(names ? transitionNow(report, names) : report) }));
-  const waits = [...groupBy(looked, ({ step }) => step)].flatMap(([step, transitions]) => stepBlockers(element, step, transitions, phase.status.mode === 'Manual'));
+  const waits = [...groupBy(looked, ({ step }) => step)].flatMap(([step, transitions]) =>
+    stepBlockers(element, step, transitions, phase.status.mode === 'Manual').map((blocker) => (world ? afterDeadChoice(phase, step, blocker) : blocker)),
+  );
   // only beside what waits: a phase that needs nothing of the device goes on
   return world && waits.length > 0 ? [...waits, ...deviceBlockers(phase, element, world)] : waits;
 }
@@ -378,6 +381,16 @@ function chartBlockers(phase: PhaseResource, element: Blocker['element'], world:
 function waitingOf({ index, fromStep: from, toStep: to, conditionST, reason, subConditions, met }: TransitionState): LookedAt {
   const unfinished = conditionST.trim() === '' && !met ? { unfinished: reason ?? '' } : {};
   return { transition: transitionKey({ from, to }, index), conditions: [...subConditions], met, ...unfinished };
+}
+
+/** The answer that was given leads nowhere: that the conditions are not met would let people wait for what cannot come. */
+function afterDeadChoice({ spec, status }: PhaseResource, step: string, blocker: Blocker): Blocker {
+  if (blocker.reason !== 'condition') return blocker;
+  const values = lowerCased(status.sfcStatus?.variableSnapshot ?? {});
+  const dead = deadChoicesOf(spec).find((each) => each.step === step && values.get(each.variable.toLowerCase()) === each.choice);
+  if (!dead) return blocker;
+  const text = `${blocker.element.path}, step ${step}: the recipe has no way on for the answer '${dead.choice}'; stop the batch, or take the step on by hand in Manual`;
+  return { ...blocker, text, by: ['operate', 'operate-lead'] };
 }
 
 /** Devices of the phase that are in fault: no condition names them, and they may be what it waits for. */

@@ -175,6 +175,6 @@ export class PhaseNames implements EvaluationScope {
   }
 }
 
-function lowerCased(entries: Readonly<Record<string, string>>): Map<string, string> {
+export function lowerCased(entries: Readonly<Record<string, string>>): Map<string, string> {
   return new Map(Object.entries(entries).map(([name, text]) => [name.toLowerCase(), text]));
 }

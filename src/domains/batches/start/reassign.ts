@@ -19,6 +19,7 @@ import { elementIndex, type ElementResource } from '../tree/element-index.js';
 import { capabilityOf } from './allocation-queue.js';
 import type { UnitFacts } from './equipment-conditions.js';
 import { scopeToReset } from './left-over.js';
+import { standingAlarmFacts } from './standing-alarms.js';
 import { neededBy, notNow } from './unit-class.js';
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
@@ -147,6 +148,7 @@ class Reassignment {
     const before = scopeToReset(this.#store, this.#site, name, unit);
     this.#units.set(name, used(before === '' ? taken(unit, this.#name) : handedOn(unit, before, this.#name), this.#by.at, this.#store.resourceVersion, true));
     this.#told('Allocation', name);
+    this.facts.push(...standingAlarmFacts(this.#store, this.#site, this.#name, name, this.#by.at));
   }
 
   /** Nothing has been done on it; it stays where another unit procedure of the batch is on it. */
