@@ -38,6 +38,9 @@ export interface ListPage<T> {
   readonly next: string;
   /** Of all pages. */
   readonly total: number;
+}
+
+interface ReadPage<T> extends ListPage<T> {
   /** Of its text. */
   readonly characters: number;
 }
@@ -72,7 +75,7 @@ export class Api {
     return this.send<T>('GET', path, undefined, options);
   }
 
-  async getList<T>(path: string, options: RequestOptions = {}): Promise<ListPage<T>> {
+  async getList<T>(path: string, options: RequestOptions = {}): Promise<ReadPage<T>> {
     const answer = await this.ask('GET', path, undefined, options);
     const { value: items, characters } = await jsonOf<readonly T[]>(answer, options.bytesMax ?? ANSWER_BYTES_MAX);
     if (!Array.isArray(items)) throw new ApiError(answer.status, { error: `${path} answers with something that is no list: is the address right?`, code: 'no_list' });
@@ -83,7 +86,7 @@ export class Api {
   async getAll<T>(path: string, options: RequestOptions = {}): Promise<readonly T[]> {
     const list = new WholeList<T>(path);
     for (let next = path; next !== ''; ) {
-      const page: ListPage<T> = await this.getList<T>(next, options);
+      const page: ReadPage<T> = await this.getList<T>(next, options);
       list.add(page);
       next = page.next;
     }

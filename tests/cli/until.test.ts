@@ -40,3 +40,22 @@ t.test('when time is up the last state is told, or that the box does not answer'
   t.ok(waits.asked >= 2, 'it is asked at the end once more');
   await t.rejects(until({ look: () => gone.look(), withinMs: 1, late, terminal: silentTerminal() }), /no 0/);
 });
+
+t.test('a wall clock that is set meanwhile neither ends a wait nor makes it longer', async (t) => {
+  const now = Date.now.bind(Date);
+  t.teardown(() => {
+    Date.now = now;
+  });
+  for (const stepMs of [86_400_000, -86_400_000]) {
+    const box = answers(undefined, undefined, 'made');
+    const stepped = async (): Promise<string | undefined> => {
+      Date.now = () => now() + stepMs * box.asked;
+      return box.look();
+    };
+    t.equal(await until({ look: stepped, withinMs: 60_000, late, terminal: silentTerminal() }), 'made');
+    const begun = performance.now();
+    const waits = answers(undefined);
+    await t.rejects(until({ look: () => waits.look(), withinMs: 1, late, terminal: silentTerminal() }), /late/);
+    t.ok(performance.now() - begun < 30_000);
+  }
+});

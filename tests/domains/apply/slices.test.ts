@@ -46,7 +46,7 @@ async function slowPlant(t: Test) {
     }),
     ...more,
   });
-  return { store, deps, actor };
+  return { store, clock, deps, actor };
 }
 
 /** So many turns of others. */
@@ -75,6 +75,21 @@ t.test('others have their turn while a long apply is judged, and see nothing of 
   t.ok(seen >= cells.length, `${seen} turns`);
   t.equal((await applied).length, cells.length);
   t.equal(store.list(ProcessCell, 'north').length, cells.length);
+});
+
+t.test('a wall clock that is set meanwhile changes nothing of an apply (D-C-07)', async (t) => {
+  for (const stepMs of [86_400_000, -86_400_000]) {
+    const { store, clock, deps, actor } = await slowPlant(t);
+    const applying = applyManifests(cells, actor(), deps);
+    for (let n = 0; n < 10; n += 1) {
+      await turns(3);
+      clock.jump(stepMs);
+    }
+    const operations = (await applying).map(({ operation }) => operation);
+    t.strictSame([...new Set(operations)], ['created']);
+    t.equal(store.list(ProcessCell, 'north').length, cells.length);
+    t.strictSame([...new Set((await applyManifests(cells, actor(), deps)).map(({ operation }) => operation))], ['unchanged']);
+  }
 });
 
 t.test('what a manifest names and is removed meanwhile keeps all of them out', async (t) => {
