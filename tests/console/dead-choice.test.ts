@@ -1,7 +1,7 @@
 /** An answer for which the recipe has no way on: the engineer is told before, and the operator afterwards. */
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
-import { account, firstAdmin, flawsOf, open, says, signIn, SITE, startConsole } from './person.js';
+import { account, firstAdmin, flawsOf, open, phoneFlaws, says, signIn, SITE, startConsole } from './person.js';
 
 const CHOOSE = {
   name: 'choose',
@@ -39,6 +39,7 @@ t.test('a choice that leads nowhere is told where the template is written, and o
   await says(told, /Your answer No is recorded\. The procedure still stands at step ask/);
   await says(told, /the recipe has no way on for the answer 'No'; stop the batch, or take the step on by hand in Manual/);
   t.strictSame(await flawsOf(page, 'prompt-waits'), []);
+  t.strictSame(await phoneFlaws(page, 'prompt-waits'), []);
   await page.getByTestId('prompt-waits-close').click();
   await page.getByText('Nothing to answer.').waitFor();
   t.match((await admin.get(`${SITE}/phases/${stands}`)).body, { blockedBecause: /no way on for the answer 'No'/, blockedBy: [{ reason: 'condition', step: 'ask' }] });

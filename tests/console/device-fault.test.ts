@@ -1,6 +1,6 @@
 /** A device in latched fault, from the tile of its unit to the reset: what the panel says before, during and after it. */
 import t from 'tap';
-import { account, batch, firstAdmin, flawsOf, layoutFlaws, open, panelOf, says, signIn, SITE, startConsole } from './person.js';
+import { account, batch, firstAdmin, flawsOf, layoutFlaws, open, panelOf, phoneFlaws, says, signIn, SITE, startConsole } from './person.js';
 import { wireOf } from './wire.js';
 
 const VALVE = 'xv105';
@@ -33,6 +33,7 @@ t.test('a device in fault: the fault comes before the quality of its signals, an
   await wire.send({ ...(await wire.told(`${VALVE}.state`)), quality: 'Bad' });
   await says(chip, /^XV105\s*Fault \(Bad\)$/, 'a device that has failed is no less failed when its signals are Bad');
   t.equal(await chip.getAttribute('data-look'), 'fault');
+  t.strictSame(await phoneFlaws(page, 'overview-fault'), []);
   await page.getByTestId('open-rx101').click();
   await wire.send({ ...(await wire.told(`${VALVE}.fault`)), quality: 'Bad' });
   await wire.send({ ...(await wire.told(`${VALVE}.state`)), quality: 'Bad' });
@@ -56,6 +57,7 @@ t.test('a device in fault: the fault comes before the quality of its signals, an
     await says(page.getByTestId('reset-fault-moves'), /Its command still stands: with the reset XV105 moves at once/);
     t.equal(await page.getByTestId('reset-fault-error').count(), 0, 'that it would move is asked, and is no refusal');
     t.strictSame(await flawsOf(page, 'reset-fault-moves'), []);
+    t.strictSame(await phoneFlaws(page, 'reset-fault-moves'), []);
     await did(`controlmodules/${VALVE}/tags/cmd`, { value: false });
     await page.getByTestId('reset-fault-send').click();
     await says(page.getByTestId('reset-fault-done'), /The fault of XV105 is reset; whether the device follows shows with its next command/);

@@ -13,6 +13,7 @@ const EVERY_PICTURE = process.env.CONSOLE_PICTURES === '1';
 const ARTIFACTS = fileURLToPath(new URL('../../../artifacts/console/', import.meta.url));
 const LARGE_SIZE = { width: 1280, height: 800 };
 const SMALL_SIZE = { width: 1024, height: 600 };
+const PHONE_SIZE = { width: 390, height: 844 };
 const SIZES = [LARGE_SIZE, SMALL_SIZE];
 const TOUCH_PX = 44;
 export const SITE = '/api/v1/sites/demo';
@@ -234,6 +235,18 @@ export async function drawn(page: Page): Promise<void> {
 /** What a glove or the edge of the screen would miss, at both sizes of panel. */
 export function layoutFlaws(page: Page, name: string): Promise<string[]> {
   return flawsAtBothSizes(page, name, async () => []);
+}
+
+/** What is wrong with the view on the phone of somebody on call: its layout, and what axe-core finds. */
+export async function phoneFlaws(page: Page, name: string): Promise<string[]> {
+  await page.setViewportSize(PHONE_SIZE);
+  await drawn(page);
+  const found = [...(await smallTargets(page)).map((flaw) => `too small to touch: ${flaw}`), ...(await seriousViolations(page))];
+  if ((await overflow(page)) > 0) found.push('wider than the screen');
+  await keepPicture(page, `${name}-phone`, found);
+  await page.setViewportSize(LARGE_SIZE);
+  await drawn(page);
+  return found.map((flaw) => `${name}-phone: ${flaw}`);
 }
 
 async function flawsAtBothSizes(page: Page, name: string, more: (size: (typeof SIZES)[number]) => Promise<readonly string[]>): Promise<string[]> {

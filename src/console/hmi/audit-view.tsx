@@ -12,8 +12,14 @@ import { LogFoot } from '../common/log-foot.js';
 import { t, word, words } from '../common/strings.js';
 import { momentText } from '../common/text.js';
 import { useLog } from '../common/use-log.js';
+import { askedBy, categoryOf, categoryText, changesOf, deedOf, linesOf, targetOf } from './audit-words.js';
 import { ArchiveIntegrity, UnreadableArchives } from './archive-integrity.js';
 import type { ViewDefinition } from './view-definition.js';
+
+const text = words({
+  en: { askedBy: (who: string) => `for ${who}`, changed: 'Changed', recorded: 'As recorded (JSON)' },
+  de: { askedBy: (who: string) => `für ${who}`, changed: 'Geändert', recorded: 'Wie aufgezeichnet (JSON)' },
+});
 
 /** Those an operator asks for; the trail has more, and shows them without a filter. */
 const CATEGORIES = ['command', 'mode', 'tag-write', 'alarm', 'prompt', 'batch', 'active-step', 'interlock-bypass', 'signature', 'recipe-lifecycle', 'auth'];
@@ -54,12 +60,14 @@ function AuditView() {
             {log.items.map((record) => (
               <tr key={record.name} data-category={record.category} data-target={record.target.name}>
                 <td class="number">{momentText(record.timestamp)}</td>
-                <td>{record.displayName}</td>
                 <td>
-                  {word(record.action)} {word(record.category) !== word(record.action) && <span class="hint">{word(record.category)}</span>}
+                  {record.displayName} {askedBy(record, log.items) !== '' && <span class="hint">{text.askedBy(askedBy(record, log.items))}</span>}
                 </td>
-                <td class="long">
-                  {record.target.name} <span class="hint">{word(record.target.kind)}</span>
+                <td class="long" data-testid="audit-deed">
+                  {deedOf(record)} {categoryOf(record) !== '' && <span class="hint">{categoryOf(record)}</span>}
+                </td>
+                <td class="long" title={record.target.name}>
+                  {targetOf(record)} <span class="hint">{word(record.target.kind)}</span>
                 </td>
                 <td>{record.result === 'Rejected' || record.result === 'Failed' ? <strong>{word(record.result)}</strong> : word(record.result)}</td>
                 <td>{record.operatorReason ?? record.reason ?? ''}</td>
@@ -91,7 +99,7 @@ function Filter({ filter, onChange }: { readonly filter: AuditFilter; readonly o
       <option value="">{every}</option>
       {values.map((value) => (
         <option key={value} value={value}>
-          {word(value)}
+          {member === 'category' ? categoryText(value) : word(value)}
         </option>
       ))}
     </select>
@@ -122,28 +130,22 @@ function RecordDialog({ record, onClose }: { readonly record: AuditRecord; reado
     readCorrelation(record.correlationID).then(setRelated, (refused: unknown) => setFault(faultText(refused)));
   }, [record.name]);
   return (
-    <Dialog title={`${word(record.action)}: ${record.target.name}`} testid="audit-dialog" wide onClose={onClose}>
+    <Dialog title={`${deedOf(record)}: ${targetOf(record)}`} testid="audit-dialog" wide onClose={onClose}>
       <div class="stack">
         <FactList
           facts={[
             [t.time, new Date(record.timestamp).toLocaleString()],
-            [t.who, record.displayName],
+            [t.who, [record.displayName, askedBy(record, related) && text.askedBy(askedBy(record, related))].filter((part) => part !== '').join(' ')],
+            [t.action, [word(record.action), categoryText(record.category)].join(', ')],
+            [t.target, `${word(record.target.kind)} ${record.target.name}`],
             [t.result, word(record.result)],
             [t.reason, record.operatorReason ?? record.reason ?? ''],
             [t.record, record.name],
           ]}
         />
-        {(['before', 'after', 'details'] as const).map(
-          (member) =>
-            record[member] !== undefined && (
-              <section key={member}>
-                <h3>{t.auditParts[member]}</h3>
-                <pre class="mono audit-json" tabIndex={0}>
-                  {JSON.stringify(record[member], null, 2)}
-                </pre>
-              </section>
-            ),
-        )}
+        <Changed record={record} />
+        <Lines title={t.auditParts.details} value={withoutClock(record.details)} />
+        <Recorded record={record} />
         <ReadFault text={fault} />
         {related.length > 1 && (
           <section>
@@ -151,7 +153,7 @@ function RecordDialog({ record, onClose }: { readonly record: AuditRecord; reado
             <ul data-testid="audit-related">
               {related.map((each) => (
                 <li key={each.name}>
-                  <span class="number">{momentText(each.timestamp)}</span> {each.displayName}: {word(each.action)} {each.target.name}, {word(each.result)}
+                  <span class="number">{momentText(each.timestamp)}</span> {each.displayName}: {deedOf(each)} {targetOf(each)}, {word(each.result)}
                 </li>
               ))}
             </ul>
@@ -164,5 +166,50 @@ function RecordDialog({ record, onClose }: { readonly record: AuditRecord; reado
         </div>
       </div>
     </Dialog>
+  );
+}
+
+/** That the clock of the box was good is evidence of the record, and nothing of the deed. */
+function withoutClock({ clock: _clock, ...details }: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
+  return details;
+}
+
+/** Of an edit what differs; of what was made or removed everything. */
+function Changed({ record }: { readonly record: AuditRecord }) {
+  const { before, after } = record;
+  if (record.category === 'tag-write') return <List title={text.changed} lines={[deedOf(record)]} />;
+  if (before === undefined || after === undefined) return <Lines title={before === undefined ? t.auditParts.after : t.auditParts.before} value={before ?? after} />;
+  return <List title={text.changed} lines={changesOf(before, after)} />;
+}
+
+function Lines({ title, value }: { readonly title: string; readonly value: unknown }) {
+  return <List title={title} lines={linesOf(value).map(([path, held]) => (path === '' ? held : `${path}: ${held}`))} />;
+}
+
+function List({ title, lines }: { readonly title: string; readonly lines: readonly string[] }) {
+  if (lines.length === 0) return null;
+  return (
+    <section>
+      <h3>{title}</h3>
+      <ul class="audit-lines" tabIndex={0} aria-label={title}>
+        {lines.map((line, at) => (
+          <li key={at}>{line}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** For who compares it with an export: every letter of it. */
+function Recorded({ record: { before, after, details } }: { readonly record: AuditRecord }) {
+  return (
+    <details>
+      <summary class="button" data-testid="audit-recorded">
+        {text.recorded}
+      </summary>
+      <pre class="mono audit-json" tabIndex={0}>
+        {JSON.stringify({ before, after, details }, null, 2)}
+      </pre>
+    </details>
   );
 }

@@ -5,7 +5,7 @@ import type { BatchDetail, BatchMessage } from '../data/types.js';
 import { addressOf } from '../data/view.js';
 import { FactList } from '../common/fact-list.js';
 import { t, word } from '../common/strings.js';
-import { momentText, unitText } from '../common/text.js';
+import { momentText, recordText, unitText } from '../common/text.js';
 import { CommandBar } from './command-bar.js';
 import { ManualLevels } from './manual-levels.js';
 import { StateBadge } from './state-badge.js';
@@ -48,7 +48,7 @@ export function BatchDetailView() {
 export function Facts({ batch, hasUnits = true }: { readonly batch: BatchDetail; readonly hasUnits?: boolean }) {
   const facts: readonly (readonly [string, string])[] = [
     [t.recipe, `${batch.recipe.name} ${batch.recipe.version}`],
-    [t.quantity, batch.quantity === '' ? '' : `${batch.quantity} ${unitText(batch.engineeringUnit)}`],
+    [t.quantity, batch.quantity === '' ? '' : `${recordText(batch.quantity, true)} ${unitText(batch.engineeringUnit)}`],
     [t.units, hasUnits ? batch.units.map((unit) => unit.toUpperCase()).join(', ') : ''],
     [t.workOrder, batch.workOrderID],
     [t.started, momentText(batch.startedAt)],

@@ -5,6 +5,7 @@ import './batches.css';
 import './pages.css';
 import './unit.css';
 import './batch-page.css';
+import './phone.css';
 import { render } from 'preact';
 import { App } from './app.js';
 

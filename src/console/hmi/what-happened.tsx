@@ -8,6 +8,7 @@ import { Fault } from '../common/fault.js';
 import { t, word } from '../common/strings.js';
 import { ageText, momentText } from '../common/text.js';
 import { useSend } from '../common/use-send.js';
+import { partsOf } from './event-words.js';
 
 /** More entries are one touch away; a panel PC does not draw thousands of rows. */
 const ROWS_MAX = 100;
@@ -128,7 +129,7 @@ function EventText({ event }: { readonly event: BatchEvent }) {
         </>
       ) : (
         <>
-          {[message, value && word(value), previousValue].filter((part) => part !== '').join(' · ')}
+          {partsOf(event).join(' · ')}
           {who !== '' && <strong> {who}</strong>}
         </>
       )}
