@@ -108,7 +108,8 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   recipe_invalid: 'Mend what `diagnostics` lists; validate shows the same before.',
   recipe_not_effective: 'Approve, release and activate the recipe, or name one that is Effective.',
   recipe_not_usable: 'Take another version of the recipe.',
-  recipe_phase: '`phase` says where the recipe stands; it goes Draft, Approved, Released, Effective, one after the other.',
+  recipe_phase:
+    '`phase` says where the recipe stands, the sentence what leads on from there. It goes Draft, Approved, Released, Effective, one after the other. What is in use is not edited: make a new version (`lineside recipe new-version`), edit, approve, release and activate that. A recipe that is Approved or Withdrawn may be reverted to a Draft; one that is Effective is withdrawn before it is reverted or deleted.',
   record_changed: 'Read the record again, look at what is new in it, then sign.',
   record_not_settled: 'Wait until the record is complete; its status says when.',
   record_pending: 'Ask again in a moment.',

@@ -87,6 +87,18 @@ t.test('what names a manifest that is refused is not told beside it', async (t) 
   t.match(await validate(folder), { errors: { length: 1 }, text: /plant\.yaml:11:10: error: Area hall: unknown field/ });
 });
 
+t.test('of a whole plant a recipe is told what its units do not bind, and roleBindings what they name in vain', async (t) => {
+  const folder = ownFolder(
+    t,
+    Object.fromEntries(readdirSync(DEMO).map((file) => [file, readFileSync(path.join(DEMO, file), 'utf8').replace('"controlModule": "xv103"', '"controlModule": "xv999"')])),
+  );
+  const { exitCode, text } = await validate(folder);
+  t.equal(exitCode, 0, 'a plant is engineered in any order');
+  t.match(text, /^50-units\.json:\d+:\d+: warning: roleBindings\[\d+\] of unit rx101: role waterInlet is bound to control module xv999, which does not exist/m);
+  t.match(text, /^80-recipes\.json:\d+:\d+: warning: the recipe clean-train 1\.0\.0 does not bind role \w+ of step .+ on unit rx101: role waterInlet is bound to xv999/m);
+  t.notMatch(await validate(DEMO), { text: /does not bind|roleBindings/ }, 'the shipped one binds all');
+});
+
 t.test('what stands elsewhere is an error, or with --partial a warning', async (t) => {
   const folder = folderWith({ 'unit.yaml': [SITE, of('Unit', 'mixer', '  processCellName: cell\n')].join('---\n') });
   t.match(await validate(folder), { exitCode: 1, errors: [{ line: 11, column: 20, code: 'unknown_reference' }] });

@@ -89,7 +89,11 @@ async function backToAutomatic(t: Tap, page: Page, admin: ApiClient, name: strin
     /Stands in Manual: the procedure, makeResin, makeResin\/react, makeResin\/react\/check\. makeResin\/react\/check was set to Manual at .+ None of them goes back by itself/,
   );
   t.strictSame(await flawsOf(page, 'batch-stands-in-manual'), []);
-  await page.getByTestId('back-to-automatic').click();
+  await page.getByTestId('nav-overview').click();
+  await page.getByTestId('batch-detail').getByTestId('back-to-automatic').waitFor(); // whoever looks at the overview is told as well
+  t.strictSame(await layoutFlaws(page, 'overview-stands-in-manual'), []);
+  await page.goBack();
+  await page.getByTestId('batch-view').getByTestId('back-to-automatic').click();
   await says(page.getByTestId('back-dialog'), /the procedure.*makeResin.*makeResin\/react.*makeResin\/react\/check/);
   t.strictSame(await layoutFlaws(page, 'back-to-automatic'), []);
   await page.getByTestId('back-send').click();

@@ -29,9 +29,9 @@ export function BatchDetailView() {
           {/* its units are the tiles above */}
           <Facts batch={batch} hasUnits={false} />
           <CommandBar batch={batch} />
-          <ManualLevels key={batch.name} batch={batch} />
           {/* commands stay where they are; what grows scrolls below them */}
           <div class="detail-scroll" tabIndex={0} role="group" aria-label={t.messages}>
+            <ManualLevels key={batch.name} batch={batch} isShort />
             <Trouble batch={batch} />
             <Messages items={messages.value} />
           </div>

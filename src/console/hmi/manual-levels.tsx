@@ -29,7 +29,8 @@ function causesOf(levels: readonly Level[]): string {
   return [...causes.values()].map(({ since, because }) => t.manualCause(because.kind === 'Unit' ? because.name.toUpperCase() : levelText(because), momentText(since))).join(' ');
 }
 
-export function ManualLevels({ batch }: { readonly batch: BatchDetail }) {
+/** @param isShort beside other things: which levels they are is told by the question, and by the page of the batch. */
+export function ManualLevels({ batch, isShort = false }: { readonly batch: BatchDetail; readonly isShort?: boolean }) {
   const [asked, setAsked] = useState<readonly Level[] | null>(null);
   const { inManual } = batch;
   const standing = batch.phase === 'Running' && batch.blockedBy.some(({ reason }) => reason === 'manual');
@@ -39,8 +40,7 @@ export function ManualLevels({ batch }: { readonly batch: BatchDetail }) {
       {inManual.length > 0 && (
         <div class="warning manual-levels" data-testid="manual-levels" data-standing={String(standing)}>
           <p>
-            <strong>{standing ? t.standsInManual : t.inManual}:</strong> {levelsText(inManual)}. {causes !== '' && <span>{causes} </span>}
-            {t.manualNotBack}
+            <strong>{standing ? t.standsInManual : t.inManual}:</strong> {isShort ? t.levelCount(inManual.length) : `${levelsText(inManual)}. ${causes} ${t.manualNotBack}`}
           </p>
           <button type="button" class="button" disabled={!can('mode:set')} onClick={() => setAsked(inManual)} data-testid="back-to-automatic">
             {t.backToAutomatic}

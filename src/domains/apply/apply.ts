@@ -21,6 +21,7 @@ import type { Ref } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import type { PendingFact } from '../runs/execution-log.js';
 import { editFacts } from '../runs/logic-edits.js';
+import { bindingWarnings, type ByManifest } from './bindings-lost.js';
 import { ManifestChange } from './changes.js';
 import type { ApplyActor, ApplyDeps } from './context.js';
 import { decodeSpec, Judging, type Operation, type Outcome, type Refused, type Step } from './judging.js';
@@ -52,6 +53,8 @@ export interface ApplyWish {
   readonly site?: string | undefined;
   /** Judges everything and tells what would change; stores nothing (D-C-03). */
   readonly dryRun?: boolean;
+  /** The manifests are a whole plant: recipes among them are judged as if they were in use. */
+  readonly isWhole?: boolean;
 }
 
 /** @throws Refusal of the first manifest that is refused, with its `index` when there are several; nothing is written then. */
@@ -88,8 +91,17 @@ function refuseTooMany(needed: readonly Ref[], store: Store): void {
   throw new Refusal('unprocessable', message, { code: 'too_many_past_runs', runs, limit: PAST_RUNS_MAX });
 }
 
-async function applySteps(steps: readonly Step[], unread: readonly Refused[], several: boolean, actor: ApplyActor, deps: ApplyDeps, { dryRun }: ApplyWish): Promise<Applied[]> {
+async function applySteps(
+  steps: readonly Step[],
+  unread: readonly Refused[],
+  several: boolean,
+  actor: ApplyActor,
+  deps: ApplyDeps,
+  { dryRun, isWhole }: ApplyWish,
+): Promise<Applied[]> {
   const judging = await Judging.ahead(steps, actor, deps, unread.length === 0);
+  // in slices, and of what was judged so far: nothing is written by it
+  const bindings = await bindingWarnings(judging.asJudged().outcomes, { ...deps, withDrafts: isWhole === true });
   const ahead = dryRun ? undefined : await judging.writtenAhead();
   // from here on in one turn: who asks, what he may, and what is there
   actor.judgeAgain?.();
@@ -100,13 +112,13 @@ async function applySteps(steps: readonly Step[], unread: readonly Refused[], se
   const puts = outcomes.flatMap((outcome) => outcome.puts);
   if (dryRun) {
     deps.store.judge({ puts });
-    return inTurns(inRequest, deps, (outcome): Applied => ({ ...served(outcome, deps.store), dryRun: true, changes: [...outcome.changes()] }));
+    return inTurns(inRequest, deps, (outcome): Applied => ({ ...served(outcome, bindings, deps.store), dryRun: true, changes: [...outcome.changes()] }));
   }
   const { audits, facts } = recordsOf(outcomes, deps);
   // one record at least per request, also when nothing changed (D-AUDIT-02)
   if (audits.length === 0) audits.push(actor.audit({ action: 'Update', category: 'apply', details: { unchanged: outcomes.length } }));
   await deps.store.write({ puts, audits, facts, ...(ahead && { ahead }) });
-  return inTurns(inRequest, deps, (outcome) => served(outcome, deps.store));
+  return inTurns(inRequest, deps, (outcome) => served(outcome, bindings, deps.store));
 }
 
 function recordsOf(outcomes: readonly Outcome[], { store, clock }: ApplyDeps): { readonly audits: AuditDraft[]; readonly facts: readonly PendingFact[] } {
@@ -224,8 +236,16 @@ function authorise({ manifest, site }: Pick<Step, 'manifest' | 'site'>, actor: A
   if (!actor.may(action)) throw new Refusal('forbidden', `applying ${kind.kind} ${name} needs the action ${action}`, { code: 'action_missing', action });
 }
 
-function served({ step: { manifest, site }, operation, warnings }: Outcome, store: Store): Applied {
+function served({ step: { index, manifest, site }, operation, warnings }: Outcome, bindings: ByManifest, store: Store): Applied {
   const { kind, name } = manifest;
   const generation = store.get(kind, site, name)?.metadata.generation ?? 0;
-  return { apiVersion: apiVersionOf(kind), kind: kind.kind, namespace: site === '' ? '' : `site-${site}`, name, operation, generation, warnings };
+  return {
+    apiVersion: apiVersionOf(kind),
+    kind: kind.kind,
+    namespace: site === '' ? '' : `site-${site}`,
+    name,
+    operation,
+    generation,
+    warnings: [...warnings, ...(bindings.get(index) ?? [])],
+  };
 }

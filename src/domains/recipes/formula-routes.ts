@@ -15,7 +15,7 @@ import { Formula, FormulaParameter, MasterRecipe, type MasterRecipeSpec, RECIPE_
 import { requireRecipe } from './lifecycle.js';
 import { RECIPE_PATH } from './recipe-path.js';
 import { recipeExists, type RecipeDeps, route } from './recipe-route.js';
-import { checkFormula, EDITABLE, masterRecipeRules } from './rules.js';
+import { checkFormula, EDITABLE, masterRecipeRules, wayToEdit } from './rules.js';
 
 const FORMULAS = `${RECIPE_PATH}/formulas` as const;
 const ONE = `${FORMULAS}/{formulaName}` as const;
@@ -33,7 +33,9 @@ async function writeFormulas(context: Context, store: Store, change: (spec: Mast
   const { site, name } = context.params;
   const recipe = requireRecipe(store, site, name);
   if (!EDITABLE.includes(recipe.status.phase))
-    throw conflict('recipe_phase', `recipe ${name} is ${recipe.status.phase}; its formulas can be edited in Draft and Rejected only`, { phase: recipe.status.phase });
+    throw conflict('recipe_phase', `recipe ${name} is ${recipe.status.phase}; its formulas can be edited in Draft and Rejected only: ${wayToEdit(recipe.status.phase)}`, {
+      phase: recipe.status.phase,
+    });
   const spec = change(recipe.spec);
   const companions = companionsOf(masterRecipeRules, { site, name, spec, before: recipe, read: store, by: context.caller.displayName });
   await store.write({

@@ -20,7 +20,7 @@ import {
   RecipeRevision,
   type ReleasedTemplate,
 } from './kind.js';
-import { heldBy, type LifecycleAction, nextPhase, refuseDuplicate, REVERTIBLE } from './rules.js';
+import { heldBy, type LifecycleAction, nextPhase, refuseDuplicate, REVERTIBLE, wayToWithdraw } from './rules.js';
 import { recipeDigest, revise, revisionName, signRevision } from './revisions.js';
 import { presentTemplates, releasedTemplates, releasedView, templateChanges } from './released.js';
 import { type Signatory, type SigningKeys, sign } from '../signatures/signature.js';
@@ -117,7 +117,11 @@ export async function confirmTemplates(
   const { phase, revision } = recipe.status;
   const released = releasedTemplates(store, recipe);
   if (!released)
-    throw conflict('recipe_phase', `recipe ${name} is ${phase} and has no released templates; edits of templates are confirmed of a Released or Effective recipe only`, { phase });
+    throw conflict(
+      'recipe_phase',
+      `recipe ${name} is ${phase} and has no released templates; edits of templates are confirmed of a Released or Effective recipe only: before that its templates are taken as they stand when it is released`,
+      { phase },
+    );
   const changes = templateChanges(store, recipe);
   if (changes.length === 0) throw conflict('templates_unchanged', `the templates of recipe ${name} are what was released`);
   const unknown = confirm.find((digest) => !changes.some(({ present }) => present === digest && digest !== ''));
@@ -159,7 +163,9 @@ export async function revertRecipe(deps: LifecycleDeps, site: string, name: stri
   const wanted = deps.store.get(RecipeRevision, site, revisionName(name, revision));
   if (!wanted) throw missing('revision', `${revision} of recipe ${name}`);
   if (!REVERTIBLE.includes(recipe.status.phase)) {
-    throw conflict('recipe_phase', `recipe ${name} is ${recipe.status.phase}; withdraw it before reverting`, { phase: recipe.status.phase });
+    throw conflict('recipe_phase', `recipe ${name} is ${recipe.status.phase}; ${wayToWithdraw(recipe.status.phase)} before reverting, or make a new version of it (new-version)`, {
+      phase: recipe.status.phase,
+    });
   }
   const batches = heldBy(deps.store, site, name);
   if (batches.length > 0) throw conflict('recipe_held', `recipe ${name} is held by batch ${batches[0]}; it can be reverted when that batch has ended`, { heldBy: batches });

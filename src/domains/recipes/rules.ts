@@ -27,12 +27,44 @@ export const REVERTIBLE: readonly RecipePhase[] = ['Draft', 'Rejected', 'Approve
 export const EDITABLE: readonly RecipePhase[] = ['Draft', 'Rejected'];
 export const DELETABLE: readonly RecipePhase[] = ['Draft', 'Rejected', 'Withdrawn'];
 
+const NEW_VERSION = 'make a new version of it (new-version)';
+const REVERT = 'revert it to one of its revisions, which makes it a Draft again';
+
+/** What there is to do where a recipe cannot be edited. */
+export function wayToEdit(phase: RecipePhase): string {
+  return REVERTIBLE.includes(phase) ? `${REVERT}, or ${NEW_VERSION} and edit that` : `${NEW_VERSION} and edit that`;
+}
+
+/** To have it withdrawn, which it must be before it is reverted or deleted. */
+export function wayToWithdraw(phase: RecipePhase): string {
+  return phase === 'Released' ? 'activate it and withdraw it' : 'withdraw it';
+}
+
+/** It has come further, or has been rejected. */
+function pastIt(phase: RecipePhase): string {
+  const next = LIFECYCLE.find(({ from, by }) => from === phase && by !== 'reject')?.by;
+  return next === undefined ? `${REVERT}, or ${NEW_VERSION}` : `it is past that, and ${next} comes next; ${NEW_VERSION} where something is to be changed`;
+}
+
+/** The actions that lead to where this one starts; what has none is behind it. */
+function wayTo(phase: RecipePhase, action: LifecycleAction): string {
+  const ahead: string[] = [];
+  let at: string = phase;
+  while (at !== LIFECYCLE.find(({ by }) => by === action)?.from) {
+    const step = LIFECYCLE.find(({ from, by }) => from === at && by !== 'reject');
+    if (!step) return pastIt(phase);
+    ahead.push(step.by);
+    at = step.to;
+  }
+  return `${ahead.join(' it, then ')} it first`;
+}
+
 /** @throws Refusal 409 when the action does not start from this phase. */
 export function nextPhase(phase: RecipePhase, action: LifecycleAction, name: string): RecipePhase {
   const row = LIFECYCLE.find((candidate) => candidate.from === phase && candidate.by === action);
   if (row) return row.to;
   const from = LIFECYCLE.filter((candidate) => candidate.by === action).map((candidate) => candidate.from);
-  throw conflict('recipe_phase', `recipe ${name} is ${phase}; ${action} is possible from ${from.join(' or ')} only`, { phase });
+  throw conflict('recipe_phase', `recipe ${name} is ${phase}; ${action} is possible from ${from.join(' or ')} only: ${wayTo(phase, action)}`, { phase });
 }
 
 /** Normal form of a spec: formulas instead of `formula`, exactly one default (decisions Q-RECIPE-14, D-RECIPE-01). */
@@ -47,7 +79,9 @@ export function admitRecipe(input: MasterRecipeSpec, context: Admission<MasterRe
   );
   const changed = !before || !isDeepStrictEqual(spec, before.spec);
   if (changed && before && context.via !== 'system' && !EDITABLE.includes(before.status.phase)) {
-    throw conflict('recipe_phase', `recipe ${context.name} is ${before.status.phase}; it can be edited in Draft and Rejected only`, { phase: before.status.phase });
+    throw conflict('recipe_phase', `recipe ${context.name} is ${before.status.phase}; it can be edited in Draft and Rejected only: ${wayToEdit(before.status.phase)}`, {
+      phase: before.status.phase,
+    });
   }
   if (changed) refuseDuplicate(spec, context);
   return spec;
@@ -163,7 +197,10 @@ export function recipeDependents(read: StoreReader, site: string, recipe: string
 /** Draft, Rejected and Withdrawn recipes may be deleted (decisions Q-RECIPE-02). */
 export function refuseRecipeDelete({ metadata, status }: Resource<MasterRecipeSpec, MasterRecipeStatus>): void {
   if (DELETABLE.includes(status.phase)) return;
-  throw conflict('recipe_phase', `recipe ${metadata.name} is ${status.phase}; only a Draft, Rejected or Withdrawn recipe can be deleted`, { phase: status.phase });
+  const way = status.phase === 'Approved' ? REVERT : wayToWithdraw(status.phase);
+  throw conflict('recipe_phase', `recipe ${metadata.name} is ${status.phase}; only a Draft, Rejected or Withdrawn recipe can be deleted: ${way}, then delete it`, {
+    phase: status.phase,
+  });
 }
 
 export const masterRecipeRules = ruled(MasterRecipe, {

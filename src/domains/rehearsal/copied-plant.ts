@@ -70,11 +70,18 @@ function simulated(module: Module, read: StoreReader, buffer: SharedArrayBuffer,
   if (planned.protocol === 'simulation') return planned;
   const { failSafe: _failSafe, withheld: _withheld, ownership: _ownership, ...asSimulation } = { ...planned, protocol: 'simulation' as const, address: '', options: {} };
   const behaviors = presetBehaviors(module, read, assumptions);
+  const names = channelsOf(module.spec).map(({ name }) => name);
   const values = order.lastValues[planned.module] ?? [];
   if (behaviors.length === 0) assumptions.push(heldText(planned, values));
   return {
     ...asSimulation,
-    channels: planned.channels.map((channel, slot) => ({ ...channel, readbackAddress: '', initial: values[slot] ?? channel.initial ?? null })),
+    // an address of a device (`input:1:int16`) is none of a simulation, and in a preset the name of the channel stands for it
+    channels: planned.channels.map((channel, slot) => ({
+      ...channel,
+      address: names[slot] ?? channel.address,
+      readbackAddress: '',
+      initial: values[slot] ?? channel.initial ?? null,
+    })),
     simulation: { seed: 0, behaviors, faults: [] },
   };
 }
@@ -82,14 +89,15 @@ function simulated(module: Module, read: StoreReader, buffer: SharedArrayBuffer,
 function presetBehaviors({ metadata, spec }: Module, read: StoreReader, assumptions: string[]): Behavior[] {
   const name = metadata.labels[REHEARSAL_PRESET_LABEL];
   const preset = name === undefined ? undefined : read.get(SimulationPreset, metadata.site, name);
-  if (name !== undefined && !preset) assumptions.push(`I/O module ${metadata.name}: simulation preset ${name} does not exist`);
+  if (name !== undefined && !preset)
+    assumptions.push(`I/O module ${metadata.name}: simulation preset ${name}, which its label ${REHEARSAL_PRESET_LABEL} names, does not exist: apply it`);
   if (!preset) return [];
   assumptions.push(`I/O module ${metadata.name} (${spec.protocol}) is simulated by preset ${name}`);
-  return mergeBehaviors(preset.spec.behaviors, Object.fromEntries(channelsOf(spec).map((channel) => [channel.name, channel.address])), []);
+  return mergeBehaviors(preset.spec.behaviors, {}, []);
 }
 
 function heldText({ module, channels, protocol }: ProbeModule, values: readonly unknown[]): string {
   const unmeasured = channels.filter(({ direction }, slot) => direction === 'input' && values[slot] === undefined).length;
   const zero = unmeasured === 0 ? '' : `, ${unmeasured} that were never measured at 0`;
-  return `I/O module ${module} (${protocol === 'simulation' ? 'network' : protocol}) is not simulated: its inputs stand at their last values${zero}, its outputs read back what is written`;
+  return `I/O module ${module} (${protocol === 'simulation' ? 'network' : protocol}) is not simulated: its inputs stand at their last values${zero}, its outputs read back what is written. What waits for one of its inputs waits for ever: give it a process with a simulation preset, named in its label ${REHEARSAL_PRESET_LABEL}`;
 }

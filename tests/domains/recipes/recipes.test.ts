@@ -3,6 +3,8 @@ import t from 'tap';
 import { Batch } from '../../../src/domains/batches/kind.js';
 import { Phase } from '../../../src/domains/procedures/kind.js';
 import { isSignatureValid } from '../../../src/domains/signatures/signature.js';
+import type { RecipePhase } from '../../../src/domains/recipes/kind.js';
+import { type LifecycleAction, nextPhase, wayToEdit, wayToWithdraw } from '../../../src/domains/recipes/rules.js';
 import type { SignedRecord } from '../../../src/domains/signatures/kind.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
@@ -62,7 +64,10 @@ t.test('RECIPE-01, RECIPE-03, RECIPE-07, RECIPE-12: a recipe is created as a Dra
 t.test('GEN-24, RECIPE-14, RECIPE-16, RECIPE-17, RECIPE-18, RECIPE-19: lifecycle steps are signed; any other phase is a conflict', async (t) => {
   t.match(await engineer.post(`${MASTER}/p-1/approve`, REASON), { status: 403, body: { action: 'masterrecipe:approve' } });
   t.match(await supervisor.post(`${MASTER}/p-1/approve`, { reason: ' ' }), { status: 400, body: { code: 'reason_too_short' } });
-  t.match(await supervisor.post(`${MASTER}/p-1/release`, REASON), { status: 409, body: { code: 'recipe_phase', phase: 'Draft' } });
+  t.match(await supervisor.post(`${MASTER}/p-1/release`, REASON), {
+    status: 409,
+    body: { code: 'recipe_phase', phase: 'Draft', error: 'recipe p-1 is Draft; release is possible from Approved only: approve it first' },
+  });
   const approved = await supervisor.post(`${MASTER}/p-1/approve`, REASON);
   t.match(approved, { status: 200, body: { name: 'p-1', phase: 'Approved', actionBy: supervisor.username, reason: 'reviewed', signature: /^[0-9a-f]{64}$/ } });
   const record = plant.audits.findLast((audit) => audit.action === 'Lifecycle' && audit.result === 'Success');
@@ -85,7 +90,10 @@ t.test('RECIPE-15: a lifecycle step needs a token of the last five minutes', asy
 
 t.test('RECIPE-02, RECIPE-22, RECIPE-23, RECIPE-24, RECIPE-21: the way to Withdrawn, and no edit on it', async (t) => {
   const fresh = await signIn();
-  t.match(await engineer.put(`${MASTER}/p-1`, { spec: { description: 'x' } }), { status: 409, body: { code: 'recipe_phase' } });
+  t.match(await engineer.put(`${MASTER}/p-1`, { spec: { description: 'x' } }), {
+    status: 409,
+    body: { code: 'recipe_phase', error: /in Draft and Rejected only: .*make a new version of it \(new-version\) and edit that$/ },
+  });
   for (const [action, phase] of [
     ['release', 'Released'],
     ['activate', 'Effective'],
@@ -148,7 +156,7 @@ t.test('FORMULA-01, FORMULA-02, FORMULA-03: formulas are written with their reci
   t.match(await engineer.delete(`${at}/large`), { status: 409, body: { code: 'default_formula' } });
   t.match(await engineer.put(`${at}/small`, { description: 'little' }), { status: 200, body: { description: 'little', parameters: [{ name: 'amount' }] } });
   t.equal((await engineer.delete(`${at}/small`)).status, 204);
-  t.match(await engineer.post(`${MASTER}/resin-a/formulas`, { name: 'x' }), { status: 409, body: { code: 'recipe_phase' } });
+  t.match(await engineer.post(`${MASTER}/resin-a/formulas`, { name: 'x' }), { status: 409, body: { code: 'recipe_phase', error: /make a new version of it/ } });
   const all = (await engineer.get('/api/v1/formulas')).body;
   t.ok(all.some((formula: { recipe: string; name: string }) => formula.recipe === 'resin-a' && formula.name === 'standard'));
 });
@@ -226,3 +234,27 @@ async function signIn() {
   const answer = await plant.request('POST', '/api/v1/auth/login', { body: { username: supervisor.username, password: supervisor.password } });
   return { post: (path: string, body?: unknown) => plant.request('POST', path, { token: answer.body.accessToken, body }) };
 }
+
+t.test('a recipe that stands elsewhere is refused with the way on from there', (t) => {
+  const said = (phase: RecipePhase, action: LifecycleAction): string => {
+    try {
+      return nextPhase(phase, action, 'r');
+    } catch (fault) {
+      return (fault as Error).message.replace(/^.* only: /, '');
+    }
+  };
+  const revert = 'revert it to one of its revisions, which makes it a Draft again, or make a new version of it (new-version)';
+  const rows: readonly (readonly [RecipePhase, LifecycleAction, string])[] = [
+    ['Draft', 'activate', 'approve it, then release it first'],
+    ['Approved', 'withdraw', 'release it, then activate it first'],
+    ['Approved', 'approve', 'it is past that, and release comes next; make a new version of it (new-version) where something is to be changed'],
+    ['Effective', 'release', 'it is past that, and withdraw comes next; make a new version of it (new-version) where something is to be changed'],
+    ['Rejected', 'release', revert],
+    ['Withdrawn', 'activate', revert],
+  ];
+  for (const [phase, action, way] of rows) t.equal(said(phase, action), way, `${phase} ${action}`);
+  t.match(wayToEdit('Effective'), /^make a new version/);
+  t.match(wayToEdit('Approved'), /^revert it .*, or make a new version/);
+  t.equal(wayToWithdraw('Released'), 'activate it and withdraw it');
+  t.end();
+});

@@ -1,5 +1,6 @@
 /** Rehearsal of recipes on a copy of the demonstration plant (ADR 0006): the real appliance, the real threads. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { parseAllDocuments } from 'yaml';
 import t from 'tap';
 import type { ApiAnswer } from '../../support/api-client.js';
 import { ANSWERS, outputOf, SITE, startPlant } from '../../support/plant.js';
@@ -244,3 +245,32 @@ t.test('rehearsal: units are taken as free, network modules stand at their last 
   t.match((await rehearse('clean-train')).body.assumptions.join('; '), /io-net \(modbus\) is simulated by preset level/);
   t.match(await plant.batch(batch), { phase: 'Running' });
 });
+
+t.test(
+  'rehearsal: a plant whose inputs come from Modbus stands still without a process behind them, which is said; with the preset of the example it comes to its end',
+  async (t) => {
+    const folder = 'examples/own-plant';
+    const manifests = readdirSync(folder)
+      .filter((file) => file.endsWith('.yaml'))
+      .sort()
+      .flatMap((file) => parseAllDocuments(readFileSync(`${folder}/${file}`, 'utf8')).map((document) => document.toJS() as { kind: string; metadata: { labels?: object } }));
+    const bare = manifests.map((manifest) => (manifest.kind === 'IOModule' ? { ...manifest, metadata: { ...manifest.metadata, labels: {} } } : manifest));
+    t.equal((await plant.api.post('/api/v1/apply', bare)).status, 200);
+    const warm = async (body: object = {}) => (await plant.api.post('/api/v1/sites/works/recipes/master/warm-water/rehearse', { waitSeconds: 60, ...body })).body;
+    const dead = await warm({ limitSeconds: 600 });
+    t.match(dead, { outcome: 'Held', ok: false, blockedBecause: /step open has exceeded its timeout/ });
+    t.match(
+      dead.assumptions.at(-1),
+      /plc \(modbus\) is not simulated: .* What waits for one of its inputs waits for ever: give it a process with a simulation preset, named in its label lineside\.io\/rehearsal-preset$/,
+    );
+    const labelled = await plant.api.post(
+      '/api/v1/apply',
+      manifests.filter(({ kind }) => kind === 'IOModule'),
+    );
+    t.equal(labelled.status, 200, labelled.text);
+    const alive = await warm();
+    t.match(alive, { outcome: 'Complete', ok: true, unreachedSteps: [] }, `${alive.blockedBecause} ${alive.assumptions}`);
+    t.match(alive.assumptions.at(-1), 'I/O module plc (modbus) is simulated by preset vessel', 'and nothing of it is refused');
+    t.ok(Math.abs(outputOf(alive, 'temperatureReached') - 40) < 5, JSON.stringify(alive.outputs));
+  },
+);
