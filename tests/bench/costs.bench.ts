@@ -255,15 +255,12 @@ try {
 }
 
 function judge(rows: readonly StandingRow[]): void {
-  const of = (what: string): StandingRow => rows.find((row) => row.what === what) ?? { what, load: '', beyond: '' };
-  const [box, unit] = [of('the box itself'), of('unit with a thread of its own')];
-  for (const [figureName, found, max] of [
-    ['a box that does nothing: memory, MB', box.memoryMb, BOX_MB_MAX],
-    ['a box that does nothing: processor, ms per second', box.msPerSecond, BOX_MS_PER_SECOND_MAX],
-    ['a unit of 50 tags with a thread of its own: memory, MB', unit.memoryMb, UNIT_MB_MAX],
-  ] as const) {
-    const value = found?.value ?? Number.NaN;
-    tell(figureName, value);
-    console.log(`${figureName.padEnd(60)} ${value.toFixed(2)} (at most ${max}) ${verdict(value <= max)}`);
-  }
+  const valueOf = (what: string, of: 'memoryMb' | 'msPerSecond'): number => rows.find((row) => row.what === what)?.[of]?.value ?? Number.NaN;
+  const [memory, processor, unit] = [valueOf('the box itself', 'memoryMb'), valueOf('the box itself', 'msPerSecond'), valueOf('unit with a thread of its own', 'memoryMb')];
+  tell('a box that does nothing: memory, MB', memory);
+  tell('a box that does nothing: processor, ms per second', processor);
+  tell('a unit of 50 tags with a thread of its own: memory, MB', unit);
+  console.log(`\na box that does nothing: ${memory.toFixed(0)} MB (at most ${BOX_MB_MAX}) ${verdict(memory <= BOX_MB_MAX)}`);
+  console.log(`its share of the processor: ${processor.toFixed(1)} ms per second (at most ${BOX_MS_PER_SECOND_MAX}) ${verdict(processor <= BOX_MS_PER_SECOND_MAX)}`);
+  console.log(`a unit with a thread of its own: ${unit.toFixed(1)} MB (at most ${UNIT_MB_MAX}) ${verdict(unit <= UNIT_MB_MAX)}`);
 }
