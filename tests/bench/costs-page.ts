@@ -63,7 +63,7 @@ export function standingTable(rows: readonly StandingRow[]): string {
       : `| ${what} | ${load} | ${beyond} | not measured: ${absent} | | | |`,
   );
   return [
-    '| one of what | where so many are | beside | memory, MB | processor, ms per second | start to ready, ms | data directory, kB |',
+    '| one of what | where so many are | beside | memory, MB | processor, ms per second | start to ready, ms of the processor | data directory, kB |',
     '|---|---|---|---|---|---|---|',
     ...lines,
   ].join('\n');
@@ -151,7 +151,8 @@ one: the difference, by the number there was.
 
 ${standingTable(standing)}
 
-Start is the time until the box answers that it is ready; units go on to be loaded after that. The data directory is that of a box that was stopped in order a minute or so after it was
+Start is what the processor takes, all threads together, until the box answers that it is ready; units go on to be loaded after that. By the clock a start is
+in [benchmarks](../benchmarks.md) of the tree. The data directory is that of a box that was stopped in order a minute or so after it was
 set up; it grows by what the other table tells, and by the historian.
 
 ## How many units a box takes: computed

@@ -31,6 +31,8 @@ export interface StandingCase {
   readonly count: number;
   readonly settings?: (peers: Peers) => Readonly<Record<string, string>>;
   readonly prepare: (api: ApiClient, peers: Peers) => Promise<unknown>;
+  /** Names something of this run, such as the port of a device: made anew each time. */
+  readonly isOfRun?: boolean;
   /** What the machine would have to have; the row says that it is not there. */
   readonly needs?: (peers: Peers) => string | undefined;
 }
@@ -82,6 +84,7 @@ export const STANDING: readonly StandingCase[] = [
     load: `each of ${UNITS} devices of 10 registers that move, polled every 100 ms, recorded by the historian`,
     beyond: 'units',
     count: UNITS,
+    isOfRun: true,
     prepare: async (api, { modbus }) => {
       await apply(api, [...ground, ...units({ modbusPort: modbus.port })]);
       await atWork(api);
