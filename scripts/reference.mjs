@@ -1,4 +1,4 @@
-// Writes the pages of docs/reference that come from the code: routes, settings, function blocks, codes of refusals, simulation. `--check` only says which are out of date (exit code 1).
+// Writes the pages of docs/reference that come from the code: routes, settings, function blocks, codes of refusals, simulation, manifests. `--check` only says which are out of date (exit code 1).
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -11,6 +11,7 @@ import type { RouteColumns } from '../platform/http/route.js';
 import { printRoutes } from '../platform/http/route-table.js';
 import { describeSettings, type SettingWords } from '../settings.js';
 import { blocksText } from './block-reference.js';
+import { manifestsText } from './manifest-reference.js';
 import { profileSchemaText, profilesText } from './profile-reference.js';
 import { refusalsText } from './refusal-reference.js';
 import { simulationText } from './simulation-reference.js';
@@ -62,6 +63,7 @@ export const REFERENCE_PAGES: Readonly<Record<string, () => string>> = {
   'blocks.md': blocksText,
   'refusals.md': () => refusalsText(everyRow()),
   'simulation.md': simulationText,
+  'manifests.md': manifestsText,
   'hardware-profiles.md': () => profilesText(readProfiles(PROFILES)),
   '../../firmware-profiles/profile.schema.json': profileSchemaText,
 };

@@ -69,7 +69,9 @@ const domainOf = (file: string): string => /^src\/domains\/([^/]+)\//.exec(file)
 /** A kind is a shape, so anybody may know it. */
 const isKind = (file: string): boolean => /^src\/domains\/[^/]+\/([\w-]+-)?kind\.ts$/.test(file);
 
-const importsDomains = (file: string): boolean => (IMPORTS.get(file) ?? []).some((to) => domainOf(to) !== '');
+/** Sentences and nothing else. */
+const isWords = (file: string): boolean => file.endsWith('/field-words.ts');
+const importsDomains = (file: string): boolean => (IMPORTS.get(file) ?? []).some((to) => domainOf(to) !== '' && !isWords(to));
 
 t.test('tidy: every domain has its place in the order', async (t) => {
   const folders = readdirSync(path.join(ROOT, 'src/domains'), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
@@ -88,12 +90,12 @@ t.test('tidy: a domain imports domains below it, and the kinds of all', async (t
 
 t.test('tidy: a kind is a shape', async (t) => {
   const isShape = (from: string, to: string): boolean =>
-    /^(src\/platform|runtime|src\/domains\/runs)\//.test(to) || isKind(to) || (domainOf(to) === domainOf(from) && !importsDomains(to));
+    /^(src\/platform|runtime|src\/domains\/runs)\//.test(to) || isKind(to) || isWords(to) || (domainOf(to) === domainOf(from) && !importsDomains(to));
   const behaviour = [...IMPORTS].flatMap(([from, targets]) => (isKind(from) ? targets.filter((to) => !isShape(from, to)).map((to) => `${from} imports ${to}`) : []));
   t.same(
     behaviour,
     [],
-    'a kind imports the platform, words of the runtime, other kinds, what every run has (runs), and files of its own that know no domain; what is judged and done stands in the rules of the domain (KindRules)',
+    'a kind imports the platform, words of the runtime, other kinds, words of fields, what every run has (runs), and files of its own that know no domain; what is judged and done stands in the rules of the domain (KindRules)',
   );
 });
 

@@ -11,6 +11,7 @@ import { passModuleGate, passTemplateGate, refuseNewModule } from '../control-mo
 import type { ControlModuleSpec, ControlModuleStatus, ControlModuleTemplateSpec } from '../control-modules/kind.js';
 import { tuningLost } from '../control-modules/parameters.js';
 import { resolvedModuleOf } from '../control-modules/modules.js';
+import { openChannels } from '../control-modules/rules.js';
 import type { OverriddenEdit } from '../runs/logic-edits.js';
 import { passGate, refuseNewProgram } from '../logic/hot-swap.js';
 import type { ControlProgramSpec, ControlProgramStatus } from '../logic/kind.js';
@@ -46,12 +47,15 @@ const RULES: Readonly<Record<string, ApplyRule>> = {
 
   ControlModule({ site, name, before, changed, spec, read, terms }) {
     if (!before) refuseNewModule(site, name, spec as ControlModuleSpec, read);
-    if (!before || !changed) return undefined;
+    if (!changed) return undefined;
+    const resolved = resolvedModuleOf(read, { spec: spec as ControlModuleSpec });
+    const open = resolved ? openChannels(resolved) : [];
+    if (!before) return { warnings: open };
     const module = before as Resource<ControlModuleSpec, ControlModuleStatus>;
     const parametersOf = (each: Pick<typeof module, 'spec'>) => resolvedModuleOf(read, each)?.parameters ?? [];
     return {
       ...passModuleGate(module, spec as ControlModuleSpec, read, terms),
-      warnings: tuningLost(module.status.tuning ?? [], parametersOf(module), parametersOf({ spec: spec as ControlModuleSpec })),
+      warnings: [...tuningLost(module.status.tuning ?? [], parametersOf(module), parametersOf({ spec: spec as ControlModuleSpec })), ...open],
     };
   },
 

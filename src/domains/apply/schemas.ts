@@ -41,7 +41,11 @@ export function manifestSchema({ all }: AppliedKinds): JsonObject {
       metadata: { type: 'object', ...sayingOf(MANIFEST_WORDS.metadata) },
       spec: { type: 'object', ...sayingOf(MANIFEST_WORDS.spec) },
     },
-    allOf: all.map((kind) => ({ if: { required: ['kind'], properties: { kind: { enum: namesOf(kind) } } }, then: { $ref: `#/$defs/${kind.kind}` } })),
+    // a pattern and no enum: editors take the beginning of a word for the word while they complete, and offer to a Unit what a UnitProcedure has
+    allOf: all.map((kind) => ({
+      if: { required: ['kind'], properties: { kind: { type: 'string', pattern: `^(${namesOf(kind).join('|')})$` } } },
+      then: { $ref: `#/$defs/${kind.kind}` },
+    })),
     $defs: { ...kinds, ...parts },
   };
 }

@@ -10,7 +10,7 @@ import { ModuleBody, moduleBody, TemplateBody, templateBody } from './dto.js';
 import { armModule, passModuleGate, passTemplateGate, refuseNewModule } from './gate.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, type ControlModuleTemplateSpec } from './kind.js';
 import type { NoStatus } from '../plant/kind.js';
-import { moduleRules, templateRules } from './rules.js';
+import { moduleRules, openChannels, templateRules } from './rules.js';
 import { resetRoutes } from './reset-routes.js';
 import { resolvedModuleOf } from './modules.js';
 import { tuningLost } from './parameters.js';
@@ -66,13 +66,16 @@ export const controlModuleRoutes = [
       if (verb === 'create' && spec) refuseNewModule(site, name, spec, read);
     },
     also({ before, spec, read, deps }, audit) {
-      if (!before || !spec) return {};
+      if (!spec) return {};
+      const resolved = resolvedModuleOf(read, { spec });
+      const open = resolved ? openChannels(resolved) : [];
+      if (!before) return { warnings: open };
       const { store, clock } = deps;
       const { status, edits } = passModuleGate(before, spec, read, store.terms);
       const parametersOf = (each: Pick<typeof before, 'spec'>) => resolvedModuleOf(read, each)?.parameters ?? [];
       return {
         ...(status ? { status } : {}),
-        warnings: tuningLost(before.status.tuning ?? [], parametersOf(before), parametersOf({ spec }), 'this body'),
+        warnings: [...tuningLost(before.status.tuning ?? [], parametersOf(before), parametersOf({ spec }), 'this body'), ...open],
         facts: editFacts(store, edits, { audit, at: timestamp(clock.wallMs()) }),
       };
     },

@@ -30,6 +30,7 @@ import {
 import { type MergedTag, mergeTags, overrideParams, type ResolvedModule, resolveModule, tagOfOutput } from './merge.js';
 import { mergedOf, type ModuleResource, paramDefault, resolvedModuleOf } from './modules.js';
 import { ControlProgram, CHANNEL_BLOCKS, ioModuleOf } from '../logic/kind.js';
+import { openChannelsOf } from '../logic/open-channels.js';
 import { Unit } from '../plant/kind.js';
 import { IOModule } from '../io-modules/kind.js';
 import { unfedOf } from './unfed.js';
@@ -348,7 +349,12 @@ export function danglingOf(read: StoreReader, { spec, metadata }: Pick<ModuleRes
   const known = mergedOf(read, spec);
   if (!known) return `template ${spec.templateRef} does not exist`;
   known.unfit ??= unfitReasonOf(spec, known.template, read);
-  return known.unfit || missingChannelOf(known.resolved, metadata.site, read);
+  return known.unfit || missingChannelOf(known.resolved, metadata.site, read) || openChannels(known.resolved).join('; ');
+}
+
+/** What of a module has no channel yet, in a sentence for each block. */
+export function openChannels({ blocks }: Pick<ResolvedModule, 'blocks'>): readonly string[] {
+  return openChannelsOf(blocks, 'give a tag on the block its channel, <ioModule>:<address>, or override the parameter addr of the block');
 }
 
 function unfitReasonOf(spec: ControlModuleSpec, template: ControlModuleTemplateSpec, read: StoreReader): string {

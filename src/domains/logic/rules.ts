@@ -16,6 +16,7 @@ import { refuseWhileActive } from './active-work.js';
 import { blockCatalog, checkNetwork, compileText, compositeOf, compositesOf } from './composites.js';
 import { ControlProgram, ControlProgramSpec, type ControlProgramStatus, FunctionBlockType, type FunctionBlockTypeSpec, ownerOfProgram } from './kind.js';
 import { Unit } from '../plant/kind.js';
+import { openChannelsOf } from './open-channels.js';
 import { unitOf } from '../plant/unit-of.js';
 
 type ProgramAdmission = Admission<ControlProgramSpec, ControlProgramStatus>;
@@ -290,7 +291,9 @@ export function decodeProgramLeniently(input: unknown): { spec: ControlProgramSp
     else if (key === 'dataConnections' && given.connections === undefined) known.connections = value;
     else warnings.push(`spec.${key} is not a field of a control program and was ignored`);
   }
-  return { spec: decode(v.strictObject({ spec: ControlProgramSpec }), { spec: known }).spec, warnings };
+  const { spec } = decode(v.strictObject({ spec: ControlProgramSpec }), { spec: known });
+  warnings.push(...openChannelsOf(spec.blocks, 'set params.addr to <ioModule>:<channel>'));
+  return { spec, warnings };
 }
 
 export const blockTypeRules = ruled(FunctionBlockType, {

@@ -187,7 +187,11 @@ function allUnknown(issue: Issue, shape: Shape | undefined): readonly Issue[] {
   const { input } = last;
   if (!allowed || typeof input !== 'object' || input === null) return [issue];
   const unknown = Object.keys(input).filter((name) => !allowed.includes(name));
-  return unknown.slice(0, ISSUES_TOLD_MAX).map((key): Issue => ({ ...issue, path: [...path.slice(0, -1), { ...last, key }] as unknown as NonNullable<Issue['path']> }));
+  return unknown.slice(0, ISSUES_TOLD_MAX).map((key): Issue => {
+    const own = [...path.slice(0, -1), { ...last, key }];
+    // it ends with one, so it is not empty
+    return { ...issue, path: own as unknown as NonNullable<Issue['path']> };
+  });
 }
 
 /** A member that is missing because it was written otherwise is told as that alone. */

@@ -221,6 +221,28 @@ t.test('Decisions 5.1 rule 5 and 7.2: quality travels from the channel; old samp
   t.ok(unit.set.io.lostForMs('io', unit.nowMs) > 0, 'a silent module counts as lost');
 });
 
+t.test('a block without a channel is of quality Bad, never of a value that looks measured', async (t) => {
+  const plan = unitPlan({
+    images: [image('io', 'tt input')],
+    tags: tags('m.pv ai.OUT REAL', 'm.ok ai.OK BOOL', 'm.on di.OUT BOOL', 'm.high gt.OUT BOOL'),
+    networks: [
+      network({
+        name: 'm',
+        blocks: [
+          { name: 'ai', type: 'AI', params: { addr: '' } },
+          { name: 'di', type: 'DI', params: { addr: '' } },
+          { name: 'gt', type: 'GT', params: { IN2: 50 } },
+        ],
+        connections: wires('ai.OUT > gt.IN1'),
+      }),
+    ],
+  });
+  const unit = new Unit(plan);
+  unit.sample(plan, 0, 60);
+  unit.scan();
+  t.strictSame([unit.quality('m.pv'), unit.quality('m.on'), unit.quality('m.high'), unit.get('m.ok')], ['Bad', 'Bad', 'Bad', false]);
+});
+
 t.test('Decisions 5.1 rule 2 and 7: input ports keep a written value, outputs are overridden only outside Automatic', async (t) => {
   const plan = unitPlan({
     tags: [
