@@ -21,7 +21,7 @@ import type { Ref } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import type { PendingFact } from '../runs/execution-log.js';
 import { editFacts } from '../runs/logic-edits.js';
-import { bindingWarnings, type ByManifest } from './bindings-lost.js';
+import { bindingWarnings } from './bindings-lost.js';
 import { ManifestChange } from './changes.js';
 import type { ApplyActor, ApplyDeps } from './context.js';
 import { decodeSpec, Judging, type Operation, type Outcome, type Refused, type Step } from './judging.js';
@@ -132,6 +132,9 @@ function recordsOf(outcomes: readonly Outcome[], { store, clock }: ApplyDeps): {
   }
   return { audits, facts };
 }
+
+/** Warnings by the index of their manifest. */
+type ByManifest = ReadonlyMap<number, readonly string[]>;
 
 /** A large plant is told of as it was judged: in slices. */
 async function inTurns(outcomes: readonly Outcome[], { clock }: ApplyDeps, tell: (outcome: Outcome) => Applied): Promise<Applied[]> {
