@@ -157,7 +157,7 @@ in [benchmarks](../benchmarks.md) of the tree. The data directory is that of a b
 set up; it grows by what the other table tells, and by the historian.
 
 A part is divided by its number, also what comes once with the first of them: a thread that wakes up, caches, the verification after a start. So 240 past batches show more of each than
-100,000 do, which take 105 MB together (`npm run bench past`).
+100,000 do, which take 105 MB together (\`npm run bench past\`).
 
 ## How many units a box takes: computed
 
