@@ -149,12 +149,13 @@ interface Measured {
 
 async function round(folder: string): Promise<ReadonlyMap<Work, Measured>> {
   const box = await productBox();
-  const proxies: Watched[] = [];
+  const made: { readonly close: () => void }[] = [];
   try {
     await box.start();
     const proxy = await watched(box.port);
-    proxies.push(proxy);
+    made.push(proxy);
     const engineer = await firstAdministrator(box, proxy.url);
+    made.push({ close: () => engineer.remove() });
     await engineer.run('apply', '-f', path.join(folder, 'site'));
     const loop = new OpenLoop({ port: box.port, path: SITE, credential: engineer.credential, perSecond: READS_PER_SECOND });
     await pause(1000);
@@ -171,7 +172,6 @@ async function round(folder: string): Promise<ReadonlyMap<Work, Measured>> {
         );
     }
     const samples = await loop.stop();
-    engineer.remove();
     return new Map(
       noted.map(({ work, idleMs, commandMs, fromMs, toMs }) => [
         work,
@@ -182,7 +182,7 @@ async function round(folder: string): Promise<ReadonlyMap<Work, Measured>> {
     console.log(box.output.slice(-3000));
     throw fault;
   } finally {
-    for (const proxy of proxies) proxy.close();
+    for (const each of made) each.close();
     await box.end();
     box.remove();
   }

@@ -267,7 +267,8 @@ t.test('a phase is run by hand on a unit: started with its parameters, held, gon
   t.match(await json(t, ['phase', 'start', 'heat', '--unit', 'rx101', '--param', 'target'], 2), { message: /--param target: give it as/ });
   t.match(await json(t, ['phase', 'start', 'heat', '--unit', 'rx101', '--kind', 'Step'], 2), { message: /give Phase, Operation, UnitProcedure/ });
   t.match((await text(t, ['phase', 'list'])).out, /nothing is run by hand now/);
-  const { name } = await json(t, ['phase', 'start', 'heat', '--unit', 'rx101', '--param', 'target=90', '--wait', '--timeout', '60']);
+  // so slowly that it is never there, however long the commands take
+  const { name } = await json(t, ['phase', 'start', 'heat', '--unit', 'rx101', '--param', 'target=90', '--param', 'rate=0.01', '--wait', '--timeout', '60']);
   t.match(await json(t, ['phase', 'list']), [{ name, kind: 'Phase', templateRef: 'heat', unit: 'rx101', state: 'Running' }]);
   t.match((await text(t, ['phase', 'list'])).out, `${name}  Phase  heat`);
   t.match((await text(t, ['phase', 'show', name])).out, /is Running[\s\S]*Phase heat on rx101[\s\S]*takes .*Hold/);

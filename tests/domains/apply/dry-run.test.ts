@@ -120,6 +120,7 @@ t.test('a caller has one body in YAML read at a time, and others are not kept wa
   t.match(await slow, { k39999: 39_999 });
   t.strictSame(await Promise.all(others), [{ a: 1 }, { a: 1 }, { a: 1 }]);
   await t.rejects(read('[', 'anna'), /cannot be read as YAML: line 1/);
-  await t.rejects(read('- a\n'.repeat(500_000), 'anna'), /more than 192 MB of memory to read/);
+  // a million items: whichever of its bounds it meets first
+  await t.rejects(read('-\n'.repeat(1_000_000), 'anna'), /more than 192 MB of memory to read|takes longer than 10 s to read/);
   t.strictSame(await read('b: 2', 'anna'), { b: 2 }, 'there is room again');
 });

@@ -1,37 +1,36 @@
-import assert from 'node:assert/strict';
-import { test } from 'tap';
+import t from 'tap';
 import { timestamp } from '../../../src/platform/base/clock.js';
 import { Deadline, Stopwatch } from '../../../src/platform/base/elapsed.js';
 import { TestClock } from '../../support/test-clock.js';
 
 const HOUR_MS = 3_600_000;
 
-test('a stopwatch counts what has passed, and the wall clock does not move it', async () => {
+t.test('a stopwatch counts what has passed, and the wall clock does not move it', async (t) => {
   const clock = new TestClock();
   const watch = new Stopwatch(clock, 500);
   clock.advance(1000);
   clock.jump(HOUR_MS);
-  assert.equal(watch.elapsedMs, 1500);
+  t.equal(watch.elapsedMs, 1500);
   clock.jump(-2 * HOUR_MS);
   watch.restart();
   clock.advance(20);
-  assert.equal(watch.elapsedMs, 20);
+  t.equal(watch.elapsedMs, 20);
 });
 
-test('a deadline passes after its time and not when somebody sets the clock', async () => {
+t.test('a deadline passes after its time and not when somebody sets the clock', async (t) => {
   const clock = new TestClock();
   const deadline = new Deadline(clock, 1000);
   clock.jump(HOUR_MS);
-  assert.equal(deadline.remainingMs, 1000);
+  t.equal(deadline.remainingMs, 1000);
   clock.advance(999);
-  assert.equal(deadline.hasPassed, false);
+  t.equal(deadline.hasPassed, false);
   clock.advance(1);
-  assert.equal(deadline.hasPassed, true);
+  t.equal(deadline.hasPassed, true);
   clock.advance(50);
-  assert.equal(deadline.remainingMs, 0);
+  t.equal(deadline.remainingMs, 0);
 });
 
-test('D-C-07: the compiler does not take monotonic time or how long something took for an instant', async () => {
+t.test('D-C-07: the compiler does not take monotonic time or how long something took for an instant', async (t) => {
   const clock = new TestClock();
   const watch = new Stopwatch(clock);
   // @ts-expect-error monotonic time is shown to nobody
@@ -42,5 +41,5 @@ test('D-C-07: the compiler does not take monotonic time or how long something to
   new Deadline(clock, clock.wallMs());
   // @ts-expect-error and nothing waits for it
   clock.after(clock.wallMs(), () => undefined)();
-  assert.equal(timestamp(clock.wallMs()), '2026-01-31T09:00:00.000Z');
+  t.equal(timestamp(clock.wallMs()), '2026-01-31T09:00:00.000Z');
 });
