@@ -170,6 +170,30 @@ function checkReach(shape: ChartShape): ChartDiagnostic[] {
   return caught ? [chartFault('no-exit', `from step ${caught.name} no way leads to a final step`, { step: caught.name }, 'warning')] : [];
 }
 
+/** The transitions that end the activity of each step, for who asks for many of them. */
+export class Exits {
+  readonly #leaving = new Map<string, ChartTransition[]>();
+  readonly #converges = new Map<string, string[]>();
+
+  constructor({ transitions, divergences }: ChartShape) {
+    for (const transition of transitions) listed(this.#leaving, transition.from).push(transition);
+    for (const { name, type, branches = [] } of divergences)
+      if (type === 'SimultaneousConverge') for (const branch of new Set(branches)) listed(this.#converges, branch).push(name);
+  }
+
+  of(step: string): readonly ChartTransition[] {
+    return [step, ...(this.#converges.get(step) ?? [])].flatMap((from) => this.#leaving.get(from) ?? []);
+  }
+}
+
+function listed<Item>(lists: Map<string, Item[]>, key: string): Item[] {
+  const known = lists.get(key);
+  if (known) return known;
+  const begun: Item[] = [];
+  lists.set(key, begun);
+  return begun;
+}
+
 /** Transitions that end the activity of a step, with their index: its own and those of the converges it is a branch of. */
 export function exitsOf(shape: ChartShape, step: string): { readonly transition: ChartTransition; readonly index: number }[] {
   const converges = new Set(shape.divergences.filter(({ type, branches = [] }) => type === 'SimultaneousConverge' && branches.includes(step)).map(({ name }) => name));

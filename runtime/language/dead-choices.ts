@@ -4,7 +4,7 @@
  */
 import { type Chart, type ChartName, EXCEPTION_CHARTS, type ExceptionChartName } from '../vocabulary/chart.js';
 import type { Expression, Statement } from './ast.js';
-import { exitsOf } from './chart-structure.js';
+import { Exits } from './chart-structure.js';
 import { parseAction, parseCondition } from './parser.js';
 import { statementsIn } from './walk.js';
 
@@ -30,22 +30,36 @@ export function deadChoices({ charts = {}, ...running }: PhaseCharts): DeadChoic
 
 function deadIn(chart: ChartName, { steps = [], transitions = [], divergences = [] }: Chart): DeadChoice[] {
   const isParallel = divergences.some(({ type }) => type === 'SimultaneousDiverge');
-  const read = steps.map((step) => ({ step, statements: parseAction(step.actionST ?? '').statements }));
-  return read.flatMap(({ step: { name: step }, statements }) => {
-    const ways = exitsOf({ steps, transitions, divergences }, step).map(({ transition }) => parseCondition(transition.conditionST ?? '').expression);
+  const read = steps.map((step) => ({ step: step.name, statements: parseAction(step.actionST ?? '').statements }));
+  if (!read.some(({ statements }) => statements.some((statement) => choicesOf(statement).length > 0))) return [];
+  const exits = new Exits({ steps, transitions, divergences });
+  const writers = writersOf(read);
+  return read.flatMap(({ step, statements }) => {
+    const asked = statements.filter((statement) => choicesOf(statement).length > 0);
+    if (asked.length === 0) return [];
+    const ways = exits.of(step).map(({ conditionST = '' }) => parseCondition(conditionST).expression);
     if (ways.length === 0) return [];
-    return statements.flatMap((statement) => {
+    return asked.flatMap((statement) => {
       const choices = choicesOf(statement);
-      if (choices.length === 0 || statement.kind !== 'assign') return [];
+      if (statement.kind !== 'assign') return [];
       const variable = statement.target;
-      const writers = read.filter((other) => assignments(other.statements, variable) > 0);
       // who else gives the variable a value may give it one that a transition takes
-      if (assignments(statements, variable) > 1 || (isParallel && writers.length > 1)) return [];
+      if (assignments(statements, variable) > 1 || (isParallel && (writers.get(variable.toLowerCase()) ?? 0) > 1)) return [];
       return choices
         .filter((choice) => ways.every((condition) => condition !== null && truth(condition, variable, choice) === false))
         .map((choice) => ({ chart, step, variable, choice, message: messageOf(step, variable, choice, choices.length > 1) }));
     });
   });
+}
+
+/** How many steps give a variable a value. */
+function writersOf(read: readonly { readonly statements: readonly Statement[] }[]): ReadonlyMap<string, number> {
+  const writers = new Map<string, number>();
+  for (const { statements } of read) {
+    const own = new Set([...statementsIn(statements)].flatMap((statement) => (statement.kind === 'assign' ? [statement.target.toLowerCase()] : [])));
+    for (const variable of own) writers.set(variable, (writers.get(variable) ?? 0) + 1);
+  }
+  return writers;
 }
 
 function messageOf(step: string, variable: string, choice: string, isChoice: boolean): string {

@@ -74,6 +74,7 @@ export const commandRoutes = [
     tier: 'operate',
     body: ModeBody,
     reply: ModeAnswer,
+    errors: { 400: ['unknown_reference'] },
     summary: 'Set the mode of a control module, unit or procedural element',
     audit: { action: 'Update', category: 'mode' },
     exists: inSite,
