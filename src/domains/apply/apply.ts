@@ -101,8 +101,11 @@ async function applySteps(
 ): Promise<Applied[]> {
   const judging = await Judging.ahead(steps, actor, deps, unread.length === 0);
   // in slices, and of what was judged so far: nothing is written by it
-  const bindings = await bindingWarnings(judging.asJudged().outcomes, { ...deps, withDrafts: isWhole === true });
-  const ahead = dryRun ? undefined : await judging.writtenAhead();
+  const soFar = judging.asJudged();
+  const isTaken = unread.length + soFar.refused.length === 0;
+  const bindings: ByManifest = isTaken ? await bindingWarnings(soFar.outcomes, { ...deps, withDrafts: isWhole === true }) : new Map();
+  const ahead = dryRun || !isTaken ? undefined : await judging.writtenAhead();
+  await judging.catchUp();
   // from here on in one turn: who asks, what he may, and what is there
   actor.judgeAgain?.();
   for (const step of steps) atIndex(step.index, several, () => authorise(step, actor, deps.store));

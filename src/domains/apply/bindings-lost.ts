@@ -11,6 +11,7 @@ import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js
 import { modulesOf } from '../control-modules/modules.js';
 import { Site, Unit, type UnitSpec } from '../plant/kind.js';
 import { type BindingMatrix, type BindingRow, bindRecipe, isViolation } from '../recipes/binding-matrix.js';
+import type { SiteUnits } from '../recipes/bindings.js';
 import { templatesOf } from '../recipes/expand.js';
 import { MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../recipes/kind.js';
 import { releasedView } from '../recipes/released.js';
@@ -42,14 +43,22 @@ export async function bindingWarnings(outcomes: readonly Outcome[], { store, clo
   if (changed.length === 0) return told;
   const after = new StagedStore(store);
   for (const { puts } of outcomes) for (const put of puts) after.put(put);
-  const tell = (index: number, warning: string): void => void told.set(index, [...(told.get(index) ?? []), warning]);
-  for (const { step } of changed) if (step.manifest.kind.kind === Unit.kind) for (const warning of strayBindings(after, step.site, step.manifest.name)) tell(step.index, warning);
+  const tell = (index: number, warning: string): void => {
+    const own = told.get(index);
+    if (own) own.push(warning);
+    else told.set(index, [warning]);
+  };
   const turns = new Turns(clock);
+  for (const { step } of changed) {
+    if (step.manifest.kind.kind === Unit.kind) for (const warning of strayBindings(after, step.site, step.manifest.name)) tell(step.index, warning);
+    if (turns.isOver) await turns.next();
+  }
   for (const site of sitesOf(changed, store)) {
+    const units = { before: siteUnits(store, site), after: siteUnits(after, site) };
     for (const recipe of after.list(MasterRecipe, site)) {
       const isNew = withDrafts && changed.some(({ step }) => step.manifest.kind.kind === MasterRecipe.kind && step.site === site && step.manifest.name === recipe.metadata.name);
       if (!isNew && !IN_USE.includes(recipe.status.phase)) continue;
-      const lost = lostBy(recipe, isNew ? undefined : store, after);
+      const lost = lostBy(recipe, isNew ? undefined : { read: store, units: units.before }, { read: after, units: units.after });
       for (const { text, row } of lost) tell(causeOf(changed, { site, recipe: recipe.metadata.name, row }, after), text);
       if (turns.isOver) await turns.next();
     }
@@ -82,8 +91,14 @@ interface Lost {
 
 const keyOf = ({ step, role, unit }: BindingRow): string => `${step}/${role}/${unit}`;
 
+/** A plant at one time; its units are found once for all recipes. */
+interface Plant {
+  readonly read: StoreReader;
+  readonly units: SiteUnits;
+}
+
 /** @param before undefined: whatever does not bind is told. */
-function lostBy(recipe: RecipeResource, before: StoreReader | undefined, after: StoreReader): Lost[] {
+function lostBy(recipe: RecipeResource, before: Plant | undefined, after: Plant): Lost[] {
   const had = before && matrixOf(recipe, before);
   const has = matrixOf(recipe, after);
   const missed = new Set(had?.rows.filter(isViolation).map(keyOf));
@@ -101,9 +116,8 @@ function lostBy(recipe: RecipeResource, before: StoreReader | undefined, after: 
   ];
 }
 
-function matrixOf(recipe: RecipeResource, read: StoreReader): BindingMatrix {
-  const { site } = recipe.metadata;
-  return bindRecipe(recipe.spec, templatesOf(releasedView(read, recipe), site), siteUnits(read, site));
+function matrixOf(recipe: RecipeResource, { read, units }: Plant): BindingMatrix {
+  return bindRecipe(recipe.spec, templatesOf(releasedView(read, recipe), recipe.metadata.site), units);
 }
 
 interface Losing {

@@ -97,14 +97,22 @@ export class Judging {
   /** Takes as long as it takes, and holds nobody up. */
   static async ahead(steps: readonly Step[], actor: ApplyActor, deps: ApplyDeps, allRead: boolean): Promise<Judging> {
     const judging = new Judging(await inOrderOfNeed(steps, deps), actor, deps, allRead);
-    for (let pass = 0; pass < PASSES_MAX && (pass === 0 || judging.#msOf(judging.#outdated()) > LEFT_FOR_LAST_MS); pass += 1) {
-      const turns = new Turns(deps.clock);
-      for (const work of judging.#walk(new StagedStore(deps.store))) {
-        work();
-        if (turns.isOver) await turns.next();
-      }
-    }
+    await judging.#pass();
+    await judging.catchUp();
     return judging;
+  }
+
+  /** Judges again what rests on something that has changed since, until little is left: others go on meanwhile. */
+  async catchUp(): Promise<void> {
+    for (let pass = 0; pass < PASSES_MAX && this.#msOf(this.#outdated()) > LEFT_FOR_LAST_MS; pass += 1) await this.#pass();
+  }
+
+  async #pass(): Promise<void> {
+    const turns = new Turns(this.#deps.clock);
+    for (const work of this.#walk(new StagedStore(this.#deps.store))) {
+      work();
+      if (turns.isOver) await turns.next();
+    }
   }
 
   /** Texts of what will be written if nothing changes: most of what the last turn would have to do. */

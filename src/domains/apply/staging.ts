@@ -63,6 +63,8 @@ export class StagedStore implements StoreReader {
   #trace: ReadTrace | undefined;
   /** kind -> `site/name` -> resource. */
   readonly #staged = new Map<string, Map<string, Resource>>();
+  /** Lists as they were told last, each of a list of the store below; those of a kind until something of it is staged. */
+  readonly #lists = new Map<string, Map<string, { readonly stored: readonly Resource[]; readonly list: readonly Resource[] }>>();
 
   constructor(base: StoreReader) {
     this.#base = base;
@@ -96,9 +98,15 @@ export class StagedStore implements StoreReader {
     this.#trace?.noteList(kind as Kind, site, stored);
     const staged = this.#staged.get(kind.kind);
     if (!staged) return stored;
+    const lists = this.#lists.get(kind.kind) ?? new Map<string, { readonly stored: readonly Resource[]; readonly list: readonly Resource[] }>();
+    const known = lists.get(site ?? '*');
+    if (known?.stored === stored) return known.list as readonly Resource<Spec, Status>[];
     const added = [...staged.values()].filter((resource) => site === undefined || resource.metadata.site === site) as Resource<Spec, Status>[];
     const kept = stored.filter((resource) => !staged.has(`${resource.metadata.site}/${resource.metadata.name}`));
-    return [...kept, ...added].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+    const list = [...kept, ...added].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+    lists.set(site ?? '*', { stored, list });
+    this.#lists.set(kind.kind, lists);
+    return list;
   }
 
   pastIndex<Entry>(kind: { readonly kind: string }, site?: string, saying?: PastSaying<Entry>): readonly PastEntry<Entry>[] {
@@ -130,6 +138,7 @@ export class StagedStore implements StoreReader {
     };
     const staged = this.#staged.get(put.kind.kind) ?? new Map<string, Resource>();
     staged.set(`${put.site}/${put.name}`, resource);
+    this.#lists.delete(put.kind.kind);
     this.#staged.set(put.kind.kind, staged);
   }
 }
