@@ -213,9 +213,18 @@ export function readableTags({ tags, parameters }: ResolvedModule): readonly Eff
 
 /** How many tags `readableTags` has of a module, without making any. */
 export function readableTagCount({ tags: instance }: Pick<ControlModuleSpec, 'tags'>, { tags, parameters = [] }: Pick<ControlModuleTemplateSpec, 'tags' | 'parameters'>): number {
-  const names = new Set(tags.map(({ name }) => name));
-  const own = new Set(instance.map(({ name }) => name).filter((name) => !names.has(name)));
-  return tags.length + own.size + parameters.filter(({ tunable }) => tunable).length;
+  const own = instance.length === 0 ? undefined : new Set(instance.map(({ name }) => name));
+  for (const name of own ?? []) if (namesOf(tags).has(name)) own?.delete(name);
+  return tags.length + (own?.size ?? 0) + parameters.reduce((sum, { tunable }) => sum + (tunable ? 1 : 0), 0);
+}
+
+const names = new WeakMap<readonly TemplateTag[], ReadonlySet<string>>();
+
+/** Of the tags of a template, which hundreds of modules share. */
+function namesOf(tags: readonly TemplateTag[]): ReadonlySet<string> {
+  let known = names.get(tags);
+  if (!known) names.set(tags, (known = new Set(tags.map(({ name }) => name))));
+  return known;
 }
 
 function bindInput(input: ControlModuleTemplateSpec['inputs'][number], bindings: ControlModuleSpec['inputBindings']): ModuleInput {
