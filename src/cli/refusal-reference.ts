@@ -180,6 +180,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   username_retired: 'the name belonged to a closed account and is not used again',
   work_order_mismatch: 'the work order exists with other content; `fields` names what differs',
   work_order_started: 'the batch of the work order has begun',
+  bodies_busy: 'other long bodies are being worked on, and the box has no room for one more: try again in a moment',
   yaml_busy: 'other bodies in YAML are being read: try again in a moment, or send JSON',
   would_move: 'the device would move at once; send `moves: true` when it may',
   write_failed: 'the runtime did not carry the write out',

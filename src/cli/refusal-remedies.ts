@@ -166,5 +166,6 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   would_move: 'Make sure that nobody is at the device, then send the request with `moves: true`.',
   write_failed: 'The sentence says why. Look at quality and state of the I/O module behind the tag.',
   wrong_command_target: 'Command what `commandInstead` names.',
+  bodies_busy: 'Send the same request again after some seconds, one at a time.',
   yaml_busy: 'Send the same request again after a second, or send JSON.',
 };

@@ -17,6 +17,7 @@ import type { TagSource } from '../../src/platform/stream/channel.js';
 import { Hub } from '../../src/platform/stream/hub.js';
 import { everywhere, person, ScriptedSessions } from '../platform/stream/scripted.js';
 import type { OpenSockets, Sink } from './stream-sink.js';
+import { BodyRoom } from '../../src/platform/http/body-room.js';
 import { YamlBodies } from '../../src/platform/http/yaml-body.js';
 
 export const TAGS = 1000;
@@ -84,6 +85,7 @@ export async function startHub(name: string, sink: Sink, tags: TagSource, { tran
       bodyBytesMax: 1,
       reasonLengthMin: 1,
       yaml: new YamlBodies(),
+      bodyRoom: new BodyRoom(),
     },
     silent,
   );

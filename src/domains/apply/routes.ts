@@ -15,6 +15,8 @@ import { Backup, backupJson, ExportedManifest, exportedJson } from './export.js'
 import { MANIFESTS_MAX } from './manifest.js';
 
 const BODY_BYTES_MAX = 16 * 1024 ** 2;
+/** Of one manifest, as of every other body; a manifest has a handful of fields. */
+const MANIFEST = { max: MANIFESTS_MAX, bytesMax: 1024 ** 2, namesMax: 100 } as const;
 
 export interface ApplyRouteDeps extends ApplyDeps {
   readonly production: boolean;
@@ -72,6 +74,7 @@ export const applyRoutes = [
     summary: `Create or update resources from one manifest or an array of 1 to ${MANIFESTS_MAX}, in one transaction; YAML takes several documents`,
     body: Body,
     bodyBytesMax: BODY_BYTES_MAX,
+    bodyMembers: MANIFEST,
     yaml: true,
     computes: (_body, query) => query.get('dryRun') === 'true',
     reply: { 200: v.union([Applied, v.array(Applied)]) },

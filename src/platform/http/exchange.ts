@@ -72,6 +72,8 @@ export class Exchange implements RequestContext<Params, unknown> {
   hasBody = false;
   /** What the caller is told in a header beside the answer. */
   warning: string | undefined;
+  /** Gives back what the request holds, once it is answered. */
+  atEnd: (() => void) | undefined;
   /** The body, when it was collected before somebody asked for it. */
   #kept: ((accept: (bytes: Uint8Array) => void) => Promise<void>) | undefined;
   #query: ParsedQuery | undefined;

@@ -4,6 +4,7 @@ import type { Log } from '../base/log.js';
 import { pastRows } from '../store/past-rows.js';
 import type { Store } from '../store/store.js';
 import type { Authenticator } from './authenticator.js';
+import { BodyRoom } from './body-room.js';
 import { documentRoutes, openDocuments } from './documents.js';
 import type { Nonces } from './nonces.js';
 import { pageRoutes } from './pages.js';
@@ -74,6 +75,7 @@ export async function startGateway(options: GatewayOptions): Promise<HttpServer>
       bodyBytesMax: settings.bodyBytesMax,
       reasonLengthMin: settings.reasonLengthMin,
       yaml: new YamlBodies(),
+      bodyRoom: new BodyRoom(),
     },
     log,
   );

@@ -87,6 +87,7 @@ export class Pipeline {
     } catch (fault) {
       return await this.#refuse(exchange, fault);
     } finally {
+      exchange.atEnd?.();
       release?.();
     }
   }
@@ -100,6 +101,8 @@ export class Pipeline {
       return expectAnswer(answer instanceof Promise ? await answer : answer);
     } catch (fault) {
       return this.#refuse(exchange, fault);
+    } finally {
+      exchange.atEnd?.();
     }
   }
 

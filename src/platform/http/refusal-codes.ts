@@ -55,6 +55,7 @@ const OF_COLUMNS: readonly ColumnCodes[] = [
   { status: 400, codes: ['reason_too_short', 'reason_too_long'], when: ({ reason }) => reason !== undefined },
   { status: 400, codes: ['invalid_yaml'], when: ({ yaml }) => yaml === true },
   { status: 503, codes: ['yaml_busy'], when: ({ yaml }) => yaml === true },
+  { status: 503, codes: ['bodies_busy'], when: ({ bodyMembers }) => bodyMembers !== undefined },
   { status: 400, codes: ['upgrade_required'], when: ({ stream }) => stream === 'websocket' },
   { status: 401, codes: ['reauthentication_required'], when: ({ freshToken }) => freshToken !== undefined },
   { status: 401, codes: ['token_in_query_off'], when: ({ stream }) => stream !== undefined },

@@ -7,6 +7,7 @@ import type { GenericSchema, InferOutput, ObjectEntries, StrictObjectSchema } fr
 import type { AuditAction, AuditDraft, AuditTarget } from '../store/audit-record.js';
 import type { Ref } from '../store/resource.js';
 import type { Caller } from './caller.js';
+import type { MemberLimits } from './long-json.js';
 import type { Tier } from './tiers.js';
 import type { Format } from './negotiate.js';
 import type { ToldBy } from './replies.js';
@@ -216,6 +217,8 @@ export interface RouteColumns {
   /** `only`: refused for humans (`human_role`); the fence itself follows from the path. */
   readonly apiKey?: 'only';
   readonly bodyBytesMax?: number;
+  /** The body may be an array of many: it is read member by member, while others are served. */
+  readonly bodyMembers?: MemberLimits;
   /** Media types of a body that is not JSON (import routes); the handler gets its bytes as a Uint8Array. */
   readonly bodyMedia?: readonly string[];
   /** Media types other than JSON that `format` and `Accept` may choose (decisions Q-MES-28, Q-MES-29). */

@@ -46,6 +46,7 @@ import type { ClientFrames } from '../../../src/platform/stream/websocket.js';
 import { person, ScriptedSessions } from '../../platform/stream/scripted.js';
 import { at } from '../../support/at.js';
 import type { Places } from '../../../src/platform/stream/filter.js';
+import { BodyRoom } from '../../../src/platform/http/body-room.js';
 import { YamlBodies } from '../../../src/platform/http/yaml-body.js';
 
 /** An alarm of v101, as a definition has just raised it. */
@@ -353,6 +354,7 @@ export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
       bodyBytesMax: 1_048_576,
       reasonLengthMin: 10,
       yaml: new YamlBodies(),
+      bodyRoom: new BodyRoom(),
     },
     pino({ level: 'silent' }),
   );

@@ -14,7 +14,8 @@ function refused(fault: unknown): Read {
 }
 
 const clock = new TestClock();
-const long = (bytes: Uint8Array): Promise<Read> => parseLongJson(bytes, clock).then((value) => ({ value }), refused);
+const LIMITS = { max: 1000, bytesMax: 1024 ** 2, namesMax: 100 };
+const long = (bytes: Uint8Array): Promise<Read> => parseLongJson(bytes, clock, LIMITS).then((value) => ({ value }), refused);
 
 function short(bytes: Uint8Array): Read {
   try {
@@ -64,7 +65,7 @@ t.test('others have their turn while a long body is read', async (t) => {
   const members = Array.from({ length: 50 }, (_, at) => ({ at, text: 'x,]}'.repeat(500) }));
   let turns = 0;
   let isDone = false;
-  const read = parseLongJson(text(JSON.stringify(members)), impatient).finally(() => {
+  const read = parseLongJson(text(JSON.stringify(members)), impatient, LIMITS).finally(() => {
     isDone = true;
   });
   while (!isDone) {
@@ -73,4 +74,23 @@ t.test('others have their turn while a long body is read', async (t) => {
   }
   t.strictSame(await read, members);
   t.ok(turns >= members.length, `${turns} turns`);
+});
+
+t.test('a flood of members is read no further than the schema needs to refuse it', async (t) => {
+  const flood = (member: string, count: number): Uint8Array => text(`[${Array.from({ length: count }, () => member).join(',')}]`);
+  const read = await long(flood('0', 2_000_000));
+  t.equal((read as { readonly value: readonly unknown[] }).value.length, LIMITS.max + 1, 'one more than it takes');
+  t.match(await long(flood('', 2_000_000)), { context: { code: 'payload_too_large', limitBytes: LIMITS.bytesMax } }, 'members that are none');
+  t.match(await long(flood('{"a":1} ', 900)), { value: Array.from({ length: 900 }, () => ({ a: 1 })) });
+});
+
+t.test('one member is no longer than a body elsewhere, and what is no array of several neither', async (t) => {
+  const large = JSON.stringify({ spec: 'x'.repeat(LIMITS.bytesMax) });
+  const refusal = { context: { code: 'payload_too_large', limitBytes: LIMITS.bytesMax } };
+  t.match(await long(text(`[1,${large}]`)), { refused: /^member 1 of the array has at most 1048576 bytes/, ...refusal });
+  for (const body of [large, `[${large}]`, `{"a":${large}`, `[${large}`]) t.match(await long(text(body)), { refused: /no valid JSON array of several has at most/, ...refusal });
+  const many = `{${Array.from({ length: 101 }, (_, at) => `"k${at}":0`).join(',')}}`;
+  t.match(await long(text(`[{},${many}]`)), { refused: /101 fields/ });
+  const wrong = `[${JSON.stringify('y'.repeat(700_000))},${JSON.stringify('y'.repeat(700_000))},{"a":}]`;
+  t.match(await long(text(wrong)), { refused: /^member 2 of the array: the body is not valid JSON/, context: { code: 'invalid_json' } });
 });

@@ -6,6 +6,7 @@ import type { Clock } from '../../base/clock.js';
 import type { PastRows } from '../../store/past-rows.js';
 import type { Store } from '../../store/store.js';
 import type { Authenticator } from '../authenticator.js';
+import type { BodyRoom } from '../body-room.js';
 import type { Exchange } from '../exchange.js';
 import type { YamlBodies } from '../yaml-body.js';
 import type { Nonces } from '../nonces.js';
@@ -38,6 +39,7 @@ export interface Guard {
   readonly bodyBytesMax: number;
   readonly reasonLengthMin: number;
   readonly yaml: YamlBodies;
+  readonly bodyRoom: BodyRoom;
 }
 
 export type Barrier = (exchange: Exchange, guard: Guard) => undefined | Promise<void>;

@@ -25,8 +25,8 @@ export const body: Barrier = (exchange, guard) => {
     return undefined;
   }
   if (isYaml(exchange)) return readLong(exchange, guard, (text) => guard.yaml.read(text, exchange.caller.accountId));
-  const { bodyBytesMax, bodyMedia } = exchange.row.bound.row;
-  if (bodyBytesMax !== undefined && !bodyMedia) return readLong(exchange, guard, (text) => parseLongJson(text, guard.clock));
+  const { bodyMembers } = exchange.row.bound.row;
+  if (bodyMembers) return readLong(exchange, guard, (text) => parseLongJson(text, guard.clock, bodyMembers));
   return exchange.collect(
     limitOf(exchange, guard),
     () => tooLarge(exchange, guard),
@@ -48,8 +48,11 @@ export function judgeAgain(exchange: Exchange, guard: Guard): void {
 /** What takes longer to read than one turn may. */
 async function readLong(exchange: Exchange, guard: Guard, read: (text: Uint8Array) => Promise<unknown>): Promise<void> {
   let text = new Uint8Array(0);
+  const limitBytes = limitOf(exchange, guard);
+  const announced = Number(exchange.header('content-length') ?? limitBytes);
+  exchange.atEnd = guard.bodyRoom.take(exchange.caller.accountId, Math.min(announced, limitBytes));
   await exchange.collect(
-    limitOf(exchange, guard),
+    limitBytes,
     () => tooLarge(exchange, guard),
     (bytes) => {
       text = new Uint8Array(bytes);
