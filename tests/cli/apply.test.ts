@@ -3,13 +3,15 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
+import { schemasOfBox } from '../../src/cli/files/schemas.js';
+import type { Box } from '../../src/cli/remote/box.js';
 import { KnownBoxes } from '../../src/cli/remote/boxes.js';
 import { failureOf } from '../../src/cli/remote/outcome.js';
 import type { Given } from '../../src/cli/remote/command.js';
 import { Area } from '../../src/domains/plant/kind.js';
 import { yamlText } from '../../src/platform/base/yaml.js';
 import { startPlantGateway } from '../support/plant-gateway.js';
-import { boxContext, rowOf, silentTerminal } from './support.js';
+import { boxContext, localContext, rowOf, silentTerminal } from './support.js';
 
 const plant = await startPlantGateway();
 t.teardown(() => plant.stop());
@@ -182,4 +184,56 @@ t.test('an editor may have the schemas of the box, which are those of this progr
   const [names, again] = [own, ofBox].map((at) => readdirSync(path.join(at, '.lineside')).sort());
   t.strictSame(names, again);
   for (const name of names ?? []) t.equal(readFileSync(path.join(ofBox, '.lineside', name), 'utf8'), readFileSync(path.join(own, '.lineside', name), 'utf8'), name);
+});
+
+t.test('a plant with more errors than a box tells: how many are not shown', async (t) => {
+  const colours = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`colour${at}`, at]));
+  const wrong = file('wrong-plant.yaml', ...Array.from({ length: 12 }, (_, at) => manifest('Area', `w${at}`, colours)));
+  for (const words of ['apply', 'diff']) {
+    const { message, told } = await refused(run(words, [], { filename: [wrong], box: 'plant' }));
+    const lines = message.split('\n');
+    t.match(
+      [lines[0], lines.length, lines.at(-1)],
+      ['the box refuses 10 manifests or more and has changed nothing:', 1002, '200 more errors not shown: the box tells the first 1000'],
+      words,
+    );
+    t.match(told, { notShown: 200 });
+  }
+  const { text = '', data, exitCode } = await rowOf('validate').run(localContext([wrong], {}));
+  t.match(text.split('\n').slice(1000), ['200 more errors not shown; -o json has them all', '12 manifests in 1 file: 1200 errors']);
+  t.match({ exitCode, errors: (data as { errors: unknown[] }).errors.length }, { exitCode: 1, errors: 1200 });
+});
+
+t.test('what tells no schemas is no box, whatever it answers, and nothing is written', async (t) => {
+  const api = (all: unknown, one: unknown = {}) => ({ api: { get: async (path: string) => (path === '/api/v1/schemas' ? all : one) } }) as unknown as Pick<Box, 'api'>;
+  const ref = ($ref: unknown) => ({ then: { $ref } });
+  const answers = [null, 7, 'x', [], {}, { allOf: 'x' }, { allOf: [] }, { allOf: [null] }, { allOf: [{}] }, { allOf: [{ then: null }] }];
+  for (const answer of [...answers, ...[7, 'x', '#/$defs/', '#/$defs/../../a', 'xxxxxxxxUnit'].map((odd) => ({ allOf: [ref('#/$defs/Unit'), ref(odd)] }))])
+    t.match(await refused(schemasOfBox(api(answer))), { exitCode: 4, told: { code: 'no_schemas' } }, JSON.stringify(answer));
+  for (const one of [null, 'x', 7, []])
+    t.match(await refused(schemasOfBox(api({ allOf: [ref('#/$defs/Unit')] }, one))), { exitCode: 4, told: { code: 'no_schemas', kind: 'Unit' } }, JSON.stringify(one));
+  t.strictSame(
+    (await schemasOfBox(api({ allOf: [ref('#/$defs/Unit')] }, { type: 'object' }))).map(([name]) => name),
+    ['manifest', 'Unit'],
+  );
+});
+
+t.test('batch automatic tells what the box has done, not what it was asked', async (t) => {
+  const level = (kind: string, path: string) => ({ kind, name: `wo-${path}`, path, mode: 'Manual', manual: null });
+  const inManual = [level('Procedure', 'p'), level('Operation', 'p/o'), level('Phase', 'p/o/f')];
+  const set = async (answer: object) => {
+    const typed = {
+      get: async (path: string) => (path.endsWith('/batches') ? [{ name: 'wo', batchID: 'WO' }] : { batchID: 'WO', inManual }),
+      post: async () => ({ ok: true, kind: 'Procedure', name: 'wo-p', mode: 'Automatic', previousMode: 'Manual', levels: [], stillManual: [], message: '', ...answer }),
+    };
+    return rowOf('batch automatic').run({ ...boxContext(boxes, ['WO'], { box: 'plant' }), box: { site: async () => 'north', typed } as unknown as Box });
+  };
+  const moved = { kind: 'Phase', name: 'wo-p/o/f', path: 'p/o/f', previousMode: 'Manual' };
+  t.match(await set({ levels: [moved] }), { text: 'WO is back in Automatic: Procedure p, Phase p/o/f', exitCode: 0, data: { levels: { length: 2 }, stillManual: [] } });
+  t.match(await set({ previousMode: 'Automatic' }), { text: 'somebody has set the levels of WO back already', data: { levels: [] } });
+  t.match(await set({ stillManual: [level('UnitProcedure', 'p/u')] }), {
+    text: /^WO is back in Automatic: Procedure p\nstill in Manual: UnitProcedure p\/u; nothing fires there by itself/,
+    exitCode: 1,
+    data: { stillManual: [{ path: 'p/u' }] },
+  });
 });

@@ -47,7 +47,7 @@ export async function judgeOffline(values: readonly unknown[]): Promise<Judged> 
       ({ site: '', actor: { id: '', displayName: '', type: 'system' }, action: 'Update', category: 'apply', target: { kind: '', name: '', site: '' }, result: 'Success' }) as never,
   };
   try {
-    const applied = await applyManifests(values, actor, { store, clock: systemClock, kinds: APPLIED_KINDS }, { dryRun: true, isWhole: true });
+    const applied = await applyManifests(values, actor, { store, clock: systemClock, kinds: APPLIED_KINDS }, { dryRun: true, isWhole: true, tellsAll: true });
     return { errors: [], warnings: applied.flatMap(({ warnings }, index) => warnings.map((warning) => ({ index, warning }))) };
   } catch (fault) {
     if (!(fault instanceof Refusal)) throw fault;

@@ -5,7 +5,7 @@ import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
 import { familyOf } from './families.js';
 import { batchIDs, findBatch } from './find-batch.js';
-import { type Outcome, usage } from './outcome.js';
+import { EXIT, type Outcome, usage } from './outcome.js';
 
 type ModeAnswer = Answered<'/api/v1/sites/{site}/mode', 'post'>;
 type Level = Answered<'/api/v1/sites/{site}/batches/{name}', 'get'>['inManual'][number];
@@ -55,15 +55,22 @@ function levelLines({ kind, name, mode, levels, stillManual }: ModeAnswer): read
   ];
 }
 
-/** Every level of the batch that is in Manual, in one request. */
+/** Every level of the batch that is in Manual, in one request; between the question and it, somebody may have changed some. */
 async function toAutomatic({ box, args: [id = ''] }: CommandContext): Promise<Outcome> {
   const { site, name } = await findBatch(box, id);
   const { batchID, inManual } = await box.typed.get('/api/v1/sites/{site}/batches/{name}', { path: { site, name } });
   const [first, ...others] = inManual;
   if (!first) return { data: { batch: name, levels: [] }, text: `no level of ${batchID} is in Manual` };
   const also = others.map((level) => ({ kind: level.kind, name: level.name }));
-  await box.typed.post('/api/v1/sites/{site}/mode', { path: { site }, body: { kind: first.kind, name: first.name, mode: 'Automatic', ...(also.length === 0 ? {} : { also }) } });
-  return { data: { batch: name, levels: inManual }, text: `${batchID} is back in Automatic: ${levelsText(inManual)}` };
+  const body = { kind: first.kind, name: first.name, mode: 'Automatic' as const, ...(also.length === 0 ? {} : { also }) };
+  const { mode, previousMode, levels: withIt, stillManual } = await box.typed.post('/api/v1/sites/{site}/mode', { path: { site }, body });
+  const { kind, path } = first;
+  const levels = [...(previousMode === mode ? [] : [{ kind, name: first.name, path, previousMode }]), ...withIt];
+  const text = [
+    levels.length === 0 ? `somebody has set the levels of ${batchID} back already` : `${batchID} is back in ${mode}: ${levelsText(levels)}`,
+    ...(stillManual.length === 0 ? [] : [`still in Manual: ${levelsText(stillManual)}; nothing fires there by itself, and lineside batch automatic ${batchID} sets these too`]),
+  ];
+  return { data: { batch: name, levels, stillManual }, text: text.join('\n'), exitCode: stillManual.length === 0 ? EXIT.ok : EXIT.no };
 }
 
 async function moduleNames({ box }: CommandContext): Promise<readonly string[]> {

@@ -21,6 +21,8 @@ import { until } from './until.js';
 
 const WAIT_MS_DEFAULT = 60_000;
 const WARNINGS_SHOWN = 10;
+/** Of what validate finds: as many as a box tells of an apply. */
+const FAULTS_SHOWN = 1000;
 const WHOLE_PLANT = { bytesMax: LONG_ANSWER_BYTES_MAX } as const;
 
 type Applied = Extract<Answered<'/api/v1/apply', 'post'>, readonly unknown[]>[number];
@@ -90,8 +92,9 @@ async function applied(box: Box, manifests: readonly FiledManifest[], dryRun: bo
     return answer as readonly Applied[];
   } catch (fault) {
     if (!(fault instanceof ApiError) || (fault.body.errors === undefined && fault.body.index === undefined)) throw fault;
-    const { errors, index, code, field, diagnostics } = fault.body as {
+    const { errors, errorsTotal, index, code, field, diagnostics } = fault.body as {
       errors?: readonly JudgedError[];
+      errorsTotal?: number;
       index?: number;
       code?: string;
       field?: string;
@@ -108,8 +111,15 @@ async function applied(box: Box, manifests: readonly FiledManifest[], dryRun: bo
     };
     const faults = placed(errors ?? [one], manifests);
     const exitCode = fault.status === 403 ? EXIT.forbidden : EXIT.refused;
-    const text = [`the box refuses ${count(new Set((errors ?? [one]).map((each) => each.index)).size, 'manifest')} and has changed nothing:`, ...faults.map(faultLine)];
-    throw new CommandError(exitCode, code ?? 'refused', text.join('\n'), { status: fault.status, faults });
+    const told = errors ?? [one];
+    const notShown = Math.max(0, (errorsTotal ?? told.length) - told.length);
+    const refused = count(new Set(told.map((each) => each.index)).size, 'manifest');
+    const text = [
+      `the box refuses ${notShown === 0 ? refused : `${refused} or more`} and has changed nothing:`,
+      ...faults.map(faultLine),
+      ...(notShown === 0 ? [] : [`${count(notShown, 'more error')} not shown: the box tells the first ${told.length}`]),
+    ];
+    throw new CommandError(exitCode, code ?? 'refused', text.join('\n'), { status: fault.status, faults, notShown });
   }
 }
 
@@ -273,11 +283,17 @@ async function validate({ args: [given = ''], options, terminal }: CommandContex
     }),
   ];
   const text = [
-    ...wrong.map((fault) => faultLine({ ...fault, message: `error: ${fault.message}` })),
-    ...warned.map((fault) => faultLine({ ...fault, message: `warning: ${fault.message}` })),
+    ...shownOf(wrong, 'error'),
+    ...shownOf(warned, 'warning'),
     `${count(manifests.length, 'manifest')} in ${count(files.length, 'file')}: ${wrong.length === 0 ? 'all of them would be taken by an empty box' : count(wrong.length, 'error')}${warned.length === 0 ? '' : `, ${count(warned.length, 'warning')}`}`,
   ].join('\n');
   return { data: { manifests: manifests.length, files: files.length, errors: wrong, warnings: warned }, text, exitCode: wrong.length === 0 ? EXIT.ok : EXIT.no };
+}
+
+function shownOf(faults: readonly FileFault[], word: string): readonly string[] {
+  const lines = faults.slice(0, FAULTS_SHOWN).map((fault) => faultLine({ ...fault, message: `${word}: ${fault.message}` }));
+  const left = faults.length - lines.length;
+  return left === 0 ? lines : [...lines, `${count(left, `more ${word}`)} not shown; -o json has them all`];
 }
 
 async function schemas(context: CommandContext): Promise<Outcome> {

@@ -7,13 +7,11 @@
  * referred to goes first, wherever it stands in the request.
  */
 import * as v from 'valibot';
-import { inside } from '../../platform/base/assert.js';
 import { timestamp } from '../../platform/base/clock.js';
-import { eachOf, Refusal, refusalsOf, refuseAll } from '../../platform/base/refusal.js';
+import { Refusal, refusalsOf, refuseAll } from '../../platform/base/refusal.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { Turns } from '../../platform/base/slices.js';
 import type { ToldBy } from '../../platform/http/replies.js';
-import { statusOfRefusal } from '../../platform/http/status.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import { apiVersionOf } from '../../platform/store/manifest.js';
 import { pastRows } from '../../platform/store/past-rows.js';
@@ -27,6 +25,7 @@ import type { ApplyActor, ApplyDeps } from './context.js';
 import { decodeSpec, Judging, type Operation, type Outcome, type Refused, type Step } from './judging.js';
 import { type AppliedKinds, ROUTELESS_KINDS } from './kinds.js';
 import { readManifest, siteOfManifest } from './manifest.js';
+import { refusalOfAll, TELLS_ALL, TOLD_MAX } from './refused.js';
 
 const OPERATIONS = ['created', 'configured', 'unchanged'] as const satisfies readonly Operation[];
 
@@ -55,6 +54,8 @@ export interface ApplyWish {
   readonly dryRun?: boolean;
   /** The manifests are a whole plant: recipes among them are judged as if they were in use. */
   readonly isWhole?: boolean;
+  /** A refusal tells every error: for whoever judges on his own machine. */
+  readonly tellsAll?: boolean;
 }
 
 /** @throws Refusal of the first manifest that is refused, with its `index` when there are several; nothing is written then. */
@@ -97,7 +98,7 @@ async function applySteps(
   several: boolean,
   actor: ApplyActor,
   deps: ApplyDeps,
-  { dryRun, isWhole }: ApplyWish,
+  { dryRun, isWhole, tellsAll }: ApplyWish,
 ): Promise<Applied[]> {
   const judging = await Judging.ahead(steps, actor, deps, unread.length === 0);
   // in slices, and of what was judged so far: nothing is written by it
@@ -110,7 +111,7 @@ async function applySteps(
   actor.judgeAgain?.();
   for (const step of steps) atIndex(step.index, several, () => authorise(step, actor, deps.store));
   const { outcomes, refused } = dryRun ? judging.asJudged() : judging.now();
-  if (unread.length + refused.length > 0) throw refusalOfAll([...unread, ...refused], several);
+  if (unread.length + refused.length > 0) throw await refusalOfAll([...unread, ...refused], several, deps.clock, tellsAll ? TELLS_ALL : TOLD_MAX);
   const inRequest = outcomes.toSorted((a, b) => a.step.index - b.step.index);
   const puts = outcomes.flatMap((outcome) => outcome.puts);
   if (dryRun) {
@@ -189,27 +190,6 @@ function wordsOf(input: unknown): NamedManifest {
   const { kind, metadata } = (input ?? {}) as { readonly kind?: unknown; readonly metadata?: { readonly name?: unknown } | null };
   const text = (word: unknown): string => (typeof word === 'string' ? word : '');
   return { kind: text(kind), name: text(metadata?.name) };
-}
-
-/** The refusal of the first in the order of the request; where more is wrong, all of it is named (D-C-03). */
-function refusalOfAll(refused: readonly Refused[], several: boolean): Refusal {
-  const inOrder = refused.toSorted((a, b) => a.index - b.index);
-  const { index, refusal } = inside(inOrder, 0, 'somebody was refused');
-  if (!several && refusal.beside.length === 0) return refusal;
-  const errors = inOrder.flatMap(({ index: at, kind, name, refusal: all }) =>
-    eachOf(all).map((each) => ({
-      index: at,
-      kind,
-      name,
-      status: statusOfRefusal(each),
-      ...(each.context.code === undefined ? {} : { code: each.context.code }),
-      error: each.message,
-      ...(each.context.field === undefined ? {} : { field: each.context.field }),
-      ...(Array.isArray(each.context.diagnostics) ? { diagnostics: each.context.diagnostics as readonly unknown[] } : {}),
-    })),
-  );
-  if (!several) return new Refusal(refusal.kind, refusal.message, { ...refusal.context, errors });
-  return new Refusal(refusal.kind, `manifest ${index}: ${refusal.message}`, { ...refusal.context, index, errors });
 }
 
 function atIndex<T>(index: number, several: boolean, work: () => T): T {

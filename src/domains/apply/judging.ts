@@ -159,7 +159,8 @@ export class Judging {
       }
       const follows = ({ context: { code, kind: namedKind, name: named } }: Refusal): boolean =>
         code === 'unknown_reference' && (!this.#allRead || [site, ''].some((of) => withheld.has(`${String(namedKind)}/${of}/${String(named)}`)));
-      const refusal = combined(eachOf(taken).filter((each) => !follows(each)));
+      const isWhole = !follows(taken) && !taken.beside.some(follows);
+      const refusal = isWhole ? taken : combined(eachOf(taken).filter((each) => !follows(each)));
       if (refusal) refused.push({ index, kind: kind.kind, name, refusal });
       withheld.add(`${kind.kind}/${site}/${name}`);
     });

@@ -2,8 +2,11 @@
 export function nearest(given: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestCost = Math.floor(given.length / 3) + 1;
+  const letters = given.slice(0, LENGTH_MAX).toLowerCase();
   for (const word of known) {
-    const cost = distance(given.slice(0, LENGTH_MAX).toLowerCase(), word.slice(0, LENGTH_MAX).toLowerCase());
+    const other = word.slice(0, LENGTH_MAX).toLowerCase();
+    if (Math.abs(other.length - letters.length) >= bestCost) continue; // it costs as much at least
+    const cost = distance(letters, other);
     if (cost < bestCost) [best, bestCost] = [word, cost];
   }
   return best;

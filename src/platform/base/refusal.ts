@@ -24,18 +24,37 @@ export interface RefusalContext {
   readonly [member: string]: unknown;
 }
 
+/** A function is asked once, by whoever tells more than the first: most routes tell that alone. */
+type Beside = readonly Refusal[] | (() => readonly Refusal[]);
+
 export class Refusal extends Error {
   readonly kind: RefusalKind;
   readonly context: RefusalContext;
-  /** What is wrong as well, in the order in which it was found, where all of it was looked at; apply tells it (D-C-03). */
-  readonly beside: readonly Refusal[];
+  #beside: Beside;
 
-  constructor(kind: RefusalKind, message: string, context: RefusalContext = {}, beside: readonly Refusal[] = []) {
+  constructor(kind: RefusalKind, message: string, context: RefusalContext = {}, beside: Beside = []) {
     super(message);
     this.name = 'Refusal';
     this.kind = kind;
     this.context = context;
-    this.beside = beside;
+    this.#beside = beside;
+  }
+
+  /** What is wrong as well, in the order in which it was found, where all of it was looked at; apply tells it (D-C-03). */
+  get beside(): readonly Refusal[] {
+    if (typeof this.#beside === 'function') this.#beside = untraced(this.#beside);
+    return this.#beside;
+  }
+}
+
+/** What is told and not thrown needs no trace of calls: of 5,000 manifests it takes more memory than all else. */
+function untraced<Made>(make: () => Made): Made {
+  const before = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    return make();
+  } finally {
+    Error.stackTraceLimit = before;
   }
 }
 

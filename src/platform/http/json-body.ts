@@ -156,42 +156,50 @@ function rank(issue: Issue): number {
   return issue.kind === 'schema' ? 2 : 3;
 }
 
-/** The first by what kind of wrong it is, with the others beside it in the order of the body. */
+/** The first by what kind of wrong it is, with the others beside it in the order of the body, which are looked at when they are asked for. */
 export function refusalOf(issues: readonly Issue[], shape?: Shape): Refusal {
   let first = issues[0] as Issue; // a body without an issue is not refused
   for (const issue of issues) if (rank(issue) < rank(first)) first = issue;
-  const { kind, message, context } = refusalOfOne(first, shape);
+  const lists: Lists = new Map();
+  const { kind, message, context } = refusalOfOne(first, shape, lists);
   const told = pathOf(first);
-  const all = withoutFollowing(
-    issues.slice(0, ISSUES_TOLD_MAX).flatMap((issue) => allUnknown(issue, shape)),
-    shape,
-  );
-  const others = all.slice(0, ISSUES_TOLD_MAX).filter((issue) => pathOf(issue) !== told);
-  return new Refusal(
-    kind,
-    message,
-    context,
-    others.map((issue) => refusalOfOne(issue, shape)),
+  return new Refusal(kind, message, context, () =>
+    withoutFollowing(firstOf(issues, shape), shape)
+      .filter((issue) => pathOf(issue) !== told)
+      .slice(0, ISSUES_TOLD_MAX - 1)
+      .map((issue) => refusalOfOne(issue, shape, lists)),
   );
 }
 
-/** A body may hold a million members that nobody knows. */
+/** A body may hold a million members that nobody knows: no more of its issues than these are looked at, whatever tells them. */
 const ISSUES_TOLD_MAX = 100;
 
+function firstOf(issues: readonly Issue[], shape: Shape | undefined): readonly Issue[] {
+  const found: Issue[] = [];
+  for (const issue of issues) {
+    if (found.length >= ISSUES_TOLD_MAX) break;
+    found.push(...allUnknown(issue, shape, ISSUES_TOLD_MAX - found.length));
+  }
+  return found;
+}
+
 /** Of an object valibot tells one unknown member only. */
-function allUnknown(issue: Issue, shape: Shape | undefined): readonly Issue[] {
+function allUnknown(issue: Issue, shape: Shape | undefined, max: number): readonly Issue[] {
   const path = issue.path ?? [];
   const last = path.at(-1);
   if (rank(issue) !== 0 || last === undefined) return [issue];
   const allowed = shape && membersAt(shape, path as readonly PathItem[]);
   const { input } = last;
   if (!allowed || typeof input !== 'object' || input === null) return [issue];
-  const unknown = Object.keys(input).filter((name) => !allowed.includes(name));
-  return unknown.slice(0, ISSUES_TOLD_MAX).map((key): Issue => {
+  const unknown: Issue[] = [];
+  for (const key of Object.keys(input)) {
+    if (unknown.length >= max) break;
+    if (allowed.includes(key)) continue;
     const own = [...path.slice(0, -1), { ...last, key }];
     // it ends with one, so it is not empty
-    return { ...issue, path: own as unknown as NonNullable<Issue['path']> };
-  });
+    unknown.push({ ...issue, path: own as unknown as NonNullable<Issue['path']> });
+  }
+  return unknown;
 }
 
 /** A member that is missing because it was written otherwise is told as that alone. */
@@ -207,11 +215,14 @@ function withoutFollowing(issues: readonly Issue[], shape: Shape | undefined): r
   return issues.filter((issue) => rank(issue) !== 1 || !meant.has(pathOf(issue)));
 }
 
-function refusalOfOne(issue: Issue, shape?: Shape): Refusal {
+/** Lists of what is known that were told, and of which field. */
+type Lists = Map<string, string>;
+
+function refusalOfOne(issue: Issue, shape: Shape | undefined, lists: Lists): Refusal {
   const field = pathOf(issue);
   switch (rank(issue)) {
     case 0:
-      return unknownField(issue, field, shape);
+      return unknownField(issue, field, shape, lists);
     case 1:
       return invalid('missing_field', field, `field ${field} is required`);
     case 2: {
@@ -231,14 +242,18 @@ function refusalOfOne(issue: Issue, shape?: Shape): Refusal {
   }
 }
 
-/** What may stand there is told with it: most unknown fields are known ones by another name. */
-function unknownField(issue: Issue, field: string, shape?: Shape): Refusal {
+/** What may stand there is told with it, once: most unknown fields are known ones by another name. */
+function unknownField(issue: Issue, field: string, shape: Shape | undefined, lists: Lists): Refusal {
   const path = (issue.path ?? []) as readonly PathItem[];
   const allowed = shape && membersAt(shape, path);
   if (!allowed?.length) return invalid('unknown_field', field, `unknown field ${field}`);
   const near = nearest(String(path.at(-1)?.key), allowed);
-  const way = near === undefined ? `known here: ${allowed.join(', ')}` : `the nearest known one is ${near}`;
-  return invalid('unknown_field', field, `unknown field ${field}; ${way}`, { allowed, ...(near === undefined ? {} : { nearest: near }) });
+  if (near !== undefined) return invalid('unknown_field', field, `unknown field ${field}; the nearest known one is ${near}`, { allowed, nearest: near });
+  const list = allowed.join(', ');
+  const toldOf = lists.get(list);
+  if (toldOf !== undefined) return invalid('unknown_field', field, `unknown field ${field}; known here: as for ${toldOf}`);
+  lists.set(list, field);
+  return invalid('unknown_field', field, `unknown field ${field}; known here: ${list}`, { allowed });
 }
 
 /** A value rule in words: the schema's own, or ours for the rules that most fields share. */

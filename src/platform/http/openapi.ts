@@ -61,7 +61,7 @@ export function openApiDocument(rows: readonly RouteColumns[], info: OpenApiInfo
         Error: {
           type: 'object',
           required: ['error', 'status'],
-          properties: { error: { type: 'string' }, status: { type: 'integer' }, code: { type: 'string' }, field: { type: 'string' } },
+          properties: { error: { type: 'string' }, status: { type: 'integer' }, code: { type: 'string' }, field: { type: 'string' }, ...ALL_ERRORS },
         },
         ...gatewaySchemas(),
         ...schemas.settle(),
@@ -78,6 +78,29 @@ export function openApiDocument(rows: readonly RouteColumns[], info: OpenApiInfo
     },
   };
 }
+
+/** Of a request of which all that is wrong is told (D-C-03). */
+const ALL_ERRORS: JsonObject = {
+  errors: {
+    type: 'array',
+    description: 'All that is wrong, in the order of the request; of an apply the first 1,000, and fewer where they are long',
+    items: {
+      type: 'object',
+      required: ['error'],
+      properties: {
+        index: { type: 'integer', description: 'of the manifest in the request' },
+        kind: { type: 'string' },
+        name: { type: 'string' },
+        status: { type: 'integer' },
+        code: { type: 'string' },
+        error: { type: 'string' },
+        field: { type: 'string' },
+        diagnostics: { type: 'array', items: {} },
+      },
+    },
+  },
+  errorsTotal: { type: 'integer', description: 'How many there are, those of `errors` with them' },
+};
 
 /** Whether every JSON answer of the row has a schema. */
 export function isDescribed(row: RouteColumns): boolean {

@@ -1,5 +1,9 @@
 /** All that is wrong with a manifest is told at once, each with its field, and nothing that only follows from another (D-C-03). */
 import t from 'tap';
+import * as v from 'valibot';
+import { IOModule } from '../../../src/domains/io-modules/kind.js';
+import { refusalOf } from '../../../src/platform/http/json-body.js';
+import type { Shape } from '../../../src/platform/http/sent-back.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
 const plant = await startPlantGateway();
@@ -119,11 +123,74 @@ t.test('one thing that is wrong is told as ever', async (t) => {
   t.notOk('errors' in body);
 });
 
-t.test('a flood of what is wrong is told in part, and costs no more than a moment', async (t) => {
+t.test('a flood of what is wrong is told in part', async (t) => {
   const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`descriptoin${at}`, at]));
   t.equal((await errorsOf(manifest('Area', 'hall', many))).length, 100);
   const channels = Array.from({ length: 20_000 }, (_, at) => ({ address: at }));
   t.equal((await errorsOf(manifest('IOModule', 'plc', { protocol: 'modbus', channels }))).length, 100);
+});
+
+/** As it is, with a count of how often the names of the members of an object are asked for, which every look at an unknown field does. */
+function counted(shape: Shape, looks: { count: number }): Shape {
+  const seen = <Value>(value: Value, isEntries: boolean): Value =>
+    typeof value !== 'object' || value === null
+      ? value
+      : (new Proxy(value, {
+          get: (target, key) => seen(Reflect.get(target, key), key === 'entries'),
+          ownKeys: (target) => {
+            if (isEntries) looks.count += 1;
+            return Reflect.ownKeys(target);
+          },
+        }) as Value);
+  return seen(shape, false);
+}
+
+t.test('of a flood of floods a hundred issues are looked at, and one alone by who tells no more', async (t) => {
+  const unknown = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`colour${at}`, at]));
+  const channels = Array.from({ length: 100 }, (_, at) => ({ name: `c${at}`, address: 'coil:1', ...unknown }));
+  const { issues } = v.safeParse(IOModule.spec as v.GenericSchema, { protocol: 'modbus', channels });
+  t.equal(issues?.length, 100);
+  const looks = { count: 0 };
+  const refusal = refusalOf(issues ?? [], counted(IOModule.spec as unknown as Shape, looks));
+  t.equal(looks.count, 1);
+  t.equal(refusal.beside.length, 99);
+  // to find the unknown ones of the object, for what they were meant to be, and for what is told of them
+  t.ok(looks.count > 100 && looks.count <= 1 + 1 + 100 + 99, `${looks.count} looks`);
+  const before = looks.count;
+  t.equal(refusal.beside.length, 99);
+  t.equal(looks.count, before, 'nothing is looked at twice');
+});
+
+t.test('what is known is told once of each object that is alike', async (t) => {
+  const channels = [0, 1].map((at) => ({ name: `c${at}`, address: 'coil:1', xxxxxxxxx: 1, yyyyyyyyy: 2 }));
+  const texts = (await errorsOf(manifest('IOModule', 'plc', { protocol: 'modbus', address: 'host:502', channels }))).map(({ error }) => error);
+  t.match(texts[0], /^unknown field spec\.channels\[0\]\.xxxxxxxxx; known here: .*address/);
+  t.strictSame(
+    texts.slice(1),
+    ['[0].yyyyyyyyy', '[1].xxxxxxxxx', '[1].yyyyyyyyy'].map((of) => `unknown field spec.channels${of}; known here: as for spec.channels[0].xxxxxxxxx`),
+  );
+});
+
+t.test('D-C-03: an answer tells the first thousand errors of a request, and counts the others', async (t) => {
+  const unknown = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`colour${at}`, at]));
+  const areas = Array.from({ length: 30 }, (_, at) => manifest('Area', `a${at}`, unknown));
+  const { status, body, text } = await apply(areas);
+  t.match({ status, code: body.code, index: body.index, total: body.errorsTotal }, { status: 400, code: 'unknown_field', index: 0, total: 3000 });
+  const rows = body.errors as readonly Row[];
+  t.strictSame([rows.length, rows.map(({ index }) => index)], [1000, Array.from({ length: 1000 }, (_, at) => Math.floor(at / 100))]);
+  t.match(body.error, /^manifest 0: unknown field spec\.colour0; .*; the first 1000 errors are told, and 2000 more are there$/);
+  t.ok(text.length < 300_000, `${text.length} bytes`);
+  const few = (await apply(areas.slice(0, 3))).body;
+  t.match({ length: few.errors.length, total: few.errorsTotal }, { length: 300, total: 300 });
+  t.notMatch(few.error, /more are there/);
+});
+
+t.test('D-C-03: names as long as bodies make no answer that is longer than a client takes', async (t) => {
+  const areas = Array.from({ length: 40 }, (_, at) => manifest('Area', `a${at}`, { [`colour${'x'.repeat(200_000)}`]: at }));
+  const { body, text } = await apply(areas);
+  t.equal(body.errorsTotal, 40);
+  t.ok(body.errors.length >= 1 && body.errors.length < 40);
+  t.ok(text.length < 4 * 1024 ** 2, `${text.length} bytes`);
 });
 
 t.test('numbers, texts and truth values that were written as each other: what stands there and how to write it', async (t) => {
