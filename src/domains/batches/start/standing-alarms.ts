@@ -4,10 +4,11 @@
  */
 import type { Resource } from '../../../platform/store/resource.js';
 import type { StoreReader } from '../../../platform/store/kind.js';
+import { batchAlarmEvent, batchAlarmStream } from '../../alarms/batch-alarms.js';
 import { Alarm, isActive, type AlarmSpec, type AlarmStatus, type StandingAlarmFact } from '../../alarms/kind.js';
 import { modulesOf, resolvedModuleOf } from '../../control-modules/modules.js';
 import { IOModule } from '../../io-modules/kind.js';
-import { executionEvent, type PendingFact, streamOf } from '../../runs/execution-log.js';
+import type { PendingFact } from '../../runs/execution-log.js';
 
 type AlarmResource = Resource<AlarmSpec, AlarmStatus>;
 
@@ -40,15 +41,8 @@ function factsOf({ metadata, spec, status }: AlarmResource, site: string, batch:
     exceptionAction: status.exceptionAction ?? '',
   };
   return [
-    { stream: streamOf('alarms', site, batch), body: (id) => ({ sequence: id, ...fact }) },
-    executionEvent(site, batch, at, {
-      eventType: 'Alarm',
-      eventSubType: 'Process',
-      unit,
-      equipment: spec.source.slice(spec.source.indexOf('/') + 1),
-      value: status.state,
-      message: `Standing since ${raisedAt}: alarm ${metadata.name}${spec.message ? `, ${spec.message}` : ''}`,
-    }),
+    { stream: batchAlarmStream(site, batch), body: (id) => ({ sequence: id, ...fact }) },
+    batchAlarmEvent({ site, batch, unit, at, said: `Standing since ${raisedAt}`, name: metadata.name, spec, status }),
   ];
 }
 
