@@ -10,11 +10,12 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { guardedPromise } from '../../platform/base/guarded.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import type { Applied, Put, Store } from '../../platform/store/store.js';
+import { alarmExecutionEvent } from '../runs/alarm-event.js';
 import type { PendingFact } from '../runs/execution-log.js';
 import { Batch } from '../batches/kind.js';
 import { Unit } from '../plant/kind.js';
 import { type AlarmEvent, alarmEvent, type AlarmFact, alarmStream } from './alarm-event.js';
-import { batchAlarmEvent, type BatchAlarmFact, batchAlarmStream } from './batch-alarms.js';
+import { type BatchAlarmFact, batchAlarmStream } from './batch-alarms.js';
 import { alarmIndex, systemName } from './alarm-index.js';
 import { isShelved, shelfOf, unshelved } from './counts.js';
 import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmSpec, type AlarmStatus, SOURCE_KINDS, type AlarmResource, type DefinitionResource } from './kind.js';
@@ -217,7 +218,7 @@ export class AlarmRegister {
       if (batch === '' || !this.#store.get(Batch, site, batch)) return [];
       return [
         { stream: batchAlarmStream(site, batch), body: (id) => ({ ...alarmEvent(fact, id), exceptionAction: status.exceptionAction ?? '' }) satisfies BatchAlarmFact },
-        batchAlarmEvent({ site, batch, unit, at, said: event, name, spec, status, ...(by ? { by } : {}) }),
+        alarmExecutionEvent({ site, batch, unit, at, said: event, name, spec, status, ...(by ? { by } : {}) }),
       ];
     });
   }

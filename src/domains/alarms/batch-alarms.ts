@@ -3,8 +3,8 @@
  * them (batches/start/standing-alarms.ts). Every event of such an alarm is also a fact of the batch, so that the record needs
  * neither the alarm, which is gone a day after it was resolved, nor a search through the history of the site.
  */
-import { executionEvent, type PendingFact, streamOf } from '../runs/execution-log.js';
-import type { AlarmEvent, AlarmFact } from './alarm-event.js';
+import { streamOf } from '../runs/execution-log.js';
+import type { AlarmEvent } from './alarm-event.js';
 import type { BatchAlarm, StandingAlarmFact } from './kind.js';
 
 export interface BatchAlarmFact extends AlarmEvent {
@@ -14,26 +14,6 @@ export interface BatchAlarmFact extends AlarmEvent {
 /** Stream name of the ledger. */
 export function batchAlarmStream(site: string, batch: string): string {
   return streamOf('alarms', site, batch);
-}
-
-export interface AlarmOfBatch extends Pick<AlarmFact, 'site' | 'name' | 'spec' | 'status' | 'at' | 'by'> {
-  readonly batch: string;
-  readonly unit: string;
-  /** What has happened, as the message begins. */
-  readonly said: string;
-}
-
-/** As the events of the batch have it (decisions 8.3). */
-export function batchAlarmEvent({ site, batch, unit, at, said, name, spec, status, by }: AlarmOfBatch): PendingFact {
-  return executionEvent(site, batch, at, {
-    eventType: 'Alarm',
-    eventSubType: 'Process',
-    unit,
-    equipment: spec.source.slice(spec.source.indexOf('/') + 1),
-    value: status.state,
-    message: `${said}: alarm ${name}${spec.message ? `, ${spec.message}` : ''}`,
-    ...(by ? { person: { accountId: by.accountId, displayName: by.displayName } } : {}),
-  });
 }
 
 /**

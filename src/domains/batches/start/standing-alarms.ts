@@ -4,11 +4,11 @@
  */
 import type { Resource } from '../../../platform/store/resource.js';
 import type { StoreReader } from '../../../platform/store/kind.js';
-import { batchAlarmEvent, batchAlarmStream } from '../../alarms/batch-alarms.js';
 import { Alarm, isActive, type AlarmSpec, type AlarmStatus, type StandingAlarmFact } from '../../alarms/kind.js';
 import { modulesOf, resolvedModuleOf } from '../../control-modules/modules.js';
 import { IOModule } from '../../io-modules/kind.js';
-import type { PendingFact } from '../../runs/execution-log.js';
+import { alarmExecutionEvent } from '../../runs/alarm-event.js';
+import { type PendingFact, streamOf } from '../../runs/execution-log.js';
 
 type AlarmResource = Resource<AlarmSpec, AlarmStatus>;
 
@@ -41,8 +41,8 @@ function factsOf({ metadata, spec, status }: AlarmResource, site: string, batch:
     exceptionAction: status.exceptionAction ?? '',
   };
   return [
-    { stream: batchAlarmStream(site, batch), body: (id) => ({ sequence: id, ...fact }) },
-    batchAlarmEvent({ site, batch, unit, at, said: `Standing since ${raisedAt}`, name: metadata.name, spec, status }),
+    { stream: streamOf('alarms', site, batch), body: (id) => ({ sequence: id, ...fact }) },
+    alarmExecutionEvent({ site, batch, unit, at, said: `Standing since ${raisedAt}`, name: metadata.name, spec, status }),
   ];
 }
 
