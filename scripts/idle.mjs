@@ -52,26 +52,34 @@ const isReady = () =>
     () => false,
   );
 
-await until('the demonstration is ready', isReady, 120_000);
-await until(
-  'its units scan',
-  async () => {
-    const units = await get('/api/v1/sites/demo/units').then((answer) => answer.json());
-    return units.length > 0 && units.every(({ runtimeReady }) => runtimeReady);
-  },
-  120_000,
-);
 const looks = [];
-const begun = performance.now();
-for (let minute = 0; minute <= MINUTES && child.exitCode === null && child.signalCode === null; minute += 1) {
-  await new Promise((resolve) => setTimeout(resolve, begun + minute * 60_000 - performance.now()));
-  looks.push({ minute, ...(await look()) });
-  if (minute % SAID_EVERY === 0) say(looks.at(-1));
+let isAlive = false;
+let code;
+try {
+  await until('the demonstration is ready', isReady, 120_000);
+  await until(
+    'its units scan',
+    async () => {
+      const units = await get('/api/v1/sites/demo/units').then((answer) => answer.json());
+      return units.length > 0 && units.every(({ runtimeReady }) => runtimeReady);
+    },
+    120_000,
+  );
+  const begun = performance.now();
+  for (let minute = 0; minute <= MINUTES && child.exitCode === null && child.signalCode === null; minute += 1) {
+    await new Promise((resolve) => setTimeout(resolve, begun + minute * 60_000 - performance.now()));
+    looks.push({ minute, ...(await look()) });
+    if (minute % SAID_EVERY === 0) say(looks.at(-1));
+  }
+  isAlive = await isReady();
+  child.kill('SIGTERM');
+  code = await ended;
+} finally {
+  // also where a wait is given up: nothing of it stays behind
+  child.kill('SIGKILL');
+  await ended;
+  rmSync(folder, { recursive: true, force: true });
 }
-const isAlive = await isReady();
-child.kill('SIGTERM');
-const code = await ended;
-rmSync(folder, { recursive: true });
 
 const judged = looks.filter(({ minute }) => minute >= START_MINUTES);
 const most = Math.max(...judged.map(({ resident }) => resident));

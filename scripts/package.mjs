@@ -1,14 +1,14 @@
-// `npm run package [-- --sign KEYFILE] [--into FOLDER] [--compile | --refresh]`: the program as it leaves the tree, into artifacts/package: an archive, a Debian
+// `npm run package [-- --sign KEYFILE] [--into FOLDER] [--compile | --refresh | --forget-bases]`: the program as it leaves the tree, into artifacts/package: an archive, a Debian
 // package and a container image for linux-x64, each with its signature, the bill of materials and what it was built with.
 // From the same commit come the same bytes, as long as Debian has the packages of scripts/package/debian.lock. `--refresh` builds nothing: it takes
-// today's packages into that file. docs/operations/install.md says how they are checked and installed.
+// today's packages into that file, and `--forget-bases` removes the Debians of other locks. docs/operations/install.md says how they are checked and installed.
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { install } from './build.mjs';
 import { billOfMaterials } from './package/bom.mjs';
 import { debEntries, writeDeb } from './package/deb.mjs';
-import { debianOf, inDebian, refresh, told } from './package/debian.mjs';
+import { debianOf, forget, inDebian, refresh, told } from './package/debian.mjs';
 import { CACHE, installPrograms, PINS, ran, release as readRelease, root, sha256Of } from './package/facts.mjs';
 import { fetched } from './package/fetched.mjs';
 import { checkedWebSockets, libraryDependencies, sqlite } from './package/native.mjs';
@@ -26,6 +26,7 @@ const { values: options } = parseArgs({
     into: { type: 'string', default: 'artifacts/package' },
     compile: { type: 'boolean', default: false },
     refresh: { type: 'boolean', default: false },
+    'forget-bases': { type: 'boolean', default: false },
   },
 });
 const into = path.resolve(root, options.into);
@@ -37,6 +38,10 @@ installPrograms({ log });
 mkdirSync(CACHE, { recursive: true });
 if (options.refresh) {
   refresh(['builder', 'container'], { log });
+  process.exit();
+}
+if (options['forget-bases']) {
+  forget({ log });
   process.exit();
 }
 await install({ log });

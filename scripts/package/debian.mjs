@@ -1,11 +1,12 @@
 // The Debians of the build, each as a folder (or as an archive, the one below the container): made by mmdebstrap once and kept. Those of which something
 // leaves the tree, or in which it is compiled, have the packages of debian.lock and no others; the archive of Debian has each version only as
 // long as it is the newest, so a lock that it has left behind is told of, and renewed by who builds.
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { BASES } from './bases.mjs';
 import { ageOf, DEBIAN_LOCK, differences, lockedBase, lockText, packagesFrom, parseLock, refreshOf } from './debian-lock.mjs';
-import { CACHE, keyOf, PINS, ran } from './facts.mjs';
+import { CACHE, PINS, ran } from './facts.mjs';
+import { baseFile, forgetBases, olderTold, proofFile, sweptProofs } from './kept-bases.mjs';
 
 /** What the programs in it see of the outside: nothing. */
 const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root', LC_ALL: 'C.UTF-8', TZ: 'UTC', DEBIAN_FRONTEND: 'noninteractive' };
@@ -21,7 +22,7 @@ export function debianOf(name, { log = console.log } = {}) {
   const locked = lockedBase(name);
   const old = ageOf(name, locked, Date.now());
   if (old !== undefined) log(`*** ${old}`);
-  const at = keptAt(name, locked);
+  const at = path.join(CACHE, baseFile(name, locked));
   if (existsSync(at)) return { at, ...locked };
   log(`making the Debian ${PINS.debian.suite} of ${name}, ${Object.keys(locked.packages).length} packages of ${locked.taken}`);
   const making = makingOf(name);
@@ -39,25 +40,34 @@ export function debianOf(name, { log = console.log } = {}) {
       ].join('\n'),
     );
   }
-  return { at: kept(name, making, locked), ...locked };
+  const kept = keep(name, making, locked);
+  tellOlder(locks(), log);
+  return { at: kept, ...locked };
 }
 
 /** Makes each of these bases anew of what Debian has today, writes that into the lock, and says what has changed. */
 export function refresh(names, { log = console.log } = {}) {
   needRoot();
-  const bases = existsSync(DEBIAN_LOCK) ? parseLock(readFileSync(DEBIAN_LOCK, 'utf8')) : {};
+  const bases = locks();
   const changes = names.flatMap((name) => {
     log(`making the Debian ${PINS.debian.suite} of ${name}`);
     const making = makingOf(name);
     const before = bases[name]?.packages ?? {};
     bases[name] = { taken: new Date().toISOString().slice(0, 10), ...made(BASES[name], making) };
-    kept(name, making, bases[name]);
+    keep(name, making, bases[name]);
     return differences(before, bases[name].packages).map((words) => `${name}: ${words}`);
   });
   // in the order of the table, whatever was refreshed first
   writeFileSync(DEBIAN_LOCK, lockText(Object.fromEntries(Object.keys(BASES).flatMap((name) => (bases[name] ? [[name, bases[name]]] : [])))));
   for (const words of changes) log(`  ${words}`);
   log(`${changes.length === 0 ? 'Debian has no other packages than those of before' : `${changes.length} packages have changed`}; commit scripts/package/debian.lock, then build`);
+  tellOlder(bases, log);
+}
+
+/** Removes the bases of other locks than that of now. */
+export function forget({ log = console.log } = {}) {
+  needRoot();
+  forgetBases(CACHE, locks(), { log });
 }
 
 /** What stands beside what was built: day, release and packages of a Debian, without where it is kept. */
@@ -68,8 +78,10 @@ export function told({ taken, release, packages }) {
 /** A Debian with these packages as they are today, of which nothing leaves the tree: what a proof runs in. Renewed when the lock is. @returns its folder. */
 export function debianWith(packages, { log = console.log } = {}) {
   needRoot();
-  const folder = path.join(CACHE, `debian-${PINS.debian.suite}-${keyOf(packages, readFileSync(DEBIAN_LOCK, 'utf8'))}`);
+  const lock = readFileSync(DEBIAN_LOCK, 'utf8');
+  const folder = path.join(CACHE, proofFile(packages, lock));
   if (existsSync(folder)) return folder;
+  sweptProofs(CACHE, lock);
   log(`making a Debian ${PINS.debian.suite} with ${packages.join(', ')}`);
   const making = `${folder}.making`;
   rmSync(making, { recursive: true, force: true });
@@ -105,17 +117,21 @@ function makingOf(name) {
   return making;
 }
 
-/** By its lock and how it is made, so that one that was refreshed is another one. */
-function keptAt(name, { packages }) {
-  return path.join(CACHE, `debian-${name}-${keyOf(PINS.debian.suite, BASES[name], packages)}${BASES[name].archive ? '.tar' : ''}`);
+function locks() {
+  return existsSync(DEBIAN_LOCK) ? parseLock(readFileSync(DEBIAN_LOCK, 'utf8')) : {};
 }
 
-/** Puts it where it is kept, and takes away those of before. */
-function kept(name, making, locked) {
-  const at = keptAt(name, locked);
-  for (const each of readdirSync(CACHE)) if (each.startsWith(`debian-${name}-`)) rmSync(path.join(CACHE, each), { recursive: true });
+/** Puts it where it is kept: beside those of other locks, in the place of one of the same. */
+function keep(name, making, locked) {
+  const at = path.join(CACHE, baseFile(name, locked));
+  rmSync(at, { recursive: true, force: true });
   renameSync(making, at);
   return at;
+}
+
+function tellOlder(bases, log) {
+  const told = olderTold(CACHE, bases);
+  if (told !== undefined) log(told);
 }
 
 export function needRoot() {

@@ -37,7 +37,7 @@ t.test('a choice that leads nowhere is told where the template is written, and o
   const stands = await answer('tk201', 'No');
   const told = page.getByTestId('prompt-waits');
   await says(told, /Your answer No is recorded\. The procedure still stands at step ask/);
-  await says(told, /the recipe has no way on for the answer 'No'; stop the batch, or take the step on by hand in Manual/);
+  await says(told, /the recipe has no way on for the answer 'No'; stop the run, or take the step on by hand in Manual/);
   t.strictSame(await flawsOf(page, 'prompt-waits'), []);
   t.strictSame(await phoneFlaws(page, 'prompt-waits'), []);
   await page.getByTestId('prompt-waits-close').click();

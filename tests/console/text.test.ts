@@ -53,3 +53,14 @@ t.test('a line of the journal has a quantity with what it is counted in, and not
   t.same(event('Operator', 'viscosity', 'viscosity'), ['viscosity']);
   t.same(event('Alarm', 'Activated: alarm hot-1 (kg)', 'ActiveUnacknowledged'), ['Activated: alarm hot-1 (kg)', 'active, unacknowledged']);
 });
+
+t.test('a record of the trail says for whom a component did it: the first person of the same request', async (t) => {
+  const { askersOf, askedBy } = await pageModule<{ askersOf(records: readonly object[]): object; askedBy(record: object, askers: object): string }>('hmi/audit-askers.ts', 'en-GB');
+  const record = (correlationID: string, actorType: string, displayName: string) => ({ correlationID, actorType, displayName });
+  const records = [record('c1', 'component', 'batch-controller'), record('c1', 'person', 'Anna'), record('c1', 'person', 'Otto'), record('c2', 'component', 'alarm-controller')];
+  const askers = askersOf(records);
+  t.same(
+    records.map((each) => askedBy(each, askers)),
+    ['Anna', '', '', ''],
+  );
+});

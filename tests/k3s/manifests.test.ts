@@ -98,7 +98,7 @@ t.test('k3s: two pods are never on one volume, and what was stored outlives what
   t.match(one('StorageClass', 'lineside-local'), { reclaimPolicy: 'Retain', provisioner: 'rancher.io/local-path' });
 });
 
-t.test('k3s: the pod stays where it drives: the last to go from a full node, and not ended for a node that was silent', async (t) => {
+t.test('k3s: the pod stays where it drives: after those of lower priority within what it asked for, and not ended for a node that was silent', async (t) => {
   const { spec } = one('StatefulSet') as Set;
   const { priorityClassName, tolerations } = spec.template.spec as Readonly<Record<string, unknown>>;
   const { value } = one('PriorityClass') as { readonly value: number };

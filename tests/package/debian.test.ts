@@ -2,7 +2,7 @@
  * The Debian packages of what leaves the tree (scripts/package/debian.lock): what the file says, when a build stops at it, and how they stand in the
  * bills of materials. `npm run long package` and `npm run long image` make the Debians.
  */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -52,6 +52,15 @@ const { billOfMaterials, billOfImage } = await part<{
   billOfMaterials(parts: object): string;
   billOfImage(parts: object): string;
 }>('bom.mjs');
+
+const kept = await part<{
+  baseFile(name: string, locked: Pick<Base, 'packages'>): string;
+  proofFile(packages: readonly string[], lockText: string): string;
+  olderBases(cache: string, locks: Readonly<Record<string, Base>>): string[];
+  olderTold(cache: string, locks: Readonly<Record<string, Base>>): string | undefined;
+  forgetBases(cache: string, locks: Readonly<Record<string, Base>>, to: { log: (words: string) => void }): void;
+  sweptProofs(cache: string, lockText: string): string[];
+}>('kept-bases.mjs');
 
 /** The one of draft 7, in which CycloneDX writes; dist/ has that of 2020 only. */
 const { Ajv } = createRequire(path.join(ROOT, 'package.json'))('ajv') as typeof ajvModule;
@@ -185,4 +194,39 @@ t.test('the bills of materials: Debian packages by purl and hash, those of the t
       'who depends on something names what is there',
     );
   }
+});
+
+t.test('a base is kept beside those of other locks until somebody lets them go; what a proof runs in goes with its lock', (t) => {
+  const cache = t.testdir();
+  const [then, now] = [base({ libc6: { ...libc, version: '2.41-11' } }), base({ libc6: libc })];
+  const folder = (name: string): void => void mkdirSync(path.join(cache, name, 'etc'), { recursive: true });
+  for (const locked of [then, now]) {
+    folder(kept.baseFile('image', locked));
+    writeFileSync(path.join(cache, kept.baseFile('container', locked)), 'x'.repeat(2e6));
+  }
+  folder(kept.baseFile('imageTools', now));
+  writeFileSync(path.join(cache, 'node.tar'), '');
+  folder('debian-image.making');
+  const locks = { container: now, image: now, imageTools: now };
+  const older = [kept.baseFile('container', then), kept.baseFile('image', then)].sort();
+  t.not(kept.baseFile('image', then), kept.baseFile('image', now));
+  t.same(kept.olderBases(cache, locks), older);
+  t.match(kept.olderTold(cache, locks), /^2 bases of other locks kept in artifacts\/cache, 2 MB: .+ --forget-bases removes them$/);
+
+  const [ofThen, ofNow, another] = [kept.proofFile(['git'], 'then'), kept.proofFile(['git'], 'now'), kept.proofFile(['procps'], 'now')] as const;
+  const left = [ofThen, `${kept.proofFile(['procps'], 'then')}.making`, 'debian-trixie-0123456789abcdef'];
+  for (const name of [...left, ofNow, another, `${another}.making`]) folder(name);
+  t.same(kept.sweptProofs(cache, 'now'), [...left].sort(), 'of each lock of before, whole or half, and as they were named once');
+  t.same(kept.olderBases(cache, locks), older, 'a base is no proof');
+
+  const said: string[] = [];
+  kept.forgetBases(cache, locks, { log: (words) => said.push(words) });
+  t.match(said, [/^removed debian-/, /^removed debian-/, /^2 bases removed, 2 MB; /]);
+  const there = ['node.tar', 'debian-image.making', ofNow, another, `${another}.making`, ...Object.entries(locks).map(([name, locked]) => kept.baseFile(name, locked))];
+  t.same(readdirSync(cache).sort(), there.sort(), 'those of the lock of now stay');
+  t.equal(kept.olderTold(cache, locks), undefined);
+  kept.forgetBases(cache, locks, { log: (words) => said.push(words) });
+  t.equal(said.at(-1), 'no base of another lock is kept');
+  t.same(kept.olderBases(path.join(cache, 'nowhere'), locks), []);
+  t.end();
 });

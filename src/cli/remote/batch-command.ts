@@ -1,7 +1,5 @@
 /** Commands to a batch: sent, judged by the box, and waited for. */
-import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError } from '../../client/api.js';
-import { isPassing } from '../../client/passing.js';
 import type { BatchBody } from './batch-show.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
@@ -11,6 +9,7 @@ import { CommandError, EXIT, type Outcome, usage } from './outcome.js';
 import { preflightLines } from './preflight.js';
 import type { Terminal } from './terminal.js';
 import { until } from './until.js';
+import { verdict } from './verdict.js';
 
 type State = BatchBody['phase'];
 
@@ -42,10 +41,6 @@ const ENDING: Readonly<Partial<Record<State, readonly State[]>>> = {
   Aborting: ['Aborting', 'Aborted', 'Failed'],
 };
 
-/** The box answers when a command is on record, and judges it some moments later. */
-const JUDGED_MS_MAX = 5000;
-const LOOK_AGAIN_MS = 200;
-
 function readBatch(box: Box, path: NamedBatch): Promise<BatchBody> {
   // asked by a timer: it must not keep a session alive
   return box.typed.get('/api/v1/sites/{site}/batches/{name}', { path: { ...path }, options: { background: true } });
@@ -59,7 +54,7 @@ async function send(word: CommandWord, context: CommandContext): Promise<Outcome
   const before = await readBatch(box, batch);
   const reason = word.isExplained ? await reasonFor(context, `${word.command} of ${before.batchID}`) : textOf(context.options, 'reason');
   await commanded(box, batch, word.command, reason);
-  const judged = await verdict(box, batch, word, before);
+  const judged = await judgedBatch(box, batch, word, before);
   if (!judged) terminal.say(`${word.command} of ${before.batchID} is on record, and not judged yet: lineside batch show ${before.batchID} tells what comes of it`);
   const after = wanted === undefined || !judged ? (judged ?? before) : await waitFor(box, batch, wanted, { from: judged, withinMs, terminal });
   return { data: { command: word.command, judged: judged !== undefined, batch: after }, text: `${word.command} of ${after.batchID}: it is ${after.phase}${waits(after)}` };
@@ -87,24 +82,17 @@ async function commanded(box: Box, { site, name }: NamedBatch, command: string, 
   }
 }
 
-/** @returns undefined where the box has not judged in time. @throws CommandError where it says no. */
-async function verdict(box: Box, batch: NamedBatch, { command, to }: CommandWord, before: BatchBody): Promise<BatchBody | undefined> {
-  const begun = performance.now();
-  const known = before.commandRejection?.correlationID;
-  for (;;) {
-    const now = await readBatch(box, batch).catch((fault: unknown) => {
-      if (isPassing(fault)) return before; // it is on record: the next look tells
-      throw fault;
-    });
-    const { commandRejection: rejection } = now;
-    if (rejection && rejection.correlationID !== known && rejection.command === command) {
-      if (isAnswerable(command, now)) throw await inTheWay(box, batch, command, rejection.message, rejection.rule);
-      throw new CommandError(EXIT.refused, rejection.rule, `${now.batchID} is ${now.phase} and takes no ${command}: ${rejection.message}`, { batch: now.name, state: now.phase });
-    }
-    if (now.phase !== before.phase || to === '') return now;
-    if (performance.now() - begun > JUDGED_MS_MAX) return undefined;
-    await pause(LOOK_AGAIN_MS);
-  }
+function judgedBatch(box: Box, batch: NamedBatch, { command, to }: CommandWord, before: BatchBody): Promise<BatchBody | undefined> {
+  return verdict({
+    command,
+    before,
+    read: () => readBatch(box, batch),
+    isDone: ({ phase }) => phase !== before.phase || to === '',
+    refusal: (now, { rule, message }) => {
+      if (isAnswerable(command, now)) return inTheWay(box, batch, command, message, rule);
+      return new CommandError(EXIT.refused, rule, `${now.batchID} is ${now.phase} and takes no ${command}: ${message}`, { batch: now.name, state: now.phase });
+    },
+  });
 }
 
 /** Preflight says what is in the way of one that could be started, or could go on. */

@@ -1,13 +1,12 @@
 /** phase: a phase, an operation or a unit procedure run by hand on a unit, without a batch; then held, gone on with, ended. */
-import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError } from '../../client/api.js';
-import { isPassing } from '../../client/passing.js';
 import type { Answered } from '../../client/typed.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
 import { pairsOf, PASSWORD, reasonFor, REASON, signed, TIMEOUT, timeoutOf } from './given.js';
 import { CommandError, EXIT, type Outcome, table, usage } from './outcome.js';
 import { until } from './until.js';
+import { verdict } from './verdict.js';
 
 type Body = Answered<'/api/v1/sites/{site}/phases/{name}', 'get'>;
 type Item = Answered<'/api/v1/sites/{site}/phases', 'get'>[number];
@@ -56,9 +55,6 @@ const WORDS: Readonly<Record<string, RunWord>> = {
   abort: { command: 'Abort', about: 'end a run at once', to: 'Aborted', isExplained: true },
   reset: { command: 'Reset', about: 'make the unit of a run that has ended ready again', to: 'Idle', isExplained: true },
 };
-
-const JUDGED_MS_MAX = 5000;
-const LOOK_AGAIN_MS = 200;
 
 function kindOf({ options }: CommandContext): KindName {
   const given = textOf(options, 'kind');
@@ -112,11 +108,11 @@ function read(box: Box, { site, kind, name }: Run): Promise<Body> {
   return box.typed.get(KINDS[kind].one as typeof KINDS.Phase.one, { path: { site, name }, options: { background: true } });
 }
 
-async function roots(box: Box, site: string): Promise<readonly (Item & { readonly kind: KindName })[]> {
+/** `atWork`: those that are neither Idle nor ended, or the others; where it is left out all of all years, which may be many. */
+async function roots(box: Box, site: string, atWork?: boolean): Promise<readonly (Item & { readonly kind: KindName })[]> {
+  const query = { adhoc: true, ...(atWork === undefined ? {} : { atWork }) };
   const found = await Promise.all(
-    KIND_NAMES.map(async (kind) =>
-      (await box.typed.all(KINDS[kind].list as typeof KINDS.Phase.list, { path: { site }, query: { adhoc: true } })).map((item) => ({ ...item, kind })),
-    ),
+    KIND_NAMES.map(async (kind) => (await box.typed.all(KINDS[kind].list as typeof KINDS.Phase.list, { path: { site }, query })).map((item) => ({ ...item, kind }))),
   );
   return found.flat().filter(({ parent }) => parent === null);
 }
@@ -136,14 +132,13 @@ async function findRun(box: Box, name: string): Promise<Run> {
     const owner = found.batch === '' ? `${found.parent?.kind} ${found.parent?.name}: command that` : `batch ${found.batch}: lineside batch`;
     throw new CommandError(EXIT.refused, 'element_owned', `${kind} ${name} belongs to ${owner}${found.batch === '' ? '' : ' commands it'}`, { status: 409 });
   }
-  const there = (await roots(box, site)).filter((each) => !isOver(each)).map((each) => each.name);
+  const there = (await roots(box, site, true)).map((each) => each.name);
   const hint = there.length === 0 ? 'nothing is run by hand now' : `there are ${there.join(', ')}`;
   throw new CommandError(EXIT.refused, 'not_found', `no run by hand is called ${name} in ${site}; ${hint}`, { status: 404 });
 }
 
 async function list({ box, options }: CommandContext): Promise<Outcome> {
-  const all = await roots(box, await box.site());
-  const runs = options.all === true ? all : all.filter((each) => !isOver(each));
+  const runs = await roots(box, await box.site(), options.all === true ? undefined : true);
   const rows = runs.map((each) => [each.name, each.kind, each.templateRef, each.unit, each.state, each.startedAt]);
   const none = options.all === true ? 'nothing was run by hand' : 'nothing is run by hand now; --all tells what was';
   return { data: runs, text: runs.length === 0 ? none : table(['run', 'kind', 'template', 'unit', 'state', 'started'], rows) };
@@ -179,28 +174,20 @@ async function send(word: RunWord, context: CommandContext): Promise<Outcome> {
   const reason = word.isExplained ? await reasonFor(context, `${word.command} of ${run.name}`) : textOf(context.options, 'reason');
   const { site, kind, name } = run;
   await box.typed.post('/api/v1/sites/{site}/command', { path: { site }, body: { kind, name, command: word.command, ...(reason === undefined ? {} : { reason }) } });
-  const judged = await verdict(box, run, word, before);
+  const judged = await judgedRun(box, run, word, before);
   if (!judged) terminal.say(`${word.command} of ${name} is on record, and not judged yet: lineside phase show ${name} tells what comes of it`);
   const after = wanted === undefined || !judged || judged.state === wanted ? (judged ?? before) : await waitFor(context, run, wanted);
   return { data: { command: word.command, judged: judged !== undefined, element: after }, text: `${word.command} of ${stateLine(after)}` };
 }
 
-/** @returns undefined where the box has not judged in time. @throws CommandError where it says no. */
-async function verdict(box: Box, run: Run, { command }: RunWord, before: Body): Promise<Body | undefined> {
-  const begun = performance.now();
-  const known = before.commandRejection?.correlationID;
-  for (;;) {
-    const now = await read(box, run).catch((fault: unknown) => {
-      if (isPassing(fault)) return before; // it is on record: the next look tells
-      throw fault;
-    });
-    const { commandRejection: rejection } = now;
-    if (rejection && rejection.correlationID !== known && rejection.command === command)
-      throw new CommandError(EXIT.refused, rejection.rule, `${now.name} is ${now.state} and takes no ${command}: ${rejection.message}`, { run: now.name, state: now.state });
-    if (now.state !== before.state) return now;
-    if (performance.now() - begun > JUDGED_MS_MAX) return undefined;
-    await pause(LOOK_AGAIN_MS);
-  }
+function judgedRun(box: Box, run: Run, { command }: RunWord, before: Body): Promise<Body | undefined> {
+  return verdict({
+    command,
+    before,
+    read: () => read(box, run),
+    isDone: ({ state }) => state !== before.state,
+    refusal: ({ name, state }, { rule, message }) => new CommandError(EXIT.refused, rule, `${name} is ${state} and takes no ${command}: ${message}`, { run: name, state }),
+  });
 }
 
 function wantedState({ options }: CommandContext, to: State): State | undefined {
@@ -240,12 +227,12 @@ async function templateNames({ box }: CommandContext): Promise<readonly string[]
 }
 
 async function runNames({ box }: CommandContext): Promise<readonly string[]> {
-  return (await roots(box, await box.site())).filter((each) => !isOver(each)).map(({ name }) => name);
+  return (await roots(box, await box.site(), true)).map(({ name }) => name);
 }
 
 /** What has ended waits for its Reset. */
 async function endedNames({ box }: CommandContext): Promise<readonly string[]> {
-  return (await roots(box, await box.site())).filter(({ state }) => FINAL.includes(state)).map(({ name }) => name);
+  return (await roots(box, await box.site(), false)).filter(({ state }) => FINAL.includes(state)).map(({ name }) => name);
 }
 
 const UNTIL = ['--until <state>', 'wait until the run is in this state, for example Complete; exit code 1 where it cannot come there any more'] as const;

@@ -1,5 +1,5 @@
 /** Who did what, when, and what came of it. One record opens with its values before and after and what it brought about. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { type AuditFilter, readAudit, readCorrelation } from '../data/audit.js';
 import { site } from '../data/plant.js';
 import { can } from '../data/session.js';
@@ -12,7 +12,8 @@ import { LogFoot } from '../common/log-foot.js';
 import { t, word, words } from '../common/strings.js';
 import { momentText } from '../common/text.js';
 import { useLog } from '../common/use-log.js';
-import { askedBy, categoryOf, categoryText, changesOf, deedOf, linesOf, targetOf } from './audit-words.js';
+import { categoryOf, categoryText, changesOf, deedOf, linesOf, targetOf } from './audit-words.js';
+import { askedBy, askersOf } from './audit-askers.js';
 import { ArchiveIntegrity, UnreadableArchives } from './archive-integrity.js';
 import type { ViewDefinition } from './view-definition.js';
 
@@ -37,6 +38,7 @@ function AuditView() {
   const [filter, setFilter] = useState(ALL);
   const [open, setOpen] = useState<AuditRecord | null>(null);
   const log = useLog<AuditRecord>((cursor) => readAudit(filter, cursor), [filter, site.value]);
+  const askers = useMemo(() => askersOf(log.items), [log.items]);
   return (
     <section class="panel page" aria-labelledby="audit-title" data-testid="audit-view">
       <header class="page-head">
@@ -61,7 +63,7 @@ function AuditView() {
               <tr key={record.name} data-category={record.category} data-target={record.target.name}>
                 <td class="number">{momentText(record.timestamp)}</td>
                 <td>
-                  {record.displayName} {askedBy(record, log.items) !== '' && <span class="hint">{text.askedBy(askedBy(record, log.items))}</span>}
+                  {record.displayName} <AskedBy who={askedBy(record, askers)} />
                 </td>
                 <td class="long" data-testid="audit-deed">
                   {deedOf(record)} {categoryOf(record) !== '' && <span class="hint">{categoryOf(record)}</span>}
@@ -85,6 +87,10 @@ function AuditView() {
       {open && <RecordDialog key={open.name} record={open} onClose={() => setOpen(null)} />}
     </section>
   );
+}
+
+function AskedBy({ who }: { readonly who: string }) {
+  return who === '' ? null : <span class="hint">{text.askedBy(who)}</span>;
 }
 
 function Filter({ filter, onChange }: { readonly filter: AuditFilter; readonly onChange: (filter: AuditFilter) => void }) {
@@ -124,6 +130,7 @@ function Filter({ filter, onChange }: { readonly filter: AuditFilter; readonly o
 
 function RecordDialog({ record, onClose }: { readonly record: AuditRecord; readonly onClose: () => void }) {
   const [related, setRelated] = useState<readonly AuditRecord[]>([]);
+  const asker = useMemo(() => askedBy(record, askersOf(related)), [record, related]);
   const [fault, setFault] = useState('');
   useEffect(() => {
     if (!can('audit:read-correlation')) return;
@@ -135,7 +142,7 @@ function RecordDialog({ record, onClose }: { readonly record: AuditRecord; reado
         <FactList
           facts={[
             [t.time, new Date(record.timestamp).toLocaleString()],
-            [t.who, [record.displayName, askedBy(record, related) && text.askedBy(askedBy(record, related))].filter((part) => part !== '').join(' ')],
+            [t.who, [record.displayName, asker && text.askedBy(asker)].filter((part) => part !== '').join(' ')],
             [t.action, [word(record.action), categoryText(record.category)].join(', ')],
             [t.target, `${word(record.target.kind)} ${record.target.name}`],
             [t.result, word(record.result)],

@@ -86,12 +86,6 @@ export function targetOf({ target: { kind, name }, details }: AuditRecord): stri
   return name === batch.name ? batch.batchID : `${batch.batchID} ${name.slice(batch.name.length + 1)}`;
 }
 
-/** Who asked a component of the product for what it did: the person whose request it belongs to. */
-export function askedBy(record: AuditRecord, among: readonly AuditRecord[]): string {
-  if (record.actorType !== 'component') return '';
-  return among.find(({ correlationID, actorType }) => correlationID === record.correlationID && actorType !== 'component')?.displayName ?? '';
-}
-
 /** `Before → after`, or what there is of them. */
 function change(before: string, after: string): string {
   return [before, after].filter((part) => part !== '').join(' → ');

@@ -10,7 +10,8 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { guardedPromise } from '../../platform/base/guarded.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import type { Applied, Put, Store } from '../../platform/store/store.js';
-import { executionEvent, type PendingFact } from '../runs/execution-log.js';
+import { alarmExecutionEvent } from '../runs/alarm-event.js';
+import type { PendingFact } from '../runs/execution-log.js';
 import { Batch } from '../batches/kind.js';
 import { Unit } from '../plant/kind.js';
 import { type AlarmEvent, alarmEvent, type AlarmFact, alarmStream } from './alarm-event.js';
@@ -217,15 +218,7 @@ export class AlarmRegister {
       if (batch === '' || !this.#store.get(Batch, site, batch)) return [];
       return [
         { stream: batchAlarmStream(site, batch), body: (id) => ({ ...alarmEvent(fact, id), exceptionAction: status.exceptionAction ?? '' }) satisfies BatchAlarmFact },
-        executionEvent(site, batch, at, {
-          eventType: 'Alarm',
-          eventSubType: 'Process',
-          unit,
-          equipment: spec.source.slice(spec.source.indexOf('/') + 1),
-          value: status.state,
-          message: `${event}: alarm ${name}${spec.message ? `, ${spec.message}` : ''}`,
-          ...(by ? { person: { accountId: by.accountId, displayName: by.displayName } } : {}),
-        }),
+        alarmExecutionEvent({ site, batch, unit, at, said: event, name, spec, status, ...(by ? { by } : {}) }),
       ];
     });
   }

@@ -63,11 +63,13 @@ export class ModelRevisions {
 
 export const modelRevisions = onePerStore((store) => new ModelRevisions(store));
 
-/** The mode of a module is what an operator sets (contract 2, Equipment mode), though it stands in its spec. */
+/** Their mode is what an operator sets (contract 2, Equipment mode), though it stands in their spec. */
+const WITH_MODE: readonly string[] = [ControlModule.kind, Unit.kind];
+
 function isEngineering({ type, resource, before, configuration }: StoreEvent): boolean {
   if (type === 'remove') return true;
   if (!configuration) return false;
-  if (resource.kind !== ControlModule.kind || !before) return true;
+  if (!WITH_MODE.includes(resource.kind) || !before) return true;
   const engineered = ({ metadata: { labels, annotations }, spec }: StoreEvent['resource']) => ({ labels, annotations, spec: { ...(spec as object), mode: '' } });
   return !isDeepStrictEqual(engineered(resource), engineered(before));
 }
@@ -83,15 +85,17 @@ export function publishModel({ hub, store, clock }: ModelPublishing): void {
   const revisions = modelRevisions(store);
   const told = new Set<string>();
   const concerned = new Set<string>();
+  let isPlanned = false;
   const tell = (): void => {
+    isPlanned = false; // first: whatever is thrown below, the next change is told, and with it what is left here
     for (const site of concerned) {
+      concerned.delete(site);
       if (!store.get(Site, '', site)) continue;
       const frame: ModelFrame = { type: 'model', site, revision: revisions.of(site), ts: timestamp(clock.wallMs()) };
       told.add(site);
       // it says that something is to be read again, nothing of what it is
       hub.publish({ channel: 'model', key: site, site, unit: '', frame: { ...frame }, unrecorded: true });
     }
-    concerned.clear();
     for (const site of told) {
       if (store.get(Site, '', site)) continue;
       told.delete(site);
@@ -100,9 +104,10 @@ export function publishModel({ hub, store, clock }: ModelPublishing): void {
   };
   const sites = (): string[] => store.list(Site).map(({ metadata }) => metadata.name);
   revisions.watch((site) => {
-    const isPlanned = concerned.size > 0;
     for (const each of site === undefined ? sites() : [site]) concerned.add(each);
-    if (!isPlanned && concerned.size > 0) clock.after(MODEL_TOLD_EVERY_MS, tell);
+    if (isPlanned || concerned.size === 0) return;
+    isPlanned = true;
+    clock.after(MODEL_TOLD_EVERY_MS, tell);
   });
   for (const site of sites()) concerned.add(site);
   tell();

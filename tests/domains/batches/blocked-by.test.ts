@@ -213,6 +213,25 @@ t.test('decisions 3.9: conditions are judged anew with the values of now; other 
   published.set('li101.pv', 4);
 });
 
+t.test('an answer for which the recipe has no way on: the batch is stopped, or the run by hand, which has no batch', (t) => {
+  const asks = {
+    unitRef: 'rx101',
+    steps: [{ name: 'ask', initial: true, actionST: "go := PROMPT_CHOICE('Clear?', 'Yes', 'No');" }, { name: 'done' }],
+    transitions: [{ from: 'ask', to: 'done', conditionST: "go = 'Yes'" }],
+    variables: [{ name: 'go', type: 'STRING' }],
+  };
+  const told = transition({ fromStep: 'ask', toStep: 'done', conditionST: "go = 'Yes'", subConditions: [{ expression: "go = 'Yes'", met: false }] });
+  const snapshot = { ...atStep(told).sfcStatus, activeSteps: ['ask'], variableSnapshot: { go: 'No' } } as never;
+  for (const [more, said] of [
+    [{ batchRef: 'b', stepPath: 'make/ask' }, "make/ask, step ask: the recipe has no way on for the answer 'No'; stop the batch, or take the step on by hand in Manual"],
+    [{}, "b-make-fill, step ask: the recipe has no way on for the answer 'No'; stop the run, or take the step on by hand in Manual"],
+  ] as const) {
+    const asking = { ...phase({ state: 'Running', sfcStatus: snapshot }), spec: parse(PhaseSpec, { ...asks, ...more }) };
+    t.match(phaseBlockedBy(asking, world), [{ reason: 'condition', step: 'ask', text: said, by: ['operate', 'operate-lead'] }]);
+  }
+  t.end();
+});
+
 t.test('decisions 3.7: in Manual and in Paused a transition is judged for whoever looks, with the values of now; what only the chart knows says so', async (t) => {
   const looked = (report: Partial<TransitionReport>, more: Partial<ElementStatus> = {}, of: Partial<PhaseSpec> = {}, by = world) => {
     const stood = phase({ ...atStep(transition(report)), mode: 'Manual', ...more });

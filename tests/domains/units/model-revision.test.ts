@@ -53,9 +53,10 @@ t.test('a change of the plant is told once, with what else changes within a seco
   t.ok(now > began && revisions.of('south') > began, 'a template is of every site');
 
   await store.write({ puts: [module({ description: 'Inlet', mode: 'Manual' })] });
+  await store.write({ puts: [{ ...unit, spec: { ...unit.spec, mode: 'Manual' } }] });
   await store.write({ puts: [{ kind: Unit, site: 'north', name: 'r1', status: { ...unit.status, state: 'Running' } } as Put] });
   clock.advance(MODEL_TOLD_EVERY_MS);
-  t.same(told, [], 'a mode and a state are of the operators');
+  t.same(told, [], 'modes of a module and of a unit, and a state, are of the operators');
 
   await store.write({ removes: [{ kind: 'ControlModule', site: 'north', name: 'v1' }] });
   clock.advance(MODEL_TOLD_EVERY_MS);
@@ -66,4 +67,25 @@ t.test('a change of the plant is told once, with what else changes within a seco
   clock.advance(MODEL_TOLD_EVERY_MS);
   t.same(told.splice(0), [['north', revisions.of('north')]]);
   t.same(forgotten, ['south']);
+});
+
+t.test('a frame that could not be told silences no site: the next change tells it, and what was left with it', async (t) => {
+  const { store, clock } = await freshStore(t);
+  await store.write({ puts: [site('north'), site('south')] });
+  const told: string[] = [];
+  let isBroken = false;
+  const publish = ({ site: of }: ChannelEvent): void => {
+    if (isBroken) throw new Error('no channel');
+    told.push(of);
+  };
+  publishModel({ hub: { publish }, store, clock });
+  t.same(told.splice(0), ['north', 'south']);
+
+  isBroken = true;
+  await store.write({ puts: [template('valve')] });
+  t.throws(() => clock.advance(MODEL_TOLD_EVERY_MS), { message: 'no channel' });
+  isBroken = false;
+  await store.write({ puts: [module({})] });
+  clock.advance(MODEL_TOLD_EVERY_MS);
+  t.same(told.sort(), ['north', 'south']);
 });

@@ -383,13 +383,13 @@ function waitingOf({ index, fromStep: from, toStep: to, conditionST, reason, sub
   return { transition: transitionKey({ from, to }, index), conditions: [...subConditions], met, ...unfinished };
 }
 
-/** The answer that was given leads nowhere: that the conditions are not met would let people wait for what cannot come. */
+/** The answer that was given leads nowhere: that the conditions are not met would let people wait for what cannot come. A run by hand has no batch. */
 function afterDeadChoice({ spec, status }: PhaseResource, step: string, blocker: Blocker): Blocker {
   if (blocker.reason !== 'condition') return blocker;
   const values = lowerCased(status.sfcStatus?.variableSnapshot ?? {});
   const dead = deadChoicesOf(spec).find((each) => each.step === step && values.get(each.variable.toLowerCase()) === each.choice);
   if (!dead) return blocker;
-  const text = `${blocker.element.path}, step ${step}: the recipe has no way on for the answer '${dead.choice}'; stop the batch, or take the step on by hand in Manual`;
+  const text = `${blocker.element.path}, step ${step}: the recipe has no way on for the answer '${dead.choice}'; stop the ${spec.batchRef === '' ? 'run' : 'batch'}, or take the step on by hand in Manual`;
   return { ...blocker, text, by: ['operate', 'operate-lead'] };
 }
 

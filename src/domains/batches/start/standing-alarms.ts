@@ -7,7 +7,8 @@ import type { StoreReader } from '../../../platform/store/kind.js';
 import { Alarm, isActive, type AlarmSpec, type AlarmStatus, type StandingAlarmFact } from '../../alarms/kind.js';
 import { modulesOf, resolvedModuleOf } from '../../control-modules/modules.js';
 import { IOModule } from '../../io-modules/kind.js';
-import { executionEvent, type PendingFact, streamOf } from '../../runs/execution-log.js';
+import { alarmExecutionEvent } from '../../runs/alarm-event.js';
+import { type PendingFact, streamOf } from '../../runs/execution-log.js';
 
 type AlarmResource = Resource<AlarmSpec, AlarmStatus>;
 
@@ -41,14 +42,7 @@ function factsOf({ metadata, spec, status }: AlarmResource, site: string, batch:
   };
   return [
     { stream: streamOf('alarms', site, batch), body: (id) => ({ sequence: id, ...fact }) },
-    executionEvent(site, batch, at, {
-      eventType: 'Alarm',
-      eventSubType: 'Process',
-      unit,
-      equipment: spec.source.slice(spec.source.indexOf('/') + 1),
-      value: status.state,
-      message: `Standing since ${raisedAt}: alarm ${metadata.name}${spec.message ? `, ${spec.message}` : ''}`,
-    }),
+    alarmExecutionEvent({ site, batch, unit, at, said: `Standing since ${raisedAt}`, name: metadata.name, spec, status }),
   ];
 }
 
