@@ -8,6 +8,7 @@ import { type FiledManifest, type FileFault, type ReadFiles, readManifestFiles }
 import { type Judged, type JudgedError, judgeOffline } from '../files/offline.js';
 import { placeOfDiagnostic, placeOfField, type TextDiagnostic } from '../files/places.js';
 import { ownSchemas, schemasOfBox, writeSchemas } from '../files/schemas.js';
+import { twiceIn } from '../files/twice.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
 import { familyOf } from './families.js';
@@ -29,7 +30,8 @@ async function readGiven({ options, terminal }: CommandContext): Promise<readonl
   const paths = textsOf(options, 'filename');
   if (paths.length === 0) throw usage('name files or folders with -f; - is standard input');
   const { manifests, faults } = await readPaths(paths, terminal);
-  if (faults.length > 0) throw wrongFiles(faults);
+  const wrong = [...faults, ...twiceIn(manifests)];
+  if (wrong.length > 0) throw wrongFiles(wrong);
   if (manifests.length > MANIFESTS_MAX) throw usage(`${manifests.length} manifests are more than one request takes (${MANIFESTS_MAX}): apply folders of it one after the other`);
   return manifests;
 }
@@ -264,12 +266,12 @@ async function validate({ args: [given = ''], options, terminal }: CommandContex
   const judged: Judged = await judgeOffline(manifests.map(({ value }) => value));
   const isElsewhere = ({ code }: { readonly code: string }): boolean => options.partial === true && (code === 'unknown_reference' || code === 'not_found');
   const all = placed(judged.errors, manifests);
-  const wrong = [...faults, ...all.filter((fault) => !isElsewhere(fault))];
+  const wrong = [...faults, ...twiceIn(manifests), ...all.filter((fault) => !isElsewhere(fault))];
   const warned = [
     ...all.filter(isElsewhere),
     ...judged.warnings.flatMap(({ index, warning }): FileFault[] => {
       const manifest = manifests[index];
-      return manifest ? [{ file: manifest.file, ...placeOfField(manifest, 'spec'), message: warning, code: 'warning' }] : [];
+      return manifest ? [{ file: manifest.file, ...placeOfField(manifest, memberOf(warning)), message: warning, code: 'warning' }] : [];
     }),
   ];
   const text = [
@@ -278,6 +280,11 @@ async function validate({ args: [given = ''], options, terminal }: CommandContex
     `${count(manifests.length, 'manifest')} in ${count(files.length, 'file')}: ${wrong.length === 0 ? 'all of them would be taken by an empty box' : count(wrong.length, 'error')}${warned.length === 0 ? '' : `, ${count(warned.length, 'warning')}`}`,
   ].join('\n');
   return { data: { manifests: manifests.length, files: files.length, errors: wrong, warnings: warned }, text, exitCode: wrong.length === 0 ? EXIT.ok : EXIT.no };
+}
+
+/** A warning that is about one member begins with it. */
+function memberOf(warning: string): string {
+  return /^(spec\.[^\s:]+): /.exec(warning)?.[1] ?? 'spec';
 }
 
 async function schemas(context: CommandContext): Promise<Outcome> {
