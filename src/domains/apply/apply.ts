@@ -106,7 +106,12 @@ async function applySteps(
   const soFar = judging.asJudged();
   const isTaken = unread.length + soFar.refused.length === 0;
   const notes: readonly ByManifest[] = isTaken
-    ? [await channelWarnings(soFar.outcomes, deps), await bindingWarnings(soFar.outcomes, { ...deps, withDrafts: isWhole === true }), ...(isWhole ? [] : [saidTwice(steps)])]
+    ? [
+        await channelWarnings(soFar.outcomes, deps),
+        await bindingWarnings(soFar.outcomes, { ...deps, withDrafts: isWhole === true }),
+        // whoever judges whole files tells that by the places in them
+        ...(isWhole ? [] : [saidTwice(soFar.outcomes.map(({ step }) => step))]),
+      ]
     : [];
   const ahead = dryRun || !isTaken ? undefined : await judging.writtenAhead();
   await judging.catchUp();

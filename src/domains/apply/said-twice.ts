@@ -1,7 +1,7 @@
-/** A resource that two manifests of one request say: they are applied in order (decisions Q-CHANGE-06), so the last one holds, and nobody may have meant it. */
+/** A resource that two manifests of one request say: both are applied (decisions Q-CHANGE-06), so one of them comes to nothing, and nobody may have meant it. */
 import type { Step } from './judging.js';
 
-/** @returns warnings by the index of the manifest. */
+/** @param steps in the order in which they are applied, which is that of the request but for what others need first. @returns warnings by the index of the manifest. */
 export function saidTwice(steps: readonly Step[]): ReadonlyMap<number, readonly string[]> {
   const byName = new Map<string, Step[]>();
   for (const step of steps) {
@@ -15,6 +15,7 @@ export function saidTwice(steps: readonly Step[]): ReadonlyMap<number, readonly 
 }
 
 function warningOf({ kind, name }: Step['manifest'], same: readonly Step[]): string {
-  const indexes = same.map(({ index }) => index);
-  return `${kind.kind} ${name} stands ${same.length === 2 ? 'twice' : `${same.length} times`} in this request, as manifests ${indexes.join(' and ')}: what the last of them says holds`;
+  const applied = same.map(({ index }) => index);
+  const times = same.length === 2 ? 'twice' : `${same.length} times`;
+  return `${kind.kind} ${name} stands ${times} in this request, as manifests ${applied.toSorted((a, b) => a - b).join(' and ')}: what manifest ${applied.at(-1)} says holds`;
 }

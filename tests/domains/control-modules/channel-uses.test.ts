@@ -137,11 +137,3 @@ t.test('the module that came later says it in its condition, and the route of mo
   await apply(module('xv1', 'plc:valve.open', 'plc:other.cmd'));
   t.match(await conditionOf('xv1'), { status: 'True' });
 });
-
-t.test('a resource that one request says twice is warned of at both: the last holds (Q-CHANGE-06)', async (t) => {
-  const [first, between, last] = await warningsOf(manifest('Area', 'attic', { description: 'a' }), manifest('Area', 'cellar'), manifest('Area', 'attic', { description: 'b' }));
-  t.strictSame(
-    [first, between, last],
-    [['a'], [], ['a']].map((each) => each.map(() => 'Area attic stands twice in this request, as manifests 0 and 2: what the last of them says holds')),
-  );
-});
