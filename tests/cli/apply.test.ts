@@ -170,6 +170,27 @@ t.test('a removal that is refused tells what is gone and what is left', async (t
   t.equal(plant.store.get(Area, 'north', 'z'), undefined);
 });
 
+t.test('a list of modules marks what is not valid, and says below what it is', async (t) => {
+  const template = { blocks: [{ name: 'do', type: 'DO', params: { addr: '' } }], tags: [{ name: 'cmd', dataType: 'BOOL', blockRef: 'do', portRef: 'IN' }] };
+  const plc = { protocol: 'modbus', address: 'plc', enabled: false, channels: [{ name: 'a', address: 'coil:0', direction: 'output' }] };
+  const module = (channel: string) => ({ templateRef: 'loop', parentName: 'pot', tags: [{ name: 'cmd', channel }] });
+  const { status, body } = await admin.post('/api/v1/apply', [
+    manifest('Site', 'west', {}, {}),
+    ...[manifest('Area', 'hall'), manifest('ProcessCell', 'cell', { areaName: 'hall' }), manifest('Unit', 'pot', { processCellName: 'cell' })].map(inWest),
+    manifest('ControlModuleTemplate', 'loop', template, {}),
+    ...[manifest('IOModule', 'plc', plc), manifest('ControlModule', 'good', module('plc:a')), manifest('ControlModule', 'lost', module('gone:a'))].map(inWest),
+  ]);
+  t.equal(status, 200, JSON.stringify(body));
+  const { text } = await run('get', ['cm'], { box: 'plant', site: 'west' });
+  t.match(text, /^name .*configuration/);
+  t.match(text, /^good (?!.*not valid)/m);
+  t.match(text, /^lost .* not valid$/m);
+  t.match(text, /\n\nlost: tag cmd needs I\/O module gone, which does not exist$/);
+  t.notMatch((await run('get', ['units'], { box: 'plant', site: 'west' })).text, /configuration/);
+});
+
+const inWest = (each: ReturnType<typeof manifest>) => ({ ...each, metadata: { ...each.metadata, namespace: 'site-west' } });
+
 t.test('what nobody is there to answer, and whom nobody can reach, is told', async (t) => {
   boxes.keep('gone', { url: 'http://127.0.0.1:9', username: 'x', accessToken: 'x', refreshToken: 'x', site: '' });
   t.match(await refused(run('get', ['units'], { box: 'gone', site: 'x' })), { exitCode: 6, told: { code: 'no_answer' } });

@@ -99,6 +99,42 @@ t.test('of a whole plant a recipe is told what its units do not bind, and roleBi
   t.notMatch(await validate(DEMO), { text: /does not bind|roleBindings/ }, 'the shipped one binds all');
 });
 
+t.test('a channel that leads nowhere is warned of at the line that names it', async (t) => {
+  const template = '  blocks:\n    - {name: do, type: DO, params: {addr: ""}}\n  tags:\n    - {name: cmd, dataType: BOOL, blockRef: do, portRef: IN}\n';
+  const module = (channel: string): string => `  templateRef: loop\n  parentName: mixer\n  tags:\n    - name: cmd\n      channel: ${channel}\n`;
+  const plc = '  protocol: modbus\n  address: plc\n  channels:\n    - {name: a, address: "coil:0", direction: output}\n';
+  const folder = folderWith({
+    'plant.yaml': [SITE, of('Area', 'hall', '  description: x\n'), of('ProcessCell', 'cell', '  areaName: hall\n'), of('Unit', 'mixer', '  processCellName: cell\n')].join('---\n'),
+    'loop.yaml': of('ControlModuleTemplate', 'loop', template).replace('  namespace: site-north\n', ''),
+    'x1.yaml': of('ControlModule', 'x1', module('plc:b')),
+    'x2.yaml': of('ControlModule', 'x2', module('plc:a')),
+    'x3.yaml': of('ControlModule', 'x3', module('plc:coil:0')),
+    'plc.yaml': of('IOModule', 'plc', plc),
+  });
+  const { exitCode, text } = await validate(folder);
+  t.equal(exitCode, 0, 'a plant is engineered in any order');
+  t.match(text, /^x1\.yaml:11:16: warning: spec\.tags\[0\]\.channel: tag cmd needs channel b, which I\/O module plc does not have \[warning\]$/m);
+  t.match(text, /^x2\.yaml:11:16: warning: .*channel plc:a is already driven by x3\.do/m);
+  t.match(text, /^x3\.yaml:11:16: warning: .*channel plc:coil:0 is already driven by x2\.do/m);
+  t.match(text, /3 warnings$/);
+  t.notMatch(await validate(DEMO), { text: /needs|already driven/ }, 'the shipped plant has none');
+});
+
+t.test('a resource that stands twice is an error with both places, by any word of its kind', async (t) => {
+  const program = of('ControlProgram', 'p', '  unitRef: mixer\n  scanInterval: 1s\n  blocks: []\n');
+  const folder = folderWith({
+    'a.yaml': [SITE, of('Area', 'hall', '  description: x\n'), program].join('---\n'),
+    'b.yaml': of('Area', 'hall', '  description: y\n'),
+    'c.json': JSON.stringify([{ kind: 'FBNetwork', metadata: { name: 'p', namespace: 'site-north' } }]),
+  });
+  const { exitCode, text } = await validate(folder, { partial: true });
+  t.equal(exitCode, 1);
+  t.match(text, /^b\.yaml:1:1: error: Area hall stands in a\.yaml:5 and b\.yaml:1: keep one of them \[twice\]$/m);
+  t.match(text, /^c\.json:1:2: error: ControlProgram p stands in a\.yaml:13 and c\.json:1: keep one of them \[twice\]$/m);
+  for (const command of ['apply', 'diff'])
+    await t.rejects(rowOf(command).run(localContext([], { filename: [folder] })), { exitCode: 1, told: { code: 'files_wrong' }, message: /Area hall stands in / });
+});
+
 t.test('what stands elsewhere is an error, or with --partial a warning', async (t) => {
   const folder = folderWith({ 'unit.yaml': [SITE, of('Unit', 'mixer', '  processCellName: cell\n')].join('---\n') });
   t.match(await validate(folder), { exitCode: 1, errors: [{ line: 11, column: 20, code: 'unknown_reference' }] });

@@ -8,6 +8,7 @@ import { type FiledManifest, type FileFault, type ReadFiles, readManifestFiles }
 import { type Judged, type JudgedError, judgeOffline } from '../files/offline.js';
 import { placeOfDiagnostic, placeOfField, type TextDiagnostic } from '../files/places.js';
 import { ownSchemas, schemasOfBox, writeSchemas } from '../files/schemas.js';
+import { twiceIn } from '../files/twice.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
 import { familyOf } from './families.js';
@@ -31,7 +32,8 @@ async function readGiven({ options, terminal }: CommandContext): Promise<readonl
   const paths = textsOf(options, 'filename');
   if (paths.length === 0) throw usage('name files or folders with -f; - is standard input');
   const { manifests, faults } = await readPaths(paths, terminal);
-  if (faults.length > 0) throw wrongFiles(faults);
+  const wrong = [...faults, ...twiceIn(manifests)];
+  if (wrong.length > 0) throw wrongFiles(wrong);
   if (manifests.length > MANIFESTS_MAX) throw usage(`${manifests.length} manifests are more than one request takes (${MANIFESTS_MAX}): apply folders of it one after the other`);
   return manifests;
 }
@@ -274,12 +276,12 @@ async function validate({ args: [given = ''], options, terminal }: CommandContex
   const judged: Judged = await judgeOffline(manifests.map(({ value }) => value));
   const isElsewhere = ({ code }: { readonly code: string }): boolean => options.partial === true && (code === 'unknown_reference' || code === 'not_found');
   const all = placed(judged.errors, manifests);
-  const wrong = [...faults, ...all.filter((fault) => !isElsewhere(fault))];
+  const wrong = [...faults, ...twiceIn(manifests), ...all.filter((fault) => !isElsewhere(fault))];
   const warned = [
     ...all.filter(isElsewhere),
     ...judged.warnings.flatMap(({ index, warning }): FileFault[] => {
       const manifest = manifests[index];
-      return manifest ? [{ file: manifest.file, ...placeOfField(manifest, 'spec'), message: warning, code: 'warning' }] : [];
+      return manifest ? [{ file: manifest.file, ...placeOfField(manifest, memberOf(warning)), message: warning, code: 'warning' }] : [];
     }),
   ];
   const text = [
@@ -294,6 +296,11 @@ function shownOf(faults: readonly FileFault[], word: string): readonly string[] 
   const lines = faults.slice(0, FAULTS_SHOWN).map((fault) => faultLine({ ...fault, message: `${word}: ${fault.message}` }));
   const left = faults.length - lines.length;
   return left === 0 ? lines : [...lines, `${count(left, `more ${word}`)} not shown; -o json has them all`];
+}
+
+/** A warning that is about one member begins with it. */
+function memberOf(warning: string): string {
+  return /^(spec\.[^\s:]+): /.exec(warning)?.[1] ?? 'spec';
 }
 
 async function schemas(context: CommandContext): Promise<Outcome> {

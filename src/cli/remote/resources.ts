@@ -1,4 +1,5 @@
 /** get, describe, delete: single resources by the words of their kinds. */
+import * as v from 'valibot';
 import { shortText } from '../../platform/base/short-text.js';
 import { yamlText } from '../../platform/base/yaml.js';
 import { addressOf } from '../../client/typed.js';
@@ -52,12 +53,22 @@ async function get({ box, args: [word = '', name = ''] }: CommandContext): Promi
   return { data: all, text: all.length === 0 ? `there is no ${family.word}${site === '' ? '' : ` in ${site}`}` : listed(all) };
 }
 
+/** What is not as it should be has a mark in its row, and says below the table what it is. */
 function listed(all: readonly Served[]): string {
   const shown = COLUMNS.filter((column) => all.some((each) => isWord(each[column]))).slice(0, COLUMNS_MAX);
-  return table(
-    shown,
-    all.map((each) => shown.map((column) => cell(each[column]))),
+  const amiss = new Map(all.flatMap((each) => amissOf(each).map((message) => [each, message] as const)));
+  const rows = table(
+    [...shown, ...(amiss.size === 0 ? [] : ['configuration'])],
+    all.map((each) => [...shown.map((column) => cell(each[column])), ...(amiss.size === 0 ? [] : [amiss.has(each) ? 'not valid' : ''])]),
   );
+  return [rows, ...(amiss.size === 0 ? [] : ['']), ...[...amiss].map(([{ name }, message]) => `${String(name)}: ${message}`)].join('\n');
+}
+
+const Conditions = v.array(v.object({ type: v.string(), status: v.string(), message: v.string() }));
+
+function amissOf({ conditions }: Served): readonly string[] {
+  const told = v.safeParse(Conditions, conditions);
+  return told.success ? told.output.filter(({ type, status }) => type === 'ConfigurationValid' && status === 'False').map(({ message }) => message) : [];
 }
 
 const isWord = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value) && value !== '';

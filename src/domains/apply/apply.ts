@@ -21,11 +21,13 @@ import type { PendingFact } from '../runs/execution-log.js';
 import { editFacts } from '../runs/logic-edits.js';
 import { bindingWarnings } from './bindings-lost.js';
 import { ManifestChange } from './changes.js';
+import { channelWarnings } from './channel-warnings.js';
 import type { ApplyActor, ApplyDeps } from './context.js';
 import { decodeSpec, Judging, type Operation, type Outcome, type Refused, type Step } from './judging.js';
 import { type AppliedKinds, ROUTELESS_KINDS } from './kinds.js';
 import { readManifest, siteOfManifest } from './manifest.js';
 import { refusalOfAll, TELLS_ALL, TOLD_MAX } from './refused.js';
+import { saidTwice } from './said-twice.js';
 
 const OPERATIONS = ['created', 'configured', 'unchanged'] as const satisfies readonly Operation[];
 
@@ -104,7 +106,14 @@ async function applySteps(
   // in slices, and of what was judged so far: nothing is written by it
   const soFar = judging.asJudged();
   const isTaken = unread.length + soFar.refused.length === 0;
-  const bindings: ByManifest = isTaken ? await bindingWarnings(soFar.outcomes, { ...deps, withDrafts: isWhole === true }) : new Map();
+  const notes: readonly ByManifest[] = isTaken
+    ? [
+        await channelWarnings(soFar.outcomes, deps),
+        await bindingWarnings(soFar.outcomes, { ...deps, withDrafts: isWhole === true }),
+        // whoever judges whole files tells that by the places in them
+        ...(isWhole ? [] : [saidTwice(soFar.outcomes.map(({ step }) => step))]),
+      ]
+    : [];
   const ahead = dryRun || !isTaken ? undefined : await judging.writtenAhead();
   await judging.catchUp();
   // from here on in one turn: who asks, what he may, and what is there
@@ -116,13 +125,13 @@ async function applySteps(
   const puts = outcomes.flatMap((outcome) => outcome.puts);
   if (dryRun) {
     deps.store.judge({ puts });
-    return inTurns(inRequest, deps, (outcome): Applied => ({ ...served(outcome, bindings, deps.store), dryRun: true, changes: [...outcome.changes()] }));
+    return inTurns(inRequest, deps, (outcome): Applied => ({ ...served(outcome, notes, deps.store), dryRun: true, changes: [...outcome.changes()] }));
   }
   const { audits, facts } = recordsOf(outcomes, deps);
   // one record at least per request, also when nothing changed (D-AUDIT-02)
   if (audits.length === 0) audits.push(actor.audit({ action: 'Update', category: 'apply', details: { unchanged: outcomes.length } }));
   await deps.store.write({ puts, audits, facts, ...(ahead && { ahead }) });
-  return inTurns(inRequest, deps, (outcome) => served(outcome, bindings, deps.store));
+  return inTurns(inRequest, deps, (outcome) => served(outcome, notes, deps.store));
 }
 
 function recordsOf(outcomes: readonly Outcome[], { store, clock }: ApplyDeps): { readonly audits: AuditDraft[]; readonly facts: readonly PendingFact[] } {
@@ -222,7 +231,7 @@ function authorise({ manifest, site }: Pick<Step, 'manifest' | 'site'>, actor: A
   if (!actor.may(action)) throw new Refusal('forbidden', `applying ${kind.kind} ${name} needs the action ${action}`, { code: 'action_missing', action });
 }
 
-function served({ step: { index, manifest, site }, operation, warnings }: Outcome, bindings: ByManifest, store: Store): Applied {
+function served({ step: { index, manifest, site }, operation, warnings }: Outcome, notes: readonly ByManifest[], store: Store): Applied {
   const { kind, name } = manifest;
   const generation = store.get(kind, site, name)?.metadata.generation ?? 0;
   return {
@@ -232,6 +241,6 @@ function served({ step: { index, manifest, site }, operation, warnings }: Outcom
     name,
     operation,
     generation,
-    warnings: [...warnings, ...(bindings.get(index) ?? [])],
+    warnings: [...warnings, ...notes.flatMap((each) => each.get(index) ?? [])],
   };
 }

@@ -6,6 +6,7 @@ import { crudRoutes } from '../../platform/http/crud.js';
 import { routesFor } from '../../platform/http/route.js';
 import { armingFacts, editFacts } from '../runs/logic-edits.js';
 import { type BypassDeps, bypassRoutes, exists, requireModule } from './bypass-routes.js';
+import { moduleChannelNotes } from './channel-uses.js';
 import { ModuleBody, moduleBody, TemplateBody, templateBody } from './dto.js';
 import { armModule, passModuleGate, passTemplateGate, refuseNewModule } from './gate.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, type ControlModuleTemplateSpec } from './kind.js';
@@ -65,10 +66,10 @@ export const controlModuleRoutes = [
     refuse({ verb, site, name, spec, read }) {
       if (verb === 'create' && spec) refuseNewModule(site, name, spec, read);
     },
-    also({ before, spec, read, deps }, audit) {
+    also({ site, name, before, spec, read, deps }, audit) {
       if (!spec) return {};
       const resolved = resolvedModuleOf(read, { spec });
-      const open = resolved ? openChannels(resolved) : [];
+      const open = resolved ? [...openChannels(resolved), ...moduleChannelNotes(read, { site, name }, spec).map(({ text }) => text)] : [];
       if (!before) return { warnings: open };
       const { store, clock } = deps;
       const { status, edits } = passModuleGate(before, spec, read, store.terms);

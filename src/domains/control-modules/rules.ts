@@ -17,6 +17,7 @@ import { type Admission, type StoreReader, ruled } from '../../platform/store/ki
 import { type CheckedNetwork, checkNetwork, compileText, compositesOf } from '../logic/composites.js';
 import { workOn } from '../plant/unit-owner.js';
 import { parseBound, references } from './bounds.js';
+import { channelsAmiss } from './channel-uses.js';
 import { admitParameters, checkFree, checkParameterValues } from './parameters.js';
 import {
   ControlModule,
@@ -29,10 +30,9 @@ import {
 } from './kind.js';
 import { type MergedTag, mergeTags, overrideParams, type ResolvedModule, resolveModule, tagOfOutput } from './merge.js';
 import { mergedOf, type ModuleResource, paramDefault, resolvedModuleOf } from './modules.js';
-import { ControlProgram, CHANNEL_BLOCKS, ioModuleOf } from '../logic/kind.js';
+import { CHANNEL_BLOCKS, ControlProgram, ioModuleOf } from '../logic/kind.js';
 import { openChannelsOf } from '../logic/open-channels.js';
 import { Unit } from '../plant/kind.js';
-import { IOModule } from '../io-modules/kind.js';
 import { unfedOf } from './unfed.js';
 import { NESTING_MAX, unitOf } from '../plant/unit-of.js';
 
@@ -349,7 +349,7 @@ export function danglingOf(read: StoreReader, { spec, metadata }: Pick<ModuleRes
   const known = mergedOf(read, spec);
   if (!known) return `template ${spec.templateRef} does not exist`;
   known.unfit ??= unfitReasonOf(spec, known.template, read);
-  return known.unfit || missingChannelOf(known.resolved, metadata.site, read) || openChannels(known.resolved).join('; ');
+  return known.unfit || [...channelsAmiss(read, metadata, spec, known.resolved), ...openChannels(known.resolved)].join('; ');
 }
 
 /** What of a module has no channel yet, in a sentence for each block. */
@@ -365,40 +365,6 @@ function unfitReasonOf(spec: ControlModuleSpec, template: ControlModuleTemplateS
   } catch (refusal) {
     return `the module no longer fits its template ${spec.templateRef}: ${(refusal as Error).message}`;
   }
-}
-
-function missingChannelOf({ tags, blocks }: ResolvedModule, site: string, read: StoreReader): string {
-  const channels: ChannelUse[] = [
-    ...tags.map(({ name, channel }) => ({ user: `tag ${name}`, type: '', channel })),
-    ...blocks.filter(({ type }) => CHANNEL_BLOCKS.includes(type)).map(({ name, type, params }) => ({ user: `block ${name}`, type, channel: String(params?.addr ?? '') })),
-  ];
-  for (const use of channels) {
-    if (use.channel === '') continue;
-    const problem = channelProblem(read, site, use);
-    if (problem !== '') return problem;
-  }
-  return '';
-}
-
-export interface ChannelUse {
-  readonly user: string;
-  /** Type of the I/O block; empty for a tag, which may read either direction. */
-  readonly type: string;
-  /** `<io module>:<channel>` */
-  readonly channel: string;
-}
-
-/** Why a block or tag cannot be connected to its channel; '' when it can. */
-export function channelProblem(read: StoreReader, site: string, { user, type, channel }: ChannelUse): string {
-  const module = ioModuleOf(channel);
-  if (module === '') return `${user} has ${channel === '' ? 'no address' : `the address ${channel}`}; an address is <io module>:<channel>`;
-  const found = read.get(IOModule, site, module);
-  if (!found) return `${user} needs I/O module ${module}, which does not exist`;
-  const address = channel.slice(module.length + 1);
-  const at = found.spec.channels.find((candidate) => candidate.address === address || candidate.name === address);
-  if (!at) return `${user} needs channel ${address}, which I/O module ${module} does not have`;
-  const direction = { AI: 'input', DI: 'input', AO: 'output', DO: 'output' }[type];
-  return direction !== undefined && at.direction !== direction ? `${user} (${type}) needs an ${direction}, and channel ${channel} is an ${at.direction}` : '';
 }
 
 export const templateRules = ruled(ControlModuleTemplate, {

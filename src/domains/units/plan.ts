@@ -16,7 +16,7 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import { alarmPlans } from '../alarms/plan.js';
 import type { InterlockBypass } from '../control-modules/kind.js';
 import { type EffectiveTag, type ResolvedModule } from '../control-modules/merge.js';
-import { channelProblem } from '../control-modules/rules.js';
+import { channelProblem } from '../control-modules/channel-uses.js';
 import { modeOf, modulesOf, resolvedModuleOf } from '../control-modules/modules.js';
 import { ControlProgram, type ControlProgramSpec, FunctionBlockType, ownerOfProgram, CHANNEL_BLOCKS, ioModuleOf } from '../logic/kind.js';
 import { scanIntervalMs } from '../logic/rules.js';

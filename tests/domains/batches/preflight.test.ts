@@ -92,6 +92,20 @@ t.test('Q-RECIPE-28: every blocker is named with who can lift it', async (t) => 
   await store.write({ puts: [{ kind: Unit, site: 'demo', name: 'rx101', status: { ...unit?.status } } as Put], removes: [{ kind: 'Batch', site: 'demo', name: 'b-other' }] });
 });
 
+t.test('a module whose channel leads nowhere is told before Start, which is judged without it', async (t) => {
+  const stored = store.get(ControlModule, 'demo', 'tic101');
+  const tags = stored?.spec.tags.map((tag) => (tag.channel === undefined ? tag : { ...tag, channel: 'gone:x' }));
+  t.match(blockers(look({}), 'configuration'), []);
+  await store.write({ puts: [{ kind: ControlModule, site: 'demo', name: 'tic101', spec: { ...stored?.spec, tags } } as Put] });
+  const found = look({});
+  t.equal(found.ok, true, 'it is a warning');
+  t.match(blockers(found, 'configuration'), [
+    { severity: 'warning', element: 'tic101', message: /^tic101: tag \w+ needs I\/O module gone, which does not exist/, liftedBy: { tier: 'engineer' } },
+  ]);
+  t.equal(blockers(found, 'configuration').length, 1, 'once');
+  await store.write({ puts: [{ kind: ControlModule, site: 'demo', name: 'tic101', spec: stored?.spec } as Put] });
+});
+
 t.test('decisions 3.5: a module in Manual that a phase writes is told before Start, which is judged without it; a unit in Manual keeps it from starting', async (t) => {
   const set = async (kind: typeof ControlModule | typeof Unit, name: string, mode: string): Promise<void> => {
     const stored = store.get(kind as typeof Unit, 'demo', name);

@@ -24,9 +24,14 @@ const loop = manifest(
   },
   {},
 );
-const plc = manifest('IOModule', 'plc', { protocol: 'modbus', address: 'plc', enabled: false, channels: [{ name: 'level', address: 'input:0' }] });
+const plc = manifest('IOModule', 'plc', {
+  protocol: 'modbus',
+  address: 'plc',
+  enabled: false,
+  channels: [{ name: 'level', address: 'input:0' }, ...['valve', 'pump'].map((name, at) => ({ name, address: `coil:${at}`, direction: 'output' }))],
+});
 const module = (more: object = {}) => manifest('ControlModule', 'lic1', { templateRef: 'loop', parentName: 'mixer', ...more });
-const WIRED = { tags: [{ name: 'pv', channel: 'plc:level' }], paramOverrides: [{ blockRef: 'do', param: 'addr', value: 'plc:level' }] };
+const wiredTo = (output: string) => ({ tags: [{ name: 'pv', channel: 'plc:level' }], paramOverrides: [{ blockRef: 'do', param: 'addr', value: `plc:${output}` }] });
 const READS_NOTHING = /^block ai \(AI\) has no channel, so it reads nothing and its value is Bad: give a tag on the block its channel/;
 
 t.before(async () => {
@@ -51,15 +56,15 @@ t.test('apply and its dry run warn of each block without a channel', async (t) =
 
 t.test('the module says so for as long as it is so', async (t) => {
   t.match((await admin.get('/api/v1/sites/north/controlmodules/lic1')).body, { message: READS_NOTHING });
-  const { body } = await admin.post('/api/v1/apply', module(WIRED));
-  t.match(body.warnings, []);
+  const { body } = await admin.post('/api/v1/apply', module(wiredTo('valve')));
+  t.strictSame(body.warnings, []);
   t.notMatch((await admin.get('/api/v1/sites/north/controlmodules/lic1')).body.message, /has no channel/);
 });
 
 t.test('a write by the route of modules tells it in the header of warnings', async (t) => {
   const made = await admin.post('/api/v1/sites/north/controlmodules', { name: 'lic2', templateRef: 'loop', parentName: 'mixer' });
   t.match(made, { status: 201, headers: { 'x-lineside-warning': /block ai \(AI\) has no channel.*block do \(DO\) has no channel/ } });
-  const wired = await admin.put('/api/v1/sites/north/controlmodules/lic2', WIRED);
+  const wired = await admin.put('/api/v1/sites/north/controlmodules/lic2', wiredTo('pump'));
   t.equal(wired.status, 200);
   t.equal(wired.headers['x-lineside-warning'], undefined);
   const unwired = await admin.put('/api/v1/sites/north/controlmodules/lic2', { paramOverrides: [] });

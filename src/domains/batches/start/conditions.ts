@@ -21,6 +21,7 @@ export const PREFLIGHT_CHECKS = [
   'equipment',
   'bindings',
   'devices',
+  'configuration',
   'modes',
   'charts',
   'runtime-ready',

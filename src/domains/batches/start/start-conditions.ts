@@ -6,6 +6,7 @@ import type { Store } from '../../../platform/store/store.js';
 import { AlarmDefinition } from '../../alarms/kind.js';
 import { faultTagsOf, isInFault } from '../../control-modules/device-faults.js';
 import { ControlModule } from '../../control-modules/kind.js';
+import { danglingOf } from '../../control-modules/rules.js';
 import { missingPatterns, strayEndpoints } from '../../coordination/patterns.js';
 import { Unit } from '../../plant/kind.js';
 import { isAvailable, unavailableText } from '../../plant/unit-owner.js';
@@ -186,6 +187,7 @@ export const PREFLIGHT_CONDITIONS: readonly StartCondition<StartLook>[] = [
   ...START_CONDITIONS,
   { rule: '', check: 'batch-id', find: batchId },
   { rule: '', check: 'devices', find: devices },
+  { rule: '', check: 'configuration', find: amiss },
   { rule: 'write-mode-manual', check: 'modes', find: manualModules },
   { rule: '', check: 'charts', find: changedTemplates },
   { rule: '', check: 'coordination', find: strayCoordination },
@@ -305,11 +307,28 @@ function bindings({ matrix }: StartLook): Blocker[] {
   });
 }
 
+/** Modules that the phases work with, each with its unit. */
+function boundModules({ matrix }: StartLook): readonly (readonly [name: string, unit: string])[] {
+  return [
+    ...new Map(matrix.rows.filter(({ boundCM, issue, passedOver }) => boundCM !== '' && issue === undefined && !passedOver).map(({ boundCM, unit }) => [boundCM, unit])),
+  ].sort();
+}
+
+/** What of them leads nowhere: a phase would wait for a value that never comes, or command what no device hears. */
+function amiss(look: StartLook): Blocker[] {
+  return boundModules(look).flatMap(([name]): Blocker[] => {
+    const module = look.store.get(ControlModule, look.site, name);
+    const dangling = module ? danglingOf(look.store, module) : '';
+    const liftedBy: LiftedBy = { tier: 'engineer', action: `correct the channels of control module ${name}, or what else its condition ConfigurationValid tells` };
+    return dangling === '' ? [] : [{ message: `${name}: ${dangling}`, element: name, liftedBy, severity: 'warning' }];
+  });
+}
+
 /** Devices that the phases work with: one in latched fault stops them, one whose fault is no alarm does so unheard (ADR 0029). */
-function devices({ store, runtimes, site, matrix }: StartLook): Blocker[] {
+function devices(look: StartLook): Blocker[] {
+  const { store, runtimes, site } = look;
   const watched = store.list(AlarmDefinition, site).filter(({ spec }) => spec.enabled && spec.sourceKind === 'ControlModule');
-  const units = new Map(matrix.rows.filter(({ boundCM, issue, passedOver }) => boundCM !== '' && issue === undefined && !passedOver).map(({ boundCM, unit }) => [boundCM, unit]));
-  return [...units].sort().flatMap(([name, unit]): Blocker[] => {
+  return boundModules(look).flatMap(([name, unit]): Blocker[] => {
     const module = store.get(ControlModule, site, name);
     const tags = module ? faultTagsOf(store, module) : [];
     const reset: LiftedBy = { tier: 'operate', action: `reset the fault of ${name}` };

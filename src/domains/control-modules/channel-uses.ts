@@ -1,0 +1,187 @@
+/**
+ * Channels that modules and programs stand on: whether they are there and lead the right way, and who drives an output beside another. All of it
+ * is taken, so that a plant can be engineered in any order, and told to whoever writes it. Pure but for reading.
+ */
+import type { StoreReader } from '../../platform/store/kind.js';
+import { IOModule } from '../io-modules/kind.js';
+import { CHANNEL_BLOCKS, ControlProgram, type ControlProgramSpec, ioModuleOf, ownerOfProgram } from '../logic/kind.js';
+import { ControlModule, ControlModuleTemplate, type ControlModuleSpec } from './kind.js';
+import type { ResolvedModule } from './merge.js';
+import { resolvedModuleOf } from './modules.js';
+
+export interface ChannelUse {
+  /** `tag pv`, `block dout` */
+  readonly user: string;
+  /** Type of the I/O block; empty for a tag, which may read either direction. */
+  readonly type: string;
+  /** `<io module>:<channel>` */
+  readonly channel: string;
+}
+
+interface PlacedUse extends ChannelUse {
+  /** Of the block, or of the tag that has none. */
+  readonly name: string;
+  /** Member of the spec that says it. */
+  readonly path: string;
+  readonly drives: boolean;
+}
+
+/** A sentence about a spec and the member it is about. */
+export interface ChannelNote {
+  readonly path: string;
+  readonly text: string;
+}
+
+const DIRECTIONS: Readonly<Record<string, 'input' | 'output'>> = { AI: 'input', DI: 'input', AO: 'output', DO: 'output' };
+
+/** Why a block or tag cannot be connected to its channel; '' when it can. */
+export function channelProblem(read: StoreReader, site: string, { user, type, channel }: ChannelUse): string {
+  const module = ioModuleOf(channel);
+  if (module === '') return `${user} has ${channel === '' ? 'no address' : `the address ${channel}`}; an address is <io module>:<channel>`;
+  const found = read.get(IOModule, site, module);
+  if (!found) return `${user} needs I/O module ${module}, which does not exist`;
+  const at = channelOf(read, site, channel);
+  if (!at) return `${user} needs channel ${channel.slice(module.length + 1)}, which I/O module ${module} does not have`;
+  const direction = DIRECTIONS[type];
+  return direction !== undefined && at.direction !== direction ? `${user} (${type}) needs an ${direction}, and channel ${channel} is an ${at.direction}` : '';
+}
+
+function channelOf(read: StoreReader, site: string, channel: string) {
+  const module = ioModuleOf(channel);
+  const address = channel.slice(module.length + 1);
+  return read.get(IOModule, site, module)?.spec.channels.find((candidate) => candidate.address === address || candidate.name === address);
+}
+
+/** What stands on a channel in a module; blocks and tags without one are none (`openChannels`). A block that has its channel of a tag stands there once. */
+export function usesOfModule(spec: ControlModuleSpec, { tags, blocks }: Pick<ResolvedModule, 'tags' | 'blocks'>): readonly PlacedUse[] {
+  const inputsAndOutputs = new Map(blocks.filter(({ type }) => CHANNEL_BLOCKS.includes(type)).map((block) => [block.name, block]));
+  const tagged = tags.filter(({ channel }) => channel.trim() !== '');
+  const ofTags = tagged.map(({ name, channel, blockRef, accessLevel }): PlacedUse => {
+    const type = inputsAndOutputs.get(blockRef)?.type ?? '';
+    const own = spec.tags.findIndex((tag) => tag.name === name && tag.channel !== undefined);
+    const drives = DIRECTIONS[type] === 'output' || (blockRef === '' && accessLevel === 'readwrite');
+    return { user: `tag ${name}`, name: type === '' ? name : blockRef, type, channel, drives, path: own < 0 ? 'templateRef' : `tags[${own}].channel` };
+  });
+  const served = new Set(tagged.map(({ blockRef }) => blockRef));
+  const ofBlocks = [...inputsAndOutputs.values()].flatMap(({ name, type, params }): readonly PlacedUse[] => {
+    const channel = String(params?.addr ?? '');
+    if (served.has(name) || channel.trim() === '') return [];
+    const own = spec.paramOverrides.findLastIndex(({ blockRef, param }) => blockRef === name && param === 'addr');
+    return [{ user: `block ${name}`, name, type, channel, drives: DIRECTIONS[type] === 'output', path: own < 0 ? 'templateRef' : `paramOverrides[${own}].value` }];
+  });
+  return [...ofTags, ...ofBlocks];
+}
+
+function usesOfProgram({ blocks }: ControlProgramSpec): readonly PlacedUse[] {
+  return blocks.flatMap(({ name, type, params }, index): readonly PlacedUse[] => {
+    const channel = String(params.addr ?? '');
+    if (!CHANNEL_BLOCKS.includes(type) || channel.trim() === '') return [];
+    return [{ user: `block ${name}`, name, type, channel, drives: DIRECTIONS[type] === 'output', path: `blocks[${index}].params.addr` }];
+  });
+}
+
+// ---------------------------------------------------------------- who drives an output
+
+interface Driver {
+  readonly kind: string;
+  /** Of the module or program. */
+  readonly owner: string;
+  /** Of the block, or of the tag that is the channel itself. */
+  readonly name: string;
+}
+
+const sayDriver = ({ owner, name }: Driver): string => `${owner}.${name}`;
+/** A name and an address of one channel are one output. */
+type Drivers = ReadonlyMap<object, readonly Driver[]>;
+
+const known = new WeakMap<object, { readonly ground: readonly unknown[]; readonly drivers: Drivers }>();
+
+/** Of all outputs of a site, who came first before who came later. Found once for as long as everything it rests on is the same: each module that is read asks for it. */
+function driversOf(read: StoreReader, site: string): Drivers {
+  const modules = read.list(ControlModule, site);
+  const programs = read.list(ControlProgram, site);
+  const ground = [programs, read.list(IOModule, site), read.list(ControlModuleTemplate, '')];
+  const before = known.get(modules);
+  if (before?.ground.every((list, at) => list === ground[at])) return before.drivers;
+  const owners = [
+    ...modules.map(({ kind, metadata, spec }) => {
+      const resolved = resolvedModuleOf(read, { spec });
+      return { kind, metadata, uses: resolved ? usesOfModule(spec, resolved) : [] };
+    }),
+    // the program of a module is the module once more
+    ...programs.filter(({ metadata }) => ownerOfProgram(metadata) === undefined).map(({ kind, metadata, spec }) => ({ kind, metadata, uses: usesOfProgram(spec) })),
+  ].sort((a, b) => orderOf(a.metadata) - orderOf(b.metadata));
+  const drivers = new Map<object, Driver[]>();
+  for (const { kind, metadata, uses } of owners) {
+    for (const { output, name } of drivenBy(read, site, uses)) {
+      const others = drivers.get(output) ?? [];
+      drivers.set(output, others);
+      others.push({ kind, owner: metadata.name, name });
+    }
+  }
+  known.set(modules, { ground, drivers });
+  return drivers;
+}
+
+/** What is not stored yet comes last. */
+function orderOf({ createdAt }: { readonly createdAt: string }): number {
+  return createdAt === '' ? Number.MAX_SAFE_INTEGER : Date.parse(createdAt);
+}
+
+/** Outputs, each once for a block: several tags may stand on it. */
+function drivenBy(read: StoreReader, site: string, uses: readonly PlacedUse[]) {
+  const found = new Map<string, { readonly output: object; readonly name: string; readonly use: PlacedUse }>();
+  for (const use of uses) {
+    if (!use.drives) continue;
+    const output = channelOf(read, site, use.channel);
+    if (output?.direction === 'output' && !found.has(use.name)) found.set(use.name, { output, name: use.name, use });
+  }
+  return [...found.values()];
+}
+
+interface Owner {
+  readonly kind: string;
+  readonly site: string;
+  readonly name: string;
+}
+
+/** Of each output that somebody else drives too, or a second block of its own. @param isLater the others that came first alone. */
+function sharedOutputs(read: StoreReader, { kind, site, name }: Owner, uses: readonly PlacedUse[], isLater = false): readonly ChannelNote[] {
+  const own = drivenBy(read, site, uses);
+  const drivers = own.length === 0 ? undefined : driversOf(read, site);
+  return own.flatMap(({ output, use }, at) => {
+    const all = drivers?.get(output) ?? [];
+    const isOwn = (driver: Driver): boolean => driver.kind === kind && driver.owner === name;
+    const mine = all.findIndex(isOwn);
+    const foreign = all.filter((driver, index) => !isOwn(driver) && (!isLater || index < mine));
+    const twin = own.slice(0, at).find((other) => other.output === output);
+    const others = [...foreign, ...(twin ? [{ kind, owner: name, name: twin.name }] : [])];
+    if (others.length === 0) return [];
+    return [{ path: use.path, text: `channel ${use.channel} is already driven by ${others.map(sayDriver).join(' and ')}: each overwrites what the other writes` }];
+  });
+}
+
+// ---------------------------------------------------------------- what is told
+
+function problems(read: StoreReader, site: string, uses: readonly PlacedUse[]): readonly ChannelNote[] {
+  return uses.map((use) => ({ path: use.path, text: channelProblem(read, site, use) })).filter(({ text }) => text !== '');
+}
+
+/** What of the channels of a module is not as it should be; as it is written, before or after it is stored. */
+export function moduleChannelNotes(read: StoreReader, owner: { readonly site: string; readonly name: string }, spec: ControlModuleSpec): readonly ChannelNote[] {
+  const resolved = resolvedModuleOf(read, { spec });
+  if (!resolved) return [];
+  const uses = usesOfModule(spec, resolved);
+  return [...problems(read, owner.site, uses), ...sharedOutputs(read, { ...owner, kind: ControlModule.kind }, uses)];
+}
+
+export function programChannelNotes(read: StoreReader, owner: { readonly site: string; readonly name: string }, spec: ControlProgramSpec): readonly ChannelNote[] {
+  const uses = usesOfProgram(spec);
+  return [...problems(read, owner.site, uses), ...sharedOutputs(read, { ...owner, kind: ControlProgram.kind }, uses)];
+}
+
+/** Of a stored module, in a sentence each; an output that two drive is a matter of the one that came later. */
+export function channelsAmiss(read: StoreReader, owner: { readonly site: string; readonly name: string }, spec: ControlModuleSpec, resolved: ResolvedModule): readonly string[] {
+  const uses = usesOfModule(spec, resolved);
+  return [...problems(read, owner.site, uses), ...sharedOutputs(read, { ...owner, kind: ControlModule.kind }, uses, true)].map(({ text }) => text);
+}
