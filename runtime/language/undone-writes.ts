@@ -56,7 +56,9 @@ const WAITS = /^(PROMPT|AWAIT)/i;
 /** A last step ends the phase when its action is through, and that is at once where it asks and awaits nothing. */
 function isHoldable(chart: Chart, { name, actionST = '' }: ChartStep): boolean {
   if (successorsOf(chart, [name]).size > 0) return true;
-  return [...statementsIn(parseAction(actionST).statements)].some((statement) => ownExpressions(statement).some((each) => [...callsIn(each)].some(({ callee }) => WAITS.test(callee))));
+  return [...statementsIn(parseAction(actionST).statements)].some((statement) =>
+    ownExpressions(statement).some((each) => [...callsIn(each)].some(({ callee }) => WAITS.test(callee))),
+  );
 }
 
 function writesBy(chart: Chart | undefined): Map<string, Write[]> {

@@ -443,7 +443,9 @@ t.test('Decisions 2.1, 2.4: rerunOnRestart does not cure the write of an earlier
   const run = step('run', "WRITE('pump.cmd', TRUE);");
   const found = warned([open, run, step('done')]);
   t.equal(found.length, 1, 'the pump is written by the step in which it runs');
-  t.match(found, [/outlet\.cmd in step open, .*held in a later step, such as run: write outlet\.cmd in the restarting chart; rerunOnRestart repeats it only while step open is active$/]);
+  t.match(found, [
+    /outlet\.cmd in step open, .*held in a later step, such as run: write outlet\.cmd in the restarting chart; rerunOnRestart repeats it only while step open is active$/,
+  ]);
   t.same(warned([open, run, step('done')], { charts: { holding, restarting: again('outlet') } }), []);
   t.match(warned([open, run, step('done')], { charts: { holding, restarting: again('pump') } }), [/outlet/]);
   t.same(warned([open, run, step('done')], { restartStep: 'open' }), []);
