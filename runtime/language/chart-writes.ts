@@ -34,8 +34,15 @@ function textOf(expression: Expression): string | undefined {
   return expression.kind === 'literal' ? String(expression.literal.value) : undefined;
 }
 
-/** Names of the steps that may come after the given ones, those only that come back to themselves included. */
-export function successorsOf({ steps = [], transitions = [], divergences = [] }: Chart, of: readonly string[]): ReadonlySet<string> {
+/**
+ * Names of the steps that may come after the given ones, those only that come back to themselves included.
+ * @param isEnd by name in lower case: such a step is among them when it is reached, and what comes after it is not looked for.
+ */
+export function successorsOf(
+  { steps = [], transitions = [], divergences = [] }: Chart,
+  of: readonly string[],
+  isEnd: (step: string) => boolean = () => false,
+): ReadonlySet<string> {
   // one whose divergences are nodes as well: a transition may lead to the bar or to the steps behind it
   const edges = new Map<string, string[]>();
   const lead = (from: string, to: string): void => void edges.set(key(from), [...(edges.get(key(from)) ?? []), to]);
@@ -59,7 +66,7 @@ export function successorsOf({ steps = [], transitions = [], divergences = [] }:
     for (const to of edges.get(key(from)) ?? []) {
       if (reached.has(key(to))) continue;
       reached.add(key(to));
-      visit(to);
+      if (!isEnd(key(to))) visit(to);
     }
   };
   for (const name of of) visit(name);

@@ -1,6 +1,7 @@
 /** Makes commander of the rows of the remote commands, and prints what comes of them. */
 import { type Command, type CommanderError, Option } from 'commander';
 import { once } from 'node:events';
+import { assert } from '../platform/base/assert.js';
 import { candidatesOf } from './candidates.js';
 import { Box } from './remote/box.js';
 import { KnownBoxes } from './remote/boxes.js';
@@ -48,6 +49,15 @@ const GROUPS: Readonly<Record<string, Group>> = {
     ],
   },
   io: { about: 'signals of devices, raw', examples: ['lineside io list plc', 'lineside io write plc valve.cmd true'] },
+  phase: {
+    about: 'phases, operations and unit procedures run by hand on a unit that is Idle, without a batch',
+    examples: [
+      'lineside phase start heat --unit rx101 --param target=80 --wait',
+      'lineside phase list',
+      'lineside phase stop RUN --reason "trial is over" --wait',
+      'lineside phase reset RUN --reason "unit is free again"',
+    ],
+  },
   tag: { about: 'tags of control modules', examples: ['lineside tag list', 'lineside tag read xv101.state'] },
 };
 
@@ -87,7 +97,9 @@ export function addRemoteCommands(program: Command): void {
 }
 
 function groupOf(groups: Map<string, Command>, program: Command, name: string): Command {
-  const { about, examples } = GROUPS[name] ?? { about: '', examples: [] };
+  const group = GROUPS[name];
+  assert(group, `the group ${name} of commands says what it is about`);
+  const { about, examples } = group;
   const known = groups.get(name) ?? program.command(name).description(about).addHelpText('after', examplesText(examples));
   groups.set(name, known);
   return known;

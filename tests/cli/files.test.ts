@@ -8,6 +8,7 @@ import { isOffered } from '../../src/cli/candidates.js';
 import { writeExport } from '../../src/cli/files/export-files.js';
 import { readManifestFiles } from '../../src/cli/files/manifest-files.js';
 import { COMMANDS } from '../../src/cli/remote/commands.js';
+import { LinesideCommand } from './lineside-command.js';
 import { lineDifferences } from '../../src/cli/remote/line-diff.js';
 import { CommandError } from '../../src/cli/remote/outcome.js';
 import { yamlText } from '../../src/platform/base/yaml.js';
@@ -295,6 +296,13 @@ t.test('every command has words of help, and options that its arguments do not h
     t.ok(about.length > 10, words);
     for (const [flags, meaning] of options) t.ok(/^(-\w, )?--[a-z-]+( [<[][\w.=]+[>\]])?$/.test(flags) && meaning !== '', `${words} ${flags}`);
   }
+});
+
+t.test('every group of commands says in the help what it is about', async (t) => {
+  const { out } = await new LinesideCommand(folderWith({})).run(['--help']);
+  const groups = new Set(COMMANDS.flatMap(({ typed }) => (/^\w+ \w/.test(typed) ? typed.split(' ').slice(0, 1) : [])));
+  t.ok(groups.has('phase'));
+  for (const group of groups) t.match(out, new RegExp(`^ +${group} .*\\w{3}`, 'm'), group);
 });
 
 t.test('a pipe or a device between the files of a folder is told and not waited for', async (t) => {

@@ -14,6 +14,7 @@ import { CHEAP_PASSWORDS } from '../support/cheap-passwords.js';
 import { patientDemo } from '../support/patient-demo.js';
 import { ANSWERS, type Prompt, SITE, SMALL } from '../support/plant.js';
 import { ORDINARY_PRIORITY } from '../support/thrifty-threads.js';
+import { FAMILIES } from '../../src/cli/remote/families.js';
 import { type Ended, LinesideCommand, type Running } from './lineside-command.js';
 
 process.env.LINESIDE_LOG_LEVEL ??= 'silent';
@@ -284,6 +285,31 @@ t.test('a phase is run by hand on a unit: started with its parameters, held, gon
   t.match(await json(t, ['phase', 'hold', owned?.name ?? '', ...REASON], 4), { code: 'element_owned', message: /belongs to batch / });
 });
 
+t.test('a write to a simulated module says that it forces the channel, and a command ends that', async (t) => {
+  t.match(
+    (await text(t, ['io', 'write', 'io-rx101', 'xv105.zso', 'true'])).out,
+    /^io-rx101 is simulated: xv105\.zso is forced to true, and stays so until lineside io release io-rx101 xv105\.zso\n$/,
+  );
+  t.match((await text(t, ['io', 'list', 'io-rx101'])).out, /xv105\.zso .*\(forced\)/);
+  t.match((await text(t, ['io', 'release', 'io-rx101', 'xv105.zso'])).out, /^io-rx101:xv105\.zso: the simulation goes on with it\n$/);
+  t.notMatch((await text(t, ['io', 'list', 'io-rx101'])).out, /forced/);
+  t.match((await text(t, ['io', 'release', 'io-rx101'])).out, /^no channel of io-rx101 was forced\n$/);
+  t.match(await json(t, ['io', 'release', 'io-rx101', 'none'], 4), { code: 'unknown_channel' });
+});
+
+t.test('a resource is deleted without a reason: no route of a kind takes a body, and one that is typed is told so', async (t) => {
+  const { paths } = (await admin.get('/api/v1/openapi.json')).body as { paths: Record<string, { delete?: { requestBody?: object } }> };
+  const deleted = FAMILIES.flatMap(({ path: at, isOfSite }) => (at === undefined ? [] : (paths[`/api/v1/${isOfSite ? 'sites/{site}/' : ''}${at}/{name}`]?.delete ?? [])));
+  t.ok(deleted.length > 15);
+  t.same(
+    deleted.filter(({ requestBody }) => requestBody !== undefined),
+    [],
+  );
+  t.equal((await admin.post(`${SITE}/areas`, { name: 'spare' })).status, 201);
+  t.match((await text(t, ['delete', 'area', 'spare', ...REASON], 2)).err, /area is deleted without a reason: leave --reason out/);
+  t.match((await text(t, ['delete', 'area', 'spare'])).out, /removed Area spare/);
+});
+
 t.test('the log of a unit is read line by line', async (t) => {
   const { out } = await text(t, ['logs', 'rx101', '--level', 'trace', '-o', 'json']);
   t.not(out, '', 'it has told something');
@@ -345,7 +371,7 @@ t.test('what is signed wants a password that is minutes old, once for several co
   t.match(await json(t, ['recipe', 'bindings', draft]), { violations: 0 });
   t.match(await json(t, ['recipe', 'release', draft, ...REASON], 4), { code: 'recipe_phase', status: 409 });
   clock.passedMs += 6 * MINUTE_MS;
-  t.match(await json(t, ['recipe', 'approve', draft, ...REASON], 2), { message: /password of anna, to sign with/ });
+  t.match(await json(t, ['recipe', 'approve', draft, ...REASON], 2), { message: /password of anna, to sign with.*--password-stdin/ });
   const approved = await lineside.run(['recipe', 'approve', draft, ...REASON, '--password-stdin'], `${PASSWORD}\n`);
   t.match(approved, { code: 0, out: /is Approved, signed by anna/ });
   t.match(await json(t, ['recipe', 'release', draft, ...REASON]), { phase: 'Released' });

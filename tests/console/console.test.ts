@@ -130,7 +130,7 @@ t.test('the operator console', async (t) => {
     await isLocked(page, 'command-Hold'); // only what the gateway calls valid can be touched
     await says(page.getByTestId('blocked'), /waits for an operator/);
     await page.getByTestId('command-Start').click();
-    await page.getByTestId('command-dialog').getByText('The gateway sees no obstacle').waitFor();
+    await page.getByTestId('command-dialog').getByText('The box sees no obstacle').waitFor();
     t.equal(await page.getByTestId('start-stops').count(), 0, 'a warning keeps no batch from its Start');
     await says(page.getByTestId('departures'), /The batch starts with this.*a fault of ag101 raises no alarm/);
     await page.getByTestId('command-send').click();

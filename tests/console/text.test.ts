@@ -46,12 +46,13 @@ t.test('a live value has a steady number of digits, which its declared range ask
 
 t.test('a line of the journal has a quantity with what it is counted in, and nothing twice', async (t) => {
   const { partsOf } = await pageModule<{ partsOf(event: object): string[] }>('hmi/event-words.ts', 'en-GB');
-  const event = (eventType: string, message: string, value: string, previousValue = '') => partsOf({ eventType, message, value, previousValue });
+  const event = (eventType: string, message: string, value: string, previousValue = '', eventSubType = '') => partsOf({ eventType, eventSubType, message, value, previousValue });
   t.same(event('Material', 'monomer (kg)', '20.675302463846492', '20261122007'), ['monomer', '20.675302463846492 kg', '20261122007']);
   t.same(event('Material', 'resin (clear) (mPa.s)', '3.0000'), ['resin (clear)', '3.0000 mPa·s'], 'every digit that was recorded');
   t.same(event('Material', 'water', '3'), ['water', '3']);
   t.same(event('Operator', 'viscosity', 'viscosity'), ['viscosity']);
   t.same(event('Alarm', 'Activated: alarm hot-1 (kg)', 'ActiveUnacknowledged'), ['Activated: alarm hot-1 (kg)', 'active, unacknowledged']);
+  t.same(event('Procedural Execution', '', 'Manual', 'Automatic', 'Mode Change'), ['Automatic → Manual'], 'a change goes from what it was to what it is');
 });
 
 t.test('a record of the trail says for whom a component did it: the first person of the same request', async (t) => {

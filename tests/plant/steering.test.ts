@@ -231,7 +231,7 @@ t.test('decisions 3.7: a phase in Manual takes the levels above it along; the ba
     const blocker = body.blockedBy.find(({ reason }: { reason: string }) => reason === 'manual');
     return { done: blocker, seen: body.blockedBecause };
   });
-  t.match(stands.text, /is in Manual before .+; it fires by hand only, or once Operation .+ is set back to Automatic$/);
+  t.match(stands.text, /is in Manual before .+; it fires by hand only: a lead operator touches it in the chart on the panel .+, or sets Operation .+ back to Automatic$/);
   t.match((await plant.api.get(`${SITE}/operations/${named[0].name}`)).body, { manual: { because }, mode: 'Manual' });
 
   await pace(SLOW);

@@ -36,7 +36,15 @@ async function writeChannel({ box, args: [name = '', channel = '', text = ''] }:
   const value = valueOf(text, TYPE_OF_CHANNEL[found.dataType] ?? 'String', channel);
   const done = await box.typed.post('/api/v1/sites/{site}/iomodules/{name}/write', { path: { site, name }, body: { channel: found.channel, value } });
   const readback = done.readback === null ? '' : `; the device shows ${shownValue(done.readback)}`;
-  return { data: done, text: `${name}:${found.channel} is written: ${shownValue(value)}${readback}` };
+  const forced = `${name} is simulated: ${found.channel} is forced to ${shownValue(value)}, and stays so until lineside io release ${name} ${found.channel}`;
+  return { data: done, text: done.forced ? forced : `${name}:${found.channel} is written: ${shownValue(value)}${readback}` };
+}
+
+async function releaseChannel({ box, args: [name = '', channel = ''] }: CommandContext): Promise<Outcome> {
+  const site = await box.site();
+  const done = await box.typed.post('/api/v1/sites/{site}/iomodules/{name}/release', { path: { site, name }, body: channel === '' ? {} : { channel } });
+  const none = channel === '' ? `no channel of ${name} was forced` : `${name}:${channel} was not forced`;
+  return { data: done, text: done.released.length === 0 ? none : `${done.released.map((each) => `${name}:${each}`).join(', ')}: the simulation goes on with it` };
 }
 
 const TYPE_OF_CHANNEL: Readonly<Record<string, Tag['dataType']>> = { bool: 'Boolean', int: 'Integer', float: 'Float', string: 'String' };
@@ -166,10 +174,18 @@ export const EQUIPMENT_COMMANDS: readonly CommandRow[] = [
   },
   {
     typed: 'io write <module> <channel> <value>',
-    about: 'write an output channel by hand; one that a tag drives is written through the tag',
+    about:
+      'write an output channel by hand: one that a tag drives only with its control module out of Automatic. Of a simulated module any channel, an input too; it is forced until io release',
     names: { module: ioModuleNames },
     examples: ['lineside io write plc drain true'],
     run: writeChannel,
+  },
+  {
+    typed: 'io release <module> [channel]',
+    about: 'end the forcing of a channel of a simulated module, or of all where none is named',
+    names: { module: ioModuleNames },
+    examples: ['lineside io release vessel level'],
+    run: releaseChannel,
   },
   {
     typed: 'tag list [module]',

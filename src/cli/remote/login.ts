@@ -34,7 +34,11 @@ async function login({ args: [given = ''], options, boxes, terminal }: CommandCo
       : await api.post('/api/v1/auth/first-admin', { body: { code, username, password } }).then(() => api.post('/api/v1/auth/login', { body: { username, password } }));
   boxes.keep(name, { url, username, accessToken: session.accessToken, refreshToken: session.refreshToken ?? '', site }, { current: true });
   if (session.user.mustChangePassword) {
-    const next = await askedTwice(terminal, 'the password was given to you by somebody else; your own from now on');
+    const next = await askedTwice(
+      terminal,
+      'the password was given to you by somebody else; your own from now on',
+      'sign in once at a terminal or on the panel, and choose it there',
+    );
     const box = new Box(boxes, { box: name }, terminal);
     await box.typed.post('/api/v1/auth/password', { body: { currentPassword: password, newPassword: next } });
   }
@@ -44,9 +48,9 @@ async function login({ args: [given = ''], options, boxes, terminal }: CommandCo
 }
 
 /** What nobody has typed before, and nobody sees. */
-async function askedTwice(terminal: Terminal, question: string): Promise<string> {
+async function askedTwice(terminal: Terminal, question: string, way?: string): Promise<string> {
   for (;;) {
-    const first = await terminal.askSecret(`${question}: `);
+    const first = await terminal.askSecret(`${question}: `, way);
     if ((await terminal.askSecret('once more: ')) === first) return first;
     terminal.say('lineside: the two differ; try again');
   }

@@ -258,7 +258,14 @@ export const RECIPE_COMMANDS: readonly CommandRow[] = [
   {
     typed: 'recipe rehearse <recipe>',
     about: 'run a recipe on a simulated copy of its units, many times as fast; exit code 1 where it does not come to its end',
-    options: [['--formula <name>', 'formula of the recipe'], ...parameterOptions(), ['--answer <name=value...>', 'what a prompt is answered, by its result key; may be repeated']],
+    options: [
+      ['--formula <name>', 'formula of the recipe'],
+      ...parameterOptions(),
+      [
+        '--answer <name=value...>',
+        'what a prompt is answered: by its result key, by its place (warm/make/discharge/ask: step path of the phase and the step that asks), or by the step path alone; may be repeated',
+      ],
+    ],
     names,
     examples: ['lineside recipe rehearse resin-a --answer ph=7.2 --answer viscosity=420'],
     run: rehearse,

@@ -98,10 +98,12 @@ async function describe({ box, args: [word = '', name = ''] }: CommandContext): 
   return { data: { resource: one, usedBy, audits }, text };
 }
 
+/** No route that deletes a resource takes a body; a reason that was typed is told so, and not dropped. */
 async function remove({ box, args: [word = '', name = ''], options }: CommandContext): Promise<Outcome> {
   const family = familyOf(word);
-  const reason = textOf(options, 'reason');
-  await box.api.remove(addressOfOne(family, await siteFor(box, family), name), reason === undefined ? undefined : { reason });
+  if (textOf(options, 'reason') !== undefined)
+    throw usage(`${family.word} is deleted without a reason: leave --reason out. The audit trail keeps who deleted it, when, and what it was`);
+  await box.api.remove(addressOfOne(family, await siteFor(box, family), name));
   return { data: { kind: family.kind, name }, text: `removed ${family.kind} ${name}` };
 }
 
@@ -116,5 +118,11 @@ export const RESOURCE_COMMANDS: readonly CommandRow[] = [
     run: get,
   },
   { typed: 'describe <kind> <name>', about: 'one resource with who uses it and what happened to it', words: KIND_WORDS, run: describe },
-  { typed: 'delete <kind> <name>', about: 'remove a resource that nothing needs', options: [['--reason <text>', 'where the route asks for one']], words: KIND_WORDS, run: remove },
+  {
+    typed: 'delete <kind> <name>',
+    about: 'remove a resource that nothing needs',
+    options: [['--reason <text>', 'taken by no kind: the audit trail keeps who deleted it, when, and what it was']],
+    words: KIND_WORDS,
+    run: remove,
+  },
 ];

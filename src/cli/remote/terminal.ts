@@ -7,8 +7,8 @@ import { plainText } from './plain.js';
 export interface Terminal {
   /** @throws CommandError where nobody sits at one. */
   ask(question: string): Promise<string>;
-  /** As `ask`, without showing what is typed. */
-  askSecret(question: string): Promise<string>;
+  /** As `ask`, without showing what is typed. @param way what to do where nobody sits at one. */
+  askSecret(question: string, way?: string): Promise<string>;
   /** All of standard input. */
   read(): Promise<string>;
   /** What concerns a person, and no program: to standard error. */
@@ -16,8 +16,8 @@ export interface Terminal {
 }
 
 export const TERMINAL: Terminal = {
-  ask: (question) => asked(question, false),
-  askSecret: (question) => asked(question, true),
+  ask: (question) => asked(question, false, 'give it on the command line, or as the help of the command says'),
+  askSecret: (question, way = 'give it on standard input, with --password-stdin') => asked(question, true, way),
   async read() {
     const chunks: Buffer[] = [];
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
@@ -31,8 +31,8 @@ export async function firstLine({ read }: Pick<Terminal, 'read'>): Promise<strin
   return (await read()).split(/\r?\n/, 1)[0] ?? '';
 }
 
-function asked(question: string, isSecret: boolean): Promise<string> {
-  if (process.stdin.isTTY !== true) return Promise.reject(usage(`nobody is there to answer "${question.trim()}": give it on the command line, or as the help of the command says`));
+function asked(question: string, isSecret: boolean, way: string): Promise<string> {
+  if (process.stdin.isTTY !== true) return Promise.reject(usage(`nobody is there to answer "${question.trim()}": ${way}`));
   process.stderr.write(plainText(question));
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: isSecret ? nowhere : process.stderr, terminal: true });

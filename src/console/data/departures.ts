@@ -3,23 +3,25 @@
  * setpoint. Both are abnormal, and Restart goes on with them (ISA-101: abnormal is conspicuous).
  */
 import { t, word } from '../common/strings.js';
-import { numberText } from '../common/text.js';
+import { numberText, unitText } from '../common/text.js';
+import type { Measurement } from './key-tags.js';
 import { keyTags, modules, tagValue } from './plant.js';
-import type { ModuleInfo, TagValue } from './types.js';
 
 /** Of the range of the instrument: further away is no ripple of a loop that holds its setpoint. */
 const FAR = 0.1;
 
-type Range = { readonly min: number; readonly max: number } | undefined;
-
-/** In a few words for a tile; undefined when all is as the recipe wants it. */
-export function departure(module: ModuleInfo | undefined, value: TagValue, target: TagValue | undefined, range: Range): string | undefined {
-  if (module?.deviceClass === 'controller' && module.mode !== 'Automatic') return word(module.mode);
-  if (!range || typeof value.value !== 'number' || typeof target?.value !== 'number' || module?.deviceClass !== 'controller') return undefined;
-  const off = value.value - target.value;
+/** In a few words for a tile; undefined when all is as the recipe wants it. A loop that is switched off follows no setpoint. */
+export function departure(unit: string, { module: name, tag, setpoint, enable, range }: Measurement): string | undefined {
+  const module = modules.value.get(name);
+  if (module?.deviceClass !== 'controller') return undefined;
+  if (module.mode !== 'Automatic') return word(module.mode);
+  if (!range || !setpoint || (enable && tagValue(unit, enable.address).value.value === false)) return undefined;
+  const [{ value }, { value: target }] = [tagValue(unit, tag.address).value, tagValue(unit, setpoint.address).value];
+  if (typeof value !== 'number' || typeof target !== 'number') return undefined;
+  const off = value - target;
   if (Math.abs(off) <= (range.max - range.min) * FAR) return undefined;
   const span = Math.max(Math.abs(range.min), Math.abs(range.max));
-  return t.deviates(`${off > 0 ? '+' : ''}${numberText(off, span)}`);
+  return t.deviates(`${numberText(Math.abs(off), span)} ${unitText(tag.engUnits)}`.trim(), off > 0);
 }
 
 /** What people have taken into their hands, a sentence for each module: for the question before a Start. @param told modules of which more is said already. */
@@ -37,10 +39,10 @@ export function takenOver(units: readonly string[], told: ReadonlySet<string>): 
 export function departuresOf(units: readonly string[], told: ReadonlySet<string>): string[] {
   const found = takenOver(units, told);
   for (const unit of units) {
-    for (const { tag, setpoint, range, module } of keyTags.value.get(unit)?.measurements ?? []) {
-      const info = modules.value.get(module);
-      if (!setpoint || info?.mode !== 'Automatic') continue;
-      const text = departure(info, tagValue(unit, tag.address).value, tagValue(unit, setpoint.address).value, range);
+    for (const measurement of keyTags.value.get(unit)?.measurements ?? []) {
+      const { module } = measurement;
+      if (modules.value.get(module)?.mode !== 'Automatic') continue; // told with those that people have taken
+      const text = departure(unit, measurement);
       if (text !== undefined) found.push(`${module.toUpperCase()}: ${text}`);
     }
   }

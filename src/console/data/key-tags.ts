@@ -15,6 +15,8 @@ export interface Measurement {
   readonly variable: string;
   readonly tag: TagDescriptor;
   readonly setpoint: TagDescriptor | undefined;
+  /** What switches the controller on; undefined where it has no switch. */
+  readonly enable: TagDescriptor | undefined;
   /** The bar's scale; undefined when engineering gives no range. */
   readonly range: { readonly min: number; readonly max: number } | undefined;
 }
@@ -51,6 +53,7 @@ export function keyTagsOf(unit: string, tags: readonly TagDescriptor[], modules:
         variable: module.measuredVariable,
         tag: measured,
         setpoint: setpointOf(own, measured),
+        enable: own.find(({ name: tagName, dataType }) => tagName === 'enable' && dataType === 'Boolean'),
         range: rangeOf(measured),
       });
     else if (state) devices.push({ module: name, description: module?.description ?? '', state });
@@ -86,9 +89,10 @@ function rank(variable: string): number {
 export function patternsOf(keys: Iterable<KeyTags>): string[] {
   const patterns = new Set<string>();
   for (const { measurements, devices } of keys) {
-    for (const { tag, setpoint } of measurements) {
+    for (const { tag, setpoint, enable } of measurements) {
       patterns.add(patternOf(tag));
       if (setpoint) patterns.add(patternOf(setpoint));
+      if (enable) patterns.add(patternOf(enable));
     }
     for (const { state } of devices) patterns.add(patternOf(state));
   }

@@ -206,7 +206,7 @@ export function watchTags(unit: string, patterns: readonly string[]): () => void
 function tileAddresses(): Set<string> {
   const addresses = new Set<string>();
   for (const [unit, { measurements, devices }] of keyTags.peek()) {
-    const tags = [...measurements.flatMap(({ tag, setpoint }) => [tag, setpoint]), ...devices.map(({ state }) => state)];
+    const tags = [...measurements.flatMap(({ tag, setpoint, enable }) => [tag, setpoint, enable]), ...devices.map(({ state }) => state)];
     for (const tag of tags) if (tag) addresses.add(`${unit} ${tag.address}`);
   }
   return addresses;

@@ -11,6 +11,11 @@ export function isOfNumber({ conditionType }: Pick<Alarm, 'conditionType'>): boo
   return conditionType.startsWith('TagHigh') || conditionType.startsWith('TagLow') || conditionType === 'TagDeviation';
 }
 
+/** A switch that is on, or missing: the word for the condition says all of it. */
+export function isOfSwitch({ conditionType }: Pick<Alarm, 'conditionType'>): boolean {
+  return conditionType === 'TagTrue' || conditionType === 'TagFalse';
+}
+
 /** `ControlModule/li101` as people call it. */
 export function sourceName({ source }: Pick<Alarm, 'source'>): string {
   return source.slice(source.lastIndexOf('/') + 1);

@@ -13,7 +13,7 @@ import { t, word, words } from '../common/strings.js';
 import { momentText, readingText, recordText, unitText } from '../common/text.js';
 import { useSend } from '../common/use-send.js';
 import { useStill } from '../common/use-still.js';
-import { isOfNumber, isUnacknowledged, newest, SEVERITIES, SeverityMark, sourceName, urgency } from './alarm.js';
+import { isOfNumber, isOfSwitch, isUnacknowledged, newest, SEVERITIES, SeverityMark, sourceName, urgency } from './alarm.js';
 import { type AlarmFilter, AlarmHistory } from './alarm-history.js';
 import { AlarmMetricsPanel } from './alarm-metrics.js';
 import { ShelveDialog } from './shelve-dialog.js';
@@ -266,14 +266,15 @@ function Row({ alarm, busy, onAct, onShelve }: RowProps) {
   const isNumber = isOfNumber(alarm);
   const unit = isNumber ? unitText(measuredIn(source, tagList.value)) : '';
   const told = (text: string): string => (isNumber ? recordText(text, true) : word(text));
-  const limits = [t.conditions[alarm.conditionType] ?? alarm.conditionType, told(alarm.setpoint), unit].filter((part) => part !== '').join(' ');
+  const isSwitch = isOfSwitch(alarm);
+  const limits = [t.conditions[alarm.conditionType] ?? alarm.conditionType, isSwitch ? '' : told(alarm.setpoint), unit].filter((part) => part !== '').join(' ');
   return (
     <li class={isUnacknowledged(alarm) ? 'alarm-row alarm-new' : 'alarm-row'} data-testid={`alarm-${alarm.name}`} data-state={alarm.state} data-shelved={String(alarm.shelved)}>
       <SeverityMark severity={alarm.severity} />
       <span class="alarm-text">
         <strong>{alarm.message || alarm.name}</strong>
         <span class="hint">
-          {source.toUpperCase()} · {limits} {alarm.value !== '' && <>({`${isNumber ? readingText(Number(alarm.value)) : word(alarm.value)} ${unit}`.trim()})</>}
+          {source.toUpperCase()} · {limits} {alarm.value !== '' && !isSwitch && <>({`${isNumber ? readingText(Number(alarm.value)) : word(alarm.value)} ${unit}`.trim()})</>}
         </span>
       </span>
       <span class="alarm-when">

@@ -1,6 +1,6 @@
 import type { Measurement } from '../data/key-tags.js';
 import { departure } from '../data/departures.js';
-import { modules, stale, tagValue } from '../data/plant.js';
+import { stale, tagValue } from '../data/plant.js';
 import type { TagValue } from '../data/types.js';
 import { t } from '../common/strings.js';
 import { numberText, unitText } from '../common/text.js';
@@ -14,7 +14,7 @@ export function MeasuredValue({ unit, measurement, inBatch = false }: { readonly
   const target = setpoint ? tagValue(unit, setpoint.address).value : undefined;
   const span = range ? Math.max(Math.abs(range.min), Math.abs(range.max)) : undefined;
   const good = held.quality === 'Good';
-  const departs = inBatch ? departure(modules.value.get(module), held, target, range) : undefined;
+  const departs = inBatch ? departure(unit, measurement) : undefined;
   return (
     <div
       class={good ? 'value' : 'value value-bad'}

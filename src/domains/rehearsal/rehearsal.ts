@@ -323,7 +323,9 @@ class Rehearsal {
   #unusedAnswers(outcome: RehearsalOutcome): RehearsalCheck[] {
     if (outcome !== 'Complete') return [];
     const unused = Object.keys(this.#order.answers).filter((key) => !this.#usedAnswers.has(key));
-    return unused.map((key) => ({ check: 'answers', ok: false, message: `answers.${key}: nothing asked for it` }));
+    const asked = [...new Set(this.#prompts.items.map(({ resultKey, path, step }) => (resultKey === '' ? `${path}/${step}` : resultKey)))];
+    const way = asked.length === 0 ? 'nothing was asked at all' : `asked were ${asked.join(', ')}`;
+    return unused.map((key) => ({ check: 'answers', ok: false, message: `answers.${key}: nothing asked for it; ${way}` }));
   }
 
   #blockedBecause(outcome: RehearsalOutcome, blockers: readonly Blocker[]): string {

@@ -174,10 +174,24 @@ t.test('decisions 3.9: what a phase waits for: failures, states, people, laborat
           step: 'fill',
           transition: 'fill->close#0',
           by: ['operate-lead'],
-          text: 'make/fill is in Manual before fill->close#0; it fires by hand only, or once Phase make/fill is set back to Automatic',
+          text: 'make/fill is in Manual before fill->close#0; it fires by hand only: a lead operator touches it in the chart on the panel (/hmi), or sets Phase make/fill back to Automatic',
         },
       ],
     ],
+    ...(
+      [
+        ['a state that is another one: what it is now, and no sentence that reads as if both were the same', "'Stopped'", "'Fault'"],
+        ['two values that are compared are both told', 'wanted', "'Fault' = 'Stopped'"],
+      ] as const
+    ).map(([what, right, told]): [string, Blocker[], Partial<Blocker>[]] => {
+      const conditions = [{ expression: `READ('pump.state') = ${right}`, met: false, now: "'Fault' = 'Stopped'" }];
+      const text = `make/fill, step fill: READ('pump.state') = ${right}, now ${told}`;
+      return [
+        what,
+        phaseBlockedBy(phase(atStep(transition({ subConditions: conditions })))),
+        [{ reason: 'condition', step: 'fill', transition: 'fill->close#0', conditions, text }],
+      ];
+    }),
     ['a transition that fires by itself in a moment blocks nothing', phaseBlockedBy(phase(atStep(transition({ met: true, result: 'TRUE' })))), []],
     ['an answer that is being given', phaseBlockedBy(phase({ state: 'Running', pendingPrompt: prompt, answer: { waitId: 'p-1' } as never })), []],
     ['Complete', phaseBlockedBy(phase({ state: 'Complete' })), []],

@@ -427,6 +427,36 @@ t.test('Decisions 2.1, 2.4: a write that the holding chart takes back and Restar
   t.same(warned({ steps: steps(), charts: { stopping: shut } }), [], 'who is stopped does not come back');
 });
 
+t.test('Decisions 2.1, 2.4: rerunOnRestart does not cure the write of an earlier step for a phase that is held in a later one', async (t) => {
+  const roles = ['outlet', 'pump'].map((name) => ({ name, requiredType: 'valve', required: true }));
+  const holding = { steps: [{ name: 'shut', actionST: "WRITE('pump.cmd', FALSE); WRITE('outlet.cmd', FALSE);" }] };
+  const again = (tag: string) => ({ steps: [{ name: 'again', actionST: `WRITE('${tag}.cmd', TRUE);` }] });
+  const step = (name: string, actionST = '', more: object = { rerunOnRestart: true }) => ({ name, actionST, ...more });
+  const open = { ...step('open', "WRITE('outlet.cmd', TRUE);"), initial: true };
+  type Step = { readonly name: string } & Readonly<Record<string, unknown>>;
+  const warned = (steps: readonly Step[], more: object = {}): string[] => {
+    const transitions = steps.slice(1).map(({ name }, at) => ({ from: steps[at]?.name, to: name, conditionST: 'TRUE' }));
+    return checkPhaseCharts({ roles, steps, transitions, charts: { holding }, ...more } as PhaseText, ENVIRONMENT)
+      .filter(({ code }) => code === 'write-not-repeated')
+      .map(({ message }) => message);
+  };
+  const run = step('run', "WRITE('pump.cmd', TRUE);");
+  const found = warned([open, run, step('done')]);
+  t.equal(found.length, 1, 'the pump is written by the step in which it runs');
+  t.match(found, [
+    /outlet\.cmd in step open, .*held in a later step, such as run: write outlet\.cmd in the restarting chart; rerunOnRestart repeats it only while step open is active$/,
+  ]);
+  t.same(warned([open, run, step('done')], { charts: { holding, restarting: again('outlet') } }), []);
+  t.match(warned([open, run, step('done')], { charts: { holding, restarting: again('pump') } }), [/outlet/]);
+  t.same(warned([open, run, step('done')], { restartStep: 'open' }), []);
+  t.match(warned([{ ...open, rerunOnRestart: false, actionMode: 'cyclic' }, run, step('done')]), [/a cyclic action repeats it only while step open is active/]);
+  t.match(warned([{ ...open, rerunOnRestart: false }, run, step('done')]), [/does not repeat it: write outlet\.cmd in the restarting chart$/], 'no advice that does not cure it');
+  t.match(warned([{ ...open, rerunOnRestart: false }, step('done')]), [/write outlet\.cmd in the restarting chart, or set rerunOnRestart on the step$/]);
+  t.same(warned([open, step('shut', "WRITE('Outlet.Cmd', FALSE);"), step('wait'), step('done')]), [], 'a step behind the one that closes it');
+  t.same(warned([open, step('done', "ok := READ('outlet.opened');")]), [], 'a last step that waits for nobody');
+  t.equal(warned([open, step('done', "ok := PROMPT('Seen?');")]).length, 1, 'one that asks somebody');
+});
+
 t.test('an answer of a prompt that no transition out of its step takes is warned of, with the option and what to do', async (t) => {
   const messages = (actionST: string, ...conditions: readonly string[]): string[] => {
     const transitions = conditions.map((conditionST) => ({ from: 'ask', to: 'done', conditionST }));

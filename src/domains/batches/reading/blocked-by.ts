@@ -318,6 +318,13 @@ interface LookedAt extends WaitingTransition {
   readonly unfinished?: string;
 }
 
+/** `READ('m.state') = 'Stopped', now 'Fault'`: what the condition says already is not said again, since `'Fault' = 'Stopped'` reads as if it were so. */
+function conditionText({ expression, now }: Pick<ConditionPart, 'expression' | 'now'>): string {
+  if (now === undefined || now === '') return expression;
+  const [said] = [...now.matchAll(/ (=|<>) /g)].filter(({ index }) => expression.endsWith(now.slice(index)));
+  return `${expression}, now ${said ? now.slice(0, said.index) : now}`;
+}
+
 /** Nothing while a transition is about to fire by itself. */
 function stepBlockers(element: Blocker['element'], step: string, transitions: readonly LookedAt[], isManual: boolean): Blocker[] {
   const ready = transitions.find(({ met }) => met);
@@ -329,7 +336,7 @@ function stepBlockers(element: Blocker['element'], step: string, transitions: re
         element,
         step,
         transition: ready.transition,
-        text: `${element.path} is in Manual before ${ready.transition}; it fires by hand only, or once ${element.kind} ${element.path || element.name} is set back to Automatic`,
+        text: `${element.path} is in Manual before ${ready.transition}; it fires by hand only: a lead operator touches it in the chart on the panel (/hmi), or sets ${element.kind} ${element.path || element.name} back to Automatic`,
         by: ['operate-lead'],
       },
     ];
@@ -339,7 +346,7 @@ function stepBlockers(element: Blocker['element'], step: string, transitions: re
   const common = { element, step, ...first, ...(others.length > 0 ? { alternatives: others } : {}) };
   if (unfinished) return [{ ...common, reason: 'action', text: `${element.path}, step ${step}: ${unfinished}` }];
   const part = first.conditions.find(({ met }) => !met);
-  return [{ ...common, reason: 'condition', text: `${element.path}, step ${step}: ${part?.expression ?? first.transition}${part?.now ? `, now ${part.now}` : ''}` }];
+  return [{ ...common, reason: 'condition', text: `${element.path}, step ${step}: ${part ? conditionText(part) : first.transition}` }];
 }
 
 // ---------------------------------------------------------------- one phase
