@@ -386,7 +386,7 @@ const CONFIG_BYTES_MAX = 1024 ** 2;
 function readFile(file: string, isNamed: boolean): Map<string, unknown> {
   let document: unknown;
   try {
-    // one that is named may be a pipe of a shell
+    // one that is named may be what a shell has opened
     const bytes = isNamed ? readBoundedFile(file, CONFIG_BYTES_MAX) : readDataFile(file, 'correct it or move it away', CONFIG_BYTES_MAX);
     document = parseSettings(bytes?.toString('utf8') ?? '');
   } catch (fault) {

@@ -121,7 +121,7 @@ function examplesText(lines: readonly string[]): string {
 /** What a command has to work with; `made` keeps the box, so that its address can be told. */
 function contextOf(name: string, row: CommandRow, args: readonly string[], options: Given, made: { box?: Box }): CommandContext {
   const asJson = options.output === 'json';
-  const boxes = new KnownBoxes();
+  const boxes = new KnownBoxes(undefined, (text) => TERMINAL.say(text));
   const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
   return {
     boxes,

@@ -2,11 +2,13 @@
  * `lineside replay FILE`: executes a recording in a worker thread of its own and prints ports over time (ADR 0005).
  * Exit codes: 0 identical to what was recorded, 1 different or damaged, 2 not to be used at all.
  */
+import { statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { ReplayBound, ReplayOutbound, ReplayRequest, ReplayRow } from '../../runtime/port.js';
 import type { Value } from '../../runtime/vocabulary/data-types.js';
 import { inside } from '../platform/base/assert.js';
 import { parseInstant } from '../platform/base/instant.js';
+import { kindOf } from '../platform/base/plain-file.js';
 
 const THREAD = new URL('../../runtime/replay/replay-thread.js', import.meta.url);
 const COLUMN_MIN = 12;
@@ -33,6 +35,12 @@ export async function replay(file: string, options: ReplayOptions, self: string,
   const [from, to] = [readBound(options.from), readBound(options.to)];
   if (from === null || to === null) {
     printer.say(`lineside: ${from === null ? '--from' : '--to'} is a scan number, or a time such as 2026-11-21T08:30:00Z`);
+    return 2;
+  }
+  const stats = statSync(file, { throwIfNoEntry: false });
+  const kind = stats ? kindOf(stats) : 'file'; // the thread tells of one that is not there
+  if (kind !== 'file') {
+    printer.say(`lineside: ${file} is a ${kind}, and a recording has to stand there: a file, as the API hands it out`);
     return 2;
   }
   const request: ReplayRequest = { file, ports, ...(from && { from }), ...(to && { to }), everyScan: options.everyScan ?? false, list: options.list ?? false };

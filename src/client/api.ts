@@ -27,6 +27,8 @@ export interface RequestOptions {
   readonly accept?: string;
   /** In place of the time that an answer is waited for: of an answer that goes on. */
   readonly signal?: AbortSignal;
+  /** ETag of what was read: what has changed since is not written. */
+  readonly ifMatch?: string | undefined;
   /** Of an answer that may be longer than others. */
   readonly bytesMax?: number;
 }
@@ -102,8 +104,16 @@ export class Api {
   }
 
   /** Deletes; some deletions take a reason along. */
-  remove<T>(path: string, body?: unknown): Promise<T> {
-    return this.send<T>('DELETE', path, body);
+  remove<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T> {
+    return this.send<T>('DELETE', path, body, options);
+  }
+
+  /** One resource with its ETag; undefined where nothing is read there. @throws ApiError. */
+  async read<T>(path: string, options: RequestOptions = {}): Promise<{ readonly value: T; readonly etag: string | undefined } | undefined> {
+    const answer = await this.ask('GET', path, undefined, options);
+    if (answer.status === 404 || answer.status === 405) return void (await answer.body?.cancel());
+    const { value } = await jsonOf<T>(answer, options.bytesMax ?? ANSWER_BYTES_MAX);
+    return { value, etag: answer.headers.get('ETag') ?? undefined };
   }
 
   /** @throws ApiError. */
@@ -129,7 +139,7 @@ export class Api {
 
   async #attempt(method: string, path: string, body: unknown, options: RequestOptions): Promise<Response> {
     const { base, withinMs } = this.place;
-    const { background = false, anonymous = false, contentType, accept = 'application/json', signal = AbortSignal.timeout(withinMs) } = options;
+    const { background = false, anonymous = false, contentType, accept = 'application/json', ifMatch, signal = AbortSignal.timeout(withinMs) } = options;
     const token = anonymous ? '' : (this.#credential?.token() ?? '');
     const init = {
       method,
@@ -142,6 +152,7 @@ export class Api {
         ...(token === '' ? {} : { Authorization: `Bearer ${token}` }),
         ...(method === 'GET' ? {} : { 'X-DCS-Nonce': nonce() }),
         ...(body === undefined ? {} : { 'Content-Type': contentType ?? 'application/json' }),
+        ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }),
         ...(background ? { 'X-Lineside-Background': 'true' } : {}),
       },
       ...(body === undefined ? {} : { body: contentType === undefined ? JSON.stringify(body) : (body as string) }),

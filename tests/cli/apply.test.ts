@@ -8,6 +8,7 @@ import type { Box } from '../../src/cli/remote/box.js';
 import { KnownBoxes } from '../../src/cli/remote/boxes.js';
 import { failureOf } from '../../src/cli/remote/outcome.js';
 import type { Given } from '../../src/cli/remote/command.js';
+import { IOModule } from '../../src/domains/io-modules/kind.js';
 import { Area } from '../../src/domains/plant/kind.js';
 import { yamlText } from '../../src/platform/base/yaml.js';
 import { startPlantGateway } from '../support/plant-gateway.js';
@@ -190,6 +191,38 @@ t.test('a list of modules marks what is not valid, and says below what it is', a
 });
 
 const inWest = (each: ReturnType<typeof manifest>) => ({ ...each, metadata: { ...each.metadata, namespace: 'site-west' } });
+
+t.test('--prune removes as it has read: what somebody has written meanwhile stays and is told, and what a device does by itself is no change', async (t) => {
+  const label = { namespace: 'site-north', labels: { plant: 'read' } };
+  const module = manifest('IOModule', 'plc-read', { protocol: 'modbus', address: '127.0.0.1:1', channels: [{ name: 'a', address: 'coil:0' }] }, label);
+  const areas = ['p', 'q'].map((name) => manifest('Area', name, {}, label));
+  await run('apply', [], { box: 'plant', filename: [file('read.yaml', ...areas, module)] });
+  const options = { box: 'plant', filename: [file('read.yaml', manifest('Area', 'o', {}, label))], prune: true, selector: 'plant=read' };
+  /** What happens between the reads and the removals. */
+  const meanwhile = (work: () => Promise<unknown>) => {
+    const context = boxContext(boxes, [], options);
+    const { typed } = context.box;
+    const post = typed.post.bind(typed);
+    typed.post = (async (path: '/api/v1/apply', call: { readonly query?: { readonly dryRun?: boolean } }) => {
+      const answer = await post(path, call as never);
+      if (call.query?.dryRun !== true) await work();
+      return answer;
+    }) as never;
+    return rowOf('apply').run(context);
+  };
+  const touched = plant.store.get(IOModule, 'north', 'plc-read');
+  const told = await refused(
+    meanwhile(async () => {
+      await admin.put('/api/v1/sites/north/areas/p', { description: 'the new one' });
+      if (touched) await plant.store.write({ puts: [{ kind: IOModule, site: 'north', name: 'plc-read', status: { ...touched.status, message: 'no route' } } as never] });
+    }),
+  );
+  t.match(told, { exitCode: 4, told: { code: 'precondition_failed' }, message: /Area p \(north\) is not removed: the resource has changed[^]*\n {2}not removed {2}Area p/ });
+  t.match(told.told, { left: [{ name: 'p' }] });
+  t.equal(plant.store.get(IOModule, 'north', 'plc-read'), undefined, 'its own state is no change of it');
+  t.ok(plant.store.get(Area, 'north', 'p'));
+  t.match(await rowOf('apply').run(boxContext(boxes, [], options)), { text: /1 removed/ }, 'read again, it goes');
+});
 
 t.test('what nobody is there to answer, and whom nobody can reach, is told', async (t) => {
   boxes.keep('gone', { url: 'http://127.0.0.1:9', username: 'x', accessToken: 'x', refreshToken: 'x', site: '' });

@@ -29,6 +29,8 @@ const other = await serve((request, response) => {
   heard.push(`${request.method} ${request.url}`);
   response.end('{}');
 });
+/** A long text of what stands around values. */
+const WORDS = ',{["\\'.repeat(1_500_000);
 const ANSWERS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   '/cut': (response) => {
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '100' });
@@ -38,6 +40,7 @@ const ANSWERS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   '/page': (response) => void response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>sign in</html>'),
   '/refused': (response) => void response.writeHead(502).end('<html>bad gateway</html>'),
   '/moved': (response) => void response.writeHead(307, { Location: `${other}/moved` }).end(),
+  '/text': (response) => void response.writeHead(200).end(JSON.stringify([WORDS, { a: WORDS }])),
   '/nothing': (response) => void response.writeHead(200, { 'Content-Length': '0' }).end(),
 };
 /** As long as somebody reads it, never all at once. */
@@ -65,6 +68,9 @@ const ENDLESS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   '/spiral/1': (response) => void response.writeHead(200, { Link: '</spiral/2>; rel="next"' }).end('[1]'),
   '/spiral/2': (response) => void response.writeHead(200, { Link: '</spiral/1>; rel="next"' }).end('[1]'),
   '/elsewhere': (response) => void response.writeHead(200, { Link: `<@${new URL(other).host}/x>; rel="next"` }).end('[1]'),
+  '/values': (response) => void response.writeHead(200).end(`[${'{},'.repeat(5_000_000)}{}]`),
+  '/nested': (response) => void response.writeHead(200).end(`[${'['.repeat(9_000_000)}`),
+  '/refused-values': (response) => void response.writeHead(400).end(`{"a": [${'0,'.repeat(2_000_000)}0]}`),
   '/no-list': (response) => void response.writeHead(200).end('{"items": []}'),
   '/sites/north/events/sse': (response) => void endless(`data: ${MIB}`).pipe(response.writeHead(200, { 'Content-Type': 'text/event-stream' })),
 };
@@ -104,6 +110,7 @@ t.test('an answer that was cut off, is no JSON or does not end in time is none',
   t.match(await fault(api(200).text('/slow')), { body: { cause: 'timeout' } });
   t.match(await fault(api(60_000).get('/refused')), { status: 502, message: 'HTTP 502' });
   t.equal(await api(60_000).get('/nothing'), undefined);
+  t.ok(Object.is((await api(60_000).getList<string>('/text')).items[0]?.length, WORDS.length), 'what stands in a text is no value');
 });
 
 t.test('a request is not sent on to another address: the token stays with the box', async (t) => {
@@ -123,6 +130,9 @@ t.test('an answer without an end takes no more memory than the longest one that 
     ['/spiral', /in a circle/],
     ['/endless', /does not end within 10000 pages and 128 MiB/],
     ['/elsewhere', /no address of the box/],
+    ['/values', /of more than 4194304 values/],
+    ['/nested', /of more than 4194304 values/],
+    ['/refused-values', /of more than 1048576 values/],
     ['/no-list', /something that is no list/],
   ] as const) {
     const told = await fault(api(60_000).getAll(path));

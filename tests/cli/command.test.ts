@@ -57,6 +57,11 @@ t.test('a file that cannot be used is told with its path, and a fault of the com
   t.match(failureOf(new TypeError('x is undefined'), url), { exitCode: 70, told: { code: 'fault', stack: /command\.test/ } });
 });
 
+t.test('settings may come from a pipe that the shell has opened', async (t) => {
+  const ended = await lineside.shell(`lineside check-config --data-dir '${folder}' --config <(echo 'gateway.policy.reasonMinLength: 33')`);
+  t.match(ended, { code: 0, out: /33/ }, ended.err);
+});
+
 t.test('a command whose reader has gone ends without a word', async (t) => {
   const routes = await lineside.shell('set -o pipefail; lineside routes | head -1');
   t.equal(routes.err, '');

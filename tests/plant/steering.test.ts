@@ -255,10 +255,36 @@ t.test('decisions 3.7: a phase in Manual takes the levels above it along; the ba
     message: /^UnitProcedure .+ is in Automatic, and so are Procedure .+$/,
   });
   t.same((await plant.batch(batch)).inManual, []);
+
+  const { kind, name: beside } = await plant.look('another branch has a phase', async () => {
+    const found = (await plant.phases(batch)).find((phase) => !phase.stepPath.startsWith('prepare/'));
+    return { done: found && { kind: 'Phase', name: found.name as string }, seen: 'none' };
+  });
+  const above: { kind: string; name: string }[] = (await plant.api.get(`${SITE}/phases/${beside}`)).body.levelsAbove;
+  const ofBranch = above.filter((level) => level.kind !== 'Procedure').map((level) => ({ kind: level.kind, name: level.name }));
+  t.ok(ofBranch.length > 0);
+  const both = await plant.api.post(`${SITE}/mode`, { kind: 'Phase', name, mode: 'Manual', also: [{ kind, name: beside }] });
+  t.match(both.body.levels, { length: 1 + named.length + ofBranch.length }, 'each with the levels above it');
+  const half = await plant.api.post(`${SITE}/mode`, { kind: 'Phase', name, mode: 'Automatic', also: [...named, { kind, name: beside }] });
+  t.match(half.body, { stillManual: ofBranch }, 'those above the others as well');
+  t.match((await plant.batch(batch)).inManual, { length: ofBranch.length });
+  const [first, ...rest] = ofBranch;
+  t.match((await plant.api.post(`${SITE}/mode`, { ...first, mode: 'Automatic', also: rest })).body, { stillManual: [] });
+  t.same((await plant.batch(batch)).inManual, []);
   await pace(FAST);
   await until('operations', named[0].name, 'has gone on by itself', (body) => body.sfcStatus.completedSteps.includes('charge'));
   await plant.command(batch, 'Abort');
   await plant.until(batch, 'Aborted');
+
+  const { recordRef } = await plant.look('the record is made', async () => {
+    const body = await plant.batch(batch);
+    return { done: body.recordRef !== '' && body.recordPending !== true ? body : undefined, seen: `${body.recordRef}: ${body.recordPending}` };
+  });
+  const recorded = async () => (await plant.api.get(`${SITE}/batchrecords/${recordRef}`)).body;
+  const made = await recorded();
+  t.match(await mode('Operation', named[0].name, 'Manual'), { status: 200, body: { previousMode: 'Automatic' } }, 'allowed in every state, also when the run has ended');
+  t.match((await plant.api.get(`${SITE}/operations/${named[0].name}`)).body, { state: 'Aborted', mode: 'Manual' });
+  t.same(await recorded(), made, 'what happened in the run is what it was');
 });
 
 const dry = (name: string, command: string, kind = 'Batch') => plant.api.post(`${SITE}/command`, { kind, name, command, dryRun: true });

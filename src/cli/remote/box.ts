@@ -2,7 +2,7 @@
 import { Api, ApiError, type Credential } from '../../client/api.js';
 import { type Answered, TypedApi } from '../../client/typed.js';
 import { addressOf, type KnownBox, type KnownBoxes } from './boxes.js';
-import { CommandError, EXIT } from './outcome.js';
+import { CommandError, EXIT, failureOf } from './outcome.js';
 import type { Terminal } from './terminal.js';
 
 const REQUEST_MS_MAX = 60_000;
@@ -20,11 +20,14 @@ class KeptSession implements Credential {
   readonly #boxes: KnownBoxes;
   readonly #name: string;
   readonly #anonymous: TypedApi;
+  readonly #terminal: Pick<Terminal, 'say'>;
+  #isToldUnkept = false;
   box: KnownBox;
 
-  constructor(boxes: KnownBoxes, name: string, box: KnownBox) {
+  constructor(boxes: KnownBoxes, { name, box }: { readonly name: string; readonly box: KnownBox }, terminal: Pick<Terminal, 'say'>) {
     this.#boxes = boxes;
     this.#name = name;
+    this.#terminal = terminal;
     this.box = box;
     this.#anonymous = anonymous(box.url);
   }
@@ -33,15 +36,25 @@ class KeptSession implements Credential {
     return this.box.accessToken;
   }
 
+  /** The command has them, also where they cannot be kept for the next one. */
   take({ accessToken, refreshToken = this.box.refreshToken }: Pick<SessionBody, 'accessToken' | 'refreshToken'>): void {
-    this.#boxes.renew(this.#name, this.box.refreshToken, { accessToken, refreshToken });
+    const before = this.box.refreshToken;
     this.box = { ...this.box, accessToken, refreshToken };
+    try {
+      this.#boxes.renew(this.#name, before, { accessToken, refreshToken });
+    } catch (fault) {
+      const { message, exitCode } = failureOf(fault, this.box.url);
+      if (exitCode === EXIT.fault) throw fault;
+      if (!this.#isToldUnkept)
+        this.#terminal.say(`lineside: the tokens of ${this.#name} are new and cannot be kept in ${this.#boxes.file} (${message}); the next command may have to sign in again`);
+      this.#isToldUnkept = true;
+    }
   }
 
   async renew(): Promise<boolean> {
     if (this.box.refreshToken === '') return false;
-    // another command may have renewed it meanwhile
-    const stored = this.#boxes.find(this.#name)?.box;
+    // another command may have renewed it meanwhile; where nothing can be kept, ours are newer than those of the file
+    const stored = this.#isToldUnkept ? undefined : this.#boxes.find(this.#name)?.box;
     if (stored && stored.accessToken !== this.box.accessToken) {
       this.box = stored;
       return true;
@@ -69,7 +82,7 @@ export class Box {
       const whom = named === undefined ? 'you are signed in to no box' : `you are not signed in to ${named}`;
       throw new CommandError(EXIT.forbidden, 'not_signed_in', `${whom}: lineside login ${named ?? 'ADDRESS'}`);
     }
-    this.#session = new KeptSession(boxes, found.name, found.box);
+    this.#session = new KeptSession(boxes, found, terminal);
     this.#wishedSite = site;
     this.#terminal = terminal;
     this.api = new Api({ base: found.box.url, withinMs: REQUEST_MS_MAX }, this.#session);

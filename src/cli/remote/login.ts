@@ -1,7 +1,7 @@
 /** login, logout, boxes: who talks to which box. */
 import type { Answered } from '../../client/typed.js';
 import { anonymous, Box } from './box.js';
-import { addressOf } from './boxes.js';
+import { addressOf, checkName } from './boxes.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
 import { type Outcome, table, usage } from './outcome.js';
 import { firstLine, type Terminal } from './terminal.js';
@@ -14,6 +14,7 @@ async function login({ args: [given = ''], options, boxes, terminal }: CommandCo
   const known = boxes.find(given === '' ? undefined : given);
   const url = given === '' ? (known?.box.url ?? LOCAL_ADDRESS) : addressOf(known?.box.url ?? given);
   const name = textOf(options, 'name') ?? known?.name ?? new URL(url).host;
+  checkName(name);
   const site = textOf(options, 'site') ?? known?.box.site ?? '';
   const api = anonymous(url);
   const config = await api.get('/api/v1/auth/config', {});

@@ -1,4 +1,5 @@
 /** apply, diff, export, validate, schemas: a plant as files. */
+import { isDeepStrictEqual } from 'node:util';
 import { LONG_ANSWER_BYTES_MAX } from '../../client/answer.js';
 import { MANIFESTS_MAX } from '../../domains/apply/manifest.js';
 import { ApiError } from '../../client/api.js';
@@ -142,7 +143,8 @@ async function apply(context: CommandContext): Promise<Outcome> {
   const manifests = await readGiven(context);
   const { box } = context;
   // what is removed is known, and can be, before anything is changed
-  const stale = options.prune === true && chosen ? await staleOnes(box, chosen, await applied(box, manifests, true)) : [];
+  const found = options.prune === true && chosen ? await staleOnes(box, chosen, await applied(box, manifests, true)) : [];
+  const stale = dryRun || !chosen ? found : await asRead(box, chosen, found);
   const done = await applied(box, manifests, dryRun);
   const removed = dryRun ? stale : await removeAll(box, stale, done);
   if (options.wait === true && !dryRun) await waitForUnits(context, done, withinMs);
@@ -162,6 +164,53 @@ type Named = Pick<Applied, 'kind' | 'namespace' | 'name'>;
 /** With the address that removes it. */
 interface Stale extends Named {
   readonly address: string;
+  /** As it was when the labels were judged; undefined where nothing is read there. */
+  readonly read?: ReadOne | undefined;
+}
+
+interface ReadOne {
+  readonly etag: string | undefined;
+  /** What people have written of it: what a unit does by itself raises the ETag too. */
+  readonly written: { readonly generation: unknown; readonly labels: Readonly<Record<string, string>> | undefined };
+}
+
+/** Some say their labels within `metadata`. */
+interface ReadBody {
+  readonly generation?: unknown;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly metadata?: ReadBody;
+}
+
+async function readOne(box: Box, address: string): Promise<ReadOne | undefined> {
+  const found = await box.api.read<ReadBody>(address);
+  if (!found) return undefined;
+  const { generation, labels } = found.value.metadata ?? found.value;
+  return { etag: found.etag, written: { generation, labels } };
+}
+
+/** Those that carry the label still, each as it is now. */
+async function asRead(box: Box, chosen: Selector, stale: readonly Stale[]): Promise<readonly Stale[]> {
+  const read: Stale[] = [];
+  for (const each of stale) read.push({ ...each, read: await readOne(box, each.address) });
+  return read.filter((each) => each.read?.written.labels === undefined || chosen.matches(each.read.written.labels));
+}
+
+/** More often than a device that connects and fails changes between a read and its removal. */
+const REMOVE_TRIES = 5;
+
+/** Only as it was read. @throws ApiError 412 where somebody has written it since. */
+async function removeAsRead(box: Box, { address, read }: Stale): Promise<void> {
+  let ifMatch = read?.etag;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await box.api.remove(address, undefined, { ifMatch });
+    } catch (fault) {
+      if (!(fault instanceof ApiError) || fault.status !== 412 || tries === REMOVE_TRIES) throw fault;
+      const now = await readOne(box, address);
+      if (!now || !isDeepStrictEqual(now.written, read?.written) || now.written.generation === undefined) throw fault;
+      ifMatch = now.etag;
+    }
+  }
 }
 
 /** On the box with the label, and in none of the files; what others name comes last. @throws CommandError for a kind that no route removes. */
@@ -179,9 +228,10 @@ async function staleOnes(box: Box, chosen: Selector, done: readonly Applied[]): 
 /** @throws CommandError that tells what was applied and what is gone already. */
 async function removeAll(box: Box, stale: readonly Stale[], done: readonly Applied[]): Promise<readonly Named[]> {
   const removed: Named[] = [];
-  for (const { address, ...named } of stale) {
+  for (const one of stale) {
+    const named = namedOf(one);
     try {
-      await box.api.remove(address);
+      await removeAsRead(box, one);
     } catch (fault) {
       const { exitCode, message, told } = failureOf(fault, box.url);
       const { message: _message, code, ...more } = told;

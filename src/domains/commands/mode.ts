@@ -54,7 +54,7 @@ export const ModeAnswer = v.strictObject({
   previousMode: v.picklist(MODES),
   /** Other levels that this request has brought into the mode: those above one that goes to Manual, and those that it names. */
   levels: v.array(v.strictObject({ ...LevelReference.entries, previousMode: v.picklist(MODES) })),
-  /** Of an element that is not in Manual any more: the levels above it that are. Nothing takes them back but a request. */
+  /** Of elements that are not in Manual any more: the levels above them that are. Nothing takes them back but a request. */
   stillManual: v.array(Level),
   message: v.string(),
 });
@@ -117,7 +117,7 @@ async function changeMode(deps: ModeDeps, site: string, { kind, name, mode, also
   const because = { kind: kind.kind, name, path: pathOf(resource) };
   await store.write({ puts: moved.map((moving) => modePut(moving, mode, { since: at, because })), audits: [record], facts: factsOfMode(store, site, moved, done) });
   for (const moving of moved) tellRuntime(deps, site, moving.resource, mode);
-  const stillManual = mode === 'Manual' || !isElement(kind) ? [] : levelsAbove(store, resource as never).filter((level) => level.mode === 'Manual');
+  const stillManual = mode === 'Manual' ? [] : manualAbove(store, moved);
   return { ok: true, kind: kind.kind, name, mode, previousMode, levels, stillManual, message: messageOf(`${kind.kind} ${name}`, mode, levels, stillManual) };
 }
 
@@ -145,6 +145,12 @@ function companions(store: Store, site: string, { kind, resource }: Moving, also
     }
     return { kind: of, resource: found };
   });
+}
+
+/** Above any of the elements, each once. */
+function manualAbove(store: Store, moved: readonly Moving[]): Level[] {
+  const above = moved.filter(({ kind }) => isElement(kind)).flatMap(({ resource }) => levelsAbove(store, resource as never as LevelElement));
+  return [...new Map(above.filter((level) => level.mode === 'Manual').map((level) => [`${level.kind}/${level.name}`, level])).values()];
 }
 
 function isElement({ kind }: Moded): boolean {

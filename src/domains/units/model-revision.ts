@@ -14,9 +14,9 @@ import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js
 import { ControlProgram, FunctionBlockType } from '../logic/kind.js';
 import { Area, ProcessCell, Site, Unit } from '../plant/kind.js';
 
-/** Of one site; the others are of all sites. */
+/** Of one site, as a Site is of its own name; the others are of all sites. */
 const OF_A_SITE = [Area, ProcessCell, Unit, ControlModule, ControlProgram];
-const OF_ALL = [Site, ControlModuleTemplate, FunctionBlockType];
+const OF_ALL = [ControlModuleTemplate, FunctionBlockType];
 
 /** An apply writes thousands of resources one after the other, and every panel reads whole lists for what it is told. */
 export const MODEL_TOLD_EVERY_MS = 1000;
@@ -39,6 +39,7 @@ export class ModelRevisions {
     this.#store = store;
     this.#ofAll = store.resourceVersion;
     for (const kind of OF_A_SITE) store.watch(kind, (event) => void (isEngineering(event) && this.#rise(event.resource.metadata.site)));
+    store.watch(Site, (event) => void (isEngineering(event) && this.#rise(event.resource.metadata.name)));
     for (const kind of OF_ALL) store.watch(kind, (event) => void (isEngineering(event) && this.#rise(undefined)));
     store.watchReload(() => this.#rise(undefined)); // what was told of may have been taken back
   }

@@ -28,8 +28,12 @@ export function readPlainFile(file: string, bytesMax: number): Buffer {
   }
 }
 
-/** As `readPlainFile`, of a pipe of a shell as well: it is waited for. */
+/** As a shell names what it has opened itself, such as `<(…)`. */
+const OPENED_ALREADY = /^\/(dev\/stdin|(dev|proc\/(self|\d+))\/fd\/\d+)$/;
+
+/** As `readPlainFile`, of what a shell has opened as well: a pipe of it is waited for, since somebody writes to it. */
 export function readBoundedFile(file: string, bytesMax: number): Buffer {
+  if (!OPENED_ALREADY.test(file)) return readPlainFile(file, bytesMax);
   const fd = openSync(file, 'r');
   try {
     return readBounded(file, fd, bytesMax);

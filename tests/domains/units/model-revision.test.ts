@@ -63,9 +63,21 @@ t.test('a change of the plant is told once, with what else changes within a seco
   t.same(told.splice(0), [['north', revisions.of('north')]], 'of one site');
   t.ok(revisions.of('north') > now);
 
+  const before = revisions.of('north');
+  await store.write({ puts: [site('other')] });
+  clock.advance(MODEL_TOLD_EVERY_MS);
+  await store.write({ puts: [{ ...site('other'), spec: v.parse(Site.spec, { description: 'Brewery' }) } as Put] });
+  clock.advance(MODEL_TOLD_EVERY_MS);
+  t.same(
+    told.splice(0).map(([name]) => name),
+    ['other', 'other'],
+    'a site is of its own name alone',
+  );
+  t.equal(revisions.of('north'), before, 'the lists of another are what they were');
+
   await store.write({ removes: [{ kind: 'Site', site: '', name: 'south' }] });
   clock.advance(MODEL_TOLD_EVERY_MS);
-  t.same(told.splice(0), [['north', revisions.of('north')]]);
+  t.same(told, [], 'nothing of the others has changed');
   t.same(forgotten, ['south']);
 });
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -81,6 +82,10 @@ t.test('D-CFG: an unknown key, a bad value or an unreadable file is refused by n
   t.match(refused(['--port', 'x'], {}), /--port|gateway\.httpPort/);
   t.match(refused(['--gateway-policy-reason-min-length', '1'], {}), 'the flag of gateway.policy.reasonMinLength is --reason-min-length');
   t.match(refused(['--config', '/no/such/file'], {}), 'does not exist');
+  const pipe = path.join(folder(t), 'pipe.yaml');
+  execFileSync('mkfifo', [pipe]);
+  t.match(refused(['--config', pipe], {}), /pipe\.yaml cannot be read; correct it or move it away: .*pipe\.yaml is a pipe, and a file has to stand there/, 'nobody writes to it');
+  t.match(refused(['--config', '/dev/zero'], {}), '/dev/zero is a device, and a file has to stand there');
   t.match(refused([], {}, 'gateway.tls.certFile: /c.pem\n'), 'given together');
   t.match(refused(['--auth-mode', 'oidc'], {}, 'auth.oidc.issuer: https://id.example\nauth.oidc.clientId: lineside\n'), 'signs in with its own accounts only');
   t.match(refused([], { LINESIDE_AUTH__LOCAL__PASSWORDWORK: '14' }), 'auth.local.passwordWork 14 would keep passwords less well than 15 does', 'D-AUTH-03');

@@ -1,5 +1,5 @@
 /** Recordings on a whole appliance, with a real worker: over the API to a file, and with `lineside replay` to values (ADR 0005). */
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -120,6 +120,9 @@ t.test('ADR 0005: a damaged recording ends with exit code 1 and its scan, what i
   t.match(found.said, /lineside: .*frame \d+ at byte \d+.* scans? \d+.* is damaged: its CRC differs/);
   t.equal((await lineside('replay', path.join(folder, 'nowhere'))).code, 2);
   t.equal((await lineside('replay', COMMAND)).code, 2);
+  const pipe = path.join(folder, 'pipe.lsrec');
+  execFileSync('mkfifo', [pipe]);
+  t.match(await lineside('replay', pipe), { code: 2, said: /pipe\.lsrec is a pipe, and a recording has to stand there/ }, 'nobody writes to it');
   t.equal((await lineside('replay', file, '--from', 'yesterday')).code, 2);
 });
 
