@@ -8,6 +8,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type * as ajvModule from 'ajv';
 import t from 'tap';
+import { ownFolder } from '../support/own-folder.js';
 
 interface Package {
   readonly version: string;
@@ -197,7 +198,7 @@ t.test('the bills of materials: Debian packages by purl and hash, those of the t
 });
 
 t.test('a base is kept beside those of other locks until somebody lets them go; what a proof runs in goes with its lock', (t) => {
-  const cache = t.testdir();
+  const cache = ownFolder(t);
   const [then, now] = [base({ libc6: { ...libc, version: '2.41-11' } }), base({ libc6: libc })];
   const folder = (name: string): void => void mkdirSync(path.join(cache, name, 'etc'), { recursive: true });
   for (const locked of [then, now]) {

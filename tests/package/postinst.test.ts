@@ -3,13 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { ownFolder } from '../support/own-folder.js';
 
 /** @returns exit code and the programs that were called, with their arguments. `tmpfiles`: how systemd-tmpfiles ends. */
 function configured(
   t: Test,
   { tmpfiles = 0, proc = true }: { readonly tmpfiles?: number; readonly proc?: boolean },
 ): { readonly code: number | null; readonly called: readonly string[] } {
-  const root = t.testdir();
+  const root = ownFolder(t);
   const at = (name: string): string => path.join(root, name);
   for (const name of ['usr/lib/sysusers.d/lineside.conf', 'usr/lib/tmpfiles.d/lineside.conf', 'usr/lib/systemd/system/lineside.service', ...(proc ? ['proc/self'] : [])]) {
     mkdirSync(path.dirname(at(name)), { recursive: true });

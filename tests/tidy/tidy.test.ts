@@ -134,6 +134,11 @@ t.test('tidy: sources name no machine and no unfinished work', async (t) => {
   t.same(found, [], 'finish it, or say what is missing in the closing note');
 });
 
+t.test('tidy: suites that share a process have folders of their own', async (t) => {
+  const found = sources('tests').filter((file) => file !== 'tests/tidy/tidy.test.ts' && readFileSync(path.join(ROOT, file), 'utf8').includes('.testdir('));
+  t.same(found, [], 'that of the test library has a name of all suites of its process, and no file system takes one so long: use ownFolder');
+});
+
 /**
  * Files in which instants of the wall clock are subtracted or compared, and why that is no elapsed time. Everywhere else a
  * `Stopwatch` or `Deadline` of src/platform/base/elapsed.ts is asked, in the runtime the monotonic clock: nothing starts, holds,
