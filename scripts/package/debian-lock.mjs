@@ -21,15 +21,19 @@ const HEAD = [
 export function parseLock(text) {
   const bases = {};
   let base;
-  text.split('\n').forEach((line, at) => {
+  text.split(/\r?\n/).forEach((line, at) => {
+    const wrong = (why) => new Error(`debian.lock, line ${at + 1}: '${line}' ${why}; npm run package -- --refresh writes the file anew`);
     if (line === '' || line.startsWith('#')) return;
     const [, name, taken, release] = /^\[(\w+)\] (\d{4}-\d\d-\d\d) Debian (\S+)$/.exec(line) ?? [];
     if (name !== undefined) {
+      if (Object.hasOwn(bases, name)) throw wrong('stands twice');
+      if (Number.isNaN(Date.parse(taken))) throw wrong('names no day');
       base = bases[name] = { taken, release, packages: {} };
       return;
     }
     const [, packageName, version, architecture, sha256, source] = /^(\S+) (\S+) (\w+) ([0-9a-f]{64}) (\S+)$/.exec(line) ?? [];
-    if (packageName === undefined || base === undefined) throw new Error(`debian.lock, line ${at + 1}: '${line}' is no package; npm run package -- --refresh writes the file anew`);
+    if (packageName === undefined || base === undefined) throw wrong('is no package');
+    if (Object.hasOwn(base.packages, packageName)) throw wrong('stands twice');
     base.packages[packageName] = { version, architecture, sha256, source };
   });
   return bases;

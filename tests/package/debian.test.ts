@@ -90,6 +90,11 @@ t.test('a line of the lock that nobody can read is named, and what writes it ane
   const wrong = '[builder] 2026-11-27 Debian 13.8\nlibc6 2.41-12 amd64 abc glibc\n';
   t.throws(() => lock.parseLock(wrong), { message: "debian.lock, line 2: 'libc6 2.41-12 amd64 abc glibc' is no package; npm run package -- --refresh writes the file anew" });
   t.throws(() => lock.parseLock(`libc6 2.41-12 amd64 ${SHA} glibc\n`), /line 1: /, 'a package before the first base');
+  const row = `libc6 2.41-12 amd64 ${SHA} glibc`;
+  t.throws(() => lock.parseLock(`[image] 2026-11-27 Debian 13.8\n${row}\n${row}\n`), /line 3: .* stands twice/, 'what a merge leaves');
+  t.throws(() => lock.parseLock(`[image] 2026-11-27 Debian 13.8\n[image] 2026-11-27 Debian 13.8\n`), /line 2: .* stands twice/);
+  t.throws(() => lock.parseLock('[image] 9999-99-99 Debian 13.8\n'), /line 1: .* names no day/, 'or its age would never be told');
+  t.same(lock.parseLock(`[image] 2026-11-27 Debian 13.8\r\n${row}\r\n`).image?.packages.libc6?.source, 'glibc', 'lines end as an editor ends them');
   t.throws(() => lock.lockedBase('imageTools', 'package.json'), /debian\.lock, line 1/);
   t.throws(() => lock.lockedBase('other'), { message: 'scripts/package/debian.lock has no base other: npm run package -- --refresh writes it' });
 });
