@@ -146,11 +146,11 @@ async function apply(context: CommandContext): Promise<Outcome> {
   const found = options.prune === true && chosen ? await staleOnes(box, chosen, await applied(box, manifests, true)) : [];
   const stale = dryRun || !chosen ? found : await asRead(box, chosen, found);
   const done = await applied(box, manifests, dryRun);
-  const removed = dryRun ? stale : await removeAll(box, stale, done);
-  if (options.wait === true && !dryRun) await waitForUnits(context, done, withinMs);
   const warnings = done.flatMap((each) => each.warnings.map((warning) => `${titleOf(each)}: ${warning}`));
   for (const warning of warnings.slice(0, WARNINGS_SHOWN)) terminal.say(warning);
   if (warnings.length > WARNINGS_SHOWN) terminal.say(`${warnings.length - WARNINGS_SHOWN} more warnings; -o json has them all`);
+  const removed = dryRun ? stale : await removeAll(box, stale, done);
+  if (options.wait === true && !dryRun) await waitForUnits(context, done, withinMs);
   const changed = done.filter(({ operation }) => operation !== 'unchanged');
   const lines = [
     ...changed.map((each) => `${dryRun ? 'would be ' : ''}${each.operation}  ${titleOf(each)}`),
@@ -225,26 +225,46 @@ async function staleOnes(box: Box, chosen: Selector, done: readonly Applied[]): 
     .reverse();
 }
 
-/** @throws CommandError that tells what was applied and what is gone already. */
+/** One after the other, and again while one went that another may have waited for. @throws CommandError that tells what was applied, what is gone and what is left, each with why. */
 async function removeAll(box: Box, stale: readonly Stale[], done: readonly Applied[]): Promise<readonly Named[]> {
   const removed: Named[] = [];
-  for (const one of stale) {
-    const named = namedOf(one);
-    try {
-      await removeAsRead(box, one);
-    } catch (fault) {
-      const { exitCode, message, told } = failureOf(fault, box.url);
-      const { message: _message, code, ...more } = told;
-      const text = [
-        `applied, and then ${titleOf(named)} is not removed: ${message}`,
-        ...removed.map((each) => `  removed  ${titleOf(each)}`),
-        ...stale.slice(removed.length).map((each) => `  not removed  ${titleOf(each)}`),
-      ];
-      throw new CommandError(exitCode, code, text.join('\n'), { ...more, manifests: done, removed, left: stale.slice(removed.length).map(namedOf) });
+  let left = stale.map((one) => ({ one, fault: undefined as unknown }));
+  for (let before = stale.length + 1; left.length > 0 && left.length < before; ) {
+    before = left.length;
+    const again: typeof left = [];
+    for (const { one } of left) {
+      const fault = await faultOf(() => removeAsRead(box, one));
+      if (fault === undefined) removed.push(namedOf(one));
+      else again.push({ one, fault });
+      if (fault !== undefined && (!(fault instanceof ApiError) || fault.status === 0))
+        throw notRemoved(box, [...again, ...left.slice(left.findIndex((each) => each.one === one) + 1)], removed, done);
     }
-    removed.push(named);
+    left = again;
   }
+  if (left.length > 0) throw notRemoved(box, left, removed, done);
   return removed;
+}
+
+async function faultOf(work: () => Promise<unknown>): Promise<unknown> {
+  try {
+    await work();
+    return undefined;
+  } catch (fault) {
+    return fault;
+  }
+}
+
+function notRemoved(box: Box, left: readonly { readonly one: Stale; readonly fault: unknown }[], removed: readonly Named[], done: readonly Applied[]): CommandError {
+  const failures = left.map(({ one, fault }) => ({ title: titleOf(one), failure: fault === undefined ? undefined : failureOf(fault, box.url) }));
+  const [first] = failures;
+  const { exitCode = EXIT.no, told } = first?.failure ?? {};
+  const { message: _message, code = '', ...more } = told ?? {};
+  const text = [
+    `applied, and then ${first?.title ?? ''} is not removed: ${first?.failure?.message ?? ''}`,
+    ...removed.map((each) => `  removed  ${titleOf(each)}`),
+    ...failures.map(({ title, failure }, at) => `  not removed  ${title}${at === 0 || failure === undefined ? '' : `: ${failure.message}`}`),
+  ];
+  return new CommandError(exitCode, code, text.join('\n'), { ...more, manifests: done, removed, left: left.map(({ one }) => namedOf(one)) });
 }
 
 const namedOf = ({ kind, namespace, name }: Named): Named => ({ kind, namespace, name });
