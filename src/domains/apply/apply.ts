@@ -28,6 +28,7 @@ import { type AppliedKinds, ROUTELESS_KINDS } from './kinds.js';
 import { readManifest, siteOfManifest } from './manifest.js';
 import { refusalOfAll, TELLS_ALL, TOLD_MAX } from './refused.js';
 import { saidTwice } from './said-twice.js';
+import { StagedStore } from './staging.js';
 
 const OPERATIONS = ['created', 'configured', 'unchanged'] as const satisfies readonly Operation[];
 
@@ -106,14 +107,7 @@ async function applySteps(
   // in slices, and of what was judged so far: nothing is written by it
   const soFar = judging.asJudged();
   const isTaken = unread.length + soFar.refused.length === 0;
-  const notes: readonly ByManifest[] = isTaken
-    ? [
-        await channelWarnings(soFar.outcomes, deps),
-        await bindingWarnings(soFar.outcomes, { ...deps, withDrafts: isWhole === true }),
-        // whoever judges whole files tells that by the places in them
-        ...(isWhole ? [] : [saidTwice(soFar.outcomes.map(({ step }) => step))]),
-      ]
-    : [];
+  const notes = isTaken ? await notesOf(soFar.outcomes, deps, isWhole === true) : [];
   const ahead = dryRun || !isTaken ? undefined : await judging.writtenAhead();
   await judging.catchUp();
   // from here on in one turn: who asks, what he may, and what is there
@@ -132,6 +126,22 @@ async function applySteps(
   if (audits.length === 0) audits.push(actor.audit({ action: 'Update', category: 'apply', details: { unchanged: outcomes.length } }));
   await deps.store.write({ puts, audits, facts, ...(ahead && { ahead }) });
   return inTurns(inRequest, deps, (outcome) => served(outcome, notes, deps.store));
+}
+
+/** What is told of manifests that are taken, judged by the plant that all of them leave behind. */
+async function notesOf(outcomes: readonly Outcome[], { store, clock }: ApplyDeps, isWhole: boolean): Promise<readonly ByManifest[]> {
+  const after = new StagedStore(store);
+  const turns = new Turns(clock);
+  for (const { puts } of outcomes) {
+    for (const put of puts) after.put(put);
+    if (turns.isOver) await turns.next();
+  }
+  return [
+    await channelWarnings(outcomes, { after, clock }),
+    await bindingWarnings(outcomes, { store, after, clock, withDrafts: isWhole }),
+    // whoever judges whole files tells that by the places in them
+    ...(isWhole ? [] : [saidTwice(outcomes.map(({ step }) => step))]),
+  ];
 }
 
 function recordsOf(outcomes: readonly Outcome[], { store, clock }: ApplyDeps): { readonly audits: AuditDraft[]; readonly facts: readonly PendingFact[] } {

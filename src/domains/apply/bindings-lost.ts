@@ -17,7 +17,6 @@ import { MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '..
 import { releasedView } from '../recipes/released.js';
 import { siteUnits } from '../recipes/site-units.js';
 import type { Outcome } from './judging.js';
-import { StagedStore } from './staging.js';
 
 type RecipeResource = Resource<MasterRecipeSpec, MasterRecipeStatus>;
 
@@ -29,20 +28,20 @@ const TOLD_MAX = 10;
 
 export interface BindingLook {
   readonly store: StoreReader;
+  /** The plant with all manifests in place. */
+  readonly after: StoreReader;
   readonly clock: Clock;
   /** Of files that are judged as a whole plant: recipes that come with them are looked at too, although they arrive as drafts. */
   readonly withDrafts: boolean;
 }
 
 /** @returns warnings by the index of the manifest that brings them about. */
-export async function bindingWarnings(outcomes: readonly Outcome[], { store, clock, withDrafts }: BindingLook): Promise<ReadonlyMap<number, readonly string[]>> {
+export async function bindingWarnings(outcomes: readonly Outcome[], { store, after, clock, withDrafts }: BindingLook): Promise<ReadonlyMap<number, readonly string[]>> {
   const told = new Map<number, string[]>();
   const changed = outcomes.filter(
     ({ puts, step }) => puts.length > 0 && (BOUND.includes(step.manifest.kind.kind) || (withDrafts && step.manifest.kind.kind === MasterRecipe.kind)),
   );
   if (changed.length === 0) return told;
-  const after = new StagedStore(store);
-  for (const { puts } of outcomes) for (const put of puts) after.put(put);
   const tell = (index: number, warning: string): void => {
     const own = told.get(index);
     if (own) own.push(warning);

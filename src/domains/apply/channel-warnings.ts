@@ -9,18 +9,15 @@ import { moduleChannelNotes, programChannelNotes } from '../control-modules/chan
 import { ControlModule } from '../control-modules/kind.js';
 import { ControlProgram } from '../logic/kind.js';
 import type { Outcome } from './judging.js';
-import { StagedStore } from './staging.js';
 
-/** @returns warnings by the index of the manifest; each begins with the member that it is about. */
+/** @param after the plant with all of them in place. @returns warnings by the index of the manifest; each begins with the member that it is about. */
 export async function channelWarnings(
   outcomes: readonly Outcome[],
-  { store, clock }: { readonly store: StoreReader; readonly clock: Clock },
+  { after, clock }: { readonly after: StoreReader; readonly clock: Clock },
 ): Promise<ReadonlyMap<number, readonly string[]>> {
   const told = new Map<number, readonly string[]>();
   const written = outcomes.filter(({ puts, step: { manifest } }) => puts.length > 0 && (manifest.kind.kind === ControlModule.kind || manifest.kind.kind === ControlProgram.kind));
   if (written.length === 0) return told;
-  const after = new StagedStore(store);
-  for (const { puts } of outcomes) for (const put of puts) after.put(put);
   const turns = new Turns(clock);
   for (const { step } of written) {
     const notes = notesOf(after, step.manifest.kind.kind, { site: step.site, name: step.manifest.name });

@@ -270,8 +270,7 @@ export class ThreadLedger implements Ledger {
   #send(): void {
     this.#outgoing ??= this.#takeOutbox();
     if (!this.#outgoing) return;
-    if (this.#sendPart()) setImmediate(() => this.#send());
-    else if (this.#outbox.count > 0) setImmediate(() => this.#send());
+    if (this.#sendPart() || this.#outbox.count > 0) setImmediate(() => this.#send());
   }
 
   /** For a request, which stands behind all that was committed before it. */

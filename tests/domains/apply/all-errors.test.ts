@@ -4,18 +4,13 @@ import * as v from 'valibot';
 import { IOModule } from '../../../src/domains/io-modules/kind.js';
 import { refusalOf } from '../../../src/platform/http/json-body.js';
 import type { Shape } from '../../../src/platform/http/sent-back.js';
+import { manifest } from '../../support/manifest.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
 const plant = await startPlantGateway();
 t.teardown(() => plant.stop());
 const admin = await plant.as('admin');
 
-const manifest = (kind: string, name: string, spec: object = {}, metadata: object = { namespace: 'site-north' }) => ({
-  apiVersion: 'physical.lineside.io/v1alpha1',
-  kind,
-  metadata: { name, ...metadata },
-  spec,
-});
 interface Row {
   readonly index: number;
   readonly code?: string;

@@ -2,18 +2,13 @@
 import t from 'tap';
 import { Area } from '../../../src/domains/plant/kind.js';
 import { ControlModule } from '../../../src/domains/control-modules/kind.js';
+import { manifest } from '../../support/manifest.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
 const plant = await startPlantGateway();
 t.teardown(() => plant.stop());
 const admin = await plant.as('admin');
 
-const manifest = (kind: string, name: string, spec: object = {}, metadata: object = { namespace: 'site-north' }) => ({
-  apiVersion: 'physical.lineside.io/v1alpha1',
-  kind,
-  metadata: { name, ...metadata },
-  spec,
-});
 const applied = async (manifests: readonly object[], query = ''): Promise<readonly { readonly warnings: readonly string[] }[]> => {
   const { status, body } = await admin.post(`/api/v1/apply${query}`, manifests);
   t.equal(status, 200, JSON.stringify(body));

@@ -1,17 +1,12 @@
 /** A block of a channel that has none: taken, so that a plant can be engineered in any order, and told wherever it is looked at. */
 import t from 'tap';
+import { manifest } from '../../support/manifest.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
 const plant = await startPlantGateway();
 t.teardown(() => plant.stop());
 const admin = await plant.as('admin');
 
-const manifest = (kind: string, name: string, spec: object = {}, metadata: object = { namespace: 'site-north' }) => ({
-  apiVersion: 'physical.lineside.io/v1alpha1',
-  kind,
-  metadata: { name, ...metadata },
-  spec,
-});
 const loop = manifest(
   'ControlModuleTemplate',
   'loop',
