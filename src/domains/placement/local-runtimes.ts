@@ -10,6 +10,7 @@ import type { Log } from '../../platform/base/log.js';
 import { type Prioritise, REALTIME_UNASKED, RealtimePriority } from './realtime.js';
 import type { HostedRuntime, RuntimeEnd, ScanThread } from './scan-thread.js';
 import { ScanThreads } from './scan-threads.js';
+import { StartQueue } from './start-queue.js';
 import { type DeviceResetResult, type Realtime, RESTART_ASKED, type UnitLink, type UnitRuntimes, type WriteResult } from './runtimes.js';
 import { ViewedUnit } from './viewed-unit.js';
 
@@ -45,6 +46,7 @@ export class LocalRuntimes implements UnitRuntimes {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #threads: ScanThreads;
+  readonly #starts: StartQueue;
   readonly #links = new Map<string, LocalLink>();
   readonly #messageListeners: ((link: UnitLink, message: UnitOutbound) => void)[] = [];
   readonly #changeListeners: ((link: UnitLink, what: Change) => void)[] = [];
@@ -55,6 +57,7 @@ export class LocalRuntimes implements UnitRuntimes {
     this.#clock = clock;
     this.#log = log;
     this.#priority = new RealtimePriority({ wanted: realtime, log, ...(prioritise && { prioritise }), ...(demote && { demote }) });
+    this.#starts = new StartQueue(clock);
     this.#threads = new ScanThreads({
       clock,
       log,
@@ -101,6 +104,7 @@ export class LocalRuntimes implements UnitRuntimes {
         clock: this.#clock,
         log: this.#log,
         threads: this.#threads,
+        starts: this.#starts,
         message: (from, message) => {
           // per message of a scan thread: no closure is made for it
           for (const listener of this.#messageListeners) {
@@ -152,6 +156,7 @@ interface LinkParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly threads: ScanThreads;
+  readonly starts: StartQueue;
   message(link: LocalLink, message: UnitOutbound): void;
   change(link: LocalLink, what: Change): void;
 }
@@ -196,14 +201,28 @@ export class LocalLink extends ViewedUnit implements UnitLink, HostedRuntime {
     return this.#plan.timeScale;
   }
 
+  /** The first time, when it is its turn. */
   start(): void {
+    this.#begin();
+    this.#parts.starts.enter(this);
+  }
+
+  #startAgain(): void {
+    this.#begin();
+    this.host();
+  }
+
+  #begin(): void {
     this.epoch += 1;
     this.view.startOver();
+    this.startedAtMs = this.#parts.clock.wallMs();
+    this.startedMonoMs = this.#parts.clock.monoMs();
+  }
+
+  host(): void {
     this.#coming = [this.#plan];
     if (!this.#thread?.isOpen) this.#thread = this.#parts.threads.place(this.scanIntervalMs, this.#apart);
     this.#runtime = this.#thread.host(this);
-    this.startedAtMs = this.#parts.clock.wallMs();
-    this.startedMonoMs = this.#parts.clock.monoMs();
     const { threadId, hosted } = this.#thread;
     this.#parts.log.info({ unit: this.unit, site: this.site, epoch: this.epoch, threadId, unitsOfThread: hosted.length }, 'unit runtime started');
     this.send({ type: 'plan', plan: { ...this.#plan, retained: this.#retained } });
@@ -235,6 +254,7 @@ export class LocalLink extends ViewedUnit implements UnitLink, HostedRuntime {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.ready = false;
+    this.#parts.starts.leave(this);
     const [thread, runtime] = [this.#thread, this.#runtime];
     if (!thread || runtime === 0) return;
     const cancel = this.#parts.clock.after(STOP_TIMEOUT_MS, () => guardedPromise('end of a unit runtime', () => thread.end(runtime)));
@@ -246,7 +266,10 @@ export class LocalLink extends ViewedUnit implements UnitLink, HostedRuntime {
   /** Ends the runtime at once; the supervision starts it again (runtime/restart). Units of the same thread go on. */
   async restart(): Promise<void> {
     this.#restartsAtMs = [];
-    if (!this.#thread || this.#runtime === 0) return this.start();
+    if (!this.#thread || this.#runtime === 0) {
+      this.#parts.starts.leave(this);
+      return this.#startAgain();
+    }
     this.#restartAsked = true;
     await this.#thread.end(this.#runtime);
   }
@@ -358,6 +381,7 @@ export class LocalLink extends ViewedUnit implements UnitLink, HostedRuntime {
       this.ready = true;
       this.message = '';
       this.#parts.change(this, 'ready');
+      this.#parts.starts.leave(this);
     }
   }
 
@@ -371,6 +395,7 @@ export class LocalLink extends ViewedUnit implements UnitLink, HostedRuntime {
 
   ended({ exitCode, withOthers }: RuntimeEnd): void {
     this.#runtime = 0;
+    this.#parts.starts.leave(this);
     this.#apart ||= withOthers;
     this.ready = false;
     for (const waiting of this.#pending.values()) {
@@ -388,7 +413,7 @@ export class LocalLink extends ViewedUnit implements UnitLink, HostedRuntime {
     this.#parts.change(this, 'down');
     if (!again) return;
     this.#restartsAtMs.push(now);
-    this.start();
+    this.#startAgain();
   }
 
   /** No loss that is counted: the next runtime has its three starts again. */
@@ -396,6 +421,6 @@ export class LocalLink extends ViewedUnit implements UnitLink, HostedRuntime {
     this.#restartAsked = false;
     this.message = RESTART_ASKED;
     this.#parts.change(this, 'down');
-    this.start();
+    this.#startAgain();
   }
 }

@@ -13,11 +13,12 @@ import { type DataType, iecType, TAG_TYPES, tagType } from '../../../runtime/voc
 import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import type { Store } from '../../platform/store/store.js';
-import { ControlModule, ControlModuleTemplate, EQUIPMENT_MODULE_LABEL } from '../control-modules/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Store, StoreEvent } from '../../platform/store/store.js';
+import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, ControlModuleTemplate, EQUIPMENT_MODULE_LABEL } from '../control-modules/kind.js';
 import { readableTags } from '../control-modules/merge.js';
 import { modeOf, resolvedModuleOf } from '../control-modules/modules.js';
-import { ControlProgram, FunctionBlockType, ownerOfProgram } from '../logic/kind.js';
+import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus, FunctionBlockType, ownerOfProgram } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
 import { unitOf } from '../plant/unit-of.js';
 
@@ -54,13 +55,12 @@ export interface TagEntry {
   readonly max: number | undefined;
 }
 
-interface SiteTags {
-  /** Sorted by address. */
-  readonly all: readonly TagEntry[];
-  readonly byUnit: ReadonlyMap<string, readonly TagEntry[]>;
-  readonly byModule: ReadonlyMap<string, readonly TagEntry[]>;
-  /** Unit, then handle or path. */
-  readonly byAddress: ReadonlyMap<string, ReadonlyMap<string, TagEntry>>;
+/** What one module or program brings into its unit. */
+interface Owner {
+  readonly unit: string;
+  /** Of a control module; '' of a program. */
+  readonly module: string;
+  readonly entries: readonly TagEntry[];
 }
 
 const NONE: readonly TagEntry[] = [];
@@ -68,16 +68,21 @@ const NONE: readonly TagEntry[] = [];
 export class TagCatalog {
   readonly #read: StoreReader;
   readonly #sites = new Map<string, SiteTags>();
+  /** By the module or program as it is: what has not changed is not described again. */
+  #owners = new WeakMap<object, Owner>();
 
   constructor(store: Store) {
     this.#read = store;
-    for (const kind of [Unit, ControlModule, ControlProgram]) {
-      store.watch(kind, ({ resource, configuration }) => {
-        if (configuration) this.#sites.delete(resource.metadata.site);
-      });
-    }
-    for (const kind of [ControlModuleTemplate, FunctionBlockType]) store.watch(kind, () => this.#sites.clear()); // they serve every site
-    store.watchReload(() => this.#sites.clear());
+    const changed = ({ resource, configuration }: StoreEvent): void => {
+      if (configuration) this.#sites.delete(resource.metadata.site);
+    };
+    for (const kind of [Unit, ControlModule]) store.watch(kind, changed);
+    // one that is derived from a module has no tags of its own
+    store.watch(ControlProgram, (event) => {
+      if (ownerOfProgram(event.resource.metadata) === undefined) changed(event);
+    });
+    for (const kind of [ControlModuleTemplate, FunctionBlockType]) store.watch(kind, () => this.#forgetAll()); // they serve every site
+    store.watchReload(() => this.#forgetAll());
   }
 
   ofSite(site: string): readonly TagEntry[] {
@@ -85,127 +90,185 @@ export class TagCatalog {
   }
 
   ofUnit(site: string, unit: string): readonly TagEntry[] {
-    return this.#of(site).byUnit.get(unit) ?? NONE;
+    return this.#of(site).unit(unit)?.all ?? NONE;
   }
 
   ofModule(site: string, module: string): readonly TagEntry[] {
-    return this.#of(site).byModule.get(module) ?? NONE;
+    return this.#of(site).module(module);
   }
 
   /** By handle, or by path. */
   find(site: string, unit: string, address: string): TagEntry | undefined {
-    return this.#of(site).byAddress.get(unit)?.get(address);
+    return this.#of(site).unit(unit)?.byAddress.get(address);
+  }
+
+  #forgetAll(): void {
+    this.#sites.clear();
+    this.#owners = new WeakMap();
   }
 
   #of(site: string): SiteTags {
     let tags = this.#sites.get(site);
-    if (!tags) {
-      tags = index(collect(this.#read, site));
-      this.#sites.set(site, tags);
-    }
+    if (!tags) this.#sites.set(site, (tags = new SiteTags([...this.#modules(site), ...this.#programs(site)])));
     return tags;
+  }
+
+  *#modules(site: string): Iterable<Owner> {
+    for (const module of this.#read.list(ControlModule, site)) {
+      const unit = unitOf(this.#read, site, module.spec);
+      const known = this.#owners.get(module);
+      if (known?.unit === unit) {
+        yield known;
+        continue;
+      }
+      const owner = { unit, module: module.metadata.name, entries: moduleEntries(this.#read, module, unit) };
+      this.#owners.set(module, owner);
+      yield owner;
+    }
+  }
+
+  *#programs(site: string): Iterable<Owner> {
+    for (const program of this.#read.list(ControlProgram, site)) {
+      if (ownerOfProgram(program.metadata) !== undefined) continue;
+      let owner = this.#owners.get(program);
+      if (!owner) this.#owners.set(program, (owner = { unit: program.spec.unitRef, module: '', entries: programEntries(program) }));
+      yield owner;
+    }
   }
 }
 
-function collect(read: StoreReader, site: string): TagEntry[] {
-  return [...moduleEntries(read, site), ...programEntries(read, site)].sort((a, b) => compare(a.descriptor.address, b.descriptor.address) || compare(a.path, b.path));
+/** Of one state of a site. What is sorted or found by address is so when it is first asked for, and of the unit that is asked for. */
+class SiteTags {
+  readonly #owners: readonly Owner[];
+  readonly #units = new Map<string, UnitTags>();
+  readonly #modules = new Map<string, readonly TagEntry[]>();
+  #all: readonly TagEntry[] | undefined;
+
+  constructor(owners: readonly Owner[]) {
+    this.#owners = owners;
+    for (const { unit, module, entries } of owners) {
+      let tags = this.#units.get(unit);
+      if (!tags) this.#units.set(unit, (tags = new UnitTags()));
+      tags.add(entries);
+      if (module !== '') this.#modules.set(module, entries);
+    }
+  }
+
+  /** Sorted by address. */
+  get all(): readonly TagEntry[] {
+    return (this.#all ??= this.#owners.flatMap(({ entries }) => entries).sort(byAddress));
+  }
+
+  unit(name: string): UnitTags | undefined {
+    return this.#units.get(name);
+  }
+
+  module(name: string): readonly TagEntry[] {
+    return this.#modules.get(name) ?? NONE;
+  }
 }
 
-function moduleEntries(read: StoreReader, site: string): TagEntry[] {
-  return read.list(ControlModule, site).flatMap((module) => {
-    const resolved = resolvedModuleOf(read, module);
-    if (!resolved) return [];
-    const { name, labels } = module.metadata;
-    const unit = unitOf(read, site, module.spec);
-    return readableTags(resolved).map((tag) => {
-      const path = `${name}.${tag.name}`;
-      return entryOf({
-        site,
-        path,
-        type: tag.type,
-        min: tag.min,
-        max: tag.max,
-        descriptor: {
-          name: tag.name,
-          address: tag.channel !== '' && tag.blockRef === '' ? tag.channel : path,
-          dataType: tagType(tag.dataType) ?? 'Float',
-          accessLevel: tag.accessLevel,
-          controlModule: name,
-          moduleType: resolved.moduleType,
-          unit,
-          equipmentModule: labels[EQUIPMENT_MODULE_LABEL] ?? '',
-          engUnits: tag.engUnits,
-          engMin: boundText(tag.min),
-          engMax: boundText(tag.max),
-          role: tag.role,
-          trueLabel: tag.trueLabel,
-          falseLabel: tag.falseLabel,
-        },
-      });
-    });
-  });
+class UnitTags {
+  readonly #added: (readonly TagEntry[])[] = [];
+  #all: readonly TagEntry[] | undefined;
+  #byAddress: ReadonlyMap<string, TagEntry> | undefined;
+
+  add(entries: readonly TagEntry[]): void {
+    this.#added.push(entries);
+  }
+
+  /** Sorted by address. */
+  get all(): readonly TagEntry[] {
+    return (this.#all ??= this.#added.flat().sort(byAddress));
+  }
+
+  /** By handle and by path. */
+  get byAddress(): ReadonlyMap<string, TagEntry> {
+    return (this.#byAddress ??= addressesOf(this.all));
+  }
 }
 
-/** Outputs and locals can be read, an input without a source can be written (decisions 1.6). */
-function programEntries(read: StoreReader, site: string): TagEntry[] {
-  return read.list(ControlProgram, site).flatMap(({ metadata, spec }) => {
-    if (ownerOfProgram(metadata) !== undefined) return [];
-    return spec.variables
-      .filter(({ direction, source }) => direction !== 'input' || !source)
-      .map((variable) => {
-        const path = `${metadata.name}.${variable.name}`;
-        return entryOf({
-          site,
-          path,
-          type: iecType(variable.dataType) ?? 'REAL',
-          min: undefined,
-          max: undefined,
-          descriptor: {
-            name: variable.name,
-            address: path,
-            dataType: tagType(variable.dataType) ?? 'Float',
-            accessLevel: variable.direction === 'input' ? 'readwrite' : 'read',
-            controlModule: '',
-            moduleType: '',
-            unit: spec.unitRef,
-            equipmentModule: '',
-            engUnits: '',
-            engMin: '',
-            engMax: '',
-            role: '',
-            trueLabel: '',
-            falseLabel: '',
-          },
-        });
-      });
-  });
-}
-
-function entryOf(entry: Omit<TagEntry, 'openJson'>): TagEntry {
-  return { ...entry, openJson: JSON.stringify(entry.descriptor).slice(0, -1) };
-}
-
-function index(all: readonly TagEntry[]): SiteTags {
-  const byUnit = new Map<string, TagEntry[]>();
-  const byModule = new Map<string, TagEntry[]>();
-  const byAddress = new Map<string, Map<string, TagEntry>>();
-  for (const entry of all) {
-    const { unit, controlModule } = entry.descriptor;
-    push(byUnit, unit, entry);
-    if (controlModule !== '') push(byModule, controlModule, entry);
-    let addresses = byAddress.get(unit);
-    if (!addresses) byAddress.set(unit, (addresses = new Map()));
+function addressesOf(entries: readonly TagEntry[]): ReadonlyMap<string, TagEntry> {
+  const addresses = new Map<string, TagEntry>();
+  for (const entry of entries) {
     // two tags on one channel share its handle: the first by path answers, the other is reached by its path
     if (!addresses.has(entry.descriptor.address)) addresses.set(entry.descriptor.address, entry);
     addresses.set(entry.path, entry);
   }
-  return { all, byUnit, byModule, byAddress };
+  return addresses;
 }
 
-function push(map: Map<string, TagEntry[]>, key: string, entry: TagEntry): void {
-  const list = map.get(key);
-  if (list) list.push(entry);
-  else map.set(key, [entry]);
+function byAddress(a: TagEntry, b: TagEntry): number {
+  return compare(a.descriptor.address, b.descriptor.address) || compare(a.path, b.path);
+}
+
+function moduleEntries(read: StoreReader, module: Resource<ControlModuleSpec, ControlModuleStatus>, unit: string): readonly TagEntry[] {
+  const resolved = resolvedModuleOf(read, module);
+  if (!resolved) return NONE;
+  const { name, labels, site } = module.metadata;
+  const entries = readableTags(resolved).map((tag) => {
+    const path = `${name}.${tag.name}`;
+    return entryOf({
+      site,
+      path,
+      type: tag.type,
+      min: tag.min,
+      max: tag.max,
+      descriptor: {
+        name: tag.name,
+        address: tag.channel !== '' && tag.blockRef === '' ? tag.channel : path,
+        dataType: tagType(tag.dataType) ?? 'Float',
+        accessLevel: tag.accessLevel,
+        controlModule: name,
+        moduleType: resolved.moduleType,
+        unit,
+        equipmentModule: labels[EQUIPMENT_MODULE_LABEL] ?? '',
+        engUnits: tag.engUnits,
+        engMin: boundText(tag.min),
+        engMax: boundText(tag.max),
+        role: tag.role,
+        trueLabel: tag.trueLabel,
+        falseLabel: tag.falseLabel,
+      },
+    });
+  });
+  return entries.sort(byAddress);
+}
+
+/** Outputs and locals can be read, an input without a source can be written (decisions 1.6). */
+function programEntries({ metadata, spec }: Resource<ControlProgramSpec, ControlProgramStatus>): readonly TagEntry[] {
+  return spec.variables
+    .filter(({ direction, source }) => direction !== 'input' || !source)
+    .map((variable) => {
+      const path = `${metadata.name}.${variable.name}`;
+      return entryOf({
+        site: metadata.site,
+        path,
+        type: iecType(variable.dataType) ?? 'REAL',
+        min: undefined,
+        max: undefined,
+        descriptor: {
+          name: variable.name,
+          address: path,
+          dataType: tagType(variable.dataType) ?? 'Float',
+          accessLevel: variable.direction === 'input' ? 'readwrite' : 'read',
+          controlModule: '',
+          moduleType: '',
+          unit: spec.unitRef,
+          equipmentModule: '',
+          engUnits: '',
+          engMin: '',
+          engMax: '',
+          role: '',
+          trueLabel: '',
+          falseLabel: '',
+        },
+      });
+    });
+}
+
+function entryOf(entry: Omit<TagEntry, 'openJson'>): TagEntry {
+  return { ...entry, openJson: JSON.stringify(entry.descriptor).slice(0, -1) };
 }
 
 function boundText(bound: number | undefined): string {
