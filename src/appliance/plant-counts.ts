@@ -1,6 +1,6 @@
 /**
  * How large the plant of a store is. It is asked for with each look at the health and with each write of a plant, so each unit, module and
- * program is counted by itself when it changes, and the sums are kept.
+ * program is counted by itself when it has changed and somebody asks, and the sums are kept.
  */
 import { StagedStore } from '../domains/apply/staging.js';
 import { ControlModule, ControlModuleTemplate } from '../domains/control-modules/kind.js';
@@ -52,23 +52,27 @@ class PlantCounts {
   /** Modules by the template that they name, whether it is there or not. */
   readonly #users = new Map<string, Map<string, Ref>>();
   readonly #templateOf = new Map<string, string>();
+  /** Changed since they were counted. */
+  readonly #changed = new Map<string, Ref>();
   #units = 0;
   #tags = 0;
 
   constructor(store: Store) {
     this.#store = store;
     const countChanged = ({ type, resource, before }: StoreEvent): void => {
-      if (type === 'remove' || before?.spec !== resource.spec || before?.metadata.ownerReferences !== resource.metadata.ownerReferences) this.#count(refOf(resource));
+      if (type === 'remove' || before?.spec !== resource.spec || before?.metadata.ownerReferences !== resource.metadata.ownerReferences) this.#note(refOf(resource));
     };
     for (const kind of KINDS) store.watch(kind, countChanged);
     store.watch(ControlModuleTemplate, ({ type, resource, before }) => {
-      if (type === 'remove' || before?.spec !== resource.spec) for (const module of this.#usersOf(resource.metadata.name)) this.#count(module);
+      if (type === 'remove' || before?.spec !== resource.spec) for (const module of this.#usersOf(resource.metadata.name)) this.#note(module);
     });
     store.watchReload(() => this.#countAll());
     this.#countAll();
   }
 
   get size(): PlantSize {
+    for (const ref of this.#changed.values()) this.#count(ref);
+    this.#changed.clear();
     return { units: this.#units, tags: this.#tags };
   }
 
@@ -85,7 +89,7 @@ class PlantCounts {
     }
     const removed = new Set(removes.map(keyOf));
     for (const ref of removes) touch(ref);
-    let { units, tags } = this.size;
+    let { units, tags } = this.size; // which counts what has changed
     for (const [key, ref] of touched) {
       const was = this.#sizes.get(key) ?? NONE;
       const now = removed.has(key) ? NONE : sizeOf(stage, ref);
@@ -100,15 +104,20 @@ class PlantCounts {
   }
 
   #countAll(): void {
+    this.#changed.clear();
     this.#sizes.clear();
     this.#users.clear();
     this.#templateOf.clear();
     this.#units = this.#tags = 0;
-    for (const kind of KINDS) for (const resource of this.#store.list(kind)) this.#count(refOf(resource));
+    for (const kind of KINDS) for (const resource of this.#store.list(kind)) this.#note(refOf(resource));
+  }
+
+  #note(ref: Ref): void {
+    if (ref.kind === ControlModule.kind) this.#noteTemplate(ref);
+    this.#changed.set(keyOf(ref), ref);
   }
 
   #count(ref: Ref): void {
-    if (ref.kind === ControlModule.kind) this.#noteTemplate(ref);
     const key = keyOf(ref);
     const was = this.#sizes.get(key) ?? NONE;
     const now = sizeOf(this.#store, ref);

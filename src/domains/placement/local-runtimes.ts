@@ -34,6 +34,8 @@ export interface LocalRuntimesOptions {
   /** Heap limit of a scan thread. */
   readonly heapMb: number;
   readonly threadsMax?: number;
+  /** So many units are on their way to their first scan at a time; all processors but one where it is not given. */
+  readonly startsMax?: number;
   /** Real-time priority is asked for unless this says no. */
   readonly realtime?: boolean;
   readonly prioritise?: Prioritise;
@@ -53,11 +55,11 @@ export class LocalRuntimes implements UnitRuntimes {
   #sorted: readonly UnitLink[] = [];
   readonly #priority: RealtimePriority;
 
-  constructor({ clock, log, heapMb, threadsMax = THREADS_MAX, realtime = true, prioritise, demote, entry }: LocalRuntimesOptions) {
+  constructor({ clock, log, heapMb, threadsMax = THREADS_MAX, startsMax, realtime = true, prioritise, demote, entry }: LocalRuntimesOptions) {
     this.#clock = clock;
     this.#log = log;
     this.#priority = new RealtimePriority({ wanted: realtime, log, ...(prioritise && { prioritise }), ...(demote && { demote }) });
-    this.#starts = new StartQueue(clock);
+    this.#starts = new StartQueue(clock, startsMax);
     this.#threads = new ScanThreads({
       clock,
       log,
@@ -147,6 +149,7 @@ export class LocalRuntimes implements UnitRuntimes {
   }
 
   async stop(): Promise<void> {
+    this.#starts.close();
     await Promise.all([...this.#links.values()].map((link) => link.stop()));
     await this.#threads.stop();
   }

@@ -41,6 +41,11 @@ export class StartQueue {
     this.#next();
   }
 
+  /** Nobody else begins. */
+  close(): void {
+    this.#waiting.clear();
+  }
+
   #next(): void {
     for (const one of this.#waiting) {
       if (this.#under.size >= this.#max) return;

@@ -59,8 +59,8 @@ export interface Ranked {
 export class SearchIndex {
   readonly #store: Store;
   readonly #kinds: readonly Kind[];
-  /** By kind, then `site/name`. */
-  readonly #entries = new Map<string, Map<string, Entry>>();
+  /** By kind, then `site/name`: as it is stored until somebody searches, for a plant is written more often than it is searched. */
+  readonly #entries = new Map<string, Map<string, Entry | Resource>>();
 
   /** `kinds`: in the order in which equally good matches are answered. */
   constructor(store: Store, kinds: readonly Kind[]) {
@@ -79,7 +79,7 @@ export class SearchIndex {
   find(wanted: string, kinds: readonly Kind[], isVisible: (kind: Kind, site: string, name: string) => boolean): Ranked[] {
     const found: Ranked[] = [];
     for (const kind of kinds) {
-      for (const entry of this.#entries.get(kind.kind)?.values() ?? []) {
+      for (const entry of this.#entriesOf(kind)) {
         const ranked = rankedIn(entry, wanted);
         if (ranked && isVisible(kind, entry.site, entry.name)) found.push(ranked);
       }
@@ -109,7 +109,20 @@ export class SearchIndex {
   }
 
   #add(kind: Kind, resource: Resource): void {
-    this.#entries.get(kind.kind)?.set(keyOf(resource), entryOf(kind, resource));
+    this.#entries.get(kind.kind)?.set(keyOf(resource), resource);
+  }
+
+  *#entriesOf(kind: Kind): Iterable<Entry> {
+    const entries = this.#entries.get(kind.kind);
+    for (const [key, known] of entries ?? []) {
+      if ('texts' in known) {
+        yield known;
+        continue;
+      }
+      const entry = entryOf(kind, known);
+      entries?.set(key, entry); // at the place it has
+      yield entry;
+    }
   }
 }
 

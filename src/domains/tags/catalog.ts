@@ -55,12 +55,24 @@ export interface TagEntry {
   readonly max: number | undefined;
 }
 
-/** What one module or program brings into its unit. */
-interface Owner {
+/** What one module or program brings into its unit; described when somebody asks for it. */
+class Owner {
   readonly unit: string;
   /** Of a control module; '' of a program. */
   readonly module: string;
-  readonly entries: readonly TagEntry[];
+  readonly #describe: () => readonly TagEntry[];
+  #entries: readonly TagEntry[] | undefined;
+
+  constructor(unit: string, module: string, describe: () => readonly TagEntry[]) {
+    this.unit = unit;
+    this.module = module;
+    this.#describe = describe;
+  }
+
+  /** Sorted by address. */
+  get entries(): readonly TagEntry[] {
+    return (this.#entries ??= this.#describe());
+  }
 }
 
 const NONE: readonly TagEntry[] = [];
@@ -121,7 +133,7 @@ export class TagCatalog {
         yield known;
         continue;
       }
-      const owner = { unit, module: module.metadata.name, entries: moduleEntries(this.#read, module, unit) };
+      const owner = new Owner(unit, module.metadata.name, () => moduleEntries(this.#read, module, unit));
       this.#owners.set(module, owner);
       yield owner;
     }
@@ -131,7 +143,7 @@ export class TagCatalog {
     for (const program of this.#read.list(ControlProgram, site)) {
       if (ownerOfProgram(program.metadata) !== undefined) continue;
       let owner = this.#owners.get(program);
-      if (!owner) this.#owners.set(program, (owner = { unit: program.spec.unitRef, module: '', entries: programEntries(program) }));
+      if (!owner) this.#owners.set(program, (owner = new Owner(program.spec.unitRef, '', () => programEntries(program))));
       yield owner;
     }
   }
@@ -141,16 +153,16 @@ export class TagCatalog {
 class SiteTags {
   readonly #owners: readonly Owner[];
   readonly #units = new Map<string, UnitTags>();
-  readonly #modules = new Map<string, readonly TagEntry[]>();
+  readonly #modules = new Map<string, Owner>();
   #all: readonly TagEntry[] | undefined;
 
   constructor(owners: readonly Owner[]) {
     this.#owners = owners;
-    for (const { unit, module, entries } of owners) {
-      let tags = this.#units.get(unit);
-      if (!tags) this.#units.set(unit, (tags = new UnitTags()));
-      tags.add(entries);
-      if (module !== '') this.#modules.set(module, entries);
+    for (const owner of owners) {
+      let tags = this.#units.get(owner.unit);
+      if (!tags) this.#units.set(owner.unit, (tags = new UnitTags()));
+      tags.add(owner);
+      if (owner.module !== '') this.#modules.set(owner.module, owner);
     }
   }
 
@@ -164,22 +176,22 @@ class SiteTags {
   }
 
   module(name: string): readonly TagEntry[] {
-    return this.#modules.get(name) ?? NONE;
+    return this.#modules.get(name)?.entries ?? NONE;
   }
 }
 
 class UnitTags {
-  readonly #added: (readonly TagEntry[])[] = [];
+  readonly #owners: Owner[] = [];
   #all: readonly TagEntry[] | undefined;
   #byAddress: ReadonlyMap<string, TagEntry> | undefined;
 
-  add(entries: readonly TagEntry[]): void {
-    this.#added.push(entries);
+  add(owner: Owner): void {
+    this.#owners.push(owner);
   }
 
   /** Sorted by address. */
   get all(): readonly TagEntry[] {
-    return (this.#all ??= this.#added.flat().sort(byAddress));
+    return (this.#all ??= this.#owners.flatMap(({ entries }) => entries).sort(byAddress));
   }
 
   /** By handle and by path. */

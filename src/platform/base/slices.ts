@@ -24,6 +24,18 @@ export class Slice {
   }
 }
 
+const ofTurn = new WeakMap<Clock, Slice>();
+
+/** One slice for all who ask in the same turn of the loop: ten works that wait for who has time hold it no longer together than one would. */
+export function sliceOfTurn(clock: Clock): Slice {
+  let slice = ofTurn.get(clock);
+  if (!slice) {
+    ofTurn.set(clock, (slice = new Slice(clock, SHORT_SLICE_MS)));
+    setImmediate(() => ofTurn.delete(clock));
+  }
+  return slice;
+}
+
 /** Of work that goes on for longer: asks whether its slice is over, and gives the loop back. */
 export class Turns {
   readonly #clock: Clock;

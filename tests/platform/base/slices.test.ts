@@ -1,7 +1,7 @@
 /** Bursts of work against a clock that the work itself moves: what waits, in which order, and who gets between. */
 import t from 'tap';
 import { onContained } from '../../../src/platform/base/guarded.js';
-import { SlicedWork } from '../../../src/platform/base/slices.js';
+import { SlicedWork, sliceOfTurn } from '../../../src/platform/base/slices.js';
 import { TestClock } from '../../support/test-clock.js';
 
 const turn = (): Promise<void> => new Promise(setImmediate);
@@ -66,4 +66,17 @@ t.test('an item that throws in a later turn, or in a flush, is told, and those b
   work.flush();
   t.same(done, [0, 1, 2, 3, 5, 6, 7, 8, 10]);
   t.same(told, ['item 4', 'item 9']);
+});
+
+t.test('works that wait for who has time share one slice in each turn', async (t) => {
+  const clock = new TestClock();
+  const first = sliceOfTurn(clock);
+  clock.advance(1);
+  t.equal(sliceOfTurn(clock), first);
+  t.equal(first.isOver, false);
+  clock.advance(1);
+  t.ok(sliceOfTurn(clock).isOver, 'what one has taken of it the others do not have');
+  t.not(sliceOfTurn(new TestClock()), first);
+  await turn();
+  t.equal(sliceOfTurn(clock).isOver, false, 'the next turn has one of its own');
 });
