@@ -7,6 +7,7 @@ import type { Clock } from '../../platform/base/clock.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { moduleChannelNotes, programChannelNotes } from '../control-modules/channel-uses.js';
 import { ControlModule } from '../control-modules/kind.js';
+import { resolvedModuleOf } from '../control-modules/modules.js';
 import { ControlProgram } from '../logic/kind.js';
 import type { Outcome } from './judging.js';
 
@@ -19,6 +20,13 @@ export async function channelWarnings(
   const written = outcomes.filter(({ puts, step: { manifest } }) => puts.length > 0 && (manifest.kind.kind === ControlModule.kind || manifest.kind.kind === ControlProgram.kind));
   if (written.length === 0) return told;
   const turns = new Turns(clock);
+  // who drives which output is found of all modules of a site at once: each is merged with its template before, and is so but once
+  for (const site of new Set(written.map(({ step }) => step.site))) {
+    for (const module of after.list(ControlModule, site)) {
+      resolvedModuleOf(after, module);
+      if (turns.isOver) await turns.next();
+    }
+  }
   for (const { step } of written) {
     const notes = notesOf(after, step.manifest.kind.kind, { site: step.site, name: step.manifest.name });
     if (notes.length > 0)
