@@ -152,6 +152,7 @@ export class LocalRuntimes implements UnitRuntimes {
     this.#starts.close();
     await Promise.all([...this.#links.values()].map((link) => link.stop()));
     await this.#threads.stop();
+    this.#priority.close();
   }
 }
 

@@ -5,15 +5,12 @@
  *
  * A thread cannot raise itself from JavaScript, so `chrt` does it from outside, by the id the operating system knows it by.
  */
-import { execFile } from 'node:child_process';
 import type { Log } from '../../platform/base/log.js';
+import { PriorityShell } from './priority-shell.js';
 import type { Realtime } from './runtimes.js';
 
 /** POSIX priority: above everything ordinary, below the kernel's own threads. */
 const SCAN_PRIORITY = '10';
-
-/** The next thread waits for the answer. */
-const ANSWER_MS_MAX = 5000;
 
 export const REALTIME_OFF: Realtime = { granted: false, reason: 'switched off by the setting runtime.realtime' };
 export const REALTIME_UNASKED: Realtime = { granted: false, reason: 'no scan thread has started yet' };
@@ -31,16 +28,6 @@ const GONE = /No such process/;
 /** Gives a thread real-time priority. Rejects when the machine does not allow it. */
 export type Prioritise = (osThreadId: number) => Promise<void>;
 
-function chrt(policy: '-f' | '-o', priority: string, osThreadId: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    execFile('chrt', [policy, '-p', priority, String(osThreadId)], { timeout: ANSWER_MS_MAX }, (fault) => (fault ? reject(fault) : resolve()));
-  });
-}
-
-const byChrt: Prioritise = (osThreadId) => chrt('-f', SCAN_PRIORITY, osThreadId);
-/** Back among ordinary threads, which the machine allows always. */
-const ordinaryByChrt: Prioritise = (osThreadId) => chrt('-o', '0', osThreadId);
-
 export interface RealtimeParts {
   readonly wanted: boolean;
   readonly log: Log;
@@ -51,6 +38,7 @@ export interface RealtimeParts {
 
 export class RealtimePriority {
   readonly #log: Log;
+  readonly #shell = new PriorityShell();
   readonly #prioritise: Prioritise;
   readonly #demote: Prioritise;
   /** How the last thread fared; a refusal holds for all that follow, so that the log has it once. */
@@ -59,10 +47,11 @@ export class RealtimePriority {
   /** Whoever asked last has his answer. */
   #answered: Promise<unknown> = Promise.resolve();
 
-  constructor({ wanted, log, prioritise = byChrt, demote = ordinaryByChrt }: RealtimeParts) {
+  constructor({ wanted, log, prioritise, demote }: RealtimeParts) {
     this.#log = log;
-    this.#prioritise = prioritise;
-    this.#demote = demote;
+    this.#prioritise = prioritise ?? ((osThreadId) => this.#shell.chrt('-f', SCAN_PRIORITY, osThreadId));
+    // back among ordinary threads, which the machine allows always
+    this.#demote = demote ?? ((osThreadId) => this.#shell.chrt('-o', '0', osThreadId));
     this.#state = wanted ? REALTIME_UNASKED : REALTIME_OFF;
     this.#refused = !wanted;
   }
@@ -72,13 +61,19 @@ export class RealtimePriority {
   }
 
   /**
-   * Asks for a thread that has just started; 0 is a thread without number. One after the other: each starts a program, which holds the
-   * gateway for tens of milliseconds, and what the machine refuses to the first it refuses to all.
+   * Asks for a thread that has just started; 0 is a thread without number. One after the other: what the machine refuses to the first it
+   * refuses to all.
    */
   ask(osThreadId: number): Promise<Realtime> {
     const answer = this.#answered.then(() => this.#askNow(osThreadId));
     this.#answered = answer;
     return answer;
+  }
+
+  /** Nobody asks any more. */
+  close(): void {
+    this.#refused = true;
+    this.#shell.close();
   }
 
   /** Takes the priority of one thread back, which tells nothing about others. @returns what it has now. */
@@ -121,7 +116,7 @@ export class RealtimePriority {
 
 /** What an engineer has to change. */
 function explain(fault: unknown): string {
-  if ((fault as { killed?: boolean }).killed === true) return `the program chrt (util-linux) gave no answer within ${ANSWER_MS_MAX / 1000} s`;
+  if ((fault as { killed?: boolean }).killed === true) return `the program chrt (util-linux) gave no answer within 5 s`;
   if ((fault as NodeJS.ErrnoException).code === 'ENOENT') return 'the program chrt (util-linux) is not installed';
   return 'the machine refuses it: the service needs the capability CAP_SYS_NICE or the limit RTPRIO of at least 10';
 }

@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import type { ProbeInbound, ProbeOutbound, ProbeThread } from '../../../runtime/port.js';
 import { LocalRuntimes } from '../../../src/domains/placement/local-runtimes.js';
+import { PriorityShell, SCRIPT } from '../../../src/domains/placement/priority-shell.js';
 import { RealtimePriority } from '../../../src/domains/placement/realtime.js';
 import { SYSTEM_ROUTES } from '../../../src/domains/system/routes.js';
 import type { Realtime } from '../../../src/domains/placement/runtimes.js';
@@ -66,6 +67,53 @@ t.test('Performance D: a thread that is gone before it is raised refuses nothing
 t.test('Performance D: runtime.realtime false asks for nothing', async (t) => {
   const priority = new RealtimePriority({ wanted: false, log: logTo([]), prioritise: async () => void t.fail('asked') });
   t.match(await priority.ask(7), { granted: false, reason: /runtime.realtime/ });
+});
+
+/** Scheduling class of a thread of this process, as the machine has it. */
+function policyOf(thread: number): string {
+  return (
+    readFileSync(`/proc/${process.pid}/task/${thread}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ')[38] ?? ''
+  );
+}
+
+t.test('Performance D: one shell gives all threads their class, and says what the machine says', async (t) => {
+  const shell = new PriorityShell();
+  t.teardown(() => shell.close());
+  const own = process.pid; // the first thread has the number of the process
+  await shell.chrt('-o', '0', own);
+  t.equal(policyOf(own), '0');
+  const first = shell.chrt('-o', '0', own);
+  await t.rejects(shell.chrt('-o', '0', own), /waits for its answer/);
+  await first;
+});
+
+t.test('Performance D: a thread that is gone, a program that is missing and one that hangs are told apart, and the next thread is asked for anew', async (t) => {
+  const gone = new PriorityShell();
+  t.teardown(() => gone.close());
+  await t.rejects(gone.chrt('-o', '0', 2 ** 22 + 1), /No such process/);
+  await gone.chrt('-o', '0', process.pid);
+
+  const without = new PriorityShell(5000, ['/bin/sh', '-c', `PATH=/there/is/nothing; ${SCRIPT}`]);
+  t.teardown(() => without.close());
+  await t.rejects(without.chrt('-o', '0', process.pid), { code: 'ENOENT' });
+  await t.rejects(without.chrt('-o', '0', process.pid), { code: 'ENOENT' });
+
+  await t.rejects(new PriorityShell(5000, ['/there/is/nothing']).chrt('-o', '0', process.pid), { code: 'ENOENT' });
+
+  const hangs = new PriorityShell(20, ['/bin/sh', '-c', 'read -r line; read -r never']);
+  t.teardown(() => hangs.close());
+  await t.rejects(hangs.chrt('-o', '0', process.pid), /no answer within 20 ms/);
+  await t.rejects(hangs.chrt('-o', '0', process.pid), /no answer within 20 ms/, 'of a shell of its own');
+
+  const ends = new PriorityShell(5000, ['/bin/sh', '-c', 'read -r line']);
+  await t.rejects(ends.chrt('-o', '0', process.pid), /has ended/);
+
+  const closed = new PriorityShell(5000, ['/bin/sh', '-c', 'read -r line; read -r never']);
+  const asked = t.rejects(closed.chrt('-o', '0', process.pid), /it is closed/);
+  closed.close();
+  await asked;
 });
 
 t.test('Performance D: the link of a unit shows the priority of its worker', async (t) => {
