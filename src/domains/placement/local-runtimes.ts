@@ -97,8 +97,8 @@ export class LocalRuntimes implements UnitRuntimes {
     this.#changeListeners.push(listener);
   }
 
-  /** Starts the unit's runtime when there is none, and gives it the plan. */
-  run(plan: UnitPlan): void {
+  /** Starts the unit's runtime when there is none, `atOnce` or when it is its turn, and gives it the plan. */
+  run(plan: UnitPlan, atOnce = false): void {
     const key = `${plan.site}/${plan.unit}`;
     let link = this.#links.get(key);
     if (!link) {
@@ -123,7 +123,7 @@ export class LocalRuntimes implements UnitRuntimes {
       });
       this.#links.set(key, link);
       this.#sorted = [...this.#links.values()].sort((a, b) => (`${a.site}/${a.unit}` < `${b.site}/${b.unit}` ? -1 : 1));
-      link.start();
+      link.start(atOnce);
       return;
     }
     link.load(plan);
@@ -205,22 +205,13 @@ export class LocalLink extends ViewedUnit implements UnitLink, HostedRuntime {
     return this.#plan.timeScale;
   }
 
-  /** The first time, when it is its turn. */
-  start(): void {
-    this.#begin();
-    this.#parts.starts.enter(this);
-  }
-
-  #startAgain(): void {
-    this.#begin();
-    this.host();
-  }
-
-  #begin(): void {
+  start(atOnce: boolean): void {
     this.epoch += 1;
     this.view.startOver();
     this.startedAtMs = this.#parts.clock.wallMs();
     this.startedMonoMs = this.#parts.clock.monoMs();
+    if (atOnce) this.host();
+    else this.#parts.starts.enter(this);
   }
 
   host(): void {
@@ -272,7 +263,7 @@ export class LocalLink extends ViewedUnit implements UnitLink, HostedRuntime {
     this.#restartsAtMs = [];
     if (!this.#thread || this.#runtime === 0) {
       this.#parts.starts.leave(this);
-      return this.#startAgain();
+      return this.start(true);
     }
     this.#restartAsked = true;
     await this.#thread.end(this.#runtime);
@@ -417,7 +408,7 @@ export class LocalLink extends ViewedUnit implements UnitLink, HostedRuntime {
     this.#parts.change(this, 'down');
     if (!again) return;
     this.#restartsAtMs.push(now);
-    this.#startAgain();
+    this.start(true);
   }
 
   /** No loss that is counted: the next runtime has its three starts again. */
@@ -425,6 +416,6 @@ export class LocalLink extends ViewedUnit implements UnitLink, HostedRuntime {
     this.#restartAsked = false;
     this.message = RESTART_ASKED;
     this.#parts.change(this, 'down');
-    this.#startAgain();
+    this.start(true);
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The first starts of unit runtimes, few at a time. Each takes a processor until its unit scans (a thread to load, a plan to prepare), and who
  * asks the gateway meanwhile must not wait behind all the units of a plant that was just applied: one processor stays free for it.
- * A start again, of a runtime that was lost, does not wait here.
+ * Who scanned before does not wait here: a unit of a box that was started again, and a runtime that was lost.
  */
 import { availableParallelism } from 'node:os';
 import type { Clock } from '../../platform/base/clock.js';

@@ -46,10 +46,13 @@ export class UnitReconciler implements Reconciler {
   /** Last report per network and unsaved retained values per unit, for the time when the disk accepts changes again. */
   readonly #reports = new Map<string, { readonly link: UnitLink; readonly report: NetworkReport }>();
   readonly #unsaved = new Map<string, { readonly link: UnitLink; readonly networks: RetainedSpec['networks']; readonly at: Moment }>();
+  /** Units that the box had when it was started, and has not scanned since: the plant waits for them, and nobody for an answer yet. */
+  readonly #atStart: Set<string>;
   #revision = 0;
 
   constructor(parts: UnitReconcilerParts) {
     this.#parts = parts;
+    this.#atStart = new Set(parts.store.list(Unit).map(({ metadata: { site, name } }) => `${site}/${name}`));
   }
 
   keys(): Iterable<Key> {
@@ -82,7 +85,7 @@ export class UnitReconciler implements Reconciler {
     if (runtimes.plansComing(site, name) >= PLANS_COMING_MAX) return { lookAgainMs: PLANS_LOOK_MS };
     this.#sent.set(key, content);
     this.#revision += 1;
-    runtimes.run(withTable(content, this.#revision, retained));
+    runtimes.run(withTable(content, this.#revision, retained), this.#atStart.delete(key));
     const link = runtimes.link(site, name);
     if (!before && link) this.linkChanged(link, 'down'); // what the last run of the appliance left is not the case yet
     return 'settled';

@@ -88,6 +88,14 @@ t.test('units come to scan one after the other, each with the last plan it was g
   t.equal(runtimes.link('demo', 'c')?.planRevision, 7);
 });
 
+t.test('units that the plant waits for start at once', async (t) => {
+  const { runtimes, started } = units(t, 1);
+  for (const unit of ['a', 'b']) runtimes.run(unitPlan({ unit, networks: [] }));
+  runtimes.run(unitPlan({ unit: 'c', networks: [] }), true);
+  t.same(started, ['a', 'c']);
+  await eventually('all scan', async () => runtimes.links().every(({ ready }) => ready));
+});
+
 t.test('a unit that is taken away while it waits is never started, and one that somebody restarts starts at once', async (t) => {
   const { runtimes, started } = units(t, 1);
   for (const unit of ['a', 'b', 'c', 'd']) runtimes.run(unitPlan({ unit, networks: [] }));
