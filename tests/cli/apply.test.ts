@@ -194,6 +194,22 @@ t.test('the dry run of a prune says what would stay, and why, as the prune would
   t.match(await run('apply', [], { ...options, dryRun: false, filename: renamed }), { text: /2 changes, 0 unchanged, 2 removed$/ });
 });
 
+t.test('what carries the label and is removed by no route is told by the dry run, and nothing is changed by the prune', async (t) => {
+  const label = { namespace: 'site-north', labels: { plant: 'odd' } };
+  const endpoint = (name: string) => ({ kind: 'Phase', name });
+  await run('apply', [], { box: 'plant', filename: [file('odd.yaml', manifest('SyncBarrier', 'meet', { participants: [endpoint('a'), endpoint('b')] }, label))] });
+  const options = { box: 'plant', prune: true, selector: 'plant=odd', filename: [file('odd.yaml', manifest('Area', 'odd', {}, label))] };
+  t.match(await refused(run('apply', [], { ...options, dryRun: true })), {
+    exitCode: 4,
+    message: /would not be removed {2}SyncBarrier meet \(north\): no route removes a SyncBarrier: take the label off meet/,
+  });
+  t.match(await refused(run('apply', [], options)), {
+    exitCode: 4,
+    message: /SyncBarrier meet \(north\) carries the label, and no route removes a SyncBarrier[^]*nothing was changed$/,
+  });
+  t.equal(plant.store.get(Area, 'north', 'odd'), undefined);
+});
+
 t.test('of a single manifest a refusal names file and line as validate does, and so does a warning', async (t) => {
   const given = file('single.yaml', manifest('Area', 'one', { floor: 1 }));
   const words = /single\.yaml:7:10: Area one: unknown field spec\.floor[^\n]* \[unknown_field\]$/m;

@@ -1,23 +1,20 @@
 /** apply, diff, export, validate, schemas: a plant as files. */
-import { isDeepStrictEqual } from 'node:util';
 import { LONG_ANSWER_BYTES_MAX } from '../../client/answer.js';
 import { MANIFESTS_MAX } from '../../domains/apply/manifest.js';
 import { ApiError } from '../../client/api.js';
-import type { Answered } from '../../client/typed.js';
 import { type ExportedManifest, type Filed, readFolder, writeExport } from '../files/export-files.js';
 import { type FiledManifest, type FileFault, type ReadFiles, readManifestFiles } from '../files/manifest-files.js';
 import { type Judged, type JudgedError, judgeOffline } from '../files/offline.js';
 import { faultLine, placed, placedWarning } from '../files/placed.js';
 import { ownSchemas, schemasOfBox, writeSchemas } from '../files/schemas.js';
 import { twiceIn } from '../files/twice.js';
+import { type Applied, type Named, namedOf, titleOf } from './applied.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
-import type { Selector } from '../../platform/store/selector.js';
-import { familyOf } from './families.js';
 import { lineDifferences } from './line-diff.js';
 import { timeoutOf } from './given.js';
-import { CommandError, EXIT, failureOf, type Outcome, usage } from './outcome.js';
-import { addressOfOne } from './resources.js';
+import { CommandError, EXIT, type Outcome, usage } from './outcome.js';
+import { asRead, refuseOdd, removeAll, staleOf, wouldStay } from './prune.js';
 import { readSelector } from './selector.js';
 import type { Terminal } from './terminal.js';
 import { until } from './until.js';
@@ -27,8 +24,6 @@ const WARNINGS_SHOWN = 10;
 /** Of what validate finds: as many as a box tells of an apply. */
 const FAULTS_SHOWN = 1000;
 const WHOLE_PLANT = { bytesMax: LONG_ANSWER_BYTES_MAX } as const;
-
-type Applied = Extract<Answered<'/api/v1/apply', 'post'>, readonly unknown[]>[number];
 
 async function readGiven({ options, terminal }: CommandContext): Promise<readonly FiledManifest[]> {
   const paths = textsOf(options, 'filename');
@@ -103,10 +98,6 @@ function refusedNow(told: readonly Applied[], manifests: readonly FiledManifest[
   return placed(errors, manifests);
 }
 
-function titleOf({ kind, namespace, name }: Pick<Applied, 'kind' | 'namespace' | 'name'>): string {
-  return `${kind} ${name}${namespace === '' ? '' : ` (${namespace.replace(/^site-/, '')})`}`;
-}
-
 async function apply(context: CommandContext): Promise<Outcome> {
   const { options, terminal } = context;
   const dryRun = options.dryRun === true;
@@ -123,6 +114,7 @@ async function apply(context: CommandContext): Promise<Outcome> {
   // what is removed is known, and can be, before anything is changed
   const looked = dryRun || options.prune === true ? await applied(box, manifests, { dryRun: true, ...toPrune }) : [];
   const found = looked.filter(({ operation }) => operation === 'removed').map(staleOf);
+  if (!dryRun) refuseOdd(found);
   const stale = dryRun || !chosen ? found : await asRead(box, chosen, found);
   const done = dryRun ? looked.filter(({ operation }) => operation !== 'removed') : await applied(box, manifests, toPrune);
   const warnings = [
@@ -141,7 +133,8 @@ async function apply(context: CommandContext): Promise<Outcome> {
     ...kept.map((each) => `would not be removed  ${titleOf(each)}: ${(each.refused ?? []).map(({ error }) => error).join('; ')}`),
     `${count(changed.length, 'change')}, ${done.length - changed.length} unchanged${options.prune === true ? `, ${removed.length} removed` : ''}${kept.length === 0 ? '' : `, ${kept.length} not removed`}${dryRun ? ' (dry run: nothing was stored)' : ''}`,
   ];
-  const data = { dryRun, manifests: done, removed: removed.map(namedOf) };
+  const warningsOf = new Map(found.map((each) => [titleOf(each), each.warnings]));
+  const data = { dryRun, manifests: done, removed: removed.map((each) => ({ ...namedOf(each), warnings: warningsOf.get(titleOf(each)) ?? [] })) };
   if (kept.length > 0) throw wouldStay(kept, lines, data);
   return { data, text: lines.join('\n') };
 }
@@ -152,118 +145,6 @@ function warningLine(named: Named, warning: string, manifest: FiledManifest | un
   const { file, line, column } = placedWarning(warning, manifest);
   return `${file}:${line}:${column}: ${titleOf(named)}: ${warning}`;
 }
-
-/** As the prune itself would end. */
-function wouldStay(kept: readonly Stale[], lines: readonly string[], data: object): CommandError {
-  const [{ status, code = '' } = { status: 0 }] = kept[0]?.refused ?? [];
-  const left = kept.map((each) => ({ ...namedOf(each), refused: each.refused }));
-  return new CommandError(status === 403 ? EXIT.forbidden : EXIT.refused, code, lines.join('\n'), { status, ...data, left });
-}
-
-type Named = Pick<Applied, 'kind' | 'namespace' | 'name'>;
-/** With the address that removes it. */
-interface Stale extends Named {
-  readonly address: string;
-  readonly warnings: readonly string[];
-  /** Why the box would not remove it, as it was when it was asked. */
-  readonly refused: Applied['refused'];
-  /** As it was when the labels were judged; undefined where nothing is read there. */
-  readonly read?: ReadOne | undefined;
-}
-
-interface ReadOne {
-  readonly etag: string | undefined;
-  /** What people have written of it: what a unit does by itself raises the ETag too. */
-  readonly written: { readonly generation: unknown; readonly labels: Readonly<Record<string, string>> | undefined };
-}
-
-/** Some say their labels within `metadata`. */
-interface ReadBody {
-  readonly generation?: unknown;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly metadata?: ReadBody;
-}
-
-async function readOne(box: Box, address: string): Promise<ReadOne | undefined> {
-  const found = await box.api.read<ReadBody>(address);
-  if (!found) return undefined;
-  const { generation, labels } = found.value.metadata ?? found.value;
-  return { etag: found.etag, written: { generation, labels } };
-}
-
-/** Those that carry the label still, each as it is now. */
-async function asRead(box: Box, chosen: Selector, stale: readonly Stale[]): Promise<readonly Stale[]> {
-  const read: Stale[] = [];
-  for (const each of stale) read.push({ ...each, read: await readOne(box, each.address) });
-  return read.filter((each) => each.read?.written.labels === undefined || chosen.matches(each.read.written.labels));
-}
-
-/** More often than a device that connects and fails changes between a read and its removal. */
-const REMOVE_TRIES = 5;
-
-/** Only as it was read. @throws ApiError 412 where somebody has written it since. */
-async function removeAsRead(box: Box, { address, read }: Stale): Promise<void> {
-  let ifMatch = read?.etag;
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await box.api.remove(address, undefined, { ifMatch });
-    } catch (fault) {
-      if (!(fault instanceof ApiError) || fault.status !== 412 || tries === REMOVE_TRIES) throw fault;
-      const now = await readOne(box, address);
-      if (!now || !isDeepStrictEqual(now.written, read?.written) || now.written.generation === undefined) throw fault;
-      ifMatch = now.etag;
-    }
-  }
-}
-
-/** @throws CommandError for a kind that no route removes. */
-function staleOf({ kind, namespace, name, warnings, refused }: Applied): Stale {
-  return { kind, namespace, name, warnings, refused, address: addressOfOne(familyOf(kind), namespace.replace(/^site-/, ''), name) };
-}
-
-/** One after the other, and again while one went that another may have waited for. @throws CommandError that tells what was applied, what is gone and what is left, each with why. */
-async function removeAll(box: Box, stale: readonly Stale[], done: readonly Applied[]): Promise<readonly Named[]> {
-  const removed: Named[] = [];
-  let left = stale.map((one) => ({ one, fault: undefined as unknown }));
-  for (let before = stale.length + 1; left.length > 0 && left.length < before; ) {
-    before = left.length;
-    const again: typeof left = [];
-    for (const { one } of left) {
-      const fault = await faultOf(() => removeAsRead(box, one));
-      if (fault === undefined) removed.push(namedOf(one));
-      else again.push({ one, fault });
-      if (fault !== undefined && (!(fault instanceof ApiError) || fault.status === 0))
-        throw notRemoved(box, [...again, ...left.slice(left.findIndex((each) => each.one === one) + 1)], removed, done);
-    }
-    left = again;
-  }
-  if (left.length > 0) throw notRemoved(box, left, removed, done);
-  return removed;
-}
-
-async function faultOf(work: () => Promise<unknown>): Promise<unknown> {
-  try {
-    await work();
-    return undefined;
-  } catch (fault) {
-    return fault;
-  }
-}
-
-function notRemoved(box: Box, left: readonly { readonly one: Stale; readonly fault: unknown }[], removed: readonly Named[], done: readonly Applied[]): CommandError {
-  const failures = left.map(({ one, fault }) => ({ title: titleOf(one), failure: fault === undefined ? undefined : failureOf(fault, box.url) }));
-  const [first] = failures;
-  const { exitCode = EXIT.no, told } = first?.failure ?? {};
-  const { message: _message, code = '', ...more } = told ?? {};
-  const text = [
-    `applied, and then ${first?.title ?? ''} is not removed: ${first?.failure?.message ?? ''}`,
-    ...removed.map((each) => `  removed  ${titleOf(each)}`),
-    ...failures.map(({ title, failure }, at) => `  not removed  ${title}${at === 0 || failure === undefined ? '' : `: ${failure.message}`}`),
-  ];
-  return new CommandError(exitCode, code, text.join('\n'), { ...more, manifests: done, removed, left: left.map(({ one }) => namedOf(one)) });
-}
-
-const namedOf = ({ kind, namespace, name }: Named): Named => ({ kind, namespace, name });
 
 async function waitForUnits({ box, terminal }: CommandContext, done: readonly Applied[], withinMs: number): Promise<void> {
   const sites = [...new Set(done.map(({ kind, namespace, name }) => (kind === 'Site' ? name : namespace.replace(/^site-/, ''))))].filter((site) => site !== '');

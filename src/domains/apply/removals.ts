@@ -86,7 +86,7 @@ function refuseRemoval({ kind, resource }: Stale, after: StagedStore, users: Use
   const { name } = resource.metadata;
   const action = `${kind.action}:delete`;
   if (kind.path === undefined || ROUTELESS_KINDS.includes(kind.kind))
-    throw new Refusal('unprocessable', `${kind.kind} ${name} is removed by no route`, { code: 'kind_not_removed', kind: kind.kind });
+    throw new Refusal('missing', `no route removes a ${kind.kind}: take the label off ${name}`, { code: 'no_such_route', kind: kind.kind });
   if (!actor.may(action)) throw new Refusal('forbidden', `removing ${kind.kind} ${name} needs the action ${action}`, { code: 'action_missing', action });
   const kept = production ? kind.keptInProduction?.() : undefined;
   if (kept) throw kept;
