@@ -222,6 +222,18 @@ t.test('of a single manifest a refusal names file and line as validate does, and
   t.match(said[0], /single\.yaml:7:3: ControlProgram p-one \(north\): spec\.colour is not a field of a control program and was ignored$/);
 });
 
+t.test('what can be read as no manifest has its place too', async (t) => {
+  const text = path.join(folder, 'no-manifest.yaml');
+  for (const [second, words] of [
+    ['only words\n', /no-manifest\.yaml:8:1: [^\n]*object/],
+    [`kind: ${'x'.repeat(1024 ** 2)}\n`, /no-manifest\.yaml:8:1: [^\n]*bytes[^\n]* \[payload_too_large\]$/],
+    [yamlText(Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`f${n}`, 'x'.repeat(11_000)]))), /no-manifest\.yaml:8:1: [^\n]*bytes|fields/],
+  ] as const) {
+    writeFileSync(text, `${yamlText(manifest('Area', 'first'))}---\n${second}`);
+    for (const command of ['apply', 'diff']) t.match((await refused(run(command, [], { box: 'plant', filename: [text] }))).message, words, command);
+  }
+});
+
 t.test('a difference is shown while a batch runs, and beneath it what an apply would be refused for', async (t) => {
   await admin.post('/api/v1/demo/provision');
   const into = path.join(folder, 'busy');

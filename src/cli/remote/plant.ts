@@ -57,39 +57,43 @@ async function applied(box: Box, manifests: readonly FiledManifest[], query: App
     const answer = await box.typed.post('/api/v1/apply', { query: { ...ofSite, ...query }, body: manifests.map(({ value }) => value as Record<string, unknown>) });
     return answer as readonly Applied[];
   } catch (fault) {
-    if (fault instanceof ApiError && (fault.body.errors !== undefined || fault.body.index !== undefined)) throw refusedFiles(fault, manifests);
+    if (fault instanceof ApiError) {
+      const errors = errorsOf(fault);
+      if (errors.length > 0) throw refusedFiles(fault, errors, manifests);
+    }
     throw fault;
   }
 }
 
-function refusedFiles({ status, message, body }: ApiError, manifests: readonly FiledManifest[]): CommandError {
-  const { errors, errorsTotal, index, code, field, diagnostics } = body as {
-    errors?: readonly JudgedError[];
-    errorsTotal?: number;
-    index?: number;
-    code?: string;
-    field?: string;
-    diagnostics?: readonly unknown[];
-  };
-  const one = {
-    index: index ?? 0,
-    kind: '',
-    name: '',
-    code: code ?? '',
-    error: message,
-    ...(field === undefined ? {} : { field }),
-    ...(diagnostics === undefined ? {} : { diagnostics }),
-  };
-  const told = errors ?? [one];
+interface RefusedBody {
+  readonly errors?: readonly JudgedError[];
+  readonly errorsTotal?: number;
+  readonly index?: number;
+  readonly code?: string;
+  readonly field?: string;
+}
+
+/** What is wrong with manifests; none where the refusal is about the request. A body that cannot be read names the manifest by its place: `[3].metadata.name`. */
+function errorsOf({ message, body }: ApiError): readonly JudgedError[] {
+  const { errors, index, code = '', field } = body as RefusedBody;
+  if (errors) return errors;
+  const one = { kind: '', name: '', code, error: message };
+  if (index !== undefined) return [{ ...one, index, ...(field === undefined ? {} : { field }) }];
+  const [, at, within = ''] = /^\[(\d+)\]\.?(.*)$/s.exec(field ?? '') ?? [];
+  return at === undefined ? [] : [{ ...one, index: Number(at), field: within }];
+}
+
+function refusedFiles({ status, body }: ApiError, told: readonly JudgedError[], manifests: readonly FiledManifest[]): CommandError {
+  const { errorsTotal = told.length, code = 'refused' } = body as RefusedBody;
   const faults = placed(told, manifests);
-  const notShown = Math.max(0, (errorsTotal ?? told.length) - told.length);
+  const notShown = Math.max(0, errorsTotal - told.length);
   const refused = count(new Set(told.map((each) => each.index)).size, 'manifest');
   const text = [
     `the box refuses ${notShown === 0 ? refused : `${refused} or more`} and has changed nothing:`,
     ...faults.map(faultLine),
     ...(notShown === 0 ? [] : [`${count(notShown, 'more error')} not shown: the box tells the first ${told.length}`]),
   ];
-  return new CommandError(status === 403 ? EXIT.forbidden : EXIT.refused, code ?? 'refused', text.join('\n'), { status, faults, notShown });
+  return new CommandError(status === 403 ? EXIT.forbidden : EXIT.refused, code, text.join('\n'), { status, faults, notShown });
 }
 
 /** Of a diff: what the box would refuse now, at its place. Rows stand in the order of the manifests. */
