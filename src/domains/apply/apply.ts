@@ -131,8 +131,12 @@ async function applySteps(
   const inRequest = outcomes.toSorted((a, b) => a.step.index - b.step.index);
   const puts = outcomes.flatMap((outcome) => outcome.puts);
   if (dryRun) {
-    deps.store.judge({ puts });
-    const told = await inTurns(inRequest, deps, (outcome) => ({ index: outcome.step.index, row: dry(outcome, notes, deps.store) }));
+    const [ofAll] = refusalsOf(() => deps.store.judge({ puts }));
+    if (ofAll && !diff) throw ofAll;
+    // what the plant would be too large for is told at the first that changes it
+    const first = ofAll && inRequest.find((outcome) => outcome.puts.length > 0);
+    const refusedRow = (outcome: Outcome): Pick<Applied, 'refused'> => (ofAll && outcome === first ? { refused: toldOf(ofAll) } : {});
+    const told = await inTurns(inRequest, deps, (outcome) => ({ index: outcome.step.index, row: { ...dry(outcome, notes, deps.store), ...refusedRow(outcome) } }));
     const others = [...refused, ...withheld.map((wanted) => ({ wanted, refusal: undefined }))].flatMap(({ wanted, refusal }) =>
       wanted ? [{ index: wanted.step.index, row: wouldBe(wanted, refusal, deps.store) }] : [],
     );

@@ -91,7 +91,7 @@ function changesOf(outcomes: readonly Outcome[], gone: readonly Removal[]): read
   ];
 }
 
-/** Recipes of the request that are not in use yet, by the manifest: whatever of them does not bind is told, as long as it is not signed. */
+/** Recipes of the request that are not released yet, each with its manifest: whatever of them does not bind is told. */
 function draftsAmong(outcomes: readonly Outcome[], after: StoreReader): ReadonlyMap<string, { readonly index: number; readonly site: string }> {
   const recipes = outcomes.filter(({ step: { manifest, site } }) => {
     const phase = manifest.kind.kind === MasterRecipe.kind ? after.get(MasterRecipe, site, manifest.name)?.status.phase : undefined;
