@@ -9,7 +9,7 @@ import { KnownBoxes } from '../../src/cli/remote/boxes.js';
 import { failureOf } from '../../src/cli/remote/outcome.js';
 import type { Given } from '../../src/cli/remote/command.js';
 import { IOModule } from '../../src/domains/io-modules/kind.js';
-import { Area } from '../../src/domains/plant/kind.js';
+import { Area, Unit } from '../../src/domains/plant/kind.js';
 import { yamlText } from '../../src/platform/base/yaml.js';
 import { startPlantGateway } from '../support/plant-gateway.js';
 import { boxContext, localContext, rowOf, silentTerminal } from './support.js';
@@ -172,6 +172,90 @@ t.test('a removal that is refused tells what is gone and what is left', async (t
   t.match(told.told, { left: [{ name: 'y' }], manifests: [{ name: 'w', operation: 'created' }] });
   t.ok(plant.store.get(Area, 'north', 'w'));
   t.equal(plant.store.get(Area, 'north', 'z'), undefined);
+});
+
+t.test('the dry run of a prune says what would stay, and why, as the prune would; a rename is judged by what the files move', async (t) => {
+  const label = { namespace: 'site-north', labels: { plant: 'judged' } };
+  const areas = ['j', 'k'].map((name) => manifest('Area', name, {}, label));
+  await run('apply', [], { box: 'plant', filename: [file('judged.yaml', ...areas, manifest('ProcessCell', 'in-j', { areaName: 'j' }))] });
+  const options = { box: 'plant', prune: true, selector: 'plant=judged', dryRun: true };
+  const told = await refused(run('apply', [], { ...options, filename: [file('judged.yaml', manifest('Area', 'l', {}, label))] }));
+  t.match(told, {
+    exitCode: 4,
+    message:
+      /^would be created {2}Area l \(north\)\nwould be removed {2}Area k \(north\)\nwould not be removed {2}Area j \(north\): Area j is still used by ProcessCell in-j\n1 change, 0 unchanged, 1 removed, 1 not removed \(dry run: nothing was stored\)$/,
+    told: { code: 'has_dependents', status: 409, dryRun: true, removed: [{ name: 'k' }], left: [{ name: 'j', refused: [{ code: 'has_dependents' }] }] },
+  });
+  const renamed = [file('judged.yaml', manifest('Area', 'l', {}, label), manifest('ProcessCell', 'in-j', { areaName: 'l' }))];
+  t.match(await run('apply', [], { ...options, filename: renamed }), {
+    text: /would be removed {2}Area k \(north\)\nwould be removed {2}Area j \(north\)\n2 changes, 0 unchanged, 2 removed/,
+  });
+  t.ok(plant.store.get(Area, 'north', 'j'), 'nothing is removed by it');
+  t.match(await run('apply', [], { ...options, dryRun: false, filename: renamed }), { text: /2 changes, 0 unchanged, 2 removed$/ });
+});
+
+t.test('what carries the label and is removed by no route is told by the dry run, and nothing is changed by the prune', async (t) => {
+  const label = { namespace: 'site-north', labels: { plant: 'odd' } };
+  const endpoint = (name: string) => ({ kind: 'Phase', name });
+  await run('apply', [], { box: 'plant', filename: [file('odd.yaml', manifest('SyncBarrier', 'meet', { participants: [endpoint('a'), endpoint('b')] }, label))] });
+  const options = { box: 'plant', prune: true, selector: 'plant=odd', filename: [file('odd.yaml', manifest('Area', 'odd', {}, label))] };
+  t.match(await refused(run('apply', [], { ...options, dryRun: true })), {
+    exitCode: 4,
+    message: /would not be removed {2}SyncBarrier meet \(north\): no route removes a SyncBarrier: take the label off meet/,
+  });
+  t.match(await refused(run('apply', [], options)), {
+    exitCode: 4,
+    message: /SyncBarrier meet \(north\) carries the label, and no route removes a SyncBarrier[^]*nothing was changed$/,
+  });
+  t.equal(plant.store.get(Area, 'north', 'odd'), undefined);
+});
+
+t.test('of a single manifest a refusal names file and line as validate does, and so does a warning', async (t) => {
+  const given = file('single.yaml', manifest('Area', 'one', { floor: 1 }));
+  const words = /single\.yaml:7:10: Area one: unknown field spec\.floor[^\n]* \[unknown_field\]$/m;
+  t.match((await rowOf('validate').run(localContext([given], {}))).text, /single\.yaml:7:10: error: Area one: unknown field spec\.floor/);
+  for (const command of ['apply', 'diff']) t.match((await refused(run(command, [], { box: 'plant', filename: [given] }))).message, words, command);
+  const noUnit = file('single.yaml', manifest('ControlModule', 'one', { templateRef: 'none', parentName: 'none' }));
+  t.match((await refused(run('apply', [], { box: 'plant', filename: [noUnit] }))).message, /single\.yaml:7:16: ControlModule one: .*templateRef/);
+  const said: string[] = [];
+  await run('apply', [], { box: 'plant', filename: [file('single.yaml', manifest('ControlProgram', 'p-one', { unitRef: '', colour: 'red' }))], dryRun: true }, said);
+  t.match(said[0], /single\.yaml:7:3: ControlProgram p-one \(north\): spec\.colour is not a field of a control program and was ignored$/);
+});
+
+t.test('what can be read as no manifest has its place too', async (t) => {
+  const text = path.join(folder, 'no-manifest.yaml');
+  for (const [second, words] of [
+    ['only words\n', /no-manifest\.yaml:8:1: [^\n]*object/],
+    [`kind: ${'x'.repeat(1024 ** 2)}\n`, /no-manifest\.yaml:8:1: [^\n]*bytes[^\n]* \[payload_too_large\]$/],
+    [yamlText(Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`f${n}`, 'x'.repeat(11_000)]))), /no-manifest\.yaml:8:1: [^\n]*bytes|fields/],
+  ] as const) {
+    writeFileSync(text, `${yamlText(manifest('Area', 'first'))}---\n${second}`);
+    for (const command of ['apply', 'diff']) t.match((await refused(run(command, [], { box: 'plant', filename: [text] }))).message, words, command);
+  }
+});
+
+t.test('a difference is shown while a batch runs, and beneath it what an apply would be refused for', async (t) => {
+  await admin.post('/api/v1/demo/provision');
+  const into = path.join(folder, 'busy');
+  await run('export', [into], { box: 'plant', site: 'demo' });
+  const unit = plant.store.get(Unit, 'demo', 'rx101');
+  if (!unit) throw new Error('there is no unit');
+  const work = (allocatedTo: string) => plant.store.write({ puts: [{ kind: Unit, site: 'demo', name: 'rx101', status: { ...unit.status, allocatedTo } }] });
+  await work('b-1');
+  const at = path.join(into, 'demo/controlmodule/xv103.yaml');
+  const [before, others] = [readFileSync(at, 'utf8'), readFileSync(path.join(into, 'demo/controlmodule/xv101.yaml'), 'utf8')];
+  writeFileSync(at, before.replace(/channel: .*\n/, 'channel: io-rx101:xv101.cmd\n'));
+  const told = await run('diff', [], { box: 'plant', site: 'demo', filename: [into] });
+  t.match(told, {
+    exitCode: 1,
+    text: /^differs {2}ControlModule xv103 \(demo\)\n {2}~ spec\.tags\[[^\n]*\n\nan apply would be refused now:\n[^\n]*xv103\.yaml:\d+:\d+: ControlModule xv103: [^\n]*b-1[^\n]* \[active_batch\]$/,
+    data: { manifests: [{ name: 'xv103' }], refused: [{ file: at, code: 'active_batch' }] },
+  });
+  t.match(await refused(run('apply', [], { box: 'plant', site: 'demo', filename: [into] })), { exitCode: 4, told: { code: 'active_batch' } });
+  await run('export', [into], { box: 'plant', site: 'demo' });
+  t.equal(readFileSync(at, 'utf8'), before, 'an export is written all the same');
+  t.equal(readFileSync(path.join(into, 'demo/controlmodule/xv101.yaml'), 'utf8'), others);
+  await work('');
 });
 
 t.test('a list of modules marks what is not valid, and says below what it is', async (t) => {

@@ -1,23 +1,21 @@
 /** apply, diff, export, validate, schemas: a plant as files. */
-import { isDeepStrictEqual } from 'node:util';
 import { LONG_ANSWER_BYTES_MAX } from '../../client/answer.js';
 import { MANIFESTS_MAX } from '../../domains/apply/manifest.js';
 import { ApiError } from '../../client/api.js';
-import type { Answered } from '../../client/typed.js';
 import { type ExportedManifest, type Filed, readFolder, writeExport } from '../files/export-files.js';
 import { type FiledManifest, type FileFault, type ReadFiles, readManifestFiles } from '../files/manifest-files.js';
 import { type Judged, type JudgedError, judgeOffline } from '../files/offline.js';
-import { placeOfDiagnostic, placeOfField, type TextDiagnostic } from '../files/places.js';
+import { faultLine, placed, placedWarning } from '../files/placed.js';
 import { ownSchemas, schemasOfBox, writeSchemas } from '../files/schemas.js';
 import { twiceIn } from '../files/twice.js';
+import { type Applied, type Named, namedOf, titleOf } from './applied.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
-import { familyOf } from './families.js';
 import { lineDifferences } from './line-diff.js';
 import { timeoutOf } from './given.js';
-import { CommandError, EXIT, failureOf, type Outcome, usage } from './outcome.js';
-import { addressOfOne } from './resources.js';
-import { readSelector, type Selector } from './selector.js';
+import { CommandError, EXIT, type Outcome, usage } from './outcome.js';
+import { asRead, refuseOdd, removeAll, staleOf, wouldStay } from './prune.js';
+import { readSelector } from './selector.js';
 import type { Terminal } from './terminal.js';
 import { until } from './until.js';
 
@@ -26,8 +24,6 @@ const WARNINGS_SHOWN = 10;
 /** Of what validate finds: as many as a box tells of an apply. */
 const FAULTS_SHOWN = 1000;
 const WHOLE_PLANT = { bytesMax: LONG_ANSWER_BYTES_MAX } as const;
-
-type Applied = Extract<Answered<'/api/v1/apply', 'post'>, readonly unknown[]>[number];
 
 async function readGiven({ options, terminal }: CommandContext): Promise<readonly FiledManifest[]> {
   const paths = textsOf(options, 'filename');
@@ -50,84 +46,60 @@ function wrongFiles(faults: readonly FileFault[]): CommandError {
   return new CommandError(EXIT.no, 'files_wrong', [`${count(faults.length, 'thing')} wrong:`, ...faults.map(faultLine)].join('\n'), { faults });
 }
 
-function faultLine({ file, line, column, message, code }: FileFault): string {
-  return `${file}:${line}:${column}: ${message} [${code}]`;
-}
-
 const count = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;
 
-/** What is wrong with manifests, by the place where it stands; of a text that does not compile every line. */
-function placed(errors: readonly JudgedError[], manifests: readonly FiledManifest[]): readonly FileFault[] {
-  return errors
-    .flatMap((error) => placesOf(error, manifests[error.index]).map((fault) => ({ fault, at: error.index })))
-    .toSorted((a, b) => a.at - b.at || a.fault.line - b.fault.line || a.fault.column - b.fault.column)
-    .map(({ fault }) => fault);
-}
-
-function placesOf({ kind, name, code, error, field, diagnostics = [] }: JudgedError, manifest: FiledManifest | undefined): readonly FileFault[] {
-  if (!manifest) return [];
-  const title = [kind, name].filter((word) => word !== '').join(' ');
-  const wrong = (diagnostics as readonly TextDiagnostic[]).filter(({ severity }) => severity !== 'warning');
-  if (wrong.length > 0) return wrong.map((each) => ({ file: manifest.file, ...placeOfDiagnostic(manifest, each), code, message: `${title}: ${placeWords(each)}${each.message}` }));
-  return [{ file: manifest.file, ...placeOfField(manifest, fieldIn(field)), code, message: `${title}: ${error}` }];
-}
-
-function placeWords({ chart, step, transition }: TextDiagnostic): string {
-  const words = [
-    chart !== undefined && chart !== 'running' ? `chart ${chart}` : '',
-    step === undefined ? '' : `step ${step}`,
-    transition === undefined ? '' : `transition ${transition}`,
-  ];
-  const said = words.filter((word) => word !== '').join(', ');
-  return said === '' ? '' : `${said}: `;
-}
-
-/** Rules of a kind name members of its spec; the shape of a manifest names its own. */
-function fieldIn(field = ''): string {
-  return /^(spec|metadata|kind|apiVersion|status)\b/.test(field) ? field : field === '' ? '' : `spec.${field}`;
-}
+type ApplyQuery = Readonly<Partial<Record<'dryRun' | 'diff', true>>> & { readonly toPrune?: string };
 
 /** @throws CommandError with every refused manifest at its place. */
-async function applied(box: Box, manifests: readonly FiledManifest[], dryRun: boolean): Promise<readonly Applied[]> {
-  const query = { ...(box.namedSite === undefined ? {} : { site: box.namedSite }), ...(dryRun ? { dryRun: true } : {}) };
+async function applied(box: Box, manifests: readonly FiledManifest[], query: ApplyQuery): Promise<readonly Applied[]> {
+  const ofSite = box.namedSite === undefined ? {} : { site: box.namedSite };
   try {
-    const answer = await box.typed.post('/api/v1/apply', { query, body: manifests.map(({ value }) => value as Record<string, unknown>) });
+    const answer = await box.typed.post('/api/v1/apply', { query: { ...ofSite, ...query }, body: manifests.map(({ value }) => value as Record<string, unknown>) });
     return answer as readonly Applied[];
   } catch (fault) {
-    if (!(fault instanceof ApiError) || (fault.body.errors === undefined && fault.body.index === undefined)) throw fault;
-    const { errors, errorsTotal, index, code, field, diagnostics } = fault.body as {
-      errors?: readonly JudgedError[];
-      errorsTotal?: number;
-      index?: number;
-      code?: string;
-      field?: string;
-      diagnostics?: readonly unknown[];
-    };
-    const one = {
-      index: index ?? 0,
-      kind: '',
-      name: '',
-      code: code ?? '',
-      error: fault.message,
-      ...(field === undefined ? {} : { field }),
-      ...(diagnostics === undefined ? {} : { diagnostics }),
-    };
-    const faults = placed(errors ?? [one], manifests);
-    const exitCode = fault.status === 403 ? EXIT.forbidden : EXIT.refused;
-    const told = errors ?? [one];
-    const notShown = Math.max(0, (errorsTotal ?? told.length) - told.length);
-    const refused = count(new Set(told.map((each) => each.index)).size, 'manifest');
-    const text = [
-      `the box refuses ${notShown === 0 ? refused : `${refused} or more`} and has changed nothing:`,
-      ...faults.map(faultLine),
-      ...(notShown === 0 ? [] : [`${count(notShown, 'more error')} not shown: the box tells the first ${told.length}`]),
-    ];
-    throw new CommandError(exitCode, code ?? 'refused', text.join('\n'), { status: fault.status, faults, notShown });
+    if (fault instanceof ApiError) {
+      const errors = errorsOf(fault);
+      if (errors.length > 0) throw refusedFiles(fault, errors, manifests);
+    }
+    throw fault;
   }
 }
 
-function titleOf({ kind, namespace, name }: Pick<Applied, 'kind' | 'namespace' | 'name'>): string {
-  return `${kind} ${name}${namespace === '' ? '' : ` (${namespace.replace(/^site-/, '')})`}`;
+interface RefusedBody {
+  readonly errors?: readonly JudgedError[];
+  readonly errorsTotal?: number;
+  readonly index?: number;
+  readonly code?: string;
+  readonly field?: string;
+}
+
+/** What is wrong with manifests; none where the refusal is about the request. A body that cannot be read names the manifest by its place: `[3].metadata.name`. */
+function errorsOf({ message, body }: ApiError): readonly JudgedError[] {
+  const { errors, index, code = '', field } = body as RefusedBody;
+  if (errors) return errors;
+  const one = { kind: '', name: '', code, error: message };
+  if (index !== undefined) return [{ ...one, index, ...(field === undefined ? {} : { field }) }];
+  const [, at, within = ''] = /^\[(\d+)\]\.?(.*)$/s.exec(field ?? '') ?? [];
+  return at === undefined ? [] : [{ ...one, index: Number(at), field: within }];
+}
+
+function refusedFiles({ status, body }: ApiError, told: readonly JudgedError[], manifests: readonly FiledManifest[]): CommandError {
+  const { errorsTotal = told.length, code = 'refused' } = body as RefusedBody;
+  const faults = placed(told, manifests);
+  const notShown = Math.max(0, errorsTotal - told.length);
+  const refused = count(new Set(told.map((each) => each.index)).size, 'manifest');
+  const text = [
+    `the box refuses ${notShown === 0 ? refused : `${refused} or more`} and has changed nothing:`,
+    ...faults.map(faultLine),
+    ...(notShown === 0 ? [] : [`${count(notShown, 'more error')} not shown: the box tells the first ${told.length}`]),
+  ];
+  return new CommandError(status === 403 ? EXIT.forbidden : EXIT.refused, code, text.join('\n'), { status, faults, notShown });
+}
+
+/** Of a diff: what the box would refuse now, at its place. Rows stand in the order of the manifests. */
+function refusedNow(told: readonly Applied[], manifests: readonly FiledManifest[]): readonly FileFault[] {
+  const errors = told.flatMap(({ kind, name, refused = [] }, index) => refused.map(({ code = '', ...each }): JudgedError => ({ index, kind, name, ...each, code })));
+  return placed(errors, manifests);
 }
 
 async function apply(context: CommandContext): Promise<Outcome> {
@@ -142,132 +114,41 @@ async function apply(context: CommandContext): Promise<Outcome> {
   if (options.prune !== true && selector !== undefined) throw usage(`-l ${selector}: it names what --prune removes; all that the files say is applied`);
   const manifests = await readGiven(context);
   const { box } = context;
+  const toPrune = options.prune === true && selector !== undefined ? { toPrune: selector } : {};
   // what is removed is known, and can be, before anything is changed
-  const found = options.prune === true && chosen ? await staleOnes(box, chosen, await applied(box, manifests, true)) : [];
+  const looked = dryRun || options.prune === true ? await applied(box, manifests, { dryRun: true, ...toPrune }) : [];
+  const found = looked.filter(({ operation }) => operation === 'removed').map(staleOf);
+  if (!dryRun) refuseOdd(found);
   const stale = dryRun || !chosen ? found : await asRead(box, chosen, found);
-  const done = await applied(box, manifests, dryRun);
-  const warnings = done.flatMap((each) => each.warnings.map((warning) => `${titleOf(each)}: ${warning}`));
+  const done = dryRun ? looked.filter(({ operation }) => operation !== 'removed') : await applied(box, manifests, toPrune);
+  const warnings = [
+    ...done.flatMap((each, at) => each.warnings.map((warning) => warningLine(each, warning, manifests[at]))),
+    ...found.flatMap((each) => each.warnings.map((warning) => warningLine(each, warning, undefined))),
+  ];
   for (const warning of warnings.slice(0, WARNINGS_SHOWN)) terminal.say(warning);
   if (warnings.length > WARNINGS_SHOWN) terminal.say(`${warnings.length - WARNINGS_SHOWN} more warnings; -o json has them all`);
-  const removed = dryRun ? stale : await removeAll(box, stale, done);
+  const kept = dryRun ? stale.filter(({ refused }) => refused) : [];
+  const removed = dryRun ? stale.filter(({ refused }) => !refused) : await removeAll(box, stale, done);
   if (options.wait === true && !dryRun) await waitForUnits(context, done, withinMs);
   const changed = done.filter(({ operation }) => operation !== 'unchanged');
   const lines = [
     ...changed.map((each) => `${dryRun ? 'would be ' : ''}${each.operation}  ${titleOf(each)}`),
     ...removed.map((each) => `${dryRun ? 'would be ' : ''}removed  ${titleOf(each)}`),
-    `${count(changed.length, 'change')}, ${done.length - changed.length} unchanged${options.prune === true ? `, ${removed.length} removed` : ''}${dryRun ? ' (dry run: nothing was stored)' : ''}`,
+    ...kept.map((each) => `would not be removed  ${titleOf(each)}: ${(each.refused ?? []).map(({ error }) => error).join('; ')}`),
+    `${count(changed.length, 'change')}, ${done.length - changed.length} unchanged${options.prune === true ? `, ${removed.length} removed` : ''}${kept.length === 0 ? '' : `, ${kept.length} not removed`}${dryRun ? ' (dry run: nothing was stored)' : ''}`,
   ];
-  return { data: { dryRun, manifests: done, removed: removed.map(namedOf) }, text: lines.join('\n') };
+  const warningsOf = new Map(found.map((each) => [titleOf(each), each.warnings]));
+  const data = { dryRun, manifests: done, removed: removed.map((each) => ({ ...namedOf(each), warnings: warningsOf.get(titleOf(each)) ?? [] })) };
+  if (kept.length > 0) throw wouldStay(kept, lines, data);
+  return { data, text: lines.join('\n') };
 }
 
-type Named = Pick<Applied, 'kind' | 'namespace' | 'name'>;
-/** With the address that removes it. */
-interface Stale extends Named {
-  readonly address: string;
-  /** As it was when the labels were judged; undefined where nothing is read there. */
-  readonly read?: ReadOne | undefined;
+/** With its place, where a manifest is about it. */
+function warningLine(named: Named, warning: string, manifest: FiledManifest | undefined): string {
+  if (!manifest) return `${titleOf(named)}: ${warning}`;
+  const { file, line, column } = placedWarning(warning, manifest);
+  return `${file}:${line}:${column}: ${titleOf(named)}: ${warning}`;
 }
-
-interface ReadOne {
-  readonly etag: string | undefined;
-  /** What people have written of it: what a unit does by itself raises the ETag too. */
-  readonly written: { readonly generation: unknown; readonly labels: Readonly<Record<string, string>> | undefined };
-}
-
-/** Some say their labels within `metadata`. */
-interface ReadBody {
-  readonly generation?: unknown;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly metadata?: ReadBody;
-}
-
-async function readOne(box: Box, address: string): Promise<ReadOne | undefined> {
-  const found = await box.api.read<ReadBody>(address);
-  if (!found) return undefined;
-  const { generation, labels } = found.value.metadata ?? found.value;
-  return { etag: found.etag, written: { generation, labels } };
-}
-
-/** Those that carry the label still, each as it is now. */
-async function asRead(box: Box, chosen: Selector, stale: readonly Stale[]): Promise<readonly Stale[]> {
-  const read: Stale[] = [];
-  for (const each of stale) read.push({ ...each, read: await readOne(box, each.address) });
-  return read.filter((each) => each.read?.written.labels === undefined || chosen.matches(each.read.written.labels));
-}
-
-/** More often than a device that connects and fails changes between a read and its removal. */
-const REMOVE_TRIES = 5;
-
-/** Only as it was read. @throws ApiError 412 where somebody has written it since. */
-async function removeAsRead(box: Box, { address, read }: Stale): Promise<void> {
-  let ifMatch = read?.etag;
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await box.api.remove(address, undefined, { ifMatch });
-    } catch (fault) {
-      if (!(fault instanceof ApiError) || fault.status !== 412 || tries === REMOVE_TRIES) throw fault;
-      const now = await readOne(box, address);
-      if (!now || !isDeepStrictEqual(now.written, read?.written) || now.written.generation === undefined) throw fault;
-      ifMatch = now.etag;
-    }
-  }
-}
-
-/** On the box with the label, and in none of the files; what others name comes last. @throws CommandError for a kind that no route removes. */
-async function staleOnes(box: Box, chosen: Selector, done: readonly Applied[]): Promise<readonly Stale[]> {
-  const kept = new Set(done.map(({ kind, namespace, name }) => `${kind}/${namespace}/${name}`));
-  const there = await box.api.get<readonly (ExportedManifest & { readonly metadata: { readonly labels?: Readonly<Record<string, string>> } })[]>(exportAddress(box), WHOLE_PLANT);
-  return there
-    .filter(({ metadata: { labels } }) => chosen.matches(labels))
-    .map(({ kind, metadata: { name, namespace = '' } }) => ({ kind, namespace, name }))
-    .filter(({ kind, namespace, name }) => !kept.has(`${kind}/${namespace}/${name}`))
-    .map((named) => ({ ...named, address: addressOfOne(familyOf(named.kind), named.namespace.replace(/^site-/, ''), named.name) }))
-    .reverse();
-}
-
-/** One after the other, and again while one went that another may have waited for. @throws CommandError that tells what was applied, what is gone and what is left, each with why. */
-async function removeAll(box: Box, stale: readonly Stale[], done: readonly Applied[]): Promise<readonly Named[]> {
-  const removed: Named[] = [];
-  let left = stale.map((one) => ({ one, fault: undefined as unknown }));
-  for (let before = stale.length + 1; left.length > 0 && left.length < before; ) {
-    before = left.length;
-    const again: typeof left = [];
-    for (const { one } of left) {
-      const fault = await faultOf(() => removeAsRead(box, one));
-      if (fault === undefined) removed.push(namedOf(one));
-      else again.push({ one, fault });
-      if (fault !== undefined && (!(fault instanceof ApiError) || fault.status === 0))
-        throw notRemoved(box, [...again, ...left.slice(left.findIndex((each) => each.one === one) + 1)], removed, done);
-    }
-    left = again;
-  }
-  if (left.length > 0) throw notRemoved(box, left, removed, done);
-  return removed;
-}
-
-async function faultOf(work: () => Promise<unknown>): Promise<unknown> {
-  try {
-    await work();
-    return undefined;
-  } catch (fault) {
-    return fault;
-  }
-}
-
-function notRemoved(box: Box, left: readonly { readonly one: Stale; readonly fault: unknown }[], removed: readonly Named[], done: readonly Applied[]): CommandError {
-  const failures = left.map(({ one, fault }) => ({ title: titleOf(one), failure: fault === undefined ? undefined : failureOf(fault, box.url) }));
-  const [first] = failures;
-  const { exitCode = EXIT.no, told } = first?.failure ?? {};
-  const { message: _message, code = '', ...more } = told ?? {};
-  const text = [
-    `applied, and then ${first?.title ?? ''} is not removed: ${first?.failure?.message ?? ''}`,
-    ...removed.map((each) => `  removed  ${titleOf(each)}`),
-    ...failures.map(({ title, failure }, at) => `  not removed  ${title}${at === 0 || failure === undefined ? '' : `: ${failure.message}`}`),
-  ];
-  return new CommandError(exitCode, code, text.join('\n'), { ...more, manifests: done, removed, left: left.map(({ one }) => namedOf(one)) });
-}
-
-const namedOf = ({ kind, namespace, name }: Named): Named => ({ kind, namespace, name });
 
 async function waitForUnits({ box, terminal }: CommandContext, done: readonly Applied[], withinMs: number): Promise<void> {
   const sites = [...new Set(done.map(({ kind, namespace, name }) => (kind === 'Site' ? name : namespace.replace(/^site-/, ''))))].filter((site) => site !== '');
@@ -292,9 +173,14 @@ async function waitForUnits({ box, terminal }: CommandContext, done: readonly Ap
 
 async function diff(context: CommandContext): Promise<Outcome> {
   const manifests = await readGiven(context);
-  const told = (await applied(context.box, manifests, true)).filter(({ operation }) => operation !== 'unchanged');
-  const parts = told.map((each) => [`${each.operation === 'created' ? 'new' : 'differs'}  ${titleOf(each)}`, ...(each.changes ?? []).flatMap(changeLines)].join('\n'));
-  return { data: { manifests: told }, text: parts.length === 0 ? 'no differences' : parts.join('\n\n'), exitCode: parts.length === 0 ? EXIT.ok : EXIT.no };
+  const answer = await applied(context.box, manifests, { diff: true });
+  const told = answer.filter(({ operation, refused }) => operation !== 'unchanged' || refused);
+  const parts = answer
+    .filter(({ operation }) => operation !== 'unchanged')
+    .map((each) => [`${each.operation === 'created' ? 'new' : 'differs'}  ${titleOf(each)}`, ...(each.changes ?? []).flatMap(changeLines)].join('\n'));
+  const refused = refusedNow(answer, manifests);
+  const text = [...(parts.length === 0 ? ['no differences'] : parts), ...(refused.length === 0 ? [] : [['an apply would be refused now:', ...refused.map(faultLine)].join('\n')])];
+  return { data: { manifests: told, refused }, text: text.join('\n\n'), exitCode: parts.length === 0 ? EXIT.ok : EXIT.no };
 }
 
 type Change = NonNullable<Applied['changes']>[number];
@@ -331,7 +217,7 @@ async function exportTo({ box, args: [folder = ''], options }: CommandContext): 
 async function saidByFiles(box: Box, { manifests, faults }: Filed): Promise<ReadonlySet<FiledManifest>> {
   if (manifests.length === 0 || manifests.length > MANIFESTS_MAX || faults.length > 0) return new Set();
   try {
-    const told = await applied(box, manifests, true);
+    const told = await applied(box, manifests, { diff: true });
     return new Set(manifests.filter((_, at) => told[at]?.operation === 'unchanged'));
   } catch (fault) {
     // a person who may only look, or a file of which the box takes nothing
@@ -351,7 +237,7 @@ async function validate({ args: [given = ''], options, terminal }: CommandContex
     ...all.filter(isElsewhere),
     ...judged.warnings.flatMap(({ index, warning }): FileFault[] => {
       const manifest = manifests[index];
-      return manifest ? [{ file: manifest.file, ...placeOfField(manifest, memberOf(warning)), message: warning, code: 'warning' }] : [];
+      return manifest ? [placedWarning(warning, manifest)] : [];
     }),
   ];
   const text = [
@@ -366,11 +252,6 @@ function shownOf(faults: readonly FileFault[], word: string): readonly string[] 
   const lines = faults.slice(0, FAULTS_SHOWN).map((fault) => faultLine({ ...fault, message: `${word}: ${fault.message}` }));
   const left = faults.length - lines.length;
   return left === 0 ? lines : [...lines, `${count(left, `more ${word}`)} not shown; -o json has them all`];
-}
-
-/** A warning that is about one member begins with it. */
-function memberOf(warning: string): string {
-  return /^(spec\.[^\s:]+): /.exec(warning)?.[1] ?? 'spec';
 }
 
 async function schemas(context: CommandContext): Promise<Outcome> {

@@ -6,11 +6,10 @@ import { type CrudEvent, crudRoutes } from '../../platform/http/crud.js';
 import { readChoices } from '../../platform/http/log-query.js';
 import { text, words } from '../../platform/http/parameters.js';
 import type { ToldBy } from '../../platform/http/replies.js';
-import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { Unit } from '../plant/kind.js';
-import { Alarm, AlarmDefinitionSpec, type AlarmDefinitionStatus, SOURCE_KINDS, SUPPRESSIONS } from './kind.js';
+import { AlarmDefinitionSpec, type AlarmDefinitionStatus, SOURCE_KINDS, SUPPRESSIONS } from './kind.js';
 import { lastNumber } from './numbers.js';
 import { alarmDefinitionRules } from './rules.js';
 import { suppressionOf, unitsConcerned } from './sources.js';
@@ -47,7 +46,6 @@ const AT_REST: readonly string[] = ['', 'Idle', 'Complete', 'Stopped', 'Aborted'
 
 /** While the equipment executes only the message may change (decisions Q-ALARM-12). */
 function refuseWhileExecuting({ verb, before, spec, read, site, name }: CrudEvent<AlarmDefinitionSpec, AlarmDefinitionStatus>): void {
-  if (verb === 'delete') return refuseUnacknowledged(name, site, read);
   if (verb !== 'update' || !before || !spec) return;
   const changed = Object.keys(spec).filter(
     (key) => key !== 'message' && JSON.stringify(spec[key as keyof AlarmDefinitionSpec]) !== JSON.stringify(before.spec[key as keyof AlarmDefinitionSpec]),
@@ -59,13 +57,6 @@ function refuseWhileExecuting({ verb, before, spec, read, site, name }: CrudEven
   if (units.length > 0) throw conflict('equipment_executing', `unit ${units.join(', ')} is executing; only the message of alarm definition ${name} can change now`, { units });
 }
 
-/** An alarm that nobody has acknowledged keeps its definition (contract 2, Alarms). */
-function refuseUnacknowledged(definition: string, site: string, read: StoreReader): void {
-  const alarm = read.list(Alarm, site).find(({ spec, status }) => spec.definitionRef === definition && status.state.endsWith('Unacknowledged'));
-  if (alarm)
-    throw conflict('alarm_unacknowledged', `alarm ${alarm.metadata.name} of this definition is ${alarm.status.state}; acknowledge it first`, { alarm: alarm.metadata.name });
-}
-
 export const alarmDefinitionRoutes = crudRoutes(alarmDefinitionRules, {
   read: 'read',
   write: 'engineer',
@@ -73,7 +64,6 @@ export const alarmDefinitionRoutes = crudRoutes(alarmDefinitionRules, {
   reply: DefinitionBody,
   rows: {
     update: { errors: { 409: ['equipment_executing'] } },
-    delete: { errors: { 409: ['alarm_unacknowledged'] } },
   },
   refuse: refuseWhileExecuting,
   also: ({ verb, before, read }) => (verb === 'delete' && before ? { puts: lastNumber(read, before) } : {}),

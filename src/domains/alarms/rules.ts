@@ -1,8 +1,9 @@
 /** Admission of alarm definitions (decisions Q-ALARM-10): what each condition needs, and that its source has the tag. */
 import { iecType } from '../../../runtime/vocabulary/data-types.js';
-import { forAll, invalid, together } from '../../platform/base/refusal.js';
+import { conflict, forAll, invalid, together } from '../../platform/base/refusal.js';
 import { LABEL_TEXT } from '../../platform/store/fields.js';
-import { type Admission, ruled } from '../../platform/store/kind.js';
+import { type Admission, type StoreReader, ruled } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
 import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
 import { AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus, Alarm } from './kind.js';
 
@@ -72,5 +73,17 @@ function mustHaveTag(spec: AlarmDefinitionSpec, site: string, read: Admission<Al
   );
 }
 
-export const alarmDefinitionRules = ruled(AlarmDefinition, { admit: admitDefinition, judgedAgainst: ['ControlModule'] });
+/** An alarm that nobody has acknowledged keeps its definition (contract 2, Alarms). */
+function refuseUnacknowledged({ metadata: { name, site } }: Resource<AlarmDefinitionSpec, AlarmDefinitionStatus>, read: StoreReader): void {
+  const alarm = read.list(Alarm, site).find(({ spec, status }) => spec.definitionRef === name && status.state.endsWith('Unacknowledged'));
+  if (alarm)
+    throw conflict('alarm_unacknowledged', `alarm ${alarm.metadata.name} of this definition is ${alarm.status.state}; acknowledge it first`, { alarm: alarm.metadata.name });
+}
+
+export const alarmDefinitionRules = ruled(AlarmDefinition, {
+  refuses: { remove: { 409: ['alarm_unacknowledged'] } },
+  admit: admitDefinition,
+  judgedAgainst: ['ControlModule'],
+  refuseDelete: refuseUnacknowledged,
+});
 export const alarmRules = ruled(Alarm, {});

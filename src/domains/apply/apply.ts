@@ -8,7 +8,7 @@
  */
 import * as v from 'valibot';
 import { timestamp } from '../../platform/base/clock.js';
-import { Refusal, refusalsOf, refuseAll } from '../../platform/base/refusal.js';
+import { eachOf, Refusal, refusalsOf, refuseAll } from '../../platform/base/refusal.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { Turns } from '../../platform/base/slices.js';
 import type { ToldBy } from '../../platform/http/replies.js';
@@ -16,6 +16,7 @@ import type { AuditDraft } from '../../platform/store/audit-record.js';
 import { apiVersionOf } from '../../platform/store/manifest.js';
 import { pastRows } from '../../platform/store/past-rows.js';
 import type { Ref } from '../../platform/store/resource.js';
+import type { Selector } from '../../platform/store/selector.js';
 import type { Store } from '../../platform/store/store.js';
 import type { PendingFact } from '../runs/execution-log.js';
 import { editFacts } from '../runs/logic-edits.js';
@@ -23,14 +24,16 @@ import { bindingWarnings } from './bindings-lost.js';
 import { ManifestChange } from './changes.js';
 import { channelWarnings } from './channel-warnings.js';
 import type { ApplyActor, ApplyDeps } from './context.js';
-import { decodeSpec, Judging, type Operation, type Outcome, type Refused, type Step } from './judging.js';
-import { type AppliedKinds, ROUTELESS_KINDS } from './kinds.js';
+import { decodeSpec, Judging, type Operation, type Outcome, type Refused, type Step, type WantedRow } from './judging.js';
+import { type AnyKind, type AppliedKinds, ROUTELESS_KINDS } from './kinds.js';
 import { readManifest, siteOfManifest } from './manifest.js';
-import { refusalOfAll, TELLS_ALL, TOLD_MAX } from './refused.js';
+import { refusalOfAll, TELLS_ALL, TOLD_MAX, ToldRefusal, toldOf } from './refused.js';
+import { judgeRemovals, type PruneWish, type Removal } from './removals.js';
 import { saidTwice } from './said-twice.js';
 import { StagedStore } from './staging.js';
 
-const OPERATIONS = ['created', 'configured', 'unchanged'] as const satisfies readonly Operation[];
+/** `removed`: what `toPrune` chooses, in a dry run. */
+const OPERATIONS = ['created', 'configured', 'unchanged', 'removed'] as const satisfies readonly (Operation | 'removed')[];
 
 export const Applied = v.strictObject({
   apiVersion: v.string(),
@@ -45,16 +48,24 @@ export const Applied = v.strictObject({
   dryRun: v.optional(v.literal(true)),
   /** Of a dry run: what would change, value by value. */
   changes: v.optional(v.array(ManifestChange)),
+  /** Why the box would refuse it now: of what would be removed, and of a manifest where `diff` asks. */
+  refused: v.optional(v.array(ToldRefusal)),
 });
 export type Applied = ToldBy<typeof Applied>;
 
-nameSchemas({ AppliedManifest: Applied, ManifestChange });
+nameSchemas({ AppliedManifest: Applied, ManifestChange, AppliedRefusal: ToldRefusal });
 
 export interface ApplyWish {
   /** Where manifests name none. */
   readonly site?: string | undefined;
   /** Judges everything and tells what would change; stores nothing (D-C-03). */
   readonly dryRun?: boolean;
+  /** As `dryRun`; what the box refuses for what it does now, such as a batch, is told beside its changes and refuses nothing. */
+  readonly diff?: boolean;
+  /** What carries these labels and stands in no manifest is removed afterwards, by whoever asks (ADR 0058). */
+  readonly toPrune?: Selector | undefined;
+  /** The manifests came as an array: a refusal tells `errors` and `index`, also where it is one. */
+  readonly inArray?: boolean;
   /** The manifests are a whole plant: recipes among them are judged as if they were in use. */
   readonly isWhole?: boolean;
   /** A refusal tells every error: for whoever judges on his own machine. */
@@ -63,7 +74,7 @@ export interface ApplyWish {
 
 /** @throws Refusal of the first manifest that is refused, with its `index` when there are several; nothing is written then. */
 export async function applyManifests(inputs: readonly unknown[], actor: ApplyActor, deps: ApplyDeps, wish: ApplyWish = {}): Promise<Applied[]> {
-  const several = inputs.length > 1;
+  const several = wish.inArray ?? inputs.length > 1;
   const refused: Refused[] = [];
   const steps: Step[] = [];
   const turns = new Turns(deps.clock);
@@ -101,25 +112,36 @@ async function applySteps(
   several: boolean,
   actor: ApplyActor,
   deps: ApplyDeps,
-  { dryRun, isWhole, tellsAll }: ApplyWish,
+  { site, dryRun: isDry, diff, toPrune, isWhole, tellsAll }: ApplyWish,
 ): Promise<Applied[]> {
+  const dryRun = isDry || diff;
   const judging = await Judging.ahead(steps, actor, deps, unread.length === 0);
   // in slices, and of what was judged so far: nothing is written by it
   const soFar = judging.asJudged();
   const isTaken = unread.length + soFar.refused.length === 0;
-  const notes = isTaken ? await notesOf(soFar.outcomes, deps, isWhole === true) : [];
+  const { notes, removals } = isTaken ? await lookAfter(soFar.outcomes, actor, deps, { isWhole, prune: toPrune && { chosen: toPrune, site } }) : NOTHING;
   const ahead = dryRun || !isTaken ? undefined : await judging.writtenAhead();
   await judging.catchUp();
   // from here on in one turn: who asks, what he may, and what is there
   actor.judgeAgain?.();
   for (const step of steps) atIndex(step.index, several, () => authorise(step, actor, deps.store));
-  const { outcomes, refused } = dryRun ? judging.asJudged() : judging.now();
-  if (unread.length + refused.length > 0) throw await refusalOfAll([...unread, ...refused], several, deps.clock, tellsAll ? TELLS_ALL : TOLD_MAX);
+  const { outcomes, refused, withheld } = dryRun ? judging.asJudged() : judging.now();
+  const isTold = diff === true && unread.length === 0 && refused.every(isOfNow) && withheld.every((wanted) => wanted !== undefined);
+  if (!isTold && unread.length + refused.length > 0) throw await refusalOfAll([...unread, ...refused], several, deps.clock, tellsAll ? TELLS_ALL : TOLD_MAX);
   const inRequest = outcomes.toSorted((a, b) => a.step.index - b.step.index);
   const puts = outcomes.flatMap((outcome) => outcome.puts);
   if (dryRun) {
-    deps.store.judge({ puts });
-    return inTurns(inRequest, deps, (outcome): Applied => ({ ...served(outcome, notes, deps.store), dryRun: true, changes: [...outcome.changes()] }));
+    const [ofAll] = refusalsOf(() => deps.store.judge({ puts }));
+    if (ofAll && !diff) throw ofAll;
+    // what the plant would be too large for is told at the first that changes it
+    const first = ofAll && inRequest.find((outcome) => outcome.puts.length > 0);
+    const refusedRow = (outcome: Outcome): Pick<Applied, 'refused'> => (ofAll && outcome === first ? { refused: toldOf(ofAll) } : {});
+    const told = await inTurns(inRequest, deps, (outcome) => ({ index: outcome.step.index, row: { ...dry(outcome, notes, deps.store), ...refusedRow(outcome) } }));
+    const others = [...refused, ...withheld.map((wanted) => ({ wanted, refusal: undefined }))].flatMap(({ wanted, refusal }) =>
+      wanted ? [{ index: wanted.step.index, row: wouldBe(wanted, refusal, deps.store) }] : [],
+    );
+    const rows = [...told, ...others].toSorted((a, b) => a.index - b.index).map(({ row }) => row);
+    return [...rows, ...removals.map((removal) => removed(removal, notes))];
   }
   const { audits, facts } = recordsOf(outcomes, deps);
   // one record at least per request, also when nothing changed (D-AUDIT-02)
@@ -128,20 +150,61 @@ async function applySteps(
   return inTurns(inRequest, deps, (outcome) => served(outcome, notes, deps.store));
 }
 
-/** What is told of manifests that are taken, judged by the plant that all of them leave behind. */
-async function notesOf(outcomes: readonly Outcome[], { store, clock }: ApplyDeps, isWhole: boolean): Promise<readonly ByManifest[]> {
+/** Refused for what the plant does now and not for what the manifest says: its changes can be told. */
+function isOfNow({ refusal, wanted }: Refused): boolean {
+  return wanted !== undefined && eachOf(refusal).every(({ kind }) => kind === 'conflict');
+}
+
+function dry(outcome: Outcome, notes: readonly ByManifest[], store: Store): Applied {
+  return { ...served(outcome, notes, store), dryRun: true, changes: [...outcome.changes()] };
+}
+
+function wouldBe({ step, operation, changes }: WantedRow, refusal: Refusal | undefined, store: Store): Applied {
+  return { ...served({ step, operation, warnings: [] }, [], store), dryRun: true, changes: [...changes()], ...(refusal && { refused: toldOf(refusal) }) };
+}
+
+function removed({ index, kind, resource: { metadata }, refusal }: Removal, notes: readonly ByManifest[]): Applied {
+  return {
+    ...calledOf(kind, metadata.site, metadata.name),
+    operation: 'removed',
+    generation: metadata.generation,
+    warnings: notes.flatMap((each) => each.get(index) ?? []),
+    dryRun: true,
+    ...(refusal && { refused: toldOf(refusal) }),
+  };
+}
+
+interface LookedAfter {
+  readonly notes: readonly ByManifest[];
+  readonly removals: readonly Removal[];
+}
+
+const NOTHING: LookedAfter = { notes: [], removals: [] };
+
+interface LookWish {
+  readonly isWhole: boolean | undefined;
+  readonly prune: PruneWish | undefined;
+}
+
+/** What is told of manifests that are taken, judged by the plant that all of them leave behind, and the prune after them. */
+async function lookAfter(outcomes: readonly Outcome[], actor: ApplyActor, deps: ApplyDeps, { isWhole, prune }: LookWish): Promise<LookedAfter> {
+  const { store, clock } = deps;
   const after = new StagedStore(store);
   const turns = new Turns(clock);
   for (const { puts } of outcomes) {
     for (const put of puts) after.put(put);
     if (turns.isOver) await turns.next();
   }
-  return [
+  const steps = outcomes.map(({ step }) => step);
+  const removals = prune ? await judgeRemovals(steps, after, actor, deps, prune) : [];
+  const gone = removals.filter(({ refusal }) => refusal === undefined);
+  const notes = [
     await channelWarnings(outcomes, { after, clock }),
-    await bindingWarnings(outcomes, { store, after, clock, withDrafts: isWhole }),
+    await bindingWarnings(outcomes, gone, { store, after, clock }),
     // whoever judges whole files tells that by the places in them
-    ...(isWhole ? [] : [saidTwice(outcomes.map(({ step }) => step))]),
+    ...(isWhole ? [] : [saidTwice(steps)]),
   ];
+  return { notes, removals };
 }
 
 function recordsOf(outcomes: readonly Outcome[], { store, clock }: ApplyDeps): { readonly audits: AuditDraft[]; readonly facts: readonly PendingFact[] } {
@@ -160,8 +223,8 @@ function recordsOf(outcomes: readonly Outcome[], { store, clock }: ApplyDeps): {
 type ByManifest = ReadonlyMap<number, readonly string[]>;
 
 /** A large plant is told of as it was judged: in slices. */
-async function inTurns(outcomes: readonly Outcome[], { clock }: ApplyDeps, tell: (outcome: Outcome) => Applied): Promise<Applied[]> {
-  const told: Applied[] = [];
+async function inTurns<Row>(outcomes: readonly Outcome[], { clock }: ApplyDeps, tell: (outcome: Outcome) => Row): Promise<Row[]> {
+  const told: Row[] = [];
   const turns = new Turns(clock);
   for (const outcome of outcomes) {
     told.push(tell(outcome));
@@ -241,16 +304,18 @@ function authorise({ manifest, site }: Pick<Step, 'manifest' | 'site'>, actor: A
   if (!actor.may(action)) throw new Refusal('forbidden', `applying ${kind.kind} ${name} needs the action ${action}`, { code: 'action_missing', action });
 }
 
-function served({ step: { index, manifest, site }, operation, warnings }: Outcome, notes: readonly ByManifest[], store: Store): Applied {
+function calledOf(kind: AnyKind, site: string, name: string): Pick<Applied, 'apiVersion' | 'kind' | 'namespace' | 'name'> {
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind, namespace: site === '' ? '' : `site-${site}`, name };
+}
+
+type Operated = Pick<Outcome, 'step' | 'operation' | 'warnings'>;
+
+function served({ step: { index, manifest, site }, operation, warnings }: Operated, notes: readonly ByManifest[], store: Store): Applied {
   const { kind, name } = manifest;
-  const generation = store.get(kind, site, name)?.metadata.generation ?? 0;
   return {
-    apiVersion: apiVersionOf(kind),
-    kind: kind.kind,
-    namespace: site === '' ? '' : `site-${site}`,
-    name,
+    ...calledOf(kind, site, name),
     operation,
-    generation,
+    generation: store.get(kind, site, name)?.metadata.generation ?? 0,
     warnings: [...warnings, ...notes.flatMap((each) => each.get(index) ?? [])],
   };
 }

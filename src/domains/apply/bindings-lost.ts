@@ -3,10 +3,12 @@
  * unit, a module or its template may take one away. It is accepted, as a plant is engineered in any order (decisions Q-ERR-13); Start refuses
  * with `binding-violation`, days later perhaps, so whoever applies is told at once. So is a `roleBindings` entry that leads to no module of the unit.
  */
+import { inside } from '../../platform/base/assert.js';
+import { groupBy } from '../../platform/base/group-by.js';
 import { Turns } from '../../platform/base/slices.js';
 import type { Clock } from '../../platform/base/clock.js';
-import type { StoreReader } from '../../platform/store/kind.js';
-import type { Resource } from '../../platform/store/resource.js';
+import type { Put, StoreReader } from '../../platform/store/kind.js';
+import { keyOf, type Ref, refOf, type Resource } from '../../platform/store/resource.js';
 import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
 import { modulesOf } from '../control-modules/modules.js';
 import { Site, Unit, type UnitSpec } from '../plant/kind.js';
@@ -17,57 +19,90 @@ import { MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '..
 import { releasedView } from '../recipes/released.js';
 import { siteUnits } from '../recipes/site-units.js';
 import type { Outcome } from './judging.js';
+import type { Removal } from './removals.js';
+import { StagedStore } from './staging.js';
 
 type RecipeResource = Resource<MasterRecipeSpec, MasterRecipeStatus>;
 
 /** What binding rests on, beside the templates of phases, which a recipe keeps as they were released. */
 const BOUND: readonly string[] = [Unit.kind, ControlModule.kind, ControlModuleTemplate.kind];
 const IN_USE: readonly string[] = ['Released', 'Effective'];
+const BEFORE_USE: readonly string[] = ['Draft', 'Rejected', 'Approved'];
 /** Of one manifest; whoever loses more than these has lost them all. */
 const TOLD_MAX = 10;
 
 export interface BindingLook {
   readonly store: StoreReader;
-  /** The plant with all manifests in place. */
+  /** The plant with all manifests in place, and the prune behind them. */
   readonly after: StoreReader;
   readonly clock: Clock;
-  /** Of files that are judged as a whole plant: recipes that come with them are looked at too, although they arrive as drafts. */
-  readonly withDrafts: boolean;
 }
 
-/** @returns warnings by the index of the manifest that brings them about. */
-export async function bindingWarnings(outcomes: readonly Outcome[], { store, after, clock, withDrafts }: BindingLook): Promise<ReadonlyMap<number, readonly string[]>> {
+/**
+ * @param gone what is pruned afterwards.
+ * @returns warnings by the index of the manifest, or of the removal, that brings them about.
+ */
+export async function bindingWarnings(
+  outcomes: readonly Outcome[],
+  gone: readonly Removal[],
+  { store, after, clock }: BindingLook,
+): Promise<ReadonlyMap<number, readonly string[]>> {
   const told = new Map<number, string[]>();
-  const changed = outcomes.filter(
-    ({ puts, step }) => puts.length > 0 && (BOUND.includes(step.manifest.kind.kind) || (withDrafts && step.manifest.kind.kind === MasterRecipe.kind)),
-  );
-  if (changed.length === 0) return told;
   const tell = (index: number, warning: string): void => {
     const own = told.get(index);
     if (own) own.push(warning);
     else told.set(index, [warning]);
   };
+  const changes = changesOf(outcomes, gone);
   const turns = new Turns(clock);
-  for (const { step } of changed) {
-    if (step.manifest.kind.kind === Unit.kind) for (const warning of strayBindings(after, step.site, step.manifest.name)) tell(step.index, warning);
+  for (const { kind, site, name, index, puts } of changes) {
+    if (kind === Unit.kind && puts.length > 0) for (const warning of strayBindings(after, site, name)) tell(index, warning);
     if (turns.isOver) await turns.next();
   }
-  for (const site of sitesOf(changed, store)) {
+  const drafts = draftsAmong(outcomes, after);
+  for (const site of sitesOf([...changes, ...drafts.values()], store)) {
     const units = { before: siteUnits(store, site), after: siteUnits(after, site) };
+    const lost: Loss[] = [];
     for (const recipe of after.list(MasterRecipe, site)) {
-      const isNew = withDrafts && changed.some(({ step }) => step.manifest.kind.kind === MasterRecipe.kind && step.site === site && step.manifest.name === recipe.metadata.name);
-      if (!isNew && !IN_USE.includes(recipe.status.phase)) continue;
-      const lost = lostBy(recipe, isNew ? undefined : { read: store, units: units.before }, { read: after, units: units.after });
-      for (const { text, row } of lost) tell(causeOf(changed, { site, recipe: recipe.metadata.name, row }, after), text);
+      const draft = drafts.get(keyOf(refOf(recipe)));
+      if (draft) for (const { text } of lostBy(recipe, undefined, { read: after, units: units.after })) tell(draft.index, text);
+      else if (changes.length > 0 && IN_USE.includes(recipe.status.phase))
+        lost.push(...lostBy(recipe, { read: store, units: units.before }, { read: after, units: units.after }).map((each) => ({ ...each, recipe })));
       if (turns.isOver) await turns.next();
     }
+    for (const { loss, index } of await causesOf(lost, changes, { store, site, turns })) tell(index, loss.text);
   }
   return new Map([...told].map(([index, warnings]) => [index, bounded(warnings)]));
 }
 
+/** One step from the plant as it is to the plant as it will be. */
+interface PlantChange extends Ref {
+  readonly index: number;
+  /** None of what goes. */
+  readonly puts: readonly Put[];
+}
+
+/** What binding may change by, in the order in which it happens. */
+function changesOf(outcomes: readonly Outcome[], gone: readonly Removal[]): readonly PlantChange[] {
+  const written = outcomes.map(({ step: { index, site, manifest }, puts }) => ({ index, puts, kind: manifest.kind.kind, site, name: manifest.name }));
+  return [
+    ...written.filter(({ kind, puts }) => puts.length > 0 && BOUND.includes(kind)),
+    ...gone.filter(({ kind }) => BOUND.includes(kind.kind)).map(({ index, resource }) => ({ index, puts: [], ...refOf(resource) })),
+  ];
+}
+
+/** Recipes of the request that are not released yet, each with its manifest: whatever of them does not bind is told. */
+function draftsAmong(outcomes: readonly Outcome[], after: StoreReader): ReadonlyMap<string, { readonly index: number; readonly site: string }> {
+  const recipes = outcomes.filter(({ step: { manifest, site } }) => {
+    const phase = manifest.kind.kind === MasterRecipe.kind ? after.get(MasterRecipe, site, manifest.name)?.status.phase : undefined;
+    return phase !== undefined && BEFORE_USE.includes(phase);
+  });
+  return new Map(recipes.map(({ step: { index, manifest, site } }) => [keyOf({ kind: MasterRecipe.kind, site, name: manifest.name }), { index, site }]));
+}
+
 /** A template of modules is of every site. */
-function sitesOf(changed: readonly Outcome[], store: StoreReader): ReadonlySet<string> {
-  const sites = changed.flatMap(({ step }) => (step.site === '' ? store.list(Site).map(({ metadata }) => metadata.name) : [step.site]));
+function sitesOf(changed: readonly { readonly site: string }[], store: StoreReader): ReadonlySet<string> {
+  const sites = changed.flatMap(({ site }) => (site === '' ? store.list(Site).map(({ metadata }) => metadata.name) : [site]));
   return new Set(sites);
 }
 
@@ -84,11 +119,16 @@ function strayBindings(read: StoreReader, site: string, name: string): string[] 
 
 interface Lost {
   readonly text: string;
-  /** Of what is lost as a whole, none. */
-  readonly row: BindingRow | undefined;
+  /** By what it is known among all that does not bind. */
+  readonly key: string;
 }
 
-const keyOf = ({ step, role, unit }: BindingRow): string => `${step}/${role}/${unit}`;
+const rowKey = ({ step, role, unit }: BindingRow): string => `${step}/${role}/${unit}`;
+
+/** Rows that violate, and what is wrong as a whole. */
+function missedBy({ rows, notes }: BindingMatrix): ReadonlySet<string> {
+  return new Set([...rows.filter(isViolation).map(rowKey), ...notes]);
+}
 
 /** A plant at one time; its units are found once for all recipes. */
 interface Plant {
@@ -98,19 +138,17 @@ interface Plant {
 
 /** @param before undefined: whatever does not bind is told. */
 function lostBy(recipe: RecipeResource, before: Plant | undefined, after: Plant): Lost[] {
-  const had = before && matrixOf(recipe, before);
+  const had = before ? missedBy(matrixOf(recipe, before)) : new Set<string>();
   const has = matrixOf(recipe, after);
-  const missed = new Set(had?.rows.filter(isViolation).map(keyOf));
-  const notes = new Set(had?.notes);
   const { metadata, spec, status } = recipe;
   const who = `${before ? status.phase : 'the'} recipe ${metadata.name}${spec.version === '' ? '' : ` ${spec.version}`}`;
   return [
-    ...has.notes.filter((note) => !notes.has(note)).map((note) => ({ text: `${who}: ${note}`, row: undefined })),
+    ...has.notes.filter((note) => !had.has(note)).map((note) => ({ text: `${who}: ${note}`, key: note })),
     ...has.rows
-      .filter((row) => isViolation(row) && !missed.has(keyOf(row)))
+      .filter((row) => isViolation(row) && !had.has(rowKey(row)))
       .map((row) => ({
         text: `${who} ${before ? 'loses' : 'does not bind'} role ${row.role} of step ${row.step}${row.unit === '' ? '' : ` on unit ${row.unit}`}: ${row.message ?? ''}`,
-        row,
+        key: rowKey(row),
       })),
   ];
 }
@@ -119,26 +157,54 @@ function matrixOf(recipe: RecipeResource, { read, units }: Plant): BindingMatrix
   return bindRecipe(recipe.spec, templatesOf(releasedView(read, recipe), recipe.metadata.site), units);
 }
 
-interface Losing {
-  readonly site: string;
-  readonly recipe: string;
-  readonly row: BindingRow | undefined;
+interface Loss extends Lost {
+  readonly recipe: RecipeResource;
 }
 
-/** The manifest that takes it away, as far as that can be said: its module, the template of that, its unit. */
-function causeOf(changed: readonly Outcome[], { site, recipe, row }: Losing, read: StoreReader): number {
-  const named = (kind: string, name: string) =>
-    changed.find(({ step }) => step.manifest.kind.kind === kind && step.manifest.name === name && (step.site === site || step.site === ''))?.step.index;
-  const template = row && read.get(ControlModule, site, row.boundCM)?.spec.templateRef;
-  const [first] = changed.filter(({ step }) => step.site === site || step.site === '');
-  return (
-    named(MasterRecipe.kind, recipe) ??
-    (row && named(ControlModule.kind, row.boundCM)) ??
-    (row && named(Unit.kind, row.unit)) ??
-    (template === undefined ? undefined : named(ControlModuleTemplate.kind, template)) ??
-    first?.step.index ??
-    0
-  );
+interface CauseLook {
+  readonly store: StoreReader;
+  readonly site: string;
+  readonly turns: Turns;
+}
+
+/** A loss that comes about within a part of the changes: not with the first `from` of them, and with the first `to`. */
+interface Within {
+  readonly loss: Loss;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The change with which each comes about, when all happen one after the other: the plant is looked at half-way, a quarter of the way, and so on,
+ * so that of a thousand changes ten are tried. It is the change that takes the binding away, whatever else the request says of the unit.
+ */
+async function causesOf(lost: readonly Loss[], changes: readonly PlantChange[], look: CauseLook): Promise<readonly { readonly loss: Loss; readonly index: number }[]> {
+  let open: readonly Within[] = lost.map((loss) => ({ loss, from: 0, to: changes.length }));
+  const isFound = ({ from, to }: Within): boolean => to - from <= 1;
+  while (!open.every(isFound)) open = await halved(open, changes, look);
+  return open.map(({ loss, to }) => ({ loss, index: inside(changes, to - 1, 'what is lost is lost by a change').index }));
+}
+
+/** One way through the changes; at each half that somebody asks about his recipe is bound as it would be then. */
+async function halved(open: readonly Within[], changes: readonly PlantChange[], { store, site, turns }: CauseLook): Promise<readonly Within[]> {
+  const halfOf = ({ from, to }: Within): number => (to - from <= 1 ? -1 : (from + to) >> 1);
+  const byHalf = groupBy(open, halfOf);
+  const next: Within[] = [...(byHalf.get(-1) ?? [])];
+  const staged = new StagedStore(store);
+  for (const [at, change] of changes.entries()) {
+    for (const put of change.puts) staged.put(put);
+    if (change.puts.length === 0) staged.remove(change);
+    if (turns.isOver) await turns.next();
+    const asked = byHalf.get(at + 1);
+    if (!asked) continue;
+    const plant = { read: staged, units: siteUnits(staged, site) };
+    for (const [recipe, within] of groupBy(asked, ({ loss }) => loss.recipe)) {
+      const missed = missedBy(matrixOf(recipe, plant));
+      next.push(...within.map((each) => (missed.has(each.loss.key) ? { ...each, to: at + 1 } : { ...each, from: at + 1 })));
+      if (turns.isOver) await turns.next();
+    }
+  }
+  return next;
 }
 
 function bounded(warnings: readonly string[]): readonly string[] {

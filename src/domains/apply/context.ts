@@ -25,4 +25,6 @@ export interface ApplyDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly kinds: AppliedKinds;
+  /** Setting `gateway.operatingMode` is `production`. */
+  readonly production?: boolean;
 }

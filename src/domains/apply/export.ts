@@ -147,7 +147,7 @@ function isVisible(scope: string, { site, visible }: ExportWish): boolean {
 }
 
 /** Derived resources come back by themselves; alarms, batches and the elements of a run are what happened, not configuration. */
-function isExported(kind: AnyKind, resource: Resource<unknown, unknown>, wish: ExportWish): boolean {
+export function isExported(kind: AnyKind, resource: Resource<unknown, unknown>, wish: ExportWish): boolean {
   const { status: withStatus } = wish;
   const { metadata, spec } = resource;
   const scope = kind.kind === 'Site' ? metadata.name : metadata.site;

@@ -57,6 +57,15 @@ export interface Outcome {
 export interface Judged {
   readonly outcomes: readonly Outcome[];
   readonly refused: readonly Refused[];
+  /** Right for all that is known: they name what is refused. */
+  readonly withheld: readonly (WantedRow | undefined)[];
+}
+
+/** What a manifest that is not taken would do. */
+export interface WantedRow {
+  readonly step: Step;
+  readonly operation: Operation;
+  readonly changes: () => readonly ManifestChange[];
 }
 
 export interface Refused {
@@ -64,11 +73,23 @@ export interface Refused {
   readonly kind: string;
   readonly name: string;
   readonly refusal: Refusal;
+  /** Undefined where the manifest cannot be read. */
+  readonly wanted?: WantedRow | undefined;
+}
+
+/** What a manifest says, beside what is there. */
+interface Wanted {
+  readonly before: Resource<unknown, unknown> | undefined;
+  readonly spec: unknown;
+  readonly labels?: Keys | undefined;
+  readonly annotations?: Keys | undefined;
 }
 
 interface Judgement {
   readonly trace: ReadTrace;
   readonly taken: Outcome | Refusal;
+  /** Of one that is refused: what it would change, as far as it can be read. */
+  readonly wanted: Wanted | undefined;
   readonly tookMs: number;
 }
 
@@ -148,11 +169,15 @@ export class Judging {
   asJudged(): Judged {
     const outcomes: Outcome[] = [];
     const refused: Refused[] = [];
+    const following: (WantedRow | undefined)[] = [];
     /** Refused, or naming one that is: what names it in turn is right for all that is known. */
     const withheld = new Set<string>();
-    this.#steps.forEach(({ index, manifest: { kind, name }, site }, at) => {
-      const taken = this.#judged[at]?.taken;
-      if (taken === undefined) return;
+    this.#steps.forEach((step, at) => {
+      const judgement = this.#judged[at];
+      if (judgement === undefined) return;
+      const { index, manifest, site } = step;
+      const { kind, name } = manifest;
+      const { taken, wanted } = judgement;
       if (!(taken instanceof Refusal)) {
         outcomes.push(taken);
         return;
@@ -161,10 +186,12 @@ export class Judging {
         code === 'unknown_reference' && (!this.#allRead || [site, ''].some((of) => withheld.has(`${String(namedKind)}/${of}/${String(named)}`)));
       const isWhole = !follows(taken) && !taken.beside.some(follows);
       const refusal = isWhole ? taken : combined(eachOf(taken).filter((each) => !follows(each)));
-      if (refusal) refused.push({ index, kind: kind.kind, name, refusal });
+      const row = wanted && wantedOf(step, wanted);
+      if (refusal) refused.push({ index, kind: kind.kind, name, refusal, wanted: row });
+      else following.push(row);
       withheld.add(`${kind.kind}/${site}/${name}`);
     });
-    return { outcomes, refused };
+    return { outcomes, refused, withheld: following };
   }
 
   /** What rests on something that has changed. */
@@ -231,12 +258,27 @@ function referencesOfStep({ manifest: { kind, name, spec }, site }: Step, read: 
   }
 }
 
+function wantedOf(step: Step, wanted: Wanted): WantedRow {
+  const { kind } = step.manifest;
+  const isChanged = !wanted.before || wanted.labels !== undefined || wanted.annotations !== undefined || !isDeepStrictEqual(wanted.spec, wanted.before.spec);
+  return { step, operation: wanted.before ? (isChanged ? 'configured' : 'unchanged') : 'created', changes: () => changesOf(kind, wanted) };
+}
+
+function changesOf(kind: AnyKind, { before, spec, labels, annotations }: Wanted): readonly ManifestChange[] {
+  return [
+    ...keyChanges('metadata.labels', before?.metadata.labels, labels),
+    ...keyChanges('metadata.annotations', before?.metadata.annotations, annotations),
+    ...(before && isDeepStrictEqual(spec, before.spec) ? [] : specChanges(kind, before?.spec, spec)),
+  ];
+}
+
 function judge(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDeps): Judgement {
   const trace = staged.beginTrace();
   const fromMs = deps.clock.monoMs();
-  const judged = (verdict: Outcome | Refusal): Judgement => ({ trace, taken: verdict, tookMs: deps.clock.monoMs() - fromMs });
+  let wanted: Wanted | undefined;
+  const judged = (verdict: Outcome | Refusal): Judgement => ({ trace, taken: verdict, wanted, tookMs: deps.clock.monoMs() - fromMs });
   try {
-    return judged(taken(step, actor, staged, deps));
+    return judged(taken(step, actor, staged, deps, (read) => void (wanted = read)));
   } catch (fault) {
     if (!(fault instanceof Refusal)) throw fault;
     return judged(fault);
@@ -245,8 +287,8 @@ function judge(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDe
   }
 }
 
-/** Stages what the manifest writes, when all of it is judged. @throws Refusal. */
-function taken(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDeps): Outcome {
+/** Stages what the manifest writes, when all of it is judged. @param reads is told what it says, each time more of it is known. @throws Refusal. */
+function taken(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDeps, reads: (wanted: Wanted) => void): Outcome {
   const { manifest, site } = step;
   const { kind, name } = manifest;
   if (site !== '' && !staged.has(Site, '', site)) {
@@ -258,6 +300,7 @@ function taken(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDe
   const { spec: decoded, warning } =
     kind.kind === 'IOModule' ? arrived({ name, spec: written, before, fromDevice: manifest.fromDevice, deviceId: deps.deviceId } as Arrival) : { spec: written };
   const ignored = manifest.status ? ['status is ignored: apply takes the spec, and what runs makes its own status'] : [];
+  reads({ before, spec: decoded });
   const judged: { spec: unknown; behind?: string; labels?: Keys | undefined; annotations?: Keys | undefined } = { spec: undefined };
   together(
     () => checkTexts(written, before?.spec, 'spec.'),
@@ -266,6 +309,7 @@ function taken(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDe
     () => void (judged.annotations = changedKeys(manifest.annotations, before?.metadata.annotations, 'metadata.annotations', kind, actor)),
   );
   const { spec, behind, labels, annotations } = judged;
+  reads({ before, spec, labels, annotations });
   const left = behind === undefined ? [] : [`taken as it was exported, although it does not fit the others: ${behind}`];
   const differs = differences({ manifest, site, spec, before, box: deps.box });
   const warnings = [...notes, ...(warning === undefined ? [] : [warning]), ...ignored, ...left, ...differs];
@@ -287,11 +331,7 @@ function taken(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDe
     ...(before ? { before: shown(kind, before.spec) } : {}),
     after: shown(kind, spec),
   });
-  const changes = (): readonly ManifestChange[] => [
-    ...keyChanges('metadata.labels', before?.metadata.labels, labels),
-    ...keyChanges('metadata.annotations', before?.metadata.annotations, annotations),
-    ...(changed ? specChanges(kind, before?.spec, spec) : []),
-  ];
+  const changes = (): readonly ManifestChange[] => changesOf(kind, { before, spec, labels, annotations });
   return { step, operation: before ? 'configured' : 'created', warnings: [...warnings, ...(ruled?.warnings ?? [])], changes, puts, audit, edits: ruled?.edits };
 }
 

@@ -1,10 +1,22 @@
 /** One refusal of all manifests that are refused (D-C-03): the answer has a bound, whatever the request holds. */
+import * as v from 'valibot';
 import { inside } from '../../platform/base/assert.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { eachOf, Refusal } from '../../platform/base/refusal.js';
 import { Turns } from '../../platform/base/slices.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { statusOfRefusal } from '../../platform/http/status.js';
 import type { Refused } from './judging.js';
+
+export const ToldRefusal = v.strictObject({
+  status: v.number(),
+  code: v.optional(v.string()),
+  error: v.string(),
+  field: v.optional(v.string()),
+  /** Of a text that does not compile. */
+  diagnostics: v.optional(v.array(v.unknown())),
+});
+export type ToldRefusal = ToldBy<typeof ToldRefusal>;
 
 export interface Told {
   readonly errors: number;
@@ -45,14 +57,16 @@ export async function refusalOfAll(refused: readonly Refused[], several: boolean
 }
 
 function rowsOf({ index, kind, name, refusal }: Refused): readonly object[] {
+  return toldOf(refusal).map((told) => ({ index, kind, name, ...told }));
+}
+
+/** What is wrong, one by one. */
+export function toldOf(refusal: Refusal): ToldRefusal[] {
   return eachOf(refusal).map((each) => ({
-    index,
-    kind,
-    name,
     status: statusOfRefusal(each),
     ...(each.context.code === undefined ? {} : { code: each.context.code }),
     error: each.message,
     ...(each.context.field === undefined ? {} : { field: each.context.field }),
-    ...(Array.isArray(each.context.diagnostics) ? { diagnostics: each.context.diagnostics as readonly unknown[] } : {}),
+    ...(Array.isArray(each.context.diagnostics) ? { diagnostics: each.context.diagnostics as unknown[] } : {}),
   }));
 }

@@ -4,11 +4,12 @@ import { inside } from '../../platform/base/assert.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { oneOf } from '../../platform/http/alternatives.js';
 import { timestamp } from '../../platform/base/clock.js';
-import { invalid } from '../../platform/base/refusal.js';
+import { invalid, type Refusal } from '../../platform/base/refusal.js';
 import { mayVisit } from '../../platform/http/caller.js';
 import { flag, parameters, text, texts } from '../../platform/http/parameters.js';
 import { inPieces, routesFor } from '../../platform/http/route.js';
 import { freeMap } from '../../platform/store/free-map.js';
+import { parseSelector, type Selector } from '../../platform/store/selector.js';
 import { Applied, applyManifests } from './apply.js';
 import type { ApplyActor, ApplyDeps } from './context.js';
 import { Backup, backupJson, ExportedManifest, exportedJson } from './export.js';
@@ -41,6 +42,15 @@ function isChangeRequest(body: unknown): boolean {
   return manifests.some((manifest: unknown) => (manifest as { kind?: unknown } | null)?.kind === 'ChangeRequest');
 }
 
+/** @throws Refusal 400 where it is none, or would choose what nobody has labelled. */
+function selectorIn(text: string | undefined): Selector | undefined {
+  if (text === undefined || text === '') return undefined;
+  const wrong = (what: string): Refusal => invalid('invalid_query', 'toPrune', `query toPrune ${text}: ${what}`);
+  const selector = parseSelector(text, wrong);
+  if (!selector.isPositive) throw wrong('it would choose what carries no label of yours; name a label with key=value');
+  return selector;
+}
+
 /** What the rules of all kinds refuse, and what apply itself does. */
 const ERRORS = {
   400: ['unsupported_kind', 'invalid_name', 'reserved_key', 'unknown_reference', 'inherited_tag', 'invalid_network', 'label_prefix', 'out_of_range', 'st_invalid'],
@@ -70,13 +80,18 @@ export const applyRoutes = [
     path: '/api/v1/apply',
     action: 'apply:create',
     tier: 'engineer',
-    query: parameters({ site: text('where manifests name none'), dryRun: flag('judge everything, tell `changes`, store nothing') }),
+    query: parameters({
+      site: text('where manifests name none'),
+      dryRun: flag('judge everything, tell `changes`, store nothing'),
+      diff: flag('as dryRun, and what is refused for what the plant does now is told with its changes, as `refused`'),
+      toPrune: text('labels: what carries them and stands in no manifest will be removed afterwards, by a DELETE of each; judged by a dry run, and gone where warnings are judged'),
+    }),
     summary: `Create or update resources from one manifest or an array of 1 to ${MANIFESTS_MAX}, in one transaction; YAML takes several documents`,
     body: Body,
     bodyBytesMax: BODY_BYTES_MAX,
     bodyMembers: MANIFEST,
     yaml: true,
-    computes: (_body, query) => query.get('dryRun') === 'true',
+    computes: (_body, query) => query.get('dryRun') === 'true' || query.get('diff') === 'true',
     reply: { 200: v.union([Applied, v.array(Applied)]) },
     errors: ERRORS,
     freshToken: ({ body }) => isChangeRequest(body),
@@ -92,11 +107,17 @@ export const applyRoutes = [
         judgeAgain: () => context.judgeAgain(),
         audit: (entry: Parameters<typeof context.audit>[0]) => context.audit(entry),
       };
-      const applied = await applyManifests(Array.isArray(body) ? body : [body], actor, deps, {
-        site: context.query.get('site'),
-        dryRun: context.query.get('dryRun') === 'true',
+      const { query } = context;
+      const toPrune = selectorIn(query.get('toPrune'));
+      const inArray = Array.isArray(body);
+      const applied = await applyManifests(inArray ? body : [body], actor, deps, {
+        site: query.get('site'),
+        dryRun: query.get('dryRun') === 'true',
+        diff: query.get('diff') === 'true',
+        toPrune,
+        inArray,
       });
-      return Array.isArray(body) ? applied : inside(applied, 0, 'what was applied answers each manifest');
+      return inArray || toPrune ? applied : inside(applied, 0, 'what was applied answers each manifest');
     },
   }),
   route({

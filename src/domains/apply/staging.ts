@@ -4,7 +4,7 @@
  */
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { PastEntry, PastSaying } from '../../platform/store/past-index.js';
-import type { Resource } from '../../platform/store/resource.js';
+import type { Ref, Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
 
 /** What was read of a store, and what stood there. */
@@ -61,8 +61,8 @@ function listKey({ kind }: { readonly kind: string }, site: string | undefined):
 export class StagedStore implements StoreReader {
   readonly #base: StoreReader;
   #trace: ReadTrace | undefined;
-  /** kind -> `site/name` -> resource. */
-  readonly #staged = new Map<string, Map<string, Resource>>();
+  /** kind -> `site/name` -> resource; undefined of one that is removed. */
+  readonly #staged = new Map<string, Map<string, Resource | undefined>>();
   /** Lists as they were told last, each of a list of the store below; those of a kind until something of it is staged. */
   readonly #lists = new Map<string, Map<string, { readonly stored: readonly Resource[]; readonly list: readonly Resource[] }>>();
 
@@ -82,15 +82,18 @@ export class StagedStore implements StoreReader {
   get<Spec, Status>(kind: Kind<Spec, Status>, site: string, name: string): Resource<Spec, Status> | undefined {
     const below = this.#base.get(kind, site, name);
     this.#trace?.noteGet(kind as Kind, site, name, below);
-    const staged = this.#staged.get(kind.kind)?.get(`${site}/${name}`);
-    return (staged as Resource<Spec, Status> | undefined) ?? below;
+    const staged = this.#staged.get(kind.kind);
+    const key = `${site}/${name}`;
+    return staged?.has(key) ? (staged.get(key) as Resource<Spec, Status> | undefined) : below;
   }
 
   /** As `get`, and rests on nothing but that it is there. */
   has(kind: Kind, site: string, name: string): boolean {
     const isThere = this.#base.get(kind, site, name) !== undefined;
     this.#trace?.noteHas(kind, site, name, isThere);
-    return isThere || this.#staged.get(kind.kind)?.has(`${site}/${name}`) === true;
+    const staged = this.#staged.get(kind.kind);
+    const key = `${site}/${name}`;
+    return staged?.has(key) ? staged.get(key) !== undefined : isThere;
   }
 
   list<Spec, Status>(kind: Kind<Spec, Status>, site?: string): readonly Resource<Spec, Status>[] {
@@ -101,7 +104,7 @@ export class StagedStore implements StoreReader {
     const lists = this.#lists.get(kind.kind) ?? new Map<string, { readonly stored: readonly Resource[]; readonly list: readonly Resource[] }>();
     const known = lists.get(site ?? '*');
     if (known?.stored === stored) return known.list as readonly Resource<Spec, Status>[];
-    const added = [...staged.values()].filter((resource) => site === undefined || resource.metadata.site === site) as Resource<Spec, Status>[];
+    const added = [...staged.values()].filter((resource) => resource && (site === undefined || resource.metadata.site === site)) as Resource<Spec, Status>[];
     const kept = stored.filter((resource) => !staged.has(`${resource.metadata.site}/${resource.metadata.name}`));
     const list = [...kept, ...added].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
     lists.set(site ?? '*', { stored, list });
@@ -112,6 +115,21 @@ export class StagedStore implements StoreReader {
   pastIndex<Entry>(kind: { readonly kind: string }, site?: string, saying?: PastSaying<Entry>): readonly PastEntry<Entry>[] {
     this.#trace?.notePast();
     return this.#base.pastIndex(kind, site, saying);
+  }
+
+  /** What is staged, as it will be; without what is removed. */
+  *staged(): Generator<Resource> {
+    for (const resources of this.#staged.values()) for (const resource of resources.values()) if (resource) yield resource;
+  }
+
+  /** Whether it is not as it is stored. */
+  isStaged({ kind, site, name }: Ref): boolean {
+    return this.#staged.get(kind)?.has(`${site}/${name}`) === true;
+  }
+
+  /** Stages that it goes. */
+  remove({ kind, site, name }: Ref): void {
+    this.#stage(kind, `${site}/${name}`, undefined);
   }
 
   /** Stages one put; what it says replaces what is there, member by member, as the store will do it. */
@@ -136,9 +154,13 @@ export class StagedStore implements StoreReader {
       spec,
       status: put.status ?? before?.status ?? put.kind.initialStatus(spec),
     };
-    const staged = this.#staged.get(put.kind.kind) ?? new Map<string, Resource>();
-    staged.set(`${put.site}/${put.name}`, resource);
-    this.#lists.delete(put.kind.kind);
-    this.#staged.set(put.kind.kind, staged);
+    this.#stage(put.kind.kind, `${put.site}/${put.name}`, resource);
+  }
+
+  #stage(kind: string, key: string, resource: Resource | undefined): void {
+    const staged = this.#staged.get(kind) ?? new Map<string, Resource | undefined>();
+    staged.set(key, resource);
+    this.#lists.delete(kind);
+    this.#staged.set(kind, staged);
   }
 }

@@ -1,6 +1,5 @@
 /** Routes of phases, operations, unit procedures and procedures (contract 3, Procedural resources; decisions Q-TIER-01). */
 import type * as v from 'valibot';
-import { conflict, Refusal } from '../../platform/base/refusal.js';
 import { type CrudDeps, type CrudOptions, crudRoutes } from '../../platform/http/crud.js';
 import { readFlag } from '../../platform/http/log-query.js';
 import { flag, text } from '../../platform/http/parameters.js';
@@ -12,9 +11,9 @@ import { runOf } from './past-run.js';
 import { elementIndex } from './tree/element-index.js';
 import { phasesAtWork } from '../procedures/at-work.js';
 import { type ElementStatus, Phase } from '../procedures/kind.js';
-import { elementsBelow, refuseAtWork, refuseHolder, removalOf } from '../procedures/removal.js';
-import { isAdhoc } from '../procedures/roots.js';
-import { isActive, procedureRules, unitProcedureRules, operationRules, phaseRules } from '../procedures/rules.js';
+import { elementsBelow, keptAsEvidence, removalOf } from '../procedures/removal.js';
+import { isActive, isAdhoc } from '../procedures/roots.js';
+import { procedureRules, unitProcedureRules, operationRules, phaseRules } from '../procedures/rules.js';
 import { elementBody, ElementItem, elementItem, PhaseBody, phaseBody, ProcedureBody, SequenceBody } from './reading/element-dto.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
@@ -23,12 +22,6 @@ const TIERS = { read: 'read', write: 'engineer' } as const;
 export interface ElementDeps extends CrudDeps, BlockedWorld {
   /** Setting `gateway.operatingMode` is `production`. */
   readonly production: boolean;
-}
-
-/** 403 in production (contract 3, Procedural resources): what ran is evidence. */
-function refuseInProduction({ production }: ElementDeps): void {
-  if (!production) return;
-  throw new Refusal('forbidden', 'procedural resources are production records and cannot be deleted in production mode', { code: 'production_mode' });
 }
 
 interface OwnedSpec {
@@ -77,17 +70,12 @@ function rowsOf<Spec extends OwnedSpec, Body extends v.GenericSchema>(
     ...options,
     item: (resource, _read, deps) => elementItem(resource, deps),
     itemReply: ElementItem,
-    rows: { delete: { errors: { 403: ['production_mode'], 409: ['element_owned', 'element_active'] } } },
     filter: filterOf(kind),
     derives: true,
-    barrier: { delete: (_params, deps) => refuseInProduction(deps) },
-    refuse({ verb, before, read }) {
-      if (verb !== 'delete' || !before) return;
-      const { parentRef } = before.spec;
-      if (parentRef !== null && !isActive(before.status))
-        throw conflict('element_owned', `${kind.kind} ${before.metadata.name} belongs to ${parentRef.kind} ${parentRef.name}; delete that one`);
-      refuseAtWork([before, ...elementsBelow(read, before)]);
-      refuseHolder(read, before);
+    barrier: {
+      delete(_params, { production }) {
+        if (production) throw keptAsEvidence();
+      },
     },
     also: ({ verb, before, read, site }) => (verb === 'delete' && before ? removalOf(read, site, [before, ...elementsBelow(read, before)]) : {}),
   });

@@ -2,15 +2,14 @@
  * What goes with an element or a batch that is deleted (decisions 1.1, `ownerReferences`). Deleting is for development:
  * in production what ran is evidence (contract 3, Procedural resources).
  */
-import { conflict } from '../../platform/base/refusal.js';
+import { conflict, Refusal } from '../../platform/base/refusal.js';
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put } from '../../platform/store/store.js';
 import { Unit } from '../plant/kind.js';
 import { shownReset } from '../plant/unit-owner.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from './kind.js';
-import { isAbove, isAdhoc } from './roots.js';
-import { isActive } from './rules.js';
+import { isAbove, isActive, isAdhoc } from './roots.js';
 
 type ElementSpec = { readonly batchRef: string; readonly parentRef: { readonly kind: string; readonly name: string } | null };
 type Element = Resource<ElementSpec, ElementStatus>;
@@ -40,6 +39,20 @@ export function removalOf(read: StoreReader, site: string, elements: readonly Re
     puts: units.map(({ metadata, status }) => ({ kind: Unit, site, name: metadata.name, status: shownReset(status) }) as Put),
     removes: elements.map(({ kind, metadata: { name } }) => ({ kind, site, name })),
   };
+}
+
+/** 403 in production (contract 3, Procedural resources): what ran is evidence. */
+export function keptAsEvidence(): Refusal {
+  return new Refusal('forbidden', 'procedural resources are production records and cannot be deleted in production mode', { code: 'production_mode' });
+}
+
+/** @throws Refusal 409 of one that goes with another, is at work, or has a unit. */
+export function refuseElementDelete(element: Element, read: StoreReader): void {
+  const { kind, metadata, spec, status } = element;
+  const { parentRef } = spec;
+  if (parentRef !== null && !isActive(status)) throw conflict('element_owned', `${kind} ${metadata.name} belongs to ${parentRef.kind} ${parentRef.name}; delete that one`);
+  refuseAtWork([element, ...elementsBelow(read, element)]);
+  refuseHolder(read, element);
 }
 
 /** Nothing at work is deleted. */

@@ -20,6 +20,11 @@ export function isAbove(kind: string, below: string): boolean {
   return LEVELS.indexOf(kind) > LEVELS.indexOf(below);
 }
 
+/** Not final, not Idle (decisions, conventions). */
+export function isActive(status: ElementStatus): boolean {
+  return !['Idle', 'Complete', 'Stopped', 'Aborted'].includes(status.state);
+}
+
 export function isAdhoc({ status }: Resource): boolean {
   return (status as Pick<ElementStatus, 'adhoc'>).adhoc === true;
 }

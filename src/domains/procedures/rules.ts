@@ -5,7 +5,7 @@ import { conflict, invalid, type Refusal } from '../../platform/base/refusal.js'
 import { type Admission, type Dependent, type Kind, type StoreReader, ruled } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { dependentsIn } from '../plant/rules.js';
-import type { ElementRef } from './roots.js';
+import { type ElementRef, isActive } from './roots.js';
 import { type ChartDiagnostic, checkPhase, checkSequence, refuseInvalid } from './charts.js';
 import {
   type ElementStatus,
@@ -27,6 +27,7 @@ import {
   Procedure,
 } from './kind.js';
 import { MasterRecipe } from '../recipes/kind.js';
+import { keptAsEvidence, refuseElementDelete } from './removal.js';
 import { templateEdited } from './template-edits.js';
 import { templateNotes } from './template-notes.js';
 
@@ -135,18 +136,18 @@ function activeUsers<Spec extends { readonly templateRef: string }>(element: Kin
   return ({ metadata }, read) => dependentsIn(read, element, metadata.site, ({ spec, status }) => spec.templateRef === metadata.name && isActive(status));
 }
 
-/** Not final, not Idle (decisions, conventions). */
-export function isActive(status: ElementStatus): boolean {
-  return !['Idle', 'Complete', 'Stopped', 'Aborted'].includes(status.state);
-}
-
 // ---------------------------------------------------------------- the kinds with their rules
 
 const CHART_INVALID = { 400: ['st_invalid'] } as const;
 /** Of a template: while it is used, it stays under a code of its own (`held`). */
 const TEMPLATE_REFUSES = { write: CHART_INVALID, remove: { 409: ['referenced'] } } as const;
 /** Of an element; what runs and what a batch made is not written by hand. */
-const ELEMENT_REFUSES = { write: { ...CHART_INVALID, 409: ['element_owned', 'element_active'] } } as const;
+const OWNED = { 409: ['element_owned', 'element_active'] } as const;
+const OF_ELEMENTS = {
+  refuses: { write: { ...CHART_INVALID, ...OWNED }, remove: { 403: ['production_mode'], ...OWNED } },
+  refuseDelete: refuseElementDelete,
+  keptInProduction: keptAsEvidence,
+} as const;
 
 /** A chart names tags of modules, or parameters and roles of templates. */
 const OF_TAGS = ['ControlModuleTemplate', 'ControlModule', 'Unit'];
@@ -189,7 +190,7 @@ export const procedureTemplateRules = ruled(ProcedureTemplate, {
   held: referenced,
 });
 
-export const phaseRules = ruled(Phase, { refuses: ELEMENT_REFUSES, admit: admitPhase, judgedAgainst: OF_TAGS });
-export const operationRules = ruled(Operation, { refuses: ELEMENT_REFUSES, admit: admitOperation, judgedAgainst: OF_TEMPLATES });
-export const unitProcedureRules = ruled(UnitProcedure, { refuses: ELEMENT_REFUSES, admit: admitUnitProcedure, judgedAgainst: OF_TEMPLATES });
-export const procedureRules = ruled(Procedure, { refuses: ELEMENT_REFUSES, admit: admitProcedure, judgedAgainst: OF_TEMPLATES });
+export const phaseRules = ruled(Phase, { ...OF_ELEMENTS, admit: admitPhase, judgedAgainst: OF_TAGS });
+export const operationRules = ruled(Operation, { ...OF_ELEMENTS, admit: admitOperation, judgedAgainst: OF_TEMPLATES });
+export const unitProcedureRules = ruled(UnitProcedure, { ...OF_ELEMENTS, admit: admitUnitProcedure, judgedAgainst: OF_TEMPLATES });
+export const procedureRules = ruled(Procedure, { ...OF_ELEMENTS, admit: admitProcedure, judgedAgainst: OF_TEMPLATES });

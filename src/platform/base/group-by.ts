@@ -1,6 +1,6 @@
 /** Items by a key, keys and items in the order of the input (`Map.groupBy` of later versions of Node). */
-export function groupBy<Item>(items: readonly Item[], key: (item: Item) => string): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>();
+export function groupBy<Item, Key = string>(items: readonly Item[], key: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
   for (const item of items) {
     const name = key(item);
     const group = groups.get(name);

@@ -39,12 +39,17 @@ export async function parseLongJson(bytes: Uint8Array, clock: Clock, { max, byte
   let from = 1;
   for (const to of ends) {
     if (turns.isOver) await turns.next();
-    if (to - from > bytesMax) throw tooLong(`member ${values.length} of the array`, bytesMax);
+    if (to - from > bytesMax) throw tooLong(`member ${values.length} of the array`, bytesMax, `[${values.length}]`);
     try {
       values.push(parseJson(text.subarray(from, to)));
     } catch (fault) {
       if (isShort) return parseJson(bytes); // tells where in the whole
-      throw fault instanceof Refusal ? new Refusal(fault.kind, `member ${values.length} of the array: ${fault.message}`, fault.context) : fault;
+      if (!(fault instanceof Refusal)) throw fault;
+      const { field = 'body' } = fault.context;
+      throw new Refusal(fault.kind, `member ${values.length} of the array: ${fault.message}`, {
+        ...fault.context,
+        field: `[${values.length}]${field === 'body' ? '' : `.${field}`}`,
+      });
     }
     refuseManyNames(values.at(-1), values.length - 1, namesMax);
     from = to + 1;
@@ -58,8 +63,8 @@ function refuseManyNames(value: unknown, at: number, namesMax: number): void {
   if (count > namesMax) throw invalid('invalid_field', `[${at}]`, `it has ${count} fields, and at most ${namesMax} are read`);
 }
 
-function tooLong(what: string, limitBytes: number): Refusal {
-  return new Refusal('too-large', `${what} has at most ${limitBytes} bytes`, { code: 'payload_too_large', limitBytes });
+function tooLong(what: string, limitBytes: number, field?: string): Refusal {
+  return new Refusal('too-large', `${what} has at most ${limitBytes} bytes`, { code: 'payload_too_large', limitBytes, ...(field === undefined ? {} : { field }) });
 }
 
 function trimmed(bytes: Uint8Array): Uint8Array {

@@ -66,7 +66,13 @@ export const DISTANCE_MAX = 16;
 
 export const referencesOf = onePerStore((store) => new References(store));
 
-export class References {
+/** Who needs whom, as far as a delete asks. */
+export interface Users {
+  usedBy(target: Target): readonly Use[];
+  contentsOf(site: string): readonly Target[];
+}
+
+export class References implements Users {
   readonly #store: Store;
   /** In the order of the domains, lowest first: answers come in this order, then by site and name. */
   readonly #kinds: readonly Kind[];
@@ -160,10 +166,7 @@ export class References {
 
   /** What stands in a site and holds it, by kind and name; also what has ended there and is past. */
   contentsOf(site: string): readonly Target[] {
-    return [...this.#store.kinds]
-      .filter((kind) => kind.scope === 'site' && !kind.besideSite)
-      .flatMap((kind) => [...this.#store.list(kind, site).map(targetOf), ...this.#store.pastIndex(kind, site)].sort((a, b) => compareText(a.name, b.name)))
-      .map(({ kind, site, name }) => ({ kind, site, name }));
+    return contentsIn(this.#store, this.#store.kinds, site);
   }
 
   #compare(a: Target, b: Target): number {
@@ -416,7 +419,7 @@ const DEPENDENTS_SAID = 3;
 
 /** Who names the resource, and whom its rules find beside them (`dependents`); those hold it, whatever names it. */
 export async function usesOf<Spec, Status>(rules: Ruled<Spec, Status>, resource: Resource<Spec, Status>, store: Store): Promise<readonly Use[]> {
-  const dependents = dependentsOf(rules, resource, store); // of the moment in which it is asked, as the others
+  const dependents = dependentsOf(rules, resource, store, referencesOf(store)); // of the moment in which it is asked, as the others
   return withDependents(await referencesOf(store).everUsedBy(targetOf(resource)), dependents);
 }
 
@@ -427,7 +430,7 @@ export function touchedBy(target: Target, store: Store, rulesOf: (kind: string) 
     const rules = rulesOf(each.kind);
     const resource = rules && store.get(rules, each.site, each.name);
     const uses = references.usedBy(each);
-    return resource ? withDependents(uses, dependentsOf(rules, resource, store)) : uses;
+    return resource ? withDependents(uses, dependentsOf(rules, resource, store, references)) : uses;
   };
   return references.touchedBy(target, { usesOf: usesNow, isTold });
 }
@@ -441,18 +444,16 @@ function withDependents(uses: readonly Use[], dependents: readonly Target[]): re
 }
 
 /** Who keeps the resource from being removed, each once: one may name it with several members. Nothing holds itself. */
-function holdersOf<Spec, Status>(rules: Ruled<Spec, Status>, resource: Resource<Spec, Status>, store: Store): readonly Dependent[] {
-  const holders = referencesOf(store)
-    .usedBy(targetOf(resource))
-    .filter((use) => use.holds && !(use.kind === resource.kind && use.name === resource.metadata.name));
-  const each = new Map([...holders, ...dependentsOf(rules, resource, store)].map((user) => [keyOf(user), user]));
+function holdersOf<Spec, Status>(rules: Ruled<Spec, Status>, resource: Resource<Spec, Status>, read: StoreReader, users: Users): readonly Dependent[] {
+  const holders = users.usedBy(targetOf(resource)).filter((use) => use.holds && !(use.kind === resource.kind && use.name === resource.metadata.name));
+  const each = new Map([...holders, ...dependentsOf(rules, resource, read, users)].map((user) => [keyOf(user), user]));
   return [...each.values()].map(({ kind, name }) => ({ kind, name }));
 }
 
 /** What a rule finds stands in the site of what it was asked about, unless it says otherwise. */
-function dependentsOf<Spec, Status>(rules: Ruled<Spec, Status>, resource: Resource<Spec, Status>, store: Store): readonly Target[] {
+function dependentsOf<Spec, Status>(rules: Ruled<Spec, Status>, resource: Resource<Spec, Status>, read: StoreReader, users: Users): readonly Target[] {
   const { name, site } = resource.metadata;
-  const found: readonly Dependent[] = [...(rules.heldByContents ? referencesOf(store).contentsOf(name) : []), ...(rules.dependents?.(resource, store) ?? [])];
+  const found: readonly Dependent[] = [...(rules.heldByContents ? users.contentsOf(name) : []), ...(rules.dependents?.(resource, read) ?? [])];
   return found.map((user) => ({ kind: user.kind, site: user.site ?? site, name: user.name }));
 }
 
@@ -461,8 +462,13 @@ function dependentsOf<Spec, Status>(rules: Ruled<Spec, Status>, resource: Resour
  * @throws Refusal 409 `has_dependents` with the first 20 (decisions Q-ERR-11), or what the kind itself says.
  */
 export function refuseDelete<Spec, Status>(kind: Ruled<Spec, Status>, resource: Resource<Spec, Status>, store: Store): void {
-  kind.refuseDelete?.(resource, store);
-  const dependents = holdersOf(kind, resource, store);
+  refuseDeleteOf(kind, resource, store, referencesOf(store));
+}
+
+/** As `refuseDelete`, of a plant that need not be the stored one. */
+export function refuseDeleteOf<Spec, Status>(kind: Ruled<Spec, Status>, resource: Resource<Spec, Status>, read: StoreReader, users: Users): void {
+  kind.refuseDelete?.(resource, read);
+  const dependents = holdersOf(kind, resource, read, users);
   if (dependents.length === 0) return;
   if (kind.held) throw kind.held(resource, dependents);
   const named = dependents.slice(0, DEPENDENTS_SAID).map((dependent) => `${dependent.kind} ${dependent.name}`);
@@ -490,8 +496,16 @@ function exists(read: StoreReader, { kind, site, name }: Target): boolean {
 }
 
 /** What is owned goes with its owner, and holds nothing by itself. */
-function useOf(resource: Resource, { path, when, holds }: Reference): Use {
+export function useOf(resource: Resource, { path, when, holds }: Reference): Use {
   return { ...targetOf(resource), path, when, holds: holds === true && resource.metadata.ownerReferences.length === 0 };
+}
+
+/** What stands in a site and holds it; also what has ended there and is past. */
+export function contentsIn(read: StoreReader, kinds: Iterable<Kind>, site: string): readonly Target[] {
+  return [...kinds]
+    .filter((kind) => kind.scope === 'site' && !kind.besideSite)
+    .flatMap((kind) => [...read.list(kind, site).map(targetOf), ...read.pastIndex(kind, site)].sort((a, b) => compareText(a.name, b.name)))
+    .map(({ kind, site, name }) => ({ kind, site, name }));
 }
 
 export function targetOf({ kind, metadata }: Resource): Target {

@@ -68,3 +68,53 @@ t.test('the module or the template that brings it about has the warning', async 
   t.match(byTemplate.at(-1), /^and \d+ more of this kind$/, 'a list has an end');
   t.equal(byTemplate.length, 11);
 });
+
+t.test('of several manifests that touch a unit the one that takes the binding away has the warning', async (t) => {
+  const [unit, mixer] = [await exported('Unit', 'rx101'), await exported('Unit', 'mx101')];
+  const aside = edited(unit, { description: 'beside it' });
+  const bound = (from: Manifest, role: string, controlModule: string): Manifest =>
+    edited(from, { roleBindings: (from.spec.roleBindings as { role: string }[]).map((each) => (each.role === role ? { ...each, controlModule } : each)) });
+  const told = async (...manifests: readonly Manifest[]): Promise<readonly number[]> => (await apply(manifests, '?dryRun=true')).map(({ length }) => length);
+
+  const templates = (await engineer.get('/api/v1/controlmoduletemplates')).body as { name: string; moduleType: string }[];
+  const template = await exported('ControlModuleTemplate', templates.find(({ moduleType }) => moduleType === 'on-off-valve')?.name ?? '');
+  t.same(await told(aside, edited(template, { moduleType: 'hand-valve' })), [0, 11], 'the template, and not the unit');
+
+  const level = edited(await exported('ControlModule', 'li101'), { description: 'beside it' });
+  t.same(await told(level, bound(unit, 'waterInlet', 'li101')), [0, 2], 'the unit that binds another module, and not that module');
+
+  const recipe = await exported('MasterRecipe', 'clean-train');
+  const named = { ...recipe, metadata: { ...recipe.metadata, labels: { told: 'here' } } };
+  t.same(await told(named, bound(unit, 'waterInlet', 'li101')), [0, 2], 'nor the recipe');
+
+  const [byHand = [], without = []] = await apply([edited(mixer, { description: 'beside it' }), edited(unit, { capabilities: ['react'] })], '?dryRun=true');
+  t.same(byHand, []);
+  t.match(without, [/^Effective recipe clean-train 1\.0\.0: .*clean/], 'the unit that has the capability no more, and not the first in the request');
+
+  await apply(edited(mixer, { roleBindings: (mixer.spec.roleBindings as { role: string }[]).filter(({ role }) => role !== 'chargeFlow') }));
+  const meter = edited(await exported('ControlModule', 'fi111'), { parentName: 'rx101' });
+  const [ofUnit = [], ofMeter = []] = await apply([edited(await exported('Unit', 'mx101'), { description: 'beside it' }), meter], '?dryRun=true');
+  t.same(ofUnit, []);
+  t.match(
+    ofMeter,
+    [/^Effective recipe resin-a 1\.0\.0 loses role flow of step prepare\/premix\/charge on unit mx101: .*the unit has no flow-totalizer$/],
+    'bound by its type alone',
+  );
+  await apply(mixer);
+});
+
+t.test('a recipe that is not signed yet is told what of it does not bind, each time it is applied, and is taken', async (t) => {
+  const unit = await exported('Unit', 'rx101');
+  const recipe = await exported('MasterRecipe', 'clean-train');
+  const draft = { ...edited(recipe, { productID: 'CLEAN-NEXT', version: '9.0.0' }), metadata: { ...recipe.metadata, name: 'clean-next', labels: {} } };
+  const unbound = (warnings: readonly string[] = []) => warnings.filter((warning) => !warning.includes('arrives as Draft'));
+  t.same(unbound((await apply(draft, '?dryRun=true'))[0]), [], 'all of it binds');
+  const wrong = (unit.spec.roleBindings as { role: string; controlModule: string }[]).map((each) => (each.role === 'waterInlet' ? { ...each, controlModule: 'li101' } : each));
+  const [ofUnit = [], ofDraft = []] = await apply([edited(unit, { roleBindings: wrong }), draft]);
+  t.match(ofUnit[0], /^Effective recipe clean-train 1\.0\.0 loses role water/);
+  const told =
+    'the recipe clean-next 9.0.0 does not bind role water of step cleanReactor/clean/rinse on unit rx101: role water needs a on-off-valve, but li101 is a analog-transmitter';
+  t.same(unbound(ofDraft), [told]);
+  t.same(unbound((await apply([draft]))[0]), [told], 'also where nothing changes');
+  t.same(unbound((await apply([draft, unit]))[0]), [], 'and no more');
+});

@@ -1,6 +1,6 @@
 /** What an apply would do, and bodies in YAML, over the real pipeline. */
 import t from 'tap';
-import { Site } from '../../../src/domains/plant/kind.js';
+import { Site, Unit } from '../../../src/domains/plant/kind.js';
 import { YamlBodies } from '../../../src/platform/http/yaml-body.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
@@ -50,6 +50,49 @@ t.test('D-C-03: a dry run tells each change, stores nothing and leaves no record
     ],
   });
   t.equal(plant.store.get(Site, '', 'north')?.spec.location, 'A');
+});
+
+t.test('a difference is told also of what the box refuses while a batch runs; what no box takes refuses it', async (t) => {
+  const [hall, unit] = [manifest('Area', 'hall'), manifest('Unit', 'pot', { processCellName: 'cell', capabilities: ['boil'] })];
+  const template = (ramp: number) =>
+    manifest(
+      'ControlModuleTemplate',
+      'loop',
+      { blocks: [{ name: 'ao', type: 'AO', params: { addr: '', rate: ramp } }], tags: [{ name: 'out', dataType: 'REAL', blockRef: 'ao', portRef: 'IN' }] },
+      {},
+    );
+  const module = manifest('ControlModule', 'fic', { templateRef: 'loop', parentName: 'pot' });
+  const made = await engineer.post('/api/v1/apply', [hall, manifest('ProcessCell', 'cell', { areaName: 'hall' }), unit, template(10), module]);
+  t.equal(made.status, 200, made.text);
+  const stored = plant.store.get(Unit, 'north', 'pot');
+  if (!stored) throw new Error('there is no unit');
+  await plant.store.write({ puts: [{ kind: Unit, site: 'north', name: 'pot', status: { ...stored.status, allocatedTo: 'b-1' } }] });
+  const [version, records] = [plant.store.resourceVersion, plant.audits.length];
+  const changed = [template(20), manifest('Area', 'hall', { description: 'the hall' }), module];
+  t.match(await dry(changed), { status: 409, body: { code: 'active_batch', index: 0 } });
+  const diff = (body: unknown) => engineer.post('/api/v1/apply?diff=true', body);
+  const told = await diff(changed);
+  t.match(told, {
+    status: 200,
+    body: [
+      { name: 'loop', operation: 'configured', dryRun: true, changes: [{ from: 10, to: 20 }], refused: [{ status: 409, code: 'active_batch', error: /b-1/ }] },
+      { name: 'hall', operation: 'configured', changes: [{ path: 'spec.description', to: 'the hall' }] },
+      { name: 'fic', operation: 'unchanged' },
+    ],
+  });
+  t.equal(told.body[1].refused, undefined);
+  t.same([plant.store.resourceVersion, plant.audits.length], [version, records]);
+  t.match(await diff([...changed, manifest('Area', 'attic', { floor: 1 })]), { status: 409, body: { errors: [{ code: 'active_batch' }, { status: 400, code: 'unknown_field' }] } });
+  await plant.store.write({ puts: [{ kind: Unit, site: 'north', name: 'pot', status: stored.status }] });
+  t.notOk((await diff(changed)).body.some(({ refused }: { refused?: unknown }) => refused));
+});
+
+t.test('D-C-03: an array of one is an array: what is wrong has its index', async (t) => {
+  t.match(await dry([manifest('Area', 'hall', { floor: 1 })]), {
+    status: 400,
+    body: { index: 0, errors: [{ index: 0, kind: 'Area', name: 'hall', field: 'spec.floor' }], errorsTotal: 1 },
+  });
+  t.equal((await dry(manifest('Area', 'hall', { floor: 1 }))).body.errors, undefined, 'a manifest alone has one error of its own');
 });
 
 t.test('D-C-03: a dry run tells that a secret differs, and not what it is', async (t) => {
