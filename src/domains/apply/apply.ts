@@ -26,6 +26,7 @@ import type { ApplyActor, ApplyDeps } from './context.js';
 import { decodeSpec, Judging, type Operation, type Outcome, type Refused, type Step } from './judging.js';
 import { type AppliedKinds, ROUTELESS_KINDS } from './kinds.js';
 import { readManifest, siteOfManifest } from './manifest.js';
+import { recipeWarnings } from './recipe-warnings.js';
 import { refusalOfAll, TELLS_ALL, TOLD_MAX } from './refused.js';
 import { saidTwice } from './said-twice.js';
 import { StagedStore } from './staging.js';
@@ -138,6 +139,7 @@ async function notesOf(outcomes: readonly Outcome[], { store, clock }: ApplyDeps
   }
   return [
     await channelWarnings(outcomes, { after, clock }),
+    await recipeWarnings(outcomes, { store, after, clock }),
     await bindingWarnings(outcomes, { store, after, clock, withDrafts: isWhole }),
     // whoever judges whole files tells that by the places in them
     ...(isWhole ? [] : [saidTwice(outcomes.map(({ step }) => step))]),
