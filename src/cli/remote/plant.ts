@@ -7,7 +7,7 @@ import type { Answered } from '../../client/typed.js';
 import { type ExportedManifest, type Filed, readFolder, writeExport } from '../files/export-files.js';
 import { type FiledManifest, type FileFault, type ReadFiles, readManifestFiles } from '../files/manifest-files.js';
 import { type Judged, type JudgedError, judgeOffline } from '../files/offline.js';
-import { placeOfDiagnostic, placeOfField, type TextDiagnostic } from '../files/places.js';
+import { placeOfDiagnostic, placeOfField, placeOfTextLine, type TextDiagnostic } from '../files/places.js';
 import { ownSchemas, schemasOfBox, writeSchemas } from '../files/schemas.js';
 import { twiceIn } from '../files/twice.js';
 import type { Box } from './box.js';
@@ -351,7 +351,7 @@ async function validate({ args: [given = ''], options, terminal }: CommandContex
     ...all.filter(isElsewhere),
     ...judged.warnings.flatMap(({ index, warning }): FileFault[] => {
       const manifest = manifests[index];
-      return manifest ? [{ file: manifest.file, ...placeOfField(manifest, memberOf(warning)), message: warning, code: 'warning' }] : [];
+      return manifest ? [{ file: manifest.file, ...placeOfWarning(manifest, warning), message: warning, code: 'warning' }] : [];
     }),
   ];
   const text = [
@@ -368,9 +368,10 @@ function shownOf(faults: readonly FileFault[], word: string): readonly string[] 
   return left === 0 ? lines : [...lines, `${count(left, `more ${word}`)} not shown; -o json has them all`];
 }
 
-/** A warning that is about one member begins with it. */
-function memberOf(warning: string): string {
-  return /^(spec\.[^\s:]+): /.exec(warning)?.[1] ?? 'spec';
+/** A warning that is about one member begins with it, and one about a text goes on with its line there. */
+function placeOfWarning(manifest: FiledManifest, warning: string) {
+  const [, member = 'spec', line] = /^(spec\.[^\s:]+): (?:line (\d+), )?/.exec(warning) ?? [];
+  return line === undefined ? placeOfField(manifest, member) : placeOfTextLine(manifest, member, Number(line));
 }
 
 async function schemas(context: CommandContext): Promise<Outcome> {
