@@ -121,6 +121,27 @@ t.test('a channel that leads nowhere is warned of at the line that names it', as
   t.notMatch(await validate(DEMO), { text: /needs|already driven/ }, 'the shipped plant has none');
 });
 
+t.test('what will hurt when it runs is warned of at the member that says it', async (t) => {
+  const folder = folderWith({
+    'site.yaml': SITE,
+    'stir.yaml': of(
+      'PhaseTemplate',
+      'stir',
+      '  roles: [{name: agitator, requiredType: motor}]\n  parameters:\n    - {name: speed, max: "100", defaultValue: "120"}\n  steps:\n    - name: begin\n      initial: true\n      actionST: |\n        WRITE(\'agitator.run\', TRUE);\n        WRITE(\'agitatr.speed\', speed);\n',
+    ),
+  });
+  const { exitCode, text } = await validate(folder);
+  t.equal(exitCode, 0, text);
+  t.match(text, /^stir\.yaml:9:\d+: warning: spec\.parameters\[0\]\.defaultValue: the default does not fit: speed 120 is outside any to 100;/m);
+  t.match(text, /^stir\.yaml:15:9: warning: spec\.steps\[begin\]\.actionST: line 2, WRITE\('agitatr\.speed'\): agitatr is no role .* \(the nearest is agitator\)/m);
+  const { warnings } = await validate(DEMO);
+  t.same(
+    warnings.filter((each) => !/arrives as Draft/.test((each as { message: string }).message)),
+    [],
+    'the shipped plant has none',
+  );
+});
+
 t.test('a resource that stands twice is an error with both places, by any word of its kind', async (t) => {
   const program = of('ControlProgram', 'p', '  unitRef: mixer\n  scanInterval: 1s\n  blocks: []\n');
   const folder = folderWith({

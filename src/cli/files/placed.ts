@@ -1,7 +1,7 @@
 /** What is wrong with manifests, at the place in a file where it stands: of validate, apply and diff alike. */
 import type { JudgedError } from './offline.js';
 import type { FiledManifest, FileFault } from './manifest-files.js';
-import { placeOfDiagnostic, placeOfField, type TextDiagnostic } from './places.js';
+import { placeOfDiagnostic, placeOfField, placeOfTextLine, type TextDiagnostic } from './places.js';
 
 /** By manifest, line and column; of a text that does not compile every line. */
 export function placed(errors: readonly JudgedError[], manifests: readonly FiledManifest[]): readonly FileFault[] {
@@ -35,10 +35,11 @@ function fieldIn(field = ''): string {
   return /^(spec|metadata|kind|apiVersion|status)\b/.test(field) ? field : field === '' ? '' : `spec.${field}`;
 }
 
-/** A warning that is about one member begins with it. */
+/** A warning that is about one member begins with it, and one about a text goes on with its line there. */
 export function placedWarning(warning: string, manifest: FiledManifest): FileFault {
-  const member = /^(spec\.[^\s:]+): /.exec(warning)?.[1] ?? 'spec';
-  return { file: manifest.file, ...placeOfField(manifest, member), message: warning, code: 'warning' };
+  const [, member = 'spec', line] = /^(spec\.[^\s:]+): (?:line (\d+), )?/.exec(warning) ?? [];
+  const place = line === undefined ? placeOfField(manifest, member) : placeOfTextLine(manifest, member, Number(line));
+  return { file: manifest.file, ...place, message: warning, code: 'warning' };
 }
 
 export function faultLine({ file, line, column, message, code }: FileFault): string {

@@ -23,7 +23,16 @@ export function placeOfField(manifest: FiledManifest, field: string): Place {
 export function placeOfDiagnostic(manifest: FiledManifest, diagnostic: TextDiagnostic): Place {
   const { line, column } = diagnostic;
   const text = textNode(manifest, diagnostic);
-  if (text === undefined) return placeOfField(manifest, 'spec');
+  return text === undefined ? placeOfField(manifest, 'spec') : placeInText(manifest, text, line, column);
+}
+
+/** A line of the text that is the member `field`, from its first column on. */
+export function placeOfTextLine(manifest: FiledManifest, field: string, line: number): Place {
+  const { node, isWhole } = deepest(rootOf(manifest), field);
+  return isWhole ? placeInText(manifest, node, line, 1) : placeOfNode(manifest, node);
+}
+
+function placeInText(manifest: FiledManifest, text: unknown, line: number, column: number): Place {
   const begin = placeOfNode(manifest, text);
   if (!isScalar(text) || (text.type !== 'BLOCK_LITERAL' && text.type !== 'BLOCK_FOLDED')) return begin;
   return { line: begin.line + line, column: column + indentOf(manifest, begin.line + line) };

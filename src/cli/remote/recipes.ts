@@ -84,7 +84,11 @@ async function move(step: (typeof STEPS)[number], context: CommandContext): Prom
   const path = { site: await box.site(), name: args[0] ?? '' };
   const reason = await signedReason(context, `${step.word} of ${path.name}`);
   const done = await signed(context, () => step.call(box, path, { reason }));
-  return { data: done, text: `${done.name} is ${done.phase}, signed by ${done.actionBy}` };
+  return { data: done, text: [`${done.name} is ${done.phase}, signed by ${done.actionBy}`, ...toKnow(done.warnings)].join('\n') };
+}
+
+function toKnow(warnings: readonly string[] = []): readonly string[] {
+  return warnings.map((warning) => `warning: ${warning}`);
 }
 
 const PREVIOUS = ['keep', 'withdraw'] as const;
@@ -99,6 +103,7 @@ async function activate(context: CommandContext): Promise<Outcome> {
   const done = await signed(context, () => box.typed.post('/api/v1/sites/{site}/recipes/master/{name}/activate', { path, body: { reason, previous } }));
   const lines = [
     `${done.name} is ${done.phase}, signed by ${done.actionBy}`,
+    ...toKnow(done.warnings),
     ...done.withdrawn.map(({ name, version }) => `withdrawn: ${name}, version ${version}`),
     ...done.otherEffective.map(({ name, version, heldBy }) => `in effect beside it: ${name}, version ${version}${heldBy.length === 0 ? '' : `, used by ${heldBy.join(', ')}`}`),
   ];

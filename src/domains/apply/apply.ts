@@ -27,6 +27,7 @@ import type { ApplyActor, ApplyDeps } from './context.js';
 import { decodeSpec, Judging, type Operation, type Outcome, type Refused, type Step, type WantedRow } from './judging.js';
 import { type AnyKind, type AppliedKinds, ROUTELESS_KINDS } from './kinds.js';
 import { readManifest, siteOfManifest } from './manifest.js';
+import { recipeWarnings } from './recipe-warnings.js';
 import { refusalOfAll, TELLS_ALL, TOLD_MAX, ToldRefusal, toldOf } from './refused.js';
 import { judgeRemovals, type PruneWish, type Removal } from './removals.js';
 import { saidTwice } from './said-twice.js';
@@ -200,6 +201,7 @@ async function lookAfter(outcomes: readonly Outcome[], actor: ApplyActor, deps: 
   const gone = removals.filter(({ refusal }) => refusal === undefined);
   const notes = [
     await channelWarnings(outcomes, { after, clock }),
+    await recipeWarnings(outcomes, { store, after, clock }),
     await bindingWarnings(outcomes, gone, { store, after, clock }),
     // whoever judges whole files tells that by the places in them
     ...(isWhole ? [] : [saidTwice(steps)]),

@@ -1,47 +1,130 @@
 /**
- * What stands wrong on its channel when all manifests of an apply are in place: an I/O module may come behind the control module that names it, and of
- * two that drive one output each is told of the other.
+ * What stands wrong on its channel when all manifests of an apply are in place: an I/O module may come behind the control module that names it, of
+ * two that drive one output each is told of the other, and an input of a simulation that nothing moves is told to whoever reads it, or of the
+ * simulation where that comes without its readers.
  */
 import { Turns } from '../../platform/base/slices.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { moduleChannelNotes, programChannelNotes } from '../control-modules/channel-uses.js';
-import { ControlModule } from '../control-modules/kind.js';
+import { saidNote, type SpecNote } from '../../platform/store/spec-note.js';
+import { channelNotes, type PlacedUse, usesOfModule, usesOfProgram } from '../control-modules/channel-uses.js';
+import { ControlModule, type ControlModuleSpec } from '../control-modules/kind.js';
 import { resolvedModuleOf } from '../control-modules/modules.js';
-import { ControlProgram } from '../logic/kind.js';
+import { IOModule, REHEARSAL_PRESET_LABEL, SimulationPreset } from '../io-modules/kind.js';
+import { unsimulatedIn } from '../io-modules/unsimulated.js';
+import { ControlProgram, ioModuleOf, ownerOfProgram } from '../logic/kind.js';
 import type { Outcome } from './judging.js';
+
+const READERS: readonly string[] = [ControlModule.kind, ControlProgram.kind];
+const SIMULATIONS: readonly string[] = [IOModule.kind, SimulationPreset.kind];
+/** Of one simulation; who reads them all has added none. */
+const TOLD_MAX = 10;
 
 /** @param after the plant with all of them in place. @returns warnings by the index of the manifest; each begins with the member that it is about. */
 export async function channelWarnings(
   outcomes: readonly Outcome[],
   { after, clock }: { readonly after: StoreReader; readonly clock: Clock },
 ): Promise<ReadonlyMap<number, readonly string[]>> {
-  const told = new Map<number, readonly string[]>();
-  const written = outcomes.filter(({ puts, step: { manifest } }) => puts.length > 0 && (manifest.kind.kind === ControlModule.kind || manifest.kind.kind === ControlProgram.kind));
-  if (written.length === 0) return told;
+  const told = new Map<number, string[]>();
+  const tell = (index: number, warnings: readonly string[]): void => {
+    const own = told.get(index) ?? [];
+    own.push(...warnings);
+    if (own.length > 0) told.set(index, own);
+  };
+  const written = outcomes.filter(({ puts }) => puts.length > 0);
+  const readers = written.filter(({ step }) => READERS.includes(step.manifest.kind.kind));
+  const simulations = written.filter(({ step }) => SIMULATIONS.includes(step.manifest.kind.kind));
+  if (readers.length + simulations.length === 0) return told;
   const turns = new Turns(clock);
   // who drives which output is found of all modules of a site at once: each is merged with its template before, and is so but once
-  for (const site of new Set(written.map(({ step }) => step.site))) {
+  for (const site of new Set(readers.map(({ step }) => step.site))) {
     for (const module of after.list(ControlModule, site)) {
       resolvedModuleOf(after, module);
       if (turns.isOver) await turns.next();
     }
   }
-  for (const { step } of written) {
-    const notes = notesOf(after, step.manifest.kind.kind, { site: step.site, name: step.manifest.name });
-    if (notes.length > 0)
-      told.set(
-        step.index,
-        notes.map(({ path, text }) => `spec.${path}: ${text}`),
-      );
+  const still = stillBySite(after);
+  for (const { step } of readers) {
+    const notes = notesOf(after, { kind: step.manifest.kind.kind, site: step.site, name: step.manifest.name }, still(step.site));
+    tell(step.index, notes.map(saidNote));
     if (turns.isOver) await turns.next();
   }
-  return told;
+  const isTold = new Set(readers.map(({ step }) => `${step.site}/${step.manifest.kind.kind}/${step.manifest.name}`));
+  for (const site of new Set(simulations.map(({ step }) => step.site))) {
+    const concerned = modulesConcerned(
+      after,
+      site,
+      simulations.filter(({ step }) => step.site === site),
+    );
+    const why = still(site);
+    for (const { kind, metadata, uses } of readersOf(after, site)) {
+      if (turns.isOver) await turns.next();
+      if (concerned.size === 0 || isTold.has(`${site}/${kind}/${metadata.name}`)) continue;
+      for (const use of uses()) {
+        const index = concerned.get(ioModuleOf(use.channel));
+        const reason = index === undefined || !isRead(use) ? '' : why(use.channel);
+        if (index !== undefined && reason !== '') tell(index, [`${use.user} of ${metadata.name} reads ${use.channel}, and ${reason}`]);
+      }
+    }
+  }
+  const ofSimulations = new Set(simulations.map(({ step }) => step.index));
+  return new Map([...told].map(([index, warnings]) => [index, ofSimulations.has(index) ? bounded(warnings) : warnings]));
 }
 
-function notesOf(read: StoreReader, kind: string, owner: { readonly site: string; readonly name: string }) {
-  const module = kind === ControlModule.kind ? read.get(ControlModule, owner.site, owner.name) : undefined;
-  if (module) return moduleChannelNotes(read, owner, module.spec);
-  const program = read.get(ControlProgram, owner.site, owner.name);
-  return program ? programChannelNotes(read, owner, program.spec) : [];
+type Still = ReturnType<typeof unsimulatedIn>;
+
+function stillBySite(read: StoreReader): (site: string) => Still {
+  const known = new Map<string, Still>();
+  return (site) => {
+    const found = known.get(site) ?? unsimulatedIn(read, site);
+    known.set(site, found);
+    return found;
+  };
+}
+
+/** I/O modules by name, with the manifest that changes what they simulate. */
+function modulesConcerned(read: StoreReader, site: string, simulations: readonly Outcome[]): ReadonlyMap<string, number> {
+  const presets = new Map(simulations.flatMap(({ step }) => (step.manifest.kind.kind === SimulationPreset.kind ? [[step.manifest.name, step.index]] : [])));
+  const own = new Map(simulations.flatMap(({ step }) => (step.manifest.kind.kind === IOModule.kind ? [[step.manifest.name, step.index]] : [])));
+  return new Map(
+    read.list(IOModule, site).flatMap(({ metadata: { name, labels }, spec }) => {
+      const preset = spec.protocol === 'simulation' ? spec.simulation?.preset : labels[REHEARSAL_PRESET_LABEL];
+      const index = own.get(name) ?? presets.get(preset ?? '');
+      return index === undefined ? [] : [[name, index] as const];
+    }),
+  );
+}
+
+function usesOf(read: StoreReader, spec: ControlModuleSpec): readonly PlacedUse[] {
+  const resolved = resolvedModuleOf(read, { spec });
+  return resolved ? usesOfModule(spec, resolved) : [];
+}
+
+function* readersOf(read: StoreReader, site: string) {
+  for (const { kind, metadata, spec } of read.list(ControlModule, site)) yield { kind, metadata, uses: () => usesOf(read, spec) };
+  // the program of a module is the module once more
+  for (const { kind, metadata, spec } of read.list(ControlProgram, site)) if (ownerOfProgram(metadata) === undefined) yield { kind, metadata, uses: () => usesOfProgram(spec) };
+}
+
+/** A tag without block may stand on an output as well, which no behaviour has to move. */
+function isRead({ drives }: PlacedUse): boolean {
+  return !drives;
+}
+
+function notesOf(read: StoreReader, owner: { readonly kind: string; readonly site: string; readonly name: string }, still: Still): readonly SpecNote[] {
+  const module = owner.kind === ControlModule.kind ? read.get(ControlModule, owner.site, owner.name) : undefined;
+  const program = module ? undefined : read.get(ControlProgram, owner.site, owner.name);
+  const uses = module ? usesOf(read, module.spec) : program ? usesOfProgram(program.spec) : [];
+  return [...channelNotes(read, owner, uses), ...stillNotes(uses, still)];
+}
+
+function stillNotes(uses: readonly PlacedUse[], still: Still): readonly SpecNote[] {
+  return uses.filter(isRead).flatMap(({ user, channel, path }) => {
+    const why = still(channel);
+    return why === '' ? [] : [{ path, text: `${user} reads ${channel}, and ${why}` }];
+  });
+}
+
+function bounded(warnings: readonly string[]): readonly string[] {
+  return warnings.length <= TOLD_MAX ? warnings : [...warnings.slice(0, TOLD_MAX), `and ${warnings.length - TOLD_MAX} more of this kind`];
 }

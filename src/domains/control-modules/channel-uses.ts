@@ -18,7 +18,7 @@ export interface ChannelUse {
   readonly channel: string;
 }
 
-interface PlacedUse extends ChannelUse {
+export interface PlacedUse extends ChannelUse {
   /** Of the block, or of the tag that has none. */
   readonly name: string;
   /** Member of the spec that says it. */
@@ -72,7 +72,7 @@ export function usesOfModule(spec: ControlModuleSpec, { tags, blocks }: Pick<Res
   return [...ofTags, ...ofBlocks];
 }
 
-function usesOfProgram({ blocks }: ControlProgramSpec): readonly PlacedUse[] {
+export function usesOfProgram({ blocks }: ControlProgramSpec): readonly PlacedUse[] {
   return blocks.flatMap(({ name, type, params }, index): readonly PlacedUse[] => {
     const channel = String(params.addr ?? '');
     if (!CHANNEL_BLOCKS.includes(type) || channel.trim() === '') return [];
@@ -167,17 +167,15 @@ function problems(read: StoreReader, site: string, uses: readonly PlacedUse[]): 
   return uses.map((use) => ({ path: use.path, text: channelProblem(read, site, use) })).filter(({ text }) => text !== '');
 }
 
-/** What of the channels of a module is not as it should be; as it is written, before or after it is stored. */
-export function moduleChannelNotes(read: StoreReader, owner: { readonly site: string; readonly name: string }, spec: ControlModuleSpec): readonly ChannelNote[] {
-  const resolved = resolvedModuleOf(read, { spec });
-  if (!resolved) return [];
-  const uses = usesOfModule(spec, resolved);
-  return [...problems(read, owner.site, uses), ...sharedOutputs(read, { ...owner, kind: ControlModule.kind }, uses)];
+/** What of the channels of a module or program is not as it should be. */
+export function channelNotes(read: StoreReader, owner: Owner, uses: readonly PlacedUse[]): readonly ChannelNote[] {
+  return [...problems(read, owner.site, uses), ...sharedOutputs(read, owner, uses)];
 }
 
-export function programChannelNotes(read: StoreReader, owner: { readonly site: string; readonly name: string }, spec: ControlProgramSpec): readonly ChannelNote[] {
-  const uses = usesOfProgram(spec);
-  return [...problems(read, owner.site, uses), ...sharedOutputs(read, { ...owner, kind: ControlProgram.kind }, uses)];
+/** Of a module as it is written, before or after it is stored. */
+export function moduleChannelNotes(read: StoreReader, owner: { readonly site: string; readonly name: string }, spec: ControlModuleSpec): readonly ChannelNote[] {
+  const resolved = resolvedModuleOf(read, { spec });
+  return resolved ? channelNotes(read, { ...owner, kind: ControlModule.kind }, usesOfModule(spec, resolved)) : [];
 }
 
 /** Of a stored module, in a sentence each; an output that two drive is a matter of the one that came later. */

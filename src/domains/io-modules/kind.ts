@@ -182,6 +182,9 @@ const IO_MODULE_STATUS: StatusMembers<IOModuleStatus> = {
   conditions: v.array(Condition),
 };
 
+/** Names the simulation preset of a network module for rehearsals (ADR 0006); channel names are its addresses. */
+export const REHEARSAL_PRESET_LABEL = 'lineside.io/rehearsal-preset';
+
 export const IOModule: Kind<IOModuleSpec, IOModuleStatus> = {
   kind: 'IOModule',
   group: 'physical',
@@ -192,7 +195,7 @@ export const IOModule: Kind<IOModuleSpec, IOModuleStatus> = {
   body: 'flat',
   apply: { how: 'yes' },
   required: ['protocol'],
-  openKeys: ['lineside.io/rehearsal-preset'], // ADR 0006
+  openKeys: [REHEARSAL_PRESET_LABEL],
   initialStatus: () => ({
     state: 'Pending',
     message: 'not served yet',

@@ -5,7 +5,7 @@ import type { ToldBy } from '../../platform/http/replies.js';
 import { metadataBody, SITE_METADATA, type SiteMetadata } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { OperationTemplateSpec, PhaseTemplate, PhaseTemplateSpec, ProcedureTemplateSpec } from './kind.js';
-import { templateNotes } from './template-notes.js';
+import { sequenceNotes, templateNotes } from './template-notes.js';
 
 function templateBodyOf<const Spec extends v.GenericSchema>(spec: Spec) {
   return v.strictObject({ name: v.string(), spec, notes: v.optional(v.array(v.string())), ...SITE_METADATA });
@@ -23,6 +23,6 @@ export function templateBody<Spec>({
   spec,
   ...resource
 }: Resource<Spec>): Pick<ToldBy<typeof PhaseTemplateBody>, 'name' | 'notes'> & SiteMetadata & { readonly spec: Spec } {
-  const notes = resource.kind === PhaseTemplate.kind ? templateNotes(spec as PhaseTemplateSpec) : [];
+  const notes = resource.kind === PhaseTemplate.kind ? templateNotes(spec as PhaseTemplateSpec) : sequenceNotes(spec as OperationTemplateSpec);
   return { name: metadata.name, spec, ...(notes.length > 0 ? { notes } : {}), ...metadataBody({ metadata, spec, ...resource }) };
 }

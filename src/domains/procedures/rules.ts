@@ -29,7 +29,7 @@ import {
 import { MasterRecipe } from '../recipes/kind.js';
 import { keptAsEvidence, refuseElementDelete } from './removal.js';
 import { templateEdited } from './template-edits.js';
-import { templateNotes } from './template-notes.js';
+import { sequenceWarnings, templateWarnings } from './template-notes.js';
 
 type NoStatus = Readonly<Record<string, never>>;
 
@@ -155,7 +155,7 @@ const OF_TEMPLATES = [PhaseTemplate.kind, OperationTemplate.kind, UnitProcedureT
 
 export const phaseTemplateRules = ruled(PhaseTemplate, {
   refuses: TEMPLATE_REFUSES,
-  warnings: templateNotes,
+  warnings: templateWarnings,
   admit: admitPhaseTemplate,
   judgedAgainst: OF_TAGS,
   companions: templateEdited('PhaseTemplate'),
@@ -165,6 +165,7 @@ export const phaseTemplateRules = ruled(PhaseTemplate, {
 
 export const operationTemplateRules = ruled(OperationTemplate, {
   refuses: TEMPLATE_REFUSES,
+  warnings: sequenceWarnings,
   admit: admitOperationTemplate,
   judgedAgainst: OF_TEMPLATES,
   companions: templateEdited('OperationTemplate'),
@@ -174,6 +175,7 @@ export const operationTemplateRules = ruled(OperationTemplate, {
 
 export const unitProcedureTemplateRules = ruled(UnitProcedureTemplate, {
   refuses: TEMPLATE_REFUSES,
+  warnings: sequenceWarnings,
   admit: admitUnitProcedureTemplate,
   judgedAgainst: OF_TEMPLATES,
   companions: templateEdited('UnitProcedureTemplate'),
@@ -183,6 +185,7 @@ export const unitProcedureTemplateRules = ruled(UnitProcedureTemplate, {
 
 export const procedureTemplateRules = ruled(ProcedureTemplate, {
   refuses: TEMPLATE_REFUSES,
+  warnings: sequenceWarnings,
   admit: admitProcedureTemplate,
   judgedAgainst: OF_TEMPLATES,
   companions: templateEdited('ProcedureTemplate'),

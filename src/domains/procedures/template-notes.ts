@@ -1,7 +1,10 @@
-/** What to think of before a phase template runs: told where it is written, applied and read. */
+/** What to think of before a template runs: told where it is written, applied and read. */
+import { type ChartUses, usesOf } from '../../../runtime/language/chart-uses.js';
 import { type DeadChoice, deadChoices } from '../../../runtime/language/dead-choices.js';
 import { undoneWrites } from '../../../runtime/language/undone-writes.js';
-import type { PhaseSpec, PhaseTemplateSpec } from './kind.js';
+import { saidNote, type SpecNote } from '../../platform/store/spec-note.js';
+import type { OperationTemplateSpec, ParameterSpec, PhaseSpec, PhaseTemplateSpec, ProcedureTemplateSpec } from './kind.js';
+import { valueFault } from './value-fault.js';
 
 const deadOf = new WeakMap<object, readonly DeadChoice[]>();
 
@@ -20,13 +23,64 @@ export function withdrawnMembers({ autoRestartWithinSeconds }: { readonly autoRe
   return [`autoRestartWithinSeconds ${autoRestartWithinSeconds} has no effect: after a restart what was running is held and waits for a person`];
 }
 
-const notesOf = new WeakMap<object, readonly string[]>();
+const usesIn = new WeakMap<object, ChartUses>();
 
-/** What to think of before the template runs; kept with the spec, because every read of the template shows it. */
-export function templateNotes(spec: PhaseTemplateSpec): readonly string[] {
+/** What the texts of a template name; kept with the spec, because its recipes and its site ask for it again. */
+export function textsOf(spec: PhaseTemplateSpec): ChartUses {
+  const known = usesIn.get(spec);
+  if (known) return known;
+  const uses = usesOf(spec as Parameters<typeof usesOf>[0]);
+  usesIn.set(spec, uses);
+  return uses;
+}
+
+const notesOf = new WeakMap<object, readonly SpecNote[]>();
+
+/** Kept with the spec, because every read of the template shows it. */
+function phaseNotes(spec: PhaseTemplateSpec): readonly SpecNote[] {
   const known = notesOf.get(spec);
   if (known) return known;
-  const notes = [...withdrawnMembers(spec), ...[...deadChoicesOf(spec), ...undoneWrites(spec as Parameters<typeof undoneWrites>[0])].map(({ message }) => message)];
+  const texts = [...withdrawnMembers(spec), ...[...deadChoicesOf(spec), ...undoneWrites(spec as Parameters<typeof undoneWrites>[0])].map(({ message }) => message)];
+  const notes = [...texts.map((text): SpecNote => ({ path: '', text })), ...unfitDefaults(spec.parameters), ...unsetOutputs(spec)];
   notesOf.set(spec, notes);
   return notes;
+}
+
+/** What to think of before a phase template runs. */
+export function templateNotes(spec: PhaseTemplateSpec): readonly string[] {
+  return phaseNotes(spec).map(({ text }) => text);
+}
+
+/** As `templateNotes`, with the member that each is about. */
+export function templateWarnings(spec: PhaseTemplateSpec): readonly string[] {
+  return phaseNotes(spec).map(saidNote);
+}
+
+type SequenceSpec = OperationTemplateSpec | ProcedureTemplateSpec;
+
+/** Of the template of an operation, unit procedure or procedure by itself. */
+export function sequenceNotes({ parameters }: SequenceSpec): readonly string[] {
+  return unfitDefaults(parameters).map(({ text }) => text);
+}
+
+export function sequenceWarnings({ parameters }: SequenceSpec): readonly string[] {
+  return unfitDefaults(parameters).map(saidNote);
+}
+
+/** Whoever gives no value gets one with which the element does not start (decisions 3.2, `formula-out-of-range`). */
+function unfitDefaults(parameters: readonly ParameterSpec[]): readonly SpecNote[] {
+  return parameters.flatMap((formal, at): readonly SpecNote[] => {
+    const fault = formal.defaultValue === '' ? undefined : valueFault(formal, formal.defaultValue);
+    if (!fault) return [];
+    return [{ path: `parameters[${at}].defaultValue`, text: `the default does not fit: ${fault.message}; where nobody gives a value, nothing can be started with it` }];
+  });
+}
+
+/** An output that no text sets has no value when the phase ends, and what is bound to it keeps its default. A template without steps is still to be written. */
+function unsetOutputs(spec: PhaseTemplateSpec): readonly SpecNote[] {
+  if (spec.outputs.length === 0 || spec.steps.length === 0) return [];
+  const { assigned } = textsOf(spec);
+  return spec.outputs.flatMap(({ name }, at): readonly SpecNote[] =>
+    assigned.has(name.toLowerCase()) ? [] : [{ path: `outputs[${at}].name`, text: `no text of the template gives output ${name} a value: it stays without one` }],
+  );
 }

@@ -8,7 +8,7 @@ import type { ToldBy } from '../../platform/http/replies.js';
 import { conflict, invalid } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { otherEffective } from './family.js';
-import { type LifecycleActor, type LifecycleDeps, LifecycleReply, type RecipeResource, requireRecipe, signedStep } from './lifecycle.js';
+import { type LifecycleActor, type LifecycleDeps, LifecycleReply, type RecipeResource, requireRecipe, signedStep, warningsOf } from './lifecycle.js';
 import { heldBy, nextPhase } from './rules.js';
 
 export const PREVIOUS = ['keep', 'withdraw'] as const;
@@ -45,8 +45,9 @@ export async function activateRecipe(deps: LifecycleDeps, site: string, name: st
   const others = otherEffective(store, recipe);
   if (previous === 'keep') {
     const step = signedStep(deps, recipe, 'activate', to, reason, actor);
+    const warnings = warningsOf(store, recipe, 'activate');
     await store.write({ puts: step.puts, audits: [step.audit] });
-    return { ...step.answer, otherEffective: others.map((other) => effectiveVersion(store, other)), withdrawn: [] };
+    return { ...step.answer, ...warnings, otherEffective: others.map((other) => effectiveVersion(store, other)), withdrawn: [] };
   }
   if (recipe.spec.productID === '')
     throw invalid('no_product_id', 'previous', `recipe ${name} has no productID, so there is no version of its product to withdraw; activate it with previous: keep`);
@@ -56,8 +57,9 @@ export async function activateRecipe(deps: LifecycleDeps, site: string, name: st
   const withdrawn = others.map((other) => ({ name: other.metadata.name, version: other.spec.version, revision: other.status.revision }));
   const step = signedStep(deps, recipe, 'activate', to, reason, actor, { previous, withdrawn });
   const steps = [...withdrawals, step];
+  const warnings = warningsOf(store, recipe, 'activate');
   await store.write({ puts: steps.flatMap(({ puts }) => puts), audits: steps.map(({ audit }) => audit) });
-  return { ...step.answer, otherEffective: [], withdrawn: withdrawals.map(({ answer }, at) => ({ ...answer, version: withdrawn[at]?.version ?? '' })) };
+  return { ...step.answer, ...warnings, otherEffective: [], withdrawn: withdrawals.map(({ answer }, at) => ({ ...answer, version: withdrawn[at]?.version ?? '' })) };
 }
 
 function effectiveVersion(read: StoreReader, { metadata: { name, site }, spec, status }: RecipeResource): ToldBy<typeof EffectiveVersion> {

@@ -18,6 +18,7 @@ import {
 import { ParameterValue, ProceduralChartField } from '../procedures/kind.js';
 import { otherEffective } from './family.js';
 import { expandRecipe, templatesOf } from './expand.js';
+import { wholeRecipeNotes } from './recipe-notes.js';
 import { changeWords, TemplateChange, templateChanges } from './released.js';
 import { heldBy } from './rules.js';
 import { successorsOf, supersedesNotes, SuccessorVersion } from './supersedes.js';
@@ -106,7 +107,13 @@ export function recipeBody(resource: Resource<MasterRecipeSpec, MasterRecipeStat
     lifecycle: status.lifecycle,
     heldBy: heldBy(read, metadata.site, metadata.name),
     supersededBy: successorsOf(read, resource),
-    notes: [...siblingNotes(resource, read), ...supersedesNotes(read, resource), ...bindingMatrix(read, metadata.site, spec).notes, ...phaseNotes(resource, read)],
+    notes: [
+      ...siblingNotes(resource, read),
+      ...supersedesNotes(read, resource),
+      ...bindingMatrix(read, metadata.site, spec).notes,
+      ...phaseNotes(resource, read),
+      ...wholeRecipeNotes(read, resource),
+    ],
     conditions: templateConditions(resource, read),
     templateChanges: templateChanges(read, resource),
     ...metadataBody(resource),

@@ -8,6 +8,7 @@ import type { ToldBy } from '../../platform/http/replies.js';
 import { timestamp, type Clock } from '../../platform/base/clock.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
+import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import {
@@ -22,6 +23,7 @@ import {
 } from './kind.js';
 import { heldBy, type LifecycleAction, nextPhase, refuseDuplicate, REVERTIBLE, wayToWithdraw } from './rules.js';
 import { recipeDigest, revise, revisionName, signRevision } from './revisions.js';
+import { wholeRecipeNotes } from './recipe-notes.js';
 import { presentTemplates, releasedTemplates, releasedView, templateChanges } from './released.js';
 import { type Signatory, type SigningKeys, sign } from '../signatures/signature.js';
 import { recipeProblems } from './validity.js';
@@ -47,6 +49,8 @@ export const LifecycleReply = v.strictObject({
   actionAt: v.string(),
   reason: v.string(),
   signature: v.string(),
+  /** What the recipe and its templates say that will hurt when it runs; absent where there is nothing. */
+  warnings: v.optional(v.array(v.string())),
 });
 export type LifecycleReply = ToldBy<typeof LifecycleReply>;
 
@@ -72,8 +76,16 @@ export async function moveRecipe(deps: LifecycleDeps, site: string, name: string
   if (action === 'approve' && deps.approveRequiresValid) refuseInvalid(deps.store, recipe);
   const released = action === 'release' ? presentTemplates(deps.store, site, recipe.spec) : undefined;
   const { answer, puts, audit } = signedStep(deps, recipe, action, to, reason, actor, released ? { templates: released.map(named) } : {}, released);
+  const warnings = warningsOf(deps.store, recipe, action);
   await deps.store.write({ puts, audits: [audit] });
-  return answer;
+  return { ...answer, ...warnings };
+}
+
+/** Of a recipe that goes on towards its batches. */
+export function warningsOf(read: StoreReader, recipe: RecipeResource, action: LifecycleAction): Pick<LifecycleReply, 'warnings'> {
+  if (action === 'reject' || action === 'withdraw') return {};
+  const warnings = wholeRecipeNotes(read, recipe);
+  return warnings.length === 0 ? {} : { warnings: [...warnings] };
 }
 
 /** A step as it is written, by itself or with others in one transaction. */

@@ -4,14 +4,11 @@ import type { Behavior, ImagePlan, ProbeModule, RehearsalPlan, UnitPlan } from '
 import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { IOModule, type IOModuleSpec, type IOModuleStatus, SimulationPreset } from '../io-modules/kind.js';
+import { IOModule, type IOModuleSpec, type IOModuleStatus, REHEARSAL_PRESET_LABEL, SimulationPreset } from '../io-modules/kind.js';
 import { channelsOf } from '../io-modules/channels.js';
 import { type BoxOutputs, imagePlan, probeModule } from '../io-modules/probe-module.js';
 import { planContent, withTable } from '../units/plan.js';
 import type { RehearsalOrder } from './order.js';
-
-/** Names the simulation preset of a network module for rehearsals; channel names are its addresses. */
-export const REHEARSAL_PRESET_LABEL = 'lineside.io/rehearsal-preset';
 
 type Module = Resource<IOModuleSpec, IOModuleStatus>;
 

@@ -2,11 +2,11 @@
  * The parameter cascade (contract 3, Procedural resources; decisions 1.7, 2.2): recipe formula, then unit procedure,
  * operation and phase, each value with where it came from. Pure.
  */
-import { parseDecimal, parseValueText } from '../../../../runtime/language/value-text.js';
 import type { ParameterBinding } from '../../../../runtime/vocabulary/chart.js';
 import { invalid, type Refusal } from '../../../platform/base/refusal.js';
 import { isNumberText } from '../../../platform/store/fields.js';
 import type { ParameterSpec, ParameterValue } from '../../procedures/kind.js';
+import { valueFault } from '../../procedures/value-fault.js';
 import type { Formula, MasterRecipeSpec } from '../../recipes/kind.js';
 import type { BatchSpec } from '../kind.js';
 
@@ -155,13 +155,12 @@ function outputOf(from: string): readonly [string, string] | undefined {
 }
 
 /** @throws Refusal `invalid_field` or `out_of_range` for a value that its declaration does not allow. */
-export function checkValue({ name, type, min, max, choices, unit }: ParameterSpec, value: string, field: string): void {
-  if (parseValueText(type, value) === null) throw invalid('invalid_field', field, `${value} is no ${type} value for ${name}`);
-  const number = parseDecimal(value);
-  const low = min !== '' && number !== null && number < Number(min);
-  const high = max !== '' && number !== null && number > Number(max);
-  if (low || high) throw invalid('out_of_range', field, `${name} ${value} is outside ${min || 'any'} to ${max || 'any'} ${unit}`.trim(), { min, max });
-  if (choices.length > 0 && !choices.includes(value)) throw invalid('out_of_range', field, `${name} must be one of ${choices.join(', ')}`, { choices });
+export function checkValue(formal: ParameterSpec, value: string, field: string): void {
+  const fault = valueFault(formal, value);
+  if (!fault) return;
+  const { min, max, choices } = formal;
+  if (fault.breaks === 'type') throw invalid('invalid_field', field, fault.message);
+  throw invalid('out_of_range', field, fault.message, fault.breaks === 'range' ? { min, max } : { choices });
 }
 
 /** Identifiers are compared without regard to case (decisions, conventions). */

@@ -1,0 +1,21 @@
+/** Whether a value fits the parameter that takes it (decisions 1.7). Pure. */
+import { parseDecimal, parseValueText } from '../../../runtime/language/value-text.js';
+import type { ParameterSpec } from './kind.js';
+
+export type TakingParameter = Pick<ParameterSpec, 'name' | 'type' | 'min' | 'max' | 'choices' | 'unit'>;
+
+export interface ValueFault {
+  /** Which of what is declared it breaks. */
+  readonly breaks: 'type' | 'range' | 'choices';
+  readonly message: string;
+}
+
+/** Undefined for a value that fits. */
+export function valueFault({ name, type, min, max, choices, unit }: TakingParameter, value: string): ValueFault | undefined {
+  if (parseValueText(type, value) === null) return { breaks: 'type', message: `${value} is no ${type} value for ${name}` };
+  const number = parseDecimal(value);
+  const isLow = min !== '' && number !== null && number < Number(min);
+  const isHigh = max !== '' && number !== null && number > Number(max);
+  if (isLow || isHigh) return { breaks: 'range', message: `${name} ${value} is outside ${min || 'any'} to ${max || 'any'} ${unit}`.trim() };
+  return choices.length > 0 && !choices.includes(value) ? { breaks: 'choices', message: `${name} must be one of ${choices.join(', ')}` } : undefined;
+}
