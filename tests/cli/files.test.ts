@@ -142,6 +142,21 @@ t.test('what stands elsewhere is an error, or with --partial a warning', async (
   t.match(await validate(folder, { partial: true }), { exitCode: 0, errors: [], warnings: [{ code: 'unknown_reference' }] });
 });
 
+t.test('what is found is told file by file from top to bottom, of whatever kind it is', async (t) => {
+  const many = [SITE, of('Area', 'hall', '  description: x\n'), of('Unit', 'mixer', '  processCellName: cell\n'), of('Area', 'hall', '  description: y\n')];
+  const folder = folderWith({ 'a.yaml': many.join('---\n'), 'b.yaml': 'kind: [\n', 'c.yaml': of('Area', 'yard', '  floor: 2\n'), 'd.yaml': 'kind: {\n' });
+  const places = (text: string): readonly string[] => text.split('\n').flatMap((line) => /^(\S+:\d+:\d+: \w+)/.exec(line)?.[1] ?? []);
+  const told = ['a.yaml:19:20: error', 'a.yaml:21:1: error', 'b.yaml:2:1: error', 'c.yaml:7:10: error', 'd.yaml:2:1: error'];
+  const { text, errors } = await validate(folder);
+  t.strictSame(places(text), told);
+  t.strictSame(
+    errors.map((each) => path.basename((each as { readonly file: string }).file)),
+    told.map((line) => line.slice(0, 6)),
+    'and so in JSON',
+  );
+  t.strictSame(places((await validate(folder, { partial: true })).text), [told[0]?.replace('error', 'warning'), ...told.slice(1)], 'warnings among the errors');
+});
+
 t.test('a file that is no YAML is told with its place, and so is what is no manifest', async (t) => {
   const folder = folderWith({ 'a.yaml': 'kind: Area\nkind: Site\n', 'b.yaml': 'hello: world\n', 'c.txt': 'no: [', '.hidden/d.yaml': 'no: [', 'e.yml': '# nothing yet\n' });
   t.match(await validate(folder), { exitCode: 1, text: /^a\.yaml:2:1: error: Map keys must be unique \[invalid_yaml\]$/m });
