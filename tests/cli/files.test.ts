@@ -157,10 +157,30 @@ t.test('what is found is told file by file from top to bottom, of whatever kind 
   t.strictSame(places((await validate(folder, { partial: true })).text), [told[0]?.replace('error', 'warning'), ...told.slice(1)], 'warnings among the errors');
 });
 
+t.test('of files that are a part of a plant its sites are taken to be there, which is said once of each, and all in them is judged', async (t) => {
+  const chart = "  steps:\n    - {name: begin, initial: true, actionST: 'done := TREU;'}\n  variables:\n    - {name: done, type: BOOL}\n";
+  const folder = folderWith({
+    'a.yaml': [of('Area', 'hall', '  description: x\n'), of('Area', 'yard', '  description: x\n')].join('---\n'),
+    'b.yaml': [
+      of('ProcessCell', 'cell', '  areaName: hal\n'),
+      of('PhaseTemplate', 'stir', chart),
+      of('Area', 'far', '  description: x\n').replace('site-north', 'site-south'),
+    ].join('---\n'),
+  });
+  const { text, warnings, errors } = await validate(folder, { partial: true });
+  t.match(text, /^a\.yaml:5:14: warning: site north stands in no file: it is taken to be on the box \[not_found\]$/m);
+  t.match(text, /^b\.yaml:\d+:14: warning: site south stands in no file/m);
+  t.match(text, /^b\.yaml:7:13: warning: ProcessCell cell: .*hal, which does not exist/m);
+  t.match(text, /^b\.yaml:16:\d+: error: PhaseTemplate stir: .*TREU/m);
+  t.strictSame([errors.length, warnings.length], [1, 3], text);
+  t.match(text, /5 manifests in 2 files: 1 error, 3 warnings$/);
+  t.match(await validate(folder), { exitCode: 1, text: /site north does not exist/ }, 'of a whole plant it is an error');
+});
+
 t.test('a file that is no YAML is told with its place, and so is what is no manifest', async (t) => {
   const folder = folderWith({ 'a.yaml': 'kind: Area\nkind: Site\n', 'b.yaml': 'hello: world\n', 'c.txt': 'no: [', '.hidden/d.yaml': 'no: [', 'e.yml': '# nothing yet\n' });
   t.match(await validate(folder), { exitCode: 1, text: /^a\.yaml:2:1: error: Map keys must be unique \[invalid_yaml\]$/m });
-  t.match((await validate(folder)).text, /^b\.yaml:1:1: error: .*hello/m);
+  t.match((await validate(folder)).text, /^b\.yaml:1:1: error: unknown field hello/m);
   const fault: unknown = await rowOf('validate')
     .run(localContext([path.join(folder, 'nowhere')], {}))
     .catch((told: unknown) => told);

@@ -5,6 +5,7 @@ import { MANIFESTS_MAX } from '../../domains/apply/manifest.js';
 import { ApiError } from '../../client/api.js';
 import type { Answered } from '../../client/typed.js';
 import { type ExportedManifest, type Filed, readFolder, writeExport } from '../files/export-files.js';
+import { absentSitesOf, assumed } from '../files/absent-sites.js';
 import { byPlace } from '../files/by-place.js';
 import { type FiledManifest, type FileFault, type ReadFiles, readManifestFiles } from '../files/manifest-files.js';
 import { type Judged, type JudgedError, judgeOffline } from '../files/offline.js';
@@ -67,10 +68,11 @@ function placed(errors: readonly JudgedError[], manifests: readonly FiledManifes
 
 function placesOf({ kind, name, code, error, field, diagnostics = [] }: JudgedError, manifest: FiledManifest | undefined): readonly FileFault[] {
   if (!manifest) return [];
-  const title = [kind, name].filter((word) => word !== '').join(' ');
+  const words = [kind, name].filter((word) => word !== '').join(' ');
+  const title = words === '' ? '' : `${words}: `;
   const wrong = (diagnostics as readonly TextDiagnostic[]).filter(({ severity }) => severity !== 'warning');
-  if (wrong.length > 0) return wrong.map((each) => ({ file: manifest.file, ...placeOfDiagnostic(manifest, each), code, message: `${title}: ${placeWords(each)}${each.message}` }));
-  return [{ file: manifest.file, ...placeOfField(manifest, fieldIn(field)), code, message: `${title}: ${error}` }];
+  if (wrong.length > 0) return wrong.map((each) => ({ file: manifest.file, ...placeOfDiagnostic(manifest, each), code, message: `${title}${placeWords(each)}${each.message}` }));
+  return [{ file: manifest.file, ...placeOfField(manifest, fieldIn(field)), code, message: `${title}${error}` }];
 }
 
 function placeWords({ chart, step, transition }: TextDiagnostic): string {
@@ -344,12 +346,21 @@ async function saidByFiles(box: Box, { manifests, faults }: Filed): Promise<Read
 
 async function validate({ args: [given = ''], options, terminal }: CommandContext): Promise<Outcome> {
   const { manifests, faults, files } = await readPaths([given === '' ? '.' : given], terminal);
-  const judged: Judged = await judgeOffline(manifests.map(({ value }) => value));
+  const absent = options.partial === true ? absentSitesOf(manifests) : [];
+  const judged: Judged = await judgeOffline([...manifests.map(({ value }) => value), ...absent.map(assumed)]);
   const isElsewhere = ({ code }: { readonly code: string }): boolean => options.partial === true && (code === 'unknown_reference' || code === 'not_found');
   const all = placed(judged.errors, manifests);
   const wrong = byPlace([...faults, ...twiceIn(manifests), ...all.filter((fault) => !isElsewhere(fault))], files);
   const warned = byPlace(
     [
+      ...absent.map(
+        ({ name, first }): FileFault => ({
+          file: first.file,
+          ...placeOfField(first, 'metadata.namespace'),
+          message: `site ${name} stands in no file: it is taken to be on the box`,
+          code: 'not_found',
+        }),
+      ),
       ...all.filter(isElsewhere),
       ...judged.warnings.flatMap(({ index, warning }): FileFault[] => {
         const manifest = manifests[index];
