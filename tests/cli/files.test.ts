@@ -88,6 +88,14 @@ t.test('what names a manifest that is refused is not told beside it', async (t) 
   t.match(await validate(folder), { errors: { length: 1 }, text: /plant\.yaml:11:10: error: Area hall: unknown field/ });
 });
 
+t.test('what stands in a site that is refused is not told beside it', async (t) => {
+  const folder = folderWith({ 'plant.yaml': [`${SITE}spec: {floor: 2}\n`, of('Area', 'hall', '  description: x\n'), of('Area', 'yard', '  colour: red\n')].join('---\n') });
+  const { errors, text } = await validate(folder);
+  t.match(errors, { length: 2 }, text);
+  t.match(text, /plant\.yaml:4:15: error: Site north: unknown field/);
+  t.match(text, /Area yard: unknown field/, 'but what is wrong with it itself');
+});
+
 t.test('of a whole plant a recipe is told what its units do not bind, and roleBindings what they name in vain', async (t) => {
   const folder = ownFolder(
     t,

@@ -79,6 +79,9 @@ const PASSES_MAX = 6;
 /** Operators wait as long: what cannot be judged in it is not taken. */
 const LAST_TURN_MS_MAX = 500;
 
+/** By which a manifest names its site. */
+const SITE_FIELD = 'metadata.namespace';
+
 export class Judging {
   readonly #steps: readonly Step[];
   readonly #actor: ApplyActor;
@@ -157,8 +160,10 @@ export class Judging {
         outcomes.push(taken);
         return;
       }
-      const follows = ({ context: { code, kind: namedKind, name: named } }: Refusal): boolean =>
-        code === 'unknown_reference' && (!this.#allRead || [site, ''].some((of) => withheld.has(`${String(namedKind)}/${of}/${String(named)}`)));
+      const follows = ({ context: { code, field, kind: namedKind, name: named } }: Refusal): boolean =>
+        code === 'unknown_reference'
+          ? !this.#allRead || [site, ''].some((of) => withheld.has(`${String(namedKind)}/${of}/${String(named)}`))
+          : field === SITE_FIELD && withheld.has(`${Site.kind}//${site}`);
       const isWhole = !follows(taken) && !taken.beside.some(follows);
       const refusal = isWhole ? taken : combined(eachOf(taken).filter((each) => !follows(each)));
       if (refusal) refused.push({ index, kind: kind.kind, name, refusal });
@@ -250,7 +255,7 @@ function taken(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDe
   const { manifest, site } = step;
   const { kind, name } = manifest;
   if (site !== '' && !staged.has(Site, '', site)) {
-    const noSite = new Refusal('missing', `site ${site} does not exist`, { code: 'not_found', field: 'metadata.namespace' });
+    const noSite = new Refusal('missing', `site ${site} does not exist`, { code: 'not_found', field: SITE_FIELD });
     refuseAll([noSite, ...refusalsOf(() => decodeSpec(kind, manifest.spec))]);
   }
   const before: Resource<unknown, unknown> | undefined = staged.get(kind, site, name);
