@@ -30,7 +30,7 @@ import { applyRuleOf } from './kind-rules.js';
 import type { AnyKind } from './kinds.js';
 import { admitted } from './left-behind.js';
 import { withoutMembers } from './without-members.js';
-import type { Manifest } from './manifest.js';
+import { type Manifest, wholeManifest } from './manifest.js';
 import { ReadTrace, StagedStore } from './staging.js';
 
 export interface Step {
@@ -348,7 +348,7 @@ function saysOfWhichKind(path: string, field: string): boolean {
 
 export function decodeSpec(kind: AnyKind, spec: unknown): { readonly spec: unknown; readonly warnings: readonly string[] } {
   if (kind.lenient) return kind.lenient(spec);
-  const decoded = decode(v.strictObject({ spec: kind.spec as v.GenericSchema<unknown, unknown> }), { spec: ownNamesOf(kind, spec) }).spec;
+  const decoded = decode(v.strictObject({ spec: kind.spec as v.GenericSchema<unknown, unknown> }), { spec: ownNamesOf(kind, spec) }, () => wholeManifest(kind)).spec;
   return { spec: decoded, warnings: kind.warnings?.(decoded) ?? [] };
 }
 
