@@ -73,6 +73,13 @@ t.test('all that is wrong with a manifest is told at once, each thing by its lin
   t.match(text, /3 manifests in 3 files: 7 errors/);
 });
 
+t.test('a field beside spec that belongs into it is told where it stands', async (t) => {
+  const folder = folderWith({ 'plant.yaml': [SITE, of('Area', 'hall', '  description: x\n'), `${of('ProcessCell', 'cell', '  description: x\n')}areaName: hall\n`].join('---\n') });
+  const { text, errors } = await validate(folder);
+  t.equal(errors.length, 1, text);
+  t.match(text, /^plant\.yaml:20:11: error: ProcessCell cell: unknown field areaName; known as spec\.areaName: indent it under spec: \[unknown_field\]$/m);
+});
+
 t.test('where there is nothing to judge, nothing passes; standard input is judged', async (t) => {
   const empty = folderWith({ 'readme.txt': 'no manifest' });
   await t.rejects(rowOf('validate').run(localContext([empty], {})), { exitCode: 2, message: /^there is no manifest in / });
@@ -188,7 +195,7 @@ t.test('of files that are a part of a plant its sites are taken to be there, whi
 t.test('a file that is no YAML is told with its place, and so is what is no manifest', async (t) => {
   const folder = folderWith({ 'a.yaml': 'kind: Area\nkind: Site\n', 'b.yaml': 'hello: world\n', 'c.txt': 'no: [', '.hidden/d.yaml': 'no: [', 'e.yml': '# nothing yet\n' });
   t.match(await validate(folder), { exitCode: 1, text: /^a\.yaml:2:1: error: Map keys must be unique \[invalid_yaml\]$/m });
-  t.match((await validate(folder)).text, /^b\.yaml:1:1: error: unknown field hello/m);
+  t.match((await validate(folder)).text, /^b\.yaml:1:8: error: unknown field hello/m);
   const fault: unknown = await rowOf('validate')
     .run(localContext([path.join(folder, 'nowhere')], {}))
     .catch((told: unknown) => told);

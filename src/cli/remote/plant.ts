@@ -9,7 +9,7 @@ import { absentSitesOf, assumed } from '../files/absent-sites.js';
 import { byPlace } from '../files/by-place.js';
 import { type FiledManifest, type FileFault, type ReadFiles, readManifestFiles } from '../files/manifest-files.js';
 import { type Judged, type JudgedError, judgeOffline } from '../files/offline.js';
-import { placeOfDiagnostic, placeOfField, type TextDiagnostic } from '../files/places.js';
+import { placeOfDiagnostic, placeOfField, placeOfRefused, type TextDiagnostic } from '../files/places.js';
 import { ownSchemas, schemasOfBox, writeSchemas } from '../files/schemas.js';
 import { twiceIn } from '../files/twice.js';
 import type { Box } from './box.js';
@@ -72,7 +72,7 @@ function placesOf({ kind, name, code, error, field, diagnostics = [] }: JudgedEr
   const title = words === '' ? '' : `${words}: `;
   const wrong = (diagnostics as readonly TextDiagnostic[]).filter(({ severity }) => severity !== 'warning');
   if (wrong.length > 0) return wrong.map((each) => ({ file: manifest.file, ...placeOfDiagnostic(manifest, each), code, message: `${title}${placeWords(each)}${each.message}` }));
-  return [{ file: manifest.file, ...placeOfField(manifest, fieldIn(field)), code, message: `${title}${error}` }];
+  return [{ file: manifest.file, ...placeOfRefused(manifest, field), code, message: `${title}${error}` }];
 }
 
 function placeWords({ chart, step, transition }: TextDiagnostic): string {
@@ -83,11 +83,6 @@ function placeWords({ chart, step, transition }: TextDiagnostic): string {
   ];
   const said = words.filter((word) => word !== '').join(', ');
   return said === '' ? '' : `${said}: `;
-}
-
-/** Rules of a kind name members of its spec; the shape of a manifest names its own. */
-function fieldIn(field = ''): string {
-  return /^(spec|metadata|kind|apiVersion|status)\b/.test(field) ? field : field === '' ? '' : `spec.${field}`;
 }
 
 /** @throws CommandError with every refused manifest at its place. */
