@@ -49,6 +49,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
     ],
   },
   io: { about: 'signals of devices, raw', examples: ['lineside io list plc', 'lineside io write plc valve.cmd true'] },
+  fault: {
+    about: 'devices in latched fault: look, and reset when the cause is mended',
+    examples: ['lineside fault list', 'lineside fault reset xv105 --reason "limit switch was dirty"'],
+  },
   phase: {
     about: 'phases, operations and unit procedures run by hand on a unit that is Idle, without a batch',
     examples: [

@@ -297,6 +297,41 @@ t.test('a write to a simulated module says that it forces the channel, and a com
   t.match(await json(t, ['io', 'release', 'io-rx101', 'none'], 4), { code: 'unknown_channel' });
 });
 
+t.test('a device in fault is listed, and reset by a command that moves nothing unasked', async (t) => {
+  const untilReset = (...more: readonly string[]) =>
+    eventually('it is at rest', async () => [await lineside.run(['fault', 'reset', 'xv105', ...REASON, ...more])].find(({ code }) => code === 0), PATIENCE_MS);
+  await untilReset(); // its limit switches have been forced before
+  t.match((await text(t, ['fault', 'list'])).out, /^no device of demo is in fault\n$/);
+  t.strictSame(await json(t, ['fault', 'reset', 'xv105']), { controlModule: 'xv105', reset: [] });
+  t.match((await text(t, ['fault', 'reset', 'xv105'])).out, /^xv105 is not in fault: nothing was reset\n$/);
+  // a valve whose limit switches do not follow
+  await text(t, ['mode', 'xv105', 'Manual']);
+  for (const [channel, value] of [
+    ['xv105.zso', 'false'],
+    ['xv105.zsc', 'true'],
+  ] as const)
+    await text(t, ['io', 'write', 'io-rx101', channel, value]);
+  await text(t, ['tag', 'write', 'xv105.cmd', 'true']);
+  await text(t, ['tag', 'wait', 'xv105.fault', 'true', '--timeout', '60']);
+  t.match(await json(t, ['fault', 'list', '--unit', 'rx101']), [{ controlModule: 'xv105', unit: 'rx101', tag: 'xv105.fault', quality: 'Good' }]);
+  t.match((await text(t, ['fault', 'list'])).out, /^module +unit +tag\nxv105 +rx101 +xv105\.fault\n$/);
+  t.equal((await lineside.run(['__complete', '--', 'fault', 'reset', ''])).out, 'xv105\n', 'what may be reset is offered');
+
+  t.match(await json(t, ['fault', 'reset', 'xv105'], 4), { code: 'would_move', status: 409, blocks: ['v'], message: /Add --moves when nobody is at the equipment/ });
+  t.match((await json(t, ['fault', 'list'])).length, 1, 'a refusal changes nothing');
+  await text(t, ['io', 'release', 'io-rx101']);
+  t.match((await untilReset('--moves')).out, /^the fault of xv105 is reset \(v\)/);
+  await text(t, ['tag', 'wait', 'xv105.opened', 'true', '--timeout', '60']);
+  t.same(await json(t, ['fault', 'list']), []);
+  const { items } = (await admin.get('/api/v1/audit?category=device-reset&order=desc&limit=1')).body as { items: Record<string, unknown>[] };
+  t.match(items, [{ result: 'Success', target: { kind: 'ControlModule', name: 'xv105' }, operatorReason: REASON[1] }], 'with the reason on record');
+
+  t.match(await json(t, ['fault', 'reset', 'li101'], 4), { code: 'no_device', status: 409 });
+  t.match(await json(t, ['fault', 'reset', 'nobody'], 4), { code: 'not_found', status: 404 });
+  await text(t, ['tag', 'write', 'xv105.cmd', 'false']);
+  await text(t, ['mode', 'xv105', 'Automatic']);
+});
+
 t.test('a resource is deleted without a reason: no route of a kind takes a body, and one that is typed is told so', async (t) => {
   const { paths } = (await admin.get('/api/v1/openapi.json')).body as { paths: Record<string, { delete?: { requestBody?: object } }> };
   const deleted = FAMILIES.flatMap(({ path: at, isOfSite }) => (at === undefined ? [] : (paths[`/api/v1/${isOfSite ? 'sites/{site}/' : ''}${at}/{name}`]?.delete ?? [])));

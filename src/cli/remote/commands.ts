@@ -4,6 +4,7 @@ import { BATCH_COMMANDS } from './batches.js';
 import type { CommandRow } from './command.js';
 import { COMPLETION_COMMANDS } from './completion.js';
 import { EQUIPMENT_COMMANDS } from './equipment.js';
+import { FAULT_COMMANDS } from './faults.js';
 import { LOGIN_COMMANDS } from './login.js';
 import { LOG_COMMANDS } from './logs.js';
 import { BATCH_MODE_COMMANDS, MODE_COMMANDS } from './modes.js';
@@ -21,6 +22,7 @@ export const COMMANDS: readonly CommandRow[] = [
   ...RESOURCE_COMMANDS,
   ...PLANT_COMMANDS,
   ...EQUIPMENT_COMMANDS,
+  ...FAULT_COMMANDS,
   ...MODE_COMMANDS,
   ...RECIPE_COMMANDS,
   ...ORDER_COMMANDS,
