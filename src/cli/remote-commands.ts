@@ -62,6 +62,14 @@ const GROUPS: Readonly<Record<string, Group>> = {
       'lineside phase reset RUN --reason "unit is free again"',
     ],
   },
+  records: {
+    about: 'the status of batch records: Open, Reviewed, Finalized. lineside record BATCH reads one',
+    examples: [
+      'lineside records list --status Open',
+      'lineside records review WO-7 Accepted --comment "yield as planned"',
+      'lineside records finalize WO-7 --reason "reviewed and released"',
+    ],
+  },
   tag: { about: 'tags of control modules', examples: ['lineside tag list', 'lineside tag read xv101.state'] },
 };
 

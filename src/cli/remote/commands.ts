@@ -14,6 +14,7 @@ import { PLANT_COMMANDS } from './plant.js';
 import { PROMPT_COMMANDS } from './prompts.js';
 import { RECIPE_COMMANDS } from './recipes.js';
 import { RECORD_COMMANDS } from './records.js';
+import { RECORD_STATUS_COMMANDS } from './record-status.js';
 import { RESOURCE_COMMANDS } from './resources.js';
 import { WATCH_COMMANDS } from './watch.js';
 
@@ -32,6 +33,7 @@ export const COMMANDS: readonly CommandRow[] = [
   ...PROMPT_COMMANDS,
   ...ALARM_COMMANDS,
   ...RECORD_COMMANDS,
+  ...RECORD_STATUS_COMMANDS,
   ...WATCH_COMMANDS,
   ...LOG_COMMANDS,
   ...COMPLETION_COMMANDS,
