@@ -6,6 +6,7 @@ import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { PastEntry, PastSaying } from '../../platform/store/past-index.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
+import { StagedList } from './staged-list.js';
 
 /** What was read of a store, and what stood there. */
 export class ReadTrace {
@@ -63,8 +64,8 @@ export class StagedStore implements StoreReader {
   #trace: ReadTrace | undefined;
   /** kind -> `site/name` -> resource. */
   readonly #staged = new Map<string, Map<string, Resource>>();
-  /** Lists as they were told last, each of a list of the store below; those of a kind until something of it is staged. */
-  readonly #lists = new Map<string, Map<string, { readonly stored: readonly Resource[]; readonly list: readonly Resource[] }>>();
+  /** Lists that were asked for, each of a list of the store below. */
+  readonly #lists = new Map<string, StagedList>();
 
   constructor(base: StoreReader) {
     this.#base = base;
@@ -98,15 +99,14 @@ export class StagedStore implements StoreReader {
     this.#trace?.noteList(kind as Kind, site, stored);
     const staged = this.#staged.get(kind.kind);
     if (!staged) return stored;
-    const lists = this.#lists.get(kind.kind) ?? new Map<string, { readonly stored: readonly Resource[]; readonly list: readonly Resource[] }>();
-    const known = lists.get(site ?? '*');
-    if (known?.stored === stored) return known.list as readonly Resource<Spec, Status>[];
-    const added = [...staged.values()].filter((resource) => site === undefined || resource.metadata.site === site) as Resource<Spec, Status>[];
-    const kept = stored.filter((resource) => !staged.has(`${resource.metadata.site}/${resource.metadata.name}`));
-    const list = [...kept, ...added].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-    lists.set(site ?? '*', { stored, list });
-    this.#lists.set(kind.kind, lists);
-    return list;
+    const key = listKey(kind, site);
+    let list = this.#lists.get(key);
+    if (list?.stored !== stored) {
+      list = new StagedList(stored);
+      for (const resource of staged.values()) if (site === undefined || resource.metadata.site === site) list.change(resource.metadata, resource);
+      this.#lists.set(key, list);
+    }
+    return list.read() as readonly Resource<Spec, Status>[];
   }
 
   pastIndex<Entry>(kind: { readonly kind: string }, site?: string, saying?: PastSaying<Entry>): readonly PastEntry<Entry>[] {
@@ -138,7 +138,7 @@ export class StagedStore implements StoreReader {
     };
     const staged = this.#staged.get(put.kind.kind) ?? new Map<string, Resource>();
     staged.set(`${put.site}/${put.name}`, resource);
-    this.#lists.delete(put.kind.kind);
+    for (const site of [put.site, undefined]) this.#lists.get(listKey(put.kind, site))?.change(resource.metadata, resource);
     this.#staged.set(put.kind.kind, staged);
   }
 }
