@@ -32,20 +32,25 @@ export function otherLevelOf(shape: Shape, path: readonly PathItem[]): OtherLeve
   const member = String(path.at(-1)?.key);
   const levels = levelsOf(shape, path);
   const [here, above] = levels.toReversed();
-  if (!here || levels.length === 0) return undefined;
-  const children = childrenOf(here);
+  if (!here) return undefined;
   const out = above && `${lastWordOf(here, above)}:`;
+  const below = (levels: readonly Level[], from?: Level): OtherLevel | undefined => told(member, levels, (under) => `indent it under ${under}`, from);
+  const beside = (levels: readonly Level[]): OtherLevel | undefined => told(member, levels, (under) => `take it out of ${out} it belongs under ${under}`);
+  const children = childrenOf(here);
+  const siblings = above ? childrenOf(above).filter(({ path: of }) => of !== here.path) : [];
   return (
-    told(member, children, (under) => `indent it under ${under}`) ??
+    below(children.filter(isObject)) ??
     (above && knows(above, member) ? { paths: [joined(above.path, member)], words: `take it out of ${out}` } : undefined) ??
-    told(member, children.flatMap(childrenOf), (under) => `indent it under ${under}`, here) ??
-    (above &&
-      told(
-        member,
-        childrenOf(above).filter(({ path: beside }) => beside !== here.path),
-        (under) => `take it out of ${out} it belongs under ${under}`,
-      ))
+    // what a list is made of has names as everything has: an object is meant before
+    beside(siblings.filter(isObject)) ??
+    below(children) ??
+    below(children.flatMap(childrenOf), here) ??
+    beside(siblings)
   );
+}
+
+function isObject({ path }: Level): boolean {
+  return !path.endsWith('[]');
 }
 
 function told(member: string, levels: readonly Level[], wordsOf: (under: string) => string, from?: Level): OtherLevel | undefined {

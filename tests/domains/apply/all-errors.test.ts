@@ -60,15 +60,16 @@ t.test('D-C-03: what is wrong around the spec does not hide what is wrong in it'
 t.test('D-C-03: a member at the wrong level is told with where it belongs, and not as missing too', async (t) => {
   const told = async (body: unknown): Promise<readonly string[]> => (await errorsOf(body)).map(({ error }) => error);
   const cell = manifest('ProcessCell', 'cell', { description: 'x' });
+  const plc = (more: object) => manifest('IOModule', 'plc', { protocol: 'modbus', address: 'plc:502', ...more });
   t.strictSame(await told({ ...cell, areaName: 'hall' }), ['unknown field areaName; known as spec.areaName: indent it under spec:']);
   t.strictSame(await told(manifest('Area', 'hall', { labels: { plant: 'a' } })), [
     'unknown field spec.labels; known as metadata.labels: take it out of spec: it belongs under metadata:',
   ]);
+  t.match(await told(plc({ name: 'plc' })), ['unknown field spec.name; known as metadata.name: take it out of spec: it belongs under metadata:'], 'and not the name of a channel');
   t.strictSame(await told(manifest('Area', 'hall', { status: {} })), ['unknown field spec.status; known as status: take it out of spec:']);
   const { name: _none, ...rest } = manifest('Area', 'hall', {}).metadata as { readonly name: string };
   t.strictSame(await told({ ...manifest('Area', 'hall', {}), metadata: rest, name: 'hall' }), ['unknown field name; known as metadata.name: indent it under metadata:']);
   const channels = [{ name: 'a', address: 'coil:1', protocol: 'modbus' }];
-  const plc = (more: object) => manifest('IOModule', 'plc', { protocol: 'modbus', address: 'plc:502', ...more });
   t.strictSame(await told(plc({ channels })), ['unknown field spec.channels[0].protocol; known as spec.protocol: take it out of channels:']);
   t.strictSame(await told(plc({ direction: 'output' })), ['unknown field spec.direction; known as spec.channels[].direction: indent it under an entry of channels:']);
   t.match(await admin.post('/api/v1/apply?dryRun=true', plc({ direction: 'output' })), { body: { knownAt: ['spec.channels[].direction'], allowed: /./ } });
