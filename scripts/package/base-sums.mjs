@@ -32,7 +32,7 @@ export function changesSince(at) {
   return names.flatMap((name) => {
     const [then, now] = [noted.get(name), found.get(name)];
     if (then === now) return [];
-    return [then === undefined ? `${name} came` : now === undefined ? `${name} went` : `${name} has changed`];
+    return [then === undefined ? `${name} came` : now === undefined ? `${name} went` : `${name === '' ? 'the archive' : name} has changed`];
   });
 }
 
