@@ -3,6 +3,7 @@
 // long as it is the newest, so a lock that it has left behind is told of, and renewed by who builds.
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { changesSince, forgetSums, noteSums } from './base-sums.mjs';
 import { BASES } from './bases.mjs';
 import { ageOf, DEBIAN_LOCK, differences, lockedBase, lockText, packagesFrom, parseLock, refreshOf } from './debian-lock.mjs';
 import { CACHE, PINS, ran } from './facts.mjs';
@@ -22,27 +23,38 @@ export function debianOf(name, { log = console.log } = {}) {
   const locked = lockedBase(name);
   const old = ageOf(name, locked, Date.now());
   if (old !== undefined) log(`*** ${old}`);
-  const at = path.join(CACHE, baseFile(name, locked));
-  if (existsSync(at)) return { at, ...locked };
+  const at = keptDebian(name, locked, { cache: CACHE, make: made, log });
+  return { at, ...locked };
+}
+
+/** As it is kept in `cache`, where it is still what it was when it was made; made (by `make`) and kept otherwise. @returns where */
+export function keptDebian(name, locked, { cache, make, log }) {
+  const at = path.join(cache, baseFile(name, locked));
+  if (existsSync(at)) {
+    const changes = changesSince(at);
+    if (changes.length === 0) return at;
+    log(`*** ${path.basename(at)} in artifacts/cache is not what was made of the lock, and is made again: ${shortened(changes).join('; ')}`);
+  }
   log(`making the Debian ${PINS.debian.suite} of ${name}, ${Object.keys(locked.packages).length} packages of ${locked.taken}`);
-  const making = makingOf(name);
-  const found = made(BASES[name], making);
-  const wrong = differences(locked.packages, found.packages);
+  const making = makingOf(name, cache);
+  const wrong = differences(locked.packages, make(BASES[name], making).packages);
   if (wrong.length > 0) {
     rmSync(making, { recursive: true });
-    const rest = wrong.length > TOLD_MAX ? [`and ${wrong.length - TOLD_MAX} more`] : [];
     throw new Error(
       [
         `Debian gives other packages for ${name} than scripts/package/debian.lock has of ${locked.taken}; nothing was built:`,
-        ...wrong.slice(0, TOLD_MAX),
-        ...rest,
+        ...shortened(wrong),
         `${refreshOf(name)} takes those of today into the lock; commit it and build again`,
       ].join('\n'),
     );
   }
-  const kept = keep(name, making, locked);
-  tellOlder(locks(), log);
-  return { at: kept, ...locked };
+  keep(at, making);
+  tellOlder(cache, locks(), log);
+  return at;
+}
+
+function shortened(words) {
+  return words.length > TOLD_MAX ? [...words.slice(0, TOLD_MAX), `and ${words.length - TOLD_MAX} more`] : words;
 }
 
 /** Makes each of these bases anew of what Debian has today, writes that into the lock, and says what has changed. */
@@ -51,17 +63,17 @@ export function refresh(names, { log = console.log } = {}) {
   const bases = locks();
   const changes = names.flatMap((name) => {
     log(`making the Debian ${PINS.debian.suite} of ${name}`);
-    const making = makingOf(name);
+    const making = makingOf(name, CACHE);
     const before = bases[name]?.packages ?? {};
     bases[name] = { taken: new Date().toISOString().slice(0, 10), ...made(BASES[name], making) };
-    keep(name, making, bases[name]);
+    keep(path.join(CACHE, baseFile(name, bases[name])), making);
     return differences(before, bases[name].packages).map((words) => `${name}: ${words}`);
   });
   // in the order of the table, whatever was refreshed first
   writeFileSync(DEBIAN_LOCK, lockText(Object.fromEntries(Object.keys(BASES).flatMap((name) => (bases[name] ? [[name, bases[name]]] : [])))));
   for (const words of changes) log(`  ${words}`);
   log(`${changes.length === 0 ? 'Debian has no other packages than those of before' : `${changes.length} packages have changed`}; commit scripts/package/debian.lock, then build`);
-  tellOlder(bases, log);
+  tellOlder(CACHE, bases, log);
 }
 
 /** Removes the bases of other locks than that of now. */
@@ -111,8 +123,8 @@ function made({ packages, variant, archive = false, options = [], hooks = [] }, 
   return { release: release.trim(), packages: packagesFrom(installed, indexes) };
 }
 
-function makingOf(name) {
-  const making = path.join(CACHE, `debian-${name}.making${BASES[name].archive ? '.tar' : ''}`);
+function makingOf(name, cache) {
+  const making = path.join(cache, `debian-${name}.making${BASES[name].archive ? '.tar' : ''}`);
   rmSync(making, { recursive: true, force: true });
   return making;
 }
@@ -121,16 +133,16 @@ function locks() {
   return existsSync(DEBIAN_LOCK) ? parseLock(readFileSync(DEBIAN_LOCK, 'utf8')) : {};
 }
 
-/** Puts it where it is kept: beside those of other locks, in the place of one of the same. */
-function keep(name, making, locked) {
-  const at = path.join(CACHE, baseFile(name, locked));
+/** Puts it where it is kept: beside those of other locks, in the place of one of the same; with what it consists of. */
+function keep(at, making) {
+  forgetSums(at);
   rmSync(at, { recursive: true, force: true });
+  noteSums(making, at);
   renameSync(making, at);
-  return at;
 }
 
-function tellOlder(bases, log) {
-  const told = olderTold(CACHE, bases);
+function tellOlder(cache, bases, log) {
+  const told = olderTold(cache, bases);
   if (told !== undefined) log(told);
 }
 

@@ -2,6 +2,7 @@
 // runs in under the lock file of now. A base goes only when somebody says so (`npm run package -- --forget-bases`); what a proof runs in is made again by itself.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { forgetSums } from './base-sums.mjs';
 import { BASES } from './bases.mjs';
 import { keyOf, PINS, ran } from './facts.mjs';
 
@@ -37,6 +38,7 @@ export function forgetBases(cache, locks, { log = console.log } = {}) {
   const older = olderBases(cache, locks).map((file) => ({ file, bytes: bytesOf(cache, [file]) }));
   for (const { file, bytes } of older) {
     rmSync(path.join(cache, file), { recursive: true });
+    forgetSums(path.join(cache, file));
     log(`removed ${file}, ${size(bytes)}`);
   }
   log(

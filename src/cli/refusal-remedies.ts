@@ -148,7 +148,7 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   unit_not_idle: 'Wait until the unit is Idle, or reset it after work that has ended.',
   unit_procedure_begun: 'Let the unit procedure end on its unit, or stop the batch. Only one that has not begun is moved.',
   unknown_channel: '`GET …/iomodules/{name}/tags` lists the channels that there are.',
-  unknown_field: 'Check the spelling; `nearest` is the member that may be meant. Schemas of all bodies: `GET /api/v1/openapi.json`.',
+  unknown_field: 'Check the spelling; `nearest` is the member that may be meant, `knownAt` where one of this name is known. Schemas of all bodies: `GET /api/v1/openapi.json`.',
   unknown_group: 'The sentence says which groups there are; the group of a site is there once the site is.',
   unknown_parameter: 'Check the spelling; `allowed` lists the parameters that the route has.',
   unknown_reference: 'Make what is named first, or send both in one apply: the order there does not matter.',

@@ -49,6 +49,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
     ],
   },
   io: { about: 'signals of devices, raw', examples: ['lineside io list plc', 'lineside io write plc valve.cmd true'] },
+  fault: {
+    about: 'devices in latched fault: look, and reset when the cause is mended',
+    examples: ['lineside fault list', 'lineside fault reset xv105 --reason "limit switch was dirty"'],
+  },
   phase: {
     about: 'phases, operations and unit procedures run by hand on a unit that is Idle, without a batch',
     examples: [
@@ -56,6 +60,14 @@ const GROUPS: Readonly<Record<string, Group>> = {
       'lineside phase list',
       'lineside phase stop RUN --reason "trial is over" --wait',
       'lineside phase reset RUN --reason "unit is free again"',
+    ],
+  },
+  records: {
+    about: 'the status of batch records: Open, Reviewed, Finalized. lineside record BATCH reads one',
+    examples: [
+      'lineside records list --status Open',
+      'lineside records review WO-7 Accepted --comment "yield as planned"',
+      'lineside records finalize WO-7 --reason "reviewed and released"',
     ],
   },
   tag: { about: 'tags of control modules', examples: ['lineside tag list', 'lineside tag read xv101.state'] },

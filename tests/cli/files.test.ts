@@ -73,6 +73,13 @@ t.test('all that is wrong with a manifest is told at once, each thing by its lin
   t.match(text, /3 manifests in 3 files: 7 errors/);
 });
 
+t.test('a field beside spec that belongs into it is told where it stands', async (t) => {
+  const folder = folderWith({ 'plant.yaml': [SITE, of('Area', 'hall', '  description: x\n'), `${of('ProcessCell', 'cell', '  description: x\n')}areaName: hall\n`].join('---\n') });
+  const { text, errors } = await validate(folder);
+  t.equal(errors.length, 1, text);
+  t.match(text, /^plant\.yaml:20:11: error: ProcessCell cell: unknown field areaName; known as spec\.areaName: indent it under spec: \[unknown_field\]$/m);
+});
+
 t.test('where there is nothing to judge, nothing passes; standard input is judged', async (t) => {
   const empty = folderWith({ 'readme.txt': 'no manifest' });
   await t.rejects(rowOf('validate').run(localContext([empty], {})), { exitCode: 2, message: /^there is no manifest in / });
@@ -86,6 +93,14 @@ t.test('what names a manifest that is refused is not told beside it', async (t) 
     'plant.yaml': [SITE, of('Area', 'hall', '  floor: 2\n'), of('ProcessCell', 'cell', '  areaName: hall\n'), of('Unit', 'mixer', '  processCellName: cell\n')].join('---\n'),
   });
   t.match(await validate(folder), { errors: { length: 1 }, text: /plant\.yaml:11:10: error: Area hall: unknown field/ });
+});
+
+t.test('what stands in a site that is refused is not told beside it', async (t) => {
+  const folder = folderWith({ 'plant.yaml': [`${SITE}spec: {floor: 2}\n`, of('Area', 'hall', '  description: x\n'), of('Area', 'yard', '  colour: red\n')].join('---\n') });
+  const { errors, text } = await validate(folder);
+  t.match(errors, { length: 2 }, text);
+  t.match(text, /plant\.yaml:4:15: error: Site north: unknown field/);
+  t.match(text, /Area yard: unknown field/, 'but what is wrong with it itself');
 });
 
 t.test('of a whole plant a recipe is told what its units do not bind, and roleBindings what they name in vain', async (t) => {
@@ -163,10 +178,45 @@ t.test('what stands elsewhere is an error, or with --partial a warning', async (
   t.match(await validate(folder, { partial: true }), { exitCode: 0, errors: [], warnings: [{ code: 'unknown_reference' }] });
 });
 
+t.test('what is found is told file by file from top to bottom, of whatever kind it is', async (t) => {
+  const many = [SITE, of('Area', 'hall', '  description: x\n'), of('Unit', 'mixer', '  processCellName: cell\n'), of('Area', 'hall', '  description: y\n')];
+  const folder = folderWith({ 'a.yaml': many.join('---\n'), 'b.yaml': 'kind: [\n', 'c.yaml': of('Area', 'yard', '  floor: 2\n'), 'd.yaml': 'kind: {\n' });
+  const places = (text: string): readonly string[] => text.split('\n').flatMap((line) => /^(\S+:\d+:\d+: \w+)/.exec(line)?.[1] ?? []);
+  const told = ['a.yaml:19:20: error', 'a.yaml:21:1: error', 'b.yaml:2:1: error', 'c.yaml:7:10: error', 'd.yaml:2:1: error'];
+  const { text, errors } = await validate(folder);
+  t.strictSame(places(text), told);
+  t.strictSame(
+    errors.map((each) => path.basename((each as { readonly file: string }).file)),
+    told.map((line) => line.slice(0, 6)),
+    'and so in JSON',
+  );
+  t.strictSame(places((await validate(folder, { partial: true })).text), [told[0]?.replace('error', 'warning'), ...told.slice(1)], 'warnings among the errors');
+});
+
+t.test('of files that are a part of a plant its sites are taken to be there, which is said once of each, and all in them is judged', async (t) => {
+  const chart = "  steps:\n    - {name: begin, initial: true, actionST: 'done := TREU;'}\n  variables:\n    - {name: done, type: BOOL}\n";
+  const folder = folderWith({
+    'a.yaml': [of('Area', 'hall', '  description: x\n'), of('Area', 'yard', '  description: x\n')].join('---\n'),
+    'b.yaml': [
+      of('ProcessCell', 'cell', '  areaName: hal\n'),
+      of('PhaseTemplate', 'stir', chart),
+      of('Area', 'far', '  description: x\n').replace('site-north', 'site-south'),
+    ].join('---\n'),
+  });
+  const { text, warnings, errors } = await validate(folder, { partial: true });
+  t.match(text, /^a\.yaml:5:14: warning: site north stands in no file: it is taken to be on the box \[not_found\]$/m);
+  t.match(text, /^b\.yaml:\d+:14: warning: site south stands in no file/m);
+  t.match(text, /^b\.yaml:7:13: warning: ProcessCell cell: .*hal, which does not exist/m);
+  t.match(text, /^b\.yaml:16:\d+: error: PhaseTemplate stir: .*TREU/m);
+  t.strictSame([errors.length, warnings.length], [1, 3], text);
+  t.match(text, /5 manifests in 2 files: 1 error, 3 warnings$/);
+  t.match(await validate(folder), { exitCode: 1, text: /site north does not exist/ }, 'of a whole plant it is an error');
+});
+
 t.test('a file that is no YAML is told with its place, and so is what is no manifest', async (t) => {
   const folder = folderWith({ 'a.yaml': 'kind: Area\nkind: Site\n', 'b.yaml': 'hello: world\n', 'c.txt': 'no: [', '.hidden/d.yaml': 'no: [', 'e.yml': '# nothing yet\n' });
   t.match(await validate(folder), { exitCode: 1, text: /^a\.yaml:2:1: error: Map keys must be unique \[invalid_yaml\]$/m });
-  t.match((await validate(folder)).text, /^b\.yaml:1:1: error: .*hello/m);
+  t.match((await validate(folder)).text, /^b\.yaml:1:8: error: unknown field hello/m);
   const fault: unknown = await rowOf('validate')
     .run(localContext([path.join(folder, 'nowhere')], {}))
     .catch((told: unknown) => told);

@@ -14,8 +14,12 @@ import { CHEAP_PASSWORDS } from '../support/cheap-passwords.js';
 import { patientDemo } from '../support/patient-demo.js';
 import { ANSWERS, type Prompt, SITE, SMALL } from '../support/plant.js';
 import { ORDINARY_PRIORITY } from '../support/thrifty-threads.js';
+import { KnownBoxes } from '../../src/cli/remote/boxes.js';
+import type { Given } from '../../src/cli/remote/command.js';
 import { FAMILIES } from '../../src/cli/remote/families.js';
+import { failureOf } from '../../src/cli/remote/outcome.js';
 import { type Ended, LinesideCommand, type Running } from './lineside-command.js';
+import { boxContext, rowOf } from './support.js';
 
 process.env.LINESIDE_LOG_LEVEL ??= 'silent';
 const MINUTE_MS = 60_000;
@@ -74,6 +78,19 @@ async function text(t: Test, args: readonly string[], exitCode = 0): Promise<End
   const ended = await lineside.run(args);
   t.equal(ended.code, exitCode, `${args.join(' ')}: ${ended.err}`);
   return ended;
+}
+
+const contextOf = (args: readonly string[], options: Given = {}) => boxContext(new KnownBoxes(path.join(config, 'lineside')), args, options);
+
+/** As the command does it, without a process of its own: with what it prints, or the refusal. */
+async function ran(words: string, args: readonly string[] = [], options: Given = {}): Promise<{ readonly code: number; readonly data: unknown; readonly text: string }> {
+  try {
+    const { data, text: told, exitCode = 0 } = await rowOf(words).run(contextOf(args, options));
+    return { code: exitCode, data, text: told };
+  } catch (fault) {
+    const { exitCode, told, message } = failureOf(fault, base);
+    return { code: exitCode, data: told, text: message };
+  }
 }
 
 let admin: ApiClient;
@@ -144,6 +161,29 @@ t.test('a batch is held, goes on, and is aborted; what it cannot become any more
   t.match(await json(t, ['batch', 'wait', 'B-2', '--timeout', '0.3'], 1), { code: 'timeout', state: 'Running' });
   t.match(await json(t, ['batch', 'abort', 'B-2', ...REASON, '--wait', '--timeout', '60']), { batch: { phase: 'Aborted' } });
   t.match(await json(t, ['batch', 'wait', 'B-2'], 1), { code: 'not_reached', state: 'Aborted' });
+});
+
+t.test('the status of a record is seen, and raised by a review and a seal', async (t) => {
+  const shown = async (batch: string) => (await ran('records show', [batch])).text;
+  t.match(await shown('B-1'), /^record of batch B-1 \(b-b-1-\w+\) is Open; the batch ended Complete\n\nconditions:\n {2}PhaseHistorySettled is True/);
+  t.match((await text(t, ['records', 'list', '--status', 'open'])).out, /^batch +record +status +outcome +recipe +ended\n[\s\S]*B-1 +b-b-1-\w+ +Open +Complete +resin-a/);
+  t.match(await ran('records list', [], { status: 'Sealed' }), { code: 2, text: /--status Sealed: give Open, Reviewed, Finalized/ });
+  t.match(await ran('records comment', ['B-1', 'the pH is explained in DEV-12'], { reference: 'check' }), { data: { text: /DEV-12/, reference: 'check', by: 'anna' } });
+  t.match(await ran('records review', ['B-1', 'Perhaps']), { code: 2, text: /Perhaps is no outcome of a review: give Accepted or Rejected/ });
+  t.match(await ran('records review', ['B-1', 'rejected'], { comment: 'signature is missing' }), { data: { phase: 'Reviewed', review: { outcome: 'Rejected' } } });
+  t.match((await text(t, ['records', 'review', 'B-1', 'Accepted'])).out, /^the record of B-1 is Reviewed: Accepted by /);
+  const offered = () => rowOf('records finalize').names?.batch?.(contextOf([]));
+  t.ok((await offered())?.includes('B-1'));
+  t.match((await text(t, ['records', 'finalize', 'B-1'], 2)).err, /--reason/, 'it is signed with a reason');
+  t.match(await json(t, ['records', 'finalize', 'B-1', ...REASON]), { phase: 'Finalized', reason: REASON[1], signature: /^[0-9a-f]{64}$/ });
+  t.match(
+    await shown('B-1'),
+    /is Finalized; [\s\S]*reviewed by .*: Accepted\nsealed by .*: asked for by the test\nit still is what was signed\n[\s\S]*comments:\n.*DEV-12 \(check\)/,
+  );
+  t.match(await ran('records comment', ['B-1', 'too late']), { code: 4, data: { code: 'record_sealed', status: 409 } });
+  t.match((await ran('records list', [], { status: 'Finalized' })).data, [{ batchID: 'B-1', phase: 'Finalized' }]);
+  t.match(await ran('records show', ['nobody']), { code: 4, data: { code: 'not_found', message: /there is no batch nobody/ } });
+  t.notOk((await offered())?.includes('B-1'), 'what is sealed is not offered');
 });
 
 t.test('a work order is a batch, and is named as one', async (t) => {
@@ -297,6 +337,37 @@ t.test('a write to a simulated module says that it forces the channel, and a com
   t.match(await json(t, ['io', 'release', 'io-rx101', 'none'], 4), { code: 'unknown_channel' });
 });
 
+t.test('a device in fault is listed, and reset by a command that moves nothing unasked', async (t) => {
+  const reset = (options: Given = {}, module = 'xv105') => ran('fault reset', [module], options);
+  const untilReset = (options: Given = {}) => eventually('it is at rest', async () => [await reset(options)].find(({ code }) => code === 0), PATIENCE_MS);
+  await untilReset(); // its limit switches have been forced before
+  t.match((await text(t, ['fault', 'list'])).out, /^no device of demo is in fault\n$/);
+  t.strictSame(await reset(), { code: 0, data: { controlModule: 'xv105', reset: [] }, text: 'xv105 is not in fault: nothing was reset' });
+  // a valve whose limit switches do not follow
+  await ran('mode', ['xv105', 'Manual']);
+  await ran('io write', ['io-rx101', 'xv105.zso', 'false']);
+  await ran('io write', ['io-rx101', 'xv105.zsc', 'true']);
+  await ran('tag write', ['xv105.cmd', 'true']);
+  t.match(await ran('tag wait', ['xv105.fault', 'true'], { timeout: '60' }), { code: 0 });
+  t.match(await json(t, ['fault', 'list', '--unit', 'rx101']), [{ controlModule: 'xv105', unit: 'rx101', tag: 'xv105.fault', quality: 'Good' }]);
+  t.match(await ran('fault list'), { text: /^module +unit +tag\nxv105 +rx101 +xv105\.fault$/ });
+  t.equal((await lineside.run(['__complete', '--', 'fault', 'reset', ''])).out, 'xv105\n', 'what may be reset is offered');
+
+  t.match(await json(t, ['fault', 'reset', 'xv105'], 4), { code: 'would_move', status: 409, blocks: ['v'], message: /Add --moves when nobody is at the equipment/ });
+  t.match((await ran('fault list')).data, { length: 1 }, 'a refusal changes nothing');
+  await ran('io release', ['io-rx101']);
+  t.match(await untilReset({ moves: true, reason: 'nobody is there' }), { text: /^the fault of xv105 is reset \(v\)/ });
+  t.match(await ran('tag wait', ['xv105.opened', 'true'], { timeout: '60' }), { code: 0 });
+  t.same((await ran('fault list')).data, []);
+  const { items } = (await admin.get('/api/v1/audit?category=device-reset&order=desc&limit=1')).body as { items: Record<string, unknown>[] };
+  t.match(items, [{ result: 'Success', target: { kind: 'ControlModule', name: 'xv105' }, operatorReason: 'nobody is there' }], 'with the reason on record');
+
+  t.match(await reset({}, 'li101'), { code: 4, data: { code: 'no_device', status: 409 } });
+  t.match(await reset({}, 'nobody'), { code: 4, data: { code: 'not_found', status: 404 } });
+  await ran('tag write', ['xv105.cmd', 'false']);
+  await ran('mode', ['xv105', 'Automatic']);
+});
+
 t.test('a resource is deleted without a reason: no route of a kind takes a body, and one that is typed is told so', async (t) => {
   const { paths } = (await admin.get('/api/v1/openapi.json')).body as { paths: Record<string, { delete?: { requestBody?: object } }> };
   const deleted = FAMILIES.flatMap(({ path: at, isOfSite }) => (at === undefined ? [] : (paths[`/api/v1/${isOfSite ? 'sites/{site}/' : ''}${at}/{name}`]?.delete ?? [])));
@@ -363,6 +434,13 @@ t.test('bash completes commands, options, words and names on the box', async (t)
   t.same(await completed('batch', 'show', 'B-'), ['B-1', 'B-2']);
   t.same(await completed('logs', 'rx'), ['rx101']);
   t.match(await text(t, ['completion', 'fihs'], 2), { err: /did you mean fish/ });
+});
+
+t.test('the record of a batch that is removed stays, and is found by its own name', async (t) => {
+  const { name = '' } = ((await ran('records list')).data as { name: string; batchID: string }[]).find(({ batchID }) => batchID === 'B-2') ?? {};
+  t.equal((await admin.delete(`${SITE}/batches/${name}`)).status, 204);
+  t.match(await ran('records show', [name]), { code: 0, text: /^record of batch B-2 / });
+  t.match(await ran('records show', ['B-2']), { code: 4, data: { code: 'not_found' } });
 });
 
 t.test('what is signed wants a password that is minutes old, once for several commands; a token that has ended is renewed', async (t) => {

@@ -34,6 +34,7 @@ t.test('a row of the audit trail says what was commanded, on what and by whom', 
   await says(row('mode').getByTestId('audit-deed'), /^Automatic → Manual\s+mode$/);
   await says(row('mode'), /TIC101/);
   await says(row('tag-write').getByTestId('audit-deed'), /^20 °C → 33\.25 °C\s+value written$/, 'values as they were recorded, with their unit of measure');
+  t.ok((await page.locator('.navigation .place').count()) >= 5, 'with its views in the bar');
   t.strictSame(await phoneFlaws(page, 'audit'), []);
 
   await row('tag-write').getByRole('button').click();

@@ -14,6 +14,8 @@ const ARTIFACTS = fileURLToPath(new URL('../../../artifacts/console/', import.me
 const LARGE_SIZE = { width: 1280, height: 800 };
 const SMALL_SIZE = { width: 1024, height: 600 };
 const PHONE_SIZE = { width: 390, height: 844 };
+/** The narrowest phone that is still sold. */
+const NARROW_SIZE = { width: 360, height: 740 };
 const SIZES = [LARGE_SIZE, SMALL_SIZE];
 const TOUCH_PX = 44;
 export const SITE = '/api/v1/sites/demo';
@@ -237,12 +239,33 @@ export function layoutFlaws(page: Page, name: string): Promise<string[]> {
   return flawsAtBothSizes(page, name, async () => []);
 }
 
+/** Places of the navigation that a person would have to look for: outside of their bar, or of the screen. */
+async function hiddenPlaces(page: Page, width: number): Promise<string[]> {
+  return page.locator('.navigation').evaluateAll(
+    (bars, screen) =>
+      bars.flatMap((bar) => {
+        const around = bar.getBoundingClientRect();
+        const right = Math.min(around.right, screen);
+        return [...bar.children].flatMap((place) => {
+          const at = place.getBoundingClientRect();
+          const isIn = at.left >= around.left - 0.5 && at.right <= right + 0.5 && at.top >= around.top - 0.5 && at.bottom <= around.bottom + 0.5;
+          return isIn ? [] : [place.textContent];
+        });
+      }),
+    width,
+  );
+}
+
 /** What is wrong with the view on the phone of somebody on call: its layout, and what axe-core finds. */
 export async function phoneFlaws(page: Page, name: string): Promise<string[]> {
-  await page.setViewportSize(PHONE_SIZE);
-  await drawn(page);
-  const found = [...(await smallTargets(page)).map((flaw) => `too small to touch: ${flaw}`), ...(await seriousViolations(page))];
-  if ((await overflow(page)) > 0) found.push('wider than the screen');
+  const found: string[] = [];
+  for (const size of [NARROW_SIZE, PHONE_SIZE]) {
+    await page.setViewportSize(size);
+    await drawn(page);
+    found.push(...(await hiddenPlaces(page, size.width)).map((place) => `${place} lies outside of its bar at ${size.width} px`));
+    if ((await overflow(page)) > 0) found.push(`wider than the screen of ${size.width} px`);
+  }
+  found.push(...(await smallTargets(page)).map((flaw) => `too small to touch: ${flaw}`), ...(await seriousViolations(page)));
   await keepPicture(page, `${name}-phone`, found);
   await page.setViewportSize(LARGE_SIZE);
   await drawn(page);

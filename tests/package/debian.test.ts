@@ -2,7 +2,7 @@
  * The Debian packages of what leaves the tree (scripts/package/debian.lock): what the file says, when a build stops at it, and how they stand in the
  * bills of materials. `npm run long package` and `npm run long image` make the Debians.
  */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -54,6 +54,13 @@ const { billOfMaterials, billOfImage } = await part<{
   billOfImage(parts: object): string;
 }>('bom.mjs');
 
+const debian = await part<{
+  keptDebian(
+    name: string,
+    locked: Base,
+    given: { readonly cache: string; readonly make: (base: object, target: string) => { readonly packages: Packages }; readonly log: (words: string) => void },
+  ): string;
+}>('debian.mjs');
 const kept = await part<{
   baseFile(name: string, locked: Pick<Base, 'packages'>): string;
   proofFile(packages: readonly string[], lockText: string): string;
@@ -234,5 +241,79 @@ t.test('a base is kept beside those of other locks until somebody lets them go; 
   kept.forgetBases(cache, locks, { log: (words) => said.push(words) });
   t.equal(said.at(-1), 'no base of another lock is kept');
   t.same(kept.olderBases(path.join(cache, 'nowhere'), locks), []);
+  t.end();
+});
+
+t.test('a base that is kept is used again only while each file of it is what it was when it was compared with the lock; else it is made again', (t) => {
+  const cache = ownFolder(t);
+  const locked = base({ libc6: libc });
+  let made = 0;
+  const make = (_base: object, target: string) => {
+    made += 1;
+    for (const folder of ['usr/bin', 'etc', 'dev', 'tmp']) mkdirSync(path.join(target, folder), { recursive: true });
+    writeFileSync(path.join(target, 'usr/bin/cc'), 'compiler');
+    writeFileSync(path.join(target, 'etc/passwd'), 'root');
+    symlinkSync('cc', path.join(target, 'usr/bin/gcc'));
+    return { packages: locked.packages };
+  };
+  const said: string[] = [];
+  const at = path.join(cache, kept.baseFile('builder', locked));
+  const used = () => debian.keptDebian('builder', locked, { cache, make, log: (words) => said.push(words) });
+  const inIt = (name: string): string => path.join(at, name);
+  t.equal(used(), at);
+  t.equal(made, 1);
+  // what a build leaves behind
+  for (const name of ['dev/null', 'tmp/cc1.o']) writeFileSync(inIt(name), '');
+  mkdirSync(inIt('usr/local/lib/node'), { recursive: true });
+  t.equal(used(), at);
+  t.equal(made, 1, 'it is used again');
+
+  for (const [words, damage] of [
+    ['usr/bin/cc has changed', () => writeFileSync(inIt('usr/bin/cc'), 'compiles')],
+    ['etc/passwd has changed', () => chmodSync(inIt('etc/passwd'), 0o666)],
+    ['etc/passwd went', () => rmSync(inIt('etc/passwd'))],
+    ['etc/ld.so.preload came', () => writeFileSync(inIt('etc/ld.so.preload'), '/tmp/evil.so')],
+    ['usr/bin/gcc has changed', () => (rmSync(inIt('usr/bin/gcc')), symlinkSync('/tmp/cc', inIt('usr/bin/gcc')))],
+    ['nobody has noted what it consists of', () => rmSync(`${at}.sums`)],
+    ['nobody has noted what it consists of', () => writeFileSync(`${at}.sums`, readFileSync(`${at}.sums`, 'utf8').replace(/.*\n/, ''))],
+  ] as const) {
+    damage();
+    const before = made;
+    said.length = 0;
+    t.equal(used(), at);
+    t.match(said[0], `is not what was made of the lock, and is made again: ${words}`);
+    t.equal(made, before + 1);
+    t.same([readFileSync(inIt('usr/bin/cc'), 'utf8'), readFileSync(inIt('etc/passwd'), 'utf8')], ['compiler', 'root']);
+  }
+  t.equal(used(), at);
+  const before = made;
+  t.equal(used(), at);
+  t.equal(made, before, 'and then it is used again');
+  t.end();
+});
+
+t.test('an archive that is kept is compared too, and one that Debian gives otherwise by now stops the build', (t) => {
+  const cache = ownFolder(t);
+  const locked = base({ libc6: libc });
+  const at = path.join(cache, kept.baseFile('container', locked));
+  let packages = locked.packages;
+  const make = (_base: object, target: string) => {
+    writeFileSync(target, 'archive');
+    return { packages };
+  };
+  const said: string[] = [];
+  const used = () => debian.keptDebian('container', locked, { cache, make, log: (words) => said.push(words) });
+  t.equal(used(), at);
+  writeFileSync(at, 'another');
+  said.length = 0;
+  t.equal(used(), at);
+  t.match(said[0], /\.tar in artifacts\/cache is not what was made of the lock, and is made again: the archive has changed$/);
+  t.equal(readFileSync(at, 'utf8'), 'archive');
+  writeFileSync(at, 'another');
+  packages = { libc6: { ...libc, version: '2.41-13' } };
+  t.throws(used, /Debian gives other packages for container .* nothing was built/);
+  t.throws(used, /nothing was built/, 'and what is damaged is not taken in its place');
+  kept.forgetBases(cache, {}, { log: () => undefined });
+  t.same(readdirSync(cache), [], 'what was noted of it goes with it');
   t.end();
 });

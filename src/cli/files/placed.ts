@@ -1,7 +1,7 @@
 /** What is wrong with manifests, at the place in a file where it stands: of validate, apply and diff alike. */
 import type { JudgedError } from './offline.js';
 import type { FiledManifest, FileFault } from './manifest-files.js';
-import { placeOfDiagnostic, placeOfField, placeOfTextLine, type TextDiagnostic } from './places.js';
+import { placeOfDiagnostic, placeOfField, placeOfRefused, placeOfTextLine, type TextDiagnostic } from './places.js';
 
 /** By manifest, line and column; of a text that does not compile every line. */
 export function placed(errors: readonly JudgedError[], manifests: readonly FiledManifest[]): readonly FileFault[] {
@@ -17,7 +17,7 @@ function placesOf({ kind, name, code, error, field, diagnostics = [] }: JudgedEr
   const said = (message: string): string => (title === '' ? message : `${title}: ${message}`);
   const wrong = (diagnostics as readonly TextDiagnostic[]).filter(({ severity }) => severity !== 'warning');
   if (wrong.length > 0) return wrong.map((each) => ({ file: manifest.file, ...placeOfDiagnostic(manifest, each), code, message: said(`${placeWords(each)}${each.message}`) }));
-  return [{ file: manifest.file, ...placeOfField(manifest, fieldIn(field)), code, message: said(error) }];
+  return [{ file: manifest.file, ...placeOfRefused(manifest, field), code, message: said(error) }];
 }
 
 function placeWords({ chart, step, transition }: TextDiagnostic): string {
@@ -28,11 +28,6 @@ function placeWords({ chart, step, transition }: TextDiagnostic): string {
   ];
   const said = words.filter((word) => word !== '').join(', ');
   return said === '' ? '' : `${said}: `;
-}
-
-/** Rules of a kind name members of its spec; the shape of a manifest names its own. */
-function fieldIn(field = ''): string {
-  return /^(spec|metadata|kind|apiVersion|status)\b/.test(field) ? field : field === '' ? '' : `spec.${field}`;
 }
 
 /** A warning that is about one member begins with it, and one about a text goes on with its line there. */

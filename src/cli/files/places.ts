@@ -19,6 +19,13 @@ export function placeOfField(manifest: FiledManifest, field: string): Place {
   return placeOfNode(manifest, node);
 }
 
+/** As `placeOfField`, of a field as a refusal names it: rules of a kind name members of its spec, the shape of a manifest its own. */
+export function placeOfRefused(manifest: FiledManifest, field = ''): Place {
+  const ofManifest = /^(spec|metadata|kind|apiVersion|status)\b/.test(field) || field === '';
+  const own = deepest(rootOf(manifest), field);
+  return ofManifest || own.isWhole ? placeOfNode(manifest, own.node) : placeOfField(manifest, `spec.${field}`);
+}
+
 /** As `placeOfField`; a line of a text that stands as a block is a line of the file. */
 export function placeOfDiagnostic(manifest: FiledManifest, diagnostic: TextDiagnostic): Place {
   const { line, column } = diagnostic;

@@ -4,6 +4,7 @@ import { BATCH_COMMANDS } from './batches.js';
 import type { CommandRow } from './command.js';
 import { COMPLETION_COMMANDS } from './completion.js';
 import { EQUIPMENT_COMMANDS } from './equipment.js';
+import { FAULT_COMMANDS } from './faults.js';
 import { LOGIN_COMMANDS } from './login.js';
 import { LOG_COMMANDS } from './logs.js';
 import { BATCH_MODE_COMMANDS, MODE_COMMANDS } from './modes.js';
@@ -13,6 +14,7 @@ import { PLANT_COMMANDS } from './plant.js';
 import { PROMPT_COMMANDS } from './prompts.js';
 import { RECIPE_COMMANDS } from './recipes.js';
 import { RECORD_COMMANDS } from './records.js';
+import { RECORD_STATUS_COMMANDS } from './record-status.js';
 import { RESOURCE_COMMANDS } from './resources.js';
 import { WATCH_COMMANDS } from './watch.js';
 
@@ -21,6 +23,7 @@ export const COMMANDS: readonly CommandRow[] = [
   ...RESOURCE_COMMANDS,
   ...PLANT_COMMANDS,
   ...EQUIPMENT_COMMANDS,
+  ...FAULT_COMMANDS,
   ...MODE_COMMANDS,
   ...RECIPE_COMMANDS,
   ...ORDER_COMMANDS,
@@ -30,6 +33,7 @@ export const COMMANDS: readonly CommandRow[] = [
   ...PROMPT_COMMANDS,
   ...ALARM_COMMANDS,
   ...RECORD_COMMANDS,
+  ...RECORD_STATUS_COMMANDS,
   ...WATCH_COMMANDS,
   ...LOG_COMMANDS,
   ...COMPLETION_COMMANDS,

@@ -3,9 +3,12 @@ import { LONG_ANSWER_BYTES_MAX } from '../../client/answer.js';
 import { MANIFESTS_MAX } from '../../domains/apply/manifest.js';
 import { ApiError } from '../../client/api.js';
 import { type ExportedManifest, type Filed, readFolder, writeExport } from '../files/export-files.js';
+import { absentSitesOf, assumed } from '../files/absent-sites.js';
+import { byPlace } from '../files/by-place.js';
 import { type FiledManifest, type FileFault, type ReadFiles, readManifestFiles } from '../files/manifest-files.js';
 import { type Judged, type JudgedError, judgeOffline } from '../files/offline.js';
 import { faultLine, placed, placedWarning } from '../files/placed.js';
+import { placeOfField } from '../files/places.js';
 import { ownSchemas, schemasOfBox, writeSchemas } from '../files/schemas.js';
 import { twiceIn } from '../files/twice.js';
 import { type Applied, type Named, namedOf, titleOf } from './applied.js';
@@ -28,8 +31,8 @@ const WHOLE_PLANT = { bytesMax: LONG_ANSWER_BYTES_MAX } as const;
 async function readGiven({ options, terminal }: CommandContext): Promise<readonly FiledManifest[]> {
   const paths = textsOf(options, 'filename');
   if (paths.length === 0) throw usage('name files or folders with -f; - is standard input');
-  const { manifests, faults } = await readPaths(paths, terminal);
-  const wrong = [...faults, ...twiceIn(manifests)];
+  const { manifests, faults, files } = await readPaths(paths, terminal);
+  const wrong = byPlace([...faults, ...twiceIn(manifests)], files);
   if (wrong.length > 0) throw wrongFiles(wrong);
   if (manifests.length > MANIFESTS_MAX) throw usage(`${manifests.length} manifests are more than one request takes (${MANIFESTS_MAX}): apply folders of it one after the other`);
   return manifests;
@@ -229,29 +232,44 @@ async function saidByFiles(box: Box, { manifests, faults }: Filed): Promise<Read
 
 async function validate({ args: [given = ''], options, terminal }: CommandContext): Promise<Outcome> {
   const { manifests, faults, files } = await readPaths([given === '' ? '.' : given], terminal);
-  const judged: Judged = await judgeOffline(manifests.map(({ value }) => value));
+  const absent = options.partial === true ? absentSitesOf(manifests) : [];
+  const judged: Judged = await judgeOffline([...manifests.map(({ value }) => value), ...absent.map(assumed)]);
   const isElsewhere = ({ code }: { readonly code: string }): boolean => options.partial === true && (code === 'unknown_reference' || code === 'not_found');
   const all = placed(judged.errors, manifests);
-  const wrong = [...faults, ...twiceIn(manifests), ...all.filter((fault) => !isElsewhere(fault))];
-  const warned = [
-    ...all.filter(isElsewhere),
-    ...judged.warnings.flatMap(({ index, warning }): FileFault[] => {
-      const manifest = manifests[index];
-      return manifest ? [placedWarning(warning, manifest)] : [];
-    }),
-  ];
+  const wrong = byPlace([...faults, ...twiceIn(manifests), ...all.filter((fault) => !isElsewhere(fault))], files);
+  const warned = byPlace(
+    [
+      ...absent.map(
+        ({ name, first }): FileFault => ({
+          file: first.file,
+          ...placeOfField(first, 'metadata.namespace'),
+          message: `site ${name} stands in no file: it is taken to be on the box`,
+          code: 'not_found',
+        }),
+      ),
+      ...all.filter(isElsewhere),
+      ...judged.warnings.flatMap(({ index, warning }): FileFault[] => {
+        const manifest = manifests[index];
+        return manifest ? [placedWarning(warning, manifest)] : [];
+      }),
+    ],
+    files,
+  );
   const text = [
-    ...shownOf(wrong, 'error'),
-    ...shownOf(warned, 'warning'),
+    ...byPlace([...shownOf(wrong, 'error'), ...shownOf(warned, 'warning')], files).map(faultLine),
+    ...notShownOf(wrong, 'error'),
+    ...notShownOf(warned, 'warning'),
     `${count(manifests.length, 'manifest')} in ${count(files.length, 'file')}: ${wrong.length === 0 ? 'all of them would be taken by an empty box' : count(wrong.length, 'error')}${warned.length === 0 ? '' : `, ${count(warned.length, 'warning')}`}`,
   ].join('\n');
   return { data: { manifests: manifests.length, files: files.length, errors: wrong, warnings: warned }, text, exitCode: wrong.length === 0 ? EXIT.ok : EXIT.no };
 }
 
-function shownOf(faults: readonly FileFault[], word: string): readonly string[] {
-  const lines = faults.slice(0, FAULTS_SHOWN).map((fault) => faultLine({ ...fault, message: `${word}: ${fault.message}` }));
-  const left = faults.length - lines.length;
-  return left === 0 ? lines : [...lines, `${count(left, `more ${word}`)} not shown; -o json has them all`];
+function shownOf(faults: readonly FileFault[], word: string): readonly FileFault[] {
+  return faults.slice(0, FAULTS_SHOWN).map((fault) => ({ ...fault, message: `${word}: ${fault.message}` }));
+}
+
+function notShownOf(faults: readonly FileFault[], word: string): readonly string[] {
+  return faults.length <= FAULTS_SHOWN ? [] : [`${count(faults.length - FAULTS_SHOWN, `more ${word}`)} not shown; -o json has them all`];
 }
 
 async function schemas(context: CommandContext): Promise<Outcome> {

@@ -1,4 +1,5 @@
 /** What of a control module is shown where: its main value on the graphic, and the lines of its faceplate. */
+import { isFaultTag } from '../../client/fault-tags.js';
 import type { ModuleInfo, TagDescriptor, TagData } from './types.js';
 
 export interface ModuleTags {
@@ -14,9 +15,6 @@ export interface ModuleTags {
   readonly parameters: readonly TagDescriptor[];
 }
 
-/** A trip or fault of the device itself; limits of a measurement (hh, h, l, ll) belong to the alarms. */
-const FAULT = /fault|fail/i;
-
 export function moduleTags(module: ModuleInfo, tags: readonly TagDescriptor[]): ModuleTags {
   const own = tags.filter(({ controlModule }) => controlModule === module.name);
   const all = own.filter((tag) => !isParameter(tag));
@@ -30,7 +28,7 @@ export function moduleTags(module: ModuleInfo, tags: readonly TagDescriptor[]): 
     setpoint: floats.find(({ role, engUnits, name }) => role === 'setpoint' && (name === 'sp' || engUnits === measured?.engUnits)),
     output,
     interlocks: all.filter(({ role, dataType }) => role === 'interlock' && dataType === 'Boolean'),
-    faults: all.filter(({ role, dataType, name }) => role === 'alarm' && dataType === 'Boolean' && FAULT.test(name)),
+    faults: all.filter(isFaultTag),
     parameters: own.filter(isParameter),
   };
 }

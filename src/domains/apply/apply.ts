@@ -266,7 +266,13 @@ function withSpec(input: unknown, kinds: AppliedKinds, read: () => void): void {
   const { kind: word, spec } = (input ?? {}) as { readonly kind?: unknown; readonly spec?: unknown };
   const kind = typeof word === 'string' ? kinds.named(word) : undefined;
   const isSpec = typeof spec === 'object' && spec !== null && !Array.isArray(spec);
-  refuseAll([...refusals, ...(kind && isSpec ? refusalsOf(() => decodeSpec(kind, spec)) : [])]);
+  refuseAll(withoutMoved([...refusals, ...(kind && isSpec ? refusalsOf(() => decodeSpec(kind, spec)) : [])].flatMap(eachOf)));
+}
+
+/** A member that is missing because it stands at another level is told as that alone. */
+function withoutMoved(refusals: readonly Refusal[]): readonly Refusal[] {
+  const moved = new Set(refusals.flatMap(({ context: { knownAt } }) => (Array.isArray(knownAt) ? (knownAt as readonly unknown[]) : [])));
+  return refusals.filter(({ context: { code, field } }) => code !== 'missing_field' || !moved.has(field));
 }
 
 /** What a manifest that cannot be read calls itself, as far as it does. */

@@ -30,7 +30,7 @@ import { applyRuleOf } from './kind-rules.js';
 import type { AnyKind } from './kinds.js';
 import { admitted } from './left-behind.js';
 import { withoutMembers } from './without-members.js';
-import type { Manifest } from './manifest.js';
+import { type Manifest, wholeManifest } from './manifest.js';
 import { ReadTrace, StagedStore } from './staging.js';
 
 export interface Step {
@@ -99,6 +99,9 @@ const LEFT_FOR_LAST_MS = 20;
 const PASSES_MAX = 6;
 /** Operators wait as long: what cannot be judged in it is not taken. */
 const LAST_TURN_MS_MAX = 500;
+
+/** By which a manifest names its site. */
+const SITE_FIELD = 'metadata.namespace';
 
 export class Judging {
   readonly #steps: readonly Step[];
@@ -182,8 +185,10 @@ export class Judging {
         outcomes.push(taken);
         return;
       }
-      const follows = ({ context: { code, kind: namedKind, name: named } }: Refusal): boolean =>
-        code === 'unknown_reference' && (!this.#allRead || [site, ''].some((of) => withheld.has(`${String(namedKind)}/${of}/${String(named)}`)));
+      const follows = ({ context: { code, field, kind: namedKind, name: named } }: Refusal): boolean =>
+        code === 'unknown_reference'
+          ? !this.#allRead || [site, ''].some((of) => withheld.has(`${String(namedKind)}/${of}/${String(named)}`))
+          : field === SITE_FIELD && withheld.has(`${Site.kind}//${site}`);
       const isWhole = !follows(taken) && !taken.beside.some(follows);
       const refusal = isWhole ? taken : combined(eachOf(taken).filter((each) => !follows(each)));
       const row = wanted && wantedOf(step, wanted);
@@ -292,7 +297,7 @@ function taken(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDe
   const { manifest, site } = step;
   const { kind, name } = manifest;
   if (site !== '' && !staged.has(Site, '', site)) {
-    const noSite = new Refusal('missing', `site ${site} does not exist`, { code: 'not_found', field: 'metadata.namespace' });
+    const noSite = new Refusal('missing', `site ${site} does not exist`, { code: 'not_found', field: SITE_FIELD });
     refuseAll([noSite, ...refusalsOf(() => decodeSpec(kind, manifest.spec))]);
   }
   const before: Resource<unknown, unknown> | undefined = staged.get(kind, site, name);
@@ -383,7 +388,7 @@ function saysOfWhichKind(path: string, field: string): boolean {
 
 export function decodeSpec(kind: AnyKind, spec: unknown): { readonly spec: unknown; readonly warnings: readonly string[] } {
   if (kind.lenient) return kind.lenient(spec);
-  const decoded = decode(v.strictObject({ spec: kind.spec as v.GenericSchema<unknown, unknown> }), { spec: ownNamesOf(kind, spec) }).spec;
+  const decoded = decode(v.strictObject({ spec: kind.spec as v.GenericSchema<unknown, unknown> }), { spec: ownNamesOf(kind, spec) }, () => wholeManifest(kind)).spec;
   return { spec: decoded, warnings: kind.warnings?.(decoded) ?? [] };
 }
 

@@ -38,6 +38,11 @@ const ManifestShape = v.strictObject({
   status: v.optional(freeMap(v.unknown())),
 });
 
+/** With the spec of the kind: by it a member is found that is indented by too little or too much. */
+export function wholeManifest(kind: AnyKind | undefined): unknown {
+  return kind && !kind.lenient ? v.strictObject({ ...ManifestShape.entries, spec: kind.spec as v.GenericSchema<unknown, unknown> }) : ManifestShape;
+}
+
 export interface Manifest {
   readonly kind: AnyKind;
   readonly name: string;
@@ -57,7 +62,8 @@ export interface Manifest {
 
 /** @throws Refusal 400 for a shape that cannot be read or an unsupported kind, 422 for a kind that is deliberately not applied. */
 export function readManifest(input: unknown, kinds: AppliedKinds): Manifest {
-  const { apiVersion, kind: word, metadata, spec, status } = decode(ManifestShape, input);
+  const said = (input as { readonly kind?: unknown } | null)?.kind;
+  const { apiVersion, kind: word, metadata, spec, status } = decode(ManifestShape, input, () => wholeManifest(typeof said === 'string' ? kinds.named(said) : undefined));
   const found = kinds.named(word);
   together(
     () => checkApiVersion(apiVersion),

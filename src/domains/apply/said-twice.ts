@@ -1,7 +1,7 @@
 /** A resource that two manifests of one request say: both are applied (decisions Q-CHANGE-06), so one of them comes to nothing, and nobody may have meant it. */
 import type { Step } from './judging.js';
 
-/** @param steps in the order in which they are applied, which is that of the request but for what others need first. @returns warnings by the index of the manifest. */
+/** @param steps in the order in which they are applied: those of one resource in that of the request. @returns warnings by the index of the manifest. */
 export function saidTwice(steps: readonly Step[]): ReadonlyMap<number, readonly string[]> {
   const byName = new Map<string, Step[]>();
   for (const step of steps) {

@@ -6,6 +6,7 @@ import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { PastEntry, PastSaying } from '../../platform/store/past-index.js';
 import type { Ref, Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
+import { StagedList } from './staged-list.js';
 
 /** What was read of a store, and what stood there. */
 export class ReadTrace {
@@ -63,8 +64,8 @@ export class StagedStore implements StoreReader {
   #trace: ReadTrace | undefined;
   /** kind -> `site/name` -> resource; undefined of one that is removed. */
   readonly #staged = new Map<string, Map<string, Resource | undefined>>();
-  /** Lists as they were told last, each of a list of the store below; those of a kind until something of it is staged. */
-  readonly #lists = new Map<string, Map<string, { readonly stored: readonly Resource[]; readonly list: readonly Resource[] }>>();
+  /** Lists that were asked for, each of a list of the store below. */
+  readonly #lists = new Map<string, StagedList>();
 
   constructor(base: StoreReader) {
     this.#base = base;
@@ -101,15 +102,17 @@ export class StagedStore implements StoreReader {
     this.#trace?.noteList(kind as Kind, site, stored);
     const staged = this.#staged.get(kind.kind);
     if (!staged) return stored;
-    const lists = this.#lists.get(kind.kind) ?? new Map<string, { readonly stored: readonly Resource[]; readonly list: readonly Resource[] }>();
-    const known = lists.get(site ?? '*');
-    if (known?.stored === stored) return known.list as readonly Resource<Spec, Status>[];
-    const added = [...staged.values()].filter((resource) => resource && (site === undefined || resource.metadata.site === site)) as Resource<Spec, Status>[];
-    const kept = stored.filter((resource) => !staged.has(`${resource.metadata.site}/${resource.metadata.name}`));
-    const list = [...kept, ...added].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-    lists.set(site ?? '*', { stored, list });
-    this.#lists.set(kind.kind, lists);
-    return list;
+    const key = listKey(kind, site);
+    let list = this.#lists.get(key);
+    if (list?.stored !== stored) {
+      list = new StagedList(stored);
+      for (const [place, resource] of staged) {
+        const [of = '', name = ''] = place.split('/');
+        if (site === undefined || of === site) list.change({ site: of, name }, resource);
+      }
+      this.#lists.set(key, list);
+    }
+    return list.read() as readonly Resource<Spec, Status>[];
   }
 
   pastIndex<Entry>(kind: { readonly kind: string }, site?: string, saying?: PastSaying<Entry>): readonly PastEntry<Entry>[] {
@@ -128,8 +131,8 @@ export class StagedStore implements StoreReader {
   }
 
   /** Stages that it goes. */
-  remove({ kind, site, name }: Ref): void {
-    this.#stage(kind, `${site}/${name}`, undefined);
+  remove(ref: Ref): void {
+    this.#stage(ref, undefined);
   }
 
   /** Stages one put; what it says replaces what is there, member by member, as the store will do it. */
@@ -154,13 +157,13 @@ export class StagedStore implements StoreReader {
       spec,
       status: put.status ?? before?.status ?? put.kind.initialStatus(spec),
     };
-    this.#stage(put.kind.kind, `${put.site}/${put.name}`, resource);
+    this.#stage({ kind: put.kind.kind, site: put.site, name: put.name }, resource);
   }
 
-  #stage(kind: string, key: string, resource: Resource | undefined): void {
+  #stage({ kind, site, name }: Ref, resource: Resource | undefined): void {
     const staged = this.#staged.get(kind) ?? new Map<string, Resource | undefined>();
-    staged.set(key, resource);
-    this.#lists.delete(kind);
+    staged.set(`${site}/${name}`, resource);
+    for (const of of [site, undefined]) this.#lists.get(listKey({ kind }, of))?.change({ site, name }, resource);
     this.#staged.set(kind, staged);
   }
 }

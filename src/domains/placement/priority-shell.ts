@@ -4,7 +4,7 @@
  * small, and is copied instead.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 
@@ -63,7 +63,7 @@ export class PriorityShell {
     createInterface({ input: shell.stdout }).on('line', (line) => this.#shell === shell && this.#answered(line));
     // nobody waits for it to end
     shell.unref();
-    for (const pipe of [shell.stdin, shell.stdout]) (pipe as unknown as Socket).unref();
+    for (const pipe of [shell.stdin, shell.stdout]) if (pipe instanceof Socket) pipe.unref();
     return shell;
   }
 

@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import { type BaseIssue, type GenericSchema, safeParse } from 'valibot';
 import { nearest } from '../base/nearest.js';
 import { invalid, Refusal } from '../base/refusal.js';
+import { type OtherLevel, otherLevelOf, type PathItem } from './other-level.js';
 import { type Served, type Shape, withoutRepeated } from './sent-back.js';
 import { whatStands } from './what-stands.js';
 import { isDuration } from '../store/fields.js';
@@ -63,11 +64,14 @@ function checkDepth(bytes: Uint8Array): boolean {
   return escapesSurrogates;
 }
 
-/** @throws Refusal `unknown_field`, `missing_field` or `invalid_field` naming the JSON path. */
-export function decode<Output>(schema: GenericSchema<unknown, Output>, input: unknown): Output {
+/**
+ * @param whole of which the schema reads a part, with the same paths: where a member is known that stands at the wrong level.
+ * @throws Refusal `unknown_field`, `missing_field` or `invalid_field` naming the JSON path.
+ */
+export function decode<Output>(schema: GenericSchema<unknown, Output>, input: unknown, whole: () => unknown = () => schema): Output {
   const field = holdsArray(input) ? arrayForObject(schema as Shape, input, '') : undefined;
   const result = safeParse(schema, input);
-  if (!result.success && field !== 'body') throw refusalOf(result.issues, schema as Shape);
+  if (!result.success && field !== 'body') throw refusalOf(result.issues, schema as Shape, whole() as Shape);
   if (field !== undefined) throw invalid('invalid_field', field, `${field} must be an object`);
   return (result as { readonly output: Output }).output;
 }
@@ -144,11 +148,6 @@ function first<Item>(items: readonly Item[], find: (item: Item, at: number) => s
 
 type Issue = BaseIssue<unknown>;
 
-interface PathItem {
-  readonly key: unknown;
-  readonly input: unknown;
-}
-
 /** 0 unknown, 1 missing, 2 type, 3 value. */
 function rank(issue: Issue): number {
   if (issue.kind === 'schema' && issue.expected === 'never' && issue.path?.length) return 0;
@@ -157,17 +156,17 @@ function rank(issue: Issue): number {
 }
 
 /** The first by what kind of wrong it is, with the others beside it in the order of the body, which are looked at when they are asked for. */
-export function refusalOf(issues: readonly Issue[], shape?: Shape): Refusal {
+export function refusalOf(issues: readonly Issue[], shape?: Shape, whole = shape): Refusal {
   let first = issues[0] as Issue; // a body without an issue is not refused
   for (const issue of issues) if (rank(issue) < rank(first)) first = issue;
-  const lists: Lists = new Map();
-  const { kind, message, context } = refusalOfOne(first, shape, lists);
+  const known: Known = { shape, whole, lists: new Map(), elsewhere: new Map() };
+  const { kind, message, context } = refusalOfOne(first, known);
   const told = pathOf(first);
   return new Refusal(kind, message, context, () =>
-    withoutFollowing(firstOf(issues, shape), shape)
+    withoutFollowing(firstOf(issues, shape), known)
       .filter((issue) => pathOf(issue) !== told)
       .slice(0, ISSUES_TOLD_MAX - 1)
-      .map((issue) => refusalOfOne(issue, shape, lists)),
+      .map((issue) => refusalOfOne(issue, known)),
   );
 }
 
@@ -202,27 +201,42 @@ function allUnknown(issue: Issue, shape: Shape | undefined, max: number): readon
   return unknown;
 }
 
-/** A member that is missing because it was written otherwise is told as that alone. */
-function withoutFollowing(issues: readonly Issue[], shape: Shape | undefined): readonly Issue[] {
+/** A member that is missing because it was written otherwise, or elsewhere, is told as that alone. */
+function withoutFollowing(issues: readonly Issue[], known: Known): readonly Issue[] {
   const meant = new Set(
     issues.flatMap((issue) => {
       if (rank(issue) !== 0) return [];
       const path = (issue.path ?? []) as readonly PathItem[];
-      const near = nearest(String(path.at(-1)?.key), (shape && membersAt(shape, path)) ?? []);
-      return near === undefined ? [] : [pathText([...path.slice(0, -1), { key: near }])];
+      const near = nearest(String(path.at(-1)?.key), (known.shape && membersAt(known.shape, path)) ?? []);
+      const elsewhere = elsewhereOf(path, known);
+      return [...(near === undefined ? [] : [pathText([...path.slice(0, -1), { key: near }])]), ...(elsewhere?.paths ?? [])];
     }),
   );
   return issues.filter((issue) => rank(issue) !== 1 || !meant.has(pathOf(issue)));
 }
 
-/** Lists of what is known that were told, and of which field. */
-type Lists = Map<string, string>;
+/** What may stand where. */
+interface Known {
+  readonly shape: Shape | undefined;
+  readonly whole: Shape | undefined;
+  /** Lists that were told, and of which field. */
+  readonly lists: Map<string, string>;
+  /** Of members that were looked for at other levels, by their fields. */
+  readonly elsewhere: Map<string, OtherLevel | undefined>;
+}
 
-function refusalOfOne(issue: Issue, shape: Shape | undefined, lists: Lists): Refusal {
+function elsewhereOf(path: readonly PathItem[], { whole, elsewhere }: Known): OtherLevel | undefined {
+  const field = pathText(path);
+  if (whole && !elsewhere.has(field)) elsewhere.set(field, otherLevelOf(whole, path));
+  return elsewhere.get(field);
+}
+
+function refusalOfOne(issue: Issue, known: Known): Refusal {
+  const { shape } = known;
   const field = pathOf(issue);
   switch (rank(issue)) {
     case 0:
-      return unknownField(issue, field, shape, lists);
+      return unknownField(issue, field, known);
     case 1:
       return invalid('missing_field', field, `field ${field} is required`);
     case 2: {
@@ -242,18 +256,27 @@ function refusalOfOne(issue: Issue, shape: Shape | undefined, lists: Lists): Ref
   }
 }
 
-/** What may stand there is told with it, once: most unknown fields are known ones by another name. */
-function unknownField(issue: Issue, field: string, shape: Shape | undefined, lists: Lists): Refusal {
+/** What may stand there is told with it, once: most unknown fields are known ones by another name, or at another level. */
+function unknownField(issue: Issue, field: string, known: Known): Refusal {
+  const { shape, lists } = known;
   const path = (issue.path ?? []) as readonly PathItem[];
   const allowed = shape && membersAt(shape, path);
   if (!allowed?.length) return invalid('unknown_field', field, `unknown field ${field}`);
   const near = nearest(String(path.at(-1)?.key), allowed);
-  if (near !== undefined) return invalid('unknown_field', field, `unknown field ${field}; the nearest known one is ${near}`, { allowed, nearest: near });
+  const elsewhere = elsewhereOf(path, known);
+  const more = { allowed, ...(near === undefined ? {} : { nearest: near }), ...(elsewhere === undefined ? {} : { knownAt: elsewhere.paths }) };
+  if (near !== undefined || elsewhere !== undefined) {
+    const ways = [
+      ...(near === undefined ? [] : [`the nearest known one is ${near}`]),
+      ...(elsewhere === undefined ? [] : [`known as ${elsewhere.paths.join(' and ')}: ${elsewhere.words}`]),
+    ];
+    return invalid('unknown_field', field, `unknown field ${field}; ${ways.join('; or ')}`, more);
+  }
   const list = allowed.join(', ');
   const toldOf = lists.get(list);
   if (toldOf !== undefined) return invalid('unknown_field', field, `unknown field ${field}; known here: as for ${toldOf}`);
   lists.set(list, field);
-  return invalid('unknown_field', field, `unknown field ${field}; known here: ${list}`, { allowed });
+  return invalid('unknown_field', field, `unknown field ${field}; known here: ${list}`, more);
 }
 
 /** A value rule in words: the schema's own, or ours for the rules that most fields share. */

@@ -17,35 +17,65 @@ const JSON_CHARACTERS_MAX = 4 * 1024 ** 2;
 const WITHIN_MS = 10_000;
 const MEMORY_MB_MAX = 192;
 const CALLERS_MAX = 4;
+/** Of one caller: one is read, and the others wait. */
+const BODIES_OF_ONE_MAX = 4;
 
 export class YamlBodies {
-  /** Whose bodies are read or wait. */
-  readonly #callers = new Set<string>();
-  #last: Promise<unknown> = Promise.resolve();
+  /** By caller, how many bodies of his are read or wait. */
+  readonly #bodies = new Map<string, number>();
+  /** What lets each body that waits begin, by caller; in the order in which it is their turn. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  #isReading = false;
 
   /**
-   * One document as it is, several as an array. Of one caller one body is read or waits, so that nobody holds up the others with several.
+   * One document as it is, several as an array. Further bodies of a caller wait for his earlier ones, and callers take turns, so that nobody
+   * holds up the others with several.
    * @param by who sends it.
-   * @throws Refusal 400 `invalid_yaml` with line and column, 503 `yaml_busy` while others are read.
+   * @throws Refusal 400 `invalid_yaml` with line and column, 503 `yaml_busy` while too many are read or wait.
    */
   async read(bytes: Uint8Array, by: string): Promise<unknown> {
     if (!isUtf8(bytes)) throw invalid('invalid_yaml', 'body', 'the body is not valid UTF-8');
-    const isOwn = this.#callers.has(by);
-    if (isOwn || this.#callers.size === CALLERS_MAX)
-      throw new Refusal('unavailable', `${isOwn ? 'another body of yours in YAML is' : 'other bodies in YAML are'} being read: try again in a moment, or send JSON`, {
-        code: 'yaml_busy',
-      });
-    this.#callers.add(by);
-    const text = new TextDecoder().decode(bytes);
-    const own = this.#last.then(() => readApart(text));
-    this.#last = own.catch(() => undefined);
+    const own = this.#bodies.get(by) ?? 0;
+    if (own === BODIES_OF_ONE_MAX || (own === 0 && this.#bodies.size === CALLERS_MAX)) {
+      const others = own === 0 ? 'other bodies in YAML are' : `${own} bodies of yours in YAML are`;
+      throw new Refusal('unavailable', `${others} being read: try again in a moment, or send JSON`, { code: 'yaml_busy' });
+    }
+    this.#bodies.set(by, own + 1);
     try {
-      const read = await own;
+      await this.#turnOf(by);
+      const read = await readApart(new TextDecoder().decode(bytes)).finally(() => this.#next());
       if ('fault' in read) throw invalid('invalid_yaml', 'body', `the body cannot be read as YAML: ${read.fault}`);
       return parseJson(Buffer.from(read.json));
     } finally {
-      this.#callers.delete(by);
+      const left = (this.#bodies.get(by) ?? 1) - 1;
+      if (left === 0) this.#bodies.delete(by);
+      else this.#bodies.set(by, left);
     }
+  }
+
+  async #turnOf(by: string): Promise<void> {
+    if (!this.#isReading) {
+      this.#isReading = true;
+      return;
+    }
+    await new Promise<void>((begin) => {
+      const before = this.#waiting.get(by);
+      if (before) before.push(begin);
+      else this.#waiting.set(by, [begin]);
+    });
+  }
+
+  /** The first body of whoever is next; his others wait behind everybody else's. */
+  #next(): void {
+    const [next] = this.#waiting;
+    if (!next) {
+      this.#isReading = false;
+      return;
+    }
+    const [by, [begin, ...further]] = next;
+    this.#waiting.delete(by);
+    if (further.length > 0) this.#waiting.set(by, further);
+    begin?.();
   }
 }
 

@@ -335,14 +335,19 @@ export interface Placed extends Target {
 
 /**
  * Gives items out when it is their turn, and what they name before them. Only what must exist at a write counts: everything else may
- * come later (decisions Q-ERR-13). References in a circle keep the order of the turns; of two in one place the later one is meant.
+ * come later (decisions Q-ERR-13). References in a circle keep the order of the turns; several in one place come in the order in which
+ * they were added, whoever is needed first, so that the last one holds.
  */
 export class NeedsFirst<Item> {
   readonly #placeOf: (item: Item) => Target;
   readonly #referencesOf: (item: Item) => readonly Reference[];
   /** Undefined from its turn, or that of whoever needs it, on. */
   readonly #items: (Item | undefined)[] = [];
+  readonly #out = new Set<number>();
+  /** Of several in one place the last one. */
   readonly #indexOf = new Map<string, number>();
+  /** By index: the one that was added before in the same place. */
+  readonly #earlier = new Map<number, number>();
 
   constructor(placeOf: (item: Item) => Target, referencesOf: (item: Item) => readonly Reference[]) {
     this.#placeOf = placeOf;
@@ -351,7 +356,11 @@ export class NeedsFirst<Item> {
 
   /** Before the first turn, all that others may name. */
   add(item: Item): void {
-    this.#indexOf.set(keyOf(this.#placeOf(item)), this.#items.push(item) - 1);
+    const key = keyOf(this.#placeOf(item));
+    const index = this.#items.push(item) - 1;
+    const earlier = this.#indexOf.get(key);
+    if (earlier !== undefined) this.#earlier.set(index, earlier);
+    this.#indexOf.set(key, index);
   }
 
   /** As `at`, of one that was added, or that nobody names. */
@@ -364,24 +373,39 @@ export class NeedsFirst<Item> {
   at(index: number): readonly Item[] {
     const out: Item[] = [];
     // a stack of our own: a chain of references is as long as a customer likes
-    const waiting: { readonly item: Item; readonly needs: Iterator<Reference> }[] = [];
+    const waiting: { readonly index: number; readonly item: Item; readonly needs: Iterator<number | undefined> }[] = [];
     const visit = (found: number | undefined): void => {
       const item = found === undefined ? undefined : this.#items[found];
-      if (found === undefined || item === undefined) return;
+      if (found === undefined || item === undefined || this.#isBehindWaiting(found)) return;
       this.#items[found] = undefined;
-      waiting.push({ item, needs: this.#referencesOf(item)[Symbol.iterator]() });
+      waiting.push({ index: found, item, needs: this.#needsOf(found, item) });
     };
     visit(index);
     for (let top = waiting.at(-1); top; top = waiting.at(-1)) {
       const next = top.needs.next();
       if (!next.done) {
-        if (next.value.when === 'write') visit(this.#indexOf.get(keyOf(next.value)));
+        visit(next.value);
         continue;
       }
       waiting.pop();
+      this.#out.add(top.index);
       out.push(top.item);
     }
     return out;
+  }
+
+  /** Needed, in a circle, by one that was added before it in the same place: it has to wait for its turn. */
+  #isBehindWaiting(index: number): boolean {
+    for (let before = this.#earlier.get(index); before !== undefined && !this.#out.has(before); before = this.#earlier.get(before)) {
+      if (this.#items[before] === undefined) return true;
+    }
+    return false;
+  }
+
+  /** Indices. */
+  *#needsOf(index: number, item: Item): Generator<number | undefined> {
+    yield this.#earlier.get(index);
+    for (const reference of this.#referencesOf(item)) if (reference.when === 'write') yield this.#indexOf.get(keyOf(reference));
   }
 }
 

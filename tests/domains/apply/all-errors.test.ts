@@ -57,6 +57,27 @@ t.test('D-C-03: what is wrong around the spec does not hide what is wrong in it'
   t.strictSame(await fieldsOf({ kind: 'Area', metadata: {}, spec: { floor: 1 } }), ['0 apiVersion', '0 metadata.name', '0 spec.floor']);
 });
 
+t.test('D-C-03: a member at the wrong level is told with where it belongs, and not as missing too', async (t) => {
+  const told = async (body: unknown): Promise<readonly string[]> => (await errorsOf(body)).map(({ error }) => error);
+  const cell = manifest('ProcessCell', 'cell', { description: 'x' });
+  const plc = (more: object) => manifest('IOModule', 'plc', { protocol: 'modbus', address: 'plc:502', ...more });
+  t.strictSame(await told({ ...cell, areaName: 'hall' }), ['unknown field areaName; known as spec.areaName: indent it under spec:']);
+  t.strictSame(await told(manifest('Area', 'hall', { labels: { plant: 'a' } })), [
+    'unknown field spec.labels; known as metadata.labels: take it out of spec: it belongs under metadata:',
+  ]);
+  t.match(await told(plc({ name: 'plc' })), ['unknown field spec.name; known as metadata.name: take it out of spec: it belongs under metadata:'], 'and not the name of a channel');
+  t.strictSame(await told(manifest('Area', 'hall', { status: {} })), ['unknown field spec.status; known as status: take it out of spec:']);
+  const { name: _none, ...rest } = manifest('Area', 'hall', {}).metadata as { readonly name: string };
+  t.strictSame(await told({ ...manifest('Area', 'hall', {}), metadata: rest, name: 'hall' }), ['unknown field name; known as metadata.name: indent it under metadata:']);
+  const channels = [{ name: 'a', address: 'coil:1', protocol: 'modbus' }];
+  t.strictSame(await told(plc({ channels })), ['unknown field spec.channels[0].protocol; known as spec.protocol: take it out of channels:']);
+  t.strictSame(await told(plc({ direction: 'output' })), ['unknown field spec.direction; known as spec.channels[].direction: indent it under an entry of channels:']);
+  t.match(await admin.post('/api/v1/apply?dryRun=true', plc({ direction: 'output' })), { body: { knownAt: ['spec.channels[].direction'], allowed: /./ } });
+  const chart = { steps: [{ name: 'a' }] };
+  t.match(await told(manifest('MasterRecipe', 'r', chart)), [/^unknown field spec\.steps; known as spec\.procedure\.chart\.steps: indent it under procedure\.chart:$/]);
+  t.match(await told(manifest('Area', 'hall', { floor: 1 })), ['unknown field spec.floor; known here: description'], 'no level near it knows it');
+});
+
 t.test('D-C-03: what is not there is told, and beside what cannot be read; not where its kind could not be read', async (t) => {
   t.strictSame(await fieldsOf(manifest('Unit', 'mixer', { processCellName: 'nowhere', scanInterval: 100, colour: 'red' })), [
     '0 spec.colour',
@@ -147,10 +168,10 @@ t.test('of a flood of floods a hundred issues are looked at, and one alone by wh
   t.equal(issues?.length, 100);
   const looks = { count: 0 };
   const refusal = refusalOf(issues ?? [], counted(IOModule.spec as unknown as Shape, looks));
-  t.equal(looks.count, 1);
+  t.equal(looks.count, 3, 'where it stands, one level below, and beside');
   t.equal(refusal.beside.length, 99);
-  // to find the unknown ones of the object, for what they were meant to be, and for what is told of them
-  t.ok(looks.count > 100 && looks.count <= 1 + 1 + 100 + 99, `${looks.count} looks`);
+  // to find the unknown ones of the object, for what they were meant to be, for what is told of them, and once each for the levels near them
+  t.ok(looks.count > 100 && looks.count <= 1 + 1 + 100 + 99 + 2 * 100, `${looks.count} looks`);
   const before = looks.count;
   t.equal(refusal.beside.length, 99);
   t.equal(looks.count, before, 'nothing is looked at twice');

@@ -1,6 +1,7 @@
 /** What an apply would do, and bodies in YAML, over the real pipeline. */
 import t from 'tap';
 import { Site, Unit } from '../../../src/domains/plant/kind.js';
+import { yamlText } from '../../../src/platform/base/yaml.js';
 import { YamlBodies } from '../../../src/platform/http/yaml-body.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
@@ -143,6 +144,15 @@ t.test('aliases that unfold to more than a body may hold are refused, and hold n
   t.match(await yaml(text), { status: 400, body: { code: 'invalid_yaml', error: /aliases unfold to more than/ } });
 });
 
+t.test('two bodies in YAML that one caller sends at once are both taken', async (t) => {
+  const area = (name: string): string => yamlText(manifest('Area', name, { description: 'x' }));
+  const answers = await Promise.all(['attic', 'cellar'].map((name) => yaml(area(name), '?dryRun=true')));
+  t.strictSame(
+    answers.map(({ status }) => status),
+    [200, 200],
+  );
+});
+
 t.test('others are served while hostile YAML is read', async (t) => {
   const hostile = yaml('['.repeat(300_000));
   const begun = performance.now();
@@ -152,16 +162,27 @@ t.test('others are served while hostile YAML is read', async (t) => {
   t.match(await hostile, { status: 400 });
 });
 
-t.test('a caller has one body in YAML read at a time, and others are not kept waiting by its further ones', async (t) => {
+t.test('of a caller one body in YAML is read at a time and few wait, and others are not kept waiting by its further ones', async (t) => {
   const bodies = new YamlBodies();
-  const read = (text: string, by: string): Promise<unknown> => bodies.read(Buffer.from(text), by);
+  const ended: string[] = [];
+  const read = async (text: string, by: string, called = by): Promise<unknown> => {
+    const value = await bodies.read(Buffer.from(text), by);
+    ended.push(called);
+    return value;
+  };
   // each key is compared with none of the others: by a library that compares all with all it took minutes
   const slow = read(Array.from({ length: 40_000 }, (_, n) => `k${n}: ${n}\n`).join(''), 'anna');
-  await t.rejects(read('a: 1', 'anna'), /another body of yours in YAML is being read/);
+  const further = [2, 3, 4].map((n) => read(`a: ${n}`, 'anna', `anna ${n}`));
+  await t.rejects(read('a: 1', 'anna'), { message: /^4 bodies of yours in YAML are being read: try again in a moment/, context: { code: 'yaml_busy' } });
   const others = ['bert', 'cleo', 'dora'].map((by) => read('a: 1', by));
   await t.rejects(read('a: 1', 'emil'), /^Refusal: other bodies in YAML|^other bodies in YAML/);
   t.match(await slow, { k39999: 39_999 });
   t.strictSame(await Promise.all(others), [{ a: 1 }, { a: 1 }, { a: 1 }]);
+  t.strictSame(await Promise.all(further), [{ a: 2 }, { a: 3 }, { a: 4 }]);
+  t.strictSame(ended, ['anna', 'anna 2', 'bert', 'cleo', 'dora', 'anna 3', 'anna 4'], 'callers take turns');
+  const wrong = [read('[', 'anna'), read('a: 5', 'anna')];
+  await t.rejects(wrong[0] ?? Promise.resolve(), /cannot be read as YAML/);
+  t.strictSame(await wrong[1], { a: 5 }, 'behind one that cannot be read');
   await t.rejects(read('[', 'anna'), /cannot be read as YAML: line 1/);
   // a million items: whichever of its bounds it meets first
   await t.rejects(read('-\n'.repeat(1_000_000), 'anna'), /more than 192 MB of memory to read|takes longer than 10 s to read/);

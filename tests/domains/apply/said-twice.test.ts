@@ -36,12 +36,20 @@ t.test('both manifests are told of each other and of the one that holds', async 
   t.equal(plant.store.get(Area, 'north', 'attic')?.spec.description, 'b');
 });
 
-t.test('where another needs it first, the warning names the one that holds all the same', async (t) => {
+t.test('where another needs it first, those of one resource keep the order of the request: the last one holds', async (t) => {
   const module = (name: string, more: object) => manifest('ControlModule', name, { templateRef: 'plain', ...more });
   const parent = (description: string) => module('parent', { parentName: 'mixer', description });
-  const told = await applied([module('child', { parentName: 'parent', parentKind: 'ControlModule' }), parent('a'), parent('b')]);
-  const held = ['', 'a', 'b'][Number(/what manifest (\d) says holds$/.exec(told[1]?.warnings[0] ?? '')?.[1] ?? 0)];
-  t.ok(held);
-  t.strictSame(told[1]?.warnings, told[2]?.warnings);
-  t.equal(plant.store.get(ControlModule, 'north', 'parent')?.spec.description, held);
+  const child = module('child', { parentName: 'parent', parentKind: 'ControlModule' });
+  for (const [manifests, held] of [
+    [[child, parent('a'), parent('b')], 2],
+    [[parent('c'), child, parent('d')], 2],
+    [[parent('e'), parent('f'), child], 1],
+    [[child, parent('g'), child, parent('h'), parent('i')], 4],
+  ] as const) {
+    const told = await applied(manifests);
+    const warnings = told.flatMap(({ warnings: of }) => of).filter((warning) => /^ControlModule parent /.test(warning));
+    t.ok(warnings.length >= 2);
+    for (const warning of warnings) t.match(warning, `: what manifest ${held} says holds`);
+    t.equal(plant.store.get(ControlModule, 'north', 'parent')?.spec.description, (manifests[held] as { spec: { description: string } }).spec.description);
+  }
 });

@@ -277,3 +277,20 @@ t.test('who names what is looked for in what is past turn by turn, as it was whe
     }
   }
 });
+
+t.test('several in one place come in the order in which they are given, whoever needs them first, in a circle too', async (t) => {
+  const order = (...given: readonly string[]): string => {
+    const items = given.map((text) => ({ text, name: text.charAt(0), needs: [...text.slice(2)] }));
+    const at = (name: string) => ({ kind: 'Tank', site: 's', name });
+    return inOrder(items, ({ name, needs }) => ({ ...at(name), references: needs.map((need) => ({ ...at(need), path: 'feedsFrom', when: 'write' as const })) }))
+      .map(({ text }) => text)
+      .join(' ');
+  };
+  t.equal(order('a1', 'b1', 'a2'), 'a1 b1 a2');
+  t.equal(order('b1a', 'a1', 'a2'), 'a1 a2 b1a');
+  t.equal(order('b1a', 'a1c', 'a2', 'c1', 'a3'), 'c1 a1c a2 a3 b1a', 'each after what it needs itself');
+  t.equal(order('b1a', 'a1', 'b2', 'a2'), 'a1 a2 b1a b2');
+  t.equal(order('a1b', 'b1a', 'a2'), 'b1a a1b a2', 'a circle');
+  t.equal(order('a1', 'a2b', 'b1a', 'a3', 'a4'), 'a1 b1a a2b a3 a4');
+  t.equal(order('a1a', 'a2a', 'a3a'), 'a1a a2a a3a');
+});
