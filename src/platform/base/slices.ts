@@ -24,16 +24,45 @@ export class Slice {
   }
 }
 
-const ofTurn = new WeakMap<Clock, Slice>();
+/**
+ * Works of one clock that wait for who has time share a slice in each turn of the loop: ten of them hold it no longer together than one
+ * would. For whom there was no time left there is some in one of the next turns, in the order in which they came.
+ */
+export class SharedTurns {
+  static readonly #known = new WeakMap<Clock, SharedTurns>();
+  readonly #clock: Clock;
+  readonly #waiting: ((slice: Slice) => void)[] = [];
+  #slice: Slice | undefined;
 
-/** One slice for all who ask in the same turn of the loop: ten works that wait for who has time hold it no longer together than one would. */
-export function sliceOfTurn(clock: Clock): Slice {
-  let slice = ofTurn.get(clock);
-  if (!slice) {
-    ofTurn.set(clock, (slice = new Slice(clock, SHORT_SLICE_MS)));
-    setImmediate(() => ofTurn.delete(clock));
+  private constructor(clock: Clock) {
+    this.#clock = clock;
   }
-  return slice;
+
+  static of(clock: Clock): SharedTurns {
+    let turns = SharedTurns.#known.get(clock);
+    if (!turns) SharedTurns.#known.set(clock, (turns = new SharedTurns(clock)));
+    return turns;
+  }
+
+  /** @returns the slice to work in, at once where there is time; whoever has used it up enters again. */
+  enter(): Slice | Promise<Slice> {
+    if (this.#waiting.length === 0) {
+      const slice = (this.#slice ??= this.#begin());
+      if (!slice.isOver) return slice;
+    }
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #begin(): Slice {
+    setImmediate(() => this.#turn());
+    return new Slice(this.#clock, SHORT_SLICE_MS);
+  }
+
+  #turn(): void {
+    this.#slice = undefined;
+    const next = this.#waiting.shift();
+    if (next) next((this.#slice = this.#begin()));
+  }
 }
 
 /** Of work that goes on for longer: asks whether its slice is over, and gives the loop back. */

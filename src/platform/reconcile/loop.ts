@@ -3,11 +3,10 @@
  * looked at again with growing delay. A look that does not end in time is reported and its key parked, and the others go on. Many of them are looked at in slices, which all loops share: nobody else waits for the last one. A
  * reconciler is given a name and nothing else, so a restart, a lost event and an ordinary change all run the same lines.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../base/clock.js';
 import { contain, guarded, guardedPromise } from '../base/guarded.js';
 import type { Log } from '../base/log.js';
-import { sliceOfTurn } from '../base/slices.js';
+import { SharedTurns } from '../base/slices.js';
 import type { Store } from '../store/store.js';
 import type { Wake } from './wakes.js';
 import type { Key, Wakeable } from './key.js';
@@ -132,15 +131,15 @@ export class ReconcileLoop implements Wakeable {
 
   async #drain(): Promise<void> {
     this.#busy = true;
-    let slice = sliceOfTurn(this.#clock);
+    const turns = SharedTurns.of(this.#clock);
+    let slice = await turns.enter();
     // one iterator, which comes to what is added meanwhile: a new one for each key would walk over the places of all before it
     for (const [id, key] of this.#waiting) {
       if (this.#stopped) break;
       this.#waiting.delete(id);
       if (!this.#parked.has(id)) await this.#look(id, key);
       if (!slice.isOver) continue;
-      await nextTurn();
-      slice = sliceOfTurn(this.#clock);
+      slice = await turns.enter();
     }
     this.#busy = false;
   }

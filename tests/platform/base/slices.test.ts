@@ -1,7 +1,7 @@
 /** Bursts of work against a clock that the work itself moves: what waits, in which order, and who gets between. */
 import t from 'tap';
 import { onContained } from '../../../src/platform/base/guarded.js';
-import { SlicedWork, sliceOfTurn } from '../../../src/platform/base/slices.js';
+import { SlicedWork, SharedTurns } from '../../../src/platform/base/slices.js';
 import { TestClock } from '../../support/test-clock.js';
 
 const turn = (): Promise<void> => new Promise(setImmediate);
@@ -70,13 +70,32 @@ t.test('an item that throws in a later turn, or in a flush, is told, and those b
 
 t.test('works that wait for who has time share one slice in each turn', async (t) => {
   const clock = new TestClock();
-  const first = sliceOfTurn(clock);
+  const turns = SharedTurns.of(clock);
+  t.equal(SharedTurns.of(clock), turns);
+  const first = await turns.enter();
   clock.advance(1);
-  t.equal(sliceOfTurn(clock), first);
-  t.equal(first.isOver, false);
+  t.equal(await turns.enter(), first, 'what is left of it is for the next one');
   clock.advance(1);
-  t.ok(sliceOfTurn(clock).isOver, 'what one has taken of it the others do not have');
-  t.not(sliceOfTurn(new TestClock()), first);
-  await turn();
-  t.equal(sliceOfTurn(clock).isOver, false, 'the next turn has one of its own');
+  t.ok(first.isOver);
+  t.equal((await SharedTurns.of(new TestClock()).enter()).isOver, false, 'those of another clock have their own');
+});
+
+t.test('for whom there was no time left there is some in the next turns, in the order in which they came', async (t) => {
+  const clock = new TestClock();
+  const turns = SharedTurns.of(clock);
+  const done: string[] = [];
+  const work = async (name: string, looks: number): Promise<void> => {
+    let slice = await turns.enter();
+    for (let look = 0; look < looks; look += 1) {
+      clock.advance(1);
+      done.push(name);
+      if (slice.isOver) slice = await turns.enter();
+    }
+  };
+  const woken = async (name: string, looks: number): Promise<void> => {
+    await turn();
+    await work(name, looks);
+  };
+  await Promise.all([woken('a', 6), woken('b', 2), woken('c', 4)]);
+  t.same(done.join(''), 'aaaabbccaacc', 'a asks for its second slice before b and c are woken, and for its third behind them');
 });
