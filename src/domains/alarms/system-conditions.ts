@@ -16,7 +16,7 @@ import { resolvedModuleOf } from '../control-modules/modules.js';
 import { IOModule, type IOModuleState } from '../io-modules/kind.js';
 import { ControlProgram } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
-import { RESTART_ASKED } from '../placement/runtimes.js';
+import { RESTART_ASKED, STARTING } from '../placement/runtimes.js';
 import { Phase } from '../procedures/kind.js';
 import { ROOT_KINDS } from '../procedures/roots.js';
 import type { SystemCondition } from './alarm-register.js';
@@ -182,7 +182,7 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
     ...AT_ONCE,
     condition(site, name, read) {
       const { ready = true, message = '', epoch = 0 } = read.get(Unit, site, name)?.status.runtime ?? {};
-      if (ready || epoch === 0 || message === '' || message === 'starting') return undefined;
+      if (ready || epoch === 0 || message === '' || message === STARTING) return undefined;
       return {
         source: `Unit/${name}`,
         type: 'System',

@@ -11,7 +11,7 @@ import { type Prioritise, REALTIME_UNASKED, RealtimePriority } from './realtime.
 import type { HostedRuntime, RuntimeEnd, ScanThread } from './scan-thread.js';
 import { ScanThreads } from './scan-threads.js';
 import { StartQueue } from './start-queue.js';
-import { type DeviceResetResult, type Realtime, RESTART_ASKED, type UnitLink, type UnitRuntimes, type WriteResult } from './runtimes.js';
+import { type DeviceResetResult, type Realtime, RESTART_ASKED, STARTING, type UnitLink, type UnitRuntimes, type WriteResult } from './runtimes.js';
 import { ViewedUnit } from './viewed-unit.js';
 
 const RESTARTS_MAX = 3;
@@ -170,7 +170,7 @@ export class LocalLink extends ViewedUnit implements UnitLink, HostedRuntime {
   readonly unit: string;
   epoch = 0;
   ready = false;
-  message = 'starting';
+  message = STARTING;
   startedAtMs = 0;
   startedMonoMs = 0;
   readonly #parts: LinkParts;

@@ -15,6 +15,9 @@ export interface TagReading {
   readonly atMs: WallMs;
 }
 
+/** `message` of a link whose worker does not scan yet. */
+export const STARTING = 'starting';
+
 /** `message` of a link whose worker somebody has restarted, until the new one scans: what is wanted is no fault. */
 export const RESTART_ASKED = 'restarting, as asked for';
 

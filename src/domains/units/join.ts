@@ -109,6 +109,7 @@ export function joinUnits(parts: UnitParts) {
     reconcilers: [loop],
     publish: (hub: ChannelHub): void => publishModel({ hub, store, clock }),
     start(): void {
+      units.begin();
       stopPulse = startControllerPulse(clock, () => runtimes.links(), settings.orphanTimeoutMs);
       journal.start();
     },

@@ -17,7 +17,7 @@ import type { LocalRuntimes } from '../placement/local-runtimes.js';
 import { type RetainedSpec, RetainedValues } from '../placement/kind.js';
 import { type ImageSource, type PlanContent, planContent, withTable } from './plan.js';
 import { unitConditions } from './unit-conditions.js';
-import type { UnitLink } from '../placement/runtimes.js';
+import { STARTING, type UnitLink } from '../placement/runtimes.js';
 import type { Key } from '../../platform/reconcile/key.js';
 
 export interface UnitReconcilerParts {
@@ -109,6 +109,19 @@ export class UnitReconciler implements Reconciler {
     if (!isDeepStrictEqual(status, unit.status)) store.apply({ puts: [{ kind: Unit, site, name, status } as Put] });
     this.#stopPrograms(link);
     return 'settled';
+  }
+
+  /** Before anybody is answered: no unit scans, whatever the last run of the appliance left. */
+  begin(): void {
+    const { store, build } = this.#parts;
+    if (!store.accepting) return;
+    const puts = store.list(Unit).flatMap(({ metadata: { site, name }, spec, status }) => {
+      if (!status.runtime.ready) return [];
+      const runtime = { ...status.runtime, ready: false, message: STARTING };
+      const conditions = unitConditions(status.conditions, { link: runtime, image: build, pinnedImage: spec.runtimeImage, networks: [] });
+      return [{ kind: Unit, site, name, status: { ...status, runtime, conditions } } as Put];
+    });
+    if (puts.length > 0) store.apply({ puts });
   }
 
   /** Readiness of the worker as the unit and its programs show it. */
