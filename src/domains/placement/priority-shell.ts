@@ -12,10 +12,10 @@ import type { Readable, Writable } from 'node:stream';
 export const SCRIPT = 'set -f; while read -r policy priority thread; do if said=$(chrt "$policy" -p "$priority" "$thread" 2>&1); then echo ok; else echo no $said; fi; done';
 
 /** The next thread waits for the answer. */
-const ANSWER_MS_MAX = 5000;
+export const ANSWER_MS_MAX = 5000;
 
-/** As `execFile` would have it: `killed` when it gave no answer, `code` ENOENT when the program is not there. */
-export type ShellFault = Error & { readonly killed?: boolean; readonly code?: string };
+/** As `execFile` would have it: `killed` when it gave no answer, `code` ENOENT when the program is not there; `isLost` when the shell went, and nobody knows what the machine would have said. */
+export type ShellFault = Error & { readonly killed?: boolean; readonly code?: string; readonly isLost?: boolean };
 
 interface Waiting {
   readonly resolve: () => void;
@@ -43,7 +43,11 @@ export class PriorityShell {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#end(Object.assign(new Error(`no answer within ${this.#answerMsMax} ms`), { killed: true })), this.#answerMsMax);
       this.#waiting = { resolve, reject, timer };
-      (this.#shell ??= this.#start()).stdin.write(`${policy} ${priority} ${osThreadId}\n`);
+      try {
+        (this.#shell ??= this.#start()).stdin.write(`${policy} ${priority} ${osThreadId}\n`);
+      } catch (fault) {
+        this.#end(lostBy(fault)); // out of descriptors there are no pipes
+      }
     });
   }
 
@@ -55,7 +59,7 @@ export class PriorityShell {
     const [program, ...args] = this.#command;
     const shell = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'] });
     const lost = (fault: Error): void => {
-      if (this.#shell === shell) this.#end(fault);
+      if (this.#shell === shell) this.#end(lostBy(fault));
     };
     shell.on('error', lost);
     shell.on('exit', () => lost(new Error('the shell has ended')));
@@ -85,4 +89,10 @@ export class PriorityShell {
     clearTimeout(waiting?.timer);
     return waiting;
   }
+}
+
+/** A program that is not there will not be there the next time. */
+function lostBy(fault: unknown): ShellFault {
+  const error = fault instanceof Error ? fault : new Error(String(fault));
+  return (error as ShellFault).code === 'ENOENT' ? error : Object.assign(error, { isLost: true });
 }

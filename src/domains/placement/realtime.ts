@@ -6,7 +6,7 @@
  * A thread cannot raise itself from JavaScript, so `chrt` does it from outside, by the id the operating system knows it by.
  */
 import type { Log } from '../../platform/base/log.js';
-import { PriorityShell } from './priority-shell.js';
+import { ANSWER_MS_MAX, PriorityShell, type ShellFault } from './priority-shell.js';
 import type { Realtime } from './runtimes.js';
 
 /** POSIX priority: above everything ordinary, below the kernel's own threads. */
@@ -85,7 +85,7 @@ export class RealtimePriority {
 
   async #takeBackNow(osThreadId: number): Promise<Realtime> {
     try {
-      await this.#demote(osThreadId);
+      await onceMoreWhenLost(() => this.#demote(osThreadId));
       return TAKEN_BACK;
     } catch (fault) {
       this.#log.error({ fault: (fault as Error).message }, 'a scan thread that does not sleep keeps its real-time priority');
@@ -97,7 +97,7 @@ export class RealtimePriority {
     if (this.#refused) return this.#state;
     if (osThreadId <= 0) return this.#refuse(NO_THREAD_ID);
     try {
-      await this.#prioritise(osThreadId);
+      await onceMoreWhenLost(() => this.#prioritise(osThreadId));
       if (!this.#refused) this.#state = GRANTED;
       return GRANTED;
     } catch (fault) {
@@ -114,9 +114,20 @@ export class RealtimePriority {
   }
 }
 
+/** A shell that went tells nothing of the machine; another one is asked. */
+async function onceMoreWhenLost(ask: () => Promise<void>): Promise<void> {
+  try {
+    await ask();
+  } catch (fault) {
+    if ((fault as ShellFault).isLost !== true) throw fault;
+    await ask();
+  }
+}
+
 /** What an engineer has to change. */
 function explain(fault: unknown): string {
-  if ((fault as { killed?: boolean }).killed === true) return `the program chrt (util-linux) gave no answer within 5 s`;
+  if ((fault as { killed?: boolean }).killed === true) return `the program chrt (util-linux) gave no answer within ${ANSWER_MS_MAX / 1000} s`;
   if ((fault as NodeJS.ErrnoException).code === 'ENOENT') return 'the program chrt (util-linux) is not installed';
+  if ((fault as ShellFault).isLost === true) return `the shell that asks for it was lost twice (${(fault as Error).message}); restart the service to ask again`;
   return 'the machine refuses it: the service needs the capability CAP_SYS_NICE or the limit RTPRIO of at least 10';
 }

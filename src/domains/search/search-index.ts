@@ -1,10 +1,14 @@
 /**
  * Words of everything that has a page of its own, kept beside the store by its events: a search looks at texts that are
- * lower case already instead of walking every spec of the plant (decisions Q-CHANGE-11).
+ * lower case already instead of walking every spec of the plant (decisions Q-CHANGE-11). What was written is described in slices
+ * behind its write, or by a search that comes first.
  */
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
+import { type Clock, systemClock } from '../../platform/base/clock.js';
+import { guardedPromise } from '../../platform/base/guarded.js';
+import { SharedTurns } from '../../platform/base/slices.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store, StoreEvent } from '../../platform/store/store.js';
@@ -59,12 +63,17 @@ export interface Ranked {
 export class SearchIndex {
   readonly #store: Store;
   readonly #kinds: readonly Kind[];
-  /** By kind, then `site/name`: as it is stored until somebody searches, for a plant is written more often than it is searched. */
+  /** By kind, then `site/name`: as it is stored until it is described. */
   readonly #entries = new Map<string, Map<string, Entry | Resource>>();
+  /** Written and not described yet, by kind and `site/name`. */
+  readonly #fresh = new Map<string, { readonly kind: Kind; readonly key: string }>();
+  readonly #turns: SharedTurns;
+  #isDescribing = false;
 
   /** `kinds`: in the order in which equally good matches are answered. */
-  constructor(store: Store, kinds: readonly Kind[]) {
+  constructor(store: Store, kinds: readonly Kind[], clock: Clock = systemClock) {
     this.#store = store;
+    this.#turns = SharedTurns.of(clock);
     this.#kinds = kinds.filter(({ path }) => path !== undefined);
     for (const kind of this.#kinds) store.watch(kind, (event) => this.#follow(kind, event));
     store.watchReload(() => this.#build());
@@ -109,19 +118,42 @@ export class SearchIndex {
   }
 
   #add(kind: Kind, resource: Resource): void {
-    this.#entries.get(kind.kind)?.set(keyOf(resource), resource);
+    const key = keyOf(resource);
+    this.#entries.get(kind.kind)?.set(key, resource);
+    this.#fresh.set(`${kind.kind}/${key}`, { kind, key });
+    if (this.#isDescribing) return;
+    this.#isDescribing = true;
+    guardedPromise('words for the search', () => this.#describe());
+  }
+
+  async #describe(): Promise<void> {
+    try {
+      let slice = await this.#turns.enter();
+      // one iterator, which comes to what is added meanwhile
+      for (const [id, { kind, key }] of this.#fresh) {
+        this.#fresh.delete(id);
+        this.#described(kind, key);
+        if (slice.isOver) slice = await this.#turns.enter();
+      }
+    } finally {
+      this.#isDescribing = false;
+    }
+  }
+
+  /** Undefined of what has gone meanwhile. */
+  #described(kind: Kind, key: string): Entry | undefined {
+    const entries = this.#entries.get(kind.kind);
+    const known = entries?.get(key);
+    if (!known || 'texts' in known) return known;
+    const entry = entryOf(kind, known);
+    entries?.set(key, entry); // at the place it has
+    return entry;
   }
 
   *#entriesOf(kind: Kind): Iterable<Entry> {
-    const entries = this.#entries.get(kind.kind);
-    for (const [key, known] of entries ?? []) {
-      if ('texts' in known) {
-        yield known;
-        continue;
-      }
-      const entry = entryOf(kind, known);
-      entries?.set(key, entry); // at the place it has
-      yield entry;
+    for (const key of this.#entries.get(kind.kind)?.keys() ?? []) {
+      const entry = this.#described(kind, key);
+      if (entry) yield entry;
     }
   }
 }

@@ -53,6 +53,22 @@ t.test('Performance D: a refusal is logged once, names what is missing and is no
   }
 });
 
+t.test('Performance D: a shell that was lost is no refusal of the machine: another one is asked, once', async (t) => {
+  const lines: unknown[] = [];
+  const lost = Object.assign(new Error('the shell has ended'), { isLost: true });
+  let losses = 1;
+  const prioritise = async (): Promise<void> => {
+    losses -= 1;
+    if (losses >= 0) throw lost;
+  };
+  const priority = new RealtimePriority({ wanted: true, log: logTo(lines), prioritise });
+  t.match(await priority.ask(7), { granted: true });
+  t.equal(lines.length, 0);
+  losses = 2;
+  t.match(await priority.ask(8), { granted: false, reason: /lost twice/ });
+  t.equal(lines.length, 1);
+});
+
 t.test('Performance D: a thread that is gone before it is raised refuses nothing', async (t) => {
   const lines: unknown[] = [];
   const gone = async (id: number): Promise<void> => {
@@ -108,7 +124,7 @@ t.test('Performance D: a thread that is gone, a program that is missing and one 
   await t.rejects(hangs.chrt('-o', '0', process.pid), /no answer within 20 ms/, 'of a shell of its own');
 
   const ends = new PriorityShell(5000, ['/bin/sh', '-c', 'read -r line']);
-  await t.rejects(ends.chrt('-o', '0', process.pid), /has ended/);
+  await t.rejects(ends.chrt('-o', '0', process.pid), { isLost: true, message: 'the shell has ended' });
 
   const closed = new PriorityShell(5000, ['/bin/sh', '-c', 'read -r line; read -r never']);
   const asked = t.rejects(closed.chrt('-o', '0', process.pid), /it is closed/);
