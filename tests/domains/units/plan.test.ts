@@ -5,6 +5,7 @@ import { TextTable } from '../../../runtime/network/texts.js';
 import type { ImagePlan, UnitPlan } from '../../../runtime/port.js';
 import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
+import { Unit } from '../../../src/domains/plant/kind.js';
 import { ControlModule } from '../../../src/domains/control-modules/kind.js';
 import { touchesPlan } from '../../../src/domains/control-modules/modules.js';
 import { planContent, withTable } from '../../../src/domains/units/plan.js';
@@ -330,4 +331,29 @@ t.test('MODE-01 ADR 0008: modes of modules are told one by one, and change no pl
   }
   await eventually('the last one is loaded', async () => (await look()) === 'settled' && link.plansComing === 0);
   await eventually('its parameter counts', async () => link.refresh() && link.write('moded1.in', 1).then(({ ok }) => ok));
+});
+
+t.test('what the last run of the box left of its units is not told as the case: before anybody is answered they are starting', async (t) => {
+  await did(engineer.post('/api/v1/sites/north/units', { name: 'r10', processCellName: 'train' }));
+  const statusOf = (name: string) => plant.store.get(Unit, 'north', name)!.status;
+  const { runtime } = statusOf('r10');
+  plant.store.apply({ puts: [{ kind: Unit, site: 'north', name: 'r10', status: { ...statusOf('r10'), runtime: { ...runtime, ready: true, message: '', epoch: 3 } } } as never] });
+  const runtimes = new LocalRuntimes({ clock: systemClock, log: testLog(), heapMb: 64, realtime: false, startsMax: 1 });
+  t.teardown(() => runtimes.stop());
+  const units = new UnitReconciler({ store: plant.store, clock: systemClock, runtimes, image: () => () => undefined, settings: SETTINGS, timeScale: () => 1, build: '' });
+  units.begin();
+  t.match(statusOf('r10').runtime, { ready: false, message: 'starting', epoch: 3 });
+  t.match(
+    statusOf('r10').conditions.find(({ type }) => type === 'RuntimeReady'),
+    { status: 'False', message: 'starting' },
+  );
+  const { resourceVersion } = plant.store;
+  units.begin();
+  t.equal(plant.store.resourceVersion, resourceVersion, 'what is so already is not written again');
+  await Promise.all([units.reconcile({ site: 'north', name: 'r9' }), units.reconcile({ site: 'north', name: 'r10' })]);
+  t.same(
+    runtimes.links().map(({ unit }) => unit),
+    ['r10', 'r9'],
+  );
+  await eventually('both scan', async () => runtimes.links().every(({ ready }) => ready));
 });
