@@ -76,8 +76,8 @@ export interface NetworkPlan {
   readonly connections: readonly Connection[];
   readonly variables: readonly NetworkVariable[];
   readonly variableBindings: readonly VariableBinding[];
-  /** How each input variable is fed: a tag of the unit read with its quality, or a constant. */
-  readonly inputs: readonly { readonly variable: string; readonly tag?: number; readonly value?: Value }[];
+  /** How each input variable is fed: a tag of the unit read with its quality, or a constant. What is to be read from and is not there, or is no value of the type, is Bad. */
+  readonly inputs: readonly { readonly variable: string; readonly tag?: number; readonly value?: Value; readonly isMissing?: true }[];
   /** Channel of each I/O block (AI, AO, DI, DO), by block name, as indexes into `images` and its channels. */
   readonly channels: readonly { readonly block: string; readonly image: number; readonly channel: number }[];
 }

@@ -126,7 +126,10 @@ function fillNetwork(memory: Memory, instance: Instance, texts: Interner, auxFro
   linked.variables.forEach((variable, index) => {
     const value = plan.inputs.find((entry) => sameName(entry.variable, variable.name))?.value;
     const slot = inside(layout.variables, index, PLACED);
-    if (slot >= 0 && value !== undefined) memory.S[sb + slot] = readWritten(variable.type, value, texts) ?? 0;
+    if (slot < 0 || value === undefined) return;
+    const number = readWritten(variable.type, value, texts);
+    memory.S[sb + slot] = number ?? 0;
+    if (number === undefined && value !== null) memory.Q[sb + slot] = QUALITY.Bad;
   });
   linked.blocks.forEach((block, index) => {
     const at = inside(layout.blocks, index, PLACED);
@@ -168,7 +171,9 @@ export function wireRuns(runs: readonly Run[], region: Region, tags: readonly Ta
         const slot = inside(loaded.layout.variables, index, PLACED);
         const input = plan.inputs.find((entry) => sameName(entry.variable, variable.name));
         const source = input?.tag === undefined ? undefined : tags[input.tag];
-        if (slot < 0 || !source) return;
+        if (slot < 0) return;
+        if (input?.isMissing) memory.Q[loaded.sb + slot] = QUALITY.Bad;
+        if (!source) return;
         if (source.plan.binding.kind === 'channel' && source.image >= 0) channels.push(loaded.sb + slot, io.number(source.image, source.channel));
         else if (source.slot >= 0) wires.push(loaded.sb + slot, source.slot);
         else memory.Q[loaded.sb + slot] = QUALITY.Bad;

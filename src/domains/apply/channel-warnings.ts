@@ -8,6 +8,7 @@ import type { Clock } from '../../platform/base/clock.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { saidNote, type SpecNote } from '../../platform/store/spec-note.js';
 import { channelNotes, type PlacedUse, usesOfModule, usesOfProgram } from '../control-modules/channel-uses.js';
+import { moduleInputNotes, programInputNotes } from '../control-modules/input-sources.js';
 import { ControlModule, type ControlModuleSpec } from '../control-modules/kind.js';
 import { resolvedModuleOf } from '../control-modules/modules.js';
 import { IOModule, REHEARSAL_PRESET_LABEL, SimulationPreset } from '../io-modules/kind.js';
@@ -115,7 +116,9 @@ function notesOf(read: StoreReader, owner: { readonly kind: string; readonly sit
   const module = owner.kind === ControlModule.kind ? read.get(ControlModule, owner.site, owner.name) : undefined;
   const program = module ? undefined : read.get(ControlProgram, owner.site, owner.name);
   const uses = module ? usesOf(read, module.spec) : program ? usesOfProgram(program.spec) : [];
-  return [...channelNotes(read, owner, uses), ...stillNotes(uses, still)];
+  const resolved = module && resolvedModuleOf(read, module);
+  const inputs = module && resolved ? moduleInputNotes(read, owner.site, module.spec, resolved) : program ? programInputNotes(read, owner.site, program.spec) : [];
+  return [...channelNotes(read, owner, uses), ...inputs, ...stillNotes(uses, still)];
 }
 
 function stillNotes(uses: readonly PlacedUse[], still: Still): readonly SpecNote[] {

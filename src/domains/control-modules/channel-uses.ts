@@ -5,6 +5,7 @@
 import type { StoreReader } from '../../platform/store/kind.js';
 import { IOModule } from '../io-modules/kind.js';
 import { CHANNEL_BLOCKS, ControlProgram, type ControlProgramSpec, ioModuleOf, ownerOfProgram } from '../logic/kind.js';
+import { moduleInputNotes } from './input-sources.js';
 import { ControlModule, ControlModuleTemplate, type ControlModuleSpec } from './kind.js';
 import type { ResolvedModule } from './merge.js';
 import { resolvedModuleOf } from './modules.js';
@@ -172,14 +173,16 @@ export function channelNotes(read: StoreReader, owner: Owner, uses: readonly Pla
   return [...problems(read, owner.site, uses), ...sharedOutputs(read, owner, uses)];
 }
 
-/** Of a module as it is written, before or after it is stored. */
+/** Of a module as it is written, before or after it is stored, with its inputs. */
 export function moduleChannelNotes(read: StoreReader, owner: { readonly site: string; readonly name: string }, spec: ControlModuleSpec): readonly ChannelNote[] {
   const resolved = resolvedModuleOf(read, { spec });
-  return resolved ? channelNotes(read, { ...owner, kind: ControlModule.kind }, usesOfModule(spec, resolved)) : [];
+  if (!resolved) return [];
+  return [...channelNotes(read, { ...owner, kind: ControlModule.kind }, usesOfModule(spec, resolved)), ...moduleInputNotes(read, owner.site, spec, resolved)];
 }
 
-/** Of a stored module, in a sentence each; an output that two drive is a matter of the one that came later. */
+/** Of a stored module and its inputs, in a sentence each; an output that two drive is a matter of the one that came later. */
 export function channelsAmiss(read: StoreReader, owner: { readonly site: string; readonly name: string }, spec: ControlModuleSpec, resolved: ResolvedModule): readonly string[] {
   const uses = usesOfModule(spec, resolved);
-  return [...problems(read, owner.site, uses), ...sharedOutputs(read, { ...owner, kind: ControlModule.kind }, uses, true)].map(({ text }) => text);
+  const ofChannels = [...problems(read, owner.site, uses), ...sharedOutputs(read, { ...owner, kind: ControlModule.kind }, uses, true)];
+  return [...ofChannels, ...moduleInputNotes(read, owner.site, spec, resolved)].map(({ text }) => text);
 }

@@ -6,7 +6,7 @@
  * then programs by name. A tag's index in the plan is its slot in the tag table.
  */
 import type { ImagePlan, NetworkPlan, RetainedNetwork, RuntimeSettings, TagPlan, UnitPlan } from '../../../runtime/port.js';
-import { iecType } from '../../../runtime/vocabulary/data-types.js';
+import { type DataType, iecType } from '../../../runtime/vocabulary/data-types.js';
 import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import type { CompositeType } from '../../../runtime/vocabulary/network.js';
 import { TagTable } from '../../../runtime/vocabulary/tag-table.js';
@@ -17,6 +17,7 @@ import { alarmPlans } from '../alarms/plan.js';
 import type { InterlockBypass } from '../control-modules/kind.js';
 import { type EffectiveTag, type ResolvedModule } from '../control-modules/merge.js';
 import { channelProblem } from '../control-modules/channel-uses.js';
+import { canFeed } from '../control-modules/input-sources.js';
 import { modeOf, modulesOf, resolvedModuleOf } from '../control-modules/modules.js';
 import { ControlProgram, type ControlProgramSpec, FunctionBlockType, ownerOfProgram, CHANNEL_BLOCKS, ioModuleOf } from '../logic/kind.js';
 import { scanIntervalMs } from '../logic/rules.js';
@@ -60,14 +61,15 @@ export function planContent(site: string, unit: string, sources: PlanSources): P
     ...programs.flatMap((program) => programTags(program.metadata.name, program.spec)),
   ];
   const slots = new Map(tags.map((tag, slot) => [tag.address, slot]));
+  const known: Tags = { slots, tags };
   const withLogic = modules.filter((module) => module.resolved.blocks.length > 0);
   const pace = paceOf(unitMs, [
     ...withLogic.map((module) => parseDuration(module.resolved.scanInterval) ?? unitMs),
     ...programs.map((program) => scanIntervalMs(program.spec.scanInterval) ?? unitMs),
   ]);
   const networks = [
-    ...withLogic.map((module) => moduleNetwork(module, paced(parseDuration(module.resolved.scanInterval) ?? unitMs, pace), slots, images)),
-    ...programs.map((program) => programNetwork(program.metadata.name, program.spec, { pace, slots, images, notes: danglingOfProgram(program.spec, site, sources.read, slots) })),
+    ...withLogic.map((module) => moduleNetwork(module, paced(parseDuration(module.resolved.scanInterval) ?? unitMs, pace), known, images)),
+    ...programs.map((program) => programNetwork(program.metadata.name, program.spec, { pace, known, images, notes: danglingOfProgram(program.spec, site, sources.read, slots) })),
   ];
   return {
     site,
@@ -177,7 +179,7 @@ function programTags(program: string, spec: ControlProgramSpec): TagPlan[] {
     }));
 }
 
-function moduleNetwork(module: NamedModule, interval: Paced, slots: ReadonlyMap<string, number>, images: ImageList): NetworkPlan {
+function moduleNetwork(module: NamedModule, interval: Paced, known: Tags, images: ImageList): NetworkPlan {
   const { resolved, name } = module;
   const core = { blocks: resolved.blocks, connections: resolved.connections, variableBindings: resolved.variableBindings };
   return {
@@ -188,20 +190,26 @@ function moduleNetwork(module: NamedModule, interval: Paced, slots: ReadonlyMap<
     hash: hashOf(core),
     ...core,
     variables: resolved.variables,
-    inputs: resolved.inputs.map((input) => ({ variable: input.name, ...feed(input.source, slots), ...(input.value === undefined ? {} : { value: input.value }) })),
+    inputs: resolved.inputs.map((input) => ({ variable: input.name, ...feed(input, known), ...(input.value === undefined ? {} : { value: input.value }) })),
     channels: channelsOf(resolved.blocks, images),
   };
 }
 
+/** Of the unit, by number and by address. */
+interface Tags {
+  readonly slots: ReadonlyMap<string, number>;
+  readonly tags: readonly TagPlan[];
+}
+
 interface ProgramSurroundings {
   readonly pace: Pace;
-  readonly slots: ReadonlyMap<string, number>;
+  readonly known: Tags;
   readonly images: ImageList;
   /** What of the program leads nowhere. */
   readonly notes: readonly string[];
 }
 
-function programNetwork(name: string, spec: ControlProgramSpec, { pace, slots, images, notes }: ProgramSurroundings): NetworkPlan {
+function programNetwork(name: string, spec: ControlProgramSpec, { pace, known, images, notes }: ProgramSurroundings): NetworkPlan {
   const core = { blocks: spec.blocks, connections: spec.connections, variableBindings: spec.variableBindings };
   const interval = scanIntervalMs(spec.scanInterval);
   return {
@@ -213,14 +221,24 @@ function programNetwork(name: string, spec: ControlProgramSpec, { pace, slots, i
     hash: hashOf(core),
     ...core,
     variables: spec.variables.map((variable) => ({ ...variable, direction: variable.direction as 'input' | 'output' | 'local' })),
-    inputs: spec.variables.filter((variable) => variable.direction === 'input').map((variable) => ({ variable: variable.name, ...feed(variable.source, slots) })),
+    inputs: spec.variables
+      .filter((variable) => variable.direction === 'input')
+      .map((variable) => ({ variable: variable.name, ...feed({ source: variable.source || undefined, type: iecType(variable.dataType) ?? 'REAL' }, known) })),
     channels: channelsOf(spec.blocks, images),
   };
 }
 
-function feed(source: string | undefined, slots: ReadonlyMap<string, number>): { tag?: number } {
-  const tag = source === undefined ? undefined : slots.get(source);
-  return tag === undefined ? {} : { tag };
+interface Feed {
+  readonly source?: string | undefined;
+  readonly type: DataType;
+}
+
+/** What is to be read from a tag that is not there, or that can be no value of the type, is not known. */
+function feed({ source, type }: Feed, { slots, tags }: Tags): { tag?: number; isMissing?: true } {
+  if (source === undefined) return {};
+  const tag = slots.get(source);
+  const found = tag === undefined ? undefined : tags[tag];
+  return tag !== undefined && found && canFeed(found.type, type) ? { tag } : { isMissing: true };
 }
 
 type Paced = Pick<NetworkPlan, 'scanIntervalMs' | 'note'>;
