@@ -71,7 +71,7 @@ async function firstStart() {
   lineside(['batch', 'wait', BATCH, '--timeout', '120']);
   check('a batch of the demo runs to its end', lineside(['batch', 'show', BATCH]).includes('is Complete'));
   const health = await told('system/health');
-  check('it is a production box, and scan threads have real-time priority', health.operatingMode === 'production' && health.realtime.granted);
+  check(`it is a production box, and scan threads have real-time priority ${health.realtime.reason}`, health.operatingMode === 'production' && health.realtime.granted);
   await within(20_000, () => !lastScreen().includes('commissioning code'));
   check('the code has gone from the screen', !lastScreen().includes('commissioning code'));
   const seen = { deviceId, host: hostOf() };

@@ -11,10 +11,10 @@ import type { Readable, Writable } from 'node:stream';
 /** A line in, a line out: `ok`, or `no` and what chrt said. */
 export const SCRIPT = 'set -f; while read -r policy priority thread; do if said=$(chrt "$policy" -p "$priority" "$thread" 2>&1); then echo ok; else echo no $said; fi; done';
 
-/** The next thread waits for the answer. */
-export const ANSWER_MS_MAX = 5000;
+/** The next thread waits for the answer; a slow machine that boots takes seconds for it. */
+export const ANSWER_MS_MAX = 15_000;
 
-/** As `execFile` would have it: `killed` when it gave no answer, `code` ENOENT when the program is not there; `isLost` when the shell went, and nobody knows what the machine would have said. */
+/** As `execFile` would have it: `code` ENOENT when the program is not there; `isLost` when the shell went or gave no answer (`killed` then), and nobody knows what the machine would have said. */
 export type ShellFault = Error & { readonly killed?: boolean; readonly code?: string; readonly isLost?: boolean };
 
 interface Waiting {
@@ -41,7 +41,7 @@ export class PriorityShell {
   chrt(policy: '-f' | '-o', priority: string, osThreadId: number): Promise<void> {
     if (this.#waiting) return Promise.reject(new Error('a thread is asked for while another one waits for its answer'));
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#end(Object.assign(new Error(`no answer within ${this.#answerMsMax} ms`), { killed: true })), this.#answerMsMax);
+      const timer = setTimeout(() => this.#end(Object.assign(new Error(`no answer within ${this.#answerMsMax} ms`), { killed: true, isLost: true })), this.#answerMsMax);
       this.#waiting = { resolve, reject, timer };
       try {
         (this.#shell ??= this.#start()).stdin.write(`${policy} ${priority} ${osThreadId}\n`);

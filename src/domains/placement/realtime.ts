@@ -102,8 +102,17 @@ export class RealtimePriority {
       return GRANTED;
     } catch (fault) {
       if (GONE.test((fault as Error).message)) return REALTIME_UNASKED;
+      if ((fault as ShellFault).isLost === true) return this.#notAnswered({ granted: false, reason: explain(fault) });
       return this.#refuse({ granted: false, reason: explain(fault) });
     }
+  }
+
+  /** What the machine would say is not known: the next thread is asked for again. */
+  #notAnswered(state: Realtime): Realtime {
+    if (this.#refused) return this.#state;
+    if (this.#state.reason !== state.reason) this.#log.warn({ reason: state.reason }, 'a scan thread runs without real-time priority');
+    this.#state = state;
+    return state;
   }
 
   #refuse(state: Realtime): Realtime {
@@ -128,6 +137,6 @@ async function onceMoreWhenLost(ask: () => Promise<void>): Promise<void> {
 function explain(fault: unknown): string {
   if ((fault as { killed?: boolean }).killed === true) return `the program chrt (util-linux) gave no answer within ${ANSWER_MS_MAX / 1000} s`;
   if ((fault as NodeJS.ErrnoException).code === 'ENOENT') return 'the program chrt (util-linux) is not installed';
-  if ((fault as ShellFault).isLost === true) return `the shell that asks for it was lost twice (${(fault as Error).message}); restart the service to ask again`;
+  if ((fault as ShellFault).isLost === true) return `the shell that asks for it was lost twice (${(fault as Error).message}); the next scan thread is asked for again`;
   return 'the machine refuses it: the service needs the capability CAP_SYS_NICE or the limit RTPRIO of at least 10';
 }
