@@ -258,6 +258,17 @@ t.test('a difference is shown while a batch runs, and beneath it what an apply w
   await work('');
 });
 
+t.test('what no box takes, whatever it does, refuses a diff with the exit code of an apply', async (t) => {
+  const recipe = (name: string) => manifest('MasterRecipe', name, { productID: 'twice', version: '1.0.0', formulas: [], procedure: { chart: { steps: [] } } });
+  const given = file('twice.yaml', recipe('one'), recipe('other'));
+  for (const words of ['diff', 'apply'])
+    t.match(
+      await refused(run(words, [], { box: 'plant', filename: [given] })),
+      { exitCode: 4, told: { code: 'duplicate_version', faults: [{ file: given, code: 'duplicate_version' }] } },
+      words,
+    );
+});
+
 t.test('a list of modules marks what is not valid, and says below what it is', async (t) => {
   const template = { blocks: [{ name: 'do', type: 'DO', params: { addr: '' } }], tags: [{ name: 'cmd', dataType: 'BOOL', blockRef: 'do', portRef: 'IN' }] };
   const plc = { protocol: 'modbus', address: 'plc', enabled: false, channels: [{ name: 'a', address: 'coil:0', direction: 'output' }] };

@@ -154,7 +154,7 @@ t.test('a role that a recipe loses by the prune is told at the removal', async (
 });
 
 t.test('labels that cannot be read, or that choose what nobody has labelled, are refused', async (t) => {
-  for (const toPrune of ['plant', 'plant!=own', 'a b=c', 'plant=own,'])
+  for (const toPrune of ['', ' ', 'plant', 'plant!=own', 'a b=c', 'plant=own,'])
     t.match(await engineer.post(`/api/v1/apply?dryRun=true&toPrune=${encodeURIComponent(toPrune)}`, [own('Area', 'hall')]), {
       status: 400,
       body: { code: 'invalid_query', field: 'toPrune', error: /key=value/ },
