@@ -219,7 +219,11 @@ t.test('of a caller one body in YAML is read at a time and few wait, and others 
   t.match(await slow, { k39999: 39_999 });
   t.strictSame(await Promise.all(others), [{ a: 1 }, { a: 1 }, { a: 1 }]);
   t.strictSame(await Promise.all(further), [{ a: 2 }, { a: 3 }, { a: 4 }]);
-  t.strictSame(ended, ['anna', 'anna 2', 'bert', 'cleo', 'dora', 'anna 3', 'anna 4'], 'callers take turns');
+  t.strictSame(ended, ['anna', 'bert', 'cleo', 'dora', 'anna 2', 'anna 3', 'anna 4'], 'who is read first goes again behind the others');
+  ended.length = 0;
+  const turns = ['anna 1', 'anna 2', 'bert 1', 'bert 2', 'anna 3', 'cleo 1'].map((called) => read('a: 1', called.split(' ')[0] ?? '', called));
+  await Promise.all(turns);
+  t.strictSame(ended, ['anna 1', 'bert 1', 'cleo 1', 'anna 2', 'bert 2', 'anna 3'], 'callers take turns');
   const wrong = [read('[', 'anna'), read('a: 5', 'anna')];
   await t.rejects(wrong[0] ?? Promise.resolve(), /cannot be read as YAML/);
   t.strictSame(await wrong[1], { a: 5 }, 'behind one that cannot be read');
