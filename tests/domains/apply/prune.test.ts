@@ -171,4 +171,6 @@ t.test('in production what ran is kept', async (t) => {
   t.equal(made.status, 200, made.text);
   const told = await pruned([manifest('Site', 'north', {}, {})], who);
   t.strictSame(removals(told), [['Procedure by-hand', 'production_mode']]);
+  const { status, body } = await who.delete('/api/v1/sites/north/procedures/by-hand');
+  t.strictSame([{ status, code: body.code, error: body.error }], told.body.at(-1).refused, 'its DELETE says the same: the kind says it to both');
 });
