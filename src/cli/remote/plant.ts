@@ -17,7 +17,7 @@ import { type CommandContext, type CommandRow, textOf, textsOf } from './command
 import { lineDifferences } from './line-diff.js';
 import { timeoutOf } from './given.js';
 import { CommandError, EXIT, type Outcome, usage } from './outcome.js';
-import { asRead, refuseOdd, removeAll, staleOf, wouldStay } from './prune.js';
+import { asRead, keptLine, refuseKept, refuseOdd, removeAll, staleOf, wouldStay } from './prune.js';
 import { readSelector } from './selector.js';
 import type { Terminal } from './terminal.js';
 import { until } from './until.js';
@@ -118,11 +118,12 @@ async function apply(context: CommandContext): Promise<Outcome> {
   const manifests = await readGiven(context);
   const { box } = context;
   const toPrune = options.prune === true && selector !== undefined ? { toPrune: selector } : {};
-  // what is removed is known, and can be, before anything is changed
+  // what is removed is known, and would be by what the box says, before anything is changed
   const looked = dryRun || options.prune === true ? await applied(box, manifests, { dryRun: true, ...toPrune }) : [];
   const found = looked.filter(({ operation }) => operation === 'removed').map(staleOf);
   if (!dryRun) refuseOdd(found);
   const stale = dryRun || !chosen ? found : await asRead(box, chosen, found);
+  if (!dryRun) refuseKept(stale);
   const done = dryRun ? looked.filter(({ operation }) => operation !== 'removed') : await applied(box, manifests, toPrune);
   const warnings = [
     ...done.flatMap((each, at) => each.warnings.map((warning) => warningLine(each, warning, manifests[at]))),
@@ -137,7 +138,7 @@ async function apply(context: CommandContext): Promise<Outcome> {
   const lines = [
     ...changed.map((each) => `${dryRun ? 'would be ' : ''}${each.operation}  ${titleOf(each)}`),
     ...removed.map((each) => `${dryRun ? 'would be ' : ''}removed  ${titleOf(each)}`),
-    ...kept.map((each) => `would not be removed  ${titleOf(each)}: ${(each.refused ?? []).map(({ error }) => error).join('; ')}`),
+    ...kept.map(keptLine),
     `${count(changed.length, 'change')}, ${done.length - changed.length} unchanged${options.prune === true ? `, ${removed.length} removed` : ''}${kept.length === 0 ? '' : `, ${kept.length} not removed`}${dryRun ? ' (dry run: nothing was stored)' : ''}`,
   ];
   const warningsOf = new Map(found.map((each) => [titleOf(each), each.warnings]));
