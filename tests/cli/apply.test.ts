@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
+import { ApiError } from '../../src/client/api.js';
 import { schemasOfBox } from '../../src/cli/files/schemas.js';
 import type { Box } from '../../src/cli/remote/box.js';
 import { KnownBoxes } from '../../src/cli/remote/boxes.js';
@@ -288,6 +289,32 @@ t.test('a difference is shown while a batch runs, and beneath it what an apply w
   t.equal(readFileSync(at, 'utf8'), before, 'an export is written all the same');
   t.equal(readFileSync(path.join(into, 'demo/controlmodule/xv101.yaml'), 'utf8'), others);
   await work('');
+});
+
+t.test('a box that does not know diff yet is asked for a dry run, and an export keeps what files say in fewer words', async (t) => {
+  const own = path.join(folder, 'older');
+  mkdirSync(own);
+  writeFileSync(path.join(own, 'own.yaml'), yamlText(manifest('Area', 'older')));
+  await run('apply', [], { box: 'plant', filename: [own] });
+  const before = readFileSync(path.join(own, 'own.yaml'), 'utf8');
+  const asked: object[] = [];
+  /** A request with that parameter is refused in this way. */
+  const older = (words: string, args: readonly string[], options: Given, refusal = { status: 400, code: 'unknown_parameter' }) => {
+    const context = boxContext(boxes, args, { box: 'plant', ...options });
+    const post = context.box.typed.post.bind(context.box.typed);
+    context.box.typed.post = ((address: '/api/v1/apply', call: { readonly query?: object }) => {
+      asked.push(call.query ?? {});
+      return 'diff' in (call.query ?? {}) ? Promise.reject(new ApiError(refusal.status, { error: 'no', code: refusal.code, field: 'diff' })) : post(address, call as never);
+    }) as never;
+    return rowOf(words).run(context);
+  };
+  t.match(await older('diff', [], { filename: [own] }), { exitCode: 0, text: 'no differences' });
+  t.same(asked.splice(0), [{ diff: true }, { dryRun: true }]);
+  await older('export', [own], {});
+  t.equal(readFileSync(path.join(own, 'own.yaml'), 'utf8'), before);
+  t.match(await refused(older('export', [own], {}, { status: 503, code: 'bodies_busy' })), { exitCode: 4, told: { code: 'bodies_busy' } }, 'busy says nothing of the files');
+  t.equal(readFileSync(path.join(own, 'own.yaml'), 'utf8'), before);
+  t.match(await refused(older('diff', [], { filename: [own] }, { status: 400, code: 'invalid_query' })), { exitCode: 4 }, 'nothing else is asked again');
 });
 
 t.test('what no box takes, whatever it does, refuses a diff with the exit code of an apply', async (t) => {
