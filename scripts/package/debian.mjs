@@ -87,7 +87,7 @@ export function told({ taken, release, packages }) {
   return { taken, release, packages };
 }
 
-/** A Debian with these packages as they are today, of which nothing leaves the tree: what a proof runs in. Renewed when the lock is. @returns its folder. */
+/** A Debian with these packages as they are today, of which nothing leaves the tree: what a proof runs in, and may have written into. Renewed when the lock is, and compared with nothing. @returns its folder. */
 export function debianWith(packages, { log = console.log } = {}) {
   needRoot();
   const lock = readFileSync(DEBIAN_LOCK, 'utf8');

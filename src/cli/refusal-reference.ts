@@ -165,7 +165,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   unit_not_idle: 'an ad-hoc run needs an Idle unit',
   unit_procedure_begun: 'the unit procedure has begun, so it stays on its unit',
   unknown_channel: 'the I/O module has no such channel',
-  unknown_field: 'the body has a member that does not exist; `nearest` is told where one is near, `knownAt` where it belongs one level up or down',
+  unknown_field: 'the body has a member that does not exist; `nearest` is told where one is near, `knownAt` where it is known near: one level up, up to two down, or beside',
   unknown_group: 'the group is neither a role nor that of a site',
   unknown_parameter: 'the route has no such query parameter',
   unknown_reference: 'the member named by `field` names something that does not exist',

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
+import { ApiError } from '../../src/client/api.js';
 import { schemasOfBox } from '../../src/cli/files/schemas.js';
 import type { Box } from '../../src/cli/remote/box.js';
 import { KnownBoxes } from '../../src/cli/remote/boxes.js';
@@ -52,6 +53,19 @@ t.before(async () => {
     await rowOf('login').run({ ...boxContext(withBox(name), [url], {}), boxes, terminal, args: [url], options: { user: username, passwordStdin: true, name } });
   }
 });
+
+/** An apply, and what happens between it and the removals. */
+function applyAnd(options: Given, work: () => Promise<unknown>) {
+  const context = boxContext(boxes, [], options);
+  const { typed } = context.box;
+  const post = typed.post.bind(typed);
+  typed.post = (async (path: '/api/v1/apply', call: { readonly query?: { readonly dryRun?: boolean } }) => {
+    const answer = await post(path, call as never);
+    if (call.query?.dryRun !== true) await work();
+    return answer;
+  }) as never;
+  return rowOf('apply').run(context);
+}
 
 /** A sign-in needs no box; the context of the test makes one all the same. */
 function withBox(name: string): KnownBoxes {
@@ -162,8 +176,9 @@ t.test('a flag that is wrong is told before anything is applied, and a time is g
 t.test('a removal that is refused tells what is gone and what is left', async (t) => {
   const label = { namespace: 'site-north', labels: { plant: 'half' } };
   const areas = ['x', 'y', 'z'].map((name) => manifest('Area', name, {}, label));
-  await run('apply', [], { box: 'plant', filename: [file('half.yaml', ...areas, manifest('ProcessCell', 'in-y', { areaName: 'y' }))] });
-  const told = await refused(run('apply', [], { box: 'plant', filename: [file('half.yaml', manifest('Area', 'w', {}, label))], prune: true, selector: 'plant=half' }));
+  await run('apply', [], { box: 'plant', filename: [file('half.yaml', ...areas)] });
+  const options = { box: 'plant', filename: [file('half.yaml', manifest('Area', 'w', {}, label))], prune: true, selector: 'plant=half' };
+  const told = await refused(applyAnd(options, () => admin.post('/api/v1/apply', manifest('ProcessCell', 'in-y', { areaName: 'y' }))));
   t.match(told, {
     exitCode: 4,
     message: /^applied, and then Area y \(north\) is not removed: [^]*\n {2}removed {2}Area z \(north\)\n {2}removed {2}Area x \(north\)\n {2}not removed {2}Area y/,
@@ -172,6 +187,24 @@ t.test('a removal that is refused tells what is gone and what is left', async (t
   t.match(told.told, { left: [{ name: 'y' }], manifests: [{ name: 'w', operation: 'created' }] });
   t.ok(plant.store.get(Area, 'north', 'w'));
   t.equal(plant.store.get(Area, 'north', 'z'), undefined);
+});
+
+t.test('what the box would not remove even after the apply keeps a prune from beginning, with how to go on', async (t) => {
+  const label = { namespace: 'site-north', labels: { plant: 'kept' } };
+  const cell = (areaName: string) => manifest('ProcessCell', 'in-n', { areaName });
+  await run('apply', [], { box: 'plant', filename: [file('kept.yaml', manifest('Area', 'm', {}, label), manifest('Area', 'n', {}, label), cell('n'))] });
+  const [version, records] = [plant.store.resourceVersion, plant.audits.length];
+  const options = { box: 'plant', filename: [file('kept.yaml', manifest('Area', 'r', {}, label))], prune: true, selector: 'plant=kept' };
+  t.match(await refused(run('apply', [], options)), {
+    exitCode: 4,
+    message:
+      /^nothing was changed, because --prune would not remove [^\n]*\nwould not be removed {2}Area n \(north\): Area n is still used by ProcessCell in-n\nmend that or wait for it, or leave out --prune: [^\n]*$/,
+    told: { code: 'has_dependents', status: 409, removed: [], left: [{ name: 'n', refused: [{ code: 'has_dependents' }] }] },
+  });
+  t.same([plant.store.resourceVersion, plant.audits.length], [version, records]);
+  t.match(await run('apply', [], { box: 'plant', filename: options.filename }), { text: /created {2}Area r[^]*1 change, 0 unchanged$/ }, 'as it says');
+  const moved = [file('kept.yaml', manifest('Area', 'r', {}, label), cell('r'))];
+  t.match(await run('apply', [], { ...options, filename: moved }), { text: /1 change, 1 unchanged, 2 removed$/ }, 'possible after the apply');
 });
 
 t.test('the dry run of a prune says what would stay, and why, as the prune would; a rename is judged by what the files move', async (t) => {
@@ -258,6 +291,43 @@ t.test('a difference is shown while a batch runs, and beneath it what an apply w
   await work('');
 });
 
+t.test('a box that does not know diff yet is asked for a dry run, and an export keeps what files say in fewer words', async (t) => {
+  const own = path.join(folder, 'older');
+  mkdirSync(own);
+  writeFileSync(path.join(own, 'own.yaml'), yamlText(manifest('Area', 'older')));
+  await run('apply', [], { box: 'plant', filename: [own] });
+  const before = readFileSync(path.join(own, 'own.yaml'), 'utf8');
+  const asked: object[] = [];
+  /** A request with that parameter is refused in this way. */
+  const older = (words: string, args: readonly string[], options: Given, refusal = { status: 400, code: 'unknown_parameter' }) => {
+    const context = boxContext(boxes, args, { box: 'plant', ...options });
+    const post = context.box.typed.post.bind(context.box.typed);
+    context.box.typed.post = ((address: '/api/v1/apply', call: { readonly query?: object }) => {
+      asked.push(call.query ?? {});
+      return 'diff' in (call.query ?? {}) ? Promise.reject(new ApiError(refusal.status, { error: 'no', code: refusal.code, field: 'diff' })) : post(address, call as never);
+    }) as never;
+    return rowOf(words).run(context);
+  };
+  t.match(await older('diff', [], { filename: [own] }), { exitCode: 0, text: 'no differences' });
+  t.same(asked.splice(0), [{ diff: true }, { dryRun: true }]);
+  await older('export', [own], {});
+  t.equal(readFileSync(path.join(own, 'own.yaml'), 'utf8'), before);
+  t.match(await refused(older('export', [own], {}, { status: 503, code: 'bodies_busy' })), { exitCode: 4, told: { code: 'bodies_busy' } }, 'busy says nothing of the files');
+  t.equal(readFileSync(path.join(own, 'own.yaml'), 'utf8'), before);
+  t.match(await refused(older('diff', [], { filename: [own] }, { status: 400, code: 'invalid_query' })), { exitCode: 4 }, 'nothing else is asked again');
+});
+
+t.test('what no box takes, whatever it does, refuses a diff with the exit code of an apply', async (t) => {
+  const recipe = (name: string) => manifest('MasterRecipe', name, { productID: 'twice', version: '1.0.0', formulas: [], procedure: { chart: { steps: [] } } });
+  const given = file('twice.yaml', recipe('one'), recipe('other'));
+  for (const words of ['diff', 'apply'])
+    t.match(
+      await refused(run(words, [], { box: 'plant', filename: [given] })),
+      { exitCode: 4, told: { code: 'duplicate_version', faults: [{ file: given, code: 'duplicate_version' }] } },
+      words,
+    );
+});
+
 t.test('a list of modules marks what is not valid, and says below what it is', async (t) => {
   const template = { blocks: [{ name: 'do', type: 'DO', params: { addr: '' } }], tags: [{ name: 'cmd', dataType: 'BOOL', blockRef: 'do', portRef: 'IN' }] };
   const plc = { protocol: 'modbus', address: 'plc', enabled: false, channels: [{ name: 'a', address: 'coil:0', direction: 'output' }] };
@@ -285,21 +355,9 @@ t.test('--prune removes as it has read: what somebody has written meanwhile stay
   const areas = ['p', 'q'].map((name) => manifest('Area', name, {}, label));
   await run('apply', [], { box: 'plant', filename: [file('read.yaml', ...areas, module)] });
   const options = { box: 'plant', filename: [file('read.yaml', manifest('Area', 'o', {}, label))], prune: true, selector: 'plant=read' };
-  /** What happens between the reads and the removals. */
-  const meanwhile = (work: () => Promise<unknown>) => {
-    const context = boxContext(boxes, [], options);
-    const { typed } = context.box;
-    const post = typed.post.bind(typed);
-    typed.post = (async (path: '/api/v1/apply', call: { readonly query?: { readonly dryRun?: boolean } }) => {
-      const answer = await post(path, call as never);
-      if (call.query?.dryRun !== true) await work();
-      return answer;
-    }) as never;
-    return rowOf('apply').run(context);
-  };
   const touched = plant.store.get(IOModule, 'north', 'plc-read');
   const told = await refused(
-    meanwhile(async () => {
+    applyAnd(options, async () => {
       await admin.put('/api/v1/sites/north/areas/p', { description: 'the new one' });
       if (touched) await plant.store.write({ puts: [{ kind: IOModule, site: 'north', name: 'plc-read', status: { ...touched.status, message: 'no route' } } as never] });
     }),

@@ -6,6 +6,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { ApiError } from '../../src/client/api.js';
+import { isFaultTag } from '../../src/client/fault-tags.js';
 import { startAppliance } from '../../src/main.js';
 import { type Clock, systemClock } from '../../src/platform/base/clock.js';
 import { readSettings } from '../../src/settings.js';
@@ -359,6 +361,23 @@ t.test('a device in fault is listed, and reset by a command that moves nothing u
   t.match(await untilReset({ moves: true, reason: 'nobody is there' }), { text: /^the fault of xv105 is reset \(v\)/ });
   t.match(await ran('tag wait', ['xv105.opened', 'true'], { timeout: '60' }), { code: 0 });
   t.same((await ran('fault list')).data, []);
+
+  const allTags = (await admin.get(`${SITE}/tags`)).body as readonly Parameters<typeof isFaultTag>[0][];
+  const asked: object[] = [];
+  const context = contextOf([]);
+  const all = context.box.typed.all.bind(context.box.typed);
+  const older = async (address: '/api/v1/sites/{site}/tags/browse', { query, ...call }: { readonly query?: object }) => {
+    if (query) asked.push(query);
+    if (query && 'role' in query) throw new ApiError(400, { error: 'no', code: 'unknown_parameter', field: 'role' });
+    return all(address, { ...call, query } as never);
+  };
+  context.box.typed.all = older as never;
+  t.same((await rowOf('fault list').run(context)).data, []);
+  t.same(asked, [{ role: 'alarm', name: ['fault', 'fail'] }, {}], 'of a box that has no filter yet all tags');
+  const listed = (await admin.get(`${SITE}/tags?role=alarm&name=fault,fail`)).body as typeof allTags;
+  t.ok(listed.length > 0 && listed.length * 4 < allTags.length, `${listed.length} of ${allTags.length}`);
+  t.same(listed.filter(isFaultTag), allTags.filter(isFaultTag), 'none is left out');
+
   const { items } = (await admin.get('/api/v1/audit?category=device-reset&order=desc&limit=1')).body as { items: Record<string, unknown>[] };
   t.match(items, [{ result: 'Success', target: { kind: 'ControlModule', name: 'xv105' }, operatorReason: 'nobody is there' }], 'with the reason on record');
 

@@ -1,8 +1,9 @@
 /** fault: devices that have latched a fault, and their reset: one request in every mode (ADR 0030). */
 import { ApiError } from '../../client/api.js';
-import { isFaultTag } from '../../client/fault-tags.js';
+import { FAULT_TAGS_QUERY, isFaultTag } from '../../client/fault-tags.js';
 import type { Answered } from '../../client/typed.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
+import { orAsBefore } from './older-box.js';
 import { CommandError, EXIT, type Outcome, table } from './outcome.js';
 
 type Tag = Answered<'/api/v1/sites/{site}/tags/browse', 'get'>[number];
@@ -21,7 +22,13 @@ const isInFault = (tag: Tag): boolean => isFaultTag(tag) && tag.value === true &
 async function faults({ box, options }: CommandContext): Promise<readonly Fault[]> {
   const site = await box.site();
   const unit = textOf(options, 'unit');
-  const tags = await box.typed.all('/api/v1/sites/{site}/tags/browse', { path: { site }, query: unit === undefined ? {} : { unit } });
+  const ofUnit = unit === undefined ? {} : { unit };
+  const browse = (query: object) => box.typed.all('/api/v1/sites/{site}/tags/browse', { path: { site }, query: { ...ofUnit, ...query } });
+  const tags = await orAsBefore(
+    Object.keys(FAULT_TAGS_QUERY),
+    () => browse(FAULT_TAGS_QUERY),
+    () => browse({}),
+  );
   return tags.filter(isInFault).map((tag) => ({ controlModule: tag.controlModule, unit: tag.unit, tag: tag.address, quality: tag.quality }));
 }
 

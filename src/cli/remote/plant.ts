@@ -17,7 +17,8 @@ import { type CommandContext, type CommandRow, textOf, textsOf } from './command
 import { lineDifferences } from './line-diff.js';
 import { timeoutOf } from './given.js';
 import { CommandError, EXIT, type Outcome, usage } from './outcome.js';
-import { asRead, refuseOdd, removeAll, staleOf, wouldStay } from './prune.js';
+import { orAsBefore } from './older-box.js';
+import { asRead, keptLine, refuseKept, refuseOdd, removeAll, staleOf, wouldStay } from './prune.js';
 import { readSelector } from './selector.js';
 import type { Terminal } from './terminal.js';
 import { until } from './until.js';
@@ -66,6 +67,15 @@ async function applied(box: Box, manifests: readonly FiledManifest[], query: App
     }
     throw fault;
   }
+}
+
+/** What the manifests would change. A box that has no `diff` yet tells it by a dry run, which is refused while a batch runs. */
+function differing(box: Box, manifests: readonly FiledManifest[]): Promise<readonly Applied[]> {
+  return orAsBefore(
+    ['diff'],
+    () => applied(box, manifests, { diff: true }),
+    () => applied(box, manifests, { dryRun: true }),
+  );
 }
 
 interface RefusedBody {
@@ -118,11 +128,12 @@ async function apply(context: CommandContext): Promise<Outcome> {
   const manifests = await readGiven(context);
   const { box } = context;
   const toPrune = options.prune === true && selector !== undefined ? { toPrune: selector } : {};
-  // what is removed is known, and can be, before anything is changed
+  // what is removed is known, and would be by what the box says, before anything is changed
   const looked = dryRun || options.prune === true ? await applied(box, manifests, { dryRun: true, ...toPrune }) : [];
   const found = looked.filter(({ operation }) => operation === 'removed').map(staleOf);
   if (!dryRun) refuseOdd(found);
   const stale = dryRun || !chosen ? found : await asRead(box, chosen, found);
+  if (!dryRun) refuseKept(stale);
   const done = dryRun ? looked.filter(({ operation }) => operation !== 'removed') : await applied(box, manifests, toPrune);
   const warnings = [
     ...done.flatMap((each, at) => each.warnings.map((warning) => warningLine(each, warning, manifests[at]))),
@@ -137,7 +148,7 @@ async function apply(context: CommandContext): Promise<Outcome> {
   const lines = [
     ...changed.map((each) => `${dryRun ? 'would be ' : ''}${each.operation}  ${titleOf(each)}`),
     ...removed.map((each) => `${dryRun ? 'would be ' : ''}removed  ${titleOf(each)}`),
-    ...kept.map((each) => `would not be removed  ${titleOf(each)}: ${(each.refused ?? []).map(({ error }) => error).join('; ')}`),
+    ...kept.map(keptLine),
     `${count(changed.length, 'change')}, ${done.length - changed.length} unchanged${options.prune === true ? `, ${removed.length} removed` : ''}${kept.length === 0 ? '' : `, ${kept.length} not removed`}${dryRun ? ' (dry run: nothing was stored)' : ''}`,
   ];
   const warningsOf = new Map(found.map((each) => [titleOf(each), each.warnings]));
@@ -176,7 +187,7 @@ async function waitForUnits({ box, terminal }: CommandContext, done: readonly Ap
 
 async function diff(context: CommandContext): Promise<Outcome> {
   const manifests = await readGiven(context);
-  const answer = await applied(context.box, manifests, { diff: true });
+  const answer = await differing(context.box, manifests);
   const told = answer.filter(({ operation, refused }) => operation !== 'unchanged' || refused);
   const parts = answer
     .filter(({ operation }) => operation !== 'unchanged')
@@ -220,14 +231,19 @@ async function exportTo({ box, args: [folder = ''], options }: CommandContext): 
 async function saidByFiles(box: Box, { manifests, faults }: Filed): Promise<ReadonlySet<FiledManifest>> {
   if (manifests.length === 0 || manifests.length > MANIFESTS_MAX || faults.length > 0) return new Set();
   try {
-    const told = await applied(box, manifests, { diff: true });
+    const told = await differing(box, manifests);
     return new Set(manifests.filter((_, at) => told[at]?.operation === 'unchanged'));
   } catch (fault) {
     // a person who may only look, or a file of which the box takes nothing
     if (fault instanceof CommandError) return new Set();
-    if (fault instanceof ApiError && fault.status !== 0 && fault.status !== 401) return new Set();
+    if (fault instanceof ApiError && !isOfAsking(fault)) return new Set();
     throw fault;
   }
+}
+
+/** Refused for how and when it was asked: it says nothing of the files, and they are not written over because of it. */
+function isOfAsking({ status, code }: ApiError): boolean {
+  return status === 0 || status === 401 || status === 429 || status >= 500 || code === 'unknown_parameter';
 }
 
 async function validate({ args: [given = ''], options, terminal }: CommandContext): Promise<Outcome> {

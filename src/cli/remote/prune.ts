@@ -8,7 +8,7 @@ import { familyOf } from './families.js';
 import { CommandError, EXIT, failureOf } from './outcome.js';
 import { addressOfOne } from './resources.js';
 
-/** As the prune itself would end. */
+/** What is refused of a prune, before anything is removed. */
 export function wouldStay(kept: readonly Stale[], lines: readonly string[], data: object): CommandError {
   const [{ status, code = '' } = { status: 0 }] = kept[0]?.refused ?? [];
   const left = kept.map((each) => ({ ...namedOf(each), refused: each.refused }));
@@ -77,6 +77,22 @@ const isOdd = ({ refused = [] }: { readonly refused?: Applied['refused'] | undef
 export function refuseOdd(stale: readonly Stale[]): void {
   const odd = stale.find(isOdd);
   if (odd) throw new CommandError(EXIT.refused, NO_ROUTE, `${titleOf(odd)} carries the label, and ${odd.refused?.[0]?.error ?? ''}; nothing was changed`, namedOf(odd));
+}
+
+/** The box has judged the removals by the plant that the apply leaves behind: what it would refuse then, no apply helps. @throws CommandError before anything is changed. */
+export function refuseKept(stale: readonly Stale[]): void {
+  const kept = stale.filter(({ refused = [] }) => refused.length > 0);
+  if (kept.length === 0) return;
+  const lines = [
+    'nothing was changed, because --prune would not remove all that carries the label:',
+    ...kept.map(keptLine),
+    'mend that or wait for it, or leave out --prune: the files are applied then, and nothing is removed',
+  ];
+  throw wouldStay(kept, lines, { manifests: [], removed: [] });
+}
+
+export function keptLine(kept: Stale): string {
+  return `would not be removed  ${titleOf(kept)}: ${(kept.refused ?? []).map(({ error }) => error).join('; ')}`;
 }
 
 export function staleOf({ kind, namespace, name, warnings, refused }: Applied): Stale {

@@ -23,8 +23,9 @@ import { editFacts } from '../runs/logic-edits.js';
 import { bindingWarnings } from './bindings-lost.js';
 import { ManifestChange } from './changes.js';
 import { channelWarnings } from './channel-warnings.js';
+import { isOfNow } from './conflicts.js';
 import type { ApplyActor, ApplyDeps } from './context.js';
-import { decodeSpec, Judging, type Operation, type Outcome, type Refused, type Step, type WantedRow } from './judging.js';
+import { decodeSpec, type Judged, Judging, type Operation, type Outcome, type Refused, type Step, type WantedRow } from './judging.js';
 import { type AnyKind, type AppliedKinds, ROUTELESS_KINDS } from './kinds.js';
 import { readManifest, siteOfManifest } from './manifest.js';
 import { recipeWarnings } from './recipe-warnings.js';
@@ -120,24 +121,21 @@ async function applySteps(
   // in slices, and of what was judged so far: nothing is written by it
   const soFar = judging.asJudged();
   const isTaken = unread.length + soFar.refused.length === 0;
-  const { notes, removals } = isTaken ? await lookAfter(soFar.outcomes, actor, deps, { isWhole, prune: toPrune && { chosen: toPrune, site } }) : NOTHING;
+  const isTold = isTaken || (diff === true && unread.length === 0 && isToldByDiff(soFar));
+  const { notes, removals } = isTold ? await lookAfter(soFar, steps, actor, deps, { isWhole, prune: toPrune && { chosen: toPrune, site } }) : NOTHING;
   const ahead = dryRun || !isTaken ? undefined : await judging.writtenAhead();
-  await judging.catchUp();
+  // a dry run tells of one look: what it says of the removals is of the same plant as the rest
+  if (!dryRun) await judging.catchUp();
   // from here on in one turn: who asks, what he may, and what is there
   actor.judgeAgain?.();
   for (const step of steps) atIndex(step.index, several, () => authorise(step, actor, deps.store));
-  const { outcomes, refused, withheld } = dryRun ? judging.asJudged() : judging.now();
-  const isTold = diff === true && unread.length === 0 && refused.every(isOfNow) && withheld.every((wanted) => wanted !== undefined);
-  if (!isTold && unread.length + refused.length > 0) throw await refusalOfAll([...unread, ...refused], several, deps.clock, tellsAll ? TELLS_ALL : TOLD_MAX);
+  const { outcomes, refused, withheld } = dryRun ? soFar : judging.now();
+  if (unread.length + refused.length > 0 && !(dryRun && isTold)) throw await refusalOfAll([...unread, ...refused], several, deps.clock, tellsAll ? TELLS_ALL : TOLD_MAX);
   const inRequest = outcomes.toSorted((a, b) => a.step.index - b.step.index);
   const puts = outcomes.flatMap((outcome) => outcome.puts);
   if (dryRun) {
-    const [ofAll] = refusalsOf(() => deps.store.judge({ puts }));
-    if (ofAll && !diff) throw ofAll;
-    // what the plant would be too large for is told at the first that changes it
-    const first = ofAll && inRequest.find((outcome) => outcome.puts.length > 0);
-    const refusedRow = (outcome: Outcome): Pick<Applied, 'refused'> => (ofAll && outcome === first ? { refused: toldOf(ofAll) } : {});
-    const told = await inTurns(inRequest, deps, (outcome) => ({ index: outcome.step.index, row: { ...dry(outcome, notes, deps.store), ...refusedRow(outcome) } }));
+    deps.store.judge({ puts });
+    const told = await inTurns(inRequest, deps, (outcome) => ({ index: outcome.step.index, row: dry(outcome, notes, deps.store) }));
     const others = [...refused, ...withheld.map((wanted) => ({ wanted, refusal: undefined }))].flatMap(({ wanted, refusal }) =>
       wanted ? [{ index: wanted.step.index, row: wouldBe(wanted, refusal, deps.store) }] : [],
     );
@@ -151,9 +149,9 @@ async function applySteps(
   return inTurns(inRequest, deps, (outcome) => served(outcome, notes, deps.store));
 }
 
-/** Refused for what the plant does now and not for what the manifest says: its changes can be told. */
-function isOfNow({ refusal, wanted }: Refused): boolean {
-  return wanted !== undefined && eachOf(refusal).every(({ kind }) => kind === 'conflict');
+/** Refused for what the plant does now and not for what the manifests say: their changes can be told. */
+function isToldByDiff({ refused, withheld }: Judged): boolean {
+  return refused.every(({ refusal, wanted }) => wanted !== undefined && isOfNow(refusal)) && withheld.every((wanted) => wanted !== undefined);
 }
 
 function dry(outcome: Outcome, notes: readonly ByManifest[], store: Store): Applied {
@@ -187,24 +185,28 @@ interface LookWish {
   readonly prune: PruneWish | undefined;
 }
 
-/** What is told of manifests that are taken, judged by the plant that all of them leave behind, and the prune after them. */
-async function lookAfter(outcomes: readonly Outcome[], actor: ApplyActor, deps: ApplyDeps, { isWhole, prune }: LookWish): Promise<LookedAfter> {
+/**
+ * What is told of the manifests, judged by the plant that all of them leave behind, and the prune after them. Where some are refused for now, the
+ * prune is judged as if they were taken; what will hurt is told of a request that is.
+ */
+async function lookAfter({ outcomes, refused, withheld }: Judged, steps: readonly Step[], actor: ApplyActor, deps: ApplyDeps, { isWhole, prune }: LookWish): Promise<LookedAfter> {
   const { store, clock } = deps;
   const after = new StagedStore(store);
   const turns = new Turns(clock);
-  for (const { puts } of outcomes) {
+  const wanted = [...refused.map((each) => each.wanted), ...withheld];
+  for (const puts of [...outcomes.map((outcome) => outcome.puts), ...wanted.map((each) => (each ? [each.put] : []))]) {
     for (const put of puts) after.put(put);
     if (turns.isOver) await turns.next();
   }
-  const steps = outcomes.map(({ step }) => step);
   const removals = prune ? await judgeRemovals(steps, after, actor, deps, prune) : [];
+  if (wanted.length > 0) return { notes: [], removals };
   const gone = removals.filter(({ refusal }) => refusal === undefined);
   const notes = [
     await channelWarnings(outcomes, { after, clock }),
     await recipeWarnings(outcomes, { store, after, clock }),
     await bindingWarnings(outcomes, gone, { store, after, clock }),
     // whoever judges whole files tells that by the places in them
-    ...(isWhole ? [] : [saidTwice(steps)]),
+    ...(isWhole ? [] : [saidTwice(outcomes.map(({ step }) => step))]),
   ];
   return { notes, removals };
 }

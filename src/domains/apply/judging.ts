@@ -66,6 +66,7 @@ export interface WantedRow {
   readonly step: Step;
   readonly operation: Operation;
   readonly changes: () => readonly ManifestChange[];
+  readonly put: Put;
 }
 
 export interface Refused {
@@ -264,9 +265,18 @@ function referencesOfStep({ manifest: { kind, name, spec }, site }: Step, read: 
 }
 
 function wantedOf(step: Step, wanted: Wanted): WantedRow {
-  const { kind } = step.manifest;
-  const isChanged = !wanted.before || wanted.labels !== undefined || wanted.annotations !== undefined || !isDeepStrictEqual(wanted.spec, wanted.before.spec);
-  return { step, operation: wanted.before ? (isChanged ? 'configured' : 'unchanged') : 'created', changes: () => changesOf(kind, wanted) };
+  const {
+    site,
+    manifest: { kind, name },
+  } = step;
+  const { before, spec, labels, annotations } = wanted;
+  const isChanged = !before || labels !== undefined || annotations !== undefined || !isDeepStrictEqual(spec, before.spec);
+  return {
+    step,
+    operation: before ? (isChanged ? 'configured' : 'unchanged') : 'created',
+    changes: () => changesOf(kind, wanted),
+    put: { kind, site, name, spec, ...(labels ? { labels } : {}) },
+  };
 }
 
 function changesOf(kind: AnyKind, { before, spec, labels, annotations }: Wanted): readonly ManifestChange[] {

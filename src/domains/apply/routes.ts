@@ -11,6 +11,7 @@ import { inPieces, routesFor } from '../../platform/http/route.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import { parseSelector, type Selector } from '../../platform/store/selector.js';
 import { Applied, applyManifests } from './apply.js';
+import { CONFLICT_CODES } from './conflicts.js';
 import type { ApplyActor, ApplyDeps } from './context.js';
 import { Backup, backupJson, ExportedManifest, exportedJson } from './export.js';
 import { MANIFESTS_MAX } from './manifest.js';
@@ -44,7 +45,7 @@ function isChangeRequest(body: unknown): boolean {
 
 /** @throws Refusal 400 where it is none, or would choose what nobody has labelled. */
 function selectorIn(text: string | undefined): Selector | undefined {
-  if (text === undefined || text === '') return undefined;
+  if (text === undefined) return undefined;
   const wrong = (what: string): Refusal => invalid('invalid_query', 'toPrune', `query toPrune ${text}: ${what}`);
   const selector = parseSelector(text, wrong);
   if (!selector.isPositive) throw wrong('it would choose what carries no label of yours; name a label with key=value');
@@ -55,20 +56,7 @@ function selectorIn(text: string | undefined): Selector | undefined {
 const ERRORS = {
   400: ['unsupported_kind', 'invalid_name', 'reserved_key', 'unknown_reference', 'inherited_tag', 'invalid_network', 'label_prefix', 'out_of_range', 'st_invalid'],
   404: ['not_found'],
-  409: [
-    'already_exists',
-    'active_batch',
-    'batch_id_in_use',
-    'batch_phase',
-    'duplicate_version',
-    'element_active',
-    'element_owned',
-    'managed_by_control_module',
-    'profile_limit',
-    'recipe_not_effective',
-    'recipe_phase',
-    'run_ended',
-  ],
+  409: CONFLICT_CODES,
   422: ['kind_not_applied', 'address_map_incomplete', 'too_many_past_runs', 'unprocessable'],
   503: ['plant_changing'],
 } as const;

@@ -11,7 +11,7 @@ import { runOf } from './past-run.js';
 import { elementIndex } from './tree/element-index.js';
 import { phasesAtWork } from '../procedures/at-work.js';
 import { type ElementStatus, Phase } from '../procedures/kind.js';
-import { elementsBelow, keptAsEvidence, removalOf } from '../procedures/removal.js';
+import { elementsBelow, removalOf } from '../procedures/removal.js';
 import { isActive, isAdhoc } from '../procedures/roots.js';
 import { procedureRules, unitProcedureRules, operationRules, phaseRules } from '../procedures/rules.js';
 import { elementBody, ElementItem, elementItem, PhaseBody, phaseBody, ProcedureBody, SequenceBody } from './reading/element-dto.js';
@@ -72,11 +72,6 @@ function rowsOf<Spec extends OwnedSpec, Body extends v.GenericSchema>(
     itemReply: ElementItem,
     filter: filterOf(kind),
     derives: true,
-    barrier: {
-      delete(_params, { production }) {
-        if (production) throw keptAsEvidence();
-      },
-    },
     also: ({ verb, before, read, site }) => (verb === 'delete' && before ? removalOf(read, site, [before, ...elementsBelow(read, before)]) : {}),
   });
 }

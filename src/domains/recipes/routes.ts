@@ -1,6 +1,6 @@
 /** Routes of recipes (contract 3, Recipes and records; decisions RECIPE): CRUD, versions, bindings; the rest is beside this file. */
 import * as v from 'valibot';
-import { conflict, missing, Refusal } from '../../platform/base/refusal.js';
+import { conflict, missing } from '../../platform/base/refusal.js';
 import { crudRoutes } from '../../platform/http/crud.js';
 import { etagOf } from '../../platform/http/revision.js';
 import { created } from '../../platform/http/route.js';
@@ -15,18 +15,13 @@ import { MasterRecipe } from './kind.js';
 import { requireRecipe } from './lifecycle.js';
 import { lifecycleRoutes } from './lifecycle-routes.js';
 import { RECIPE_PATH } from './recipe-path.js';
-import { recipeExists, route, type RecipeDeps } from './recipe-route.js';
+import { recipeExists, route } from './recipe-route.js';
 import { revisionRoutes } from './revision-routes.js';
 import { revisionsOf } from './revisions.js';
 import { bindingMatrix, UnitBindingRow, unitBindings } from './validity.js';
 import { BUMPS, nextVersion } from './version.js';
 import { Unit } from '../plant/kind.js';
 import { masterRecipeRules, controlRecipeRules } from './rules.js';
-
-/** 403 in production mode (contract 3, Errors). */
-export function refuseInProduction({ production }: { readonly production: boolean }, what: string): void {
-  if (production) throw new Refusal('forbidden', `${what} are production records and cannot be deleted in production mode`, { code: 'production_mode' });
-}
 
 /** In development a control recipe goes only when its batch has ended (decisions Q-RECIPE-04). */
 function refuseActiveBatch(batch: string, site: string, read: StoreReader): void {
@@ -104,7 +99,6 @@ export const recipeRoutes = [
     dto: controlRecipeBody,
     reply: ControlRecipeBody,
     only: ['list', 'read', 'delete'],
-    barrier: { delete: (_params, deps: RecipeDeps) => refuseInProduction(deps, 'control recipes') },
     refuse: ({ before, read, site }) => refuseActiveBatch(before?.spec.batch ?? '', site, read),
   }),
   ...lifecycleRoutes,

@@ -1,6 +1,6 @@
 /** Admission of master recipes (contract 3, Recipes; decisions Q-RECIPE-01..03, Q-RECIPE-13, Q-RECIPE-14, D-RECIPE-02). */
 import { isDeepStrictEqual } from 'node:util';
-import { conflict, forAll, invalid, together } from '../../platform/base/refusal.js';
+import { conflict, forAll, invalid, Refusal, together } from '../../platform/base/refusal.js';
 import { isNumberText } from '../../platform/store/fields.js';
 import { type Admission, type Dependent, type StoreReader, ruled } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -211,4 +211,7 @@ export const masterRecipeRules = ruled(MasterRecipe, {
   dependents: ({ metadata }, read) => recipeDependents(read, metadata.site, metadata.name),
   refuseDelete: refuseRecipeDelete,
 });
-export const controlRecipeRules = ruled(ControlRecipe, { refuses: { remove: { 403: ['production_mode'], 409: ['active_batch'] } } });
+export const controlRecipeRules = ruled(ControlRecipe, {
+  refuses: { remove: { 403: ['production_mode'], 409: ['active_batch'] } },
+  keptInProduction: () => new Refusal('forbidden', 'control recipes are production records and cannot be deleted in production mode', { code: 'production_mode' }),
+});

@@ -35,6 +35,8 @@ import { created, done, ok, type Query, type QuerySchema, type Reply, type Reque
 
 export interface CrudDeps {
   readonly store: Store;
+  /** Setting `gateway.operatingMode` is `production`: what of a kind is evidence then is not deleted (`keptInProduction`). */
+  readonly production?: boolean;
 }
 
 type Verb = 'list' | 'create' | 'read' | 'update' | 'delete';
@@ -92,8 +94,6 @@ export interface CrudOptions<Spec, Status, Deps extends CrudDeps = CrudDeps, Bod
         readonly ofPast?: (query: Query) => 'all' | 'none' | undefined;
       }
     | undefined;
-  /** Step 10 of the order of evaluation, per verb (`production_mode`). */
-  readonly barrier?: Partial<Record<Verb, (params: Readonly<Record<string, string>>, deps: Deps, caller: Caller) => void>>;
   /** Step 15: the state of the resource forbids it (409), or its members do. Runs after If-Match. */
   readonly refuse?: (event: CrudEvent<Spec, Status, Deps>) => void;
   /**
@@ -193,7 +193,6 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       ...this.#reply(itemReply && v.array(itemReply)),
       summary: `List ${this.#kind.kind} resources; query limit, cursor`,
       ...(filter?.past ? { past: (params, query) => filter.past?.(query, this.#siteOf(params) ?? '') ?? [] } : {}),
-      barrier: this.#barrier('list'),
       handle: (context, deps) => {
         const passes = filter?.reads(context.query);
         const site = this.#siteOf(context.params);
@@ -224,7 +223,6 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       summary: `Read one ${this.#kind.kind}`,
       ...this.#past(),
       exists: (params, deps) => void this.#find(params, deps),
-      barrier: this.#barrier('read'),
       handle: ({ params }, deps) => this.#served(this.#find(params, deps), deps),
     });
   }
@@ -263,7 +261,6 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       ...this.#reply(this.#options.createdBody ? this.#options.createdReply : this.#options.reply),
       summary: `Create a ${this.#kind.kind}`,
       audit: { action: 'Create', category: this.#kind.action },
-      barrier: this.#barrier('create'),
       handle: (context, deps) => this.#create(context as Context, deps),
     });
   }
@@ -280,7 +277,6 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       audit: { action: 'Update', category: this.#kind.action, target: (params) => this.#target(params) },
       ...this.#past(),
       exists: (params, deps) => void this.#find(params, deps),
-      barrier: this.#barrier('update'),
       served: (params, deps) => {
         const { put, neverSentBack } = this.#options;
         const found = this.#find(params, deps);
@@ -301,7 +297,10 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       audit: { action: 'Delete', category: this.#kind.action, target: (params) => this.#target(params) },
       ...this.#past(),
       exists: (params, deps) => void this.#find(params, deps),
-      barrier: this.#barrier('delete'),
+      // step 10 of the order of evaluation
+      barrier: (_params, { production }) => {
+        if (production && this.#kind.keptInProduction) throw this.#kind.keptInProduction();
+      },
       handle: (context, deps) => this.#delete(context as Context, this.#find(context.params, deps), deps),
     });
   }
@@ -511,10 +510,6 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
   #visible(resource: Resource<Spec, Status>, caller: Caller): boolean {
     if (this.#kind.kind === 'Site' && !mayVisit(caller, resource.metadata.name)) return false;
     return this.#options.visible?.(resource, caller) ?? true;
-  }
-
-  #barrier(verb: Verb): ((params: object, deps: Deps, caller: Caller) => void) | undefined {
-    return this.#options.barrier?.[verb] as ((params: object, deps: Deps, caller: Caller) => void) | undefined;
   }
 }
 

@@ -25,7 +25,8 @@ export class YamlBodies {
   readonly #bodies = new Map<string, number>();
   /** What lets each body that waits begin, by caller; in the order in which it is their turn. */
   readonly #waiting = new Map<string, (() => void)[]>();
-  #isReading = false;
+  /** Whose body is read; undefined while none is. */
+  #readingOf: string | undefined;
 
   /**
    * One document as it is, several as an array. Further bodies of a caller wait for his earlier ones, and callers take turns, so that nobody
@@ -54,8 +55,8 @@ export class YamlBodies {
   }
 
   async #turnOf(by: string): Promise<void> {
-    if (!this.#isReading) {
-      this.#isReading = true;
+    if (this.#readingOf === undefined) {
+      this.#readingOf = by;
       return;
     }
     await new Promise<void>((begin) => {
@@ -65,16 +66,20 @@ export class YamlBodies {
     });
   }
 
-  /** The first body of whoever is next; his others wait behind everybody else's. */
+  /** The first body of whoever is next: whose body was read now stands behind everybody else who waits. */
   #next(): void {
-    const [next] = this.#waiting;
-    if (!next) {
-      this.#isReading = false;
-      return;
+    const before = this.#readingOf ?? '';
+    const own = this.#waiting.get(before);
+    if (own) {
+      this.#waiting.delete(before);
+      this.#waiting.set(before, own);
     }
-    const [by, [begin, ...further]] = next;
-    this.#waiting.delete(by);
+    const [next] = this.#waiting;
+    const [by, [begin, ...further]] = next ?? [undefined, []];
+    this.#readingOf = by;
+    if (by === undefined) return;
     if (further.length > 0) this.#waiting.set(by, further);
+    else this.#waiting.delete(by);
     begin?.();
   }
 }

@@ -164,7 +164,7 @@ export interface KindRules<Spec, Status> {
   readonly heldByContents?: true;
   /** A further refusal of a delete (`unit_active`, `referencedBy` ...). */
   refuseDelete?(resource: Resource<Spec, Status>, read: StoreReader): void;
-  /** What ran is evidence: the refusal of a delete in production mode (403). */
+  /** What ran is evidence: the refusal of a delete in production mode (403), by its own route and in what a prune would come to. */
   keptInProduction?(): Refusal;
   /** The refusal of a delete while others need it, where it is not `has_dependents`. */
   held?(resource: Resource<Spec, Status>, holders: readonly Dependent[]): Refusal;

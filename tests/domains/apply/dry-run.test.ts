@@ -1,6 +1,8 @@
 /** What an apply would do, and bodies in YAML, over the real pipeline. */
 import t from 'tap';
+import { CONFLICT_CODES, isOfNow } from '../../../src/domains/apply/conflicts.js';
 import { Site, Unit } from '../../../src/domains/plant/kind.js';
+import { combined, conflict, Refusal } from '../../../src/platform/base/refusal.js';
 import { yamlText } from '../../../src/platform/base/yaml.js';
 import { YamlBodies } from '../../../src/platform/http/yaml-body.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
@@ -84,8 +86,46 @@ t.test('a difference is told also of what the box refuses while a batch runs; wh
   t.equal(told.body[1].refused, undefined);
   t.same([plant.store.resourceVersion, plant.audits.length], [version, records]);
   t.match(await diff([...changed, manifest('Area', 'attic', { floor: 1 })]), { status: 409, body: { errors: [{ code: 'active_batch' }, { status: 400, code: 'unknown_field' }] } });
+  const pruned = await engineer.post('/api/v1/apply?diff=true&toPrune=hall%3Dold', changed);
+  t.equal(pruned.body.length, 3, 'there is nothing to prune');
+  const attics = ['attic', 'loft'].map((name) => manifest('Area', name, {}, { ...inNorth, labels: { hall: 'old' } }));
+  t.equal((await engineer.post('/api/v1/apply', [...attics, manifest('ProcessCell', 'up', { areaName: 'loft' })])).status, 200);
+  const removals = await engineer.post('/api/v1/apply?diff=true&toPrune=hall%3Dold', changed);
+  t.match(removals.body.slice(3), [
+    { name: 'attic', operation: 'removed', dryRun: true },
+    { name: 'loft', operation: 'removed', refused: [{ status: 409, code: 'has_dependents' }] },
+  ]);
+  t.equal(removals.body.length, 5);
+  const labelled = { ...template(10), metadata: { name: 'loop', labels: { hall: 'old' } } };
+  t.match(await engineer.post('/api/v1/apply', labelled), { status: 200, body: { operation: 'configured' } });
+  const again = await engineer.post('/api/v1/apply?diff=true&toPrune=hall%3Dold', changed);
+  t.match(again.body[0], { name: 'loop', refused: [{ code: 'active_batch' }] });
+  t.equal(again.body.length, 5, 'what is refused for now stands in the request all the same, and is not pruned');
+  t.match(await engineer.post('/api/v1/apply?dryRun=true&toPrune=hall%3Dold', changed), { status: 409, body: { errors: [{ code: 'active_batch' }] } });
+  for (const name of ['processcells/up', 'areas/loft', 'areas/attic']) await engineer.delete(`/api/v1/sites/north/${name}`);
   await plant.store.write({ puts: [{ kind: Unit, site: 'north', name: 'pot', status: stored.status }] });
   t.notOk((await diff(changed)).body.some(({ refused }: { refused?: unknown }) => refused));
+});
+
+t.test('what is refused whatever the plant does refuses a diff as it does a dry run', async (t) => {
+  const recipe = (name: string, version = '1.0.0') => manifest('MasterRecipe', name, { productID: 'twice', version, formulas: [], procedure: { chart: { steps: [] } } });
+  const both = async (body: unknown, code: string) => {
+    const answers = [await dry(body), await engineer.post('/api/v1/apply?diff=true', body)];
+    for (const answer of answers) t.match(answer, { status: 409, body: { code } }, code);
+    t.same(answers[1]?.body.errors, answers[0]?.body.errors);
+  };
+  await both([recipe('one'), recipe('other')], 'duplicate_version');
+  await both([manifest('FunctionBlockType', 'ton', { structuredText: 'FUNCTION_BLOCK TON END_FUNCTION_BLOCK' }, {})], 'already_exists');
+  t.match(await engineer.post('/api/v1/apply?diff=true', [recipe('one'), recipe('other', '1.1.0')]), { status: 200 });
+});
+
+t.test('of each conflict it is known whether it is of now', (t) => {
+  const ofNow = CONFLICT_CODES.filter((code) => isOfNow(conflict(code, 'no')));
+  t.same(ofNow, ['active_batch', 'element_active']);
+  t.notOk(isOfNow(conflict('has_dependents', 'no')), 'what stands in no row is not');
+  t.notOk(isOfNow(new Refusal('missing', 'no', { code: 'active_batch' })));
+  t.notOk(isOfNow(combined([conflict('active_batch', 'no'), conflict('recipe_phase', 'no')]) ?? conflict('active_batch', 'no')), 'beside one that is not');
+  t.end();
 });
 
 t.test('D-C-03: an array of one is an array: what is wrong has its index', async (t) => {
@@ -179,7 +219,11 @@ t.test('of a caller one body in YAML is read at a time and few wait, and others 
   t.match(await slow, { k39999: 39_999 });
   t.strictSame(await Promise.all(others), [{ a: 1 }, { a: 1 }, { a: 1 }]);
   t.strictSame(await Promise.all(further), [{ a: 2 }, { a: 3 }, { a: 4 }]);
-  t.strictSame(ended, ['anna', 'anna 2', 'bert', 'cleo', 'dora', 'anna 3', 'anna 4'], 'callers take turns');
+  t.strictSame(ended, ['anna', 'bert', 'cleo', 'dora', 'anna 2', 'anna 3', 'anna 4'], 'who is read first goes again behind the others');
+  ended.length = 0;
+  const turns = ['anna 1', 'anna 2', 'bert 1', 'bert 2', 'anna 3', 'cleo 1'].map((called) => read('a: 1', called.split(' ')[0] ?? '', called));
+  await Promise.all(turns);
+  t.strictSame(ended, ['anna 1', 'bert 1', 'cleo 1', 'anna 2', 'bert 2', 'anna 3'], 'callers take turns');
   const wrong = [read('[', 'anna'), read('a: 5', 'anna')];
   await t.rejects(wrong[0] ?? Promise.resolve(), /cannot be read as YAML/);
   t.strictSame(await wrong[1], { a: 5 }, 'behind one that cannot be read');

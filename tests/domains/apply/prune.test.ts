@@ -154,7 +154,7 @@ t.test('a role that a recipe loses by the prune is told at the removal', async (
 });
 
 t.test('labels that cannot be read, or that choose what nobody has labelled, are refused', async (t) => {
-  for (const toPrune of ['plant', 'plant!=own', 'a b=c', 'plant=own,'])
+  for (const toPrune of ['', ' ', 'plant', 'plant!=own', 'a b=c', 'plant=own,'])
     t.match(await engineer.post(`/api/v1/apply?dryRun=true&toPrune=${encodeURIComponent(toPrune)}`, [own('Area', 'hall')]), {
       status: 400,
       body: { code: 'invalid_query', field: 'toPrune', error: /key=value/ },
@@ -171,4 +171,6 @@ t.test('in production what ran is kept', async (t) => {
   t.equal(made.status, 200, made.text);
   const told = await pruned([manifest('Site', 'north', {}, {})], who);
   t.strictSame(removals(told), [['Procedure by-hand', 'production_mode']]);
+  const { status, body } = await who.delete('/api/v1/sites/north/procedures/by-hand');
+  t.strictSame([{ status, code: body.code, error: body.error }], told.body.at(-1).refused, 'its DELETE says the same: the kind says it to both');
 });

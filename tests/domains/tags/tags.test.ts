@@ -43,6 +43,25 @@ t.test('TAG-01 TAG-02 TAG-03 TAG-04 TAG-05 TAG-06 TAG-07 TAG-08 TAG-15: descript
   t.equal((await plant.request('GET', '/api/v1/sites/north/tags?unit=away')).body.length, 7);
   t.equal((await plant.request('GET', '/api/v1/sites/north/tags?moduleType=valve')).body.length, 21);
   t.same((await plant.request('GET', '/api/v1/sites/north/tags?moduleType=motor')).body, []);
+  type Tags = readonly { readonly name: string; readonly role: string; readonly unit: string }[];
+  const tagsOf = async (query: string, path = 'tags'): Promise<Tags> => (await plant.request('GET', `/api/v1/sites/north/${path}?${query}`)).body as Tags;
+  const all = body as Tags;
+  const setpoints = await tagsOf('role=setpoint');
+  t.ok(setpoints.length > 0 && setpoints.length < all.length);
+  t.same(
+    setpoints,
+    all.filter(({ role }) => role === 'setpoint'),
+  );
+  const named = all.filter(({ name }) => /pv|raw/.test(name));
+  for (const query of ['name=PV,raw', 'name=pv&name=raw', 'name=%20pv%20,,Raw']) t.same(await tagsOf(query), named, query);
+  t.same(
+    (await tagsOf('name=pv&unit=away', 'tags/browse')).map(({ name }) => name),
+    named.filter(({ name, unit }) => name === 'pv' && unit === 'away').map(({ name }) => name),
+  );
+  t.same((await tagsOf('name=,')).length, all.length, 'no part is no filter');
+  const { headers } = await plant.request('GET', '/api/v1/sites/north/tags?name=sp&name=pv&role=setpoint&limit=1');
+  t.match(new Headers(headers).get('link'), /name=sp&name=pv&?[^>]*/, 'the next page is of the same question');
+  t.match(new Headers(headers).get('link'), /role=setpoint/);
   t.same((await plant.request('GET', '/api/v1/sites/south/tags')).body, []);
 });
 

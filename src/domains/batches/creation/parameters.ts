@@ -6,7 +6,7 @@ import type { ParameterBinding } from '../../../../runtime/vocabulary/chart.js';
 import { invalid, type Refusal } from '../../../platform/base/refusal.js';
 import { isNumberText } from '../../../platform/store/fields.js';
 import type { ParameterSpec, ParameterValue } from '../../procedures/kind.js';
-import { valueFault } from '../../procedures/value-fault.js';
+import { outsideWords, valueFault } from '../../procedures/value-fault.js';
 import type { Formula, MasterRecipeSpec } from '../../recipes/kind.js';
 import type { BatchSpec } from '../kind.js';
 
@@ -64,7 +64,7 @@ function checkLimits(name: string, value: string, low: string, high: string, fie
   if (low === '' && high === '') return;
   if (!isNumberText(value)) throw invalid('invalid_field', field, `parameter ${name} must be a number`);
   if ((low !== '' && Number(value) < Number(low)) || (high !== '' && Number(value) > Number(high))) {
-    throw invalid('out_of_range', field, `${name} ${value} is outside ${low || 'any'} to ${high || 'any'}`, { min: low, max: high });
+    throw invalid('out_of_range', field, outsideWords(`${name} ${value}`, low, high), { min: low, max: high });
   }
 }
 
@@ -79,7 +79,7 @@ export function checkQuantity(recipe: MasterRecipeSpec, quantity: string): void 
   if (!isNumberText(quantity) || !(Number(quantity) > 0)) throw invalid('invalid_field', 'quantity', 'quantity must be a decimal number greater than 0');
   const { min, max } = recipe.batchSize;
   if ((min !== '' && Number(quantity) < Number(min)) || (max !== '' && Number(quantity) > Number(max))) {
-    throw invalid('out_of_range', 'quantity', `quantity ${quantity} is outside ${min || 'any'} to ${max || 'any'} ${recipe.batchSize.engineeringUnit}`.trim(), { min, max });
+    throw invalid('out_of_range', 'quantity', outsideWords(`quantity ${quantity}`, min, max, recipe.batchSize.engineeringUnit), { min, max });
   }
 }
 
