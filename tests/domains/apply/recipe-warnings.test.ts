@@ -270,6 +270,25 @@ const ROWS: readonly Row[] = [
     ],
     "spec.procedure.chart.transitions[0].conditionST: line 1, READ('signal:ful'): no coordination block of the site has a signal ful",
   ],
+  [
+    'a signal in many conditions, once',
+    [
+      recipe({
+        procedure: {
+          chart: {
+            steps: ['make', 'again', 'more'].map((name, at) => unitProcedure({ name, initial: at === 0 })),
+            transitions: [
+              { from: 'make', to: 'again', conditionST: "READ('signal:ful')" },
+              { from: 'again', to: 'more', conditionST: "NOT READ('signal:ful')" },
+            ],
+          },
+        },
+      }),
+      operation(),
+      phase(),
+    ],
+    "spec.procedure.chart.transitions[0].conditionST: line 1, READ('signal:ful'): no coordination block of the site has a signal ful; it stands in one more place",
+  ],
   ['a recipe of which a template is still to come', [formula({ name: 'unknown', value: '5' })]],
 ];
 
@@ -306,6 +325,14 @@ t.test('a phase that names a module of another unit than the one it runs on', as
   t.strictSame(told, ['spec.procedure.chart: phase template heat names xv2 of unit kneader, and may run on unit mixer for capability mixing: declare a role and bind it there']);
   t.strictSame((await online([on('kneader'), operation(), names, other, far]))[0], []);
   t.match((await online([recipe(), operation(), names, other, far]))[0], told, 'of a class, the units that may be taken and do not have it');
+  const both = phase({ roles: [], ...action("WRITE('xv1.cmd', TRUE); WRITE('xv2.cmd', TRUE);") });
+  t.strictSame(
+    (await online([recipe(), operation(), both, other, far]))[0],
+    [
+      'spec.procedure.chart: phase template heat names xv1 of unit mixer, xv2 of unit kneader, and may run on units kneader, mixer for capability mixing: declare a role and bind it there',
+    ],
+    'one sentence for all units and modules',
+  );
 });
 
 t.test('a recipe that is taken is told of where it is read and signed; a template that changes it tells so, once', async (t) => {
