@@ -24,6 +24,7 @@ import { bindingWarnings } from './bindings-lost.js';
 import { ManifestChange } from './changes.js';
 import { channelWarnings } from './channel-warnings.js';
 import type { ApplyActor, ApplyDeps } from './context.js';
+import { groundWarnings } from './ground-warnings.js';
 import { decodeSpec, Judging, type Operation, type Outcome, type Refused, type Step, type WantedRow } from './judging.js';
 import { type AnyKind, type AppliedKinds, ROUTELESS_KINDS } from './kinds.js';
 import { readManifest, siteOfManifest } from './manifest.js';
@@ -201,7 +202,8 @@ async function lookAfter(outcomes: readonly Outcome[], actor: ApplyActor, deps: 
   const gone = removals.filter(({ refusal }) => refusal === undefined);
   const notes = [
     await channelWarnings(outcomes, { after, clock }),
-    await recipeWarnings(outcomes, { store, after, clock }),
+    await recipeWarnings(outcomes, { after, clock }),
+    await groundWarnings(outcomes, gone, { store, after, clock }),
     await bindingWarnings(outcomes, gone, { store, after, clock }),
     // whoever judges whole files tells that by the places in them
     ...(isWhole ? [] : [saidTwice(steps)]),

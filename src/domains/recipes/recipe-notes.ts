@@ -3,6 +3,7 @@
  * a recipe is read, and where it is signed. Nothing of it is refused at a write (decisions Q-ERR-13, D-RECIPE-02; a value outside its limits is
  * refused where a batch is made, D-RECIPE-04).
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import { firstTold, listed, Nearing } from '../../platform/base/name-words.js';
 import { isNumberText } from '../../platform/store/fields.js';
@@ -159,9 +160,11 @@ export function templateSiteNotes(read: StoreReader, site: string, kind: string,
   return kind === PhaseTemplate.kind ? phaseSiteNotes(read, site, spec as PhaseTemplateSpec, near) : sequenceSiteNotes(read, site, spec as SequenceSpec, near);
 }
 
-/** With all templates that it reaches, as they are or were released, a sentence each: for whoever signs the recipe, or reads it. */
-export function wholeRecipeNotes(store: StoreReader, recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>): readonly string[] {
-  const read = releasedView(store, recipe);
+/**
+ * With all templates that it reaches, as they are or were released, a sentence each: for whoever signs the recipe, or reads it.
+ * @param read the store with the templates that are meant.
+ */
+export function wholeRecipeNotes(store: StoreReader, recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>, read = releasedView(store, recipe)): readonly string[] {
   const { spec } = recipe;
   const { site } = recipe.metadata;
   const near = new Nearing();
@@ -171,6 +174,24 @@ export function wholeRecipeNotes(store: StoreReader, recipe: Resource<MasterReci
     return notes.map(({ text }) => `${kind} ${name}: ${text}`);
   });
   return firstTold([...recipeNotes(read, site, spec, 'all', near).map(({ text }) => text), ...ofTemplates], TOLD_MAX);
+}
+
+/**
+ * As its batches are made: of one that is released with the templates that were released with it. Those that are not any more what they were are
+ * told of here, and every other where it is written.
+ */
+export function recipeNotesInUse(store: StoreReader, recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>): readonly SpecNote[] {
+  const read = releasedView(store, recipe);
+  const { spec, metadata } = recipe;
+  const { site } = metadata;
+  const near = new Nearing();
+  const own = recipeNotes(read, site, spec, 'own', near);
+  if (read === store) return own;
+  const ofTemplates = reachedTemplates(read, site, spec.procedure.chart).flatMap(({ kind, name, spec: template }) => {
+    if (kind !== PhaseTemplate.kind || isDeepStrictEqual(template, templateNamed(store, site, kind, name)?.spec)) return [];
+    return phaseSiteNotes(read, site, template as PhaseTemplateSpec, near).map(({ path, text }) => ({ path, text: `${kind} ${name}, as it was released: ${text}` }));
+  });
+  return [...own, ...ofTemplates];
 }
 
 function distinct(notes: readonly SpecNote[]): readonly SpecNote[] {
