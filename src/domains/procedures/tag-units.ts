@@ -3,6 +3,7 @@
  * in degC and a setpoint in K. Nothing converts them. Of a role the tags are those of the one template with its module type.
  */
 import type { UsedAddress } from '../../../runtime/language/chart-uses.js';
+import { sameName } from '../../../runtime/vocabulary/same-name.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { SpecNote } from '../../platform/store/spec-note.js';
@@ -10,7 +11,7 @@ import { ControlModule, ControlModuleTemplate, type ControlModuleTemplateSpec } 
 import { resolvedModuleOf } from '../control-modules/modules.js';
 import type { PhaseTemplateSpec } from './kind.js';
 import { textsOf } from './template-notes.js';
-import { pathOfUse, sameName } from './unknown-addresses.js';
+import { pathOfUse } from './unknown-addresses.js';
 import { areOtherUnits } from './units-of-measure.js';
 
 export function otherTagUnits(read: StoreReader, site: string, spec: PhaseTemplateSpec): readonly SpecNote[] {

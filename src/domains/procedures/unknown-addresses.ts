@@ -5,6 +5,7 @@
  * `unknown-signal`). Whether a unit binds the roles is a matter of recipes.
  */
 import type { NamedAddress, UsedAddress } from '../../../runtime/language/chart-uses.js';
+import { sameName } from '../../../runtime/vocabulary/same-name.js';
 import { groupBy } from '../../platform/base/group-by.js';
 import { listed, Nearing } from '../../platform/base/name-words.js';
 import type { StoreReader } from '../../platform/store/kind.js';
@@ -140,9 +141,4 @@ function unknownTypes(read: StoreReader, { roles }: PhaseTemplateSpec, near: Nea
 export function pathOfUse({ chart, step, transition }: UsedAddress): string {
   const inner = step === undefined ? `transitions[${transition ?? 0}].conditionST` : `steps[${step}].actionST`;
   return chart === 'running' ? inner : `charts.${chart}.${inner}`;
-}
-
-/** Roles, modules, tags and signals are named without regard to case. */
-export function sameName(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase();
 }
