@@ -48,7 +48,9 @@ export interface Flow {
 /** As deep as levels are; documents that say otherwise end here. */
 const LEVELS_MAX = 8;
 /** Steps, values and conditions of one document with all that its templates hold: what is larger is looked at so far. */
-const LOOKS_MAX = 40_000;
+const LOOKS_MAX = 20_000;
+/** Ten are told: who has as many looks no further. */
+const NOTES_MAX = 500;
 /** Letters of a condition that are one look. */
 const LETTERS_PER_LOOK = 16;
 
@@ -104,8 +106,9 @@ class FlowWalk {
 
   #mayLook(looks: number): boolean {
     this.#looks += looks;
-    if (this.#looks > LOOKS_MAX) this.isWhole = false;
-    return this.#looks <= LOOKS_MAX;
+    const isEnough = this.#looks > LOOKS_MAX || this.notes.length >= NOTES_MAX;
+    if (isEnough) this.isWhole = false;
+    return !isEnough;
   }
 
   #step(step: ProceduralStep, chart: ProceduralChart, around: Around): void {

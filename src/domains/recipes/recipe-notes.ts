@@ -24,6 +24,8 @@ import { templateNamed } from './used-templates.js';
 
 /** In the body of a recipe. */
 const TOLD_MAX = 50;
+/** Of templates: who has as many is not looked through to the end. */
+const NOTES_MAX = 500;
 
 function flowTemplatesOf(read: StoreReader, site: string): FlowTemplates {
   return (kind, name) => {
@@ -168,11 +170,13 @@ export function wholeRecipeNotes(store: StoreReader, recipe: Resource<MasterReci
   const { spec } = recipe;
   const { site } = recipe.metadata;
   const near = new Nearing();
-  const ofTemplates = reachedTemplates(read, site, spec.procedure.chart).flatMap(({ kind, name, spec: template }) => {
+  const ofTemplates: string[] = [];
+  for (const { kind, name, spec: template } of reachedTemplates(read, site, spec.procedure.chart)) {
+    if (ofTemplates.length >= NOTES_MAX) break;
     // what a sequence hands on was followed with the values of the recipe
     const notes = kind === PhaseTemplate.kind ? phaseSiteNotes(read, site, template as PhaseTemplateSpec, near) : innerNotes(read, site, template as SequenceSpec, near);
-    return notes.map(({ text }) => `${kind} ${name}: ${text}`);
-  });
+    for (const { text } of notes) ofTemplates.push(`${kind} ${name}: ${text}`);
+  }
   return firstTold([...recipeNotes(read, site, spec, 'all', near).map(({ text }) => text), ...ofTemplates], TOLD_MAX);
 }
 
