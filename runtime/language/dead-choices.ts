@@ -7,6 +7,7 @@ import type { Expression, Statement } from './ast.js';
 import { Exits } from './chart-structure.js';
 import { parseAction, parseCondition } from './parser.js';
 import { statementsIn } from './walk.js';
+import { sameName } from '../vocabulary/same-name.js';
 
 export interface DeadChoice {
   readonly chart: ChartName;
@@ -79,7 +80,7 @@ function choicesOf(statement: Statement): string[] {
 }
 
 function assignments(statements: readonly Statement[], variable: string): number {
-  return [...statementsIn(statements)].filter((statement) => statement.kind === 'assign' && same(statement.target, variable)).length;
+  return [...statementsIn(statements)].filter((statement) => statement.kind === 'assign' && sameName(statement.target, variable)).length;
 }
 
 /** Undefined where it depends on more than the answer. */
@@ -111,10 +112,6 @@ function connected(operator: string, left: boolean | undefined, right: boolean |
 }
 
 function textOf(expression: Expression, variable: string, answer: string): string | undefined {
-  if (expression.kind === 'name' && same(expression.name, variable)) return answer;
+  if (expression.kind === 'name' && sameName(expression.name, variable)) return answer;
   return expression.kind === 'literal' && expression.literal.type === 'STRING' ? expression.literal.value : undefined;
-}
-
-function same(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase();
 }

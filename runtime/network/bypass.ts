@@ -1,6 +1,6 @@
 /** Interlock bypasses in force, and the trips they let pass (D-PROG-03): the condition is still evaluated and counted. */
 import { inside } from '../vocabulary/assert.js';
-import { sameName } from './expand.js';
+import { sameName } from '../vocabulary/same-name.js';
 import type { Instance } from './instance.js';
 import type { Memory } from './memory.js';
 

@@ -7,6 +7,7 @@ import { builtinBlock } from '../blocks/index.js';
 import { iecType } from '../vocabulary/data-types.js';
 import type { BlockSpec, CompositePort, CompositeType, Connection, ParamValue } from '../vocabulary/network.js';
 import { readConstant } from './constants.js';
+import { sameName } from '../vocabulary/same-name.js';
 
 /** Deepest nesting of composite types (decisions 1.6). */
 const NESTING_MAX = 8;
@@ -66,10 +67,6 @@ interface Work {
   readonly problems: Problem[];
   /** Blocks met so far, composite ones included. */
   count: number;
-}
-
-export function sameName(a: string, b: string): boolean {
-  return a === b || a.toLowerCase() === b.toLowerCase();
 }
 
 function named<T extends { readonly name: string }>(list: readonly T[], name: string): T | undefined {

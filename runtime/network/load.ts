@@ -5,7 +5,7 @@ import { QUALITY } from '../vocabulary/quality.js';
 import type { Region, Room } from './arena.js';
 import { compileShape, layOut } from './compile.js';
 import { type Interner, readWritten } from './constants.js';
-import { sameName } from './expand.js';
+import { sameName } from '../vocabulary/same-name.js';
 import type { Instance, LoadedNetwork, Run } from './instance.js';
 import type { IoLink } from './io-link.js';
 import { linkSteps } from './link.js';

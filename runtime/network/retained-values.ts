@@ -3,7 +3,7 @@ import { inside } from '../vocabulary/assert.js';
 import type { RetainedNetwork } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
 import { readWritten, showNumber } from './constants.js';
-import { sameName } from './expand.js';
+import { sameName } from '../vocabulary/same-name.js';
 import type { Instance, RetainedSlot } from './instance.js';
 import type { TagSlot } from './tag-slots.js';
 import type { TextTable } from './texts.js';

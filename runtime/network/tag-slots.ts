@@ -2,7 +2,7 @@
 import { inside } from '../vocabulary/assert.js';
 import type { TagPlan } from '../port.js';
 import type { DataType } from '../vocabulary/data-types.js';
-import { sameName } from './expand.js';
+import { sameName } from '../vocabulary/same-name.js';
 import type { Instance } from './instance.js';
 
 export interface TagSlot {

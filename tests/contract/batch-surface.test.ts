@@ -73,6 +73,7 @@ t.test('BATCH-05 MES-06 MES-09 MES-54: what a batch is asked for is checked wher
     ],
   ] as const)
     t.match(await make(body), { status: 400, body: { code: 'invalid_field', ...refusal } }, JSON.stringify(body));
+  t.match(await order({ workOrderID: 'spelt', engineeringUnit: 'kilogram' }), { status: 201 }, 'the same unit in other words');
   t.match(await order({ workOrderID: 'odd', engineeringUnit: 't', quantity: '9' }), { status: 400, body: { field: 'engineeringUnit' } }, '9 t are not 9 kg');
 
   t.match(await order({ workOrderID: 'odd', requestedEquipment: [] }), { status: 400, body: { error: 'requestedEquipment must be an object' } }, 'an array is no map');

@@ -70,6 +70,7 @@ t.test('D-C-11: an edit after the release is a condition of the recipe and a war
   t.match(await api.post(`${RECIPE}/confirm-templates`, { reason: ' ', confirm: [present] }), { status: 400, body: { code: 'reason_too_short' } });
   const confirmed = await api.post(`${RECIPE}/confirm-templates`, { reason: 'tested', confirm: [present] });
   t.match(confirmed, { status: 200, body: { name: 'resin-a', phase: 'Effective', actionBy: /./, reason: 'tested', signature: /^[0-9a-f]{64}$/ } });
+  t.strictSame(confirmed.body.warnings, undefined, 'nothing of the template that is confirmed hurts');
   t.ok(confirmed.body.templates.some(({ digest }: { digest: string }) => digest === present));
   const after = (await api.get(RECIPE)).body;
   t.match(after, { conditions: [], templateChanges: [] });

@@ -25,6 +25,7 @@ import { ManifestChange } from './changes.js';
 import { channelWarnings } from './channel-warnings.js';
 import { isOfNow } from './conflicts.js';
 import type { ApplyActor, ApplyDeps } from './context.js';
+import { groundWarnings } from './ground-warnings.js';
 import { decodeSpec, type Judged, Judging, type Operation, type Outcome, type Refused, type Step, type WantedRow } from './judging.js';
 import { type AnyKind, type AppliedKinds, ROUTELESS_KINDS } from './kinds.js';
 import { readManifest, siteOfManifest } from './manifest.js';
@@ -203,10 +204,11 @@ async function lookAfter({ outcomes, refused, withheld }: Judged, steps: readonl
   const gone = removals.filter(({ refusal }) => refusal === undefined);
   const notes = [
     await channelWarnings(outcomes, { after, clock }),
-    await recipeWarnings(outcomes, { store, after, clock }),
+    await recipeWarnings(outcomes, { after, clock }),
+    await groundWarnings(outcomes, gone, { store, after, clock }),
     await bindingWarnings(outcomes, gone, { store, after, clock }),
     // whoever judges whole files tells that by the places in them
-    ...(isWhole ? [] : [saidTwice(outcomes.map(({ step }) => step))]),
+    ...(isWhole ? [] : [saidTwice(steps)]),
   ];
   return { notes, removals };
 }

@@ -15,27 +15,18 @@ import { IOModule, REHEARSAL_PRESET_LABEL, SimulationPreset } from '../io-module
 import { unsimulatedIn } from '../io-modules/unsimulated.js';
 import { ControlProgram, ioModuleOf, ownerOfProgram } from '../logic/kind.js';
 import type { Outcome } from './judging.js';
+import { Telling, type ToldByIndex } from './telling.js';
 
 const READERS: readonly string[] = [ControlModule.kind, ControlProgram.kind];
 const SIMULATIONS: readonly string[] = [IOModule.kind, SimulationPreset.kind];
-/** Of one simulation; who reads them all has added none. */
-const TOLD_MAX = 10;
-
 /** @param after the plant with all of them in place. @returns warnings by the index of the manifest; each begins with the member that it is about. */
-export async function channelWarnings(
-  outcomes: readonly Outcome[],
-  { after, clock }: { readonly after: StoreReader; readonly clock: Clock },
-): Promise<ReadonlyMap<number, readonly string[]>> {
-  const told = new Map<number, string[]>();
-  const tell = (index: number, warnings: readonly string[]): void => {
-    const own = told.get(index) ?? [];
-    own.push(...warnings);
-    if (own.length > 0) told.set(index, own);
-  };
-  const written = outcomes.filter(({ puts }) => puts.length > 0);
-  const readers = written.filter(({ step }) => READERS.includes(step.manifest.kind.kind));
-  const simulations = written.filter(({ step }) => SIMULATIONS.includes(step.manifest.kind.kind));
-  if (readers.length + simulations.length === 0) return told;
+export async function channelWarnings(outcomes: readonly Outcome[], { after, clock }: { readonly after: StoreReader; readonly clock: Clock }): Promise<ToldByIndex> {
+  const told = new Telling(Number.POSITIVE_INFINITY);
+  const ofSimulations = new Telling();
+  // whoever reads is told of though he is as he was, for his channel may be another
+  const readers = outcomes.filter(({ step }) => READERS.includes(step.manifest.kind.kind));
+  const simulations = outcomes.filter(({ puts, step }) => puts.length > 0 && SIMULATIONS.includes(step.manifest.kind.kind));
+  if (readers.length + simulations.length === 0) return told.all();
   const turns = new Turns(clock);
   // who drives which output is found of all modules of a site at once: each is merged with its template before, and is so but once
   for (const site of new Set(readers.map(({ step }) => step.site))) {
@@ -47,7 +38,7 @@ export async function channelWarnings(
   const still = stillBySite(after);
   for (const { step } of readers) {
     const notes = notesOf(after, { kind: step.manifest.kind.kind, site: step.site, name: step.manifest.name }, still(step.site));
-    tell(step.index, notes.map(saidNote));
+    told.tell(step.index, notes.map(saidNote));
     if (turns.isOver) await turns.next();
   }
   const isTold = new Set(readers.map(({ step }) => `${step.site}/${step.manifest.kind.kind}/${step.manifest.name}`));
@@ -64,12 +55,11 @@ export async function channelWarnings(
       for (const use of uses()) {
         const index = concerned.get(ioModuleOf(use.channel));
         const reason = index === undefined || !isRead(use) ? '' : why(use.channel);
-        if (index !== undefined && reason !== '') tell(index, [`${use.user} of ${metadata.name} reads ${use.channel}, and ${reason}`]);
+        if (index !== undefined && reason !== '') ofSimulations.tell(index, [`${use.user} of ${metadata.name} reads ${use.channel}, and ${reason}`]);
       }
     }
   }
-  const ofSimulations = new Set(simulations.map(({ step }) => step.index));
-  return new Map([...told].map(([index, warnings]) => [index, ofSimulations.has(index) ? bounded(warnings) : warnings]));
+  return new Map([...told.all(), ...ofSimulations.all()]);
 }
 
 type Still = ReturnType<typeof unsimulatedIn>;
@@ -126,8 +116,4 @@ function stillNotes(uses: readonly PlacedUse[], still: Still): readonly SpecNote
     const why = still(channel);
     return why === '' ? [] : [{ path, text: `${user} reads ${channel}, and ${why}` }];
   });
-}
-
-function bounded(warnings: readonly string[]): readonly string[] {
-  return warnings.length <= TOLD_MAX ? warnings : [...warnings.slice(0, TOLD_MAX), `and ${warnings.length - TOLD_MAX} more of this kind`];
 }

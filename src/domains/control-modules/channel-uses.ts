@@ -3,6 +3,7 @@
  * is taken, so that a plant can be engineered in any order, and told to whoever writes it. Pure but for reading.
  */
 import type { StoreReader } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
 import { IOModule } from '../io-modules/kind.js';
 import { CHANNEL_BLOCKS, ControlProgram, type ControlProgramSpec, ioModuleOf, ownerOfProgram } from '../logic/kind.js';
 import { moduleInputNotes } from './input-sources.js';
@@ -166,6 +167,17 @@ function sharedOutputs(read: StoreReader, { kind, site, name }: Owner, uses: rea
 
 function problems(read: StoreReader, site: string, uses: readonly PlacedUse[]): readonly ChannelNote[] {
   return uses.map((use) => ({ path: use.path, text: channelProblem(read, site, use) })).filter(({ text }) => text !== '');
+}
+
+/** Channels of a stored module that are not there, or lead the other way. */
+export function moduleChannelProblems(read: StoreReader, { metadata: { site }, spec }: Resource<ControlModuleSpec>): readonly ChannelNote[] {
+  const resolved = resolvedModuleOf(read, { spec });
+  return resolved ? problems(read, site, usesOfModule(spec, resolved)) : [];
+}
+
+/** As `moduleChannelProblems`, of a program. */
+export function programChannelProblems(read: StoreReader, { metadata: { site }, spec }: Resource<ControlProgramSpec>): readonly ChannelNote[] {
+  return problems(read, site, usesOfProgram(spec));
 }
 
 /** What of the channels of a module or program is not as it should be. */

@@ -5,7 +5,7 @@
 import { isAssignable } from '../../../runtime/language/types.js';
 import { readWritten } from '../../../runtime/network/constants.js';
 import { type DataType, iecType } from '../../../runtime/vocabulary/data-types.js';
-import { listed, nearWords } from '../../platform/base/name-words.js';
+import { listed, Nearing } from '../../platform/base/name-words.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { SpecNote } from '../../platform/store/spec-note.js';
 import { ControlProgram, type ControlProgramSpec, ownerOfProgram } from '../logic/kind.js';
@@ -33,13 +33,13 @@ export function canFeed(source: DataType, target: DataType): boolean {
 }
 
 /** Why a source leads nowhere, or where it does not lead as it is meant; '' when it does. */
-function sourceProblem(read: StoreReader, reader: Reader, source: string): string {
+function sourceProblem(read: StoreReader, reader: Reader, source: string, near: Nearing): string {
   const at = source.indexOf('.');
   const [owner, tag] = [source.slice(0, at), source.slice(at + 1)];
   const { site, unit, user, type } = reader;
   const module = read.get(ControlModule, site, owner);
   const program = module ? undefined : programOf(read, site, owner);
-  if (!module && !program) return `${user} reads ${source}, and there is no control module ${owner}${nearWords(owner, namesIn(read, site, unit))}: the input is Bad`;
+  if (!module && !program) return `${user} reads ${source}, and there is no control module ${owner}${near.words(owner, namesIn(read, site, unit))}: the input is Bad`;
   const itsUnit = module ? unitOf(read, site, module.spec) : (program?.unitRef ?? '');
   if (unit !== '' && itsUnit !== unit)
     return `${user} reads ${source}, and ${owner} belongs to ${itsUnit === '' ? 'no unit' : `unit ${itsUnit}`}: a source is a tag of the same unit, and the input is Bad`;
@@ -47,7 +47,7 @@ function sourceProblem(read: StoreReader, reader: Reader, source: string): strin
   if (!types) return ''; // its template is not there, which is told of the module
   const found = types.get(tag);
   if (found === undefined)
-    return `${user} reads ${source}, and ${owner} has no tag ${tag}${nearWords(tag, [...types.keys()])}; it has ${listed([...types.keys()])}: the input is Bad`;
+    return `${user} reads ${source}, and ${owner} has no tag ${tag}${near.words(tag, [...types.keys()])}; it has ${listed([...types.keys()])}: the input is Bad`;
   if (!canFeed(found, type)) return `${user} is ${type}, and ${source} is ${found}: the input is Bad`;
   return isAssignable(type, found) ? '' : `${user} is ${type}, and ${source} is ${found}`;
 }
@@ -79,13 +79,14 @@ function typesOfProgram(program: ControlProgramSpec | undefined): ReadonlyMap<st
 export function moduleInputNotes(read: StoreReader, site: string, spec: ControlModuleSpec, { inputs }: Pick<ResolvedModule, 'inputs'>): readonly SpecNote[] {
   if (inputs.length === 0) return [];
   const unit = unitOf(read, site, spec);
+  const near = new Nearing();
   const open = inputs.filter(({ source, value }) => source === undefined && value === undefined);
   const bound = spec.inputBindings.flatMap(({ name, source, value }, index) => {
     const input = inputs.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
     if (!input) return []; // refused where it is written
     const { type } = input;
     const user = `input ${input.name}`;
-    if (source !== undefined) return noted(`inputBindings[${index}].source`, sourceProblem(read, { site, unit, user, type }, source));
+    if (source !== undefined) return noted(`inputBindings[${index}].source`, sourceProblem(read, { site, unit, user, type }, source, near));
     const isOfType = value === undefined || readWritten(type, value, NO_TEXTS) !== undefined;
     return noted(`inputBindings[${index}].value`, isOfType ? '' : `${user} is ${type}, which ${JSON.stringify(value)} is not: the input is Bad`);
   });
@@ -96,9 +97,10 @@ export function moduleInputNotes(read: StoreReader, site: string, spec: ControlM
 }
 
 export function programInputNotes(read: StoreReader, site: string, { unitRef: unit, variables }: ControlProgramSpec): readonly SpecNote[] {
+  const near = new Nearing();
   return variables.flatMap(({ name, direction, source, dataType }, index) =>
     direction === 'input' && source
-      ? noted(`variables[${index}].source`, sourceProblem(read, { site, unit, user: `variable ${name}`, type: iecType(dataType) ?? 'REAL' }, source))
+      ? noted(`variables[${index}].source`, sourceProblem(read, { site, unit, user: `variable ${name}`, type: iecType(dataType) ?? 'REAL' }, source, near))
       : [],
   );
 }

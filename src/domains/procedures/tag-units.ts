@@ -3,6 +3,7 @@
  * in degC and a setpoint in K. Nothing converts them. Of a role the tags are those of the one template with its module type.
  */
 import type { UsedAddress } from '../../../runtime/language/chart-uses.js';
+import { sameName } from '../../../runtime/vocabulary/same-name.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { SpecNote } from '../../platform/store/spec-note.js';
@@ -10,7 +11,7 @@ import { ControlModule, ControlModuleTemplate, type ControlModuleTemplateSpec } 
 import { resolvedModuleOf } from '../control-modules/modules.js';
 import type { PhaseTemplateSpec } from './kind.js';
 import { textsOf } from './template-notes.js';
-import { pathOfUse, sameName } from './unknown-addresses.js';
+import { pathOfUse } from './unknown-addresses.js';
 import { areOtherUnits } from './units-of-measure.js';
 
 export function otherTagUnits(read: StoreReader, site: string, spec: PhaseTemplateSpec): readonly SpecNote[] {
@@ -68,10 +69,33 @@ function templateOf({ read, templates }: Known, type: string): Resource<ControlM
   return templates.get(type);
 }
 
+const ownIn = new WeakMap<object, ReadonlyMap<string, ReadonlySet<string>>>();
+
+/** Units that modules say themselves, by template and tag; kept with the modules, because each phase of a plant asks. */
+function ownUnits(read: StoreReader, site: string): ReadonlyMap<string, ReadonlySet<string>> {
+  const modules = read.list(ControlModule, site);
+  const known = ownIn.get(modules);
+  if (known) return known;
+  const own = new Map<string, Set<string>>();
+  for (const { spec } of modules) {
+    for (const { name, engUnits } of spec.tags) {
+      if (engUnits === undefined) continue;
+      const key = ownKey(spec.templateRef, name);
+      const units = own.get(key);
+      if (units) units.add(engUnits);
+      else own.set(key, new Set([engUnits]));
+    }
+  }
+  ownIn.set(modules, own);
+  return own;
+}
+
+function ownKey(template: string, tag: string): string {
+  return `${template}/${tag.toLowerCase()}`;
+}
+
 /** Modules may say the unit of a tag themselves: which one binds the role is not known here. */
 function isOwnOfModules(read: StoreReader, site: string, { name, unit, template }: ReachedTag): boolean {
   if (template === undefined) return false;
-  return read
-    .list(ControlModule, site)
-    .some(({ spec }) => spec.templateRef === template && spec.tags.some((tag) => sameName(tag.name, name) && tag.engUnits !== undefined && tag.engUnits !== unit));
+  return [...(ownUnits(read, site).get(ownKey(template, name)) ?? [])].some((own) => own !== unit);
 }

@@ -4,9 +4,10 @@
  * be engineered in any order (decisions 2.8), and are a failure of the phase when it comes to them (`unbound-role`, `unknown-tag`,
  * `unknown-signal`). Whether a unit binds the roles is a matter of recipes.
  */
-import type { UsedAddress } from '../../../runtime/language/chart-uses.js';
-import { listed, nearing, nearWords } from '../../platform/base/name-words.js';
-import { nearest } from '../../platform/base/nearest.js';
+import type { NamedAddress, UsedAddress } from '../../../runtime/language/chart-uses.js';
+import { sameName } from '../../../runtime/vocabulary/same-name.js';
+import { groupBy } from '../../platform/base/group-by.js';
+import { listed, Nearing } from '../../platform/base/name-words.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { SpecNote } from '../../platform/store/spec-note.js';
 import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
@@ -18,21 +19,21 @@ import { ControlProgram } from '../logic/kind.js';
 import type { PhaseTemplateSpec } from './kind.js';
 import { textsOf } from './template-notes.js';
 
-/** One sentence for each address, at the first place where it stands. */
-export function unknownAddresses(read: StoreReader, site: string, spec: PhaseTemplateSpec): readonly SpecNote[] {
-  const known: Known = { read, site, roles: spec.roles.map(({ name }) => name), isRole: new Set(spec.roles.map(({ name }) => name.toLowerCase())), near: nearing() };
-  const first = new Map<string, { readonly use: UsedAddress; readonly why: string; readonly lines: number[] }>();
-  for (const use of textsOf(spec).addresses) {
-    const before = first.get(use.address);
-    if (before) before.lines.push(use.line);
-    else first.set(use.address, { use, why: whyUnknown(known, use), lines: [] });
-  }
-  const unknown = [...first.values()].flatMap(({ use, why, lines }): readonly SpecNote[] => {
-    if (why === '') return [];
-    const more = lines.length === 0 ? '' : `; it stands in ${lines.length === 1 ? 'one more place' : `${lines.length} more places`}`;
-    return [{ path: pathOfUse(use), text: `line ${use.line}, ${use.builtin}('${use.address}'): ${why}${more}` }];
+/** One sentence for each address, at the first place where it stands. @param near of all that is told together. */
+export function unknownAddresses(read: StoreReader, site: string, spec: PhaseTemplateSpec, near = new Nearing()): readonly SpecNote[] {
+  const known: Known = { read, site, roles: spec.roles.map(({ name }) => name), isRole: new Set(spec.roles.map(({ name }) => name.toLowerCase())), near };
+  const unknown = eachAddress(textsOf(spec).addresses, (use) => whyUnknown(known, use)).map(({ use, text }) => ({ path: pathOfUse(use), text }));
+  return [...unknown, ...unknownTypes(read, spec, near)];
+}
+
+/** Uses by address: each is looked at once, and told at the first place where it stands. @param whyOf '' for one that leads somewhere, or may. */
+export function eachAddress<Use extends NamedAddress>(uses: readonly Use[], whyOf: (use: Use) => string): readonly { readonly use: Use; readonly text: string }[] {
+  return [...groupBy(uses, ({ address }) => address).values()].flatMap(([use, ...others]) => {
+    const why = use === undefined ? '' : whyOf(use);
+    if (!use || why === '') return [];
+    const more = others.length === 0 ? '' : `; it stands in ${others.length === 1 ? 'one more place' : `${others.length} more places`}`;
+    return [{ use, text: `line ${use.line}, ${use.builtin}('${use.address}'): ${why}${more}` }];
   });
-  return [...unknown, ...unknownTypes(read, spec)];
 }
 
 /** Names in the place of a role that are none, as modules and programs are called; each once. */
@@ -53,7 +54,7 @@ interface Known {
   readonly roles: readonly string[];
   /** In lower case. */
   readonly isRole: ReadonlySet<string>;
-  readonly near: typeof nearWords;
+  readonly near: Nearing;
 }
 
 /** '' for what leads somewhere, or may. */
@@ -69,20 +70,20 @@ function whyUnknown({ read, site, roles, isRole, near }: Known, { address, built
   if (module) {
     const resolved = point < 0 ? undefined : resolvedModuleOf(read, module);
     if (!resolved) return '';
-    const tags = readableTags(resolved).map(({ name }) => name);
+    const { names, keys } = namesOf(resolved, () => readableTags(resolved).map(({ name }) => name));
     const tag = address.slice(point + 1);
-    return tags.some((name) => sameName(name, tag)) ? '' : `control module ${module.metadata.name} has no tag ${tag}${near(tag, tags)}`;
+    return keys.has(tag.toLowerCase()) ? '' : `control module ${module.metadata.name} has no tag ${tag}${near.words(tag, names)}`;
   }
   if (point > 0 && (read.get(ControlProgram, site, owner) ?? read.get(ControlProgram, site, owner.toLowerCase()))) return '';
   const declared = roles.length === 0 ? 'which declares none' : `whose roles are ${listed(roles)}`;
-  return `${owner} is no role of the template, ${declared}${near(owner, roles)}, and no control module or program of the site: declare the role, or correct the name`;
+  return `${owner} is no role of the template, ${declared}${near.words(owner, roles)}, and no control module or program of the site: declare the role, or correct the name`;
 }
 
 /** Of `signal:<name>`, `barrier:<name>` and `<io module>:<channel>`. */
-export function whyNoEndpoint(read: StoreReader, site: string, address: string, near: typeof nearWords = nearWords): string {
+export function whyNoEndpoint(read: StoreReader, site: string, address: string, near: Nearing): string {
   const colon = address.indexOf(':');
   const [scheme, word] = [address.slice(0, colon), address.slice(colon + 1)];
-  const missing = ({ names, keys }: Names, sentence: string): string => (keys.has(word.toLowerCase()) ? '' : `${sentence}${near(word, names)}`);
+  const missing = ({ names, keys }: Names, sentence: string): string => (keys.has(word.toLowerCase()) ? '' : `${sentence}${near.words(word, names)}`);
   if (sameName(scheme, 'signal')) {
     const blocks = read.list(CoordinationBlock, site);
     const signals = namesOf(blocks, () => blocks.flatMap(({ spec }) => (spec.signal ? [spec.signal.signalName] : [])));
@@ -106,6 +107,8 @@ export function whyNoEndpoint(read: StoreReader, site: string, address: string, 
 
 interface Names {
   readonly names: readonly string[];
+  /** As they are written. */
+  readonly isName: ReadonlySet<string>;
   /** In lower case. */
   readonly keys: ReadonlySet<string>;
 }
@@ -117,19 +120,20 @@ function namesOf(list: object, find: () => readonly string[]): Names {
   const known = namesIn.get(list);
   if (known) return known;
   const names = find();
-  const made = { names, keys: new Set(names.map((name) => name.toLowerCase())) };
+  const made = { names, isName: new Set(names), keys: new Set(names.map((name) => name.toLowerCase())) };
   namesIn.set(list, made);
   return made;
 }
 
 /** A role asks for a type that no template has: said where one is near, for the others may come later. */
-function unknownTypes(read: StoreReader, { roles }: PhaseTemplateSpec): readonly SpecNote[] {
-  const types = new Set(read.list(ControlModuleTemplate, '').map(({ spec }) => spec.moduleType));
+function unknownTypes(read: StoreReader, { roles }: PhaseTemplateSpec, near: Nearing): readonly SpecNote[] {
+  const templates = read.list(ControlModuleTemplate, '');
+  const { names, isName } = namesOf(templates, () => [...new Set(templates.map(({ spec }) => spec.moduleType))]);
   return roles.flatMap(({ name, requiredType }): readonly SpecNote[] => {
-    const near = types.has(requiredType) ? undefined : nearest(requiredType, [...types]);
-    return near === undefined
+    const found = isName.has(requiredType) ? undefined : near.find(requiredType, names);
+    return found === undefined
       ? []
-      : [{ path: `roles[${name}].requiredType`, text: `role ${name} needs a ${requiredType}, which no template of control modules is; the nearest there is is ${near}` }];
+      : [{ path: `roles[${name}].requiredType`, text: `role ${name} needs a ${requiredType}, which no template of control modules is; the nearest there is is ${found}` }];
   });
 }
 
@@ -137,9 +141,4 @@ function unknownTypes(read: StoreReader, { roles }: PhaseTemplateSpec): readonly
 export function pathOfUse({ chart, step, transition }: UsedAddress): string {
   const inner = step === undefined ? `transitions[${transition ?? 0}].conditionST` : `steps[${step}].actionST`;
   return chart === 'running' ? inner : `charts.${chart}.${inner}`;
-}
-
-/** Roles, modules, tags and signals are named without regard to case. */
-export function sameName(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase();
 }

@@ -2,7 +2,7 @@
 import { parseDecimal, parseValueText } from '../../../runtime/language/value-text.js';
 import type { ParameterSpec } from './kind.js';
 
-export type TakingParameter = Pick<ParameterSpec, 'name' | 'type' | 'min' | 'max' | 'choices' | 'unit'>;
+type TakingParameter = Pick<ParameterSpec, 'name' | 'type' | 'min' | 'max' | 'choices' | 'unit'>;
 
 export interface ValueFault {
   /** Which of what is declared it breaks. */

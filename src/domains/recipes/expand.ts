@@ -42,7 +42,8 @@ export interface Expansion {
   readonly notes: readonly string[];
 }
 
-const LOWER: Readonly<Record<StepLevel, StepLevel | null>> = { UnitProcedure: 'Operation', Operation: 'Phase', Phase: null };
+/** The level of the steps inside a step. */
+export const LOWER: Readonly<Record<StepLevel, StepLevel | null>> = { UnitProcedure: 'Operation', Operation: 'Phase', Phase: null };
 
 /** Walks `chart`, whose steps are of the level UnitProcedure (or one step naming a ProcedureTemplate). */
 export function expandRecipe(chart: ProceduralChart, templates: Templates): Expansion {

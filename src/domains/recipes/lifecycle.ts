@@ -84,7 +84,10 @@ export async function moveRecipe(deps: LifecycleDeps, site: string, name: string
 /** Of a recipe that goes on towards its batches. */
 export function warningsOf(read: StoreReader, recipe: RecipeResource, action: LifecycleAction): Pick<LifecycleReply, 'warnings'> {
   if (action === 'reject' || action === 'withdraw') return {};
-  const warnings = wholeRecipeNotes(read, recipe);
+  return toldAs(wholeRecipeNotes(read, recipe));
+}
+
+function toldAs(warnings: readonly string[]): Pick<LifecycleReply, 'warnings'> {
   return warnings.length === 0 ? {} : { warnings: [...warnings] };
 }
 
@@ -154,8 +157,9 @@ export async function confirmTemplates(
   const { entry, audit } = signed(deps, recipe, 'confirm-templates', phase, reason, actor, revision, recipe.spec, { templates: reached.map(named) });
   const change = signRevision(store, recipe, entry, reached);
   const edits = recipe.status.templateEdits?.filter((edit) => !changes.some((each) => each.kind === edit.kind && each.name === edit.name && confirm.includes(each.present)));
+  const warnings = toldAs(wholeRecipeNotes(view, recipe, view));
   await store.write({ puts: [{ kind: MasterRecipe, site, name, status: { ...change.status, ...(edits ? { templateEdits: edits } : {}) } }, ...change.puts], audits: [audit] });
-  return { ...reply(name, entry), templates: reached.map(named) };
+  return { ...reply(name, entry), templates: reached.map(named), ...warnings };
 }
 
 function named({ kind, name, digest }: ReleasedTemplate): Omit<ReleasedTemplate, 'spec'> {

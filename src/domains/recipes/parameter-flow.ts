@@ -47,8 +47,12 @@ export interface Flow {
 
 /** As deep as levels are; documents that say otherwise end here. */
 const LEVELS_MAX = 8;
-/** Steps of one document with all that its templates hold: what is larger is looked at so far. */
-const STEPS_MAX = 20_000;
+/** Steps, values and conditions of one document with all that its templates hold: what is larger is looked at so far. */
+const LOOKS_MAX = 20_000;
+/** Ten are told: who has as many looks no further. */
+const NOTES_MAX = 500;
+/** Letters of a condition that are one look. */
+const LETTERS_PER_LOOK = 16;
 
 interface Around {
   readonly given: ReadonlyMap<string, Given>;
@@ -74,7 +78,7 @@ class FlowWalk {
   readonly notes: SpecNote[] = [];
   readonly taken = new Set<string>();
   isWhole = true;
-  #steps = 0;
+  #looks = 0;
   readonly #templates: FlowTemplates;
   readonly #tellsAll: boolean;
   /** The parameter at the top that another one has its value from. */
@@ -89,15 +93,22 @@ class FlowWalk {
 
   chart(chart: ProceduralChart, around: Around): void {
     const { steps = [], transitions = [] } = chart;
-    for (const { conditionST = '' } of transitions) for (const [word] of conditionST.matchAll(/[A-Za-z_]\w*/g)) this.#take(around.given.get(word.toLowerCase()));
+    for (const { conditionST = '' } of transitions) {
+      if (!this.#mayLook(1 + conditionST.length / LETTERS_PER_LOOK)) return;
+      for (const [word] of conditionST.matchAll(/[A-Za-z_]\w*/g)) this.#take(around.given.get(word.toLowerCase()));
+    }
     for (const step of steps) {
-      this.#steps += 1;
-      if (this.#steps > STEPS_MAX || around.level >= LEVELS_MAX) {
-        this.isWhole = false;
-        return;
-      }
+      if (around.level >= LEVELS_MAX) this.isWhole = false;
+      if (around.level >= LEVELS_MAX || !this.#mayLook(1 + (step.parameterBindings?.length ?? 0))) return;
       this.#step(step, chart, around);
     }
+  }
+
+  #mayLook(looks: number): boolean {
+    this.#looks += looks;
+    const isEnough = this.#looks > LOOKS_MAX || this.notes.length >= NOTES_MAX;
+    if (isEnough) this.isWhole = false;
+    return !isEnough;
   }
 
   #step(step: ProceduralStep, chart: ProceduralChart, around: Around): void {
@@ -118,13 +129,17 @@ class FlowWalk {
       return;
     }
     const bindings = new Map(parameterBindings.map((binding, index): readonly [string, IndexedBinding] => [binding.name.toLowerCase(), { ...binding, index }]));
-    const given = template.parameters.map((formal) => this.#bound(formal, bindings.get(formal.name.toLowerCase()), chart, around, at));
+    const given: Given[] = [];
+    for (const formal of template.parameters) {
+      if (!this.#mayLook(1)) return;
+      given.push(this.#bound(formal, bindings.get(formal.name.toLowerCase()), chart, around, at));
+    }
     if (template.chart) this.chart(template.chart, { ...at, isTemplate: true, given: byName(given) });
   }
 
   /** An element without template has the parameters around it, and those that its step binds (decisions 2.2). */
   #passedOn(bindings: readonly ParameterBinding[], { given, isTemplate }: Around): ReadonlyMap<string, Given> {
-    if (bindings.length === 0) return given;
+    if (bindings.length === 0 || !this.#mayLook(given.size / LETTERS_PER_LOOK)) return given;
     const own = bindings.map(({ name, from = '', value }): Given => {
       const outer = value === undefined && !from.includes('.') ? given.get(from.toLowerCase()) : undefined;
       if (outer) return this.#from(outer, { ...outer, name });
@@ -158,6 +173,7 @@ class FlowWalk {
     }
     this.#take(outer);
     for (const source of outer.sources) {
+      if (!this.#mayLook(1)) break;
       this.#compareUnits(source, formal, what, place, isOwn);
       if (source.value !== undefined && (isOwn || source.isOwn || this.#tellsAll)) this.#compareValue(formal, source.value, source.what, at.steps, place);
     }
@@ -213,7 +229,16 @@ function outputOf(from: string, steps: StepsByName, templates: FlowTemplates): O
   const [name, output] = [from.slice(0, point).toLowerCase(), from.slice(point + 1).toLowerCase()];
   const step = steps.get(name);
   const template = step?.templateKind && step.templateRef ? templates(step.templateKind, step.templateRef) : undefined;
-  return template?.outputs.find((each) => each.name.toLowerCase() === output);
+  return template && outputsByName(template.outputs).get(output);
+}
+
+const outputsIn = new WeakMap<readonly OutputSpec[], ReadonlyMap<string, OutputSpec>>();
+
+/** In lower case; kept with the outputs, because each binding asks. */
+function outputsByName(outputs: readonly OutputSpec[]): ReadonlyMap<string, OutputSpec> {
+  const known = outputsIn.get(outputs) ?? new Map(outputs.map((output) => [output.name.toLowerCase(), output]));
+  outputsIn.set(outputs, known);
+  return known;
 }
 
 /** Of an operation or unit procedure: outputs that are those of a step in another unit. */

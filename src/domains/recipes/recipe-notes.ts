@@ -3,8 +3,9 @@
  * a recipe is read, and where it is signed. Nothing of it is refused at a write (decisions Q-ERR-13, D-RECIPE-02; a value outside its limits is
  * refused where a batch is made, D-RECIPE-04).
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
-import { listed, nearing } from '../../platform/base/name-words.js';
+import { firstTold, listed, Nearing } from '../../platform/base/name-words.js';
 import { isNumberText } from '../../platform/store/fields.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -23,8 +24,10 @@ import { templateNamed } from './used-templates.js';
 
 /** In the body of a recipe. */
 const TOLD_MAX = 50;
+/** Of templates: who has as many is not looked through to the end. */
+const NOTES_MAX = 500;
 
-export function flowTemplatesOf(read: StoreReader, site: string): FlowTemplates {
+function flowTemplatesOf(read: StoreReader, site: string): FlowTemplates {
   return (kind, name) => {
     const spec = templateNamed(read, site, kind, name)?.spec as Partial<OperationTemplateSpec & PhaseTemplateSpec> | undefined;
     return spec && { parameters: spec.parameters ?? [], outputs: spec.outputs ?? [], chart: kind === PhaseTemplate.kind ? undefined : (spec.chart ?? {}) };
@@ -34,13 +37,13 @@ export function flowTemplatesOf(read: StoreReader, site: string): FlowTemplates 
 // ---------------------------------------------------------------- a recipe by itself
 
 /** What the recipe says itself; its templates are told of by themselves. */
-export function recipeNotes(read: StoreReader, site: string, spec: MasterRecipeSpec, tells: 'own' | 'all' = 'own'): readonly SpecNote[] {
+export function recipeNotes(read: StoreReader, site: string, spec: MasterRecipeSpec, tells: 'own' | 'all' = 'own', near = new Nearing()): readonly SpecNote[] {
   return distinct([
     ...sizeNotes(spec),
-    ...capabilityNotes(read, site, spec),
+    ...capabilityNotes(read, site, spec, near),
     ...spec.formulas.flatMap(limitNotes),
     ...flowNotes(spec, flowTemplatesOf(read, site), tells),
-    ...unknownSignals(read, site, spec.procedure.chart, 'procedure.chart'),
+    ...unknownSignals(read, site, spec.procedure.chart, 'procedure.chart', near),
     ...unnamedSignals(read, site, spec),
     ...foreignModules(read, site, spec),
   ]);
@@ -69,7 +72,7 @@ function limitNotes({ name: formula, parameters }: Formula, at: number): readonl
 }
 
 /** What is asked of equipment that no step asks for, and the other way round where the recipe lists its equipment. */
-function capabilityNotes(read: StoreReader, site: string, { equipmentRequirements, procedure }: MasterRecipeSpec): readonly SpecNote[] {
+function capabilityNotes(read: StoreReader, site: string, { equipmentRequirements, procedure }: MasterRecipeSpec, near: Nearing): readonly SpecNote[] {
   const { chart, note } = procedureOf(procedure.chart, templatesOf(read, site));
   const { steps = [] } = chart;
   if (note !== undefined || steps.length === 0 || equipmentRequirements.length === 0) return [];
@@ -77,14 +80,13 @@ function capabilityNotes(read: StoreReader, site: string, { equipmentRequirement
   const required = equipmentRequirements.map(({ capability }) => capability);
   const isAsked = new Set(asked);
   const isRequired = new Set(required);
-  const near = nearing();
   const unused = equipmentRequirements.flatMap(({ capability }, at): readonly SpecNote[] =>
     isAsked.has(capability)
       ? []
       : [
           {
             path: `equipmentRequirements[${at}].capability`,
-            text: `no step of the procedure asks for capability ${capability}, so what is said of it has no effect; steps ask for ${listed(asked)}${near(capability, asked)}`,
+            text: `no step of the procedure asks for capability ${capability}, so what is said of it has no effect; steps ask for ${listed(asked)}${near.words(capability, asked)}`,
           },
         ],
   );
@@ -96,7 +98,7 @@ function capabilityNotes(read: StoreReader, site: string, { equipmentRequirement
     return [
       {
         path,
-        text: `step ${name} asks for capability ${capability}, which equipmentRequirements does not list: any unit of the site that has it is taken; listed are ${listed(required)}${near(capability, required)}`,
+        text: `step ${name} asks for capability ${capability}, which equipmentRequirements does not list: any unit of the site that has it is taken; listed are ${listed(required)}${near.words(capability, required)}`,
       },
     ];
   });
@@ -136,40 +138,64 @@ function untaken({ name: formula, parameters }: Formula, at: number, { steps = [
 // ---------------------------------------------------------------- the templates
 
 /** What the template of an operation, unit procedure or procedure hands on to its steps. */
-export function sequenceFlowNotes(read: StoreReader, site: string, { parameters, chart, ...spec }: OperationTemplateSpec | ProcedureTemplateSpec): readonly SpecNote[] {
-  const templates = flowTemplatesOf(read, site);
+function sequenceSiteNotes(read: StoreReader, site: string, { parameters, ...spec }: SequenceSpec, near: Nearing): readonly SpecNote[] {
   const given = parameters.map(({ name, defaultValue, unit }): Given => ({ name, sources: [{ value: defaultValue, unit, what: `parameter ${name}`, isOwn: true }] }));
-  return distinct([
-    ...parameterFlow(chart, given, templates, 'chart').notes,
-    ...outputUnits('outputs' in spec ? spec.outputs : [], chart, templates),
-    ...unknownSignals(read, site, chart, 'chart'),
-  ]);
+  return distinct([...parameterFlow(spec.chart, given, flowTemplatesOf(read, site), 'chart').notes, ...innerNotes(read, site, spec, near)]);
 }
 
-function phaseSiteNotes(read: StoreReader, site: string, spec: PhaseTemplateSpec): readonly SpecNote[] {
-  return [...unknownAddresses(read, site, spec), ...otherTagUnits(read, site, spec)];
+type SequenceSpec = OperationTemplateSpec | ProcedureTemplateSpec;
+/** A procedure has no outputs. */
+type SequenceInside = Pick<ProcedureTemplateSpec, 'chart'> & Partial<Pick<OperationTemplateSpec, 'outputs'>>;
+
+/** What it says by itself, whatever values come to it. */
+function innerNotes(read: StoreReader, site: string, { chart, outputs = [] }: SequenceInside, near: Nearing): readonly SpecNote[] {
+  return [...outputUnits(outputs, chart, flowTemplatesOf(read, site)), ...unknownSignals(read, site, chart, 'chart', near)];
+}
+
+function phaseSiteNotes(read: StoreReader, site: string, spec: PhaseTemplateSpec, near: Nearing): readonly SpecNote[] {
+  return [...unknownAddresses(read, site, spec, near), ...otherTagUnits(read, site, spec)];
 }
 
 /** What a template says that only its site can tell; nothing of other kinds. */
 export function templateSiteNotes(read: StoreReader, site: string, kind: string, spec: unknown): readonly SpecNote[] {
-  if (kind === PhaseTemplate.kind) return phaseSiteNotes(read, site, spec as PhaseTemplateSpec);
-  return sequenceFlowNotes(read, site, spec as OperationTemplateSpec);
+  const near = new Nearing();
+  return kind === PhaseTemplate.kind ? phaseSiteNotes(read, site, spec as PhaseTemplateSpec, near) : sequenceSiteNotes(read, site, spec as SequenceSpec, near);
 }
 
-/** With all templates that it reaches, as they are or were released, a sentence each: for whoever signs the recipe, or reads it. */
-export function wholeRecipeNotes(store: StoreReader, recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>): readonly string[] {
-  const read = releasedView(store, recipe);
+/**
+ * With all templates that it reaches, as they are or were released, a sentence each: for whoever signs the recipe, or reads it.
+ * @param read the store with the templates that are meant.
+ */
+export function wholeRecipeNotes(store: StoreReader, recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>, read = releasedView(store, recipe)): readonly string[] {
   const { spec } = recipe;
   const { site } = recipe.metadata;
+  const near = new Nearing();
+  const ofTemplates: string[] = [];
+  for (const { kind, name, spec: template } of reachedTemplates(read, site, spec.procedure.chart)) {
+    if (ofTemplates.length >= NOTES_MAX) break;
+    // what a sequence hands on was followed with the values of the recipe
+    const notes = kind === PhaseTemplate.kind ? phaseSiteNotes(read, site, template as PhaseTemplateSpec, near) : innerNotes(read, site, template as SequenceSpec, near);
+    for (const { text } of notes) ofTemplates.push(`${kind} ${name}: ${text}`);
+  }
+  return firstTold([...recipeNotes(read, site, spec, 'all', near).map(({ text }) => text), ...ofTemplates], TOLD_MAX);
+}
+
+/**
+ * As its batches are made: of one that is released with the templates that were released with it. Those that are not any more what they were are
+ * told of here, and every other where it is written.
+ */
+export function recipeNotesInUse(store: StoreReader, recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>): readonly SpecNote[] {
+  const read = releasedView(store, recipe);
+  const { spec, metadata } = recipe;
+  const { site } = metadata;
+  const near = new Nearing();
+  const own = recipeNotes(read, site, spec, 'own', near);
+  if (read === store) return own;
   const ofTemplates = reachedTemplates(read, site, spec.procedure.chart).flatMap(({ kind, name, spec: template }) => {
-    const sequence = template as OperationTemplateSpec;
-    // what it hands on was followed with the values of the recipe
-    const notes =
-      kind === PhaseTemplate.kind ? phaseSiteNotes(read, site, template as PhaseTemplateSpec) : outputUnits(sequence.outputs ?? [], sequence.chart, flowTemplatesOf(read, site));
-    return notes.map(({ text }) => `${kind} ${name}: ${text}`);
+    if (kind !== PhaseTemplate.kind || isDeepStrictEqual(template, templateNamed(store, site, kind, name)?.spec)) return [];
+    return phaseSiteNotes(read, site, template as PhaseTemplateSpec, near).map(({ path, text }) => ({ path, text: `${kind} ${name}, as it was released: ${text}` }));
   });
-  const all = [...recipeNotes(read, site, spec, 'all').map(({ text }) => text), ...ofTemplates];
-  return all.length <= TOLD_MAX ? all : [...all.slice(0, TOLD_MAX), `and ${all.length - TOLD_MAX} more of this kind`];
+  return [...own, ...ofTemplates];
 }
 
 function distinct(notes: readonly SpecNote[]): readonly SpecNote[] {

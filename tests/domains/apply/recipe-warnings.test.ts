@@ -270,6 +270,25 @@ const ROWS: readonly Row[] = [
     ],
     "spec.procedure.chart.transitions[0].conditionST: line 1, READ('signal:ful'): no coordination block of the site has a signal ful",
   ],
+  [
+    'a signal in many conditions, once',
+    [
+      recipe({
+        procedure: {
+          chart: {
+            steps: ['make', 'again', 'more'].map((name, at) => unitProcedure({ name, initial: at === 0 })),
+            transitions: [
+              { from: 'make', to: 'again', conditionST: "READ('signal:ful')" },
+              { from: 'again', to: 'more', conditionST: "NOT READ('signal:ful')" },
+            ],
+          },
+        },
+      }),
+      operation(),
+      phase(),
+    ],
+    "spec.procedure.chart.transitions[0].conditionST: line 1, READ('signal:ful'): no coordination block of the site has a signal ful; it stands in one more place",
+  ],
   ['a recipe of which a template is still to come', [formula({ name: 'unknown', value: '5' })]],
 ];
 
@@ -306,14 +325,23 @@ t.test('a phase that names a module of another unit than the one it runs on', as
   t.strictSame(told, ['spec.procedure.chart: phase template heat names xv2 of unit kneader, and may run on unit mixer for capability mixing: declare a role and bind it there']);
   t.strictSame((await online([on('kneader'), operation(), names, other, far]))[0], []);
   t.match((await online([recipe(), operation(), names, other, far]))[0], told, 'of a class, the units that may be taken and do not have it');
+  const both = phase({ roles: [], ...action("WRITE('xv1.cmd', TRUE); WRITE('xv2.cmd', TRUE);") });
+  t.strictSame(
+    (await online([recipe(), operation(), both, other, far]))[0],
+    [
+      'spec.procedure.chart: phase template heat names xv1 of unit mixer, xv2 of unit kneader, and may run on units kneader, mixer for capability mixing: declare a role and bind it there',
+    ],
+    'one sentence for all units and modules',
+  );
 });
 
 t.test('a recipe that is taken is told of where it is read and signed; a template that changes it tells so, once', async (t) => {
   await online([recipe({ productID: 'W' }), operation(), phase()], '');
   const hot = phase({ parameters: [{ ...LIMITED, min: '70' }] });
   const hurt = 'Draft recipe warm-water: temperature of formula standard is 60, which step make/warm/heat does not take: target 60 is outside 70 to 90 degC';
-  t.strictSame(await online([hot]), [[hurt]]);
-  t.strictSame(await online([hot], ''), [[hurt]]);
+  const default40 = (min: number): string => `OperationTemplate warm: parameter temperature is 40, which step heat does not take: target 40 is outside ${min} to 90 degC`;
+  t.strictSame(await online([hot]), [[default40(70), hurt]]);
+  t.strictSame(await online([hot], ''), [[default40(70), hurt]]);
   t.strictSame(await online([phase({ parameters: [{ ...LIMITED, min: '70' }], description: 'as bad as before' })]), [[]]);
   const note = hurt.replace('Draft recipe warm-water: ', '');
   const master = '/api/v1/sites/north/recipes/master/warm-water';
@@ -323,8 +351,32 @@ t.test('a recipe that is taken is told of where it is read and signed; a templat
     'by what the recipe gives, and not by the default of the operation',
   );
   for (const step of ['approve', 'release', 'activate']) t.match(await supervisor.post(`${master}/${step}`, { reason: 'reviewed' }), { status: 200, body: { warnings: [note] } });
-  t.strictSame(await online([phase({ parameters: [{ ...LIMITED, min: '80' }] })]), [[]], 'what is released runs with the templates that it was released with');
+  t.strictSame(await online([phase({ parameters: [{ ...LIMITED, min: '80' }] })]), [[default40(80)]], 'what is released runs with the templates that it was released with');
   t.notOk(((await supervisor.post(`${master}/withdraw`, { reason: 'over' })).body as { warnings?: unknown }).warnings);
+});
+
+t.test('who signs is told of a signal inside an operation, and of the template that is confirmed', async (t) => {
+  const twice = (address: string) => ({
+    chart: {
+      steps: ['heat', 'again'].map((name, at) => ({ name, initial: at === 0, stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: 'mild' })),
+      transitions: [{ from: 'heat', to: 'again', conditionST: `READ('${address}')` }],
+    },
+  });
+  const ofOwn = { ...ofOperation, templateRef: 'waiting' };
+  const waits = (address: string) => ({ ...operation({ parameters: [], ...twice(address) }), metadata: { name: 'waiting', namespace: 'site-north' } });
+  const mild = { ...phase(), metadata: { name: 'mild', namespace: 'site-north' } };
+  const master = '/api/v1/sites/north/recipes/master/waiting-water';
+  const made = recipe(
+    { productID: 'V', formulas: [{ name: 'standard', parameters: [] }], procedure: { chart: { steps: [unitProcedure({ subChart: { steps: [ofOwn] } })] } } },
+    'waiting-water',
+  );
+  await online([mild, waits('signal:ful'), made], '');
+  const told = (address: string) => [`OperationTemplate waiting: line 1, READ('${address}'): no coordination block of the site has a signal ${address.slice(7)}`];
+  for (const step of ['approve', 'release', 'activate'])
+    t.match(await supervisor.post(`${master}/${step}`, { reason: 'reviewed' }), { status: 200, body: { warnings: told('signal:ful') } }, step);
+  await online([waits('signal:empty')], '');
+  const [{ present }] = ((await admin.get(master)).body as unknown as { templateChanges: readonly [{ present: string }] }).templateChanges;
+  t.match(await supervisor.post(`${master}/confirm-templates`, { reason: 'reviewed', confirm: [present] }), { status: 200, body: { warnings: told('signal:empty') } });
 });
 
 t.test('a list of warnings has an end', async (t) => {

@@ -2,6 +2,7 @@
  * Making a batch (contract 3, Batches; decisions D-RECIPE-03, D-RECIPE-04, Q-RECIPE-28, Q-RECIPE-31, Q-MES-10): what a
  * request must satisfy before a Batch exists, the same for the operator's route, generic apply and a work order.
  */
+import { sameName } from '../../../../runtime/vocabulary/same-name.js';
 import { createHash } from 'node:crypto';
 import { conflict, invalid } from '../../../platform/base/refusal.js';
 import type { StoreReader } from '../../../platform/store/kind.js';
@@ -15,7 +16,7 @@ import { MasterRecipe, type MasterRecipeSpec } from '../../recipes/kind.js';
 import { Batch, type PastBatch, type BatchSpec } from '../kind.js';
 import { listedBatch } from '../reading/list.js';
 import { unfitRecipeValues } from './unfit-values.js';
-import { batchParameters, checkQuantity, checkUnitOfQuantity, checkValue, sameIdentifier } from './parameters.js';
+import { batchParameters, checkQuantity, checkUnitOfQuantity, checkValue } from './parameters.js';
 import { BatchRecord, type PastRecord } from '../../records/kind.js';
 
 /** Where a value comes from while it is followed to the elements; the number is its place in the request. */
@@ -90,7 +91,7 @@ function refuseTaken(store: StoreReader, site: string, name: string, batchID: st
 
 /** @throws Refusal 400 naming the value of the batch's own that an element could not run with. */
 function checkOverrides(store: StoreReader, site: string, recipe: MasterRecipeSpec, spec: BatchSpec): void {
-  const indexOf = (name: string): number => spec.parameters.findIndex((override) => sameIdentifier(override.name, name));
+  const indexOf = (name: string): number => spec.parameters.findIndex((override) => sameName(override.name, name));
   const parameters = batchParameters(recipe, spec).map((value) => (value.source === 'override' ? { ...value, sourceRef: `${OVERRIDE}${indexOf(value.name)}` } : value));
   if (spec.parameters.length === 0) return;
   for (const { formal, value, message } of unfitRecipeValues(store, site, recipe, parameters)) {

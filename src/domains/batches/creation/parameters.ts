@@ -3,9 +3,11 @@
  * operation and phase, each value with where it came from. Pure.
  */
 import type { ParameterBinding } from '../../../../runtime/vocabulary/chart.js';
+import { sameName } from '../../../../runtime/vocabulary/same-name.js';
 import { invalid, type Refusal } from '../../../platform/base/refusal.js';
 import { isNumberText } from '../../../platform/store/fields.js';
 import type { ParameterSpec, ParameterValue } from '../../procedures/kind.js';
+import { areOtherUnits } from '../../procedures/units-of-measure.js';
 import { outsideWords, valueFault } from '../../procedures/value-fault.js';
 import type { Formula, MasterRecipeSpec } from '../../recipes/kind.js';
 import type { BatchSpec } from '../kind.js';
@@ -29,12 +31,12 @@ export function batchParameters(recipe: MasterRecipeSpec, batch: Pick<BatchSpec,
   if (batch.formulaName !== '' && !formula) throw invalid('unknown_reference', 'formulaName', `the recipe has no formula ${batch.formulaName}`);
   const declared = formula?.parameters ?? [];
   batch.parameters.forEach(({ name }, at) => {
-    if (!declared.some((parameter) => sameIdentifier(parameter.name, name))) throw undeclared(name, declared, `${field}[${at}].name`);
-    if (batch.parameters.findIndex((other) => sameIdentifier(other.name, name)) < at) throw invalid('invalid_field', `${field}[${at}].name`, `parameter ${name} is given twice`);
+    if (!declared.some((parameter) => sameName(parameter.name, name))) throw undeclared(name, declared, `${field}[${at}].name`);
+    if (batch.parameters.findIndex((other) => sameName(other.name, name)) < at) throw invalid('invalid_field', `${field}[${at}].name`, `parameter ${name} is given twice`);
   });
   const quantity = scalingQuantity(recipe, batch.quantity);
   return declared.map((parameter) => {
-    const at = batch.parameters.findIndex((override) => sameIdentifier(override.name, parameter.name));
+    const at = batch.parameters.findIndex((override) => sameName(override.name, parameter.name));
     const override = batch.parameters[at]?.value;
     const scaled = parameter.scaled && override === undefined && quantity !== undefined;
     const value = override ?? (scaled ? scaledText(parameter.value, quantity, recipe.batchSize.nominal) : parameter.value);
@@ -84,11 +86,11 @@ export function checkQuantity(recipe: MasterRecipeSpec, quantity: string): void 
 }
 
 /**
- * Quantities are scaled as they are: 28 of another unit would be another batch.
+ * Quantities are scaled as they are: 28 of another unit would be another batch. L is written for l by others.
  * @throws Refusal `invalid_field` for a unit that is not that of the recipe.
  */
 export function checkUnitOfQuantity({ batchSize }: MasterRecipeSpec, engUnit: string): void {
-  if (engUnit === '' || batchSize.engineeringUnit === '' || engUnit === batchSize.engineeringUnit) return;
+  if (!areOtherUnits(engUnit, batchSize.engineeringUnit)) return;
   throw invalid('invalid_field', 'engineeringUnit', `the batch size of the recipe is in ${batchSize.engineeringUnit}; a quantity in ${engUnit} cannot be scaled`, {
     expected: batchSize.engineeringUnit,
   });
@@ -103,11 +105,11 @@ type Formal = Pick<ParameterSpec, 'name' | 'unit' | 'defaultValue'>;
  */
 export function bindParameters(formals: readonly Formal[], bindings: readonly ParameterBinding[], enclosing: readonly ParameterValue[]): ParameterValue[] {
   return formals.map((formal) => {
-    const bound = bindings.find((binding) => sameIdentifier(binding.name, formal.name));
+    const bound = bindings.find((binding) => sameName(binding.name, formal.name));
     const from = bound?.from ?? '';
     if (outputOf(from)) return { name: formal.name, value: formal.defaultValue, unit: formal.unit, source: 'default', sourceRef: from };
     if (bound?.value !== undefined) return { name: formal.name, value: bound.value, unit: formal.unit, source: 'override', sourceRef: 'binding' };
-    const outer = enclosing.find((value) => sameIdentifier(value.name, from || formal.name));
+    const outer = enclosing.find((value) => sameName(value.name, from || formal.name));
     if (outer) return { name: formal.name, value: outer.value, unit: formal.unit || outer.unit, source: outer.source, sourceRef: outer.sourceRef };
     return { name: formal.name, value: formal.defaultValue, unit: formal.unit, source: 'default', sourceRef: 'template' };
   });
@@ -115,7 +117,7 @@ export function bindParameters(formals: readonly Formal[], bindings: readonly Pa
 
 /** An element without template has the parameters of the element around it, and those that its step binds (decisions 2.2). */
 export function passedOn(bindings: readonly ParameterBinding[], enclosing: readonly ParameterValue[]): ParameterValue[] {
-  const own = bindings.filter(({ name }) => !enclosing.some((value) => sameIdentifier(value.name, name)));
+  const own = bindings.filter(({ name }) => !enclosing.some((value) => sameName(value.name, name)));
   const formals = [...enclosing, ...own].map(({ name }): Formal => ({ name, unit: '', defaultValue: '' }));
   return bindParameters(formals, bindings, enclosing);
 }
@@ -131,13 +133,13 @@ export function outputParameters(
   valueOf: (step: string, output: string) => string | undefined,
 ): readonly ParameterValue[] {
   const taken = values.map((own): ParameterValue => {
-    const bound = bindings.find((binding) => sameIdentifier(binding.name, own.name));
+    const bound = bindings.find((binding) => sameName(binding.name, own.name));
     const output = outputOf(bound?.from ?? '');
     if (output) {
       const value = valueOf(...output);
       return value === undefined || value === own.value ? own : { ...own, value, source: 'override', sourceRef: `${output[0]}.${output[1]}` };
     }
-    const outer = bound?.value === undefined ? enclosing.find((value) => sameIdentifier(value.name, bound?.from || own.name)) : undefined;
+    const outer = bound?.value === undefined ? enclosing.find((value) => sameName(value.name, bound?.from || own.name)) : undefined;
     return outer && isFromOutput(outer) && outer.value !== own.value ? { ...own, value: outer.value, source: outer.source, sourceRef: outer.sourceRef } : own;
   });
   return taken.every((value, at) => value === values[at]) ? values : taken;
@@ -161,11 +163,6 @@ export function checkValue(formal: ParameterSpec, value: string, field: string):
   const { min, max, choices } = formal;
   if (fault.breaks === 'type') throw invalid('invalid_field', field, fault.message);
   throw invalid('out_of_range', field, fault.message, fault.breaks === 'range' ? { min, max } : { choices });
-}
-
-/** Identifiers are compared without regard to case (decisions, conventions). */
-export function sameIdentifier(a: string, b: string): boolean {
-  return identifierKey(a) === identifierKey(b);
 }
 
 /** What names are looked up and counted by. */

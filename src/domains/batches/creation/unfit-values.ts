@@ -2,13 +2,14 @@
  * Values that an element of a batch could not run with (decisions 3.2, `formula-out-of-range`): the elements that Start would
  * make are made here without being written, and each value is held against what its element declares.
  */
+import { sameName } from '../../../../runtime/vocabulary/same-name.js';
 import { Refusal } from '../../../platform/base/refusal.js';
 import type { StoreReader } from '../../../platform/store/kind.js';
 import type { ParameterSpec, ParameterValue } from '../../procedures/kind.js';
 import { expandRecipe, templatesOf } from '../../recipes/expand.js';
 import type { MasterRecipeSpec } from '../../recipes/kind.js';
 import { instantiate } from '../start/instantiation.js';
-import { checkValue, isFromOutput, sameIdentifier } from './parameters.js';
+import { checkValue, isFromOutput } from './parameters.js';
 import { storedTemplates } from '../start/stored-templates.js';
 
 export interface UnfitValue {
@@ -35,7 +36,7 @@ export function unfitRecipeValues(read: StoreReader, site: string, recipe: Maste
 /** What comes from the output of a step is not known yet, and judged when the element starts. */
 export function unfitElementValues({ stepPath, parameters, parameterValues }: Declared): UnfitValue[] {
   return parameters.flatMap((formal) => {
-    const bound = parameterValues.find(({ name }) => sameIdentifier(name, formal.name));
+    const bound = parameterValues.find(({ name }) => sameName(name, formal.name));
     if (bound && isFromOutput(bound)) return [];
     const value = bound ?? { name: formal.name, value: formal.defaultValue, unit: formal.unit, source: 'default', sourceRef: 'template' };
     const message = isBlank(formal, value) ? `parameter ${formal.name} needs a value` : faultOf(formal, value.value);

@@ -2,6 +2,7 @@
  * Launching a phase, operation or unit procedure on a unit without a batch (contract 3, Ad-hoc rules; decisions Q-RECIPE-24 to
  * Q-RECIPE-26): everything that could stop it is found out before anything is written.
  */
+import { sameName } from '../../../../runtime/vocabulary/same-name.js';
 import { randomUUID } from 'node:crypto';
 import { inside } from '../../../platform/base/assert.js';
 import { type Clock, timestamp } from '../../../platform/base/clock.js';
@@ -27,7 +28,7 @@ import { siteUnits } from '../../recipes/site-units.js';
 import type { UnitRuntimes } from '../../placement/runtimes.js';
 import { type ElementDraft, elementName, instantiateRoot } from './instantiation.js';
 import { unfitElementValues } from '../creation/unfit-values.js';
-import { checkValue, sameIdentifier } from '../creation/parameters.js';
+import { checkValue } from '../creation/parameters.js';
 import { type Blocker, refuseRequest, type StartCondition } from './conditions.js';
 import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook, UNITS_AUTOMATIC } from './equipment-conditions.js';
 import { storedTemplates } from './stored-templates.js';
@@ -119,10 +120,10 @@ function templateOf(store: Store, site: string, { kind, templateRef, templateFie
 /** Values that the template does not declare are dropped without a word (contract 3, Ad-hoc rules). */
 function launchParameters(formals: readonly ParameterSpec[], given: Launch['parameterValues']): ParameterValue[] {
   given.forEach(({ name }, at) => {
-    if (given.findIndex((other) => sameIdentifier(other.name, name)) < at) throw invalid('invalid_field', `parameterValues[${at}].name`, `parameter ${name} is given twice`);
+    if (given.findIndex((other) => sameName(other.name, name)) < at) throw invalid('invalid_field', `parameterValues[${at}].name`, `parameter ${name} is given twice`);
   });
   for (const formal of formals) {
-    const at = given.findIndex(({ name }) => sameIdentifier(name, formal.name));
+    const at = given.findIndex(({ name }) => sameName(name, formal.name));
     const value = given[at]?.value;
     if (value !== undefined) checkValue(formal, value, `parameterValues[${at}].value`);
     else if (formal.required && formal.defaultValue === '')

@@ -1,4 +1,5 @@
 /** What keeps a batch from starting: one table, in the order in which Start refuses (decisions 3.2). */
+import { sameName } from '../../../../runtime/vocabulary/same-name.js';
 import { Refusal } from '../../../platform/base/refusal.js';
 import type { StoreReader } from '../../../platform/store/kind.js';
 import type { Ref, Resource } from '../../../platform/store/resource.js';
@@ -20,7 +21,7 @@ import { changeWords, releasedView, templateChanges } from '../../recipes/releas
 import { LIFECYCLE } from '../../recipes/rules.js';
 import { siteUnits } from '../../recipes/site-units.js';
 import { takenBy } from '../creation/creation.js';
-import { batchParameters, checkQuantity, checkUnitOfQuantity, chosenFormula, sameIdentifier } from '../creation/parameters.js';
+import { batchParameters, checkQuantity, checkUnitOfQuantity, chosenFormula } from '../creation/parameters.js';
 import { unfitRecipeValues } from '../creation/unfit-values.js';
 import type { BatchSpec, UnitChoice } from '../kind.js';
 import type { Blocker, LiftedBy, StartCondition } from './conditions.js';
@@ -232,11 +233,11 @@ function formulaBlockers({ recipe, batch }: StartLook): Blocker[] {
   const formula = chosenFormula(recipe.spec, batch.formulaName);
   const judge = (parameters: Formula['parameters'], name: string): Blocker[] => {
     const formulas = formula ? [{ ...formula, parameters }] : [];
-    const overrides = batch.parameters.filter((override) => sameIdentifier(override.name, name));
+    const overrides = batch.parameters.filter((override) => sameName(override.name, name));
     return refused(() => batchParameters({ ...recipe.spec, formulas }, { ...batch, parameters: overrides }), WITHIN_FORMULA).map((blocker) => ({ ...blocker, element: name }));
   };
   if (!formula) return judge([], '');
-  const unknown = batch.parameters.filter(({ name }) => !formula.parameters.some((parameter) => sameIdentifier(parameter.name, name)));
+  const unknown = batch.parameters.filter(({ name }) => !formula.parameters.some((parameter) => sameName(parameter.name, name)));
   return [...formula.parameters.flatMap((parameter) => judge([parameter], parameter.name)), ...unknown.flatMap(({ name }) => judge([], name))];
 }
 
