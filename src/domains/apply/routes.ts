@@ -60,6 +60,7 @@ const ERRORS = {
     'active_batch',
     'batch_id_in_use',
     'batch_phase',
+    'chart_invalid',
     'duplicate_version',
     'element_active',
     'element_owned',
