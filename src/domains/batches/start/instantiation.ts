@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import type { ParameterBinding, ProceduralChart, ProceduralStep } from '../../../../runtime/vocabulary/chart.js';
 import type { Mode } from '../../../../runtime/vocabulary/modes.js';
 import { conflict } from '../../../platform/base/refusal.js';
+import { ownOf } from '../../../platform/base/own-of.js';
 import { CoordinationBlock, type CoordinationBlockSpec, SyncBarrier, type SyncBarrierSpec } from '../../coordination/kind.js';
 import {
   Operation,
@@ -108,7 +109,7 @@ export function instantiate(given: InstantiationInput): ElementDraft[] {
   };
   const elements: ElementDraft[] = [{ kind: Procedure, name, spec: procedure }];
   for (const step of root.chart.steps ?? []) {
-    const unit = input.allocation[step.targetCapability || step.name] ?? '';
+    const unit = ownOf(input.allocation, step.targetCapability || step.name) ?? '';
     addSequence(elements, input, UnitProcedure, step, { kind: 'Procedure', name }, [step.name], unit, parameterValues);
   }
   return elements;
