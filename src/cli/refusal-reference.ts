@@ -42,7 +42,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   busy: 'the runtime has too many writes waiting; try again',
   bypass_active: 'the interlocks are bypassed already',
   bypass_inactive: 'there is no bypass to end',
-  chart_invalid: 'the procedure names a template that does not exist',
+  chart_invalid: 'the procedure names a template that does not exist, or has more steps than a batch is made of',
   commissioning_code_taken: 'somebody is making the first administrator with the code',
   default_formula: 'the default formula of a recipe is not deleted; make another the default first',
   demo_disabled: 'the demo plant is switched off (demo.enabled)',

@@ -23,7 +23,7 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   busy: 'Send it again after a second. If it goes on, somebody writes in a loop.',
   bypass_active: 'Read the bypass that stands; end it before beginning another.',
   bypass_inactive: 'Nothing: the interlock acts already.',
-  chart_invalid: 'Make the template, or name another one in the procedure.',
+  chart_invalid: 'Make the template, or name another one in the procedure; of one that is too large use fewer steps, or divide the recipe.',
   commissioning_code_taken: 'Wait for the other request; if that one was given up, try again.',
   default_formula: 'Make another formula the default, then delete this one.',
   demo_disabled: 'Start the box with `demo.enabled: true`, in development only.',

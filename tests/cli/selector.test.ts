@@ -18,6 +18,8 @@ t.test('=, == and != choose by labels, and of several all must hold', (t) => {
     ['empty=', true, false],
     ['toString=x', false, false],
     ['toString!=x', true, true],
+    ['plant = brewery , example.org/stage == trial', true, false],
+    ['plant != x', true, true],
   ] as const) {
     const selector = readSelector(text);
     t.equal(selector.matches(LABELS), matches, text);
@@ -40,6 +42,10 @@ t.test('what cannot be parsed is a usage error that names the part', async (t) =
     ['plant in (a, b)', /-l plant in \(a, b\): plant in \(a, b\) is a set or the lack of a label, which is not known here/],
     ['!plant', /!plant is a set or the lack of a label/],
     ['plant=a=b', /a=b of plant=a=b can be no value/],
+    ['plant=!=b', /!=b of plant=!=b can be no value/],
+    ['plant!==b', /=b of plant!==b can be no value/],
+    ['plant=x,stage in (a,b)', /: stage in \(a,b\) is a set or the lack of a label/],
+    [`plant=${'a'.repeat(1000)}`, /^-l plant=a{191}\.\.\.: it has 1006 characters, and a selector has at most 1000: choose by fewer labels$/],
   ] as const) {
     t.throws(() => readSelector(text), told, text);
     // before a file is read or a box is asked

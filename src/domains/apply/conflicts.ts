@@ -20,6 +20,7 @@ export const CONFLICTS = {
   already_exists: forGood('the name is taken until somebody gives one of the two another'),
   batch_id_in_use: forGood('a batch or a record keeps its batchID'),
   batch_phase: forGood('a batch that has begun is never Pending again'),
+  chart_invalid: forGood('a recipe of more steps than a batch has is never run'),
   duplicate_version: forGood('two recipes of one product keep their versions'),
   element_owned: forGood('an element of a run is written by its batch controller as long as it is there'),
   managed_by_control_module: forGood('the program is that of a control module'),

@@ -5,6 +5,7 @@ import { nameSchemas } from '../../platform/base/schema-names.js';
 import { oneOf } from '../../platform/http/alternatives.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { invalid, type Refusal } from '../../platform/base/refusal.js';
+import { shortText } from '../../platform/base/short-text.js';
 import { mayVisit } from '../../platform/http/caller.js';
 import { flag, parameters, text, texts } from '../../platform/http/parameters.js';
 import { inPieces, routesFor } from '../../platform/http/route.js';
@@ -43,10 +44,13 @@ function isChangeRequest(body: unknown): boolean {
   return manifests.some((manifest: unknown) => (manifest as { kind?: unknown } | null)?.kind === 'ChangeRequest');
 }
 
+/** Of a query, in an answer that refuses it. */
+const TEXT_TOLD_MAX = 200;
+
 /** @throws Refusal 400 where it is none, or would choose what nobody has labelled. */
 function selectorIn(text: string | undefined): Selector | undefined {
   if (text === undefined) return undefined;
-  const wrong = (what: string): Refusal => invalid('invalid_query', 'toPrune', `query toPrune ${text}: ${what}`);
+  const wrong = (what: string): Refusal => invalid('invalid_query', 'toPrune', `query toPrune ${shortText(text, TEXT_TOLD_MAX)}: ${what}`);
   const selector = parseSelector(text, wrong);
   if (!selector.isPositive) throw wrong('it would choose what carries no label of yours; name a label with key=value');
   return selector;

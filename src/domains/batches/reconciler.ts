@@ -4,6 +4,7 @@
  *
  * Level-triggered: a look at a batch reads everything anew.
  */
+import { ownOf } from '../../platform/base/own-of.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import { pastRows } from '../../platform/store/past-rows.js';
@@ -220,10 +221,10 @@ export class BatchReconciler implements Reconciler {
     const now = reconciliation.at;
     const atStart = check.plan.recipe.spec.allocation === 'AtStart';
     const granted = atStart ? ({ state: 'Granted', since: now } as const) : ({ state: 'Requested', since: '' } as const); // not asked for yet
-    const { choices } = check.plan;
-    const allocations = Object.entries(check.plan.allocation).map(
-      ([capability, unit]): Allocation => ({ capability, unit, ...granted, ...(choices[capability] ? { choice: choices[capability] } : {}) }),
-    );
+    const allocations = Object.entries(check.plan.allocation).map(([capability, unit]): Allocation => {
+      const choice = ownOf(check.plan.choices, capability);
+      return { capability, unit, ...granted, ...(choice ? { choice } : {}) };
+    });
     const { commandRejection: _gone, ...status } = reconciliation.status;
     reconciliation.status = {
       ...status,

@@ -166,7 +166,7 @@ export const batchRoutes = [
     tier: 'operate',
     body: BatchBody,
     reply: BatchView,
-    errors: { 400: ['invalid_name', 'reserved_key', 'unknown_reference', 'out_of_range'], 409: ['batch_id_in_use', 'already_exists', 'recipe_not_effective'] },
+    errors: { 400: ['invalid_name', 'reserved_key', 'unknown_reference', 'out_of_range'], 409: ['batch_id_in_use', 'already_exists', 'chart_invalid', 'recipe_not_effective'] },
     summary: 'Create a batch; it waits in Pending for an operator',
     audit: { action: 'Create', category: 'batch' },
     exists: ({ site }, { store }) => void requireSite(store, site),
@@ -201,7 +201,7 @@ export const batchRoutes = [
     reply: BatchView,
     errors: {
       400: ['reserved_key', 'unknown_reference', 'out_of_range', 'reason_too_short', 'reason_too_long'],
-      409: ['record_sealed', 'batch_started', 'batch_id_in_use', 'recipe_not_effective', 'unit_procedure_begun', 'allocation_unavailable'],
+      409: ['record_sealed', 'batch_started', 'batch_id_in_use', 'chart_invalid', 'recipe_not_effective', 'unit_procedure_begun', 'allocation_unavailable'],
     },
     summary: 'Change a pending batch; of a held one the units of what has not begun; otherwise only its description',
     audit: { action: 'Update', category: 'batch', target },

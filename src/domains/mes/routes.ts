@@ -116,7 +116,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     tier: 'operate',
     body: OrderBody,
     reply: { 200: WorkOrder, 201: WorkOrder },
-    errors: { 400: ['unknown_reference', 'out_of_range'], 409: ['work_order_mismatch', 'already_exists', 'batch_id_in_use'] },
+    errors: { 400: ['unknown_reference', 'out_of_range'], 409: ['work_order_mismatch', 'already_exists', 'batch_id_in_use', 'chart_invalid'] },
     summary: 'Submit a work order; its batch waits for an operator to start it',
     audit: { action: 'Create', category: 'work-order' },
     exists: inSite,

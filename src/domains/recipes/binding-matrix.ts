@@ -3,6 +3,7 @@
  * the unit its unit procedure will run on, or on each unit that it may run on, and why not. Pure.
  */
 import * as v from 'valibot';
+import { ownOf } from '../../platform/base/own-of.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { BINDING_ISSUES, resolveRoles, type SiteUnits } from './bindings.js';
@@ -50,7 +51,7 @@ export function plannedUnits(
   units: SiteUnits,
   chosen: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
-  return Object.fromEntries(capabilities.map((capability) => [capability, chosen[capability] || plannedUnit(neededFor(recipe, capability, phases), units)]));
+  return Object.fromEntries(capabilities.map((capability) => [capability, ownOf(chosen, capability) || plannedUnit(neededFor(recipe, capability, phases), units)]));
 }
 
 /** The matrix of a recipe; `allocation` replaces the choice of units, for a batch that has named its equipment. Of a class it shows each candidate. */
@@ -62,8 +63,9 @@ export function bindRecipe(recipe: MasterRecipeSpec, templates: Templates, units
   for (const capability of expansion.capabilities) {
     const needed = neededFor(recipe, capability, expansion.phases);
     const candidates = candidatesOf(needed, units);
-    const unit = allocation[capability] || plannedUnit(needed, units, candidates);
-    const isNamed = Boolean(allocation[capability]) || (needed.requirement !== undefined && bindsDefaultUnit(needed.requirement));
+    const named = ownOf(allocation, capability) ?? '';
+    const unit = named || plannedUnit(needed, units, candidates);
+    const isNamed = named !== '' || (needed.requirement !== undefined && bindsDefaultUnit(needed.requirement));
     if (candidates.length > 1 && !isNamed)
       classes.push({
         capability,

@@ -137,7 +137,8 @@ function siblingNotes(resource: Resource<MasterRecipeSpec, MasterRecipeStatus>, 
 /** Of its phase templates: members that have no effect any more, and answers of prompts that lead nowhere. */
 function phaseNotes({ metadata, spec }: Resource<MasterRecipeSpec, MasterRecipeStatus>, read: StoreReader): string[] {
   const { phases } = expandRecipe(spec.procedure.chart, templatesOf(read, metadata.site));
-  const notes = phases.flatMap(({ phaseTemplate, template }) => {
+  const templates = new Map(phases.map(({ phaseTemplate, template }) => [phaseTemplate, template]));
+  const notes = [...templates].flatMap(([phaseTemplate, template]) => {
     const own = template ? [...withdrawnMembers(template), ...deadChoicesOf(template).map(({ message }) => message)] : [];
     return own.map((note) => `phase template ${phaseTemplate}: ${note}`);
   });

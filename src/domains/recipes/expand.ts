@@ -7,6 +7,7 @@ import type { ProceduralChart, ProceduralStep, StepLevel, TemplateKind } from '.
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { type PhaseTemplateSpec, PhaseTemplate } from '../procedures/kind.js';
+import { STEPS_MAX, TOO_LARGE } from './expansion-limit.js';
 import { templateNamed } from './used-templates.js';
 
 /** Templates by kind and name, as the store has them or as a control recipe froze them. */
@@ -40,6 +41,8 @@ export interface Expansion {
   readonly capabilities: readonly string[];
   /** What does not resolve, one sentence each. */
   readonly notes: readonly string[];
+  /** False of a recipe with more steps than a batch is made of (`STEPS_MAX`): the rest is not there. */
+  readonly isWhole: boolean;
 }
 
 /** The level of the steps inside a step. */
@@ -50,17 +53,25 @@ export function expandRecipe(chart: ProceduralChart, templates: Templates): Expa
   const phases: PhaseLeaf[] = [];
   const capabilities: string[] = [];
   const notes: string[] = [];
+  const known = new Set<string>();
+  let walked = 0;
   const { chart: root, note } = procedureOf(chart, templates);
   if (note) notes.push(note);
   for (const step of root.steps ?? []) {
+    if (walked > STEPS_MAX) break;
     const capability = step.targetCapability || step.name;
-    if (!capabilities.includes(capability)) capabilities.push(capability);
+    if (!known.has(capability)) capabilities.push(capability);
+    known.add(capability);
     walk(step, 'UnitProcedure', step.name, { unitProcedure: step.name, capability });
   }
   if ((root.steps ?? []).length === 0) notes.push('the procedure has no steps');
-  return { phases, capabilities, notes };
+  const isWhole = walked <= STEPS_MAX;
+  if (!isWhole) notes.unshift(TOO_LARGE);
+  return { phases, capabilities, notes, isWhole };
 
   function walk(step: ProceduralStep, level: StepLevel, path: string, of: { readonly unitProcedure: string; readonly capability: string }): void {
+    walked += 1;
+    if (walked > STEPS_MAX) return;
     if (level === 'Phase') {
       const name = step.templateRef ?? '';
       const template = templates.phase(name);
@@ -71,7 +82,10 @@ export function expandRecipe(chart: ProceduralChart, templates: Templates): Expa
     const below = LOWER[level];
     const inner = step.subChart ?? chartOf(step, path);
     if (below === null) return;
-    for (const child of inner?.steps ?? []) walk(child, below, `${path}/${child.name}`, of);
+    for (const child of inner?.steps ?? []) {
+      if (walked > STEPS_MAX) return;
+      walk(child, below, `${path}/${child.name}`, of);
+    }
   }
 
   function chartOf(step: ProceduralStep, path: string): ProceduralChart | undefined {

@@ -21,12 +21,14 @@ import {
   RecipeRevision,
   type ReleasedTemplate,
 } from './kind.js';
+import { expandRecipe, templatesOf } from './expand.js';
+import { TOO_LARGE } from './expansion-limit.js';
 import { heldBy, type LifecycleAction, nextPhase, refuseDuplicate, REVERTIBLE, wayToWithdraw } from './rules.js';
 import { recipeDigest, revise, revisionName, signRevision } from './revisions.js';
 import { wholeRecipeNotes } from './recipe-notes.js';
 import { presentTemplates, releasedTemplates, releasedView, templateChanges } from './released.js';
 import { type Signatory, type SigningKeys, sign } from '../signatures/signature.js';
-import { recipeProblems } from './validity.js';
+import { recipeProblems, type RecipeProblem } from './validity.js';
 
 export interface LifecycleDeps {
   readonly store: Store;
@@ -74,6 +76,7 @@ export async function moveRecipe(deps: LifecycleDeps, site: string, name: string
   const recipe = requireRecipe(deps.store, site, name);
   const to = nextPhase(recipe.status.phase, action, name);
   if (action === 'approve' && deps.approveRequiresValid) refuseInvalid(deps.store, recipe);
+  if (action === 'approve' || action === 'release') refuseTooLarge(deps.store, recipe, to);
   const released = action === 'release' ? presentTemplates(deps.store, site, recipe.spec) : undefined;
   const { answer, puts, audit } = signedStep(deps, recipe, action, to, reason, actor, released ? { templates: released.map(named) } : {}, released);
   const warnings = warningsOf(deps.store, recipe, action);
@@ -171,6 +174,13 @@ function refuseInvalid(store: Store, recipe: RecipeResource): void {
   const [first] = diagnostics;
   if (!first) return;
   throw conflict('recipe_invalid', `recipe ${recipe.metadata.name} cannot be approved: ${first.message}`, { diagnostics });
+}
+
+/** Signed, it would only be refused where a batch is made of it. */
+function refuseTooLarge(store: Store, { metadata: { name, site }, spec }: RecipeResource, to: RecipePhase): void {
+  if (expandRecipe(spec.procedure.chart, templatesOf(store, site)).isWhole) return;
+  const diagnostics: readonly RecipeProblem[] = [{ severity: 'error', code: 'reference', step: '', message: TOO_LARGE }];
+  throw conflict('recipe_invalid', `recipe ${name} cannot become ${to}: ${TOO_LARGE}`, { diagnostics });
 }
 
 /** Back to Draft with the content of an older revision, which becomes a new one (decisions Q-RECIPE-03, Q-RECIPE-09). */

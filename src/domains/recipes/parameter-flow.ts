@@ -41,18 +41,25 @@ export interface Flow {
   readonly notes: readonly SpecNote[];
   /** Names of the parameters around the chart that something takes, in lower case. */
   readonly taken: ReadonlySet<string>;
-  /** Templates that there are not: what they would take is not known. */
+  /** False where there are templates missing, or it was not followed to its end: what takes the rest is not known. */
   readonly isWhole: boolean;
+  /** What was looked at, in the measure of `WORK_MAX`. */
+  readonly work: number;
 }
 
 /** As deep as levels are; documents that say otherwise end here. */
 const LEVELS_MAX = 8;
-/** Steps, values and conditions of one document with all that its templates hold: what is larger is looked at so far. */
-const LOOKS_MAX = 20_000;
-/** Ten are told: who has as many looks no further. */
-const NOTES_MAX = 500;
-/** Letters of a condition that are one look. */
-const LETTERS_PER_LOOK = 16;
+/**
+ * Steps, bindings, and values that are held against a parameter, of one document with all that its templates hold. A template is used by many
+ * steps, and each formula gives each of them a value: a short document is followed for minutes. What is larger is looked at so far.
+ */
+export const WORK_MAX = 50_000;
+/** Characters of conditions that cost as much as a step. */
+const TEXT_OF_STEP = 100;
+/** Nobody is told more; readers show fewer. */
+const NOTES_MAX = 1000;
+/** Of all notes: one names its choices, which may be long. */
+const NOTES_CHARS_MAX = 500_000;
 
 interface Around {
   readonly given: ReadonlyMap<string, Given>;
@@ -71,19 +78,24 @@ interface Around {
 export function parameterFlow(chart: ProceduralChart, given: readonly Given[], templates: FlowTemplates, path: string, tells: 'own' | 'all' = 'own'): Flow {
   const walk = new FlowWalk(given, templates, tells === 'all');
   walk.chart(chart, { given: byName(given), path, steps: '', isTemplate: false, level: 0 });
-  return { notes: walk.notes, taken: walk.taken, isWhole: walk.isWhole };
+  return { notes: walk.told(path), taken: walk.taken, isWhole: walk.isWhole, work: walk.work };
 }
 
 class FlowWalk {
-  readonly notes: SpecNote[] = [];
   readonly taken = new Set<string>();
   isWhole = true;
-  #looks = 0;
+  work = 0;
+  readonly #notes: SpecNote[] = [];
+  #noteChars = 0;
+  /** The step at which it was given up; '' before the first. */
+  #endedAt: string | undefined;
   readonly #templates: FlowTemplates;
   readonly #tellsAll: boolean;
   /** The parameter at the top that another one has its value from. */
   readonly #origins = new Map<Given, string>();
   readonly #stepsOf = new Map<ProceduralChart, StepsByName>();
+  /** Of the conditions of a chart, in lower case. */
+  readonly #wordsOf = new Map<ProceduralChart, ReadonlySet<string>>();
 
   constructor(given: readonly Given[], templates: FlowTemplates, tellsAll: boolean) {
     this.#templates = templates;
@@ -91,24 +103,55 @@ class FlowWalk {
     for (const each of given) this.#origins.set(each, each.name.toLowerCase());
   }
 
+  /** That it was not followed to its end comes first: of what comes after it nothing is told. */
+  told(path: string): readonly SpecNote[] {
+    if (this.#endedAt === undefined) return this.#notes;
+    const until = this.#endedAt === '' ? 'its values are not followed' : `its values are followed as far as step ${this.#endedAt} and no further`;
+    return [{ path, text: `${until}: it hands on too much to look at all of it, and faults behind that step are not told` }, ...this.#notes];
+  }
+
   chart(chart: ProceduralChart, around: Around): void {
-    const { steps = [], transitions = [] } = chart;
-    for (const { conditionST = '' } of transitions) {
-      if (!this.#mayLook(1 + conditionST.length / LETTERS_PER_LOOK)) return;
-      for (const [word] of conditionST.matchAll(/[A-Za-z_]\w*/g)) this.#take(around.given.get(word.toLowerCase()));
-    }
-    for (const step of steps) {
-      if (around.level >= LEVELS_MAX) this.isWhole = false;
-      if (around.level >= LEVELS_MAX || !this.#mayLook(1 + (step.parameterBindings?.length ?? 0))) return;
+    this.#takeWords(chart, around);
+    for (const step of chart.steps ?? []) {
+      if (this.#endedAt !== undefined) return;
+      if (around.level >= LEVELS_MAX) {
+        this.isWhole = false;
+        return;
+      }
       this.#step(step, chart, around);
     }
   }
 
-  #mayLook(looks: number): boolean {
-    this.#looks += looks;
-    const isEnough = this.#looks > LOOKS_MAX || this.notes.length >= NOTES_MAX;
-    if (isEnough) this.isWhole = false;
-    return !isEnough;
+  /** Whether there is still room for it; without room the walk ends. */
+  #spend(work: number, steps: string): boolean {
+    if (this.#endedAt !== undefined) return false;
+    if (this.work + work <= WORK_MAX) {
+      this.work += work;
+      return true;
+    }
+    this.#end(steps);
+    return false;
+  }
+
+  #end(steps: string): void {
+    this.#endedAt ??= steps;
+    this.isWhole = false;
+  }
+
+  /** Parameters that conditions name. The text is read once, however many steps stand for the chart. */
+  #takeWords(chart: ProceduralChart, { given, steps }: Around): void {
+    const { transitions = [] } = chart;
+    let words = this.#wordsOf.get(chart);
+    if (!words) {
+      const chars = transitions.reduce((sum, { conditionST = '' }) => sum + conditionST.length, 0);
+      if (!this.#spend(Math.ceil(chars / TEXT_OF_STEP), steps)) return;
+      words = wordsIn(transitions);
+      this.#wordsOf.set(chart, words);
+    }
+    const isFewWords = words.size < given.size;
+    if (!this.#spend(isFewWords ? words.size : given.size, steps)) return;
+    if (isFewWords) for (const word of words) this.#take(given.get(word));
+    else for (const [name, each] of given) if (words.has(name)) this.#take(each);
   }
 
   #step(step: ProceduralStep, chart: ProceduralChart, around: Around): void {
@@ -119,7 +162,10 @@ class FlowWalk {
       steps: around.steps === '' ? name : `${around.steps}/${name}`,
       level: around.level + 1,
     };
+    if (!this.#spend(1 + parameterBindings.length, at.steps)) return;
     if (subChart) {
+      // what is around a chart is written anew for a step that binds
+      if (parameterBindings.length > 0 && !this.#spend(around.given.size, at.steps)) return;
       this.chart(subChart, { ...at, path: around.isTemplate ? around.path : `${at.path}.subChart`, given: this.#passedOn(parameterBindings, around) });
       return;
     }
@@ -129,17 +175,14 @@ class FlowWalk {
       return;
     }
     const bindings = new Map(parameterBindings.map((binding, index): readonly [string, IndexedBinding] => [binding.name.toLowerCase(), { ...binding, index }]));
-    const given: Given[] = [];
-    for (const formal of template.parameters) {
-      if (!this.#mayLook(1)) return;
-      given.push(this.#bound(formal, bindings.get(formal.name.toLowerCase()), chart, around, at));
-    }
+    if (!this.#spend(template.parameters.length, at.steps)) return;
+    const given = template.parameters.map((formal) => this.#bound(formal, bindings.get(formal.name.toLowerCase()), chart, around, at));
     if (template.chart) this.chart(template.chart, { ...at, isTemplate: true, given: byName(given) });
   }
 
   /** An element without template has the parameters around it, and those that its step binds (decisions 2.2). */
   #passedOn(bindings: readonly ParameterBinding[], { given, isTemplate }: Around): ReadonlyMap<string, Given> {
-    if (bindings.length === 0 || !this.#mayLook(given.size / LETTERS_PER_LOOK)) return given;
+    if (bindings.length === 0) return given;
     const own = bindings.map(({ name, from = '', value }): Given => {
       const outer = value === undefined && !from.includes('.') ? given.get(from.toLowerCase()) : undefined;
       if (outer) return this.#from(outer, { ...outer, name });
@@ -151,6 +194,7 @@ class FlowWalk {
   /** The parameter of an element as its step gives it. */
   #bound(formal: ParameterSpec, bound: IndexedBinding | undefined, chart: ProceduralChart, around: Around, at: Around): Given {
     const { name, unit } = formal;
+    if (this.#endedAt !== undefined) return { name, sources: [] };
     const isOwn = !around.isTemplate;
     const what = `parameter ${name} of step ${at.steps}`;
     const only = (source: Omit<Source, 'unit' | 'what'>): Given => ({ name, sources: [{ unit, what, ...source }] });
@@ -158,7 +202,7 @@ class FlowWalk {
     const from = bound?.from ?? '';
     if (from.includes('.')) {
       const output = outputOf(from, this.#namesOf(chart), this.#templates);
-      if (output) this.#compareUnits({ what: `output ${from}`, unit: output.unit, isOwn: false }, formal, what, place, isOwn);
+      if (output) this.#compareUnits({ what: `output ${from}`, unit: output.unit, isOwn: false }, formal, at.steps, place, isOwn);
       return only({ value: undefined, isOwn: false });
     }
     if (bound?.value !== undefined) {
@@ -173,27 +217,38 @@ class FlowWalk {
     }
     this.#take(outer);
     for (const source of outer.sources) {
-      if (!this.#mayLook(1)) break;
-      this.#compareUnits(source, formal, what, place, isOwn);
+      if (!this.#spend(1, at.steps)) return { name, sources: [] };
+      this.#compareUnits(source, formal, at.steps, place, isOwn);
       if (source.value !== undefined && (isOwn || source.isOwn || this.#tellsAll)) this.#compareValue(formal, source.value, source.what, at.steps, place);
     }
     return this.#from(outer, { name, sources: outer.sources.map((source) => ({ ...source, unit: unit || source.unit })) });
   }
 
   #namesOf(chart: ProceduralChart): StepsByName {
+    // paid for by the steps
     const known = this.#stepsOf.get(chart) ?? stepsByName(chart);
     this.#stepsOf.set(chart, known);
     return known;
   }
 
-  #compareUnits(source: Omit<Source, 'value'>, formal: ParameterSpec, what: string, path: string, isOwn: boolean): void {
+  #compareUnits(source: Omit<Source, 'value'>, formal: ParameterSpec, steps: string, path: string, isOwn: boolean): void {
     if (!(isOwn || source.isOwn || this.#tellsAll) || !areOtherUnits(source.unit, formal.unit)) return;
-    this.notes.push({ path, text: `${source.what} is in ${source.unit} and goes to ${what}, which is in ${formal.unit}: nothing converts it, the number is taken as it is` });
+    const takes = `parameter ${formal.name} of step ${steps}`;
+    this.#tell(steps, { path, text: `${source.what} is in ${source.unit} and goes to ${takes}, which is in ${formal.unit}: nothing converts it, the number is taken as it is` });
   }
 
   #compareValue(formal: ParameterSpec, value: string, what: string, steps: string, path: string): void {
-    const fault = value === '' ? undefined : valueFault(formal, value);
-    if (fault) this.notes.push({ path, text: `${what} is ${value}, which step ${steps} does not take: ${fault.message}` });
+    // each may be held against every choice
+    if (value === '' || !this.#spend(formal.choices.length, steps)) return;
+    const fault = valueFault(formal, value);
+    if (fault) this.#tell(steps, { path, text: `${what} is ${value}, which step ${steps} does not take: ${fault.message}` });
+  }
+
+  #tell(steps: string, note: SpecNote): void {
+    if (this.#endedAt !== undefined) return;
+    this.#notes.push(note);
+    this.#noteChars += note.text.length + note.path.length;
+    if (this.#notes.length >= NOTES_MAX || this.#noteChars >= NOTES_CHARS_MAX) this.#end(steps);
   }
 
   #take(given: Given | undefined): void {
@@ -219,6 +274,10 @@ function stepsByName({ steps = [] }: ProceduralChart): StepsByName {
   return new Map(steps.map((step) => [step.name.toLowerCase(), step]));
 }
 
+function wordsIn(transitions: NonNullable<ProceduralChart['transitions']>): ReadonlySet<string> {
+  return new Set(transitions.flatMap(({ conditionST = '' }) => (conditionST.match(/[A-Za-z_]\w*/g) ?? []).map((word) => word.toLowerCase())));
+}
+
 function byName(given: readonly Given[]): ReadonlyMap<string, Given> {
   return new Map(given.map((each) => [each.name.toLowerCase(), each]));
 }
@@ -232,12 +291,12 @@ function outputOf(from: string, steps: StepsByName, templates: FlowTemplates): O
   return template && outputsByName(template.outputs).get(output);
 }
 
-const outputsIn = new WeakMap<readonly OutputSpec[], ReadonlyMap<string, OutputSpec>>();
+/** By list of a template: each step that stands for it asks for them by name. */
+const outputsOf = new WeakMap<readonly OutputSpec[], ReadonlyMap<string, OutputSpec>>();
 
-/** In lower case; kept with the outputs, because each binding asks. */
 function outputsByName(outputs: readonly OutputSpec[]): ReadonlyMap<string, OutputSpec> {
-  const known = outputsIn.get(outputs) ?? new Map(outputs.map((output) => [output.name.toLowerCase(), output]));
-  outputsIn.set(outputs, known);
+  const known = outputsOf.get(outputs) ?? new Map(outputs.toReversed().map((each) => [each.name.toLowerCase(), each]));
+  outputsOf.set(outputs, known);
   return known;
 }
 

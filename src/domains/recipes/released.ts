@@ -10,8 +10,9 @@ import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { type MasterRecipeSpec, type MasterRecipeStatus, type RecipeRevisionSpec, RecipeRevision, type ReleasedTemplate } from './kind.js';
+import { reachedTemplates } from './reached-templates.js';
 import { diff, revisionName, summarise } from './revisions.js';
-import { templateNamed, usedTemplates } from './used-templates.js';
+import { templateNamed } from './used-templates.js';
 
 export const TemplateChange = v.strictObject({
   kind: v.string(),
@@ -37,12 +38,7 @@ const DIFFERENCES_MAX = 20; // the condition stays readable
 
 /** Every template that the chart reaches, once. */
 export function presentTemplates(read: StoreReader, site: string, { procedure }: Pick<MasterRecipeSpec, 'procedure'>): ReleasedTemplate[] {
-  const found = new Map<string, ReleasedTemplate>();
-  for (const { kind, name, digest } of usedTemplates(read, site, procedure.chart)) {
-    const template = templateNamed(read, site, kind, name);
-    if (template) found.set(`${kind}/${name}`, { kind, name, digest, spec: template.spec });
-  }
-  return [...found.values()];
+  return reachedTemplates(read, site, procedure.chart).map(({ kind, name, spec }) => ({ kind, name, digest: canonicalDigest(spec), spec: spec as ReleasedTemplate['spec'] }));
 }
 
 export function currentRevision(read: StoreReader, { metadata, status }: RecipeResource): Resource<RecipeRevisionSpec> | undefined {

@@ -4,6 +4,7 @@ import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { OperationTemplate, PhaseTemplate, ProcedureTemplate, UnitProcedureTemplate } from '../procedures/kind.js';
+import { STEPS_MAX } from './expansion-limit.js';
 import type { UsedTemplate } from './kind.js';
 
 interface TemplateSpec {
@@ -15,21 +16,32 @@ const TEMPLATE_KINDS = { PhaseTemplate, OperationTemplate, UnitProcedureTemplate
 /** Templates cannot contain themselves, as each stands one level below; this ends the walk of documents that say otherwise. */
 const LEVELS_MAX = 4;
 
-/** In the order of the steps; a template that does not exist is left out. */
+/** In the order of the steps; a template that does not exist is left out. Of a draft that is too large to be run, those of its first steps. */
 export function usedTemplates(read: StoreReader, site: string, chart: ProceduralChart): UsedTemplate[] {
   const found: UsedTemplate[] = [];
+  const digests = new Map<TemplateSpec, string>();
+  let walked = 0;
   walk(chart, '', 0);
   return found;
 
   function walk({ steps = [] }: ProceduralChart, above: string, level: number): void {
     for (const step of steps) {
       const path = above === '' ? step.name : `${above}/${step.name}`;
+      walked += 1;
+      if (walked > STEPS_MAX) return;
       const spec = templateOf(read, site, step);
-      if (spec) found.push({ path, kind: step.templateKind ?? '', name: step.templateRef ?? '', digest: canonicalDigest(spec) });
+      if (spec) found.push({ path, kind: step.templateKind ?? '', name: step.templateRef ?? '', digest: digestOf(spec) });
       const inner = step.subChart ?? spec?.chart;
       // a procedure template is used in the place of the procedure: its steps have no step above them
       if (inner && level < LEVELS_MAX) walk(inner, step.templateKind === 'ProcedureTemplate' ? above : path, level + 1);
     }
+  }
+
+  /** Many steps may stand for one template. */
+  function digestOf(spec: TemplateSpec): string {
+    const digest = digests.get(spec) ?? canonicalDigest(spec);
+    digests.set(spec, digest);
+    return digest;
   }
 }
 

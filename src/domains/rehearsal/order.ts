@@ -2,6 +2,7 @@
  * What a rehearsal is asked for, and what the controller thread is given of the plant: the recipe with its templates, the
  * units it would run on with everything on them, and nothing that is going on there (ADR 0006).
  */
+import { ownOf } from '../../platform/base/own-of.js';
 import type { WallMs } from '../../platform/base/times.js';
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
@@ -171,7 +172,7 @@ function rehearsedUnits(store: Store, site: string, recipe: MasterRecipeSpec, eq
       return { capability, units: inOrder(policy, fitting, (unit) => store.get(Unit, site, unit)?.status.usage) };
     });
     const ofClasses = Object.fromEntries(distributed(ordered));
-    return { chosen: { ...planned, ...ofClasses }, ofClasses, assumptions: classes.flatMap((each) => classAssumption(each, ofClasses[each.capability])) };
+    return { chosen: { ...planned, ...ofClasses }, ofClasses, assumptions: classes.flatMap((each) => classAssumption(each, ownOf(ofClasses, each.capability))) };
   } catch (fault) {
     if (!(fault instanceof Refusal)) throw fault;
     return { chosen: {}, ofClasses: {}, assumptions: [] };

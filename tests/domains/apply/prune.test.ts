@@ -154,6 +154,12 @@ t.test('a role that a recipe loses by the prune is told at the removal', async (
 });
 
 t.test('labels that cannot be read, or that choose what nobody has labelled, are refused', async (t) => {
+  // spaces and commas without end, which a pattern would try in every way that there is
+  for (const toPrune of [`plant=own${','.repeat(5000)}`, `plant${' '.repeat(5000)}`])
+    t.match(await engineer.post(`/api/v1/apply?dryRun=true&toPrune=${encodeURIComponent(toPrune)}`, [own('Area', 'hall')]), {
+      status: 400,
+      body: { code: 'invalid_query', field: 'toPrune', error: /^query toPrune plant.{192}\.\.\.: it has 50\d\d characters, and a selector has at most 1000/ },
+    });
   for (const toPrune of ['', ' ', 'plant', 'plant!=own', 'a b=c', 'plant=own,'])
     t.match(await engineer.post(`/api/v1/apply?dryRun=true&toPrune=${encodeURIComponent(toPrune)}`, [own('Area', 'hall')]), {
       status: 400,

@@ -12,6 +12,7 @@ import { Unit } from '../../plant/kind.js';
 import { releasedView } from '../../recipes/released.js';
 import { propertyLacking } from '../../recipes/candidates.js';
 import { expandRecipe, templatesOf } from '../../recipes/expand.js';
+import { TOO_LARGE } from '../../recipes/expansion-limit.js';
 import { MasterRecipe, type MasterRecipeSpec } from '../../recipes/kind.js';
 import { Batch, type PastBatch, type BatchSpec } from '../kind.js';
 import { listedBatch } from '../reading/list.js';
@@ -56,6 +57,8 @@ export function checkBatch(store: StoreReader, site: string, name: string, spec:
   checkEquipment(releasedView(store, recipe), site, recipe.spec, spec.equipment, 'equipment');
   const usable = production ? ['Effective'] : ['Draft', 'Approved', 'Released', 'Effective'];
   if (!usable.includes(recipe.status.phase)) throw conflict('recipe_not_effective', `recipe ${spec.masterRecipeRef} is ${recipe.status.phase}`, { phase: recipe.status.phase });
+  if (!expandRecipe(recipe.spec.procedure.chart, templatesOf(releasedView(store, recipe), site)).isWhole)
+    throw conflict('chart_invalid', `no batch can be made of recipe ${spec.masterRecipeRef}: ${TOO_LARGE}`);
   refuseTaken(store, site, name, spec.batchID);
 }
 

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import type { ParameterBinding, ProceduralChart, ProceduralStep } from '../../../../runtime/vocabulary/chart.js';
 import type { Mode } from '../../../../runtime/vocabulary/modes.js';
 import { conflict } from '../../../platform/base/refusal.js';
+import { ownOf } from '../../../platform/base/own-of.js';
 import { CoordinationBlock, type CoordinationBlockSpec, SyncBarrier, type SyncBarrierSpec } from '../../coordination/kind.js';
 import {
   Operation,
@@ -23,6 +24,7 @@ import {
   type UnitProcedureSpec,
   type ParameterValue,
 } from '../../procedures/kind.js';
+import { STEPS_MAX, TOO_LARGE } from '../../recipes/expansion-limit.js';
 import type { MasterRecipeSpec } from '../../recipes/kind.js';
 import { bindParameters, passedOn } from '../creation/parameters.js';
 
@@ -86,7 +88,7 @@ export function procedureChart(
   return { chart: template.chart, parameters: template.parameters, bindings: only.parameterBindings ?? [], templateRef: only.templateRef ?? '' };
 }
 
-/** @throws Refusal `chart_invalid` naming a step whose template is missing. */
+/** @throws Refusal `chart_invalid` naming a step whose template is missing, or of a recipe that is too large. */
 export function instantiate(given: InstantiationInput): ElementDraft[] {
   const input = { ...given, prefix: given.batch };
   const root = procedureChart(input.recipe, input.templates);
@@ -107,7 +109,7 @@ export function instantiate(given: InstantiationInput): ElementDraft[] {
   };
   const elements: ElementDraft[] = [{ kind: Procedure, name, spec: procedure }];
   for (const step of root.chart.steps ?? []) {
-    const unit = input.allocation[step.targetCapability || step.name] ?? '';
+    const unit = ownOf(input.allocation, step.targetCapability || step.name) ?? '';
     addSequence(elements, input, UnitProcedure, step, { kind: 'Procedure', name }, [step.name], unit, parameterValues);
   }
   return elements;
@@ -160,7 +162,7 @@ function addSequence(
     ...elementFields(input, step, parent, path, parameterValues),
     unitRef: unit,
   };
-  elements.push({ kind, name, spec } as ElementDraft);
+  add(elements, { kind, name, spec } as ElementDraft);
   for (const inner of template.chart.steps ?? []) {
     const at = [...path, inner.name];
     if (kind === UnitProcedure) addSequence(elements, input, Operation, inner, { kind: 'UnitProcedure', name }, at, unit, parameterValues);
@@ -186,7 +188,13 @@ function addPhase(
     ...elementFields(input, step, parent, path, parameterValues),
     unitRef: unit,
   };
-  elements.push({ kind: Phase, name: elementName(input.prefix, path), spec });
+  add(elements, { kind: Phase, name: elementName(input.prefix, path), spec });
+}
+
+/** One for each step below the procedure. */
+function add(elements: ElementDraft[], element: ElementDraft): void {
+  if (elements.length > STEPS_MAX) throw conflict('chart_invalid', TOO_LARGE);
+  elements.push(element);
 }
 
 function elementFields(input: TreeInput, step: ProceduralStep, parent: Parent | null, path: readonly string[], parameterValues: ParameterValue[]) {

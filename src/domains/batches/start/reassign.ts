@@ -3,6 +3,7 @@
  * between. A unit that the batch has already and needs no more is given back; the new one is taken at once where the recipe takes its
  * units at the start, and asked for otherwise.
  */
+import { ownOf } from '../../../platform/base/own-of.js';
 import { conflict, invalid } from '../../../platform/base/refusal.js';
 import type { Kind } from '../../../platform/store/kind.js';
 import type { Resource } from '../../../platform/store/resource.js';
@@ -120,7 +121,7 @@ class Reassignment {
 
   /** What the recipe takes where nobody names a unit; '' of a class. One of an earlier release has it as it was at the start. */
   #ofRecipe(recipe: ControlRecipeSpec['recipe'], capability: string): string {
-    return recipe.equipmentRequirements ? plannedUnit(neededBy(recipe, capability), siteUnits(this.#store, this.#site)) : (recipe.allocation[capability] ?? '');
+    return recipe.equipmentRequirements ? plannedUnit(neededBy(recipe, capability), siteUnits(this.#store, this.#site)) : (ownOf(recipe.allocation, capability) ?? '');
   }
 
   #refuseUnfit(recipe: ControlRecipeSpec['recipe'], capability: string, unit: string, field: string): void {

@@ -1,5 +1,6 @@
 /** What keeps a batch from starting: one table, in the order in which Start refuses (decisions 3.2). */
 import { sameName } from '../../../../runtime/vocabulary/same-name.js';
+import { ownOf } from '../../../platform/base/own-of.js';
 import { Refusal } from '../../../platform/base/refusal.js';
 import type { StoreReader } from '../../../platform/store/kind.js';
 import type { Ref, Resource } from '../../../platform/store/resource.js';
@@ -85,7 +86,7 @@ export class StartLook implements EquipmentLook, NamesLook, StorageLook {
       Object.entries(planned).flatMap(([capability, unit]) => {
         const own = Object.entries(planned).flatMap(([other, serves]) => (other === capability ? [] : [serves]));
         const needed = neededFor(recipe.spec, capability, this.expansion.phases);
-        if (batch.equipment[capability] || (needed.requirement && bindsDefaultUnit(needed.requirement))) return [];
+        if (ownOf(batch.equipment, capability) || (needed.requirement && bindsDefaultUnit(needed.requirement))) return [];
         const unitClass = classOf(needed, units);
         return unitClass.candidates.length < (unit === '' ? 1 : 2) ? [] : [[capability, { unitClass, candidates: candidatesNow(facts, site, unitClass, own) }] as const];
       }),
