@@ -15,8 +15,8 @@ interface Fault {
   readonly quality: string;
 }
 
-/** A value that is not known is none. */
-const isInFault = (tag: Tag): boolean => isFaultTag(tag) && tag.value === true && tag.quality !== 'Bad';
+/** Latched behind signals of whatever quality: a broken wire is what has often caused it. */
+const isInFault = (tag: Tag): boolean => isFaultTag(tag) && tag.value === true;
 
 async function faults({ box, options }: CommandContext): Promise<readonly Fault[]> {
   const site = await box.site();
@@ -27,9 +27,9 @@ async function faults({ box, options }: CommandContext): Promise<readonly Fault[
 
 async function list(context: CommandContext): Promise<Outcome> {
   const found = await faults(context);
-  const rows = found.map(({ controlModule, unit, tag }) => [controlModule, unit, tag]);
+  const rows = found.map(({ controlModule, unit, tag, quality }) => [controlModule, unit, tag, quality]);
   const where = textOf(context.options, 'unit') ?? (await context.box.site());
-  return { data: found, text: found.length === 0 ? `no device of ${where} is in fault` : table(['module', 'unit', 'tag'], rows) };
+  return { data: found, text: found.length === 0 ? `no device of ${where} is in fault` : table(['module', 'unit', 'tag', 'quality'], rows) };
 }
 
 async function reset({ box, args: [cm = ''], options }: CommandContext): Promise<Outcome> {

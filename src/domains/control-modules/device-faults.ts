@@ -4,7 +4,7 @@
  */
 import { blockType } from '../../../runtime/catalog.js';
 import type { BlockSpec, CompositeType } from '../../../runtime/vocabulary/network.js';
-import { QUALITY } from '../../../runtime/vocabulary/quality.js';
+import { QUALITY, qualityWord } from '../../../runtime/vocabulary/quality.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { compositesOf } from '../logic/composites.js';
@@ -53,13 +53,17 @@ export function isDeviceCommand(read: StoreReader, module: Module, tagName: stri
   return block !== undefined && isDevice(block.type) && tag.dataType === 'Boolean';
 }
 
-/** Whether one of these tags of a module is TRUE now; what is Bad or was never published says nothing. */
-export function isInFault(link: UnitLink | undefined, module: string, tags: readonly string[]): boolean {
-  if (!link || tags.length === 0 || !link.refresh()) return false;
-  return tags.some((tag) => {
+/**
+ * `xv105 is in Fault` while one of these tags of a module is TRUE, `xv105 is in Fault (Bad)` with signals of that quality: a
+ * latched fault is no less one behind a broken wire, which has often caused it. '' where none is, or none was ever published.
+ */
+export function faultText(link: UnitLink | undefined, module: string, tags: readonly string[]): string {
+  if (!link || tags.length === 0 || !link.refresh()) return '';
+  for (const tag of tags) {
     const index = link.tagIndex(`${module}.${tag}`);
-    if (index < 0) return false;
+    if (index < 0) continue;
     const { value, quality, atMs } = link.reading(index);
-    return value === true && atMs !== 0 && quality !== QUALITY.Bad;
-  });
+    if (value === true && atMs !== 0) return `${module} is in Fault${quality === QUALITY.Good ? '' : ` (${qualityWord(quality)})`}`;
+  }
+  return '';
 }

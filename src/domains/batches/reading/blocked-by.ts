@@ -18,7 +18,7 @@ import type { Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
 import { type ElementStatus, Phase, type PhaseSpec } from '../../procedures/kind.js';
 import { type ElementFailure } from '../../runs/failures.js';
-import { faultTagsOf, isInFault } from '../../control-modules/device-faults.js';
+import { faultTagsOf, faultText } from '../../control-modules/device-faults.js';
 import { ControlModule } from '../../control-modules/kind.js';
 import { adhocRoot, scopeOf } from '../../procedures/roots.js';
 import { judgeCondition } from '../../placement/conditions.js';
@@ -407,9 +407,8 @@ function deviceBlockers({ spec, metadata }: PhaseResource, element: Blocker['ele
   if (!link) return [];
   return [...new Set(Object.values(boundRoles(store, site, spec)))].flatMap((name) => {
     const module = store.get(ControlModule, site, name);
-    return module && isInFault(link, name, faultTagsOf(store, module))
-      ? [{ reason: 'device-fault' as const, element, controlModule: name, text: `${element.path}: ${name} is in Fault; reset it`, by: ['operate'] }]
-      : [];
+    const fault = module ? faultText(link, name, faultTagsOf(store, module)) : '';
+    return fault === '' ? [] : [{ reason: 'device-fault' as const, element, controlModule: name, text: `${element.path}: ${fault}; reset it`, by: ['operate'] }];
   });
 }
 
