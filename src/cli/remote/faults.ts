@@ -1,6 +1,5 @@
 /** fault: devices that have latched a fault, and their reset: one request in every mode (ADR 0030). */
 import { ApiError } from '../../client/api.js';
-import { isFaultTag } from '../../client/fault-tags.js';
 import type { Answered } from '../../client/typed.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
 import { CommandError, EXIT, type Outcome, table } from './outcome.js';
@@ -16,7 +15,7 @@ interface Fault {
 }
 
 /** Latched behind signals of whatever quality: a broken wire is what has often caused it. */
-const isInFault = (tag: Tag): boolean => isFaultTag(tag) && tag.value === true;
+const isInFault = (tag: Tag): boolean => tag.deviceFault === true && tag.value === true;
 
 async function faults({ box, options }: CommandContext): Promise<readonly Fault[]> {
   const site = await box.site();

@@ -37,8 +37,22 @@ function isDevice(type: string): boolean {
 export function faultTagsOf(read: StoreReader, module: Module): readonly string[] {
   const resolved = resolvedModuleOf(read, module);
   if (!resolved) return [];
-  const blocks = new Set(resolved.blocks.filter(({ type }) => isDevice(type)).map(({ name }) => name.toLowerCase()));
-  return resolved.tags.filter(({ blockRef, portRef }) => portRef.toUpperCase() === 'FAULT' && blocks.has(blockRef.toLowerCase())).map(({ name }) => name);
+  const composites = compositesOf(read);
+  return resolved.tags.filter(({ blockRef, portRef }) => isFaultPort(resolved.blocks, composites, blockRef, portRef)).map(({ name }) => name);
+}
+
+/** Whether a port is the FAULT of a device, or the output of a composite block that passes the one of a device inside it on. */
+function isFaultPort(blocks: readonly BlockSpec[], composites: readonly CompositeType[], blockRef: string, portRef: string): boolean {
+  const block = blocks.find(({ name }) => isSame(name, blockRef));
+  if (!block) return false;
+  if (isDevice(block.type)) return isSame(portRef, 'FAULT');
+  const composite = composites.find(({ name }) => name === block.type);
+  const inner = composite?.outputBindings.find(({ port }) => isSame(port, portRef));
+  return composite !== undefined && inner !== undefined && isFaultPort(composite.blocks, composites, inner.blockRef, inner.portRef);
+}
+
+function isSame(name: string, other: string): boolean {
+  return name.toLowerCase() === other.toLowerCase();
 }
 
 /**
