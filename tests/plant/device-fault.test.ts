@@ -124,8 +124,31 @@ t.test('ADR 0029: a valve that failed by a broken wire is in fault, whatever the
   await plant.until(batch, 'Held');
   t.match(await devices({ batch, command: 'Restart' }), [{ message: 'xv105 is in Fault (Bad)', severity: 'warning', liftedBy: { action: /reset/ } }]);
 
-  t.equal((await api.put(`${SITE}/iomodules/io-rx101`, { simulation: { ...simulation, faults: [] } })).status, 200);
-  await measured('the wire is mended', false);
   t.equal((await plant.command(batch, 'Abort')).status, 200);
   await plant.until(batch, 'Aborted');
+
+  const steps = [{ name: 'open', initial: true, actionST: "WRITE('drain.cmd', TRUE);", timeout: '10s' }, { name: 'done' }];
+  await plant.recipeOf('drains-in-time', {
+    roles: [{ name: 'drain', requiredType: 'on-off-valve' }],
+    steps,
+    transitions: [{ from: 'open', to: 'done', conditionST: "READ('drain.opened')" }],
+  });
+  const late = await plant.runBatch({ masterRecipeRef: 'drains-in-time' });
+  await plant.until(late, 'Held');
+  const held = await plant.batch(late);
+  const why = /step open has exceeded its timeout; it waited for READ\('drain\.opened'\) \(drain\.opened is Bad\); .*xv105 is in Fault \(Bad\); reset it/;
+  t.match(held.blockedBecause, why, 'held by its timeout, the condition and the valve are named');
+  t.match(held.blockedBy, [
+    { reason: 'failure', command: 'Restart' },
+    { reason: 'device-fault', controlModule: 'xv105', by: ['operate'] },
+  ]);
+  t.match(
+    (await plant.phases(late)).map(({ blockedBecause }) => blockedBecause),
+    [/step-timeout: step open/],
+  );
+
+  t.equal((await api.put(`${SITE}/iomodules/io-rx101`, { simulation: { ...simulation, faults: [] } })).status, 200);
+  await measured('the wire is mended', false);
+  t.equal((await plant.command(late, 'Abort')).status, 200);
+  await plant.until(late, 'Aborted');
 });
