@@ -157,7 +157,11 @@ t.test('a batch is held, goes on, and is aborted; what it cannot become any more
   t.match((await text(t, ['batch', 'show', 'B-2'])).out, /what went wrong:\n.*held.*"asked for by the test"/);
   t.match(await json(t, ['batch', 'start', 'B-2'], 4), { message: /is Held and takes no Start/ });
   await text(t, ['batch', 'preflight', 'B-2', '--restart']);
-  t.match(await json(t, ['batch', 'restart', 'B-2', '--wait', '--timeout', '60']), { batch: { phase: 'Running' } });
+  await ran('mode', ['xv105', 'Manual']);
+  const again = await lineside.run(['batch', 'restart', 'B-2', '--wait', '--timeout', '60', '-o', 'json']);
+  t.match(again.err, /^warning modes: xv105 is in Manual, and phase .+ writes outlet\.cmd: it is held again when it comes to step drainOpen/m, 'what the panel warns of');
+  t.match(JSON.parse(again.out), { exitCode: 0, data: { batch: { phase: 'Running' } } });
+  await ran('mode', ['xv105', 'Automatic']);
   t.match(await json(t, ['batch', 'wait', 'B-2', '--timeout', '0.3'], 1), { code: 'timeout', state: 'Running' });
   t.match(await json(t, ['batch', 'abort', 'B-2', ...REASON, '--wait', '--timeout', '60']), { batch: { phase: 'Aborted' } });
   t.match(await json(t, ['batch', 'wait', 'B-2'], 1), { code: 'not_reached', state: 'Aborted' });
