@@ -247,7 +247,7 @@ t.test('SFC-08: AWAIT_RESULT waits with its key; the step timeout holds, the wai
 
 t.test('SFC-02: a step that has exceeded its timeout names what it waited for, with the value that it had', async (t) => {
   const rows: readonly [string, string, (wire: Plant) => unknown][] = [
-    ["READ('l.pv') >= 25.0 AND READ('v.opened')", "READ('l.pv') >= 25.0 (2.5 >= 25.0)", () => undefined],
+    ["READ('l.pv') >= 25.0 AND READ('v.opened')", "READ('l.pv') >= 25.0 (2.5 >= 25)", () => undefined],
     ["READ('l.pv') >= 2.0 AND READ('v.opened')", "READ('v.opened')", () => undefined],
     ["READ('v.opened')", "READ('v.opened') (v.opened is Bad)", (wire) => (wire.get('v.opened').quality = 3)],
   ];
