@@ -408,6 +408,18 @@ export class ChartRun {
     return this.chart.transitions.filter((row) => row.sources.some((source) => this.#at(source).active)).map((row) => this.#report(row));
   }
 
+  /** What keeps the first way on from a step from being taken, with its values: `READ('level.pv') >= 25 (2.4 >= 25)`; '' where there is none. */
+  waitsFor(step: string): string {
+    const way = this.chart.transitions.find(({ sources }) => sources.some((source) => this.#compiled(source).name === step));
+    if (!way) return '';
+    const { conditionST, result, reason = '', subConditions } = this.#report(way);
+    const unmet = subConditions.find(({ met }) => !met);
+    const said = unmet?.expression ?? conditionST.trim();
+    const now = unmet?.now ?? (result === 'TRUE' || result === 'FALSE' ? '' : reason);
+    if (said === '') return reason;
+    return now === '' ? said : `${said} (${now})`;
+  }
+
   #report(transition: CompiledTransition): TransitionReport {
     const { index, from, to, text } = transition;
     const ready = transition.sources.every((source) => this.#at(source).active && (!transition.converge || this.#finished(source)));

@@ -239,11 +239,18 @@ export class PhaseFrame implements Frame {
     const { host } = this.#owner;
     const raw = coerceAny(value, host.type(bound.slot), line);
     const mode: Mode = host.mode(bound.slot);
-    if (this.#strict && mode === 'Manual') throw new StError('write-mode-manual', `the module of ${bound.address} is in Manual`, bound.address);
+    if (this.#strict && mode === 'Manual') throw new StError('write-mode-manual', this.#manualText(bound.address), bound.address);
     const refusal = host.write(bound.slot, toValue(raw));
     if (refusal) throw new StError(refusal.rule, `${bound.address}: ${refusal.message}`);
     this.#owner.wrote(bound.slot, bound.address, this.#stepName);
     return true;
+  }
+
+  /** A role is named with its module, which is what people give another mode. */
+  #manualText(address: string): string {
+    const [head = ''] = address.split('.', 1);
+    const module = this.#roles.get(head.toLowerCase());
+    return `${address}${module === undefined ? '' : ` (${module})`} is in Manual: set it to Automatic or Semi-Automatic`;
   }
 
   // -------------------------------------------------------------- messages and steps

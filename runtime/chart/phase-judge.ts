@@ -200,7 +200,7 @@ export class PhaseJudge {
 
   stepTimedOut(step: string, onTimeout: 'Hold' | 'Stop' | 'Abort' | 'Alarm'): void {
     const { memory } = this.#phase;
-    const text = `step ${step} has exceeded its timeout`;
+    const text = this.#timeoutText(step);
     if (onTimeout === 'Alarm') {
       this.#reports.event(text);
       this.#reports.alarm('Medium', text);
@@ -209,6 +209,13 @@ export class PhaseJudge {
     } else {
       memory.stepCommands.push({ command: onTimeout, step });
     }
+  }
+
+  /** With what the step waited for: whoever reads it later sees other values. */
+  #timeoutText(step: string): string {
+    const { exception, running } = this.#phase.memory;
+    const waits = (exception ?? running).waitsFor(step);
+    return `step ${step} has exceeded its timeout${waits === '' ? '' : `; it waited for ${waits}`}`;
   }
 
   /** Applies what the chart has reported in this scan: a failure, or the command of a step timeout; true when the state changed. */
@@ -223,7 +230,7 @@ export class PhaseJudge {
     for (const { command, step } of commands) {
       const verdict = judge(memory.state, command, {});
       if (!verdict.accepted || memory.state !== before) continue;
-      memory.failure = this.newFailure('hold', 'step-timeout', `step ${step} has exceeded its timeout`, step, '');
+      memory.failure = this.newFailure('hold', 'step-timeout', this.#timeoutText(step), step, '');
       this.#phase.enter(verdict.next, command, 'step-timeout');
     }
     if (memory.state !== before) return true;

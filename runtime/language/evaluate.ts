@@ -3,7 +3,7 @@
  * judges a few times a second at most. Charts of phases are compiled (runtime/chart/compile.ts); the rules of value
  * and quality are the same (decisions 2.4, 4.4), and so are the operators (values.ts).
  */
-import type { BinaryExpression, BinaryOperator, Expression } from './ast.js';
+import type { BinaryOperator, Expression } from './ast.js';
 import { isComparison, operandsOf, shownComparison } from './operands.js';
 import { printExpression } from './print.js';
 import { Any, anyAbs, anyBinary, anyNegate, CONNECTIVES, mismatch, normalInt, StError } from './values.js';
@@ -15,12 +15,17 @@ export interface EvaluationScope {
   member(object: string, member: string): Any | undefined;
   /** READ(address); undefined when bad, stale or unknown. */
   read(address: string): Any | undefined;
+  /** Why it has none, as a sentence such as `level.pv is Bad`; '' where nothing is known of it. */
+  why?(address: string): string;
 }
 
 export type ConditionResult = { readonly result: 'TRUE' | 'FALSE' } | { readonly result: 'INVALID' | 'ERROR'; readonly reason: string };
 
 /** An operand has no usable value. */
 class Unusable extends Error {}
+
+/** A tag has none, and it is known why. */
+class Unread extends Unusable {}
 
 /** INVALID when an operand has no usable value, ERROR when an operator does not fit its operands. */
 export function evaluateCondition(expression: Expression, scope: EvaluationScope): ConditionResult {
@@ -83,16 +88,23 @@ function connected(operator: BinaryOperator, left: Expression, right: Expression
 function call(callee: string, args: readonly Any[], line: number, scope: EvaluationScope): Any {
   const name = callee.toUpperCase();
   const [first] = args;
-  if (name === 'READ' && first?.type === 'STRING') return known(scope.read(String(first.value)), `READ('${first.value}')`);
+  if (name === 'READ' && first?.type === 'STRING') return readTag(String(first.value), scope);
   if (name === 'ABS' && first) return anyAbs(first, line);
   throw new StError('st-runtime-error', `${callee} cannot be used here`);
+}
+
+function readTag(address: string, scope: EvaluationScope): Any {
+  const value = scope.read(address);
+  const why = value === undefined ? (scope.why?.(address) ?? '') : '';
+  if (why !== '') throw new Unread(why);
+  return known(value, `READ('${address}')`);
 }
 
 /** One part of a condition as it is now (decisions 2.4, `subConditions`). */
 export interface ConditionPart {
   readonly expression: string;
   readonly met: boolean;
-  /** A comparison with its present values. */
+  /** A comparison with its present values; of a tag without a usable one why it has none. */
   readonly now?: string;
 }
 
@@ -100,15 +112,18 @@ export interface ConditionPart {
 export function explainCondition(expression: Expression, scope: EvaluationScope): ConditionPart[] {
   return operandsOf(expression).map((part) => {
     const told = { expression: printExpression(part), met: evaluateCondition(part, scope).result === 'TRUE' };
-    const now = isComparison(part) ? valuesOf(part, scope) : undefined;
+    const now = nowOf(part, scope);
     return now === undefined ? told : { ...told, now };
   });
 }
 
-function valuesOf({ left, operator, right }: BinaryExpression, scope: EvaluationScope): string | undefined {
+function nowOf(part: Expression, scope: EvaluationScope): string | undefined {
   try {
-    return shownComparison(evaluate(left, scope), operator, evaluate(right, scope));
+    if (isComparison(part)) return shownComparison(evaluate(part.left, scope), part.operator, evaluate(part.right, scope));
+    evaluate(part, scope);
+    return undefined;
   } catch (fault) {
+    if (fault instanceof Unread) return fault.message;
     if (fault instanceof Unusable || fault instanceof StError) return undefined;
     throw fault;
   }

@@ -1,7 +1,7 @@
 /** What a shift asks of the pages when a batch does not go as it should: why, since when, by whom, and what stands in the way. */
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
-import { account, batch, firstAdmin, flawsOf, layoutFlaws, open, panelOf, PASSWORD, raiseAlarm, says, signIn, startConsole, SITE } from './person.js';
+import { account, batch, firstAdmin, flawsOf, layoutFlaws, open, panelOf, PASSWORD, raiseAlarm, phoneFlaws, says, signIn, startConsole, SITE } from './person.js';
 
 t.test('a shift with a batch that is held', async (t) => {
   const { box, browser } = await startConsole(t);
@@ -31,6 +31,7 @@ t.test('a shift with a batch that is held', async (t) => {
     await says(page.getByTestId('later-causes'), /Hold by Anna Admin was rejected/);
     await says(page.getByTestId('first-cause'), /Foam in the sight glass/);
     t.strictSame(await flawsOf(page, 'batch-held'), []);
+    t.strictSame(await phoneFlaws(page, 'batch-held'), []);
     await page.getByTestId('nav-overview').click();
     await page.getByTestId('batch-SHIFT-1').click();
     await says(page.getByTestId('first-cause'), /Foam in the sight glass/, 'the overview says it too');
@@ -47,6 +48,7 @@ t.test('a shift with a batch that is held', async (t) => {
     await says(spell, /Held .*\d\d:\d\d:\d\d – .*\d\d:\d\d:\d\d \(\d+ (s|min)\).*Hold by olga of the shift: Foam in the sight glass/);
     await says(page.getByTestId('journal'), /Restart by Anna Admin: the foam is gone/);
     t.strictSame(await flawsOf(page, 'batch-happened'), []);
+    t.strictSame(await phoneFlaws(page, 'batch-happened'), []);
     await eventually('the journal tells the end of it too', async () => /Restarting → Running/.test((await page.getByTestId('journal').textContent()) ?? ''));
   });
 

@@ -90,3 +90,65 @@ t.test('ADR 0029, ADR 0030: what waits for a device names it; its reset is one r
   );
   t.match(await api.post(`${SITE}/controlmodules/li101/reset-fault`, {}), { status: 409, body: { code: 'no_device' } });
 });
+
+t.test('ADR 0029: a valve that failed by a broken wire is in fault, whatever the quality of its signals; the condition names the tag that is Bad', async (t) => {
+  const mode = async (wanted: string) => t.equal((await api.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'xv105', mode: wanted })).status, 200);
+  await mode('Manual');
+  t.equal((await api.post(`${SITE}/controlmodules/xv105/tags/cmd`, { value: false })).status, 200);
+  await plant.look('the valve is closed', async () => {
+    const closed = await tag('closed');
+    return { done: closed === true && (await tag('zso')) === false ? closed : undefined, seen: String(closed) };
+  });
+  await mode('Automatic');
+  const { simulation } = (await api.get(`${SITE}/iomodules/io-rx101`)).body;
+  const wire = { name: 'wire', address: 'xv105.zso', type: 'WireBreak', params: { value: 0 } };
+  t.equal((await api.put(`${SITE}/iomodules/io-rx101`, { simulation: { ...simulation, faults: [wire] } })).status, 200);
+  const measured = async (what: string, isBad: boolean) =>
+    plant.look(what, async () => {
+      const { quality } = (await api.get(`${SITE}/controlmodules/xv105/tags/opened`)).body;
+      return { done: (quality === 'Bad') === isBad ? quality : undefined, seen: quality };
+    });
+  await measured('the wire is broken', true);
+
+  const batch = await plant.runBatch({ masterRecipeRef: 'drains' });
+  const { blockedBecause } = await plant.look('the wait names the valve', async () => {
+    const body = await plant.batch(batch);
+    return { done: /xv105 is in Fault/.test(body.blockedBecause) ? body : undefined, seen: body.blockedBecause };
+  });
+  t.match(blockedBecause, /xv105 is in Fault \(Bad\); reset it/);
+  t.match(blockedBecause, /step open: READ\('drain\.opened'\), now drain\.opened \(xv105\) is Bad/);
+  const devices = async (body: object) =>
+    (await api.post(`${SITE}/batches/preflight`, body)).body.checks.filter(({ check, ok }: { check: string; ok: boolean }) => check === 'devices' && !ok);
+  t.match(await devices({ batchID: 'looked-at', masterRecipeRef: 'drains' }), [{ message: 'xv105 is in Fault (Bad)', severity: 'warning' }, { message: /no alarm/ }]);
+  t.equal((await plant.command(batch, 'Hold')).status, 200);
+  await plant.until(batch, 'Held');
+  t.match(await devices({ batch, command: 'Restart' }), [{ message: 'xv105 is in Fault (Bad)', severity: 'warning', liftedBy: { action: /reset/ } }]);
+
+  t.equal((await plant.command(batch, 'Abort')).status, 200);
+  await plant.until(batch, 'Aborted');
+
+  const steps = [{ name: 'open', initial: true, actionST: "WRITE('drain.cmd', TRUE);", timeout: '10s' }, { name: 'done' }];
+  await plant.recipeOf('drains-in-time', {
+    roles: [{ name: 'drain', requiredType: 'on-off-valve' }],
+    steps,
+    transitions: [{ from: 'open', to: 'done', conditionST: "READ('drain.opened')" }],
+  });
+  const late = await plant.runBatch({ masterRecipeRef: 'drains-in-time' });
+  await plant.until(late, 'Held');
+  const held = await plant.batch(late);
+  const why = /step open has exceeded its timeout; it waited for READ\('drain\.opened'\) \(drain\.opened is Bad\); .*xv105 is in Fault \(Bad\); reset it/;
+  t.match(held.blockedBecause, why, 'held by its timeout, the condition and the valve are named');
+  t.match(held.blockedBy, [
+    { reason: 'failure', command: 'Restart' },
+    { reason: 'device-fault', controlModule: 'xv105', by: ['operate'] },
+  ]);
+  t.match(
+    (await plant.phases(late)).map(({ blockedBecause }) => blockedBecause),
+    [/step-timeout: step open/],
+  );
+
+  t.equal((await api.put(`${SITE}/iomodules/io-rx101`, { simulation: { ...simulation, faults: [] } })).status, 200);
+  await measured('the wire is mended', false);
+  t.equal((await plant.command(late, 'Abort')).status, 200);
+  await plant.until(late, 'Aborted');
+});

@@ -53,6 +53,7 @@ async function send(word: CommandWord, context: CommandContext): Promise<Outcome
   const batch = await findBatch(box, args[0] ?? '');
   const before = await readBatch(box, batch);
   const reason = word.isExplained ? await reasonFor(context, `${word.command} of ${before.batchID}`) : textOf(context.options, 'reason');
+  if (word.command === 'Restart') for (const line of await againInTheWay(box, batch)) terminal.say(line);
   await commanded(box, batch, word.command, reason);
   const judged = await judgedBatch(box, batch, word, before);
   if (!judged) terminal.say(`${word.command} of ${before.batchID} is on record, and not judged yet: lineside batch show ${before.batchID} tells what comes of it`);
@@ -98,6 +99,17 @@ function judgedBatch(box: Box, batch: NamedBatch, { command, to }: CommandWord, 
 /** Preflight says what is in the way of one that could be started, or could go on. */
 function isAnswerable(command: string, { phase }: BatchBody): command is 'Start' | 'Restart' {
   return (command === 'Start' && phase === 'Pending') || (command === 'Restart' && phase === 'Held');
+}
+
+/** What Restart is not refused for and what holds the batch again, as the panel warns of it; a Restart that is refused tells it by itself. */
+async function againInTheWay(box: Box, { site, name }: NamedBatch): Promise<readonly string[]> {
+  const asked = await box.typed.post('/api/v1/sites/{site}/batches/preflight', { path: { site }, body: { batch: name, command: 'Restart' } }).catch((fault: unknown) => {
+    if (fault instanceof ApiError) return undefined; // it is judged by the command
+    throw fault;
+  });
+  const wrong = (asked?.checks ?? []).filter(({ ok }) => !ok);
+  if (wrong.length === 0 || wrong.some(({ check }) => check === 'command')) return [];
+  return preflightLines(wrong.map((check) => ({ ...check, severity: 'warning' as const })));
 }
 
 async function inTheWay(box: Box, { site, name }: NamedBatch, command: 'Start' | 'Restart', message: string, code: string): Promise<CommandError> {

@@ -1,9 +1,7 @@
 /** fault: devices that have latched a fault, and their reset: one request in every mode (ADR 0030). */
 import { ApiError } from '../../client/api.js';
-import { FAULT_TAGS_QUERY, isFaultTag } from '../../client/fault-tags.js';
 import type { Answered } from '../../client/typed.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
-import { orAsBefore } from './older-box.js';
 import { CommandError, EXIT, type Outcome, table } from './outcome.js';
 
 type Tag = Answered<'/api/v1/sites/{site}/tags/browse', 'get'>[number];
@@ -14,29 +12,29 @@ interface Fault {
   readonly unit: string;
   readonly tag: string;
   readonly quality: string;
+  /** Null where nobody knows: its unit is not scanned. */
+  readonly inFault: true | null;
 }
 
-/** A value that is not known is none. */
-const isInFault = (tag: Tag): boolean => isFaultTag(tag) && tag.value === true && tag.quality !== 'Bad';
+/** Latched behind signals of whatever quality: a broken wire is what has often caused it. */
+const isQuiet = ({ deviceFault, value }: Tag): boolean => deviceFault !== true || value === false;
 
 async function faults({ box, options }: CommandContext): Promise<readonly Fault[]> {
   const site = await box.site();
   const unit = textOf(options, 'unit');
   const ofUnit = unit === undefined ? {} : { unit };
-  const browse = (query: object) => box.typed.all('/api/v1/sites/{site}/tags/browse', { path: { site }, query: { ...ofUnit, ...query } });
-  const tags = await orAsBefore(
-    Object.keys(FAULT_TAGS_QUERY),
-    () => browse(FAULT_TAGS_QUERY),
-    () => browse({}),
+  if (unit !== undefined) await box.typed.get('/api/v1/sites/{site}/units/{name}', { path: { site, name: unit } });
+  const tags = await box.typed.all('/api/v1/sites/{site}/tags/browse', { path: { site }, query: { ...ofUnit, deviceFault: true } });
+  return tags.flatMap((tag) =>
+    isQuiet(tag) ? [] : [{ controlModule: tag.controlModule, unit: tag.unit, tag: tag.address, quality: tag.quality, inFault: tag.value === true || null }],
   );
-  return tags.filter(isInFault).map((tag) => ({ controlModule: tag.controlModule, unit: tag.unit, tag: tag.address, quality: tag.quality }));
 }
 
 async function list(context: CommandContext): Promise<Outcome> {
   const found = await faults(context);
-  const rows = found.map(({ controlModule, unit, tag }) => [controlModule, unit, tag]);
+  const rows = found.map(({ controlModule, unit, tag, quality, inFault }) => [controlModule, unit, tag, inFault ? 'in fault' : 'not known', quality]);
   const where = textOf(context.options, 'unit') ?? (await context.box.site());
-  return { data: found, text: found.length === 0 ? `no device of ${where} is in fault` : table(['module', 'unit', 'tag'], rows) };
+  return { data: found, text: found.length === 0 ? `no device of ${where} is in fault` : table(['module', 'unit', 'tag', 'device', 'quality'], rows) };
 }
 
 async function reset({ box, args: [cm = ''], options }: CommandContext): Promise<Outcome> {
@@ -63,7 +61,7 @@ function wouldMove(fault: unknown, cm: string): CommandError | undefined {
 }
 
 async function modulesInFault(context: CommandContext): Promise<readonly string[]> {
-  return [...new Set((await faults(context)).map(({ controlModule }) => controlModule))];
+  return [...new Set((await faults(context)).flatMap(({ controlModule, inFault }) => (inFault ? [controlModule] : [])))];
 }
 
 export const FAULT_COMMANDS: readonly CommandRow[] = [

@@ -1,5 +1,4 @@
 /** What of a control module is shown where: its main value on the graphic, and the lines of its faceplate. */
-import { isFaultTag } from '../../client/fault-tags.js';
 import type { ModuleInfo, TagDescriptor, TagData } from './types.js';
 
 export interface ModuleTags {
@@ -28,7 +27,7 @@ export function moduleTags(module: ModuleInfo, tags: readonly TagDescriptor[]): 
     setpoint: floats.find(({ role, engUnits, name }) => role === 'setpoint' && (name === 'sp' || engUnits === measured?.engUnits)),
     output,
     interlocks: all.filter(({ role, dataType }) => role === 'interlock' && dataType === 'Boolean'),
-    faults: all.filter(isFaultTag),
+    faults: all.filter(({ deviceFault }) => deviceFault === true),
     parameters: own.filter(isParameter),
   };
 }

@@ -4,7 +4,7 @@
  */
 import { blockType } from '../../../runtime/catalog.js';
 import type { BlockSpec, CompositeType } from '../../../runtime/vocabulary/network.js';
-import { QUALITY } from '../../../runtime/vocabulary/quality.js';
+import { QUALITY, qualityWord } from '../../../runtime/vocabulary/quality.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { compositesOf } from '../logic/composites.js';
@@ -37,8 +37,22 @@ function isDevice(type: string): boolean {
 export function faultTagsOf(read: StoreReader, module: Module): readonly string[] {
   const resolved = resolvedModuleOf(read, module);
   if (!resolved) return [];
-  const blocks = new Set(resolved.blocks.filter(({ type }) => isDevice(type)).map(({ name }) => name.toLowerCase()));
-  return resolved.tags.filter(({ blockRef, portRef }) => portRef.toUpperCase() === 'FAULT' && blocks.has(blockRef.toLowerCase())).map(({ name }) => name);
+  const composites = compositesOf(read);
+  return resolved.tags.filter(({ blockRef, portRef }) => isFaultPort(resolved.blocks, composites, blockRef, portRef)).map(({ name }) => name);
+}
+
+/** Whether a port is the FAULT of a device, or the output of a composite block that passes the one of a device inside it on. */
+function isFaultPort(blocks: readonly BlockSpec[], composites: readonly CompositeType[], blockRef: string, portRef: string): boolean {
+  const block = blocks.find(({ name }) => isSame(name, blockRef));
+  if (!block) return false;
+  if (isDevice(block.type)) return isSame(portRef, 'FAULT');
+  const composite = composites.find(({ name }) => name === block.type);
+  const inner = composite?.outputBindings.find(({ port }) => isSame(port, portRef));
+  return composite !== undefined && inner !== undefined && isFaultPort(composite.blocks, composites, inner.blockRef, inner.portRef);
+}
+
+function isSame(name: string, other: string): boolean {
+  return name.toLowerCase() === other.toLowerCase();
 }
 
 /**
@@ -53,13 +67,17 @@ export function isDeviceCommand(read: StoreReader, module: Module, tagName: stri
   return block !== undefined && isDevice(block.type) && tag.dataType === 'Boolean';
 }
 
-/** Whether one of these tags of a module is TRUE now; what is Bad or was never published says nothing. */
-export function isInFault(link: UnitLink | undefined, module: string, tags: readonly string[]): boolean {
-  if (!link || tags.length === 0 || !link.refresh()) return false;
-  return tags.some((tag) => {
+/**
+ * `xv105 is in Fault` while one of these tags of a module is TRUE, `xv105 is in Fault (Bad)` with signals of that quality: a
+ * latched fault is no less one behind a broken wire, which has often caused it. '' where none is, or none was ever published.
+ */
+export function faultText(link: UnitLink | undefined, module: string, tags: readonly string[]): string {
+  if (!link || tags.length === 0 || !link.refresh()) return '';
+  for (const tag of tags) {
     const index = link.tagIndex(`${module}.${tag}`);
-    if (index < 0) return false;
+    if (index < 0) continue;
     const { value, quality, atMs } = link.reading(index);
-    return value === true && atMs !== 0 && quality !== QUALITY.Bad;
-  });
+    if (value === true && atMs !== 0) return `${module} is in Fault${quality === QUALITY.Good ? '' : ` (${qualityWord(quality)})`}`;
+  }
+  return '';
 }

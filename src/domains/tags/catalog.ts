@@ -15,6 +15,7 @@ import type { ToldBy } from '../../platform/http/replies.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store, StoreEvent } from '../../platform/store/store.js';
+import { faultTagsOf } from '../control-modules/device-faults.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, ControlModuleTemplate, EQUIPMENT_MODULE_LABEL } from '../control-modules/kind.js';
 import { readableTags } from '../control-modules/merge.js';
 import { modeOf, resolvedModuleOf } from '../control-modules/modules.js';
@@ -38,6 +39,8 @@ export const TagDescriptor = v.strictObject({
   role: v.string(),
   trueLabel: v.string(),
   falseLabel: v.string(),
+  /** TRUE in it is the latched fault of a device, which `reset-fault` of its module resets, whatever the tag is called. */
+  deviceFault: v.exactOptional(v.literal(true)),
 });
 export type TagDescriptor = ToldBy<typeof TagDescriptor>;
 
@@ -218,6 +221,7 @@ function moduleEntries(read: StoreReader, module: Resource<ControlModuleSpec, Co
   const resolved = resolvedModuleOf(read, module);
   if (!resolved) return NONE;
   const { name, labels, site } = module.metadata;
+  const faults = faultTagsOf(read, module);
   const entries = readableTags(resolved).map((tag) => {
     const path = `${name}.${tag.name}`;
     return entryOf({
@@ -241,6 +245,7 @@ function moduleEntries(read: StoreReader, module: Resource<ControlModuleSpec, Co
         role: tag.role,
         trueLabel: tag.trueLabel,
         falseLabel: tag.falseLabel,
+        ...(faults.includes(tag.name) ? { deviceFault: true } : {}),
       },
     });
   });

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { missing, Refusal } from '../../platform/base/refusal.js';
 import { JsonText } from '../../platform/http/paged-list.js';
-import { LIST, parameters, text, texts } from '../../platform/http/parameters.js';
+import { flag, LIST, parameters, text, texts } from '../../platform/http/parameters.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { type Query, rendered, type Reply, type RequestContext, routesFor } from '../../platform/http/route.js';
 import { ControlModule } from '../control-modules/kind.js';
@@ -12,8 +12,14 @@ import { TagDescriptor, type TagEntry } from './catalog.js';
 import { reachable, TagValue, tagList, tagValue, valueList } from './live.js';
 import { checkTagBarriers, findTag, TAG_WRITE_CATEGORY, TAG_WRITE_ERRORS, type TagDeps, writeTag } from './write.js';
 
-const TAG_FILTER = { unit: text(), moduleType: text(), role: text(), name: texts('parts of a name, in any case: tags whose name has one of them') };
-const FILTERS = ['unit', 'moduleType', 'role', 'name'] as const;
+const TAG_FILTER = {
+  unit: text(),
+  moduleType: text(),
+  role: text(),
+  deviceFault: flag('tags that tell the latched fault of a device'),
+  name: texts('parts of a name, in any case: tags whose name has one of them'),
+};
+const FILTERS = ['unit', 'moduleType', 'role', 'deviceFault', 'name'] as const;
 const route = routesFor<TagDeps>();
 const WriteBody = v.strictObject({ value: v.unknown() });
 const Values = v.array(TagValue);
@@ -30,7 +36,7 @@ export const tagRoutes = [
     tier: 'read',
     query: parameters({ ...LIST, ...TAG_FILTER }),
     reply: v.array(TagDescriptor),
-    summary: 'Tags of a site; query unit, moduleType, role, name (comma list of parts of it), limit, cursor',
+    summary: 'Tags of a site; query unit, moduleType, role, deviceFault, name (comma list of parts of it), limit, cursor',
     handle: (context, deps) => tagList(context, filtered(deps, context.params.site, context.query), ({ openJson }) => new JsonText(`${openJson}}`), FILTERS),
   }),
   route({
@@ -40,7 +46,7 @@ export const tagRoutes = [
     tier: 'read',
     query: parameters({ ...LIST, ...TAG_FILTER }),
     reply: Values,
-    summary: 'Tags of a site with live values; tags of offline runtimes have none; query unit, moduleType, role, name (comma list of parts of it), limit, cursor',
+    summary: 'Tags of a site with live values; tags of offline runtimes have none; query unit, moduleType, role, deviceFault, name (comma list of parts of it), limit, cursor',
     handle: (context, deps) => valueList(context, filtered(deps, context.params.site, context.query), deps.runtimes, FILTERS),
   }),
   route({
@@ -150,11 +156,13 @@ function filtered({ catalog }: TagDeps, site: string, query: Query<keyof typeof 
     .all('name')
     .flatMap((text) => text.toLowerCase().split(','))
     .flatMap((part) => part.trim() || []);
-  if (moduleType === '' && role === '' && parts.length === 0) return entries;
+  const deviceFault = query.get('deviceFault');
+  if (moduleType === '' && role === '' && deviceFault === undefined && parts.length === 0) return entries;
   return entries.filter(
     ({ descriptor }) =>
       (moduleType === '' || descriptor.moduleType === moduleType) &&
       (role === '' || descriptor.role === role) &&
+      (deviceFault === undefined || (descriptor.deviceFault === true) === (deviceFault === 'true')) &&
       (parts.length === 0 || parts.some((part) => descriptor.name.toLowerCase().includes(part))),
   );
 }

@@ -245,6 +245,24 @@ t.test('SFC-08: AWAIT_RESULT waits with its key; the step timeout holds, the wai
   t.ok(plant.until('p', ['Complete'], 4));
 });
 
+t.test('SFC-02: a step that has exceeded its timeout names what it waited for, with the value that it had', async (t) => {
+  const rows: readonly [string, string, (wire: Plant) => unknown][] = [
+    ["READ('l.pv') >= 25.0 AND READ('v.opened')", "READ('l.pv') >= 25.0 (2.5 >= 25)", () => undefined],
+    ["READ('l.pv') >= 2.0 AND READ('v.opened')", "READ('v.opened')", () => undefined],
+    ["READ('v.opened')", "READ('v.opened') (v.opened is Bad)", (wire) => (wire.get('v.opened').quality = 3)],
+  ];
+  for (const [condition, waited, broken] of rows)
+    for (const onTimeout of ['Hold', 'Stop'] as const) {
+      const plant = started(row(['', ''], [condition], { timeout: '500ms', onTimeout }), {}, (wire) => {
+        wire.tag('l.pv', 'REAL', 2.5);
+        wire.tag('v.opened', 'BOOL', false);
+        broken(wire);
+      });
+      plant.scan(20);
+      t.match(plant.view('p').checkpoint.failure, { rule: 'step-timeout', message: `step a has exceeded its timeout; it waited for ${waited}` });
+    }
+});
+
 t.test('SFC-02: step timeouts: Stop, Abort, Alarm; once per activation', async (t) => {
   for (const [onTimeout, end] of [
     ['Stop', 'Stopped'],
@@ -271,6 +289,8 @@ t.test('SFC-12: WRITE to a read-only tag holds the phase; SFC-13: out of range; 
   t.match(rule("WRITE('m.sp', 11);"), { state: 'Held', failure: { rule: 'write-range' } });
   t.match(rule("WRITE('m.sp', 'text');"), { state: 'Held', failure: { message: /type-mismatch/ } });
   t.match(rule("WRITE('n.sp', 1);"), { state: 'Held', failure: { rule: 'write-mode-manual', active: true, subject: 'n.sp' } });
+  t.match(rule("WRITE('n.sp', 1);").failure, { message: 'n.sp is in Manual: set it to Automatic or Semi-Automatic' });
+  t.match(rule("WRITE('pump.sp', 1);", { roles: { pump: 'n' } }).failure, { message: 'pump.sp (n) is in Manual: set it to Automatic or Semi-Automatic' }, 'a role with its module');
 
   const plant = started(once("WRITE('n.sp', 1);"), { charts: { holding: once("WRITE('n.sp', 5);") } }, tags);
   t.equal(plant.get('n.sp').value, 5, 'SFC-15: the barrier does not apply to the holding chart');

@@ -18,7 +18,7 @@ import type { Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
 import { type ElementStatus, Phase, type PhaseSpec } from '../../procedures/kind.js';
 import { type ElementFailure } from '../../runs/failures.js';
-import { faultTagsOf, isInFault } from '../../control-modules/device-faults.js';
+import { faultTagsOf, faultText } from '../../control-modules/device-faults.js';
 import { ControlModule } from '../../control-modules/kind.js';
 import { adhocRoot, scopeOf } from '../../procedures/roots.js';
 import { judgeCondition } from '../../placement/conditions.js';
@@ -27,6 +27,7 @@ import { deadChoicesOf } from '../../procedures/template-notes.js';
 import { AdhocReconciliation } from '../tree/adhoc-reconciliation.js';
 import { allocationQueue, placeOf, waitersOf } from '../start/allocation-queue.js';
 import { CandidateNow, candidatesNow, ownUnits, startedClass } from '../start/unit-class.js';
+import { elementIndex } from '../tree/element-index.js';
 import { BatchReconciliation } from '../tree/batch-reconciliation.js';
 import { chartStatus } from './chart-status.js';
 import { deadlockOf } from './deadlock.js';
@@ -157,7 +158,12 @@ export function batchBlockedBy(world: BlockedWorld, batch: BatchResource): Block
   if (status.phase === 'Pending') return [pendingBlocker(element, status)];
   if (isFinalBatch(status.phase)) return [];
   if (status.failure && status.phase !== 'Running' && status.phase !== 'Restarting')
-    return [status.failure, ...(status.furtherFailures ?? [])].map((failure) => ({ ...failureBlocker(element, failure), text: `${failure.rule}: ${failure.message}` }));
+    return [
+      ...[status.failure, ...(status.furtherFailures ?? [])].map((failure) => ({ ...failureBlocker(element, failure), text: `${failure.rule}: ${failure.message}` })),
+      ...elementIndex(world.store)
+        .phasesOf(batch.metadata.site, batch.metadata.name)
+        .flatMap((phase) => failedDevices(phase, world)),
+    ];
   if (status.phase === 'Held') return [{ reason: 'held', element, text: 'held; Restart goes on', command: 'Restart', by: ['operate'] }];
   if (status.phase !== 'Running' && status.phase !== 'Paused' && status.phase !== 'Restarting') return [];
   const reconciliation = new BatchReconciliation(batch, world.store, lookOnly(world, batch));
@@ -353,12 +359,12 @@ function stepBlockers(element: Blocker['element'], step: string, transitions: re
 
 /** `restarting`: its parent waits for it to run again (decisions 3.4). Without `world` the values are those of the last report. */
 export function phaseBlockedBy(phase: PhaseResource, world?: BlockedWorld, restarting = false): Blocker[] {
-  const { spec, status, metadata } = phase;
-  const element = { kind: 'Phase', name: metadata.name, path: spec.stepPath || metadata.name, unit: spec.unitRef };
+  const { status } = phase;
+  const element = elementOfPhase(phase);
   const { failure, pendingPrompt } = status;
   if (failure && (status.state === 'Held' || status.state === 'Holding')) {
     const blocker = failureBlocker(element, failure);
-    return [restarting ? { ...blocker, reason: 'child-failure', text: `child-failure: ${blocker.text}` } : blocker];
+    return [restarting ? { ...blocker, reason: 'child-failure', text: `child-failure: ${blocker.text}` } : blocker, ...(world ? failedDevices(phase, world) : [])];
   }
   if (status.state === 'Held') return [heldBlocker(element)];
   if (status.state === 'Paused') return [status.pausedAt ? semiAutomaticBlocker(element, status.pausedAt) : pausedBlocker(element)];
@@ -407,13 +413,22 @@ function deviceBlockers({ spec, metadata }: PhaseResource, element: Blocker['ele
   if (!link) return [];
   return [...new Set(Object.values(boundRoles(store, site, spec)))].flatMap((name) => {
     const module = store.get(ControlModule, site, name);
-    return module && isInFault(link, name, faultTagsOf(store, module))
-      ? [{ reason: 'device-fault' as const, element, controlModule: name, text: `${element.path}: ${name} is in Fault; reset it`, by: ['operate'] }]
-      : [];
+    const fault = module ? faultText(link, name, faultTagsOf(store, module)) : '';
+    return fault === '' ? [] : [{ reason: 'device-fault' as const, element, controlModule: name, text: `${element.path}: ${fault}; reset it`, by: ['operate'] }];
   });
 }
 
+/** Behind a step timeout of a phase that it holds: the failure names what the step waited for, and not why it did not come. */
+function failedDevices(phase: PhaseResource, world: BlockedWorld): Blocker[] {
+  const { failure, state } = phase.status;
+  return failure?.rule === 'step-timeout' && (state === 'Held' || state === 'Holding') ? deviceBlockers(phase, elementOfPhase(phase), world) : [];
+}
+
 // ---------------------------------------------------------------- parts
+
+function elementOfPhase({ spec, metadata }: PhaseResource): Blocker['element'] {
+  return { kind: 'Phase', name: metadata.name, path: spec.stepPath || metadata.name, unit: spec.unitRef };
+}
 
 function elementOf({ kind, name, path, unit }: TreeNode): Blocker['element'] {
   return { kind, name, path: path || name, unit };

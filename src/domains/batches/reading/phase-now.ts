@@ -7,7 +7,7 @@ import { type ConditionResult, evaluateCondition, explainCondition, type Evaluat
 import { parseDecimal, parseValueText } from '../../../../runtime/language/value-text.js';
 import { Any, anyOf } from '../../../../runtime/language/values.js';
 import type { SfcStatus, TransitionReport } from '../../../../runtime/port.js';
-import { QUALITY } from '../../../../runtime/vocabulary/quality.js';
+import { QUALITY, qualityWord } from '../../../../runtime/vocabulary/quality.js';
 import type { State } from '../../../../runtime/vocabulary/states.js';
 import { inside } from '../../../platform/base/assert.js';
 import type { Resource } from '../../../platform/store/resource.js';
@@ -149,14 +149,29 @@ export class PhaseNames implements EvaluationScope {
   read(address: string): Any | undefined {
     const [prefix = '', word = ''] = address.split(':', 2);
     if (prefix.toLowerCase() === 'signal' || prefix.toLowerCase() === 'barrier') return this.#signal(word);
-    const [head = '', ...rest] = address.split('.');
-    const [, module] = Object.entries(this.#roles).find(([name]) => name.toLowerCase() === head.toLowerCase()) ?? [];
     const link = this.#link;
     if (!link) return this.#notKnown(`the runtime of ${this.#phase.spec.unitRef} is not there`);
-    const index = link.tagIndex(module === undefined ? address : [module, ...rest].join('.'));
+    const { index } = this.#tag(link, address);
     if (index < 0) return this.#notKnown(`${address} is no tag of ${this.#phase.spec.unitRef} now`);
     const { value, quality, atMs } = link.reading(index);
     return atMs === 0 || quality > QUALITY.Uncertain ? undefined : anyOf(inside(link.tags, index, 'an address has the place of its tag').type, value);
+  }
+
+  /** A role is named with its module, which people find in the plant. */
+  why(address: string): string {
+    if (!this.#link) return '';
+    const { index, module } = this.#tag(this.#link, address);
+    if (index < 0) return '';
+    const { quality, atMs } = this.#link.reading(index);
+    const named = module === undefined ? address : `${address} (${module})`;
+    if (atMs === 0) return `${named} has no value yet`;
+    return quality > QUALITY.Uncertain ? `${named} is ${qualityWord(quality)}` : '';
+  }
+
+  #tag(link: UnitLink, address: string): { readonly index: number; readonly module: string | undefined } {
+    const [head = '', ...rest] = address.split('.');
+    const [, module] = Object.entries(this.#roles).find(([name]) => name.toLowerCase() === head.toLowerCase()) ?? [];
+    return { index: link.tagIndex(module === undefined ? address : [module, ...rest].join('.')), module };
   }
 
   #signal(word: string): Any | undefined {

@@ -8,7 +8,7 @@ import type { State } from '../../../../runtime/vocabulary/states.js';
 import { batchCommands } from '../../../../runtime/vocabulary/transitions.js';
 import { refOf, type Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
-import { faultTagsOf, isInFault } from '../../control-modules/device-faults.js';
+import { faultTagsOf, faultText } from '../../control-modules/device-faults.js';
 import { ControlModule } from '../../control-modules/kind.js';
 import type { ElementStatus, PhaseSpec } from '../../procedures/kind.js';
 import { elementIndex } from '../tree/element-index.js';
@@ -108,7 +108,8 @@ function stepsAhead(spec: PhaseSpec, { sfcStatus, failure }: ElementStatus): { r
 function devicesInFault({ store, runtimes }: RestartLook, { spec, metadata: { site } }: PhaseResource): Blocker[] {
   return [...new Set(Object.values(boundRoles(store, site, spec)))].sort().flatMap((name): Blocker[] => {
     const module = store.get(ControlModule, site, name);
-    if (!module || !isInFault(runtimes.link(site, spec.unitRef), name, faultTagsOf(store, module))) return [];
-    return [{ message: `${name} is in Fault`, element: name, liftedBy: { tier: 'operate', action: `reset the fault of ${name}` }, severity: 'warning' }];
+    const message = module ? faultText(runtimes.link(site, spec.unitRef), name, faultTagsOf(store, module)) : '';
+    if (message === '') return [];
+    return [{ message, element: name, liftedBy: { tier: 'operate', action: `reset the fault of ${name}` }, severity: 'warning' }];
   });
 }

@@ -6,7 +6,7 @@ import type { StoreReader } from '../../../platform/store/kind.js';
 import type { Ref, Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
 import { AlarmDefinition } from '../../alarms/kind.js';
-import { faultTagsOf, isInFault } from '../../control-modules/device-faults.js';
+import { faultTagsOf, faultText } from '../../control-modules/device-faults.js';
 import { ControlModule } from '../../control-modules/kind.js';
 import { danglingOf } from '../../control-modules/rules.js';
 import { missingPatterns, strayEndpoints } from '../../coordination/patterns.js';
@@ -334,10 +334,11 @@ function devices(look: StartLook): Blocker[] {
     const module = store.get(ControlModule, site, name);
     const tags = module ? faultTagsOf(store, module) : [];
     const reset: LiftedBy = { tier: 'operate', action: `reset the fault of ${name}` };
+    const fault = faultText(runtimes.link(site, unit), name, tags);
     const unheard = tags.length > 0 && !watched.some(({ spec }) => spec.sourceName === name && tags.includes(spec.tagName));
     const alarm: LiftedBy = { tier: 'engineer', action: `define an alarm on ${name}.${tags[0]}, with the priority its consequence deserves` };
     return [
-      ...(isInFault(runtimes.link(site, unit), name, tags) ? [{ message: `${name} is in Fault`, element: name, liftedBy: reset, severity: 'warning' as const }] : []),
+      ...(fault !== '' ? [{ message: fault, element: name, liftedBy: reset, severity: 'warning' as const }] : []),
       ...(unheard ? [{ message: `a fault of ${name} raises no alarm`, element: name, liftedBy: alarm, severity: 'warning' as const }] : []),
     ];
   });
