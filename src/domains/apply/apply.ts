@@ -31,6 +31,7 @@ import { recipeWarnings } from './recipe-warnings.js';
 import { refusalOfAll, TELLS_ALL, TOLD_MAX, ToldRefusal, toldOf } from './refused.js';
 import { judgeRemovals, type PruneWish, type Removal } from './removals.js';
 import { saidTwice } from './said-twice.js';
+import { simulationWarnings } from './simulation-warnings.js';
 import { StagedStore } from './staging.js';
 
 /** `removed`: what `toPrune` chooses, in a dry run. */
@@ -201,6 +202,7 @@ async function lookAfter(outcomes: readonly Outcome[], actor: ApplyActor, deps: 
   const gone = removals.filter(({ refusal }) => refusal === undefined);
   const notes = [
     await channelWarnings(outcomes, { after, clock }),
+    await simulationWarnings(outcomes, { store, after, clock }),
     await recipeWarnings(outcomes, { store, after, clock }),
     await bindingWarnings(outcomes, gone, { store, after, clock }),
     // whoever judges whole files tells that by the places in them
