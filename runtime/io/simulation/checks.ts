@@ -58,11 +58,14 @@ export function simulationProblems(
     const slash = reference.indexOf('/');
     return slash < 0 ? own.has(reference) : (addressesOf(reference.slice(0, slash))?.has(reference.slice(slash + 1)) ?? false);
   };
-  const unknown = (reference: string): UnknownWord => {
-    const slash = reference.indexOf('/');
-    const addresses = slash < 0 ? own : (addressesOf(reference.slice(0, slash)) ?? []);
-    return { word: reference, known: [...addresses].map((address) => `${reference.slice(0, slash + 1)}${address}`) };
+  // made once for all that is wrong
+  const offered = new Map<string, readonly string[]>();
+  const offeredBy = (module: string): readonly string[] => {
+    const list = offered.get(module) ?? (module === '' ? [...own] : [...(addressesOf(module) ?? [])].map((address) => `${module}/${address}`));
+    offered.set(module, list);
+    return list;
   };
+  const unknown = (reference: string): UnknownWord => ({ word: reference, known: offeredBy(reference.slice(0, Math.max(0, reference.indexOf('/')))) });
   const ofBehaviors = behaviors.flatMap((behavior, index) => [
     ...checkBehavior(behavior).map(({ param, ...problem }) => ({ field: fieldOf('behaviors', index, param), ...problem })),
     ...[...referencesByParam(behavior)]

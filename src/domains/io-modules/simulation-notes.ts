@@ -5,7 +5,7 @@
 import { checkBehavior, mergeBehaviors, missingAddresses, simulationProblems, type UnknownWord } from '../../../runtime/catalog.js';
 import type { SimulationFault } from '../../../runtime/port.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
-import { nearWords } from '../../platform/base/name-words.js';
+import { nearest } from '../../platform/base/nearest.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { SpecNote } from '../../platform/store/spec-note.js';
 import { type Behavior, IOModule, type IOModuleSpec, SimulationPreset, type SimulationPresetSpec } from './kind.js';
@@ -26,6 +26,14 @@ export function memberOf({ param }: Pick<Problem, 'param'>): string {
 export function saidProblem({ message, unknown }: Pick<Problem, 'message' | 'unknown'>): string {
   return unknown ? `${message}${nearWords(unknown.word, unknown.known)}` : message;
 }
+
+function nearWords(word: string, known: readonly string[]): string {
+  const near = nearest(word, known);
+  return near === undefined ? '' : ` (the nearest is ${near})`;
+}
+
+/** Problems for which the word that was meant is looked for: each is compared with all that there are, and nobody reads more. */
+const NEAR_MAX = 20;
 
 /** An empty text is no value of any param; what applied or stored it goes on with the default. */
 export function emptyParams(params: Behavior['params']): Problem[] {
@@ -56,11 +64,11 @@ export function simulationNotes(read: StoreReader, site: string, name: string, {
     channels.map(({ address }) => address),
     (other) => simulatedAddresses(read, site, other, name),
   );
-  return problems.map((problem): SpecNote => {
-    const [, at = '', member = ''] = /^behaviors\[(\d+)\]\.(.*)$/s.exec(problem.field) ?? [];
-    const text = saidProblem(problem);
-    if (at === '') return { path: `simulation.${problem.field}`, text };
-    const behavior = merged[Number(at)];
+  return problems.map((problem, at): SpecNote => {
+    const [, place = '', member = ''] = /^behaviors\[(\d+)\]\.(.*)$/s.exec(problem.field) ?? [];
+    const text = at < NEAR_MAX ? saidProblem(problem) : problem.message;
+    if (place === '') return { path: `simulation.${problem.field}`, text };
+    const behavior = merged[Number(place)];
     const own = placeOf.get(behavior);
     if (own !== undefined) return { path: `simulation.behaviors[${own}].${member}`, text };
     return { path: 'simulation.preset', text: `behaviour ${behavior?.address} of preset ${simulation.preset}: ${text}` };
@@ -71,10 +79,11 @@ export function simulationNotes(read: StoreReader, site: string, name: string, {
 export function strayAddresses(read: StoreReader, site: string, { simulation, protocol }: IOModuleSpec): readonly SpecNote[] {
   if (!simulation || protocol !== 'simulation') return [];
   const generic = missingAddresses(read.get(SimulationPreset, site, simulation.preset)?.spec.behaviors ?? [], {});
-  const stray = Object.keys(simulation.addressMap).filter((address) => !generic.includes(address));
-  return stray.map((address): SpecNote => {
+  const isGeneric = new Set(generic);
+  const stray = Object.keys(simulation.addressMap).filter((address) => !isGeneric.has(address));
+  return stray.map((address, at): SpecNote => {
     const why = simulation.preset === '' ? 'no preset is named' : `preset ${simulation.preset} has no address ${address}`;
-    return { path: `simulation.addressMap.${address}`, text: `${why}, so the entry has no effect${nearWords(address, generic)}` };
+    return { path: `simulation.addressMap.${address}`, text: `${why}, so the entry has no effect${at < NEAR_MAX ? nearWords(address, generic) : ''}` };
   });
 }
 
