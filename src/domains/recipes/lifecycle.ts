@@ -22,6 +22,7 @@ import {
   type ReleasedTemplate,
 } from './kind.js';
 import { heldBy, type LifecycleAction, nextPhase, refuseDuplicate, REVERTIBLE, wayToWithdraw } from './rules.js';
+import { bindingNotes } from './binding-notes.js';
 import { recipeDigest, revise, revisionName, signRevision } from './revisions.js';
 import { wholeRecipeNotes } from './recipe-notes.js';
 import { presentTemplates, releasedTemplates, releasedView, templateChanges } from './released.js';
@@ -84,8 +85,8 @@ export async function moveRecipe(deps: LifecycleDeps, site: string, name: string
 /** Of a recipe that goes on towards its batches. */
 export function warningsOf(read: StoreReader, recipe: RecipeResource, action: LifecycleAction): Pick<LifecycleReply, 'warnings'> {
   if (action === 'reject' || action === 'withdraw') return {};
-  const warnings = wholeRecipeNotes(read, recipe);
-  return warnings.length === 0 ? {} : { warnings: [...warnings] };
+  const warnings = [...bindingNotes(read, recipe), ...wholeRecipeNotes(read, recipe)];
+  return warnings.length === 0 ? {} : { warnings };
 }
 
 /** A step as it is written, by itself or with others in one transaction. */
