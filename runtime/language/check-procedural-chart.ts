@@ -141,7 +141,8 @@ class ChartCheck {
       this.#fail('level', `step ${name}: a step of level ${child} uses a ${LEVEL_TEMPLATE[child]}, not a ${templateKind}`, place, 'templateKind');
     if (templateRef !== '' && templateKind === undefined) this.#fail('level', `step ${name}: templateRef needs templateKind`, place, 'templateRef');
     if ((templateRef === '') === (subChart === undefined)) this.#fail('binding', `step ${name} needs a templateRef or a subChart, one of them`, place);
-    if ((step.targetCapability ?? '') !== '' && child !== 'UnitProcedure') this.#fail('level', `step ${name}: targetCapability belongs to unit-procedure steps`, place, 'targetCapability');
+    if ((step.targetCapability ?? '') !== '' && child !== 'UnitProcedure')
+      this.#fail('level', `step ${name}: targetCapability belongs to unit-procedure steps`, place, 'targetCapability');
     if (Object.keys(step.roleMap ?? {}).length > 0 && child !== 'Phase') this.#fail('level', `step ${name}: roleMap belongs to phase steps`, place, 'roleMap');
   }
 
@@ -159,7 +160,8 @@ class ChartCheck {
       bound.add(key);
       const formal = formals?.get(key);
       if (formals && !formal) this.#fail('binding', `${step.templateRef} of step ${step.name} has no parameter ${name}`, place, `${member}.name`);
-      if ((from === undefined) === (value === undefined)) this.#fail('binding', `parameter ${name} of step ${step.name} is bound to a source or to a value, one of them`, place, member);
+      if ((from === undefined) === (value === undefined))
+        this.#fail('binding', `parameter ${name} of step ${step.name} is bound to a source or to a value, one of them`, place, member);
       if (from !== undefined) this.#source(from, name, formal, place, `${member}.from`);
       else if (value !== undefined && formal && parseValueText(formal.type ?? 'REAL', value.trim()) === null)
         this.#fail('type', `"${value}" for parameter ${name} of step ${step.name} is no value of type ${formal.type ?? 'REAL'}`, place, `${member}.value`);

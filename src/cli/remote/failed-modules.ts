@@ -45,5 +45,7 @@ export async function refuseFailed({ box, terminal }: CommandContext, done: read
   }
   if (failed.length === 0) return;
   const lines = failed.map(({ site, name, message }) => `${titleOf({ kind: 'IOModule', namespace: `site-${site}`, name })} is Failed: ${message}`);
-  throw new CommandError(EXIT.no, 'module_failed', [`applied, but ${failed.length === 1 ? 'an I/O module does' : 'I/O modules do'} not work:`, ...lines].join('\n'), { modules: failed });
+  throw new CommandError(EXIT.no, 'module_failed', [`applied, but ${failed.length === 1 ? 'an I/O module does' : 'I/O modules do'} not work:`, ...lines].join('\n'), {
+    modules: failed,
+  });
 }

@@ -70,7 +70,16 @@ const STEP = 'spec.procedure.chart.steps[make].subChart.steps[warm].subChart.ste
 t.test('what does not compile in a chart of steps stands at its member', async (t) => {
   const cases: readonly (readonly [text: string, phase: Spec, of: RegExp])[] = [
     ['from: boile', cook({ parameterBindings: [{ name: 'target', from: 'boile' }] }), /bound to boile/],
-    ['name: targt', cook({ parameterBindings: [{ name: 'target', from: 'boil' }, { name: 'targt', from: 'boil' }] }), /no parameter targt/],
+    [
+      'name: targt',
+      cook({
+        parameterBindings: [
+          { name: 'target', from: 'boil' },
+          { name: 'targt', from: 'boil' },
+        ],
+      }),
+      /no parameter targt/,
+    ],
     ['inlt: inlet', cook({ roleMap: { inlt: 'inlet' } }), /no role inlt/],
     ['stepLevel: Operation', cook({ stepLevel: 'Operation' }), /not Operation/],
     ['parameterBindings', cook({ parameterBindings: [] }), /target of step cook is not bound/],
@@ -92,7 +101,6 @@ t.test('what does not compile in a chart of steps stands at its member', async (
     t.ok((fault?.line ?? 0) > 20, 'and not at the spec');
   }
 });
-
 
 t.test('what does not bind stands at the step or the capability, in validate and apply alike', async (t) => {
   const entry = unit('k1', { roleBindings: [{ role: 'inlet', controlModule: 'xv9' }] });
@@ -128,9 +136,7 @@ t.test('a default unit that does not exist is told, with the unit that is taken 
   const named = (spec: Spec) => recipe({ equipmentRequirements: [{ capability: 'boiling', ...spec }] });
   const member = 'spec.equipmentRequirements[0].defaultUnit';
   t.same(await told([...BASE, named({ defaultUnit: 'k1' })]), []);
-  t.same(await told([...BASE, named({ defaultUnit: 'k9' })]), [
-    `${member}: unit k9, the default unit of capability boiling, does not exist, so a batch takes k1 in its place`,
-  ]);
+  t.same(await told([...BASE, named({ defaultUnit: 'k9' })]), [`${member}: unit k9, the default unit of capability boiling, does not exist, so a batch takes k1 in its place`]);
   t.same(await told([...BASE, named({ candidates: ['k1', 'k9'] })]), ['spec.equipmentRequirements[0].candidates[1]: unit k9, a candidate for capability boiling, does not exist']);
 });
 

@@ -68,7 +68,11 @@ for (const [what, module, warning] of WRONG) {
   t.test(`what a simulation cannot run is a warning at its member: ${what}`, async (t) => {
     const told = (await offline([...BASE, module])).filter((each) => each.endsWith(FAILED));
     t.ok(told.includes(`${warning}${FAILED}`), told.join('\n'));
-    t.same((await online([...BASE, module]))[2]?.filter((each) => each.endsWith(FAILED)), told, 'the box tells the same');
+    t.same(
+      (await online([...BASE, module]))[2]?.filter((each) => each.endsWith(FAILED)),
+      told,
+      'the box tells the same',
+    );
   });
 }
 
