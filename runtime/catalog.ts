@@ -233,6 +233,7 @@ export function memoryLengths(network: Parameters<typeof portLookup>[0], composi
 // ---------------------------------------------------------------- I/O: protocols, addresses and simulation (decisions 6, 7)
 
 export {
+  behaviorReferences,
   checkAddress,
   checkBehavior,
   checkChannelAddress,
@@ -249,4 +250,5 @@ export {
   secretOptions,
   simulationProblems,
   staleAfterMs,
+  type UnknownWord,
 } from './io/catalog.js';

@@ -12,6 +12,8 @@ export interface ChartDiagnostic extends Diagnostic {
   readonly step?: string;
   /** Index in `transitions`. */
   readonly transition?: number;
+  /** Of a procedural chart: the member that it is about, in the outermost chart, for example `steps[boil].parameterBindings[0].from`. */
+  readonly member?: string;
 }
 
 export interface ChartShape {

@@ -40,7 +40,7 @@ const CHILD_LEVEL: Readonly<Record<ChartLevel, StepLevel>> = { Recipe: 'UnitProc
 const LEVEL_TEMPLATE: Readonly<Record<StepLevel, TemplateKind>> = { UnitProcedure: 'UnitProcedureTemplate', Operation: 'OperationTemplate', Phase: 'PhaseTemplate' };
 
 export function checkProceduralChart(chart: ProceduralChart, level: ChartLevel, environment: ProceduralEnvironment): ChartDiagnostic[] {
-  return new ChartCheck(chart, level, environment, '').run();
+  return new ChartCheck(chart, level, environment, '', '').run();
 }
 
 class ChartCheck {
@@ -49,6 +49,8 @@ class ChartCheck {
   readonly #environment: ProceduralEnvironment;
   /** Path of the step whose sub-chart this is; empty at the top. */
   readonly #path: string;
+  /** What stands before a member of this chart: `steps[boil].subChart.`, empty at the top. */
+  readonly #within: string;
   readonly #steps: readonly ProceduralStep[];
   /** In lower case. */
   readonly #stepNames: ReadonlySet<string>;
@@ -57,11 +59,12 @@ class ChartCheck {
   readonly #templates = new Map<string, TemplateFacts>();
   readonly #found: ChartDiagnostic[] = [];
 
-  constructor(chart: ProceduralChart, level: ChartLevel, environment: ProceduralEnvironment, path: string) {
+  constructor(chart: ProceduralChart, level: ChartLevel, environment: ProceduralEnvironment, path: string, within: string) {
     this.#chart = chart;
     this.#level = level;
     this.#environment = environment;
     this.#path = path;
+    this.#within = within;
     this.#steps = chart.steps ?? [];
     this.#stepNames = new Set(this.#steps.map(({ name }) => name.toLowerCase()));
     this.#enclosing = new Map(environment.parameters.map(({ name, type }) => [name.toLowerCase(), { name, type, kind: 'parameter' }]));
@@ -78,11 +81,19 @@ class ChartCheck {
   }
 
   #add(diagnostic: ChartDiagnostic): void {
-    this.#found.push(this.#path === '' ? diagnostic : { ...diagnostic, chart: this.#path });
+    const member = this.#memberOf(diagnostic);
+    this.#found.push({ ...diagnostic, ...(this.#path === '' ? {} : { chart: this.#path }), ...(member === '' ? {} : { member: `${this.#within}${member}` }) });
   }
 
-  #fail(code: string, message: string, place: Place): void {
-    this.#add(chartFault(code, message, place));
+  /** The step or transition, where nothing more is known; '' for the chart as a whole. */
+  #memberOf({ member, step, transition }: Pick<ChartDiagnostic, 'member' | 'step' | 'transition'>): string {
+    if (step !== undefined) return `${this.#stepNames.has(step.toLowerCase()) ? 'steps' : 'divergences'}[${step}]${member === undefined ? '' : `.${member}`}`;
+    return transition === undefined ? '' : `transitions[${transition}]${member === undefined ? '' : `.${member}`}`;
+  }
+
+  /** @param member of the step. */
+  #fail(code: string, message: string, place: Place, member?: string): void {
+    this.#add({ ...chartFault(code, message, place), ...(member === undefined ? {} : { member }) });
   }
 
   /** The one step of a recipe that stands for a whole procedure template. */
@@ -94,7 +105,7 @@ class ChartCheck {
     const { name, templateRef = '', templateKind } = step;
     if (templateRef === '' || templateKind === undefined) return;
     const template = this.#environment.template(templateKind, templateRef);
-    if (template === null) this.#fail('binding', `step ${name}: there is no ${templateKind} ${templateRef}`, { step: name });
+    if (template === null) this.#fail('binding', `step ${name}: there is no ${templateKind} ${templateRef}`, { step: name }, 'templateRef');
     else if (template) this.#templates.set(name.toLowerCase(), template);
   }
 
@@ -104,7 +115,7 @@ class ChartCheck {
     if (step.subChart === undefined) return;
     const child = CHILD_LEVEL[this.#level];
     if (child === 'Phase') {
-      this.#fail('level', `step ${step.name}: a phase step has no chart inside`, { step: step.name });
+      this.#fail('level', `step ${step.name}: a phase step has no chart inside`, { step: step.name }, 'subChart');
       return;
     }
     // an element without template takes its parameters from the one around it and from its own bindings (decisions 2.2)
@@ -113,25 +124,26 @@ class ChartCheck {
     const environment: ProceduralEnvironment = { parameters, template: (kind, name) => this.#environment.template(kind, name) };
     const path = this.#path === '' ? step.name : `${this.#path}/${step.name}`;
     // one by one: a list of a hundred thousand is too long for the arguments of a call
-    for (const diagnostic of new ChartCheck(step.subChart, child, environment, path).run()) this.#found.push(diagnostic);
+    for (const diagnostic of new ChartCheck(step.subChart, child, environment, path, `${this.#within}steps[${step.name}].subChart.`).run()) this.#found.push(diagnostic);
   }
 
   #stepLevel(step: ProceduralStep): void {
     const { name, templateRef = '', templateKind, subChart, stepLevel } = step;
     const place = { step: name };
     if (this.#isProcedureStep(step)) {
-      if (stepLevel !== undefined) this.#fail('level', `step ${name} stands for a whole procedure and has no stepLevel`, place);
+      if (stepLevel !== undefined) this.#fail('level', `step ${name} stands for a whole procedure and has no stepLevel`, place, 'stepLevel');
       if (templateRef === '') this.#fail('binding', `step ${name} needs a templateRef`, place);
       return;
     }
     const child = CHILD_LEVEL[this.#level];
-    if (stepLevel !== child) this.#fail('level', `step ${name}: a chart of this level holds steps of level ${child}, not ${stepLevel ?? 'none'}`, place);
+    if (stepLevel !== child) this.#fail('level', `step ${name}: a chart of this level holds steps of level ${child}, not ${stepLevel ?? 'none'}`, place, 'stepLevel');
     if (templateKind !== undefined && templateKind !== LEVEL_TEMPLATE[child])
-      this.#fail('level', `step ${name}: a step of level ${child} uses a ${LEVEL_TEMPLATE[child]}, not a ${templateKind}`, place);
-    if (templateRef !== '' && templateKind === undefined) this.#fail('level', `step ${name}: templateRef needs templateKind`, place);
+      this.#fail('level', `step ${name}: a step of level ${child} uses a ${LEVEL_TEMPLATE[child]}, not a ${templateKind}`, place, 'templateKind');
+    if (templateRef !== '' && templateKind === undefined) this.#fail('level', `step ${name}: templateRef needs templateKind`, place, 'templateRef');
     if ((templateRef === '') === (subChart === undefined)) this.#fail('binding', `step ${name} needs a templateRef or a subChart, one of them`, place);
-    if ((step.targetCapability ?? '') !== '' && child !== 'UnitProcedure') this.#fail('level', `step ${name}: targetCapability belongs to unit-procedure steps`, place);
-    if (Object.keys(step.roleMap ?? {}).length > 0 && child !== 'Phase') this.#fail('level', `step ${name}: roleMap belongs to phase steps`, place);
+    if ((step.targetCapability ?? '') !== '' && child !== 'UnitProcedure')
+      this.#fail('level', `step ${name}: targetCapability belongs to unit-procedure steps`, place, 'targetCapability');
+    if (Object.keys(step.roleMap ?? {}).length > 0 && child !== 'Phase') this.#fail('level', `step ${name}: roleMap belongs to phase steps`, place, 'roleMap');
   }
 
   // ---------------------------------------------------------------- bindings
@@ -141,33 +153,35 @@ class ChartCheck {
     const template = this.#templates.get(step.name.toLowerCase());
     const formals = template && new Map(template.parameters.map((formal) => [formal.name.toLowerCase(), formal]));
     const bound = new Set<string>();
-    for (const { name, from, value } of step.parameterBindings ?? []) {
+    for (const [at, { name, from, value }] of (step.parameterBindings ?? []).entries()) {
+      const member = `parameterBindings[${at}]`;
       const key = name.toLowerCase();
-      if (bound.has(key)) this.#fail('duplicate-name', `parameter ${name} of step ${step.name} is bound twice`, place);
+      if (bound.has(key)) this.#fail('duplicate-name', `parameter ${name} of step ${step.name} is bound twice`, place, `${member}.name`);
       bound.add(key);
       const formal = formals?.get(key);
-      if (formals && !formal) this.#fail('binding', `${step.templateRef} of step ${step.name} has no parameter ${name}`, place);
-      if ((from === undefined) === (value === undefined)) this.#fail('binding', `parameter ${name} of step ${step.name} is bound to a source or to a value, one of them`, place);
-      if (from !== undefined) this.#source(from, name, formal, place);
+      if (formals && !formal) this.#fail('binding', `${step.templateRef} of step ${step.name} has no parameter ${name}`, place, `${member}.name`);
+      if ((from === undefined) === (value === undefined))
+        this.#fail('binding', `parameter ${name} of step ${step.name} is bound to a source or to a value, one of them`, place, member);
+      if (from !== undefined) this.#source(from, name, formal, place, `${member}.from`);
       else if (value !== undefined && formal && parseValueText(formal.type ?? 'REAL', value.trim()) === null)
-        this.#fail('type', `"${value}" for parameter ${name} of step ${step.name} is no value of type ${formal.type ?? 'REAL'}`, place);
+        this.#fail('type', `"${value}" for parameter ${name} of step ${step.name} is no value of type ${formal.type ?? 'REAL'}`, place, `${member}.value`);
     }
     for (const formal of template?.parameters ?? []) {
       const given = bound.has(formal.name.toLowerCase()) || this.#enclosing.has(formal.name.toLowerCase()) || (formal.defaultValue ?? '') !== '';
-      if (formal.required && !given) this.#fail('binding', `required parameter ${formal.name} of step ${step.name} is not bound`, place);
+      if (formal.required && !given) this.#fail('binding', `required parameter ${formal.name} of step ${step.name} is not bound`, place, 'parameterBindings');
     }
     const roles = template?.roles && new Set(template.roles);
     for (const role of Object.keys(step.roleMap ?? {})) {
-      if (roles && !roles.has(role)) this.#fail('binding', `${step.templateRef} of step ${step.name} has no role ${role}`, place);
+      if (roles && !roles.has(role)) this.#fail('binding', `${step.templateRef} of step ${step.name} has no role ${role}`, place, `roleMap.${role}`);
     }
   }
 
-  #source(from: string, name: string, formal: FormalName | undefined, place: Place): void {
+  #source(from: string, name: string, formal: FormalName | undefined, place: Place, member: string): void {
     const type = from.includes('.') ? this.#outputType(from) : this.#enclosing.get(from.toLowerCase())?.type;
     if (type === undefined)
-      this.#fail('binding', `parameter ${name} of step ${place.step} is bound to ${from}, which is no parameter of the element and no output of a step`, place);
+      this.#fail('binding', `parameter ${name} of step ${place.step} is bound to ${from}, which is no parameter of the element and no output of a step`, place, member);
     else if (formal && !isAssignable(formal.type ?? 'REAL', type))
-      this.#fail('type', `${from} is ${type} and cannot go to parameter ${name} of type ${formal.type ?? 'REAL'}`, place);
+      this.#fail('type', `${from} is ${type} and cannot go to parameter ${name} of type ${formal.type ?? 'REAL'}`, place, member);
   }
 
   /** Type of `<step>.<output>`; ANY when the template of the step is not known. */
@@ -196,7 +210,7 @@ class ChartCheck {
   #condition(source: string, transition: number): void {
     const { expression, diagnostics } = parseCondition(source);
     const checked = expression ? checkCondition(expression, this.#scope()) : [];
-    for (const diagnostic of [...diagnostics, ...checked]) this.#add({ ...diagnostic, transition });
+    for (const diagnostic of [...diagnostics, ...checked]) this.#add({ ...diagnostic, transition, member: 'conditionST' });
   }
 
   /** Parameters, members of steps and READ of signals; nothing that reaches the equipment (decisions 2.2). */

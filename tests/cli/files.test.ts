@@ -110,8 +110,11 @@ t.test('of a whole plant a recipe is told what its units do not bind, and roleBi
   );
   const { exitCode, text } = await validate(folder);
   t.equal(exitCode, 0, 'a plant is engineered in any order');
-  t.match(text, /^50-units\.json:\d+:\d+: warning: roleBindings\[\d+\] of unit rx101: role waterInlet is bound to control module xv999, which does not exist/m);
-  t.match(text, /^80-recipes\.json:\d+:\d+: warning: the recipe clean-train 1\.0\.0 does not bind role \w+ of step .+ on unit rx101: role waterInlet is bound to xv999/m);
+  t.match(text, /^50-units\.json:\d+:\d+: warning: spec\.roleBindings\[\d+\]: role waterInlet of unit rx101 is bound to control module xv999, which does not exist/m);
+  t.match(
+    text,
+    /^80-recipes\.json:\d+:\d+: warning: spec\.procedure\.chart\S*: the recipe clean-train 1\.0\.0 does not bind role \w+ of step .+ on unit rx101: role waterInlet is bound to xv999/m,
+  );
   t.notMatch(await validate(DEMO), { text: /does not bind|roleBindings/ }, 'the shipped one binds all');
 });
 

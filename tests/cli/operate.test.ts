@@ -341,6 +341,27 @@ t.test('a write to a simulated module says that it forces the channel, and a com
   t.match(await json(t, ['io', 'release', 'io-rx101', 'none'], 4), { code: 'unknown_channel' });
 });
 
+t.test('an I/O module that an apply takes to Failed is told by its wait, and one that works ends it', async (t) => {
+  const given = path.join(folder, 'loose.yaml');
+  const applied = (command: string) => {
+    const behaviors = `[{ address: lye.zs, type: ValveFeedback, params: { command: ${command}, travelTime: 800ms } }]`;
+    const channels = '[{ address: lye.cmd, direction: output, dataType: bool }, { address: lye.zs, dataType: bool }]';
+    writeFileSync(
+      given,
+      `apiVersion: physical.lineside.io/v1alpha1\nkind: IOModule\nmetadata: { name: loose, namespace: site-demo }\nspec:\n  { protocol: simulation, controllerRef: edge-1, channels: ${channels}, simulation: { behaviors: ${behaviors} } }\n`,
+    );
+    return ran('apply', [], { filename: [given], wait: true, timeout: '60' });
+  };
+  const told = 'IOModule loose (demo) is Failed: ';
+  t.match(await applied('lye.cmd'), { code: 0 });
+  const failed = await applied('lya.cmd');
+  t.match(failed, { code: 1, data: { code: 'module_failed', modules: [{ site: 'demo', name: 'loose' }] } });
+  t.match(failed.text, `${told}`);
+  t.match(failed.text, /refers to lya\.cmd/);
+  t.match(await applied('lye.cmd'), { code: 0 }, 'one that is mended');
+  await admin.delete(`${SITE}/iomodules/loose`);
+});
+
 t.test('a device in fault is listed, and reset by a command that moves nothing unasked', async (t) => {
   const reset = (options: Given = {}, module = 'xv105') => ran('fault reset', [module], options);
   const untilReset = (options: Given = {}) => eventually('it is at rest', async () => [await reset(options)].find(({ code }) => code === 0), PATIENCE_MS);

@@ -2,8 +2,8 @@
 import type { Behavior, SimulationFault } from '../../port.js';
 import { behaviorType, BEHAVIOR_TYPES } from './behavior-types.js';
 import { FAULT_TYPES, faultType } from './faults.js';
-import { behaviorReferences } from './merge.js';
-import { type ParamProblem, paramProblems, SIMULATED_ADDRESS } from './params.js';
+import { referencesByParam } from './merge.js';
+import { type ParamProblem, paramProblems, SIMULATED_ADDRESS, type UnknownWord } from './params.js';
 
 /** Problems of one behaviour; a problem of the behaviour itself names `address` or `type` as its param. */
 export function checkBehavior(behavior: Behavior): ParamProblem[] {
@@ -13,8 +13,8 @@ export function checkBehavior(behavior: Behavior): ParamProblem[] {
   }
   const type = behaviorType(behavior.type);
   if (!type) {
-    const known = BEHAVIOR_TYPES.map((row) => row.type).join(', ');
-    return [...problems, { param: 'type', message: `behaviour type ${behavior.type} is not known; known are ${known}` }];
+    const known = BEHAVIOR_TYPES.map((row) => row.type);
+    return [...problems, { param: 'type', message: `behaviour type ${behavior.type} is not known; known are ${known.join(', ')}`, unknown: { word: behavior.type, known } }];
   }
   return [...problems, ...paramProblems(type.params, behavior.params)];
 }
@@ -27,8 +27,8 @@ export function checkFault(fault: SimulationFault): ParamProblem[] {
   }
   const type = faultType(fault.type);
   if (!type) {
-    const known = FAULT_TYPES.map((row) => row.type).join(', ');
-    return [...problems, { param: 'type', message: `fault type ${fault.type} is not known; known are ${known}` }];
+    const known = FAULT_TYPES.map((row) => row.type);
+    return [...problems, { param: 'type', message: `fault type ${fault.type} is not known; known are ${known.join(', ')}`, unknown: { word: fault.type, known } }];
   }
   return [...problems, ...paramProblems(type.params, fault.params)];
 }
@@ -37,6 +37,7 @@ export interface SimulationProblem {
   /** For example `behaviors[3].params.rate` or `faults[0].address`. */
   readonly field: string;
   readonly message: string;
+  readonly unknown?: UnknownWord;
 }
 
 const OWN_FIELDS = new Set(['address', 'type', 'name', 'triggerMode']);
@@ -57,18 +58,33 @@ export function simulationProblems(
     const slash = reference.indexOf('/');
     return slash < 0 ? own.has(reference) : (addressesOf(reference.slice(0, slash))?.has(reference.slice(slash + 1)) ?? false);
   };
+  // made once for all that is wrong
+  const offered = new Map<string, readonly string[]>();
+  const offeredBy = (module: string): readonly string[] => {
+    const list = offered.get(module) ?? (module === '' ? [...own] : [...(addressesOf(module) ?? [])].map((address) => `${module}/${address}`));
+    offered.set(module, list);
+    return list;
+  };
+  const unknown = (reference: string): UnknownWord => ({ word: reference, known: offeredBy(reference.slice(0, Math.max(0, reference.indexOf('/')))) });
   const ofBehaviors = behaviors.flatMap((behavior, index) => [
-    ...checkBehavior(behavior).map(({ param, message }) => ({ field: fieldOf('behaviors', index, param), message })),
-    ...behaviorReferences(behavior)
-      .filter((reference) => !known(reference))
-      .map((reference) => ({ field: `behaviors[${index}].params`, message: `${behavior.address} refers to ${reference}, which is no channel and no behaviour` })),
+    ...checkBehavior(behavior).map(({ param, ...problem }) => ({ field: fieldOf('behaviors', index, param), ...problem })),
+    ...[...referencesByParam(behavior)]
+      .filter(([reference]) => !known(reference))
+      .map(([reference, param]) => ({
+        field: fieldOf('behaviors', index, param),
+        message: `${behavior.address} refers to ${reference}, which is no channel and no behaviour`,
+        unknown: unknown(reference),
+      })),
   ]);
   const names = new Set<string>();
   const ofFaults = faults.flatMap((fault, index) => {
-    const problems = checkFault(fault).map(({ param, message }) => ({ field: fieldOf('faults', index, param), message }));
+    const problems = checkFault(fault).map(({ param, ...problem }): SimulationProblem => ({ field: fieldOf('faults', index, param), ...problem }));
     if (names.has(fault.name)) problems.push({ field: `faults[${index}].name`, message: `fault name ${fault.name} is used twice` });
     names.add(fault.name);
-    if (!own.has(fault.address)) problems.push({ field: `faults[${index}].address`, message: `fault ${fault.name} names ${fault.address}, which is no channel and no behaviour` });
+    if (!own.has(fault.address)) {
+      const message = `fault ${fault.name} names ${fault.address}, which is no channel and no behaviour`;
+      problems.push({ field: `faults[${index}].address`, message, unknown: unknown(fault.address) });
+    }
     return problems;
   });
   return [...ofBehaviors, ...ofFaults];

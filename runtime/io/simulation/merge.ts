@@ -21,12 +21,17 @@ function paramReferences(spec: ParamSpec, value: ParamValue): string[] {
 
 /** Addresses a behaviour reads: `address` of its module or `<module>/<address>`, each once. */
 export function behaviorReferences(behavior: Pick<Behavior, 'type' | 'params'>): string[] {
-  const specs = behaviorType(behavior.type)?.params ?? [];
-  const found = specs.flatMap((spec) => {
-    const value = behavior.params[spec.name];
-    return value === undefined ? [] : paramReferences(spec, value);
-  });
-  return [...new Set(found)];
+  return [...referencesByParam(behavior).keys()];
+}
+
+/** As `behaviorReferences`, each with the first param that makes it. */
+export function referencesByParam({ type, params }: Pick<Behavior, 'type' | 'params'>): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const spec of behaviorType(type)?.params ?? []) {
+    const value = params[spec.name];
+    for (const reference of value === undefined ? [] : paramReferences(spec, value)) if (!found.has(reference)) found.set(reference, spec.name);
+  }
+  return found;
 }
 
 const isLocal = (reference: string): boolean => !reference.includes('/');

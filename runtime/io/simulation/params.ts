@@ -26,6 +26,13 @@ export interface ParamSpec {
 export interface ParamProblem {
   readonly param: string;
   readonly message: string;
+  /** Of a word that there is not: for whoever looks for the one that was meant. */
+  readonly unknown?: UnknownWord;
+}
+
+export interface UnknownWord {
+  readonly word: string;
+  readonly known: readonly string[];
 }
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
@@ -96,9 +103,10 @@ const absent = (value: ParamValue | undefined): value is undefined | '' => value
 
 /** Every problem of the params given, each naming its param (decisions 6.5); an unknown param is one. */
 export function paramProblems(specs: readonly ParamSpec[], given: RawParams): ParamProblem[] {
+  const known = specs.map(({ name }) => name);
   const unknown = Object.keys(given)
-    .filter((name) => !specs.some((spec) => spec.name === name))
-    .map((param) => ({ param, message: `param ${param} is not known; known are ${specs.map((spec) => spec.name).join(', ') || 'none'}` }));
+    .filter((name) => !known.includes(name))
+    .map((param): ParamProblem => ({ param, message: `param ${param} is not known; known are ${known.join(', ') || 'none'}`, unknown: { word: param, known } }));
   const wrong = specs.flatMap((spec) => {
     const value = given[spec.name];
     if (absent(value)) return spec.required ? [{ param: spec.name, message: `param ${spec.name} is required` }] : [];

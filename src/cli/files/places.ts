@@ -11,6 +11,8 @@ export interface TextDiagnostic {
   readonly chart?: string;
   readonly step?: string;
   readonly transition?: number;
+  /** In the chart, of a chart of steps. */
+  readonly member?: string;
 }
 
 /** The place of the member that `field` names, or of the nearest one around it that there is. */
@@ -29,8 +31,16 @@ export function placeOfRefused(manifest: FiledManifest, field = ''): Place {
 /** As `placeOfField`; a line of a text that stands as a block is a line of the file. */
 export function placeOfDiagnostic(manifest: FiledManifest, diagnostic: TextDiagnostic): Place {
   const { line, column } = diagnostic;
+  if (diagnostic.member !== undefined) return placeInChart(manifest, diagnostic.member, line, column);
   const text = textNode(manifest, diagnostic);
   return text === undefined ? placeOfField(manifest, 'spec') : placeInText(manifest, text, line, column);
+}
+
+/** Of a recipe the chart is that of its procedure. What the member lacks stands at the nearest one around it. */
+function placeInChart(manifest: FiledManifest, member: string, line: number, column: number): Place {
+  const chart = ['spec.procedure.chart', 'spec.chart'].find((path) => deepest(rootOf(manifest), path).isWhole) ?? 'spec';
+  const { node, isWhole } = deepest(rootOf(manifest), `${chart}.${member}`);
+  return isWhole ? placeInText(manifest, node, line, column) : placeOfNode(manifest, node);
 }
 
 /** A line of the text that is the member `field`, from its first column on. */

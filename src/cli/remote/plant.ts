@@ -15,6 +15,7 @@ import { type Applied, type Named, namedOf, titleOf } from './applied.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
 import { lineDifferences } from './line-diff.js';
+import { refuseFailed } from './failed-modules.js';
 import { timeoutOf } from './given.js';
 import { CommandError, EXIT, type Outcome, usage } from './outcome.js';
 import { orAsBefore } from './older-box.js';
@@ -143,7 +144,11 @@ async function apply(context: CommandContext): Promise<Outcome> {
   if (warnings.length > WARNINGS_SHOWN) terminal.say(`${warnings.length - WARNINGS_SHOWN} more warnings; -o json has them all`);
   const kept = dryRun ? stale.filter(({ refused }) => refused) : [];
   const removed = dryRun ? stale.filter(({ refused }) => !refused) : await removeAll(box, stale, done);
-  if (options.wait === true && !dryRun) await waitForUnits(context, done, withinMs);
+  if (options.wait === true && !dryRun) {
+    const appliedAt = performance.now();
+    await waitForUnits(context, done, withinMs);
+    await refuseFailed(context, done, { appliedAt, withinMs });
+  }
   const changed = done.filter(({ operation }) => operation !== 'unchanged');
   const lines = [
     ...changed.map((each) => `${dryRun ? 'would be ' : ''}${each.operation}  ${titleOf(each)}`),
@@ -306,7 +311,7 @@ export const PLANT_COMMANDS: readonly CommandRow[] = [
       ['--dry-run', 'judge everything and tell what would change; store nothing'],
       ['--prune', 'afterwards remove what carries the label and stands in no file'],
       ['-l, --selector <labels>', 'for --prune: key=value, key==value or key!=value, several with commas between them'],
-      ['--wait', 'until the units of the sites concerned run'],
+      ['--wait', 'until the units of the sites concerned run; exit code 1 where an I/O module that was changed is Failed'],
       ['--timeout <time>', `of --wait: seconds, or a duration such as 5m; ${WAIT_MS_DEFAULT / 1000} where it is left out`],
     ],
     examples: ['lineside apply -f plant/ --dry-run', 'lineside apply -f plant/ --wait', 'lineside apply -f plant/ --prune -l plant=brewery'],

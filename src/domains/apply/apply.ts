@@ -33,6 +33,7 @@ import { recipeWarnings } from './recipe-warnings.js';
 import { refusalOfAll, TELLS_ALL, TOLD_MAX, ToldRefusal, toldOf } from './refused.js';
 import { judgeRemovals, type PruneWish, type Removal } from './removals.js';
 import { saidTwice } from './said-twice.js';
+import { simulationWarnings } from './simulation-warnings.js';
 import { StagedStore } from './staging.js';
 
 /** `removed`: what `toPrune` chooses, in a dry run. */
@@ -204,6 +205,7 @@ async function lookAfter({ outcomes, refused, withheld }: Judged, steps: readonl
   const gone = removals.filter(({ refusal }) => refusal === undefined);
   const notes = [
     await channelWarnings(outcomes, { after, clock }),
+    await simulationWarnings(outcomes, { store, after, clock }),
     await recipeWarnings(outcomes, { after, clock }),
     await groundWarnings(outcomes, gone, { store, after, clock }),
     await bindingWarnings(outcomes, gone, { store, after, clock }),

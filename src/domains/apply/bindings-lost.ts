@@ -6,6 +6,7 @@
 import { Turns } from '../../platform/base/slices.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { StoreReader } from '../../platform/store/kind.js';
+import { saidNote } from '../../platform/store/spec-note.js';
 import { keyOf, refOf, type Resource } from '../../platform/store/resource.js';
 import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
 import { modulesOf } from '../control-modules/modules.js';
@@ -13,6 +14,7 @@ import { Unit, type UnitSpec } from '../plant/kind.js';
 import { type BindingMatrix, type BindingRow, bindRecipe, isViolation } from '../recipes/binding-matrix.js';
 import type { SiteUnits } from '../recipes/bindings.js';
 import { templatesOf } from '../recipes/expand.js';
+import { memberOfNote, memberOfStep } from '../recipes/members.js';
 import { MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../recipes/kind.js';
 import { releasedView } from '../recipes/released.js';
 import { siteUnits } from '../recipes/site-units.js';
@@ -56,7 +58,7 @@ export async function bindingWarnings(outcomes: readonly Outcome[], gone: readon
       if (draft)
         told.tell(
           draft.index,
-          lostBy(recipe, undefined, { read: after, units: units.after }).map(({ text }) => text),
+          lostBy(recipe, undefined, { read: after, units: units.after }).map(({ text, member }) => saidNote({ path: member, text })),
         );
       else if (changes.length > 0 && IN_USE.includes(recipe.status.phase))
         lost.push(...lostBy(recipe, { read: store, units: units.before }, { read: after, units: units.after }).map((each) => ({ ...each, of: recipe })));
@@ -83,12 +85,14 @@ function strayBindings(read: StoreReader, site: string, name: string): string[] 
   return (unit?.spec.roleBindings ?? []).flatMap(({ role, controlModule }, at) => {
     if (own.has(controlModule)) return [];
     const why = read.get(ControlModule, site, controlModule) ? `is no module of it` : 'does not exist';
-    return [`roleBindings[${at}] of unit ${name}: role ${role} is bound to control module ${controlModule}, which ${why}`];
+    return [`spec.roleBindings[${at}]: role ${role} of unit ${name} is bound to control module ${controlModule}, which ${why}`];
   });
 }
 
 interface Lost {
   readonly text: string;
+  /** Of the recipe; '' where it is not known. */
+  readonly member: string;
   /** By what it is known among all that does not bind. */
   readonly key: string;
 }
@@ -121,11 +125,12 @@ function lostBy(recipe: RecipeResource, before: Plant | undefined, after: Plant)
   const { metadata, spec, status } = recipe;
   const who = `${before ? status.phase : 'the'} recipe ${metadata.name}${spec.version === '' ? '' : ` ${spec.version}`}`;
   return [
-    ...has.notes.filter((note) => !had.has(note)).map((note) => ({ text: `${who}: ${note}`, key: note })),
+    ...has.notes.filter((note) => !had.has(note)).map((note) => ({ text: `${who}: ${note}`, member: memberOfNote(spec, note), key: note })),
     ...has.rows
       .filter((row) => isViolation(row) && !had.has(rowKey(row)))
       .map((row) => ({
         text: `${who} ${before ? 'loses' : 'does not bind'} role ${row.role} of step ${row.step}${row.unit === '' ? '' : ` on unit ${row.unit}`}: ${row.message ?? ''}`,
+        member: memberOfStep(spec, row.step),
         key: rowKey(row),
       })),
   ];

@@ -25,7 +25,7 @@ import { carriesOutput, channelUsers, type ChannelUser, engineeringValue } from 
 import { channelsOf } from './channels.js';
 import { CHANNEL_TYPES, FailSafe, IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
 import { isEnabled } from './outputs.js';
-import { offeredAddresses } from './rules.js';
+import { offeredAddresses } from './simulation-notes.js';
 import { unitOf } from '../plant/unit-of.js';
 
 export interface ChannelDeps {

@@ -7,11 +7,9 @@ import {
   checkFault,
   checkOptions,
   isChannelValue,
-  mergeBehaviors,
   missingAddresses,
   overlaps,
   ownershipPoint,
-  simulationProblems,
 } from '../../../runtime/catalog.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { forAll, invalid, Refusal, together } from '../../platform/base/refusal.js';
@@ -22,6 +20,7 @@ import { refuseWhileActive } from '../logic/active-work.js';
 import { channelsOf } from './channels.js';
 import { driverOptions, ownershipOf } from './ownership.js';
 import { type Behavior, IOModule, type IOModuleSpec, type IOModuleStatus, SimulationPreset, type SimulationPresetSpec } from './kind.js';
+import { emptyParams, faultsOf, memberOf, OWN_MEMBERS, type Problem, saidProblem, simulationNotes } from './simulation-notes.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { ControlProgram, CHANNEL_BLOCKS, ioModuleOf } from '../logic/kind.js';
 
@@ -36,22 +35,15 @@ export function admitPreset(spec: SimulationPresetSpec, { via, before }: PresetA
   return spec;
 }
 
-const OWN_MEMBERS = ['address', 'type', 'name', 'triggerMode'];
-
 function checkBehaviors(behaviors: readonly Behavior[], field: string, via: PresetAdmission['via']): void {
   forAll(behaviors, (behavior, index) => refuseParam([...emptyParams(behavior.params), ...checkBehavior(behavior)], `${field}[${index}]`, via));
 }
 
-/** An empty text is no value of any param; what applied or stored it goes on with the default. */
-function emptyParams(params: Behavior['params']): { readonly param: string; readonly message: string }[] {
-  return Object.entries(params).flatMap(([param, value]) => (value === '' ? [{ param, message: `param ${param} is empty; leave it out for its default` }] : []));
-}
-
-function refuseParam(problems: readonly { readonly param: string; readonly message: string }[], field: string, via: PresetAdmission['via']): void {
-  forAll(problems, ({ param, message }) => {
-    const own = OWN_MEMBERS.includes(param);
+function refuseParam(problems: readonly Problem[], field: string, via: PresetAdmission['via']): void {
+  forAll(problems, (problem) => {
+    const own = OWN_MEMBERS.includes(problem.param);
     if (!own && via !== 'rest') return;
-    throw invalid('invalid_field', own ? `${field}.${param}` : `${field}.params.${param}`, message);
+    throw invalid('invalid_field', `${field}.${memberOf(problem)}`, saidProblem(problem));
   });
 }
 
@@ -130,8 +122,7 @@ function checkSimulation(spec: IOModuleSpec, { read, site, via, name }: ModuleAd
   const { simulation } = spec;
   if (!simulation) return;
   checkBehaviors(simulation.behaviors, 'simulation.behaviors', via);
-  const faults = simulation.faults.map((fault) => ({ ...fault, triggerAfterMs: parseDuration(fault.triggerAfter) ?? 0 }));
-  forAll(faults, (fault, index) => refuseParam([...emptyParams(fault.params), ...checkFault(fault)], `simulation.faults[${index}]`, via));
+  forAll(faultsOf(simulation), (fault, index) => refuseParam([...emptyParams(fault.params), ...checkFault(fault)], `simulation.faults[${index}]`, via));
   if (via !== 'rest') return;
   const preset = read.get(SimulationPreset, site, simulation.preset)?.spec.behaviors ?? [];
   const missing = missingAddresses(preset, simulation.addressMap);
@@ -142,14 +133,9 @@ function checkSimulation(spec: IOModuleSpec, { read, site, via, name }: ModuleAd
       diagnostics: [],
     });
   }
-  const merged = mergeBehaviors(preset, simulation.addressMap, simulation.behaviors);
-  const channels = spec.channels.map((channel) => channel.address);
-  forAll(
-    simulationProblems(merged, faults, channels, (other) => simulatedAddresses(read, site, other, name)),
-    (problem) => {
-      throw invalid('invalid_field', `simulation.${problem.field}`, problem.message);
-    },
-  );
+  forAll(simulationNotes(read, site, name, spec), ({ path, text }) => {
+    throw invalid('invalid_field', path, text);
+  });
 }
 
 /** The register holds mark and counter as one value, so that nobody ever reads one of them alone. */
@@ -164,19 +150,6 @@ function checkOwnership({ protocol, options, channels }: IOModuleSpec): void {
   if (!covered) return;
   const message = `the mark and the counter of ${ownership.address} take four registers and would be written over channel ${covered.name || covered.address} (${covered.address}); name four that are free`;
   throw invalid('invalid_field', 'options.ownership.address', message);
-}
-
-/** Addresses that another simulation module of the site offers; undefined when there is none of that name. */
-function simulatedAddresses(read: StoreReader, site: string, module: string, self: string): ReadonlySet<string> | undefined {
-  const spec = module === self ? undefined : read.get(IOModule, site, module)?.spec;
-  return spec?.protocol === 'simulation' ? offeredAddresses(read, site, spec) : undefined;
-}
-
-/** Its channels and the addresses of its behaviours (decisions 6.1). */
-export function offeredAddresses(read: StoreReader, site: string, spec: IOModuleSpec): ReadonlySet<string> {
-  const preset = read.get(SimulationPreset, site, spec.simulation?.preset ?? '')?.spec.behaviors ?? [];
-  const behaviors = mergeBehaviors(preset, spec.simulation?.addressMap ?? {}, spec.simulation?.behaviors ?? []);
-  return new Set([...spec.channels.map((channel) => channel.address), ...behaviors.map((behavior) => behavior.address)]);
 }
 
 /** Equal for equal devices (decisions Q-IO-03). */

@@ -34,6 +34,8 @@ const Diagnostic = v.strictObject({
   step: v.optional(v.string()),
   /** Index in the transitions of the chart. */
   transition: v.optional(v.number()),
+  /** Of a chart of steps: the member of the outermost chart that it is about, for example `steps[boil].parameterBindings[0].from`. */
+  member: v.optional(v.string()),
 });
 const Verdict = v.strictObject({ valid: v.literal(true), diagnostics: v.array(Diagnostic) });
 type Verdict = ToldBy<typeof Verdict>;

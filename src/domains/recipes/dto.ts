@@ -16,13 +16,13 @@ import {
   UsedTemplate,
 } from './kind.js';
 import { ParameterValue, ProceduralChartField } from '../procedures/kind.js';
+import { bindingNotes } from './binding-notes.js';
 import { otherEffective } from './family.js';
 import { expandRecipe, templatesOf } from './expand.js';
 import { wholeRecipeNotes } from './recipe-notes.js';
 import { changeWords, TemplateChange, templateChanges } from './released.js';
 import { heldBy } from './rules.js';
 import { successorsOf, supersedesNotes, SuccessorVersion } from './supersedes.js';
-import { bindingMatrix } from './validity.js';
 import { deadChoicesOf, withdrawnMembers } from '../procedures/template-notes.js';
 
 const { formula: _input, ...recipeMembers } = MasterRecipeSpec.entries;
@@ -110,7 +110,7 @@ export function recipeBody(resource: Resource<MasterRecipeSpec, MasterRecipeStat
     notes: [
       ...siblingNotes(resource, read),
       ...supersedesNotes(read, resource),
-      ...bindingMatrix(read, metadata.site, spec).notes,
+      ...bindingNotes(read, resource),
       ...phaseNotes(resource, read),
       ...wholeRecipeNotes(read, resource),
     ],

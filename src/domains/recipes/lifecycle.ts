@@ -24,6 +24,7 @@ import {
 import { expandRecipe, templatesOf } from './expand.js';
 import { TOO_LARGE } from './expansion-limit.js';
 import { heldBy, type LifecycleAction, nextPhase, refuseDuplicate, REVERTIBLE, wayToWithdraw } from './rules.js';
+import { bindingNotes } from './binding-notes.js';
 import { recipeDigest, revise, revisionName, signRevision } from './revisions.js';
 import { wholeRecipeNotes } from './recipe-notes.js';
 import { presentTemplates, releasedTemplates, releasedView, templateChanges } from './released.js';
@@ -87,7 +88,7 @@ export async function moveRecipe(deps: LifecycleDeps, site: string, name: string
 /** Of a recipe that goes on towards its batches. */
 export function warningsOf(read: StoreReader, recipe: RecipeResource, action: LifecycleAction): Pick<LifecycleReply, 'warnings'> {
   if (action === 'reject' || action === 'withdraw') return {};
-  return toldAs(wholeRecipeNotes(read, recipe));
+  return toldAs([...bindingNotes(read, recipe), ...wholeRecipeNotes(read, recipe)]);
 }
 
 function toldAs(warnings: readonly string[]): Pick<LifecycleReply, 'warnings'> {

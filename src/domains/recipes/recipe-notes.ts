@@ -13,6 +13,7 @@ import type { SpecNote } from '../../platform/store/spec-note.js';
 import { type OperationTemplateSpec, PhaseTemplate, type PhaseTemplateSpec, type ProcedureTemplateSpec } from '../procedures/kind.js';
 import { otherTagUnits } from '../procedures/tag-units.js';
 import { unknownAddresses } from '../procedures/unknown-addresses.js';
+import { batchSizeNotes } from './batch-size-notes.js';
 import { procedureOf, templatesOf } from './expand.js';
 import { foreignModules } from './foreign-modules.js';
 import type { Formula, MasterRecipeSpec, MasterRecipeStatus } from './kind.js';
@@ -20,6 +21,7 @@ import { type Flow, type FlowTemplates, type Given, outputUnits, parameterFlow, 
 import { reachedTemplates } from './reached-templates.js';
 import { releasedView } from './released.js';
 import { unknownSignals, unnamedSignals } from './signal-notes.js';
+import { absentUnits } from './unit-notes.js';
 import { templateNamed } from './used-templates.js';
 
 /** In the body of a recipe. */
@@ -40,6 +42,8 @@ function flowTemplatesOf(read: StoreReader, site: string): FlowTemplates {
 export function recipeNotes(read: StoreReader, site: string, spec: MasterRecipeSpec, tells: 'own' | 'all' = 'own', near = new Nearing()): readonly SpecNote[] {
   return distinct([
     ...sizeNotes(spec),
+    ...batchSizeNotes(spec),
+    ...absentUnits(read, site, spec),
     ...capabilityNotes(read, site, spec, near),
     ...spec.formulas.flatMap(limitNotes),
     ...flowNotes(spec, flowTemplatesOf(read, site), tells),

@@ -37,7 +37,7 @@ t.test('a role that a unit no longer binds is told by the dry run and the apply,
   const wrong = edited(unit, { roleBindings });
   const at = roleBindings.findIndex(({ role }) => role === 'waterInlet');
   const wanted = [
-    `roleBindings[${at}] of unit rx101: role waterInlet is bound to control module xv999, which does not exist`,
+    `spec.roleBindings[${at}]: role waterInlet of unit rx101 is bound to control module xv999, which does not exist`,
     /^Effective recipe clean-train 1\.0\.0 loses role \w+ of step [\w/]+ on unit rx101: role waterInlet is bound to xv999/,
   ];
   t.match((await apply(wrong, '?dryRun=true'))[0], wanted);
@@ -59,7 +59,7 @@ t.test('the module or the template that brings it about has the warning', async 
   const moved = edited(module, { parentName: 'mx101' });
   const unit = await exported('Unit', 'rx101');
   const told = await apply([edited(unit, { description: 'beside it' }), moved], '?dryRun=true');
-  t.match(told[0], [/^roleBindings\[\d+\] of unit rx101: role waterInlet is bound to control module xv103, which is no module of it$/]);
+  t.match(told[0], [/^spec\.roleBindings\[\d+\]: role waterInlet of unit rx101 is bound to control module xv103, which is no module of it$/]);
   t.match(told[1], [/^Effective recipe clean-train 1\.0\.0 loses role/], 'the module that has gone to another unit');
   const templates = (await engineer.get('/api/v1/controlmoduletemplates')).body as { name: string; moduleType: string }[];
   const retyped = await exported('ControlModuleTemplate', templates.find(({ moduleType }) => moduleType === 'on-off-valve')?.name ?? '');
@@ -113,7 +113,7 @@ t.test('a recipe that is not signed yet is told what of it does not bind, each t
   const [ofUnit = [], ofDraft = []] = await apply([edited(unit, { roleBindings: wrong }), draft]);
   t.match(ofUnit[0], /^Effective recipe clean-train 1\.0\.0 loses role water/);
   const told =
-    'the recipe clean-next 9.0.0 does not bind role water of step cleanReactor/clean/rinse on unit rx101: role water needs a on-off-valve, but li101 is a analog-transmitter';
+    'spec.procedure.chart.steps[clean]: the recipe clean-next 9.0.0 does not bind role water of step cleanReactor/clean/rinse on unit rx101: role water needs a on-off-valve, but li101 is a analog-transmitter';
   t.same(unbound(ofDraft), [told]);
   t.same(unbound((await apply([draft]))[0]), [told], 'also where nothing changes');
   t.same(unbound((await apply([draft, unit]))[0]), [], 'and no more');

@@ -53,7 +53,7 @@ const recipe = (spec: Spec = {}, name = 'warm-water') =>
   manifest('MasterRecipe', name, { formulas: [{ name: 'standard', parameters: [temperature()] }], procedure: { chart: { steps: [unitProcedure()] } }, ...spec });
 
 /** Told of every recipe, and of what no unit binds; other suites prove them. */
-const OTHER = / arrives as Draft: |^the recipe /;
+const OTHER = / arrives as Draft: |^spec\.\S+: the recipe /;
 const online = async (manifests: readonly object[], query = '?dryRun=true'): Promise<readonly (readonly string[])[]> => {
   const { status, body } = await admin.post(`/api/v1/apply${query}`, manifests);
   t.equal(status, 200, JSON.stringify(body));

@@ -52,6 +52,22 @@ t.test('BATCH-02: a batch that may start passes every check', async (t) => {
   t.ok(found.parameters.length > 0 && found.allocations.every(({ available }) => available));
 });
 
+t.test('a default unit that does not exist is a warning, with the unit that would be taken; one that the batch names is its choice', async (t) => {
+  const recipe = store.get(MasterRecipe, 'demo', 'resin-a');
+  t.ok(recipe);
+  if (!recipe) return;
+  const capability = 'react';
+  const spec = { ...recipe.spec, equipmentRequirements: [{ capability, description: '', defaultUnit: 'rx909', defaultUnitOnly: false }] };
+  const absent = async (equipment: object) => {
+    await store.write({ puts: [{ kind: MasterRecipe, site: 'demo', name: 'resin-a', spec } as Put] });
+    const found = blockers(look({ equipment }), 'equipment').filter(({ element }) => element === 'rx909');
+    await store.write({ puts: [{ kind: MasterRecipe, site: 'demo', name: 'resin-a', spec: recipe.spec } as Put] });
+    return found;
+  };
+  t.match(await absent({}), [{ severity: 'warning', message: /^unit rx909, which the recipe names as the default unit of react, does not exist; rx\d+ would be taken$/ }]);
+  t.same(await absent({ react: 'rx101' }), []);
+});
+
 t.test('Q-RECIPE-28: every blocker is named with who can lift it', async (t) => {
   const unit = store.get(Unit, 'demo', 'rx101');
   const spec = parse(BatchSpec, { batchID: 'NEW', masterRecipeRef: 'resin-a' });

@@ -21,6 +21,7 @@ import { type Formula, MasterRecipe, type MasterRecipeSpec, type MasterRecipeSta
 import { changeWords, releasedView, templateChanges } from '../../recipes/released.js';
 import { LIFECYCLE } from '../../recipes/rules.js';
 import { siteUnits } from '../../recipes/site-units.js';
+import { absentDefaultUnit } from '../../recipes/unit-notes.js';
 import { takenBy } from '../creation/creation.js';
 import { batchParameters, checkQuantity, checkUnitOfQuantity, chosenFormula } from '../creation/parameters.js';
 import { unfitRecipeValues } from '../creation/unfit-values.js';
@@ -188,6 +189,7 @@ export const START_CONDITIONS: readonly StartCondition<StartLook>[] = [
 export const PREFLIGHT_CONDITIONS: readonly StartCondition<StartLook>[] = [
   ...START_CONDITIONS,
   { rule: '', check: 'batch-id', find: batchId },
+  { rule: '', check: 'equipment', find: absentDefaults },
   { rule: '', check: 'devices', find: devices },
   { rule: '', check: 'configuration', find: amiss },
   { rule: 'write-mode-manual', check: 'modes', find: manualModules },
@@ -298,6 +300,19 @@ function classUnavailable({ classes, nextOf, isOnDemand }: StartLook, capability
   const liftedBy: LiftedBy = { tier: 'operate', action: 'wait for one of them, or end what has it with Stop or Abort', ...(holder === '' ? {} : { holder }) };
   const units = candidates.filter(({ fits }) => fits).map(({ unit }) => unit);
   return [{ message: `none is free: ${waitingText(capability, candidates)}`, element: capability, liftedBy, units, ...(isOnDemand ? { severity: 'warning' } : {}) }];
+}
+
+/** A default unit that does not bind is passed over where it does not exist, and the batch takes another. */
+function absentDefaults({ store, site, recipe, batch, allocation, nextOf }: StartLook): Blocker[] {
+  return recipe.spec.equipmentRequirements.flatMap((requirement): Blocker[] => {
+    const { capability } = requirement;
+    const absent = absentDefaultUnit(store, site, requirement);
+    if (absent === '' || !(capability in allocation) || (batch.equipment[capability] ?? '') !== '') return [];
+    const taken = allocation[capability] || (nextOf.get(capability) ?? '');
+    const message = `unit ${absent}, which the recipe names as the default unit of ${capability}, does not exist${taken === '' ? '' : `; ${taken} would be taken`}`;
+    const action = `correct the defaultUnit of ${capability} in the recipe, or create unit ${absent}`;
+    return [{ message, element: absent, liftedBy: { tier: 'engineer', action }, severity: 'warning' }];
+  });
 }
 
 function bindings({ matrix }: StartLook): Blocker[] {
