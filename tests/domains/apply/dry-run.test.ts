@@ -1,9 +1,14 @@
 /** What an apply would do, and bodies in YAML, over the real pipeline. */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type ClientRequest, request as httpRequest } from 'node:http';
 import t from 'tap';
 import { Site, Unit } from '../../../src/domains/plant/kind.js';
 import { yamlText } from '../../../src/platform/base/yaml.js';
 import { YamlBodies } from '../../../src/platform/http/yaml-body.js';
+import { eventually } from '../../support/api-client.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
+import { TestClock } from '../../support/test-clock.js';
 
 const plant = await startPlantGateway();
 t.teardown(() => plant.stop());
@@ -17,6 +22,20 @@ const manifest = (kind: string, name: string, spec: object = {}, metadata: objec
   metadata: { name, ...metadata },
   spec,
 });
+/** Nobody leaves. */
+const STAYS = new AbortController().signal;
+/** Takes a second to read. */
+const SLOW = Array.from({ length: 40_000 }, (_, n) => `k${n}: ${n}\n`).join('');
+
+/** Sent, and left to whoever wants to hang up. */
+function sent(text: string): ClientRequest {
+  const headers = { Authorization: `Bearer ${engineer.token}`, 'X-DCS-Nonce': randomUUID(), 'Content-Type': 'application/yaml', 'Content-Length': Buffer.byteLength(text) };
+  const request = httpRequest({ host: '127.0.0.1', port: plant.port, path: '/api/v1/apply', method: 'POST', agent: false, headers });
+  request.on('error', () => undefined);
+  request.end(text);
+  return request;
+}
+
 const dry = (body: unknown, who = engineer) => who.post('/api/v1/apply?dryRun=true', body);
 const yaml = (text: string, query = '', type = 'application/yaml') => engineer.post(`/api/v1/apply${query}`, undefined, { raw: text, headers: { 'Content-Type': type } });
 
@@ -166,20 +185,22 @@ t.test('of a caller one body in YAML is read at a time and few wait, and others 
   const bodies = new YamlBodies();
   const ended: string[] = [];
   const read = async (text: string, by: string, called = by): Promise<unknown> => {
-    const value = await bodies.read(Buffer.from(text), by);
+    const value = await bodies.read(Buffer.from(text), by, STAYS);
     ended.push(called);
     return value;
   };
   // each key is compared with none of the others: by a library that compares all with all it took minutes
-  const slow = read(Array.from({ length: 40_000 }, (_, n) => `k${n}: ${n}\n`).join(''), 'anna');
+  const slow = read(SLOW, 'anna');
   const further = [2, 3, 4].map((n) => read(`a: ${n}`, 'anna', `anna ${n}`));
   await t.rejects(read('a: 1', 'anna'), { message: /^4 bodies of yours in YAML are being read: try again in a moment/, context: { code: 'yaml_busy' } });
   const others = ['bert', 'cleo', 'dora'].map((by) => read('a: 1', by));
-  await t.rejects(read('a: 1', 'emil'), /^Refusal: other bodies in YAML|^other bodies in YAML/);
+  await t.rejects(read(`a: ${'x'.repeat(64 * 1024)}`, 'emil'), /^Refusal: other bodies in YAML|^other bodies in YAML/);
+  const short = read('a: 1', 'emil', 'emil: a short one is let in');
   t.match(await slow, { k39999: 39_999 });
   t.strictSame(await Promise.all(others), [{ a: 1 }, { a: 1 }, { a: 1 }]);
+  t.strictSame(await short, { a: 1 });
   t.strictSame(await Promise.all(further), [{ a: 2 }, { a: 3 }, { a: 4 }]);
-  t.strictSame(ended, ['anna', 'anna 2', 'bert', 'cleo', 'dora', 'anna 3', 'anna 4'], 'callers take turns');
+  t.strictSame(ended, ['anna', 'anna 2', 'bert', 'cleo', 'dora', 'emil: a short one is let in', 'anna 3', 'anna 4'], 'callers take turns');
   const wrong = [read('[', 'anna'), read('a: 5', 'anna')];
   await t.rejects(wrong[0] ?? Promise.resolve(), /cannot be read as YAML/);
   t.strictSame(await wrong[1], { a: 5 }, 'behind one that cannot be read');
@@ -187,4 +208,36 @@ t.test('of a caller one body in YAML is read at a time and few wait, and others 
   // a million items: whichever of its bounds it meets first
   await t.rejects(read('-\n'.repeat(1_000_000), 'anna'), /more than 192 MB of memory to read|takes longer than 10 s to read/);
   t.strictSame(await read('b: 2', 'anna'), { b: 2 }, 'there is room again');
+});
+
+t.test('a body whose client has left is dropped, waiting or being read: its place is free and nothing of it is carried out', async (t) => {
+  const dropped = (): number => plant.audits.filter(({ reason }) => reason === 'BodyIncomplete').length;
+  const slow = sent(SLOW);
+  const ghost = sent(yamlText(manifest('Area', 'ghost')));
+  const others = [sent(SLOW), sent(SLOW)];
+  await Promise.all([slow, ghost, ...others].map((request) => request.writableFinished || once(request, 'finish')));
+  await engineer.get('/api/v1/sites'); // behind all that they have sent
+  t.match(await yaml('a: 1'), { status: 503, body: { code: 'yaml_busy', error: /^4 bodies of yours/ }, headers: { 'retry-after': '5' } }, 'all four are here');
+  ghost.destroy();
+  await eventually('one that waits is dropped', async () => dropped() === 1);
+  const last = yaml(yamlText(manifest('Area', 'stays')));
+  for (const request of [slow, ...others]) request.destroy();
+  await eventually('one that is being read is dropped', async () => dropped() === 4);
+  t.match(await last, { status: 200 }, 'who stays has his turn at once');
+  t.match(await engineer.get('/api/v1/sites/north/areas/ghost'), { status: 404 });
+  t.match(await engineer.get('/api/v1/sites/north/areas/stays'), { status: 200 });
+});
+
+t.test('a body in YAML whose turn does not come within 20 s is refused, and not read', async (t) => {
+  const clock = new TestClock();
+  const bodies = new YamlBodies(clock);
+  const slow = bodies.read(Buffer.from(SLOW), 'anna', STAYS);
+  const waits = t.rejects(bodies.read(Buffer.from('a: 1'), 'bert', STAYS), {
+    message: /read for 20 s, and nothing was changed/,
+    context: { code: 'yaml_busy', retryAfterSeconds: 5 },
+  });
+  clock.advance(20_000);
+  await waits;
+  t.match(await slow, { k0: 0 });
+  t.strictSame(await bodies.read(Buffer.from('a: 2'), 'bert', STAYS), { a: 2 });
 });

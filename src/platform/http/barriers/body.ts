@@ -24,7 +24,7 @@ export const body: Barrier = (exchange, guard) => {
     accept(exchange, guard, new Uint8Array(0));
     return undefined;
   }
-  if (isYaml(exchange)) return readLong(exchange, guard, (text) => guard.yaml.read(text, exchange.caller.accountId));
+  if (isYaml(exchange)) return readLong(exchange, guard, (text) => exchange.incoming.attended((gone) => guard.yaml.read(text, exchange.caller.accountId, gone)));
   const { bodyMembers } = exchange.row.bound.row;
   if (bodyMembers) return readLong(exchange, guard, (text) => parseLongJson(text, guard.clock, bodyMembers));
   return exchange.collect(
