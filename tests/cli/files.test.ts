@@ -223,6 +223,19 @@ t.test('a file that is no YAML is told with its place, and so is what is no mani
   t.match(fault, { exitCode: 2, told: { code: 'no_such_file' } });
 });
 
+t.test('what holds itself, and what is nested too deeply, is told with its place by all that read files', async (t) => {
+  const deep = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+  const block = Array.from({ length: 2000 }, (_, at) => `${' '.repeat(at)}a:`).join('\n');
+  const folder = folderWith({ 'a.yaml': `${SITE}spec: &s\n  list: [1, *s]\n`, 'b.yaml': `a: ${deep(5000)}\n`, 'c.yaml': block, 'd.json': `{"a":${deep(100_000)}}`, 'e.yaml': `a: ${deep(63)}\n` });
+  const { text, exitCode } = await validate(folder);
+  t.equal(exitCode, 1);
+  t.match(text, /^a\.yaml:5:13: error: \*s stands within &s: it would hold itself without end \[invalid_yaml\]$/m);
+  for (const place of ['b.yaml:1:67', 'c.yaml:65:65', 'd.json:1:69']) t.ok(text.includes(`${place}: error: it is nested deeper than 64 levels [invalid_yaml]`), `${place} in ${text}`);
+  t.notMatch(text, /e\.yaml.*invalid_yaml/);
+  for (const command of ['apply', 'diff'])
+    await t.rejects(rowOf(command).run(localContext([], { filename: [folder] })), { exitCode: 1, message: /a\.yaml:5:13: \*s stands within/ }, command);
+});
+
 const unit = (more: object = {}) => ({
   apiVersion: 'physical.lineside.io/v1alpha1',
   kind: 'Unit',

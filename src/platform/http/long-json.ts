@@ -5,8 +5,9 @@
  */
 import type { Clock } from '../base/clock.js';
 import { invalid, Refusal } from '../base/refusal.js';
+import { DEPTH_MAX } from '../base/nesting.js';
 import { Turns } from '../base/slices.js';
-import { DEPTH_MAX, parseJson } from './json-body.js';
+import { parseJson } from './json-body.js';
 
 /** Of an array that is read member by member. */
 export interface MemberLimits {

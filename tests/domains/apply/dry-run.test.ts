@@ -148,10 +148,12 @@ t.test('D-C-03: what is not YAML that stands for JSON is refused, with line and 
     ['? [x]\n: 1\n', /a key must be a text/],
     ['a: !!js/function "x"\n', /line 1, column 4: Unresolved tag/],
     [`a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n`, /alias/],
+    ['kind: Area\nspec: &s\n  me: *s\n', /line 3, column 7: \*s stands within &s: it would hold itself without end/],
+    [`a: &a ${'['.repeat(60)}${']'.repeat(60)}\nb: [[[[*a]]]]\n`, /line 2, column 8: it is nested deeper than 64 levels/],
     ['a: "\\ud800"\n', /surrogate|valid YAML|Unicode/],
   ];
   for (const [text, words] of refused) t.match(await yaml(text), { status: 400, body: { error: words } }, text.slice(0, 40));
-  t.match(await yaml(`a: ${'['.repeat(80)}${']'.repeat(80)}\n`), { status: 400, body: { error: /nested deeper than 64 levels/ } });
+  t.match(await yaml(`a: ${'['.repeat(80)}${']'.repeat(80)}\n`), { status: 400, body: { error: /line 1, column 67: it is nested deeper than 64 levels/ } });
   t.match(await yaml('a: 1', '', 'application/yaml; charset=latin1'), { status: 415 });
   t.match(await engineer.post('/api/v1/sites', undefined, { raw: 'name: x', headers: { 'Content-Type': 'application/yaml' } }), { status: 415 }, 'other routes take JSON');
   t.match(await yaml(`a: ${'x'.repeat(2 * 1024 ** 2)}`), { status: 413, body: { limitBytes: 2 * 1024 ** 2 } });
