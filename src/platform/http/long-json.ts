@@ -34,7 +34,7 @@ export async function parseLongJson(bytes: Uint8Array, clock: Clock, { max, byte
   const ends = await endsOf(text, max, turns);
   if (!ends) {
     if (isShort) return parseJson(bytes);
-    throw tooLong('what is no valid JSON array of several', bytesMax);
+    throw tooLong('what is no array of several, or cannot be read,', bytesMax);
   }
   const values: unknown[] = [];
   let from = 1;

@@ -44,10 +44,11 @@ export class YamlBodies {
    * holds up the others with several.
    * @param by who sends it.
    * @param gone aborted once he has left: his body is dropped, whether it waits or is being read, and its place is free.
+   * @param parse what it stands for, as a body in JSON is.
    * @throws Refusal 400 `invalid_yaml` with line and column, `body_incomplete` where he has left, 503 `yaml_busy` while too many are read or
    *   wait, and for one whose turn does not come.
    */
-  async read(bytes: Uint8Array, by: string, gone: AbortSignal): Promise<unknown> {
+  async read(bytes: Uint8Array, by: string, gone: AbortSignal, parse: (json: Uint8Array) => unknown = parseJson): Promise<unknown> {
     if (gone.aborted) throw left();
     if (!isUtf8(bytes)) throw invalid('invalid_yaml', 'body', 'the body is not valid UTF-8');
     const own = this.#bodies.get(by) ?? 0;
@@ -60,7 +61,9 @@ export class YamlBodies {
       const read = await readApart(new TextDecoder().decode(bytes), gone).finally(() => this.#next());
       if (gone.aborted) throw left();
       if ('fault' in read) throw invalid('invalid_yaml', 'body', `the body cannot be read as YAML: ${read.fault}`);
-      return parseJson(Buffer.from(read.json));
+      const value = await parse(read.json);
+      if (gone.aborted) throw left();
+      return value;
     } finally {
       const left = (this.#bodies.get(by) ?? 1) - 1;
       if (left === 0) this.#bodies.delete(by);

@@ -230,6 +230,15 @@ t.test('a body whose client has left is dropped, waiting or being read: its plac
   t.match(await engineer.get('/api/v1/sites/north/areas/stays'), { status: 200 });
 });
 
+t.test('a manifest in YAML has the bounds of one in JSON, and is read on its own', async (t) => {
+  const area = yamlText(manifest('Area', 'hall'));
+  const long = yamlText(manifest('Area', 'long', { description: 'x'.repeat(1024 ** 2) }));
+  t.match(await yaml([area, long].join('---\n'), '?dryRun=true'), { status: 413, body: { code: 'payload_too_large', field: '[1]', error: /^member 1 of the array has at most/ } });
+  t.match(await yaml(long, '?dryRun=true'), { status: 413, body: { error: /^what is no array of several/ } });
+  const names = Array.from({ length: 101 }, (_, n) => `k${n}: 1\n`).join('');
+  t.match(await yaml([area, names].join('---\n'), '?dryRun=true'), { status: 400, body: { field: '[1]', error: /101 fields/ } });
+});
+
 t.test('a body in YAML whose turn does not come within 20 s is refused, and not read', async (t) => {
   const clock = new TestClock();
   const bodies = new YamlBodies(clock);
