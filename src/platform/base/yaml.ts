@@ -4,7 +4,24 @@
  * A document of a plant is read strictly: no key twice, no tag that this product does not know, no number that JSON cannot write, aliases
  * only as far as they do not unfold without end, nothing that holds itself, and nothing nested deeper than JSON may be.
  */
-import { Composer, type CST, type Document, isAlias, isCollection, isMap, isNode, isPair, isScalar, isSeq, LineCounter, parse, Parser, type ParsedNode, stringify, visit } from 'yaml';
+import {
+  Composer,
+  type CST,
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parse,
+  Parser,
+  type ParsedNode,
+  stringify,
+  visit,
+} from 'yaml';
 import { DEPTH_MAX } from './nesting.js';
 
 export type YamlDocument = Document<ParsedNode>;
@@ -56,7 +73,7 @@ export function readDocuments(text: string): readonly ReadDocument[] {
   const documents = [...composer.compose(shallow(parser.parse(text), placeAt))];
   return documents.flatMap((document) => {
     const [wrong] = [...document.errors, ...document.warnings];
-    if (wrong) throw faultAt(wrong.message, placeAt(wrong.pos[0]));
+    if (wrong) throw faultAt(withRemedy(wrong.message, placeAt(wrong.pos[0])), placeAt(wrong.pos[0]));
     const value = valueOf(document, placeAt);
     return value === null && !document.contents?.range?.some((at, n) => n > 0 && at > (document.contents?.range?.[0] ?? 0)) ? [] : [{ document, value, placeAt }];
   });
@@ -151,10 +168,22 @@ function refuseNotJson(node: unknown, placeAt: (offset: number) => Place): void 
       refuseNotJson(item, placeAt);
       if (!isPair(item)) continue;
       const key = String((item.key as { readonly value?: unknown }).value);
-      if (keys.has(key)) throw faultAt('Map keys must be unique', placeAt((isNode(item.key) && item.key.range?.[0]) || 0));
+      if (keys.has(key))
+        throw faultAt(
+          `Map keys must be unique${OF_EACH.has(key) ? `: is a --- missing between two manifests? (${key} stands here twice)` : ''}`,
+          placeAt((isNode(item.key) && item.key.range?.[0]) || 0),
+        );
       keys.add(key);
     }
   }
+}
+
+/** Members that each manifest has once, at its head. */
+const OF_EACH: ReadonlySet<string> = new Set(['apiVersion', 'kind']);
+
+/** What is wrong most often where the library says this. */
+function withRemedy(message: string, { line }: Place): string {
+  return message.startsWith('Nested mappings are not allowed in compact mappings') ? `${message}: is line ${line} indented like its neighbours?` : message;
 }
 
 function faultAt(message: string, { line, column }: Place): YamlFault {
