@@ -217,7 +217,7 @@ t.test('a body whose client has left is dropped, waiting or being read: its plac
   const slow = sent(SLOW);
   const ghost = sent(yamlText(manifest('Area', 'ghost')));
   const others = [sent(SLOW), sent(SLOW)];
-  await Promise.all([slow, ghost, ...others].map((request) => request.writableFinished || once(request, 'finish')));
+  await Promise.all([slow, ghost, ...others].map(async (request) => request.writableFinished || (await once(request, 'finish'))));
   await engineer.get('/api/v1/sites'); // behind all that they have sent
   t.match(await yaml('a: 1'), { status: 503, body: { code: 'yaml_busy', error: /^4 bodies of yours/ }, headers: { 'retry-after': '5' } }, 'all four are here');
   ghost.destroy();
