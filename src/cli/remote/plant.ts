@@ -271,7 +271,9 @@ async function validate({ args: [given = ''], options, terminal }: CommandContex
     ...byPlace([...shownOf(wrong, 'error'), ...shownOf(warned, 'warning')], files).map(faultLine),
     ...notShownOf(wrong, 'error'),
     ...notShownOf(warned, 'warning'),
-    ...(isCut ? [`${count(faults.length, 'file')} cannot be read: warnings, and what seems to be missing, are told once ${faults.length === 1 ? 'it' : 'they'} can`] : []),
+    ...(isCut && manifests.length > 0
+      ? [`${count(faults.length, 'file')} cannot be read: warnings, and what seems to be missing, are told once ${faults.length === 1 ? 'it' : 'they'} can`]
+      : []),
     `${count(manifests.length, 'manifest')} in ${count(files.length, 'file')}: ${wrong.length === 0 ? `all of them would be taken by ${options.partial === true ? 'a box that holds what they name' : 'an empty box'}` : count(wrong.length, 'error')}${warned.length === 0 ? '' : `, ${count(warned.length, 'warning')}`}`,
   ].join('\n');
   return { data: { manifests: manifests.length, files: files.length, errors: wrong, warnings: warned }, text, exitCode: wrong.length === 0 ? EXIT.ok : EXIT.no };
