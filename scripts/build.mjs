@@ -34,7 +34,7 @@ const LAYERS = ['runtime/', 'src/platform/', 'src/'];
 const PACKED = {
   // in a folder whose lines its stacks leave out
   '@tapjs/tap': "export * from 'tap'; export { default } from 'tap';",
-  yaml: "export { isAlias, isCollection, isMap, isNode, isPair, isScalar, isSeq, LineCounter, parse, parseAllDocuments, stringify, visit } from 'yaml';",
+  yaml: "export { Composer, isAlias, isCollection, isMap, isNode, isPair, isScalar, isSeq, LineCounter, parse, Parser, stringify, visit } from 'yaml';",
   'ajv/dist/2020.js': "export { Ajv2020 } from 'ajv/dist/2020.js';",
 };
 /** The name that modules import is not that of the folder. */

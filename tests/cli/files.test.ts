@@ -178,14 +178,48 @@ t.test('a resource that stands twice is an error with both places, by any word o
 t.test('what stands elsewhere is an error, or with --partial a warning', async (t) => {
   const folder = folderWith({ 'unit.yaml': [SITE, of('Unit', 'mixer', '  processCellName: cell\n')].join('---\n') });
   t.match(await validate(folder), { exitCode: 1, errors: [{ line: 11, column: 20, code: 'unknown_reference' }] });
-  t.match(await validate(folder, { partial: true }), { exitCode: 0, errors: [], warnings: [{ code: 'unknown_reference' }] });
+  t.match(await validate(folder, { partial: true }), {
+    exitCode: 0,
+    errors: [],
+    warnings: [{ code: 'unknown_reference' }],
+    text: /all of them would be taken by a box that holds what they name, 1 warning$/,
+  });
+});
+
+t.test('what nothing can be called stands nowhere, also with --partial', async (t) => {
+  const sites = ['UPPER', 'a/b', '__proto__', 'x'.repeat(59)];
+  const folder = folderWith({
+    'a.yaml': sites.map((site) => of('Area', 'hall', '  description: x\n').replace('site-north', `site-${site}`)).join('---\n'),
+    'b.yaml': [of('ProcessCell', 'one', '  areaName: Hall\n'), of('ProcessCell', 'other', '  areaName: hall\n')].join('---\n'),
+  });
+  const { errors, warnings, text, exitCode } = await validate(folder, { partial: true });
+  t.equal(exitCode, 1);
+  t.strictSame([errors.length, warnings.length], [sites.length + 1, 2], text);
+  for (const site of sites) t.match(text, `error: Area hall: site ${site} does not exist [not_found]`);
+  t.match(text, /^b\.yaml:7:13: error: ProcessCell one: areaName names Area Hall/m);
+});
+
+t.test('while a file cannot be read nobody is told that what it holds is missing, and how it may be mended', async (t) => {
+  const folder = folderWith({
+    'a.yaml': [SITE, 'apiVersion: x\nkind: Area\nmetadata:\n  name: hall\n namespace: site-north\n'].join('---\n'),
+    'b.yaml': of('ProcessCell', 'cell', '  areaName: hall\n'),
+    'c.yaml': of('Area', 'yard', '  floor: 2\n'),
+    'd.yaml': 'spec:\n  description: x: y\n',
+  });
+  for (const options of [{}, { partial: true }]) {
+    const { errors, warnings, text } = await validate(folder, options);
+    t.strictSame([errors.length, warnings.length], [3, 0], text);
+    t.match(text, /^c\.yaml:7:10: error: Area yard: unknown field/m, 'the rest is judged');
+    t.match(text, /^d\.yaml:2:\d+: error: Nested mappings are not allowed in compact mappings: is line 2 indented like its neighbours\? \[invalid_yaml\]$/m);
+    t.match(text, /^2 files cannot be read: warnings, and what seems to be missing, are told once they can$/m);
+  }
 });
 
 t.test('what is found is told file by file from top to bottom, of whatever kind it is', async (t) => {
   const many = [SITE, of('Area', 'hall', '  description: x\n'), of('Unit', 'mixer', '  processCellName: cell\n'), of('Area', 'hall', '  description: y\n')];
   const folder = folderWith({ 'a.yaml': many.join('---\n'), 'b.yaml': 'kind: [\n', 'c.yaml': of('Area', 'yard', '  floor: 2\n'), 'd.yaml': 'kind: {\n' });
   const places = (text: string): readonly string[] => text.split('\n').flatMap((line) => /^(\S+:\d+:\d+: \w+)/.exec(line)?.[1] ?? []);
-  const told = ['a.yaml:19:20: error', 'a.yaml:21:1: error', 'b.yaml:2:1: error', 'c.yaml:7:10: error', 'd.yaml:2:1: error'];
+  const told = ['a.yaml:21:1: error', 'b.yaml:2:1: error', 'c.yaml:7:10: error', 'd.yaml:2:1: error'];
   const { text, errors } = await validate(folder);
   t.strictSame(places(text), told);
   t.strictSame(
@@ -193,7 +227,10 @@ t.test('what is found is told file by file from top to bottom, of whatever kind 
     told.map((line) => line.slice(0, 6)),
     'and so in JSON',
   );
-  t.strictSame(places((await validate(folder, { partial: true })).text), [told[0]?.replace('error', 'warning'), ...told.slice(1)], 'warnings among the errors');
+  const readable = folderWith({ 'a.yaml': many.join('---\n'), 'c.yaml': of('Area', 'yard', '  floor: 2\n') });
+  t.strictSame(places((await validate(readable)).text), ['a.yaml:19:20: error', 'a.yaml:21:1: error', 'c.yaml:7:10: error']);
+  const partly = places((await validate(readable, { partial: true })).text);
+  t.strictSame(partly, ['a.yaml:19:20: warning', 'a.yaml:21:1: error', 'c.yaml:7:10: error'], 'warnings among the errors');
 });
 
 t.test('of files that are a part of a plant its sites are taken to be there, which is said once of each, and all in them is judged', async (t) => {
@@ -218,12 +255,35 @@ t.test('of files that are a part of a plant its sites are taken to be there, whi
 
 t.test('a file that is no YAML is told with its place, and so is what is no manifest', async (t) => {
   const folder = folderWith({ 'a.yaml': 'kind: Area\nkind: Site\n', 'b.yaml': 'hello: world\n', 'c.txt': 'no: [', '.hidden/d.yaml': 'no: [', 'e.yml': '# nothing yet\n' });
-  t.match(await validate(folder), { exitCode: 1, text: /^a\.yaml:2:1: error: Map keys must be unique \[invalid_yaml\]$/m });
+  t.match(await validate(folder), {
+    exitCode: 1,
+    text: /^a\.yaml:2:1: error: Map keys must be unique: is a --- missing between two manifests\? \(kind stands here twice\) \[invalid_yaml\]$/m,
+  });
   t.match((await validate(folder)).text, /^b\.yaml:1:8: error: unknown field hello/m);
   const fault: unknown = await rowOf('validate')
     .run(localContext([path.join(folder, 'nowhere')], {}))
     .catch((told: unknown) => told);
   t.match(fault, { exitCode: 2, told: { code: 'no_such_file' } });
+});
+
+t.test('what holds itself, and what is nested too deeply, is told with its place by all that read files', async (t) => {
+  const deep = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+  const block = Array.from({ length: 2000 }, (_, at) => `${' '.repeat(at)}a:`).join('\n');
+  const folder = folderWith({
+    'a.yaml': `${SITE}spec: &s\n  list: [1, *s]\n`,
+    'b.yaml': `a: ${deep(5000)}\n`,
+    'c.yaml': block,
+    'd.json': `{"a":${deep(100_000)}}`,
+    'e.yaml': `a: ${deep(63)}\n`,
+  });
+  const { text, exitCode } = await validate(folder);
+  t.equal(exitCode, 1);
+  t.match(text, /^a\.yaml:5:13: error: \*s stands within &s: it would hold itself without end \[invalid_yaml\]$/m);
+  for (const place of ['b.yaml:1:67', 'c.yaml:65:65', 'd.json:1:69'])
+    t.ok(text.includes(`${place}: error: it is nested deeper than 64 levels [invalid_yaml]`), `${place} in ${text}`);
+  t.notMatch(text, /e\.yaml.*invalid_yaml/);
+  for (const command of ['apply', 'diff'])
+    await t.rejects(rowOf(command).run(localContext([], { filename: [folder] })), { exitCode: 1, message: /a\.yaml:5:13: \*s stands within/ }, command);
 });
 
 const unit = (more: object = {}) => ({

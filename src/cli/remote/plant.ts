@@ -3,7 +3,7 @@ import { LONG_ANSWER_BYTES_MAX } from '../../client/answer.js';
 import { MANIFESTS_MAX } from '../../domains/apply/manifest.js';
 import { ApiError } from '../../client/api.js';
 import { type ExportedManifest, type Filed, readFolder, writeExport } from '../files/export-files.js';
-import { absentSitesOf, assumed } from '../files/absent-sites.js';
+import { absentSitesOf, assumed, canBeElsewhere } from '../files/absent-sites.js';
 import { byPlace } from '../files/by-place.js';
 import { type FiledManifest, type FileFault, type ReadFiles, readManifestFiles } from '../files/manifest-files.js';
 import { type Judged, type JudgedError, judgeOffline } from '../files/offline.js';
@@ -255,12 +255,24 @@ async function validate({ args: [given = ''], options, terminal }: CommandContex
   const { manifests, faults, files } = await readPaths([given === '' ? '.' : given], terminal);
   const absent = options.partial === true ? absentSitesOf(manifests) : [];
   const judged: Judged = await judgeOffline([...manifests.map(({ value }) => value), ...absent.map(assumed)]);
-  const isElsewhere = ({ code }: { readonly code: string }): boolean => options.partial === true && (code === 'unknown_reference' || code === 'not_found');
-  const all = placed(judged.errors, manifests);
-  const wrong = byPlace([...faults, ...twiceIn(manifests), ...all.filter((fault) => !isElsewhere(fault))], files);
+  const isAbsent = (error: JudgedError): boolean => canBeElsewhere(error, manifests[error.index]?.value);
+  // what a file that cannot be read holds is not known: nobody is told that it is missing
+  const isCut = faults.length > 0;
+  const isElsewhere = (error: JudgedError): boolean => options.partial === true && !isCut && isAbsent(error);
+  const wrong = byPlace(
+    [
+      ...faults,
+      ...twiceIn(manifests),
+      ...placed(
+        judged.errors.filter((error) => !isElsewhere(error) && !(isCut && isAbsent(error))),
+        manifests,
+      ),
+    ],
+    files,
+  );
   const warned = byPlace(
     [
-      ...absent.map(
+      ...(isCut ? [] : absent).map(
         ({ name, first }): FileFault => ({
           file: first.file,
           ...placeOfField(first, 'metadata.namespace'),
@@ -268,8 +280,8 @@ async function validate({ args: [given = ''], options, terminal }: CommandContex
           code: 'not_found',
         }),
       ),
-      ...all.filter(isElsewhere),
-      ...judged.warnings.flatMap(({ index, warning }): FileFault[] => {
+      ...placed(judged.errors.filter(isElsewhere), manifests),
+      ...(isCut ? [] : judged.warnings).flatMap(({ index, warning }): FileFault[] => {
         const manifest = manifests[index];
         return manifest ? [placedWarning(warning, manifest)] : [];
       }),
@@ -280,7 +292,10 @@ async function validate({ args: [given = ''], options, terminal }: CommandContex
     ...byPlace([...shownOf(wrong, 'error'), ...shownOf(warned, 'warning')], files).map(faultLine),
     ...notShownOf(wrong, 'error'),
     ...notShownOf(warned, 'warning'),
-    `${count(manifests.length, 'manifest')} in ${count(files.length, 'file')}: ${wrong.length === 0 ? 'all of them would be taken by an empty box' : count(wrong.length, 'error')}${warned.length === 0 ? '' : `, ${count(warned.length, 'warning')}`}`,
+    ...(isCut && manifests.length > 0
+      ? [`${count(faults.length, 'file')} cannot be read: warnings, and what seems to be missing, are told once ${faults.length === 1 ? 'it' : 'they'} can`]
+      : []),
+    `${count(manifests.length, 'manifest')} in ${count(files.length, 'file')}: ${wrong.length === 0 ? `all of them would be taken by ${options.partial === true ? 'a box that holds what they name' : 'an empty box'}` : count(wrong.length, 'error')}${warned.length === 0 ? '' : `, ${count(warned.length, 'warning')}`}`,
   ].join('\n');
   return { data: { manifests: manifests.length, files: files.length, errors: wrong, warnings: warned }, text, exitCode: wrong.length === 0 ? EXIT.ok : EXIT.no };
 }

@@ -43,7 +43,7 @@ export function recipeNotes(read: StoreReader, site: string, spec: MasterRecipeS
   return distinct([
     ...sizeNotes(spec),
     ...batchSizeNotes(spec),
-    ...absentUnits(read, site, spec),
+    ...absentUnits(read, site, spec, near),
     ...capabilityNotes(read, site, spec, near),
     ...spec.formulas.flatMap(limitNotes),
     ...flowNotes(spec, flowTemplatesOf(read, site), tells),

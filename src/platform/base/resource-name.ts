@@ -8,6 +8,10 @@ export function isResourceName(text: string, max = NAME_LENGTH_MAX): boolean {
   return text.length <= max && LABEL.test(text);
 }
 
+export function isSiteName(text: string): boolean {
+  return isResourceName(text, SITE_NAME_LENGTH_MAX);
+}
+
 /** @throws Refusal `invalid_name` (decisions Q-ERR-12). */
 export function checkResourceName(text: string, field = 'name', max = NAME_LENGTH_MAX): void {
   if (isResourceName(text, max)) return;

@@ -28,6 +28,11 @@ export interface Incoming {
    * already nothing is waited for: then both are thrown.
    */
   collect(limitBytes: number, tooLarge: () => Error, accept: (bytes: Uint8Array) => void): Promise<void> | undefined;
+  /**
+   * For work of seconds on a body that is there, before anything of it is carried out: the connection is looked at meanwhile, and `gone` is
+   * aborted once the client has left. One that sends a next request meanwhile is cut off, and has left as well.
+   */
+  attended<Value>(work: (gone: AbortSignal) => Promise<Value>): Promise<Value>;
 }
 
 /** What the audit records of a row carry unless its handler says otherwise; derived once per row. */

@@ -74,7 +74,7 @@ export async function startGateway(options: GatewayOptions): Promise<HttpServer>
       ready: options.started ?? options.ready,
       bodyBytesMax: settings.bodyBytesMax,
       reasonLengthMin: settings.reasonLengthMin,
-      yaml: new YamlBodies(),
+      yaml: new YamlBodies(clock),
       bodyRoom: new BodyRoom(),
     },
     log,

@@ -4,14 +4,13 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { type BaseIssue, type GenericSchema, safeParse } from 'valibot';
+import { DEPTH_MAX } from '../base/nesting.js';
 import { nearest } from '../base/nearest.js';
 import { invalid, Refusal } from '../base/refusal.js';
 import { type OtherLevel, otherLevelOf, type PathItem } from './other-level.js';
 import { type Served, type Shape, withoutRepeated } from './sent-back.js';
 import { whatStands } from './what-stands.js';
 import { isDuration } from '../store/fields.js';
-
-export const DEPTH_MAX = 64; // decisions Q-ERR-07
 
 /** @throws Refusal `invalid_json`, or `invalid_field` for what is no Unicode text. An empty body reads as `{}`. */
 export function parseJson(bytes: Uint8Array): unknown {

@@ -5,8 +5,9 @@
  */
 import type { Clock } from '../base/clock.js';
 import { invalid, Refusal } from '../base/refusal.js';
+import { DEPTH_MAX } from '../base/nesting.js';
 import { Turns } from '../base/slices.js';
-import { DEPTH_MAX, parseJson } from './json-body.js';
+import { parseJson } from './json-body.js';
 
 /** Of an array that is read member by member. */
 export interface MemberLimits {
@@ -33,7 +34,7 @@ export async function parseLongJson(bytes: Uint8Array, clock: Clock, { max, byte
   const ends = await endsOf(text, max, turns);
   if (!ends) {
     if (isShort) return parseJson(bytes);
-    throw tooLong('what is no valid JSON array of several', bytesMax);
+    throw tooLong('what is no array of several, or cannot be read,', bytesMax);
   }
   const values: unknown[] = [];
   let from = 1;

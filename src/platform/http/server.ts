@@ -460,6 +460,8 @@ class UwsRequest implements Incoming {
   #onAborted: (() => void)[] | undefined;
   #body: BodyReader | undefined;
   #isPaused = false;
+  /** Whoever works on it wants to know when the client leaves. */
+  #isAttended = false;
   /** What follows on the connection cannot be told from this request: it is closed with the answer. */
   #closes = false;
 
@@ -516,7 +518,7 @@ class UwsRequest implements Incoming {
 
   /** Nothing more is read from the connection until the answer. Not for streams: who goes away would not be noticed. */
   pause(): void {
-    if (this.#isPaused || this.#ended || (this.#body && !this.#body.isComplete)) return;
+    if (this.#isPaused || this.#isAttended || this.#ended || (this.#body && !this.#body.isComplete)) return;
     this.#isPaused = true;
     this.#res.pause();
   }
@@ -525,6 +527,23 @@ class UwsRequest implements Incoming {
     if (!this.#isPaused || this.#ended) return;
     this.#isPaused = false;
     this.#res.resume();
+  }
+
+  /** A connection of which nothing is read does not show its end. */
+  async attended<Value>(work: (gone: AbortSignal) => Promise<Value>): Promise<Value> {
+    const gone = new AbortController();
+    if (this.#ended) gone.abort();
+    this.defer();
+    this.#onAborted ??= [];
+    this.#onAborted.push(() => gone.abort());
+    this.#isAttended = true;
+    this.resume();
+    try {
+      return await work(gone.signal);
+    } finally {
+      this.#isAttended = false;
+      this.pause();
+    }
   }
 
   get host(): string | undefined {

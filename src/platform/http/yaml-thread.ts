@@ -8,8 +8,8 @@ import path from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { YamlFault, readDocuments } from '../base/yaml.js';
 
-/** `json`: the document, or an array of several. */
-export type YamlRead = { readonly json: string } | { readonly fault: string };
+/** `json`: in UTF-8, the document, or an array of several. */
+export type YamlRead = { readonly json: Uint8Array } | { readonly fault: string };
 
 export interface YamlOrder {
   readonly text: string;
@@ -22,7 +22,7 @@ function read({ text, charactersMax }: YamlOrder): YamlRead {
     const [first, ...others] = readDocuments(text).map(({ value }) => value);
     const json = JSON.stringify(others.length === 0 ? (first ?? {}) : [first, ...others]);
     if (json.length > charactersMax) return { fault: `its aliases unfold to more than ${charactersMax} characters` };
-    return { json };
+    return { json: new TextEncoder().encode(json) };
   } catch (fault) {
     const { message } = fault as Error;
     return { fault: fault instanceof YamlFault ? `line ${fault.line}, column ${fault.column}: ${message}` : message };

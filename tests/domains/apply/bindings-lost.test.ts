@@ -60,7 +60,11 @@ t.test('the module or the template that brings it about has the warning', async 
   const unit = await exported('Unit', 'rx101');
   const told = await apply([edited(unit, { description: 'beside it' }), moved], '?dryRun=true');
   t.match(told[0], [/^spec\.roleBindings\[\d+\]: role waterInlet of unit rx101 is bound to control module xv103, which is no module of it$/]);
-  t.match(told[1], [/^Effective recipe clean-train 1\.0\.0 loses role/], 'the module that has gone to another unit');
+  t.match(
+    told[1]?.filter((warning) => !warning.startsWith('spec.inputBindings')),
+    [/^Effective recipe clean-train 1\.0\.0 loses role/],
+    'the module that has gone to another unit',
+  );
   const templates = (await engineer.get('/api/v1/controlmoduletemplates')).body as { name: string; moduleType: string }[];
   const retyped = await exported('ControlModuleTemplate', templates.find(({ moduleType }) => moduleType === 'on-off-valve')?.name ?? '');
   const [byTemplate = []] = await apply(edited(retyped, { moduleType: 'hand-valve' }), '?dryRun=true');

@@ -1,11 +1,16 @@
 /** What an apply would do, and bodies in YAML, over the real pipeline. */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type ClientRequest, request as httpRequest } from 'node:http';
 import t from 'tap';
 import { CONFLICT_CODES, isOfNow } from '../../../src/domains/apply/conflicts.js';
 import { Site, Unit } from '../../../src/domains/plant/kind.js';
 import { combined, conflict, Refusal } from '../../../src/platform/base/refusal.js';
 import { yamlText } from '../../../src/platform/base/yaml.js';
 import { YamlBodies } from '../../../src/platform/http/yaml-body.js';
+import { eventually } from '../../support/api-client.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
+import { TestClock } from '../../support/test-clock.js';
 
 const plant = await startPlantGateway();
 t.teardown(() => plant.stop());
@@ -19,6 +24,20 @@ const manifest = (kind: string, name: string, spec: object = {}, metadata: objec
   metadata: { name, ...metadata },
   spec,
 });
+/** Nobody leaves. */
+const STAYS = new AbortController().signal;
+/** Takes a second to read. */
+const SLOW = Array.from({ length: 40_000 }, (_, n) => `k${n}: ${n}\n`).join('');
+
+/** Sent, and left to whoever wants to hang up. */
+function sent(text: string): ClientRequest {
+  const headers = { Authorization: `Bearer ${engineer.token}`, 'X-DCS-Nonce': randomUUID(), 'Content-Type': 'application/yaml', 'Content-Length': Buffer.byteLength(text) };
+  const request = httpRequest({ host: '127.0.0.1', port: plant.port, path: '/api/v1/apply', method: 'POST', agent: false, headers });
+  request.on('error', () => undefined);
+  request.end(text);
+  return request;
+}
+
 const dry = (body: unknown, who = engineer) => who.post('/api/v1/apply?dryRun=true', body);
 const yaml = (text: string, query = '', type = 'application/yaml') => engineer.post(`/api/v1/apply${query}`, undefined, { raw: text, headers: { 'Content-Type': type } });
 
@@ -169,10 +188,12 @@ t.test('D-C-03: what is not YAML that stands for JSON is refused, with line and 
     ['? [x]\n: 1\n', /a key must be a text/],
     ['a: !!js/function "x"\n', /line 1, column 4: Unresolved tag/],
     [`a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n`, /alias/],
+    ['kind: Area\nspec: &s\n  me: *s\n', /line 3, column 7: \*s stands within &s: it would hold itself without end/],
+    [`a: &a ${'['.repeat(60)}${']'.repeat(60)}\nb: [[[[*a]]]]\n`, /line 2, column 8: it is nested deeper than 64 levels/],
     ['a: "\\ud800"\n', /surrogate|valid YAML|Unicode/],
   ];
   for (const [text, words] of refused) t.match(await yaml(text), { status: 400, body: { error: words } }, text.slice(0, 40));
-  t.match(await yaml(`a: ${'['.repeat(80)}${']'.repeat(80)}\n`), { status: 400, body: { error: /nested deeper than 64 levels/ } });
+  t.match(await yaml(`a: ${'['.repeat(80)}${']'.repeat(80)}\n`), { status: 400, body: { error: /line 1, column 67: it is nested deeper than 64 levels/ } });
   t.match(await yaml('a: 1', '', 'application/yaml; charset=latin1'), { status: 415 });
   t.match(await engineer.post('/api/v1/sites', undefined, { raw: 'name: x', headers: { 'Content-Type': 'application/yaml' } }), { status: 415 }, 'other routes take JSON');
   t.match(await yaml(`a: ${'x'.repeat(2 * 1024 ** 2)}`), { status: 413, body: { limitBytes: 2 * 1024 ** 2 } });
@@ -206,20 +227,22 @@ t.test('of a caller one body in YAML is read at a time and few wait, and others 
   const bodies = new YamlBodies();
   const ended: string[] = [];
   const read = async (text: string, by: string, called = by): Promise<unknown> => {
-    const value = await bodies.read(Buffer.from(text), by);
+    const value = await bodies.read(Buffer.from(text), by, STAYS);
     ended.push(called);
     return value;
   };
   // each key is compared with none of the others: by a library that compares all with all it took minutes
-  const slow = read(Array.from({ length: 40_000 }, (_, n) => `k${n}: ${n}\n`).join(''), 'anna');
+  const slow = read(SLOW, 'anna');
   const further = [2, 3, 4].map((n) => read(`a: ${n}`, 'anna', `anna ${n}`));
   await t.rejects(read('a: 1', 'anna'), { message: /^4 bodies of yours in YAML are being read: try again in a moment/, context: { code: 'yaml_busy' } });
   const others = ['bert', 'cleo', 'dora'].map((by) => read('a: 1', by));
-  await t.rejects(read('a: 1', 'emil'), /^Refusal: other bodies in YAML|^other bodies in YAML/);
+  await t.rejects(read(`a: ${'x'.repeat(64 * 1024)}`, 'emil'), /^Refusal: other bodies in YAML|^other bodies in YAML/);
+  const short = read('a: 1', 'emil', 'emil: a short one is let in');
   t.match(await slow, { k39999: 39_999 });
   t.strictSame(await Promise.all(others), [{ a: 1 }, { a: 1 }, { a: 1 }]);
+  t.strictSame(await short, { a: 1 });
   t.strictSame(await Promise.all(further), [{ a: 2 }, { a: 3 }, { a: 4 }]);
-  t.strictSame(ended, ['anna', 'bert', 'cleo', 'dora', 'anna 2', 'anna 3', 'anna 4'], 'who is read first goes again behind the others');
+  t.strictSame(ended, ['anna', 'bert', 'cleo', 'dora', 'emil: a short one is let in', 'anna 2', 'anna 3', 'anna 4'], 'who is read first goes again behind the others');
   ended.length = 0;
   const turns = ['anna 1', 'anna 2', 'bert 1', 'bert 2', 'anna 3', 'cleo 1'].map((called) => read('a: 1', called.split(' ')[0] ?? '', called));
   await Promise.all(turns);
@@ -231,4 +254,45 @@ t.test('of a caller one body in YAML is read at a time and few wait, and others 
   // a million items: whichever of its bounds it meets first
   await t.rejects(read('-\n'.repeat(1_000_000), 'anna'), /more than 192 MB of memory to read|takes longer than 10 s to read/);
   t.strictSame(await read('b: 2', 'anna'), { b: 2 }, 'there is room again');
+});
+
+t.test('a body whose client has left is dropped, waiting or being read: its place is free and nothing of it is carried out', async (t) => {
+  const dropped = (): number => plant.audits.filter(({ reason }) => reason === 'BodyIncomplete').length;
+  const slow = sent(SLOW);
+  const ghost = sent(yamlText(manifest('Area', 'ghost')));
+  const others = [sent(SLOW), sent(SLOW)];
+  await Promise.all([slow, ghost, ...others].map(async (request) => request.writableFinished || (await once(request, 'finish'))));
+  await engineer.get('/api/v1/sites'); // behind all that they have sent
+  t.match(await yaml('a: 1'), { status: 503, body: { code: 'yaml_busy', error: /^4 bodies of yours/ }, headers: { 'retry-after': '5' } }, 'all four are here');
+  ghost.destroy();
+  await eventually('one that waits is dropped', async () => dropped() === 1);
+  const last = yaml(yamlText(manifest('Area', 'stays')));
+  for (const request of [slow, ...others]) request.destroy();
+  await eventually('one that is being read is dropped', async () => dropped() === 4);
+  t.match(await last, { status: 200 }, 'who stays has his turn at once');
+  t.match(await engineer.get('/api/v1/sites/north/areas/ghost'), { status: 404 });
+  t.match(await engineer.get('/api/v1/sites/north/areas/stays'), { status: 200 });
+});
+
+t.test('a manifest in YAML has the bounds of one in JSON, and is read on its own', async (t) => {
+  const area = yamlText(manifest('Area', 'hall'));
+  const long = yamlText(manifest('Area', 'long', { description: 'x'.repeat(1024 ** 2) }));
+  t.match(await yaml([area, long].join('---\n'), '?dryRun=true'), { status: 413, body: { code: 'payload_too_large', field: '[1]', error: /^member 1 of the array has at most/ } });
+  t.match(await yaml(long, '?dryRun=true'), { status: 413, body: { error: /^what is no array of several/ } });
+  const names = Array.from({ length: 101 }, (_, n) => `k${n}: 1\n`).join('');
+  t.match(await yaml([area, names].join('---\n'), '?dryRun=true'), { status: 400, body: { field: '[1]', error: /101 fields/ } });
+});
+
+t.test('a body in YAML whose turn does not come within 20 s is refused, and not read', async (t) => {
+  const clock = new TestClock();
+  const bodies = new YamlBodies(clock);
+  const slow = bodies.read(Buffer.from(SLOW), 'anna', STAYS);
+  const waits = t.rejects(bodies.read(Buffer.from('a: 1'), 'bert', STAYS), {
+    message: /read for 20 s, and nothing was changed/,
+    context: { code: 'yaml_busy', retryAfterSeconds: 5 },
+  });
+  clock.advance(20_000);
+  await waits;
+  t.match(await slow, { k0: 0 });
+  t.strictSame(await bodies.read(Buffer.from('a: 2'), 'bert', STAYS), { a: 2 });
 });

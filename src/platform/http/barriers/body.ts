@@ -24,9 +24,10 @@ export const body: Barrier = (exchange, guard) => {
     accept(exchange, guard, new Uint8Array(0));
     return undefined;
   }
-  if (isYaml(exchange)) return readLong(exchange, guard, (text) => guard.yaml.read(text, exchange.caller.accountId));
   const { bodyMembers } = exchange.row.bound.row;
-  if (bodyMembers) return readLong(exchange, guard, (text) => parseLongJson(text, guard.clock, bodyMembers));
+  const parse = bodyMembers ? (json: Uint8Array) => parseLongJson(json, guard.clock, bodyMembers) : undefined;
+  if (isYaml(exchange)) return readLong(exchange, guard, (text) => exchange.incoming.attended((gone) => guard.yaml.read(text, exchange.caller.accountId, gone, parse)));
+  if (parse) return readLong(exchange, guard, parse);
   return exchange.collect(
     limitOf(exchange, guard),
     () => tooLarge(exchange, guard),
