@@ -6,6 +6,7 @@ import { inside } from './vocabulary/assert.js';
 import type { BlockType, Family, Param, Port, PortType } from './blocks/block.js';
 import { BLOCK_TYPES, builtinBlock } from './blocks/index.js';
 import { printTime } from './language/time-text.js';
+import { readWritten } from './network/constants.js';
 import type { Problem } from './network/expand.js';
 import { type BoundPort, linkNetwork } from './network/link.js';
 import type { DataType } from './vocabulary/data-types.js';
@@ -113,6 +114,11 @@ function describe(type: BlockType): CatalogBlock {
 const BLOCKS = new Map(BLOCK_TYPES.map((type) => [type.name, describe(type)]));
 
 /** Ports and parameters of a built-in block type by its exact name; undefined when there is none. */
+/** Whether a constant is a value of the type as a network reads it: the native type or a text that converts. */
+export function isConstantOf(type: DataType, value: ParamValue): boolean {
+  return readWritten(type, value, { intern: () => 0 }) !== undefined;
+}
+
 export function blockType(name: string): CatalogBlock | undefined {
   return BLOCKS.get(name);
 }

@@ -2,8 +2,8 @@
  * Where modules and programs have their inputs from (decisions D-PROG-02: `<controlModule>.<tag>` of the same unit). What leads nowhere is taken, so
  * that a plant can be engineered in any order, and told to whoever writes it; the unit runs with such an input Bad. Pure but for reading.
  */
+import { isConstantOf } from '../../../runtime/catalog.js';
 import { isAssignable } from '../../../runtime/language/types.js';
-import { readWritten } from '../../../runtime/network/constants.js';
 import { type DataType, iecType } from '../../../runtime/vocabulary/data-types.js';
 import { listed, Nearing } from '../../platform/base/name-words.js';
 import type { StoreReader } from '../../platform/store/kind.js';
@@ -24,8 +24,6 @@ interface Reader {
 }
 
 const STANDS_AT: Readonly<Record<DataType, string>> = { BOOL: 'FALSE', INT: '0', REAL: '0', TIME: '0 s', STRING: 'an empty text' };
-
-const NO_TEXTS = { intern: () => 0 };
 
 /** Whether a value of one type can stand for one of another: a truth value as 0 or 1, a text for a text alone. */
 export function canFeed(source: DataType, target: DataType): boolean {
@@ -87,7 +85,7 @@ export function moduleInputNotes(read: StoreReader, site: string, spec: ControlM
     const { type } = input;
     const user = `input ${input.name}`;
     if (source !== undefined) return noted(`inputBindings[${index}].source`, sourceProblem(read, { site, unit, user, type }, source, near));
-    const isOfType = value === undefined || readWritten(type, value, NO_TEXTS) !== undefined;
+    const isOfType = value === undefined || isConstantOf(type, value);
     return noted(`inputBindings[${index}].value`, isOfType ? '' : `${user} is ${type}, which ${JSON.stringify(value)} is not: the input is Bad`);
   });
   return [
