@@ -113,12 +113,12 @@ function describe(type: BlockType): CatalogBlock {
 
 const BLOCKS = new Map(BLOCK_TYPES.map((type) => [type.name, describe(type)]));
 
-/** Ports and parameters of a built-in block type by its exact name; undefined when there is none. */
 /** Whether a constant is a value of the type as a network reads it: the native type or a text that converts. */
 export function isConstantOf(type: DataType, value: ParamValue): boolean {
   return readWritten(type, value, { intern: () => 0 }) !== undefined;
 }
 
+/** Ports and parameters of a built-in block type by its exact name; undefined when there is none. */
 export function blockType(name: string): CatalogBlock | undefined {
   return BLOCKS.get(name);
 }
