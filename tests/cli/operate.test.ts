@@ -375,7 +375,7 @@ t.test('a device in fault is listed, and reset by a command that moves nothing u
   await ran('tag write', ['xv105.cmd', 'true']);
   t.match(await ran('tag wait', ['xv105.fault', 'true'], { timeout: '60' }), { code: 0 });
   t.match(await json(t, ['fault', 'list', '--unit', 'rx101']), [{ controlModule: 'xv105', unit: 'rx101', tag: 'xv105.fault', quality: 'Good' }]);
-  t.match(await ran('fault list'), { text: /^module +unit +tag +quality\nxv105 +rx101 +xv105\.fault +Good$/ });
+  t.match(await ran('fault list'), { text: /^module +unit +tag +device +quality\nxv105 +rx101 +xv105\.fault +in fault +Good$/ });
   t.equal((await lineside.run(['__complete', '--', 'fault', 'reset', ''])).out, 'xv105\n', 'what may be reset is offered');
 
   t.match(await json(t, ['fault', 'reset', 'xv105'], 4), { code: 'would_move', status: 409, blocks: ['v'], message: /Add --moves when nobody is at the equipment/ });
@@ -385,7 +385,7 @@ t.test('a device in fault is listed, and reset by a command that moves nothing u
   const { simulation } = (await admin.get(`${SITE}/iomodules/io-rx101`)).body as { simulation: object };
   const faults = [{ name: 'wire', address: 'xv105.zso', type: 'WireBreak', params: { value: 0 } }];
   t.equal((await admin.put(`${SITE}/iomodules/io-rx101`, { simulation: { ...simulation, faults } })).status, 200);
-  await eventually('it is listed as what it is', async () => [/^xv105 +rx101 +xv105\.fault +Bad$/m.exec((await ran('fault list')).text)?.[0]], PATIENCE_MS);
+  await eventually('it is listed as what it is', async () => [/^xv105 +rx101 +xv105\.fault +in fault +Bad$/m.exec((await ran('fault list')).text)?.[0]], PATIENCE_MS);
   t.equal((await admin.put(`${SITE}/iomodules/io-rx101`, { simulation: { ...simulation, faults: [] } })).status, 200);
   t.match(await untilReset({ moves: true, reason: 'nobody is there' }), { text: /^the fault of xv105 is reset \(v\)/ });
   t.match(await ran('tag wait', ['xv105.opened', 'true'], { timeout: '60' }), { code: 0 });

@@ -70,7 +70,7 @@ t.test('contract 3: preflight of Restart names the module in Manual that holds t
   });
   t.match(
     recovery.operator,
-    { needed: true, text: /^Restart is not possible while this lasts: write-mode-manual: .*Manual\. Put it right/ },
+    { needed: true, text: /^Restart is not possible while this lasts: write-mode-manual: .*Manual.*\. Put it right/ },
     'decisions 3.8: and who is told what to do after an interruption is told this',
   );
   t.notOk('command' in recovery.operator);

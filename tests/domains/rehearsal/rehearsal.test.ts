@@ -1,7 +1,7 @@
 /** Rehearsal of recipes on a copy of the demonstration plant (ADR 0006): the real appliance, the real threads. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { parseAllDocuments } from 'yaml';
 import t from 'tap';
+import { readDocuments } from '../../../src/platform/base/yaml.js';
 import type { ApiAnswer } from '../../support/api-client.js';
 import { ANSWERS, outputOf, SITE, startPlant } from '../../support/plant.js';
 
@@ -253,7 +253,7 @@ t.test(
     const manifests = readdirSync(folder)
       .filter((file) => file.endsWith('.yaml'))
       .sort()
-      .flatMap((file) => parseAllDocuments(readFileSync(`${folder}/${file}`, 'utf8')).map((document) => document.toJS() as { kind: string; metadata: { labels?: object } }));
+      .flatMap((file) => readDocuments(readFileSync(`${folder}/${file}`, 'utf8')).map(({ value }) => value as { kind: string; metadata: { labels?: object } }));
     const bare = manifests.map((manifest) => (manifest.kind === 'IOModule' ? { ...manifest, metadata: { ...manifest.metadata, labels: {} } } : manifest));
     t.equal((await plant.api.post('/api/v1/apply', bare)).status, 200);
     const warm = async (body: object = {}) => (await plant.api.post('/api/v1/sites/works/recipes/master/warm-water/rehearse', { waitSeconds: 60, ...body })).body;
