@@ -4,7 +4,6 @@
  * with `binding-violation`, days later perhaps, so whoever applies is told at once. So is a `roleBindings` entry that leads to no module of the unit.
  */
 import { Turns } from '../../platform/base/slices.js';
-import type { Clock } from '../../platform/base/clock.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { saidNote } from '../../platform/store/spec-note.js';
 import { keyOf, refOf, type Resource } from '../../platform/store/resource.js';
@@ -18,7 +17,7 @@ import { memberOfNote, memberOfStep } from '../recipes/members.js';
 import { MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../recipes/kind.js';
 import { releasedView } from '../recipes/released.js';
 import { siteUnits } from '../recipes/site-units.js';
-import { causesOf, changesOf, type Effect, sitesOf } from './causes.js';
+import { causesOf, changesOf, type Effect, type PlantLook, sitesOf } from './causes.js';
 import type { Outcome } from './judging.js';
 import type { Removal } from './removals.js';
 import { Telling, type ToldByIndex } from './telling.js';
@@ -30,18 +29,11 @@ const BOUND: ReadonlySet<string> = new Set([Unit.kind, ControlModule.kind, Contr
 const IN_USE: readonly string[] = ['Released', 'Effective'];
 const BEFORE_USE: readonly string[] = ['Draft', 'Rejected', 'Approved'];
 
-export interface BindingLook {
-  readonly store: StoreReader;
-  /** The plant with all manifests in place, and the prune behind them. */
-  readonly after: StoreReader;
-  readonly clock: Clock;
-}
-
 /**
  * @param gone what is pruned afterwards.
  * @returns warnings by the index of the manifest, or of the removal, that brings them about.
  */
-export async function bindingWarnings(outcomes: readonly Outcome[], gone: readonly Removal[], { store, after, clock }: BindingLook): Promise<ToldByIndex> {
+export async function bindingWarnings(outcomes: readonly Outcome[], gone: readonly Removal[], { store, after, clock }: PlantLook): Promise<ToldByIndex> {
   const told = new Telling();
   const changes = changesOf(outcomes, gone, BOUND);
   const turns = new Turns(clock);

@@ -4,6 +4,7 @@
  */
 import { inside } from '../../platform/base/assert.js';
 import { groupBy } from '../../platform/base/group-by.js';
+import type { Clock } from '../../platform/base/clock.js';
 import type { Turns } from '../../platform/base/slices.js';
 import type { Put, StoreReader } from '../../platform/store/kind.js';
 import { type Ref, refOf } from '../../platform/store/resource.js';
@@ -11,6 +12,14 @@ import { Site } from '../plant/kind.js';
 import type { Outcome } from './judging.js';
 import type { Removal } from './removals.js';
 import { StagedStore } from './staging.js';
+
+/** What the two plants are read with. */
+export interface PlantLook {
+  readonly store: StoreReader;
+  /** The plant with all manifests in place, and the prune behind them. */
+  readonly after: StoreReader;
+  readonly clock: Clock;
+}
 
 /** One step from the plant as it is to the plant as it will be. */
 export interface PlantChange extends Ref {

@@ -4,7 +4,6 @@
  * is told at the manifest, or the removal, that brings it about. Whoever comes with the apply is told of by himself.
  */
 import { Turns } from '../../platform/base/slices.js';
-import type { Clock } from '../../platform/base/clock.js';
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import { keyOf, refOf, type Resource } from '../../platform/store/resource.js';
 import { saidNote, type SpecNote } from '../../platform/store/spec-note.js';
@@ -17,7 +16,7 @@ import { Unit } from '../plant/kind.js';
 import { OperationTemplate, PhaseTemplate, ProcedureTemplate, TEMPLATE_KINDS, UnitProcedureTemplate } from '../procedures/kind.js';
 import { MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus, type RecipePhase } from '../recipes/kind.js';
 import { recipeNotesInUse, templateSiteNotes } from '../recipes/recipe-notes.js';
-import { causesOf, changesOf, type Effect, sitesOf } from './causes.js';
+import { causesOf, changesOf, type Effect, type PlantLook, sitesOf } from './causes.js';
 import type { Outcome } from './judging.js';
 import type { Removal } from './removals.js';
 import { Telling, type ToldByIndex } from './telling.js';
@@ -81,15 +80,8 @@ interface Told extends Effect<Reader> {
   readonly text: string;
 }
 
-export interface GroundLook {
-  readonly store: StoreReader;
-  /** The plant with all manifests in place, and the prune behind them. */
-  readonly after: StoreReader;
-  readonly clock: Clock;
-}
-
 /** @param gone what is pruned afterwards. @returns warnings by the index of the manifest, or of the removal, that brings them about. */
-export async function groundWarnings(outcomes: readonly Outcome[], gone: readonly Removal[], { store, after, clock }: GroundLook): Promise<ToldByIndex> {
+export async function groundWarnings(outcomes: readonly Outcome[], gone: readonly Removal[], { store, after, clock }: PlantLook): Promise<ToldByIndex> {
   const told = new Telling();
   const changes = changesOf(outcomes, gone, GROUND);
   if (changes.length === 0) return told.all();

@@ -28,6 +28,7 @@ export class PriorityShell {
   readonly #command: readonly [string, ...string[]];
   #shell: ChildProcessByStdio<Writable, Readable, null> | undefined;
   #waiting: Waiting | undefined;
+  #isClosed = false;
 
   constructor(answerMsMax = ANSWER_MS_MAX, command: readonly [string, ...string[]] = ['/bin/sh', '-c', SCRIPT]) {
     this.#answerMsMax = answerMsMax;
@@ -39,6 +40,7 @@ export class PriorityShell {
    * @throws ShellFault when the machine refuses it, there is no such program, or it gives no answer.
    */
   chrt(policy: '-f' | '-o', priority: string, osThreadId: number): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new Error('it is closed'));
     if (this.#waiting) return Promise.reject(new Error('a thread is asked for while another one waits for its answer'));
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#end(Object.assign(new Error(`no answer within ${this.#answerMsMax} ms`), { killed: true, isLost: true })), this.#answerMsMax);
@@ -51,7 +53,9 @@ export class PriorityShell {
     });
   }
 
+  /** No further shell is started. */
   close(): void {
+    this.#isClosed = true;
     this.#end(Object.assign(new Error('it is closed'), { killed: true }));
   }
 

@@ -134,6 +134,7 @@ t.test('Performance D: a thread that is gone, a program that is missing and one 
   const asked = t.rejects(closed.chrt('-o', '0', process.pid), /it is closed/);
   closed.close();
   await asked;
+  await t.rejects(closed.chrt('-o', '0', process.pid), /it is closed/, 'and starts no other shell');
 });
 
 t.test('Performance D: the link of a unit shows the priority of its worker', async (t) => {
