@@ -389,11 +389,11 @@ t.test('all elements of a batch at work are marked as past: an Abort arrives', a
   await eventually('its record is made', async () => (await box.api.get(`${SITE}/batchrecords/${batch}`)).status === 200);
 });
 
-/** Held, and what it shows. */
+/** Held, and what it shows once it has been recovered, which is a write of its own. */
 const heldAnew = (box: ApplianceProcess) =>
-  eventually('it is held', async () => {
+  eventually('it is held and recovered', async () => {
     const { body } = await box.api.get(`${SITE}/batches/${batch}`);
-    return body.phase === 'Held' ? body : undefined;
+    return body.phase === 'Held' && body.conditions.some(({ type }: { type: string }) => type === 'Recovered') ? body : undefined;
   });
 
 const LOST: readonly (readonly [string, string, RegExp])[] = [
