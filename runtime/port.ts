@@ -629,6 +629,8 @@ export interface SimulationSpec {
   /** Preset behaviours (addresses already mapped) merged with the inline ones, in execution order. */
   readonly behaviors: readonly Behavior[];
   readonly faults: readonly SimulationFault[];
+  /** Modules of the same controller that are no simulation and that a behaviour reads (ADR 0069); they may be served by another probe. */
+  readonly reads?: readonly ImagePlan[];
 }
 
 export interface ProbePlan {
