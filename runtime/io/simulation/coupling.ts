@@ -33,7 +33,7 @@ export class Coupling {
     let slot = this.#from;
     for (const module of foreign) {
       for (const { name, address } of module.channels) {
-        for (const word of [name, address]) this.#slots.set(`${module.name}/${word}`, slot);
+        for (const word of [address, name]) this.#slots.set(`${module.name}/${word}`, slot);
         this.#blind[slot] = 1;
         slot += 1;
       }

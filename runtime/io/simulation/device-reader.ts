@@ -30,7 +30,12 @@ export class DeviceReader {
   bind(plans: readonly ImagePlan[], coupling: Coupling): void {
     this.#devices = plans.map((plan) => {
       const { length } = plan.channels;
-      const view = { value: new Float64Array(length), sampledAtMs: new Float64Array(length), sampledMonoMs: new Float64Array(length), quality: new Uint8Array(length).fill(QUALITY.Bad) };
+      const view = {
+        value: new Float64Array(length),
+        sampledAtMs: new Float64Array(length),
+        sampledMonoMs: new Float64Array(length),
+        quality: new Uint8Array(length).fill(QUALITY.Bad),
+      };
       const slots = plan.channels.map(({ address }) => coupling.slot(plan.module, address) ?? -1);
       return { plan, image: new ProcessImage(length, plan.buffer), view, slots };
     });

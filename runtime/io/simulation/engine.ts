@@ -168,13 +168,7 @@ export class SimulationEngine {
     return { spec, problem, memory, cells, rows, undriven: rows.filter((cell) => !driven.has(cell)), behaviors, faults, every, dt: (every * this.#baseMs) / 1000, t };
   }
 
-  #behavior(
-    spec: SimulatedModule,
-    behavior: Behavior,
-    cells: ReadonlyMap<string, Cell>,
-    slotOf: Wires['slotOf'],
-    before: RunningModule | undefined,
-  ): RunningBehavior[] {
+  #behavior(spec: SimulatedModule, behavior: Behavior, cells: ReadonlyMap<string, Cell>, slotOf: Wires['slotOf'], before: RunningModule | undefined): RunningBehavior[] {
     const type = behaviorType(behavior.type);
     const cell = cells.get(behavior.address);
     if (!type || !cell) return [];

@@ -29,7 +29,13 @@ export interface BoxOutputs {
 export type ImageOf = (module: string) => ImagePlan | undefined;
 
 /** @param imageOf of the devices that a simulated module reads. */
-export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader, image: SharedArrayBuffer, imageOf: ImageOf, box: BoxOutputs): ProbeModule {
+export function probeModule(
+  { spec, metadata }: Resource<IOModuleSpec, IOModuleStatus>,
+  read: StoreReader,
+  image: SharedArrayBuffer,
+  imageOf: ImageOf,
+  box: BoxOutputs,
+): ProbeModule {
   const { failSafe } = spec;
   const withheld = withheldByBox(spec, box.setting);
   const ownership = ownershipOf(spec.options);
