@@ -93,6 +93,8 @@ export interface TagPlan {
   readonly engMin?: number;
   readonly engMax?: number;
   readonly cyclic: boolean;
+  /** A condition that reads an older sample is INVALID (ADR 0070); absent: no limit but that of the I/O module. */
+  readonly maxAgeMs?: number;
   readonly binding:
     | { readonly kind: 'port'; readonly block: string; readonly port: string }
     | { readonly kind: 'variable'; readonly variable: string }

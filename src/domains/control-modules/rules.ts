@@ -197,10 +197,24 @@ function checkTag(tag: TemplateTag, field: string, spec: ControlModuleTemplateSp
       throw invalid('invalid_field', `${field}.channel`, `tag ${tag.name} has a channel but its block ${block.name} is a ${block.type}; only AI, AO, DI and DO have a channel`);
   }
   together(
+    () => checkMaxAge(tag, field, block?.type),
     () => checkBound(tag.engMin, `${field}.engMin`, spec, composites),
     () => checkBound(tag.engMax, `${field}.engMax`, spec, composites),
   );
 }
+
+/** Only what is sampled has an age, and what is sampled when it changes is not judged by it (CMT-10, ADR 0070). */
+function checkMaxAge({ name, maxAge = '', publishMode, channel, blockRef }: TemplateTag, field: string, blockType: string | undefined): void {
+  if (maxAge === '') return;
+  const refuse = (message: string): Refusal => invalid('invalid_field', `${field}.maxAge`, message);
+  if (parseDuration(maxAge) === 0) throw refuse(`maxAge of tag ${name} must be above zero; leave it out for no limit`);
+  if (publishMode === 'onChange') throw refuse(`tag ${name} is published onChange and is not judged by its age; take out maxAge, or make it cyclic`);
+  const isMeasured = blockRef === '' ? channel !== '' : blockType !== undefined && MEASURING_BLOCKS.includes(blockType);
+  if (!isMeasured) throw refuse(`tag ${name} is not sampled: maxAge is for a tag on an AI or DI block, or on a channel without a block`);
+}
+
+/** Blocks whose output is a sample of a device. */
+const MEASURING_BLOCKS: readonly string[] = ['AI', 'DI'];
 
 function checkBound(text: string, field: string, spec: ControlModuleTemplateSpec, composites: readonly CompositeType[]): void {
   const bound = parseBound(text);
