@@ -78,10 +78,6 @@ export class IOModuleReconciler implements Reconciler {
     if (plans.length === 0) this.#sent.delete(key);
     else this.#sent.set(key, look);
     this.#probes.run(site, name, plans);
-    // a simulation that reads a device of another probe (ADR 0069) is told of the channels that this one has now
-    for (const controller of new Set(modules.map(({ spec }) => spec.controllerRef))) {
-      if (controller !== '' && controller !== name) this.reconcile({ site, name: controller });
-    }
     return 'settled';
   }
 
