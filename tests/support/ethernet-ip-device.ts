@@ -33,6 +33,8 @@ type Order =
 interface Opened {
   /** The address the originator wants on our answers. */
   readonly targetToOriginator: number;
+  /** Serial number, vendor and serial number of the originator: what a connection is closed by. */
+  readonly identity: Buffer;
 }
 
 const [, , text = '{}'] = leading(process.argv, 3);
@@ -80,13 +82,20 @@ function forwardOpen(data: Buffer, isLarge: boolean): Buffer {
   if (connections.size >= given.connectionsMax) return failure(service, 0x01, 0x0113);
   const own = 0x1000 + nextNumber;
   nextNumber += 1;
-  connections.set(own, { targetToOriginator: data.readUInt32LE(6) });
+  connections.set(own, { targetToOriginator: data.readUInt32LE(6), identity: Buffer.from(data.subarray(10, 18)) });
   const answer = Buffer.alloc(26);
   answer.writeUInt32LE(own, 0);
   data.copy(answer, 4, 6, 18); // T->O address, serial, vendor, serial of the originator
   data.copy(answer, 16, 22, 26);
   data.copy(answer, 20, 22, 26);
   return Buffer.concat([Buffer.from([service | 0x80, 0, 0, 0]), answer]);
+}
+
+function forwardClose(data: Buffer): Buffer {
+  const [own] = [...connections].find(([, { identity }]) => identity.equals(data.subarray(2, 10))) ?? [];
+  if (own === undefined) return failure(0x4e, 0x01, 0x0107);
+  connections.delete(own);
+  return Buffer.concat([Buffer.from([0xce, 0, 0, 0]), data.subarray(2, 10), Buffer.alloc(2)]);
 }
 
 function unconnected(request: Buffer): Buffer {
@@ -97,7 +106,7 @@ function unconnected(request: Buffer): Buffer {
   if (path.equals(Buffer.from([0x20, 0x06, 0x24, 0x01]))) {
     if (service === 0x52) return unconnectedSend(data);
     if (service === 0x54 || service === 0x5b) return forwardOpen(data, service === 0x5b);
-    return Buffer.from([service | 0x80, 0, 0, 0]); // Forward Close
+    return service === 0x4e ? forwardClose(data) : Buffer.from([service | 0x80, 0, 0x08, 0]);
   }
   if (given.slot >= 0 && path[0] === 0x91) return Buffer.from([service | 0x80, 0, 0x04, 0]); // the tags are not those of the module in front
   return services.answer(request);

@@ -37,6 +37,12 @@ export async function until(what: string, holds: () => boolean): Promise<number>
   return performance.now() - started;
 }
 
+/** As `until`, of something that has to be asked. */
+export async function untilTrue(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const started = performance.now();
+  while (!(await holds())) if (performance.now() - started > 30_000) throw new Error(`never: ${what}`);
+}
+
 export interface ProbeBench {
   readonly core: ProbeCore;
   readonly messages: ProbeOutbound[];

@@ -2,9 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import net from 'node:net';
 import type { Clock } from '../../vocabulary/clock.js';
+import type { DeviceIdentity } from '../device-answers.js';
 import { Device, type DeviceSettings, refusal } from './device.js';
 import type { EthernetIpEndpoint } from './endpoint.js';
-import { type Identity, identify } from './identity.js';
+import { identify } from './identity.js';
 import { type ConnectionIdentity, forwardCloseRequest, forwardOpenRequest, openedConnection, SERVICE } from './request.js';
 import { EnipSession } from './session.js';
 
@@ -52,7 +53,7 @@ async function openConnection(device: Device, bytes: number): Promise<void> {
 }
 
 /** @throws Error with a sentence for the operator; nothing is left behind. */
-export async function connectDevice(target: ConnectTarget, clock: Clock): Promise<{ readonly device: Device; readonly identity: Identity }> {
+export async function connectDevice(target: ConnectTarget, clock: Clock): Promise<{ readonly device: Device; readonly identity: DeviceIdentity }> {
   const { timeoutMs } = target.settings;
   const startedMonoMs = clock.monoMs();
   const socket = await connectSocket(target, clock);

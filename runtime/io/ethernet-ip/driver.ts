@@ -36,7 +36,7 @@ function targetOf(address: string, given: Parameters<typeof resolveOptions>[1]):
 export const ethernetIpDriver: Driver = {
   ...ethernetIpDescription,
   async connect(module, clock) {
-    const { device } = await connectDevice(targetOf(module.address, module.options), clock);
-    return new EthernetIpLink(device, clock);
+    const { device, identity } = await connectDevice(targetOf(module.address, module.options), clock);
+    return new EthernetIpLink(device, identity, clock);
   },
 };

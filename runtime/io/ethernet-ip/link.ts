@@ -2,11 +2,14 @@
  * A connected EtherNet/IP controller (decisions 7.2 to 7.4): planned reads that decode straight into the sink, writes one after the other, before
  * waiting reads.
  */
+import type { ProbeChannel } from '../../port.js';
 import type { Clock } from '../../vocabulary/clock.js';
 import type { Value } from '../../vocabulary/data-types.js';
+import type { DeviceIdentity, Discovery, Exchange } from '../device-answers.js';
 import type { Link, Point, ReadOutcome, SampleSink, WriteOutcome } from '../driver.js';
 import { bitOf, decodeNumber, decodeText, decodeTextStructure, isWhole, parseTyped, type TextShape, type TypedData } from './codec.js';
 import { type Device, type Failure, PARTIAL, refusal, TOO_LARGE } from './device.js';
+import { discoverTags } from './discover.js';
 import { lookForBits, lookForText } from './learn.js';
 import { type Entry, type Member, type Message, type PlanLimits, planReads, type ReadPlan } from './read-plan.js';
 import { type CipReply, parseMultiple } from './reply.js';
@@ -25,14 +28,16 @@ type Given = { readonly ok: true; readonly value: TypedData } | { readonly ok: f
 
 export class EthernetIpLink implements Link {
   readonly #device: Device;
+  readonly #identity: DeviceIdentity;
   readonly #clock: Clock;
   readonly #book = new TagBook();
   readonly #plans = new WeakMap<readonly Point[], ReadPlan>();
   #hasMultiple = true;
   #lastWrite: Promise<unknown> = Promise.resolve();
 
-  constructor(device: Device, clock: Clock) {
+  constructor(device: Device, identity: DeviceIdentity, clock: Clock) {
     this.#device = device;
+    this.#identity = identity;
     this.#clock = clock;
   }
 
@@ -156,6 +161,15 @@ export class EthernetIpLink implements Link {
       if (type.ok) deliverValue(member, type.value, typed.value.value, sink);
       else sink.bad(member.position, type.message);
     }
+  }
+
+  discover(channels: readonly ProbeChannel[], timeoutMs: number): Promise<Discovery> {
+    const [device, book, identity, clock] = [this.#device, this.#book, this.#identity, this.#clock];
+    return discoverTags({ device, book, identity, clock, read: (points, sink) => this.read(points, sink) }, channels, timeoutMs);
+  }
+
+  lastExchange(): Exchange | undefined {
+    return this.#device.session.lastExchange();
   }
 
   // -------------------------------------------------------------- writes

@@ -10,7 +10,8 @@ import type { Duplex } from 'node:stream';
 import { commands, registerSession, sendRRData, sendUnitData, unregisterSession } from 'st-ethernet-ip/dist/enip/encapsulation/index.js';
 import { inside } from '../../vocabulary/assert.js';
 import type { Clock } from '../../vocabulary/clock.js';
-import type { DurationMs, MonoMs } from '../../vocabulary/times.js';
+import type { DurationMs, MonoMs, WallMs } from '../../vocabulary/times.js';
+import type { Exchange } from '../device-answers.js';
 import { Signal } from '../signal.js';
 import { type CipReply, parseItems, parseReply } from './reply.js';
 import { SERVICE } from './request.js';
@@ -56,8 +57,19 @@ interface Job {
 interface Flight extends Job {
   readonly context: number;
   readonly sequence: number;
-  readonly deadlineMonoMs: MonoMs;
+  readonly sentMonoMs: MonoMs;
 }
+
+/** The last request and what came of it. */
+interface Told {
+  readonly sent: Buffer;
+  readonly atMs: WallMs;
+  readonly sentMonoMs: MonoMs;
+  received: Buffer | undefined;
+  roundTripMs: DurationMs;
+}
+
+const hex = (bytes: Buffer): string => bytes.toString('hex').replace(/..(?!$)/g, '$& ');
 
 export class EnipSession {
   readonly #socket: Duplex;
@@ -69,6 +81,7 @@ export class EnipSession {
   readonly #urgent: Job[] = [];
   readonly #waiting: Job[] = [];
   #flight: Flight | undefined;
+  #told: Told | undefined;
   #cancelTimer: (() => void) | undefined;
   #context = 0;
   #sequence = 0;
@@ -133,6 +146,11 @@ export class EnipSession {
     return { ok: true, reply };
   }
 
+  lastExchange(): Exchange | undefined {
+    const told = this.#told;
+    return told && { sent: hex(told.sent), received: told.received ? hex(told.received) : '', atMs: told.atMs, roundTripMs: told.roundTripMs };
+  }
+
   /** What the device says cannot be trusted: nothing more is taken from this connection. */
   #refuse(message: string): Answer {
     this.#end(message);
@@ -168,7 +186,9 @@ export class EnipSession {
       this.#sequence = (this.#sequence + 1) & 0xffff;
       frame.writeUInt16LE(this.#sequence, SEQUENCE_AT);
     }
-    this.#flight = { ...job, context: this.#context, sequence: this.#sequence, deadlineMonoMs: this.#clock.monoMs() + this.#timeoutMs };
+    const sentMonoMs = this.#clock.monoMs();
+    this.#flight = { ...job, context: this.#context, sequence: this.#sequence, sentMonoMs };
+    this.#told = { sent: frame, atMs: this.#clock.wallMs(), sentMonoMs, received: undefined, roundTripMs: 0 };
     this.#startTimer(this.#timeoutMs);
     this.#socket.write(frame);
   }
@@ -180,7 +200,7 @@ export class EnipSession {
 
   #giveUpDue(): void {
     if (!this.#flight) return;
-    const leftMs = this.#flight.deadlineMonoMs - this.#clock.monoMs();
+    const leftMs = this.#flight.sentMonoMs + this.#timeoutMs - this.#clock.monoMs();
     if (leftMs <= TIMER_EARLY_MS) this.#settle({ ok: false, reason: 'silent', message: `no answer within ${this.#timeoutMs} ms` });
     else if (this.#ended.reason === undefined) {
       this.#cancelTimer?.();
@@ -193,6 +213,7 @@ export class EnipSession {
     if (!flight) return;
     this.#flight = undefined;
     this.#cancelTimer?.();
+    if (this.#told) this.#told.roundTripMs = this.#clock.monoMs() - this.#told.sentMonoMs;
     flight.settle(settled);
     if (this.#ended.reason === undefined) this.#send();
   }
@@ -215,6 +236,7 @@ export class EnipSession {
   #frame(frame: Buffer): void {
     const command = frame.readUInt16LE(0);
     if (command === commands.NOP) return;
+    if (this.#told && this.#flight) this.#told.received = frame;
     const problem = this.#flight ? this.#problemOf(frame, command, this.#flight) : 'the device answered a request that nobody waits for any more';
     if (problem === undefined) this.#settle({ ok: true, frame });
     else this.#end(problem);
