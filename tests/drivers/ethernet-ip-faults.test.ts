@@ -5,16 +5,17 @@ import type { ProbeInbound, ProbeModule, ProbeOutbound } from '../../runtime/por
 import { ethernetIpDriver } from '../../runtime/io/ethernet-ip/driver.js';
 import type { Link, Point } from '../../runtime/io/driver.js';
 import { systemClock } from '../../runtime/vocabulary/clock.js';
-import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../runtime/vocabulary/process-image.js';
-import { QUALITY } from '../../runtime/vocabulary/quality.js';
+import { ProcessImage, WRITE_STATUS } from '../../runtime/vocabulary/process-image.js';
 import { freePort } from '../support/appliance-process.js';
 import { at } from '../support/at.js';
 import { EthernetIpPeer, type PeerMode, type PeerOptions } from '../support/ethernet-ip-peer.js';
 import { FaultProxy } from '../support/fault-proxy.js';
-import { type ChannelText, DEAD_PORT, moduleOf, planOf, startProbe, until, untilTrue, valueOf } from '../support/probe-bench.js';
 import { collector } from './conformance.js';
+import { conformanceOfFaults, type DeviceHandle } from './conformance-faults.js';
+import { DEAD_PORT, moduleOf, untilTrue } from './ethernet-ip-module.js';
+import { type ChannelText, channelsOf, planOf, until } from './probe-harness.js';
 
-const ofPort = (port: number, rows: readonly ChannelText[], options: ProbeModule['options'] = {}): ProbeModule => moduleOf('ethernetip', port, rows, options);
+const ofPort = (port: number, rows: readonly ChannelText[], options: ProbeModule['options'] = {}): ProbeModule => moduleOf(port, channelsOf(rows), options);
 
 const startPeer = async (t: Test, options: PeerOptions = { many: 10 }): Promise<EthernetIpPeer> => {
   const peer = await EthernetIpPeer.start(options);
@@ -29,7 +30,6 @@ const linkTo = async (t: Test, module: ProbeModule): Promise<Link> => {
 };
 
 const DINT: Point = { address: 'Dint#DINT', dataType: 'int' };
-const connectionOf = (module: ProbeModule): number => Atomics.load(new ProcessImage(module.channels.length, module.image).header, IMAGE_HEADER.connection);
 
 /** How the device lies, and what the link makes of it. */
 const LIES: Readonly<Partial<Record<PeerMode, RegExp>>> = {
@@ -133,74 +133,6 @@ t.test('a write goes before waiting reads', async (t) => {
   t.same(order, ['read 0', 'write', 'read 1', 'read 2'], 'one was under way already');
 });
 
-t.test('IO-02: the device goes and comes: Bad while it is away, Good again by itself', async (t) => {
-  const port = await freePort();
-  const peer = await EthernetIpPeer.start({ port, many: 0 });
-  t.teardown(() => peer.kill());
-  const module = ofPort(port, [
-    ['level', 'Program:Main.Tank[2].Level', 'float'],
-    ['count', 'Dint#DINT', 'int'],
-    ['nothing', 'Nothing', 'int'],
-  ]);
-  const probe = await startProbe(t, module);
-  await until('connected', () => probe.state() === 'Degraded');
-  t.equal(probe.message(), 'nothing: there is no such tag or member (CIP status 0x04)');
-  t.match(valueOf(module, 'level'), { value: 2.5, quality: QUALITY.Good });
-  for (let round = 0; round < 3; round += 1) {
-    const old = round === 0 ? peer : await EthernetIpPeer.start({ port, many: 0 });
-    if (round > 0) await until('good again', () => valueOf(module, 'level').quality === QUALITY.Good && valueOf(module, 'count').quality === QUALITY.Good);
-    await old.kill();
-    await until('bad', () => valueOf(module, 'level').quality === QUALITY.Bad && valueOf(module, 'count').quality === QUALITY.Bad);
-    t.equal(probe.state(), 'Disconnected');
-    t.equal(connectionOf(module), CONNECTION.lost);
-  }
-});
-
-t.test('D-IO-01: a frozen device is Bad within 3 s, and read again when it goes on', async (t) => {
-  const peer = await startPeer(t);
-  const module = ofPort(peer.port, [['count', 'Dint#DINT', 'int']], { retries: 2 });
-  const probe = await startProbe(t, module);
-  await until('good', () => valueOf(module, 'count').quality === QUALITY.Good);
-  peer.freeze(true);
-  const tookMs = await until('bad', () => valueOf(module, 'count').quality === QUALITY.Bad);
-  t.ok(tookMs < 3500, `${Math.round(tookMs)} ms`);
-  peer.freeze(false);
-  await until('good again', () => valueOf(module, 'count').quality === QUALITY.Good && probe.state() === 'Connected');
-});
-
-t.test('G9: 100 pulled cables, resets and refusals: no value stays Good while the device is gone, no socket leaks', async (t) => {
-  const peer = await startPeer(t);
-  const proxy = await FaultProxy.start(() => peer.port);
-  t.teardown(() => proxy.stop());
-  const module = ofPort(
-    proxy.port,
-    [
-      ['a', 'Dint#DINT', 'int'],
-      ['b', 'Text', 'string'],
-      ['c', 'Flags[35]', 'bool'],
-    ],
-    { pollInterval: '10ms', timeout: '150ms', retries: 0 },
-  );
-  const probe = await startProbe(t, module);
-  const all = (quality: number) => (): boolean => ['a', 'b', 'c'].every((name) => valueOf(module, name).quality === quality);
-  for (let round = 0; round < 100; round += 1) {
-    proxy.mode = round % 10 === 9 ? 'bytes' : 'pass';
-    await until(`good in round ${round}`, all(QUALITY.Good));
-    t.same([valueOf(module, 'a').value, valueOf(module, 'b').text, valueOf(module, 'c').value], [-123456789, 'Reactor', 1]);
-    if (round % 4 === 0) proxy.mode = 'half-open';
-    proxy.refuse(true);
-    if (round % 4 !== 0) proxy.reset();
-    await until(`bad in round ${round}`, all(QUALITY.Bad));
-    proxy.refuse(false);
-  }
-  proxy.mode = 'pass';
-  await until('good at last', () => probe.state() === 'Connected');
-  await until('one connection', () => proxy.open === 1);
-  await probe.core.receive({ type: 'stop' });
-  await until('closed', () => proxy.open === 0);
-  await untilTrue('no session is left open', async () => (await peer.counts()).sessionsOpen === 0);
-});
-
 t.test('IO-18, decisions 7.7: outputs of a scan reach the controller and are read back; writes by hand are answered by it', async (t) => {
   const peer = await startPeer(t);
   const output = { direction: 'output' as const };
@@ -244,3 +176,57 @@ t.test('IO-18, decisions 7.7: outputs of a scan reach the controller and are rea
   worker.postMessage({ type: 'stop' } satisfies ProbeInbound);
   await new Promise((resolve) => worker.once('exit', resolve));
 });
+
+async function device(t: Test): Promise<DeviceHandle> {
+  const port = await freePort(); // nobody takes it while the plug is pulled
+  let peer = await EthernetIpPeer.start({ port, many: 100 });
+  t.teardown(() => peer.kill());
+  return {
+    port,
+    kill: () => peer.kill(),
+    async restart() {
+      peer = await EthernetIpPeer.start({ port, many: 100 });
+    },
+  };
+}
+
+/** A reply with one byte changed; of the first frame in it. Replies to a session that is being opened are those of the device. */
+const changed =
+  (at: number, by: number) =>
+  (reply: Buffer): Buffer => {
+    if (at < reply.length) reply[at] = ((reply[at] ?? 0) + by) & 0xff;
+    return reply;
+  };
+
+const SERVICE_AT = 40;
+
+conformanceOfFaults(t, () => ({
+  module: (name, port, channels, options) => moduleOf(port, channels, options, name),
+  device,
+  inputs: [
+    { row: ['a', 'Dint#DINT', 'int'], value: -123456789 },
+    { row: ['b', 'Program:Main.Tank[2].Level', 'float'], value: 2.5 },
+    { row: ['c', 'Flags[35]', 'bool'], value: 1 },
+    { row: ['d', 'Uint.3', 'bool'], value: 1 },
+  ],
+  output: { row: ['out', 'OutDint', 'int'], shows: ['echo', 'OutDint', 'int'] },
+  missing: ['hole', 'Nothing', 'int'],
+  many: Array.from({ length: 100 }, (_, place) => [`m${place}`, `Many_${String(place).padStart(4, '0')}`, 'int'] as const),
+  lies: [
+    { what: 'another command', of: changed(0, 1) },
+    { what: 'another session', of: changed(4, 1) },
+    { what: 'a status', of: changed(8, 0x64) },
+    { what: 'another sender context', of: changed(12, 77) },
+    { what: 'options', of: changed(20, 1) },
+    { what: 'another count of items', of: changed(30, 1) },
+    { what: 'another service', of: changed(SERVICE_AT, 1) },
+    { what: 'a request in place of an answer', of: changed(SERVICE_AT, 0x80) },
+    { what: 'another count of services', of: changed(SERVICE_AT + 4, 1) },
+    { what: 'a longer frame than it sends', of: changed(2, 4) },
+    { what: 'a shorter frame than it sends', of: changed(2, 0x100 - 2) },
+    { what: 'a frame cut off, and then silence', of: (reply) => reply.subarray(0, 8) },
+    { what: 'bytes that are none of the protocol', of: () => Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n') },
+  ],
+  pulls: Number(process.env.IO_PULLS ?? 100),
+  seed: Number(process.env.IO_SEED ?? 20_260_131),
+}));

@@ -8,14 +8,14 @@ import { systemClock } from '../../runtime/vocabulary/clock.js';
 import type { Value } from '../../runtime/vocabulary/data-types.js';
 import { at } from '../support/at.js';
 import { EthernetIpPeer, type PeerOptions } from '../support/ethernet-ip-peer.js';
-import { DEAD_PORT, moduleOf, untilTrue } from '../support/probe-bench.js';
 import { collector, conformance } from './conformance.js';
+import { DEAD_PORT, moduleOf, untilTrue } from './ethernet-ip-module.js';
 
 /** One that is written to, and one that stays as it is. */
 const [peer, fresh] = await Promise.all([EthernetIpPeer.start(), EthernetIpPeer.start()]);
 t.teardown(() => Promise.all([peer.kill(), fresh.kill()]));
 
-const ofPeer = (port: number, options: Parameters<typeof moduleOf>[3] = {}): ReturnType<typeof moduleOf> => moduleOf('ethernetip', port, [], options);
+const ofPeer = (port: number, options: ProbeModule['options'] = {}): ProbeModule => moduleOf(port, [], options);
 
 conformance(t, () => ({
   driver: ethernetIpDriver,

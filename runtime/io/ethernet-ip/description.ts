@@ -2,7 +2,7 @@
 import { describe, parsed } from '../description.js';
 import { COMMON_OPTIONS } from '../options.js';
 import { parseTagAddress } from './address.js';
-import { endpointText, parseEndpoint, parseRoute } from './endpoint.js';
+import { endpointText, parseEndpoint, parseRoute, routeText } from './endpoint.js';
 
 export const ethernetIpDescription = describe({
   protocol: 'ethernetip',
@@ -22,6 +22,10 @@ export const ethernetIpDescription = describe({
     { name: 'connected', type: 'boolean', default: false, meaning: 'connected (Forward Open) instead of unconnected messages' },
     { name: 'maxPacket', type: 'integer', default: 504, min: 100, max: 4002, meaning: 'most bytes in one message' },
   ],
+  unitOf(options) {
+    const route = parseRoute(String(options.path), Number(options.slot));
+    return route.ok ? routeText(route.value) : '';
+  },
   parseAddress(text) {
     const endpoint = parseEndpoint(text);
     return endpoint.ok ? parsed(endpointText(endpoint.value)) : endpoint;

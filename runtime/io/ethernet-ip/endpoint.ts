@@ -60,7 +60,7 @@ export function parseRoute(path: string, slot: number): Parsed<readonly RouteSte
   return parsed(steps);
 }
 
-/** The route for a sentence. */
+/** The route for a sentence; equal for equal ones. */
 export function routeText(steps: readonly RouteStep[]): string {
   const [only, ...more] = steps;
   if (only?.port === BACKPLANE_PORT && more.length === 0) return `slot ${only.link}`;
