@@ -2,8 +2,7 @@
  * The tags that a Logix controller tells of itself: symbol object (class 0x6B) and templates of structures (class 0x6C), as Rockwell's 1756-PM020
  * describes them. Whatever arrives is bounded: tags, members, bytes.
  */
-import type { Device, Whole } from './device.js';
-import { MALFORMED, PARTIAL, refusal } from './device.js';
+import { type Device, MALFORMED, PARTIAL, refusal, type Whole } from './device.js';
 import { CLASS, objectPath, SERVICE } from './request.js';
 
 export interface Symbol {

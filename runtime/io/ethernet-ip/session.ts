@@ -30,7 +30,8 @@ const PROTOCOL_VERSION = 1;
 const SECONDS_MAX = 0xffff;
 
 export type Answer = { readonly ok: true; readonly reply: CipReply } | { readonly ok: false; readonly reason: 'silent' | 'lost'; readonly message: string };
-type Settled = { readonly ok: true; readonly frame: Buffer } | Extract<Answer, { ok: false }>;
+/** `data`: behind the header; of a message that of its data item, without the sequence. */
+type Settled = { readonly ok: true; readonly frame: Buffer; readonly data: Buffer } | Extract<Answer, { ok: false }>;
 
 /** A message that is sent again and again: everything but what tells one sending from another. */
 export interface Prepared {
@@ -137,8 +138,7 @@ export class EnipSession {
     const command = prepared.isConnected ? commands.SendUnitData : commands.SendRRData;
     const settled = await this.#ask({ frame: prepared.frame, command, connection: prepared.isConnected ? this.#connection : undefined }, urgent);
     if (!settled.ok) return settled;
-    const items = parseItems(settled.frame.subarray(HEADER_BYTES));
-    const reply = items && parseReply(prepared.isConnected ? items.data.subarray(2) : items.data);
+    const reply = parseReply(settled.data);
     if (!reply) return this.#refuse('the device sent an answer that is malformed');
     const isOfRoute = prepared.isRouted && reply.service === SERVICE.unconnectedSend && reply.status !== 0;
     if (reply.service !== prepared.service && !isOfRoute)
@@ -237,13 +237,13 @@ export class EnipSession {
     const command = frame.readUInt16LE(0);
     if (command === commands.NOP) return;
     if (this.#told && this.#flight) this.#told.received = frame;
-    const problem = this.#flight ? this.#problemOf(frame, command, this.#flight) : 'the device answered a request that nobody waits for any more';
-    if (problem === undefined) this.#settle({ ok: true, frame });
-    else this.#end(problem);
+    const data = this.#flight ? this.#dataOf(frame, command, this.#flight) : 'the device answered a request that nobody waits for any more';
+    if (typeof data === 'string') this.#end(data);
+    else this.#settle({ ok: true, frame, data });
   }
 
-  /** Why a frame is no answer to what is in flight. */
-  #problemOf(frame: Buffer, command: number, flight: Flight): string | undefined {
+  /** What a frame answers to what is in flight, or why it is no answer to it. */
+  #dataOf(frame: Buffer, command: number, flight: Flight): Buffer | string {
     if (command !== flight.command) return `the device answered command 0x${command.toString(16)} to command 0x${flight.command.toString(16)}`;
     const isOpening = command === commands.RegisterSession;
     if (!flight.connection && (frame.readUInt32LE(CONTEXT_AT) !== flight.context || frame.readUInt32LE(CONTEXT_AT + 4) !== this.#mark))
@@ -253,20 +253,9 @@ export class EnipSession {
     const session = frame.readUInt32LE(4);
     if (isOpening ? session === 0 : session !== this.#session) return `the device answered in session ${session}, not in ${this.#session}`;
     if (frame.readUInt32LE(20) !== 0) return 'the device sent an answer with options, which there are none of';
-    if (isOpening)
-      return frame.length === HEADER_BYTES + 4 && frame.readUInt16LE(HEADER_BYTES) === PROTOCOL_VERSION ? undefined : 'the device speaks another version of the protocol';
-    return this.#itemProblem(frame, flight.connection, flight.sequence);
-  }
-
-  #itemProblem(frame: Buffer, connection: Connection | undefined, sequence: number): string | undefined {
-    const items = parseItems(frame.subarray(HEADER_BYTES));
-    if (!items) return 'the device sent an answer of the wrong length';
-    if (!connection)
-      return items.addressType === ITEM.null && items.address.length === 0 && items.dataType === ITEM.unconnectedData ? undefined : 'the device sent an answer of another kind';
-    if (items.addressType !== ITEM.connected || items.address.length !== 4 || items.dataType !== ITEM.connectedData || items.data.length < 2)
-      return 'the device sent an answer of another kind';
-    if (items.address.readUInt32LE(0) !== connection.targetToOriginator) return 'the device answered on another connection';
-    return items.data.readUInt16LE(0) === sequence ? undefined : 'the device answered with the sequence of another request';
+    const data = frame.subarray(HEADER_BYTES);
+    if (!isOpening) return dataOfItems(data, flight.connection, flight.sequence);
+    return data.length === 4 && data.readUInt16LE(0) === PROTOCOL_VERSION ? data : 'the device speaks another version of the protocol';
   }
 
   #end(reason: string, farewell?: Buffer): void {
@@ -289,4 +278,18 @@ export class EnipSession {
     this.#socket.end(farewell, destroy);
     this.#socket.once('close', cancel);
   }
+}
+
+/** The message in the items of an answer, or why they are none: those of a connection name it and the sequence of the request. */
+function dataOfItems(bytes: Buffer, connection: Connection | undefined, sequence: number): Buffer | string {
+  const items = parseItems(bytes);
+  if (!items) return 'the device sent an answer of the wrong length';
+  const { addressType, address, dataType, data } = items;
+  const isOfKind = connection
+    ? addressType === ITEM.connected && address.length === 4 && dataType === ITEM.connectedData && data.length >= 2
+    : addressType === ITEM.null && address.length === 0 && dataType === ITEM.unconnectedData;
+  if (!isOfKind) return 'the device sent an answer of another kind';
+  if (!connection) return data;
+  if (address.readUInt32LE(0) !== connection.targetToOriginator) return 'the device answered on another connection';
+  return data.readUInt16LE(0) === sequence ? data.subarray(2) : 'the device answered with the sequence of another request';
 }
