@@ -7,12 +7,12 @@ import type { Point, ReadOutcome, SampleSink } from '../driver.js';
 import { parseTagAddress } from './address.js';
 import type { Device } from './device.js';
 import { type Offer, offer } from './offer.js';
-import type { TagBook } from './tag.js';
+import type { TagRegister } from './tag.js';
 import { cipTypeOf } from './types.js';
 
 export interface Discoverer {
   readonly device: Device;
-  readonly book: TagBook;
+  readonly register: TagRegister;
   readonly identity: DeviceIdentity;
   readonly clock: Clock;
   read(points: readonly Point[], sink: SampleSink): Promise<ReadOutcome>;
@@ -34,13 +34,13 @@ async function messagesOf(from: Discoverer, points: readonly Point[]): Promise<s
   return messages;
 }
 
-function typeSaid(book: TagBook, address: string): ChannelType | undefined {
+function typeSaid(register: TagRegister, address: string): ChannelType | undefined {
   const parsed = parseTagAddress(address);
   if (!parsed.ok) return undefined;
-  const { tag, bit } = book.target(parsed.value);
+  const { tag, bit } = register.target(parsed.value);
   if (tag.code === undefined) return undefined;
   if (bit !== undefined) return 'bool';
-  return book.textShape(tag.handle) ? 'string' : cipTypeOf(tag.code)?.dataType;
+  return register.textShape(tag.handle) ? 'string' : cipTypeOf(tag.code)?.dataType;
 }
 
 /** Whether the tag in which the address begins can be written; undefined where the device does not say. */
@@ -70,7 +70,7 @@ export async function discoverTags(from: Discoverer, channels: readonly ProbeCha
   );
   if ('ok' in found) throw new Error(found.message);
   const said = channels.map((channel, at): DiscoveredChannel => {
-    const [dataType, writable] = [typeSaid(from.book, channel.address), isWritable(found, channel.address)];
+    const [dataType, writable] = [typeSaid(from.register, channel.address), isWritable(found, channel.address)];
     const readback = readbacks.indexOf(channel);
     return {
       channel: channel.name,

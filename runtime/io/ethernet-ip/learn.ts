@@ -5,7 +5,7 @@ import type { TagAddress } from './address.js';
 import { parseTyped, type TypedData } from './codec.js';
 import type { Device, Failure } from './device.js';
 import { readRequest, SERVICE, tagPath } from './request.js';
-import type { TagBook } from './tag.js';
+import type { TagRegister } from './tag.js';
 import { cipTypeNamed } from './types.js';
 
 const DINT = cipTypeNamed('DINT')?.code;
@@ -26,15 +26,15 @@ const isFailure = (found: { readonly code: number | undefined } | Failure): foun
 type Suspect = { readonly address: TagAddress; readonly point: Point };
 
 /** Looks which of the points are elements of arrays of BOOL. The result is why that cannot be known now, if it cannot. */
-export async function lookForBits(device: Device, book: TagBook, wanted: readonly Suspect[], clock: Clock, urgent = false): Promise<Failure | undefined> {
+export async function lookForBits(device: Device, register: TagRegister, wanted: readonly Suspect[], clock: Clock, urgent = false): Promise<Failure | undefined> {
   for (const {
     address,
     point: { dataType },
   } of wanted) {
-    if (!book.isToBeLookedAt(address, dataType, clock.monoMs())) continue;
-    const found = await codeOf(device, book.wordOf(address).segments, urgent);
+    if (!register.isToBeLookedAt(address, dataType, clock.monoMs())) continue;
+    const found = await codeOf(device, register.wordOf(address).segments, urgent);
     if (isFailure(found)) return found;
-    book.lookedAt(address, found.code, clock.monoMs());
+    register.lookedAt(address, found.code, clock.monoMs());
   }
   return undefined;
 }
@@ -42,7 +42,7 @@ export async function lookForBits(device: Device, book: TagBook, wanted: readonl
 /** Looks whether a structure is a text: LEN DINT and DATA SINT[n]. */
 export async function lookForText(
   device: Device,
-  book: TagBook,
+  register: TagRegister,
   { segments }: Pick<TagAddress, 'segments'>,
   { handle, value }: TypedData,
   urgent = false,
@@ -56,9 +56,9 @@ export async function lookForText(
     const last = await codeOf(device, [...segments, 'DATA', capacity - 1], urgent);
     if (isFailure(last)) return last;
     if (last.code !== SINT) continue;
-    book.learnText({ handle, bytes: value.length, capacity });
+    register.learnText({ handle, bytes: value.length, capacity });
     return undefined;
   }
-  book.learnNoText(handle);
+  register.learnNoText(handle);
   return undefined;
 }

@@ -14,7 +14,7 @@ import { lookForBits, lookForText } from './learn.js';
 import { type Entry, type Member, type Message, type PlanLimits, planReads, type ReadPlan } from './read-plan.js';
 import { type CipReply, parseMultiple } from './reply.js';
 import { SERVICE } from './request.js';
-import { isTextShape, TagBook } from './tag.js';
+import { isTextShape, TagRegister } from './tag.js';
 import { type CipType, STRING_CODE } from './types.js';
 import { writeTag } from './write.js';
 
@@ -30,7 +30,7 @@ export class EthernetIpLink implements Link {
   readonly #device: Device;
   readonly #identity: DeviceIdentity;
   readonly #clock: Clock;
-  readonly #book = new TagBook();
+  readonly #register = new TagRegister();
   readonly #plans = new WeakMap<readonly Point[], ReadPlan>();
   #hasMultiple = true;
   #lastWrite: Promise<unknown> = Promise.resolve();
@@ -58,14 +58,14 @@ export class EthernetIpLink implements Link {
 
   #plan(points: readonly Point[]): ReadPlan {
     const known = this.#plans.get(points);
-    if (known && known.revision === this.#book.revision) return known;
-    const plan = planReads(points, this.#book, this.#limits, this.#device.prepare);
+    if (known && known.revision === this.#register.revision) return known;
+    const plan = planReads(points, this.#register, this.#limits, this.#device.prepare);
     this.#plans.set(points, plan);
     return plan;
   }
 
   async read(points: readonly Point[], sink: SampleSink): Promise<ReadOutcome> {
-    const failed = await lookForBits(this.#device, this.#book, this.#plan(points).elements, this.#clock);
+    const failed = await lookForBits(this.#device, this.#register, this.#plan(points).elements, this.#clock);
     const plan = this.#plan(points);
     sink.begin();
     for (const { position, message } of plan.unreadable) sink.bad(position, message);
@@ -120,7 +120,7 @@ export class EthernetIpLink implements Link {
     if (reply.status === OK || reply.status === SOME_FAILED) return parseMultiple(reply.data, count) ?? WRONG_LENGTH;
     if (reply.status === NO_SUCH_SERVICE) {
       this.#hasMultiple = false;
-      this.#book.revision += 1;
+      this.#register.revision += 1;
       return [];
     }
     return reply.status === PARTIAL || reply.status === TOO_LARGE ? [] : refusal(reply).message;
@@ -130,14 +130,14 @@ export class EthernetIpLink implements Link {
   #isForLater(entry: Entry, reply: CipReply): boolean {
     if (reply.status === PARTIAL || reply.status === TOO_LARGE) return true;
     const typed = reply.status === OK ? parseTyped(reply.data) : undefined;
-    return typed !== undefined && this.#book.isUnknownStructure(typed) && entry.members.some(({ point }) => point.dataType === 'string');
+    return typed !== undefined && this.#register.isUnknownStructure(typed) && entry.members.some(({ point }) => point.dataType === 'string');
   }
 
   async #readLater(entries: readonly Entry[], sink: SampleSink): Promise<Failure | undefined> {
     for (const [place, entry] of entries.entries()) {
       const whole = await this.#device.readWhole(entry.tag.path);
       let failure = whole.ok || whole.reason === 'refused' ? undefined : whole;
-      if (whole.ok && this.#book.isUnknownStructure(whole.value)) failure = await lookForText(this.#device, this.#book, entry.tag, whole.value);
+      if (whole.ok && this.#register.isUnknownStructure(whole.value)) failure = await lookForText(this.#device, this.#register, entry.tag, whole.value);
       if (failure) {
         badEntries(entries.slice(place), failure.message, sink);
         return failure;
@@ -155,17 +155,17 @@ export class EthernetIpLink implements Link {
       for (const { position } of members) sink.bad(position, typed.message);
       return;
     }
-    this.#book.note(tag, typed.value);
+    this.#register.note(tag, typed.value);
     for (const member of members) {
-      const type = this.#book.typeFor(member.address, member.point.dataType, typed.value, member.target);
+      const type = this.#register.typeFor(member.address, member.point.dataType, typed.value, member.target);
       if (type.ok) deliverValue(member, type.value, typed.value.value, sink);
       else sink.bad(member.position, type.message);
     }
   }
 
   discover(channels: readonly ProbeChannel[], timeoutMs: number): Promise<Discovery> {
-    const [device, book, identity, clock] = [this.#device, this.#book, this.#identity, this.#clock];
-    return discoverTags({ device, book, identity, clock, read: (points, sink) => this.read(points, sink) }, channels, timeoutMs);
+    const [device, register, identity, clock] = [this.#device, this.#register, this.#identity, this.#clock];
+    return discoverTags({ device, register, identity, clock, read: (points, sink) => this.read(points, sink) }, channels, timeoutMs);
   }
 
   lastExchange(): Exchange | undefined {
@@ -175,7 +175,7 @@ export class EthernetIpLink implements Link {
   // -------------------------------------------------------------- writes
 
   write(point: Point, value: Value): Promise<WriteOutcome> {
-    const writeNow = (): Promise<WriteOutcome> => writeTag(this.#device, this.#book, point, value, this.#clock);
+    const writeNow = (): Promise<WriteOutcome> => writeTag(this.#device, this.#register, point, value, this.#clock);
     const written = this.#lastWrite.then(writeNow, writeNow); // how the one before ended is that one's business
     this.#lastWrite = written;
     return written;

@@ -3,7 +3,7 @@ import type { Point } from '../driver.js';
 import { parseTagAddress, type TagAddress } from './address.js';
 import { MULTIPLE_EACH_BYTES, MULTIPLE_REPLY_BYTES, MULTIPLE_REQUEST_BYTES, multipleRequest, SERVICE } from './request.js';
 import type { Prepared } from './session.js';
-import { mayBeElementOfBits, type Tag, type TagBook, type Target } from './tag.js';
+import { mayBeElementOfBits, type Tag, type TagRegister, type Target } from './tag.js';
 
 export interface Member {
   readonly position: number;
@@ -69,7 +69,7 @@ function pack(entries: readonly Entry[], limits: PlanLimits): Entry[][] {
   return packs;
 }
 
-function membersOf(points: readonly Point[], book: TagBook, limits: PlanLimits): Pick<ReadPlan, 'unreadable'> & { readonly members: readonly Member[] } {
+function membersOf(points: readonly Point[], register: TagRegister, limits: PlanLimits): Pick<ReadPlan, 'unreadable'> & { readonly members: readonly Member[] } {
   const members: Member[] = [];
   const unreadable: { position: number; message: string }[] = [];
   points.forEach((point, position) => {
@@ -78,7 +78,7 @@ function membersOf(points: readonly Point[], book: TagBook, limits: PlanLimits):
       unreadable.push({ position, message: address.message });
       return;
     }
-    const target = book.target(address.value);
+    const target = register.target(address.value);
     if (target.tag.readRequest.length > limits.requestBytesMax)
       unreadable.push({ position, message: `the tag does not fit into a message of ${limits.requestBytesMax} bytes: raise maxPacket` });
     else members.push({ position, point, address: address.value, target });
@@ -86,12 +86,12 @@ function membersOf(points: readonly Point[], book: TagBook, limits: PlanLimits):
   return { members, unreadable };
 }
 
-export function planReads(points: readonly Point[], book: TagBook, limits: PlanLimits, prepare: (message: Buffer, service: number) => Prepared): ReadPlan {
-  const { members, unreadable } = membersOf(points, book, limits);
+export function planReads(points: readonly Point[], register: TagRegister, limits: PlanLimits, prepare: (message: Buffer, service: number) => Prepared): ReadPlan {
+  const { members, unreadable } = membersOf(points, register, limits);
   const messages = pack(entriesOf(members), limits).map((entries): Message => {
     const requests = entries.map(({ tag }) => tag.readRequest);
     const [only = Buffer.alloc(0)] = requests;
     return { entries, prepared: requests.length === 1 ? prepare(only, SERVICE.readTag) : prepare(multipleRequest(requests), SERVICE.multiple) };
   });
-  return { revision: book.revision, messages, elements: members.filter(({ address, point }) => mayBeElementOfBits(address, point.dataType)), unreadable };
+  return { revision: register.revision, messages, elements: members.filter(({ address, point }) => mayBeElementOfBits(address, point.dataType)), unreadable };
 }

@@ -44,7 +44,7 @@ function guess(type: CipType | undefined): number {
   return TYPE_BYTES + (type?.bytes ?? GUESSED_BYTES);
 }
 
-export class TagBook {
+export class TagRegister {
   readonly #tags = new Map<string, Tag>();
   readonly #bits = new Map<string, { readonly target: Target | undefined; readonly atMonoMs: MonoMs }>();
   readonly #texts = new Map<number, TextShape>([[LOGIX_STRING.handle, LOGIX_STRING]]);

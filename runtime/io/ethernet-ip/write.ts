@@ -7,7 +7,7 @@ import { bitValue, encodeTextStructure, encodeValue, type TextShape } from './co
 import { type Device, type Failure, refusal, type Whole } from './device.js';
 import { lookForBits, lookForText } from './learn.js';
 import { bitRequest, SERVICE, typeBytes } from './request.js';
-import { isTextShape, type TagBook, type Target } from './tag.js';
+import { isTextShape, type TagRegister, type Target } from './tag.js';
 import { type CipType, STRUCTURE_CODE } from './types.js';
 
 const NO_SUCH_SERVICE = 0x08;
@@ -19,17 +19,17 @@ function failed(failure: Failure): WriteOutcome {
 const invalid = (message: string): WriteOutcome => ({ ok: false, reason: 'invalid', message });
 
 /** What the device has for the tag; asked, unless the address or an earlier answer says it. */
-async function typeOf(device: Device, book: TagBook, address: TagAddress, target: Target, point: Point): Promise<Whole<CipType | TextShape>> {
+async function typeOf(device: Device, register: TagRegister, address: TagAddress, target: Target, point: Point): Promise<Whole<CipType | TextShape>> {
   const { tag } = target;
   if (tag.code === undefined && address.type && address.type.dataType !== 'string' && !target.isElementOfBits) return { ok: true, value: address.type };
-  if (tag.code === undefined || book.isUnknownStructure({ code: tag.code, handle: tag.handle })) {
+  if (tag.code === undefined || register.isUnknownStructure({ code: tag.code, handle: tag.handle })) {
     const read = await device.readWhole(tag.path, true);
     if (!read.ok) return read;
-    const failure = book.isUnknownStructure(read.value) ? await lookForText(device, book, tag, read.value, true) : undefined;
+    const failure = register.isUnknownStructure(read.value) ? await lookForText(device, register, tag, read.value, true) : undefined;
     if (failure) return failure;
-    book.note(tag, read.value);
+    register.note(tag, read.value);
   }
-  const type = book.typeFor(address, point.dataType, { code: tag.code ?? 0, handle: tag.handle }, target);
+  const type = register.typeFor(address, point.dataType, { code: tag.code ?? 0, handle: tag.handle }, target);
   return type.ok ? { ok: true, value: type.value } : { ok: false, reason: 'refused', message: type.message };
 }
 
@@ -66,15 +66,15 @@ function problemOf(address: TagAddress, value: Value): string | undefined {
   return encoded.ok ? undefined : encoded.message;
 }
 
-export async function writeTag(device: Device, book: TagBook, point: Point, value: Value, clock: Clock): Promise<WriteOutcome> {
+export async function writeTag(device: Device, register: TagRegister, point: Point, value: Value, clock: Clock): Promise<WriteOutcome> {
   const address = parseTagAddress(point.address);
   if (!address.ok) return invalid(address.message);
   const problem = problemOf(address.value, value);
   if (problem !== undefined) return invalid(problem);
-  const failure = await lookForBits(device, book, [{ address: address.value, point }], clock, true);
+  const failure = await lookForBits(device, register, [{ address: address.value, point }], clock, true);
   if (failure) return failed(failure);
-  const target = book.target(address.value);
-  const type = await typeOf(device, book, address.value, target, point);
+  const target = register.target(address.value);
+  const type = await typeOf(device, register, address.value, target, point);
   if (!type.ok) return failed(type);
   if (target.bit !== undefined) return isTextShape(type.value) ? invalid('a text has no bits') : writeBit(device, target, type.value, target.bit, value);
   const encoded = isTextShape(type.value) ? encodeTextStructure(value, type.value) : encodeValue(type.value, value);
