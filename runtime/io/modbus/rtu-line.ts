@@ -47,6 +47,8 @@ export interface LineTraits {
   readonly gapMs: number;
   /** Whether a frame that is none ends the connection; a serial line is read on until it is silent. */
   readonly endsOnGarbage: boolean;
+  /** Lets go of the wire. */
+  close(): void;
 }
 
 const BROADCAST_UNIT = 0;
@@ -105,7 +107,7 @@ export class RtuLine {
     const flight = this.#flight;
     this.#flight = undefined;
     flight?.cancel();
-    this.#stream.destroy();
+    this.#traits.close();
     const reply: Reply = { ok: false, reason: 'lost', message: reason };
     flight?.job.settle(reply);
     for (const job of this.#waiting.splice(0)) job.settle(reply);

@@ -21,6 +21,8 @@ interface SharedLine {
 }
 
 const lines = new Map<string, SharedLine>();
+/** By path: ports that were given up and are not free yet. */
+const closing = new Map<string, Promise<void>>();
 
 const CHARACTER_BITS = 11; // start, 8 data, parity or second stop, stop
 const FAST_BAUD = 19_200;
@@ -31,8 +33,11 @@ export function gapMs(baud: number): number {
   return baud > FAST_BAUD ? FAST_GAP_MS : (3.5 * CHARACTER_BITS * 1000) / baud;
 }
 
-function openLine(endpoint: SerialEndpoint, clock: Clock): Promise<RtuLine> {
-  return openSerialPort(endpoint).then((port) => new RtuLine(port, { gapMs: gapMs(endpoint.baud), endsOnGarbage: false }, clock));
+async function openLine(endpoint: SerialEndpoint, clock: Clock): Promise<RtuLine> {
+  await closing.get(endpoint.path);
+  const port = await openSerialPort(endpoint);
+  const close = (): void => void closing.set(endpoint.path, port.close());
+  return new RtuLine(port.stream, { gapMs: gapMs(endpoint.baud), endsOnGarbage: false, close }, clock);
 }
 
 /** @throws Error when the line is open with another baud rate, parity or number of stop bits: one wire has one framing. */
@@ -102,6 +107,6 @@ export async function connectRtu(endpoint: SerialEndpoint, timeoutMs: number, cl
 /** @throws Error when the device server does not accept a connection within its time-out. */
 export async function connectRtuOverTcp(target: { readonly host: string; readonly port: number; readonly timeoutMs: number }, clock: Clock): Promise<Transport> {
   const socket = await connectSocket(target, clock);
-  const line = new RtuLine(socket, { gapMs: 0, endsOnGarbage: true }, clock);
+  const line = new RtuLine(socket, { gapMs: 0, endsOnGarbage: true, close: () => void socket.destroy() }, clock);
   return onLine(line, target.timeoutMs, () => line.end('the connection was closed here'));
 }
