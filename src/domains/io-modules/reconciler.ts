@@ -232,7 +232,7 @@ export class IOModuleReconciler implements Reconciler {
 
   #probeModule(module: ModuleResource): ProbeModule {
     const { site, name } = module.metadata;
-    const planned = probeModule(module, this.#store, this.#memory(module), this.#box);
+    const planned = probeModule(module, this.#store, this.#memory(module), (other) => this.image(site, other), this.#box);
     if (!planned.simulation) return planned;
     return { ...planned, simulation: { ...planned.simulation, behaviors: this.#contents.restore(site, name, planned.simulation.behaviors) } };
   }
