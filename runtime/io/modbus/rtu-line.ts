@@ -62,7 +62,8 @@ export class RtuLine {
   readonly #clock: Clock;
   readonly #traits: LineTraits;
   readonly #waiting: Waiting[] = [];
-  readonly #silent = new Set<number>();
+  /** Units whose last request was answered; the others are silent, or nobody knows them yet. */
+  readonly #answering = new Set<number>();
   readonly #owed = new Map<number, Owed>();
   readonly ended = new Signal();
   #flight: Flight | undefined;
@@ -116,7 +117,9 @@ export class RtuLine {
   // -------------------------------------------------------------- requests
 
   #pump(): void {
-    if (this.#flight || this.#cancelPump || this.ended.reason !== undefined || this.#waiting.length === 0) return;
+    if (this.#flight || this.ended.reason !== undefined || this.#waiting.length === 0) return;
+    this.#cancelPump?.(); // what came meanwhile may go at once
+    this.#cancelPump = undefined;
     const nowMs = this.#clock.monoMs();
     const quietInMs = this.#heardMonoMs + this.#traits.gapMs - nowMs;
     const job = quietInMs > 0 ? undefined : this.#next(nowMs);
@@ -146,7 +149,7 @@ export class RtuLine {
   }
 
   #isLast({ unit, sinceMonoMs, timeoutMs }: Waiting, nowMs: MonoMs): 0 | 1 {
-    return this.#silent.has(unit) && nowMs - sinceMonoMs < TURN_TIMEOUTS * timeoutMs ? 1 : 0;
+    return !this.#answering.has(unit) && nowMs - sinceMonoMs < TURN_TIMEOUTS * timeoutMs ? 1 : 0;
   }
 
   #settledInMs(nowMs: MonoMs): number {
@@ -187,7 +190,7 @@ export class RtuLine {
 
   #silence(flight: Flight): void {
     const { unit, pdu, timeoutMs } = flight.job;
-    this.#silent.add(unit);
+    this.#answering.delete(unit);
     const untilMonoMs = this.#clock.monoMs() + timeoutMs;
     this.#owed.set(unit, { pdu, untilMonoMs, count: (this.#owed.get(unit)?.count ?? 0) + 1 });
     const message = this.#isGarbled
@@ -227,14 +230,14 @@ export class RtuLine {
     const unit = frame.readUInt8(0);
     const code = frame.readUInt8(1) & ~EXCEPTION_FLAG;
     if (flight && unit === flight.job.unit && code === flight.job.pdu[0]) {
-      this.#silent.delete(unit);
+      this.#answering.add(unit);
       this.#settle(flight, { ok: true, pdu: pduOf(frame) }, frame);
       return;
     }
     const owed = this.#owed.get(unit);
     if (owed && code === owed.pdu[0]) {
       owed.count -= 1;
-      this.#silent.delete(unit); // late, but it is there
+      this.#answering.add(unit); // late, but it is there
       if (owed.count <= 0) this.#owed.delete(unit);
       this.#pump();
       return;
