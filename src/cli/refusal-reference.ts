@@ -100,7 +100,6 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   not_manual: 'the steps of an element can be changed in Manual only',
   not_recording: 'no recording of the unit runs',
   not_shelved: 'the alarm is not shelved',
-  no_exchange: 'no exchange with the device is known',
   not_simulated: 'only channels of simulated modules are forced and released',
   not_steerable: 'the steps can be changed in some states only; `error` names them',
   not_tunable: 'the parameter is fixed by the template',

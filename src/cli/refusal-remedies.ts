@@ -81,7 +81,6 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   not_manual: 'Set the element to Manual first.',
   not_recording: 'Begin a recording of the unit first.',
   not_shelved: 'Nothing: the alarm is in the list already.',
-  no_exchange: 'Look at state and message of the I/O module: it has to be connected. A simulation has no wire.',
   not_simulated: 'Write the output instead; an input of a device cannot be forced here.',
   not_steerable: 'Wait for one of the states that the sentence names, or hold the element.',
   not_tunable: 'Make the parameter `tunable` in the template, or change the template.',

@@ -125,11 +125,11 @@ export const discoverRoute = route({
 
 const ExchangeBody = v.strictObject({
   ioModule: v.string(),
-  /** Hexadecimal, as it went over the wire. */
+  /** Hexadecimal, as it went over the wire; empty: no exchange is known. */
   sent: v.string(),
   /** Empty: nothing came within the time-out. */
   received: v.string(),
-  /** When the request was sent. */
+  /** When the request was sent; empty: none is known. */
   at: v.string(),
   roundTripMs: v.number(),
 });
@@ -143,15 +143,12 @@ export const exchangeRoute = route({
   action: 'iomodule:read-exchange',
   tier: 'engineer',
   reply: ExchangeBody,
-  errors: { 404: ['no_exchange'] },
   summary: 'Bytes of the last request to the device and of its answer, for whoever looks for a fault of the wire',
   exists: (params, { store }) => void moduleOf(params, store),
   async handle({ params }, { store, probes }) {
     moduleOf(params, store);
     const last = await probes.exchange(params.site, params.name);
-    if (!last)
-      throw new Refusal('missing', `no exchange with the device of I/O module ${params.name} is known: it is not connected, or its driver keeps none`, { code: 'no_exchange' });
-    const { sent, received, atMs, roundTripMs } = last;
-    return { ioModule: params.name, sent, received, at: timestamp(atMs), roundTripMs };
+    const { sent = '', received = '', atMs = 0, roundTripMs = 0 } = last ?? {};
+    return { ioModule: params.name, sent, received, at: atMs === 0 ? '' : timestamp(atMs), roundTripMs };
   },
 });
