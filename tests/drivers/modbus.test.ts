@@ -1,4 +1,5 @@
 /** The Modbus driver and the probe against a real device (pymodbus, a separate process) over loopback. */
+import net from 'node:net';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import type { ProbeInbound, ProbeModule, ProbeOutbound } from '../../runtime/port.js';
@@ -289,4 +290,93 @@ t.test('one Modbus unit behind a gateway may be silent without harm to the other
   await until('degraded', () => probe.state() === 'Degraded' && valueOf(module, 'here').quality === QUALITY.Good);
   t.match(probe.message(), /^gone: /);
   t.equal(valueOf(module, 'gone').quality, QUALITY.Bad);
+});
+
+t.test('decisions 7.4: two bits of one register never overwrite each other, not even from two connections', async (t) => {
+  const links = await Promise.all([1, 2].map(() => modbusDriver.connect(moduleOf(peer.port, []), systemClock)));
+  t.teardown(() => Promise.all(links.map((link) => link.close())));
+  const register = { address: 'holding:150', dataType: 'int' as const };
+  for (const [value, wanted] of [
+    [true, 0xffff],
+    [false, 0],
+  ] as const) {
+    const writes = Array.from({ length: 16 }, (_, bit) => at(links, bit % 2).write({ address: `holding:150:bit${bit}`, dataType: 'bool' }, value));
+    t.same(
+      await Promise.all(writes),
+      Array.from({ length: 16 }, () => ({ ok: true })),
+    );
+    const got = collector(1);
+    await at(links, 0).read([register], got.sink);
+    t.equal(got.values[0], wanted);
+  }
+});
+
+/** A device of few functions: answers each request as it is told, in place of pymodbus, which knows them all. */
+async function poorDevice(t: Test, answer: (pdu: Buffer) => Buffer | undefined): Promise<{ readonly port: number; readonly functions: number[] }> {
+  const functions: number[] = [];
+  const server = net.createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (frame) => {
+      const pdu = frame.subarray(7);
+      functions.push(at(pdu, 0));
+      const reply = answer(pdu);
+      if (reply) socket.write(Buffer.concat([frame.subarray(0, 4), Buffer.from([0, reply.length + 1]), frame.subarray(6, 7), reply]));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  return { port: (server.address() as net.AddressInfo).port, functions };
+}
+
+t.test('decisions 7.4: a device without function 22 has its bits read, changed and written back, and is not asked for it again', async (t) => {
+  for (const refusal of [Buffer.from([0x96, 1]), undefined]) {
+    let register = 0b1010;
+    const device = await poorDevice(t, (pdu) => {
+      if (pdu[0] === 22) return refusal;
+      if (pdu[0] === 3) return Buffer.from([3, 2, register >> 8, register & 0xff]);
+      register = pdu.readUInt16BE(3);
+      return Buffer.from(pdu);
+    });
+    const link = await modbusDriver.connect(moduleOf(device.port, [], { timeout: '200ms', retries: 0 }), systemClock);
+    t.teardown(() => link.close());
+    const write = (bit: number, value: boolean): Promise<unknown> => link.write({ address: `holding:1:bit${bit}`, dataType: 'bool' }, value);
+    t.same(await Promise.all([write(0, true), write(1, false), write(15, true)]), [{ ok: true }, { ok: true }, { ok: true }]);
+    t.equal(register, 0b1000_0000_0000_1001);
+    t.same(device.functions, [22, 3, 6, 3, 6, 3, 6], refusal ? 'refused' : 'silent');
+  }
+});
+
+t.test('decisions 7.3: coils and registers are written by the functions that writeMode names', async (t) => {
+  for (const [writeMode, functions] of [
+    ['auto', [5, 6, 16]],
+    ['multiple', [15, 16, 16]],
+  ] as const) {
+    const device = await poorDevice(t, (pdu) => Buffer.from(pdu.subarray(0, 5)));
+    const link = await modbusDriver.connect(moduleOf(device.port, [], { writeMode }), systemClock);
+    t.teardown(() => link.close());
+    for (const [address, dataType, value] of [
+      ['coil:1', 'bool', true],
+      ['holding:1', 'int', 7],
+      ['holding:2:float32', 'float', 1.5],
+    ] as const)
+      t.same(await link.write({ address, dataType }, value), { ok: true });
+    t.same(device.functions, functions);
+  }
+});
+
+t.test('Q-TIER-11: a device says its name by function 43, and one that does not is discovered all the same', async (t) => {
+  const channels = moduleOf(0, [['level', 'holding:11', 'int']]).channels;
+  const link = await modbusDriver.connect(moduleOf(peer.port, []), systemClock);
+  t.teardown(() => link.close());
+  t.match(await link.discover?.(channels, 1000), {
+    device: { vendor: 'Pymodbus', product: 'Peer of the driver tests', revision: '3.0', serial: '' },
+    channels: [{ isFound: true }],
+  });
+  for (const answer of [Buffer.from([0xab, 1]), Buffer.from([43, 14, 2, 2, 0, 0, 9, 0, 200, 65]), undefined]) {
+    const device = await poorDevice(t, (pdu) => (pdu[0] === 43 ? answer : Buffer.from([3, 2, 0, 1])));
+    const poor = await modbusDriver.connect(moduleOf(device.port, [], { timeout: '200ms', retries: 3 }), systemClock);
+    t.teardown(() => poor.close());
+    t.match(await poor.discover?.(channels, 1000), { device: { vendor: '', product: '', revision: '', serial: '' }, channels: [{ channel: 'level', isFound: true, message: '' }] });
+    t.same(device.functions, [3, 43], 'asked once');
+  }
 });
