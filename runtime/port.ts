@@ -592,7 +592,20 @@ export interface ProbeModule {
   readonly withheld?: string;
   /** The register of the device that says which box drives it. */
   readonly ownership?: { readonly address: string; readonly intervalMs: number; readonly takeFrom?: string; readonly deviceId: string };
+  /** What it signs in with; absent where nothing is configured. */
+  readonly credentials?: ProbeCredentials;
   readonly image: SharedArrayBuffer;
+}
+
+/** What a module signs in with, as the gateway has resolved it (ADR 0075). Never logged, reported or shown. */
+export interface ProbeCredentials {
+  readonly username?: string;
+  readonly password?: string;
+  /** In PEM; the key has no passphrase and is that of the certificate. */
+  readonly certificatePem?: string;
+  readonly keyPem?: string;
+  /** Why something that the module names is not here, as a sentence for the operator: a driver that needs it does not connect. */
+  readonly missing?: string;
 }
 
 /** Slot of a channel in the process image = its index in `ProbeModule.channels`. */

@@ -46,12 +46,12 @@ async function closed({ runner, cancel }: Running): Promise<void> {
   await runner.close().catch(() => undefined);
 }
 
-/** Address, protocol or options differ: the module connects again. */
+/** Address, protocol, options or what it signs in with differ: the module connects again. */
 function needsReconnect(before: ProbeModule, after: ProbeModule): boolean {
   return (
     before.protocol !== after.protocol ||
     before.address !== after.address ||
-    JSON.stringify([before.options, before.ownership]) !== JSON.stringify([after.options, after.ownership])
+    JSON.stringify([before.options, before.ownership, before.credentials]) !== JSON.stringify([after.options, after.ownership, after.credentials])
   );
 }
 
