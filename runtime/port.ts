@@ -660,9 +660,35 @@ export type ProbeInbound =
   | { readonly type: 'write'; readonly id: number; readonly module: string; readonly channel: string; readonly value: Value }
   | { readonly type: 'release'; readonly id: number; readonly module: string; readonly channels: readonly string[] }
   | { readonly type: 'time-scale'; readonly timeScale: number }
+  | { readonly type: 'statistics'; readonly id: number; readonly module: string }
   /** The process is about to end by a fault: fail-safe values are the last that is written. */
   | { readonly type: 'fail-safe'; readonly id: number }
   | { readonly type: 'stop' };
+
+export interface ErrorCounts {
+  readonly silent: number;
+  readonly refused: number;
+  readonly lost: number;
+  readonly malformed: number;
+}
+
+/** What a probe has counted of the way to a device since it began with the module (ADR 0076). */
+export interface ProbeStatistics {
+  /** Wall time, for people. */
+  readonly sinceMs: number;
+  readonly polls: number;
+  /** Polls that had not ended when the next one was due. */
+  readonly latePolls: number;
+  /** Connections after the first. */
+  readonly reconnects: number;
+  readonly failedConnects: number;
+  /** Polls in which the kind was met. */
+  readonly errors: ErrorCounts;
+  /** Of the polls that were answered, in ms: `counts` by the bounds of `ROUND_TRIP_UP_TO_MS`, and one more for what took longer. */
+  readonly roundTrip: { readonly sumMs: number; readonly maxMs: number; readonly counts: readonly number[] };
+  /** In the order of the channels of the module; the age is null where there was no good sample. */
+  readonly channels: readonly { readonly lastGoodAgeMs: number | null; readonly errors: ErrorCounts }[];
+}
 
 export interface ChannelSample {
   readonly channel: string;
@@ -716,6 +742,8 @@ export type ProbeOutbound =
       readonly readback: Value;
     }
   | { readonly type: 'release-result'; readonly id: number; readonly released: readonly string[] }
+  /** Undefined of a module that no wire serves. */
+  | { readonly type: 'statistics-result'; readonly id: number; readonly statistics: ProbeStatistics | undefined }
   /** Every module has written its fail-safe values, or cannot. */
   | { readonly type: 'fail-safe-result'; readonly id: number }
   | { readonly type: 'stopped' };

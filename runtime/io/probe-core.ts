@@ -104,6 +104,9 @@ export class ProbeCore {
       case 'release':
         this.#post({ type: 'release-result', id: message.id, released: this.#release(message.module, message.channels) });
         return;
+      case 'statistics':
+        this.#post({ type: 'statistics-result', id: message.id, statistics: this.#network.get(message.module)?.runner.statistics?.() });
+        return;
       case 'fail-safe':
         return this.#takeFailSafe(message.id);
       case 'stop':
