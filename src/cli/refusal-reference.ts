@@ -99,6 +99,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   not_in_auth_mode: 'the route does not exist in the authentication mode of this gateway',
   not_manual: 'the steps of an element can be changed in Manual only',
   not_recording: 'no recording of the unit runs',
+  not_restartable: 'the component restarts with the whole service only',
   not_shelved: 'the alarm is not shelved',
   not_simulated: 'only channels of simulated modules are forced and released',
   not_steerable: 'the steps can be changed in some states only; `error` names them',

@@ -80,6 +80,7 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   not_in_auth_mode: 'Sign in the way that `GET /api/v1/auth/config` tells.',
   not_manual: 'Set the element to Manual first.',
   not_recording: 'Begin a recording of the unit first.',
+  not_restartable: 'Restart the service (`systemctl restart lineside`), when nothing is at work.',
   not_shelved: 'Nothing: the alarm is in the list already.',
   not_simulated: 'Write the output instead; an input of a device cannot be forced here.',
   not_steerable: 'Wait for one of the states that the sentence names, or hold the element.',

@@ -59,6 +59,7 @@ import { usedByRoutes } from './search/used-by.js';
 import { SignatureRecord } from './signatures/kind.js';
 import { signatureRoutes } from './signatures/routes.js';
 import { SYSTEM_ROUTES } from './system/routes.js';
+import { SERVICE_ROUTES } from './system/service-routes.js';
 import { tagRoutes } from './tags/routes.js';
 import { streamRoutes } from './streams/live-transports.js';
 import { RetainedValues } from './placement/kind.js';
@@ -111,6 +112,7 @@ export const STORED_KINDS: readonly Kind[] = [...KINDS, ...ACCESS_KINDS, AlarmCo
 export const ROWS: readonly RouteColumns[] = [
   ...ACCESS_ROUTES,
   ...SYSTEM_ROUTES,
+  ...SERVICE_ROUTES,
   ...plantRoutes,
   ...unitRoutes,
   ...controlModuleRoutes,
