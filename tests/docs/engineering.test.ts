@@ -8,7 +8,15 @@ import { play } from './examples.js';
 
 const FOLDER = 'docs/engineering';
 /** Examples that each page has at least, so that a fence that is no example any more is noticed. */
-const PAGES: Readonly<Record<string, number>> = { 'modbus.md': 15, 'simulation.md': 14, 'names-and-tags.md': 7, 'historian.md': 10, 'coordination.md': 14, 'recipes.md': 9 };
+const PAGES: Readonly<Record<string, number>> = {
+  'modbus.md': 15,
+  'probes.md': 8,
+  'simulation.md': 14,
+  'names-and-tags.md': 7,
+  'historian.md': 10,
+  'coordination.md': 14,
+  'recipes.md': 9,
+};
 
 /** Pages of what is typed in a shell: tests/cli and the suites beside this one play them. */
 const IN_A_SHELL: readonly string[] = ['command-line.md', 'own-plant.md', 'ten-minutes.md'];
@@ -23,7 +31,7 @@ const EMPTY: Readonly<Record<string, string>> = {
 
 for (const [page, examplesMin] of Object.entries(PAGES)) {
   t.test(`${FOLDER}/${page}: every example does what stands there`, async (t) => {
-    const peer = page === 'modbus.md' ? await ModbusPeer.start() : undefined;
+    const peer = ['modbus.md', 'probes.md'].includes(page) ? await ModbusPeer.start() : undefined;
     t.teardown(() => peer?.kill());
     const box = await startPlant({ production: true, environment: EMPTY });
     t.teardown(() => box.end());

@@ -70,7 +70,7 @@ t.test('IO-05, decisions 7.5: a secret is set by an administrator, and no answer
     if (file.startsWith('state.db')) t.notOk(readFileSync(path.join(plant.dataDir, file)).includes('hunter-two'), `${file} holds it in clear`);
 });
 
-t.test('AUTH-31, decisions 7.5: only an administrator who has just signed in sets one, and others do not even learn the names', async (t) => {
+t.test('decisions 7.5: only an administrator who has just signed in sets one, and others do not even learn the names', async (t) => {
   const engineer = await plant.as('engineer');
   for (const answer of [
     await engineer.get(`${AT}/secrets`),
