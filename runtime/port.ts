@@ -94,6 +94,8 @@ export interface TagPlan {
   readonly engMin?: number;
   readonly engMax?: number;
   readonly cyclic: boolean;
+  /** A condition that reads an older sample is INVALID (ADR 0070); absent: no limit but that of the I/O module. */
+  readonly maxAgeMs?: number;
   readonly binding:
     | { readonly kind: 'port'; readonly block: string; readonly port: string }
     | { readonly kind: 'variable'; readonly variable: string }
@@ -645,6 +647,8 @@ export interface SimulationSpec {
   /** Preset behaviours (addresses already mapped) merged with the inline ones, in execution order. */
   readonly behaviors: readonly Behavior[];
   readonly faults: readonly SimulationFault[];
+  /** Modules of the same controller that are no simulation and that a behaviour reads (ADR 0069); they may be served by another probe. */
+  readonly reads?: readonly ImagePlan[];
 }
 
 export interface ProbePlan {

@@ -105,6 +105,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   not_steerable: 'the steps can be changed in some states only; `error` names them',
   not_tunable: 'the parameter is fixed by the template',
   out_of_range: 'the value is outside the range told',
+  output_claimed: 'another control module or program writes the output; `output` and `owner` name both',
   outputs_withheld: 'the outputs of the I/O module are withheld: nothing is written to the device',
   past_busy: 'too many ask for what is past, or it is still being read; Retry-After tells when to ask again',
   password_change_required: 'the password must be changed before anything else',

@@ -86,6 +86,7 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   not_steerable: 'Wait for one of the states that the sentence names, or hold the element.',
   not_tunable: 'Make the parameter `tunable` in the template, or change the template.',
   out_of_range: 'Send a value within the range told.',
+  output_claimed: 'Name another channel, or take the output from the owner that is named; in one apply both may change.',
   outputs_withheld:
     '`outputs.reason` of the I/O module says why: `io.outputs: withheld`, a module that is disabled, or another box that drives the device. See [outputs](../operations/outputs.md).',
   past_busy: 'Wait as long as Retry-After says.',

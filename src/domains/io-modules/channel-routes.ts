@@ -20,6 +20,8 @@ import type { Store } from '../../platform/store/store.js';
 import { asked } from '../runs/asked.js';
 import { ControlModule } from '../control-modules/kind.js';
 import type { LocalProbes } from '../placement/local-probes.js';
+import { ownersOfOutputs } from '../control-modules/output-owners.js';
+import { type ChannelHolds, HELD_HOW, overrideOf } from './channel-holds.js';
 import { carriesOutput, channelUsers, type ChannelUser, engineeringValue } from './channel-users.js';
 import { channelsOf } from './channels.js';
 import { CHANNEL_TYPES, IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
@@ -34,6 +36,8 @@ export interface ChannelDeps {
   readonly ioModules: { image(site: string, module: string): ImagePlan | undefined };
   /** Setting gateway.tagWrite.modeCheckDeviceTags (decisions Q-TAG-09). */
   readonly modeCheckDeviceTags: boolean;
+  /** Who holds which channel. */
+  readonly holds: ChannelHolds;
 }
 
 type Named = { readonly site: string; readonly name: string };
@@ -94,6 +98,9 @@ const SampleBody = v.strictObject({
   message: v.string(),
 });
 
+/** A block of a control module or program. */
+const ChannelOwner = v.strictObject({ kind: v.string(), name: v.string(), block: v.string(), unit: v.string() });
+
 /** A row of the list. */
 const ChannelBody = v.strictObject({
   channel: v.string(),
@@ -105,6 +112,12 @@ const ChannelBody = v.strictObject({
   ts: v.string(),
   forced: v.boolean(),
   controlModules: v.array(v.strictObject({ name: v.string(), tag: v.string() })),
+  /** The block that goes on writing the output (ADR 0071); null of an input, and of an output that nothing writes by itself. */
+  owner: v.nullable(ChannelOwner),
+  /** Who writes it beside its owner: what an earlier release has taken, or an edit of a template has brought about. */
+  contestedBy: v.array(ChannelOwner),
+  /** Who holds it at a value of his own, whatever its owner says; null where nobody does. */
+  heldBy: v.nullable(v.strictObject({ how: v.picklist(HELD_HOW), by: v.string(), at: v.string(), tag: v.string() })),
 });
 
 const WrittenBody = v.strictObject({
@@ -188,6 +201,7 @@ async function writeChannel(context: RequestContext<Named, Write>, deps: Channel
     const reply = (await deps.probes.write(site, name, channel, value)) ?? { ok: false, code: 'device_unreachable' as const, message: SILENT, forced: false, readback: null };
     if (reply.ok) {
       const audit = context.audit({ ...about, result: 'Success', details: { ...about.details, forced: reply.forced } });
+      if (reply.forced) deps.holds.hold(site, name, about.details.address, { how: 'Force', by: context.caller.displayName, at: timestamp(deps.clock.wallMs()), tag: '' });
       const words = { at: timestamp(deps.clock.wallMs()), action: reply.forced ? 'Force' : 'Write', value: String(value), previousValue: '' };
       await deps.store.write({ audits: [audit], facts: factsOf(channelName, { ...words, audit, message: `channel ${channelName}` }) });
       const { forced, readback, message } = reply;
@@ -226,8 +240,12 @@ async function listed(module: Module, deps: ChannelDeps): Promise<v.InferOutput<
   const names = channels.map((channel) => channel.name);
   const samples = isSimulated(module.spec.protocol) ? await samplesOf(module, names, deps.probes) : imaged(deps.ioModules.image(site, name));
   const usersOf = channelUsers(deps.store, site, name);
+  const ownersOf = ownersOfOutputs(deps.store, site);
   return channels.map((channel, index) => {
     const sample = samples[index];
+    const users = usersOf(channel);
+    const isForced = sample?.forced ?? false;
+    const [owner = null, ...contestedBy] = channel.direction === 'output' ? ownersOf(`${name}:${channel.name}`) : [];
     return {
       channel: channel.name,
       address: channel.address,
@@ -236,8 +254,11 @@ async function listed(module: Module, deps: ChannelDeps): Promise<v.InferOutput<
       value: sample?.value ?? null,
       quality: sample?.quality ?? 'Bad',
       ts: sample && sample.atMs > 0 ? timestamp(sample.atMs) : '',
-      forced: sample?.forced ?? false,
-      controlModules: usersOf(channel).map(({ controlModule, tag }) => ({ name: controlModule, tag: tag.name })),
+      forced: isForced,
+      controlModules: users.map(({ controlModule, tag }) => ({ name: controlModule, tag: tag.name })),
+      owner,
+      contestedBy: [...contestedBy],
+      heldBy: isForced ? deps.holds.of(site, name, channel.address) : overrideOf(deps.store, site, users),
     };
   });
 }
@@ -338,7 +359,7 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     summary: 'End the forcing of one channel, or of all',
     audit: WRITES,
     exists: here,
-    async handle(context, { store, probes, clock }) {
+    async handle(context, { store, probes, clock, holds }) {
       const { site, name } = context.params;
       const { channel } = context.body;
       const module = moduleOf(context.params, store);
@@ -347,6 +368,7 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
       return asked(store).during(site, unitsOn(store, module, channel), async (factsOf) => {
         const released = await probes.release(site, name, channel === undefined ? [] : [channel]);
         if (!released) throw new Refusal('unavailable', SILENT, { code: 'device_unreachable' });
+        for (const channel of released) holds.release(site, name, declared(module, channel)?.address ?? channel);
         const audit = context.audit({ details: { released } });
         const words = { audit, at: timestamp(clock.wallMs()), action: 'Release', value: '', previousValue: 'forced', message: `channels ${released.join(', ')} of ${name}` };
         await store.write({ audits: [audit], facts: released.length > 0 ? factsOf(name, words) : [] });

@@ -7,7 +7,8 @@ import type { Resource } from '../../platform/store/resource.js';
 import { channelsOf } from './channels.js';
 import { driverOptions, ownershipOf } from './ownership.js';
 import { withheldByBox } from './outputs.js';
-import { type IOModuleSpec, type IOModuleStatus, SimulationPreset } from './kind.js';
+import { IOModule, type IOModuleSpec, type IOModuleStatus, SimulationPreset } from './kind.js';
+import { devicesRead } from './simulation-notes.js';
 
 /** Layout and shared memory of a module, for the unit plans. */
 export function imagePlan(module: string, spec: IOModuleSpec, buffer: SharedArrayBuffer): ImagePlan {
@@ -24,14 +25,19 @@ export interface BoxOutputs {
   readonly deviceId: string;
 }
 
+/** Layout and memory of any module of the site, by name. */
+export type ImageOf = (module: string) => ImagePlan | undefined;
+
 /** What is beside the store of a module. */
 export interface ProbeParts {
   readonly image: SharedArrayBuffer;
+  /** Of the devices that a simulated module reads. */
+  readonly imageOf: ImageOf;
   readonly box: BoxOutputs;
   readonly credentials?: ProbeCredentials | undefined;
 }
 
-export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader, { image, box, credentials }: ProbeParts): ProbeModule {
+export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader, { image, imageOf, box, credentials }: ProbeParts): ProbeModule {
   const { failSafe } = spec;
   const { password: _password, ...options } = driverOptions(spec.options);
   const withheld = withheldByBox(spec, box.setting);
@@ -43,7 +49,7 @@ export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleS
     address: spec.address,
     options,
     channels: channelsOf(spec),
-    ...(spec.simulation || isSimulated(spec.protocol) ? { simulation: simulationOf(spec, metadata.site, read) } : {}),
+    ...(spec.simulation || isSimulated(spec.protocol) ? { simulation: simulationOf(spec, metadata.site, read, imageOf) } : {}),
     ...(failSafe
       ? {
           failSafe: {
@@ -61,11 +67,16 @@ export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleS
   };
 }
 
-function simulationOf({ simulation }: IOModuleSpec, site: string, read: StoreReader): SimulationSpec {
+function simulationOf({ simulation, controllerRef }: IOModuleSpec, site: string, read: StoreReader, imageOf: ImageOf): SimulationSpec {
   const preset = simulation?.preset ? read.get(SimulationPreset, site, simulation.preset)?.spec.behaviors : undefined;
+  const behaviors = mergeBehaviors(preset ?? [], simulation?.addressMap ?? {}, simulation?.behaviors ?? []);
+  const reads = devicesRead(read, site, behaviors)
+    .filter((module) => read.get(IOModule, site, module)?.spec.controllerRef === controllerRef)
+    .flatMap((module) => imageOf(module) ?? []);
   return {
     seed: simulation?.seed ?? 0,
-    behaviors: mergeBehaviors(preset ?? [], simulation?.addressMap ?? {}, simulation?.behaviors ?? []),
+    behaviors,
+    ...(reads.length === 0 ? {} : { reads }),
     faults: (simulation?.faults ?? []).map((fault) => ({ ...fault, triggerAfterMs: parseDuration(fault.triggerAfter) ?? 0 })),
   };
 }
