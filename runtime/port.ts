@@ -597,7 +597,20 @@ export interface ProbeModule {
   readonly withheld?: string;
   /** The register of the device that says which box drives it. */
   readonly ownership?: { readonly address: string; readonly intervalMs: number; readonly takeFrom?: string; readonly deviceId: string };
+  /** What it signs in with; absent where nothing is configured. */
+  readonly credentials?: ProbeCredentials;
   readonly image: SharedArrayBuffer;
+}
+
+/** What a module signs in with, as the gateway has resolved it (ADR 0075). Never logged, reported or shown. */
+export interface ProbeCredentials {
+  readonly username?: string;
+  readonly password?: string;
+  /** In PEM; the key has no passphrase and is that of the certificate. */
+  readonly certificatePem?: string;
+  readonly keyPem?: string;
+  /** Why something that the module names is not here, as a sentence for the operator: a driver that needs it does not connect. */
+  readonly missing?: string;
 }
 
 /** Slot of a channel in the process image = its index in `ProbeModule.channels`. */
@@ -658,9 +671,35 @@ export type ProbeInbound =
   /** Asks for the bytes of the last request to the device and its answer. */
   | { readonly type: 'exchange'; readonly id: number; readonly module: string }
   | { readonly type: 'time-scale'; readonly timeScale: number }
+  | { readonly type: 'statistics'; readonly id: number; readonly module: string }
   /** The process is about to end by a fault: fail-safe values are the last that is written. */
   | { readonly type: 'fail-safe'; readonly id: number }
   | { readonly type: 'stop' };
+
+export interface ErrorCounts {
+  readonly silent: number;
+  readonly refused: number;
+  readonly lost: number;
+  readonly malformed: number;
+}
+
+/** What a probe has counted of the way to a device since it began with the module (ADR 0076). */
+export interface ProbeStatistics {
+  /** Wall time, for people. */
+  readonly sinceMs: number;
+  readonly polls: number;
+  /** Polls that had not ended when the next one was due. */
+  readonly latePolls: number;
+  /** Connections after the first. */
+  readonly reconnects: number;
+  readonly failedConnects: number;
+  /** Polls in which the kind was met. */
+  readonly errors: ErrorCounts;
+  /** Of the polls that were answered, in ms: `counts` by the bounds of `ROUND_TRIP_UP_TO_MS`, and one more for what took longer. */
+  readonly roundTrip: { readonly sumMs: number; readonly maxMs: number; readonly counts: readonly number[] };
+  /** In the order of the channels of the module; the age is null where there was no good sample. */
+  readonly channels: readonly { readonly lastGoodAgeMs: number | null; readonly errors: ErrorCounts }[];
+}
 
 export interface ChannelSample {
   readonly channel: string;
@@ -717,6 +756,8 @@ export type ProbeOutbound =
   | { readonly type: 'discover-result'; readonly id: number; readonly ok: boolean; readonly message: string; readonly discovery?: Discovery }
   | { readonly type: 'exchange-result'; readonly id: number; readonly exchange?: Exchange }
   | { readonly type: 'release-result'; readonly id: number; readonly released: readonly string[] }
+  /** Undefined of a module that no wire serves. */
+  | { readonly type: 'statistics-result'; readonly id: number; readonly statistics: ProbeStatistics | undefined }
   /** Every module has written its fail-safe values, or cannot. */
   | { readonly type: 'fail-safe-result'; readonly id: number }
   | { readonly type: 'stopped' };

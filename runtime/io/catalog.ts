@@ -18,6 +18,7 @@ export type { OptionSpec } from './options.js';
 export { parseExpression } from './simulation/expression-parser.js';
 export { checkBehavior, checkFault, type SimulationProblem, simulationProblems } from './simulation/checks.js';
 export { type AddressMap, behaviorReferences, mergeBehaviors, missingAddresses, renamedIn } from './simulation/merge.js';
+export { ERROR_KINDS, ROUND_TRIP_UP_TO_MS } from './statistics-words.js';
 export { type ParamProblem, SIMULATED_ADDRESS, type UnknownWord } from './simulation/params.js';
 
 export const PROTOCOLS: readonly Protocol[] = PROTOCOL_DESCRIPTIONS.map(({ protocol }) => protocol);

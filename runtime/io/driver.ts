@@ -10,12 +10,16 @@ import type { Clock } from '../vocabulary/clock.js';
 import type { Value } from '../vocabulary/data-types.js';
 import type { ChannelType, DriverDescription } from './description.js';
 import type { Discovery, Exchange } from './device-answers.js';
+import type { ERROR_KINDS } from './statistics-words.js';
 
 /** One address of a read or write, in the words of its driver. */
 export interface Point {
   readonly address: string;
   readonly dataType: ChannelType;
 }
+
+/** Why there is no value (statistics-words.ts). */
+export type BadKind = (typeof ERROR_KINDS)[number];
 
 /**
  * Where a read delivers. `position` is the index of the point in the array that was given to `read`.
@@ -28,12 +32,19 @@ export interface SampleSink {
   /** A whole number beyond 2^53, without loss of digits. */
   integer(position: number, value: bigint): void;
   text(position: number, value: string): void;
-  bad(position: number, message: string): void;
+  /** `kind` is counted: `refused` where nothing is said. */
+  bad(position: number, message: string, kind?: BadKind): void;
   end(): void;
 }
 
-/** `answered`: the device spoke, if only to refuse; `silent`: a request ran into its time-out; `lost`: no connection. */
-export type ReadOutcome = { readonly status: 'answered' } | { readonly status: 'silent' | 'lost'; readonly message: string };
+/**
+ * `answered`: the device spoke, if only to refuse; `silent`: a request ran into its time-out; `lost`: no connection, `isMalformed` where it was given
+ * up because of what came.
+ */
+export type ReadOutcome =
+  | { readonly status: 'answered' }
+  | { readonly status: 'silent'; readonly message: string; readonly isMalformed?: never }
+  | { readonly status: 'lost'; readonly message: string; readonly isMalformed?: true };
 
 export type WriteOutcome = { readonly ok: true } | { readonly ok: false; readonly reason: 'unreachable' | 'refused' | 'invalid'; readonly message: string };
 

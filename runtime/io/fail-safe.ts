@@ -1,6 +1,7 @@
 /**
  * Watches whether the unit runtime still writes a module (decisions 7.6): every scan with outputs moves the wake word
- * or an output sequence of the process image. Nothing is judged before the first sign of life.
+ * or an output sequence of the process image. Nothing is judged before the first sign of life; an image outlives its probe, and shows
+ * to the next one that there was one: then the silence counts from when that one looked first (ADR 0077).
  */
 import type { MonoMs } from '../vocabulary/times.js';
 import { IMAGE_HEADER, type ProcessImage } from '../vocabulary/process-image.js';
@@ -13,12 +14,16 @@ export class RuntimeWatch {
   #wake: number;
   #seen: Int32Array;
   #lastMonoMs: MonoMs | undefined;
+  /** When this watch looked first at an image that somebody had commanded before. */
+  #takenOverMonoMs: MonoMs | undefined;
+  readonly #isTakenOver: boolean;
   #intervalMs = 0;
 
   constructor(image: ProcessImage) {
     this.#image = image;
     this.#wake = Atomics.load(image.header, IMAGE_HEADER.wake);
     this.#seen = image.outSeq.slice();
+    this.#isTakenOver = this.#wake !== 0 || this.#seen.some((sequence) => sequence !== 0);
   }
 
   /** Goes on with another image of the same module. */
@@ -30,6 +35,7 @@ export class RuntimeWatch {
 
   /** True when the runtime gave a sign since the last look. */
   look(nowMonoMs: MonoMs): boolean {
+    if (this.#isTakenOver) this.#takenOverMonoMs ??= nowMonoMs;
     const wake = Atomics.load(this.#image.header, IMAGE_HEADER.wake);
     let moved = wake !== this.#wake;
     this.#wake = wake;
@@ -45,13 +51,14 @@ export class RuntimeWatch {
     return true;
   }
 
-  /** Ms since the last sign; 0 before the first one. */
+  /** Ms since the last sign; 0 before the first one that this probe or one before it has seen. */
   silentMs(nowMonoMs: MonoMs): number {
-    return this.#lastMonoMs === undefined ? 0 : nowMonoMs - this.#lastMonoMs;
+    const sinceMonoMs = this.#lastMonoMs ?? this.#takenOverMonoMs;
+    return sinceMonoMs === undefined ? 0 : nowMonoMs - sinceMonoMs;
   }
 
   alive(nowMonoMs: MonoMs): boolean {
-    return this.#lastMonoMs !== undefined && this.silentMs(nowMonoMs) < Math.max(ALIVE_SCANS * this.#intervalMs, ALIVE_MS_MIN);
+    return this.#lastMonoMs !== undefined && nowMonoMs - this.#lastMonoMs < Math.max(ALIVE_SCANS * this.#intervalMs, ALIVE_MS_MIN);
   }
 }
 

@@ -3,6 +3,7 @@ import { assert, inside } from '../vocabulary/assert.js';
 import type { ProcessImage } from '../vocabulary/process-image.js';
 import { QUALITY, type QualityCode } from '../vocabulary/quality.js';
 import type { Point, SampleSink } from './driver.js';
+import type { ChannelCounts } from './statistics.js';
 import type { Clock } from '../vocabulary/clock.js';
 import type { MonoMs, WallMs } from '../vocabulary/times.js';
 
@@ -84,8 +85,8 @@ export class ImageSink {
     if (point.readback) this.#image.readback[point.channel] = value;
   }
 
-  /** The sink of one read; positions are indexes into `points`. */
-  of(points: readonly ImagePoint[], onReadback: ReadbackListener): RecoverableSink {
+  /** The sink of one read; positions are indexes into `points`. `counts` of a poll. */
+  of(points: readonly ImagePoint[], onReadback: ReadbackListener, counts?: ChannelCounts): RecoverableSink {
     let open = false;
     const heard: (() => void)[] = [];
     const end = (): void => {
@@ -100,6 +101,7 @@ export class ImageSink {
     };
     const deliver = (point: ImagePoint, value: number, text: string | undefined): void => {
       this.#store(point, value, QUALITY.Good);
+      counts?.good(point.channel, this.#clock.monoMs());
       // The text of an output belongs to its writing unit.
       if (text !== undefined && !point.readback) this.#image.setText(point.channel, encoder.encode(text));
       if (point.readback) heard.push(() => onReadback(point, text ?? value));
@@ -117,7 +119,11 @@ export class ImageSink {
       },
       integer: (position, value) => deliver(pointAt(position), Number(value), String(value)),
       text: (position, value) => deliver(pointAt(position), 0, value),
-      bad: (position, message) => this.#bad(pointAt(position).channel, message),
+      bad: (position, message, kind = 'refused') => {
+        const { channel } = pointAt(position);
+        this.#bad(channel, message);
+        counts?.bad(channel, kind);
+      },
       end,
       recover: end,
     };

@@ -1,5 +1,5 @@
 /** What the probe asks of whatever serves one I/O module, and what that may ask of the probe. */
-import type { ChannelSample, ProbeModule, ProbeOutbound } from '../port.js';
+import type { ChannelSample, ProbeModule, ProbeOutbound, ProbeStatistics } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
 import type { Clock } from '../vocabulary/clock.js';
 import type { DiscoverReply } from './discovery.js';
@@ -46,6 +46,8 @@ export interface ModuleRunner {
   release(channels: readonly string[]): readonly string[];
   /** Writes the fail-safe values, and nothing after them; resolves when the device has them or does not take them. */
   takeFailSafe(): Promise<void>;
+  /** What was counted of the way to the device; absent where there is none. */
+  statistics?(): ProbeStatistics;
   close(): Promise<void>;
 }
 

@@ -4,7 +4,7 @@
  * A silent device is Bad after one poll period and its time-out, and never later than 3 s: channels polled more slowly
  * than that are checked in between with one small read. Nothing that a driver does ends the probe.
  */
-import type { ChannelSample, ProbeModule } from '../port.js';
+import type { ChannelSample, ProbeModule, ProbeStatistics } from '../port.js';
 import { inside } from '../vocabulary/assert.js';
 import type { Value } from '../vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../vocabulary/process-image.js';
@@ -19,6 +19,7 @@ import { numberOption, type OptionValue, resolveOptions } from './options.js';
 import { collectSamples } from './sample-collector.js';
 import { ImageSink, type ImagePoint } from './image-sink.js';
 import { Signal } from './signal.js';
+import { type ChannelCounts, ModuleStatistics } from './statistics.js';
 import { exactValue } from './values.js';
 
 /** A channel is looked at this often at least, so that with the time-out below silence shows within 3 s. */
@@ -48,6 +49,7 @@ export class NetworkModule implements ModuleRunner {
   readonly #outputs: OutputSide;
   readonly #ownership: Ownership | undefined;
   readonly #finished: Promise<void>;
+  readonly #statistics: ModuleStatistics;
   #module: ProbeModule;
   #image: ProcessImage;
   #sink: ImageSink;
@@ -66,6 +68,7 @@ export class NetworkModule implements ModuleRunner {
     this.#module = module;
     this.#image = new ProcessImage(module.channels.length, module.image);
     this.#sink = new ImageSink(this.#image, module.channels.length, host.clock);
+    this.#statistics = new ModuleStatistics(module.channels.length, host.clock.wallMs());
     this.#outputs = new OutputSide(
       module,
       this.#image,
@@ -114,6 +117,7 @@ export class NetworkModule implements ModuleRunner {
     try {
       link = await this.#driver.connect(this.#module, this.#host.clock);
     } catch (error) {
+      this.#statistics.connectFailed();
       return error instanceof Error ? error.message : String(error);
     }
     if (this.#closed.reason !== undefined) {
@@ -121,6 +125,7 @@ export class NetworkModule implements ModuleRunner {
       return 'closed';
     }
     this.#link = link;
+    this.#statistics.connected();
     this.#lastAnswerMonoMs = this.#host.clock.monoMs();
     this.#startGroups(link);
     this.#ownership?.begin();
@@ -217,22 +222,28 @@ export class NetworkModule implements ModuleRunner {
   async #poll(group: Group, link: Link, dueMs: number): Promise<void> {
     const full = group.silent || group.steps % group.fullEvery === 0;
     group.steps = full ? 1 : group.steps + 1;
-    this.#watch(group, this.#host.clock.monoMs());
-    const outcome = await this.#readInto(link, full ? group.points : group.check);
+    const points = full ? group.points : group.check;
+    const begunMs = this.#host.clock.monoMs();
+    this.#watch(group, begunMs);
+    const { channels } = this.#statistics;
+    channels.begin(points);
+    const outcome = await this.#readInto(link, points, channels);
+    this.#statistics.end(channels, points, outcome, this.#host.clock.monoMs() - begunMs);
     group.cancelWatch();
     if (!this.#groups.includes(group)) return;
     this.#judge(group, link, outcome);
     const nowMs = this.#host.clock.monoMs();
     const missed = Math.max(1, Math.ceil((nowMs - dueMs) / group.stepMs)); // a poll that took too long is not repeated
+    if (missed > 1) this.#statistics.late();
     const nextMs = dueMs + missed * group.stepMs;
     group.cancel = this.#host.clock.after(nextMs - nowMs, () => this.#attend(this.#poll(group, link, nextMs)));
   }
 
-  async #readInto(link: Link, points: readonly ImagePoint[]): Promise<ReadOutcome> {
+  async #readInto(link: Link, points: readonly ImagePoint[], counts?: ChannelCounts): Promise<ReadOutcome> {
     // a sample belongs to the image it was asked for, however the channels change while it is on its way
     const image = this.#image;
     const askedMonoMs = this.#host.clock.monoMs();
-    const sink = this.#sink.of(points, (point, value) => this.#outputs.readback(image, point.channel, value, askedMonoMs));
+    const sink = this.#sink.of(points, (point, value) => this.#outputs.readback(image, point.channel, value, askedMonoMs), counts);
     try {
       const outcome = await link.read(points, sink);
       if (outcome.status === 'answered') this.#lastAnswerMonoMs = this.#host.clock.monoMs();
@@ -340,6 +351,7 @@ export class NetworkModule implements ModuleRunner {
     this.#stopGroups();
     this.#image = new ProcessImage(module.channels.length, module.image);
     this.#sink = new ImageSink(this.#image, module.channels.length, this.#host.clock);
+    this.#statistics.renew(module.channels.length);
     this.#outputs.update(module, this.#image);
     this.#withhold();
     this.#allBad('not read yet');
@@ -377,6 +389,10 @@ export class NetworkModule implements ModuleRunner {
 
   release(): readonly string[] {
     return [];
+  }
+
+  statistics(): ProbeStatistics {
+    return this.#statistics.report(this.#host.clock.monoMs());
   }
 
   takeFailSafe(): Promise<void> {

@@ -50,12 +50,12 @@ async function closed({ runner, cancel }: Running): Promise<void> {
   await runner.close().catch(() => undefined);
 }
 
-/** Address, protocol or options differ: the module connects again. */
+/** Address, protocol, options or what it signs in with differ: the module connects again. */
 function needsReconnect(before: ProbeModule, after: ProbeModule): boolean {
   return (
     before.protocol !== after.protocol ||
     before.address !== after.address ||
-    JSON.stringify([before.options, before.ownership]) !== JSON.stringify([after.options, after.ownership])
+    JSON.stringify([before.options, before.ownership, before.credentials]) !== JSON.stringify([after.options, after.ownership, after.credentials])
   );
 }
 
@@ -107,6 +107,9 @@ export class ProbeCore {
         return this.#write(message);
       case 'release':
         this.#post({ type: 'release-result', id: message.id, released: this.#release(message.module, message.channels) });
+        return;
+      case 'statistics':
+        this.#post({ type: 'statistics-result', id: message.id, statistics: this.#network.get(message.module)?.runner.statistics?.() });
         return;
       case 'discover':
         return this.#discover(message);

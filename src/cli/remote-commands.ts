@@ -48,7 +48,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
       'lineside recipe activate pilsner --reason "go"',
     ],
   },
-  io: { about: 'signals of devices, raw', examples: ['lineside io list plc', 'lineside io write plc valve.cmd true'] },
+  io: { about: 'signals of devices, raw', examples: ['lineside io list', 'lineside io show plc --watch', 'lineside io write plc valve.cmd true'] },
   fault: {
     about: 'devices in latched fault: look, and reset when the cause is mended',
     examples: ['lineside fault list', 'lineside fault reset xv105 --reason "limit switch was dirty"'],
@@ -154,12 +154,13 @@ async function run(name: string, row: CommandRow, command: Command): Promise<voi
   process.exitCode = EXIT.ok; // also where its reader goes before it is through
   const options: Given = command.opts();
   const asJson = options.output === 'json';
-  const indent = row.goesOn === true ? 0 : 2;
+  const goesOn = typeof row.goesOn === 'function' ? row.goesOn(options) : row.goesOn === true;
+  const indent = goesOn ? 0 : 2;
   const made: { box?: Box } = {};
   const args = command.processedArgs.map((arg: unknown) => (typeof arg === 'string' ? arg : Array.isArray(arg) ? arg.join(' ') : ''));
   try {
     const outcome = await row.run(contextOf(name, row, args, options, made));
-    tell(name, outcome, asJson && row.goesOn !== true);
+    tell(name, outcome, asJson && !goesOn);
   } catch (fault) {
     const failure = failureOf(fault, made.box?.url ?? (typeof options.box === 'string' ? options.box : (args[0] ?? 'the box')));
     if (asJson) print(JSON.stringify(envelopeOf(name, failure) satisfies Envelope, null, indent));

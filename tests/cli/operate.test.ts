@@ -339,6 +339,15 @@ t.test('a write to a simulated module says that it forces the channel, and a com
   t.notMatch((await text(t, ['io', 'list', 'io-rx101'])).out, /forced/);
   t.match((await text(t, ['io', 'release', 'io-rx101'])).out, /^no channel of io-rx101 was forced\n$/);
   t.match(await json(t, ['io', 'release', 'io-rx101', 'none'], 4), { code: 'unknown_channel' });
+  t.match((await text(t, ['io', 'force', 'io-rx101', 'xv105.zso', 'true'])).out, /is forced to true/);
+  t.match(
+    (await text(t, ['io', 'show', 'io-rx101'])).out,
+    /^io-rx101 is Connected; outputs are live.*\nchannel +address +direction +raw +quality +age +owner\n[^]*xv105\.zso .*xv105\.\w+ \(forced\)/,
+  );
+  await ran('io release', ['io-rx101']);
+  t.match((await text(t, ['io', 'list'])).out, /^module +protocol +state +outputs +last good +errors +message\n[^]*io-rx101 +simulation +Connected +live/);
+  t.match((await text(t, ['io', 'statistics', 'io-rx101'])).out, /^nothing is counted of io-rx101: the module is simulated/);
+  t.match(await json(t, ['io', 'restart', 'io-rx101', '--reason', 'asked for by the suite']), { ioModule: 'io-rx101', status: 'Restarting' });
 });
 
 t.test('an I/O module that an apply takes to Failed is told by its wait, and one that works ends it', async (t) => {

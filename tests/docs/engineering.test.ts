@@ -12,6 +12,7 @@ const FOLDER = 'docs/engineering';
 const PAGES: Readonly<Record<string, number>> = {
   'modbus.md': 15,
   'ethernet-ip.md': 10,
+  'probes.md': 8,
   'simulation.md': 14,
   'names-and-tags.md': 7,
   'historian.md': 10,
@@ -25,6 +26,7 @@ const IN_A_SHELL: readonly string[] = ['command-line.md', 'own-plant.md', 'ten-m
 /** The device of a page, and its address there. */
 const DEVICES: Readonly<Record<string, () => Promise<{ readonly address: string; readonly peer: ModbusPeer | EthernetIpPeer }>>> = {
   'modbus.md': async () => ({ address: '192.168.10.20:502', peer: await ModbusPeer.start() }),
+  'probes.md': async () => ({ address: '192.168.10.20:502', peer: await ModbusPeer.start() }),
   'ethernet-ip.md': async () => ({ address: '192.168.10.30', peer: await EthernetIpPeer.start() }),
 };
 

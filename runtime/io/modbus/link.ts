@@ -7,7 +7,7 @@ import type { Value } from '../../vocabulary/data-types.js';
 import type { ProbeChannel } from '../../port.js';
 import type { Discovery, Exchange } from '../device-answers.js';
 import { checkChannels } from '../discovery.js';
-import type { Link, Point, ReadOutcome, SampleSink, WriteOutcome } from '../driver.js';
+import type { BadKind, Link, Point, ReadOutcome, SampleSink, WriteOutcome } from '../driver.js';
 import { type ByteOrder, isBitTable, type ModbusAddress, parseModbusChannel } from './address.js';
 import { decodeRegisters, encodeRegisters, toBit } from './codec.js';
 import { identify } from './identification.js';
@@ -93,8 +93,9 @@ export class ModbusLink implements Link {
       const block = inside(blocks, index, 'only this loop changes the blocks of its unit');
       const reply = await this.#ask(unit, block.pdu, false);
       if (!reply.ok) {
-        badBlocks(blocks.slice(index), reply.message, sink);
-        return answered && reply.reason === 'silent' ? ANSWERED : { status: reply.reason, message: reply.message };
+        badBlocks(blocks.slice(index), reply.message, sink, reply.reason);
+        if (reply.reason === 'lost') return { status: 'lost', message: reply.message, ...(reply.isMalformed ? { isMalformed: true } : {}) };
+        return answered ? ANSWERED : { status: 'silent', message: reply.message };
       }
       answered = true;
       if (block.members.length > 1 && SPLITTING_EXCEPTIONS.has(exceptionOf(reply.pdu))) {
@@ -110,7 +111,7 @@ export class ModbusLink implements Link {
   #deliver(block: ReadBlock, pdu: Buffer, sink: SampleSink): void {
     const problem = problemOf(block, pdu);
     if (problem !== undefined) {
-      badBlocks([block], problem, sink);
+      badBlocks([block], problem, sink, exceptionOf(pdu) > 0 ? 'refused' : 'malformed');
       return;
     }
     sink.begin();
@@ -123,7 +124,7 @@ export class ModbusLink implements Link {
       const value = decodeRegisters(address, pdu, 2 + 2 * place, this.#settings.byteOrder);
       if (typeof value === 'number') {
         if (Number.isFinite(value)) sink.number(position, value);
-        else sink.bad(position, 'the device delivers a number that is not finite');
+        else sink.bad(position, 'the device delivers a number that is not finite', 'malformed');
       } else if (typeof value === 'bigint') {
         sink.integer(position, value);
       } else {
@@ -256,10 +257,10 @@ function problemOf(block: ReadBlock, pdu: Buffer): string | undefined {
   return pdu[1] === bytes && pdu.length === bytes + 2 ? undefined : 'the device sent an answer of the wrong length';
 }
 
-function badBlocks(blocks: readonly ReadBlock[], message: string, sink: SampleSink): void {
+function badBlocks(blocks: readonly ReadBlock[], message: string, sink: SampleSink, kind: BadKind): void {
   sink.begin();
   for (const block of blocks) {
-    for (const { position } of block.members) sink.bad(position, message);
+    for (const { position } of block.members) sink.bad(position, message, kind);
   }
   sink.end();
 }

@@ -150,7 +150,7 @@ export class MbapClient implements Transport {
     while (rest.length >= HEADER_BYTES && this.#ended.reason === undefined) {
       const length = rest.readUInt16BE(4);
       if (rest.readUInt16BE(2) !== 0 || length < 3 || length > PDU_BYTES_MAX + 1) {
-        this.#end('the device sent a frame that is not Modbus TCP');
+        this.#end('the device sent a frame that is not Modbus TCP', true);
         return;
       }
       if (rest.length < HEADER_BYTES - 1 + length) break;
@@ -164,23 +164,23 @@ export class MbapClient implements Transport {
     const id = frame.readUInt16BE(0);
     const flight = this.#flights.get(id);
     if (!flight) {
-      this.#end(`the device answered transaction ${id}, which nobody waits for any more`);
+      this.#end(`the device answered transaction ${id}, which nobody waits for any more`, true);
       return;
     }
     const pdu = frame.subarray(HEADER_BYTES);
     if (frame[6] !== flight.unit || (pdu.readUInt8(0) & ~EXCEPTION_FLAG) !== flight.pdu[0]) {
-      this.#end(`the device answered unit ${frame[6]}, function ${pdu[0]} to a request for unit ${flight.unit}, function ${flight.pdu[0]}`);
+      this.#end(`the device answered unit ${frame[6]}, function ${pdu[0]} to a request for unit ${flight.unit}, function ${flight.pdu[0]}`, true);
       return;
     }
     this.#settle(id, { ok: true, pdu }, frame);
   }
 
-  #end(reason: string): void {
+  #end(reason: string, isMalformed = false): void {
     if (this.#ended.reason !== undefined) return;
     this.#ended.raise(reason);
     this.#cancelTimer?.();
     this.#socket.destroy();
-    const reply: Reply = { ok: false, reason: 'lost', message: reason };
+    const reply: Reply = { ok: false, reason: 'lost', message: reason, isMalformed };
     for (const id of [...this.#flights.keys()]) this.#settle(id, reply, undefined);
     for (const lane of this.#lanes.values()) {
       for (const job of [...lane.urgent.splice(0), ...lane.waiting.splice(0)]) job.settle(reply);

@@ -1,7 +1,9 @@
-/** How a Modbus request reaches its device, over TCP or a serial line. A PDU is function code and data, no framing. */
+/** How a Modbus request reaches its device, over TCP or a serial line. A PDU is function code and data, no framing. `isMalformed`: lost because of what came. */
 import type { Exchange } from '../device-answers.js';
 
-export type Reply = { readonly ok: true; readonly pdu: Buffer } | { readonly ok: false; readonly reason: 'silent' | 'lost'; readonly message: string };
+export type Reply =
+  | { readonly ok: true; readonly pdu: Buffer }
+  | { readonly ok: false; readonly reason: 'silent' | 'lost'; readonly message: string; readonly isMalformed?: boolean };
 
 export interface Transport {
   /** One request in flight per unit; urgent ones (writes) go before waiting ones. */

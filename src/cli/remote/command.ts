@@ -27,7 +27,7 @@ export interface CommandRow {
   /** Needs no box: no `--box` and `--site`. */
   readonly isLocal?: true;
   /** Goes on until it is ended, and prints piece by piece: with `--output json` an envelope a line, and none for its good end. */
-  readonly goesOn?: true;
+  readonly goesOn?: true | ((options: Given) => boolean);
   /** Lines below the help. */
   readonly examples?: readonly string[];
   /** What an argument may be, for the completion of a shell. */

@@ -5,6 +5,7 @@ import type { CommandRow } from './command.js';
 import { COMPLETION_COMMANDS } from './completion.js';
 import { EQUIPMENT_COMMANDS } from './equipment.js';
 import { FAULT_COMMANDS } from './faults.js';
+import { IO_COMMANDS } from './io.js';
 import { LOGIN_COMMANDS } from './login.js';
 import { LOG_COMMANDS } from './logs.js';
 import { BATCH_MODE_COMMANDS, MODE_COMMANDS } from './modes.js';
@@ -22,6 +23,7 @@ export const COMMANDS: readonly CommandRow[] = [
   ...LOGIN_COMMANDS,
   ...RESOURCE_COMMANDS,
   ...PLANT_COMMANDS,
+  ...IO_COMMANDS,
   ...EQUIPMENT_COMMANDS,
   ...FAULT_COMMANDS,
   ...MODE_COMMANDS,

@@ -1,53 +1,13 @@
-/** io, tag: signals of devices and tags of control modules, seen and driven by hand. */
+/** tag: tags of control modules, seen and driven by hand. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Answered } from '../../client/typed.js';
 import type { Box } from './box.js';
+import { missing, shownValue, valueOf } from './channels.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
 import { TIMEOUT, timeoutOf } from './given.js';
 import { CommandError, EXIT, type Outcome, table, usage } from './outcome.js';
 
-type Channel = Answered<'/api/v1/sites/{site}/iomodules/{name}/tags', 'get'>[number];
 type Tag = Answered<'/api/v1/sites/{site}/tags/browse', 'get'>[number];
-type Scalar = string | number | boolean;
-
-const shownValue = (value: Scalar | null): string => (value === null ? '-' : typeof value === 'number' ? String(Number(value.toPrecision(6))) : String(value));
-
-async function listChannels({ box, args: [name = ''] }: CommandContext): Promise<Outcome> {
-  const site = await box.site();
-  const path = { site, name };
-  const channels = await box.typed.all('/api/v1/sites/{site}/iomodules/{name}/tags', { path });
-  const module = await box.typed.get('/api/v1/sites/{site}/iomodules/{name}', { path });
-  const rows = channels.map((channel) => [channel.channel, channel.address, channel.direction, shownValue(channel.value), channel.quality, usersOf(channel)]);
-  const { state, message, outputs } = module;
-  const text = [
-    `${name} is ${state}${message === '' ? '' : `: ${message}`}; outputs are ${outputs.state}${outputs.reason === '' ? '' : `: ${outputs.reason}`}`,
-    table(['channel', 'address', 'direction', 'value', 'quality', 'tags'], rows),
-  ].join('\n');
-  return { data: { module: name, state, message, outputs, channels }, text };
-}
-
-const usersOf = ({ controlModules, forced }: Channel): string => [...controlModules.map(({ name, tag }) => `${name}.${tag}`), ...(forced ? ['(forced)'] : [])].join(' ');
-
-async function writeChannel({ box, args: [name = '', channel = '', text = ''] }: CommandContext): Promise<Outcome> {
-  const site = await box.site();
-  const channels = await box.typed.all('/api/v1/sites/{site}/iomodules/{name}/tags', { path: { site, name } });
-  const found = channels.find((each) => each.channel === channel || each.address === channel);
-  if (!found) throw missing(`I/O module ${name} has no channel ${channel}; it has ${channels.map((each) => each.channel).join(', ')}`);
-  const value = valueOf(text, TYPE_OF_CHANNEL[found.dataType] ?? 'String', channel);
-  const done = await box.typed.post('/api/v1/sites/{site}/iomodules/{name}/write', { path: { site, name }, body: { channel: found.channel, value } });
-  const readback = done.readback === null ? '' : `; the device shows ${shownValue(done.readback)}`;
-  const forced = `${name} is simulated: ${found.channel} is forced to ${shownValue(value)}, and stays so until lineside io release ${name} ${found.channel}`;
-  return { data: done, text: done.forced ? forced : `${name}:${found.channel} is written: ${shownValue(value)}${readback}` };
-}
-
-async function releaseChannel({ box, args: [name = '', channel = ''] }: CommandContext): Promise<Outcome> {
-  const site = await box.site();
-  const done = await box.typed.post('/api/v1/sites/{site}/iomodules/{name}/release', { path: { site, name }, body: channel === '' ? {} : { channel } });
-  const none = channel === '' ? `no channel of ${name} was forced` : `${name}:${channel} was not forced`;
-  return { data: done, text: done.released.length === 0 ? none : `${done.released.map((each) => `${name}:${each}`).join(', ')}: the simulation goes on with it` };
-}
-
-const TYPE_OF_CHANNEL: Readonly<Record<string, Tag['dataType']>> = { bool: 'Boolean', int: 'Integer', float: 'Float', string: 'String' };
 
 async function listTags({ box, args: [name = ''], options }: CommandContext): Promise<Outcome> {
   const site = await box.site();
@@ -63,8 +23,6 @@ function noModule(name: string, site: string, tags: readonly Tag[]): CommandErro
   const modules = [...new Set(tags.map(({ controlModule }) => controlModule))];
   return missing(`no control module ${name} with tags in ${site}${modules.length === 0 ? '' : `; there are ${modules.join(', ')}`}`);
 }
-
-const missing = (message: string): CommandError => new CommandError(EXIT.refused, 'not_found', message, { status: 404 });
 
 /** As people say it: `Open`, `21.4 degC`. */
 function valueText({ value, engUnits, trueLabel, falseLabel }: Tag): string {
@@ -132,31 +90,9 @@ function boundOf(text: string | undefined, option: string): number | undefined {
   return value;
 }
 
-type Labels = Partial<Pick<Tag, 'trueLabel' | 'falseLabel'>>;
-
-/** What was typed, as the type wants it. @throws CommandError that says what would be taken. */
-function valueOf(text: string, dataType: string, what: string, { trueLabel = '', falseLabel = '' }: Labels = {}): Scalar {
-  if (dataType === 'String') return text;
-  if (dataType === 'Boolean') {
-    const word = text.toLowerCase();
-    if (['true', '1', 'on', trueLabel.toLowerCase()].includes(word) && word !== '') return true;
-    if (['false', '0', 'off', falseLabel.toLowerCase()].includes(word) && word !== '') return false;
-    const labels = trueLabel === '' || falseLabel === '' ? '' : ` (or ${trueLabel}, ${falseLabel})`;
-    throw usage(`${what} takes true or false${labels}, and not ${text}`);
-  }
-  const value = Number(text);
-  if (text.trim() === '' || !Number.isFinite(value)) throw usage(`${what} takes a number, and not ${text}`);
-  return value;
-}
-
 async function moduleNames({ box }: CommandContext): Promise<readonly string[]> {
   const site = await box.site();
   return (await box.typed.all('/api/v1/sites/{site}/controlmodules', { path: { site } })).map(({ name }) => name);
-}
-
-async function ioModuleNames({ box }: CommandContext): Promise<readonly string[]> {
-  const site = await box.site();
-  return (await box.typed.all('/api/v1/sites/{site}/iomodules', { path: { site } })).map(({ name }) => name);
 }
 
 async function tagAddresses({ box }: CommandContext): Promise<readonly string[]> {
@@ -165,28 +101,6 @@ async function tagAddresses({ box }: CommandContext): Promise<readonly string[]>
 }
 
 export const EQUIPMENT_COMMANDS: readonly CommandRow[] = [
-  {
-    typed: 'io list <module>',
-    about: 'whether a device answers, and the raw value of each of its channels',
-    names: { module: ioModuleNames },
-    examples: ['lineside io list plc'],
-    run: listChannels,
-  },
-  {
-    typed: 'io write <module> <channel> <value>',
-    about:
-      'write an output channel by hand: one that a tag drives only with its control module out of Automatic. Of a simulated module any channel, an input too; it is forced until io release',
-    names: { module: ioModuleNames },
-    examples: ['lineside io write plc drain true'],
-    run: writeChannel,
-  },
-  {
-    typed: 'io release <module> [channel]',
-    about: 'end the forcing of a channel of a simulated module, or of all where none is named',
-    names: { module: ioModuleNames },
-    examples: ['lineside io release vessel level'],
-    run: releaseChannel,
-  },
   {
     typed: 'tag list [module]',
     about: 'tags with their values: of one control module, or of the site',

@@ -1,5 +1,5 @@
 /**
- * Channels of an I/O module from outside: read, write, release, list, and the restart of the probe behind them (contract 3,
+ * Channels of an I/O module from outside: read, write, release, list (contract 3,
  * I/O module and Simulation; decisions Q-IO-02, Q-UNIT-08). A write to a simulated channel forces it until it is released.
  */
 import * as v from 'valibot';
@@ -10,8 +10,7 @@ import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { type Quality, QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { inside } from '../../platform/base/assert.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
-import { parseDuration } from '../../platform/base/duration-text.js';
-import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
+import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { listReply } from '../../platform/http/paged-list.js';
 import { LIST, parameters } from '../../platform/http/parameters.js';
 import { type AuditEntry, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
@@ -25,9 +24,8 @@ import { ownersOfOutputs } from '../control-modules/output-owners.js';
 import { type ChannelHolds, HELD_HOW, overrideOf } from './channel-holds.js';
 import { carriesOutput, channelUsers, type ChannelUser, engineeringValue } from './channel-users.js';
 import { channelsOf } from './channels.js';
-import { CHANNEL_TYPES, FailSafe, IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
+import { CHANNEL_TYPES, IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
 import { isEnabled } from './outputs.js';
-import { probeOf } from './probe-of.js';
 import { offeredAddresses } from './simulation-notes.js';
 import { unitOf } from '../plant/unit-of.js';
 
@@ -40,8 +38,6 @@ export interface ChannelDeps {
   readonly modeCheckDeviceTags: boolean;
   /** Who holds which channel. */
   readonly holds: ChannelHolds;
-  /** Build of the probes. */
-  readonly image: string;
 }
 
 type Named = { readonly site: string; readonly name: string };
@@ -134,17 +130,7 @@ const WrittenBody = v.strictObject({
   readback: v.nullable(Scalar),
 });
 
-const RestartBody = v.strictObject({
-  ioModule: v.string(),
-  pod: v.string(),
-  oldImage: v.string(),
-  newImage: v.string(),
-  servedModules: v.array(v.string()),
-  failSafeArmed: v.array(v.strictObject({ ioModule: v.string(), timeout: v.string(), outputs: FailSafe.entries.outputs })),
-  status: v.literal('Restarting'),
-});
-
-nameSchemas({ ChannelSample: SampleBody, ChannelBody, ChannelWritten: WrittenBody, ChannelRestart: RestartBody });
+nameSchemas({ ChannelSample: SampleBody, ChannelBody, ChannelWritten: WrittenBody });
 
 function shown({ channel, address, value, quality, atMs, message }: ChannelSample): v.InferOutput<typeof SampleBody> {
   return { channel, address, value, quality, ts: atMs === 0 ? '' : timestamp(atMs), message };
@@ -303,26 +289,6 @@ function imaged(plan: ImagePlan | undefined): readonly Imaged[] {
   });
 }
 
-// ---------------------------------------------------------------- probe
-
-/** Modules that share the probe of this one, and what of them would go to fail-safe values while it is away. */
-function checkRestart(context: RequestContext<Named, { reason: string; acknowledgeFailSafe: boolean }>, deps: ChannelDeps) {
-  const { site, name } = context.params;
-  const module = moduleOf(context.params, deps.store);
-  const served = deps.store.list(IOModule, site).filter(({ spec }) => probeOf(spec) === probeOf(module.spec));
-  const armed = served.flatMap(({ metadata, spec }) =>
-    spec.failSafe && (parseDuration(spec.failSafe.timeout) ?? 0) > 0 ? [{ ioModule: metadata.name, timeout: spec.failSafe.timeout, outputs: spec.failSafe.outputs }] : [],
-  );
-  if (armed.length > 0 && !context.body.acknowledgeFailSafe)
-    throw conflict(
-      'fail_safe_not_acknowledged',
-      `while the probe restarts, outputs may go to their fail-safe values: ${armed.map(({ ioModule, timeout }) => `${ioModule} after ${timeout}`).join(', ')}; send acknowledgeFailSafe true to go on`,
-      { failSafeArmed: armed },
-    );
-  if (deps.probes.probeOf(site, name) === '') throw new Refusal('unavailable', `no probe serves I/O module ${name}`, { code: 'device_unreachable' });
-  return { module, served: served.map(({ metadata }) => metadata.name), armed };
-}
-
 /** Needs ChannelDeps. */
 export const channelRoutes: readonly Route<ChannelDeps>[] = [
   route({
@@ -443,34 +409,6 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
       const found = all.find(({ channel, address }) => channel === params.channel || address === params.channel);
       if (!found) throw channelMissing(module, params.channel);
       return found;
-    },
-  }),
-  route({
-    method: 'POST',
-    path: `${PATH}/ioprobe/restart`,
-    action: 'iomodule:restart-probe',
-    tier: 'engineer',
-    reason: 'policy',
-    body: v.strictObject({ reason: v.string(), acknowledgeFailSafe: v.optional(v.boolean(), false) }),
-    reply: RestartBody,
-    errors: { 409: ['fail_safe_not_acknowledged'], 503: ['device_unreachable'] },
-    summary: 'Restart the probe that serves the module; fail-safe values that may be taken must be acknowledged',
-    audit: { action: 'Request', category: 'ioprobe', target: ({ site, name }) => ({ kind: 'IOModule', name, site }) },
-    exists: here,
-    async handle(context, deps) {
-      const { site, name } = context.params;
-      const { module, served, armed } = checkRestart(context, deps);
-      await deps.store.write({ audits: [context.audit({ result: 'Success', operatorReason: context.body.reason, details: { servedModules: served, failSafeArmed: armed } })] });
-      deps.probes.restart(site, name);
-      return {
-        ioModule: name,
-        pod: module.status.probePodName,
-        oldImage: deps.image,
-        newImage: deps.image,
-        servedModules: served,
-        failSafeArmed: armed,
-        status: 'Restarting' as const,
-      };
     },
   }),
 ];

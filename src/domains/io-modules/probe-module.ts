@@ -1,6 +1,6 @@
 /** An I/O module as its probe and the unit plans are told of it (runtime/port.ts), built from what the store holds. Pure but for reading. */
 import { isSimulated, mergeBehaviors, staleAfterMs } from '../../../runtime/catalog.js';
-import type { ImagePlan, ProbeModule, SimulationSpec } from '../../../runtime/port.js';
+import type { ImagePlan, ProbeCredentials, ProbeModule, SimulationSpec } from '../../../runtime/port.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -28,15 +28,18 @@ export interface BoxOutputs {
 /** Layout and memory of any module of the site, by name. */
 export type ImageOf = (module: string) => ImagePlan | undefined;
 
-/** @param imageOf of the devices that a simulated module reads. */
-export function probeModule(
-  { spec, metadata }: Resource<IOModuleSpec, IOModuleStatus>,
-  read: StoreReader,
-  image: SharedArrayBuffer,
-  imageOf: ImageOf,
-  box: BoxOutputs,
-): ProbeModule {
+/** What is beside the store of a module. */
+export interface ProbeParts {
+  readonly image: SharedArrayBuffer;
+  /** Of the devices that a simulated module reads. */
+  readonly imageOf: ImageOf;
+  readonly box: BoxOutputs;
+  readonly credentials?: ProbeCredentials | undefined;
+}
+
+export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader, { image, imageOf, box, credentials }: ProbeParts): ProbeModule {
   const { failSafe } = spec;
+  const { password: _password, ...options } = driverOptions(spec.options);
   const withheld = withheldByBox(spec, box.setting);
   const ownership = ownershipOf(spec.options);
   return {
@@ -44,7 +47,7 @@ export function probeModule(
     module: metadata.name,
     protocol: spec.protocol,
     address: spec.address,
-    options: driverOptions(spec.options),
+    options,
     channels: channelsOf(spec),
     ...(spec.simulation || isSimulated(spec.protocol) ? { simulation: simulationOf(spec, metadata.site, read, imageOf) } : {}),
     ...(failSafe
@@ -59,6 +62,7 @@ export function probeModule(
       : {}),
     ...(withheld === '' ? {} : { withheld }),
     ...(ownership ? { ownership: { ...ownership, deviceId: box.deviceId } } : {}),
+    ...(credentials === undefined ? {} : { credentials }),
     image,
   };
 }

@@ -10,6 +10,7 @@ import { discoverRoute, exchangeRoute } from './discover-route.js';
 import { IOModuleBody, ioModuleBody, PresetBody, presetBody, type Secrets } from './dto.js';
 import { passChannelGate } from './gate.js';
 import { type IOModuleSpec, type IOModuleStatus, SimulationPreset } from './kind.js';
+import { probeRoutes } from './probe-routes.js';
 import { ioModuleRules, presetRules } from './rules.js';
 import { SHIPPED_PRESETS } from './shipped-presets.js';
 
@@ -40,6 +41,7 @@ export function ioModuleRoutes(secrets: Secrets) {
     discoverRoute,
     exchangeRoute,
     ...channelRoutes,
+    ...probeRoutes,
   ];
 }
 

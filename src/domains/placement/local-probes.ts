@@ -4,7 +4,7 @@
  */
 import type { WallMs } from '../../platform/base/times.js';
 import { Worker } from 'node:worker_threads';
-import type { ChannelSample, Exchange, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan, ProbeThread } from '../../../runtime/port.js';
+import type { ChannelSample, Exchange, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan, ProbeStatistics, ProbeThread } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
@@ -15,6 +15,8 @@ import type { Log } from '../../platform/base/log.js';
 const PROBE = new URL('../../../runtime/probe.js', import.meta.url);
 const REQUEST_TIMEOUT_MS = 10_000;
 const RESTART_DELAY_MS = 1000;
+/** The time to end (2 s), the pause, and the start of a thread on a busy box. */
+const PROBE_RESTART_MAX_MS = 20_000;
 const LOOK_MS = 1000;
 /** Then its inputs are Bad: a silent source is within 3 s (decisions 7). */
 const SILENT_LOOKS = 3;
@@ -165,9 +167,30 @@ export class LocalProbes {
     return reply?.type === 'release-result' ? reply.released : undefined;
   }
 
-  /** Ends the probe of the module and starts it again with the same plan; the process images stay. */
-  restart(site: string, module: string): void {
-    for (const probe of this.#probes.values()) if (probe.serves(site, module)) probe.restart();
+  /** What was counted of the way to the device; undefined where no wire serves the module, or its probe does not answer. */
+  async statistics(site: string, module: string): Promise<ProbeStatistics | undefined> {
+    const reply = await this.#request(site, module, (id) => ({ type: 'statistics', id, module }));
+    return reply?.type === 'statistics-result' ? reply.statistics : undefined;
+  }
+
+  /** Modules of the probe that serves this one, itself among them, as they were planned; none where no probe serves it. */
+  servedWith(site: string, module: string): readonly string[] {
+    for (const probe of this.#probes.values()) if (probe.serves(site, module)) return probe.modules(site);
+    return [];
+  }
+
+  /** Each probe with what it serves, in the order in which they were started. */
+  served(): readonly { readonly probe: string; readonly modules: readonly { readonly site: string; readonly module: string }[] }[] {
+    return [...this.#probes].map(([probe, running]) => ({ probe, modules: running.planned() }));
+  }
+
+  /**
+   * Ends the probe of the module and starts it again with the same plan; the process images stay.
+   * @returns fulfilled with true when the new thread serves, with false when it did not come within `PROBE_RESTART_MAX_MS`.
+   */
+  restart(site: string, module: string): Promise<boolean> {
+    for (const probe of this.#probes.values()) if (probe.serves(site, module)) return probe.restart();
+    return Promise.resolve(false);
   }
 
   /** What each probe is doing, for the log of a fault. */
@@ -244,6 +267,8 @@ class Probe {
   #revision = 0;
   #nextId = 1;
   readonly #pending = new Map<number, (message: ProbeOutbound | undefined) => void>();
+  /** Told when a thread that was restarted is there. */
+  readonly #awaited = new Set<(isBack: boolean) => void>();
 
   /** What each module has said of itself last: told again when a thread that was silent comes round. */
   readonly #said = new Map<string, ModuleMessage>();
@@ -318,14 +343,34 @@ class Probe {
     });
   }
 
-  /** One that has ended by itself is on its way back already. */
-  restart(): void {
+  /** One that has ended by itself is on its way back already. Fulfilled when the next thread is there. */
+  restart(): Promise<boolean> {
     const worker = this.#worker;
-    if (worker && !this.#stopping) guardedPromise('restart of an I/O probe', () => this.#end(worker));
+    if (this.#stopping) return Promise.resolve(false);
+    const back = new Promise<boolean>((resolve) => {
+      const cancel = this.#clock.after(PROBE_RESTART_MAX_MS, () => finish(false));
+      const finish = (isBack: boolean): void => {
+        cancel();
+        this.#awaited.delete(finish);
+        resolve(isBack);
+      };
+      this.#awaited.add(finish);
+    });
+    if (worker) guardedPromise('restart of an I/O probe', () => this.#end(worker));
+    return back;
+  }
+
+  modules(site: string): readonly string[] {
+    return this.planned().flatMap((each) => (each.site === site ? [each.module] : []));
+  }
+
+  planned(): readonly { readonly site: string; readonly module: string }[] {
+    return (this.#plan?.modules ?? []).map(({ site, module }) => ({ site, module }));
   }
 
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.#isBack(false);
     if (this.#worker) await this.#end(this.#worker);
   }
 
@@ -336,6 +381,10 @@ class Probe {
     worker.postMessage({ type: 'stop' } satisfies ProbeInbound);
     await exited;
     cancel();
+  }
+
+  #isBack(isBack: boolean): void {
+    for (const finish of [...this.#awaited]) finish(isBack);
   }
 
   /** Unless it was stopped in the meantime, or a new plan has started it already. */
@@ -367,7 +416,10 @@ class Probe {
   }
 
   #hear(worker: Worker, message: ProbeOutbound): void {
-    if (message.type === 'ready') this.#lookLater(worker);
+    if (message.type === 'ready') {
+      this.#lookLater(worker);
+      if (worker !== this.#asked) this.#isBack(true);
+    }
     if (message.type === 'fault') return contain(message.seam, new Error(message.fault));
     if (message.type === 'module') this.#said.set(message.module, message);
     if ('id' in message) this.#pending.get(message.id)?.(message);

@@ -1,4 +1,5 @@
 /** What the appliance says of itself: version, health, and its interface. */
+import type { Clock } from '../../platform/base/clock.js';
 import type { ContainedFaults } from '../../platform/base/contained-faults.js';
 import type { FatalFaults } from '../../platform/base/fatal-faults.js';
 import { isLoopback } from '../../platform/base/ip-address.js';
@@ -10,13 +11,18 @@ import type { Settings } from '../../settings.js';
 import type { LockOuts } from '../access/lockouts.js';
 import { TROUBLE_TOPICS, type Troubles } from '../alarms/system-conditions.js';
 import type { LocalRuntimes } from '../placement/local-runtimes.js';
+import type { LocalProbes } from '../placement/local-probes.js';
+import { IORestart } from './io-restart.js';
 import { type BoxHealth, SYSTEM_ROUTES, type SystemView } from './routes.js';
+import { SERVICE_ROUTES } from './service-routes.js';
 
 export interface SystemParts extends Pick<SystemView, 'product' | 'deviceId' | 'startedAtMs' | 'rows'> {
   readonly store: Store;
   readonly log: Log;
   readonly settings: Pick<Settings, 'authMode' | 'operatingMode' | 'antiReplayEnabled' | 'withoutEffect' | 'tlsCertFile' | 'listen'>;
+  readonly clock: Clock;
   readonly runtimes: LocalRuntimes;
+  readonly probes: LocalProbes;
   /** Absent where the barrier is off. */
   readonly nonces: Nonces | undefined;
   readonly troubles: Troubles;
@@ -40,7 +46,7 @@ export interface BoxParts {
 }
 
 export function joinSystem(parts: SystemParts) {
-  const { product, deviceId, startedAtMs, rows, store, log, settings, runtimes, nonces, troubles, faults, evidence, contained, lockOuts, box } = parts;
+  const { product, deviceId, startedAtMs, rows, store, log, settings, clock, runtimes, probes, nonces, troubles, faults, evidence, contained, lockOuts, box } = parts;
   const openInClear = inClear(settings);
   if (openInClear !== '') log.warn(openInClear);
   const system: SystemView = {
@@ -62,7 +68,8 @@ export function joinSystem(parts: SystemParts) {
     realtime: () => runtimes.realtime,
     rows,
   };
-  return { routes: [routeSet(SYSTEM_ROUTES, { system, store })] };
+  const io = new IORestart({ store, probes, log });
+  return { routes: [routeSet(SYSTEM_ROUTES, { system, store }), routeSet(SERVICE_ROUTES, { store, clock, io })] };
 }
 
 function boxHealth({ profile: { name, title, verified, limits }, by, size }: BoxParts): BoxHealth {

@@ -256,6 +256,26 @@ t.test('decisions 7.6: heartbeat while the runtime lives, fail-safe values after
   t.equal(wire.values.get('sp'), 12, 'after a reconnect the outputs are written again');
 });
 
+t.test('decisions 7.6, ADR 0077: a probe that comes when the runtime is gone already writes the fail-safe values after their time-out', async (t) => {
+  const failSafe = { posture: 'regulating', timeoutMs: 5000, heartbeatChannel: 'beat', outputs: [{ channel: 'valve', value: false }] };
+  const module = moduleOf([channel('valve', 'output', { dataType: 'bool' }), channel('beat', 'output', { dataType: 'bool' })], { failSafe });
+  const before = rig();
+  await before.load(module);
+  imageOf(module).write(0, 1);
+  imageOf(module).wakeProbe();
+  await before.clock.advance(100);
+  t.equal(before.wire.values.get('valve'), 1);
+  await before.core.receive({ type: 'stop' });
+
+  const { clock, wire, load, last } = rig();
+  await load(module);
+  await clock.advance(4900);
+  t.same(wire.written, [], 'what the device has stands until then, and nobody says that the runtime lives');
+  await clock.advance(200);
+  t.equal(wire.values.get('valve'), 0);
+  t.match(last('module'), { state: 'Degraded', outputs: { failSafeTaken: true } });
+});
+
 t.test('decisions 7.6: a module that is only observed is never written', async (t) => {
   const { clock, wire, load, core, last } = rig();
   const module = moduleOf([channel('sp', 'output')], { failSafe: { posture: 'observed', timeoutMs: 0, outputs: [] } });

@@ -1,0 +1,71 @@
+/** Channels of I/O modules at the command line: shown, written, released; and values as they are typed. */
+import type { Answered } from '../../client/typed.js';
+import type { CommandContext } from './command.js';
+import { CommandError, EXIT, type Outcome, table, usage } from './outcome.js';
+
+type Channel = Answered<'/api/v1/sites/{site}/iomodules/{name}/tags', 'get'>[number];
+type Tag = Answered<'/api/v1/sites/{site}/tags/browse', 'get'>[number];
+type Scalar = string | number | boolean;
+
+export const shownValue = (value: Scalar | null): string => (value === null ? '-' : typeof value === 'number' ? String(Number(value.toPrecision(6))) : String(value));
+
+export async function showChannels({ box, args: [name = ''] }: CommandContext): Promise<Outcome> {
+  const site = await box.site();
+  const path = { site, name };
+  const channels = await box.typed.all('/api/v1/sites/{site}/iomodules/{name}/tags', { path });
+  const module = await box.typed.get('/api/v1/sites/{site}/iomodules/{name}', { path });
+  const rows = channels.map((channel) => [channel.channel, channel.address, channel.direction, shownValue(channel.value), channel.quality, usersOf(channel)]);
+  const { state, message, outputs } = module;
+  const text = [
+    `${name} is ${state}${message === '' ? '' : `: ${message}`}; outputs are ${outputs.state}${outputs.reason === '' ? '' : `: ${outputs.reason}`}`,
+    table(['channel', 'address', 'direction', 'value', 'quality', 'tags'], rows),
+  ].join('\n');
+  return { data: { module: name, state, message, outputs, channels }, text };
+}
+
+const usersOf = ({ controlModules, forced }: Channel): string => [...controlModules.map(({ name, tag }) => `${name}.${tag}`), ...(forced ? ['(forced)'] : [])].join(' ');
+
+export async function writeChannel({ box, args: [name = '', channel = '', text = ''] }: CommandContext): Promise<Outcome> {
+  const site = await box.site();
+  const channels = await box.typed.all('/api/v1/sites/{site}/iomodules/{name}/tags', { path: { site, name } });
+  const found = channels.find((each) => each.channel === channel || each.address === channel);
+  if (!found) throw missing(`I/O module ${name} has no channel ${channel}; it has ${channels.map((each) => each.channel).join(', ')}`);
+  const value = valueOf(text, TYPE_OF_CHANNEL[found.dataType] ?? 'String', channel);
+  const done = await box.typed.post('/api/v1/sites/{site}/iomodules/{name}/write', { path: { site, name }, body: { channel: found.channel, value } });
+  const readback = done.readback === null ? '' : `; the device shows ${shownValue(done.readback)}`;
+  const forced = `${name} is simulated: ${found.channel} is forced to ${shownValue(value)}, and stays so until lineside io release ${name} ${found.channel}`;
+  return { data: done, text: done.forced ? forced : `${name}:${found.channel} is written: ${shownValue(value)}${readback}` };
+}
+
+export async function releaseChannel({ box, args: [name = '', channel = ''] }: CommandContext): Promise<Outcome> {
+  const site = await box.site();
+  const done = await box.typed.post('/api/v1/sites/{site}/iomodules/{name}/release', { path: { site, name }, body: channel === '' ? {} : { channel } });
+  const none = channel === '' ? `no channel of ${name} was forced` : `${name}:${channel} was not forced`;
+  return { data: done, text: done.released.length === 0 ? none : `${done.released.map((each) => `${name}:${each}`).join(', ')}: the simulation goes on with it` };
+}
+
+const TYPE_OF_CHANNEL: Readonly<Record<string, Tag['dataType']>> = { bool: 'Boolean', int: 'Integer', float: 'Float', string: 'String' };
+
+export const missing = (message: string): CommandError => new CommandError(EXIT.refused, 'not_found', message, { status: 404 });
+
+type Labels = Partial<Pick<Tag, 'trueLabel' | 'falseLabel'>>;
+
+/** What was typed, as the type wants it. @throws CommandError that says what would be taken. */
+export function valueOf(text: string, dataType: string, what: string, { trueLabel = '', falseLabel = '' }: Labels = {}): Scalar {
+  if (dataType === 'String') return text;
+  if (dataType === 'Boolean') {
+    const word = text.toLowerCase();
+    if (['true', '1', 'on', trueLabel.toLowerCase()].includes(word) && word !== '') return true;
+    if (['false', '0', 'off', falseLabel.toLowerCase()].includes(word) && word !== '') return false;
+    const labels = trueLabel === '' || falseLabel === '' ? '' : ` (or ${trueLabel}, ${falseLabel})`;
+    throw usage(`${what} takes true or false${labels}, and not ${text}`);
+  }
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value)) throw usage(`${what} takes a number, and not ${text}`);
+  return value;
+}
+
+export async function ioModuleNames({ box }: CommandContext): Promise<readonly string[]> {
+  const site = await box.site();
+  return (await box.typed.all('/api/v1/sites/{site}/iomodules', { path: { site } })).map(({ name }) => name);
+}
