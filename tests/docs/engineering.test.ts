@@ -3,15 +3,30 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { ModbusPeer } from '../drivers/modbus-peer.js';
+import { EthernetIpPeer } from '../support/ethernet-ip-peer.js';
 import { startPlant } from '../support/plant.js';
 import { play } from './examples.js';
 
 const FOLDER = 'docs/engineering';
 /** Examples that each page has at least, so that a fence that is no example any more is noticed. */
-const PAGES: Readonly<Record<string, number>> = { 'modbus.md': 15, 'simulation.md': 14, 'names-and-tags.md': 7, 'historian.md': 10, 'coordination.md': 14, 'recipes.md': 9 };
+const PAGES: Readonly<Record<string, number>> = {
+  'modbus.md': 15,
+  'ethernet-ip.md': 10,
+  'simulation.md': 14,
+  'names-and-tags.md': 7,
+  'historian.md': 10,
+  'coordination.md': 14,
+  'recipes.md': 9,
+};
 
 /** Pages of what is typed in a shell: tests/cli and the suites beside this one play them. */
 const IN_A_SHELL: readonly string[] = ['command-line.md', 'own-plant.md', 'ten-minutes.md'];
+
+/** The device of a page, and its address there. */
+const DEVICES: Readonly<Record<string, () => Promise<{ readonly address: string; readonly peer: ModbusPeer | EthernetIpPeer }>>> = {
+  'modbus.md': async () => ({ address: '192.168.10.20:502', peer: await ModbusPeer.start() }),
+  'ethernet-ip.md': async () => ({ address: '192.168.10.30', peer: await EthernetIpPeer.start() }),
+};
 
 /** An empty box in development, whose outputs are live. */
 const EMPTY: Readonly<Record<string, string>> = {
@@ -23,11 +38,11 @@ const EMPTY: Readonly<Record<string, string>> = {
 
 for (const [page, examplesMin] of Object.entries(PAGES)) {
   t.test(`${FOLDER}/${page}: every example does what stands there`, async (t) => {
-    const peer = page === 'modbus.md' ? await ModbusPeer.start() : undefined;
-    t.teardown(() => peer?.kill());
+    const device = await DEVICES[page]?.();
+    t.teardown(() => device?.peer.kill());
     const box = await startPlant({ production: true, environment: EMPTY });
     t.teardown(() => box.end());
-    const played = await play(t, `${FOLDER}/${page}`, { box, instead: peer ? { '192.168.10.20:502': `127.0.0.1:${peer.port}` } : {} });
+    const played = await play(t, `${FOLDER}/${page}`, { box, instead: device ? { [device.address]: `127.0.0.1:${device.peer.port}` } : {} });
     t.ok(played >= examplesMin, `${played} examples`);
   });
 }
