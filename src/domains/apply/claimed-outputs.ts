@@ -2,19 +2,33 @@
  * Outputs that two would write when all manifests of an apply are in place (ADR 0071). Judged of all together, so that an output may be taken from
  * one and given to another in one apply, in any order.
  */
-import { combined } from '../../platform/base/refusal.js';
+import { combined, type Refusal } from '../../platform/base/refusal.js';
+import type { Put } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlModule, type ControlModuleSpec } from '../control-modules/kind.js';
 import { claimsOfModule, othersIn } from '../control-modules/output-owners.js';
 import { ControlProgram, type ControlProgramSpec } from '../logic/kind.js';
 import { type Claim, claimsOfProgram, refusedClaims } from '../logic/output-claims.js';
-import type { Outcome, Refused } from './judging.js';
+import type { AnyKind } from './kinds.js';
 import { StagedStore } from './staging.js';
+
+/** A manifest that is taken, and what it writes. */
+interface Taken {
+  readonly step: { readonly index: number; readonly site: string; readonly manifest: { readonly kind: AnyKind; readonly name: string } };
+  readonly puts: readonly Put[];
+}
+
+interface Claimed {
+  readonly index: number;
+  readonly kind: string;
+  readonly name: string;
+  readonly refusal: Refusal;
+}
 
 const CLAIMANTS: readonly string[] = [ControlModule.kind, ControlProgram.kind];
 
 /** Of manifests that are taken otherwise; each is told of the others. */
-export function claimedOutputs(outcomes: readonly Outcome[], store: Store): readonly Refused[] {
+export function claimedOutputs(outcomes: readonly Taken[], store: Store): readonly Claimed[] {
   const written = outcomes.filter(({ puts, step }) => puts.length > 0 && CLAIMANTS.includes(step.manifest.kind.kind));
   if (written.length === 0) return [];
   const after = new StagedStore(store);
@@ -28,7 +42,7 @@ export function claimedOutputs(outcomes: readonly Outcome[], store: Store): read
       claimed.set(at, [...(claimed.get(at) ?? []), { key: keyOf(step), owner: `${step.manifest.name}.${block}` }]);
     }
   }
-  return written.flatMap((outcome): readonly Refused[] => {
+  return written.flatMap((outcome): readonly Claimed[] => {
     const { step } = outcome;
     const own = claims.get(outcome) ?? [];
     if (own.length === 0) return [];
@@ -44,7 +58,7 @@ export function claimedOutputs(outcomes: readonly Outcome[], store: Store): read
   });
 }
 
-function keyOf({ manifest: { kind, name }, site }: Outcome['step']): string {
+function keyOf({ manifest: { kind, name }, site }: Taken['step']): string {
   return `${kind.kind}/${site}/${name}`;
 }
 
@@ -54,7 +68,7 @@ function placed(claims: readonly Claim[]): readonly Claim[] {
 }
 
 /** As a store has it; none of what it does not have. */
-function claimsOf({ manifest: { kind, name }, site }: Outcome['step'], read: Store | StagedStore): readonly Claim[] {
+function claimsOf({ manifest: { kind, name }, site }: Taken['step'], read: Store | StagedStore): readonly Claim[] {
   const spec = read.get(kind, site, name)?.spec;
   if (spec === undefined) return [];
   // the two kinds that claim anything: what is stored of them has their shapes
