@@ -6,6 +6,7 @@
  * and the process images (SharedArrayBuffers named in the plans).
  */
 import type { MonoMs, WallMs } from './vocabulary/times.js';
+import type { CallOutcome } from './io/driver.js';
 import type { Protocol } from './io/protocols.js';
 import type { AlarmCondition, AlarmEdge, AlarmGate, AlarmPlan } from './vocabulary/alarm.js';
 import type { Chart, ChartName, ExceptionChartName } from './vocabulary/chart.js';
@@ -574,6 +575,33 @@ export type ScanThreadOutbound =
 
 // ---------------------------------------------------------------- gateway <-> probe
 
+/** What the module signs in with, resolved by the gateway. Never logged, reported or shown. */
+export interface ProbeCredentials {
+  readonly username?: string;
+  readonly password?: string;
+  /** PEM of the client certificate and of its unencrypted PKCS#8/PKCS#1/SEC1 private key (the key fits the certificate; checked when stored). */
+  readonly certificatePem?: string;
+  readonly keyPem?: string;
+  /** Why something that the module names is not there, as a sentence for the operator; connect rejects with it. */
+  readonly missing?: string;
+}
+
+/** How a module and its device secure what they say (decisions 7.5); every default filled in. */
+export interface DeviceSecurity {
+  readonly securityPolicy: 'None' | 'Basic256Sha256' | 'Aes128_Sha256_RsaOaep' | 'Aes256_Sha256_RsaPss';
+  readonly securityMode: 'None' | 'Sign' | 'SignAndEncrypt';
+  readonly authType: 'Anonymous' | 'UserName' | 'Certificate';
+  readonly serverTrust: 'pinned' | 'ca' | 'any';
+  /** Of the certificate that a person has confirmed; '' when nobody has. */
+  readonly serverCertificateSha256: string;
+  /** Where this box keeps the identity that it shows, and whom it trusts. */
+  readonly folder: string;
+  /** `serverTrust` any is for development only. */
+  readonly isDevelopment: boolean;
+}
+
+export type { CallOutcome };
+
 export interface ProbeModule {
   readonly site: string;
   readonly module: string;
@@ -588,6 +616,9 @@ export interface ProbeModule {
     readonly heartbeatChannel?: string;
     readonly outputs: readonly { readonly channel: string; readonly value: Value }[];
   };
+  /** Only of protocols that know more than a user name (opcua). */
+  readonly security?: DeviceSecurity;
+  readonly credentials?: ProbeCredentials;
   /** Why nothing is written to the device by this box; absent: it is. */
   readonly withheld?: string;
   /** The register of the device that says which box drives it. */
@@ -646,6 +677,16 @@ export type ProbeInbound =
   | { readonly type: 'read'; readonly id: number; readonly module: string; readonly channels: readonly string[] }
   | { readonly type: 'write'; readonly id: number; readonly module: string; readonly channel: string; readonly value: Value }
   | { readonly type: 'release'; readonly id: number; readonly module: string; readonly channels: readonly string[] }
+  /** Calls a method of the device; answered within `timeoutMs`. */
+  | {
+      readonly type: 'call';
+      readonly id: number;
+      readonly module: string;
+      readonly objectId: string;
+      readonly methodId: string;
+      readonly args: readonly Value[];
+      readonly timeoutMs: number;
+    }
   | { readonly type: 'time-scale'; readonly timeScale: number }
   /** The process is about to end by a fault: fail-safe values are the last that is written. */
   | { readonly type: 'fail-safe'; readonly id: number }
@@ -702,6 +743,7 @@ export type ProbeOutbound =
       readonly forced: boolean;
       readonly readback: Value;
     }
+  | { readonly type: 'call-result'; readonly id: number; readonly outcome: CallOutcome }
   | { readonly type: 'release-result'; readonly id: number; readonly released: readonly string[] }
   /** Every module has written its fail-safe values, or cannot. */
   | { readonly type: 'fail-safe-result'; readonly id: number }

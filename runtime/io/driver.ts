@@ -28,13 +28,30 @@ export interface SampleSink {
   integer(position: number, value: bigint): void;
   text(position: number, value: string): void;
   bad(position: number, message: string): void;
+  /** After its value: the device gives it with a reservation. */
+  uncertain?(position: number, message: string): void;
+  /** After its value: wall ms at which the device took it; absent: its arrival. */
+  taken?(position: number, wallMs: number): void;
   end(): void;
+}
+
+/** What a subscription tells beside its samples. */
+export interface ArrivalListener {
+  /** Samples flow: what was delivered as Good and did not come again has not changed. */
+  proven(): void;
+  /** They do not, and why: nothing is known until `proven`. */
+  silent(message: string): void;
 }
 
 /** `answered`: the device spoke, if only to refuse; `silent`: a request ran into its time-out; `lost`: no connection. */
 export type ReadOutcome = { readonly status: 'answered' } | { readonly status: 'silent' | 'lost'; readonly message: string };
 
 export type WriteOutcome = { readonly ok: true } | { readonly ok: false; readonly reason: 'unreachable' | 'refused' | 'invalid'; readonly message: string };
+
+/** Of a method or service: its output arguments, in their order. */
+export type CallOutcome =
+  | { readonly ok: true; readonly outputs: readonly Value[] }
+  | { readonly ok: false; readonly reason: 'unreachable' | 'refused' | 'invalid'; readonly message: string };
 
 export interface Link {
   /** Delivers every point exactly once or, when a request ran into its time-out, at least once as bad. */
@@ -43,6 +60,13 @@ export interface Link {
   write(point: Point, value: Value): Promise<WriteOutcome>;
   /** Points of different lanes have nothing to wait for in common (units behind one gateway); absent: one lane. */
   lane?(point: Point): string;
+  /**
+   * Delivers the points as their samples arrive, until the result is called; absent: they are read. The link tells within 3 s that no
+   * samples flow, and makes them flow again.
+   */
+  readonly subscribe?: (points: readonly Point[], sink: SampleSink, listener: ArrivalListener) => () => Promise<void>;
+  /** Calls a method or service of the device; only of a protocol that `hasServices`. */
+  call?(objectId: string, methodId: string, args: readonly Value[], timeoutMs: number): Promise<CallOutcome>;
   /** Resolves once with the reason when the connection is gone, also after `close`. */
   readonly lost: Promise<string>;
   close(): Promise<void>;

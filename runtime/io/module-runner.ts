@@ -1,6 +1,7 @@
 /** What the probe asks of whatever serves one I/O module, and what that may ask of the probe. */
 import type { ChannelSample, ProbeModule, ProbeOutbound } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
+import type { CallOutcome } from './driver.js';
 import type { Clock } from '../vocabulary/clock.js';
 
 export type ModuleState = Extract<ProbeOutbound, { type: 'module' }>['state'];
@@ -36,6 +37,8 @@ export interface ModuleRunner {
   lookAtOutputs(): void;
   read(channels: readonly string[]): Promise<readonly ChannelSample[]>;
   write(channel: string, value: Value): Promise<WriteReply>;
+  /** Calls a method of the device. */
+  call(objectId: string, methodId: string, args: readonly Value[], timeoutMs: number): Promise<CallOutcome>;
   /** Ends forcing; only simulated modules have any. */
   release(channels: readonly string[]): readonly string[];
   /** Writes the fail-safe values, and nothing after them; resolves when the device has them or does not take them. */
