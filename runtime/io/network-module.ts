@@ -10,6 +10,8 @@ import type { Value } from '../vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../vocabulary/process-image.js';
 import { backoffMs } from './backoff.js';
 import type { CallOutcome, Driver, Link, ReadOutcome } from './driver.js';
+import type { Exchange } from './device-answers.js';
+import { type DiscoverReply, discoverOver } from './discovery.js';
 import { type ModuleRunner, type ModuleState, type OutputFacts, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
 import { OutputSide } from './output-side.js';
 import { Ownership } from './ownership.js';
@@ -71,7 +73,7 @@ export class NetworkModule implements ModuleRunner {
       (point) => this.#readNow([point]),
       () => this.#settleState(),
     );
-    this.#ownership = module.ownership && new Ownership(module.ownership);
+    this.#ownership = module.ownership && new Ownership(module.ownership, driver.registers);
     this.#withhold();
     this.#allBad('not connected yet');
     this.#finished = this.#guarded(this.#run());
@@ -397,6 +399,14 @@ export class NetworkModule implements ModuleRunner {
     if (!this.#link) return { ok: false, reason: 'unreachable', message: `module ${module} is not connected` };
     if (!this.#link.call) return { ok: false, reason: 'invalid', message: `protocol ${protocol} has no services` };
     return this.#link.call(objectId, methodId, args, timeoutMs);
+  }
+
+  discover(timeoutMs: number): Promise<DiscoverReply> {
+    return discoverOver(this.#link, this.#module, this.#host.clock, timeoutMs);
+  }
+
+  lastExchange(): Exchange | undefined {
+    return this.#link?.lastExchange?.();
   }
 
   release(): readonly string[] {

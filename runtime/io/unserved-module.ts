@@ -3,6 +3,7 @@ import type { ChannelSample, ProbeModule } from '../port.js';
 import type { CallOutcome } from './driver.js';
 import { ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
 import { QUALITY } from '../vocabulary/quality.js';
+import { type DiscoverReply, notDiscovered } from './discovery.js';
 import { badSample, type ModuleRunner, OUTPUTS_UNKNOWN, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
 
 export class UnservedModule implements ModuleRunner {
@@ -57,6 +58,14 @@ export class UnservedModule implements ModuleRunner {
 
   async call(): Promise<CallOutcome> {
     return { ok: false, reason: 'unreachable', message: this.#reason };
+  }
+
+  async discover(): Promise<DiscoverReply> {
+    return notDiscovered(this.#reason);
+  }
+
+  lastExchange(): undefined {
+    return undefined;
   }
 
   release(): readonly string[] {
