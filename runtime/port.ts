@@ -576,17 +576,6 @@ export type ScanThreadOutbound =
 
 // ---------------------------------------------------------------- gateway <-> probe
 
-/** What the module signs in with, resolved by the gateway. Never logged, reported or shown. */
-export interface ProbeCredentials {
-  readonly username?: string;
-  readonly password?: string;
-  /** PEM of the client certificate and of its unencrypted PKCS#8/PKCS#1/SEC1 private key (the key fits the certificate; checked when stored). */
-  readonly certificatePem?: string;
-  readonly keyPem?: string;
-  /** Why something that the module names is not there, as a sentence for the operator; connect rejects with it. */
-  readonly missing?: string;
-}
-
 /** How a module and its device secure what they say (decisions 7.5); every default filled in. */
 export interface DeviceSecurity {
   readonly securityPolicy: 'None' | 'Basic256Sha256' | 'Aes128_Sha256_RsaOaep' | 'Aes256_Sha256_RsaPss';
@@ -620,12 +609,24 @@ export interface ProbeModule {
   };
   /** Only of protocols that know more than a user name (opcua). */
   readonly security?: DeviceSecurity;
-  readonly credentials?: ProbeCredentials;
   /** Why nothing is written to the device by this box; absent: it is. */
   readonly withheld?: string;
   /** The register of the device that says which box drives it. */
   readonly ownership?: { readonly address: string; readonly intervalMs: number; readonly takeFrom?: string; readonly deviceId: string };
+  /** What it signs in with; absent where nothing is configured. */
+  readonly credentials?: ProbeCredentials;
   readonly image: SharedArrayBuffer;
+}
+
+/** What a module signs in with, as the gateway has resolved it (ADR 0075). Never logged, reported or shown. */
+export interface ProbeCredentials {
+  readonly username?: string;
+  readonly password?: string;
+  /** In PEM; the key has no passphrase and is that of the certificate. */
+  readonly certificatePem?: string;
+  readonly keyPem?: string;
+  /** Why something that the module names is not here, as a sentence for the operator: a driver that needs it does not connect. */
+  readonly missing?: string;
 }
 
 /** Slot of a channel in the process image = its index in `ProbeModule.channels`. */

@@ -52,7 +52,7 @@ async function closed({ runner, cancel }: Running): Promise<void> {
   await runner.close().catch(() => undefined);
 }
 
-/** Address, protocol or options differ: the module connects again. */
+/** Address, protocol, options or what it signs in with differ: the module connects again. */
 function needsReconnect(before: ProbeModule, after: ProbeModule): boolean {
   return (
     before.protocol !== after.protocol ||
