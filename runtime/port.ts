@@ -590,6 +590,32 @@ export interface DeviceSecurity {
   readonly isDevelopment: boolean;
 }
 
+/** What an engineer asks an OPC UA server beside the modules that are served (decisions Q-IO-06). */
+export type ExplorerAsk =
+  | { readonly what: 'identity' }
+  | { readonly what: 'endpoints' }
+  | { readonly what: 'browse'; readonly nodeId: string; readonly maxNodes: number }
+  | { readonly what: 'search'; readonly text: string; readonly root: string }
+  | { readonly what: 'variables' | 'services'; readonly root: string }
+  | { readonly what: 'read'; readonly nodeIds: readonly string[] }
+  | { readonly what: 'write'; readonly nodeId: string; readonly value: Value; readonly dataType?: string }
+  | { readonly what: 'method-args'; readonly objectId: string; readonly methodId: string };
+
+export interface ExplorerRequest {
+  readonly id: number;
+  readonly endpointUrl: string;
+  readonly security: DeviceSecurity;
+  readonly credentials?: ProbeCredentials | undefined;
+  /** For all of it. */
+  readonly timeoutMs: number;
+  readonly ask: ExplorerAsk;
+}
+
+/** `reason`: the server was not reached or refuses, or what was asked for is no address of it. */
+export type ExplorerReply =
+  | { readonly id: number; readonly ok: true; readonly answer: unknown }
+  | { readonly id: number; readonly ok: false; readonly reason: 'unreachable' | 'invalid'; readonly opcStatus: string; readonly message: string };
+
 export type { CallOutcome };
 export type { Discovery, Exchange };
 

@@ -3,9 +3,12 @@ import type { DataValue, StatusCode, UserIdentityInfo, Variant as OpcVariant } f
 import type { Clock } from '../../vocabulary/clock.js';
 import type { Value } from '../../vocabulary/data-types.js';
 import type { ArrivalListener, CallOutcome, Link, Point, ReadOutcome, SampleSink, WriteOutcome } from '../driver.js';
+import type { ProbeChannel } from '../../port.js';
+import type { Discovery } from '../device-answers.js';
+import { discover } from './discover.js';
 import { Follower } from './follower.js';
-import { AttributeIds, CallRequest, ReadRequest, resolveNodeId, TimestampsToReturn, WriteRequest } from './library.js';
-import { argumentsOf, builtInTypeOf } from './node-types.js';
+import { AttributeIds, CallRequest, ReadRequest, resolveNodeId, TimestampsToReturn } from './library.js';
+import { argumentsOf, builtInTypeOf, writeValue } from './node-types.js';
 import { type NodeAddress, resolveAddress } from './node-address.js';
 import { faultText, OpcUaFault, severityOf, statusText } from './status.js';
 import { CURRENT_TIME } from './subscription.js';
@@ -244,7 +247,7 @@ export class OpcUaLink implements Link {
       const type = (target.type ??= await builtInTypeOf(this.#wire, target));
       const encoded = encode(value, type, target.indexRange !== '');
       if (typeof encoded === 'string') return { ok: false, reason: 'invalid', message: encoded };
-      const status = await this.#writeValue(target, encoded);
+      const status = await writeValue(this.#wire, target, encoded);
       return severityOf(status) === 'Good' ? { ok: true } : { ok: false, reason: 'refused', message: statusText(status) };
     } catch (fault) {
       const isRefused = fault instanceof OpcUaFault && fault.reason === 'refused' && !/^BadSession/.test(fault.opcStatus);
@@ -252,14 +255,8 @@ export class OpcUaLink implements Link {
     }
   }
 
-  async #writeValue({ nodeId, indexRange }: NodeAddress, value: OpcVariant): Promise<StatusCode> {
-    const { results } = await this.#wire.request<{ results: readonly StatusCode[] | null }>(
-      // without times: most servers refuse a value that brings its own
-      new WriteRequest({ nodesToWrite: [{ nodeId, attributeId: AttributeIds.Value, ...(indexRange === '' ? {} : { indexRange: indexRange as never }), value: { value } }] }),
-    );
-    const [status] = results ?? [];
-    if (!status) throw new OpcUaFault('refused', 'the server does not say whether it has taken the value');
-    return status;
+  discover(channels: readonly ProbeChannel[], timeoutMs: number): Promise<Discovery> {
+    return discover(this, this.#wire, this.#namespaces, channels, timeoutMs, this.#clock);
   }
 
   // -------------------------------------------------------------- methods

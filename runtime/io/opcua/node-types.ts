@@ -1,6 +1,6 @@
 /** What the server says of the types of its variables and of the arguments of its methods. */
-import type { DataValue, NodeId } from 'node-opcua-client';
-import { AttributeIds, BrowseDirection, BrowseRequest, DataType, ReadRequest, resolveNodeId, TimestampsToReturn } from './library.js';
+import type { DataValue, NodeId, StatusCode, Variant as OpcVariant } from 'node-opcua-client';
+import { AttributeIds, BrowseDirection, BrowseRequest, DataType, ReadRequest, resolveNodeId, TimestampsToReturn, WriteRequest } from './library.js';
 import type { NodeAddress } from './node-address.js';
 import { stableText } from './node-address.js';
 import { OpcUaFault, severityOf, statusText } from './status.js';
@@ -38,7 +38,7 @@ export async function readAttributes(
   return results ?? [];
 }
 
-async function references(wire: Wire, nodeId: NodeId, type: string, direction: number): Promise<readonly Reference[]> {
+export async function references(wire: Wire, nodeId: NodeId, type: string, direction: number): Promise<readonly Reference[]> {
   const { results } = await wire.request<{ results: readonly { references: readonly Reference[] | null }[] | null }>(
     new BrowseRequest({
       requestedMaxReferencesPerNode: 100,
@@ -75,6 +75,17 @@ export async function builtInTypeOf(wire: Wire, { nodeId, indexRange }: NodeAddr
   const type = named && (await builtInBelow(wire, named));
   if (type === undefined) throw new OpcUaFault('refused', `the server does not tell a type that can be written${named ? `: ${named.toString()}` : ''}`);
   return type;
+}
+
+/** @throws OpcUaFault */
+export async function writeValue(wire: Wire, { nodeId, indexRange }: NodeAddress, value: OpcVariant): Promise<StatusCode> {
+  const { results } = await wire.request<{ results: readonly StatusCode[] | null }>(
+    // without times: most servers refuse a value that brings its own
+    new WriteRequest({ nodesToWrite: [{ nodeId, attributeId: AttributeIds.Value, ...(indexRange === '' ? {} : { indexRange: indexRange as never }), value: { value } }] }),
+  );
+  const [status] = results ?? [];
+  if (!status) throw new OpcUaFault('refused', 'the server does not say whether it has taken the value');
+  return status;
 }
 
 export interface MethodArgument {
