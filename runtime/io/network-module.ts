@@ -218,9 +218,12 @@ export class NetworkModule implements ModuleRunner {
     // what arrives was taken before: how long before is known to the device only, so it may be of before a write
     const delayMs = numberOption(this.#options, 'publishingInterval') + numberOption(this.#options, 'samplingInterval');
     const sink = this.#sink.of(points, (point, value) => this.#outputs.readback(image, point.channel, value, this.#host.clock.monoMs() - delayMs));
+    let proofs = 0;
     const stop = subscribe(points, sink, {
       proven: () => {
         if (!this.#groups.includes(group)) return;
+        proofs += 1;
+        if (proofs === 1 && !this.#sink.anyGood()) return; // the first samples are on their way
         this.#lastAnswerMonoMs = this.#host.clock.monoMs();
         if (!group.silent) this.#sink.confirm(points);
         this.#judge(group, link, { status: 'answered' });

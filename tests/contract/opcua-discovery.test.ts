@@ -45,11 +45,14 @@ t.test('ROUTE-04: endpoints, browse, search, variables and methods', async (t) =
   t.ok(body.endpoints.every((row: { serverCertificateSha256: string }) => row.serverCertificateSha256 === server.sha256));
   t.match(
     body.endpoints.find((row: { securityPolicy: string; securityMode: string }) => row.securityPolicy === 'Basic256Sha256' && row.securityMode === 'Sign'),
-    { applicationUri: 'urn:lineside:test-plant', userTokenTypes: ['Anonymous', 'UserName', 'Certificate'] },
+    { applicationUri: 'urn:lineside:test-plant', userTokenTypes: ['UserName', 'Certificate', 'Anonymous'] },
   );
   const top = await engineer.post(`${PATH}/browse`, bare);
   t.match(top.body, { nodeId: 'i=85', truncated: false });
-  t.ok(top.body.references.some((row: { nodeId: string; hasChildren: boolean }) => row.nodeId === node('Plant') && row.hasChildren), top.text);
+  t.ok(
+    top.body.references.some((row: { nodeId: string; hasChildren: boolean }) => row.nodeId === node('Plant') && row.hasChildren),
+    top.text,
+  );
   const cut = await engineer.post(`${PATH}/browse`, { ...bare, nodeId: node('Plant'), maxNodes: 3 });
   t.match([cut.body.references.length, cut.body.truncated], [3, true]);
   t.match(await engineer.post(`${PATH}/browse`, { ...bare, nodeId: node('Nowhere') }), { status: 503, body: { opcStatus: 'BadNodeIdUnknown' } });
@@ -67,7 +70,17 @@ t.test('ROUTE-04: endpoints, browse, search, variables and methods', async (t) =
   );
   t.match((await engineer.post(`${PATH}/services`, bare)).body, { items: [] });
   const method = await engineer.post(`${PATH}/method-args`, { ...bare, objectId: node('Calculator'), methodId: node('Calculator.Add') });
-  t.match(method.body, { inputArguments: [{ name: 'a', dataType: 'Double', valueRank: -1, description: 'first summand' }, { name: 'b', dataType: 'Int32' }], outputArguments: [{ name: 'sum' }] }, method.text);
+  t.match(
+    method.body,
+    {
+      inputArguments: [
+        { name: 'a', dataType: 'Double', valueRank: -1, description: 'first summand' },
+        { name: 'b', dataType: 'Int32' },
+      ],
+      outputArguments: [{ name: 'sum' }],
+    },
+    method.text,
+  );
 });
 
 t.test('ROUTE-04: values come with their qualities, and 64 bits lose no digit', async (t) => {
@@ -99,22 +112,30 @@ t.test('ROUTE-04: a write is on record, and under the rules of a channel that st
   });
   t.equal(made.status, 201, made.text);
   await test.until('the server is connected', `${IO}/plc`, (module) => module.state === 'Connected');
-  t.equal((await admin.get(`${IO}/plc`)).body.probePodName, 'probe-shared-opcua', 'a thread of its own');
+  t.match((await admin.get(`${IO}/plc`)).body.probe, { verdict: 'current' });
+  t.match((await admin.get(`${IO}/plc`)).body.probe.podName, /-opcua$/, 'a thread of its own');
   const written = await engineer.post(`${PATH}/write`, { ...bare, nodeId: node('Float'), value: 2.5 });
   t.match(written, { status: 200, body: { ok: true, nodeId: node('Float'), opcStatus: 'Good' } }, written.text);
   t.match((await engineer.post(`${PATH}/read`, { ...bare, nodeIds: [node('Float')] })).body.values, [{ value: 2.5 }]);
   t.match(await engineer.post(`${PATH}/write`, { ...bare, nodeId: node('ReadOnly'), value: 1 }), { status: 200, body: { ok: false, opcStatus: 'BadNotWritable' } });
   t.match(await engineer.post(`${PATH}/write`, { ...bare, nodeId: node('Float'), value: 'warm' }), { status: 400, body: { field: 'value' } });
   t.match(await engineer.post(`${PATH}/write`, { ioModule: 'plc', site: SITE, nodeId: node('Double'), value: 1 }), { status: 400, body: { error: /level is an input/ } });
-  t.match(await engineer.post(`${PATH}/write`, { ...bare, nodeId: 'ns=2;s=Double', value: 1 }), { status: 400, body: { error: /level is an input/ } }, 'by whichever name of its namespace');
-  const { items } = (await admin.get(`${AT}/audit?category=discovery-write&limit=50`)).body;
+  t.match(
+    await engineer.post(`${PATH}/write`, { ...bare, nodeId: 'ns=2;s=Double', value: 1 }),
+    { status: 400, body: { error: /level is an input/ } },
+    'by whichever name of its namespace',
+  );
+  const { items } = (await admin.get('/api/v1/audit?category=discovery-write&limit=50')).body;
   t.ok(items.some((row: { result: string; details: { nodeId?: string } }) => row.result === 'Success' && row.details.nodeId === node('Float')));
 });
 
 t.test('IO-07, IO-21: discovery on the module proposes the readback', async (t) => {
   const found = await admin.post(`${IO}/plc/discover`);
-  t.match(found, { status: 200, body: { device: { vendor: 'Lineside tests', product: 'Test plant', revision: '1.2' }, validated: false } }, found.text);
-  t.match(found.body.channels, [{ channel: 'level', dataType: 'float', writable: true }, { channel: 'valve', discoveredReadbackAddress: node('Valve.Feedback') }]);
+  t.match(found, { status: 200, body: { device: { vendor: 'Lineside tests', revision: '1.2' }, validated: false } }, found.text);
+  t.match(found.body.channels, [
+    { channel: 'level', dataType: 'float', writable: true },
+    { channel: 'valve', discoveredReadbackAddress: node('Valve.Feedback') },
+  ]);
   t.ok(found.body.offered.some((row: { address: string }) => row.address === node('Float')));
 });
 

@@ -3,12 +3,22 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { ModbusPeer } from '../drivers/modbus-peer.js';
+import { OpcUaServer } from '../support/opcua-server.js';
+import { ownFolder } from '../support/own-folder.js';
 import { startPlant } from '../support/plant.js';
 import { play } from './examples.js';
 
 const FOLDER = 'docs/engineering';
 /** Examples that each page has at least, so that a fence that is no example any more is noticed. */
-const PAGES: Readonly<Record<string, number>> = { 'modbus.md': 15, 'simulation.md': 14, 'names-and-tags.md': 7, 'historian.md': 10, 'coordination.md': 14, 'recipes.md': 9 };
+const PAGES: Readonly<Record<string, number>> = {
+  'modbus.md': 15,
+  'opc-ua.md': 7,
+  'simulation.md': 14,
+  'names-and-tags.md': 7,
+  'historian.md': 10,
+  'coordination.md': 14,
+  'recipes.md': 9,
+};
 
 /** Pages of what is typed in a shell: tests/cli and the suites beside this one play them. */
 const IN_A_SHELL: readonly string[] = ['command-line.md', 'own-plant.md', 'ten-minutes.md'];
@@ -25,9 +35,14 @@ for (const [page, examplesMin] of Object.entries(PAGES)) {
   t.test(`${FOLDER}/${page}: every example does what stands there`, async (t) => {
     const peer = page === 'modbus.md' ? await ModbusPeer.start() : undefined;
     t.teardown(() => peer?.kill());
+    const server = page === 'opc-ua.md' ? await OpcUaServer.start({ folder: ownFolder(t) }) : undefined;
+    t.teardown(() => server?.kill());
     const box = await startPlant({ production: true, environment: EMPTY });
     t.teardown(() => box.end());
-    const played = await play(t, `${FOLDER}/${page}`, { box, instead: peer ? { '192.168.10.20:502': `127.0.0.1:${peer.port}` } : {} });
+    const played = await play(t, `${FOLDER}/${page}`, {
+      box,
+      instead: { ...(peer ? { '192.168.10.20:502': `127.0.0.1:${peer.port}` } : {}), ...(server ? { '192.168.10.30:4840': `127.0.0.1:${server.port}` } : {}) },
+    });
     t.ok(played >= examplesMin, `${played} examples`);
   });
 }

@@ -136,6 +136,18 @@ never.bindMethod((_inputs, _context, _done) => undefined);
 await server.start();
 
 let pace: NodeJS.Timeout | undefined;
+let muting: NodeJS.Timeout | undefined;
+
+interface Session {
+  readonly authenticationToken: never;
+  readonly publishEngine: { readonly subscriptions: readonly { setPublishingMode(isEnabled: boolean): void }[] };
+}
+/** The library keeps them to itself. */
+const sessions = (): Session[] => Object.values((server.engine as unknown as { _sessions: Record<string, Session> })._sessions);
+function muteNow(): void {
+  for (const { publishEngine } of sessions()) for (const subscription of publishEngine.subscriptions) subscription.setPublishingMode(false);
+}
+
 process.on('message', (command: ServerCommand) => {
   if ('set' in command)
     held.get(command.set)?.setValueFromSource({ dataType: held.get(command.set)?.readValue().value.dataType ?? DataType.Double, value: command.value } as never);
@@ -149,9 +161,12 @@ process.on('message', (command: ServerCommand) => {
         held.get(`Many${number}`)?.setValueFromSource({ dataType: DataType.Double, value: command.changeMany === 'time' ? now : round + number });
     }, command.everyMs);
   }
-  if ('closeSessions' in command)
-    for (const session of Object.values((server.engine as unknown as { _sessions: Record<string, unknown> })._sessions))
-      server.engine.closeSession((session as { authenticationToken: never }).authenticationToken, true, 'Terminated');
+  if ('mute' in command) {
+    clearInterval(muting);
+    if (command.mute !== 'none') muteNow();
+    if (command.mute === 'all') muting = setInterval(muteNow, 20);
+  }
+  if ('closeSessions' in command) for (const { authenticationToken } of sessions()) server.engine.closeSession(authenticationToken, true, 'Terminated');
   process.send?.({ done: true });
 });
 process.on('disconnect', () => process.exit(0));

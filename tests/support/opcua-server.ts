@@ -24,7 +24,9 @@ export interface ServerSettings {
 export type ServerCommand =
   | { readonly set: string; readonly value: unknown }
   | { readonly changeMany: 'count' | 'time'; readonly everyMs: number }
-  | { readonly closeSessions: true };
+  | { readonly closeSessions: true }
+  /** Subscriptions there are bring keep-alives only from now on; those made later too, or not. */
+  | { readonly mute: 'these' | 'all' | 'none' };
 
 export class OpcUaServer {
   readonly port: number;

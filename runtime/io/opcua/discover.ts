@@ -47,7 +47,12 @@ export async function discover(link: Link, wire: Wire, namespaces: readonly stri
   };
 }
 
-function told({ readbackAddress, direction }: ProbeChannel, checked: DiscoveredChannel | undefined, variable: FoundVariable | undefined, stable: (address: string) => string): DiscoveredChannel {
+function told(
+  { readbackAddress, direction }: ProbeChannel,
+  checked: DiscoveredChannel | undefined,
+  variable: FoundVariable | undefined,
+  stable: (address: string) => string,
+): DiscoveredChannel {
   const row = checked ?? { channel: '', address: '', isFound: false, message: 'it was not read' };
   if (!variable) return row;
   const dataType = channelTypeOf(variable.valueType);

@@ -117,7 +117,11 @@ async function sessionAnswer(wire: Wire, namespaces: readonly string[], ask: Ses
 }
 
 /** Data types of variables, by place; '' for what has none. */
-export async function dataTypesOf(wire: Wire, namespaces: readonly string[], nodes: readonly { readonly nodeId: NodeId; readonly nodeClass: number }[]): Promise<readonly string[]> {
+export async function dataTypesOf(
+  wire: Wire,
+  namespaces: readonly string[],
+  nodes: readonly { readonly nodeId: NodeId; readonly nodeClass: number }[],
+): Promise<readonly string[]> {
   const variables = nodes.flatMap(({ nodeId, nodeClass }, place) => (nodeClass === NodeClass.Variable ? [{ nodeId, place }] : []));
   const names = nodes.map(() => '');
   for (let at = 0; at < variables.length; at += READS_PER_CALL) {

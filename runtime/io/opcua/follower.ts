@@ -104,9 +104,11 @@ export class Follower {
     this.#parts.listener.silent(message);
   }
 
-  #proven(): void {
+  /** `isWhole`: all items are asked for; before that the server is seen to live, and no more. */
+  #proven(isWhole: boolean): void {
     if (this.#isStopped) return;
     this.#provenMonoMs = this.#parts.clock.monoMs();
+    if (!isWhole) return this.#watch();
     this.#level = 0;
     const wasSilent = this.#isSilent;
     this.#isSilent = false;
@@ -157,7 +159,7 @@ export class Follower {
       samples: (values) => isCurrent() && events.samples(values),
       refused: (position, message) => isCurrent() && events.refused(position, message),
       missed: () => isCurrent() && events.missed(),
-      proven: () => isCurrent() && this.#proven(),
+      proven: () => isCurrent() && this.#proven(made !== undefined),
       ended: (fault) => {
         if (made === undefined) endedEarly = fault;
         else if (isCurrent()) this.#ended(fault);

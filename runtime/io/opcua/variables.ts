@@ -124,7 +124,9 @@ const ATTRIBUTES = 4;
 
 async function described(wire: Wire, namespaces: readonly string[], places: readonly Place[]): Promise<readonly FoundVariable[]> {
   const read = await inBatches(
-    places.flatMap(({ nodeId }) => [AttributeIds.Value, AttributeIds.DataType, AttributeIds.UserAccessLevel, AttributeIds.Description].map((attributeId) => ({ nodeId, attributeId }))),
+    places.flatMap(({ nodeId }) =>
+      [AttributeIds.Value, AttributeIds.DataType, AttributeIds.UserAccessLevel, AttributeIds.Description].map((attributeId) => ({ nodeId, attributeId })),
+    ),
     READS_PER_CALL,
     (batch) => readAttributes(wire, batch),
   );

@@ -125,7 +125,13 @@ nameSchemas({
 const ERRORS = { 409: ['already_running'], 503: ['device_unreachable'] } as const;
 
 /** @throws Refusal `device_unreachable`, 400 where the question is wrong. */
-async function asked<T>(target: Pick<Target, 'endpointUrl' | 'security' | 'credentials' | 'timeoutMs'>, ask: ExplorerAsk, caller: Caller, explorer: Explorer, field: string): Promise<T> {
+async function asked<T>(
+  target: Pick<Target, 'endpointUrl' | 'security' | 'credentials' | 'timeoutMs'>,
+  ask: ExplorerAsk,
+  caller: Caller,
+  explorer: Explorer,
+  field: string,
+): Promise<T> {
   const { endpointUrl, security, credentials, timeoutMs } = target;
   const reply = await explorer.ask(caller.accountId, { endpointUrl, security, credentials, timeoutMs, ask });
   if (reply.ok) return reply.answer as T; // of a thread of the same build
@@ -241,7 +247,12 @@ export const discoveryRoutes: readonly Route<DiscoveryDeps>[] = [
     errors: ERRORS,
     summary: 'List the variables of an OPC UA server below a node, with values, units, ranges and probable readbacks',
     handle: async (context, deps) => {
-      const { items, truncated } = await answered<{ readonly items: readonly Found[]; readonly truncated: boolean }, unknown>(context, { what: 'variables', root: context.body.root }, deps, 'root');
+      const { items, truncated } = await answered<{ readonly items: readonly Found[]; readonly truncated: boolean }, unknown>(
+        context,
+        { what: 'variables', root: context.body.root },
+        deps,
+        'root',
+      );
       return { items: items.map(({ valueType: _valueType, isWritable: _isWritable, description: _description, ...item }) => item), truncated };
     },
   }),

@@ -24,7 +24,10 @@ export const TARGET = {
   /** Or the address of a server, `opc.tcp://host:4840/path`. */
   endpointUrl: v.optional(Required),
   security: v.optional(Security),
-  timeoutMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(TIMEOUT_MS_MIN, `must be at least ${TIMEOUT_MS_MIN}`), v.maxValue(TIMEOUT_MS_MAX, `must be at most ${TIMEOUT_MS_MAX}`)), TIMEOUT_MS),
+  timeoutMs: v.optional(
+    v.pipe(v.number(), v.integer(), v.minValue(TIMEOUT_MS_MIN, `must be at least ${TIMEOUT_MS_MIN}`), v.maxValue(TIMEOUT_MS_MAX, `must be at most ${TIMEOUT_MS_MAX}`)),
+    TIMEOUT_MS,
+  ),
 } as const;
 
 const TargetSchema = v.object(TARGET);

@@ -15,7 +15,10 @@ export function identityFolder({ dataDir }: BoxSecurity): string {
 }
 
 /** A module that names a secret and no way to sign in signs in with it. */
-export function deviceSecurity({ security = {}, options }: { readonly security?: IOModuleSpec['security']; readonly options: IOModuleSpec['options'] }, box: BoxSecurity): DeviceSecurity {
+export function deviceSecurity(
+  { security = {}, options }: { readonly security?: IOModuleSpec['security']; readonly options: IOModuleSpec['options'] },
+  box: BoxSecurity,
+): DeviceSecurity {
   const hasLogin = security.secretRef !== undefined || (options.username !== undefined && options.username !== '');
   return {
     securityPolicy: security.securityPolicy ?? 'None',
