@@ -27,6 +27,8 @@ class InvalidAsk extends Error {}
 
 export async function explore(request: ExplorerRequest, clock: Clock): Promise<ExplorerReply> {
   const { id, timeoutMs } = request;
+  // made once in the life of a box, which takes seconds on a small one: not of the time of the server
+  await ownIdentity(request.security.folder);
   let cancel: () => void = () => {};
   const late = new Promise<never>((_, reject) => {
     cancel = clock.after(timeoutMs, () => reject(new OpcUaFault('silent', `the server has not answered within ${timeoutMs} ms`, 'BadTimeout')));
