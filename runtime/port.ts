@@ -6,8 +6,7 @@
  * and the process images (SharedArrayBuffers named in the plans).
  */
 import type { MonoMs, WallMs } from './vocabulary/times.js';
-import type { CallOutcome } from './io/driver.js';
-import type { Discovery, Exchange } from './io/device-answers.js';
+import type { CallOutcome, Discovery, Exchange } from './io/device-answers.js';
 import type { Protocol } from './io/protocols.js';
 import type { AlarmCondition, AlarmEdge, AlarmGate, AlarmPlan } from './vocabulary/alarm.js';
 import type { Chart, ChartName, ExceptionChartName } from './vocabulary/chart.js';

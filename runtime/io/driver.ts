@@ -9,7 +9,9 @@ import type { ProbeChannel, ProbeModule } from '../port.js';
 import type { Clock } from '../vocabulary/clock.js';
 import type { Value } from '../vocabulary/data-types.js';
 import type { ChannelType, DriverDescription } from './description.js';
-import type { Discovery, Exchange } from './device-answers.js';
+import type { Discovery, Exchange, CallOutcome } from './device-answers.js';
+
+export type { CallOutcome };
 
 /** One address of a read or write, in the words of its driver. */
 export interface Point {
@@ -48,11 +50,6 @@ export interface ArrivalListener {
 export type ReadOutcome = { readonly status: 'answered' } | { readonly status: 'silent' | 'lost'; readonly message: string };
 
 export type WriteOutcome = { readonly ok: true } | { readonly ok: false; readonly reason: 'unreachable' | 'refused' | 'invalid'; readonly message: string };
-
-/** Of a method or service: its output arguments, in their order. */
-export type CallOutcome =
-  | { readonly ok: true; readonly outputs: readonly Value[] }
-  | { readonly ok: false; readonly reason: 'unreachable' | 'refused' | 'invalid'; readonly message: string };
 
 export interface Link {
   /** Delivers every point exactly once or, when a request ran into its time-out, at least once as bad. */

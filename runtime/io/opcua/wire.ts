@@ -134,7 +134,8 @@ export class Wire {
     if (this.#lost.reason !== undefined) return Promise.reject(new OpcUaFault('lost', this.#lost.reason));
     const session = this.#session;
     if (!session) return Promise.reject(new OpcUaFault('lost', 'there is no session'));
-    request.requestHeader.authenticationToken = session.authenticationToken as never; // the session has been activated
+    // the session has been activated, so it has its token
+    request.requestHeader.authenticationToken = session.authenticationToken as never;
     request.requestHeader.timeoutHint = timeoutMs + LIBRARY_LATER_MS;
     const doing = request.constructor.name.replace(/Request$/, '');
     const answered = new Promise<Response>((resolve, reject) => {
