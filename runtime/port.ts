@@ -6,7 +6,7 @@
  * and the process images (SharedArrayBuffers named in the plans).
  */
 import type { MonoMs, WallMs } from './vocabulary/times.js';
-import type { Discovery, Exchange } from './io/device-answers.js';
+import type { CallOutcome, Discovery, Exchange } from './io/device-answers.js';
 import type { Protocol } from './io/protocols.js';
 import type { AlarmCondition, AlarmEdge, AlarmGate, AlarmPlan } from './vocabulary/alarm.js';
 import type { Chart, ChartName, ExceptionChartName } from './vocabulary/chart.js';
@@ -577,6 +577,47 @@ export type ScanThreadOutbound =
 
 // ---------------------------------------------------------------- gateway <-> probe
 
+/** How a module and its device secure what they say (decisions 7.5); every default filled in. */
+export interface DeviceSecurity {
+  readonly securityPolicy: 'None' | 'Basic256Sha256' | 'Aes128_Sha256_RsaOaep' | 'Aes256_Sha256_RsaPss';
+  readonly securityMode: 'None' | 'Sign' | 'SignAndEncrypt';
+  readonly authType: 'Anonymous' | 'UserName' | 'Certificate';
+  readonly serverTrust: 'pinned' | 'ca' | 'any';
+  /** Of the certificate that a person has confirmed; '' when nobody has. */
+  readonly serverCertificateSha256: string;
+  /** Where this box keeps the identity that it shows, and whom it trusts. */
+  readonly folder: string;
+  /** `serverTrust` any is for development only. */
+  readonly isDevelopment: boolean;
+}
+
+/** What an engineer asks an OPC UA server beside the modules that are served (decisions Q-IO-06). */
+export type ExplorerAsk =
+  | { readonly what: 'identity' }
+  | { readonly what: 'endpoints' }
+  | { readonly what: 'browse'; readonly nodeId: string; readonly maxNodes: number }
+  | { readonly what: 'search'; readonly text: string; readonly root: string }
+  | { readonly what: 'variables' | 'services'; readonly root: string }
+  | { readonly what: 'read'; readonly nodeIds: readonly string[] }
+  | { readonly what: 'write'; readonly nodeId: string; readonly value: Value; readonly dataType?: string }
+  | { readonly what: 'method-args'; readonly objectId: string; readonly methodId: string };
+
+export interface ExplorerRequest {
+  readonly id: number;
+  readonly endpointUrl: string;
+  readonly security: DeviceSecurity;
+  readonly credentials?: ProbeCredentials | undefined;
+  /** For all of it. */
+  readonly timeoutMs: number;
+  readonly ask: ExplorerAsk;
+}
+
+/** `reason`: the server was not reached or refuses, or what was asked for is no address of it. */
+export type ExplorerReply =
+  | { readonly id: number; readonly ok: true; readonly answer: unknown }
+  | { readonly id: number; readonly ok: false; readonly reason: 'unreachable' | 'invalid'; readonly opcStatus: string; readonly message: string };
+
+export type { CallOutcome };
 export type { Discovery, Exchange };
 
 export interface ProbeModule {
@@ -593,6 +634,8 @@ export interface ProbeModule {
     readonly heartbeatChannel?: string;
     readonly outputs: readonly { readonly channel: string; readonly value: Value }[];
   };
+  /** Only of protocols that know more than a user name (opcua). */
+  readonly security?: DeviceSecurity;
   /** Why nothing is written to the device by this box; absent: it is. */
   readonly withheld?: string;
   /** The register of the device that says which box drives it. */
@@ -666,6 +709,16 @@ export type ProbeInbound =
   | { readonly type: 'read'; readonly id: number; readonly module: string; readonly channels: readonly string[] }
   | { readonly type: 'write'; readonly id: number; readonly module: string; readonly channel: string; readonly value: Value }
   | { readonly type: 'release'; readonly id: number; readonly module: string; readonly channels: readonly string[] }
+  /** Calls a method of the device; answered within `timeoutMs`. */
+  | {
+      readonly type: 'call';
+      readonly id: number;
+      readonly module: string;
+      readonly objectId: string;
+      readonly methodId: string;
+      readonly args: readonly Value[];
+      readonly timeoutMs: number;
+    }
   /** Asks the device what it is and whether it has the channels configured; answered within `timeoutMs`. */
   | { readonly type: 'discover'; readonly id: number; readonly module: string; readonly timeoutMs: number }
   /** Asks for the bytes of the last request to the device and its answer. */
@@ -752,6 +805,7 @@ export type ProbeOutbound =
       readonly forced: boolean;
       readonly readback: Value;
     }
+  | { readonly type: 'call-result'; readonly id: number; readonly outcome: CallOutcome }
   /** Not `ok`: why the device could not be asked. */
   | { readonly type: 'discover-result'; readonly id: number; readonly ok: boolean; readonly message: string; readonly discovery?: Discovery }
   | { readonly type: 'exchange-result'; readonly id: number; readonly exchange?: Exchange }

@@ -23,6 +23,7 @@ const PROGRAMS = [
   'src/platform/ledger/check-thread.ts',
   'src/platform/ledger/ledger-thread.ts',
   'src/platform/ledger/query-thread.ts',
+  'runtime/explorer.ts',
   'runtime/probe.ts',
   'runtime/rehearsal/plant-thread.ts',
   'runtime/replay/replay-thread.ts',

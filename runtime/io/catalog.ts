@@ -3,6 +3,7 @@
  * pure checks only, no Node API and no device library, so that the gateway may import it through runtime/catalog.ts.
  */
 import type { ChannelType, Direction, DriverDescription } from './description.js';
+import { opcuaDescription } from './opcua/description.js';
 import { PROTOCOL_DESCRIPTIONS, type Protocol } from './protocols.js';
 import { optionProblems, type OptionValue, resolveOptions } from './options.js';
 import { simulationDescription } from './simulation/description.js';
@@ -66,6 +67,9 @@ export function isSimulated(protocol: string): boolean {
 
 /** The protocol of what is simulated, for whoever makes a simulation of a device. */
 export const SIMULATED_PROTOCOL = simulationDescription.protocol;
+
+/** The protocol whose servers can be looked through without a module (decisions Q-IO-06). */
+export const EXPLORED_PROTOCOL = opcuaDescription.protocol;
 
 /** Its modules are served by a probe thread of their own. */
 export function hasOwnThread(protocol: string): boolean {

@@ -1,4 +1,5 @@
 /** What a device says beside its values: what it is and has (decisions Q-TIER-11), and the bytes of the wire. */
+import type { Value } from '../vocabulary/data-types.js';
 import type { ChannelType } from './description.js';
 
 /** Each '' where the device does not say. */
@@ -60,3 +61,8 @@ export interface Exchange {
   /** Until the answer was whole, or the time-out. */
   readonly roundTripMs: number;
 }
+
+/** Of a method or service: its output arguments, in their order. */
+export type CallOutcome =
+  | { readonly ok: true; readonly outputs: readonly Value[] }
+  | { readonly ok: false; readonly reason: 'unreachable' | 'refused' | 'invalid'; readonly message: string };

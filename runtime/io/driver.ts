@@ -9,8 +9,10 @@ import type { ProbeChannel, ProbeModule } from '../port.js';
 import type { Clock } from '../vocabulary/clock.js';
 import type { Value } from '../vocabulary/data-types.js';
 import type { ChannelType, DriverDescription } from './description.js';
-import type { Discovery, Exchange } from './device-answers.js';
+import type { CallOutcome, Discovery, Exchange } from './device-answers.js';
 import type { ERROR_KINDS } from './statistics-words.js';
+
+export type { CallOutcome };
 
 /** One address of a read or write, in the words of its driver. */
 export interface Point {
@@ -34,7 +36,19 @@ export interface SampleSink {
   text(position: number, value: string): void;
   /** `kind` is counted: `refused` where nothing is said. */
   bad(position: number, message: string, kind?: BadKind): void;
+  /** After its value: the device gives it with a reservation. */
+  uncertain?(position: number, message: string): void;
+  /** After its value: wall ms at which the device took it; absent: its arrival. */
+  taken?(position: number, wallMs: number): void;
   end(): void;
+}
+
+/** What a subscription tells beside its samples. */
+export interface ArrivalListener {
+  /** Samples flow: what was delivered as Good and did not come again has not changed. */
+  proven(): void;
+  /** They do not, and why: nothing is known until `proven`. */
+  silent(message: string): void;
 }
 
 /**
@@ -48,11 +62,6 @@ export type ReadOutcome =
 
 export type WriteOutcome = { readonly ok: true } | { readonly ok: false; readonly reason: 'unreachable' | 'refused' | 'invalid'; readonly message: string };
 
-/** Of a method or service: its output arguments, in their order. */
-export type CallOutcome =
-  | { readonly ok: true; readonly outputs: readonly Value[] }
-  | { readonly ok: false; readonly reason: 'unreachable' | 'refused' | 'invalid'; readonly message: string };
-
 export interface Link {
   /** Delivers every point exactly once or, when a request ran into its time-out, at least once as bad. */
   read(points: readonly Point[], sink: SampleSink): Promise<ReadOutcome>;
@@ -65,6 +74,11 @@ export interface Link {
   readonly patienceMs?: number;
   /** Points of different lanes have nothing to wait for in common (units behind one gateway); absent: one lane. */
   lane?(point: Point): string;
+  /**
+   * Delivers the points as their samples arrive, until the result is called; absent: they are read. The link tells within 3 s that no
+   * samples flow, and makes them flow again.
+   */
+  readonly subscribe?: (points: readonly Point[], sink: SampleSink, listener: ArrivalListener) => () => Promise<void>;
   /**
    * What the device says of itself and of the channels configured; absent: each of them is read once (`discovery.ts`).
    * @throws Error with a sentence for the operator when the device does not answer.

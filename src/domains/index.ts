@@ -39,6 +39,7 @@ import { commandRoutes } from './commands/routes.js';
 import { controlModuleRoutes } from './control-modules/routes.js';
 import { DemoMark } from './demo/kind.js';
 import { demoRoutes } from './demo/routes.js';
+import { discoveryRoutes } from './discovery/routes.js';
 import { controllerRoutes } from './edge-controllers/routes.js';
 import { HISTORIAN_ROUTES } from './historian/routes.js';
 import { ioModuleRoutes } from './io-modules/routes.js';
@@ -117,6 +118,7 @@ export const ROWS: readonly RouteColumns[] = [
   ...unitRoutes,
   ...controlModuleRoutes,
   ...ioModuleRoutes({ exists: () => false }),
+  ...discoveryRoutes,
   ...secretRoutes,
   ...logicRoutes,
   ...elementRoutes,
@@ -154,6 +156,7 @@ export { joinAudit } from './audit/join.js';
 export { joinBatches } from './batches/join.js';
 export { commandWays, joinCommands } from './commands/join.js';
 export { joinControlModules } from './control-modules/join.js';
+export { joinDiscovery } from './discovery/join.js';
 export { joinDemo } from './demo/join.js';
 export { joinControllers } from './edge-controllers/join.js';
 export { joinHistorian } from './historian/join.js';

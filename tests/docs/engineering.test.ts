@@ -1,9 +1,11 @@
 /** The examples of docs/engineering, each page on an appliance of its own that had no plant before. */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { ModbusPeer } from '../drivers/modbus-peer.js';
 import { EthernetIpPeer } from '../support/ethernet-ip-peer.js';
+import { OpcUaServer } from '../support/opcua-server.js';
+import { ownFolder } from '../support/own-folder.js';
 import { startPlant } from '../support/plant.js';
 import { play } from './examples.js';
 
@@ -13,6 +15,7 @@ const PAGES: Readonly<Record<string, number>> = {
   'modbus.md': 15,
   'ethernet-ip.md': 10,
   'probes.md': 8,
+  'opc-ua.md': 7,
   'simulation.md': 14,
   'names-and-tags.md': 7,
   'historian.md': 10,
@@ -24,9 +27,10 @@ const PAGES: Readonly<Record<string, number>> = {
 const IN_A_SHELL: readonly string[] = ['command-line.md', 'own-plant.md', 'ten-minutes.md'];
 
 /** The device of a page, and its address there. */
-const DEVICES: Readonly<Record<string, () => Promise<{ readonly address: string; readonly peer: ModbusPeer | EthernetIpPeer }>>> = {
+const DEVICES: Readonly<Record<string, (t: Test) => Promise<{ readonly address: string; readonly peer: ModbusPeer | EthernetIpPeer | OpcUaServer }>>> = {
   'modbus.md': async () => ({ address: '192.168.10.20:502', peer: await ModbusPeer.start() }),
   'probes.md': async () => ({ address: '192.168.10.20:502', peer: await ModbusPeer.start() }),
+  'opc-ua.md': async (t) => ({ address: '192.168.10.30:4840', peer: await OpcUaServer.start({ folder: ownFolder(t) }) }),
   'ethernet-ip.md': async () => ({ address: '192.168.10.30', peer: await EthernetIpPeer.start() }),
 };
 
@@ -40,7 +44,7 @@ const EMPTY: Readonly<Record<string, string>> = {
 
 for (const [page, examplesMin] of Object.entries(PAGES)) {
   t.test(`${FOLDER}/${page}: every example does what stands there`, async (t) => {
-    const device = await DEVICES[page]?.();
+    const device = await DEVICES[page]?.(t);
     t.teardown(() => device?.peer.kill());
     const box = await startPlant({ production: true, environment: EMPTY });
     t.teardown(() => box.end());

@@ -20,6 +20,7 @@ const ORDER = [
   'logic',
   'control-modules',
   'io-modules',
+  'discovery',
   'edge-controllers',
   'procedures',
   'recipes',

@@ -30,6 +30,7 @@ import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '
 import { isAdhoc, rootOf } from '../procedures/roots.js';
 import { MasterRecipe } from '../recipes/kind.js';
 import { releasedView } from '../recipes/released.js';
+import type { LocalProbes } from '../placement/local-probes.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { pastRows } from '../../platform/store/past-rows.js';
 import { batchesOf } from '../batches/reading/list.js';
@@ -57,6 +58,8 @@ export interface CommandDeps {
   readonly reasonLengthMin: number;
   /** Give the command to the phases of a batch or ad-hoc run past its controller, which stands still while nothing can be written. */
   readonly phases?: Pick<PhaseCommands, 'protect'> | undefined;
+  /** Way to the devices whose services charts call; absent in a rehearsal, which calls nobody. */
+  readonly probes?: Pick<LocalProbes, 'call'> | undefined;
 }
 
 const COMMANDED = { ok: v.literal(true), kind: v.string(), name: v.string(), command: v.picklist(COMMANDS) };

@@ -40,6 +40,8 @@ export interface ChannelDeps {
   readonly holds: ChannelHolds;
 }
 
+export type WriteBarriers = Pick<ChannelDeps, 'store' | 'modeCheckDeviceTags'>;
+
 type Named = { readonly site: string; readonly name: string };
 type Module = Resource<IOModuleSpec, IOModuleStatus>;
 type Write = { readonly channel: string; readonly value: string | number | boolean };
@@ -139,7 +141,7 @@ function shown({ channel, address, value, quality, atMs, message }: ChannelSampl
 // ---------------------------------------------------------------- write
 
 /** Barriers of a write, in the order of a tag write (decisions Q-UNIT-08). */
-function checkWrite(module: Module, { channel, value }: Write, deps: ChannelDeps): void {
+export function checkWrite(module: Module, { channel, value }: Write, deps: WriteBarriers): void {
   if (!hasChannel(module, channel, deps.store)) throw unknownChannel(module, channel);
   if (!isEnabled(module.spec)) throw new Refusal('conflict', `I/O module ${module.metadata.name} is disabled: no connection is made`, { code: 'outputs_withheld' });
   const found = declared(module, channel);

@@ -6,7 +6,7 @@ import { routeSet } from '../../platform/http/route.js';
 import { ReconcileLoop } from '../../platform/reconcile/loop.js';
 import { on, whenConfigured } from '../../platform/reconcile/wakes.js';
 import type { Store } from '../../platform/store/store.js';
-import type { SettingValues } from '../../settings.js';
+import type { Settings } from '../../settings.js';
 import type { LocalProbes } from '../placement/local-probes.js';
 import { Credentials } from './credentials.js';
 import { IOModule, SimulationPreset } from './kind.js';
@@ -29,7 +29,7 @@ export interface IOModuleParts {
   /** Build of the probes. */
   readonly build: string;
   readonly secrets: DeviceSecrets;
-  readonly settings: Pick<SettingValues, 'outputs' | 'modeCheckDeviceTags'>;
+  readonly settings: Pick<Settings, 'outputs' | 'modeCheckDeviceTags' | 'dataDir' | 'operatingMode'>;
 }
 
 export function joinIOModules({ store, clock, log, probes, timeScale, onTimeScale, deviceId, build, secrets, settings }: IOModuleParts) {
@@ -37,7 +37,8 @@ export function joinIOModules({ store, clock, log, probes, timeScale, onTimeScal
   onTimeScale((value) => probes.setTimeScale(value));
   const contents = new ContentsKeeper({ store, probes, clock, timeScale });
   const credentials = new Credentials(secrets);
-  const modules = new IOModuleReconciler({ store, probes, clock, contents, credentials, box: { setting: settings.outputs, deviceId } });
+  const security = { dataDir: settings.dataDir, isDevelopment: settings.operatingMode === 'development' };
+  const modules = new IOModuleReconciler({ store, probes, clock, contents, credentials, box: { setting: settings.outputs, deviceId }, security });
   probes.onModule((site, module, state) => modules.moduleChanged(site, module, state));
   probes.onResumed((site, module, resumed) => modules.outputsResumed(site, module, resumed));
   // what could not be told while nothing could be written
@@ -64,6 +65,8 @@ export function joinIOModules({ store, clock, log, probes, timeScale, onTimeScal
     reconcilers: [new ReconcileLoop(modules, clock, log, wokenBy)],
     /** What a module signs in with, for whoever connects to its device beside its probe. */
     credentials,
+    /** What of this box counts for the security of devices. */
+    security,
     /** Images of a site's modules, for the units that read them. */
     image: (site: string) => (module: string) => modules.image(site, module),
     start: (): void => contents.start(),

@@ -25,7 +25,7 @@ export function isEnabled(spec: IOModuleSpec): boolean {
 }
 
 /** Why nothing is written, whatever the device says; empty where it is. A simulated device is nobody's plant. */
-export function withheldByBox({ protocol }: IOModuleSpec, setting: 'live' | 'withheld'): string {
+export function withheldByBox({ protocol }: Pick<IOModuleSpec, 'protocol'>, setting: 'live' | 'withheld'): string {
   return setting === 'live' || isSimulated(protocol) ? '' : WITHHELD_BY_BOX;
 }
 

@@ -1,10 +1,11 @@
 /** An I/O module as its probe and the unit plans are told of it (runtime/port.ts), built from what the store holds. Pure but for reading. */
-import { isSimulated, mergeBehaviors, staleAfterMs } from '../../../runtime/catalog.js';
+import { isSimulated, mergeBehaviors, securityMembers, staleAfterMs } from '../../../runtime/catalog.js';
 import type { ImagePlan, ProbeCredentials, ProbeModule, SimulationSpec } from '../../../runtime/port.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { channelsOf } from './channels.js';
+import { type BoxSecurity, deviceSecurity } from './device-security.js';
 import { driverOptions, ownershipOf } from './ownership.js';
 import { withheldByBox } from './outputs.js';
 import { IOModule, type IOModuleSpec, type IOModuleStatus, SimulationPreset } from './kind.js';
@@ -35,9 +36,11 @@ export interface ProbeParts {
   readonly imageOf: ImageOf;
   readonly box: BoxOutputs;
   readonly credentials?: ProbeCredentials | undefined;
+  /** Absent where no device is connected to. */
+  readonly security?: BoxSecurity;
 }
 
-export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader, { image, imageOf, box, credentials }: ProbeParts): ProbeModule {
+export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader, { image, imageOf, box, credentials, security }: ProbeParts): ProbeModule {
   const { failSafe } = spec;
   const { password: _password, ...options } = driverOptions(spec.options);
   const withheld = withheldByBox(spec, box.setting);
@@ -62,6 +65,7 @@ export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleS
       : {}),
     ...(withheld === '' ? {} : { withheld }),
     ...(ownership ? { ownership: { ...ownership, deviceId: box.deviceId } } : {}),
+    ...(security && securityMembers(spec.protocol).includes('securityPolicy') ? { security: deviceSecurity(spec, security) } : {}),
     ...(credentials === undefined ? {} : { credentials }),
     image,
   };

@@ -17,6 +17,7 @@ import type { FoundSecret } from './secrets.js';
 import type { ContentsKeeper } from './simulation-contents.js';
 import { IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
 import { channelsOf, pollIntervalMs } from './channels.js';
+import type { BoxSecurity } from './device-security.js';
 import { discoveredFor } from './discovered.js';
 import { probeOf } from './probe-of.js';
 import { isEnabled, moduleConditions, outputsStatus, WITHHELD_BY_BOX } from './outputs.js';
@@ -38,6 +39,7 @@ export class IOModuleReconciler implements Reconciler {
   readonly #clock: Clock;
   readonly #contents: Pick<ContentsKeeper, 'restore'>;
   readonly #box: BoxOutputs;
+  readonly #security: BoxSecurity;
   readonly #credentials: Credentials;
   readonly #sent = new Map<string, string>();
   /** Modules without any connection, by site and name. */
@@ -54,12 +56,14 @@ export class IOModuleReconciler implements Reconciler {
     readonly contents: Pick<ContentsKeeper, 'restore'>;
     readonly box: BoxOutputs;
     readonly credentials: Credentials;
+    readonly security: BoxSecurity;
   }) {
     this.#store = parts.store;
     this.#probes = parts.probes;
     this.#clock = parts.clock;
     this.#contents = parts.contents;
     this.#box = parts.box;
+    this.#security = parts.security;
     this.#credentials = parts.credentials;
   }
 
@@ -266,7 +270,7 @@ export class IOModuleReconciler implements Reconciler {
   #probeModule(module: ModuleResource, files: ReadonlyMap<string, FoundSecret>): ProbeModule {
     const { site, name } = module.metadata;
     const credentials = this.#credentials.made(site, module.spec, files);
-    const planned = probeModule(module, this.#store, { image: this.#memory(module), imageOf: (other) => this.image(site, other), box: this.#box, credentials });
+    const planned = probeModule(module, this.#store, { image: this.#memory(module), imageOf: (other) => this.image(site, other), box: this.#box, credentials, security: this.#security });
     if (!planned.simulation) return planned;
     return { ...planned, simulation: { ...planned.simulation, behaviors: this.#contents.restore(site, name, planned.simulation.behaviors) } };
   }

@@ -163,7 +163,7 @@ export function assetKey(spec: IOModuleSpec): string {
   return `${spec.protocol} ${normalAddress(spec)} ${unitOf(spec.protocol, driverOptions(spec.options))}`;
 }
 
-function checkSecurity({ protocol, security }: IOModuleSpec): void {
+export function checkSecurity({ protocol, security }: { readonly protocol: string; readonly security?: IOModuleSpec['security'] }): void {
   if (!security) return;
   const taken = securityMembers(protocol);
   forAll(Object.keys(security), (key) => {

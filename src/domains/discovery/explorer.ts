@@ -1,0 +1,123 @@
+/**
+ * The explorer thread as the gateway sees it: started for the first question, ended when none came for a while. Few questions at a time, so that
+ * who looks through servers costs the box little; a thread that does not answer is ended.
+ */
+import { Worker } from 'node:worker_threads';
+import type { ExplorerReply, ExplorerRequest } from '../../../runtime/port.js';
+import type { Clock } from '../../platform/base/clock.js';
+import { guarded, guardedPromise } from '../../platform/base/guarded.js';
+import type { Log } from '../../platform/base/log.js';
+import { Refusal } from '../../platform/base/refusal.js';
+
+const ENTRY = new URL('../../../runtime/explorer.js', import.meta.url);
+const IN_FLIGHT_MAX = 2;
+/** Of one caller, with the one under way. */
+const QUEUED_MAX = 4;
+const IDLE_MS = 60_000;
+/** A thread has its library to load, and tells of a server that is silent. */
+const LATER_MS = 10_000;
+
+export type Question = Omit<ExplorerRequest, 'id'>;
+
+interface Waiting {
+  readonly request: ExplorerRequest;
+  readonly caller: string;
+  settle(reply: ExplorerReply): void;
+}
+
+export class Explorer {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #queue: Waiting[] = [];
+  readonly #inFlight = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #nextId = 1;
+  #cancelIdle: () => void = () => {};
+  #isStopped = false;
+
+  constructor({ clock, log }: { readonly clock: Clock; readonly log: Log }) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** @throws Refusal `already_running` when the caller has too many questions open. */
+  ask(caller: string, question: Question): Promise<ExplorerReply> {
+    const open = [...this.#queue, ...this.#inFlight.values()].filter((row) => row.caller === caller).length;
+    if (open >= QUEUED_MAX) throw new Refusal('conflict', `${open} questions of yours to servers are not answered yet; wait for one of them`, { code: 'already_running' });
+    const request: ExplorerRequest = { ...question, id: this.#nextId++ };
+    return new Promise((settle) => {
+      this.#queue.push({ request, caller, settle });
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    while (this.#inFlight.size < IN_FLIGHT_MAX) {
+      const waiting = this.#queue.shift();
+      if (!waiting) break;
+      this.#send(waiting);
+    }
+    this.#cancelIdle();
+    if (this.#inFlight.size === 0) this.#cancelIdle = this.#clock.after(IDLE_MS, () => guardedPromise('end of the explorer', () => this.#end()));
+  }
+
+  #send(waiting: Waiting): void {
+    const { request } = waiting;
+    if (this.#isStopped) return waiting.settle(unanswered(request, 'the box is stopping'));
+    const cancel = this.#clock.after(request.timeoutMs + LATER_MS, () => {
+      this.#log.error({ endpointUrl: request.endpointUrl }, 'the explorer thread does not answer and is ended');
+      guardedPromise('end of the explorer', () => this.#end());
+    });
+    this.#inFlight.set(request.id, {
+      ...waiting,
+      settle: (reply) => {
+        cancel();
+        waiting.settle(reply);
+      },
+    });
+    (this.#worker ??= this.#start()).postMessage(request);
+  }
+
+  #start(): Worker {
+    const worker = new Worker(ENTRY, { name: 'explorer', execArgv: [] });
+    worker.on('message', (reply: ExplorerReply) =>
+      guarded('message of the explorer', () => {
+        const waiting = this.#inFlight.get(reply.id);
+        this.#inFlight.delete(reply.id);
+        waiting?.settle(reply);
+        this.#next();
+      }),
+    );
+    worker.on('error', (fault) => this.#log.error({ fault: fault.message }, 'the explorer thread failed'));
+    worker.on('exit', () => {
+      if (worker === this.#worker) this.#worker = undefined;
+      guarded('end of the explorer', () => this.#gone());
+    });
+    return worker;
+  }
+
+  #gone(): void {
+    const lost = [...this.#inFlight.values()];
+    this.#inFlight.clear();
+    for (const { request, settle } of lost) settle(unanswered(request, 'the thread that asks servers has ended'));
+    this.#next();
+  }
+
+  async #end(): Promise<void> {
+    this.#cancelIdle();
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await worker?.terminate();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#end();
+    for (const { request, settle } of this.#queue.splice(0)) settle(unanswered(request, 'the box is stopping'));
+    this.#cancelIdle();
+  }
+}
+
+function unanswered({ id }: ExplorerRequest, message: string): ExplorerReply {
+  return { id, ok: false, reason: 'unreachable', opcStatus: 'BadShutdown', message };
+}

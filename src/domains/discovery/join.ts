@@ -1,0 +1,28 @@
+/** Discovery of OPC UA servers. */
+import type { Clock } from '../../platform/base/clock.js';
+import type { Log } from '../../platform/base/log.js';
+import { routeSet } from '../../platform/http/route.js';
+import type { Store } from '../../platform/store/store.js';
+import type { SettingValues } from '../../settings.js';
+import type { Credentials } from '../io-modules/credentials.js';
+import type { BoxSecurity } from '../io-modules/device-security.js';
+import { Explorer } from './explorer.js';
+import { discoveryRoutes } from './routes.js';
+
+export interface DiscoveryParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly credentials: Credentials;
+  readonly security: BoxSecurity;
+  readonly settings: Pick<SettingValues, 'outputs' | 'modeCheckDeviceTags'>;
+}
+
+export function joinDiscovery({ store, clock, log, credentials, security, settings }: DiscoveryParts) {
+  const explorer = new Explorer({ clock, log });
+  const { outputs, modeCheckDeviceTags } = settings;
+  return {
+    routes: [routeSet(discoveryRoutes, { store, explorer, credentials, security, outputs, modeCheckDeviceTags })],
+    stop: (): Promise<void> => explorer.stop(),
+  };
+}

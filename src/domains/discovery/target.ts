@@ -1,0 +1,84 @@
+/** Which server a question is for: that of a configured module, or an address (decisions Q-IO-06). */
+import * as v from 'valibot';
+import { checkAddress, EXPLORED_PROTOCOL } from '../../../runtime/catalog.js';
+import type { DeviceSecurity, ProbeCredentials } from '../../../runtime/port.js';
+import { invalid, missing } from '../../platform/base/refusal.js';
+import { type Caller, mayVisit } from '../../platform/http/caller.js';
+import { Required } from '../../platform/store/fields.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Credentials } from '../io-modules/credentials.js';
+import { type BoxSecurity, deviceSecurity } from '../io-modules/device-security.js';
+import { IOModule, type IOModuleSpec, type IOModuleStatus, Security } from '../io-modules/kind.js';
+import { checkSecurity, normalAddress } from '../io-modules/rules.js';
+
+const TIMEOUT_MS_MIN = 100;
+const TIMEOUT_MS_MAX = 30_000;
+const TIMEOUT_MS = 5000;
+
+/** Members of every body. */
+export const TARGET = {
+  /** Name of a configured module; with `site`. */
+  ioModule: v.optional(Required),
+  site: v.optional(Required),
+  /** Or the address of a server, `opc.tcp://host:4840/path`. */
+  endpointUrl: v.optional(Required),
+  security: v.optional(Security),
+  timeoutMs: v.optional(
+    v.pipe(v.number(), v.integer(), v.minValue(TIMEOUT_MS_MIN, `must be at least ${TIMEOUT_MS_MIN}`), v.maxValue(TIMEOUT_MS_MAX, `must be at most ${TIMEOUT_MS_MAX}`)),
+    TIMEOUT_MS,
+  ),
+} as const;
+
+const TargetSchema = v.object(TARGET);
+export type TargetBody = v.InferOutput<typeof TargetSchema>;
+
+export type Module = Resource<IOModuleSpec, IOModuleStatus>;
+
+export interface Target {
+  readonly endpointUrl: string;
+  readonly security: DeviceSecurity;
+  readonly credentials: ProbeCredentials | undefined;
+  readonly timeoutMs: number;
+  /** Modules that are configured for the server. */
+  readonly modules: readonly Module[];
+}
+
+export interface TargetDeps {
+  readonly store: StoreReader;
+  readonly credentials: Credentials;
+  readonly security: BoxSecurity;
+}
+
+/** @throws Refusal 400, and 404 for a module that is not there, or not for the caller. */
+export async function targetOf({ ioModule, site, endpointUrl, security, timeoutMs }: TargetBody, caller: Caller, deps: TargetDeps): Promise<Target> {
+  if ((ioModule === undefined) === (endpointUrl === undefined)) throw invalid('invalid_field', 'ioModule', 'name either ioModule with site, or endpointUrl: exactly one of them');
+  if (endpointUrl !== undefined) {
+    if (site !== undefined) throw invalid('invalid_field', 'site', 'site goes with ioModule, not with endpointUrl');
+    const address = checkAddress(EXPLORED_PROTOCOL, endpointUrl);
+    if ('error' in address) throw invalid('invalid_field', 'endpointUrl', address.error);
+    if (security?.secretRef || security?.clientCertificateRef)
+      throw invalid('invalid_field', `security.${security.secretRef ? 'secretRef' : 'clientCertificateRef'}`, 'secrets are those of a site: name an ioModule that uses them');
+    checkSecurity({ protocol: EXPLORED_PROTOCOL, security });
+    const device = deviceSecurity({ security, options: {} }, deps.security);
+    return { endpointUrl: address.normalized, security: device, credentials: undefined, timeoutMs, modules: modulesOf(address.normalized, deps.store) };
+  }
+  if (security !== undefined) throw invalid('invalid_field', 'security', 'security is that of the module; it goes with endpointUrl only');
+  if (site === undefined) throw invalid('missing_field', 'site', 'ioModule needs the site that it is of');
+  const module = mayVisit(caller, site) ? deps.store.get(IOModule, site, ioModule ?? '') : undefined;
+  if (!module) throw missing('IOModule', ioModule ?? '');
+  const { spec } = module;
+  if (spec.protocol !== EXPLORED_PROTOCOL) throw invalid('invalid_field', 'ioModule', `I/O module ${ioModule} is of protocol ${spec.protocol}, not ${EXPLORED_PROTOCOL}`);
+  const normal = normalAddress(spec);
+  return {
+    endpointUrl: normal,
+    security: deviceSecurity(spec, deps.security),
+    credentials: await deps.credentials.of(site, spec),
+    timeoutMs,
+    modules: modulesOf(normal, deps.store),
+  };
+}
+
+function modulesOf(endpointUrl: string, store: StoreReader): readonly Module[] {
+  return store.list(IOModule).filter(({ spec }) => spec.protocol === EXPLORED_PROTOCOL && normalAddress(spec) === endpointUrl);
+}

@@ -1,0 +1,153 @@
+/** Discovery of OPC UA servers over the whole appliance, against a server of its own process. */
+import t from 'tap';
+import { ownFolder } from '../support/own-folder.js';
+import { OpcUaServer, PLANT_NAMESPACE } from '../support/opcua-server.js';
+import { ApplianceTest, AT } from './appliance.js';
+
+const test = await ApplianceTest.start();
+t.teardown(() => test.stop());
+const server = await OpcUaServer.start({ folder: ownFolder(t) });
+t.teardown(() => server.kill());
+const { admin } = test;
+const engineer = await test.as('engineer');
+const PATH = '/api/v1/discovery/opcua';
+const IO = `${AT}/iomodules`;
+const SITE = AT.split('/').at(-1);
+const node = (name: string): string => `nsu=${PLANT_NAMESPACE};s=${name}`;
+const bare = { endpointUrl: server.url };
+
+t.test('ROUTE-04, AUTH-34: the questions to servers are those of engineers', async (t) => {
+  const operator = await test.as('operator');
+  for (const verb of ['endpoints', 'browse', 'search', 'variables', 'services', 'read', 'method-args', 'write'])
+    t.match(await operator.post(`${PATH}/${verb}`, bare), { status: 403, body: { action: `discovery:${verb}` } }, verb);
+  t.match(await operator.get(`${PATH}/client-identity`), { status: 403 });
+});
+
+t.test('ROUTE-04: a question names a module with its site, or an address: exactly one of them, and nothing but OPC UA', async (t) => {
+  t.match(await engineer.post(`${PATH}/endpoints`, {}), { status: 400, body: { field: 'ioModule' } });
+  t.match(await engineer.post(`${PATH}/endpoints`, { ...bare, ioModule: 'plc', site: SITE }), { status: 400, body: { field: 'ioModule' } });
+  t.match(await engineer.post(`${PATH}/endpoints`, { ioModule: 'plc' }), { status: 400, body: { field: 'site' } });
+  t.match(await engineer.post(`${PATH}/endpoints`, { ioModule: 'nowhere', site: SITE }), { status: 404 });
+  t.match(await engineer.post(`${PATH}/endpoints`, { endpointUrl: 'http://127.0.0.1:80/' }), { status: 400, body: { field: 'endpointUrl' } });
+  t.match(await engineer.post(`${PATH}/endpoints`, { ...bare, timeoutMs: 50 }), { status: 400, body: { field: 'timeoutMs' } });
+  t.match(await engineer.post(`${PATH}/endpoints`, { ...bare, security: { securityPolicy: 'None', securityMode: 'Sign' } }), { status: 400 });
+  t.match(await engineer.post(`${PATH}/read`, { ...bare, nodeIds: ['warm'] }), { status: 400, body: { field: 'nodeIds' } });
+});
+
+t.test('ROUTE-04: a server that is not there is 503 with the status of OPC UA', async (t) => {
+  const gone = await engineer.post(`${PATH}/endpoints`, { endpointUrl: 'opc.tcp://127.0.0.1:1', timeoutMs: 3000 });
+  t.match(gone, { status: 503, body: { code: 'device_unreachable', opcStatus: /^Bad/ } }, gone.text);
+});
+
+t.test('ROUTE-04: endpoints, browse, search, variables and methods', async (t) => {
+  const { body } = await engineer.post(`${PATH}/endpoints`, bare);
+  t.equal(body.endpoints.length, 7, 'None, and three policies by two modes');
+  t.ok(body.endpoints.every((row: { serverCertificateSha256: string }) => row.serverCertificateSha256 === server.sha256));
+  t.match(
+    body.endpoints.find((row: { securityPolicy: string; securityMode: string }) => row.securityPolicy === 'Basic256Sha256' && row.securityMode === 'Sign'),
+    { applicationUri: 'urn:lineside:test-plant', userTokenTypes: ['UserName', 'Certificate', 'Anonymous'] },
+  );
+  const top = await engineer.post(`${PATH}/browse`, bare);
+  t.match(top.body, { nodeId: 'i=85', truncated: false });
+  t.ok(
+    top.body.references.some((row: { nodeId: string; hasChildren: boolean }) => row.nodeId === node('Plant') && row.hasChildren),
+    top.text,
+  );
+  const cut = await engineer.post(`${PATH}/browse`, { ...bare, nodeId: node('Plant'), maxNodes: 3 });
+  t.match([cut.body.references.length, cut.body.truncated], [3, true]);
+  t.match(await engineer.post(`${PATH}/browse`, { ...bare, nodeId: node('Nowhere') }), { status: 503, body: { opcStatus: 'BadNodeIdUnknown' } });
+  const found = await engineer.post(`${PATH}/search`, { ...bare, text: 'feedb', root: node('Plant') });
+  t.match(found.body, { items: [{ nodeId: node('Valve.Feedback'), browsePath: '/Valve/Feedback', nodeClass: 'Variable', dataType: 'Double' }], truncated: false }, found.text);
+  t.match((await engineer.post(`${PATH}/search`, { ...bare, text: 'Back', root: node('Circle') })).body, { truncated: false }, 'a circle ends');
+  const variables = await engineer.post(`${PATH}/variables`, { ...bare, root: node('Valve') });
+  t.match(
+    variables.body.items,
+    [
+      { nodeId: node('Valve.Setpoint'), accessLevel: 'read write', value: 10, engUnits: '%', engMin: 0, engMax: 100, readbackNodeId: node('Valve.Feedback') },
+      { nodeId: node('Valve.Feedback'), accessLevel: 'read', readbackNodeId: '' },
+    ],
+    variables.text,
+  );
+  t.match((await engineer.post(`${PATH}/services`, bare)).body, { items: [] });
+  const method = await engineer.post(`${PATH}/method-args`, { ...bare, objectId: node('Calculator'), methodId: node('Calculator.Add') });
+  t.match(
+    method.body,
+    {
+      inputArguments: [
+        { name: 'a', dataType: 'Double', valueRank: -1, description: 'first summand' },
+        { name: 'b', dataType: 'Int32' },
+      ],
+      outputArguments: [{ name: 'sum' }],
+    },
+    method.text,
+  );
+});
+
+t.test('ROUTE-04: values come with their qualities, and 64 bits lose no digit', async (t) => {
+  const read = await engineer.post(`${PATH}/read`, { ...bare, nodeIds: ['Double', 'Int64', 'Uncertain', 'Bad', 'Nowhere', 'Array'].map(node) });
+  t.match(
+    read.body.values,
+    [
+      { nodeId: node('Double'), value: 21.25, dataType: 'Double', quality: 'Good', opcStatus: 'Good' },
+      { value: '9223372036854775792', dataType: 'Int64' },
+      { value: 9, quality: 'Uncertain', opcStatus: 'UncertainLastUsableValue' },
+      { quality: 'Bad', opcStatus: 'BadSensorFailure' },
+      { value: null, quality: 'Bad', opcStatus: 'BadNodeIdUnknown' },
+      { value: [1, 2, 3, 4], dataType: 'Double' },
+    ],
+    read.text,
+  );
+});
+
+t.test('ROUTE-04: a write is on record, and under the rules of a channel that stands on the node', async (t) => {
+  const made = await admin.post(IO, {
+    name: 'plc',
+    protocol: 'opcua',
+    address: server.url,
+    options: { publishingInterval: '100ms', samplingInterval: '50ms' },
+    channels: [
+      { name: 'level', address: node('Double') },
+      { name: 'valve', address: node('Valve.Setpoint'), direction: 'output' },
+    ],
+  });
+  t.equal(made.status, 201, made.text);
+  await test.until('the server is connected', `${IO}/plc`, (module) => module.state === 'Connected');
+  t.match((await admin.get(`${IO}/plc`)).body.probe, { verdict: 'current' });
+  t.match((await admin.get(`${IO}/plc`)).body.probe.podName, /-opcua$/, 'a thread of its own');
+  const written = await engineer.post(`${PATH}/write`, { ...bare, nodeId: node('Float'), value: 2.5 });
+  t.match(written, { status: 200, body: { ok: true, nodeId: node('Float'), opcStatus: 'Good' } }, written.text);
+  t.match((await engineer.post(`${PATH}/read`, { ...bare, nodeIds: [node('Float')] })).body.values, [{ value: 2.5 }]);
+  t.match(await engineer.post(`${PATH}/write`, { ...bare, nodeId: node('ReadOnly'), value: 1 }), { status: 200, body: { ok: false, opcStatus: 'BadNotWritable' } });
+  t.match(await engineer.post(`${PATH}/write`, { ...bare, nodeId: node('Float'), value: 'warm' }), { status: 400, body: { field: 'value' } });
+  t.match(await engineer.post(`${PATH}/write`, { ioModule: 'plc', site: SITE, nodeId: node('Double'), value: 1 }), { status: 400, body: { error: /level is an input/ } });
+  t.match(
+    await engineer.post(`${PATH}/write`, { ...bare, nodeId: 'ns=2;s=Double', value: 1 }),
+    { status: 400, body: { error: /level is an input/ } },
+    'by whichever name of its namespace',
+  );
+  const { items } = (await admin.get('/api/v1/audit?category=discovery-write&limit=50')).body;
+  t.ok(items.some((row: { result: string; details: { nodeId?: string } }) => row.result === 'Success' && row.details.nodeId === node('Float')));
+});
+
+t.test('IO-07, IO-21: discovery on the module proposes the readback', async (t) => {
+  const found = await admin.post(`${IO}/plc/discover`);
+  t.match(found, { status: 200, body: { device: { vendor: 'Lineside tests', revision: '1.2' }, validated: false } }, found.text);
+  t.match(found.body.channels, [
+    { channel: 'level', dataType: 'float', writable: true },
+    { channel: 'valve', discoveredReadbackAddress: node('Valve.Feedback') },
+  ]);
+  t.ok(found.body.offered.some((row: { address: string }) => row.address === node('Float')));
+});
+
+t.test('a server is trusted when a person has confirmed its certificate, and a box has one identity', async (t) => {
+  const identity = await engineer.get(`${PATH}/client-identity`);
+  t.match(identity, { status: 200, body: { applicationUri: /^urn:.*:Lineside$/, certificatePem: /BEGIN CERTIFICATE/, sha256: /^[0-9a-f]{64}$/ } }, identity.text);
+  t.equal((await engineer.get(`${PATH}/client-identity`)).body.sha256, identity.body.sha256);
+  const security = { securityPolicy: 'Aes256_Sha256_RsaPss', securityMode: 'SignAndEncrypt' };
+  await admin.post(IO, { name: 'secure', protocol: 'opcua', address: server.url, options: { timeout: '3s' }, channels: [{ name: 'level', address: node('Double') }], security });
+  await test.until('the first contact is not trusted by itself', `${IO}/secure`, (module) => module.state === 'Disconnected' && String(module.message).includes(server.sha256));
+  await admin.put(`${IO}/secure`, { security: { ...security, serverCertificateSha256: server.sha256 } });
+  await test.until('what a person has confirmed is trusted', `${IO}/secure`, (module) => module.state === 'Connected');
+  await admin.put(`${IO}/secure`, { security: { ...security, serverCertificateSha256: 'ab'.repeat(32) } });
+  await test.until('another certificate is refused and told', `${IO}/secure`, (module) => module.state === 'Disconnected' && /another certificate/.test(String(module.message)));
+});
