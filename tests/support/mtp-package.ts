@@ -18,7 +18,13 @@ export interface TestElement {
 
 export interface TestService {
   readonly name: string;
-  readonly procedures: readonly { readonly id: number; readonly name: string; readonly isSelfCompleting?: boolean; readonly parameters?: readonly string[]; readonly reportValues?: readonly string[] }[];
+  readonly procedures: readonly {
+    readonly id: number;
+    readonly name: string;
+    readonly isSelfCompleting?: boolean;
+    readonly parameters?: readonly string[];
+    readonly reportValues?: readonly string[];
+  }[];
 }
 
 export interface TestModule {
@@ -53,7 +59,8 @@ export function elementsOf({ elements, services }: TestModule): readonly TestEle
 export const identifierOf = (element: string, node: string): string => `Plc.${element}.${node}`;
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
-const attribute = (name: string, value: string, type = 'xs:string'): string => `<Attribute Name="${escaped(name)}" AttributeDataType="${type}"><Value>${escaped(value)}</Value></Attribute>`;
+const attribute = (name: string, value: string, type = 'xs:string'): string =>
+  `<Attribute Name="${escaped(name)}" AttributeDataType="${type}"><Value>${escaped(value)}</Value></Attribute>`;
 
 export function amlOf(module: TestModule): string {
   const all = elementsOf(module);
@@ -118,10 +125,20 @@ export const DOSING: TestModule = {
     },
   ],
   elements: [
-    { name: 'Level', className: 'IndicatorElement/AnaView', nodes: [{ name: 'V', access: 1, type: 'float' }], constants: { VSclMin: '0', VSclMax: '120', VUnit: '1038', WQC: '255' } },
+    {
+      name: 'Level',
+      className: 'IndicatorElement/AnaView',
+      nodes: [{ name: 'V', access: 1, type: 'float' }],
+      constants: { VSclMin: '0', VSclMax: '120', VUnit: '1038', WQC: '255' },
+    },
     { name: 'Full', className: 'IndicatorElement/BinView', nodes: [{ name: 'V', access: 1, type: 'bool' }], constants: { VState0: 'not full', VState1: 'full' } },
     { name: 'Batches', className: 'IndicatorElement/DIntView', nodes: [{ name: 'V', access: 1, type: 'int' }], constants: { VUnit: '4711' } },
-    { name: 'Setpoint', className: 'OperationElement/AnaMan', nodes: [{ name: 'VMan', access: 3, type: 'float' }], constants: { VSclMin: '0', VSclMax: '50', VMin: '5', VMax: '40' } },
+    {
+      name: 'Setpoint',
+      className: 'OperationElement/AnaMan',
+      nodes: [{ name: 'VMan', access: 3, type: 'float' }],
+      constants: { VSclMin: '0', VSclMax: '50', VMin: '5', VMax: '40' },
+    },
     {
       name: 'Inlet',
       className: 'ActiveElement/BinVlv',
@@ -132,7 +149,12 @@ export const DOSING: TestModule = {
         { name: 'OpenOp', access: 3, type: 'bool' },
       ],
     },
-    { name: 'Amount', className: 'OperationElement/ServParam/AnaServParam', nodes: [{ name: 'VOp', access: 3, type: 'float' }], constants: { VSclMin: '0', VSclMax: '100', VUnit: '1088' } },
+    {
+      name: 'Amount',
+      className: 'OperationElement/ServParam/AnaServParam',
+      nodes: [{ name: 'VOp', access: 3, type: 'float' }],
+      constants: { VSclMin: '0', VSclMax: '100', VUnit: '1088' },
+    },
     { name: 'Dosed', className: 'IndicatorElement/AnaView', nodes: [{ name: 'V', access: 1, type: 'float' }], constants: { VUnit: '1088' } },
   ],
 };

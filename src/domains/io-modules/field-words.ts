@@ -84,7 +84,10 @@ export const SERVICE_PROCEDURE_WORDS = {
 
 export const SERVICE_WORDS = {
   name: ['Name of the service; a chart names it as <ioModule>/<service>.', 'dosing'],
-  variables: ['Channels of the module by the variable of VDI/VDE/NAMUR 2658-4 that they are.', { StateCur: 'dosing.StateCur', CommandEn: 'dosing.CommandEn', CommandExt: 'dosing.CommandExt' }],
+  variables: [
+    'Channels of the module by the variable of VDI/VDE/NAMUR 2658-4 that they are.',
+    { StateCur: 'dosing.StateCur', CommandEn: 'dosing.CommandEn', CommandExt: 'dosing.CommandExt' },
+  ],
   procedures: 'Ways in which it can run.',
   parameters: 'Elements of the module that configure it.',
 } as const;

@@ -129,7 +129,17 @@ export type Service = v.InferOutput<typeof Service>;
 
 const ProbePlacement = v.strictObject({ nodeSelector: v.optional(freeMap(v.string()), {}) });
 
-nameSchemas({ ModuleService: Service, ServiceProcedure, SimulationBehavior: Behavior, IOChannel: Channel, SimulationFault: Fault, IOSimulation: Simulation, SecretRef, IOSecurity: Security, FailSafe });
+nameSchemas({
+  ModuleService: Service,
+  ServiceProcedure,
+  SimulationBehavior: Behavior,
+  IOChannel: Channel,
+  SimulationFault: Fault,
+  IOSimulation: Simulation,
+  SecretRef,
+  IOSecurity: Security,
+  FailSafe,
+});
 
 export const IOModuleSpec = v.strictObject({
   controllerRef: Text,

@@ -57,11 +57,13 @@ export function commandsIn(commandEnable: number): readonly ServiceCommand[] {
   return COMMANDS.filter(([, bit]) => (commandEnable & bit) !== 0).map(([word]) => word);
 }
 
-/** Words that are written, by who commands: an operator, the module itself, or a system above it. */
-const COMMAND_WORDS = ['CommandOp', 'CommandInt', 'CommandExt', 'ProcedureOp', 'ProcedureInt', 'ProcedureExt'] as const;
+/** Words that are written from here, as an operator or as the system above the module; what the module commands by itself is only looked at. */
+const COMMAND_WORDS = ['CommandOp', 'CommandExt', 'ProcedureOp', 'ProcedureExt'] as const;
 
 export const SERVICE_VARIABLES = [
   ...COMMAND_WORDS,
+  'CommandInt',
+  'ProcedureInt',
   'StateCur',
   'CommandEn',
   'ProcedureCur',

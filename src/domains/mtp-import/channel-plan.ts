@@ -83,9 +83,16 @@ function addressOf(protocol: string, { nodeId }: Item, name: string, path: strin
   return name;
 }
 
-function channelOf({ className, description }: Assembly, { name: variable, path }: Variable, item: Item, { name, address }: Pick<PlannedChannel, 'name' | 'address'>, report: Report): PlannedChannel {
+function channelOf(
+  { className, description }: Assembly,
+  { name: variable, path }: Variable,
+  item: Item,
+  { name, address }: Pick<PlannedChannel, 'name' | 'address'>,
+  report: Report,
+): PlannedChannel {
   const dataType: ChannelType | undefined = typeOfVariable(className, variable);
-  if (dataType === undefined) report.add('warning', path, `the type of ${variable} in class ${className} is not known: it is taken as float; set dataType of channel ${name} where it is not`);
+  if (dataType === undefined)
+    report.add('warning', path, `the type of ${variable} in class ${className} is not known: it is taken as float; set dataType of channel ${name} where it is not`);
   const isOutput = item.isWritable || isCommandWord(variable);
   if (isOutput && !item.isWritable) report.add('warning', `${item.path}@Access`, `the package says that ${variable} is only read; it is a command word, so it is written`);
   const isReadBack = isOutput && item.isReadable && !isPulse(variable);

@@ -55,6 +55,7 @@ function scale(assembly: Assembly, name: string, report: Report): Pick<PlannedTa
   const isScale = engMin !== '' && engMax !== '' && Number(engMin) < Number(engMax);
   const code = constantOf(assembly, `${of}Unit`);
   const engUnits = code === '' || code === '0' ? undefined : unitOfCode(code);
-  if (code !== '' && code !== '0' && engUnits === undefined) report.add('warning', `${assembly.path}@${of}Unit`, `the engineering unit number ${code} is not known: the tag has none`);
+  if (code !== '' && code !== '0' && engUnits === undefined)
+    report.add('warning', `${assembly.path}@${of}Unit`, `the engineering unit number ${code} is not known: the tag has none`);
   return { ...(isScale ? { engMin, engMax } : {}), ...(engUnits === undefined ? {} : { engUnits }) };
 }

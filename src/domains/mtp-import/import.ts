@@ -70,7 +70,8 @@ export async function importPackage(body: ImportBody, actor: ApplyActor, deps: I
       // what stands in the plan was read before the waits of apply
       if (!plan.isTrueOf(deps.store)) throw new Refusal('unavailable', 'what the import rests on has changed meanwhile; nothing was stored', { code: 'plant_changing' });
     },
-    audit: (entry) => actor.audit({ ...entry, details: { ...(entry.details as object | undefined), via: 'import/mtp', fileName, sha256, module: module.name, version: module.version } }),
+    audit: (entry) =>
+      actor.audit({ ...entry, details: { ...(entry.details as object | undefined), via: 'import/mtp', fileName, sha256, module: module.name, version: module.version } }),
   };
   const applied = await applyManifests(plan.manifests, importing, deps, { site, dryRun, inArray: true });
   return {

@@ -47,7 +47,12 @@ export function planImport(module: ModulePackage, wish: ImportWish, read: StoreR
   const { site, name, ioModule } = wish;
   const report = new Report();
   report.addAll(module.report);
-  const seen: { readonly kind: typeof Unit | typeof IOModule | typeof ControlModule | typeof ControlModuleTemplate; readonly site: string; readonly name: string; readonly found: Resource | undefined }[] = [];
+  const seen: {
+    readonly kind: typeof Unit | typeof IOModule | typeof ControlModule | typeof ControlModuleTemplate;
+    readonly site: string;
+    readonly name: string;
+    readonly found: Resource | undefined;
+  }[] = [];
   const look = <Spec, Status>(kind: Parameters<typeof read.get<Spec, Status>>[0], at: string, named: string): Resource<Spec, Status> | undefined => {
     const found = read.get(kind, at, named);
     seen.push({ kind: kind as never, site: at, name: named, found: found as Resource | undefined });
@@ -86,7 +91,13 @@ export function planImport(module: ModulePackage, wish: ImportWish, read: StoreR
     if (!templates.has(template)) {
       templates.add(template);
       if (look(ControlModuleTemplate, '', template)) report.add('info', assembly.path, `template ${template} exists: it is used as it is`);
-      else manifests.push({ apiVersion: apiVersionOf(ControlModuleTemplate as never), kind: ControlModuleTemplate.kind, metadata: { name: template }, spec: templateSpec(assembly.className) });
+      else
+        manifests.push({
+          apiVersion: apiVersionOf(ControlModuleTemplate as never),
+          kind: ControlModuleTemplate.kind,
+          metadata: { name: template },
+          spec: templateSpec(assembly.className),
+        });
     }
     inSite(ControlModule, named, { parentName: name, templateRef: template, description: assembly.description, tags: made });
     tags.push(...made.map((tag) => `${named}.${tag.name}`));
@@ -154,7 +165,12 @@ function normal(endpoint: string): string {
 
 const NEEDED = ['StateCur', 'CommandEn'] as const;
 
-function serviceOf({ name, path, control, procedures, parameters }: PackageService, { variables: planned }: ChannelPlan, there: IOModuleSpec | undefined, report: Report): readonly Service[] {
+function serviceOf(
+  { name, path, control, procedures, parameters }: PackageService,
+  { variables: planned }: ChannelPlan,
+  there: IOModuleSpec | undefined,
+  report: Report,
+): readonly Service[] {
   if (control === undefined) return [];
   if (there?.services?.some((service) => service.name === name)) {
     report.add('warning', path, `the I/O module has a service ${name}: it is not overwritten`);
@@ -170,7 +186,14 @@ function serviceOf({ name, path, control, procedures, parameters }: PackageServi
   if (missing.length > 0) report.add('warning', path, `the service has no node for ${missing.join(' and ')}: no command goes to it`);
   const unsaid = procedures.length === 0;
   if (unsaid) report.add('warning', path, 'the service has no procedure');
-  return [{ name, variables: Object.fromEntries(own.map(({ variable, channel }) => [variable.name, channel.name || channel.address])), procedures: procedures.map((procedure) => ({ ...procedure, parameters: [...procedure.parameters], reportValues: [...procedure.reportValues] })), parameters: [...parameters] }];
+  return [
+    {
+      name,
+      variables: Object.fromEntries(own.map(({ variable, channel }) => [variable.name, channel.name || channel.address])),
+      procedures: procedures.map((procedure) => ({ ...procedure, parameters: [...procedure.parameters], reportValues: [...procedure.reportValues] })),
+      parameters: [...parameters],
+    },
+  ];
 }
 
 // ---------------------------------------------------------------- control modules
@@ -197,7 +220,11 @@ function templateName(className: string): string {
 }
 
 function templateSpec(className: string): unknown {
-  return { moduleType: className, deviceClass: deviceClassOf(className), description: `Element of class ${className} of a process module (VDI/VDE/NAMUR 2658); its tags stand in its modules.` };
+  return {
+    moduleType: className,
+    deviceClass: deviceClassOf(className),
+    description: `Element of class ${className} of a process module (VDI/VDE/NAMUR 2658); its tags stand in its modules.`,
+  };
 }
 
 const NAME_LENGTH_MAX = 63;

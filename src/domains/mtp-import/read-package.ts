@@ -169,7 +169,14 @@ function readAssemblies(lists: readonly Placed[], items: ReadonlyMap<string, Ite
       const variables = attributesOf(place)
         .filter((attribute) => !DESCRIBING.has(attribute.name))
         .flatMap((attribute) => variableOf(attribute, items, report));
-      assemblies.push({ name, className: plain(place.className, 60), path: place.path, description: plain(valueOf(place, 'TagDescription'), 200), refId: refIdOf(place), variables });
+      assemblies.push({
+        name,
+        className: plain(place.className, 60),
+        path: place.path,
+        description: plain(valueOf(place, 'TagDescription'), 200),
+        refId: refIdOf(place),
+        variables,
+      });
     }
   }
   return assemblies;
@@ -232,7 +239,13 @@ function readServices(all: readonly Placed[], assemblies: AssemblyIndex, underst
     const procedures = members.flatMap((member) => procedureOf(member, assemblies, understood, report));
     const control = controlOf(place, assemblies, report);
     if (!control) report.add('error', place.path, 'the package has no ServiceControl of this service, so it cannot be commanded or looked at');
-    services.push({ name, path: place.path, control, procedures: uniqueIds(procedures, place.path, report), parameters: namedOf(place, PARAMETER_CLASSES, assemblies, understood, report) });
+    services.push({
+      name,
+      path: place.path,
+      control,
+      procedures: uniqueIds(procedures, place.path, report),
+      parameters: namedOf(place, PARAMETER_CLASSES, assemblies, understood, report),
+    });
   }
   const served = new Set(services.map(({ control }) => control));
   for (const { name, path, className } of assemblies.all)
@@ -305,7 +318,8 @@ function tellRest(root: Element, hierarchies: readonly Placed[], understood: Rea
 function tellUnknown(place: Placed, understood: ReadonlySet<Element>, report: Report): void {
   const inside = [...everyInternal(place)];
   if (inside.some(({ element }) => understood.has(element))) {
-    if (!understood.has(place.element)) report.add('info', place.path, `an element of class ${plain(place.classPath) || '(none)'} is not known: what it holds is looked at all the same`);
+    if (!understood.has(place.element))
+      report.add('info', place.path, `an element of class ${plain(place.classPath) || '(none)'} is not known: what it holds is looked at all the same`);
     for (const child of internals(place)) tellUnknown(child, understood, report);
     return;
   }

@@ -49,7 +49,7 @@ export function typeOfVariable(className: string, name: string): ChannelType | u
 
 /** The module takes it back when it has seen it: it never reads as it was written. */
 export function isPulse(name: string): boolean {
-  return /^(Command|Procedure)(Op|Int|Ext)$/.test(name) || /^(State|Src)\w+(Op|Aut)$/.test(name) || /^(Reset|Open|Close|Fwd|Rev|Stop|Apply)(Op|Aut|Ext|Int)$/.test(name);
+  return /^(Command|Procedure)(Op|Ext)$/.test(name) || /^(State|Src)\w+(Op|Aut)$/.test(name) || /^(Reset|Open|Close|Fwd|Rev|Stop|Apply)(Op|Aut|Ext|Int)$/.test(name);
 }
 
 /** Variables that have the scale, the unit and the words of their assembly, by what these attributes are called. */

@@ -119,7 +119,8 @@ export class MtpServices {
     const within = new Deadline(this.#parts.clock, ACCEPTED_WITHIN_MS);
     if (procedure !== undefined && procedure !== null) {
       const id = procedureOf(service, typeof procedure === 'boolean' ? String(procedure) : procedure);
-      if (id === undefined) return disabled(name, `it has no procedure ${String(procedure)}; it has ${service.procedures.map((each) => `${each.id} (${each.name})`).join(', ') || 'none'}`);
+      if (id === undefined)
+        return disabled(name, `it has no procedure ${String(procedure)}; it has ${service.procedures.map((each) => `${each.id} (${each.name})`).join(', ') || 'none'}`);
       const set = await this.#setProcedure(found, words.procedure, id, within);
       if (set !== '') return disabled(name, set);
     }
