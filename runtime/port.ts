@@ -6,6 +6,7 @@
  * and the process images (SharedArrayBuffers named in the plans).
  */
 import type { MonoMs, WallMs } from './vocabulary/times.js';
+import type { Discovery, Exchange } from './io/device-answers.js';
 import type { Protocol } from './io/protocols.js';
 import type { AlarmCondition, AlarmEdge, AlarmGate, AlarmPlan } from './vocabulary/alarm.js';
 import type { Chart, ChartName, ExceptionChartName } from './vocabulary/chart.js';
@@ -574,6 +575,8 @@ export type ScanThreadOutbound =
 
 // ---------------------------------------------------------------- gateway <-> probe
 
+export type { Discovery, Exchange };
+
 export interface ProbeModule {
   readonly site: string;
   readonly module: string;
@@ -646,6 +649,10 @@ export type ProbeInbound =
   | { readonly type: 'read'; readonly id: number; readonly module: string; readonly channels: readonly string[] }
   | { readonly type: 'write'; readonly id: number; readonly module: string; readonly channel: string; readonly value: Value }
   | { readonly type: 'release'; readonly id: number; readonly module: string; readonly channels: readonly string[] }
+  /** Asks the device what it is and whether it has the channels configured; answered within `timeoutMs`. */
+  | { readonly type: 'discover'; readonly id: number; readonly module: string; readonly timeoutMs: number }
+  /** Asks for the bytes of the last request to the device and its answer. */
+  | { readonly type: 'exchange'; readonly id: number; readonly module: string }
   | { readonly type: 'time-scale'; readonly timeScale: number }
   /** The process is about to end by a fault: fail-safe values are the last that is written. */
   | { readonly type: 'fail-safe'; readonly id: number }
@@ -702,6 +709,9 @@ export type ProbeOutbound =
       readonly forced: boolean;
       readonly readback: Value;
     }
+  /** Not `ok`: why the device could not be asked. */
+  | { readonly type: 'discover-result'; readonly id: number; readonly ok: boolean; readonly message: string; readonly discovery?: Discovery }
+  | { readonly type: 'exchange-result'; readonly id: number; readonly exchange?: Exchange }
   | { readonly type: 'release-result'; readonly id: number; readonly released: readonly string[] }
   /** Every module has written its fail-safe values, or cannot. */
   | { readonly type: 'fail-safe-result'; readonly id: number }

@@ -2,6 +2,8 @@
 import type { ChannelSample, ProbeModule, ProbeOutbound } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
 import type { Clock } from '../vocabulary/clock.js';
+import type { DiscoverReply } from './discovery.js';
+import type { Exchange } from './device-answers.js';
 
 export type ModuleState = Extract<ProbeOutbound, { type: 'module' }>['state'];
 export type WriteReply = Omit<Extract<ProbeOutbound, { type: 'write-result' }>, 'type' | 'id'>;
@@ -36,6 +38,10 @@ export interface ModuleRunner {
   lookAtOutputs(): void;
   read(channels: readonly string[]): Promise<readonly ChannelSample[]>;
   write(channel: string, value: Value): Promise<WriteReply>;
+  /** Asks the device what it is and whether it has the channels configured. */
+  discover(timeoutMs: number): Promise<DiscoverReply>;
+  /** The last request to the device and its answer; undefined where none is known. */
+  lastExchange(): Exchange | undefined;
   /** Ends forcing; only simulated modules have any. */
   release(channels: readonly string[]): readonly string[];
   /** Writes the fail-safe values, and nothing after them; resolves when the device has them or does not take them. */

@@ -294,6 +294,11 @@ export class SimulationEngine {
   }
 
   /** What stands in the channel now, internal channels included; undefined when there is none of that address. */
+  /** All addresses of a module: of its channels and of its behaviours. */
+  addresses(module: string): readonly string[] {
+    return [...(this.#modules.get(module)?.cells.keys() ?? [])];
+  }
+
   sample(module: string, address: string): SimulatedSample | undefined {
     const cell = this.#cell(module, address);
     if (!cell) return undefined;

@@ -9,6 +9,8 @@ import type { Value } from '../../vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../vocabulary/process-image.js';
 import { QUALITY } from '../../vocabulary/quality.js';
 import type { ChannelType } from '../description.js';
+import { NO_IDENTITY, type OfferedChannel } from '../device-answers.js';
+import { type DiscoverReply, notDiscovered } from '../discovery.js';
 import { decideFailSafe, RuntimeWatch } from '../fail-safe.js';
 import { badSample, OUTPUTS_UNKNOWN, type RunnerHost, type WriteReply, writeRefused } from '../module-runner.js';
 import { numberOption, resolveOptions } from '../options.js';
@@ -351,6 +353,27 @@ export class SimulationGroup {
       const declared = module?.channels.find((row) => row.address === address);
       return { channel: declared?.name ?? address, address, ...wireSample(sample, this.#served.get(name)?.problem ?? '') };
     });
+  }
+
+  /** Each address that it offers; internal ones beside the channels are what nobody has configured. */
+  discover(name: string): DiscoverReply {
+    const served = this.#served.get(name);
+    if (!served || served.problem !== '') return notDiscovered(served?.problem ?? `module ${name} is not simulated here`);
+    const { channels } = served.module;
+    const declared = new Set(channels.map(({ address }) => address));
+    const found = channels.map(({ name: channel, address, direction, dataType }) => ({
+      channel,
+      address,
+      isFound: true,
+      dataType,
+      isWritable: direction === 'output',
+      message: '',
+    }));
+    const offered = this.#engine.addresses(name).flatMap((address): OfferedChannel[] => {
+      const dataType = declared.has(address) ? undefined : this.#engine.sample(name, address)?.dataType;
+      return dataType === undefined ? [] : [{ address, dataType, isWritable: false, description: 'address of a behaviour' }];
+    });
+    return { ok: true, message: '', discovery: { device: { ...NO_IDENTITY, product: 'simulation' }, channels: found, offered, isTruncated: false } };
   }
 
   /** Holds a channel at a value until it is released (contract 3, Simulation). */

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
-import { isChannelValue } from '../../../runtime/catalog.js';
+import { isChannelValue, isSimulated } from '../../../runtime/catalog.js';
 import type { ChannelSample, ImagePlan, ProbeChannel } from '../../../runtime/port.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { inside } from '../../platform/base/assert.js';
@@ -25,6 +25,7 @@ import { channelsOf } from './channels.js';
 import { CHANNEL_TYPES, FailSafe, IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
 import { imaged } from './imaged.js';
 import { isEnabled } from './outputs.js';
+import { probeOf } from './probe-of.js';
 import { offeredAddresses } from './simulation-notes.js';
 import { unitOf } from '../plant/unit-of.js';
 
@@ -68,7 +69,7 @@ function declared(module: Module, channel: string): ProbeChannel | undefined {
 
 /** A simulated module has the addresses of its behaviours too (decisions 6.1). */
 function hasChannel(module: Module, channel: string, store: Store): boolean {
-  return declared(module, channel) !== undefined || (module.spec.protocol === 'simulation' && offeredAddresses(store, module.metadata.site, module.spec).has(channel));
+  return declared(module, channel) !== undefined || (isSimulated(module.spec.protocol) && offeredAddresses(store, module.metadata.site, module.spec).has(channel));
 }
 
 const noChannel = (module: Module, channel: string): string => `I/O module ${module.metadata.name} has no channel ${channel}`;
@@ -144,7 +145,7 @@ function checkWrite(module: Module, { channel, value }: Write, deps: ChannelDeps
   if (!isEnabled(module.spec)) throw new Refusal('conflict', `I/O module ${module.metadata.name} is disabled: no connection is made`, { code: 'outputs_withheld' });
   const found = declared(module, channel);
   if (!found) return; // an address of a behaviour only: no tag can stand on it
-  const isForce = module.spec.protocol === 'simulation';
+  const isForce = isSimulated(module.spec.protocol);
   const users = found.direction === 'output' ? channelUsers(deps.store, module.metadata.site, module.metadata.name)(found).filter(carriesOutput) : [];
   if (!isForce) {
     if (found.direction === 'input') throw invalid('invalid_field', 'channel', `channel ${found.name} is an input; only outputs are written`);
@@ -237,7 +238,7 @@ async function listed(module: Module, deps: ChannelDeps): Promise<v.InferOutput<
   const { site, name } = module.metadata;
   const channels = channelsOf(module.spec);
   const names = channels.map((channel) => channel.name);
-  const samples = module.spec.protocol === 'simulation' ? await samplesOf(module, names, deps.probes) : imaged(deps.ioModules.image(site, name));
+  const samples = isSimulated(module.spec.protocol) ? await samplesOf(module, names, deps.probes) : imaged(deps.ioModules.image(site, name));
   const usersOf = channelUsers(deps.store, site, name);
   return channels.map((channel, index) => {
     const sample = samples[index];
@@ -261,7 +262,7 @@ async function listed(module: Module, deps: ChannelDeps): Promise<v.InferOutput<
 function checkRestart(context: RequestContext<Named, { reason: string; acknowledgeFailSafe: boolean }>, deps: ChannelDeps) {
   const { site, name } = context.params;
   const module = moduleOf(context.params, deps.store);
-  const served = deps.store.list(IOModule, site).filter(({ spec }) => spec.controllerRef === module.spec.controllerRef);
+  const served = deps.store.list(IOModule, site).filter(({ spec }) => probeOf(spec) === probeOf(module.spec));
   const armed = served.flatMap(({ metadata, spec }) =>
     spec.failSafe && (parseDuration(spec.failSafe.timeout) ?? 0) > 0 ? [{ ioModule: metadata.name, timeout: spec.failSafe.timeout, outputs: spec.failSafe.outputs }] : [],
   );
@@ -349,7 +350,7 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
       const { site, name } = context.params;
       const { channel } = context.body;
       const module = moduleOf(context.params, store);
-      if (module.spec.protocol !== 'simulation') throw invalid('not_simulated', 'name', `I/O module ${name} is no simulation, so none of its channels is forced`);
+      if (!isSimulated(module.spec.protocol)) throw invalid('not_simulated', 'name', `I/O module ${name} is no simulation, so none of its channels is forced`);
       if (channel !== undefined && !hasChannel(module, channel, store)) throw unknownChannel(module, channel);
       return asked(store).during(site, unitsOn(store, module, channel), async (factsOf) => {
         const released = await probes.release(site, name, channel === undefined ? [] : [channel]);

@@ -1,5 +1,5 @@
 /** An I/O module as its probe and the unit plans are told of it (runtime/port.ts), built from what the store holds. Pure but for reading. */
-import { mergeBehaviors, staleAfterMs } from '../../../runtime/catalog.js';
+import { isSimulated, mergeBehaviors, staleAfterMs } from '../../../runtime/catalog.js';
 import type { ImagePlan, ProbeModule, SimulationSpec } from '../../../runtime/port.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import type { StoreReader } from '../../platform/store/kind.js';
@@ -35,7 +35,7 @@ export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleS
     address: spec.address,
     options: driverOptions(spec.options),
     channels: channelsOf(spec),
-    ...(spec.simulation || spec.protocol === 'simulation' ? { simulation: simulationOf(spec, metadata.site, read) } : {}),
+    ...(spec.simulation || isSimulated(spec.protocol) ? { simulation: simulationOf(spec, metadata.site, read) } : {}),
     ...(failSafe
       ? {
           failSafe: {

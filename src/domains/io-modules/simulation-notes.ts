@@ -2,7 +2,7 @@
  * What a simulation says that its probe cannot run (decisions 6.3 to 6.5): the whole I/O module is Failed by it and all its channels Bad, so REST
  * refuses it, and apply, which takes it (contract 3, Simulation), tells each with its member.
  */
-import { checkBehavior, mergeBehaviors, missingAddresses, simulationProblems, type UnknownWord } from '../../../runtime/catalog.js';
+import { checkBehavior, isSimulated, mergeBehaviors, missingAddresses, simulationProblems, type UnknownWord } from '../../../runtime/catalog.js';
 import type { SimulationFault } from '../../../runtime/port.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { nearest } from '../../platform/base/nearest.js';
@@ -53,7 +53,7 @@ export function presetNotes({ behaviors }: SimulationPresetSpec): readonly SpecN
 
 /** What keeps the module from running. What comes from its preset stands at `simulation.preset`. */
 export function simulationNotes(read: StoreReader, site: string, name: string, { simulation, channels, protocol }: IOModuleSpec): readonly SpecNote[] {
-  if (!simulation || protocol !== 'simulation') return [];
+  if (!simulation || !isSimulated(protocol)) return [];
   const preset = read.get(SimulationPreset, site, simulation.preset)?.spec.behaviors ?? [];
   const merged = mergeBehaviors(preset, simulation.addressMap, simulation.behaviors);
   // an inline behaviour is itself among the merged ones
@@ -77,7 +77,7 @@ export function simulationNotes(read: StoreReader, site: string, name: string, {
 
 /** Entries of its address map that stand for nothing: what was meant is not mapped. */
 export function strayAddresses(read: StoreReader, site: string, { simulation, protocol }: IOModuleSpec): readonly SpecNote[] {
-  if (!simulation || protocol !== 'simulation') return [];
+  if (!simulation || !isSimulated(protocol)) return [];
   const generic = missingAddresses(read.get(SimulationPreset, site, simulation.preset)?.spec.behaviors ?? [], {});
   const isGeneric = new Set(generic);
   const stray = Object.keys(simulation.addressMap).filter((address) => !isGeneric.has(address));
@@ -90,7 +90,7 @@ export function strayAddresses(read: StoreReader, site: string, { simulation, pr
 /** Addresses that another simulation module of the site offers; undefined when there is none of that name. */
 function simulatedAddresses(read: StoreReader, site: string, module: string, self: string): ReadonlySet<string> | undefined {
   const spec = module === self ? undefined : read.get(IOModule, site, module)?.spec;
-  return spec?.protocol === 'simulation' ? offeredAddresses(read, site, spec) : undefined;
+  return spec && isSimulated(spec.protocol) ? offeredAddresses(read, site, spec) : undefined;
 }
 
 /** Its channels and the addresses of its behaviours (decisions 6.1). */
