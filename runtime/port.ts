@@ -6,6 +6,7 @@
  * and the process images (SharedArrayBuffers named in the plans).
  */
 import type { MonoMs, WallMs } from './vocabulary/times.js';
+import type { CallOutcome } from './io/driver.js';
 import type { Discovery, Exchange } from './io/device-answers.js';
 import type { Protocol } from './io/protocols.js';
 import type { AlarmCondition, AlarmEdge, AlarmGate, AlarmPlan } from './vocabulary/alarm.js';
@@ -575,6 +576,21 @@ export type ScanThreadOutbound =
 
 // ---------------------------------------------------------------- gateway <-> probe
 
+/** How a module and its device secure what they say (decisions 7.5); every default filled in. */
+export interface DeviceSecurity {
+  readonly securityPolicy: 'None' | 'Basic256Sha256' | 'Aes128_Sha256_RsaOaep' | 'Aes256_Sha256_RsaPss';
+  readonly securityMode: 'None' | 'Sign' | 'SignAndEncrypt';
+  readonly authType: 'Anonymous' | 'UserName' | 'Certificate';
+  readonly serverTrust: 'pinned' | 'ca' | 'any';
+  /** Of the certificate that a person has confirmed; '' when nobody has. */
+  readonly serverCertificateSha256: string;
+  /** Where this box keeps the identity that it shows, and whom it trusts. */
+  readonly folder: string;
+  /** `serverTrust` any is for development only. */
+  readonly isDevelopment: boolean;
+}
+
+export type { CallOutcome };
 export type { Discovery, Exchange };
 
 export interface ProbeModule {
@@ -591,11 +607,26 @@ export interface ProbeModule {
     readonly heartbeatChannel?: string;
     readonly outputs: readonly { readonly channel: string; readonly value: Value }[];
   };
+  /** Only of protocols that know more than a user name (opcua). */
+  readonly security?: DeviceSecurity;
   /** Why nothing is written to the device by this box; absent: it is. */
   readonly withheld?: string;
   /** The register of the device that says which box drives it. */
   readonly ownership?: { readonly address: string; readonly intervalMs: number; readonly takeFrom?: string; readonly deviceId: string };
+  /** What it signs in with; absent where nothing is configured. */
+  readonly credentials?: ProbeCredentials;
   readonly image: SharedArrayBuffer;
+}
+
+/** What a module signs in with, as the gateway has resolved it (ADR 0075). Never logged, reported or shown. */
+export interface ProbeCredentials {
+  readonly username?: string;
+  readonly password?: string;
+  /** In PEM; the key has no passphrase and is that of the certificate. */
+  readonly certificatePem?: string;
+  readonly keyPem?: string;
+  /** Why something that the module names is not here, as a sentence for the operator: a driver that needs it does not connect. */
+  readonly missing?: string;
 }
 
 /** Slot of a channel in the process image = its index in `ProbeModule.channels`. */
@@ -649,6 +680,16 @@ export type ProbeInbound =
   | { readonly type: 'read'; readonly id: number; readonly module: string; readonly channels: readonly string[] }
   | { readonly type: 'write'; readonly id: number; readonly module: string; readonly channel: string; readonly value: Value }
   | { readonly type: 'release'; readonly id: number; readonly module: string; readonly channels: readonly string[] }
+  /** Calls a method of the device; answered within `timeoutMs`. */
+  | {
+      readonly type: 'call';
+      readonly id: number;
+      readonly module: string;
+      readonly objectId: string;
+      readonly methodId: string;
+      readonly args: readonly Value[];
+      readonly timeoutMs: number;
+    }
   /** Asks the device what it is and whether it has the channels configured; answered within `timeoutMs`. */
   | { readonly type: 'discover'; readonly id: number; readonly module: string; readonly timeoutMs: number }
   /** Asks for the bytes of the last request to the device and its answer. */
@@ -709,6 +750,7 @@ export type ProbeOutbound =
       readonly forced: boolean;
       readonly readback: Value;
     }
+  | { readonly type: 'call-result'; readonly id: number; readonly outcome: CallOutcome }
   /** Not `ok`: why the device could not be asked. */
   | { readonly type: 'discover-result'; readonly id: number; readonly ok: boolean; readonly message: string; readonly discovery?: Discovery }
   | { readonly type: 'exchange-result'; readonly id: number; readonly exchange?: Exchange }

@@ -29,7 +29,19 @@ export interface SampleSink {
   integer(position: number, value: bigint): void;
   text(position: number, value: string): void;
   bad(position: number, message: string): void;
+  /** After its value: the device gives it with a reservation. */
+  uncertain?(position: number, message: string): void;
+  /** After its value: wall ms at which the device took it; absent: its arrival. */
+  taken?(position: number, wallMs: number): void;
   end(): void;
+}
+
+/** What a subscription tells beside its samples. */
+export interface ArrivalListener {
+  /** Samples flow: what was delivered as Good and did not come again has not changed. */
+  proven(): void;
+  /** They do not, and why: nothing is known until `proven`. */
+  silent(message: string): void;
 }
 
 /** `answered`: the device spoke, if only to refuse; `silent`: a request ran into its time-out; `lost`: no connection. */
@@ -49,6 +61,11 @@ export interface Link {
   write(point: Point, value: Value): Promise<WriteOutcome>;
   /** Points of different lanes have nothing to wait for in common (units behind one gateway); absent: one lane. */
   lane?(point: Point): string;
+  /**
+   * Delivers the points as their samples arrive, until the result is called; absent: they are read. The link tells within 3 s that no
+   * samples flow, and makes them flow again.
+   */
+  readonly subscribe?: (points: readonly Point[], sink: SampleSink, listener: ArrivalListener) => () => Promise<void>;
   /**
    * What the device says of itself and of the channels configured; absent: each of them is read once (`discovery.ts`).
    * @throws Error with a sentence for the operator when the device does not answer.

@@ -60,6 +60,24 @@ export class ImageSink {
     this.#image.endInputs();
   }
 
+  /** Samples flow, and these did not come again: they are as they were. What is Bad, or was never delivered, stays so. */
+  confirm(points: readonly ImagePoint[]): void {
+    const wallMs = this.#clock.wallMs();
+    const monoMs = this.#clock.monoMs();
+    this.#image.beginInputs();
+    for (const { channel } of points) {
+      if (this.#image.quality[channel] === QUALITY.Bad || this.#goodMonoMs[channel] === 0) continue;
+      this.#image.stamp(channel, wallMs, monoMs);
+      this.#goodMonoMs[channel] = monoMs;
+    }
+    this.#image.endInputs();
+  }
+
+  #reserve(channel: number, message: string): void {
+    this.#image.quality[channel] = QUALITY.Uncertain;
+    this.#messages[channel] = message;
+  }
+
   allBad(message: string): void {
     this.#image.beginInputs();
     for (let channel = 0; channel < this.#messages.length; channel += 1) this.#bad(channel, message);
@@ -112,6 +130,8 @@ export class ImageSink {
       integer: (position, value) => deliver(pointAt(position), Number(value), String(value)),
       text: (position, value) => deliver(pointAt(position), 0, value),
       bad: (position, message) => this.#bad(pointAt(position).channel, message),
+      uncertain: (position, message) => this.#reserve(pointAt(position).channel, message),
+      taken: (position, wallMs) => this.#image.stamp(pointAt(position).channel, wallMs, this.#clock.monoMs()),
       end,
       recover: end,
     };

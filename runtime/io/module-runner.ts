@@ -1,6 +1,7 @@
 /** What the probe asks of whatever serves one I/O module, and what that may ask of the probe. */
 import type { ChannelSample, ProbeModule, ProbeOutbound } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
+import type { CallOutcome } from './driver.js';
 import type { Clock } from '../vocabulary/clock.js';
 import type { DiscoverReply } from './discovery.js';
 import type { Exchange } from './device-answers.js';
@@ -38,6 +39,8 @@ export interface ModuleRunner {
   lookAtOutputs(): void;
   read(channels: readonly string[]): Promise<readonly ChannelSample[]>;
   write(channel: string, value: Value): Promise<WriteReply>;
+  /** Calls a method of the device. */
+  call(objectId: string, methodId: string, args: readonly Value[], timeoutMs: number): Promise<CallOutcome>;
   /** Asks the device what it is and whether it has the channels configured. */
   discover(timeoutMs: number): Promise<DiscoverReply>;
   /** The last request to the device and its answer; undefined where none is known. */

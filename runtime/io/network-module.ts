@@ -9,9 +9,9 @@ import { inside } from '../vocabulary/assert.js';
 import type { Value } from '../vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../vocabulary/process-image.js';
 import { backoffMs } from './backoff.js';
+import type { CallOutcome, Driver, Link, ReadOutcome } from './driver.js';
 import type { Exchange } from './device-answers.js';
 import { type DiscoverReply, discoverOver } from './discovery.js';
-import type { Driver, Link, ReadOutcome } from './driver.js';
 import { type ModuleRunner, type ModuleState, type OutputFacts, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
 import { OutputSide } from './output-side.js';
 import { Ownership } from './ownership.js';
@@ -183,6 +183,7 @@ export class NetworkModule implements ModuleRunner {
   }
 
   #startGroups(link: Link): void {
+    if (link.subscribe) return this.#followArrivals(link, link.subscribe);
     const byKey = new Map<string, ImagePoint[]>();
     for (const point of this.#imagePoints()) {
       const key = `${point.pollMs} ${link.lane?.(point) ?? ''}`;
@@ -204,6 +205,31 @@ export class NetworkModule implements ModuleRunner {
       };
     });
     for (const group of this.#groups) this.#attend(this.#poll(group, link, this.#host.clock.monoMs()));
+  }
+
+  /** All points as one group whose samples come by themselves; the link watches that they do. */
+  #followArrivals(link: Link, subscribe: NonNullable<Link['subscribe']>): void {
+    const points = this.#imagePoints();
+    const [first] = points;
+    if (!first) return;
+    const group: Group = { points, check: [first], stepMs: first.pollMs, fullEvery: 1, steps: 0, silent: false, judged: false, cancel: () => {}, cancelWatch: () => {} };
+    this.#groups = [group];
+    const image = this.#image;
+    // what arrives was taken before: how long before is known to the device only, so it may be of before a write
+    const delayMs = numberOption(this.#options, 'publishingInterval') + numberOption(this.#options, 'samplingInterval');
+    const sink = this.#sink.of(points, (point, value) => this.#outputs.readback(image, point.channel, value, this.#host.clock.monoMs() - delayMs));
+    const stop = subscribe(points, sink, {
+      proven: () => {
+        if (!this.#groups.includes(group)) return;
+        this.#lastAnswerMonoMs = this.#host.clock.monoMs();
+        if (!group.silent) this.#sink.confirm(points);
+        this.#judge(group, link, { status: 'answered' });
+      },
+      silent: (message) => {
+        if (this.#groups.includes(group)) this.#silence(group, message);
+      },
+    });
+    group.cancel = () => this.#attend(stop());
   }
 
   #stopGroups(): void {
@@ -365,6 +391,14 @@ export class NetworkModule implements ModuleRunner {
     const converted = exactValue(value, channel.dataType);
     if (converted === undefined) return writeRefused('invalid_value', `${value} is not a ${channel.dataType}`);
     return this.#outputs.writeByRequest(channel.address, converted);
+  }
+
+  async call(objectId: string, methodId: string, args: readonly Value[], timeoutMs: number): Promise<CallOutcome> {
+    const { protocol, module, withheld } = this.#module;
+    if (withheld) return { ok: false, reason: 'refused', message: withheld };
+    if (!this.#link) return { ok: false, reason: 'unreachable', message: `module ${module} is not connected` };
+    if (!this.#link.call) return { ok: false, reason: 'invalid', message: `protocol ${protocol} has no services` };
+    return this.#link.call(objectId, methodId, args, timeoutMs);
   }
 
   discover(timeoutMs: number): Promise<DiscoverReply> {

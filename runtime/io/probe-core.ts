@@ -4,6 +4,7 @@
  */
 import type { ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan } from '../port.js';
 import type { Clock } from '../vocabulary/clock.js';
+import type { CallOutcome } from './driver.js';
 import { isSimulated } from './catalog.js';
 import { notDiscovered } from './discovery.js';
 import { DRIVERS, type DriverTable } from './drivers.js';
@@ -37,6 +38,7 @@ const FAULTED: ModuleRunner = {
   lookAtOutputs: () => undefined,
   read: async () => [],
   write: async () => writeRefused('device_unreachable', 'the module is not served because of a fault of this program'),
+  call: async () => ({ ok: false, reason: 'unreachable', message: 'the module is not served because of a fault of this program' }),
   discover: async () => notDiscovered('the module is not served because of a fault of this program'),
   lastExchange: () => undefined,
   release: () => [],
@@ -50,12 +52,12 @@ async function closed({ runner, cancel }: Running): Promise<void> {
   await runner.close().catch(() => undefined);
 }
 
-/** Address, protocol or options differ: the module connects again. */
+/** Address, protocol, options or what it signs in with differ: the module connects again. */
 function needsReconnect(before: ProbeModule, after: ProbeModule): boolean {
   return (
     before.protocol !== after.protocol ||
     before.address !== after.address ||
-    JSON.stringify([before.options, before.ownership]) !== JSON.stringify([after.options, after.ownership])
+    JSON.stringify([before.options, before.ownership, before.security, before.credentials]) !== JSON.stringify([after.options, after.ownership, after.security, after.credentials])
   );
 }
 
@@ -105,6 +107,8 @@ export class ProbeCore {
         return this.#read(message);
       case 'write':
         return this.#write(message);
+      case 'call':
+        return this.#call(message);
       case 'release':
         this.#post({ type: 'release-result', id: message.id, released: this.#release(message.module, message.channels) });
         return;
@@ -215,6 +219,15 @@ export class ProbeCore {
         ? this.#simulation.write(module, channel, value)
         : writeRefused('device_unreachable', `this probe does not serve module ${module}`);
     this.#post({ type: 'write-result', id, ...reply });
+  }
+
+  async #call(message: Extract<ProbeInbound, { type: 'call' }>): Promise<void> {
+    const { id, module, objectId, methodId, args, timeoutMs } = message;
+    const runner = this.#network.get(module)?.runner;
+    const outcome: CallOutcome = runner
+      ? await runner.call(objectId, methodId, args, timeoutMs)
+      : { ok: false, reason: 'unreachable', message: `this probe does not serve module ${module}` };
+    this.#post({ type: 'call-result', id, outcome });
   }
 
   async #discover({ id, module, timeoutMs }: Extract<ProbeInbound, { type: 'discover' }>): Promise<void> {

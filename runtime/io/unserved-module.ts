@@ -1,5 +1,6 @@
 /** A module that this build cannot serve: Failed with the reason, every channel Bad, every write refused. */
 import type { ChannelSample, ProbeModule } from '../port.js';
+import type { CallOutcome } from './driver.js';
 import { ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
 import { QUALITY } from '../vocabulary/quality.js';
 import { type DiscoverReply, notDiscovered } from './discovery.js';
@@ -53,6 +54,10 @@ export class UnservedModule implements ModuleRunner {
   async write(name: string): Promise<WriteReply> {
     const known = this.#module.channels.some((row) => row.name === name || row.address === name);
     return known ? writeRefused('device_unreachable', this.#reason) : writeRefused('unknown_channel', `module ${this.#module.module} has no channel ${name}`);
+  }
+
+  async call(): Promise<CallOutcome> {
+    return { ok: false, reason: 'unreachable', message: this.#reason };
   }
 
   async discover(): Promise<DiscoverReply> {

@@ -3,9 +3,10 @@
  * takes of it what it needs. None of it is a domain of its own; all of it is there before the first one joins.
  */
 import { PlantTimeScale } from '../domains/demo/time-scale.js';
-import { placeHere } from '../domains/index.js';
+import { DeviceSecrets, placeHere } from '../domains/index.js';
 import type { Clock } from '../platform/base/clock.js';
 import type { Log } from '../platform/base/log.js';
+import { Sealing } from '../platform/base/sealing.js';
 import type { Settings } from '../settings.js';
 import { freeBytes } from './data-dir.js';
 import type { Storage } from './storage.js';
@@ -38,6 +39,7 @@ export function layGround({ settings, log, clock, storage }: GroundParts) {
     storageLow: () => freeBytes(dataDir) < settings.storageReserveBytes,
     keys,
     deviceId: keys.deviceId,
+    secrets: new DeviceSecrets({ store, sealing: new Sealing(keys.privateKey, 'device secrets'), folder: settings.secretsDir }),
     ...placeHere({ clock, log, settings, died }),
   };
 }

@@ -141,6 +141,8 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   run_ended: 'the run has ended and belongs to the past: nothing of it is written any more',
   runtime_not_ready: 'the runtime of a unit is not ready',
   runtime_unreachable: 'the runtime of the unit does not answer',
+  secret_in_files: 'the secret lies as files below `secrets.dir`, where it is changed and removed',
+  secret_unreadable: 'the secret was sealed by another box, so nothing of it can be kept',
   session_ended: 'the session or its account has ended; sign in again',
   session_inactive: 'the session was ended after inactivity; sign in again',
   site_scope: 'the site is outside those of the caller',

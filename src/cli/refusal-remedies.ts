@@ -124,6 +124,8 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   run_ended: 'Nothing: read it, or make a new batch.',
   runtime_not_ready: 'Look at the condition `RuntimeReady` of the unit: it says what the unit lacks, such as a process cell or a controller.',
   runtime_unreachable: 'Look at the alarms of the box: the thread of the unit is being restarted, or hangs.',
+  secret_in_files: 'Change or remove the files on the box, or in the secret of Kubernetes that is mounted there.',
+  secret_unreadable: 'Send all four members, `null` for those that it shall not have; it is sealed for this box then.',
   session_ended: 'Sign in again.',
   session_inactive: 'Sign in again.',
   site_scope: 'Ask for a site of yours; an administrator adds the group of the other one.',

@@ -42,6 +42,8 @@ import { demoRoutes } from './demo/routes.js';
 import { controllerRoutes } from './edge-controllers/routes.js';
 import { HISTORIAN_ROUTES } from './historian/routes.js';
 import { ioModuleRoutes } from './io-modules/routes.js';
+import { Secret } from './io-modules/secret-kind.js';
+import { secretRoutes } from './io-modules/secret-routes.js';
 import { SimulationContents } from './io-modules/simulation-contents.js';
 import { logicRoutes } from './logic/routes.js';
 import { mesRoutes } from './mes/routes.js';
@@ -105,7 +107,7 @@ export const KINDS: readonly AnyKind[] = [
 export const APPLIED_KINDS = new AppliedKinds(KINDS);
 
 /** Every kind there is a row of in the store. */
-export const STORED_KINDS: readonly Kind[] = [...KINDS, ...ACCESS_KINDS, AlarmCounter, DemoMark, RetainedValues, SimulationContents, SignatureRecord];
+export const STORED_KINDS: readonly Kind[] = [...KINDS, ...ACCESS_KINDS, AlarmCounter, DemoMark, RetainedValues, Secret, SimulationContents, SignatureRecord];
 
 /** Every row of the domains, for whoever tells of them without serving them. */
 export const ROWS: readonly RouteColumns[] = [
@@ -115,6 +117,7 @@ export const ROWS: readonly RouteColumns[] = [
   ...unitRoutes,
   ...controlModuleRoutes,
   ...ioModuleRoutes({ exists: () => false }),
+  ...secretRoutes,
   ...logicRoutes,
   ...elementRoutes,
   ...procedureRoutes,
@@ -157,6 +160,7 @@ export { joinDemo } from './demo/join.js';
 export { joinControllers } from './edge-controllers/join.js';
 export { joinHistorian } from './historian/join.js';
 export { joinIOModules } from './io-modules/join.js';
+export { DeviceSecrets } from './io-modules/secrets.js';
 export { joinLogic } from './logic/join.js';
 export { joinMes } from './mes/join.js';
 export { joinMtp } from './mtp/join.js';

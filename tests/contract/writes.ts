@@ -171,6 +171,8 @@ async function engineering(story: Story): Promise<void> {
   await story.send(`POST ${S}/iomodules/{name}/release`, { name: 'walk' }, { body: {} });
   await story.send(`POST ${S}/iomodules/{name}/discover`, { name: 'walk' });
   await story.send(`POST ${S}/iomodules/{name}/ioprobe/restart`, { name: 'walk' }, { body: REASON });
+  await story.send(`PUT ${S}/secrets/{name}`, { name: 'walk' }, { body: { username: 'walk', password: 'walked' } });
+  await story.send(`DELETE ${S}/secrets/{name}`, { name: 'walk' });
   for (const { path, name = 'walk' } of [...FAMILIES].reverse()) await story.send(`DELETE ${path}/{name}`, { name });
   await story.send(`POST ${S}/simulationpresets/seed`, {}, { body: {} });
   const manifest = { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Area', metadata: { name: 'applied', namespace: `site-${SITE}` }, spec: { description: 'applied' } };

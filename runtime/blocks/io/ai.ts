@@ -11,7 +11,10 @@ function filtered(form: BlockForm): string {
       $seen = 1;`;
 }
 
-/** Decisions 5.2: the driver's value scaled, filtered and watched for wire faults. */
+/**
+ * Decisions 5.2: the driver's value scaled, filtered and watched for wire faults. RAW is what came with the sample, a Bad one too: whoever
+ * hunts a broken wire looks there. OUT keeps its last good value.
+ */
 export const AI = block({
   name: 'AI',
   family: 'io',
@@ -22,7 +25,7 @@ export const AI = block({
   state: { value: 0, raw: 0, seen: 0, alpha: 0, alphaMs: -1 },
   caches: ['alphaMs'],
   code: (form) => `
-    if ($channel.q !== BAD) $raw = $channel;
+    if (Number.isFinite($channel)) $raw = $channel;
     $RAW = $raw;
     $RAW.q = $channel.q;
     if ($channel.q === BAD || $raw <= $faultLow || $raw >= $faultHigh) {

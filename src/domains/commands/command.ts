@@ -31,6 +31,7 @@ import { isAdhoc, rootOf } from '../procedures/roots.js';
 import type { MtpServices } from '../mtp/services.js';
 import { MasterRecipe } from '../recipes/kind.js';
 import { releasedView } from '../recipes/released.js';
+import type { LocalProbes } from '../placement/local-probes.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { pastRows } from '../../platform/store/past-rows.js';
 import { batchesOf } from '../batches/reading/list.js';
@@ -60,6 +61,8 @@ export interface CommandDeps {
   readonly phases?: Pick<PhaseCommands, 'protect'> | undefined;
   /** Of process modules; undefined in a rehearsal. */
   readonly services?: Pick<MtpServices, 'command' | 'state' | 'commandEnabled'> | undefined;
+  /** Way to the devices whose services charts call; absent in a rehearsal, which calls nobody. */
+  readonly probes?: Pick<LocalProbes, 'call'> | undefined;
 }
 
 const COMMANDED = { ok: v.literal(true), kind: v.string(), name: v.string(), command: v.picklist(COMMANDS) };

@@ -15,6 +15,9 @@ import type { PhaseResource } from './prompt-response.js';
 import { ioModuleOf } from '../logic/kind.js';
 import { unitOf } from '../plant/unit-of.js';
 
+/** Less than the limit of the builtin, 30 s, so that the phase hears what became of the call (decisions 4.5). */
+const SERVICE_TIMEOUT_MS = 28_000;
+
 export function phaseRequests(deps: CommandDeps): PhaseRequests {
   return {
     async command(phase, target, command, reason) {
@@ -64,7 +67,7 @@ export function phaseRequests(deps: CommandDeps): PhaseRequests {
     },
     async callService(phase, args) {
       const [address, objectId, methodId, ...given] = args;
-      const answer = serviceOf(deps, phase, args);
+      const answer = await serviceOf(deps, phase, args);
       await note(deps, phase, 'st-call-service', String(address ?? ''), { objectId, methodId, args: given }, answer);
       return answer;
     },
@@ -85,13 +88,17 @@ export function phaseRequests(deps: CommandDeps): PhaseRequests {
   };
 }
 
-function serviceOf(deps: CommandDeps, { metadata }: PhaseResource, args: readonly Value[]): RequestAnswer {
+async function serviceOf({ store, probes }: CommandDeps, { metadata: { site } }: PhaseResource, args: readonly Value[]): Promise<RequestAnswer> {
   const address = String(args[0] ?? '');
-  const module = deps.store.get(IOModule, metadata.site, ioModuleOf(address) || address);
+  const [objectId, methodId, ...given] = args.slice(1);
+  const module = store.get(IOModule, site, ioModuleOf(address) || address);
   if (!module) return { ok: false, rule: 'service-failed', message: `I/O module ${address} does not exist` };
-  if (isSimulated(module.spec.protocol)) return { ok: true, value: args[3] ?? true };
-  if (hasServices(module.spec.protocol)) return { ok: false, rule: 'service-failed', message: `I/O module ${address} is not connected` };
-  return { ok: false, rule: 'not-supported', message: `protocol ${module.spec.protocol} has no services` };
+  if (isSimulated(module.spec.protocol)) return { ok: true, value: given[0] ?? true };
+  if (!hasServices(module.spec.protocol)) return { ok: false, rule: 'not-supported', message: `protocol ${module.spec.protocol} has no services` };
+  const call = { objectId: String(objectId ?? ''), methodId: String(methodId ?? ''), args: given, timeoutMs: SERVICE_TIMEOUT_MS };
+  const outcome = await probes?.call(site, module.metadata.name, call);
+  if (!outcome) return { ok: false, rule: 'service-failed', message: `I/O module ${address} is not connected` };
+  return outcome.ok ? { ok: true, value: outcome.outputs[0] ?? true } : { ok: false, rule: 'service-failed', message: outcome.message };
 }
 
 /** In a rehearsal there is no module that could answer. */

@@ -6,6 +6,7 @@ import { Condition, type ToldBy } from '../../platform/http/replies.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
+import { secretNames } from './credentials.js';
 import {
   Channel,
   CONNECTIVITY,
@@ -125,12 +126,11 @@ function writePosture({ failSafe }: IOModuleSpec, { state, reason }: OutputsStat
   return { verdict, summary: state === 'live' ? declared : `${declared}; at present ${state}: ${reason}` };
 }
 
-/** Decisions Q-IO-05. */
+/** Decisions Q-IO-05; a client certificate is judged as what it signs in with. */
 function credentials({ metadata, spec }: Resource<IOModuleSpec, IOModuleStatus>, secrets: Secrets): IOModuleBody['credentials'] {
-  const name = spec.security?.secretRef?.name;
-  if (name !== undefined) {
-    const found = secrets.exists(metadata.site, name);
-    return found === undefined ? 'unknown' : found ? 'secret' : 'unresolved';
-  }
-  return spec.options.password === undefined ? 'none' : 'plaintext';
+  const names = secretNames(spec);
+  if (names.length === 0) return spec.options.password === undefined ? 'none' : 'plaintext';
+  const found = names.map((name) => secrets.exists(metadata.site, name));
+  if (found.includes(undefined)) return 'unknown';
+  return found.every((isThere) => isThere === true) ? 'secret' : 'unresolved';
 }

@@ -37,6 +37,13 @@ export const SIMULATION_WORDS = {
   faults: 'Faults that befall the simulated device.',
 } as const;
 
+export const SECRET_WORDS = {
+  username: 'Name with which the box signs in at the device. Left out: stays as it is. null: removed.',
+  password: 'Password with which the box signs in at the device. Never served. Left out: stays as it is. null: removed.',
+  certificate: 'Client certificate in PEM. Never served. Left out: stays as it is. null: removed.',
+  key: 'Private key of the certificate in PEM, without a passphrase. Never served. Left out: stays as it is. null: removed.',
+} as const;
+
 export const SECRET_REF_WORDS = { name: ['Name of the secret in the secret store of the box. The secret itself never stands in a resource.', 'plc-1-login'] } as const;
 
 export const SECURITY_WORDS = {

@@ -5,12 +5,15 @@ import { routeSet } from '../../platform/http/route.js';
 import { ReconcileLoop } from '../../platform/reconcile/loop.js';
 import { on, whenConfigured } from '../../platform/reconcile/wakes.js';
 import type { Store } from '../../platform/store/store.js';
-import type { SettingValues } from '../../settings.js';
+import type { Settings } from '../../settings.js';
 import type { LocalProbes } from '../placement/local-probes.js';
+import { Credentials } from './credentials.js';
 import { IOModule, SimulationPreset } from './kind.js';
 import { IOModuleReconciler } from './reconciler.js';
 import { ioModuleRoutes } from './routes.js';
-import { secretsIn } from './secrets.js';
+import { Secret } from './secret-kind.js';
+import { secretRoutes } from './secret-routes.js';
+import type { DeviceSecrets } from './secrets.js';
 import { ContentsKeeper } from './simulation-contents.js';
 
 export interface IOModuleParts {
@@ -24,14 +27,17 @@ export interface IOModuleParts {
   readonly deviceId: string;
   /** Build of the probes. */
   readonly build: string;
-  readonly settings: Pick<SettingValues, 'outputs' | 'modeCheckDeviceTags' | 'secretsDir'>;
+  readonly secrets: DeviceSecrets;
+  readonly settings: Pick<Settings, 'outputs' | 'modeCheckDeviceTags' | 'dataDir' | 'operatingMode'>;
 }
 
-export function joinIOModules({ store, clock, log, probes, timeScale, onTimeScale, deviceId, build, settings }: IOModuleParts) {
+export function joinIOModules({ store, clock, log, probes, timeScale, onTimeScale, deviceId, build, secrets, settings }: IOModuleParts) {
   probes.setTimeScale(timeScale());
   onTimeScale((value) => probes.setTimeScale(value));
   const contents = new ContentsKeeper({ store, probes, clock, timeScale });
-  const modules = new IOModuleReconciler({ store, probes, clock, contents, box: { setting: settings.outputs, deviceId } });
+  const credentials = new Credentials(secrets);
+  const security = { dataDir: settings.dataDir, isDevelopment: settings.operatingMode === 'development' };
+  const modules = new IOModuleReconciler({ store, probes, clock, contents, credentials, box: { setting: settings.outputs, deviceId }, security });
   probes.onModule((site, module, state) => modules.moduleChanged(site, module, state));
   probes.onResumed((site, module, resumed) => modules.outputsResumed(site, module, resumed));
   // what could not be told while nothing could be written
@@ -40,12 +46,18 @@ export function joinIOModules({ store, clock, log, probes, timeScale, onTimeScal
     on(IOModule, whenConfigured, 'all'),
     on(IOModule, whenConfigured, ({ resource }) => [modules.keyOf(resource)]), // also the probe that it is served by no more
     on(SimulationPreset, whenConfigured, 'all'),
+    on(Secret, whenConfigured, ({ resource }) => modules.keysOfSecret(resource)),
   ];
   return {
     routes: [
-      routeSet(ioModuleRoutes(secretsIn(settings.secretsDir)), { store, clock, probes, ioModules: modules, modeCheckDeviceTags: settings.modeCheckDeviceTags, image: build }),
+      routeSet(ioModuleRoutes(secrets), { store, clock, probes, ioModules: modules, modeCheckDeviceTags: settings.modeCheckDeviceTags, image: build }),
+      routeSet(secretRoutes, { store, secrets }),
     ],
     reconcilers: [new ReconcileLoop(modules, clock, log, wokenBy)],
+    /** What a module signs in with, for whoever connects to its device beside its probe. */
+    credentials,
+    /** What of this box counts for the security of devices. */
+    security,
     /** Images of a site's modules, for the units that read them. */
     image: (site: string) => (module: string) => modules.image(site, module),
     start: (): void => contents.start(),

@@ -1,10 +1,11 @@
 /** An I/O module as its probe and the unit plans are told of it (runtime/port.ts), built from what the store holds. Pure but for reading. */
-import { isSimulated, mergeBehaviors, staleAfterMs } from '../../../runtime/catalog.js';
-import type { ImagePlan, ProbeModule, SimulationSpec } from '../../../runtime/port.js';
+import { isSimulated, mergeBehaviors, securityMembers, staleAfterMs } from '../../../runtime/catalog.js';
+import type { ImagePlan, ProbeCredentials, ProbeModule, SimulationSpec } from '../../../runtime/port.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { channelsOf } from './channels.js';
+import { type BoxSecurity, deviceSecurity } from './device-security.js';
 import { driverOptions, ownershipOf } from './ownership.js';
 import { withheldByBox } from './outputs.js';
 import { type IOModuleSpec, type IOModuleStatus, SimulationPreset } from './kind.js';
@@ -24,8 +25,18 @@ export interface BoxOutputs {
   readonly deviceId: string;
 }
 
-export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader, image: SharedArrayBuffer, box: BoxOutputs): ProbeModule {
+/** What is beside the store of a module. */
+export interface ProbeParts {
+  readonly image: SharedArrayBuffer;
+  readonly box: BoxOutputs;
+  readonly credentials?: ProbeCredentials | undefined;
+  /** Absent where no device is connected to. */
+  readonly security?: BoxSecurity;
+}
+
+export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader, { image, box, credentials, security }: ProbeParts): ProbeModule {
   const { failSafe } = spec;
+  const { password: _password, ...options } = driverOptions(spec.options);
   const withheld = withheldByBox(spec, box.setting);
   const ownership = ownershipOf(spec.options);
   return {
@@ -33,7 +44,7 @@ export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleS
     module: metadata.name,
     protocol: spec.protocol,
     address: spec.address,
-    options: driverOptions(spec.options),
+    options,
     channels: channelsOf(spec),
     ...(spec.simulation || isSimulated(spec.protocol) ? { simulation: simulationOf(spec, metadata.site, read) } : {}),
     ...(failSafe
@@ -48,6 +59,8 @@ export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleS
       : {}),
     ...(withheld === '' ? {} : { withheld }),
     ...(ownership ? { ownership: { ...ownership, deviceId: box.deviceId } } : {}),
+    ...(security && securityMembers(spec.protocol).includes('securityPolicy') ? { security: deviceSecurity(spec, security) } : {}),
+    ...(credentials === undefined ? {} : { credentials }),
     image,
   };
 }

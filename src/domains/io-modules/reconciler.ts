@@ -4,7 +4,7 @@
  */
 import type { ImagePlan, ProbeModule } from '../../../runtime/port.js';
 import { CONNECTION, IMAGE_HEADER, OUTPUTS, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Clock } from '../../platform/base/clock.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
@@ -12,9 +12,12 @@ import { component } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { type LocalProbes, type ModuleState, type ResumedOutputs } from '../placement/local-probes.js';
+import { type Credentials, secretNames } from './credentials.js';
+import type { FoundSecret } from './secrets.js';
 import type { ContentsKeeper } from './simulation-contents.js';
 import { IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
 import { channelsOf, pollIntervalMs } from './channels.js';
+import type { BoxSecurity } from './device-security.js';
 import { discoveredFor } from './discovered.js';
 import { probeOf } from './probe-of.js';
 import { isEnabled, moduleConditions, outputsStatus, WITHHELD_BY_BOX } from './outputs.js';
@@ -22,6 +25,8 @@ import { type BoxOutputs, imagePlan, probeModule } from './probe-module.js';
 import type { Key } from '../../platform/reconcile/key.js';
 
 const STALE_MIN_MS = 2000;
+/** So often a secret that lies in files is read again: nobody tells when it is rotated. */
+const FILES_LOOK_MS = 10_000;
 /** Outputs that one record names; the others are counted. */
 const RESUMED_MAX = 200;
 
@@ -34,6 +39,8 @@ export class IOModuleReconciler implements Reconciler {
   readonly #clock: Clock;
   readonly #contents: Pick<ContentsKeeper, 'restore'>;
   readonly #box: BoxOutputs;
+  readonly #security: BoxSecurity;
+  readonly #credentials: Credentials;
   readonly #sent = new Map<string, string>();
   /** Modules without any connection, by site and name. */
   readonly #disabled = new Set<string>();
@@ -42,12 +49,22 @@ export class IOModuleReconciler implements Reconciler {
   /** The last of each module that has no record yet, and how many there were. */
   readonly #unrecorded = new Map<string, { readonly site: string; readonly module: string; readonly last: ResumedOutputs; readonly at: string; readonly times: number }>();
 
-  constructor(parts: { readonly store: Store; readonly probes: LocalProbes; readonly clock: Clock; readonly contents: Pick<ContentsKeeper, 'restore'>; readonly box: BoxOutputs }) {
+  constructor(parts: {
+    readonly store: Store;
+    readonly probes: LocalProbes;
+    readonly clock: Clock;
+    readonly contents: Pick<ContentsKeeper, 'restore'>;
+    readonly box: BoxOutputs;
+    readonly credentials: Credentials;
+    readonly security: BoxSecurity;
+  }) {
     this.#store = parts.store;
     this.#probes = parts.probes;
     this.#clock = parts.clock;
     this.#contents = parts.contents;
     this.#box = parts.box;
+    this.#security = parts.security;
+    this.#credentials = parts.credentials;
   }
 
   /** One key per probe: a probe is given all its modules together, because simulations tick together. */
@@ -68,11 +85,31 @@ export class IOModuleReconciler implements Reconciler {
     return { site: module.metadata.site, name: probeOf((module as ModuleResource).spec) };
   }
 
-  reconcile({ site, name }: Key): Outcome {
-    const modules = this.#store.list(IOModule, site).filter((module) => probeOf(module.spec) === name);
+  /** Modules that name no secret in files wait for no disk. */
+  reconcile(key: Key): Outcome | Promise<Outcome> {
+    const { site } = key;
+    const names = new Set(this.#modulesOf(key).flatMap(({ spec }) => this.#credentials.inFiles(site, spec)));
+    if (names.size === 0) return this.#serve(key, new Map());
+    return this.#credentials.readFiles(site, [...names]).then((files) => {
+      this.#serve(key, files);
+      return { lookAgainMs: FILES_LOOK_MS };
+    });
+  }
+
+  /** Keys of the probes whose modules name the secret. */
+  keysOfSecret({ metadata: { site, name } }: Resource): Key[] {
+    return this.#store.list(IOModule, site).flatMap((module) => (secretNames(module.spec).includes(name) ? [this.keyOf(module)] : []));
+  }
+
+  #modulesOf({ site, name }: Key): readonly ModuleResource[] {
+    return this.#store.list(IOModule, site).filter((module) => probeOf(module.spec) === name);
+  }
+
+  #serve({ site, name }: Key, files: ReadonlyMap<string, FoundSecret>): Outcome {
+    const modules = this.#modulesOf({ site, name });
     for (const module of modules) this.#settleOutputs(this.#settledDiscovery(module));
-    const plans = modules.filter(({ spec }) => isEnabled(spec)).map((module) => this.#probeModule(module));
-    const look = JSON.stringify(plans, (key, value: unknown) => (key === 'image' ? undefined : value));
+    const plans = modules.filter(({ spec }) => isEnabled(spec)).map((module) => this.#probeModule(module, files));
+    const look = JSON.stringify(plans, (key, value: unknown) => (key === 'image' ? undefined : key === 'credentials' ? digest(value) : value));
     const key = `${site}/${name}`;
     if (this.#sent.get(key) === look) return 'settled';
     if (plans.length === 0) this.#sent.delete(key);
@@ -230,10 +267,16 @@ export class IOModuleReconciler implements Reconciler {
       : { verdict: 'reported', summary: `the driver reports a connection, the last sample is ${Math.round(ageMs / 1000)} s old` };
   }
 
-  #probeModule(module: ModuleResource): ProbeModule {
+  #probeModule(module: ModuleResource, files: ReadonlyMap<string, FoundSecret>): ProbeModule {
     const { site, name } = module.metadata;
-    const planned = probeModule(module, this.#store, this.#memory(module), this.#box);
+    const credentials = this.#credentials.made(site, module.spec, files);
+    const planned = probeModule(module, this.#store, { image: this.#memory(module), box: this.#box, credentials, security: this.#security });
     if (!planned.simulation) return planned;
     return { ...planned, simulation: { ...planned.simulation, behaviors: this.#contents.restore(site, name, planned.simulation.behaviors) } };
   }
+}
+
+/** What was sent is compared, and a secret is kept nowhere for it. */
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64');
 }

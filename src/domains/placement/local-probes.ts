@@ -4,7 +4,7 @@
  */
 import type { WallMs } from '../../platform/base/times.js';
 import { Worker } from 'node:worker_threads';
-import type { ChannelSample, Exchange, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan, ProbeThread } from '../../../runtime/port.js';
+import type { CallOutcome, ChannelSample, Exchange, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan, ProbeThread } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
@@ -14,6 +14,8 @@ import type { Log } from '../../platform/base/log.js';
 
 const PROBE = new URL('../../../runtime/probe.js', import.meta.url);
 const REQUEST_TIMEOUT_MS = 10_000;
+/** A probe tells of a call that was not answered; one that says nothing for so much longer is not there. */
+const CALL_LATER_MS = 5000;
 const RESTART_DELAY_MS = 1000;
 const LOOK_MS = 1000;
 /** Then its inputs are Bad: a silent source is within 3 s (decisions 7). */
@@ -32,6 +34,8 @@ export interface ModuleState {
   readonly outputs: Extract<ProbeOutbound, { type: 'module' }>['outputs'];
   readonly atMs: WallMs;
 }
+
+export type MethodCall = Pick<Extract<ProbeInbound, { type: 'call' }>, 'objectId' | 'methodId' | 'args' | 'timeoutMs'>;
 
 export type ResumedOutputs = Extract<ProbeOutbound, { type: 'outputs-resumed' }>;
 
@@ -160,6 +164,12 @@ export class LocalProbes {
     return reply?.type === 'exchange-result' ? reply.exchange : undefined;
   }
 
+  /** What came of a call; undefined when no probe answers. */
+  async call(site: string, module: string, call: MethodCall): Promise<CallOutcome | undefined> {
+    const reply = await this.#request(site, module, (id) => ({ type: 'call', id, module, ...call }), call.timeoutMs + CALL_LATER_MS);
+    return reply?.type === 'call-result' ? reply.outcome : undefined;
+  }
+
   async release(site: string, module: string, channels: readonly string[]): Promise<readonly string[] | undefined> {
     const reply = await this.#request(site, module, (id) => ({ type: 'release', id, module, channels }));
     return reply?.type === 'release-result' ? reply.released : undefined;
@@ -190,8 +200,8 @@ export class LocalProbes {
     await Promise.all([...[...this.#probes.values()].map((probe) => probe.stop()), ...this.#ending.values()]);
   }
 
-  #request(site: string, module: string, build: (id: number) => ProbeInbound): Promise<ProbeOutbound | undefined> {
-    for (const probe of this.#probes.values()) if (probe.serves(site, module)) return probe.request(build);
+  #request(site: string, module: string, build: (id: number) => ProbeInbound, timeoutMs?: number): Promise<ProbeOutbound | undefined> {
+    for (const probe of this.#probes.values()) if (probe.serves(site, module)) return probe.request(build, timeoutMs);
     return Promise.resolve(undefined);
   }
 
@@ -303,11 +313,11 @@ class Probe {
     this.send({ type: 'time-scale', timeScale });
   }
 
-  request(build: (id: number) => ProbeInbound): Promise<ProbeOutbound | undefined> {
+  request(build: (id: number) => ProbeInbound, timeoutMs = REQUEST_TIMEOUT_MS): Promise<ProbeOutbound | undefined> {
     if (!this.#worker) return Promise.resolve(undefined); // between two of its lives nobody would answer
     const id = this.#nextId++;
     return new Promise((resolve) => {
-      const cancel = this.#clock.after(REQUEST_TIMEOUT_MS, () => finish(undefined));
+      const cancel = this.#clock.after(timeoutMs, () => finish(undefined));
       const finish = (message: ProbeOutbound | undefined): void => {
         cancel();
         this.#pending.delete(id);

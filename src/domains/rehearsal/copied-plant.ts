@@ -63,7 +63,7 @@ function seeded(module: ProbeModule, seed: number | undefined): ProbeModule {
 const NOTHING_REAL: BoxOutputs = { setting: 'live', deviceId: '' };
 
 function simulated(module: Module, read: StoreReader, buffer: SharedArrayBuffer, order: RehearsalOrder, assumptions: string[]): ProbeModule {
-  const planned = probeModule(module, read, buffer, NOTHING_REAL);
+  const planned = probeModule(module, read, { image: buffer, box: NOTHING_REAL });
   if (isSimulated(planned.protocol)) return planned;
   const { failSafe: _failSafe, withheld: _withheld, ownership: _ownership, ...asSimulation } = { ...planned, protocol: SIMULATED_PROTOCOL, address: '', options: {} };
   const behaviors = presetBehaviors(module, read, assumptions);

@@ -5,7 +5,7 @@ export type Log = Logger;
 /** Credentials inside of texts: the query form of the streams, API keys, JWTs. */
 const SECRETS = /([?&]token=)[^&\s"'\\]+|\blsk_[\w-]{16,}|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g;
 
-const MEMBERS = ['password', 'currentPassword', 'newPassword', 'token', 'accessToken', 'refreshToken', 'key', 'authorization', 'cookie'];
+const MEMBERS = ['password', 'currentPassword', 'newPassword', 'token', 'accessToken', 'refreshToken', 'key', 'credentials', 'authorization', 'cookie'];
 const REDACTED = MEMBERS.flatMap((member) => [member, `*.${member}`]);
 
 /** What `kept` is told at least, whatever goes to stdout. */

@@ -8,6 +8,7 @@ import type { LocalProbes, ModuleState, ResumedOutputs } from '../../../src/doma
 import type { UnchainedAudit } from '../../../src/platform/store/audit-record.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { freshStore } from '../../support/fresh-store.js';
+import { NO_CREDENTIALS } from '../../support/no-secrets.js';
 
 const { ledger, clock, store } = await freshStore(t);
 const audits: UnchainedAudit[] = [];
@@ -18,7 +19,7 @@ const probes = {
   image: () => image,
   moduleState: (site: string, module: string) => told.get(`${site}/${module}`),
 } as unknown as LocalProbes;
-const modules = new IOModuleReconciler({ store, probes, clock, contents: { restore: () => [] }, box: { setting: 'live', deviceId: 'd' } });
+const modules = new IOModuleReconciler({ store, probes, clock, contents: { restore: () => [] }, credentials: NO_CREDENTIALS, box: { setting: 'live', deviceId: 'd' }, security: { dataDir: '', isDevelopment: false } });
 store.watchReload(() => modules.catchUp());
 
 const spec = parse(IOModuleSpec, { protocol: 'modbus', address: '127.0.0.1:502', channels: [{ name: 'level', address: 'holding:1' }] });

@@ -1,0 +1,185 @@
+/**
+ * Keeps the points of a module followed (decisions D-IO-02): a subscription from which no proof comes is made anew, then the
+ * session, and when that does not help either the connection is given up, so that the whole client is made anew.
+ */
+import type { UserIdentityInfo } from 'node-opcua-client';
+import type { Clock } from '../../vocabulary/clock.js';
+import type { ArrivalListener } from '../driver.js';
+import { faultText, OpcUaFault } from './status.js';
+import { Subscription, type Monitored, type SubscriptionEvents, type SubscriptionSettings } from './subscription.js';
+import type { Wire } from './wire.js';
+
+const SILENT_PERIODS = 3; // decisions D-IO-02
+const SILENT_MS_MIN = 5000;
+/** A proof is missed by then, and the values are Bad. */
+const BAD_MS_MAX = 2900;
+/** Where proofs come more seldom, the device is asked in between. */
+const ASKED_MS = 1500;
+
+export interface FollowerParts {
+  readonly wire: Wire;
+  readonly user: UserIdentityInfo;
+  readonly clock: Clock;
+  readonly settings: SubscriptionSettings;
+  readonly items: readonly (Monitored | undefined)[];
+  readonly events: Pick<SubscriptionEvents, 'samples' | 'refused' | 'missed'>;
+  readonly listener: ArrivalListener;
+  /** One small read. @throws OpcUaFault */
+  ask(): Promise<void>;
+  /** The connection is of no use. */
+  giveUp(reason: string): void;
+}
+
+type Level = 'subscription' | 'session' | 'client';
+const LEVELS: readonly Level[] = ['subscription', 'session', 'client'];
+
+export class Follower {
+  readonly #parts: FollowerParts;
+  #subscription: Subscription | undefined;
+  /** What is made anew when the present one brings nothing. */
+  #level = 0;
+  #provenMonoMs: number;
+  #isStopped = false;
+  #isSilent = false;
+  #isBuilding = false;
+  #cancelBad: () => void = () => {};
+  #cancelRebuild: () => void = () => {};
+  #cancelAsk: () => void = () => {};
+
+  constructor(parts: FollowerParts) {
+    this.#parts = parts;
+    this.#provenMonoMs = parts.clock.monoMs();
+    this.#watch();
+    this.#attend(this.#build(''));
+  }
+
+  get #periodMs(): number {
+    return this.#subscription?.periodMs ?? this.#parts.settings.publishingIntervalMs;
+  }
+
+  #attend(work: Promise<void>): void {
+    work.catch((fault: unknown) => this.#parts.giveUp(faultText(fault)));
+  }
+
+  // -------------------------------------------------------------- silence
+
+  #watch(): void {
+    this.#cancelBad();
+    this.#cancelRebuild();
+    if (this.#isStopped) return;
+    const { clock, settings } = this.#parts;
+    const isAsked = this.#periodMs > ASKED_MS;
+    const badMs = Math.min(this.#periodMs + settings.timeoutMs, BAD_MS_MAX);
+    if (!isAsked) this.#cancelBad = clock.after(badMs, () => this.#say(`no sample for ${this.#silenceText()}`));
+    const rebuildMs = Math.max(SILENT_PERIODS * this.#periodMs, SILENT_MS_MIN);
+    this.#cancelRebuild = clock.after(rebuildMs, () => this.#attend(this.#build(`no sample for ${this.#silenceText()}`)));
+    if (isAsked) this.#askLater();
+    else this.#cancelAsk();
+  }
+
+  #silenceText(): string {
+    return `${((this.#parts.clock.monoMs() - this.#provenMonoMs) / 1000).toFixed(1)} s`;
+  }
+
+  #askLater(): void {
+    this.#cancelAsk();
+    this.#cancelAsk = this.#parts.clock.after(ASKED_MS, () => {
+      this.#parts.ask().then(
+        () => {
+          if (this.#isStopped || this.#periodMs <= ASKED_MS) return;
+          this.#askLater();
+        },
+        (fault: unknown) => {
+          if (this.#isStopped) return;
+          this.#say(faultText(fault));
+          this.#askLater();
+        },
+      );
+    });
+  }
+
+  #say(message: string): void {
+    if (this.#isStopped) return;
+    this.#isSilent = true;
+    this.#parts.listener.silent(message);
+  }
+
+  #proven(): void {
+    if (this.#isStopped) return;
+    this.#provenMonoMs = this.#parts.clock.monoMs();
+    this.#level = 0;
+    const wasSilent = this.#isSilent;
+    this.#isSilent = false;
+    this.#watch();
+    this.#parts.listener.proven();
+    // what was marked as Bad meanwhile, and has not changed since, comes no more by itself
+    if (wasSilent) this.#parts.events.missed();
+  }
+
+  // -------------------------------------------------------------- making anew
+
+  /** `reason`: why it is made anew; '' for the first time. */
+  async #build(reason: string): Promise<void> {
+    if (this.#isStopped || this.#isBuilding) return;
+    this.#isBuilding = true;
+    try {
+      const old = this.#subscription;
+      this.#subscription = undefined;
+      if (old) await old.end();
+      for (let why = reason; !this.#isStopped; ) {
+        const level = LEVELS[this.#level] ?? 'client';
+        if (why !== '') {
+          this.#say(`${why}; the ${level} is made anew`);
+          this.#level += 1; // should that not help, the next one
+        }
+        if (level === 'client') return this.#parts.giveUp(why);
+        try {
+          await this.#make(level === 'session');
+          return this.#watch();
+        } catch (fault) {
+          if (this.#parts.wire.isLost) return;
+          why = faultText(fault);
+          this.#level = Math.max(this.#level, 1);
+        }
+      }
+    } finally {
+      this.#isBuilding = false;
+    }
+  }
+
+  async #make(withSession: boolean): Promise<void> {
+    const { wire, user, items, settings, events } = this.#parts;
+    if (withSession) await wire.signIn(user);
+    let made: Subscription | undefined;
+    let endedEarly: OpcUaFault | string | undefined;
+    const isCurrent = (): boolean => !this.#isStopped && (made === undefined || made === this.#subscription);
+    const subscription = await Subscription.create(wire, items, settings, {
+      samples: (values) => isCurrent() && events.samples(values),
+      refused: (position, message) => isCurrent() && events.refused(position, message),
+      missed: () => isCurrent() && events.missed(),
+      proven: () => isCurrent() && this.#proven(),
+      ended: (fault) => {
+        if (made === undefined) endedEarly = fault;
+        else if (isCurrent()) this.#ended(fault);
+      },
+    });
+    made = subscription;
+    if (this.#isStopped) return void (await subscription.end());
+    if (endedEarly !== undefined) throw typeof endedEarly === 'string' ? new OpcUaFault('refused', endedEarly) : endedEarly;
+    this.#subscription = subscription;
+  }
+
+  #ended(fault: OpcUaFault | string): void {
+    if (this.#parts.wire.isLost) return;
+    if (typeof fault !== 'string' && /^BadSession|^BadSecureChannel/.test(fault.opcStatus)) this.#level = Math.max(this.#level, 1);
+    this.#attend(this.#build(typeof fault === 'string' ? fault : fault.message));
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelBad();
+    this.#cancelRebuild();
+    this.#cancelAsk();
+    await this.#subscription?.end();
+  }
+}

@@ -1,0 +1,96 @@
+/** From the address and the security of a module to a session (decisions 7.5): endpoint, trust, channel, user. */
+import type { UserIdentityInfo } from 'node-opcua-client';
+import type { DeviceSecurity, ProbeModule } from '../../port.js';
+import type { Clock } from '../../vocabulary/clock.js';
+import { type ClientIdentity, identityOf, ownIdentity } from './identity.js';
+import { MessageSecurityMode, UserTokenType } from './library.js';
+import { OpcUaFault } from './status.js';
+import { distrust } from './trust.js';
+import { type Endpoint, Wire, type WireSettings } from './wire.js';
+
+const POLICY_URI = 'http://opcfoundation.org/UA/SecurityPolicy#'; // OPC 10000-7
+
+export interface SessionPlan {
+  readonly url: string;
+  readonly name: string;
+  readonly security: DeviceSecurity;
+  readonly credentials: ProbeModule['credentials'];
+  readonly sessionTimeoutMs: number;
+  readonly timeoutMs: number;
+}
+
+/** @returns the settings of a channel without security, by which a server is asked what it offers. */
+export async function discoverySettings({ name, security, sessionTimeoutMs, timeoutMs }: SessionPlan): Promise<WireSettings> {
+  return { name, identity: await ownIdentity(security.folder), securityPolicy: 'None', securityMode: 'None', sessionTimeoutMs, timeoutMs };
+}
+
+/** What the server offers. @throws OpcUaFault */
+export async function endpointsOf(plan: SessionPlan, clock: Clock): Promise<Endpoint[]> {
+  const wire = await Wire.open(plan.url, await discoverySettings(plan), clock);
+  try {
+    return await wire.endpoints(plan.url);
+  } finally {
+    await wire.close();
+  }
+}
+
+/** @throws OpcUaFault, or Error with a sentence for the operator. */
+export async function openSession(plan: SessionPlan, clock: Clock): Promise<{ readonly wire: Wire; readonly user: UserIdentityInfo }> {
+  const { security, credentials } = plan;
+  if (security.authType !== 'Anonymous' && credentials?.missing !== undefined) throw new OpcUaFault('refused', credentials.missing);
+  const settings = await discoverySettings(plan);
+  const user = userOf(security, credentials, settings.identity);
+  const secured = security.securityPolicy === 'None' ? settings : await trusted(plan, settings, clock);
+  const wire = await Wire.open(plan.url, secured, clock);
+  try {
+    await wire.signIn(user);
+    return { wire, user };
+  } catch (fault) {
+    await wire.close();
+    throw fault;
+  }
+}
+
+/** The settings of a secured channel to a server that is trusted. */
+async function trusted(plan: SessionPlan, settings: WireSettings, clock: Clock): Promise<WireSettings> {
+  const { securityPolicy, securityMode } = plan.security;
+  const endpoints = await endpointsOf(plan, clock);
+  const endpoint = endpoints.find((row) => row.securityPolicyUri === `${POLICY_URI}${securityPolicy}` && row.securityMode === MessageSecurityMode[securityMode]);
+  if (!endpoint) {
+    const offered = endpoints.map((row) => `${String(row.securityPolicyUri).replace(POLICY_URI, '')} ${MessageSecurityMode[row.securityMode]}`);
+    throw new OpcUaFault(
+      'refused',
+      `the server does not offer ${securityPolicy} ${securityMode}; it offers ${[...new Set(offered)].join(', ') || 'nothing'}`,
+      'BadSecurityPolicyRejected',
+    );
+  }
+  const certificate = firstOf(endpoint.serverCertificate);
+  if (certificate.length === 0) throw new OpcUaFault('refused', 'the server shows no certificate', 'BadCertificateInvalid');
+  const reason = distrust(certificate, plan.security, clock.wallMs());
+  if (reason !== '') throw new OpcUaFault('refused', reason, 'BadCertificateUntrusted');
+  return { ...settings, securityPolicy, securityMode, serverCertificate: certificate };
+}
+
+/** A chain is its certificates one behind the other; the first one is the server's. */
+export function firstOf(chain: Buffer | null | undefined): Buffer {
+  if (!chain || chain.length < 4) return Buffer.alloc(0);
+  // DER: SEQUENCE with a length of two bytes, as every certificate of more than 255 bytes has
+  const length = chain[0] === 0x30 && chain[1] === 0x82 ? 4 + chain.readUInt16BE(2) : chain.length;
+  return chain.subarray(0, Math.min(length, chain.length));
+}
+
+function userOf({ authType }: DeviceSecurity, credentials: ProbeModule['credentials'], own: ClientIdentity): UserIdentityInfo {
+  switch (authType) {
+    case 'Anonymous':
+      return { type: UserTokenType.Anonymous };
+    case 'UserName':
+      if (credentials?.username === undefined)
+        throw new OpcUaFault('refused', 'authType UserName needs a user name: name a secret in security.secretRef', 'BadIdentityTokenInvalid');
+      return { type: UserTokenType.UserName, userName: credentials.username, password: credentials.password ?? '' };
+    case 'Certificate': {
+      const isOwn = credentials?.certificatePem === undefined || credentials.keyPem === undefined;
+      const { certificate, key } = isOwn ? own : identityOf(credentials.certificatePem, credentials.keyPem);
+      return { type: UserTokenType.Certificate, certificateData: certificate, privateKey: key.export({ type: 'pkcs8', format: 'pem' }).toString() };
+    }
+  }
+}

@@ -1,0 +1,266 @@
+/**
+ * One OPC UA subscription (OPC 10000-4, 5.13 and 5.14) with its own publish loop. That samples flow is proven by an item on
+ * the server's own clock: a subscription that lives and brings nothing is told from a plant in which nothing changes.
+ * Notifications are numbered: what is missing is asked for again, and what the server no longer has is read.
+ */
+import type { Clock } from '../../vocabulary/clock.js';
+import type { SampleSink } from '../driver.js';
+import type { NodeAddress } from './node-address.js';
+import {
+  AttributeIds,
+  CreateMonitoredItemsRequest,
+  CreateSubscriptionRequest,
+  DataChangeNotification,
+  DeleteSubscriptionsRequest,
+  MonitoringMode,
+  PublishRequest,
+  RepublishRequest,
+  resolveNodeId,
+  StatusChangeNotification,
+  TimestampsToReturn,
+} from './library.js';
+import { type OpcUaFault, severityOf, statusText } from './status.js';
+import type { Wire } from './wire.js';
+import type { DataValue, StatusCode } from 'node-opcua-client';
+
+/** Server_ServerStatus_CurrentTime (OPC 10000-5, 12.10). */
+export const CURRENT_TIME = 'i=2258';
+const PUBLISHES_IN_FLIGHT = 3;
+const LIFETIME_MS_MIN = 30_000;
+/** Publish intervals without a change after which the server says that it lives. */
+const KEEP_ALIVE_COUNT = 2;
+const PUBLISH_MS_MIN = 10_000;
+/** Notifications that are asked for again; of a longer gap everything is read. */
+const REPUBLISHED_MAX = 20;
+const SEQUENCE_MAX = 0xffffffff;
+
+export interface Monitored {
+  readonly target: NodeAddress;
+}
+
+export interface SubscriptionSettings {
+  readonly publishingIntervalMs: number;
+  readonly samplingIntervalMs: number;
+  readonly itemsPerCall: number;
+  readonly timeoutMs: number;
+}
+
+export interface SubscriptionEvents {
+  /** Values of one notification, by the positions of their items. */
+  samples(items: readonly { readonly clientHandle: number; readonly value: DataValue }[]): void;
+  /** An item that the server does not monitor. */
+  refused(position: number, message: string): void;
+  /** Samples flow. */
+  proven(): void;
+  /** Something may have been missed: every value is to be read. */
+  missed(): void;
+  /** The subscription has ended, or never began. */
+  ended(fault: OpcUaFault | string): void;
+}
+
+interface Notification {
+  readonly sequenceNumber: number;
+  readonly notificationData: readonly unknown[] | null;
+}
+
+interface Published {
+  readonly subscriptionId: number;
+  readonly availableSequenceNumbers: readonly number[] | null;
+  readonly notificationMessage: Notification;
+}
+
+interface Created {
+  readonly subscriptionId: number;
+  readonly revisedPublishingInterval: number;
+  readonly revisedMaxKeepAliveCount: number;
+}
+
+interface ItemsCreated {
+  readonly results: readonly { readonly statusCode: StatusCode; readonly revisedSamplingInterval: number }[] | null;
+}
+
+const following = (sequence: number): number => (sequence === SEQUENCE_MAX ? 1 : sequence + 1);
+
+export class Subscription {
+  readonly #wire: Wire;
+  readonly #settings: SubscriptionSettings;
+  readonly #events: SubscriptionEvents;
+  readonly #watchHandle: number;
+  #id = 0;
+  #periodMs: number;
+  #publishMs = PUBLISH_MS_MIN;
+  #hasWatch = false;
+  #expected = 1;
+  #inFlight = 0;
+  #inFlightMax = PUBLISHES_IN_FLIGHT;
+  #acknowledgements: { subscriptionId: number; sequenceNumber: number }[] = [];
+  #order: Promise<void> = Promise.resolve();
+  #isEnded = false;
+
+  private constructor(wire: Wire, settings: SubscriptionSettings, events: SubscriptionEvents, count: number) {
+    this.#wire = wire;
+    this.#settings = settings;
+    this.#events = events;
+    this.#watchHandle = count;
+    this.#periodMs = settings.publishingIntervalMs;
+  }
+
+  /** @throws OpcUaFault when the server makes no subscription. */
+  static async create(wire: Wire, items: readonly (Monitored | undefined)[], settings: SubscriptionSettings, events: SubscriptionEvents): Promise<Subscription> {
+    const subscription = new Subscription(wire, settings, events, items.length);
+    await subscription.#begin(items);
+    return subscription;
+  }
+
+  /** Time between two proofs, as the server has it. */
+  get periodMs(): number {
+    return this.#periodMs;
+  }
+
+  async #begin(items: readonly (Monitored | undefined)[]): Promise<void> {
+    const { publishingIntervalMs } = this.#settings;
+    const created = await this.#wire.request<Created>(
+      new CreateSubscriptionRequest({
+        requestedPublishingInterval: publishingIntervalMs,
+        requestedMaxKeepAliveCount: KEEP_ALIVE_COUNT,
+        requestedLifetimeCount: Math.max(3 * KEEP_ALIVE_COUNT, Math.ceil(LIFETIME_MS_MIN / publishingIntervalMs)),
+        maxNotificationsPerPublish: 0,
+        publishingEnabled: true,
+        priority: 0,
+      }),
+    );
+    this.#id = created.subscriptionId;
+    this.#periodMs = Math.max(created.revisedPublishingInterval, 1);
+    this.#publishMs = Math.max(PUBLISH_MS_MIN, 3 * created.revisedMaxKeepAliveCount * this.#periodMs);
+    try {
+      await this.#createItems([{ handle: this.#watchHandle, target: { nodeId: resolveNodeId(CURRENT_TIME), indexRange: '' } }], this.#periodMs);
+      for (let sent = 0; sent < this.#inFlightMax; sent += 1) this.#publish();
+      const wanted = items.flatMap((item, handle) => (item ? [{ handle, target: item.target }] : []));
+      for (let at = 0; at < wanted.length; at += this.#settings.itemsPerCall) {
+        if (this.#isEnded) return;
+        await this.#createItems(wanted.slice(at, at + this.#settings.itemsPerCall), this.#settings.samplingIntervalMs);
+      }
+    } catch (fault) {
+      await this.end();
+      throw fault;
+    }
+  }
+
+  async #createItems(batch: readonly { readonly handle: number; readonly target: NodeAddress }[], samplingInterval: number): Promise<void> {
+    const { results } = await this.#wire.request<ItemsCreated>(
+      new CreateMonitoredItemsRequest({
+        subscriptionId: this.#id,
+        timestampsToReturn: TimestampsToReturn.Source,
+        itemsToCreate: batch.map(({ handle, target }) => ({
+          itemToMonitor: { nodeId: target.nodeId, attributeId: AttributeIds.Value, ...(target.indexRange === '' ? {} : { indexRange: target.indexRange as never }) },
+          monitoringMode: MonitoringMode.Reporting,
+          requestedParameters: { clientHandle: handle, samplingInterval, queueSize: 1, discardOldest: true },
+        })),
+      }),
+    );
+    batch.forEach(({ handle }, place) => {
+      const result = results?.[place];
+      const isRefused = !result || severityOf(result.statusCode) === 'Bad';
+      if (handle === this.#watchHandle) {
+        this.#hasWatch = !isRefused;
+        if (result && !isRefused) this.#periodMs = Math.max(this.#periodMs, result.revisedSamplingInterval);
+      } else if (isRefused) {
+        this.#events.refused(handle, result ? statusText(result.statusCode) : 'the server says nothing of the item');
+      }
+    });
+  }
+
+  #publish(): void {
+    if (this.#isEnded) return;
+    this.#inFlight += 1;
+    const acknowledged = this.#acknowledgements.splice(0);
+    this.#wire.request<Published>(new PublishRequest({ subscriptionAcknowledgements: acknowledged }), this.#publishMs).then(
+      (answer) => {
+        this.#inFlight -= 1;
+        this.#publish();
+        // one after the other, also where one has to ask the server in between
+        this.#order = this.#order.then(() => this.#take(answer)).catch((fault: unknown) => this.#finish(fault instanceof Error ? fault.message : String(fault)));
+      },
+      (fault: OpcUaFault) => {
+        this.#inFlight -= 1;
+        this.#refused(fault);
+      },
+    );
+  }
+
+  #refused(fault: OpcUaFault): void {
+    if (this.#isEnded) return;
+    if (fault.opcStatus === 'BadTooManyPublishRequests') {
+      this.#inFlightMax = Math.max(1, this.#inFlight);
+      if (this.#inFlight === 0) this.#finish(fault);
+      return;
+    }
+    // a publish that was not answered in its long time is nothing yet: whether samples flow is watched by their arrival
+    if (fault.reason === 'silent' || fault.opcStatus === 'BadTimeout') {
+      if (this.#inFlight < this.#inFlightMax) this.#publish();
+      return;
+    }
+    this.#finish(fault);
+  }
+
+  async #take({ subscriptionId, availableSequenceNumbers, notificationMessage }: Published): Promise<void> {
+    if (this.#isEnded || subscriptionId !== this.#id) return;
+    const { sequenceNumber, notificationData } = notificationMessage;
+    const isKeepAlive = (notificationData?.length ?? 0) === 0;
+    const next = isKeepAlive ? sequenceNumber : following(sequenceNumber);
+    if (sequenceNumber !== this.#expected) await this.#fetchMissing(sequenceNumber, availableSequenceNumbers ?? []);
+    if (this.#isEnded) return;
+    this.#expected = next;
+    if (!isKeepAlive) this.#acknowledgements.push({ subscriptionId, sequenceNumber });
+    this.#dispatch(notificationData ?? []);
+    if (!this.#hasWatch) this.#events.proven(); // a server without its clock: that it speaks must do
+  }
+
+  /** What was sent and did not arrive. */
+  async #fetchMissing(upTo: number, available: readonly number[]): Promise<void> {
+    let sequence = this.#expected;
+    for (let count = 0; count < REPUBLISHED_MAX && sequence !== upTo; count += 1, sequence = following(sequence)) {
+      if (!available.includes(sequence)) break;
+      try {
+        const { notificationMessage } = await this.#wire.request<{ notificationMessage: Notification }>(
+          new RepublishRequest({ subscriptionId: this.#id, retransmitSequenceNumber: sequence }),
+        );
+        this.#dispatch(notificationMessage.notificationData ?? []);
+        this.#acknowledgements.push({ subscriptionId: this.#id, sequenceNumber: sequence });
+      } catch {
+        break;
+      }
+    }
+    if (sequence !== upTo && !this.#isEnded) this.#events.missed();
+  }
+
+  #dispatch(data: readonly unknown[]): void {
+    for (const part of data) {
+      if (part instanceof DataChangeNotification) {
+        const items = part.monitoredItems ?? [];
+        this.#events.samples(items);
+        if (this.#hasWatch && items.some(({ clientHandle }) => clientHandle === this.#watchHandle)) this.#events.proven();
+      } else if (part instanceof StatusChangeNotification) {
+        if (severityOf(part.status) !== 'Good' || part.status.name === 'GoodSubscriptionTransferred')
+          this.#finish(`the server has ended the subscription: ${statusText(part.status)}`);
+      }
+    }
+  }
+
+  #finish(fault: OpcUaFault | string): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#events.ended(fault);
+  }
+
+  /** Tells the server, as far as it listens. */
+  async end(): Promise<void> {
+    const wasEnded = this.#isEnded;
+    this.#isEnded = true;
+    if (wasEnded || this.#id === 0 || this.#wire.isLost) return;
+    await this.#wire.request(new DeleteSubscriptionsRequest({ subscriptionIds: [this.#id] }), Math.min(this.#settings.timeoutMs, 1000)).catch(() => undefined);
+  }
+}
+
+export type SamplePart = Pick<SampleSink, 'begin' | 'end'>;
+export type SubscriptionClock = Clock;

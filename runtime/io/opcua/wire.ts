@@ -1,0 +1,206 @@
+/**
+ * One secure channel with one session on it, and nothing that repairs itself: the library would reconnect for ever and say
+ * nothing. A request has its time and its answer; a connection that is gone is told once (`lost`).
+ */
+import type { ClientSession, EndpointDescription, OPCUAClient, UserIdentityInfo } from 'node-opcua-client';
+import type { Clock } from '../../vocabulary/clock.js';
+import { Signal } from '../signal.js';
+import type { ClientIdentity } from './identity.js';
+import { ClientSecureChannelLayer, MessageSecurityMode, OPCUAClient as Client, SecurityPolicy } from './library.js';
+import { faultText, OpcUaFault, refusedWith } from './status.js';
+
+type Channel = InstanceType<typeof ClientSecureChannelLayer>;
+type Request = Parameters<Channel['performMessageTransaction']>[0];
+export type Endpoint = EndpointDescription;
+
+/** What the library's client has beside its declared members. */
+interface ClientInside {
+  performMessageTransaction(request: Request, callback: (fault: Error | null, response?: unknown) => void): void;
+}
+
+export interface WireSettings {
+  readonly name: string;
+  readonly identity: ClientIdentity;
+  readonly securityPolicy: string;
+  readonly securityMode: 'None' | 'Sign' | 'SignAndEncrypt';
+  /** DER; what the channel is encrypted for. */
+  readonly serverCertificate?: Buffer;
+  readonly sessionTimeoutMs: number;
+  /** Of one request. */
+  readonly timeoutMs: number;
+}
+
+/** Nothing of a server is taken beyond these (OPC 10000-6, 7.1.2): a device is no reason to run out of memory. */
+const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
+const CHUNKS_MAX = 2048;
+const CLOSE_MS_MAX = 1000;
+/** Goes on although the connection is lost. */
+const CLOSING = 'closing';
+/** ms by which the library's own time-out comes after ours. */
+const LIBRARY_LATER_MS = 500;
+
+export class Wire {
+  readonly #client: OPCUAClient;
+  readonly #clock: Clock;
+  readonly #settings: WireSettings;
+  readonly #lost = new Signal();
+  #channel: Channel | undefined;
+  #session: ClientSession | undefined;
+  #closing: Promise<void> | undefined;
+
+  private constructor(settings: WireSettings, clock: Clock) {
+    this.#settings = settings;
+    this.#clock = clock;
+    const { identity } = settings;
+    this.#client = Client.create({
+      applicationName: 'Lineside',
+      applicationUri: identity.applicationUri,
+      clientName: settings.name,
+      securityMode: MessageSecurityMode[settings.securityMode],
+      securityPolicy: SecurityPolicy[settings.securityPolicy as keyof typeof SecurityPolicy],
+      ...(settings.serverCertificate ? { serverCertificate: settings.serverCertificate } : {}),
+      endpointMustExist: false,
+      keepSessionAlive: false,
+      requestedSessionTimeout: settings.sessionTimeoutMs,
+      connectionStrategy: { maxRetry: 0, initialDelay: 1, maxDelay: 1 },
+      transportTimeout: settings.timeoutMs,
+      defaultTransactionTimeout: settings.timeoutMs + LIBRARY_LATER_MS,
+      transportSettings: { maxMessageSize: MESSAGE_BYTES_MAX, maxChunkCount: CHUNKS_MAX },
+      certificateKeyPairProvider: {
+        getCertificate: () => identity.certificate,
+        getCertificateChain: () => [identity.certificate],
+        // a key as the library hides it
+        getPrivateKey: () => ({ hidden: identity.key }) as never,
+      },
+    });
+    this.#client.on('secure_channel_created', (channel) => {
+      this.#channel = channel;
+    });
+    this.#client.on('close', (fault) => this.#lost.raise(fault ? `the connection is gone: ${fault.message}` : 'the server has closed the connection'));
+    this.#client.on('connection_lost', () => this.#lost.raise('the connection is gone'));
+    // whoever listens hears of failures by what he waits for
+    this.#client.on('connection_failed', () => undefined);
+  }
+
+  /** A channel without a session. @throws OpcUaFault */
+  static async open(url: string, settings: WireSettings, clock: Clock): Promise<Wire> {
+    const wire = new Wire(settings, clock);
+    try {
+      await wire.#within(settings.timeoutMs, 'connecting', wire.#client.connect(url));
+      return wire;
+    } catch (fault) {
+      await wire.close();
+      if (fault instanceof OpcUaFault) throw fault;
+      throw new OpcUaFault('lost', `no OPC UA connection to ${url}: ${shortened(faultText(fault))}`, statusIn(fault));
+    }
+  }
+
+  get lost(): Promise<string> {
+    return this.#lost.promise;
+  }
+
+  get isLost(): boolean {
+    return this.#lost.reason !== undefined;
+  }
+
+  endpoints(url: string): Promise<Endpoint[]> {
+    return this.#within(this.#settings.timeoutMs, 'asking for its endpoints', this.#client.getEndpoints({ endpointUrl: url }));
+  }
+
+  /** A session in place of the one there is. @throws OpcUaFault */
+  async signIn(user: UserIdentityInfo): Promise<void> {
+    await this.#signOut();
+    try {
+      this.#session = await this.#within(this.#settings.timeoutMs * 2, 'opening a session', this.#client.createSession(user));
+    } catch (fault) {
+      if (fault instanceof OpcUaFault) throw fault;
+      throw new OpcUaFault('refused', `the server opens no session: ${shortened(faultText(fault))}`, statusIn(fault));
+    }
+  }
+
+  async #signOut(): Promise<void> {
+    const session = this.#session;
+    this.#session = undefined;
+    if (!session || this.isLost) return;
+    await this.#within(Math.min(this.#settings.timeoutMs, CLOSE_MS_MAX), 'closing a session', session.close(true)).catch(() => undefined);
+  }
+
+  /**
+   * One service call. Past the session of the library: that one makes itself anew when the server has forgotten it, and
+   * subscriptions would be gone without a word.
+   * @throws OpcUaFault
+   */
+  request<Response>(request: Request, timeoutMs = this.#settings.timeoutMs): Promise<Response> {
+    if (this.#lost.reason !== undefined) return Promise.reject(new OpcUaFault('lost', this.#lost.reason));
+    const session = this.#session;
+    if (!session) return Promise.reject(new OpcUaFault('lost', 'there is no session'));
+    request.requestHeader.authenticationToken = session.authenticationToken as never; // the session has been activated
+    request.requestHeader.timeoutHint = timeoutMs + LIBRARY_LATER_MS;
+    const doing = request.constructor.name.replace(/Request$/, '');
+    const answered = new Promise<Response>((resolve, reject) => {
+      const inside = this.#client as unknown as ClientInside;
+      inside.performMessageTransaction(request, (fault, response) => {
+        const header = (response as { responseHeader?: { serviceResult: never } } | undefined)?.responseHeader ?? faultHeader(fault);
+        if (header && !isGood(header.serviceResult)) reject(refusedWith(header.serviceResult, doing));
+        else if (fault || !response) reject(new OpcUaFault(/timed out/i.test(fault?.message ?? '') ? 'silent' : 'lost', shortened(faultText(fault)), statusIn(fault)));
+        else resolve(response as Response);
+      });
+    });
+    return this.#within(timeoutMs, doing, answered);
+  }
+
+  /** The answer, in its time. What comes later is nobody's. */
+  #within<T>(timeoutMs: number, doing: string, work: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const cancel = this.#clock.after(timeoutMs, () => reject(new OpcUaFault('silent', `no answer within ${timeoutMs} ms (${doing})`, 'BadTimeout')));
+      const gone = (reason: string): void => {
+        cancel();
+        reject(new OpcUaFault('lost', reason, 'BadConnectionClosed'));
+      };
+      if (doing !== CLOSING) this.#lost.promise.then(gone, () => undefined);
+      work.then(
+        (value) => {
+          cancel();
+          resolve(value);
+        },
+        (fault: unknown) => {
+          cancel();
+          reject(fault as Error);
+        },
+      );
+    });
+  }
+
+  /** `reason`: why the connection is given up. */
+  close(reason = 'closed'): Promise<void> {
+    this.#closing ??= this.#close(reason);
+    return this.#closing;
+  }
+
+  async #close(reason: string): Promise<void> {
+    this.#lost.raise(reason);
+    const channel = this.#channel;
+    await this.#within(CLOSE_MS_MAX, CLOSING, this.#client.disconnect()).catch(() => undefined);
+    channel?.forceConnectionBreak();
+    channel?.dispose();
+  }
+}
+
+function isGood(status: { readonly value: number }): boolean {
+  return (status.value & 0x80000000) === 0;
+}
+
+/** A fault that the server has told is an error of the library with the answer in it. */
+function faultHeader(fault: Error | null): { serviceResult: never } | undefined {
+  return (fault as { response?: { responseHeader?: { serviceResult: never } } } | null)?.response?.responseHeader;
+}
+
+function statusIn(fault: unknown): string {
+  const status = (fault as { statusCode?: { name?: string } } | null)?.statusCode?.name;
+  return status ?? /\bBad[A-Z]\w+/.exec(faultText(fault))?.[0] ?? 'BadCommunicationError';
+}
+
+/** The library writes over several lines, with everything it knows. */
+function shortened(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim().slice(0, 300);
+}

@@ -1,0 +1,80 @@
+/** Starts, tells and stops the OPC UA server of `opcua-server-process.ts`. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+
+const CHILD = fileURLToPath(new URL('./opcua-server-process.js', import.meta.url));
+
+export const PLANT_NAMESPACE = 'urn:lineside:plant';
+/** Index of the namespace in this server; another one may have it elsewhere. */
+export const PLANT = 'ns=2;s=';
+
+export interface ServerSettings {
+  /** Where it keeps its certificate. */
+  readonly folder: string;
+  readonly port?: number;
+  /** Variables `Many0` and on. */
+  readonly many?: number;
+  readonly anonymous?: boolean;
+  /** Clients whose certificates it trusts. */
+  readonly accepts?: 'nobody';
+  readonly operationLimits?: Readonly<Record<string, number>>;
+}
+
+export type ServerCommand =
+  | { readonly set: string; readonly value: unknown }
+  | { readonly changeMany: 'count' | 'time'; readonly everyMs: number }
+  | { readonly closeSessions: true };
+
+export class OpcUaServer {
+  readonly port: number;
+  /** Of its certificate. */
+  readonly sha256: string;
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess, port: number, certificate: string) {
+    this.#child = child;
+    this.port = port;
+    this.sha256 = createHash('sha256').update(Buffer.from(certificate, 'base64')).digest('hex');
+  }
+
+  static start(settings: ServerSettings): Promise<OpcUaServer> {
+    return new Promise((resolve, reject) => {
+      const child = fork(CHILD, [JSON.stringify(settings)], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+      let errors = '';
+      child.stderr?.on('data', (chunk: Buffer) => {
+        errors += chunk.toString();
+      });
+      child.once('exit', (code) => reject(new Error(`the OPC UA server ended with ${code}: ${errors}`)));
+      child.once('message', (message: { port: number; certificate: string }) => resolve(new OpcUaServer(child, message.port, message.certificate)));
+    });
+  }
+
+  get url(): string {
+    return `opc.tcp://127.0.0.1:${this.port}/plant`;
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  tell(command: ServerCommand): Promise<void> {
+    return new Promise((resolve) => {
+      this.#child.once('message', () => resolve());
+      this.#child.send(command);
+    });
+  }
+
+  /** Stops answering without closing anything, and goes on. */
+  freeze(isFrozen: boolean): void {
+    this.#child.kill(isFrozen ? 'SIGSTOP' : 'SIGCONT');
+  }
+
+  /** Pulls the plug. */
+  async kill(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const gone = new Promise((resolve) => this.#child.once('exit', resolve));
+    this.#child.kill('SIGKILL');
+    await gone;
+  }
+}
