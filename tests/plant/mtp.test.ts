@@ -41,6 +41,8 @@ const isState = (state: string): string => `MTP_STATE('dosing/Dose') = '${state}
 const commands = async () => (await api.get(`/api/v1/sites/demo/audit?category=st-mtp-command&limit=200`)).body.items;
 
 t.test('ROUTE-05 ROUTE-08: a package is imported, its module connected, and its services are seen', async (t) => {
+  const { processCellName } = (await api.get(`${SITE}/units/rx101`)).body;
+  t.equal((await api.post(`${SITE}/units`, { name: 'dosing', processCellName })).status, 201, 'the unit that the module becomes stands in a process cell');
   const imported = await api.post('/api/v1/import/mtp', { site: 'demo', name: 'dosing', fileName: 'Dosing.aml', content: Buffer.from(aml).toString('base64'), dryRun: false });
   t.equal(imported.status, 200, imported.text);
   t.match(await service(), { name: 'Dose', ioModule: 'dosing', state: '', commandEnable: [], operationMode: '', procedures: [{ id: 1, name: 'Slow' }, {}] }, 'nothing is known of a module without a connection');
@@ -59,7 +61,7 @@ t.test('ROUTE-05 ROUTE-08: a package is imported, its module connected, and its 
   t.match(await untilService('Idle'), { commandEnable: ['Start', 'Stop', 'Abort'], currentProcedure: '', operationMode: 'Automatic', sourceMode: 'External' });
   await peer.tell({ set: 'Level.V', value: 42.5 });
   await plant.look('the level is read', async () => {
-    const { body: tag } = await api.get(`${SITE}/tags/dosing-level.V`);
+    const { body: tag } = await api.get(`${SITE}/controlmodules/dosing-level/tags/V`);
     return { done: tag.value === 42.5 || undefined, seen: JSON.stringify(tag) };
   });
 });

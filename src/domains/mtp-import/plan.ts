@@ -67,7 +67,10 @@ export function planImport(module: ModulePackage, wish: ImportWish, read: StoreR
   const inSite = (kind: typeof Unit | typeof IOModule | typeof ControlModule, named: string, spec: unknown): void =>
     void manifests.push({ apiVersion: apiVersionOf(kind as never), kind: kind.kind, metadata: { name: named, namespace: `site-${site}` }, spec });
   if (look(Unit, site, name)) report.add('info', module.path, `unit ${name} exists: it is used as it is`);
-  else inSite(Unit, name, { description: about(module) });
+  else {
+    inSite(Unit, name, { description: about(module) });
+    report.add('warning', module.path, `unit ${name} is made without a process cell, so it is not executed yet: set its processCellName`);
+  }
 
   const moduleSpec = ioModuleSpec(module, there, channels, services, server?.endpoint ?? '', { ioModule, report });
   if (moduleSpec) inSite(IOModule, ioModule, moduleSpec);
