@@ -11,7 +11,7 @@ import { Plant, SITE } from '../support/plant.js';
 const aml = amlOf(DOSING);
 const peer = await MtpPeer.start({ folder: ownFolder(t), aml });
 t.teardown(() => peer.kill());
-const plant = new Plant(ownFolder(t), { timeScale: 1 });
+const plant = new Plant(ownFolder(t), { timeScale: 1, environment: { LINESIDE_IO__OUTPUTS: 'live' } });
 t.teardown(() => plant.end());
 await plant.start();
 const { api } = plant;
@@ -38,11 +38,10 @@ function phaseOf(steps: readonly (readonly [actionST: string, conditionST?: stri
   return { steps: [...named, { name: 'end' }], transitions, ...more };
 }
 const isState = (state: string): string => `MTP_STATE('dosing/Dose') = '${state}'`;
-const commands = async () => (await api.get(`/api/v1/sites/demo/audit?category=st-mtp-command&limit=200`)).body.items;
+const commands = async () => (await api.get('/api/v1/audit?site=demo&category=st-mtp-command&limit=200')).body.items;
 
 t.test('ROUTE-05 ROUTE-08: a package is imported, its module connected, and its services are seen', async (t) => {
-  const { processCellName } = (await api.get(`${SITE}/units/rx101`)).body;
-  t.equal((await api.post(`${SITE}/units`, { name: 'dosing', processCellName })).status, 201, 'the unit that the module becomes stands in a process cell');
+  t.equal((await api.post(`${SITE}/units`, { name: 'dosing', processCellName: 'resin-train' })).status, 201, 'the unit that the module becomes stands in a process cell');
   const imported = await api.post('/api/v1/import/mtp', { site: 'demo', name: 'dosing', fileName: 'Dosing.aml', content: Buffer.from(aml).toString('base64'), dryRun: false });
   t.equal(imported.status, 200, imported.text);
   t.match(await service(), { name: 'Dose', ioModule: 'dosing', state: '', commandEnable: [], operationMode: '', procedures: [{ id: 1, name: 'Slow' }, {}] }, 'nothing is known of a module without a connection');
