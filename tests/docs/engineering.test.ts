@@ -8,7 +8,15 @@ import { play } from './examples.js';
 
 const FOLDER = 'docs/engineering';
 /** Examples that each page has at least, so that a fence that is no example any more is noticed. */
-const PAGES: Readonly<Record<string, number>> = { 'modbus.md': 15, 'mtp.md': 5, 'simulation.md': 14, 'names-and-tags.md': 7, 'historian.md': 10, 'coordination.md': 14, 'recipes.md': 9 };
+const PAGES: Readonly<Record<string, number>> = {
+  'modbus.md': 15,
+  'mtp.md': 5,
+  'simulation.md': 14,
+  'names-and-tags.md': 7,
+  'historian.md': 10,
+  'coordination.md': 14,
+  'recipes.md': 9,
+};
 
 /** Pages of what is typed in a shell: tests/cli and the suites beside this one play them. */
 const IN_A_SHELL: readonly string[] = ['command-line.md', 'own-plant.md', 'ten-minutes.md'];

@@ -44,7 +44,11 @@ t.test('ROUTE-05 ROUTE-08: a package is imported, its module connected, and its 
   t.equal((await api.post(`${SITE}/units`, { name: 'dosing', processCellName: 'resin-train' })).status, 201, 'the unit that the module becomes stands in a process cell');
   const imported = await api.post('/api/v1/import/mtp', { site: 'demo', name: 'dosing', fileName: 'Dosing.aml', content: Buffer.from(aml).toString('base64'), dryRun: false });
   t.equal(imported.status, 200, imported.text);
-  t.match(await service(), { name: 'Dose', ioModule: 'dosing', state: '', commandEnable: [], operationMode: '', procedures: [{ id: 1, name: 'Slow' }, {}] }, 'nothing is known of a module without a connection');
+  t.match(
+    await service(),
+    { name: 'Dose', ioModule: 'dosing', state: '', commandEnable: [], operationMode: '', procedures: [{ id: 1, name: 'Slow' }, {}] },
+    'nothing is known of a module without a connection',
+  );
   const { body } = await api.get(`${SITE}/iomodules/dosing`);
   const { channels, options, services, description } = body;
   const connected = await api.put(`${SITE}/iomodules/dosing`, {
@@ -75,7 +79,10 @@ t.test('MTP-01 MTP-02 MTP-03 MTP-04: a phase starts a procedure of the service, 
       ["MTP_COMMAND('dosing/Dose', 'Pause');", isState('Paused')],
       ["MTP_COMMAND('dosing/Dose', 'Resume');", isState('Execute')],
       ["MTP_COMMAND('dosing/Dose', 'Restart');", isState('Execute')],
-      ["IF MTP_COMMAND_ENABLED('dosing/Dose', 'Complete') AND NOT MTP_COMMAND_ENABLED('dosing/Dose', 'Unhold') THEN MTP_COMMAND('dosing/Dose', 'Complete'); END_IF;", isState('Completed')],
+      [
+        "IF MTP_COMMAND_ENABLED('dosing/Dose', 'Complete') AND NOT MTP_COMMAND_ENABLED('dosing/Dose', 'Unhold') THEN MTP_COMMAND('dosing/Dose', 'Complete'); END_IF;",
+        isState('Completed'),
+      ],
       ["MTP_COMMAND('dosing/Dose', 'Reset');", isState('Idle')],
       ["MTP_COMMAND('dosing/Dose', 'Start', procedure := 2);", isState('Completed')],
     ]),
@@ -85,7 +92,11 @@ t.test('MTP-01 MTP-02 MTP-03 MTP-04: a phase starts a procedure of the service, 
   t.match(await untilService('Completed'), { commandEnable: ['Reset', 'Stop', 'Abort'], currentProcedure: 'Fast' });
   const records = (await commands()).toReversed();
   t.same(
-    records.map(({ result, details }: { result: string; details: { command: string; procedure?: unknown } }) => [result, details.command, ...(details.procedure === undefined ? [] : [details.procedure])]),
+    records.map(({ result, details }: { result: string; details: { command: string; procedure?: unknown } }) => [
+      result,
+      details.command,
+      ...(details.procedure === undefined ? [] : [details.procedure]),
+    ]),
     [
       ['Success', 'Start', 'Slow'],
       ['Success', 'Hold'],

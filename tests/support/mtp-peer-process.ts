@@ -156,7 +156,10 @@ class PlayedService {
     clearTimeout(this.#timer);
     this.#state = state;
     const { value, enables, then } = STATES[state];
-    set(`${this.#name}.CommandEn`, enables.reduce((sum, command) => sum + (bitOf(command) ?? 0), 0));
+    set(
+      `${this.#name}.CommandEn`,
+      enables.reduce((sum, command) => sum + (bitOf(command) ?? 0), 0),
+    );
     set(`${this.#name}.StateCur`, value);
     if (state === 'Completed') for (const name of new Set(this.#current?.reportValues)) set(`${name}.V`, Number(valueOf('Amount.VOp') ?? 0));
     if (then) this.#timer = setTimeout(() => this.#enter(then), TRANSIENT_MS);

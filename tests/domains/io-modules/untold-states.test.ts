@@ -19,7 +19,15 @@ const probes = {
   image: () => image,
   moduleState: (site: string, module: string) => told.get(`${site}/${module}`),
 } as unknown as LocalProbes;
-const modules = new IOModuleReconciler({ store, probes, clock, contents: { restore: () => [] }, credentials: NO_CREDENTIALS, box: { setting: 'live', deviceId: 'd' }, security: { dataDir: '', isDevelopment: false } });
+const modules = new IOModuleReconciler({
+  store,
+  probes,
+  clock,
+  contents: { restore: () => [] },
+  credentials: NO_CREDENTIALS,
+  box: { setting: 'live', deviceId: 'd' },
+  security: { dataDir: '', isDevelopment: false },
+});
 store.watchReload(() => modules.catchUp());
 
 const spec = parse(IOModuleSpec, { protocol: 'modbus', address: '127.0.0.1:502', channels: [{ name: 'level', address: 'holding:1' }] });
