@@ -1,10 +1,20 @@
 /** Channels of the I/O module that stands for a process module: one for each node that an element of the package stands on. */
-import { checkChannelAddress } from '../../../runtime/catalog.js';
+import { checkChannelAddress, hasServices, PROTOCOLS } from '../../../runtime/catalog.js';
+import { assert } from '../../platform/base/assert.js';
 import type { ChannelType, IOModuleSpec } from '../io-modules/kind.js';
 import { isCommandWord } from '../io-modules/service-words.js';
 import type { Assembly, Item, ModulePackage, Variable } from './module-package.js';
 import type { Report } from './report.js';
 import { isPulse, typeOfVariable } from './variables.js';
+
+/** Of process modules: the one whose devices have services. */
+export const MODULE_PROTOCOL = assertedProtocol();
+
+function assertedProtocol() {
+  const found = PROTOCOLS.find((protocol) => hasServices(protocol));
+  assert(found, 'one protocol has services');
+  return found;
+}
 
 export type PlannedChannel = IOModuleSpec['channels'][number];
 
@@ -70,7 +80,7 @@ export function planChannels({ assemblies }: ModulePackage, { protocol, server, 
 function addressOf(protocol: string, { nodeId }: Item, name: string, path: string, report: Report): string | undefined {
   const checked = checkChannelAddress(protocol, 'input', nodeId);
   if (!('error' in checked)) return nodeId;
-  if (protocol === 'opcua') {
+  if (protocol === MODULE_PROTOCOL) {
     report.add('error', path, `${checked.error}: it is left out`);
     return undefined;
   }

@@ -5,14 +5,14 @@
 import { checkAddress } from '../../../runtime/catalog.js';
 import { invalid, type Refusal } from '../../platform/base/refusal.js';
 import { isResourceName } from '../../platform/base/resource-name.js';
-import type { StoreReader } from '../../platform/store/kind.js';
+import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import { apiVersionOf } from '../../platform/store/manifest.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
 import { IOModule, type IOModuleSpec, type Service } from '../io-modules/kind.js';
 import { isCommandWord, isServiceVariable } from '../io-modules/service-words.js';
 import { Unit } from '../plant/kind.js';
-import { type ChannelPlan, type PlannedVariable, planChannels } from './channel-plan.js';
+import { type ChannelPlan, MODULE_PROTOCOL, type PlannedVariable, planChannels } from './channel-plan.js';
 import { type PlannedTag, tagOf } from './element-tags.js';
 import type { Assembly, ModulePackage, PackageService } from './module-package.js';
 import { Report, type ReportRow } from './report.js';
@@ -47,25 +47,20 @@ export function planImport(module: ModulePackage, wish: ImportWish, read: StoreR
   const { site, name, ioModule } = wish;
   const report = new Report();
   report.addAll(module.report);
-  const seen: {
-    readonly kind: typeof Unit | typeof IOModule | typeof ControlModule | typeof ControlModuleTemplate;
-    readonly site: string;
-    readonly name: string;
-    readonly found: Resource | undefined;
-  }[] = [];
-  const look = <Spec, Status>(kind: Parameters<typeof read.get<Spec, Status>>[0], at: string, named: string): Resource<Spec, Status> | undefined => {
+  const seen: ((now: StoreReader) => boolean)[] = [];
+  const look = <Spec, Status>(kind: Kind<Spec, Status>, at: string, named: string): Resource<Spec, Status> | undefined => {
     const found = read.get(kind, at, named);
-    seen.push({ kind: kind as never, site: at, name: named, found: found as Resource | undefined });
+    seen.push((now) => now.get(kind, at, named) === found);
     return found;
   };
   const there = look(IOModule, site, ioModule);
-  const protocol = there?.spec.protocol ?? 'opcua';
+  const protocol = there?.spec.protocol ?? MODULE_PROTOCOL;
   const server = chosenServer(module, report);
   const channels = planChannels(module, { protocol, server: server?.name ?? '', present: there?.spec.channels ?? [] }, report);
   const services = module.services.flatMap((service) => serviceOf(service, channels, there?.spec, report));
   const manifests: Manifest[] = [];
-  const inSite = (kind: typeof Unit | typeof IOModule | typeof ControlModule, named: string, spec: unknown): void =>
-    void manifests.push({ apiVersion: apiVersionOf(kind as never), kind: kind.kind, metadata: { name: named, namespace: `site-${site}` }, spec });
+  const inSite = (kind: Pick<Kind, 'kind' | 'group'>, named: string, spec: unknown): void =>
+    void manifests.push({ apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: { name: named, namespace: `site-${site}` }, spec });
   if (look(Unit, site, name)) report.add('info', module.path, `unit ${name} exists: it is used as it is`);
   else {
     inSite(Unit, name, { description: about(module) });
@@ -96,7 +91,7 @@ export function planImport(module: ModulePackage, wish: ImportWish, read: StoreR
       if (look(ControlModuleTemplate, '', template)) report.add('info', assembly.path, `template ${template} exists: it is used as it is`);
       else
         manifests.push({
-          apiVersion: apiVersionOf(ControlModuleTemplate as never),
+          apiVersion: apiVersionOf(ControlModuleTemplate),
           kind: ControlModuleTemplate.kind,
           metadata: { name: template },
           spec: templateSpec(assembly.className),
@@ -110,7 +105,7 @@ export function planImport(module: ModulePackage, wish: ImportWish, read: StoreR
     tags,
     services: services.map((service) => ({ name: service.name, procedures: service.procedures.map(({ id, name: procedure }) => ({ id, name: procedure })) })),
     report: report.rows,
-    isTrueOf: (now) => seen.every(({ kind, site: at, name: named, found }) => now.get(kind as never, at, named) === found),
+    isTrueOf: (now) => seen.every((isAsSeen) => isAsSeen(now)),
   };
 }
 
@@ -141,16 +136,16 @@ function ioModuleSpec(
 ): unknown {
   const { path } = module;
   if (there) {
-    if (there.spec.protocol === 'opcua' && endpoint !== '' && normal(endpoint) !== normal(there.spec.address))
+    if (there.spec.protocol === MODULE_PROTOCOL && endpoint !== '' && normal(endpoint) !== normal(there.spec.address))
       report.add('info', `${path}@Endpoint`, `the package names ${endpoint}; I/O module ${ioModule} keeps its address ${there.spec.address}`);
     if (added.length === 0 && services.length === 0) return undefined;
     report.add('info', path, `I/O module ${ioModule} exists: it gets ${added.length} channels and ${services.length} services beside those it has`);
     return { ...there.spec, channels: [...there.spec.channels, ...added], services: [...(there.spec.services ?? []), ...services] };
   }
-  const checked = checkAddress('opcua', endpoint);
+  const checked = checkAddress(MODULE_PROTOCOL, endpoint);
   if ('error' in checked) throw unusableEndpoint(`${path}@Endpoint`, checked.error, report);
   report.add('info', path, `I/O module ${ioModule} is made without a connection: look at its address ${endpoint} and its security, then set enabled`);
-  return { protocol: 'opcua', address: endpoint, enabled: false, channels: added, ...(services.length > 0 ? { services } : {}), description: about(module) };
+  return { protocol: MODULE_PROTOCOL, address: endpoint, enabled: false, channels: added, ...(services.length > 0 ? { services } : {}), description: about(module) };
 }
 
 function unusableEndpoint(path: string, error: string, report: Report): Refusal {
@@ -160,7 +155,7 @@ function unusableEndpoint(path: string, error: string, report: Report): Refusal 
 }
 
 function normal(endpoint: string): string {
-  const checked = checkAddress('opcua', endpoint);
+  const checked = checkAddress(MODULE_PROTOCOL, endpoint);
   return 'normalized' in checked ? checked.normalized : endpoint;
 }
 
