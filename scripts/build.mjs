@@ -17,6 +17,7 @@ const COPIED_FOLDERS = ['demo', 'firmware-profiles'];
 const PROGRAMS = [
   'src/cli/lineside.ts',
   'src/doctor/timer-thread.ts',
+  'src/domains/mtp-import/package-thread.ts',
   'src/domains/rehearsal/thread.ts',
   'src/platform/history/history-thread.ts',
   'src/platform/http/yaml-thread.ts',

@@ -89,7 +89,8 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   joins.join(domains.joinProcedures(ground));
   joins.join(domains.joinRecipes(ground));
   const phases = new PhaseCommands(store, runtimes);
-  const commanded = domains.commandWays({ ...ground, phases });
+  const { services } = joins.join(domains.joinMtp({ ...ground, image: ioModules.image }));
+  const commanded = domains.commandWays({ ...ground, phases, services });
   const batches = joins.join(
     domains.joinBatches({
       ...ground,
@@ -121,6 +122,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   joins.join(domains.joinAccess({ access, siteExists, streamsOf: streams.streamsOf }));
   joins.join(domains.joinSystem({ ...ground, product, startedAtMs, nonces, troubles, faults, evidence: audit.evidence, contained, lockOuts: access.lockOuts, box: boxView, rows }));
   joins.join(domains.joinApply({ ...ground, kinds: domains.APPLIED_KINDS }));
+  joins.join(domains.joinMtpImport({ ...ground, kinds: domains.APPLIED_KINDS }));
   joins.join(domains.joinSignatures({ ...ground, kinds: domains.KINDS, refusalToSign: records.refusalToSign }));
   joins.join(domains.joinMes({ ...ground, history }));
   joins.join(domains.joinSearch({ ...ground, kinds: domains.KINDS, catalog: tags.catalog, rows }));

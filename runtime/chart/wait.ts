@@ -66,6 +66,7 @@ export class Wait {
 
   /** Lets time pass; true once the call has ended. */
   advance(plantMs: number, realMs: number): boolean {
+    if (this.answered && this.isPolled) this.remainingMs -= realMs; // its answer grows old
     if (this.answered || PROMPTS.has(this.builtin)) return this.answered;
     this.remainingMs -= this.isTimer ? plantMs : realMs;
     if (this.remainingMs > 0) return false;

@@ -40,6 +40,7 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   has_dependents: 'Change or delete what `dependents` names first.',
   historian_disabled: 'Set `historian.enabled: true`; from then on there is a past.',
   human_role: 'Deliver with an API key of the site. A person answers the prompt instead.',
+  import_busy: 'Send the same request again after a second.',
   inherited_tag: 'Leave the tags of the template out of the instance; change them in the template.',
   internal: 'Note the correlation id of the answer and look for it in the log. A copy of the log helps whoever looks for the fault.',
   invalid_commissioning_code: 'Read the code again from the console of the box or from `commissioning-code` in its data directory.',
@@ -89,6 +90,7 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   output_claimed: 'Name another channel, or take the output from the owner that is named; in one apply both may change.',
   outputs_withheld:
     '`outputs.reason` of the I/O module says why: `io.outputs: withheld`, a module that is disabled, or another box that drives the device. See [outputs](../operations/outputs.md).',
+  package_unreadable: 'Ask the vendor for a package that is whole: a zip with one AutomationML manifest, or that manifest by itself. See [process modules](../engineering/mtp.md).',
   past_busy: 'Wait as long as Retry-After says.',
   password_change_required: 'Choose a new password, on the login page or with `POST /api/v1/auth/password`.',
   password_changed: 'Sign in with the new password.',

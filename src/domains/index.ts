@@ -48,6 +48,8 @@ import { secretRoutes } from './io-modules/secret-routes.js';
 import { SimulationContents } from './io-modules/simulation-contents.js';
 import { logicRoutes } from './logic/routes.js';
 import { mesRoutes } from './mes/routes.js';
+import { mtpRoutes } from './mtp/routes.js';
+import { mtpImportRoutes } from './mtp-import/routes.js';
 import { plantRoutes } from './plant/routes.js';
 import { procedureRoutes } from './procedures/routes.js';
 import { RecipeRevision } from './recipes/kind.js';
@@ -127,8 +129,10 @@ export const ROWS: readonly RouteColumns[] = [
   ...rehearsalRoutes,
   ...applyRoutes,
   ...schemaRoutes,
+  ...mtpImportRoutes,
   ...tagRoutes,
   ...streamRoutes,
+  ...mtpRoutes,
   ...commandRoutes,
   ...overviewRoutes,
   ...runtimeRoutes,
@@ -164,6 +168,8 @@ export { joinIOModules } from './io-modules/join.js';
 export { DeviceSecrets } from './io-modules/secrets.js';
 export { joinLogic } from './logic/join.js';
 export { joinMes } from './mes/join.js';
+export { joinMtp } from './mtp/join.js';
+export { joinMtpImport } from './mtp-import/join.js';
 export { placeHere } from './placement/join.js';
 export { joinPlant } from './plant/join.js';
 export { joinProcedures } from './procedures/join.js';

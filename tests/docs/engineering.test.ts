@@ -16,6 +16,7 @@ const PAGES: Readonly<Record<string, number>> = {
   'ethernet-ip.md': 10,
   'probes.md': 8,
   'opc-ua.md': 7,
+  'mtp.md': 5,
   'simulation.md': 14,
   'names-and-tags.md': 7,
   'historian.md': 10,

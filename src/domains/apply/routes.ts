@@ -13,7 +13,8 @@ import { freeMap } from '../../platform/store/free-map.js';
 import { parseSelector, type Selector } from '../../platform/store/selector.js';
 import { Applied, applyManifests } from './apply.js';
 import { CONFLICT_CODES } from './conflicts.js';
-import type { ApplyActor, ApplyDeps } from './context.js';
+import { applyActorOf } from './actor-of-request.js';
+import type { ApplyDeps } from './context.js';
 import { Backup, backupJson, ExportedManifest, exportedJson } from './export.js';
 import { MANIFESTS_MAX } from './manifest.js';
 
@@ -90,15 +91,7 @@ export const applyRoutes = [
     audit: { action: 'Update', category: 'apply', target: () => ({ kind: 'Manifest', name: '*', site: '' }) },
     async handle(context, deps) {
       const { body } = context;
-      const actor: ApplyActor = {
-        displayName: context.caller.displayName,
-        get sites() {
-          return context.caller.sites;
-        },
-        may: (action: string) => context.caller.may(action),
-        judgeAgain: () => context.judgeAgain(),
-        audit: (entry: Parameters<typeof context.audit>[0]) => context.audit(entry),
-      };
+      const actor = applyActorOf(context);
       const { query } = context;
       const toPrune = selectorIn(query.get('toPrune'));
       const inArray = Array.isArray(body);

@@ -28,6 +28,7 @@ import { dryRun, DryRunEffect, type DryRunFacts, readByDryRun } from '../batches
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { isAdhoc, rootOf } from '../procedures/roots.js';
+import type { MtpServices } from '../mtp/services.js';
 import { MasterRecipe } from '../recipes/kind.js';
 import { releasedView } from '../recipes/released.js';
 import type { LocalProbes } from '../placement/local-probes.js';
@@ -58,6 +59,8 @@ export interface CommandDeps {
   readonly reasonLengthMin: number;
   /** Give the command to the phases of a batch or ad-hoc run past its controller, which stands still while nothing can be written. */
   readonly phases?: Pick<PhaseCommands, 'protect'> | undefined;
+  /** Of process modules; undefined in a rehearsal. */
+  readonly services?: Pick<MtpServices, 'command' | 'state' | 'commandEnabled'> | undefined;
   /** Way to the devices whose services charts call; absent in a rehearsal, which calls nobody. */
   readonly probes?: Pick<LocalProbes, 'call'> | undefined;
 }

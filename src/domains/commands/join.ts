@@ -17,8 +17,8 @@ export interface CommandParts extends Omit<CommandDeps, 'reasonLengthMin'> {
 }
 
 /** The ways of those who command by themselves; batches and alarms are given them. */
-export function commandWays({ store, runtimes, probes, clock, log, phases, settings }: CommandParts) {
-  const deps: CommandDeps = { store, runtimes, probes, clock, phases, reasonLengthMin: settings.reasonLengthMin };
+export function commandWays({ store, runtimes, probes, clock, log, phases, services, settings }: CommandParts) {
+  const deps: CommandDeps = { store, runtimes, probes, clock, phases, services, reasonLengthMin: settings.reasonLengthMin };
   return { ofCharts: phaseRequests(deps), ofAlarms: alarmCommands({ ...deps, log }) };
 }
 

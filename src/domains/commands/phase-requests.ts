@@ -73,13 +73,17 @@ export function phaseRequests(deps: CommandDeps): PhaseRequests {
     },
     async mtpCommand(phase, args) {
       const [service, command, procedure] = args;
-      const answer = mtpOf(service);
-      const [name = ''] = String(service ?? '').split('/');
+      const order = { site: phase.metadata.site, service: String(service ?? ''), command: String(command ?? ''), procedure };
+      const answer = deps.services ? await deps.services.command(order) : notServed(order.service);
+      const [name = ''] = order.service.split('/');
       await note(deps, phase, 'st-mtp-command', name, { service, command, ...(procedure === undefined ? {} : { procedure }) }, answer);
       return answer;
     },
-    async mtpState(args) {
-      return mtpOf(args[0]);
+    async mtpState({ metadata: { site } }, service) {
+      return deps.services ? deps.services.state(site, service) : notServed(service);
+    },
+    async mtpCommandEnabled({ metadata: { site } }, service, command) {
+      return deps.services ? deps.services.commandEnabled(site, service, command) : notServed(service);
     },
   };
 }
@@ -97,9 +101,9 @@ async function serviceOf({ store, probes }: CommandDeps, { metadata: { site } }:
   return outcome.ok ? { ok: true, value: outcome.outputs[0] ?? true } : { ok: false, rule: 'service-failed', message: outcome.message };
 }
 
-/** A command goes out only when the live command-enable word of the service allows it; without that word none does. */
-function mtpOf(service: Value | undefined): RequestAnswer {
-  return { ok: false, rule: 'mtp-command-disabled', message: `service ${String(service ?? '')} shows no command-enable word: it is not connected` };
+/** In a rehearsal there is no module that could answer. */
+function notServed(service: string): RequestAnswer {
+  return { ok: false, rule: 'mtp-command-disabled', message: `service ${service} shows no command-enable word: it is not connected` };
 }
 
 /** The one audit record that each call leaves, whatever came of it (contract 3, Structured-text language). */

@@ -6,8 +6,7 @@ import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { isChannelValue, isSimulated } from '../../../runtime/catalog.js';
 import type { ChannelSample, ImagePlan, ProbeChannel } from '../../../runtime/port.js';
-import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
-import { type Quality, QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
+import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { inside } from '../../platform/base/assert.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
@@ -25,6 +24,7 @@ import { type ChannelHolds, HELD_HOW, overrideOf } from './channel-holds.js';
 import { carriesOutput, channelUsers, type ChannelUser, engineeringValue } from './channel-users.js';
 import { channelsOf } from './channels.js';
 import { CHANNEL_TYPES, IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
+import { imaged } from './imaged.js';
 import { isEnabled } from './outputs.js';
 import { offeredAddresses } from './simulation-notes.js';
 import { unitOf } from '../plant/unit-of.js';
@@ -265,31 +265,6 @@ async function listed(module: Module, deps: ChannelDeps): Promise<v.InferOutput<
   });
 }
 
-interface Imaged extends Pick<ChannelSample, 'value' | 'atMs' | 'forced'> {
-  readonly quality: Quality;
-}
-
-const texts = new TextDecoder();
-
-function imaged(plan: ImagePlan | undefined): readonly Imaged[] {
-  if (!plan) return [];
-  const image = new ProcessImage(plan.channels.length, plan.buffer);
-  const value = new Float64Array(image.size);
-  const atMs = new Float64Array(image.size);
-  const quality = new Uint8Array(image.size);
-  image.latch({ value, sampledAtMs: atMs, sampledMonoMs: new Float64Array(image.size), quality });
-  return plan.channels.map(({ dataType }, channel) => {
-    const place = <T>(list: ArrayLike<T>): T => inside(list, channel, 'the image of a module has a place for each channel of its plan');
-    const sampledAtMs = place(atMs);
-    const raw = place(value);
-    const seen = { atMs: sampledAtMs, quality: sampledAtMs === 0 ? 'Bad' : (QUALITY_WORDS[place(quality)] ?? 'Bad'), forced: false };
-    if (sampledAtMs === 0) return { ...seen, value: null };
-    if (dataType === 'string') return { ...seen, value: texts.decode(image.getText(channel)) };
-    if (dataType === 'bool') return { ...seen, value: raw !== 0 };
-    // an integer beyond 2^53 has its digits as text
-    return { ...seen, value: dataType === 'int' && !Number.isSafeInteger(raw) ? texts.decode(image.getText(channel)) : raw };
-  });
-}
 
 /** Needs ChannelDeps. */
 export const channelRoutes: readonly Route<ChannelDeps>[] = [

@@ -34,7 +34,7 @@ export type PresetBody = ToldBy<typeof PresetBody>;
 
 const ConditionOfType = v.omit(Condition, ['type']);
 
-const { simulation, security, failSafe, probePlacement, ...memberEntries } = IOModuleSpec.entries;
+const { simulation, security, failSafe, probePlacement, services, ...memberEntries } = IOModuleSpec.entries;
 
 export const IOModuleBody = v.strictObject({
   name: v.string(),
@@ -44,6 +44,7 @@ export const IOModuleBody = v.strictObject({
   security: security.wrapped,
   failSafe: failSafe.wrapped,
   probePlacement: probePlacement.wrapped,
+  services: services.wrapped,
   state: v.picklist(IO_MODULE_STATES),
   message: v.string(),
   connectivity: v.strictObject({ verdict: v.picklist(CONNECTIVITY), summary: v.string(), condition: ConditionOfType }),
@@ -83,6 +84,7 @@ export function ioModuleBody(resource: Resource<IOModuleSpec, IOModuleStatus>, r
     security: security ?? UNSET.security,
     failSafe: failSafe ?? UNSET.failSafe,
     probePlacement: probePlacement ?? UNSET.probePlacement,
+    services: spec.services ?? [],
     description: spec.description,
     state: status.state,
     message: status.message,

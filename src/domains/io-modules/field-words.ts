@@ -80,6 +80,25 @@ export const PROBE_PLACEMENT_WORDS = {
   nodeSelector: ['Labels that the node must have which serves the module, in a cluster. Only for a module without controllerRef.', { zone: 'field' }],
 } as const;
 
+export const SERVICE_PROCEDURE_WORDS = {
+  id: 'Number by which the module knows it.',
+  name: ['Name by which a chart may ask for it.', 'fast'],
+  isDefault: 'The module runs it where nobody has asked for another one.',
+  isSelfCompleting: 'It ends by itself; another one ends by the command Complete.',
+  parameters: 'Elements of the module that are set before it is started.',
+  reportValues: 'Elements of the module that tell what came of it.',
+} as const;
+
+export const SERVICE_WORDS = {
+  name: ['Name of the service; a chart names it as <ioModule>/<service>.', 'dosing'],
+  variables: [
+    'Channels of the module by the variable of VDI/VDE/NAMUR 2658-4 that they are.',
+    { StateCur: 'dosing.StateCur', CommandEn: 'dosing.CommandEn', CommandExt: 'dosing.CommandExt' },
+  ],
+  procedures: 'Ways in which it can run.',
+  parameters: 'Elements of the module that configure it.',
+} as const;
+
 export const IO_MODULE_WORDS = {
   ...DESCRIPTION,
   controllerRef: ['Name of the controller that serves the module. Protocol simulation needs one; another protocol may do without.', 'cabinet-1'],
@@ -100,4 +119,5 @@ export const IO_MODULE_WORDS = {
   security: 'How the connection is protected. A password or key never stands here, only the name of a secret. modbus and ethernetip take secretRef alone.',
   failSafe: 'What happens to the outputs when the box falls silent.',
   probePlacement: 'Where in a cluster the module is served.',
+  services: 'What a process module can do by itself (module type package). The import of a package fills it in.',
 } as const;

@@ -4,7 +4,7 @@ import { describeFields } from '../../platform/base/field-words.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { PROTOCOLS } from '../../../runtime/catalog.js';
 import { Condition } from '../../platform/http/replies.js';
-import { DurationText, Required, Scalar, ScalarMap, Text } from '../../platform/store/fields.js';
+import { DurationText, Flag, Required, Scalar, ScalarMap, Text } from '../../platform/store/fields.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import { type Kind, named, type StatusMembers } from '../../platform/store/kind.js';
 import { Options } from './ownership.js';
@@ -20,6 +20,8 @@ import {
   PROBE_PLACEMENT_WORDS,
   SECRET_REF_WORDS,
   SECURITY_WORDS,
+  SERVICE_PROCEDURE_WORDS,
+  SERVICE_WORDS,
   SIMULATION_WORDS,
 } from './field-words.js';
 
@@ -90,6 +92,9 @@ export const Security = v.strictObject({
   serverCertificateSha256: v.optional(v.string()),
 });
 
+/** Said in `'<ioModule>/<service>'`, and shown to people. */
+const ServiceName = v.pipe(v.string(), v.regex(/^[^/\u0000-\u001f\u007f]{1,120}$/u, 'must have 1 to 120 characters, no slash and no control character'));
+
 export const POSTURES = ['observed', 'supervisory', 'regulating'] as const;
 
 const FailSafeOutput = v.strictObject({ channel: Required, value: Scalar });
@@ -102,9 +107,39 @@ export const FailSafe = v.strictObject({
   outputs: v.optional(v.array(FailSafeOutput), []),
 });
 
+/** A procedure of a service (VDI 2658-4). Parameters and report values are names of elements of the module. */
+export const ServiceProcedure = v.strictObject({
+  id: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  name: Required,
+  isDefault: Flag,
+  isSelfCompleting: Flag,
+  parameters: v.optional(v.array(v.string()), []),
+  reportValues: v.optional(v.array(v.string()), []),
+});
+
+/** A service of a process module: what it can do, and the channels by which it is looked at and commanded. */
+export const Service = v.strictObject({
+  name: ServiceName,
+  /** Variable of the standard, such as `StateCur`, to the name of a channel of the module. */
+  variables: v.optional(freeMap(v.string()), {}),
+  procedures: v.optional(v.array(ServiceProcedure), []),
+  parameters: v.optional(v.array(v.string()), []),
+});
+export type Service = v.InferOutput<typeof Service>;
+
 const ProbePlacement = v.strictObject({ nodeSelector: v.optional(freeMap(v.string()), {}) });
 
-nameSchemas({ SimulationBehavior: Behavior, IOChannel: Channel, SimulationFault: Fault, IOSimulation: Simulation, SecretRef, IOSecurity: Security, FailSafe });
+nameSchemas({
+  ModuleService: Service,
+  ServiceProcedure,
+  SimulationBehavior: Behavior,
+  IOChannel: Channel,
+  SimulationFault: Fault,
+  IOSimulation: Simulation,
+  SecretRef,
+  IOSecurity: Security,
+  FailSafe,
+});
 
 export const IOModuleSpec = v.strictObject({
   controllerRef: Text,
@@ -118,6 +153,8 @@ export const IOModuleSpec = v.strictObject({
   security: v.optional(Security),
   failSafe: v.optional(FailSafe),
   probePlacement: v.optional(ProbePlacement),
+  /** Absent in modules of earlier releases, and where there are none (ADR 0072). */
+  services: v.optional(v.array(Service)),
   description: Text,
 });
 export type IOModuleSpec = v.InferOutput<typeof IOModuleSpec>;
@@ -132,6 +169,8 @@ describeFields(Security, SECURITY_WORDS);
 describeFields(FailSafeOutput, FAIL_SAFE_OUTPUT_WORDS);
 describeFields(FailSafe, FAIL_SAFE_WORDS);
 describeFields(ProbePlacement, PROBE_PLACEMENT_WORDS);
+describeFields(ServiceProcedure, SERVICE_PROCEDURE_WORDS);
+describeFields(Service, SERVICE_WORDS);
 describeFields(IOModuleSpec, IO_MODULE_WORDS);
 
 export const IO_MODULE_STATES = ['Pending', 'Connected', 'Degraded', 'Disconnected', 'Failed'] as const;

@@ -23,6 +23,7 @@ import { resolvedModuleOf } from '../control-modules/modules.js';
 import { refuseWhileActive } from '../logic/active-work.js';
 import { channelsOf } from './channels.js';
 import { driverOptions, ownershipOf } from './ownership.js';
+import { isCommandWord, isServiceVariable, SERVICE_VARIABLES } from './service-words.js';
 import { type Behavior, IOModule, type IOModuleSpec, type IOModuleStatus, SimulationPreset, type SimulationPresetSpec } from './kind.js';
 import { emptyParams, faultsOf, memberOf, OWN_MEMBERS, type Problem, saidProblem, simulationNotes } from './simulation-notes.js';
 import { ControlModule } from '../control-modules/kind.js';
@@ -56,6 +57,7 @@ export function admitModule(given: IOModuleSpec, context: ModuleAdmission): IOMo
     () => checkSecurity(spec),
     () => checkFailSafe(spec),
     () => checkNames(spec),
+    () => checkServices(spec),
     () => {
       if (spec.simulation && !isSimulated(spec.protocol)) throw invalid('invalid_field', 'simulation', `simulation is only for protocol simulation, not ${spec.protocol}`);
     },
@@ -75,6 +77,7 @@ export const UNSET = {
   security: {},
   failSafe: { posture: '', timeout: '', heartbeatChannel: '', outputs: [] },
   probePlacement: { nodeSelector: {} },
+  services: [],
 } as const;
 
 /** A member that says no more than its default is not set, so that what was read can be sent back: an empty `security` drops no password. */
@@ -224,6 +227,29 @@ function checkNames({ channels, simulation }: IOModuleSpec): void {
   forAll(simulation?.faults ?? [], (fault, index) => {
     if (faults.has(fault.name)) throw invalid('invalid_field', `simulation.faults[${index}].name`, `fault ${fault.name} is configured twice`);
     faults.add(fault.name);
+  });
+}
+
+/** Services and procedures are told apart, and what a service is looked at and commanded by is there. */
+function checkServices({ services = [], channels }: IOModuleSpec): void {
+  const known = new Map(channels.map((channel) => [channel.name || channel.address, channel.direction]));
+  const names = new Set<string>();
+  forAll(services, ({ name, variables, procedures }, index) => {
+    const field = `services[${index}]`;
+    if (names.has(name)) throw invalid('invalid_field', `${field}.name`, `service ${name} is configured twice`);
+    names.add(name);
+    const ids = new Set<number>();
+    forAll(procedures, ({ id }, at) => {
+      if (ids.has(id)) throw invalid('invalid_field', `${field}.procedures[${at}].id`, `two procedures of service ${name} have the number ${id}`);
+      ids.add(id);
+    });
+    forAll(Object.entries(variables), ([variable, channel]) => {
+      const at = `${field}.variables.${variable}`;
+      if (!isServiceVariable(variable)) throw invalid('invalid_field', at, `${variable} is no variable of a service; known are ${SERVICE_VARIABLES.join(', ')}`);
+      const direction = known.get(channel);
+      if (direction === undefined) throw invalid('invalid_field', at, `${variable} of service ${name} stands on channel ${channel}, which the module does not have`);
+      if (isCommandWord(variable) && direction === 'input') throw invalid('invalid_field', at, `${variable} of service ${name} is written, and channel ${channel} is an input`);
+    });
   });
 }
 

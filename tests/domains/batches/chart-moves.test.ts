@@ -331,6 +331,6 @@ t.test('MTP-02, MTP-04: each CALL_SERVICE and MTP_COMMAND leaves one audit recor
     { result: 'Rejected', rule: 'mtp-command-disabled', target: { name: 'skid' }, details: { service: 'skid/dose', command: 'Start', procedure: 2 } },
   ]);
   t.equal(recorded('st-mtp-command').length, 1);
-  t.match(await requests.mtpState(['skid/dose']), { ok: false, rule: 'mtp-command-disabled' });
+  t.match(await requests.mtpState(phase, 'skid/dose'), { ok: false, rule: 'mtp-command-disabled' });
   t.equal(recorded('st-mtp-command').length, 1, 'reading a state is no command');
 });

@@ -499,6 +499,19 @@ t.test('SFC-03: a call with an effect in a condition runs once per activation of
   t.equal(plant.all('message').length, 1);
 });
 
+t.test('SFC-03 MTP-02: a state in a condition is asked for again while the condition waits, once in a second', async (t) => {
+  const plant = started(row(['', ''], ["MTP_STATE('opc/dose') = 'Execute'"]));
+  plant.scan(2);
+  const answer = (value: string): void => plant.phases.requestResult({ type: 'request-result', id: plant.all('request').at(-1)?.id as number, ok: true, value });
+  answer('Starting');
+  plant.scan(5);
+  t.equal(plant.all('request').length, 1, 'not in each scan');
+  plant.scan(15);
+  t.equal(plant.all('request').length, 2, 'an answer that has grown old is asked for again');
+  answer('Execute');
+  t.ok(plant.until('p', ['Complete'], 3));
+});
+
 t.test('SFC-03: signals: raised once while Running, consumed at the first TRUE read; a barrier arrives at its first read', async (t) => {
   const plant = started(row(['', 'ready := TRUE;', ''], ["READ('signal:premixDone')", "READ('barrier:meet')"]), {
     variables: [{ name: 'ready', type: 'BOOL' }],

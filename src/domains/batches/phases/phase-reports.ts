@@ -60,8 +60,8 @@ export interface PhaseRequests {
   /** CALL_SERVICE on an I/O module; undefined when its protocol has no services. */
   callService(phase: PhaseResource, args: readonly Value[]): Promise<RequestAnswer>;
   mtpCommand(phase: PhaseResource, args: readonly Value[]): Promise<RequestAnswer>;
-  /** MTP_STATE and MTP_COMMAND_ENABLED. */
-  mtpState(args: readonly Value[]): Promise<RequestAnswer>;
+  mtpState(phase: PhaseResource, service: string): Promise<RequestAnswer>;
+  mtpCommandEnabled(phase: PhaseResource, service: string, command: string): Promise<RequestAnswer>;
 }
 
 export interface RequestAnswer {
@@ -394,8 +394,9 @@ export class PhaseReports {
       case 'MTP_COMMAND':
         return this.#requests.mtpCommand(phase, args);
       case 'MTP_STATE':
+        return this.#requests.mtpState(phase, text(0));
       case 'MTP_COMMAND_ENABLED':
-        return this.#requests.mtpState(args);
+        return this.#requests.mtpCommandEnabled(phase, text(0), text(1));
     }
   }
 }

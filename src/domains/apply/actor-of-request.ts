@@ -1,0 +1,15 @@
+import type { RequestContext } from '../../platform/http/route.js';
+import type { ApplyActor } from './context.js';
+
+/** Whoever sends a request that applies manifests, judged as he is at the time. */
+export function applyActorOf(context: Pick<RequestContext<unknown, unknown>, 'caller' | 'audit' | 'judgeAgain'>): ApplyActor {
+  return {
+    displayName: context.caller.displayName,
+    get sites() {
+      return context.caller.sites;
+    },
+    may: (action) => context.caller.may(action),
+    judgeAgain: () => context.judgeAgain(),
+    audit: (entry) => context.audit(entry),
+  };
+}

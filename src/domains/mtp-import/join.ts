@@ -1,0 +1,15 @@
+/** Module type packages: what comes with a process module becomes what it is here. */
+import { type RouteDeps, routeSet } from '../../platform/http/route.js';
+import type { SettingValues } from '../../settings.js';
+import { secretsIn } from '../io-modules/secrets.js';
+import { PackageReader } from './package-reader.js';
+import { mtpImportRoutes } from './routes.js';
+
+export interface MtpImportParts extends Omit<RouteDeps<typeof mtpImportRoutes>, 'box' | 'packages'> {
+  readonly settings: Pick<SettingValues, 'outputs' | 'secretsDir'>;
+}
+
+export function joinMtpImport({ settings, ...parts }: MtpImportParts) {
+  const box = { outputs: settings.outputs, secrets: secretsIn(settings.secretsDir) };
+  return { routes: [routeSet(mtpImportRoutes, { ...parts, box, packages: new PackageReader() })] };
+}

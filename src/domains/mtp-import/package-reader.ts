@@ -1,0 +1,44 @@
+/** Reads packages in a thread of their own, one at a time, within bounds of time and memory. */
+import { Worker } from 'node:worker_threads';
+import { guardedPromise } from '../../platform/base/guarded.js';
+import { Refusal } from '../../platform/base/refusal.js';
+import { textOfFault } from '../../platform/base/worker-calls.js';
+import { READ_MEMORY_MB_MAX, READ_WITHIN_MS } from './limits.js';
+import type { PackageOrder, PackageRead } from './package-thread.js';
+
+const THREAD = new URL('./package-thread.js', import.meta.url);
+
+export class PackageReader {
+  #isReading = false;
+
+  /** @throws Refusal 503 `import_busy` while another one is read. */
+  async read(order: PackageOrder): Promise<PackageRead> {
+    if (this.#isReading) throw new Refusal('unavailable', 'another package is being read: try again in a moment', { code: 'import_busy', retryAfterSeconds: 1 });
+    this.#isReading = true;
+    try {
+      return await readApart(order);
+    } finally {
+      this.#isReading = false;
+    }
+  }
+}
+
+function readApart(order: PackageOrder): Promise<PackageRead> {
+  return new Promise((resolve) => {
+    const thread = new Worker(THREAD, { workerData: order, name: 'mtp-package', execArgv: [], resourceLimits: { maxOldGenerationSizeMb: READ_MEMORY_MB_MAX } });
+    let timer: NodeJS.Timeout | undefined;
+    const end = (read: PackageRead): void => {
+      clearTimeout(timer);
+      resolve(read);
+      guardedPromise('end of the thread that reads a package', () => thread.terminate());
+    };
+    const refuse = (message: string): void => end({ faults: [{ severity: 'error', path: order.fileName, message }] });
+    // how long a busy machine takes to start it is no fault of the package
+    thread.once('online', () => (timer = setTimeout(() => refuse(`it takes longer than ${READ_WITHIN_MS / 1000} s to read`), READ_WITHIN_MS)));
+    thread.once('message', (read: PackageRead) => end(read));
+    thread.once('error', (fault: NodeJS.ErrnoException) =>
+      refuse(fault.code === 'ERR_WORKER_OUT_OF_MEMORY' ? `it takes more than ${READ_MEMORY_MB_MAX} MB of memory to read` : `it cannot be read: ${textOfFault(fault)}`),
+    );
+    thread.once('exit', () => refuse('it cannot be read: the thread that reads it ended'));
+  });
+}

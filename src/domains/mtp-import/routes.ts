@@ -1,0 +1,41 @@
+/** The route that imports a module type package (contract 3, Additional routes; decisions Q-CHANGE-11). */
+import { Refusal } from '../../platform/base/refusal.js';
+import { mayVisit } from '../../platform/http/caller.js';
+import { routesFor } from '../../platform/http/route.js';
+import { applyActorOf } from '../apply/actor-of-request.js';
+import { CONFLICT_CODES } from '../apply/conflicts.js';
+import { ImportAnswer, ImportBody, type ImportDeps, importPackage } from './import.js';
+
+/** The package in base64, and what stands beside it. */
+const BODY_BYTES_MAX = 12 * 1024 ** 2;
+
+const route = routesFor<ImportDeps>();
+
+/** Needs ImportDeps. */
+export const mtpImportRoutes = [
+  route({
+    method: 'POST',
+    path: '/api/v1/import/mtp',
+    action: 'import:mtp',
+    tier: 'engineer',
+    summary: 'Import a module type package (VDI/VDE/NAMUR 2658): its unit, I/O module, services and tags; by itself a dry run',
+    body: ImportBody,
+    bodyBytesMax: BODY_BYTES_MAX,
+    reply: ImportAnswer,
+    computes: (body) => (body as { readonly dryRun?: unknown } | null)?.dryRun !== false,
+    errors: {
+      400: ['package_unreadable', 'invalid_name', 'unknown_reference', 'invalid_network', 'out_of_range'],
+      403: ['site_scope', 'action_missing'],
+      404: ['not_found'],
+      409: CONFLICT_CODES,
+      422: ['unprocessable'],
+      503: ['import_busy', 'plant_changing'],
+    },
+    audit: { action: 'Create', category: 'import', target: (_params) => ({ kind: 'Manifest', name: '*', site: '' }) },
+    handle(context, deps) {
+      const { body } = context;
+      if (!mayVisit(context.caller, body.site)) throw new Refusal('forbidden', `site ${body.site} is outside your scope`, { code: 'site_scope', site: body.site });
+      return importPackage(body, applyActorOf(context), deps);
+    },
+  }),
+];

@@ -1,0 +1,103 @@
+/** G22: packages that were made to do harm are refused with a cause, within two seconds and 256 MB, and oddities are told from them (import.test.ts). */
+import t from 'tap';
+import { PackageReader } from '../../../src/domains/mtp-import/package-reader.js';
+import { at } from '../../support/at.js';
+import { amlOf, DOSING } from '../../support/mtp-package.js';
+import { type ZipMember, zipOf } from '../../support/zip.js';
+
+const packages = new PackageReader();
+const AML = amlOf(DOSING);
+const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes as Uint8Array).toString('base64');
+
+/** What the last row of its report says; the name that it is read under is not that of any file. */
+async function refused(content: Uint8Array | string): Promise<string> {
+  const read = await packages.read({ content: base64(content), fileName: 'sent.mtp' });
+  if (!('faults' in read)) return `it was taken: ${JSON.stringify(read.module).slice(0, 200)}`;
+  const { severity, path, message } = at(read.faults, read.faults.length - 1);
+  return `${severity} ${path}: ${message}`;
+}
+
+const member = (name: string, more: Partial<ZipMember> = {}): ZipMember => ({ name, bytes: AML, ...more });
+const document = (inside: string, declared = ''): string => `<?xml version="1.0"?>${declared}<CAEXFile>${inside}</CAEXFile>`;
+
+const HOSTILE: readonly (readonly [string, () => Uint8Array | string, RegExp])[] = [
+  // zip slip
+  ['a member above the archive', () => zipOf([member('../../etc/manifest.aml')]), /invalid relative path/],
+  ['a member above the archive, with back slashes', () => zipOf([member('..\\..\\manifest.aml')]), /invalid relative path/],
+  ['an absolute member', () => zipOf([member('/etc/manifest.aml')]), /absolute path/],
+  ['an absolute member of another system', () => zipOf([member('C:\\manifest.aml')]), /absolute path/],
+  // bombs
+  ['a bomb by its ratio', () => zipOf([member('manifest.aml', { bytes: Buffer.alloc(15 * 1024 ** 2, 0x20) })]), /unpacks to 15728640 bytes out of/],
+  ['a bomb beyond the bound', () => zipOf([member('manifest.aml', { bytes: Buffer.alloc(80 * 1024 ** 2, 0x20) })]), /unpacks to more than/],
+  ['a bomb that says it is small', () => zipOf([member('manifest.aml', { bytes: Buffer.alloc(80 * 1024 ** 2, 0x20), saidSize: 1000 })]), /cannot be read: too many bytes/],
+  ['a size that is not true', () => zipOf([member('manifest.aml', { saidSize: AML.length * 2 })]), /cannot be read: not enough bytes/],
+  ['an archive within the archive', () => zipOf([{ name: 'manifest.zip', bytes: zipOf([member('manifest.aml')]) }]), /has no AutomationML file/],
+  [
+    'an archive within the archive that calls itself a manifest',
+    () => zipOf([{ name: 'manifest.aml', bytes: zipOf([member('manifest.aml')]) }]),
+    /no well-formed XML|not the UTF-8/,
+  ],
+  ['many members', () => zipOf(Array.from({ length: 20_000 }, (_, n) => ({ name: `m${n}`, bytes: '' }))), /20000 members, and a package may have 2000/],
+  ['two members of one name', () => zipOf([member('manifest.aml'), member('manifest.aml')]), /two members/],
+  ['an encrypted member', () => zipOf([member('manifest.aml', { flags: 1 })]), /encrypted/],
+  ['a long name', () => zipOf([member(`${'n'.repeat(300)}.aml`)]), /has 304 characters/],
+  ['a name with control characters', () => zipOf([member('mani\u0007fest.aml')]), /control characters/],
+  ['an archive cut short', () => zipOf([member('manifest.aml')]).subarray(0, 400), /archive cannot be read/],
+  ['an archive of nothing', () => zipOf([]), /no AutomationML file/],
+  ['several that may be meant', () => zipOf([member('a.aml'), member('b.aml')]), /several files may be the manifest: a.aml, b.aml/],
+  ['packed bytes that are none', () => Buffer.concat([Buffer.from('PK\u0003\u0004'), Buffer.alloc(200, 7)]), /archive cannot be read/],
+  // XML
+  ['an external entity', () => document('&x;', '<!DOCTYPE CAEXFile [<!ENTITY x SYSTEM "file:///etc/passwd">]>'), /document type/],
+  ['an external document type', () => document('', '<!DOCTYPE CAEXFile SYSTEM "http://192.0.2.1/a.dtd">'), /document type/],
+  ['a parameter entity', () => document('', '<!DOCTYPE CAEXFile [<!ENTITY % p SYSTEM "http://192.0.2.1/p"> %p;]>'), /document type/],
+  [
+    'laughs, a billion of them',
+    () => document('&l9;', `<!DOCTYPE CAEXFile [<!ENTITY l0 "lol">${Array.from({ length: 9 }, (_, n) => `<!ENTITY l${n + 1} "${`&l${n};`.repeat(10)}">`).join('')}]>`),
+    /document type/,
+  ],
+  ['an entity that is not declared', () => document('&nothing;'), /undefined entity/],
+  ['deep nesting', () => document('<a>'.repeat(100_000)), /nested more than 64 deep/],
+  ['many elements', () => document('<a/>'.repeat(300_000)), /more than 100000 elements/],
+  ['a huge attribute', () => document(`<a b="${'x'.repeat(7_000_000)}"/>`), /attribute b has 7000000 characters/],
+  ['a huge text', () => document('x'.repeat(7_000_000)), /text of element CAEXFile/],
+  ['a huge name of an element', () => document(`<${'a'.repeat(3_000_000)}/>`), /no module|is no module type package/],
+  ['many attributes', () => document(`<a ${Array.from({ length: 50_000 }, (_, n) => `a${n}="x"`).join(' ')}/>`), /50000 attributes/],
+  ['an element that is not closed', () => '<CAEXFile><a>', /unclosed tag/],
+  ['another document', () => '<svg/>', /its root is svg, not CAEXFile/],
+  ['nothing of a module', () => document(''), /no module type package/],
+  ['nothing', () => '', /the file is empty/],
+  ['noise', () => Buffer.from(Array.from({ length: 5000 }, (_, n) => (n * 7919) % 251)), /not the UTF-8|no well-formed XML/],
+  ['half a character', () => Buffer.concat([Buffer.from('<CAEXFile>'), Buffer.from([0xc3])]), /not the UTF-8/],
+  ['an encoding that nobody has', () => '<?xml version="1.0" encoding="x-user-defined"?><CAEXFile/>', /declares the encoding x-user-defined/],
+];
+
+t.test('G22: a hostile package is refused with its cause, and takes neither time nor memory', async (t) => {
+  await packages.read({ content: base64(AML), fileName: 'warm.aml' });
+  for (const [what, make, cause] of HOSTILE) {
+    const content = make();
+    t.match(await refused(content), cause, what);
+  }
+});
+
+t.test('G22: what is in a package is text and nothing else', async (t) => {
+  const names = ['__proto__', 'constructor', 'toString', "');process.exit(1);//", '${process.exit(1)}', '../../x', 'a\u202eb', ' ', '<script>', 'x'.repeat(5000)];
+  const module = {
+    ...DOSING,
+    elements: names.map((name) => ({ name, className: 'IndicatorElement/AnaView', nodes: [{ name: 'V', access: 1 as const }] })),
+    services: names.slice(0, 3).map((name) => ({ name, procedures: [{ id: 1, name: '__proto__' }] })),
+  };
+  const read = await packages.read({ content: base64(amlOf(module)), fileName: 'names.aml' });
+  if (!('module' in read)) throw new Error(JSON.stringify(read.faults));
+  t.same(
+    read.module.services.map(({ name }) => name),
+    ['__proto__', 'constructor', 'toString'],
+  );
+  t.ok(read.module.assemblies.every(({ name }) => name.length <= 200 && !name.includes('\u202e')));
+  t.equal(({} as { readonly V?: unknown }).V, undefined);
+});
+
+t.test('G22: a second package waits outside while one is read, and a long one does not hold the gateway', async (t) => {
+  const reading = packages.read({ content: base64(AML), fileName: 'first.aml' });
+  await t.rejects(packages.read({ content: base64(AML), fileName: 'second.aml' }), /another package is being read/);
+  t.ok('module' in (await reading));
+});
