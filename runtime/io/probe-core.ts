@@ -5,7 +5,7 @@
 import type { ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan } from '../port.js';
 import type { Clock } from '../vocabulary/clock.js';
 import { DRIVERS, type DriverTable } from './drivers.js';
-import { badSample, type ModuleRunner, OUTPUTS_UNKNOWN, type RunnerHost, writeRefused } from './module-runner.js';
+import { badSample, holdRefused, type ModuleRunner, OUTPUTS_UNKNOWN, type RunnerHost, writeRefused } from './module-runner.js';
 import { NetworkModule } from './network-module.js';
 import { SimulationGroup } from './simulation/group.js';
 import { UnservedModule } from './unserved-module.js';
@@ -36,6 +36,7 @@ const FAULTED: ModuleRunner = {
   read: async () => [],
   write: async () => writeRefused('device_unreachable', 'the module is not served because of a fault of this program'),
   release: () => [],
+  hold: async () => holdRefused('device_unreachable', 'the module is not served because of a fault of this program'),
   takeFailSafe: async () => undefined,
   close: async () => undefined,
 };
@@ -104,6 +105,8 @@ export class ProbeCore {
       case 'release':
         this.#post({ type: 'release-result', id: message.id, released: this.#release(message.module, message.channels) });
         return;
+      case 'hold':
+        return this.#hold(message);
       case 'fail-safe':
         return this.#takeFailSafe(message.id);
       case 'stop':
@@ -204,6 +207,12 @@ export class ProbeCore {
         ? this.#simulation.write(module, channel, value)
         : writeRefused('device_unreachable', `this probe does not serve module ${module}`);
     this.#post({ type: 'write-result', id, ...reply });
+  }
+
+  async #hold({ id, module, holder, ask }: Extract<ProbeInbound, { type: 'hold' }>): Promise<void> {
+    const runner = this.#network.get(module)?.runner;
+    const reply = runner ? await runner.hold(holder, ask) : holdRefused('device_unreachable', `no device of module ${module} is served by this probe`);
+    this.#post({ type: 'hold-result', id, ...reply });
   }
 
   #release(module: string, channels: readonly string[]): readonly string[] {

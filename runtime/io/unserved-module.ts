@@ -2,7 +2,7 @@
 import type { ChannelSample, ProbeModule } from '../port.js';
 import { ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
 import { QUALITY } from '../vocabulary/quality.js';
-import { badSample, type ModuleRunner, OUTPUTS_UNKNOWN, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
+import { badSample, type HoldReply, holdRefused, type ModuleRunner, OUTPUTS_UNKNOWN, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
 
 export class UnservedModule implements ModuleRunner {
   readonly #reason: string;
@@ -56,6 +56,10 @@ export class UnservedModule implements ModuleRunner {
 
   release(): readonly string[] {
     return [];
+  }
+
+  async hold(): Promise<HoldReply> {
+    return holdRefused('device_unreachable', this.#reason);
   }
 
   async takeFailSafe(): Promise<void> {}

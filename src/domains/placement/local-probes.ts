@@ -4,7 +4,7 @@
  */
 import type { WallMs } from '../../platform/base/times.js';
 import { Worker } from 'node:worker_threads';
-import type { ChannelSample, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan, ProbeThread } from '../../../runtime/port.js';
+import type { ChannelSample, HoldAsk, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan, ProbeThread } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
@@ -151,6 +151,12 @@ export class LocalProbes {
   async release(site: string, module: string, channels: readonly string[]): Promise<readonly string[] | undefined> {
     const reply = await this.#request(site, module, (id) => ({ type: 'release', id, module, channels }));
     return reply?.type === 'release-result' ? reply.released : undefined;
+  }
+
+  /** Outputs of the module in the hand of one holder; undefined when its probe does not answer. */
+  async hold(site: string, module: string, holder: string, ask: HoldAsk): Promise<Extract<ProbeOutbound, { type: 'hold-result' }> | undefined> {
+    const reply = await this.#request(site, module, (id) => ({ type: 'hold', id, module, holder, ask }));
+    return reply?.type === 'hold-result' ? reply : undefined;
   }
 
   /** Ends the probe of the module and starts it again with the same plan; the process images stay. */
