@@ -85,7 +85,7 @@ export class NetworkModule implements ModuleRunner {
       clock: host.clock,
       outputs: () => this.#module.channels.filter(({ direction, name, address }) => direction === 'output' && !this.#beatsOn(name, address)),
       write: (channel, value) => this.#outputs.writeHeld(channel, value),
-      read: (channels) => this.read(channels),
+      read: (channels) => collectSamples(ordered(this.#module), channels, this.#link, this.#host.clock),
       known: (channel) => this.#outputs.known(channel),
       withheld: () => this.#withheldReason,
       isOthers: () => this.#module.withheld !== undefined || (this.#ownership?.isForeign ?? false),
@@ -423,4 +423,9 @@ export class NetworkModule implements ModuleRunner {
     await this.#link?.close();
     await this.#finished;
   }
+}
+
+/** Outputs by what stands at their own addresses: what was ordered, not what a wire that may be wrong shows of it. */
+function ordered(module: ProbeModule): ProbeModule {
+  return { ...module, channels: module.channels.map((channel) => ({ ...channel, readbackAddress: '' })) };
 }

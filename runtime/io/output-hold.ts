@@ -9,6 +9,7 @@
 import type { ChannelSample, HeldOutput, HoldAsk, ProbeChannel } from '../port.js';
 import type { Clock } from '../vocabulary/clock.js';
 import type { Value } from '../vocabulary/data-types.js';
+import { heldBy } from '../vocabulary/held-by.js';
 import type { MonoMs } from '../vocabulary/times.js';
 import type { WriteOutcome } from './driver.js';
 import { type HoldReply, holdRefused } from './module-runner.js';
@@ -26,7 +27,7 @@ export interface HoldHost {
   outputs(): readonly ProbeChannel[];
   /** Straight to the device, past what withholds the logic. */
   write(channel: ProbeChannel, value: number | string): Promise<WriteOutcome>;
-  /** What the device has now. */
+  /** What the device has been ordered, at the addresses of the outputs themselves. A readback would not do: whoever checks it does not know yet that it is true. */
   read(channels: readonly string[]): Promise<readonly ChannelSample[]>;
   /** What is known of an output without asking the device. */
   known(channel: ProbeChannel): { readonly isCommanded: boolean; readonly written: Value; readonly failSafe: Value };
@@ -248,8 +249,4 @@ function beforeOf({ name }: ProbeChannel, sample: ChannelSample | undefined, wri
   if (written !== null) return { channel: name, value: written, source: 'written' };
   if (failSafe !== null) return { channel: name, value: failSafe, source: 'fail-safe' };
   return { channel: name, value: null, source: 'unknown' };
-}
-
-export function heldBy(holder: string): string {
-  return `the outputs are held by ${holder}`;
 }

@@ -43,6 +43,8 @@ import { controllerRoutes } from './edge-controllers/routes.js';
 import { HISTORIAN_ROUTES } from './historian/routes.js';
 import { ioModuleRoutes } from './io-modules/routes.js';
 import { SimulationContents } from './io-modules/simulation-contents.js';
+import { LoopCheck } from './loop-checks/kind.js';
+import { loopCheckRoutes } from './loop-checks/routes.js';
 import { logicRoutes } from './logic/routes.js';
 import { mesRoutes } from './mes/routes.js';
 import { plantRoutes } from './plant/routes.js';
@@ -98,6 +100,7 @@ export const KINDS: readonly AnyKind[] = [
   controlRecipeRules,
   ruled(RecipeRevision, {}),
   ruled(BatchRecord, {}),
+  ruled(LoopCheck, {}),
 ];
 
 export const APPLIED_KINDS = new AppliedKinds(KINDS);
@@ -113,6 +116,7 @@ export const ROWS: readonly RouteColumns[] = [
   ...unitRoutes,
   ...controlModuleRoutes,
   ...ioModuleRoutes({ exists: () => false }),
+  ...loopCheckRoutes,
   ...logicRoutes,
   ...elementRoutes,
   ...procedureRoutes,
@@ -154,6 +158,7 @@ export { joinControllers } from './edge-controllers/join.js';
 export { joinHistorian } from './historian/join.js';
 export { joinIOModules } from './io-modules/join.js';
 export { joinLogic } from './logic/join.js';
+export { joinLoopChecks } from './loop-checks/join.js';
 export { joinMes } from './mes/join.js';
 export { placeHere } from './placement/join.js';
 export { joinPlant } from './plant/join.js';

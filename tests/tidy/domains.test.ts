@@ -20,6 +20,7 @@ const ORDER = [
   'logic',
   'control-modules',
   'io-modules',
+  'loop-checks',
   'edge-controllers',
   'procedures',
   'recipes',
