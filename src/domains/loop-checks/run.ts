@@ -235,17 +235,20 @@ export class LoopCheckRun {
   async #bringBack(): Promise<void> {
     this.#next = undefined;
     this.#sheet = { ...this.#sheet, end: this.#end };
-    await this.#tryWrite({ puts: [this.#put({ phase: 'Returning', digest: '', sealedAt: '', signature: null })], audits: [] });
     const touched = new Set(this.#sheet.channels.flatMap(({ channel, steps }) => (steps.length > 0 ? [channel] : [])));
     const before = this.#sheet.before.filter(({ channel }) => touched.has(channel));
+    // asked before anything else: what ends the check may take the module from its probe in the next moment
+    let asked = this.#returned(before);
+    await this.#tryWrite({ puts: [this.#put({ phase: 'Returning', digest: '', sealedAt: '', signature: null })], audits: [] });
     for (;;) {
-      const outputs = await this.#returned(before);
+      const outputs = await asked;
       if (outputs) {
         await this.#seal(outputs);
         return;
       }
       if (this.#isStopping) return; // the next start goes on
       await this.#pause(AGAIN_MS);
+      asked = this.#returned(before);
     }
   }
 

@@ -1,84 +1,8 @@
 /** Loop checks against a device on the wire whose field is wired well, or in one wrong way. */
 import t, { type Test } from 'tap';
 import { FieldDevice, FULL, type Wiring } from '../../support/field-device.js';
-import { manifest } from '../../support/manifest.js';
+import { type Body, gone, LIST, LIVE, QUICK, served, V1 } from '../../support/loop-checked.js';
 import { type Plant, startPlant } from '../../support/plant.js';
-
-const NORTH = '/api/v1/sites/north';
-const CHECK = `${NORTH}/iomodules/plc/loop-check`;
-const LIST = `${NORTH}/iomodules/plc/loop-checks`;
-const REASON = 'loop check of the new valve';
-
-/** An empty box whose outputs are live. */
-export const LIVE = {
-  LINESIDE_GATEWAY__OPERATINGMODE: 'development',
-  LINESIDE_IO__OUTPUTS: 'live',
-  LINESIDE_IO__RECONNECT__MIN: '50ms',
-};
-
-export const module = (address: string, more: object = {}) => ({
-  protocol: 'modbus',
-  address,
-  options: { pollInterval: '100ms', timeout: '300ms', retries: 0 },
-  channels: [
-    { name: 'v1', address: 'holding:0', direction: 'output', readbackAddress: 'input:0' },
-    { name: 'v2', address: 'holding:1', direction: 'output', readbackAddress: 'input:1' },
-    { name: 'xv', address: 'coil:0', direction: 'output', readbackAddress: 'discrete:0' },
-    { name: 'limit', address: 'discrete:5' },
-  ],
-  ...more,
-});
-
-async function served(box: Plant, address: string, more: object = {}): Promise<void> {
-  const answer = await box.api.post('/api/v1/apply', [manifest('Site', 'north', {}, {}), manifest('IOModule', 'plc', module(address, more))]);
-  if (answer.status !== 200) throw new Error(answer.text);
-  await connected(box);
-}
-
-const connected = (box: Plant): Promise<unknown> =>
-  box.look('the module is connected', async () => {
-    const { body } = await box.api.get(`${NORTH}/iomodules/plc`);
-    return { done: body.state === 'Connected' && body.outputs?.state === 'live' ? body : undefined, seen: JSON.stringify(body) };
-  });
-
-const V1 = { channel: 'v1', low: 0, high: FULL };
-const QUICK = { reason: REASON, settle: '200ms', attendTimeout: '30s' };
-
-// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
-type Body = any;
-
-export const read = async (box: Plant, id: string): Promise<Body> => (await box.api.get(`${LIST}/${id}`)).body;
-
-const untilWaiting = (box: Plant, id: string, step: number): Promise<Body> =>
-  box.look(`step ${step} waits`, async () => {
-    const body = await read(box, id);
-    return { done: body.phase !== 'Running' || (body.next?.isWaiting && body.next.step === step) ? body : undefined, seen: JSON.stringify(body.next) };
-  });
-
-export const untilSealed = (box: Plant, id: string): Promise<Body> =>
-  box.look('the sheet is sealed', async () => {
-    const body = await read(box, id);
-    return { done: body.phase === 'Sealed' ? body : undefined, seen: `${body.phase} ${JSON.stringify(body.next)} ${JSON.stringify(body.end)}` };
-  });
-
-export async function begun(box: Plant, body: object): Promise<Body> {
-  const answer = await box.api.post(CHECK, body);
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
-  return answer.body;
-}
-
-/** Confirms step after step until the sheet is sealed. */
-async function gone(box: Plant, body: object): Promise<Body> {
-  const { id } = await begun(box, body);
-  for (let step = 1; ; step += 1) {
-    const seen = await untilWaiting(box, id, step);
-    if (seen.phase !== 'Running') break;
-    const answer = await box.api.post(`${LIST}/${id}/confirm`, { step });
-    if (answer.status !== 200) break;
-    if (step === seen.channels.reduce((sum: number, { dataType }: Body) => sum + (dataType === 'bool' ? 3 : 5), 0)) break;
-  }
-  return untilSealed(box, id);
-}
 
 async function withDevice(t: Test, wiring: Wiring, work: (box: Plant, device: FieldDevice) => Promise<void>, more: object = {}): Promise<void> {
   const device = await FieldDevice.start(wiring);
