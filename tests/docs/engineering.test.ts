@@ -3,12 +3,21 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { ModbusPeer } from '../drivers/modbus-peer.js';
+import { FieldDevice } from '../support/field-device.js';
 import { startPlant } from '../support/plant.js';
 import { play } from './examples.js';
 
 const FOLDER = 'docs/engineering';
 /** Examples that each page has at least, so that a fence that is no example any more is noticed. */
-const PAGES: Readonly<Record<string, number>> = { 'modbus.md': 15, 'simulation.md': 14, 'names-and-tags.md': 7, 'historian.md': 10, 'coordination.md': 14, 'recipes.md': 9 };
+const PAGES: Readonly<Record<string, number>> = {
+  'modbus.md': 15,
+  'loop-check.md': 18,
+  'simulation.md': 14,
+  'names-and-tags.md': 7,
+  'historian.md': 10,
+  'coordination.md': 14,
+  'recipes.md': 9,
+};
 
 /** Pages of what is typed in a shell: tests/cli and the suites beside this one play them. */
 const IN_A_SHELL: readonly string[] = ['command-line.md', 'own-plant.md', 'ten-minutes.md'];
@@ -24,10 +33,13 @@ const EMPTY: Readonly<Record<string, string>> = {
 for (const [page, examplesMin] of Object.entries(PAGES)) {
   t.test(`${FOLDER}/${page}: every example does what stands there`, async (t) => {
     const peer = page === 'modbus.md' ? await ModbusPeer.start() : undefined;
+    const field = page === 'loop-check.md' ? await FieldDevice.start() : undefined;
     t.teardown(() => peer?.kill());
+    t.teardown(() => field?.stop());
+    const device = peer ?? field;
     const box = await startPlant({ production: true, environment: EMPTY });
     t.teardown(() => box.end());
-    const played = await play(t, `${FOLDER}/${page}`, { box, instead: peer ? { '192.168.10.20:502': `127.0.0.1:${peer.port}` } : {} });
+    const played = await play(t, `${FOLDER}/${page}`, { box, instead: device ? { '192.168.10.20:502': `127.0.0.1:${device.port}` } : {} });
     t.ok(played >= examplesMin, `${played} examples`);
   });
 }

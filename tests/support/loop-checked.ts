@@ -93,4 +93,3 @@ export async function gone(box: Box, body: object): Promise<Body> {
   }
   return untilSealed(box, id);
 }
-

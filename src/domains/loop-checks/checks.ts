@@ -88,7 +88,7 @@ export class LoopChecks {
   /** @throws Refusal of what stands in the way. */
   refuseBarred(module: ModuleResource): void {
     const { metadata } = module;
-    if (this.#isStopped) throw new Refusal('unavailable', 'the gateway stops', { code: 'not_ready' });
+    if (this.#isStopped) throw new Refusal('unavailable', 'the gateway stops', { code: 'device_unreachable' });
     const other = this.#runs.get(metadata.site);
     if (other && this.#deps.store.get(LoopCheck, other.site, other.id)?.status.phase !== 'Sealed') throw busy(other.id, other.module);
     if (this.#opening.has(metadata.site)) throw busy('', metadata.name);
@@ -160,7 +160,10 @@ export class LoopChecks {
 }
 
 function busy(id: string, module: string): Refusal {
-  return conflict('loop_check_active', `loop check ${id || 'another one'} of I/O module ${module} is under way; one at a time in a site, since each watches what moves`, { loopCheck: id, ioModule: module });
+  return conflict('loop_check_active', `loop check ${id || 'another one'} of I/O module ${module} is under way; one at a time in a site, since each watches what moves`, {
+    loopCheck: id,
+    ioModule: module,
+  });
 }
 
 /** Nothing is set that could not be put back. @throws Refusal 409 `not_returnable`. */

@@ -77,7 +77,8 @@ export function judgeReadings(readings: readonly LoopReading[], { settleMs, tole
   if (!first) return { outcome: 'no-readback', message: 'no channel shows what the device has', moved: [] };
   const who = first.source === 'input' ? `input ${first.channel}` : first.channel;
   const seen = readings.flatMap(({ value }) => (value === null ? [] : [value]));
-  if (seen.length < readings.length) return { outcome: 'no-readback', message: `${who} could not be read in ${readings.length - seen.length} of ${readings.length} steps`, moved: [] };
+  if (seen.length < readings.length)
+    return { outcome: 'no-readback', message: `${who} could not be read in ${readings.length - seen.length} of ${readings.length} steps`, moved: [] };
   const expected = readings.map((reading) => reading.expected);
   const tremble = Math.max(...readings.map(({ spread }) => spread));
   if (readings.every(({ agrees }) => agrees)) {

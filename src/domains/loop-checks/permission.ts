@@ -64,10 +64,14 @@ export function barredBy(read: StoreReader, module: ModuleResource, heldReason: 
   if (busy !== undefined)
     return barred(
       'automatic-mode',
-      new Refusal('forbidden', `control module ${automatic.join(', ')} is in Automatic; a loop check needs every control module with outputs on ${name} in Manual or Semi-Automatic`, {
-        code: 'automatic_mode',
-        controlModule: busy,
-      }),
+      new Refusal(
+        'forbidden',
+        `control module ${automatic.join(', ')} is in Automatic; a loop check needs every control module with outputs on ${name} in Manual or Semi-Automatic`,
+        {
+          code: 'automatic_mode',
+          controlModule: busy,
+        },
+      ),
     );
   if (status.state !== 'Connected' && status.state !== 'Degraded')
     return barred('device-lost', new Refusal('unavailable', `I/O module ${name} is ${status.state}: ${status.message}`, { code: 'device_unreachable' }));

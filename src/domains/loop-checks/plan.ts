@@ -95,7 +95,8 @@ export function planned(read: StoreReader, module: ModuleResource, body: LoopChe
     const channel = outputs.find((output) => output.name === asked.channel || output.address === asked.channel);
     if (!channel) throw invalid('unknown_channel', field, `I/O module ${name} has no output ${asked.channel}`);
     if (seen.has(channel.name)) throw invalid('invalid_field', field, `output ${channel.name} is named twice`);
-    if (channel.name === heartbeat || channel.address === heartbeat) throw invalid('invalid_field', field, `output ${channel.name} is the heartbeat of the module and changes by itself`);
+    if (channel.name === heartbeat || channel.address === heartbeat)
+      throw invalid('invalid_field', field, `output ${channel.name} is the heartbeat of the module and changes by itself`);
     seen.add(channel.name);
     const row = rowOf(read, module, channel, asked, usersOf(channel).filter(carriesOutput), field);
     return { row, steps: stepsOf(row, body.steps) };
@@ -137,14 +138,16 @@ function ends(channel: ProbeChannel, { low, high }: Asked, users: readonly Chann
   if (from === undefined || to === undefined || !Number.isFinite(from) || !Number.isFinite(to))
     throw invalid('missing_field', field, `no control module tells the range of output ${channel.name}; give low and high`);
   if (from >= to) throw invalid('invalid_field', `${field}.high`, `high ${to} of output ${channel.name} must be above low ${from}`);
-  if (told && (from < told[0] || to > told[1])) throw invalid('out_of_range', `${field}.low`, `${from} to ${to} is outside the range ${told[0]} to ${told[1]} of output ${channel.name}`);
+  if (told && (from < told[0] || to > told[1]))
+    throw invalid('out_of_range', `${field}.low`, `${from} to ${to} is outside the range ${told[0]} to ${told[1]} of output ${channel.name}`);
   return [from, to];
 }
 
 function rangeOf({ block, tag }: ChannelUser): readonly [number, number] | undefined {
   const { min, max } = tag;
   if (block?.type !== 'AO') return min === undefined || max === undefined ? undefined : [min, max];
-  const of = (name: string): number => Number((Object.hasOwn(block.params ?? {}, name) ? block.params?.[name] : undefined) ?? blockType('AO')?.params.find((param) => param.name === name)?.default);
+  const of = (name: string): number =>
+    Number((Object.hasOwn(block.params ?? {}, name) ? block.params?.[name] : undefined) ?? blockType('AO')?.params.find((param) => param.name === name)?.default);
   const [from, to] = [of('rawMin'), of('rawMax')];
   return Number.isFinite(from) && Number.isFinite(to) ? [Math.min(from, to), Math.max(from, to)] : undefined;
 }
@@ -177,5 +180,8 @@ function neighboursOf(read: StoreReader, module: ModuleResource, asked: readonly
     return asked;
   }
   const others = read.list(IOModule, site).filter(({ metadata, spec }) => metadata.name !== name && spec.protocol !== 'simulation' && isEnabled(spec));
-  return others.filter(({ spec }) => spec.controllerRef === module.spec.controllerRef).map(({ metadata }) => metadata.name).slice(0, NEIGHBOURS_MAX);
+  return others
+    .filter(({ spec }) => spec.controllerRef === module.spec.controllerRef)
+    .map(({ metadata }) => metadata.name)
+    .slice(0, NEIGHBOURS_MAX);
 }

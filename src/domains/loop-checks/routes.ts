@@ -64,12 +64,11 @@ export const loopCheckRoutes = [
       400: ['unknown_channel', 'out_of_range', 'unknown_reference'],
       403: ['automatic_mode'],
       409: ['simulated_module', 'outputs_withheld', 'posture_observed', 'active_batch', 'loop_check_active', 'nothing_to_check', 'not_returnable', 'precondition_failed'],
-      503: ['device_unreachable', 'not_ready'],
+      503: ['device_unreachable'],
     },
     summary: 'Begin a loop check: the outputs of the module are gone through one after the other under the hand of a person, and a signed sheet tells what was found',
     audit: { action: 'Execute', category: 'loop-check', target: ({ site, name }) => ({ kind: 'IOModule', name, site }) },
     exists: (params, deps) => void moduleOf(params, deps),
-    barrier: (params, deps) => deps.checks.refuseBarred(moduleOf(params, deps)),
     async handle({ params, body, caller, sourceIP, audit }, deps) {
       const { store, checks, keys } = deps;
       const { accountId, displayName, groups, issuedAtMs } = caller;
@@ -128,10 +127,14 @@ export const loopCheckRoutes = [
       refuseOthers(run, caller.accountId);
       const { attendance } = run;
       if (run.sheet.attend === 'confirm' && (!attendance?.isWaiting || run.next?.step !== body.step))
-        throw conflict('loop_check_step', `step ${body.step ?? '(none)'} does not wait for a confirmation; ${attendance?.isWaiting ? `step ${run.next?.step} does` : 'the last one is still looked at'}`, {
-          loopCheck: run.id,
-          waiting: attendance?.isWaiting ? (run.next?.step ?? null) : null,
-        });
+        throw conflict(
+          'loop_check_step',
+          `step ${body.step ?? '(none)'} does not wait for a confirmation; ${attendance?.isWaiting ? `step ${run.next?.step} does` : 'the last one is still looked at'}`,
+          {
+            loopCheck: run.id,
+            waiting: attendance?.isWaiting ? (run.next?.step ?? null) : null,
+          },
+        );
       attendance?.confirm(caller.displayName, body.note);
       await deps.store.write({ audits: [audit({ result: 'Success', details: { step: body.step ?? null, note: body.note } })] });
       return loopCheckBody(checkOf(params, deps), deps.keys, deps.checks.running(params.site));

@@ -267,7 +267,9 @@ export class LoopCheckRun {
 
   async #seal(returned: readonly LoopOutput[]): Promise<void> {
     const { store, clock, keys } = this.#deps;
-    const channels = this.#sheet.channels.map((channel) => (channel.outcome === 'not-checked' && channel.steps.length > 0 ? { ...channel, message: 'the check ended before its last step' } : channel));
+    const channels = this.#sheet.channels.map((channel) =>
+      channel.outcome === 'not-checked' && channel.steps.length > 0 ? { ...channel, message: 'the check ended before its last step' } : channel,
+    );
     const whole = { ...this.#sheet, channels, returned: [...returned] };
     this.#sheet = { ...whole, outcome: outcomeOf(whole) };
     for (;;) {
@@ -281,7 +283,13 @@ export class LoopCheckRun {
         category: 'loop-check',
         target: { kind: 'LoopCheck', name: this.id, site: this.site },
         result: 'Success',
-        details: { ioModule: this.module, outcome, end: end?.reason, message: end?.message, returned: returned.map(({ channel, value, isReturned }) => ({ channel, value, isReturned })) },
+        details: {
+          ioModule: this.module,
+          outcome,
+          end: end?.reason,
+          message: end?.message,
+          returned: returned.map(({ channel, value, isReturned }) => ({ channel, value, isReturned })),
+        },
         signature: { ...signature.record, digest: signature.digest },
       });
       const status: LoopStatus = { phase: 'Sealed', digest: signature.record.subject.digest, sealedAt: at, signature: signature.record };

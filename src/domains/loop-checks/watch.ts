@@ -85,7 +85,11 @@ export class LoopWatch {
     const last = history.slice(-STILL_SAMPLES);
     const readings = followers.map((follower) => readingOf(follower, commanded, history, this.#nameOf(follower.module, follower.channel)));
     const own = new Set(followers.map(({ module, channel }) => `${module}:${channel}`));
-    const others = await this.#others(row, own, last.map(({ values }) => values));
+    const others = await this.#others(
+      row,
+      own,
+      last.map(({ values }) => values),
+    );
     return isOver() ? undefined : { readings, others };
   }
 
@@ -113,11 +117,14 @@ export class LoopWatch {
   async #sampleOf(name: string, values: Map<string, number | null>): Promise<void> {
     const module = this.#parts.read.get(IOModule, this.#site, name);
     const channels = module ? channelsOf(module.spec).filter(({ dataType }) => dataType !== 'string') : [];
-    const samples = channels.length === 0 ? [] : await this.#parts.reader.read(
-      this.#site,
-      name,
-      channels.map((channel) => channel.name),
-    );
+    const samples =
+      channels.length === 0
+        ? []
+        : await this.#parts.reader.read(
+            this.#site,
+            name,
+            channels.map((channel) => channel.name),
+          );
     for (const [at, channel] of channels.entries()) values.set(`${name}:${channel.name}`, numberOf(samples?.[at]));
   }
 

@@ -20,14 +20,26 @@ t.test('ROUTE-04 IO: five fields, five sheets: a healthy loop passes, and each f
     device.holding[0] = 120;
     device.input[0] = 120;
     const healthy = await gone(box, { ...QUICK, channels: [V1, 'xv'] });
-    t.match(healthy, { outcome: 'pass', end: { reason: 'complete' }, valid: true, problems: [], channels: [{ channel: 'v1', outcome: 'pass' }, { channel: 'xv', outcome: 'pass' }] });
+    t.match(healthy, {
+      outcome: 'pass',
+      end: { reason: 'complete' },
+      valid: true,
+      problems: [],
+      channels: [
+        { channel: 'v1', outcome: 'pass' },
+        { channel: 'xv', outcome: 'pass' },
+      ],
+    });
     t.same(
       healthy.channels[0].steps.map(({ commanded, readings }: Body) => [commanded, readings[0].value]),
       [0, 250, 500, 750, 1000].map((value) => [value, value]),
       'the measured values of each step',
     );
     t.equal(device.holding[0], 120, 'the output stands where it stood');
-    t.match(healthy.returned, [{ channel: 'v1', value: 120, isReturned: true }, { channel: 'xv', value: false, isReturned: true }]);
+    t.match(healthy.returned, [
+      { channel: 'v1', value: 120, isReturned: true },
+      { channel: 'xv', value: false, isReturned: true },
+    ]);
     t.equal(device.writes.filter(({ offset, table }) => offset === 1 && table === 'holding').length, 0, 'what was not checked was not written');
     for (const [wiring, found] of Object.entries(FAULTS)) {
       device.wiring = wiring as Wiring;
