@@ -42,7 +42,7 @@ async function halfWay(box: { readonly api: Plant['api'] }, device: FieldDevice,
 
 const isBack = (device: FieldDevice): Promise<unknown> => eventually('the output stands as before', async () => device.holding[0] === BEFORE);
 
-t.test('IO ROUTE-04: a person who goes away ends the check; nothing goes on by itself, and the sheet is not signed in his name', async (t) => {
+t.test('IO: a person who goes away ends the check; nothing goes on by itself, and the sheet is not signed in his name', async (t) => {
   const { box, device } = await bench(t);
   const id = await halfWay(box, device, { attendTimeout: '1s' });
   const sheet = await untilSealed(box, id);
@@ -131,12 +131,11 @@ t.test('IO TAG-27: no check while a module is in Automatic or its unit works; wo
   const { box, device } = await bench(t);
   const answer = await box.api.post('/api/v1/apply', LOGIC);
   t.equal(answer.status, 200, answer.text);
-  await box.runtimesReady(['tank']).catch(() => undefined);
   const mode = (word: string) => box.api.post(`${NORTH}/mode`, { kind: 'ControlModule', name: 'fv', mode: word });
   await eventually('logic commands the output', async () => device.holding[0] === 0);
   t.match(await box.api.post(CHECK, { ...QUICK, channels: ['v1'] }), { status: 403, body: { code: 'automatic_mode', controlModule: 'fv' } });
   t.equal((await mode('Manual')).status, 200);
-  t.equal((await box.api.post(`${NORTH}/units/tank/runtime/write`, { tag: 'fv.out', value: 30 })).status, 200);
+  t.equal((await box.api.post(`${NORTH}/units/tank/runtime/write`, { writes: [{ address: 'fv.out', value: 30 }] })).status, 200);
   await eventually('the set-point is out', async () => device.holding[0] === 300);
 
   const id = (await begun(box, { ...QUICK, channels: ['v1'] })).id as string;

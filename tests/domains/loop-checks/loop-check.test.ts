@@ -15,7 +15,7 @@ async function withDevice(t: Test, wiring: Wiring, work: (box: Plant, device: Fi
   await work(box, device);
 }
 
-t.test('ROUTE-04 IO: five fields, five sheets: a healthy loop passes, and each fault has its name and its measured values', async (t) => {
+t.test('IO: five fields, five sheets: a healthy loop passes, and each fault has its name and its measured values', async (t) => {
   await withDevice(t, 'healthy', async (box, device) => {
     device.holding[0] = 120;
     device.input[0] = 120;
