@@ -43,6 +43,8 @@ import { controllerRoutes } from './edge-controllers/routes.js';
 import { HISTORIAN_ROUTES } from './historian/routes.js';
 import { ioModuleRoutes } from './io-modules/routes.js';
 import { SimulationContents } from './io-modules/simulation-contents.js';
+import { CableAcceptance } from './loop-checks/cable-kind.js';
+import { cableRoutes } from './loop-checks/cable-routes.js';
 import { LoopCheck } from './loop-checks/kind.js';
 import { loopCheckRoutes } from './loop-checks/routes.js';
 import { logicRoutes } from './logic/routes.js';
@@ -101,6 +103,7 @@ export const KINDS: readonly AnyKind[] = [
   ruled(RecipeRevision, {}),
   ruled(BatchRecord, {}),
   ruled(LoopCheck, {}),
+  ruled(CableAcceptance, {}),
 ];
 
 export const APPLIED_KINDS = new AppliedKinds(KINDS);
@@ -117,6 +120,7 @@ export const ROWS: readonly RouteColumns[] = [
   ...controlModuleRoutes,
   ...ioModuleRoutes({ exists: () => false }),
   ...loopCheckRoutes,
+  ...cableRoutes,
   ...logicRoutes,
   ...elementRoutes,
   ...procedureRoutes,

@@ -275,7 +275,8 @@ export class LoopCheckRun {
     for (;;) {
       const at = timestamp(clock.wallMs());
       const revision = (store.get(LoopCheck, this.site, this.id)?.metadata.generation ?? 0) + 1;
-      const signature = sealed({ name: this.id, site: this.site, revision, sheet: this.#sheet, by: this.#signer().signatory, at }, keys);
+      const found = { channels: this.#sheet.channels.map(({ channel, outcome }) => ({ channel, outcome })) };
+      const signature = sealed({ kind: 'LoopCheck', name: this.id, site: this.site, revision, spec: this.#sheet, found, by: this.#signer().signatory, at }, keys);
       const { outcome, end } = this.#sheet;
       const audit = this.#audit({
         actor: this.#signer().actor,

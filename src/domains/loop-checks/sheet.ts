@@ -2,6 +2,7 @@
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import { isSignatureValid, sign, type Signatory, type SigningKeys } from '../signatures/signature.js';
 import type { SignedRecord } from '../signatures/kind.js';
+import type { CableResource } from './cable-kind.js';
 import { judgeLoop, judgeReadings, type Judged, type Trace } from './judge.js';
 import type { LoopChannel, LoopCheckResource, LoopReading, LoopSheet } from './kind.js';
 import { toleranceOf } from './watch.js';
@@ -41,37 +42,36 @@ export function outcomeOf({ channels, end }: Pick<LoopSheet, 'channels' | 'end'>
   return end?.reason === 'complete' && channels.every(({ outcome }) => outcome === 'pass') ? 'pass' : 'incomplete';
 }
 
+/** What is sealed: a sheet of a loop check, or the page of an acceptance. */
 export interface Sealing {
+  readonly kind: string;
   readonly name: string;
   readonly site: string;
   readonly revision: number;
-  readonly sheet: LoopSheet;
+  readonly spec: { readonly reason: string; readonly module: string; readonly outcome: string; readonly end: { readonly reason: string } | null };
+  /** What it has found, in short. */
+  readonly found: Readonly<Record<string, unknown>>;
   readonly by: Signatory;
   readonly at: string;
 }
 
-export function sealed({ name, site, revision, sheet, by, at }: Sealing, keys: SigningKeys): { readonly record: SignedRecord; readonly digest: string } {
+export function sealed({ kind, name, site, revision, spec, found, by, at }: Sealing, keys: SigningKeys): { readonly record: SignedRecord; readonly digest: string } {
+  const { module, outcome, end, reason } = spec;
   return sign(
     {
       meaning: 'qualification',
       signatory: by,
-      reason: sheet.reason,
+      reason,
       signedAt: at,
-      subject: { apiVersion: 'record.lineside.io/v1alpha1', kind: 'LoopCheck', namespace: `site-${site}`, name, revision, digest: canonicalDigest(sheet) },
-      content: {
-        action: 'seal',
-        ioModule: sheet.module,
-        outcome: sheet.outcome,
-        end: sheet.end?.reason ?? '',
-        channels: sheet.channels.map(({ channel, outcome }) => ({ channel, outcome })),
-      },
+      subject: { apiVersion: 'record.lineside.io/v1alpha1', kind, namespace: `site-${site}`, name, revision, digest: canonicalDigest(spec) },
+      content: { action: 'seal', ioModule: module, outcome, end: end?.reason ?? '', ...found },
     },
     keys,
   );
 }
 
 /** Why a sealed sheet is not what was signed, one sentence each; none when it is. */
-export function sheetProblems({ metadata, spec, status }: LoopCheckResource, keys: SigningKeys): string[] {
+export function sheetProblems({ metadata, spec, status }: LoopCheckResource | CableResource, keys: SigningKeys): string[] {
   const { signature, digest } = status;
   if (status.phase !== 'Sealed') return ['it is not sealed yet'];
   if (!signature) return ['it has no signature'];
