@@ -248,6 +248,7 @@ export {
   isChannelValue,
   mergeBehaviors,
   missingAddresses,
+  renamedIn,
   PROTOCOLS,
   type Protocol,
   readOptions,

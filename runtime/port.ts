@@ -6,6 +6,7 @@
  * and the process images (SharedArrayBuffers named in the plans).
  */
 import type { MonoMs, WallMs } from './vocabulary/times.js';
+import type { Discovery, Exchange } from './io/device-answers.js';
 import type { Protocol } from './io/protocols.js';
 import type { AlarmCondition, AlarmEdge, AlarmGate, AlarmPlan } from './vocabulary/alarm.js';
 import type { Chart, ChartName, ExceptionChartName } from './vocabulary/chart.js';
@@ -93,6 +94,8 @@ export interface TagPlan {
   readonly engMin?: number;
   readonly engMax?: number;
   readonly cyclic: boolean;
+  /** A condition that reads an older sample is INVALID (ADR 0070); absent: no limit but that of the I/O module. */
+  readonly maxAgeMs?: number;
   readonly binding:
     | { readonly kind: 'port'; readonly block: string; readonly port: string }
     | { readonly kind: 'variable'; readonly variable: string }
@@ -574,6 +577,8 @@ export type ScanThreadOutbound =
 
 // ---------------------------------------------------------------- gateway <-> probe
 
+export type { Discovery, Exchange };
+
 export interface ProbeModule {
   readonly site: string;
   readonly module: string;
@@ -629,6 +634,8 @@ export interface SimulationSpec {
   /** Preset behaviours (addresses already mapped) merged with the inline ones, in execution order. */
   readonly behaviors: readonly Behavior[];
   readonly faults: readonly SimulationFault[];
+  /** Modules of the same controller that are no simulation and that a behaviour reads (ADR 0069); they may be served by another probe. */
+  readonly reads?: readonly ImagePlan[];
 }
 
 export interface ProbePlan {
@@ -673,6 +680,10 @@ export type ProbeInbound =
   | { readonly type: 'write'; readonly id: number; readonly module: string; readonly channel: string; readonly value: Value }
   | { readonly type: 'release'; readonly id: number; readonly module: string; readonly channels: readonly string[] }
   | { readonly type: 'hold'; readonly id: number; readonly module: string; readonly holder: string; readonly ask: HoldAsk }
+  /** Asks the device what it is and whether it has the channels configured; answered within `timeoutMs`. */
+  | { readonly type: 'discover'; readonly id: number; readonly module: string; readonly timeoutMs: number }
+  /** Asks for the bytes of the last request to the device and its answer. */
+  | { readonly type: 'exchange'; readonly id: number; readonly module: string }
   | { readonly type: 'time-scale'; readonly timeScale: number }
   /** The process is about to end by a fault: fail-safe values are the last that is written. */
   | { readonly type: 'fail-safe'; readonly id: number }
@@ -729,6 +740,9 @@ export type ProbeOutbound =
       readonly forced: boolean;
       readonly readback: Value;
     }
+  /** Not `ok`: why the device could not be asked. */
+  | { readonly type: 'discover-result'; readonly id: number; readonly ok: boolean; readonly message: string; readonly discovery?: Discovery }
+  | { readonly type: 'exchange-result'; readonly id: number; readonly exchange?: Exchange }
   | { readonly type: 'release-result'; readonly id: number; readonly released: readonly string[] }
   /** `outputs`: what a `take` found, or what became of each with a `return`. */
   | { readonly type: 'hold-result'; readonly id: number; readonly ok: boolean; readonly code?: HoldRefusal; readonly message: string; readonly outputs: readonly HeldOutput[] }

@@ -4,6 +4,7 @@
  */
 import { inside } from '../vocabulary/assert.js';
 import type { Mode } from '../vocabulary/modes.js';
+import { printTime } from '../language/time-text.js';
 import { QUALITY, qualityWord } from '../vocabulary/quality.js';
 import type { PhasePlan, PromptWait, UnitOutbound } from '../port.js';
 import type { ChartRun } from './chart-run.js';
@@ -192,7 +193,7 @@ export class PhaseFrame implements Frame {
     const { host } = this.#owner;
     const quality = host.quality(slot);
     if (quality > QUALITY.Uncertain) return qualityWord(quality);
-    if (host.stale(slot)) return 'stale';
+    if (host.stale(slot)) return olderWords(host.exceededAgeMs?.(slot) ?? 0);
     return host.read(slot) === null ? 'without value' : '';
   }
 
@@ -385,4 +386,9 @@ function result(wait: Wait): Raw | Any {
   if (wait.failure) throw new StError(wait.failure.rule, wait.failure.message);
   if (wait.value === undefined) throw new StError('outcome-unknown', `${wait.builtin} ended without a value`);
   return wait.value;
+}
+
+/** Why a stale value is none: by the maximum age of its tag (ADR 0070), else by that of its I/O module. */
+function olderWords(maxAgeMs: number): string {
+  return maxAgeMs > 0 ? `older than its maximum age of ${printTime(maxAgeMs).slice(2)}` : 'stale';
 }

@@ -14,8 +14,10 @@ export interface ChartHost {
   /** Value as published in this scan; TIME in ms, STRING as text. */
   read(slot: number): Value;
   quality(slot: number): QualityCode;
-  /** A cyclic tag older than its I/O module allows. */
+  /** A cyclic tag older than its I/O module, or the tag itself, allows. */
   stale(slot: number): boolean;
+  /** The maximum age of a tag, in ms, whose sample is older; 0 of every other tag. */
+  exceededAgeMs?(slot: number): number;
   /** Equipment mode of the control module that owns the slot; Automatic for program variables. */
   mode(slot: number): Mode;
   /** Null when taken over; else the failure rule of decisions 3.5 (`write-read-only`, `write-range`, `write-failed`). */

@@ -3,13 +3,12 @@
  * pure checks only, no Node API and no device library, so that the gateway may import it through runtime/catalog.ts.
  */
 import type { ChannelType, Direction, DriverDescription } from './description.js';
-import { parseModbusAddress } from './modbus/address.js';
 import { PROTOCOL_DESCRIPTIONS, type Protocol } from './protocols.js';
 import { optionProblems, type OptionValue, resolveOptions } from './options.js';
+import { simulationDescription } from './simulation/description.js';
 import { BEHAVIOR_TYPES } from './simulation/behavior-types.js';
 import { EXPRESSION_FUNCTIONS, EXPRESSION_VARIABLES, type FunctionName } from './simulation/expression-parser.js';
 import { FAULT_TRIGGER_MODES, FAULT_TYPES } from './simulation/faults.js';
-import { ownershipPoint as readOwnershipPoint } from './ownership.js';
 import type { ParamSpec } from './simulation/params.js';
 import { exactValue } from './values.js';
 import type { Value } from '../vocabulary/data-types.js';
@@ -18,7 +17,7 @@ export type { ChannelType, Direction, FunctionName, OptionValue, ParamSpec, Prot
 export type { OptionSpec } from './options.js';
 export { parseExpression } from './simulation/expression-parser.js';
 export { checkBehavior, checkFault, type SimulationProblem, simulationProblems } from './simulation/checks.js';
-export { type AddressMap, behaviorReferences, mergeBehaviors, missingAddresses } from './simulation/merge.js';
+export { type AddressMap, behaviorReferences, mergeBehaviors, missingAddresses, renamedIn } from './simulation/merge.js';
 export { type ParamProblem, SIMULATED_ADDRESS, type UnknownWord } from './simulation/params.js';
 
 export const PROTOCOLS: readonly Protocol[] = PROTOCOL_DESCRIPTIONS.map(({ protocol }) => protocol);
@@ -57,18 +56,65 @@ export function checkChannelAddress(protocol: string, direction: Direction, text
   return channel.ok ? { dataType: channel.value.dataType } : { error: channel.message };
 }
 
+// ---------------------------------------------------------------- traits of protocols
+
+/** No device is behind a module of this protocol. */
+export function isSimulated(protocol: string): boolean {
+  return protocolDescription(protocol)?.isSimulated ?? false;
+}
+
+/** The protocol of what is simulated, for whoever makes a simulation of a device. */
+export const SIMULATED_PROTOCOL = simulationDescription.protocol;
+
+/** Its modules are served by a probe thread of their own. */
+export function hasOwnThread(protocol: string): boolean {
+  return protocolDescription(protocol)?.hasOwnThread ?? false;
+}
+
+/** Its devices have methods or services. */
+export function hasServices(protocol: string): boolean {
+  return protocolDescription(protocol)?.hasServices ?? false;
+}
+
+/** Which of the devices behind one endpoint; empty where an endpoint is one device. */
+export function unitOf(protocol: string, options: Readonly<Record<string, OptionValue>>): string {
+  return protocolDescription(protocol)?.unitOf?.(options) ?? '';
+}
+
+const SECURITY_MEMBERS = ['secretRef'];
+
+/** Members of `security` that the protocol takes (decisions 7.5). */
+export function securityMembers(protocol: string): readonly string[] {
+  return protocolDescription(protocol)?.securityMembers ?? SECURITY_MEMBERS;
+}
+
 /** The register that says which box drives a device. */
-export function ownershipPoint(address: string): { readonly address: string } | { readonly error: string } {
-  const point = readOwnershipPoint(address);
+export function ownershipPoint(protocol: string, address: string): { readonly address: string } | { readonly error: string } {
+  const point = protocolDescription(protocol)?.registers?.ownershipPoint(address);
+  if (!point)
+    return {
+      error: `an ownership register is for ${PROTOCOL_DESCRIPTIONS.filter(hasRegisters)
+        .map((row) => `protocol ${row.protocol}`)
+        .join(', ')}, not ${protocol}`,
+    };
   return point.ok ? { address: point.value.address } : { error: point.message };
 }
 
-/** Whether two Modbus addresses have a register in common; an address that names no unit stands in `unitId`. */
-export function overlaps(a: string, b: string, unitId: number): boolean {
-  const [one, other] = [parseModbusAddress(a), parseModbusAddress(b)];
-  if (!one.ok || !other.ok || one.value.table !== other.value.table || (one.value.unit ?? unitId) !== (other.value.unit ?? unitId)) return false;
-  return one.value.offset < other.value.offset + other.value.length && other.value.offset < one.value.offset + one.value.length;
+/** Whether devices of the protocol have registers, and with them one that says which box drives it. */
+export function hasOwnership(protocol: string): boolean {
+  return protocolDescription(protocol)?.registers !== undefined;
 }
+
+function hasRegisters({ registers }: DriverDescription): boolean {
+  return registers !== undefined;
+}
+
+/** Whether two channel addresses of a module have a register in common. */
+export function overlaps(protocol: string, a: string, b: string, options: Readonly<Record<string, OptionValue>>): boolean {
+  return protocolDescription(protocol)?.registers?.overlaps(a, b, options) ?? false;
+}
+
+// ---------------------------------------------------------------- values and options
 
 /** Whether a channel of the type can take the value: as it is, or as text that converts. */
 export function isChannelValue(value: Value, dataType: ChannelType): boolean {

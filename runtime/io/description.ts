@@ -2,7 +2,7 @@
  * How a field protocol describes itself: its word, options and address grammars (decisions 7.2 to 7.4). Metadata and pure
  * checks: no Node API, no device library, and nothing of the port, whose words are derived from the descriptions.
  */
-import type { OptionSpec } from './options.js';
+import type { OptionSpec, OptionValue } from './options.js';
 
 export type ChannelType = 'bool' | 'int' | 'float' | 'string';
 export type Direction = 'input' | 'output';
@@ -27,6 +27,31 @@ export interface DriverDescription<Word extends string = string> {
   parseAddress(text: string): Parsed<string>;
   /** A channel address; the data type is undefined when only the device knows it. */
   parseChannel(text: string, direction: Direction): Parsed<{ readonly dataType: ChannelType | undefined }>;
+
+  // traits: what this protocol has and others have not; nobody outside its folder asks for it by its word
+
+  /** No device is behind it: nothing real is driven, its channels can be forced, its modules of one controller tick together. */
+  readonly isSimulated?: true;
+  /** Its library is large and slow to load: its modules are served by a thread of their own. */
+  readonly hasOwnThread?: true;
+  /** Its devices have methods or services that can be called. */
+  readonly hasServices?: true;
+  /** Members of `security` that it takes (decisions 7.5); absent: only `secretRef`. */
+  readonly securityMembers?: readonly string[];
+  /** Which of the devices behind one endpoint, as text; absent: an endpoint is one device. */
+  unitOf?(options: Options): string;
+  /** Devices with numbered registers, in which one can say which box drives it (ADR 0015). */
+  readonly registers?: RegisterTraits;
+}
+
+type Options = Readonly<Record<string, OptionValue>>;
+
+/** Of a protocol whose channels are places in numbered registers. */
+export interface RegisterTraits {
+  /** The ownership register behind an address: one whole number of 64 bits that is read and written in one request. */
+  ownershipPoint(address: string): Parsed<{ readonly address: string; readonly dataType: ChannelType }>;
+  /** Whether two channel addresses of a module have a register in common. */
+  overlaps(a: string, b: string, options: Options): boolean;
 }
 
 /** Keeps the word of a description a word: the protocols of the product are the words of its descriptions. */

@@ -2,13 +2,14 @@
  * The seam between the probe and a field protocol (decisions 7, contract 3 "I/O module").
  *
  * A driver is one object (`protocol`, `options`, `parseAddress`, `parseChannel`, `connect`) and one link (`read`,
- * `write`, `lost`, `close`). Whatever the device does is data: `connect` may reject, nothing else does. The probe
+ * `write`, `lost`, `close`, and what only some devices can: `discover`, `call`, `lastExchange`). Whatever the device does is data: `connect` may reject, nothing else does. The probe
  * calls the link; a link never calls the probe except through the sink of a running read.
  */
-import type { ProbeModule } from '../port.js';
+import type { ProbeChannel, ProbeModule } from '../port.js';
 import type { Clock } from '../vocabulary/clock.js';
 import type { Value } from '../vocabulary/data-types.js';
 import type { ChannelType, DriverDescription } from './description.js';
+import type { Discovery, Exchange } from './device-answers.js';
 
 /** One address of a read or write, in the words of its driver. */
 export interface Point {
@@ -36,6 +37,11 @@ export type ReadOutcome = { readonly status: 'answered' } | { readonly status: '
 
 export type WriteOutcome = { readonly ok: true } | { readonly ok: false; readonly reason: 'unreachable' | 'refused' | 'invalid'; readonly message: string };
 
+/** Of a method or service: its output arguments, in their order. */
+export type CallOutcome =
+  | { readonly ok: true; readonly outputs: readonly Value[] }
+  | { readonly ok: false; readonly reason: 'unreachable' | 'refused' | 'invalid'; readonly message: string };
+
 export interface Link {
   /** Delivers every point exactly once or, when a request ran into its time-out, at least once as bad. */
   read(points: readonly Point[], sink: SampleSink): Promise<ReadOutcome>;
@@ -43,6 +49,15 @@ export interface Link {
   write(point: Point, value: Value): Promise<WriteOutcome>;
   /** Points of different lanes have nothing to wait for in common (units behind one gateway); absent: one lane. */
   lane?(point: Point): string;
+  /**
+   * What the device says of itself and of the channels configured; absent: each of them is read once (`discovery.ts`).
+   * @throws Error with a sentence for the operator when the device does not answer.
+   */
+  discover?(channels: readonly ProbeChannel[], timeoutMs: number): Promise<Discovery>;
+  /** Calls a method or service of the device; only of a protocol that `hasServices`. */
+  call?(objectId: string, methodId: string, args: readonly Value[], timeoutMs: number): Promise<CallOutcome>;
+  /** The last request and its answer; undefined before the first. Made when it is asked for: nothing is written down meanwhile. */
+  lastExchange?(): Exchange | undefined;
   /** Resolves once with the reason when the connection is gone, also after `close`. */
   readonly lost: Promise<string>;
   close(): Promise<void>;

@@ -2,6 +2,8 @@
 import type { ChannelSample, HoldAsk, HoldRefusal, ProbeModule, ProbeOutbound } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
 import type { Clock } from '../vocabulary/clock.js';
+import type { DiscoverReply } from './discovery.js';
+import type { Exchange } from './device-answers.js';
 
 export type ModuleState = Extract<ProbeOutbound, { type: 'module' }>['state'];
 export type HoldReply = Omit<Extract<ProbeOutbound, { type: 'hold-result' }>, 'type' | 'id'>;
@@ -37,6 +39,10 @@ export interface ModuleRunner {
   lookAtOutputs(): void;
   read(channels: readonly string[]): Promise<readonly ChannelSample[]>;
   write(channel: string, value: Value): Promise<WriteReply>;
+  /** Asks the device what it is and whether it has the channels configured. */
+  discover(timeoutMs: number): Promise<DiscoverReply>;
+  /** The last request to the device and its answer; undefined where none is known. */
+  lastExchange(): Exchange | undefined;
   /** Ends forcing; only simulated modules have any. */
   release(channels: readonly string[]): readonly string[];
   /** Outputs in the hand of one holder (ADR 0078). */

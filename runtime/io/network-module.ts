@@ -9,6 +9,8 @@ import { inside } from '../vocabulary/assert.js';
 import type { Value } from '../vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../vocabulary/process-image.js';
 import { backoffMs } from './backoff.js';
+import type { Exchange } from './device-answers.js';
+import { type DiscoverReply, discoverOver } from './discovery.js';
 import type { Driver, Link, ReadOutcome } from './driver.js';
 import { type HoldReply, type ModuleRunner, type ModuleState, type OutputFacts, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
 import { OutputHold } from './output-hold.js';
@@ -74,7 +76,7 @@ export class NetworkModule implements ModuleRunner {
       () => this.#settleState(),
     );
     this.#hold = this.#holdOf(host);
-    this.#ownership = module.ownership && new Ownership(module.ownership);
+    this.#ownership = module.ownership && new Ownership(module.ownership, driver.registers);
     this.#withhold();
     this.#allBad('not connected yet');
     this.#finished = this.#guarded(this.#run());
@@ -398,6 +400,14 @@ export class NetworkModule implements ModuleRunner {
     const converted = exactValue(value, channel.dataType);
     if (converted === undefined) return writeRefused('invalid_value', `${value} is not a ${channel.dataType}`);
     return this.#outputs.writeByRequest(channel.address, converted);
+  }
+
+  discover(timeoutMs: number): Promise<DiscoverReply> {
+    return discoverOver(this.#link, this.#module, this.#host.clock, timeoutMs);
+  }
+
+  lastExchange(): Exchange | undefined {
+    return this.#link?.lastExchange?.();
   }
 
   release(): readonly string[] {

@@ -6,7 +6,7 @@
  * Invariants: outputs are withheld until a read has shown what this box itself wrote; a mark that is not ours is never
  * overwritten, unless an engineer named it and its counter stands still.
  */
-import { type Parsed, parsed, refused } from './description.js';
+import type { RegisterTraits } from './description.js';
 import type { Link, Point, SampleSink } from './driver.js';
 
 export interface OwnershipSettings {
@@ -22,13 +22,6 @@ const STILL_READS = 2;
 /** A register that cannot be read or written so often says nothing any more. */
 const FAILURES_MAX = 2;
 const COUNTER_MASK = 0xffff_ffffn;
-
-/** The register behind an address: four holding registers as one whole number. */
-export function ownershipPoint(address: string): Parsed<Point> {
-  const parts = /^(holding:\d{1,5})(?::uint64)?(@\d{1,3})?$/.exec(address);
-  if (!parts) return refused(`${address} is no ownership register: name the first of four holding registers, such as holding:900 or holding:900@2`);
-  return parsed({ address: `${parts[1]}:uint64${parts[2] ?? ''}`, dataType: 'int' });
-}
 
 /** What a box writes of itself: the first eight digits of its device id. */
 export function markOf(deviceId: string): string {
@@ -49,9 +42,10 @@ export class Ownership {
   #reason = '';
   #isForeign = false;
 
-  constructor(settings: OwnershipSettings) {
-    const point = ownershipPoint(settings.address);
-    if (!point.ok) throw new Error(point.message);
+  /** @param registers of the protocol; one without has no such register. */
+  constructor(settings: OwnershipSettings, registers: RegisterTraits | undefined) {
+    const point = registers?.ownershipPoint(settings.address);
+    if (!point?.ok) throw new Error(point?.message ?? 'devices of this protocol have no ownership register');
     this.#settings = settings;
     this.#point = point.value;
     this.#mark = BigInt(`0x${markOf(settings.deviceId)}`);

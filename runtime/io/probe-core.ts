@@ -4,6 +4,8 @@
  */
 import type { ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan } from '../port.js';
 import type { Clock } from '../vocabulary/clock.js';
+import { isSimulated } from './catalog.js';
+import { notDiscovered } from './discovery.js';
 import { DRIVERS, type DriverTable } from './drivers.js';
 import { badSample, holdRefused, type ModuleRunner, OUTPUTS_UNKNOWN, type RunnerHost, writeRefused } from './module-runner.js';
 import { NetworkModule } from './network-module.js';
@@ -35,6 +37,8 @@ const FAULTED: ModuleRunner = {
   lookAtOutputs: () => undefined,
   read: async () => [],
   write: async () => writeRefused('device_unreachable', 'the module is not served because of a fault of this program'),
+  discover: async () => notDiscovered('the module is not served because of a fault of this program'),
+  lastExchange: () => undefined,
   release: () => [],
   hold: async () => holdRefused('device_unreachable', 'the module is not served because of a fault of this program'),
   takeFailSafe: async () => undefined,
@@ -107,6 +111,13 @@ export class ProbeCore {
         return;
       case 'hold':
         return this.#hold(message);
+      case 'discover':
+        return this.#discover(message);
+      case 'exchange': {
+        const exchange = this.#network.get(message.module)?.runner.lastExchange();
+        this.#post({ type: 'exchange-result', id: message.id, ...(exchange ? { exchange } : {}) });
+        return;
+      }
       case 'fail-safe':
         return this.#takeFailSafe(message.id);
       case 'stop':
@@ -124,7 +135,7 @@ export class ProbeCore {
   async #load(plan: ProbePlan): Promise<void> {
     if (this.#stopped) return;
     this.#plan = plan;
-    const network = plan.modules.filter((module) => module.protocol !== 'simulation');
+    const network = plan.modules.filter((module) => !isSimulated(module.protocol));
     const leaving = [...this.#network].filter(([name, running]) => {
       const next = network.find((module) => module.module === name);
       return !next || needsReconnect(running.module, next);
@@ -132,7 +143,7 @@ export class ProbeCore {
     for (const [name] of leaving) this.#network.delete(name);
     await Promise.all(leaving.map(([, running]) => closed(running)));
     this.#simulation.configure(
-      plan.modules.filter((module) => module.protocol === 'simulation'),
+      plan.modules.filter((module) => isSimulated(module.protocol)),
       this.#plan.timeScale, // it may have changed while connections were closed
     );
     await Promise.all(network.map((module) => this.#take(module)));
@@ -171,7 +182,7 @@ export class ProbeCore {
   }
 
   async #takeIfPlanned(name: string): Promise<void> {
-    const module = this.#plan?.modules.find((row) => row.module === name && row.protocol !== 'simulation');
+    const module = this.#plan?.modules.find((row) => row.module === name && !isSimulated(row.protocol));
     if (module && !this.#stopped && !this.#network.has(name)) await this.#take(module);
   }
 
@@ -213,6 +224,16 @@ export class ProbeCore {
     const runner = this.#network.get(module)?.runner;
     const reply = runner ? await runner.hold(holder, ask) : holdRefused('device_unreachable', `no device of module ${module} is served by this probe`);
     this.#post({ type: 'hold-result', id, ...reply });
+  }
+
+  async #discover({ id, module, timeoutMs }: Extract<ProbeInbound, { type: 'discover' }>): Promise<void> {
+    const runner = this.#network.get(module)?.runner;
+    const reply = runner
+      ? await runner.discover(timeoutMs)
+      : this.#simulation.has(module)
+        ? this.#simulation.discover(module)
+        : notDiscovered(`this probe does not serve module ${module}`);
+    this.#post({ type: 'discover-result', id, ...reply });
   }
 
   #release(module: string, channels: readonly string[]): readonly string[] {

@@ -2,6 +2,7 @@
 import type { ChannelSample, ProbeModule } from '../port.js';
 import { ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
 import { QUALITY } from '../vocabulary/quality.js';
+import { type DiscoverReply, notDiscovered } from './discovery.js';
 import { badSample, type HoldReply, holdRefused, type ModuleRunner, OUTPUTS_UNKNOWN, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
 
 export class UnservedModule implements ModuleRunner {
@@ -52,6 +53,14 @@ export class UnservedModule implements ModuleRunner {
   async write(name: string): Promise<WriteReply> {
     const known = this.#module.channels.some((row) => row.name === name || row.address === name);
     return known ? writeRefused('device_unreachable', this.#reason) : writeRefused('unknown_channel', `module ${this.#module.module} has no channel ${name}`);
+  }
+
+  async discover(): Promise<DiscoverReply> {
+    return notDiscovered(this.#reason);
+  }
+
+  lastExchange(): undefined {
+    return undefined;
   }
 
   release(): readonly string[] {

@@ -4,9 +4,10 @@ import type { Run } from './instance.js';
 import type { IoLink } from './io-link.js';
 import type { TextTable } from './texts.js';
 import type { Memory } from './memory.js';
+import { QUALITY } from '../vocabulary/quality.js';
 
 /** Input variables of a run: from the signals of earlier runs, and from channels. */
-export function copyInputs({ wires, channels }: Run, { S, Q }: Memory, { value, quality }: IoLink): void {
+export function copyInputs({ wires, channels, ages }: Run, { S, Q }: Memory, { value, quality, stale }: IoLink): void {
   // wireRuns has asserted of every pair that its places lie inside these arrays
   for (let n = 0; n < wires.length; n += 2) {
     const to = wires[n] as number;
@@ -19,6 +20,10 @@ export function copyInputs({ wires, channels }: Run, { S, Q }: Memory, { value, 
     const from = channels[n + 1] as number;
     S[to] = value[from] as number;
     Q[to] = quality[from] as number;
+  }
+  // to whoever reads a tag that is older than its maximum age, it is Bad (ADR 0070)
+  for (let n = 0; n < ages.length; n += 3) {
+    if (((stale[ages[n + 1] as number] as number) & (ages[n + 2] as number)) !== 0) Q[ages[n] as number] = QUALITY.Bad;
   }
 }
 

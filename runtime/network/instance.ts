@@ -42,6 +42,8 @@ export interface Run {
   /** Copies before the run, in pairs: destination and source slot in `S`; slot and channel number. */
   wires: Int32Array;
   channels: Int32Array;
+  /** Inputs from tags with a maximum age, in threes: destination slot, channel number, bit of the age. */
+  ages: Int32Array;
   outputs: OutputWire[];
   /** Unit scans since the last execution; negative before the first. */
   since: number;

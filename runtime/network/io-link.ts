@@ -52,7 +52,7 @@ interface IoMemory {
   /** Wall time, to be shown; ages are reckoned with the monotonic one. */
   readonly sampledAtMs: Float64Array;
   readonly quality: Uint8Array;
-  /** 1 where a sample is older than its module allows. */
+  /** Bit 0 where a sample is older than its module allows, the others where it is older than a maximum age of its tags. */
   readonly stale: Uint8Array;
   readonly ack: Float64Array;
   readonly readback: Float64Array;
@@ -114,6 +114,16 @@ const encoder = new TextEncoder();
 /** Of a device nothing is left out, be it a mark of the byte order. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
+/** Bits of a byte that are left for them. */
+const MAX_AGES = 7;
+
+/** Bits of the ages that are exceeded. */
+function olderThan(maxAges: readonly number[], ageMs: number): number {
+  let bits = 0;
+  for (let n = 0; n < maxAges.length; n += 1) if (ageMs > (maxAges[n] as number)) bits |= 2 << n;
+  return bits;
+}
+
 export class IoLink {
   readonly images: readonly ProcessImage[];
   /** First channel of each image; the last entry is the number of channels. */
@@ -127,6 +137,8 @@ export class IoLink {
   readonly #isInt: Uint8Array;
   /** 1 where samples arrive on change only, so that their age says nothing (contract 3, Control-module template). */
   readonly #ageless: Uint8Array;
+  /** By channel: the maximum ages that its tags declare, in the order of their bits; most have none. */
+  readonly #maxAges: (number[] | undefined)[];
   readonly #linked: readonly Linked[];
   readonly #texts: readonly TextChannel[];
 
@@ -167,6 +179,7 @@ export class IoLink {
     this.isInput = Uint8Array.from(plans.flatMap((plan) => plan.channels.map((channel) => (channel.direction === 'input' ? 1 : 0))));
     this.#isInt = Uint8Array.from(plans.flatMap((plan) => plan.channels.map((channel) => (channel.dataType === 'int' ? 1 : 0))));
     this.#ageless = new Uint8Array(count);
+    this.#maxAges = new Array<number[] | undefined>(count).fill(undefined);
     this.#linked = ranges.map(({ from, to, ...range }) => ({
       ...range,
       from,
@@ -226,6 +239,17 @@ export class IoLink {
   /** The channel of an on-change tag: its samples are not judged by their age. */
   ignoreAge(image: number, channel: number): void {
     this.#ageless[this.number(image, channel)] = 1;
+  }
+
+  /** Declares a maximum age of a channel. @returns its bit, for `isOlder`; beyond as many as there are bits the next shorter age serves. */
+  maxAge(image: number, channel: number, maxAgeMs: number): number {
+    const at = this.number(image, channel);
+    const known = (this.#maxAges[at] ??= []);
+    const found = known.indexOf(maxAgeMs);
+    if (found >= 0) return 2 << found;
+    if (known.length < MAX_AGES) return 1 << known.push(maxAgeMs);
+    const shorter = known.filter((age) => age <= maxAgeMs);
+    return 2 << known.indexOf(shorter.length > 0 ? Math.max(...shorter) : Math.min(...known));
   }
 
   // -------------------------------------------------------------- a scan begins
@@ -291,7 +315,8 @@ export class IoLink {
         else if (this.#isInt[at] === 1 && Math.abs(value[at] as number) > INT_LIMIT) quality[at] = QUALITY.Bad;
         const ageMs = monoMs - (sampledMonoMs[at] as number);
         const isStale = staleAfterMs > 0 && ageMs > staleAfterMs && this.#ageless[at] === 0;
-        stale[at] = isStale ? 1 : 0;
+        const maxAges = this.#maxAges[at];
+        stale[at] = (isStale ? 1 : 0) | (maxAges === undefined ? 0 : olderThan(maxAges, ageMs));
         if (isStale) {
           const worst = ageMs > 2 * staleAfterMs ? QUALITY.Bad : QUALITY.Uncertain;
           if ((quality[at] as number) < worst) quality[at] = worst;
@@ -406,7 +431,7 @@ export class IoLink {
   }
 
   isStale(image: number, channel: number): boolean {
-    return this.#memory.stale[this.number(image, channel)] === 1;
+    return ((this.#memory.stale[this.number(image, channel)] as number) & 1) === 1;
   }
 
   /** What `inspect diagnostics` shows of the drivers. */

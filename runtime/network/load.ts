@@ -68,6 +68,7 @@ function newRun(loaded: LoadedNetwork, every: number, scanIntervalMs: number, de
     depth,
     wires: none,
     channels: none,
+    ages: none,
     outputs: [],
     since: -1,
     scanCount: 0,
@@ -158,6 +159,11 @@ function fillNetwork(memory: Memory, instance: Instance, texts: Interner, auxFro
   return aux;
 }
 
+/** Bit of the maximum age of a tag at its channel; 0 of a tag that has none, or that is not measured. */
+export function ageBit({ plan: { maxAgeMs = 0 }, image, channel }: TagSlot, io: IoLink): number {
+  return maxAgeMs > 0 && image >= 0 && io.isInput[io.number(image, channel)] === 1 ? io.maxAge(image, channel, maxAgeMs) : 0;
+}
+
 /** Lists the copies of each run: input variables from tags, channels to I/O blocks, I/O blocks to channels. */
 export function wireRuns(runs: readonly Run[], region: Region, tags: readonly TagSlot[], io: IoLink): void {
   const { from, memory } = region;
@@ -165,6 +171,7 @@ export function wireRuns(runs: readonly Run[], region: Region, tags: readonly Ta
   for (const run of runs) {
     const wires: number[] = [];
     const channels: number[] = [];
+    const ages: number[] = [];
     for (const { loaded, plan } of run.instances) {
       if (!loaded) continue;
       loaded.linked.variables.forEach((variable, index) => {
@@ -177,6 +184,8 @@ export function wireRuns(runs: readonly Run[], region: Region, tags: readonly Ta
         if (source.plan.binding.kind === 'channel' && source.image >= 0) channels.push(loaded.sb + slot, io.number(source.image, source.channel));
         else if (source.slot >= 0) wires.push(loaded.sb + slot, source.slot);
         else memory.Q[loaded.sb + slot] = QUALITY.Bad;
+        const bit = ageBit(source, io);
+        if (bit !== 0) ages.push(loaded.sb + slot, io.number(source.image, source.channel), bit);
       });
       for (const channel of plan.channels) wireChannel(run, loaded, channel, region, io);
     }
@@ -185,6 +194,7 @@ export function wireRuns(runs: readonly Run[], region: Region, tags: readonly Ta
       assert(number >= 0 && number < (n % 2 === 0 ? memory.S.length : io.none), 'an input binding copies from a channel of the plan to a slot of the plan');
     run.wires = Int32Array.from(wires);
     run.channels = Int32Array.from(channels);
+    run.ages = Int32Array.from(ages);
   }
 }
 

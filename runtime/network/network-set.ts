@@ -24,7 +24,7 @@ import { inspectNetwork, type NetworkInspection } from './inspect.js';
 import type { Instance, Run } from './instance.js';
 import { type IoLink, REACH } from './io-link.js';
 import { copyMemory, type NetworkState, restoreMemory } from './network-state.js';
-import { fillMemory } from './load.js';
+import { ageBit, fillMemory } from './load.js';
 import { type PreparedNetworks, prepareNetworks } from './prepare.js';
 import { RetainedValues } from './retained-values.js';
 import { type Settlement, SettlingWrites } from './settling.js';
@@ -87,6 +87,8 @@ export class NetworkSet {
   /** The best quality that the channel of a tag can have. */
   readonly #tagBest: Uint8Array;
   readonly #tagCyclic: Uint8Array;
+  /** Bit of the maximum age of each tag at its channel; 0 of those without. */
+  readonly #tagAge: Uint8Array;
   readonly #modes: Map<string, Mode>;
   /** Writes that changed a stored value, ever: what was commanded is saved at once, not with the next interval. */
   writesChanged = 0;
@@ -141,7 +143,7 @@ export class NetworkSet {
     if (options.previous) this.#takeOver(options.previous);
     this.overridesChanged = (options.previous?.overrides().length ?? 0) > 0;
     if (plan.bypasses) this.#bypassExactly(plan.bypasses);
-    this.ignoreAges(this.io);
+    this.#tagAge = this.setAges(this.io);
     this.#retained.settle(renewedNetworks(plan, options.previous?.plan));
     for (const instance of this.#instances) this.#showMode(instance);
   }
@@ -192,9 +194,10 @@ export class NetworkSet {
     this.io.flush();
   }
 
-  /** The channels of on-change tags. */
-  ignoreAges(io: IoLink): void {
+  /** The channels of on-change tags, and those of tags with a maximum age. @returns the bit of each tag's age at its channel. */
+  setAges(io: IoLink): Uint8Array {
     for (const tag of this.#tags) if (!tag.plan.cyclic && tag.image >= 0) io.ignoreAge(tag.image, tag.channel);
+    return Uint8Array.from(this.#tags, (tag) => ageBit(tag, io));
   }
 
   /** Fills the arrays of the tag table, one entry per tag of the plan. An on-change tag keeps the time of its last change. */
@@ -311,10 +314,24 @@ export class NetworkSet {
     return channel < 0 ? QUALITY.Bad : (Math.max(inside(this.io.quality, channel, NUMBERED), this.#tagBest[slot] ?? QUALITY.Good) as QualityCode);
   }
 
-  /** A cyclic tag on a channel whose sample is older than its I/O module allows (decisions 7.2). */
+  /** A tag whose sample is older than the tag allows (ADR 0070), as an image has latched it. */
+  isOlder(tag: number, io: IoLink = this.io): boolean {
+    const bit = this.#tagAge[tag] ?? 0;
+    if (bit === 0) return false;
+    const { image, channel } = inside(this.#tags, tag, OF_PLAN);
+    return (inside(io.stale, io.number(image, channel), NUMBERED) & bit) !== 0;
+  }
+
+  /** The maximum age of a tag that is older than that; 0 of every other. */
+  exceededAgeMs(slot: number): number {
+    return this.isOlder(slot) ? (this.#tags[slot]?.plan.maxAgeMs ?? 0) : 0;
+  }
+
+  /** A cyclic tag on a channel whose sample is older than its I/O module (decisions 7.2), or the tag itself, allows. */
   stale(slot: number): boolean {
     const tag = this.#tags[slot];
     if (tag && !tag.plan.cyclic) return false;
+    if (this.isOlder(slot)) return true;
     const at = this.#place(slot);
     return at !== undefined && this.io.isStale(at.image, at.channel);
   }

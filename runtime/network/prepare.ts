@@ -10,7 +10,7 @@ import { type Region, takeRegion } from './arena.js';
 import type { Interner } from './constants.js';
 import type { Instance, Run } from './instance.js';
 import { IoLink } from './io-link.js';
-import { arrangeRuns, fillMemory, loadNetwork, place, wireRuns } from './load.js';
+import { ageBit, arrangeRuns, fillMemory, loadNetwork, place, wireRuns } from './load.js';
 import type { Steps } from './steps.js';
 import { bindTag, type TagSlot } from './tag-slots.js';
 import type { TextTable } from './texts.js';
@@ -58,6 +58,7 @@ export function* prepareNetworks(plan: UnitPlan, { texts, clockMs, previous, col
   fillMemory(region.memory, instances, plan, stored, NO_TEXTS);
   const byName = new Map(instances.map((instance) => [instance.plan.name, instance]));
   const tags = plan.tags.map((tag, index) => bindTag(tag, byName.get(tag.network), stored + index, plan.images.length));
+  for (const tag of tags) ageBit(tag, io); // in the order of the plan, wherever they are declared
   wireRuns(runs, region, tags, io);
   if (!cold) yield* warmUp({ runs, region, io, texts, clockMs });
   return { plan, previous, instances, runs, region, stored, tags, io };

@@ -38,7 +38,7 @@ export class AlarmImage implements AlarmReadings {
       ack: new Float64Array(channels),
       readback: new Float64Array(channels),
     });
-    networks.ignoreAges(this.#io);
+    networks.setAges(this.#io);
   }
 
   /** `values`, `quality`: what the last scan has published. */
@@ -54,7 +54,7 @@ export class AlarmImage implements AlarmReadings {
       if (channel < 0) continue;
       this.values[tag] = this.#io.value[channel] as number;
       this.quality[tag] = this.#networks.qualityThrough(tag, this.#io.quality[channel] as number);
-      this.#stale[tag] = 0; // its age is judged with its quality
+      this.#stale[tag] = this.#networks.isOlder(tag, this.#io) ? 1 : 0; // what its module allows is judged with its quality
     }
   }
 

@@ -643,6 +643,7 @@ export class UnitLoop {
       read: (slot) => networks().read(slot),
       quality: (slot) => networks().quality(slot),
       stale: (slot) => networks().stale(slot),
+      exceededAgeMs: (slot) => networks().exceededAgeMs(slot),
       mode: (slot) => networks().modeOf(slot),
       write: (slot, value) => {
         const refusal = networks().write(slot, value);

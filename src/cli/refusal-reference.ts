@@ -113,6 +113,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   not_tunable: 'the parameter is fixed by the template',
   nothing_to_check: 'the I/O module has no output that could be gone through',
   out_of_range: 'the value is outside the range told',
+  output_claimed: 'another control module or program writes the output; `output` and `owner` name both',
   outputs_withheld: 'the outputs of the I/O module are withheld: nothing is written to the device',
   past_busy: 'too many ask for what is past, or it is still being read; Retry-After tells when to ask again',
   password_change_required: 'the password must be changed before anything else',

@@ -94,6 +94,7 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   not_tunable: 'Make the parameter `tunable` in the template, or change the template.',
   nothing_to_check: 'Texts and the heartbeat are not gone through. Configure an output, or name one in `channels`.',
   out_of_range: 'Send a value within the range told.',
+  output_claimed: 'Name another channel, or take the output from the owner that is named; in one apply both may change.',
   outputs_withheld:
     '`outputs.reason` of the I/O module says why: `io.outputs: withheld`, a module that is disabled, or another box that drives the device. See [outputs](../operations/outputs.md).',
   past_busy: 'Wait as long as Retry-After says.',

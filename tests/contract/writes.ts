@@ -169,6 +169,7 @@ async function engineering(story: Story): Promise<void> {
   await story.test.until('the simulated module is served', `${AT}/iomodules/walk`, (module) => module.state === 'Connected');
   await story.send(`POST ${S}/iomodules/{name}/write`, { name: 'walk' }, { body: { channel: 'a', value: 1 } });
   await story.send(`POST ${S}/iomodules/{name}/release`, { name: 'walk' }, { body: {} });
+  await story.send(`POST ${S}/iomodules/{name}/discover`, { name: 'walk' });
   await story.send(`POST ${S}/iomodules/{name}/ioprobe/restart`, { name: 'walk' }, { body: REASON });
   for (const { path, name = 'walk' } of [...FAMILIES].reverse()) await story.send(`DELETE ${path}/{name}`, { name });
   await story.send(`POST ${S}/simulationpresets/seed`, {}, { body: {} });

@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
+import { isSimulated, PROTOCOLS } from '../../runtime/catalog.js';
 
 const ROOT = process.cwd();
 
@@ -245,6 +246,18 @@ t.test('tidy: the compiler counts on nothing that may be missing, wherever it lo
   }
   const written = readFileSync(path.join(ROOT, 'scripts/client.mjs'), 'utf8'); // writes the one of the generated client
   for (const option of ['noUncheckedIndexedAccess', 'exactOptionalPropertyTypes']) t.match(written, `${option}: true`, 'scripts/client.mjs');
+});
+
+/** Words of the protocols that are more than words: what is asked for by one of them is asked for in its folder. */
+const DEVICE_WORDS = PROTOCOLS.filter((word) => !isSimulated(word)).join('|');
+const ASKED_BY_WORD = new RegExp(`\\bprotocol\\s*[!=]==?\\s*['"\`]|['"\`]\\s*[!=]==?\\s*\\w*\\.?protocol\\b|(?:[!=]==?|case)\\s*'(?:${DEVICE_WORDS})'`);
+
+t.test('tidy: nobody outside its folder asks for a protocol by its word', async (t) => {
+  const asking = FILES.filter((file) => !/^runtime\/io\/[^/]+\//.test(file) && !/^src\/cli\/remote\//.test(file)).filter((file) =>
+    ASKED_BY_WORD.test(readFileSync(path.join(ROOT, file), 'utf8')),
+  );
+  t.same(asking, [], 'what a protocol has and others have not is a trait of its description (runtime/io/description.ts), asked for through runtime/catalog.ts');
+  t.ok(ASKED_BY_WORD.test("if (spec.protocol === 'modbus')") && ASKED_BY_WORD.test("case 'opcua':"), 'the pattern finds what it looks for');
 });
 
 /** Casts past the types that there are at most; the number may only get smaller. */

@@ -92,3 +92,17 @@ export function parseModbusChannel(text: string, direction: Direction): Parsed<M
   if (!address.ok || direction === 'input' || address.value.table === 'coil' || address.value.table === 'holding') return address;
   return refused(`an output needs coil or holding, not ${address.value.table}`);
 }
+
+/** The register that says which box drives a device: four holding registers as one whole number. */
+export function ownershipPoint(address: string): Parsed<{ readonly address: string; readonly dataType: ChannelType }> {
+  const parts = /^(holding:\d{1,5})(?::uint64)?(@\d{1,3})?$/.exec(address);
+  if (!parts) return refused(`${address} is no ownership register: name the first of four holding registers, such as holding:900 or holding:900@2`);
+  return parsed({ address: `${parts[1]}:uint64${parts[2] ?? ''}`, dataType: 'int' });
+}
+
+/** Whether two addresses have a register in common; one that names no unit stands in `unitId`. */
+export function overlaps(a: string, b: string, unitId: number): boolean {
+  const [one, other] = [parseModbusAddress(a), parseModbusAddress(b)];
+  if (!one.ok || !other.ok || one.value.table !== other.value.table || (one.value.unit ?? unitId) !== (other.value.unit ?? unitId)) return false;
+  return one.value.offset < other.value.offset + other.value.length && other.value.offset < one.value.offset + one.value.length;
+}

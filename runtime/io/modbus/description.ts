@@ -1,14 +1,20 @@
 /** The modbus protocol as the gateway knows it (decisions 7.3, 7.4). */
 import { describe, parsed } from '../description.js';
-import { COMMON_OPTIONS } from '../options.js';
-import { BYTE_ORDERS, parseModbusChannel } from './address.js';
+import { COMMON_OPTIONS, type OptionValue } from '../options.js';
+import { BYTE_ORDERS, overlaps, ownershipPoint, parseModbusChannel } from './address.js';
 import { endpointText, parseEndpoint } from './endpoint.js';
+
+const UNIT_ID_DEFAULT = 1;
+
+function unitId(options: Readonly<Record<string, OptionValue>>): number {
+  return Number(options.unitId ?? UNIT_ID_DEFAULT);
+}
 
 export const modbusDescription = describe({
   protocol: 'modbus',
   options: [
     ...COMMON_OPTIONS,
-    { name: 'unitId', type: 'integer', default: 1, min: 0, max: 247, meaning: 'unit (slave) addressed when a channel names none' },
+    { name: 'unitId', type: 'integer', default: UNIT_ID_DEFAULT, min: 0, max: 247, meaning: 'unit (slave) addressed when a channel names none' },
     { name: 'maxRegisters', type: 'integer', default: 125, min: 1, max: 125, meaning: 'most registers in one read' },
     { name: 'maxBits', type: 'integer', default: 2000, min: 1, max: 2000, meaning: 'most coils or discrete inputs in one read' },
     { name: 'maxGap', type: 'integer', default: 8, min: 0, max: 2000, meaning: 'unused registers or bits read along rather than in a second request' },
@@ -29,4 +35,6 @@ export const modbusDescription = describe({
     const address = parseModbusChannel(text, direction);
     return address.ok ? parsed({ dataType: address.value.dataType }) : address;
   },
+  unitOf: (options) => String(unitId(options)),
+  registers: { ownershipPoint, overlaps: (a, b, options) => overlaps(a, b, unitId(options)) },
 });

@@ -19,6 +19,9 @@ export const opcuaDescription = describe({
     { name: 'username', type: 'text', default: '', meaning: 'user name; prefer a secret' },
     { name: 'password', type: 'text', default: '', secret: true, meaning: 'password; prefer a secret' },
   ],
+  hasOwnThread: true,
+  hasServices: true,
+  securityMembers: ['securityPolicy', 'securityMode', 'authType', 'secretRef', 'clientCertificateRef', 'serverTrust', 'serverCertificateSha256'],
   parseAddress(text) {
     const { host, port: portText, path = '' } = ENDPOINT.exec(text.trim())?.groups ?? {};
     if (host === undefined || host.length > 253) return refused(`${text.slice(0, 80)} is not of the form opc.tcp://host:4840/path`);

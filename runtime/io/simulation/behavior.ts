@@ -3,7 +3,6 @@
  * `start` makes the state, `bind` reads the params once and returns the step. An edit binds again to the same state.
  * Invariant: a state is plain data, so that it can outlive the configuration that made it.
  */
-import { inside } from '../../vocabulary/assert.js';
 import type { StepContext } from './expression.js';
 import type { Params, ParamSpec, Source } from './params.js';
 
@@ -26,20 +25,5 @@ export const NOISE: ParamSpec = { name: 'noise', type: 'number', default: 0 };
 export function withNoise(value: number, noise: number, context: StepContext): number {
   return noise === 0 ? value : value + noise * context.random.uniform();
 }
-
-/** Values of the last `delay` seconds, oldest first. */
-export interface DelayLine {
-  readonly held: number[];
-}
-
-/** Remembers the present input and returns the one of `delay` seconds ago; before that, the oldest known. */
-export function delayed(line: DelayLine, input: number, delay: number, dt: number): number {
-  line.held.push(input);
-  const length = Math.min(Math.round(delay / dt), DELAY_TICKS_MAX) + 1;
-  while (line.held.length > length) line.held.shift();
-  return inside(line.held, 0, 'a delay is not negative, so the newest value stays in the line');
-}
-
-const DELAY_TICKS_MAX = 100_000; // about 2.8 h at 100 ms; bounds the memory of one delay line
 
 export type { Params, ParamSpec, Source, StepContext };

@@ -8,7 +8,9 @@ import { type ParamProblem, paramProblems, SIMULATED_ADDRESS, type UnknownWord }
 /** Problems of one behaviour; a problem of the behaviour itself names `address` or `type` as its param. */
 export function checkBehavior(behavior: Behavior): ParamProblem[] {
   const problems: ParamProblem[] = [];
-  if (!SIMULATED_ADDRESS.test(behavior.address)) {
+  if (behavior.address.includes('/')) {
+    problems.push({ param: 'address', message: `address ${behavior.address} is of another module: a behaviour moves a channel of its own module, and reads those of others` });
+  } else if (!SIMULATED_ADDRESS.test(behavior.address)) {
     problems.push({ param: 'address', message: `address ${behavior.address} must begin with a letter and hold letters, digits, _ . - only` });
   }
   const type = behaviorType(behavior.type);
@@ -44,8 +46,8 @@ const OWN_FIELDS = new Set(['address', 'type', 'name', 'triggerMode']);
 const fieldOf = (list: string, index: number, param: string): string => (OWN_FIELDS.has(param) ? `${list}[${index}].${param}` : `${list}[${index}].params.${param}`);
 
 /**
- * All problems of a merged simulation block. `addressesOf` gives the channel and behaviour addresses of another
- * simulation module on the same controller, undefined when there is none of that name.
+ * All problems of a merged simulation block. `addressesOf` gives what another module of the same controller offers: the channel and behaviour
+ * addresses of a simulated one, the names and addresses of the channels of a device (ADR 0069); undefined when there is none of that name.
  */
 export function simulationProblems(
   behaviors: readonly Behavior[],
@@ -72,7 +74,7 @@ export function simulationProblems(
       .filter(([reference]) => !known(reference))
       .map(([reference, param]) => ({
         field: fieldOf('behaviors', index, param),
-        message: `${behavior.address} refers to ${reference}, which is no channel and no behaviour`,
+        message: `${behavior.address} refers to ${reference}, which is no channel and no behaviour${reference.includes('/') ? ' of a module of the same controller' : ''}`,
         unknown: unknown(reference),
       })),
   ]);

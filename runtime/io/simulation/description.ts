@@ -6,6 +6,7 @@ import { SIMULATED_ADDRESS } from './params.js';
 export const simulationDescription = describe({
   protocol: 'simulation',
   options: [...COMMON_OPTIONS, { name: 'tick', type: 'duration', default: '100ms', min: 10, max: 60_000, meaning: 'plant time between two steps of the simulation' }],
+  isSimulated: true,
   parseAddress: (text) => (text.trim() === '' ? parsed('') : refused('a simulated module has no address')),
   parseChannel(text) {
     if (SIMULATED_ADDRESS.test(text)) return parsed({ dataType: 'float' as const });

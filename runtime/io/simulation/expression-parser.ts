@@ -83,7 +83,8 @@ function nextToken(text: string, from: number): Token {
 const COMPARISONS: Readonly<Record<string, BinaryOperator>> = { '<': '<', '>': '>', '<=': '<=', '>=': '>=', '=': '=', '==': '=', '<>': '<>', '!=': '<>' };
 const SUMS: Readonly<Record<string, BinaryOperator>> = { '+': '+', '-': '-' };
 const PRODUCTS: Readonly<Record<string, BinaryOperator>> = { '*': '*', '/': '/', '%': '%' };
-const REFERENCE = /^(?:[^/\s[\]]+\/)?[A-Za-z][A-Za-z0-9_.-]{0,62}$/;
+/** An address of the module, or `<module>/<channel>`: of a device the channel has a name, or an address of its own grammar. */
+const REFERENCE = /^(?:[A-Za-z][A-Za-z0-9_.-]{0,62}|[^/\s[\]]+\/[^[\]]+)$/;
 
 class Parser {
   readonly references: ReferencePlace[] = [];

@@ -1,11 +1,11 @@
 /**
- * Execution of simulation expressions (decisions 6.4): the syntax tree becomes nested closures, bound once to the
- * channels they read. Total: every operation has a value for every argument; what still overflows is caught by the
- * caller, who keeps the previous value.
+ * Execution of simulation expressions (decisions 6.4): the syntax tree becomes one function over the slots of the plant, as a chart's
+ * structured text does (`runtime/chart/compile.ts`). The text that is generated has numbers, slot numbers and names of the table below, and nothing
+ * of what a user wrote. Total: every operation has a value for every argument; what still overflows is caught by the caller, who keeps the previous value.
  */
-import { assert, inside } from '../../vocabulary/assert.js';
-import type { Source } from './params.js';
 import type { BinaryOperator, Expression, FunctionName } from './expression-parser.js';
+import { inPulse, lagShare, moveTowards } from './formulas.js';
+import type { Wires } from './params.js';
 import type { RandomStream } from './random.js';
 
 export interface StepContext {
@@ -18,151 +18,123 @@ export interface StepContext {
   readonly random: RandomStream;
 }
 
-/** State of one call of lag, ramp, integral or derivative. */
-export interface CallSite {
-  started: boolean;
-  y: number;
-}
+export type ExpressionStep = (context: StepContext) => number;
 
-type Node = (context: StepContext) => number;
+/** Numbers of state that one call of lag, ramp, integral or derivative has: whether it has begun, and its value. */
+export const SITE_NUMBERS = 2;
 
-const truth = (value: number): boolean => value !== 0;
-const bit = (value: boolean): number => (value ? 1 : 0);
-
-const OPERATORS: Readonly<Record<BinaryOperator, (a: number, b: number) => number>> = {
-  '+': (a, b) => a + b,
-  '-': (a, b) => a - b,
-  '*': (a, b) => a * b,
-  '/': (a, b) => (b === 0 ? 0 : a / b),
-  '%': (a, b) => (b === 0 ? 0 : a % b),
-  '^': (a, b) => a ** b,
-  '<': (a, b) => bit(a < b),
-  '>': (a, b) => bit(a > b),
-  '<=': (a, b) => bit(a <= b),
-  '>=': (a, b) => bit(a >= b),
-  '=': (a, b) => bit(a === b),
-  '<>': (a, b) => bit(a !== b),
-};
-
-/** A step of the call-site state; a step that is not finite leaves the state alone. */
-function advance(site: CallSite, first: number, next: (y: number) => number): number {
-  const y = site.started ? next(site.y) : first;
-  if (!Number.isFinite(y)) return site.y;
-  site.started = true;
-  site.y = y;
+/** A step of the state of a call; one that is not finite leaves the state alone. */
+function settle(state: Float64Array, site: number, y: number): number {
+  if (!Number.isFinite(y)) return state[site + 1] as number;
+  state[site] = 1;
+  state[site + 1] = y;
   return y;
 }
 
-/** First-order share of the way covered in `dt`; a time constant of zero covers all of it. */
-export function lagShare(dt: number, tau: number): number {
-  return tau > 0 ? 1 - Math.exp(-dt / tau) : 1;
-}
-
-/** `from` moved towards `to` by at most `step`. */
-export function moveTowards(from: number, to: number, step: number): number {
-  const most = Math.abs(step);
-  return Math.abs(to - from) <= most ? to : from + Math.sign(to - from) * most;
-}
-
-/** Remainder that is never negative, so that periods also repeat before zero. */
-export function modulo(value: number, period: number): number {
-  return period > 0 ? value - Math.floor(value / period) * period : 0;
-}
-
-/** True in the first `share` of every period; a nanosecond of rounding never decides an edge. */
-export function inPulse(t: number, period: number, share: number): boolean {
-  if (period <= 0) return false;
-  const within = modulo(t + 1e-9, period);
-  return within - 1e-9 < share * period - 1e-9;
-}
-
-type Implementation = (args: readonly Node[], site: CallSite) => Node;
-
-const ARITY = 'the parser has counted the arguments of every call';
-const one =
-  (make: (x: Node, site: CallSite) => Node): Implementation =>
-  (args, site) =>
-    make(inside(args, 0, ARITY), site);
-const two =
-  (make: (x: Node, y: Node, site: CallSite) => Node): Implementation =>
-  (args, site) =>
-    make(inside(args, 0, ARITY), inside(args, 1, ARITY), site);
-const three =
-  (make: (x: Node, y: Node, z: Node) => Node): Implementation =>
-  (args) =>
-    make(inside(args, 0, ARITY), inside(args, 1, ARITY), inside(args, 2, ARITY));
-
-const FUNCTIONS: Readonly<Record<FunctionName, Implementation>> = {
-  lag: two((x, tau, site) => (c) => {
-    const input = x(c);
-    const share = lagShare(c.dt, tau(c));
-    return advance(site, input, (y) => y + (input - y) * share);
-  }),
-  ramp: two((x, rate, site) => (c) => {
-    const input = x(c);
-    const step = rate(c) * c.dt;
-    return advance(site, input, (y) => moveTowards(y, input, step));
-  }),
-  integral: ([x, y0], site) => {
-    assert(x, ARITY);
-    return (c) => {
-      const input = x(c);
-      return advance(site, y0 ? y0(c) : 0, (y) => y + input * c.dt);
-    };
-  },
-  derivative: one((x, site) => (c) => {
-    const input = x(c);
-    const slope = site.started && c.dt > 0 ? (input - site.y) / c.dt : 0;
-    advance(site, input, () => input);
+/** What generated text may call. `S`: the state of all calls, `i`: where this one has its own. Arguments come in the order of the text. */
+const HELPERS = {
+  lag: (S: Float64Array, i: number, dt: number, x: number, tau: number): number =>
+    settle(S, i, S[i] === 0 ? x : (S[i + 1] as number) + (x - (S[i + 1] as number)) * lagShare(dt, tau)),
+  ramp: (S: Float64Array, i: number, dt: number, x: number, rate: number): number => settle(S, i, S[i] === 0 ? x : moveTowards(S[i + 1] as number, x, rate * dt)),
+  integral: (S: Float64Array, i: number, dt: number, x: number, y0: number): number => settle(S, i, S[i] === 0 ? y0 : (S[i + 1] as number) + x * dt),
+  derivative(S: Float64Array, i: number, dt: number, x: number): number {
+    const slope = S[i] !== 0 && dt > 0 ? (x - (S[i + 1] as number)) / dt : 0;
+    settle(S, i, x);
     return slope;
-  }),
-  noise: one((amplitude) => (c) => amplitude(c) * c.random.uniform()),
-  clamp: three((x, low, high) => (c) => Math.min(Math.max(x(c), low(c)), high(c))),
-  abs: one((x) => (c) => Math.abs(x(c))),
-  sqrt: one((x) => (c) => Math.sqrt(Math.max(x(c), 0))),
-  exp: one((x) => (c) => Math.exp(x(c))),
-  log: one((x) => (c) => {
-    const value = x(c);
-    return value > 0 ? Math.log(value) : -1e30;
-  }),
-  sin: one((x) => (c) => Math.sin(x(c))),
-  cos: one((x) => (c) => Math.cos(x(c))),
-  min: (args) => (c) => args.reduce((least, arg) => Math.min(least, arg(c)), Number.POSITIVE_INFINITY),
-  max: (args) => (c) => args.reduce((most, arg) => Math.max(most, arg(c)), Number.NEGATIVE_INFINITY),
-  pulse: two((period, duty) => (c) => bit(inPulse(c.t, period(c), duty(c)))),
-  if: three((condition, yes, no) => (c) => {
-    const chosen = truth(condition(c));
-    const a = yes(c);
-    const b = no(c);
-    return chosen ? a : b;
-  }),
-  and: (args) => (c) => args.reduce((all, arg) => bit(truth(arg(c)) && truth(all)), 1),
-  or: (args) => (c) => args.reduce((any, arg) => bit(truth(arg(c)) || truth(any)), 0),
-  not: one((x) => (c) => bit(!truth(x(c)))),
+  },
+  noise: (c: StepContext, amplitude: number): number => amplitude * c.random.uniform(),
+  clamp: (x: number, low: number, high: number): number => Math.min(Math.max(x, low), high),
+  root: (x: number): number => Math.sqrt(Math.max(x, 0)),
+  logarithm: (x: number): number => (x > 0 ? Math.log(x) : -1e30),
+  pulse: (t: number, period: number, duty: number): number => (inPulse(t, period, duty) ? 1 : 0),
+  /** Both are reckoned before one is chosen, so that their states advance. */
+  choose: (condition: number, yes: number, no: number): number => (condition !== 0 ? yes : no),
+  quotient: (a: number, b: number): number => (b === 0 ? 0 : a / b),
+  remainder: (a: number, b: number): number => (b === 0 ? 0 : a % b),
+  limited: (x: number, low: number, high: number): number => (Number.isFinite(x) ? Math.min(Math.max(x, low), high) : x),
+} as const;
+
+const HELPER_NAMES = Object.keys(HELPERS);
+const HELPER_FUNCTIONS = Object.values(HELPERS);
+
+type Emit = (args: readonly string[], site: number) => string;
+
+const OPERATORS: Readonly<Record<BinaryOperator, (a: string, b: string) => string>> = {
+  '+': (a, b) => `(${a} + ${b})`,
+  '-': (a, b) => `(${a} - ${b})`,
+  '*': (a, b) => `(${a} * ${b})`,
+  '/': (a, b) => `quotient(${a}, ${b})`,
+  '%': (a, b) => `remainder(${a}, ${b})`,
+  '^': (a, b) => `Math.pow(${a}, ${b})`,
+  '<': (a, b) => `(${a} < ${b} ? 1 : 0)`,
+  '>': (a, b) => `(${a} > ${b} ? 1 : 0)`,
+  '<=': (a, b) => `(${a} <= ${b} ? 1 : 0)`,
+  '>=': (a, b) => `(${a} >= ${b} ? 1 : 0)`,
+  '=': (a, b) => `(${a} === ${b} ? 1 : 0)`,
+  '<>': (a, b) => `(${a} !== ${b} ? 1 : 0)`,
 };
 
-/** Binds a tree to its channels and call sites; `sites` has one entry per stateful call. */
-export function bindExpression(tree: Expression, resolve: (reference: string) => Source, sites: readonly CallSite[]): Node {
+const withState =
+  (name: 'lag' | 'ramp' | 'integral' | 'derivative'): Emit =>
+  (args, site) =>
+    `${name}(S, ${SITE_NUMBERS * site}, dt, ${args.join(', ')}${name === 'integral' && args.length === 1 ? ', 0' : ''})`;
+const call =
+  (name: string): Emit =>
+  (args) =>
+    `${name}(${args.join(', ')})`;
+const truth = (value: string): string => `(${value} !== 0)`;
+
+const FUNCTIONS: Readonly<Record<FunctionName, Emit>> = {
+  lag: withState('lag'),
+  ramp: withState('ramp'),
+  integral: withState('integral'),
+  derivative: withState('derivative'),
+  noise: (args) => `noise(c, ${args.join(', ')})`,
+  clamp: call('clamp'),
+  abs: call('Math.abs'),
+  sqrt: call('root'),
+  exp: call('Math.exp'),
+  log: call('logarithm'),
+  sin: call('Math.sin'),
+  cos: call('Math.cos'),
+  min: call('Math.min'),
+  max: call('Math.max'),
+  pulse: (args) => `pulse(t, ${args.join(', ')})`,
+  if: call('choose'),
+  // by bits: all of them are reckoned, so that their states advance
+  and: (args) => `(${args.map(truth).join(' & ')})`,
+  or: (args) => `(${args.map(truth).join(' | ')})`,
+  not: (args) => `(${args.join('')} === 0 ? 1 : 0)`,
+};
+
+function emit(tree: Expression, slotOf: (reference: string) => number): string {
   switch (tree.kind) {
     case 'number':
-      return () => tree.value;
+      return String(tree.value);
     case 'variable':
-      return tree.name === 'self' ? (c) => c.self : tree.name === 'dt' ? (c) => c.dt : (c) => c.t;
+      return tree.name;
     case 'reference':
-      return resolve(tree.reference);
-    case 'unary': {
-      const of = bindExpression(tree.of, resolve, sites);
-      return (c) => -of(c);
-    }
-    case 'binary': {
-      const left = bindExpression(tree.left, resolve, sites);
-      const right = bindExpression(tree.right, resolve, sites);
-      const operate = OPERATORS[tree.operator];
-      return (c) => operate(left(c), right(c));
-    }
-    case 'call': {
-      const args = tree.args.map((arg) => bindExpression(arg, resolve, sites));
-      return FUNCTIONS[tree.name](args, sites[tree.site] ?? { started: false, y: 0 });
-    }
+      return `V[${slotOf(tree.reference)}]`;
+    case 'unary':
+      return `(-${emit(tree.of, slotOf)})`;
+    case 'binary':
+      return OPERATORS[tree.operator](emit(tree.left, slotOf), emit(tree.right, slotOf));
+    case 'call':
+      return FUNCTIONS[tree.name](
+        tree.args.map((arg) => emit(arg, slotOf)),
+        tree.site,
+      );
   }
+}
+
+export interface Limits {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** One function of a tree, over the values of the plant and the state of its calls, `SITE_NUMBERS` for each that has one. */
+export function compileExpression(tree: Expression, { values, slotOf }: Wires, state: Float64Array, { min, max }: Limits): ExpressionStep {
+  const text = emit(tree, slotOf);
+  const body = `'use strict';\nreturn function expression(c) {\n  const t = c.t, dt = c.dt, self = c.self;\n  return limited(${text}, ${min}, ${max});\n};`;
+  return new Function('V', 'S', ...HELPER_NAMES, body)(values, state, ...HELPER_FUNCTIONS) as ExpressionStep;
 }

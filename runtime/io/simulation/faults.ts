@@ -1,6 +1,6 @@
 /**
  * Faults of simulated channels (decisions 6.3, contract 3 "Simulation"). Applied in list order after all behaviours.
- * Each is the table of its params and one function over the sample; `seconds` counts plant time since the trigger.
+ * Each is the table of its params and one function over the sample.
  */
 import { QUALITY, type QualityCode } from '../../vocabulary/quality.js';
 import type { ParamSpec, Params } from './params.js';
@@ -16,12 +16,16 @@ export interface FaultState {
   held?: { readonly value: number; readonly atMs: number };
 }
 
+/** `seconds` counts plant time since the trigger. */
+export type FaultStep = (sample: FaultySample, seconds: number) => void;
+
 export interface FaultType {
   readonly type: string;
   /** For the reference page. */
   readonly meaning: string;
   readonly params: readonly ParamSpec[];
-  apply(sample: FaultySample, params: Params, seconds: number, state: FaultState): void;
+  /** Reads the params once; an edit binds again to the same state. */
+  bind(params: Params, state: FaultState): FaultStep;
 }
 
 export const FAULT_TYPES: readonly FaultType[] = [
@@ -29,7 +33,7 @@ export const FAULT_TYPES: readonly FaultType[] = [
     type: 'QualityBad',
     meaning: 'The quality is Bad',
     params: [],
-    apply(sample) {
+    bind: () => (sample) => {
       sample.quality = QUALITY.Bad;
     },
   },
@@ -40,31 +44,39 @@ export const FAULT_TYPES: readonly FaultType[] = [
       { name: 'rate', type: 'number', default: 0.1 },
       { name: 'max', type: 'number', default: 0, min: 0 },
     ],
-    apply(sample, params, seconds) {
+    bind(params) {
       const rate = params.number('rate');
       const max = params.number('max');
-      const drift = Math.abs(rate) * seconds;
-      sample.value += Math.sign(rate) * (max > 0 ? Math.min(drift, max) : drift);
+      return (sample, seconds) => {
+        const drift = Math.abs(rate) * seconds;
+        sample.value += Math.sign(rate) * (max > 0 ? Math.min(drift, max) : drift);
+      };
     },
   },
   {
     type: 'StuckValue',
     meaning: 'The value stands still, or at `value`; its time too, and its quality is Good',
     params: [{ name: 'value', type: 'number' }],
-    apply(sample, params, _seconds, state) {
-      state.held ??= { value: params.has('value') ? params.number('value') : sample.value, atMs: sample.atMs };
-      sample.value = params.has('value') ? params.number('value') : state.held.value;
-      sample.atMs = state.held.atMs;
-      sample.quality = QUALITY.Good;
+    bind(params, state) {
+      const value = params.has('value') ? params.number('value') : undefined;
+      return (sample) => {
+        state.held ??= { value: value ?? sample.value, atMs: sample.atMs };
+        sample.value = value ?? state.held.value;
+        sample.atMs = state.held.atMs;
+        sample.quality = QUALITY.Good;
+      };
     },
   },
   {
     type: 'WireBreak',
     meaning: 'The value is `value` and its quality Bad',
     params: [{ name: 'value', type: 'number', default: 0 }],
-    apply(sample, params) {
-      sample.value = params.number('value');
-      sample.quality = QUALITY.Bad;
+    bind(params) {
+      const value = params.number('value');
+      return (sample) => {
+        sample.value = value;
+        sample.quality = QUALITY.Bad;
+      };
     },
   },
   {
@@ -74,8 +86,12 @@ export const FAULT_TYPES: readonly FaultType[] = [
       { name: 'amplitude', type: 'number', default: 1 },
       { name: 'period', type: 'duration', default: '5s', positive: true },
     ],
-    apply(sample, params, seconds) {
-      sample.value += params.number('amplitude') * Math.sin((2 * Math.PI * seconds) / params.seconds('period'));
+    bind(params) {
+      const amplitude = params.number('amplitude');
+      const turn = (2 * Math.PI) / params.seconds('period');
+      return (sample, seconds) => {
+        sample.value += amplitude * Math.sin(turn * seconds);
+      };
     },
   },
 ];

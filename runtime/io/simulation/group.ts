@@ -3,33 +3,27 @@
  * (decisions 6.1, 6.7). Wall period of a tick = tick / time scale; the plant's dt never changes.
  */
 import type { MonoMs } from '../../vocabulary/times.js';
-import type { ChannelSample, ProbeModule } from '../../port.js';
+import type { ChannelSample, ImagePlan, ProbeModule } from '../../port.js';
 import { assert, inside } from '../../vocabulary/assert.js';
 import type { Value } from '../../vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../vocabulary/process-image.js';
 import { QUALITY } from '../../vocabulary/quality.js';
 import type { ChannelType } from '../description.js';
+import { NO_IDENTITY, type OfferedChannel } from '../device-answers.js';
+import { type DiscoverReply, notDiscovered } from '../discovery.js';
 import { decideFailSafe, RuntimeWatch } from '../fail-safe.js';
-import { badSample, OUTPUTS_UNKNOWN, type RunnerHost, type WriteReply, writeRefused } from '../module-runner.js';
+import { badSample, type ModuleState, OUTPUTS_UNKNOWN, type RunnerHost, type WriteReply, writeRefused } from '../module-runner.js';
 import { numberOption, resolveOptions } from '../options.js';
-import { readbackAgrees } from '../readback.js';
 import { convertValue, exactValue, messageValue, qualityWord } from '../values.js';
+import type { Cell } from './cell.js';
 import { simulationDescription } from './description.js';
+import { DeviceReader, foreignModules } from './device-reader.js';
 import { type SimulatedModule, type SimulatedSample, SimulationEngine } from './engine.js';
+import { Readbacks } from './readbacks.js';
 
 const HEARTBEAT_TICKS_MS = 1000; // decisions 7.6: toggled every second
 /** More missed ticks than this are skipped, not caught up: the plant then simply stood still for a while. */
 const CATCH_UP_TICKS_MAX = 20;
-
-/** A written value and the channel that shows whether the device took it (decisions 7.7). */
-interface Readback {
-  readonly value: number | string;
-  readonly deadlineMonoMs: MonoMs;
-  /** Newest sequence that carries the value. */
-  sequence: number;
-  /** Undefined until it agreed or its time was over. */
-  verdict: typeof WRITE_STATUS.done | typeof WRITE_STATUS.mismatch | undefined;
-}
 
 interface Served {
   module: ProbeModule;
@@ -40,10 +34,11 @@ interface Served {
   heartbeat: boolean;
   heartbeatMonoMs: MonoMs;
   seen: Int32Array;
-  /** By channel: what waits to read back, or has, what was written. */
-  readbacks: Map<number, Readback>;
-  mismatched: readonly string[];
-  reported: string;
+  readonly readbacks: Readbacks;
+  /** Where each channel stands in the plant, in the order of the channels; found anew with each configuration. */
+  cells: readonly (Cell | undefined)[];
+  /** What was told of it last. */
+  told: { readonly state: ModuleState; readonly message: string; readonly mismatched: readonly string[] } | undefined;
 }
 
 const encoder = new TextEncoder();
@@ -61,7 +56,6 @@ export function simulatedModule(module: ProbeModule): SimulatedModule {
   };
 }
 
-const READ_BACK = 'a read-back belongs to a channel of the plan it was made under';
 const IMAGE_OF_CHANNELS = 'a module has one slot of its image per channel';
 
 function faultOf(fault: unknown): string {
@@ -75,6 +69,7 @@ function initialOf(initial: Value, dataType: ChannelType): number | string {
 export class SimulationGroup {
   readonly #host: RunnerHost;
   #engine = new SimulationEngine();
+  readonly #devices = new DeviceReader();
   readonly #served = new Map<string, Served>();
   #timeScale = 1;
   #cancel: () => void = () => {};
@@ -93,6 +88,7 @@ export class SimulationGroup {
     }
     const problems = this.#configured(modules.filter((module) => this.#isServed(module)));
     for (const [name, served] of this.#served) {
+      served.cells = served.module.channels.map(({ address }) => this.#engine.cell(name, address));
       served.problem = problems.get(name) ?? '';
       if (served.problem === '') continue; // connected is what has delivered values: told with the first ones
       this.#markBad(served);
@@ -117,10 +113,14 @@ export class SimulationGroup {
 
   /** Problems by module. A fault of ours concerns the whole plant, whose modules read each other: it is a problem of all. */
   #configured(modules: readonly ProbeModule[]): ReadonlyMap<string, string> {
+    const devices = devicesRead(modules);
     try {
-      return this.#engine.configure(modules.map(simulatedModule));
+      const problems = this.#engine.configure(modules.map(simulatedModule), foreignModules(devices));
+      this.#devices.bind(devices, this.#engine.coupling);
+      return problems;
     } catch (fault) {
       this.#engine = new SimulationEngine();
+      this.#devices.bind([], this.#engine.coupling);
       return new Map(modules.map(({ module }) => [module, faultOf(fault)]));
     }
   }
@@ -138,9 +138,9 @@ export class SimulationGroup {
         heartbeat: false,
         heartbeatMonoMs: 0,
         seen: new Int32Array(module.channels.length),
-        readbacks: new Map(),
-        mismatched: [],
-        reported: '',
+        readbacks: new Readbacks(),
+        cells: [],
+        told: undefined,
       };
       this.#markBad(fresh);
       this.#served.set(module.module, fresh);
@@ -150,10 +150,10 @@ export class SimulationGroup {
       served.image = new ProcessImage(module.channels.length, module.image);
       served.watch.rebind(served.image);
       served.seen = new Int32Array(module.channels.length);
-      served.readbacks = new Map();
+      served.readbacks.clear();
       this.#markBad(served);
     }
-    if (JSON.stringify(served.module.channels) !== JSON.stringify(module.channels)) served.readbacks = new Map();
+    if (JSON.stringify(served.module.channels) !== JSON.stringify(module.channels)) served.readbacks.clear();
     assert(served.image.size === module.channels.length, IMAGE_OF_CHANNELS);
     served.module = module;
   }
@@ -168,13 +168,13 @@ export class SimulationGroup {
   }
 
   #reportState(served: Served): void {
-    const { problem, failSafeTaken, module } = served;
+    const { problem, failSafeTaken, module, told } = served;
+    const { mismatched } = served.readbacks;
     const state = problem !== '' ? 'Failed' : failSafeTaken ? 'Degraded' : 'Connected';
     const message = problem || (failSafeTaken ? 'the unit runtime is silent: fail-safe values written' : '');
-    const key = `${state} ${message} ${served.mismatched.join(' ')}`;
-    if (served.reported === key) return;
-    served.reported = key;
-    this.#host.report(module.module, state, message, { ...OUTPUTS_UNKNOWN, mismatched: served.mismatched, failSafeTaken });
+    if (told?.state === state && told.message === message && told.mismatched === mismatched) return;
+    served.told = { state, message, mismatched };
+    this.#host.report(module.module, state, message, { ...OUTPUTS_UNKNOWN, mismatched, failSafeTaken });
   }
 
   // -------------------------------------------------------------- time
@@ -210,7 +210,7 @@ export class SimulationGroup {
     } catch (fault) {
       for (const served of this.#served.values()) {
         this.#markBad(served);
-        served.reported = '';
+        served.told = undefined;
         this.#host.report(served.module.module, 'Failed', faultOf(fault), OUTPUTS_UNKNOWN);
       }
     }
@@ -220,6 +220,7 @@ export class SimulationGroup {
   tick(): void {
     const nowMs = this.#host.clock.wallMs();
     for (const served of this.#served.values()) this.#takeOutputs(served);
+    this.#devices.read(this.#engine.coupling, this.#host.clock.monoMs());
     for (const name of this.#engine.tick(nowMs)) {
       const served = this.#served.get(name);
       if (served) this.#publish(served);
@@ -227,49 +228,27 @@ export class SimulationGroup {
   }
 
   #takeOutputs(served: Served): void {
-    const { image, module } = served;
+    const { image, module, seen } = served;
     this.#watchRuntime(served);
-    for (const [channel, { address, dataType }] of module.channels.entries()) {
+    for (let channel = 0; channel < module.channels.length; channel += 1) {
       const sequence = Atomics.load(image.outSeq, channel);
-      if (sequence === served.seen[channel]) continue;
-      served.seen[channel] = sequence;
-      const refused = served.problem !== '' || module.failSafe?.posture === 'observed';
-      const value = dataType === 'string' ? decoder.decode(image.getText(channel)) : image.commanded(channel);
-      if (!refused) this.#engine.write(module.module, address, value);
-      if (!refused && this.#readbackOf(module, channel)) {
-        const before = served.readbacks.get(channel);
-        if (before?.value === value) before.sequence = sequence;
-        else served.readbacks.set(channel, { value, sequence, verdict: undefined, deadlineMonoMs: this.#host.clock.monoMs() + this.#host.settings().readbackTimeoutMs });
-        continue;
-      }
-      image.outStatus[channel] = refused ? WRITE_STATUS.failed : WRITE_STATUS.done;
-      image.readback[channel] = image.commanded(channel);
-      Atomics.store(image.outDone, channel, sequence);
+      if (sequence !== seen[channel]) this.#takeOutput(served, channel, sequence);
     }
   }
 
-  /** What the readback address of an output shows; undefined when it has none, or one that this simulation does not have. */
-  #readbackOf(module: ProbeModule, channel: number): SimulatedSample | undefined {
-    const { readbackAddress } = inside(module.channels, channel, READ_BACK);
-    return readbackAddress === '' ? undefined : this.#engine.sample(module.module, readbackAddress);
-  }
-
-  /** Compares written values with what they read back, for as long as they stand. */
-  #compare(served: Served): void {
-    const { module, image } = served;
-    for (const [channel, readback] of served.readbacks) {
-      const { dataType, span } = inside(module.channels, channel, READ_BACK);
-      const shown = this.#readbackOf(module, channel);
-      if (!shown) continue;
-      image.readback[channel] = shown.value;
-      const agrees = readbackAgrees(readback.value, shown.text ?? shown.value, dataType, span);
-      if (agrees) readback.verdict = WRITE_STATUS.done;
-      else if (readback.verdict !== undefined || this.#host.clock.monoMs() >= readback.deadlineMonoMs) readback.verdict = WRITE_STATUS.mismatch;
-      if (readback.verdict === undefined) continue;
-      image.outStatus[channel] = readback.verdict;
-      Atomics.store(image.outDone, channel, readback.sequence);
+  #takeOutput({ image, module, seen, problem, readbacks }: Served, channel: number, sequence: number): void {
+    const { address, dataType, readbackAddress } = inside(module.channels, channel, IMAGE_OF_CHANNELS);
+    seen[channel] = sequence;
+    const refused = problem !== '' || module.failSafe?.posture === 'observed';
+    const value = dataType === 'string' ? decoder.decode(image.getText(channel)) : image.commanded(channel);
+    if (!refused) this.#engine.write(module.module, address, value);
+    if (!refused && readbackAddress !== '') {
+      readbacks.written(channel, value, sequence, this.#host.clock.monoMs() + this.#host.settings().readbackTimeoutMs);
+      return;
     }
-    served.mismatched = [...served.readbacks].filter(([, { verdict }]) => verdict === WRITE_STATUS.mismatch).map(([channel]) => inside(module.channels, channel, READ_BACK).name);
+    image.outStatus[channel] = refused ? WRITE_STATUS.failed : WRITE_STATUS.done;
+    image.readback[channel] = image.commanded(channel);
+    Atomics.store(image.outDone, channel, sequence);
   }
 
   /** Fail-safe values and heartbeat of a simulated device (decisions 7.6). */
@@ -312,20 +291,23 @@ export class SimulationGroup {
   }
 
   #publish(served: Served): void {
-    const { module, image } = served;
+    const { module, image, cells } = served;
+    const { values, quality, atMs } = this.#engine;
+    const nowMonoMs = this.#host.clock.monoMs();
     image.beginInputs();
-    for (const [channel, { address, direction }] of module.channels.entries()) {
-      const sample = this.#engine.sample(module.module, address);
-      if (!sample) continue;
-      image.value[channel] = sample.value;
+    for (let channel = 0; channel < cells.length; channel += 1) {
+      const cell = cells[channel];
+      if (!cell) continue;
+      const { slot } = cell;
+      image.value[channel] = values[slot] as number; // each cell has its place in all three
       // a fault that holds a sample holds its time, and with it its age
-      if (image.sampledAtMs[channel] !== sample.atMs) image.stamp(channel, sample.atMs, this.#host.clock.monoMs());
-      image.quality[channel] = sample.quality;
+      if (image.sampledAtMs[channel] !== atMs[slot]) image.stamp(channel, atMs[slot] as number, nowMonoMs);
+      image.quality[channel] = quality[slot] as number;
       // The text of an output belongs to its writing unit.
-      if (sample.text !== undefined && direction === 'input') image.setText(channel, encoder.encode(sample.text));
+      if (cell.dataType === 'string' && module.channels[channel]?.direction === 'input') image.setText(channel, encoder.encode(cell.text));
     }
     image.endInputs();
-    if (served.readbacks.size > 0) this.#compare(served);
+    served.readbacks.compare(module.channels, image, nowMonoMs, (address) => this.#engine.sample(module.module, address));
     Atomics.store(image.header, IMAGE_HEADER.connection, CONNECTION.connected);
     this.#reportState(served);
   }
@@ -349,8 +331,29 @@ export class SimulationGroup {
       const sample = this.#engine.sample(name, address);
       if (!sample) return badSample(channel, '', nowMs, `module ${name} has no channel ${channel}`);
       const declared = module?.channels.find((row) => row.address === address);
-      return { channel: declared?.name ?? address, address, ...wireSample(sample, this.#served.get(name)?.problem ?? '') };
+      return { channel: declared?.name ?? address, address, ...wireSample(sample, this.#served.get(name)?.problem || notKnown(this.#engine.unknownOf(name, address))) };
     });
+  }
+
+  /** Each address that it offers; internal ones beside the channels are what nobody has configured. */
+  discover(name: string): DiscoverReply {
+    const served = this.#served.get(name);
+    if (!served || served.problem !== '') return notDiscovered(served?.problem ?? `module ${name} is not simulated here`);
+    const { channels } = served.module;
+    const declared = new Set(channels.map(({ address }) => address));
+    const found = channels.map(({ name: channel, address, direction, dataType }) => ({
+      channel,
+      address,
+      isFound: true,
+      dataType,
+      isWritable: direction === 'output',
+      message: '',
+    }));
+    const offered = this.#engine.addresses(name).flatMap((address): OfferedChannel[] => {
+      const dataType = declared.has(address) ? undefined : this.#engine.sample(name, address)?.dataType;
+      return dataType === undefined ? [] : [{ address, dataType, isWritable: false, description: 'address of a behaviour' }];
+    });
+    return { ok: true, message: '', discovery: { device: { ...NO_IDENTITY, product: 'simulation' }, channels: found, offered, isTruncated: false } };
   }
 
   /** Holds a channel at a value until it is released (contract 3, Simulation). */
@@ -391,4 +394,13 @@ function wireSample(sample: SimulatedSample, problem: string): Omit<ChannelSampl
   const { value, text, dataType, quality, atMs, forced } = sample;
   const message = problem || (atMs === 0 ? 'not simulated yet' : quality === QUALITY.Bad ? 'a fault of the simulation' : '');
   return { value: messageValue(value, text, dataType), quality: qualityWord(quality), atMs, message, forced };
+}
+
+/** Modules that simulated ones read, each once. */
+function devicesRead(modules: readonly ProbeModule[]): readonly ImagePlan[] {
+  return [...new Map(modules.flatMap(({ simulation }) => (simulation?.reads ?? []).map((plan) => [plan.module, plan]))).values()];
+}
+
+function notKnown(channels: readonly string[]): string {
+  return channels.length === 0 ? '' : `it holds its last value, because it rests on what is not known now: ${channels.join(', ')}`;
 }

@@ -54,6 +54,11 @@ function mapParam(spec: ParamSpec | undefined, value: ParamValue, rename: (refer
 
 function mapBehavior(behavior: Behavior, addressMap: AddressMap): Behavior {
   const rename = (reference: string): string => (isLocal(reference) ? (mapped(reference, addressMap) ?? reference) : reference);
+  return { ...renamedIn(behavior, rename), address: rename(behavior.address) };
+}
+
+/** The behaviour with every reference replaced by what `rename` makes of it. */
+export function renamedIn(behavior: Behavior, rename: (reference: string) => string): Behavior {
   const specs = behaviorType(behavior.type)?.params ?? [];
   const params = Object.fromEntries(
     Object.entries(behavior.params).map(([name, value]) => [
@@ -65,7 +70,7 @@ function mapBehavior(behavior: Behavior, addressMap: AddressMap): Behavior {
       ),
     ]),
   );
-  return { address: rename(behavior.address), type: behavior.type, params };
+  return { ...behavior, params };
 }
 
 /**

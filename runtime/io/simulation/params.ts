@@ -10,6 +10,12 @@ export type RawParams = Readonly<Record<string, ParamValue>>;
 /** Reads the value of the previous tick, or a constant. */
 export type Source = () => number;
 
+/** The values of the plant, and where a reference of a module has its own. */
+export interface Wires {
+  readonly values: Float64Array;
+  slotOf(reference: string): number;
+}
+
 export interface ParamSpec {
   readonly name: string;
   readonly type: 'number' | 'duration' | 'boolean' | 'choice' | 'address' | 'source' | 'expression';
@@ -62,18 +68,18 @@ export function readSeconds(value: ParamValue): number | undefined {
   return ms === null ? undefined : ms / 1000;
 }
 
-/** `address` or `<module>/<address>`. */
+/** `address` or `<module>/<address>`; a channel of a device has an address of its own grammar, or a name. */
 export function isReference(text: string): boolean {
   const slash = text.indexOf('/');
-  if (slash < 0) return SIMULATED_ADDRESS.test(text);
-  return slash > 0 && SIMULATED_ADDRESS.test(text.slice(slash + 1));
+  return slash < 0 ? SIMULATED_ADDRESS.test(text) : slash > 0 && slash < text.length - 1;
 }
 
 function numberProblem(spec: ParamSpec, value: number | undefined, what: string): string | undefined {
   if (value === undefined) return `must be ${what}`;
+  const engUnits = spec.type === 'duration' ? ' s' : '';
   if (spec.positive && value <= 0) return 'must be above 0';
-  if (spec.min !== undefined && value < spec.min) return `must be at least ${spec.min}`;
-  if (spec.max !== undefined && value > spec.max) return `must be at most ${spec.max}`;
+  if (spec.min !== undefined && value < spec.min) return `must be at least ${spec.min}${engUnits}`;
+  if (spec.max !== undefined && value > spec.max) return `must be at most ${spec.max}${engUnits}`;
   return undefined;
 }
 
@@ -120,12 +126,12 @@ export function paramProblems(specs: readonly ParamSpec[], given: RawParams): Pa
 export class Params {
   readonly #specs: readonly ParamSpec[];
   readonly #given: RawParams;
-  readonly #resolve: (reference: string) => Source;
+  readonly wires: Wires;
 
-  constructor(specs: readonly ParamSpec[], given: RawParams, resolve: (reference: string) => Source) {
+  constructor(specs: readonly ParamSpec[], given: RawParams, wires: Wires) {
     this.#specs = specs;
     this.#given = given;
-    this.#resolve = resolve;
+    this.wires = wires;
   }
 
   has(name: string): boolean {
@@ -157,10 +163,9 @@ export class Params {
   source(name: string): Source {
     const raw = this.#raw(name);
     const number = readNumber(raw);
-    return number === undefined ? this.#resolve(String(raw)) : () => number;
-  }
-
-  reference(reference: string): Source {
-    return this.#resolve(reference);
+    if (number !== undefined) return () => number;
+    const { values } = this.wires;
+    const slot = this.wires.slotOf(String(raw));
+    return () => values[slot] as number; // every slot lies within the values
   }
 }

@@ -386,7 +386,7 @@ export const silent = signal<readonly IoModule[]>([]);
 const readOutputs = reader(
   async () => (can('iomodule:list') ? getAll<IoModule>(at('iomodules?limit=100'), BACKGROUND) : []),
   (found) => {
-    const next = found.filter(({ protocol, outputs }) => protocol !== 'simulation' && outputs !== undefined && outputs.state !== 'live');
+    const next = found.filter(({ simulated, outputs }) => !simulated && outputs !== undefined && outputs.state !== 'live');
     if (JSON.stringify(next.map(({ name, outputs }) => [name, outputs])) !== JSON.stringify(silent.peek().map(({ name, outputs }) => [name, outputs]))) silent.value = next;
   },
 );

@@ -6,13 +6,14 @@ import type { WallMs } from '../../platform/base/times.js';
 import type { UnitOutbound } from '../../../runtime/port.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
-import { on, type Wake, whenPut } from '../../platform/reconcile/wakes.js';
+import { on, type Wake, whenConfigured, whenPut } from '../../platform/reconcile/wakes.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { Store } from '../../platform/store/store.js';
+import type { Store, StoreEvent } from '../../platform/store/store.js';
 import type { CommandRejection } from '../runs/command-rejection.js';
 import { Batch } from '../batches/kind.js';
 import { UNREADABLE_ORDER } from '../runs/pending-command.js';
+import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
 import { IOModule } from '../io-modules/kind.js';
 import { ControlProgram } from '../logic/kind.js';
 import { Site, Unit } from '../plant/kind.js';
@@ -65,7 +66,7 @@ export class SystemAlarmReconciler implements Reconciler {
     const { store } = this.#parts;
     for (const { metadata } of store.list(Site)) yield keyOf(metadata.name, 'storage', LEDGER);
     for (const { metadata } of store.list(Site)) for (const topic of APPLIANCE_TOPICS) yield keyOf(metadata.name, topic, APPLIANCE);
-    for (const { metadata } of store.list(IOModule)) for (const topic of ['device', 'second-master'] as const) yield keyOf(metadata.site, topic, metadata.name);
+    for (const { metadata } of store.list(IOModule)) for (const topic of ['device', 'second-master', 'output-owners'] as const) yield keyOf(metadata.site, topic, metadata.name);
     for (const { metadata } of store.list(ControlProgram)) yield keyOf(metadata.site, 'program', metadata.name);
     for (const { metadata } of store.list(Unit)) yield keyOf(metadata.site, 'runtime', metadata.name);
     // one that is Held is at work; the alarm of one that is not any more brings its key itself
@@ -204,6 +205,10 @@ type Refusable = { readonly commandRejection?: CommandRejection | undefined };
 export const SYSTEM_ALARM_WAKES: readonly Wake[] = [
   follow(IOModule, 'device', ({ state, message }) => [state, message]),
   follow(IOModule, 'second-master', ({ outputs }) => outputs),
+  on(ControlModule, whenConfigured, ownerKeys),
+  on(ControlModuleTemplate, whenConfigured, ownerKeys),
+  on(ControlProgram, whenConfigured, ownerKeys),
+  on(IOModule, whenConfigured, ownerKeys),
   follow(ControlProgram, 'program', ({ state, message, faultedBlocks }) => [state, message, faultedBlocks]),
   follow(Unit, 'runtime', ({ runtime }) => [runtime.ready, runtime.message]),
   follow(Phase, 'phase', ({ state, checkpoint }) => [state, checkpoint?.holdIncomplete]),
@@ -211,6 +216,12 @@ export const SYSTEM_ALARM_WAKES: readonly Wake[] = [
   ...Object.values(ROOT_KINDS).map((kind) => unreadable(kind)),
   on(Site, whenPut, ({ resource }) => APPLIANCE_TOPICS.map((topic) => keyOf(resource.metadata.name, topic, APPLIANCE))),
 ];
+
+/** Who writes which output may be another with each edit of logic or channels; of a template it concerns every site. */
+function ownerKeys({ resource: { metadata } }: StoreEvent, store: Store): Iterable<Key> {
+  const modules = metadata.site === '' ? store.list(IOModule) : store.list(IOModule, metadata.site);
+  return modules.map((module) => keyOf(module.metadata.site, 'output-owners', module.metadata.name));
+}
 
 function follow<Spec, Status>(kind: Kind<Spec, Status>, topic: SystemTopic, read: (status: Status) => unknown): Wake {
   return on(

@@ -13,8 +13,9 @@ import { type Allocation, Batch, isFinalBatch } from '../batches/kind.js';
 import { UNREADABLE_ORDER } from '../runs/pending-command.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { resolvedModuleOf } from '../control-modules/modules.js';
+import { contestedOutputs, contestedWords } from '../control-modules/output-owners.js';
 import { IOModule, type IOModuleState } from '../io-modules/kind.js';
-import { ControlProgram } from '../logic/kind.js';
+import { ControlProgram, ioModuleOf } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
 import { RESTART_ASKED, STARTING } from '../placement/runtimes.js';
 import { Phase } from '../procedures/kind.js';
@@ -41,6 +42,7 @@ export type Troubles = Readonly<Record<TroubleTopic, () => Trouble | undefined>>
 export const SYSTEM_TOPICS = [
   'device',
   'second-master',
+  'output-owners',
   'signal',
   'program',
   'runtime',
@@ -133,6 +135,23 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
         conditionType: '',
         value: outputs.state,
         units: unitsConcerned({ sourceKind: 'IOModule', sourceName: name }, read, site),
+      };
+    },
+  },
+  'output-owners': {
+    sourceKind: 'IOModule',
+    ...AT_ONCE,
+    condition(site, name, read) {
+      const contested = contestedOutputs(read, site).filter(({ output }) => ioModuleOf(output) === name);
+      if (contested.length === 0) return undefined;
+      return {
+        source: `IOModule/${name}`,
+        type: 'Equipment',
+        severity: 'High',
+        message: contested.map(contestedWords).join('; '),
+        conditionType: '',
+        value: contested.map(({ output }) => output).join(', '),
+        units: [...new Set(contested.flatMap(({ owners }) => owners.map(({ unit }) => unit)).filter((unit) => unit !== ''))],
       };
     },
   },

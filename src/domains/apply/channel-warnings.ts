@@ -3,6 +3,7 @@
  * two that drive one output each is told of the other, and an input of a simulation that nothing moves is told to whoever reads it, or of the
  * simulation where that comes without its readers.
  */
+import { isSimulated } from '../../../runtime/catalog.js';
 import { Turns } from '../../platform/base/slices.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { StoreReader } from '../../platform/store/kind.js';
@@ -79,7 +80,7 @@ function modulesConcerned(read: StoreReader, site: string, simulations: readonly
   const own = new Map(simulations.flatMap(({ step }) => (step.manifest.kind.kind === IOModule.kind ? [[step.manifest.name, step.index]] : [])));
   return new Map(
     read.list(IOModule, site).flatMap(({ metadata: { name, labels }, spec }) => {
-      const preset = spec.protocol === 'simulation' ? spec.simulation?.preset : labels[REHEARSAL_PRESET_LABEL];
+      const preset = isSimulated(spec.protocol) ? spec.simulation?.preset : labels[REHEARSAL_PRESET_LABEL];
       const index = own.get(name) ?? presets.get(preset ?? '');
       return index === undefined ? [] : [[name, index] as const];
     }),

@@ -24,6 +24,7 @@ export const CONFLICTS = {
   duplicate_version: forGood('two recipes of one product keep their versions'),
   element_owned: forGood('an element of a run is written by its batch controller as long as it is there'),
   managed_by_control_module: forGood('the program is that of a control module'),
+  output_claimed: forGood('the output has one that writes it until somebody takes it from there'),
   profile_limit: forGood('the box carries no more, whatever the plant does'),
   recipe_not_effective: forGood('batches are made of the recipe when somebody has released and activated it'),
   recipe_phase: forGood('a recipe goes on or back in its lifecycle when somebody decides it, and one that was Effective is never a Draft again'),

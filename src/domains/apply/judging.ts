@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
 import { combined, eachOf, Refusal, refusalsOf, refuseAll, together } from '../../platform/base/refusal.js';
+import { claimedOutputs } from './claimed-outputs.js';
 import { Turns } from '../../platform/base/slices.js';
 import { decode } from '../../platform/http/json-body.js';
 import { WrittenAhead } from '../../platform/ledger/written-ahead.js';
@@ -197,7 +198,10 @@ export class Judging {
       else following.push(row);
       withheld.add(`${kind.kind}/${site}/${name}`);
     });
-    return { outcomes, refused, withheld: following };
+    const claimed = claimedOutputs(outcomes, this.#deps.store);
+    if (claimed.length === 0) return { outcomes, refused, withheld: following };
+    const isClaimed = new Set(claimed.map(({ index }) => index));
+    return { outcomes: outcomes.filter(({ step }) => !isClaimed.has(step.index)), refused: [...refused, ...claimed], withheld: following };
   }
 
   /** What rests on something that has changed. */

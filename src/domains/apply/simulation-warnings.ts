@@ -2,7 +2,7 @@
  * What simulations cannot run, judged by the plant that all manifests leave behind: the probe takes such a module to Failed, all its channels are
  * Bad, and batches at work are held by them. A module that does not come with the apply is told of at the preset or module that breaks it.
  */
-import { behaviorReferences } from '../../../runtime/catalog.js';
+import { behaviorReferences, isSimulated } from '../../../runtime/catalog.js';
 import { Turns } from '../../platform/base/slices.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { StoreReader } from '../../platform/store/kind.js';
@@ -73,7 +73,7 @@ function causeOf(
   modules: ReadonlyMap<string, Outcome>,
   presets: ReadonlyMap<string, Outcome>,
 ): Outcome | undefined {
-  if (protocol !== 'simulation' || !simulation) return undefined;
+  if (!isSimulated(protocol) || !simulation) return undefined;
   const preset = presets.get(`${site}/${simulation.preset}`);
   if (preset) return preset;
   const behaviors = [...(read.get(SimulationPreset, site, simulation.preset)?.spec.behaviors ?? []), ...simulation.behaviors];

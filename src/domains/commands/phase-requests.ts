@@ -1,4 +1,5 @@
 /** What a chart may ask of the gateway with COMMAND, MODE, CALL_SERVICE and the MTP builtins (decisions 4.5), under the rules of the routes. */
+import { hasServices, isSimulated } from '../../../runtime/catalog.js';
 import { randomUUID } from 'node:crypto';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { Refusal } from '../../platform/base/refusal.js';
@@ -84,8 +85,8 @@ function serviceOf(deps: CommandDeps, { metadata }: PhaseResource, args: readonl
   const address = String(args[0] ?? '');
   const module = deps.store.get(IOModule, metadata.site, ioModuleOf(address) || address);
   if (!module) return { ok: false, rule: 'service-failed', message: `I/O module ${address} does not exist` };
-  if (module.spec.protocol === 'simulation') return { ok: true, value: args[3] ?? true };
-  if (module.spec.protocol === 'opcua') return { ok: false, rule: 'service-failed', message: `I/O module ${address} is not connected` };
+  if (isSimulated(module.spec.protocol)) return { ok: true, value: args[3] ?? true };
+  if (hasServices(module.spec.protocol)) return { ok: false, rule: 'service-failed', message: `I/O module ${address} is not connected` };
   return { ok: false, rule: 'not-supported', message: `protocol ${module.spec.protocol} has no services` };
 }
 

@@ -4,8 +4,9 @@
  */
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { IOModule } from '../io-modules/kind.js';
+import { type Channel, IOModule } from '../io-modules/kind.js';
 import { CHANNEL_BLOCKS, ControlProgram, type ControlProgramSpec, ioModuleOf, ownerOfProgram } from '../logic/kind.js';
+import { channelAt, nameOfOutput } from '../logic/channel-at.js';
 import { moduleInputNotes } from './input-sources.js';
 import { ControlModule, ControlModuleTemplate, type ControlModuleSpec } from './kind.js';
 import type { ResolvedModule } from './merge.js';
@@ -42,16 +43,10 @@ export function channelProblem(read: StoreReader, site: string, { user, type, ch
   if (module === '') return `${user} has ${channel === '' ? 'no address' : `the address ${channel}`}; an address is <io module>:<channel>`;
   const found = read.get(IOModule, site, module);
   if (!found) return `${user} needs I/O module ${module}, which does not exist`;
-  const at = channelOf(read, site, channel);
+  const at = channelAt(read, site, channel);
   if (!at) return `${user} needs channel ${channel.slice(module.length + 1)}, which I/O module ${module} does not have`;
   const direction = DIRECTIONS[type];
   return direction !== undefined && at.direction !== direction ? `${user} (${type}) needs an ${direction}, and channel ${channel} is an ${at.direction}` : '';
-}
-
-function channelOf(read: StoreReader, site: string, channel: string) {
-  const module = ioModuleOf(channel);
-  const address = channel.slice(module.length + 1);
-  return read.get(IOModule, site, module)?.spec.channels.find((candidate) => candidate.address === address || candidate.name === address);
 }
 
 /** What stands on a channel in a module; blocks and tags without one are none (`openChannels`). A block that has its channel of a tag stands there once. */
@@ -84,22 +79,26 @@ export function usesOfProgram({ blocks }: ControlProgramSpec): readonly PlacedUs
 
 // ---------------------------------------------------------------- who drives an output
 
-interface Driver {
+export interface Driver {
   readonly kind: string;
   /** Of the module or program. */
   readonly owner: string;
   /** Of the block, or of the tag that is the channel itself. */
   readonly name: string;
+  /** Of a tag that is the channel itself: it is written by people and charts, and owns nothing. */
+  readonly isTag: boolean;
+  /** The output, `<io module>:<channel name>`, whatever it is called there. */
+  readonly output: string;
 }
 
-const sayDriver = ({ owner, name }: Driver): string => `${owner}.${name}`;
+const sayDriver = ({ owner, name }: Pick<Driver, 'owner' | 'name'>): string => `${owner}.${name}`;
 /** A name and an address of one channel are one output. */
-type Drivers = ReadonlyMap<object, readonly Driver[]>;
+export type Drivers = ReadonlyMap<object, readonly Driver[]>;
 
 const known = new WeakMap<object, { readonly ground: readonly unknown[]; readonly drivers: Drivers }>();
 
 /** Of all outputs of a site, who came first before who came later. Found once for as long as everything it rests on is the same: each module that is read asks for it. */
-function driversOf(read: StoreReader, site: string): Drivers {
+export function driversOf(read: StoreReader, site: string): Drivers {
   const modules = read.list(ControlModule, site);
   const programs = read.list(ControlProgram, site);
   const ground = [programs, read.list(IOModule, site), read.list(ControlModuleTemplate, '')];
@@ -115,10 +114,10 @@ function driversOf(read: StoreReader, site: string): Drivers {
   ].sort((a, b) => orderOf(a.metadata) - orderOf(b.metadata));
   const drivers = new Map<object, Driver[]>();
   for (const { kind, metadata, uses } of owners) {
-    for (const { output, name } of drivenBy(read, site, uses)) {
+    for (const { output, name, use } of drivenBy(read, site, uses)) {
       const others = drivers.get(output) ?? [];
       drivers.set(output, others);
-      others.push({ kind, owner: metadata.name, name });
+      others.push({ kind, owner: metadata.name, name, isTag: use.type === '', output: nameOfOutput(use.channel, output) });
     }
   }
   known.set(modules, { ground, drivers });
@@ -131,11 +130,11 @@ function orderOf({ createdAt }: { readonly createdAt: string }): number {
 }
 
 /** Outputs, each once for a block: several tags may stand on it. */
-function drivenBy(read: StoreReader, site: string, uses: readonly PlacedUse[]) {
-  const found = new Map<string, { readonly output: object; readonly name: string; readonly use: PlacedUse }>();
+export function drivenBy(read: StoreReader, site: string, uses: readonly PlacedUse[]) {
+  const found = new Map<string, { readonly output: Channel; readonly name: string; readonly use: PlacedUse }>();
   for (const use of uses) {
     if (!use.drives) continue;
-    const output = channelOf(read, site, use.channel);
+    const output = channelAt(read, site, use.channel);
     if (output?.direction === 'output' && !found.has(use.name)) found.set(use.name, { output, name: use.name, use });
   }
   return [...found.values()];

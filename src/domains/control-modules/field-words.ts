@@ -21,6 +21,10 @@ export const TEMPLATE_TAG_WORDS = {
   ],
   role: 'What the tag is for the device. One tag of a module may have the role state.',
   publishMode: 'cyclic: a value that is not told again becomes stale. onChange: it is told when it changes and does not become stale by age. Empty: cyclic.',
+  maxAge: [
+    'Greatest age of the sample behind the tag: a condition, an input or an alarm that reads an older one takes it as not valid. The quality of the tag stays as it is reported. For a measured tag that is read cyclically. Empty: no limit but staleAfter of the I/O module.',
+    '5s',
+  ],
   trueLabel: ['Word for TRUE. Empty: TRUE, of an alarm Active.', 'Open'],
   falseLabel: ['Word for FALSE. Empty: FALSE, of an alarm Normal.', 'Closed'],
   stateWords: ['Words that a tag of the role state may take. Empty: those of its device block.', ['Opened', 'Closed', 'Failed']],

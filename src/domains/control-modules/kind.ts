@@ -45,6 +45,7 @@ export const ACCESS_LEVELS = ['read', 'readwrite'] as const;
 const AccessLevel = v.picklist(ACCESS_LEVELS);
 const TagRole = v.picklist(['', ...TAG_ROLES]);
 const PublishMode = v.picklist(['', ...PUBLISH_MODES]);
+const MaxAge = v.optional(DurationText.wrapped);
 export const MeasuredVariable = v.optional(v.picklist(['', ...MEASURED_VARIABLES]), '');
 
 /** A tag of a template: complete, with defaults. */
@@ -60,6 +61,8 @@ export const TemplateTag = v.strictObject({
   engUnits: Text,
   role: v.optional(TagRole, ''),
   publishMode: v.optional(PublishMode, ''),
+  /** Absent and not empty where none was given, as in templates of release 0.1.1. */
+  maxAge: MaxAge,
   trueLabel: Text,
   falseLabel: Text,
   stateWords: v.optional(v.array(v.string()), []),
@@ -79,6 +82,8 @@ export const InstanceTag = v.strictObject({
   engUnits: v.optional(v.string()),
   role: v.optional(TagRole),
   publishMode: v.optional(PublishMode),
+  /** Empty: none, also where the template has one. */
+  maxAge: MaxAge,
   trueLabel: v.optional(v.string()),
   falseLabel: v.optional(v.string()),
   stateWords: v.optional(v.array(v.string())),

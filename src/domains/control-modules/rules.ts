@@ -18,6 +18,8 @@ import { type CheckedNetwork, checkNetwork, compileText, compositesOf } from '..
 import { workOn } from '../plant/unit-owner.js';
 import { parseBound, references } from './bounds.js';
 import { channelsAmiss } from './channel-uses.js';
+import { refusedClaims } from '../logic/output-claims.js';
+import { claimsOfModule, othersIn } from './output-owners.js';
 import { admitParameters, checkFree, checkParameterValues } from './parameters.js';
 import {
   ControlModule,
@@ -197,10 +199,24 @@ function checkTag(tag: TemplateTag, field: string, spec: ControlModuleTemplateSp
       throw invalid('invalid_field', `${field}.channel`, `tag ${tag.name} has a channel but its block ${block.name} is a ${block.type}; only AI, AO, DI and DO have a channel`);
   }
   together(
+    () => checkMaxAge(tag, field, block?.type),
     () => checkBound(tag.engMin, `${field}.engMin`, spec, composites),
     () => checkBound(tag.engMax, `${field}.engMax`, spec, composites),
   );
 }
+
+/** Only what is sampled has an age, and what is sampled when it changes is not judged by it (CMT-10, ADR 0070). */
+function checkMaxAge({ name, maxAge = '', publishMode, channel, blockRef }: TemplateTag, field: string, blockType: string | undefined): void {
+  if (maxAge === '') return;
+  const refuse = (message: string): Refusal => invalid('invalid_field', `${field}.maxAge`, message);
+  if (parseDuration(maxAge) === 0) throw refuse(`maxAge of tag ${name} must be above zero; leave it out for no limit`);
+  if (publishMode === 'onChange') throw refuse(`tag ${name} is published onChange and is not judged by its age; take out maxAge, or make it cyclic`);
+  const isMeasured = blockRef === '' ? channel !== '' : blockType !== undefined && MEASURING_BLOCKS.includes(blockType);
+  if (!isMeasured) throw refuse(`tag ${name} is not sampled: maxAge is for a tag on an AI or DI block, or on a channel without a block`);
+}
+
+/** Blocks whose output is a sample of a device. */
+const MEASURING_BLOCKS: readonly string[] = ['AI', 'DI'];
 
 function checkBound(text: string, field: string, spec: ControlModuleTemplateSpec, composites: readonly CompositeType[]): void {
   const bound = parseBound(text);
@@ -226,6 +242,8 @@ export function admitModule(spec: ControlModuleSpec, context: ModuleAdmission): 
   const template = read.get(ControlModuleTemplate, '', spec.templateRef);
   if (template) checkInstance(spec, template.spec, read);
   if (!context.before) refuseProgramName(context);
+  // apply judges it of all manifests together
+  if (context.via === 'rest') refuseClaimed(spec, context);
   return { ...spec, tags: spec.tags.map(({ inherited: _, ...tag }) => tag) };
 }
 
@@ -234,6 +252,13 @@ function refuseProgramName({ read, site, name }: ModuleAdmission): void {
   const program = read.get(ControlProgram, site, name);
   if (program && program.metadata.ownerReferences.length === 0)
     throw conflict('already_exists', `control program ${name} has the name already; the logic of a module is a program of its own name`, { kind: 'ControlProgram', name });
+}
+
+/** @throws Refusal `output_claimed` for an output that another module or a program goes on writing (ADR 0071), 400 for one of two blocks of its own. */
+function refuseClaimed(spec: ControlModuleSpec, { read, site, name, before }: ModuleAdmission): void {
+  const claims = claimsOfModule(read, site, spec);
+  if (claims.length === 0) return;
+  refuseAll(refusedClaims(claims, before ? claimsOfModule(read, site, before.spec) : [], othersIn(read, site, { kind: ControlModule.kind, name })));
 }
 
 /** The chain ends at a unit, has at most four modules and no cycle (decisions Q-PROG-10). */
@@ -374,7 +399,10 @@ export const templateRules = ruled(ControlModuleTemplate, {
   admit: admitTemplate,
 });
 export const moduleRules = ruled(ControlModule, {
-  refuses: { write: { 400: ['inherited_tag', 'invalid_network', 'out_of_range'], 409: ['already_exists', 'active_batch', 'profile_limit'] }, remove: { 409: ['active_batch'] } },
+  refuses: {
+    write: { 400: ['inherited_tag', 'invalid_network', 'out_of_range'], 409: ['already_exists', 'active_batch', 'output_claimed', 'profile_limit'] },
+    remove: { 409: ['active_batch'] },
+  },
   admit: admitModule,
   judgedAgainst: ['ControlModuleTemplate'],
   refuseDelete: refuseModuleDelete,

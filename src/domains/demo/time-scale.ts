@@ -2,6 +2,7 @@
  * Speed of plant time (decisions 6.7, D-C-07): above or below 1 only in development mode and while every device is
  * simulated. It falls to 1 in the moment a real one appears, and stays there until somebody sets it again.
  */
+import { isSimulated } from '../../../runtime/catalog.js';
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../platform/base/log.js';
 import { component } from '../../platform/store/audit-record.js';
@@ -22,7 +23,7 @@ export interface TimeScaleParts {
 
 /** The first device that is not simulated; one that is disabled is not there. */
 export function realDevice(read: StoreReader): Resource<IOModuleSpec, unknown> | undefined {
-  return read.list(IOModule).find(({ spec }) => spec.protocol !== 'simulation' && isEnabled(spec));
+  return read.list(IOModule).find(({ spec }) => !isSimulated(spec.protocol) && isEnabled(spec));
 }
 
 export class PlantTimeScale {

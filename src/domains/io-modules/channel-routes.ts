@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
-import { isChannelValue } from '../../../runtime/catalog.js';
+import { isChannelValue, isSimulated } from '../../../runtime/catalog.js';
 import type { ChannelSample, ImagePlan, ProbeChannel } from '../../../runtime/port.js';
 import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { type Quality, QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
@@ -21,10 +21,13 @@ import type { Store } from '../../platform/store/store.js';
 import { asked } from '../runs/asked.js';
 import { ControlModule } from '../control-modules/kind.js';
 import type { LocalProbes } from '../placement/local-probes.js';
+import { ownersOfOutputs } from '../control-modules/output-owners.js';
+import { type ChannelHolds, HELD_HOW, overrideOf } from './channel-holds.js';
 import { carriesOutput, channelUsers, type ChannelUser, engineeringValue } from './channel-users.js';
 import { channelsOf } from './channels.js';
 import { CHANNEL_TYPES, FailSafe, IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
 import { isEnabled } from './outputs.js';
+import { probeOf } from './probe-of.js';
 import { offeredAddresses } from './simulation-notes.js';
 import { unitOf } from '../plant/unit-of.js';
 
@@ -35,6 +38,8 @@ export interface ChannelDeps {
   readonly ioModules: { image(site: string, module: string): ImagePlan | undefined };
   /** Setting gateway.tagWrite.modeCheckDeviceTags (decisions Q-TAG-09). */
   readonly modeCheckDeviceTags: boolean;
+  /** Who holds which channel. */
+  readonly holds: ChannelHolds;
   /** Build of the probes. */
   readonly image: string;
 }
@@ -68,7 +73,7 @@ function declared(module: Module, channel: string): ProbeChannel | undefined {
 
 /** A simulated module has the addresses of its behaviours too (decisions 6.1). */
 function hasChannel(module: Module, channel: string, store: Store): boolean {
-  return declared(module, channel) !== undefined || (module.spec.protocol === 'simulation' && offeredAddresses(store, module.metadata.site, module.spec).has(channel));
+  return declared(module, channel) !== undefined || (isSimulated(module.spec.protocol) && offeredAddresses(store, module.metadata.site, module.spec).has(channel));
 }
 
 const noChannel = (module: Module, channel: string): string => `I/O module ${module.metadata.name} has no channel ${channel}`;
@@ -97,6 +102,9 @@ const SampleBody = v.strictObject({
   message: v.string(),
 });
 
+/** A block of a control module or program. */
+const ChannelOwner = v.strictObject({ kind: v.string(), name: v.string(), block: v.string(), unit: v.string() });
+
 /** A row of the list. */
 const ChannelBody = v.strictObject({
   channel: v.string(),
@@ -108,6 +116,12 @@ const ChannelBody = v.strictObject({
   ts: v.string(),
   forced: v.boolean(),
   controlModules: v.array(v.strictObject({ name: v.string(), tag: v.string() })),
+  /** The block that goes on writing the output (ADR 0071); null of an input, and of an output that nothing writes by itself. */
+  owner: v.nullable(ChannelOwner),
+  /** Who writes it beside its owner: what an earlier release has taken, or an edit of a template has brought about. */
+  contestedBy: v.array(ChannelOwner),
+  /** Who holds it at a value of his own, whatever its owner says; null where nobody does. */
+  heldBy: v.nullable(v.strictObject({ how: v.picklist(HELD_HOW), by: v.string(), at: v.string(), tag: v.string() })),
 });
 
 const WrittenBody = v.strictObject({
@@ -144,7 +158,7 @@ function checkWrite(module: Module, { channel, value }: Write, deps: ChannelDeps
   if (!isEnabled(module.spec)) throw new Refusal('conflict', `I/O module ${module.metadata.name} is disabled: no connection is made`, { code: 'outputs_withheld' });
   const found = declared(module, channel);
   if (!found) return; // an address of a behaviour only: no tag can stand on it
-  const isForce = module.spec.protocol === 'simulation';
+  const isForce = isSimulated(module.spec.protocol);
   const users = found.direction === 'output' ? channelUsers(deps.store, module.metadata.site, module.metadata.name)(found).filter(carriesOutput) : [];
   if (!isForce) {
     if (found.direction === 'input') throw invalid('invalid_field', 'channel', `channel ${found.name} is an input; only outputs are written`);
@@ -201,6 +215,7 @@ async function writeChannel(context: RequestContext<Named, Write>, deps: Channel
     const reply = (await deps.probes.write(site, name, channel, value)) ?? { ok: false, code: 'device_unreachable' as const, message: SILENT, forced: false, readback: null };
     if (reply.ok) {
       const audit = context.audit({ ...about, result: 'Success', details: { ...about.details, forced: reply.forced } });
+      if (reply.forced) deps.holds.hold(site, name, about.details.address, { how: 'Force', by: context.caller.displayName, at: timestamp(deps.clock.wallMs()), tag: '' });
       const words = { at: timestamp(deps.clock.wallMs()), action: reply.forced ? 'Force' : 'Write', value: String(value), previousValue: '' };
       await deps.store.write({ audits: [audit], facts: factsOf(channelName, { ...words, audit, message: `channel ${channelName}` }) });
       const { forced, readback, message } = reply;
@@ -237,10 +252,14 @@ async function listed(module: Module, deps: ChannelDeps): Promise<v.InferOutput<
   const { site, name } = module.metadata;
   const channels = channelsOf(module.spec);
   const names = channels.map((channel) => channel.name);
-  const samples = module.spec.protocol === 'simulation' ? await samplesOf(module, names, deps.probes) : imaged(deps.ioModules.image(site, name));
+  const samples = isSimulated(module.spec.protocol) ? await samplesOf(module, names, deps.probes) : imaged(deps.ioModules.image(site, name));
   const usersOf = channelUsers(deps.store, site, name);
+  const ownersOf = ownersOfOutputs(deps.store, site);
   return channels.map((channel, index) => {
     const sample = samples[index];
+    const users = usersOf(channel);
+    const isForced = sample?.forced ?? false;
+    const [owner = null, ...contestedBy] = channel.direction === 'output' ? ownersOf(`${name}:${channel.name}`) : [];
     return {
       channel: channel.name,
       address: channel.address,
@@ -249,8 +268,11 @@ async function listed(module: Module, deps: ChannelDeps): Promise<v.InferOutput<
       value: sample?.value ?? null,
       quality: sample?.quality ?? 'Bad',
       ts: sample && sample.atMs > 0 ? timestamp(sample.atMs) : '',
-      forced: sample?.forced ?? false,
-      controlModules: usersOf(channel).map(({ controlModule, tag }) => ({ name: controlModule, tag: tag.name })),
+      forced: isForced,
+      controlModules: users.map(({ controlModule, tag }) => ({ name: controlModule, tag: tag.name })),
+      owner,
+      contestedBy: [...contestedBy],
+      heldBy: isForced ? deps.holds.of(site, name, channel.address) : overrideOf(deps.store, site, users),
     };
   });
 }
@@ -287,7 +309,7 @@ function imaged(plan: ImagePlan | undefined): readonly Imaged[] {
 function checkRestart(context: RequestContext<Named, { reason: string; acknowledgeFailSafe: boolean }>, deps: ChannelDeps) {
   const { site, name } = context.params;
   const module = moduleOf(context.params, deps.store);
-  const served = deps.store.list(IOModule, site).filter(({ spec }) => spec.controllerRef === module.spec.controllerRef);
+  const served = deps.store.list(IOModule, site).filter(({ spec }) => probeOf(spec) === probeOf(module.spec));
   const armed = served.flatMap(({ metadata, spec }) =>
     spec.failSafe && (parseDuration(spec.failSafe.timeout) ?? 0) > 0 ? [{ ioModule: metadata.name, timeout: spec.failSafe.timeout, outputs: spec.failSafe.outputs }] : [],
   );
@@ -371,15 +393,16 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     summary: 'End the forcing of one channel, or of all',
     audit: WRITES,
     exists: here,
-    async handle(context, { store, probes, clock }) {
+    async handle(context, { store, probes, clock, holds }) {
       const { site, name } = context.params;
       const { channel } = context.body;
       const module = moduleOf(context.params, store);
-      if (module.spec.protocol !== 'simulation') throw invalid('not_simulated', 'name', `I/O module ${name} is no simulation, so none of its channels is forced`);
+      if (!isSimulated(module.spec.protocol)) throw invalid('not_simulated', 'name', `I/O module ${name} is no simulation, so none of its channels is forced`);
       if (channel !== undefined && !hasChannel(module, channel, store)) throw unknownChannel(module, channel);
       return asked(store).during(site, unitsOn(store, module, channel), async (factsOf) => {
         const released = await probes.release(site, name, channel === undefined ? [] : [channel]);
         if (!released) throw new Refusal('unavailable', SILENT, { code: 'device_unreachable' });
+        for (const channel of released) holds.release(site, name, declared(module, channel)?.address ?? channel);
         const audit = context.audit({ details: { released } });
         const words = { audit, at: timestamp(clock.wallMs()), action: 'Release', value: '', previousValue: 'forced', message: `channels ${released.join(', ')} of ${name}` };
         await store.write({ audits: [audit], facts: released.length > 0 ? factsOf(name, words) : [] });

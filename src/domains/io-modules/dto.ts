@@ -1,4 +1,5 @@
 /** Read bodies of I/O modules and simulation presets (contract 3, I/O module read body; decisions Q-IO-03, Q-IO-05, D-IO-01). */
+import { isSimulated } from '../../../runtime/catalog.js';
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { Condition, type ToldBy } from '../../platform/http/replies.js';
@@ -9,7 +10,6 @@ import {
   Channel,
   CONNECTIVITY,
   IO_MODULE_STATES,
-  IOModule,
   IOModuleSpec,
   type IOModuleStatus,
   POSTURES,
@@ -19,7 +19,8 @@ import {
   type OutputsStatus,
 } from './kind.js';
 import { isEnabled, outputsStatus, servedConditions } from './outputs.js';
-import { normalAddress, UNSET } from './rules.js';
+import { isDistinct } from './distinct.js';
+import { UNSET } from './rules.js';
 
 /** Where secrets are looked up; the gateway learns only whether they are there, never their content. */
 export interface Secrets {
@@ -48,6 +49,8 @@ export const IOModuleBody = v.strictObject({
   probe: v.strictObject({ podName: v.string(), verdict: v.picklist(PROBE_BUILDS), summary: v.string(), condition: ConditionOfType }),
   conditions: v.array(Condition),
   outputs: v.strictObject({ state: v.picklist(OUTPUT_STATES), reason: v.string() }),
+  /** No device is behind it: nothing real is driven. */
+  simulated: v.boolean(),
   writePosture: v.strictObject({ verdict: v.picklist([...POSTURES, 'undeclared']), summary: v.string() }),
   distinctAssetRecord: v.boolean(),
   credentials: v.picklist(['none', 'plaintext', 'secret', 'unresolved', 'unknown']),
@@ -86,6 +89,7 @@ export function ioModuleBody(resource: Resource<IOModuleSpec, IOModuleStatus>, r
     probe: { podName: status.probePodName, ...status.probe, condition: condition(status, 'ProbeBuild') },
     conditions: servedConditions(status.conditions),
     outputs: { state: outputs.state, reason: outputs.reason },
+    simulated: isSimulated(spec.protocol),
     writePosture: writePosture(spec, outputs),
     distinctAssetRecord: isDistinct(resource, read),
     credentials: credentials(resource, secrets),
@@ -117,17 +121,6 @@ function writePosture({ failSafe }: IOModuleSpec, { state, reason }: OutputsStat
   const verdict = failSafe?.posture || 'undeclared';
   const declared = POSTURE_SUMMARY[verdict];
   return { verdict, summary: state === 'live' ? declared : `${declared}; at present ${state}: ${reason}` };
-}
-
-/** No other I/O module of the site has the same protocol, address and unit id (decisions Q-IO-03). */
-function isDistinct({ metadata, spec }: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader): boolean {
-  if (spec.protocol === 'simulation') return true;
-  const key = assetKey(spec);
-  return !read.list(IOModule, metadata.site).some((other) => other.metadata.name !== metadata.name && assetKey(other.spec) === key);
-}
-
-function assetKey(spec: IOModuleSpec): string {
-  return `${spec.protocol} ${normalAddress(spec)} ${spec.options.unitId ?? (spec.protocol === 'modbus' ? 1 : '')}`;
 }
 
 /** Decisions Q-IO-05. */

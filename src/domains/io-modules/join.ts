@@ -1,4 +1,5 @@
 /** I/O modules: what their probes serve, what their outputs may be driven to, and what a simulation holds over a restart. */
+import { ChannelHolds } from './channel-holds.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
 import { routeSet } from '../../platform/http/route.js';
@@ -43,7 +44,15 @@ export function joinIOModules({ store, clock, log, probes, timeScale, onTimeScal
   ];
   return {
     routes: [
-      routeSet(ioModuleRoutes(secretsIn(settings.secretsDir)), { store, clock, probes, ioModules: modules, modeCheckDeviceTags: settings.modeCheckDeviceTags, image: build }),
+      routeSet(ioModuleRoutes(secretsIn(settings.secretsDir)), {
+        store,
+        clock,
+        probes,
+        ioModules: modules,
+        modeCheckDeviceTags: settings.modeCheckDeviceTags,
+        holds: new ChannelHolds(),
+        image: build,
+      }),
     ],
     reconcilers: [new ReconcileLoop(modules, clock, log, wokenBy)],
     /** Images of a site's modules, for the units that read them. */

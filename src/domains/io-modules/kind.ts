@@ -166,6 +166,8 @@ export interface IOModuleStatus {
   readonly validated: boolean;
   /** Readback address found by discovery, by channel address, where it differs from the configured one. */
   readonly discoveredReadbacks: Readonly<Record<string, string>>;
+  /** Digest of the device and channels that were discovered; absent: never. */
+  readonly discoveredFor?: string;
   readonly conditions: readonly StoredCondition[];
 }
 
@@ -179,6 +181,7 @@ const IO_MODULE_STATUS: StatusMembers<IOModuleStatus> = {
   lastSampleAt: v.string(),
   validated: v.boolean(),
   discoveredReadbacks: v.record(v.string(), v.string()),
+  discoveredFor: v.string(),
   conditions: v.array(Condition),
 };
 

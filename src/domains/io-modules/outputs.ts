@@ -2,6 +2,7 @@
  * Whether this box writes the outputs of a module (ADR 0015): what its configuration says, and what the probe has found.
  * Pure; whoever serves or stores it asks here.
  */
+import { isSimulated } from '../../../runtime/catalog.js';
 import type { ProbeOutbound } from '../../../runtime/port.js';
 import type { Condition } from '../../platform/store/resource.js';
 import type { IOModuleSpec, IOModuleState, OutputsStatus } from './kind.js';
@@ -25,7 +26,7 @@ export function isEnabled(spec: IOModuleSpec): boolean {
 
 /** Why nothing is written, whatever the device says; empty where it is. A simulated device is nobody's plant. */
 export function withheldByBox({ protocol }: IOModuleSpec, setting: 'live' | 'withheld'): string {
-  return setting === 'live' || protocol === 'simulation' ? '' : WITHHELD_BY_BOX;
+  return setting === 'live' || isSimulated(protocol) ? '' : WITHHELD_BY_BOX;
 }
 
 /** Without what the probe has told, the least that can be: a register that was not read yet may say anything. */
@@ -34,7 +35,7 @@ export function outputsStatus(spec: IOModuleSpec, setting: 'live' | 'withheld', 
   const isOwned = ownershipOf(spec.options) !== undefined;
   const withheld = withheldByBox(spec, setting) || (told ? told.withheld : isOwned ? UNREAD : '');
   if (withheld !== '') return { state: 'withheld', reason: withheld, secondMaster: told?.secondMaster ?? false };
-  const reason = spec.protocol === 'simulation' ? SIMULATED : isOwned ? OWNED : UNSEEN;
+  const reason = isSimulated(spec.protocol) ? SIMULATED : isOwned ? OWNED : UNSEEN;
   return { state: 'live', reason, secondMaster: false };
 }
 
@@ -59,7 +60,7 @@ export function moduleConditions(
     failSafeTaken
       ? row('FailSafeArmed', true, 'Taken', 'the unit runtime is silent: fail-safe values are written')
       : row('FailSafeArmed', isArmed, isArmed ? 'Armed' : 'NoTimeout', isArmed ? `after ${spec.failSafe?.timeout}` : ''),
-    row('Simulated', spec.protocol === 'simulation', spec.protocol === 'simulation' ? 'Simulation' : 'Device'),
+    row('Simulated', isSimulated(spec.protocol), isSimulated(spec.protocol) ? 'Simulation' : 'Device'),
   ];
 }
 

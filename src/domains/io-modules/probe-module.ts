@@ -1,5 +1,5 @@
 /** An I/O module as its probe and the unit plans are told of it (runtime/port.ts), built from what the store holds. Pure but for reading. */
-import { mergeBehaviors, staleAfterMs } from '../../../runtime/catalog.js';
+import { isSimulated, mergeBehaviors, staleAfterMs } from '../../../runtime/catalog.js';
 import type { ImagePlan, ProbeModule, SimulationSpec } from '../../../runtime/port.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import type { StoreReader } from '../../platform/store/kind.js';
@@ -7,7 +7,8 @@ import type { Resource } from '../../platform/store/resource.js';
 import { channelsOf } from './channels.js';
 import { driverOptions, ownershipOf } from './ownership.js';
 import { withheldByBox } from './outputs.js';
-import { type IOModuleSpec, type IOModuleStatus, SimulationPreset } from './kind.js';
+import { IOModule, type IOModuleSpec, type IOModuleStatus, SimulationPreset } from './kind.js';
+import { devicesRead } from './simulation-notes.js';
 
 /** Layout and shared memory of a module, for the unit plans. */
 export function imagePlan(module: string, spec: IOModuleSpec, buffer: SharedArrayBuffer): ImagePlan {
@@ -24,7 +25,17 @@ export interface BoxOutputs {
   readonly deviceId: string;
 }
 
-export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader, image: SharedArrayBuffer, box: BoxOutputs): ProbeModule {
+/** Layout and memory of any module of the site, by name. */
+export type ImageOf = (module: string) => ImagePlan | undefined;
+
+/** @param imageOf of the devices that a simulated module reads. */
+export function probeModule(
+  { spec, metadata }: Resource<IOModuleSpec, IOModuleStatus>,
+  read: StoreReader,
+  image: SharedArrayBuffer,
+  imageOf: ImageOf,
+  box: BoxOutputs,
+): ProbeModule {
   const { failSafe } = spec;
   const withheld = withheldByBox(spec, box.setting);
   const ownership = ownershipOf(spec.options);
@@ -35,7 +46,7 @@ export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleS
     address: spec.address,
     options: driverOptions(spec.options),
     channels: channelsOf(spec),
-    ...(spec.simulation || spec.protocol === 'simulation' ? { simulation: simulationOf(spec, metadata.site, read) } : {}),
+    ...(spec.simulation || isSimulated(spec.protocol) ? { simulation: simulationOf(spec, metadata.site, read, imageOf) } : {}),
     ...(failSafe
       ? {
           failSafe: {
@@ -52,11 +63,16 @@ export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleS
   };
 }
 
-function simulationOf({ simulation }: IOModuleSpec, site: string, read: StoreReader): SimulationSpec {
+function simulationOf({ simulation, controllerRef }: IOModuleSpec, site: string, read: StoreReader, imageOf: ImageOf): SimulationSpec {
   const preset = simulation?.preset ? read.get(SimulationPreset, site, simulation.preset)?.spec.behaviors : undefined;
+  const behaviors = mergeBehaviors(preset ?? [], simulation?.addressMap ?? {}, simulation?.behaviors ?? []);
+  const reads = devicesRead(read, site, behaviors)
+    .filter((module) => read.get(IOModule, site, module)?.spec.controllerRef === controllerRef)
+    .flatMap((module) => imageOf(module) ?? []);
   return {
     seed: simulation?.seed ?? 0,
-    behaviors: mergeBehaviors(preset ?? [], simulation?.addressMap ?? {}, simulation?.behaviors ?? []),
+    behaviors,
+    ...(reads.length === 0 ? {} : { reads }),
     faults: (simulation?.faults ?? []).map((fault) => ({ ...fault, triggerAfterMs: parseDuration(fault.triggerAfter) ?? 0 })),
   };
 }

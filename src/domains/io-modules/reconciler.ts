@@ -11,10 +11,12 @@ import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import { component } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
-import { type LocalProbes, type ModuleState, type ResumedOutputs, SHARED_PROBE } from '../placement/local-probes.js';
+import { type LocalProbes, type ModuleState, type ResumedOutputs } from '../placement/local-probes.js';
 import type { ContentsKeeper } from './simulation-contents.js';
 import { IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
 import { channelsOf, pollIntervalMs } from './channels.js';
+import { discoveredFor } from './discovered.js';
+import { probeOf } from './probe-of.js';
 import { isEnabled, moduleConditions, outputsStatus, WITHHELD_BY_BOX } from './outputs.js';
 import { type BoxOutputs, imagePlan, probeModule } from './probe-module.js';
 import type { Key } from '../../platform/reconcile/key.js';
@@ -52,7 +54,7 @@ export class IOModuleReconciler implements Reconciler {
   keys(): Iterable<Key> {
     const keys = new Map<string, Key>();
     for (const module of this.#store.list(IOModule)) {
-      const name = probeOf(module);
+      const name = probeOf(module.spec);
       keys.set(`${module.metadata.site}/${name}`, { site: module.metadata.site, name });
     }
     for (const key of this.#sent.keys()) {
@@ -63,12 +65,12 @@ export class IOModuleReconciler implements Reconciler {
   }
 
   keyOf(module: Resource): Key {
-    return { site: module.metadata.site, name: probeOf(module as ModuleResource) };
+    return { site: module.metadata.site, name: probeOf((module as ModuleResource).spec) };
   }
 
   reconcile({ site, name }: Key): Outcome {
-    const modules = this.#store.list(IOModule, site).filter((module) => probeOf(module) === name);
-    for (const module of modules) this.#settleOutputs(module);
+    const modules = this.#store.list(IOModule, site).filter((module) => probeOf(module.spec) === name);
+    for (const module of modules) this.#settleOutputs(this.#settledDiscovery(module));
     const plans = modules.filter(({ spec }) => isEnabled(spec)).map((module) => this.#probeModule(module));
     const look = JSON.stringify(plans, (key, value: unknown) => (key === 'image' ? undefined : value));
     const key = `${site}/${name}`;
@@ -77,6 +79,16 @@ export class IOModuleReconciler implements Reconciler {
     else this.#sent.set(key, look);
     this.#probes.run(site, name, plans);
     return 'settled';
+  }
+
+  /** What was discovered of another device, or of other channels, is no word on this one. */
+  #settledDiscovery(module: ModuleResource): ModuleResource {
+    const { site, name } = module.metadata;
+    const { discoveredFor: before, ...others } = module.status;
+    if (!this.#store.accepting || before === undefined || before === discoveredFor(module.spec)) return module;
+    const status = { ...others, validated: false, discoveredReadbacks: {} };
+    this.#store.apply({ puts: [{ kind: IOModule, site, name, status } as Put] });
+    return { ...module, status };
   }
 
   /** What the configuration alone says of the outputs is so before any probe has told of it; without a connection nobody tells. */
@@ -171,7 +183,7 @@ export class IOModuleReconciler implements Reconciler {
       message: state.message,
       connectivity: this.connectivity(site, module, state),
       probe: { verdict: 'current', summary: 'served by this build' },
-      probePodName: `probe-${probeOf(resource)}`,
+      probePodName: `probe-${probeOf(resource.spec)}`,
       lastSampleAt: timestamp(state.atMs),
       outputs: outputsStatus(resource.spec, this.#box.setting, state.outputs),
       conditions: moduleConditions(resource.spec, state, state.outputs),
@@ -220,12 +232,8 @@ export class IOModuleReconciler implements Reconciler {
 
   #probeModule(module: ModuleResource): ProbeModule {
     const { site, name } = module.metadata;
-    const planned = probeModule(module, this.#store, this.#memory(module), this.#box);
+    const planned = probeModule(module, this.#store, this.#memory(module), (other) => this.image(site, other), this.#box);
     if (!planned.simulation) return planned;
     return { ...planned, simulation: { ...planned.simulation, behaviors: this.#contents.restore(site, name, planned.simulation.behaviors) } };
   }
-}
-
-function probeOf(module: ModuleResource): string {
-  return module.spec.controllerRef || SHARED_PROBE;
 }

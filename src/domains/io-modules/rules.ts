@@ -6,10 +6,14 @@ import {
   checkChannelAddress,
   checkFault,
   checkOptions,
+  hasOwnership,
   isChannelValue,
+  isSimulated,
   missingAddresses,
   overlaps,
   ownershipPoint,
+  securityMembers,
+  unitOf,
 } from '../../../runtime/catalog.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { forAll, invalid, Refusal, together } from '../../platform/base/refusal.js';
@@ -23,8 +27,6 @@ import { type Behavior, IOModule, type IOModuleSpec, type IOModuleStatus, Simula
 import { emptyParams, faultsOf, memberOf, OWN_MEMBERS, type Problem, saidProblem, simulationNotes } from './simulation-notes.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { ControlProgram, CHANNEL_BLOCKS, ioModuleOf } from '../logic/kind.js';
-
-const UNIT_ID_DEFAULT = 1; // of the Modbus driver
 
 type PresetAdmission = Admission<SimulationPresetSpec, Readonly<Record<string, never>>>;
 type ModuleAdmission = Admission<IOModuleSpec, IOModuleStatus>;
@@ -55,7 +57,7 @@ export function admitModule(given: IOModuleSpec, context: ModuleAdmission): IOMo
     () => checkFailSafe(spec),
     () => checkNames(spec),
     () => {
-      if (spec.simulation && spec.protocol !== 'simulation') throw invalid('invalid_field', 'simulation', `simulation is only for protocol simulation, not ${spec.protocol}`);
+      if (spec.simulation && !isSimulated(spec.protocol)) throw invalid('invalid_field', 'simulation', `simulation is only for protocol simulation, not ${spec.protocol}`);
     },
     () => checkDevice(spec),
   );
@@ -82,8 +84,8 @@ function withoutUnset(spec: IOModuleSpec): IOModuleSpec {
 
 /** Who serves it: a controller, or a shared network probe that may be pinned to nodes (contract 3, I/O module). */
 function checkPlacement(spec: IOModuleSpec): void {
-  if (spec.protocol === 'simulation') {
-    if (spec.controllerRef === '') throw invalid('missing_field', 'controllerRef', 'protocol simulation needs controllerRef: the controller that runs the simulation');
+  if (isSimulated(spec.protocol)) {
+    if (spec.controllerRef === '') throw invalid('missing_field', 'controllerRef', `protocol ${spec.protocol} needs controllerRef: the controller that runs the simulation`);
   } else if (spec.address === '') {
     throw invalid('missing_field', 'address', `protocol ${spec.protocol} needs the address of the device`);
   }
@@ -142,11 +144,9 @@ function checkSimulation(spec: IOModuleSpec, { read, site, via, name }: ModuleAd
 function checkOwnership({ protocol, options, channels }: IOModuleSpec): void {
   const ownership = ownershipOf(options);
   if (!ownership) return;
-  if (protocol !== 'modbus') throw invalid('invalid_field', 'options.ownership', `an ownership register is for protocol modbus, not ${protocol}`);
-  const problem = ownershipPoint(ownership.address);
-  if ('error' in problem) throw invalid('invalid_field', 'options.ownership.address', problem.error);
-  const unitId = Number(driverOptions(options).unitId ?? UNIT_ID_DEFAULT);
-  const covered = channels.find(({ address, direction }) => direction === 'output' && overlaps(problem.address, address, unitId));
+  const problem = ownershipPoint(protocol, ownership.address);
+  if ('error' in problem) throw invalid('invalid_field', hasOwnership(protocol) ? 'options.ownership.address' : 'options.ownership', problem.error);
+  const covered = channels.find(({ address, direction }) => direction === 'output' && overlaps(protocol, problem.address, address, driverOptions(options)));
   if (!covered) return;
   const message = `the mark and the counter of ${ownership.address} take four registers and would be written over channel ${covered.name || covered.address} (${covered.address}); name four that are free`;
   throw invalid('invalid_field', 'options.ownership.address', message);
@@ -158,14 +158,17 @@ export function normalAddress(spec: IOModuleSpec): string {
   return 'normalized' in checked ? checked.normalized : spec.address;
 }
 
+/** Equal for modules of one device: protocol, endpoint and unit behind it (decisions Q-IO-03). */
+export function assetKey(spec: IOModuleSpec): string {
+  return `${spec.protocol} ${normalAddress(spec)} ${unitOf(spec.protocol, driverOptions(spec.options))}`;
+}
+
 function checkSecurity({ protocol, security }: IOModuleSpec): void {
   if (!security) return;
-  if (protocol !== 'opcua') {
-    forAll(Object.keys(security), (key) => {
-      if (key !== 'secretRef') throw invalid('invalid_field', `security.${key}`, `protocol ${protocol} accepts only security.secretRef`);
-    });
-    return;
-  }
+  const taken = securityMembers(protocol);
+  forAll(Object.keys(security), (key) => {
+    if (!taken.includes(key)) throw invalid('invalid_field', `security.${key}`, `protocol ${protocol} accepts only ${taken.map((member) => `security.${member}`).join(', ')}`);
+  });
   const policy = security.securityPolicy ?? 'None';
   const mode = security.securityMode ?? 'None';
   if ((policy === 'None') !== (mode === 'None')) throw invalid('invalid_field', 'security.securityMode', `securityPolicy ${policy} does not go with securityMode ${mode}`);

@@ -4,6 +4,7 @@
  * behaviours that build on themselves are read back from the probe once a plant second and become their start values: what
  * a kill takes from the vessels is then the same at any time scale.
  */
+import { isSimulated } from '../../../runtime/catalog.js';
 import { guardedPromise } from '../../platform/base/guarded.js';
 import * as v from 'valibot';
 import { isDeepStrictEqual } from 'node:util';
@@ -85,7 +86,7 @@ export class ContentsKeeper {
   async save(): Promise<void> {
     const puts: Put[] = [];
     for (const module of this.#store.list(IOModule)) {
-      if (module.spec.protocol !== 'simulation') continue;
+      if (!isSimulated(module.spec.protocol)) continue;
       const { site, name } = module.metadata;
       const preset = module.spec.simulation?.preset ?? '';
       const behaviors = [...(this.#store.get(SimulationPreset, site, preset)?.spec.behaviors ?? []), ...(module.spec.simulation?.behaviors ?? [])];

@@ -2,12 +2,13 @@
  * What a simulation says that its probe cannot run (decisions 6.3 to 6.5): the whole I/O module is Failed by it and all its channels Bad, so REST
  * refuses it, and apply, which takes it (contract 3, Simulation), tells each with its member.
  */
-import { checkBehavior, mergeBehaviors, missingAddresses, simulationProblems, type UnknownWord } from '../../../runtime/catalog.js';
+import { behaviorReferences, checkBehavior, isSimulated, mergeBehaviors, missingAddresses, simulationProblems, type UnknownWord } from '../../../runtime/catalog.js';
 import type { SimulationFault } from '../../../runtime/port.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { nearest } from '../../platform/base/nearest.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { SpecNote } from '../../platform/store/spec-note.js';
+import { channelsOf } from './channels.js';
 import { type Behavior, IOModule, type IOModuleSpec, SimulationPreset, type SimulationPresetSpec } from './kind.js';
 
 /** Of a behaviour or fault; `param` is one of its own members or one of its params. */
@@ -52,8 +53,8 @@ export function presetNotes({ behaviors }: SimulationPresetSpec): readonly SpecN
 }
 
 /** What keeps the module from running. What comes from its preset stands at `simulation.preset`. */
-export function simulationNotes(read: StoreReader, site: string, name: string, { simulation, channels, protocol }: IOModuleSpec): readonly SpecNote[] {
-  if (!simulation || protocol !== 'simulation') return [];
+export function simulationNotes(read: StoreReader, site: string, name: string, { simulation, channels, protocol, controllerRef }: IOModuleSpec): readonly SpecNote[] {
+  if (!simulation || !isSimulated(protocol)) return [];
   const preset = read.get(SimulationPreset, site, simulation.preset)?.spec.behaviors ?? [];
   const merged = mergeBehaviors(preset, simulation.addressMap, simulation.behaviors);
   // an inline behaviour is itself among the merged ones
@@ -62,7 +63,7 @@ export function simulationNotes(read: StoreReader, site: string, name: string, {
     merged,
     faultsOf(simulation),
     channels.map(({ address }) => address),
-    (other) => simulatedAddresses(read, site, other, name),
+    (other) => addressesOffered(read, site, { name, controllerRef }, other),
   );
   return problems.map((problem, at): SpecNote => {
     const [, place = '', member = ''] = /^behaviors\[(\d+)\]\.(.*)$/s.exec(problem.field) ?? [];
@@ -77,7 +78,7 @@ export function simulationNotes(read: StoreReader, site: string, name: string, {
 
 /** Entries of its address map that stand for nothing: what was meant is not mapped. */
 export function strayAddresses(read: StoreReader, site: string, { simulation, protocol }: IOModuleSpec): readonly SpecNote[] {
-  if (!simulation || protocol !== 'simulation') return [];
+  if (!simulation || !isSimulated(protocol)) return [];
   const generic = missingAddresses(read.get(SimulationPreset, site, simulation.preset)?.spec.behaviors ?? [], {});
   const isGeneric = new Set(generic);
   const stray = Object.keys(simulation.addressMap).filter((address) => !isGeneric.has(address));
@@ -87,10 +88,21 @@ export function strayAddresses(read: StoreReader, site: string, { simulation, pr
   });
 }
 
-/** Addresses that another simulation module of the site offers; undefined when there is none of that name. */
-function simulatedAddresses(read: StoreReader, site: string, module: string, self: string): ReadonlySet<string> | undefined {
-  const spec = module === self ? undefined : read.get(IOModule, site, module)?.spec;
-  return spec?.protocol === 'simulation' ? offeredAddresses(read, site, spec) : undefined;
+/** What behaviours of a module may read of another one: of the same controller, simulated or not (ADR 0069). Undefined when there is none of that name. */
+function addressesOffered(read: StoreReader, site: string, reader: { readonly name: string; readonly controllerRef: string }, module: string): ReadonlySet<string> | undefined {
+  const spec = module === reader.name ? undefined : read.get(IOModule, site, module)?.spec;
+  if (spec?.controllerRef !== reader.controllerRef) return undefined;
+  if (isSimulated(spec.protocol)) return offeredAddresses(read, site, spec);
+  return new Set(channelsOf(spec).flatMap(({ name, address, dataType }) => (dataType === 'string' ? [] : [name, address])));
+}
+
+/** Modules of other protocols that the behaviours of a simulated one read. */
+export function devicesRead(read: StoreReader, site: string, behaviors: readonly Behavior[]): readonly string[] {
+  const names = behaviors.flatMap(behaviorReferences).flatMap((reference) => (reference.includes('/') ? [reference.slice(0, reference.indexOf('/'))] : []));
+  return [...new Set(names)].filter((name) => {
+    const spec = read.get(IOModule, site, name)?.spec;
+    return spec !== undefined && !isSimulated(spec.protocol);
+  });
 }
 
 /** Its channels and the addresses of its behaviours (decisions 6.1). */

@@ -3,7 +3,7 @@
  * for ever. One that says with which value it starts is meant to stand still. A network module that a rehearsal simulates by a preset is looked at
  * in the same way (ADR 0006).
  */
-import { mergeBehaviors } from '../../../runtime/catalog.js';
+import { isSimulated, mergeBehaviors } from '../../../runtime/catalog.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { ioModuleOf } from '../logic/kind.js';
@@ -39,7 +39,7 @@ function isStill(channel: Channel, { moved }: Simulated): boolean {
 function simulatedOf(read: StoreReader, site: string, name: string): Simulated | undefined {
   const module = read.get(IOModule, site, name);
   if (!module) return undefined;
-  return module.spec.protocol === 'simulation' ? byItself(read, site, module) : inRehearsal(read, site, module);
+  return isSimulated(module.spec.protocol) ? byItself(read, site, module) : inRehearsal(read, site, module);
 }
 
 function byItself(read: StoreReader, site: string, { metadata: { name }, spec }: Module): Simulated | undefined {

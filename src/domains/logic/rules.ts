@@ -10,6 +10,7 @@ import { conflict, forAll, invalid } from '../../platform/base/refusal.js';
 import { decode } from '../../platform/http/json-body.js';
 import { type Admission, type StoreReader, ruled } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
+import { refuseClaimed } from './output-claims.js';
 import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
 import { workOn } from '../plant/unit-owner.js';
 import { refuseWhileActive } from './active-work.js';
@@ -236,7 +237,10 @@ export function admitProgram(spec: ControlProgramSpec, context: ProgramAdmission
   const module = context.before || context.via === 'system' ? undefined : context.read.get(ControlModule, context.site, context.name);
   if (module)
     throw conflict('managed_by_control_module', `control module ${context.name} has the name already, and its logic is the program of that name`, { controlModule: context.name });
-  if (context.via === 'rest') checkProgram(spec, context.before?.spec, context.read);
+  if (context.via === 'rest') {
+    checkProgram(spec, context.before?.spec, context.read);
+    refuseClaimed(spec, context);
+  }
   return { ...spec, scanInterval: typeof spec.scanInterval === 'number' ? `${spec.scanInterval}ms` : spec.scanInterval };
 }
 
@@ -302,7 +306,7 @@ export const blockTypeRules = ruled(FunctionBlockType, {
 });
 export const programRules = ruled(ControlProgram, {
   refuses: {
-    write: { 400: ['invalid_network'], 409: ['active_batch', 'managed_by_control_module', 'profile_limit'] },
+    write: { 400: ['invalid_network'], 409: ['active_batch', 'managed_by_control_module', 'output_claimed', 'profile_limit'] },
     remove: { 409: ['active_batch', 'managed_by_control_module'] },
   },
   lenient: decodeProgramLeniently,

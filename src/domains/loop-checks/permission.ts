@@ -1,4 +1,5 @@
 /** Whether the outputs of a module may be in the hand of a loop check now: asked before it, and while it lasts. Pure but for reading. */
+import { isSimulated } from '../../../runtime/catalog.js';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -48,7 +49,7 @@ function unitsOn(read: StoreReader, { metadata: { site, name } }: ModuleResource
 export function barredBy(read: StoreReader, module: ModuleResource, heldReason: string, setting: 'live' | 'withheld'): Barred | undefined {
   const { spec, status, metadata } = module;
   const { name } = metadata;
-  if (spec.protocol === 'simulation')
+  if (isSimulated(spec.protocol))
     return barred('module-changed', conflict('simulated_module', `I/O module ${name} is a simulation: it has no loop that could be checked`, { ioModule: name }));
   if (!isEnabled(spec)) return barred('module-changed', conflict('outputs_withheld', `I/O module ${name} is disabled: no connection is made`, { ioModule: name }));
   if (spec.failSafe?.posture === 'observed')

@@ -7,7 +7,7 @@ import type { ToldBy } from '../../platform/http/replies.js';
 import { Required } from '../../platform/store/fields.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { ProbeChannel } from '../../../runtime/port.js';
-import { blockType } from '../../../runtime/catalog.js';
+import { blockType, isSimulated } from '../../../runtime/catalog.js';
 import { carriesOutput, channelUsers, type ChannelUser } from '../io-modules/channel-users.js';
 import { channelsOf } from '../io-modules/channels.js';
 import { IOModule } from '../io-modules/kind.js';
@@ -179,7 +179,7 @@ function neighboursOf(read: StoreReader, module: ModuleResource, asked: readonly
       if (each === name || !read.get(IOModule, site, each)) throw invalid('unknown_reference', `neighbours[${at}]`, `${each} is no other I/O module of site ${site}`);
     return asked;
   }
-  const others = read.list(IOModule, site).filter(({ metadata, spec }) => metadata.name !== name && spec.protocol !== 'simulation' && isEnabled(spec));
+  const others = read.list(IOModule, site).filter(({ metadata, spec }) => metadata.name !== name && !isSimulated(spec.protocol) && isEnabled(spec));
   return others
     .filter(({ spec }) => spec.controllerRef === module.spec.controllerRef)
     .map(({ metadata }) => metadata.name)

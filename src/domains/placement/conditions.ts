@@ -9,7 +9,7 @@ import { parseCondition } from '../../../runtime/language/parser.js';
 import { type Any, anyOf } from '../../../runtime/language/values.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import type { UnitSpec } from '../plant/kind.js';
-import type { UnitLink } from './runtimes.js';
+import { isWithinAge, type UnitLink } from './runtimes.js';
 
 const CONDITIONS = new Map<string, Expression | null>();
 const CONDITIONS_MAX = 1000;
@@ -47,8 +47,8 @@ export function missingPermissive({ permissives }: UnitSpec, link: UnitLink): Un
   const read = (address: string): Any | undefined => {
     const index = link.tagIndex(address);
     if (index < 0) return undefined;
-    const { value, quality, atMs } = link.reading(index);
-    return atMs === 0 || quality === QUALITY.Bad ? undefined : anyOf(inside(link.tags, index, 'an address has the place of its tag').type, value);
+    const { value, quality, atMs, age } = link.reading(index);
+    return atMs === 0 || quality === QUALITY.Bad || !isWithinAge(age) ? undefined : anyOf(inside(link.tags, index, 'an address has the place of its tag').type, value);
   };
   return permissives.find(({ conditionST }) => {
     const expression = conditionOf(conditionST);

@@ -4,7 +4,7 @@
  */
 import type { WallMs } from '../../platform/base/times.js';
 import { Worker } from 'node:worker_threads';
-import type { ChannelSample, HoldAsk, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan, ProbeThread } from '../../../runtime/port.js';
+import type { ChannelSample, Exchange, HoldAsk, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan, ProbeThread } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
@@ -146,6 +146,18 @@ export class LocalProbes {
   async write(site: string, module: string, channel: string, value: Value): Promise<Extract<ProbeOutbound, { type: 'write-result' }> | undefined> {
     const reply = await this.#request(site, module, (id) => ({ type: 'write', id, module, channel, value }));
     return reply?.type === 'write-result' ? reply : undefined;
+  }
+
+  /** What the device says; undefined when no probe answers. The probe has `timeoutMs`, less than a request to it. */
+  async discover(site: string, module: string, timeoutMs: number): Promise<Extract<ProbeOutbound, { type: 'discover-result' }> | undefined> {
+    const reply = await this.#request(site, module, (id) => ({ type: 'discover', id, module, timeoutMs }));
+    return reply?.type === 'discover-result' ? reply : undefined;
+  }
+
+  /** The bytes of the last request to a device; undefined where none is known. */
+  async exchange(site: string, module: string): Promise<Exchange | undefined> {
+    const reply = await this.#request(site, module, (id) => ({ type: 'exchange', id, module }));
+    return reply?.type === 'exchange-result' ? reply.exchange : undefined;
   }
 
   async release(site: string, module: string, channels: readonly string[]): Promise<readonly string[] | undefined> {

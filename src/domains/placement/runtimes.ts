@@ -13,6 +13,19 @@ export interface TagReading {
   readonly quality: QualityCode;
   /** Wall ms; 0 when the tag was never written. */
   readonly atMs: WallMs;
+  /** Of a tag with a maximum age (ADR 0070). */
+  readonly age?: TagAge;
+}
+
+export interface TagAge {
+  readonly maxAgeMs: number;
+  /** Of the sample behind the tag; null while there is none. */
+  readonly ageMs: number | null;
+}
+
+/** Whether a condition may read it: a tag without a maximum age has none. */
+export function isWithinAge(age: TagAge | undefined): boolean {
+  return age === undefined || (age.ageMs !== null && age.ageMs <= age.maxAgeMs);
 }
 
 /** `message` of a link whose worker does not scan yet. */

@@ -4,11 +4,40 @@ import { inside } from '../../platform/base/assert.js';
 import { printTime } from '../../../runtime/language/time-text.js';
 import type { AlarmPlan, TagPlan, UnitPlan } from '../../../runtime/port.js';
 import { QUALITY, type QualityCode } from '../../../runtime/vocabulary/quality.js';
+import { monotonicMs } from '../../../runtime/vocabulary/monotonic.js';
+import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
+import { sameName } from '../../../runtime/vocabulary/same-name.js';
 import { STAT, TagTable } from '../../../runtime/vocabulary/tag-table.js';
-import type { ScanStatistics, TagReading } from './runtimes.js';
+import type { ScanStatistics, TagAge, TagReading } from './runtimes.js';
 
 /** A place is asked for by whoever took it from the tags of the plan that is read. */
 const PLACED = 'each tag of the plan has a place in its table';
+
+/** Where the sample behind a tag stands in the process image of its module. */
+interface Sample {
+  readonly maxAgeMs: number;
+  readonly image: ProcessImage;
+  readonly channel: number;
+}
+
+/** Of the measured tags with a maximum age: a tag on a channel, or on the block that has it. */
+function samplesOf({ tags, networks, images }: UnitPlan): Map<number, Sample> {
+  return new Map(
+    tags.flatMap(({ maxAgeMs, binding, network }, index) => {
+      if (maxAgeMs === undefined) return [];
+      const block = binding.kind === 'port' ? binding.block : '';
+      const at = binding.kind === 'channel' ? binding : networks.find(({ name }) => name === network)?.channels.find((wire) => block !== '' && sameName(wire.block, block));
+      const plan = at && images[at.image];
+      if (!at || plan?.channels[at.channel]?.direction !== 'input') return [];
+      return [[index, { maxAgeMs, image: new ProcessImage(plan.channels.length, plan.buffer), channel: at.channel }] as const];
+    }),
+  );
+}
+
+function ageOf({ maxAgeMs, image, channel }: Sample): TagAge {
+  const isSampled = inside(image.sampledAtMs, channel, PLACED) > 0;
+  return { maxAgeMs, ageMs: isSampled ? Math.max(0, Math.round(monotonicMs() - inside(image.sampledMonoMs, channel, PLACED))) : null };
+}
 
 export class TagView {
   revision = 0;
@@ -20,6 +49,8 @@ export class TagView {
   #hashes = new Map<string, string>();
   #alarms = new Map<string, AlarmPlan>();
   #index = new Map<string, number>();
+  /** Samples behind the tags with a maximum age, by the place of the tag. */
+  #samples = new Map<number, Sample>();
   #values = new Float64Array(0);
   #timestamps = new Float64Array(0);
   #quality = new Uint8Array(0);
@@ -49,6 +80,7 @@ export class TagView {
     this.tags = plan.tags;
     this.revision = plan.revision;
     this.#index = new Map(plan.tags.map((tag, index) => [tag.address, index]));
+    this.#samples = samplesOf(plan);
     this.#table = new TagTable(length, plan.table);
     this.#scans = plan.scans ? new Float64Array(plan.scans) : new Float64Array(0);
     this.#networks = new Map(plan.networks.map((network, index) => [network.name, index]));
@@ -83,7 +115,14 @@ export class TagView {
     return !this.#table.published || this.#table.snapshot(this.#values, this.#timestamps, this.#quality);
   }
 
+  /** With its age where the tag has a maximum. */
   reading(index: number): TagReading {
+    const found = this.#reading(index);
+    const sample = this.#samples.size === 0 ? undefined : this.#samples.get(index);
+    return sample === undefined ? found : { ...found, age: ageOf(sample) };
+  }
+
+  #reading(index: number): TagReading {
     const tag = this.tags[index];
     const atMs = this.#timestamps[index];
     const raw = this.#values[index];

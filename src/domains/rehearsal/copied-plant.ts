@@ -1,5 +1,5 @@
 /** The plan of the copied plant: the units as their workers would be told, and every I/O module behind them as a simulation. */
-import { mergeBehaviors } from '../../../runtime/catalog.js';
+import { isSimulated, mergeBehaviors, renamedIn, SIMULATED_PROTOCOL } from '../../../runtime/catalog.js';
 import type { Behavior, ImagePlan, ProbeModule, RehearsalPlan, UnitPlan } from '../../../runtime/port.js';
 import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import type { StoreReader } from '../../platform/store/kind.js';
@@ -63,9 +63,9 @@ function seeded(module: ProbeModule, seed: number | undefined): ProbeModule {
 const NOTHING_REAL: BoxOutputs = { setting: 'live', deviceId: '' };
 
 function simulated(module: Module, read: StoreReader, buffer: SharedArrayBuffer, order: RehearsalOrder, assumptions: string[]): ProbeModule {
-  const planned = probeModule(module, read, buffer, NOTHING_REAL);
-  if (planned.protocol === 'simulation') return planned;
-  const { failSafe: _failSafe, withheld: _withheld, ownership: _ownership, ...asSimulation } = { ...planned, protocol: 'simulation' as const, address: '', options: {} };
+  const planned = probeModule(module, read, buffer, () => undefined, NOTHING_REAL);
+  if (isSimulated(planned.protocol)) return readingByName(planned, read);
+  const { failSafe: _failSafe, withheld: _withheld, ownership: _ownership, ...asSimulation } = { ...planned, protocol: SIMULATED_PROTOCOL, address: '', options: {} };
   const behaviors = presetBehaviors(module, read, assumptions);
   const names = channelsOf(module.spec).map(({ name }) => name);
   const values = order.lastValues[planned.module] ?? [];
@@ -83,6 +83,19 @@ function simulated(module: Module, read: StoreReader, buffer: SharedArrayBuffer,
   };
 }
 
+/** The copy of a device has its channels by their names, so a behaviour that reads one by its address (ADR 0069) reads it by its name. */
+function readingByName(module: ProbeModule, read: StoreReader): ProbeModule {
+  if (!module.simulation) return module;
+  const nameOf = (reference: string): string => {
+    const slash = reference.indexOf('/');
+    const spec = slash < 0 ? undefined : read.get(IOModule, module.site, reference.slice(0, slash))?.spec;
+    if (!spec || isSimulated(spec.protocol)) return reference;
+    const found = channelsOf(spec).find(({ address }) => address === reference.slice(slash + 1));
+    return found ? `${reference.slice(0, slash)}/${found.name}` : reference;
+  };
+  return { ...module, simulation: { ...module.simulation, behaviors: module.simulation.behaviors.map((behavior) => renamedIn(behavior, nameOf)) } };
+}
+
 function presetBehaviors({ metadata, spec }: Module, read: StoreReader, assumptions: string[]): Behavior[] {
   const name = metadata.labels[REHEARSAL_PRESET_LABEL];
   const preset = name === undefined ? undefined : read.get(SimulationPreset, metadata.site, name);
@@ -96,5 +109,5 @@ function presetBehaviors({ metadata, spec }: Module, read: StoreReader, assumpti
 function heldText({ module, channels, protocol }: ProbeModule, values: readonly unknown[]): string {
   const unmeasured = channels.filter(({ direction }, slot) => direction === 'input' && values[slot] === undefined).length;
   const zero = unmeasured === 0 ? '' : `, ${unmeasured} that were never measured at 0`;
-  return `I/O module ${module} (${protocol === 'simulation' ? 'network' : protocol}) is not simulated: its inputs stand at their last values${zero}, its outputs read back what is written. What waits for one of its inputs waits for ever: give it a process with a simulation preset, named in its label ${REHEARSAL_PRESET_LABEL}`;
+  return `I/O module ${module} (${protocol}) is not simulated: its inputs stand at their last values${zero}, its outputs read back what is written. What waits for one of its inputs waits for ever: give it a process with a simulation preset, named in its label ${REHEARSAL_PRESET_LABEL}`;
 }

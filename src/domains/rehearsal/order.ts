@@ -2,6 +2,7 @@
  * What a rehearsal is asked for, and what the controller thread is given of the plant: the recipe with its templates, the
  * units it would run on with everything on them, and nothing that is going on there (ADR 0006).
  */
+import { isSimulated } from '../../../runtime/catalog.js';
 import { ownOf } from '../../platform/base/own-of.js';
 import type { WallMs } from '../../platform/base/times.js';
 import * as v from 'valibot';
@@ -231,7 +232,7 @@ function ioModules(store: StoreReader, site: string): Resource[] {
 }
 
 function lastValues({ store, image }: OrderParts, site: string): Record<string, (Value | undefined)[]> {
-  const real = store.list(IOModule, site).filter(({ spec }) => spec.protocol !== 'simulation');
+  const real = store.list(IOModule, site).filter(({ spec }) => !isSimulated(spec.protocol));
   return Object.fromEntries(
     real.flatMap(({ metadata, spec }) => {
       const plan = image(site)(metadata.name);

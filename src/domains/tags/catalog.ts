@@ -39,6 +39,8 @@ export const TagDescriptor = v.strictObject({
   role: v.string(),
   trueLabel: v.string(),
   falseLabel: v.string(),
+  /** Greatest age of the sample behind it (ADR 0070); absent: none is declared. */
+  maxAge: v.exactOptional(v.string()),
   /** TRUE in it is the latched fault of a device, which `reset-fault` of its module resets, whatever the tag is called. */
   deviceFault: v.exactOptional(v.literal(true)),
 });
@@ -245,6 +247,7 @@ function moduleEntries(read: StoreReader, module: Resource<ControlModuleSpec, Co
         role: tag.role,
         trueLabel: tag.trueLabel,
         falseLabel: tag.falseLabel,
+        ...(tag.maxAge ? { maxAge: tag.maxAge } : {}),
         ...(faults.includes(tag.name) ? { deviceFault: true } : {}),
       },
     });

@@ -15,7 +15,7 @@ import { Refusal } from '../../platform/base/refusal.js';
 import { JsonText, type ListContext, listReply, type SortKey } from '../../platform/http/paged-list.js';
 import type { Reply } from '../../platform/http/route.js';
 import { Scalar } from '../../platform/store/fields.js';
-import type { UnitLink, UnitRuntimes } from '../placement/runtimes.js';
+import { isWithinAge, type UnitLink, type UnitRuntimes } from '../placement/runtimes.js';
 import { TagDescriptor, type TagEntry } from './catalog.js';
 import { servedValue } from './values.js';
 
@@ -25,6 +25,10 @@ export const TagValue = v.strictObject({
   value: v.nullable(Scalar),
   quality: v.picklist(QUALITY_WORDS),
   timestamp: v.nullable(v.string()),
+  /** Of a tag with `maxAge`: age of its sample in milliseconds; null while there is none. */
+  ageMs: v.exactOptional(v.nullable(v.number())),
+  /** Whether a condition may read it. */
+  isWithinAge: v.exactOptional(v.boolean()),
 });
 
 nameSchemas({ TagValue });
@@ -89,8 +93,9 @@ export function unreachable(unit: string, why: string): Refusal {
 export function tagValue(entry: TagEntry, link: UnitLink | undefined): string {
   const index = link ? link.tagIndex(entry.path) : -1;
   if (!link || index < 0) return `${entry.openJson},"value":null,"quality":"Uncertain","timestamp":null}`;
-  const { value, quality, atMs } = link.reading(index);
-  return `${entry.openJson},"value":${valueJson(servedValue(value))},"quality":"${QUALITY_WORDS[quality]}","timestamp":${atMs === 0 ? 'null' : timestampJson(atMs)}}`;
+  const { value, quality, atMs, age } = link.reading(index);
+  const live = `"value":${valueJson(servedValue(value))},"quality":"${QUALITY_WORDS[quality]}","timestamp":${atMs === 0 ? 'null' : timestampJson(atMs)}`;
+  return `${entry.openJson},${live}${age === undefined ? '' : `,"ageMs":${age.ageMs},"isWithinAge":${isWithinAge(age)}`}}`;
 }
 
 function valueJson(value: Value): string {

@@ -154,8 +154,14 @@ function moduleTag(module: string, tag: EffectiveTag, binding: TagPlan['binding'
     ...(tag.min === undefined ? {} : { engMin: tag.min }),
     ...(tag.max === undefined ? {} : { engMax: tag.max }),
     cyclic: tag.publishMode !== 'onChange',
+    ...maxAgeOf(tag),
     binding,
   };
+}
+
+function maxAgeOf({ maxAge = '' }: EffectiveTag): Pick<TagPlan, 'maxAgeMs'> {
+  const maxAgeMs = maxAge === '' ? null : parseDuration(maxAge);
+  return maxAgeMs === null ? {} : { maxAgeMs };
 }
 
 function bindingOf(tag: EffectiveTag, images: ImageList): TagPlan['binding'] {

@@ -13,6 +13,7 @@ import { blockedBecause, type BlockedWorld, Blocker, unitBlockedBy } from '../ba
 import { lookAtShown } from '../batches/recovery/unrecovered.js';
 import { CommandRejection } from '../runs/command-rejection.js';
 import { modulesOf, resolvedModuleOf } from '../control-modules/modules.js';
+import { contestedOutputs, contestedWords } from '../control-modules/output-owners.js';
 import { ActiveWork, FailoverRequest, UNIT_SCAN_INTERVAL_DEFAULT, UnitSpec, type UnitStatus, unitMode } from '../plant/kind.js';
 import { IOModule } from '../io-modules/kind.js';
 
@@ -88,7 +89,7 @@ export function unitBody(stored: Resource<UnitSpec, UnitStatus>, read: StoreRead
     progression: progression(state),
     runtimeImage: spec.runtimeImage,
     runtimeBuild: runtimeBuild(status),
-    conditions: status.conditions,
+    conditions: [...status.conditions, outputOwnersOf(read, metadata)],
     failoverRequest: status.failoverRequest,
     autoFailover: status.autoFailover,
     writePosture: unitWritePosture(resource, read),
@@ -144,4 +145,12 @@ export function unitWritePosture({ metadata }: Resource<UnitSpec, UnitStatus>, r
 
 function writesTo(blocks: readonly { readonly type: string; readonly params?: Readonly<Record<string, unknown>> }[], module: string): boolean {
   return blocks.some((block) => (block.type === 'AO' || block.type === 'DO') && String(block.params?.addr ?? '').startsWith(`${module}:`));
+}
+
+/** Whether each output that its logic writes has one owner (ADR 0071); read of the plant as it is, so that no edit of a template is missed. */
+function outputOwnersOf(read: StoreReader, { site, name }: Resource['metadata']): Condition {
+  const contested = contestedOutputs(read, site).filter(({ owners }) => owners.some(({ unit }) => unit === name));
+  return contested.length === 0
+    ? { type: 'OutputsSingleWriter', status: 'True', reason: 'OneOwner', message: '' }
+    : { type: 'OutputsSingleWriter', status: 'False', reason: 'SeveralOwners', message: contested.map(contestedWords).join('; ') };
 }

@@ -106,7 +106,7 @@ t.test('a module that does not come with the apply is told of at the preset or t
     ['I/O module tanks: behaviour lt1 of preset tank: lt1 refers to fede, which is no channel and no behaviour: it will be Failed'],
   ]);
   t.same(await online([simulated({ preset: 'tank', addressMap: { level: 'lt2', feed: 'ft1' } }, 'tanks', [])]), [
-    ['I/O module reader: twice refers to tanks/lt1, which is no channel and no behaviour (the nearest is tanks/lt2): it will be Failed'],
+    ['I/O module reader: twice refers to tanks/lt1, which is no channel and no behaviour of a module of the same controller (the nearest is tanks/lt2): it will be Failed'],
   ]);
 });
 

@@ -1,5 +1,5 @@
 import { type BehaviorType, INITIAL } from '../behavior.js';
-import { inPulse } from '../expression.js';
+import { inPulse } from '../formulas.js';
 
 /** ((t - delay) mod period) < dutyCycle * period; before the delay FALSE; then XOR invert (decisions 6.2). */
 export const digitalPulse: BehaviorType<null> = {

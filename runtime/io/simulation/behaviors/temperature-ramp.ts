@@ -1,5 +1,5 @@
 import { type BehaviorType, INITIAL, NOISE, withNoise } from '../behavior.js';
-import { moveTowards } from '../expression.js';
+import { moveTowards } from '../formulas.js';
 
 interface RampState {
   base: number;

@@ -1,5 +1,6 @@
-import { type BehaviorType, type DelayLine, delayed, INITIAL } from '../behavior.js';
-import { moveTowards } from '../expression.js';
+import { type BehaviorType, INITIAL } from '../behavior.js';
+import { ago, DELAY_MAX_S, type DelayLine, emptyLine, remember } from '../delay-line.js';
+import { moveTowards } from '../formulas.js';
 
 interface ValveState {
   /** 0 closed, 1 open. */
@@ -21,17 +22,17 @@ export const valveFeedback: BehaviorType<ValveState> = {
     { name: 'command', type: 'address', required: true },
     { name: 'kind', type: 'choice', default: 'open', choices: ['open', 'closed', 'position'] },
     { name: 'travelTime', type: 'duration', default: '2s', min: 0 },
-    { name: 'delay', type: 'duration', default: '0s', min: 0 },
+    { name: 'delay', type: 'duration', default: '0s', min: 0, max: DELAY_MAX_S },
     { name: 'stuckAt', type: 'number', min: 0, max: 1 },
     INITIAL,
   ],
   /** `initial` is the value of the feedback itself, so the position follows from its kind. */
   start(params) {
-    if (!params.has('initial')) return { position: 0, commands: { held: [] } };
+    if (!params.has('initial')) return { position: 0, commands: emptyLine() };
     const initial = params.number('initial');
     const kind = params.word('kind');
     const position = kind === 'position' ? initial / 100 : kind === 'closed' ? 1 - initial : initial;
-    return { position: Math.min(Math.max(position, 0), 1), commands: { held: [] } };
+    return { position: Math.min(Math.max(position, 0), 1), commands: emptyLine() };
   },
   bind(params, state) {
     const command = params.source('command');
@@ -40,7 +41,9 @@ export const valveFeedback: BehaviorType<ValveState> = {
     const delay = params.seconds('delay');
     const most = params.has('stuckAt') ? params.number('stuckAt') : 1;
     return ({ dt }) => {
-      const open = delayed(state.commands, command() === 0 ? 0 : 1, delay, dt);
+      const ticks = Math.round(delay / dt);
+      remember(state.commands, command() === 0 ? 0 : 1, ticks);
+      const open = ago(state.commands, ticks);
       const step = travelTime > 0 ? dt / travelTime : 1;
       state.position = Math.min(moveTowards(state.position, open, step), most);
       if (kind === 'position') return 100 * state.position;

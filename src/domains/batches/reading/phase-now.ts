@@ -4,6 +4,7 @@
  * that it computes in each scan, what a call has answered) stays as it was told last, and says so.
  */
 import { type ConditionResult, evaluateCondition, explainCondition, type EvaluationScope } from '../../../../runtime/language/evaluate.js';
+import { printTime } from '../../../../runtime/language/time-text.js';
 import { parseDecimal, parseValueText } from '../../../../runtime/language/value-text.js';
 import { Any, anyOf } from '../../../../runtime/language/values.js';
 import type { SfcStatus, TransitionReport } from '../../../../runtime/port.js';
@@ -15,7 +16,7 @@ import { readSign } from '../../../platform/store/life-sign.js';
 import type { Store } from '../../../platform/store/store.js';
 import { trueNames } from '../../coordination/progress.js';
 import { conditionOf } from '../../placement/conditions.js';
-import type { UnitLink, UnitRuntimes } from '../../placement/runtimes.js';
+import { isWithinAge, type TagAge, type UnitLink, type UnitRuntimes } from '../../placement/runtimes.js';
 import type { ConditionPart, TransitionState } from '../../procedures/chart-status.js';
 import type { ElementStatus, PhaseSpec } from '../../procedures/kind.js';
 import { scopeOf } from '../../procedures/roots.js';
@@ -153,8 +154,8 @@ export class PhaseNames implements EvaluationScope {
     if (!link) return this.#notKnown(`the runtime of ${this.#phase.spec.unitRef} is not there`);
     const { index } = this.#tag(link, address);
     if (index < 0) return this.#notKnown(`${address} is no tag of ${this.#phase.spec.unitRef} now`);
-    const { value, quality, atMs } = link.reading(index);
-    return atMs === 0 || quality > QUALITY.Uncertain ? undefined : anyOf(inside(link.tags, index, 'an address has the place of its tag').type, value);
+    const { value, quality, atMs, age } = link.reading(index);
+    return atMs === 0 || quality > QUALITY.Uncertain || !isWithinAge(age) ? undefined : anyOf(inside(link.tags, index, 'an address has the place of its tag').type, value);
   }
 
   /** A role is named with its module, which people find in the plant. */
@@ -162,10 +163,11 @@ export class PhaseNames implements EvaluationScope {
     if (!this.#link) return '';
     const { index, module } = this.#tag(this.#link, address);
     if (index < 0) return '';
-    const { quality, atMs } = this.#link.reading(index);
+    const { quality, atMs, age } = this.#link.reading(index);
     const named = module === undefined ? address : `${address} (${module})`;
     if (atMs === 0) return `${named} has no value yet`;
-    return quality > QUALITY.Uncertain ? `${named} is ${qualityWord(quality)}` : '';
+    if (quality > QUALITY.Uncertain) return `${named} is ${qualityWord(quality)}`;
+    return age && !isWithinAge(age) ? `${named} is ${ageWords(age)}` : '';
   }
 
   #tag(link: UnitLink, address: string): { readonly index: number; readonly module: string | undefined } {
@@ -192,4 +194,10 @@ export class PhaseNames implements EvaluationScope {
 
 export function lowerCased(entries: Readonly<Record<string, string>>): Map<string, string> {
   return new Map(Object.entries(entries).map(([name, text]) => [name.toLowerCase(), text]));
+}
+
+/** Of a value that its tag takes for too old (ADR 0070). */
+function ageWords({ ageMs, maxAgeMs }: TagAge): string {
+  const limit = `its maximum age of ${printTime(maxAgeMs).slice(2)}`;
+  return ageMs === null ? `not sampled within ${limit}` : `${printTime(ageMs).slice(2)} old, older than ${limit}`;
 }
