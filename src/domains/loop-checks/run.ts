@@ -180,7 +180,7 @@ export class LoopCheckRun {
       return;
     }
     this.#next = undefined;
-    this.end('complete', '');
+    this.end('complete', '', this.#conductor?.actor.displayName);
   }
 
   #outputs(): ReadonlySet<string> {
