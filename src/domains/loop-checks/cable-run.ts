@@ -13,7 +13,7 @@ import { IOModule } from '../io-modules/kind.js';
 import type { LocalProbes } from '../placement/local-probes.js';
 import type { SigningKeys } from '../signatures/signature.js';
 import { CableAcceptance, type CableSheet, type CableStatus, type CableTrial, type TrialName } from './cable-kind.js';
-import { type Shown, TrialWatch } from './cable-trial.js';
+import { type Shown, TrialObserver } from './cable-trial.js';
 import type { Conductor } from './run.js';
 import { sealed } from './sheet.js';
 
@@ -35,7 +35,7 @@ interface Open {
   readonly note: string;
   readonly begunAt: string;
   readonly wallLessMonoMs: number;
-  readonly watch: TrialWatch;
+  readonly watch: TrialObserver;
   readonly before: ReadonlyMap<string, Value>;
   overMonoMs: number | undefined;
   endedAt: string;
@@ -89,7 +89,7 @@ export class CableRun {
     const before = await this.#outputs();
     if (this.hasEnded || this.#open) return;
     const nowMs = clock.monoMs();
-    const watch = new TrialWatch(trial, this.#shown(), nowMs);
+    const watch = new TrialObserver(trial, this.#shown(), nowMs);
     const at = timestamp(clock.wallMs());
     this.#open = { trial, note, begunAt: at, wallLessMonoMs: clock.wallMs() - nowMs, watch, before, overMonoMs: undefined, endedAt: '', failSafeTaken: false };
     this.#lookLater();

@@ -20,7 +20,7 @@ export interface Shown {
 
 export type TrialFigures = Pick<CableTrial, 'watched' | 'firstBadMs' | 'allBadMs' | 'goodWhileGone' | 'oldestGoodMs' | 'goodAgainMs' | 'problems'>;
 
-export class TrialWatch {
+export class TrialObserver {
   readonly #trial: TrialName;
   readonly #begunMonoMs: MonoMs;
   readonly #watched: ReadonlyMap<string, number>;

@@ -13,7 +13,7 @@ import { LoopCheck, type LoopCheckResource, type LoopSheet } from './kind.js';
 import { barredBy, type ModuleResource } from './permission.js';
 import { type LoopCheckRequest, planned } from './plan.js';
 import { type Conductor, holderOf, LEASE_MS, LoopCheckRun, type RunDeps } from './run.js';
-import { LoopWatch } from './watch.js';
+import { LoopObserver } from './loop-observer.js';
 
 export interface ChecksDeps extends RunDeps {
   /** Setting `io.outputs`. */
@@ -137,7 +137,7 @@ export class LoopChecks {
       if (!stored) throw new Refusal('unavailable', 'the sheet was not kept', { code: 'storage_unavailable' });
       const run = new LoopCheckRun(this.#deps, { id, site }, sheet, conductor);
       this.#runs.set(site, run);
-      run.conduct(plan.channels, new LoopWatch({ reader: probes, clock, read: store, module, neighbours: plan.neighbours, settleMs: plan.settleMs, tolerance: plan.tolerance }));
+      run.conduct(plan.channels, new LoopObserver({ reader: probes, clock, read: store, module, neighbours: plan.neighbours, settleMs: plan.settleMs, tolerance: plan.tolerance }));
       this.#forgetWhenDone(run);
       this.#judge(site);
       return stored;

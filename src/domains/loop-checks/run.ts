@@ -20,7 +20,7 @@ import type { Trace } from './judge.js';
 import { LoopCheck, type LoopChannel, type LoopEnd, type LoopOutput, type LoopSheet, type LoopStatus, type LoopStep } from './kind.js';
 import type { PlannedChannel } from './plan.js';
 import { judged, outcomeOf, sealed } from './sheet.js';
-import type { LoopWatch, OtherReading } from './watch.js';
+import type { LoopObserver, OtherReading } from './loop-observer.js';
 
 /** How long the probe holds the outputs without a sign of this thread, and how often it gets one. */
 export const LEASE_MS = 5000;
@@ -112,7 +112,7 @@ export class LoopCheckRun {
     await this.#done;
   }
 
-  conduct(plan: readonly PlannedChannel[], watch: LoopWatch): void {
+  conduct(plan: readonly PlannedChannel[], watch: LoopObserver): void {
     const failed = (fault: unknown): void => this.end('not-recorded', fault instanceof Error ? fault.message : String(fault));
     this.#renew().catch(failed);
     // whatever the steps wait for, the way back does not
@@ -154,7 +154,7 @@ export class LoopCheckRun {
     });
   }
 
-  async #conduct(plan: readonly PlannedChannel[], watch: LoopWatch): Promise<void> {
+  async #conduct(plan: readonly PlannedChannel[], watch: LoopObserver): Promise<void> {
     let step = 0;
     for (const [place, { row, steps }] of plan.entries()) {
       const others: ReadonlyMap<string, OtherReading>[] = [];

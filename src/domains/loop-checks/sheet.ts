@@ -5,7 +5,7 @@ import type { SignedRecord } from '../signatures/kind.js';
 import type { CableResource } from './cable-kind.js';
 import { judgeLoop, judgeReadings, type Judged, type Trace } from './judge.js';
 import type { LoopChannel, LoopCheckResource, LoopReading, LoopSheet } from './kind.js';
-import { toleranceOf } from './watch.js';
+import { toleranceOf } from './loop-observer.js';
 
 /** Readings of one follower over the steps of an output. */
 function rowsOf(channel: LoopChannel): ReadonlyMap<string, LoopReading[]> {

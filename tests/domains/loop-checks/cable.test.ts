@@ -1,6 +1,6 @@
 /** Cable acceptances: what is shown while a real connection is pulled, left half open, doubled and delayed. */
 import t, { type Test } from 'tap';
-import { type Shown, TrialWatch } from '../../../src/domains/loop-checks/cable-trial.js';
+import { type Shown, TrialObserver } from '../../../src/domains/loop-checks/cable-trial.js';
 import { eventually } from '../../support/api-client.js';
 import { FaultProxy } from '../../support/fault-proxy.js';
 import { FieldDevice } from '../../support/field-device.js';
@@ -117,7 +117,7 @@ t.test('D-IO-01 D-IO-03: an acceptance of a cable tells what was tried, when qua
 
 t.test('D-IO-01: a value that is Good while the device is gone is a problem by its name', async (t) => {
   const row = (channel: string, isGood: boolean, sampledMonoMs: number): Shown => ({ channel, isGood, sampledMonoMs, pollMs: 100 });
-  const watch = new TrialWatch('cable-pulled', [row('a', true, 0), row('b', true, 0), row('c', false, 0)], 0);
+  const watch = new TrialObserver('cable-pulled', [row('a', true, 0), row('b', true, 0), row('c', false, 0)], 0);
   watch.look([row('a', false, 0), row('b', true, 0)], 1000);
   watch.look([row('a', false, 0), row('b', true, 0)], 3900);
   t.match(watch.figures, {

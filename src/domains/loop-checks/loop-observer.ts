@@ -42,7 +42,7 @@ export interface Seen {
   readonly others: ReadonlyMap<string, OtherReading>;
 }
 
-interface WatchParts {
+interface ObserverParts {
   readonly reader: Reader;
   readonly clock: Clock;
   readonly read: StoreReader;
@@ -58,11 +58,11 @@ export function toleranceOf({ dataType, low, high }: LoopChannel, percent: numbe
   return (Math.abs(gain) * (high - low) * percent) / 100 + Math.max(Math.abs(low), Math.abs(high)) * Math.abs(gain) * SINGLE;
 }
 
-export class LoopWatch {
-  readonly #parts: WatchParts;
+export class LoopObserver {
+  readonly #parts: ObserverParts;
   readonly #site: string;
 
-  constructor(parts: WatchParts) {
+  constructor(parts: ObserverParts) {
     this.#parts = parts;
     this.#site = parts.module.metadata.site;
   }
