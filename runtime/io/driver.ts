@@ -47,6 +47,11 @@ export interface Link {
   read(points: readonly Point[], sink: SampleSink): Promise<ReadOutcome>;
   /** Writes go before waiting reads and in the order given. */
   write(point: Point, value: Value): Promise<WriteOutcome>;
+  /**
+   * On a wire that several devices share, one request at a time: how long a read may wait for its turn and be answered, in ms. Absent or less than the
+   * time-out: the time-out of the module.
+   */
+  readonly patienceMs?: number;
   /** Points of different lanes have nothing to wait for in common (units behind one gateway); absent: one lane. */
   lane?(point: Point): string;
   /**

@@ -6,4 +6,5 @@ export type DriverTable = Readonly<Partial<Record<Protocol, () => Promise<Driver
 
 export const DRIVERS: DriverTable = {
   modbus: async () => (await import('./modbus/driver.js')).modbusDriver,
+  ethernetip: async () => (await import('./ethernet-ip/driver.js')).ethernetIpDriver,
 };

@@ -4,6 +4,7 @@ import type { ProcessImage } from '../vocabulary/process-image.js';
 import { QUALITY, type QualityCode } from '../vocabulary/quality.js';
 import type { Point, SampleSink } from './driver.js';
 import type { Clock } from '../vocabulary/clock.js';
+import type { MonoMs, WallMs } from '../vocabulary/times.js';
 
 /** A point and the channel it feeds: an input's own address, or an output's readback. */
 export interface ImagePoint extends Point {
@@ -26,6 +27,9 @@ export class ImageSink {
   readonly #clock: Clock;
   readonly #messages: string[];
   readonly #goodMonoMs: Float64Array;
+  /** Of the samples between `begin` and `end`: they came together. */
+  #wallMs: WallMs = 0;
+  #monoMs: MonoMs = 0;
 
   constructor(image: ProcessImage, channels: number, clock: Clock) {
     assert(channels === image.value.length, 'a sink has the channels of its image');
@@ -73,10 +77,10 @@ export class ImageSink {
 
   #store(point: ImagePoint, value: number, quality: QualityCode): void {
     this.#image.value[point.channel] = value;
-    this.#image.stamp(point.channel, this.#clock.wallMs(), this.#clock.monoMs());
+    this.#image.stamp(point.channel, this.#wallMs, this.#monoMs);
     this.#image.quality[point.channel] = quality;
     this.#messages[point.channel] = '';
-    this.#goodMonoMs[point.channel] = this.#clock.monoMs();
+    this.#goodMonoMs[point.channel] = this.#monoMs;
     if (point.readback) this.#image.readback[point.channel] = value;
   }
 
@@ -103,6 +107,8 @@ export class ImageSink {
     return {
       begin: () => {
         open = true;
+        this.#wallMs = this.#clock.wallMs();
+        this.#monoMs = this.#clock.monoMs();
         this.#image.beginInputs();
       },
       number: (position, value) => {

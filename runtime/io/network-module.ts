@@ -292,7 +292,7 @@ export class NetworkModule implements ModuleRunner {
 
   /** Says Bad while a read still hangs: the deadline is the time-out of one request, and 3 s since the last answer. */
   #watch(group: Group, fromMs: number): void {
-    const timeoutMs = numberOption(this.#options, 'timeout');
+    const timeoutMs = Math.max(numberOption(this.#options, 'timeout'), this.#link?.patienceMs ?? 0);
     const nowMs = this.#host.clock.monoMs();
     const sinceMs = Math.max(fromMs, this.#sink.lastGoodMonoMs(group.points));
     const badAtMs = Math.min(sinceMs + timeoutMs, Math.max(this.#lastAnswerMonoMs, this.#sink.lastGoodMonoMs(group.points)) + SILENCE_MS_MAX);

@@ -10,6 +10,8 @@ export interface OptionSpec {
   readonly min?: number;
   readonly max?: number;
   readonly choices?: readonly string[];
+  /** What a text has to be beside a text: the sentence that refuses it. */
+  readonly problem?: (text: string) => string | undefined;
   /** Never served and never logged. */
   readonly secret?: boolean;
   readonly meaning: string;
@@ -68,8 +70,10 @@ export function readOption(spec: OptionSpec, given: OptionValue): Read {
     case 'choice':
       if (spec.choices?.includes(String(given))) return { ok: true, value: String(given) };
       return { ok: false, message: `option ${spec.name} must be one of ${spec.choices?.join(', ')}` };
-    case 'text':
-      return { ok: true, value: String(given) };
+    case 'text': {
+      const problem = spec.problem?.(String(given));
+      return problem === undefined ? { ok: true, value: String(given) } : { ok: false, message: `option ${spec.name}: ${problem}` };
+    }
   }
 }
 

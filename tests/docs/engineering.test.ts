@@ -4,6 +4,7 @@ import path from 'node:path';
 import t from 'tap';
 import { ModbusPeer } from '../drivers/modbus-peer.js';
 import { FieldDevice } from '../support/field-device.js';
+import { EthernetIpPeer } from '../support/ethernet-ip-peer.js';
 import { startPlant } from '../support/plant.js';
 import { play } from './examples.js';
 
@@ -12,6 +13,7 @@ const FOLDER = 'docs/engineering';
 const PAGES: Readonly<Record<string, number>> = {
   'modbus.md': 15,
   'loop-check.md': 18,
+  'ethernet-ip.md': 10,
   'simulation.md': 14,
   'names-and-tags.md': 7,
   'historian.md': 10,
@@ -21,6 +23,13 @@ const PAGES: Readonly<Record<string, number>> = {
 
 /** Pages of what is typed in a shell: tests/cli and the suites beside this one play them. */
 const IN_A_SHELL: readonly string[] = ['command-line.md', 'own-plant.md', 'ten-minutes.md'];
+
+/** The device of a page, and its address there. */
+const DEVICES: Readonly<Record<string, () => Promise<{ readonly address: string; readonly peer: ModbusPeer | EthernetIpPeer | FieldDevice }>>> = {
+  'loop-check.md': async () => ({ address: '192.168.10.20:502', peer: await FieldDevice.start() }),
+  'modbus.md': async () => ({ address: '192.168.10.20:502', peer: await ModbusPeer.start() }),
+  'ethernet-ip.md': async () => ({ address: '192.168.10.30', peer: await EthernetIpPeer.start() }),
+};
 
 /** An empty box in development, whose outputs are live. */
 const EMPTY: Readonly<Record<string, string>> = {
@@ -32,14 +41,11 @@ const EMPTY: Readonly<Record<string, string>> = {
 
 for (const [page, examplesMin] of Object.entries(PAGES)) {
   t.test(`${FOLDER}/${page}: every example does what stands there`, async (t) => {
-    const peer = page === 'modbus.md' ? await ModbusPeer.start() : undefined;
-    const field = page === 'loop-check.md' ? await FieldDevice.start() : undefined;
-    t.teardown(() => peer?.kill());
-    t.teardown(() => field?.stop());
-    const device = peer ?? field;
+    const device = await DEVICES[page]?.();
+    t.teardown(() => device?.peer.kill());
     const box = await startPlant({ production: true, environment: EMPTY });
     t.teardown(() => box.end());
-    const played = await play(t, `${FOLDER}/${page}`, { box, instead: device ? { '192.168.10.20:502': `127.0.0.1:${device.port}` } : {} });
+    const played = await play(t, `${FOLDER}/${page}`, { box, instead: device ? { [device.address]: `127.0.0.1:${device.peer.port}` } : {} });
     t.ok(played >= examplesMin, `${played} examples`);
   });
 }

@@ -1,14 +1,24 @@
 #!/usr/bin/python3
-"""A Modbus TCP device on loopback for the driver tests, made of pymodbus.
+"""A Modbus device for the driver tests, made of pymodbus: TCP or RTU over TCP on loopback, or RTU on a pseudo terminal.
 
-Arguments: port (0: any). Prints the port when it listens. Units 1 and 7; on unit 1 every table, the types of
-TYPED at their offsets, and registers 300 and 305 alone in a hole (a read across it is refused).
+Arguments: port (0: any), framing (tcp, rtu or serial). Prints the port when it listens, or the path of the terminal.
+Units 1 and 7; on unit 1 every table, the types of TYPED at their offsets, and registers 300 and 305 alone in a hole
+(a read across it is refused). Over TCP it says what it is (function 43). On a terminal other units say nothing, each line
+on standard input is answered with the settings that the terminal has: baud and stop bits.
 """
 import asyncio
+import os
+import select
 import struct
 import sys
+import termios
+import tty
 
 from pymodbus.datastore import ModbusServerContext, ModbusSlaveContext, ModbusSparseDataBlock
+from pymodbus.device import ModbusDeviceIdentification
+from pymodbus.factory import ServerDecoder
+from pymodbus.framer.rtu_framer import ModbusRtuFramer
+from pymodbus.framer.socket_framer import ModbusSocketFramer
 from pymodbus.server.async_io import ModbusTcpServer
 
 TYPED = {
@@ -48,13 +58,56 @@ def unit(mark):
     )
 
 
-async def main():
-    context = ModbusServerContext(slaves={1: unit(1), 7: unit(7)}, single=False)
-    server = ModbusTcpServer(context, address=("127.0.0.1", int(sys.argv[1])), allow_reuse_address=True)
+def context():
+    return ModbusServerContext(slaves={1: unit(1), 7: unit(7)}, single=False)
+
+
+IDENTITY = ModbusDeviceIdentification(
+    info_name={"VendorName": "Pymodbus", "ProductCode": "PM", "MajorMinorRevision": "3.0", "ProductName": "Peer of the driver tests"}
+)
+
+
+async def serve_tcp(port, framer):
+    server = ModbusTcpServer(context(), framer=framer, identity=IDENTITY, address=("127.0.0.1", port), allow_reuse_address=True)
     serving = asyncio.ensure_future(server.serve_forever())
     await server.serving
     print(server.server.sockets[0].getsockname()[1], flush=True)
     await serving
 
 
-asyncio.run(main())
+BAUDS = {getattr(termios, name): int(name[1:]) for name in dir(termios) if name[0] == "B" and name[1:].isdigit()}
+
+
+def settings(terminal):
+    _, _, control, _, _, speed, _ = termios.tcgetattr(terminal)
+    return f"baud={BAUDS.get(speed, 0)} stop={2 if control & termios.CSTOPB else 1}"
+
+
+def serve_terminal():
+    near, far = os.openpty()
+    tty.setraw(far)
+    device = context()
+    framer = ModbusRtuFramer(ServerDecoder())
+
+    def answer(request):
+        reply = request.execute(device[request.unit_id])
+        reply.transaction_id, reply.unit_id = request.transaction_id, request.unit_id
+        if reply.should_respond:
+            os.write(near, framer.buildPacket(reply))
+
+    print(os.ttyname(far), flush=True)
+    while True:
+        ready, _, _ = select.select([near, sys.stdin], [], [])
+        if sys.stdin in ready:
+            if not sys.stdin.readline():
+                return
+            print(settings(far), flush=True)
+        if near in ready:
+            framer.processIncomingPacket(os.read(near, 256), answer, unit=[1, 7], single=False)
+
+
+FRAMING = sys.argv[2] if len(sys.argv) > 2 else "tcp"
+if FRAMING == "serial":
+    serve_terminal()
+else:
+    asyncio.run(serve_tcp(int(sys.argv[1]), ModbusRtuFramer if FRAMING == "rtu" else ModbusSocketFramer))

@@ -1,28 +1,22 @@
 /** The Modbus driver and the probe against a real device (pymodbus, a separate process) over loopback. */
+import net from 'node:net';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
-import type { ProbeChannel, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan } from '../../runtime/port.js';
+import type { ProbeInbound, ProbeModule, ProbeOutbound } from '../../runtime/port.js';
 import { modbusDriver } from '../../runtime/io/modbus/driver.js';
-import { ProbeCore } from '../../runtime/io/probe-core.js';
 import { systemClock } from '../../runtime/vocabulary/clock.js';
-import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../runtime/vocabulary/process-image.js';
+import { CONNECTION, ProcessImage, WRITE_STATUS } from '../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../runtime/vocabulary/quality.js';
-import { freePort } from '../support/appliance-process.js';
-import { FaultProxy } from '../support/fault-proxy.js';
 import { collector, conformance } from './conformance.js';
 import { ModbusPeer } from './modbus-peer.js';
+import { type ChannelText, channelsOf, connectionOf, planOf, startProbe, until, valueOf } from './probe-harness.js';
 import { at } from '../support/at.js';
 
 const peer = await ModbusPeer.start();
 t.teardown(() => peer.kill());
 
-type ChannelText = readonly [name: string, address: string, dataType: ProbeChannel['dataType'], more?: Partial<ProbeChannel>];
-
 function moduleOf(port: number, rows: readonly ChannelText[], options: ProbeModule['options'] = {}, more: Partial<ProbeModule> = {}): ProbeModule {
-  const channels = rows.map(
-    ([name, address, dataType, extra]): ProbeChannel => ({ name, address, direction: 'input', dataType, readbackAddress: '', pollIntervalMs: 0, ...extra }),
-  );
-  const image = new ProcessImage(channels.length).buffer;
+  const channels = channelsOf(rows);
   return {
     site: 'north',
     module: 'io',
@@ -30,65 +24,10 @@ function moduleOf(port: number, rows: readonly ChannelText[], options: ProbeModu
     address: `127.0.0.1:${port}`,
     options: { pollInterval: '50ms', timeout: '1s', retries: 1, ...options },
     channels,
-    image,
+    image: new ProcessImage(channels.length).buffer,
     ...more,
   };
 }
-
-const plan = (...modules: ProbeModule[]): ProbePlan => ({
-  probe: 'probe-test',
-  revision: 1,
-  timeScale: 1,
-  modules,
-  reconnectMinMs: 50,
-  reconnectMaxMs: 200,
-  readbackTimeoutMs: 600,
-});
-
-/** Waits for a condition of a real peer; fails with its name after 30 s. */
-async function until(what: string, holds: () => boolean): Promise<number> {
-  const started = performance.now();
-  while (!holds()) {
-    if (performance.now() - started > 30_000) throw new Error(`never: ${what}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  return performance.now() - started;
-}
-
-interface Probe {
-  readonly core: ProbeCore;
-  readonly messages: ProbeOutbound[];
-  state(): string;
-  message(): string;
-  ask<T extends ProbeOutbound['type']>(request: ProbeInbound & { id: number }, answer: T): Promise<Extract<ProbeOutbound, { type: T }>>;
-}
-
-async function startProbe(t: Test, ...modules: ProbeModule[]): Promise<Probe> {
-  const messages: ProbeOutbound[] = [];
-  const core = new ProbeCore({ clock: systemClock, random: Math.random, post: (message) => void messages.push(message) });
-  t.teardown(() => core.receive({ type: 'stop' }));
-  await core.receive({ type: 'plan', plan: plan(...modules) });
-  const last = (): Extract<ProbeOutbound, { type: 'module' }> | undefined =>
-    messages.findLast((message): message is Extract<ProbeOutbound, { type: 'module' }> => message.type === 'module' && message.module === 'io');
-  return {
-    core,
-    messages,
-    state: () => last()?.state ?? '',
-    message: () => last()?.message ?? '',
-    ask: async (request, answer) => {
-      await core.receive(request);
-      return messages.find((message) => message.type === answer && 'id' in message && message.id === request.id) as never;
-    },
-  };
-}
-
-function valueOf(module: ProbeModule, name: string): { value: number; quality: number; text: string } {
-  const image = new ProcessImage(module.channels.length, module.image);
-  const index = module.channels.findIndex((channel) => channel.name === name);
-  return { value: at(image.value, index), quality: at(image.quality, index), text: new TextDecoder().decode(image.getText(index)) };
-}
-
-const connectionOf = (module: ProbeModule): number => Atomics.load(new ProcessImage(module.channels.length, module.image).header, IMAGE_HEADER.connection);
 
 /** A port on which nobody listens (tcpmux). One that was free a moment ago may be that of another test's server now. */
 const DEAD_PORT = 1;
@@ -149,7 +88,7 @@ t.test('decisions 7.4: all tables, types and orders are read', async (t) => {
     ['bit15', 'holding:50:bit15', 'bool'],
     ['last', 'holding:65535', 'int'],
   ]);
-  const probe = await startProbe(t, module);
+  const probe = await startProbe(t, [module]);
   await until('connected', () => probe.state() === 'Connected');
   const expected: Record<string, number> = {
     'coil-on': 1,
@@ -182,78 +121,6 @@ t.test('decisions 7.4: all tables, types and orders are read', async (t) => {
   const { values } = await probe.ask({ type: 'read', id: 5, module: 'io', channels: ['uint64', 'holding:24:float32', 'nothing'] }, 'read-result');
   t.match(values[0], { channel: 'uint64', value: '18000000000000000000', quality: 'Good' });
   t.match(values[1], { quality: 'Bad', message: /no channel/ }, 'an address that no channel has is unknown');
-});
-
-/** What a machine that is busy with other tests may add to a deadline of the product. */
-const SCHEDULING_MS = 1000;
-
-t.test('D-IO-01: a pulled plug is Bad and Disconnected within 3 s, and Good again without a restart', async (t) => {
-  const device = await ModbusPeer.start(await freePort()); // nobody takes it while it is pulled
-  t.teardown(() => device.kill());
-  const module = moduleOf(device.port, [['speed', 'holding:10:int16', 'int']], { pollInterval: '500ms', timeout: '1s', retries: 2 });
-  const probe = await startProbe(t, module);
-  await until('connected', () => probe.state() === 'Connected');
-  await device.kill();
-  const lostAfter = await until('bad', () => valueOf(module, 'speed').quality === QUALITY.Bad && probe.state() === 'Disconnected');
-  t.ok(lostAfter < 3000 + SCHEDULING_MS, `${Math.round(lostAfter)} ms`);
-  t.equal(connectionOf(module), CONNECTION.lost);
-  const { values } = await probe.ask({ type: 'read', id: 1, module: 'io', channels: ['speed'] }, 'read-result');
-  t.match(values, [{ quality: 'Bad', message: /not connected/ }]);
-  const back = await ModbusPeer.start(device.port);
-  t.teardown(() => back.kill());
-  await until('good again', () => valueOf(module, 'speed').quality === QUALITY.Good && probe.state() === 'Connected');
-  t.equal(valueOf(module, 'speed').value, -1234);
-});
-
-t.test('D-IO-01: a frozen device (half-open) is Bad within 3 s, whatever its poll interval and time-out are', async (t) => {
-  for (const [pollInterval, timeout] of [
-    ['500ms', '1s'],
-    ['10s', '5s'],
-  ] as const) {
-    const proxy = await FaultProxy.start(() => peer.port);
-    t.teardown(() => proxy.stop());
-    const module = moduleOf(proxy.port, [['speed', 'holding:10:int16', 'int']], { pollInterval, timeout, retries: 2 });
-    const probe = await startProbe(t, module);
-    await until('connected', () => probe.state() === 'Connected');
-    proxy.mode = 'half-open';
-    const lostAfter = await until('bad', () => valueOf(module, 'speed').quality === QUALITY.Bad);
-    t.ok(lostAfter < 3000 + SCHEDULING_MS, `poll ${pollInterval}, time-out ${timeout}: ${Math.round(lostAfter)} ms`);
-    t.equal(probe.state(), 'Disconnected');
-    proxy.mode = 'pass';
-    proxy.reset();
-    await until('good again', () => valueOf(module, 'speed').quality === QUALITY.Good);
-    await probe.core.receive({ type: 'stop' });
-    t.equal(connectionOf(module), CONNECTION.lost);
-  }
-});
-
-t.test('D-IO-02: late and doubled replies are discarded and the connection rebuilt', async (t) => {
-  const proxy = await FaultProxy.start(() => peer.port);
-  t.teardown(() => proxy.stop());
-  const link = await modbusDriver.connect(moduleOf(proxy.port, [], { timeout: '3s', retries: 0 }), systemClock);
-  t.teardown(() => link.close());
-  const read = async (address: string): Promise<{ status: string; value: unknown }> => {
-    const got = collector(1);
-    const { status } = await link.read([{ address, dataType: 'int' }], got.sink);
-    return { status, value: got.values[0] };
-  };
-  t.same(await read('holding:11'), { status: 'answered', value: 65000 });
-  proxy.mode = 'hold';
-  t.match(await read('holding:11'), { status: 'silent' });
-  proxy.release();
-  t.match(await link.lost, /nobody waits/, 'the late reply ends the connection');
-
-  proxy.mode = 'double';
-  const module = moduleOf(proxy.port, [
-    ['a', 'holding:11', 'int'],
-    ['b', 'input:10:int16', 'int'],
-  ]);
-  const accepted = proxy.accepted;
-  const probe = await startProbe(t, module);
-  await until('rebuilt', () => proxy.accepted >= accepted + 2);
-  proxy.mode = 'pass';
-  await until('good', () => probe.state() === 'Connected');
-  t.match([valueOf(module, 'a').value, valueOf(module, 'b').value], [65000, -1234]);
 });
 
 /** Cells that a device thread and this one share: hold the next answer, it is held, let it go, it is sent. */
@@ -315,7 +182,7 @@ t.test('D-IO-02: an answer that came in time is heard, however late this thread 
 t.test('D-IO-01: a probe that stood still does not call its device silent', async (t) => {
   const { port, cells } = await startDeviceThread(t);
   const module = moduleOf(port, [['speed', 'holding:1', 'int']], { timeout: '1s', retries: 0 });
-  const probe = await startProbe(t, module);
+  const probe = await startProbe(t, [module]);
   await until('connected', () => probe.state() === 'Connected');
   Atomics.store(cells, CELL.hold, 1);
   await until('a request has arrived', () => Atomics.load(cells, CELL.held) === 1);
@@ -328,40 +195,13 @@ t.test('D-IO-01: a probe that stood still does not call its device silent', asyn
   t.same(probe.messages.slice(told), [], 'nothing happened');
 });
 
-t.test('G9: resets, refusals and single bytes; no value stays Good while the peer is gone, no socket leaks', async (t) => {
-  const proxy = await FaultProxy.start(() => peer.port);
-  t.teardown(() => proxy.stop());
-  const module = moduleOf(
-    proxy.port,
-    [
-      ['a', 'holding:11', 'int'],
-      ['b', 'holding:12:int32', 'int'],
-    ],
-    { pollInterval: '10ms' },
-  );
-  const probe = await startProbe(t, module);
-  for (let round = 0; round < 10; round += 1) {
-    proxy.mode = round % 2 === 0 ? 'pass' : 'bytes';
-    await until('good', () => valueOf(module, 'a').quality === QUALITY.Good && valueOf(module, 'b').quality === QUALITY.Good);
-    t.match([valueOf(module, 'a').value, valueOf(module, 'b').value], [65000, -123456789]);
-    proxy.refuse(true);
-    proxy.reset();
-    await until('bad', () => valueOf(module, 'a').quality === QUALITY.Bad && valueOf(module, 'b').quality === QUALITY.Bad);
-    proxy.refuse(false);
-  }
-  await until('good', () => probe.state() === 'Connected');
-  t.equal(proxy.open, 1, 'one connection');
-  await probe.core.receive({ type: 'stop' });
-  await until('closed', () => proxy.open === 0);
-});
-
 t.test('an exception reply is Bad on its channels only; a hole in a block costs its neighbours nothing', async (t) => {
   const module = moduleOf(peer.port, [
     ['left', 'holding:300', 'int'],
     ['hole', 'holding:302', 'int'],
     ['right', 'holding:305', 'int'],
   ]);
-  const probe = await startProbe(t, module);
+  const probe = await startProbe(t, [module]);
   await until('degraded', () => probe.state() === 'Degraded');
   t.match(probe.message(), /^hole: illegal data address \(exception 2\)$/);
   t.match(
@@ -383,7 +223,7 @@ t.test('IO-18: write answers with the device, also when it refuses', async (t) =
     ['hole', 'holding:400', 'int', output],
     ['sensor', 'holding:11', 'int'],
   ]);
-  const probe = await startProbe(t, module);
+  const probe = await startProbe(t, [module]);
   await until('connected', () => probe.state() === 'Connected');
   let id = 0;
   const write = (channel: string, value: number | string | boolean): Promise<Extract<ProbeOutbound, { type: 'write-result' }>> =>
@@ -397,7 +237,7 @@ t.test('IO-18: write answers with the device, also when it refuses', async (t) =
   t.match(await write('valve', 'maybe'), { ok: false, code: 'invalid_value' });
   t.match(await write('sensor', 1), { ok: false, code: 'invalid_value' });
   t.match(await write('nothing', 1), { ok: false, code: 'unknown_channel' });
-  await probe.core.receive({ type: 'plan', plan: plan({ ...module, address: `127.0.0.1:${DEAD_PORT}` }) });
+  await probe.core.receive({ type: 'plan', plan: planOf({ ...module, address: `127.0.0.1:${DEAD_PORT}` }) });
   t.match(await write('valve', true), { ok: false, code: 'device_unreachable' });
   t.match(await probe.ask({ type: 'release', id: 901, module: 'io', channels: [] }, 'release-result'), { released: [] });
 });
@@ -417,7 +257,7 @@ t.test('decisions 7.7: outputs of a scan reach the device and are read back; the
   const worker = new Worker(new URL('../../runtime/probe.js', import.meta.url));
   const messages: ProbeOutbound[] = [];
   worker.on('message', (message: ProbeOutbound) => void messages.push(message));
-  worker.postMessage({ type: 'plan', plan: plan(module) } satisfies ProbeInbound);
+  worker.postMessage({ type: 'plan', plan: planOf(module) } satisfies ProbeInbound);
   const image = new ProcessImage(module.channels.length, module.image);
   await until('connected', () => messages.some((message) => message.type === 'module' && message.state === 'Connected'));
   const write = async (channel: number, value: number): Promise<number> => {
@@ -446,8 +286,97 @@ t.test('one Modbus unit behind a gateway may be silent without harm to the other
     ['here', 'holding:11', 'int'],
     ['gone', 'holding:11@99', 'int'],
   ]);
-  const probe = await startProbe(t, module);
+  const probe = await startProbe(t, [module]);
   await until('degraded', () => probe.state() === 'Degraded' && valueOf(module, 'here').quality === QUALITY.Good);
   t.match(probe.message(), /^gone: /);
   t.equal(valueOf(module, 'gone').quality, QUALITY.Bad);
+});
+
+t.test('decisions 7.4: two bits of one register never overwrite each other, not even from two connections', async (t) => {
+  const links = await Promise.all([1, 2].map(() => modbusDriver.connect(moduleOf(peer.port, []), systemClock)));
+  t.teardown(() => Promise.all(links.map((link) => link.close())));
+  const register = { address: 'holding:150', dataType: 'int' as const };
+  for (const [value, wanted] of [
+    [true, 0xffff],
+    [false, 0],
+  ] as const) {
+    const writes = Array.from({ length: 16 }, (_, bit) => at(links, bit % 2).write({ address: `holding:150:bit${bit}`, dataType: 'bool' }, value));
+    t.same(
+      await Promise.all(writes),
+      Array.from({ length: 16 }, () => ({ ok: true })),
+    );
+    const got = collector(1);
+    await at(links, 0).read([register], got.sink);
+    t.equal(got.values[0], wanted);
+  }
+});
+
+/** A device of few functions: answers each request as it is told, in place of pymodbus, which knows them all. */
+async function poorDevice(t: Test, answer: (pdu: Buffer) => Buffer | undefined): Promise<{ readonly port: number; readonly functions: number[] }> {
+  const functions: number[] = [];
+  const server = net.createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (frame) => {
+      const pdu = frame.subarray(7);
+      functions.push(at(pdu, 0));
+      const reply = answer(pdu);
+      if (reply) socket.write(Buffer.concat([frame.subarray(0, 4), Buffer.from([0, reply.length + 1]), frame.subarray(6, 7), reply]));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  return { port: (server.address() as net.AddressInfo).port, functions };
+}
+
+t.test('decisions 7.4: a device without function 22 has its bits read, changed and written back, and is not asked for it again', async (t) => {
+  for (const refusal of [Buffer.from([0x96, 1]), undefined]) {
+    let register = 0b1010;
+    const device = await poorDevice(t, (pdu) => {
+      if (pdu[0] === 22) return refusal;
+      if (pdu[0] === 3) return Buffer.from([3, 2, register >> 8, register & 0xff]);
+      register = pdu.readUInt16BE(3);
+      return Buffer.from(pdu);
+    });
+    const link = await modbusDriver.connect(moduleOf(device.port, [], { timeout: '200ms', retries: 0 }), systemClock);
+    t.teardown(() => link.close());
+    const write = (bit: number, value: boolean): Promise<unknown> => link.write({ address: `holding:1:bit${bit}`, dataType: 'bool' }, value);
+    t.same(await Promise.all([write(0, true), write(1, false), write(15, true)]), [{ ok: true }, { ok: true }, { ok: true }]);
+    t.equal(register, 0b1000_0000_0000_1001);
+    t.same(device.functions, [22, 3, 6, 3, 6, 3, 6], refusal ? 'refused' : 'silent');
+  }
+});
+
+t.test('decisions 7.3: coils and registers are written by the functions that writeMode names', async (t) => {
+  for (const [writeMode, functions] of [
+    ['auto', [5, 6, 16]],
+    ['multiple', [15, 16, 16]],
+  ] as const) {
+    const device = await poorDevice(t, (pdu) => Buffer.from(pdu.subarray(0, 5)));
+    const link = await modbusDriver.connect(moduleOf(device.port, [], { writeMode }), systemClock);
+    t.teardown(() => link.close());
+    for (const [address, dataType, value] of [
+      ['coil:1', 'bool', true],
+      ['holding:1', 'int', 7],
+      ['holding:2:float32', 'float', 1.5],
+    ] as const)
+      t.same(await link.write({ address, dataType }, value), { ok: true });
+    t.same(device.functions, functions);
+  }
+});
+
+t.test('Q-TIER-11: a device says its name by function 43, and one that does not is discovered all the same', async (t) => {
+  const channels = moduleOf(0, [['level', 'holding:11', 'int']]).channels;
+  const link = await modbusDriver.connect(moduleOf(peer.port, []), systemClock);
+  t.teardown(() => link.close());
+  t.match(await link.discover?.(channels, 1000), {
+    device: { vendor: 'Pymodbus', product: 'Peer of the driver tests', revision: '3.0', serial: '' },
+    channels: [{ isFound: true }],
+  });
+  for (const answer of [Buffer.from([0xab, 1]), Buffer.from([43, 14, 2, 2, 0, 0, 9, 0, 200, 65]), undefined]) {
+    const device = await poorDevice(t, (pdu) => (pdu[0] === 43 ? answer : Buffer.from([3, 2, 0, 1])));
+    const poor = await modbusDriver.connect(moduleOf(device.port, [], { timeout: '200ms', retries: 3 }), systemClock);
+    t.teardown(() => poor.close());
+    t.match(await poor.discover?.(channels, 1000), { device: { vendor: '', product: '', revision: '', serial: '' }, channels: [{ channel: 'level', isFound: true, message: '' }] });
+    t.same(device.functions, [3, 43], 'asked once');
+  }
 });

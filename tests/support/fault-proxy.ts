@@ -10,7 +10,9 @@ export type ProxyMode =
   /** Replies are kept until `release`. */
   | 'hold'
   /** Every reply arrives twice. */
-  | 'double';
+  | 'double'
+  /** What `rewrite` makes of a reply arrives in its place: a device that lies. */
+  | 'rewrite';
 
 interface Pair {
   readonly near: net.Socket;
@@ -23,8 +25,14 @@ export class FaultProxy {
   #held: { readonly pair: Pair; readonly chunk: Buffer }[] = [];
   #refusing = false;
   mode: ProxyMode = 'pass';
+  /** For mode `rewrite`: of one piece of a reply as it comes from the device. */
+  rewrite: (chunk: Buffer) => Buffer = (chunk) => chunk;
+  /** Time that each reply is late, in mode `pass`. */
+  delayMs = 0;
   /** Connections accepted so far. */
   accepted = 0;
+  /** Connections refused so far. */
+  refused = 0;
 
   constructor(targetPort: () => number) {
     this.#server = net.createServer((near) => this.#accept(near, targetPort()));
@@ -47,6 +55,7 @@ export class FaultProxy {
 
   #accept(near: net.Socket, port: number): void {
     if (this.#refusing) {
+      this.refused += 1;
       near.resetAndDestroy();
       return;
     }
@@ -75,6 +84,8 @@ export class FaultProxy {
     if (this.mode === 'hold') this.#held.push({ pair, chunk });
     else if (this.mode === 'bytes') this.#trickle(near, chunk, 0);
     else if (this.mode === 'double') near.write(Buffer.concat([chunk, chunk]));
+    else if (this.mode === 'rewrite') near.write(this.rewrite(Buffer.from(chunk)));
+    else if (this.delayMs > 0) setTimeout(() => !near.destroyed && near.write(chunk), this.delayMs);
     else near.write(chunk);
   }
 

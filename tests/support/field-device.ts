@@ -48,7 +48,8 @@ export class FieldDevice {
     return `127.0.0.1:${this.port}`;
   }
 
-  async stop(): Promise<void> {
+  /** Pulls the plug. */
+  async kill(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }

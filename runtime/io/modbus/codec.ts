@@ -46,11 +46,13 @@ const READERS: Readonly<Record<NumberType, (bytes: Buffer) => number | bigint>> 
 /** The value of `address` whose first register stands at `at` of `bytes`. */
 export function decodeRegisters(address: ModbusAddress, bytes: Uint8Array, at: number, byteOrder: ByteOrder): number | bigint | string {
   const length = address.length * 2;
-  if (address.type === 'bit') {
-    arrange(bytes, at, length, 'be', scratch, 0);
-    return (scratch.readUInt16BE(0) >> address.bit) & 1;
+  if (length === 2 && address.type !== 'string') {
+    assert(at >= 0 && at + 2 <= bytes.length, 'a register stands whole within the bytes it is read from');
+    const word = ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
+    if (address.type === 'bit') return (word >> address.bit) & 1;
+    return address.type === 'int16' ? (word << 16) >> 16 : word;
   }
-  arrange(bytes, at, length, length === 2 ? 'be' : orderOf(address, byteOrder), scratch, 0);
+  arrange(bytes, at, length, orderOf(address, byteOrder), scratch, 0);
   if (address.type !== 'string') return READERS[address.type as NumberType](scratch);
   const end = scratch.subarray(0, length).indexOf(0);
   return scratch.toString('latin1', 0, end < 0 ? length : end);

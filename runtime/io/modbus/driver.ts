@@ -1,4 +1,4 @@
-/** The modbus driver: TCP by our own client, serial lines through modbus-serial, loaded only when one is configured. */
+/** The modbus driver: TCP, RTU over TCP, and serial lines, whose library is loaded only when one is configured. */
 import type { ProbeModule } from '../../port.js';
 import type { Driver } from '../driver.js';
 import type { Clock } from '../../vocabulary/clock.js';
@@ -13,9 +13,10 @@ import type { Transport } from './transport.js';
 async function connectTransport(module: ProbeModule, timeoutMs: number, clock: Clock): Promise<Transport> {
   const endpoint = parseEndpoint(module.address);
   if (!endpoint.ok) throw new Error(endpoint.message);
-  if (endpoint.value.kind === 'tcp') return connectMbap({ ...endpoint.value, timeoutMs }, clock);
-  const { connectRtu } = await import('./rtu-transport.js');
-  return connectRtu(endpoint.value, timeoutMs);
+  const { value } = endpoint;
+  if (value.kind === 'tcp') return connectMbap({ ...value, timeoutMs }, clock);
+  const { connectRtu, connectRtuOverTcp } = await import('./rtu-transport.js');
+  return value.kind === 'rtu' ? connectRtu(value, timeoutMs, clock) : connectRtuOverTcp({ ...value, timeoutMs }, clock);
 }
 
 export const modbusDriver: Driver = {

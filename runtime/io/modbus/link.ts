@@ -4,9 +4,13 @@
  */
 import { inside } from '../../vocabulary/assert.js';
 import type { Value } from '../../vocabulary/data-types.js';
+import type { ProbeChannel } from '../../port.js';
+import type { Discovery, Exchange } from '../device-answers.js';
+import { checkChannels } from '../discovery.js';
 import type { Link, Point, ReadOutcome, SampleSink, WriteOutcome } from '../driver.js';
 import { type ByteOrder, isBitTable, type ModbusAddress, parseModbusChannel } from './address.js';
 import { decodeRegisters, encodeRegisters, toBit } from './codec.js';
+import { identify } from './identification.js';
 import { type PlanLimits, planReads, type ReadBlock, type ReadPlan, readPdu, splitBlock } from './read-plan.js';
 import { EXCEPTION_FLAG, exceptionText, FUNCTION, type Reply, type Transport } from './transport.js';
 
@@ -19,11 +23,17 @@ export interface ModbusSettings extends PlanLimits {
 const ANSWERED: ReadOutcome = { status: 'answered' };
 /** Exceptions that a hole in a coalesced block can cause: illegal address, illegal value. */
 const SPLITTING_EXCEPTIONS = new Set([2, 3]);
+const ILLEGAL_FUNCTION = 1;
+const CONFIRMED_OTHER = 'the device confirmed something else than was written';
 
 export class ModbusLink implements Link {
   readonly #transport: Transport;
   readonly #settings: ModbusSettings;
   readonly #plans = new WeakMap<readonly Point[], ReadPlan>();
+  /** Units whose last request ran out of repetitions: they are asked once until they answer again. */
+  readonly #silent = new Set<number>();
+  /** Units that do not know function 22. */
+  readonly #withoutMask = new Set<number>();
   #lastWrite: Promise<unknown> = Promise.resolve();
 
   constructor(transport: Transport, settings: ModbusSettings) {
@@ -37,6 +47,21 @@ export class ModbusLink implements Link {
 
   async close(): Promise<void> {
     this.#transport.close();
+  }
+
+  get patienceMs(): number {
+    return this.#transport.patienceMs ?? 0;
+  }
+
+  lastExchange(): Exchange | undefined {
+    return this.#transport.lastExchange;
+  }
+
+  /** Of itself a device says its name at most (function 43); what registers it has only shows when they are read. */
+  async discover(channels: readonly ProbeChannel[]): Promise<Discovery> {
+    const found = await checkChannels(this, channels);
+    const device = await identify((pdu) => this.#transport.request(this.#settings.unitId, pdu, false));
+    return { device, channels: found, offered: [], isTruncated: false };
   }
 
   lane(point: Point): string {
@@ -110,10 +135,11 @@ export class ModbusLink implements Link {
 
   /** One request, repeated while the device stays silent. */
   async #ask(unit: number, pdu: Buffer, urgent: boolean): Promise<Reply> {
+    const repeats = this.#silent.has(unit) ? 0 : this.#settings.retries;
     let reply = await this.#transport.request(unit, pdu, urgent);
-    for (let repeat = 0; repeat < this.#settings.retries && !reply.ok && reply.reason === 'silent'; repeat += 1) {
-      reply = await this.#transport.request(unit, pdu, urgent);
-    }
+    for (let repeat = 0; repeat < repeats && !reply.ok && reply.reason === 'silent'; repeat += 1) reply = await this.#transport.request(unit, pdu, urgent);
+    if (reply.ok) this.#silent.delete(unit);
+    else this.#silent.add(unit);
     return reply;
   }
 
@@ -152,20 +178,42 @@ export class ModbusLink implements Link {
     return this.#send(unit, pdu);
   }
 
-  /** Read-modify-write of one bit of a holding register (decisions 7.4); writes of a module never overlap. */
+  /**
+   * One bit of a holding register (decisions 7.4): by function 22, which leaves the other bits to the device, or where the device does not know it by
+   * reading the register, changing the bit and writing it back. Writes of a module never overlap.
+   */
   async #writeRegisterBit(unit: number, address: ModbusAddress, value: Value): Promise<WriteOutcome> {
     const bit = toBit(value);
     if (bit === undefined) return { ok: false, reason: 'invalid', message: `${value} is neither true nor false` };
+    const mask = 1 << address.bit;
+    const masked = await this.#maskWrite(unit, address.offset, mask, bit);
+    if (masked) return masked;
     const reply = await this.#ask(unit, readPdu('holding', address.offset, 1), true);
     if (!reply.ok) return { ok: false, reason: 'unreachable', message: reply.message };
     const exception = exceptionOf(reply.pdu);
     if (exception > 0) return { ok: false, reason: 'refused', message: exceptionText(exception) };
-    if (reply.pdu.length < 4) return { ok: false, reason: 'refused', message: 'the device sent a short answer' };
-    const mask = 1 << address.bit;
+    if (reply.pdu.length !== 4 || reply.pdu[1] !== 2) return { ok: false, reason: 'refused', message: 'the device sent an answer of the wrong length' };
+    this.#withoutMask.add(unit);
     const present = reply.pdu.readUInt16BE(2);
     const bytes = Buffer.alloc(2);
     bytes.writeUInt16BE(bit ? present | mask : present & ~mask & 0xffff);
     return this.#send(unit, this.#registersPdu(address.offset, bytes));
+  }
+
+  /** Undefined: the device does not know function 22, or said nothing to it. */
+  async #maskWrite(unit: number, offset: number, mask: number, bit: boolean): Promise<WriteOutcome | undefined> {
+    if (this.#withoutMask.has(unit) || this.#settings.writeMode === 'multiple') return undefined;
+    const pdu = Buffer.alloc(7);
+    pdu[0] = FUNCTION.maskWriteRegister;
+    pdu.writeUInt16BE(offset, 1);
+    pdu.writeUInt16BE(~mask & 0xffff, 3); // result = (present AND this) OR the next
+    pdu.writeUInt16BE(bit ? mask : 0, 5);
+    const reply = await this.#transport.request(unit, pdu, true);
+    if (!reply.ok) return reply.reason === 'lost' ? { ok: false, reason: 'unreachable', message: reply.message } : undefined;
+    const exception = exceptionOf(reply.pdu);
+    if (exception === ILLEGAL_FUNCTION) return undefined;
+    if (exception > 0) return { ok: false, reason: 'refused', message: exceptionText(exception) };
+    return reply.pdu.equals(pdu) ? { ok: true } : { ok: false, reason: 'refused', message: CONFIRMED_OTHER };
   }
 
   #registersPdu(offset: number, bytes: Buffer): Buffer {
@@ -191,7 +239,7 @@ export class ModbusLink implements Link {
     const exception = exceptionOf(reply.pdu);
     if (exception > 0) return { ok: false, reason: 'refused', message: exceptionText(exception) };
     // Functions 5, 6, 15 and 16 echo address and value, or address and count: the first five bytes of the request.
-    if (reply.pdu.length < 5 || pdu.compare(reply.pdu, 0, 5, 0, 5) !== 0) return { ok: false, reason: 'refused', message: 'the device confirmed something else than was written' };
+    if (reply.pdu.length < 5 || pdu.compare(reply.pdu, 0, 5, 0, 5) !== 0) return { ok: false, reason: 'refused', message: CONFIRMED_OTHER };
     return { ok: true };
   }
 }

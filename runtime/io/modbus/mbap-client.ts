@@ -10,7 +10,10 @@ import net from 'node:net';
 import type { Clock } from '../../vocabulary/clock.js';
 import type { MonoMs } from '../../vocabulary/times.js';
 import { Signal } from '../signal.js';
+import type { Exchange } from '../device-answers.js';
+import type { WallMs } from '../../vocabulary/times.js';
 import { EXCEPTION_FLAG, type Reply, type Transport } from './transport.js';
+import { WireRecord } from './wire-record.js';
 
 const HEADER_BYTES = 7;
 const TIMER_EARLY_MS = 1; // timers of Node may fire up to a millisecond early
@@ -23,7 +26,9 @@ interface Job {
 }
 
 interface Flight extends Job {
-  readonly deadlineMonoMs: MonoMs;
+  readonly frame: Buffer;
+  readonly sentMonoMs: MonoMs;
+  readonly atMs: WallMs;
 }
 
 interface Lane {
@@ -43,6 +48,7 @@ export class MbapClient implements Transport {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
   readonly #ended = new Signal();
+  readonly #record = new WireRecord();
   readonly #lanes = new Map<number, Lane>();
   readonly #flights = new Map<number, Flight>();
   /** One timer for all flights: they have one time-out, so the oldest is due first. */
@@ -75,6 +81,10 @@ export class MbapClient implements Transport {
     });
   }
 
+  get lastExchange(): Exchange | undefined {
+    return this.#record.last;
+  }
+
   close(): void {
     this.#end('the connection was closed here');
   }
@@ -91,7 +101,6 @@ export class MbapClient implements Transport {
     if (!job) return;
     lane.busy = true;
     const id = this.#nextTransaction();
-    this.#flights.set(id, { unit: job.unit, pdu: job.pdu, settle: job.settle, deadlineMonoMs: this.#clock.monoMs() + this.#timeoutMs });
     this.#cancelTimer ??= this.#clock.after(this.#timeoutMs, () => this.#lookOnceMore());
     const frame = Buffer.allocUnsafe(HEADER_BYTES + job.pdu.length);
     frame.writeUInt16BE(id, 0);
@@ -99,6 +108,7 @@ export class MbapClient implements Transport {
     frame.writeUInt16BE(job.pdu.length + 1, 4);
     frame[6] = job.unit;
     job.pdu.copy(frame, HEADER_BYTES);
+    this.#flights.set(id, { unit: job.unit, pdu: job.pdu, settle: job.settle, frame, sentMonoMs: this.#clock.monoMs(), atMs: this.#clock.wallMs() });
     this.#socket.write(frame);
   }
 
@@ -117,16 +127,17 @@ export class MbapClient implements Transport {
   #giveUpDue(): void {
     this.#cancelTimer = undefined;
     const nowMs = this.#clock.monoMs() + TIMER_EARLY_MS;
-    const due = [...this.#flights].filter(([, flight]) => flight.deadlineMonoMs <= nowMs).map(([id]) => id);
-    for (const id of due) this.#settle(id, { ok: false, reason: 'silent', message: `no answer within ${this.#timeoutMs} ms` });
+    const due = [...this.#flights].filter(([, flight]) => flight.sentMonoMs + this.#timeoutMs <= nowMs).map(([id]) => id);
+    for (const id of due) this.#settle(id, { ok: false, reason: 'silent', message: `no answer within ${this.#timeoutMs} ms` }, undefined);
     const [next] = this.#flights.values();
-    if (next && this.#ended.reason === undefined) this.#cancelTimer ??= this.#clock.after(next.deadlineMonoMs - this.#clock.monoMs(), () => this.#lookOnceMore());
+    if (next && this.#ended.reason === undefined) this.#cancelTimer ??= this.#clock.after(next.sentMonoMs + this.#timeoutMs - this.#clock.monoMs(), () => this.#lookOnceMore());
   }
 
-  #settle(id: number, reply: Reply): void {
+  #settle(id: number, reply: Reply, received: Buffer | undefined): void {
     const flight = this.#flights.get(id);
     if (!flight) return;
     this.#flights.delete(id);
+    this.#record.note(flight.frame, received, flight.atMs, this.#clock.monoMs() - flight.sentMonoMs);
     const lane = this.#lane(flight.unit);
     assert(lane.busy, 'a request in flight keeps its lane busy');
     lane.busy = false;
@@ -161,7 +172,7 @@ export class MbapClient implements Transport {
       this.#end(`the device answered unit ${frame[6]}, function ${pdu[0]} to a request for unit ${flight.unit}, function ${flight.pdu[0]}`);
       return;
     }
-    this.#settle(id, { ok: true, pdu });
+    this.#settle(id, { ok: true, pdu }, frame);
   }
 
   #end(reason: string): void {
@@ -170,15 +181,15 @@ export class MbapClient implements Transport {
     this.#cancelTimer?.();
     this.#socket.destroy();
     const reply: Reply = { ok: false, reason: 'lost', message: reason };
-    for (const id of [...this.#flights.keys()]) this.#settle(id, reply);
+    for (const id of [...this.#flights.keys()]) this.#settle(id, reply, undefined);
     for (const lane of this.#lanes.values()) {
       for (const job of [...lane.urgent.splice(0), ...lane.waiting.splice(0)]) job.settle(reply);
     }
   }
 }
 
-/** @throws Error when the device does not accept a connection within its time-out; no socket is left behind. */
-export function connectMbap(target: MbapTarget, clock: Clock): Promise<MbapClient> {
+/** @throws Error when nobody accepts a connection within the time-out; no socket is left behind. */
+export function connectSocket(target: MbapTarget, clock: Clock): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
     const socket = net.connect({ host: target.host, port: target.port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 });
     const fail = (error: Error): void => {
@@ -192,7 +203,12 @@ export function connectMbap(target: MbapTarget, clock: Clock): Promise<MbapClien
     socket.once('connect', () => {
       cancel();
       socket.off('error', fail);
-      resolve(new MbapClient(socket, target.timeoutMs, clock));
+      resolve(socket);
     });
   });
+}
+
+/** @throws Error when the device does not accept a connection within its time-out. */
+export async function connectMbap(target: MbapTarget, clock: Clock): Promise<MbapClient> {
+  return new MbapClient(await connectSocket(target, clock), target.timeoutMs, clock);
 }

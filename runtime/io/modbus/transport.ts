@@ -1,9 +1,15 @@
 /** How a Modbus request reaches its device, over TCP or a serial line. A PDU is function code and data, no framing. */
+import type { Exchange } from '../device-answers.js';
+
 export type Reply = { readonly ok: true; readonly pdu: Buffer } | { readonly ok: false; readonly reason: 'silent' | 'lost'; readonly message: string };
 
 export interface Transport {
   /** One request in flight per unit; urgent ones (writes) go before waiting ones. */
   request(unit: number, pdu: Buffer, urgent: boolean): Promise<Reply>;
+  /** On a line that carries one request at a time: how long a request may wait for one of another unit and be answered. */
+  readonly patienceMs?: number;
+  /** The bytes of the last request that got its answer, or none in its time. */
+  readonly lastExchange: Exchange | undefined;
   readonly lost: Promise<string>;
   close(): void;
 }
@@ -17,6 +23,8 @@ export const FUNCTION = {
   writeSingleRegister: 6,
   writeMultipleCoils: 15,
   writeMultipleRegisters: 16,
+  maskWriteRegister: 22,
+  readDeviceIdentification: 43,
 } as const;
 
 export const EXCEPTION_FLAG = 0x80;

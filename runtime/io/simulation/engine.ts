@@ -116,6 +116,7 @@ export class SimulationEngine {
       this.#running.flatMap(({ behaviors }) => behaviors),
       [...this.#modules.values()].flatMap(({ problem, rows }) => (problem === '' ? [] : rows)),
     );
+    this.#coupling.spread(); // what is not known is so before the first tick
     return problems;
   }
 

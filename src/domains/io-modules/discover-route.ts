@@ -122,3 +122,33 @@ export const discoverRoute = route({
     };
   },
 });
+
+const ExchangeBody = v.strictObject({
+  ioModule: v.string(),
+  /** Hexadecimal, as it went over the wire; empty: no exchange is known. */
+  sent: v.string(),
+  /** Empty: nothing came within the time-out. */
+  received: v.string(),
+  /** When the request was sent; empty: none is known. */
+  at: v.string(),
+  roundTripMs: v.number(),
+});
+
+nameSchemas({ DeviceExchange: ExchangeBody });
+
+/** The bytes of the last request and its answer (ADR 0062). Needs store and probes. */
+export const exchangeRoute = route({
+  method: 'GET',
+  path: '/api/v1/sites/{site}/iomodules/{name}/exchange',
+  action: 'iomodule:read-exchange',
+  tier: 'engineer',
+  reply: ExchangeBody,
+  summary: 'Bytes of the last request to the device and of its answer, for whoever looks for a fault of the wire',
+  exists: (params, { store }) => void moduleOf(params, store),
+  async handle({ params }, { store, probes }) {
+    moduleOf(params, store);
+    const last = await probes.exchange(params.site, params.name);
+    const { sent = '', received = '', atMs = 0, roundTripMs = 0 } = last ?? {};
+    return { ioModule: params.name, sent, received, at: atMs === 0 ? '' : timestamp(atMs), roundTripMs };
+  },
+});

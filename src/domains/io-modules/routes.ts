@@ -6,7 +6,7 @@ import { routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
 import { editFacts } from '../runs/logic-edits.js';
 import { channelRoutes } from './channel-routes.js';
-import { discoverRoute } from './discover-route.js';
+import { discoverRoute, exchangeRoute } from './discover-route.js';
 import { IOModuleBody, ioModuleBody, PresetBody, presetBody, type Secrets } from './dto.js';
 import { passChannelGate } from './gate.js';
 import { type IOModuleSpec, type IOModuleStatus, SimulationPreset } from './kind.js';
@@ -38,6 +38,7 @@ export function ioModuleRoutes(secrets: Secrets) {
     ...crudRoutes(presetRules, { read: 'read', write: 'engineer', reply: PresetBody, dto: presetBody }),
     seed,
     discoverRoute,
+    exchangeRoute,
     ...channelRoutes,
   ];
 }

@@ -18,7 +18,7 @@ async function bench(t: Test): Promise<{ readonly box: Plant; readonly device: F
   t.teardown(async () => {
     await box.end();
     await proxy.stop();
-    await device.stop();
+    await device.kill();
   });
   await served(box, `127.0.0.1:${proxy.port}`);
   return { box, device, proxy };

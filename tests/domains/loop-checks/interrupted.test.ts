@@ -26,7 +26,7 @@ async function bench(t: Test, more: object = {}): Promise<Bench> {
   t.teardown(async () => {
     await box.end();
     await proxy.stop();
-    await device.stop();
+    await device.kill();
   });
   await served(box, `127.0.0.1:${proxy.port}`, more);
   return { box, device, proxy };
@@ -156,7 +156,7 @@ t.test('IO SIM: a kill of the gateway in the middle leaves nothing stepped: the 
   t.teardown(async () => {
     await box.end('SIGKILL');
     box.remove();
-    await device.stop();
+    await device.kill();
   });
   await box.start();
   await served(box, device.address);

@@ -9,7 +9,7 @@ async function withDevice(t: Test, wiring: Wiring, work: (box: Plant, device: Fi
   const box = await startPlant({ production: true, environment: LIVE });
   t.teardown(async () => {
     await box.end();
-    await device.stop();
+    await device.kill();
   });
   await served(box, device.address, more);
   await work(box, device);

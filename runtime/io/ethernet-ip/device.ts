@@ -1,0 +1,117 @@
+/**
+ * A controller at the end of its route: messages with their repetitions, and tags read and written whole, in fragments where one message is too
+ * small. A status is an answer and is not repeated.
+ */
+import { parseTyped, type TypedData } from './codec.js';
+import type { CipReply } from './reply.js';
+import { readFragmentRequest, readRequest, request, routed, SERVICE, writeFragmentRequest, writeRequest } from './request.js';
+import type { Answer, EnipSession, Prepared } from './session.js';
+import { cipStatusText } from './status.js';
+
+export interface DeviceSettings {
+  readonly retries: number;
+  readonly timeoutMs: number;
+  /** Empty: the device that was reached is the controller. */
+  readonly route: Buffer;
+  readonly routeText: string;
+  /** Of a request, without what the route adds. */
+  readonly requestBytesMax: number;
+  readonly replyBytesMax: number;
+}
+
+export type Failure = { readonly ok: false; readonly reason: 'silent' | 'lost' | 'refused'; readonly message: string };
+export type Whole<T> = { readonly ok: true; readonly value: T } | Failure;
+
+const OK = 0x00;
+export const PARTIAL = 0x06;
+export const TOO_LARGE = 0x11;
+/** A tag that is longer is not read: nothing a channel holds is. */
+const WHOLE_BYTES_MAX = 0x1_0000;
+const FRAGMENT_HEAD_BYTES = 20;
+
+export const MALFORMED: Failure = { ok: false, reason: 'refused', message: 'the device sent an answer of the wrong length' };
+
+export function refusal({ status, extended }: CipReply): Failure {
+  return { ok: false, reason: 'refused', message: cipStatusText(status, extended) };
+}
+
+export class Device {
+  readonly session: EnipSession;
+  readonly settings: DeviceSettings;
+
+  constructor(session: EnipSession, settings: DeviceSettings) {
+    this.session = session;
+    this.settings = settings;
+  }
+
+  /** A message as it is sent: over the connection, or along the route. */
+  prepare = (message: Buffer, service: number, isConnected = this.session.isConnected): Prepared => {
+    const { route, timeoutMs } = this.settings;
+    const isRouted = !isConnected && route.length > 0;
+    return this.session.prepare(isRouted ? routed(message, route, timeoutMs) : message, service, isRouted);
+  };
+
+  /** One message, repeated while the device stays silent. */
+  async send(prepared: Prepared, urgent: boolean): Promise<Answer> {
+    let answer = await this.session.request(prepared, urgent);
+    for (let repeat = 0; repeat < this.settings.retries && !answer.ok && answer.reason === 'silent'; repeat += 1) answer = await this.session.request(prepared, urgent);
+    return answer;
+  }
+
+  ask(service: number, path: Buffer, data: Buffer, urgent = false): Promise<Answer> {
+    return this.send(this.prepare(request(service, path, data), service), urgent);
+  }
+
+  /** Type and value of a tag, however many messages it takes. */
+  async readWhole(path: Buffer, urgent = false): Promise<Whole<TypedData>> {
+    const first = await this.send(this.prepare(readRequest(path), SERVICE.readTag), urgent);
+    if (!first.ok) return first;
+    if (first.reply.status === OK) {
+      const typed = parseTyped(first.reply.data);
+      return typed ? { ok: true, value: typed } : MALFORMED;
+    }
+    if (first.reply.status !== PARTIAL && first.reply.status !== TOO_LARGE) return refusal(first.reply);
+    const begun = first.reply.status === PARTIAL ? parseTyped(first.reply.data) : undefined;
+    return this.#readRest(path, begun, urgent);
+  }
+
+  async #readRest(path: Buffer, begun: TypedData | undefined, urgent: boolean): Promise<Whole<TypedData>> {
+    let head = begun;
+    const parts = begun ? [begun.value] : [];
+    let bytes = begun?.value.length ?? 0;
+    while (bytes <= WHOLE_BYTES_MAX) {
+      const answer = await this.send(this.prepare(readFragmentRequest(path, bytes), SERVICE.readFragmented), urgent);
+      if (!answer.ok) return answer;
+      const { reply } = answer;
+      if (reply.status !== OK && reply.status !== PARTIAL) return refusal(reply);
+      const part = parseTyped(reply.data);
+      if (!part || (head && (part.code !== head.code || part.handle !== head.handle))) return MALFORMED;
+      head = part;
+      parts.push(part.value);
+      bytes += part.value.length;
+      if (reply.status === OK) return { ok: true, value: { ...part, value: Buffer.concat(parts) } };
+      if (part.value.length === 0) return MALFORMED;
+    }
+    return { ok: false, reason: 'refused', message: `the device has more than ${WHOLE_BYTES_MAX} bytes for it` };
+  }
+
+  /** `type`: what stands before the value. */
+  async writeWhole(path: Buffer, type: Buffer, value: Buffer): Promise<Whole<true>> {
+    const message = writeRequest(path, type, value);
+    if (message.length <= this.settings.requestBytesMax) return this.#written(message, SERVICE.writeTag);
+    const room = this.settings.requestBytesMax - path.length - FRAGMENT_HEAD_BYTES;
+    const partBytes = room - (room % 4);
+    if (partBytes < 4) return { ok: false, reason: 'refused', message: `the value does not fit into messages of ${this.settings.requestBytesMax} bytes: raise maxPacket` };
+    for (let offset = 0; offset < value.length; offset += partBytes) {
+      const written = await this.#written(writeFragmentRequest(path, type, offset, value.subarray(offset, offset + partBytes)), SERVICE.writeFragmented);
+      if (!written.ok) return written;
+    }
+    return { ok: true, value: true };
+  }
+
+  async #written(message: Buffer, service: number): Promise<Whole<true>> {
+    const answer = await this.send(this.prepare(message, service), true);
+    if (!answer.ok) return answer;
+    return answer.reply.status === OK ? { ok: true, value: true } : refusal(answer.reply);
+  }
+}

@@ -1,0 +1,244 @@
+/** Modbus RTU over TCP and over a serial line (a pseudo terminal), against pymodbus in a process of its own. */
+import { setTimeout as later } from 'node:timers/promises';
+import net from 'node:net';
+import t, { type Test } from 'tap';
+import { modbusDriver } from '../../runtime/io/modbus/driver.js';
+import { answerLength, crc16, rtuFrame } from '../../runtime/io/modbus/rtu-frame.js';
+import { gapMs } from '../../runtime/io/modbus/rtu-transport.js';
+import type { ProbeChannel, ProbeModule } from '../../runtime/port.js';
+import { systemClock } from '../../runtime/vocabulary/clock.js';
+import { ProcessImage } from '../../runtime/vocabulary/process-image.js';
+import { QUALITY } from '../../runtime/vocabulary/quality.js';
+import { freePort } from '../support/appliance-process.js';
+import { collector, conformance } from './conformance.js';
+import { conformanceOfFaults, type DeviceHandle } from './conformance-faults.js';
+import { ModbusPeer } from './modbus-peer.js';
+import { channelsOf, startProbe, until, valueOf } from './probe-harness.js';
+
+const rtu = await ModbusPeer.start(0, 'rtu');
+t.teardown(() => rtu.kill());
+const serial = await ModbusPeer.start(0, 'serial');
+t.teardown(() => serial.kill());
+
+const DEAD_PORT = 1;
+
+function moduleAt(address: string, channels: readonly ProbeChannel[] = [], options: ProbeModule['options'] = {}, name = 'io'): ProbeModule {
+  const image = new ProcessImage(channels.length).buffer;
+  return { site: 'north', module: name, protocol: 'modbus', address, options: { pollInterval: '50ms', timeout: '1s', retries: 1, ...options }, channels, image };
+}
+
+const overTcp = (port: number): string => `rtu+tcp://127.0.0.1:${port}`;
+
+for (const [what, address, dead] of [
+  ['RTU over TCP', overTcp(rtu.port), overTcp(DEAD_PORT)],
+  ['serial', `rtu://${serial.place}?baud=19200&parity=even&stop=1`, 'rtu:///dev/tty-of-nobody'],
+] as const) {
+  t.test(`decisions 7.3, 7.4: ${what}`, async (t) => {
+    conformance(t, () => ({
+      driver: modbusDriver,
+      module: moduleAt(address),
+      unreachable: moduleAt(dead),
+      notAnAddress: 'rtu+tcp://host',
+      notAChannel: 'holding:1:complex',
+      writable: [
+        { point: { address: 'coil:3', dataType: 'bool' }, values: [true, false] },
+        { point: { address: 'holding:100', dataType: 'int' }, values: [65535, 1] },
+        { point: { address: 'holding:102:int32:les', dataType: 'int' }, values: [-2_000_000_000, 17] },
+        { point: { address: 'holding:106:int64:le', dataType: 'int' }, values: [-9_007_199_254_740_991, 3] },
+        { point: { address: 'holding:114:float32', dataType: 'float' }, values: [1.5, -0.25] },
+        { point: { address: 'holding:120:string4', dataType: 'string' }, values: ['Batch-12', 'x'] },
+        { point: { address: 'holding:124:bit5', dataType: 'bool' }, values: [true, false] },
+        { point: { address: 'holding:125@7', dataType: 'int' }, values: [71, 72] },
+      ],
+      readable: [
+        { address: 'coil:0', dataType: 'bool' },
+        { address: 'discrete:3', dataType: 'bool' },
+        { address: 'holding:10:int16', dataType: 'int' },
+        { address: 'input:24:float32', dataType: 'float' },
+        { address: 'holding:0@7', dataType: 'int' },
+      ],
+      missing: { address: 'holding:303', dataType: 'int' },
+    }));
+  });
+}
+
+async function device(t: Test): Promise<DeviceHandle> {
+  let peer = await ModbusPeer.start(await freePort(), 'rtu');
+  t.teardown(() => peer.kill());
+  const { port } = peer;
+  return {
+    port,
+    kill: () => peer.kill(),
+    async restart() {
+      peer = await ModbusPeer.start(port, 'rtu');
+    },
+  };
+}
+
+const changed =
+  (at: number, by: number) =>
+  (reply: Buffer): Buffer => {
+    reply[at] = ((reply[at] ?? 0) + by) & 0xff;
+    return reply;
+  };
+
+t.test('RTU over TCP on a bad wire', async (t) => {
+  conformanceOfFaults(t, () => ({
+    module: (name, port, channels, options) => moduleAt(overTcp(port), channels, options, name),
+    device,
+    inputs: [
+      { row: ['a', 'holding:11', 'int'], value: 65000 },
+      { row: ['b', 'input:12:int32', 'int'], value: -123456789 },
+      { row: ['c', 'holding:24:float32', 'float'], value: 3.25 },
+    ],
+    output: { row: ['out', 'holding:130', 'int'], shows: ['echo', 'holding:130', 'int'] },
+    missing: ['hole', 'holding:302', 'int'],
+    many: Array.from({ length: 66 }, (_, place) => [`m${place}`, `holding:${place * 3}`, 'int'] as const),
+    lies: [
+      { what: 'a byte of the value', of: changed(3, 1) },
+      { what: 'the checksum', of: (reply) => changed(reply.length - 1, 1)(reply) },
+      { what: 'another unit, with a checksum that fits', of: (reply) => rtuFrame(9, reply.subarray(1, -2)) },
+      { what: 'another function, with a checksum that fits', of: (reply) => rtuFrame(reply[0] ?? 1, Buffer.from([5, 0, 1, 0, 0])) },
+      { what: 'another count, with a checksum that fits', of: (reply) => rtuFrame(reply[0] ?? 1, Buffer.from([reply[1] ?? 3, 3, 0, 1, 2])) },
+      { what: 'a frame cut off, and then silence', of: (reply) => reply.subarray(0, 4) },
+      { what: 'bytes that are none of the protocol', of: () => Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n') },
+    ],
+    pulls: Number(process.env.IO_PULLS ?? 100),
+    seed: Number(process.env.IO_SEED ?? 20_260_131),
+  }));
+});
+
+t.test('decisions 7.3: a serial port has the settings of its address, or the address is refused', async (t) => {
+  for (const [baud, stop] of [
+    [9600, 2],
+    [115_200, 1],
+  ]) {
+    const link = await modbusDriver.connect(moduleAt(`rtu://${serial.place}?baud=${baud}&stop=${stop}&parity=none`), systemClock);
+    t.equal(await serial.settings(), `baud=${baud} stop=${stop}`);
+    const other = moduleAt(`rtu://${serial.place}?baud=1200`);
+    await t.rejects(modbusDriver.connect(other, systemClock), /is open for another module with baud=/);
+    await link.close();
+  }
+  for (const [query, reason] of [
+    ['data=7', /data must be 8/],
+    ['stop=3', /stop must be 1 or 2/],
+    ['parity=mark', /parity must be none, even or odd/],
+    ['baud=fast', /baud must be/],
+    ['flow=rts', /flow is not known; known are baud, parity, stop, data/],
+  ] as const)
+    t.match(modbusDriver.parseAddress(`rtu:///dev/ttyS0?${query}`), { ok: false, message: reason }, query);
+  t.same(modbusDriver.parseAddress('rtu+tcp://Server:4001'), { ok: true, value: 'rtu+tcp://server:4001' });
+  t.match(modbusDriver.parseAddress('rtu+tcp://server'), { ok: false, message: /names no port/ });
+  t.same(
+    [gapMs(9600), gapMs(115_200)].map((ms) => Math.round(ms * 100) / 100),
+    [4.01, 1.75],
+    'silence of 3.5 characters',
+  );
+});
+
+t.test('two modules share a serial line, one after the other asks, and the port is closed with the last', async (t) => {
+  const address = `rtu://${serial.place}?baud=38400`;
+  const [one, two] = [await modbusDriver.connect(moduleAt(address), systemClock), await modbusDriver.connect(moduleAt(address, [], { unitId: 7 }), systemClock)];
+  const reads = Array.from({ length: 20 }, async (_, turn) => {
+    const got = collector(1);
+    await (turn % 2 === 0 ? one : two).read([{ address: 'holding:0', dataType: 'int' }], got.sink);
+    return got.values[0];
+  });
+  t.same(
+    await Promise.all(reads),
+    Array.from({ length: 20 }, (_, turn) => (turn % 2 === 0 ? 1 : 7)),
+  );
+  await one.close();
+  const got = collector(1);
+  t.same(await two.read([{ address: 'holding:0', dataType: 'int' }], got.sink), { status: 'answered' });
+  await two.close();
+  const again = await modbusDriver.connect(moduleAt(`rtu://${serial.place}?baud=9600`), systemClock);
+  t.equal(await serial.settings(), 'baud=9600 stop=1', 'with other settings');
+  await again.close();
+});
+
+t.test('a silent unit on a line costs the others one time-out at most, and they stay Good', async (t) => {
+  const rows = channelsOf([
+    ['one', 'holding:11', 'int'],
+    ['seven', 'holding:0@7', 'int'],
+    ['nobody', 'holding:11@9', 'int'],
+    ['nor', 'holding:11@10', 'int'],
+  ]);
+  const module = moduleAt(`rtu://${serial.place}?baud=115200`, rows, { pollInterval: '50ms', timeout: '500ms', retries: 2 });
+  const probe = await startProbe(t, [module]);
+  await until('degraded', () => probe.state() === 'Degraded' && valueOf(module, 'one').quality === QUALITY.Good && valueOf(module, 'seven').quality === QUALITY.Good);
+  t.match(probe.message(), /^nobody: no answer within \d+ ms; nor: no answer within \d+ ms$/);
+  let polls = 0;
+  let lastMs = valueOf(module, 'one').atMs;
+  const bad: string[] = [];
+  await until('the others are polled on', () => {
+    for (const name of ['one', 'seven']) if (valueOf(module, name).quality !== QUALITY.Good && bad.at(-1) !== probe.message()) bad.push(probe.message());
+    const { atMs } = valueOf(module, 'one');
+    if (atMs !== lastMs) polls += 1;
+    lastMs = atMs;
+    return polls >= 10;
+  });
+  t.same(bad, []);
+});
+
+/** A serial device server that answers as it is told, one answer for each request. */
+async function told(
+  t: Test,
+  answer: (request: Buffer, turn: number) => readonly (readonly [delayMs: number, bytes: Buffer])[],
+): Promise<{ readonly port: number; readonly asked: Buffer[] }> {
+  const asked: Buffer[] = [];
+  const server = net.createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (request) => {
+      asked.push(request);
+      for (const [delayMs, bytes] of answer(request, asked.length))
+        later(delayMs).then(
+          () => !socket.destroyed && socket.write(bytes),
+          () => undefined,
+        );
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  return { port: (server.address() as net.AddressInfo).port, asked };
+}
+
+const holding = (value: number): Buffer => rtuFrame(1, Buffer.from([3, 2, value >> 8, value & 0xff]));
+
+t.test('D-IO-02: the late answer to one request is never the answer to another one', async (t) => {
+  const server = await told(t, (request) => [[request.readUInt16BE(2) === 1 ? 250 : 0, holding(request.readUInt16BE(2))]]);
+  const link = await modbusDriver.connect(moduleAt(overTcp(server.port), [], { timeout: '200ms', retries: 0 }), systemClock);
+  t.teardown(() => link.close());
+  const read = async (address: string): Promise<unknown> => {
+    const got = collector(1);
+    await link.read([{ address, dataType: 'int' }], got.sink);
+    return got.values[0] ?? got.messages[0];
+  };
+  t.match(await read('holding:1'), /no answer within 200 ms/);
+  t.equal(await read('holding:2'), 2, 'it waits until the late answer has come');
+  t.equal(await read('holding:3'), 3);
+});
+
+t.test('lastExchange shows the bytes of the wire, also where nothing came', async (t) => {
+  const server = await told(t, (_, turn) => (turn === 1 ? [[0, holding(513)]] : []));
+  const link = await modbusDriver.connect(moduleAt(overTcp(server.port), [], { timeout: '100ms', retries: 0 }), systemClock);
+  t.teardown(() => link.close());
+  t.equal(link.lastExchange?.(), undefined, 'nothing was asked yet');
+  const got = collector(1);
+  await link.read([{ address: 'holding:4', dataType: 'int' }], got.sink);
+  t.match(link.lastExchange?.(), { sent: '01 03 00 04 00 01 c5 cb', received: '01 03 02 02 01 78 e4', roundTripMs: Number, atMs: Number });
+  await link.read([{ address: 'holding:4', dataType: 'int' }], got.sink);
+  t.match(link.lastExchange?.(), { sent: '01 03 00 04 00 01 c5 cb', received: '' });
+});
+
+t.test('a checksum of the serial line guide, and answers whose length only their function says', async (t) => {
+  t.equal(crc16(Buffer.from([2, 7]), 2), 0x1241, 'appendix B: 41 12 on the wire');
+  t.equal(answerLength(Buffer.from([1])), undefined);
+  t.equal(answerLength(Buffer.from([1, 0x83])), 5);
+  t.equal(answerLength(Buffer.from([1, 3, 4])), 9);
+  t.equal(answerLength(Buffer.from([1, 3, 255])), 0, 'longer than a frame can be');
+  t.equal(answerLength(Buffer.from([1, 16])), 8);
+  t.equal(answerLength(Buffer.from([1, 22])), 10);
+  t.equal(answerLength(Buffer.from([1, 99])), 0);
+  t.equal(answerLength(Buffer.from([1, 43, 14, 2, 2, 0, 0, 1, 0, 3, 65, 66, 67])), 15);
+});
