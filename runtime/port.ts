@@ -704,6 +704,32 @@ export interface ProbePlan {
   readonly readbackTimeoutMs: number;
 }
 
+/**
+ * What somebody who holds the outputs of a module asks of its probe (ADR 0078). Nothing that logic commands is written meanwhile. The
+ * holder gives a sign within `leaseMs`, or the probe puts back by itself what he has set.
+ */
+export type HoldAsk =
+  | { readonly kind: 'take'; readonly leaseMs: number }
+  /** Writes one output; a sign as well. */
+  | { readonly kind: 'set'; readonly channel: string; readonly value: Value; readonly leaseMs: number }
+  | { readonly kind: 'renew'; readonly leaseMs: number }
+  /** Puts back what was set and lets go; `before` for a probe that does not know the holder, because it was started since. */
+  | { readonly kind: 'return'; readonly before: readonly HeldOutput[] };
+
+/** `not_held`: the probe has let go already, or another one holds the outputs. */
+export type HoldRefusal = 'not_held' | 'unknown_channel' | 'invalid_value' | 'device_unreachable' | 'device_write_failed' | 'outputs_withheld';
+
+export interface HeldOutput {
+  readonly channel: string;
+  /** What it goes back to; null where that is not known. */
+  readonly value: Value;
+  /** Where the value is from: the device was asked, it was written last, or it is the fail-safe value. */
+  readonly source: 'read' | 'written' | 'fail-safe' | 'unknown';
+  /** After a `return`: whether the device has it again. */
+  readonly isReturned?: boolean;
+  readonly message?: string;
+}
+
 export type ProbeInbound =
   | { readonly type: 'plan'; readonly plan: ProbePlan }
   | { readonly type: 'read'; readonly id: number; readonly module: string; readonly channels: readonly string[] }
@@ -719,6 +745,7 @@ export type ProbeInbound =
       readonly args: readonly Value[];
       readonly timeoutMs: number;
     }
+  | { readonly type: 'hold'; readonly id: number; readonly module: string; readonly holder: string; readonly ask: HoldAsk }
   /** Asks the device what it is and whether it has the channels configured; answered within `timeoutMs`. */
   | { readonly type: 'discover'; readonly id: number; readonly module: string; readonly timeoutMs: number }
   /** Asks for the bytes of the last request to the device and its answer. */
@@ -812,6 +839,8 @@ export type ProbeOutbound =
   | { readonly type: 'release-result'; readonly id: number; readonly released: readonly string[] }
   /** Undefined of a module that no wire serves. */
   | { readonly type: 'statistics-result'; readonly id: number; readonly statistics: ProbeStatistics | undefined }
+  /** `outputs`: what a `take` found, or what became of each with a `return`. */
+  | { readonly type: 'hold-result'; readonly id: number; readonly ok: boolean; readonly code?: HoldRefusal; readonly message: string; readonly outputs: readonly HeldOutput[] }
   /** Every module has written its fail-safe values, or cannot. */
   | { readonly type: 'fail-safe-result'; readonly id: number }
   | { readonly type: 'stopped' };

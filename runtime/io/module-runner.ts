@@ -1,5 +1,5 @@
 /** What the probe asks of whatever serves one I/O module, and what that may ask of the probe. */
-import type { ChannelSample, ProbeModule, ProbeOutbound, ProbeStatistics } from '../port.js';
+import type { ChannelSample, HoldAsk, HoldRefusal, ProbeModule, ProbeOutbound, ProbeStatistics } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
 import type { CallOutcome } from './driver.js';
 import type { Clock } from '../vocabulary/clock.js';
@@ -7,6 +7,7 @@ import type { DiscoverReply } from './discovery.js';
 import type { Exchange } from './device-answers.js';
 
 export type ModuleState = Extract<ProbeOutbound, { type: 'module' }>['state'];
+export type HoldReply = Omit<Extract<ProbeOutbound, { type: 'hold-result' }>, 'type' | 'id'>;
 export type WriteReply = Omit<Extract<ProbeOutbound, { type: 'write-result' }>, 'type' | 'id'>;
 
 export interface ProbeSettings {
@@ -47,6 +48,8 @@ export interface ModuleRunner {
   lastExchange(): Exchange | undefined;
   /** Ends forcing; only simulated modules have any. */
   release(channels: readonly string[]): readonly string[];
+  /** Outputs in the hand of one holder (ADR 0078). */
+  hold(holder: string, ask: HoldAsk): Promise<HoldReply>;
   /** Writes the fail-safe values, and nothing after them; resolves when the device has them or does not take them. */
   takeFailSafe(): Promise<void>;
   /** What was counted of the way to the device; absent where there is none. */
@@ -60,4 +63,8 @@ export function writeRefused(code: NonNullable<WriteReply['code']>, message: str
 
 export function badSample(channel: string, address: string, atMs: number, message: string): ChannelSample {
   return { channel, address, value: null, quality: 'Bad', atMs, message };
+}
+
+export function holdRefused(code: HoldRefusal, message: string): HoldReply {
+  return { ok: false, code, message, outputs: [] };
 }

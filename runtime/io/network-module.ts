@@ -4,7 +4,7 @@
  * A silent device is Bad after one poll period and its time-out, and never later than 3 s: channels polled more slowly
  * than that are checked in between with one small read. Nothing that a driver does ends the probe.
  */
-import type { ChannelSample, ProbeModule, ProbeStatistics } from '../port.js';
+import type { ChannelSample, HoldAsk, ProbeModule, ProbeStatistics } from '../port.js';
 import { inside } from '../vocabulary/assert.js';
 import type { Value } from '../vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../vocabulary/process-image.js';
@@ -12,7 +12,8 @@ import { backoffMs } from './backoff.js';
 import type { CallOutcome, Driver, Link, ReadOutcome } from './driver.js';
 import type { Exchange } from './device-answers.js';
 import { type DiscoverReply, discoverOver } from './discovery.js';
-import { type ModuleRunner, type ModuleState, type OutputFacts, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
+import { type HoldReply, type ModuleRunner, type ModuleState, type OutputFacts, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
+import { OutputHold } from './output-hold.js';
 import { OutputSide } from './output-side.js';
 import { Ownership } from './ownership.js';
 import { numberOption, type OptionValue, resolveOptions } from './options.js';
@@ -47,6 +48,7 @@ export class NetworkModule implements ModuleRunner {
   readonly #options: Readonly<Record<string, OptionValue>>;
   readonly #closed = new Signal();
   readonly #outputs: OutputSide;
+  readonly #hold: OutputHold;
   readonly #ownership: Ownership | undefined;
   readonly #finished: Promise<void>;
   readonly #statistics: ModuleStatistics;
@@ -76,10 +78,35 @@ export class NetworkModule implements ModuleRunner {
       (point) => this.#readNow([point]),
       () => this.#settleState(),
     );
+    this.#hold = this.#holdOf(host);
     this.#ownership = module.ownership && new Ownership(module.ownership, driver.registers);
     this.#withhold();
     this.#allBad('not connected yet');
     this.#finished = this.#guarded(this.#run());
+  }
+
+  #holdOf(host: RunnerHost): OutputHold {
+    return new OutputHold({
+      clock: host.clock,
+      outputs: () => this.#module.channels.filter(({ direction, name, address }) => direction === 'output' && !this.#beatsOn(name, address)),
+      write: (channel, value) => this.#outputs.writeHeld(channel, value),
+      read: (channels) => collectSamples(ordered(this.#module), channels, this.#link, this.#host.clock),
+      known: (channel) => this.#outputs.known(channel),
+      withheld: () => this.#withheldReason,
+      isOthers: () => this.#module.withheld !== undefined || (this.#ownership?.isForeign ?? false),
+      failSafeTimeoutMs: () => this.#module.failSafe?.timeoutMs ?? 0,
+      changed: () => {
+        this.#withhold();
+        this.#settleState();
+      },
+      fault: (fault) => host.fault(this.#module.module, fault),
+    });
+  }
+
+  /** The heartbeat goes on whoever holds the other outputs. */
+  #beatsOn(name: string, address: string): boolean {
+    const heartbeat = this.#module.failSafe?.heartbeatChannel ?? '';
+    return heartbeat !== '' && (heartbeat === name || heartbeat === address);
   }
 
   /** Whatever ends unexpectedly is a fault of this module and of no other. */
@@ -131,6 +158,7 @@ export class NetworkModule implements ModuleRunner {
     this.#ownership?.begin();
     this.#withhold();
     this.#outputs.connected(link);
+    this.#hold.connected();
     if (this.#ownership && !this.#module.withheld) this.#attend(this.#keepOwnership(link, this.#ownership));
     if (this.#groups.length === 0) this.#settleState();
     const reason = await Promise.race([link.lost, this.#closed.promise]);
@@ -142,9 +170,14 @@ export class NetworkModule implements ModuleRunner {
     return why;
   }
 
+  get #withheldReason(): string {
+    return this.#module.withheld || (this.#ownership?.reason ?? '');
+  }
+
   /** What the box says of its outputs goes before what the register of the device says. */
   #withhold(): void {
-    this.#outputs.withhold(this.#module.withheld || (this.#ownership?.reason ?? ''));
+    const reason = this.#withheldReason;
+    this.#outputs.withhold(reason || this.#hold.reason, reason === '');
   }
 
   /** While this connection lasts. */
@@ -391,7 +424,9 @@ export class NetworkModule implements ModuleRunner {
   }
 
   lookAtOutputs(): void {
-    if (this.#outputs.look()) this.#settleState();
+    if (!this.#outputs.look()) return;
+    if (this.#outputs.failSafeMessage() !== '') this.#hold.yieldToFailSafe();
+    this.#settleState();
   }
 
   async read(names: readonly string[]): Promise<readonly ChannelSample[]> {
@@ -432,11 +467,18 @@ export class NetworkModule implements ModuleRunner {
     return this.#statistics.report(this.#host.clock.monoMs());
   }
 
-  takeFailSafe(): Promise<void> {
-    return this.#outputs.takeFailSafe();
+  hold(holder: string, ask: HoldAsk): Promise<HoldReply> {
+    return this.#hold.ask(holder, ask);
+  }
+
+  async takeFailSafe(): Promise<void> {
+    const isArmed = (this.#module.failSafe?.timeoutMs ?? 0) > 0;
+    const handedBack = this.#hold.end((channel) => isArmed && this.#outputs.known(channel).failSafe !== null);
+    await Promise.all([this.#outputs.takeFailSafe(), handedBack]);
   }
 
   async close(): Promise<void> {
+    await this.#hold.close();
     this.#closed.raise('closed');
     this.#stopGroups();
     this.#outputs.disconnected();
@@ -444,4 +486,9 @@ export class NetworkModule implements ModuleRunner {
     await this.#link?.close();
     await this.#finished;
   }
+}
+
+/** Outputs by what stands at their own addresses: what was ordered, not what a wire that may be wrong shows of it. */
+function ordered(module: ProbeModule): ProbeModule {
+  return { ...module, channels: module.channels.map((channel) => ({ ...channel, readbackAddress: '' })) };
 }

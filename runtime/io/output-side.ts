@@ -135,6 +135,8 @@ export class OutputSide {
   #link: Link | undefined;
   /** Why nothing is written; empty: it is. */
   #withheld = '';
+  /** Nothing is written for logic, and the device is told all the same that somebody is there. */
+  #beatsOn = false;
   #failSafeTaken = false;
   /** Nothing is written after the fail-safe values: the process ends. */
   #isLast = false;
@@ -221,9 +223,10 @@ export class OutputSide {
   }
 
   /** Writes nothing for the reason given, or again everything that is commanded when it is empty. */
-  withhold(reason: string): void {
+  withhold(reason: string, beatsOn = false): void {
     const was = this.#withheld;
     this.#withheld = reason;
+    this.#beatsOn = beatsOn;
     Atomics.store(this.#image.header, IMAGE_HEADER.outputs, reason === '' ? OUTPUTS.live : OUTPUTS.withheld);
     if (was === '' && reason !== '') this.#forgetDevice();
     if (was !== '' && reason === '') this.#resume();
@@ -263,6 +266,29 @@ export class OutputSide {
   }
 
   // -------------------------------------------------------------- who commands
+
+  /** What is known of an output without asking the device (ADR 0078). */
+  known({ address, dataType }: ProbeChannel): { readonly isCommanded: boolean; readonly written: Value; readonly failSafe: Value } {
+    const output = this.#outputs.find(({ channel }) => channel.address === address && channel.dataType === dataType);
+    const failSafe = this.#failSafeValues.get(address);
+    return {
+      isCommanded: output !== undefined && this.#isCommanded(output, this.#host.clock.monoMs()),
+      written: output?.written === undefined ? null : wireValue(output.written, output.channel),
+      failSafe: output === undefined || failSafe === undefined ? null : wireValue(failSafe, output.channel),
+    };
+  }
+
+  /** Straight to the device for whoever holds the outputs, past what withholds the logic. */
+  async writeHeld(channel: ProbeChannel, value: number | string): Promise<WriteOutcome> {
+    const outcome = await this.#writeLink(channel, value);
+    if (outcome.ok && channel.readbackAddress === '') this.#showHeld(channel, value);
+    return outcome;
+  }
+
+  #showHeld({ address, dataType }: ProbeChannel, value: number | string): void {
+    const output = this.#outputs.find(({ channel }) => channel.address === address && channel.dataType === dataType);
+    if (output) this.#show(output, value);
+  }
 
   #failSafeValue({ channel }: Output): number | string | undefined {
     return this.#failSafeTaken ? this.#failSafeValues.get(channel.address) : undefined;
@@ -402,9 +428,12 @@ export class OutputSide {
     oldest.work?.then(next).catch((fault: unknown) => this.#host.fault(this.#module.module, fault));
   }
 
-  async #writeDevice({ address, dataType }: ProbeChannel, value: number | string): Promise<Outcome> {
+  async #writeDevice(channel: ProbeChannel, value: number | string): Promise<Outcome> {
+    return this.#withheld === '' ? this.#writeLink(channel, value) : { ok: false, reason: 'withheld', message: this.#withheld };
+  }
+
+  async #writeLink({ address, dataType }: ProbeChannel, value: number | string): Promise<WriteOutcome> {
     if (this.#module.failSafe?.posture === 'observed') return { ok: false, reason: 'refused', message: 'the module is observed only; nothing is written' };
-    if (this.#withheld !== '') return { ok: false, reason: 'withheld', message: this.#withheld };
     const link = this.#link;
     if (!link) return { ok: false, reason: 'unreachable', message: `module ${this.#module.module} is not connected` };
     if (typeof value === 'number' && !Number.isFinite(value)) return { ok: false, reason: 'invalid', message: 'the value is not a finite number' };
@@ -535,7 +564,9 @@ export class OutputSide {
     if (!output) return;
     this.#heartbeatMonoMs = nowMs;
     this.#heartbeat = !this.#heartbeat;
-    this.#writeDevice(output.channel, this.#heartbeat ? 1 : 0).catch((fault: unknown) => this.#host.fault(this.#module.module, fault));
+    const beat = this.#heartbeat ? 1 : 0;
+    const writing = this.#beatsOn ? this.#writeLink(output.channel, beat) : this.#writeDevice(output.channel, beat);
+    writing.catch((fault: unknown) => this.#host.fault(this.#module.module, fault));
   }
 
   // -------------------------------------------------------------- requests

@@ -8,7 +8,7 @@ import type { CallOutcome } from './driver.js';
 import { isSimulated } from './catalog.js';
 import { notDiscovered } from './discovery.js';
 import { DRIVERS, type DriverTable } from './drivers.js';
-import { badSample, type ModuleRunner, OUTPUTS_UNKNOWN, type RunnerHost, writeRefused } from './module-runner.js';
+import { badSample, holdRefused, type ModuleRunner, OUTPUTS_UNKNOWN, type RunnerHost, writeRefused } from './module-runner.js';
 import { NetworkModule } from './network-module.js';
 import { SimulationGroup } from './simulation/group.js';
 import { UnservedModule } from './unserved-module.js';
@@ -42,6 +42,7 @@ const FAULTED: ModuleRunner = {
   discover: async () => notDiscovered('the module is not served because of a fault of this program'),
   lastExchange: () => undefined,
   release: () => [],
+  hold: async () => holdRefused('device_unreachable', 'the module is not served because of a fault of this program'),
   takeFailSafe: async () => undefined,
   close: async () => undefined,
 };
@@ -115,6 +116,8 @@ export class ProbeCore {
       case 'statistics':
         this.#post({ type: 'statistics-result', id: message.id, statistics: this.#network.get(message.module)?.runner.statistics?.() });
         return;
+      case 'hold':
+        return this.#hold(message);
       case 'discover':
         return this.#discover(message);
       case 'exchange': {
@@ -231,6 +234,12 @@ export class ProbeCore {
       ? await runner.call(objectId, methodId, args, timeoutMs)
       : { ok: false, reason: 'unreachable', message: `this probe does not serve module ${module}` };
     this.#post({ type: 'call-result', id, outcome });
+  }
+
+  async #hold({ id, module, holder, ask }: Extract<ProbeInbound, { type: 'hold' }>): Promise<void> {
+    const runner = this.#network.get(module)?.runner;
+    const reply = runner ? await runner.hold(holder, ask) : holdRefused('device_unreachable', `no device of module ${module} is served by this probe`);
+    this.#post({ type: 'hold-result', id, ...reply });
   }
 
   async #discover({ id, module, timeoutMs }: Extract<ProbeInbound, { type: 'discover' }>): Promise<void> {

@@ -4,7 +4,7 @@ import type { CallOutcome } from './driver.js';
 import { ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
 import { QUALITY } from '../vocabulary/quality.js';
 import { type DiscoverReply, notDiscovered } from './discovery.js';
-import { badSample, type ModuleRunner, OUTPUTS_UNKNOWN, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
+import { badSample, type HoldReply, holdRefused, type ModuleRunner, OUTPUTS_UNKNOWN, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
 
 export class UnservedModule implements ModuleRunner {
   readonly #reason: string;
@@ -70,6 +70,10 @@ export class UnservedModule implements ModuleRunner {
 
   release(): readonly string[] {
     return [];
+  }
+
+  async hold(): Promise<HoldReply> {
+    return holdRefused('device_unreachable', this.#reason);
   }
 
   async takeFailSafe(): Promise<void> {}

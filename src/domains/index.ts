@@ -46,6 +46,10 @@ import { ioModuleRoutes } from './io-modules/routes.js';
 import { Secret } from './io-modules/secret-kind.js';
 import { secretRoutes } from './io-modules/secret-routes.js';
 import { SimulationContents } from './io-modules/simulation-contents.js';
+import { CableAcceptance } from './loop-checks/cable-kind.js';
+import { cableRoutes } from './loop-checks/cable-routes.js';
+import { LoopCheck } from './loop-checks/kind.js';
+import { loopCheckRoutes } from './loop-checks/routes.js';
 import { logicRoutes } from './logic/routes.js';
 import { mesRoutes } from './mes/routes.js';
 import { mtpRoutes } from './mtp/routes.js';
@@ -104,6 +108,8 @@ export const KINDS: readonly AnyKind[] = [
   controlRecipeRules,
   ruled(RecipeRevision, {}),
   ruled(BatchRecord, {}),
+  ruled(LoopCheck, {}),
+  ruled(CableAcceptance, {}),
 ];
 
 export const APPLIED_KINDS = new AppliedKinds(KINDS);
@@ -122,6 +128,8 @@ export const ROWS: readonly RouteColumns[] = [
   ...ioModuleRoutes({ exists: () => false }),
   ...discoveryRoutes,
   ...secretRoutes,
+  ...loopCheckRoutes,
+  ...cableRoutes,
   ...logicRoutes,
   ...elementRoutes,
   ...procedureRoutes,
@@ -167,6 +175,7 @@ export { joinHistorian } from './historian/join.js';
 export { joinIOModules } from './io-modules/join.js';
 export { DeviceSecrets } from './io-modules/secrets.js';
 export { joinLogic } from './logic/join.js';
+export { joinLoopChecks } from './loop-checks/join.js';
 export { joinMes } from './mes/join.js';
 export { joinMtp } from './mtp/join.js';
 export { joinMtpImport } from './mtp-import/join.js';

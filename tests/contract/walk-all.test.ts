@@ -14,15 +14,26 @@ import { type Left, Story, tellStory } from './writes.js';
 const NOT_WRITTEN: Readonly<Record<string, string>> = {
   'POST /api/v1/system/stored-data/discard': 'needs a row that cannot be read: tests/faults/damaged-rows',
   'POST /api/v1/audit/gaps/acknowledge': 'needs a gap that a start has found: tests/faults/rescue',
+  'POST /api/v1/sites/{site}/iomodules/{name}/loop-check': 'needs a device whose outputs are live: tests/domains/loop-checks',
+  'POST /api/v1/sites/{site}/iomodules/{name}/cable-acceptance': 'leaves a page that would not end before the module goes: tests/domains/loop-checks',
+  'POST /api/v1/sites/{site}/iomodules/{name}/cable-acceptances/{id}/mark': 'needs a cable acceptance: tests/domains/loop-checks',
+  'POST /api/v1/sites/{site}/iomodules/{name}/loop-checks/{id}/confirm': 'needs a loop check: tests/domains/loop-checks',
+  'POST /api/v1/sites/{site}/iomodules/{name}/loop-checks/{id}/abort': 'needs a loop check: tests/domains/loop-checks',
 };
 
 /** Rows whose body rules cannot be tried, because nothing the path could name exists. */
-const NOT_REACHED: Readonly<Record<string, string>> = {};
+const NOT_REACHED: Readonly<Record<string, string>> = {
+  'POST /api/v1/sites/{site}/iomodules/{name}/cable-acceptances/{id}/mark': 'there is no cable acceptance',
+  'POST /api/v1/sites/{site}/iomodules/{name}/loop-checks/{id}/confirm': 'there is no loop check',
+  'POST /api/v1/sites/{site}/iomodules/{name}/loop-checks/{id}/abort': 'there is no loop check',
+};
 
 /** GET rows that do not answer 200 with a body here. */
 const NOT_READ: Readonly<Record<string, string>> = {
   'GET /api/v1/ws': 'opened with an upgrade; tests of the transport',
   'GET /api/v1/sites/{site}/events/sse': 'does not end; tests of the transport',
+  'GET /api/v1/sites/{site}/iomodules/{name}/cable-acceptances/{id}': 'there is no cable acceptance here: tests/domains/loop-checks',
+  'GET /api/v1/sites/{site}/iomodules/{name}/loop-checks/{id}': 'there is no loop check here: tests/domains/loop-checks',
 };
 
 /** Queries without which a row refuses. */

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { ModbusPeer } from '../drivers/modbus-peer.js';
+import { FieldDevice } from '../support/field-device.js';
 import { EthernetIpPeer } from '../support/ethernet-ip-peer.js';
 import { OpcUaServer } from '../support/opcua-server.js';
 import { ownFolder } from '../support/own-folder.js';
@@ -13,6 +14,7 @@ const FOLDER = 'docs/engineering';
 /** Examples that each page has at least, so that a fence that is no example any more is noticed. */
 const PAGES: Readonly<Record<string, number>> = {
   'modbus.md': 15,
+  'loop-check.md': 18,
   'ethernet-ip.md': 10,
   'probes.md': 8,
   'opc-ua.md': 7,
@@ -28,7 +30,8 @@ const PAGES: Readonly<Record<string, number>> = {
 const IN_A_SHELL: readonly string[] = ['command-line.md', 'own-plant.md', 'ten-minutes.md'];
 
 /** The device of a page, and its address there. */
-const DEVICES: Readonly<Record<string, (t: Test) => Promise<{ readonly address: string; readonly peer: ModbusPeer | EthernetIpPeer | OpcUaServer }>>> = {
+const DEVICES: Readonly<Record<string, (t: Test) => Promise<{ readonly address: string; readonly peer: ModbusPeer | EthernetIpPeer | FieldDevice | OpcUaServer }>>> = {
+  'loop-check.md': async () => ({ address: '192.168.10.20:502', peer: await FieldDevice.start() }),
   'modbus.md': async () => ({ address: '192.168.10.20:502', peer: await ModbusPeer.start() }),
   'probes.md': async () => ({ address: '192.168.10.20:502', peer: await ModbusPeer.start() }),
   'opc-ua.md': async (t) => ({ address: '192.168.10.30:4840', peer: await OpcUaServer.start({ folder: ownFolder(t) }) }),

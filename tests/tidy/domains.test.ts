@@ -21,6 +21,7 @@ const ORDER = [
   'control-modules',
   'io-modules',
   'discovery',
+  'loop-checks',
   'edge-controllers',
   'procedures',
   'recipes',

@@ -159,6 +159,7 @@ const INSTANTS: Readonly<Record<string, string>> = {
   'src/domains/alarms/standing-then.ts': 'which alarms stood at an instant that the reader names',
   'src/domains/batches/reading/clock-span.ts': 'this is where a step of the clock is found, so that the batch keeps what it has shown',
   'src/domains/batches/recovery/recovery.ts': 'the length of an interruption as it is told; nothing is decided by it',
+  'src/domains/loop-checks/cable-run.ts': 'how far the clock was set during a trial is what is looked for',
   'src/domains/historian/sampling.ts': 'what was found at the start, against the start',
   'src/domains/procedures/prompt-ages.ts': 'age of a prompt when it is first seen; from then on a Stopwatch',
   'src/domains/rehearsal/rehearsal.ts': 'both instants are of the one clock of the rehearsal, which nobody sets',

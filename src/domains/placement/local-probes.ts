@@ -4,7 +4,7 @@
  */
 import type { WallMs } from '../../platform/base/times.js';
 import { Worker } from 'node:worker_threads';
-import type { CallOutcome, ChannelSample, Exchange, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan, ProbeStatistics, ProbeThread } from '../../../runtime/port.js';
+import type { CallOutcome, ChannelSample, Exchange, HoldAsk, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan, ProbeStatistics, ProbeThread } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
@@ -192,6 +192,12 @@ export class LocalProbes {
   /** Each probe with what it serves, in the order in which they were started. */
   served(): readonly { readonly probe: string; readonly modules: readonly { readonly site: string; readonly module: string }[] }[] {
     return [...this.#probes].map(([probe, running]) => ({ probe, modules: running.planned() }));
+  }
+
+  /** Outputs of the module in the hand of one holder; undefined when its probe does not answer. */
+  async hold(site: string, module: string, holder: string, ask: HoldAsk): Promise<Extract<ProbeOutbound, { type: 'hold-result' }> | undefined> {
+    const reply = await this.#request(site, module, (id) => ({ type: 'hold', id, module, holder, ask }));
+    return reply?.type === 'hold-result' ? reply : undefined;
   }
 
   /**

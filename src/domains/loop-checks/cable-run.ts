@@ -1,0 +1,220 @@
+/** One cable acceptance while it lasts: it looks at what the box shows and drives nothing. */
+import { randomUUID } from 'node:crypto';
+import type { ImagePlan } from '../../../runtime/port.js';
+import { IMAGE_HEADER, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
+import { QUALITY } from '../../../runtime/vocabulary/quality.js';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
+import { guarded } from '../../platform/base/guarded.js';
+import { component } from '../../platform/store/audit-record.js';
+import type { Put, Store } from '../../platform/store/store.js';
+import type { Value } from '../../../runtime/vocabulary/data-types.js';
+import { channelsOf } from '../io-modules/channels.js';
+import { IOModule } from '../io-modules/kind.js';
+import type { LocalProbes } from '../placement/local-probes.js';
+import type { SigningKeys } from '../signatures/signature.js';
+import { CableAcceptance, type CableSheet, type CableStatus, type CableTrial, type TrialName } from './cable-kind.js';
+import { type Shown, TrialObserver } from './cable-trial.js';
+import type { Conductor } from './run.js';
+import { sealed } from './sheet.js';
+
+const LOOK_MS = 20;
+const AGAIN_MS = 500;
+/** How long the channels have to be Good again once the end was told. */
+const RETURN_MS_MAX = 60_000;
+
+export interface CableDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly probes: Pick<LocalProbes, 'read'>;
+  readonly keys: SigningKeys;
+  readonly image: (site: string, module: string) => ImagePlan | undefined;
+}
+
+interface Open {
+  readonly trial: TrialName;
+  readonly note: string;
+  readonly begunAt: string;
+  readonly wallLessMonoMs: number;
+  readonly watch: TrialObserver;
+  readonly before: ReadonlyMap<string, Value>;
+  overMonoMs: number | undefined;
+  endedAt: string;
+  failSafeTaken: boolean;
+}
+
+type EndReason = NonNullable<CableSheet['end']>['reason'];
+const SYSTEM = 'cable-acceptance';
+
+export class CableRun {
+  readonly id: string;
+  readonly site: string;
+  readonly #deps: CableDeps;
+  readonly #conductor: Conductor | undefined;
+  #sheet: CableSheet;
+  #open: Open | undefined;
+  #cancelLook: () => void = () => undefined;
+  #cancelEnd: () => void = () => undefined;
+  #isStopping = false;
+  #done: Promise<void> | undefined;
+
+  constructor(deps: CableDeps, place: { readonly id: string; readonly site: string }, sheet: CableSheet, conductor: Conductor | undefined) {
+    this.#deps = deps;
+    this.id = place.id;
+    this.site = place.site;
+    this.#sheet = sheet;
+    this.#conductor = conductor;
+  }
+
+  get sheet(): CableSheet {
+    return this.#sheet;
+  }
+
+  get hasEnded(): boolean {
+    return this.#done !== undefined;
+  }
+
+  /** The trial that is under way: told to be over, it waits for its channels. */
+  get open(): { readonly trial: TrialName; readonly isOver: boolean } | undefined {
+    return this.#open && { trial: this.#open.trial, isOver: this.#open.overMonoMs !== undefined };
+  }
+
+  begin(durationMs: number): void {
+    this.#cancelEnd = this.#deps.clock.after(durationMs, () => this.end('timed-out'));
+  }
+
+  // -------------------------------------------------------------- trials
+
+  async beginTrial(trial: TrialName, note: string): Promise<void> {
+    const { clock } = this.#deps;
+    const before = await this.#outputs();
+    if (this.hasEnded || this.#open) return;
+    const nowMs = clock.monoMs();
+    const watch = new TrialObserver(trial, this.#shown(), nowMs);
+    const at = timestamp(clock.wallMs());
+    this.#open = { trial, note, begunAt: at, wallLessMonoMs: clock.wallMs() - nowMs, watch, before, overMonoMs: undefined, endedAt: '', failSafeTaken: false };
+    this.#lookLater();
+  }
+
+  trialOver(): void {
+    const open = this.#open;
+    if (!open || open.overMonoMs !== undefined) return;
+    open.overMonoMs = this.#deps.clock.monoMs();
+    open.endedAt = timestamp(this.#deps.clock.wallMs());
+    open.watch.over(open.overMonoMs);
+  }
+
+  #lookLater(): void {
+    this.#cancelLook = this.#deps.clock.after(LOOK_MS, () => {
+      const open = this.#open;
+      if (!open || this.hasEnded) return;
+      guarded('look of a cable acceptance', () => this.#look(open));
+      const nowMs = this.#deps.clock.monoMs();
+      if (open.watch.isSettled || (open.overMonoMs !== undefined && nowMs - open.overMonoMs > RETURN_MS_MAX)) this.#close(open).catch(() => undefined);
+      else this.#lookLater();
+    });
+  }
+
+  #look(open: Open): void {
+    open.watch.look(this.#shown(), this.#deps.clock.monoMs());
+    const module = this.#deps.store.get(IOModule, this.site, this.#sheet.module);
+    open.failSafeTaken ||= module?.status.conditions.some(({ type, reason }) => type === 'FailSafeArmed' && reason === 'Taken') ?? false;
+  }
+
+  /** Quality and age of what is read, as everybody sees it. */
+  #shown(): readonly Shown[] {
+    const plan = this.#deps.image(this.site, this.#sheet.module);
+    const module = this.#deps.store.get(IOModule, this.site, this.#sheet.module);
+    if (!plan || !module) return [];
+    const image = new ProcessImage(plan.channels.length, plan.buffer);
+    const isSilent = Atomics.load(image.header, IMAGE_HEADER.silent) === 1;
+    return channelsOf(module.spec).flatMap(({ name, direction, readbackAddress, pollIntervalMs }, at) => {
+      if (direction === 'output' && readbackAddress === '') return [];
+      const sampledMonoMs = image.sampledMonoMs[at] ?? 0;
+      return [{ channel: name, isGood: !isSilent && sampledMonoMs > 0 && image.quality[at] === QUALITY.Good, sampledMonoMs, pollMs: pollIntervalMs }];
+    });
+  }
+
+  async #outputs(): Promise<ReadonlyMap<string, Value>> {
+    const module = this.#deps.store.get(IOModule, this.site, this.#sheet.module);
+    const names = module ? channelsOf(module.spec).flatMap(({ name, direction }) => (direction === 'output' ? [name] : [])) : [];
+    const samples = names.length === 0 ? [] : await this.#deps.probes.read(this.site, this.#sheet.module, names);
+    return new Map((samples ?? []).map(({ channel, value, quality }) => [channel, quality === 'Good' ? value : null]));
+  }
+
+  async #close(open: Open): Promise<void> {
+    const after = await this.#outputs();
+    if (this.#open !== open) return;
+    this.#open = undefined;
+    this.#sheet = { ...this.#sheet, trials: [...this.#sheet.trials, this.#trialOf(open, after)] };
+    if (!this.hasEnded) await this.#deps.store.write({ puts: [this.#put()] }).catch(() => undefined); // it is written with what comes next
+  }
+
+  #trialOf({ trial, note, begunAt, endedAt, wallLessMonoMs, watch, before, failSafeTaken }: Open, after: ReadonlyMap<string, Value>): CableTrial {
+    const { clock } = this.#deps;
+    const outputs = [...before].map(([channel, value]) => ({ channel, before: value, after: after.get(channel) ?? null, isSame: value === (after.get(channel) ?? null) }));
+    const clockStepMs = Math.round(clock.wallMs() - clock.monoMs() - wallLessMonoMs);
+    return { trial, note, begunAt, endedAt, ...watch.figures, failSafeTaken, clockStepMs, outputs };
+  }
+
+  // -------------------------------------------------------------- end
+
+  end(reason: EndReason, by?: string, accountId?: string): void {
+    if (this.#done) return;
+    this.#cancelEnd();
+    this.#cancelLook();
+    const open = this.#open;
+    this.#open = undefined;
+    const trials = open ? [...this.#sheet.trials, this.#trialOf(open, new Map())] : this.#sheet.trials;
+    const outcome = trials.some(({ problems }) => problems.length > 0) ? 'fault' : trials.length > 0 && reason === 'finished' ? 'pass' : 'incomplete';
+    this.#sheet = { ...this.#sheet, trials, outcome, end: { reason, at: timestamp(this.#deps.clock.wallMs()), by: by ?? SYSTEM } };
+    const isPerson = accountId !== undefined && accountId === this.#conductor?.actor.accountId;
+    this.#done = this.#seal(isPerson ? this.#conductor : undefined);
+  }
+
+  /** What was not sealed by then is sealed by the next start. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.end('shutdown');
+    await this.#done;
+  }
+
+  get done(): Promise<void> {
+    return this.#done ?? Promise.resolve();
+  }
+
+  async #seal(conductor: Conductor | undefined): Promise<void> {
+    const { store, clock, keys } = this.#deps;
+    const actor = conductor?.actor ?? component(SYSTEM);
+    const by = conductor?.signatory ?? { accountId: actor.accountId, displayName: actor.displayName, groups: [], issuedAtMs: null };
+    for (;;) {
+      const at = timestamp(clock.wallMs());
+      const revision = (store.get(CableAcceptance, this.site, this.id)?.metadata.generation ?? 0) + 1;
+      const found = { trials: this.#sheet.trials.map(({ trial, problems }) => ({ trial, problems })) };
+      const signature = sealed({ kind: 'CableAcceptance', name: this.id, site: this.site, revision, spec: this.#sheet, found, by, at }, keys);
+      const status: CableStatus = { phase: 'Sealed', digest: signature.record.subject.digest, sealedAt: at, signature: signature.record };
+      const audit = {
+        site: this.site,
+        actor,
+        action: 'Sign' as const,
+        category: 'cable-acceptance',
+        target: { kind: 'CableAcceptance', name: this.id, site: this.site },
+        result: 'Success' as const,
+        operatorReason: this.#sheet.reason,
+        details: { ioModule: this.#sheet.module, outcome: this.#sheet.outcome, end: this.#sheet.end?.reason },
+        signature: { ...signature.record, digest: signature.digest },
+        correlationID: randomUUID(),
+      };
+      try {
+        await store.write({ puts: [this.#put(status)], audits: [audit] });
+        return;
+      } catch {
+        if (this.#isStopping) return;
+        await new Promise<void>((resolve) => void clock.after(AGAIN_MS, resolve)); // nothing can be written now
+      }
+    }
+  }
+
+  #put(status?: CableStatus): Put {
+    return { kind: CableAcceptance, site: this.site, name: this.id, spec: this.#sheet, ...(status ? { status } : {}) } as Put;
+  }
+}

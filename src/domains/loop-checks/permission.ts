@@ -1,0 +1,84 @@
+/** Whether the outputs of a module may be in the hand of a loop check now: asked before it, and while it lasts. Pure but for reading. */
+import { isSimulated } from '../../../runtime/catalog.js';
+import { conflict, Refusal } from '../../platform/base/refusal.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import { ControlModule } from '../control-modules/kind.js';
+import { channelUsers, carriesOutput } from '../io-modules/channel-users.js';
+import { channelsOf } from '../io-modules/channels.js';
+import type { IOModuleSpec, IOModuleStatus } from '../io-modules/kind.js';
+import { isEnabled, withheldByBox } from '../io-modules/outputs.js';
+import { unitsAtWork } from '../logic/active-work.js';
+import { CHANNEL_BLOCKS, ControlProgram, ioModuleOf } from '../logic/kind.js';
+import { unitOf } from '../plant/unit-of.js';
+import type { LoopEnd } from './kind.js';
+
+export type ModuleResource = Resource<IOModuleSpec, IOModuleStatus>;
+
+export interface Barred {
+  readonly end: LoopEnd;
+  readonly refusal: Refusal;
+}
+
+const WAY_OUT = 'a loop check needs every unit behind the module at rest';
+
+/** Control modules whose outputs are on the module, by name. */
+function modulesOn(read: StoreReader, { metadata: { site, name }, spec }: ModuleResource): { readonly names: readonly string[]; readonly automatic: readonly string[] } {
+  const usersOf = channelUsers(read, site, name);
+  const users = channelsOf(spec).flatMap((channel) => usersOf(channel).filter((user) => channel.direction === 'output' && carriesOutput(user)));
+  const unique = (found: typeof users): string[] => [...new Set(found.map(({ controlModule }) => controlModule))].sort();
+  return { names: unique(users), automatic: unique(users.filter(({ automatic }) => automatic)) };
+}
+
+/** Units of the control modules and programs that are wired to the module. */
+function unitsOn(read: StoreReader, { metadata: { site, name } }: ModuleResource, modules: readonly string[]): Set<string> {
+  const ofModules = modules.flatMap((each) => {
+    const module = read.get(ControlModule, site, each);
+    return module ? [unitOf(read, site, module.spec)] : [];
+  });
+  const isWired = ({ type, params }: { readonly type: string; readonly params?: Readonly<Record<string, unknown>> }): boolean =>
+    CHANNEL_BLOCKS.includes(type) && ioModuleOf(String(params?.addr ?? '')) === name;
+  const ofPrograms = read.list(ControlProgram, site).flatMap(({ spec }) => (spec.blocks.some(isWired) ? [spec.unitRef] : []));
+  return new Set([...ofModules, ...ofPrograms].filter((unit) => unit !== ''));
+}
+
+/**
+ * The first thing that stands in the way. `heldReason`: what the status says of the outputs while the check itself holds them; '' before
+ * it does. `setting`: whether this box writes outputs at all.
+ */
+export function barredBy(read: StoreReader, module: ModuleResource, heldReason: string, setting: 'live' | 'withheld'): Barred | undefined {
+  const { spec, status, metadata } = module;
+  const { name } = metadata;
+  if (isSimulated(spec.protocol))
+    return barred('module-changed', conflict('simulated_module', `I/O module ${name} is a simulation: it has no loop that could be checked`, { ioModule: name }));
+  if (!isEnabled(spec)) return barred('module-changed', conflict('outputs_withheld', `I/O module ${name} is disabled: no connection is made`, { ioModule: name }));
+  if (spec.failSafe?.posture === 'observed')
+    return barred('module-changed', conflict('posture_observed', `I/O module ${name} is observed only (failSafe.posture): nothing is written to it`, { ioModule: name }));
+  const byBox = withheldByBox(spec, setting);
+  const { outputs } = status;
+  const reason = byBox || (outputs?.state === 'withheld' && outputs.reason !== heldReason ? outputs.reason : '');
+  if (reason !== '') return barred('outputs-withheld', conflict('outputs_withheld', reason, { ioModule: name }));
+  const { names, automatic } = modulesOn(read, module);
+  const [atWork] = unitsAtWork(metadata.site, unitsOn(read, module, names), read, WAY_OUT);
+  if (atWork) return barred('unit-at-work', atWork.refusal);
+  const [busy] = automatic;
+  if (busy !== undefined)
+    return barred(
+      'automatic-mode',
+      new Refusal(
+        'forbidden',
+        `control module ${automatic.join(', ')} is in Automatic; a loop check needs every control module with outputs on ${name} in Manual or Semi-Automatic`,
+        {
+          code: 'automatic_mode',
+          controlModule: busy,
+        },
+      ),
+    );
+  if (status.state !== 'Connected' && status.state !== 'Degraded')
+    return barred('device-lost', new Refusal('unavailable', `I/O module ${name} is ${status.state}: ${status.message}`, { code: 'device_unreachable' }));
+  return undefined;
+}
+
+function barred(end: LoopEnd, refusal: Refusal): Barred {
+  return { end, refusal };
+}

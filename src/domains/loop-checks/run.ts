@@ -1,0 +1,329 @@
+/**
+ * One loop check while it lasts: step after step under the hand of a person, and the way back of the outputs, whatever ends it.
+ *
+ * Invariants: a step is on record before the device sees it. Nothing is set once the check has ended. A check has ended only when its
+ * outputs are back or when it is known that they cannot come back, and its sheet says which; until then the sheet is not sealed, and the
+ * next start goes on with the way back.
+ */
+import { randomUUID } from 'node:crypto';
+import type { HeldOutput } from '../../../runtime/port.js';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
+import { contain } from '../../platform/base/guarded.js';
+import { type Actor, type AuditDraft, component } from '../../platform/store/audit-record.js';
+import type { Put, Store } from '../../platform/store/store.js';
+import { IOModule } from '../io-modules/kind.js';
+import { isEnabled } from '../io-modules/outputs.js';
+import type { LocalProbes } from '../placement/local-probes.js';
+import type { Signatory, SigningKeys } from '../signatures/signature.js';
+import { Attendance } from './attendance.js';
+import type { Trace } from './judge.js';
+import { LoopCheck, type LoopChannel, type LoopEnd, type LoopOutput, type LoopSheet, type LoopStatus, type LoopStep } from './kind.js';
+import type { PlannedChannel } from './plan.js';
+import { judged, outcomeOf, sealed } from './sheet.js';
+import type { LoopObserver, OtherReading } from './loop-observer.js';
+
+/** How long the probe holds the outputs without a sign of this thread, and how often it gets one. */
+export const LEASE_MS = 5000;
+const RENEW_MS = 1000;
+const AGAIN_MS = 500;
+
+export interface RunDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly probes: Pick<LocalProbes, 'hold' | 'read'>;
+  readonly keys: SigningKeys;
+}
+
+/** Who conducts it; a check that is only brought back has nobody. */
+export interface Conductor {
+  readonly signatory: Signatory;
+  readonly actor: Actor;
+}
+
+export const holderOf = (id: string): string => `loop check ${id}`;
+const SYSTEM = 'loop-check';
+
+export class LoopCheckRun {
+  readonly id: string;
+  readonly site: string;
+  readonly module: string;
+  readonly #deps: RunDeps;
+  readonly #conductor: Conductor | undefined;
+  readonly #correlationID = randomUUID();
+  readonly attendance: Attendance | undefined;
+  /** Where nothing can be written the sheet goes on here. */
+  #sheet: LoopSheet;
+  #end: LoopSheet['end'] = null;
+  /** Whom the sheet is signed by when nobody but the product has ended it. */
+  #endedByPerson = true;
+  #isStopping = false;
+  #next: { readonly step: number; readonly channel: string; readonly value: number } | undefined;
+  #wake: () => void = () => undefined;
+  #over: () => void = () => undefined;
+  #done: Promise<void> = Promise.resolve();
+
+  constructor(deps: RunDeps, place: { readonly id: string; readonly site: string }, sheet: LoopSheet, conductor: Conductor | undefined) {
+    this.#deps = deps;
+    this.id = place.id;
+    this.site = place.site;
+    this.module = sheet.module;
+    this.#sheet = sheet;
+    this.#conductor = conductor;
+    this.#end = sheet.end;
+    if (conductor)
+      this.attendance = new Attendance(deps.clock, sheet.attend, sheet.attendTimeoutMs, conductor.actor.displayName, () =>
+        this.end('unattended', `nobody gave a sign for ${sheet.attendTimeoutMs / 1000} s`),
+      );
+  }
+
+  get sheet(): LoopSheet {
+    return this.#sheet;
+  }
+
+  get hasEnded(): boolean {
+    return this.#end !== null;
+  }
+
+  /** The step that waits for a person, or is taken next. */
+  get next(): { readonly step: number; readonly channel: string; readonly value: number } | undefined {
+    return this.#next;
+  }
+
+  get done(): Promise<void> {
+    return this.#done;
+  }
+
+  /** Once; the first reason stays. `by`: a person; absent: the product. */
+  end(reason: LoopEnd, message: string, by?: string, accountId?: string): void {
+    if (this.#end) return;
+    const at = timestamp(this.#deps.clock.wallMs());
+    this.#end = { reason, message, at, by: by ?? SYSTEM };
+    this.#endedByPerson = reason === 'complete' || (accountId !== undefined && accountId === this.#conductor?.actor.accountId);
+    this.attendance?.end();
+    this.#wake();
+    this.#over();
+  }
+
+  /** The process stops: one attempt to bring the outputs back; what fails is left to the next start. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.end('shutdown', 'the gateway was stopped');
+    this.#wake();
+    await this.#done;
+  }
+
+  conduct(plan: readonly PlannedChannel[], watch: LoopObserver): void {
+    const failed = (fault: unknown): void => this.end('not-recorded', fault instanceof Error ? fault.message : String(fault));
+    this.#renew().catch(failed);
+    // whatever the steps wait for, the way back does not
+    const over = new Promise<void>((resolve) => {
+      this.#over = resolve;
+    });
+    this.#conduct(plan, watch).catch(failed);
+    this.#done = over.then(() => this.#bringBack()).catch((fault: unknown) => contain('end of a loop check', fault));
+  }
+
+  /** Of a check that an earlier life of the gateway has left. */
+  recover(): void {
+    this.end('restart', 'the gateway was started again while the check was under way');
+    this.#done = this.#bringBack().catch((fault: unknown) => contain('end of a loop check', fault));
+  }
+
+  // -------------------------------------------------------------- steps
+
+  async #renew(): Promise<void> {
+    while (!this.#end) {
+      const reply = await this.#deps.probes.hold(this.site, this.module, holderOf(this.id), { kind: 'renew', leaseMs: LEASE_MS });
+      if (!reply?.ok) this.end('hold-lost', reply?.message ?? 'the probe of the module does not answer');
+      if (!this.#end) await this.#pause(RENEW_MS);
+    }
+  }
+
+  /** Ends early where the check does, or the process. */
+  #pause(ms: number): Promise<void> {
+    return new Promise<void>((resolve) => {
+      const before = this.#wake;
+      const finish = (): void => {
+        cancel();
+        this.#wake = before;
+        resolve();
+        before();
+      };
+      const cancel = this.#deps.clock.after(ms, finish);
+      this.#wake = finish;
+    });
+  }
+
+  async #conduct(plan: readonly PlannedChannel[], watch: LoopObserver): Promise<void> {
+    let step = 0;
+    for (const [place, { row, steps }] of plan.entries()) {
+      const others: ReadonlyMap<string, OtherReading>[] = [];
+      for (const { percent, value } of steps) {
+        step += 1;
+        this.#next = { step, channel: row.channel, value };
+        const attended = await this.attendance?.next();
+        if (!attended) return;
+        const commanded = row.dataType === 'bool' ? value === 1 : value;
+        const begun: LoopStep = { step, ...(percent === undefined ? {} : { percent }), commanded, at: timestamp(this.#deps.clock.wallMs()), readings: [], ...attended };
+        await this.#record(place, (channel) => ({ ...channel, steps: [...channel.steps, begun] }), begun);
+        if (this.#end) return;
+        const reply = await this.#deps.probes.hold(this.site, this.module, holderOf(this.id), { kind: 'set', channel: row.channel, value: commanded, leaseMs: LEASE_MS });
+        if (this.#end) return;
+        if (!reply?.ok) return this.#refused(row.channel, reply?.code ?? 'device_unreachable', reply?.message ?? 'the probe of the module does not answer');
+        const seen = await watch.look(row, value, () => this.#end !== null);
+        if (!seen) return;
+        others.push(seen.others);
+        await this.#record(place, (channel) => ({ ...channel, steps: [...channel.steps.slice(0, -1), { ...begun, readings: [...seen.readings] }] }));
+      }
+      await this.#record(place, (channel) => judged(channel, this.#sheet, tracesOf(others, this.#outputs())));
+      if (await this.#isBack(row)) continue;
+      return;
+    }
+    this.#next = undefined;
+    this.end('complete', '', this.#conductor?.actor.displayName);
+  }
+
+  #outputs(): ReadonlySet<string> {
+    return new Set(this.#sheet.before.map(({ channel }) => channel));
+  }
+
+  /** An output that was gone through stands as before when the next one is begun. */
+  async #isBack({ channel, dataType }: LoopChannel): Promise<boolean> {
+    const before = this.#sheet.before.find((row) => row.channel === channel)?.value;
+    if (before === null || before === undefined) return true;
+    const value = dataType === 'bool' ? Boolean(before) : Number(before);
+    const reply = await this.#deps.probes.hold(this.site, this.module, holderOf(this.id), { kind: 'set', channel, value, leaseMs: LEASE_MS });
+    if (reply?.ok || this.#end) return this.#end === null;
+    this.#refused(channel, reply?.code ?? 'device_unreachable', reply?.message ?? 'the probe of the module does not answer');
+    return false;
+  }
+
+  #refused(channel: string, code: string, message: string): void {
+    const reason: LoopEnd = code === 'device_unreachable' ? 'device-lost' : code === 'not_held' ? 'hold-lost' : code === 'outputs_withheld' ? 'outputs-withheld' : 'not-taken';
+    this.end(reason, `${channel}: ${message}`);
+  }
+
+  /** @throws Refusal while nothing can be written. */
+  async #record(place: number, change: (channel: LoopChannel) => LoopChannel, step?: LoopStep): Promise<void> {
+    if (this.#end) return;
+    const channels = this.#sheet.channels.map((channel, at) => (at === place ? change(channel) : channel));
+    this.#sheet = { ...this.#sheet, channels };
+    const channel = channels[place]?.channel ?? '';
+    const audits = step ? [this.#audit({ result: 'Accepted', after: step.commanded, details: { loopCheck: this.id, channel, step: step.step } })] : [];
+    await this.#deps.store.write({ puts: [this.#put()], audits });
+  }
+
+  #put(status?: LoopStatus): Put {
+    return { kind: LoopCheck, site: this.site, name: this.id, spec: this.#sheet, ...(status ? { status } : {}) } as Put;
+  }
+
+  #audit(entry: Pick<AuditDraft, 'result'> & Partial<AuditDraft>): AuditDraft {
+    return {
+      site: this.site,
+      actor: this.#conductor?.actor ?? component(SYSTEM),
+      action: 'Update',
+      category: 'iomodule-write',
+      target: { kind: 'IOModule', name: this.module, site: this.site },
+      operatorReason: this.#sheet.reason,
+      correlationID: this.#correlationID,
+      ...entry,
+    };
+  }
+
+  // -------------------------------------------------------------- the way back
+
+  async #bringBack(): Promise<void> {
+    this.#next = undefined;
+    this.#sheet = { ...this.#sheet, end: this.#end };
+    const touched = new Set(this.#sheet.channels.flatMap(({ channel, steps }) => (steps.length > 0 ? [channel] : [])));
+    const before = this.#sheet.before.filter(({ channel }) => touched.has(channel));
+    // asked before anything else: what ends the check may take the module from its probe in the next moment
+    let asked = this.#returned(before);
+    await this.#tryWrite({ puts: [this.#put({ phase: 'Returning', digest: '', sealedAt: '', signature: null })], audits: [] });
+    for (;;) {
+      const outputs = await asked;
+      if (outputs) {
+        await this.#seal(outputs);
+        return;
+      }
+      if (this.#isStopping) return; // the next start goes on
+      await this.#pause(AGAIN_MS);
+      asked = this.#returned(before);
+    }
+  }
+
+  /** Undefined while the device cannot be reached. */
+  async #returned(before: readonly LoopOutput[]): Promise<readonly LoopOutput[] | undefined> {
+    const module = this.#deps.store.get(IOModule, this.site, this.module);
+    if (!module) return before.map((row) => ({ ...row, isReturned: false, message: 'the module was deleted' }));
+    const reply = await this.#deps.probes.hold(this.site, this.module, holderOf(this.id), { kind: 'return', before: before as readonly HeldOutput[] });
+    if (!reply?.ok) return isEnabled(module.spec) ? undefined : before.map((row) => ({ ...row, isReturned: false, message: 'the module was disabled' }));
+    const told = new Map(reply.outputs.map((row) => [row.channel, row]));
+    return before.map((row) => {
+      const { isReturned = true, message = 'it was not set', value = row.value } = told.get(row.channel) ?? {};
+      return { ...row, value, isReturned, message };
+    });
+  }
+
+  async #seal(returned: readonly LoopOutput[]): Promise<void> {
+    const { store, clock, keys } = this.#deps;
+    const channels = this.#sheet.channels.map((channel) =>
+      channel.outcome === 'not-checked' && channel.steps.length > 0 ? { ...channel, message: 'the check ended before its last step' } : channel,
+    );
+    const whole = { ...this.#sheet, channels, returned: [...returned] };
+    this.#sheet = { ...whole, outcome: outcomeOf(whole) };
+    for (;;) {
+      const at = timestamp(clock.wallMs());
+      const revision = (store.get(LoopCheck, this.site, this.id)?.metadata.generation ?? 0) + 1;
+      const found = { channels: this.#sheet.channels.map(({ channel, outcome }) => ({ channel, outcome })) };
+      const signature = sealed({ kind: 'LoopCheck', name: this.id, site: this.site, revision, spec: this.#sheet, found, by: this.#signer().signatory, at }, keys);
+      const { outcome, end } = this.#sheet;
+      const audit = this.#audit({
+        actor: this.#signer().actor,
+        action: 'Sign',
+        category: 'loop-check',
+        target: { kind: 'LoopCheck', name: this.id, site: this.site },
+        result: 'Success',
+        details: {
+          ioModule: this.module,
+          outcome,
+          end: end?.reason,
+          message: end?.message,
+          returned: returned.map(({ channel, value, isReturned }) => ({ channel, value, isReturned })),
+        },
+        signature: { ...signature.record, digest: signature.digest },
+      });
+      const status: LoopStatus = { phase: 'Sealed', digest: signature.record.subject.digest, sealedAt: at, signature: signature.record };
+      if (await this.#tryWrite({ puts: [this.#put(status)], audits: [audit] })) return;
+      if (this.#isStopping) return;
+      await this.#pause(AGAIN_MS);
+    }
+  }
+
+  /** The person who has conducted it to its end; the product where it ended without him. */
+  #signer(): Conductor {
+    if (this.#conductor && this.#endedByPerson) return this.#conductor;
+    const actor = component(SYSTEM);
+    return { actor, signatory: { accountId: actor.accountId, displayName: actor.displayName, groups: [], issuedAtMs: null } };
+  }
+
+  async #tryWrite(change: { readonly puts: readonly Put[]; readonly audits: readonly AuditDraft[] }): Promise<boolean> {
+    try {
+      await this.#deps.store.write(change);
+      return true;
+    } catch {
+      return false; // nothing can be written now
+    }
+  }
+}
+
+/** What every other channel showed over the steps. */
+function tracesOf(steps: readonly ReadonlyMap<string, OtherReading>[], outputs: ReadonlySet<string>): Trace[] {
+  const keys = new Set(steps.flatMap((step) => [...step.keys()]));
+  return [...keys].map((channel) => ({
+    channel,
+    isOutput: outputs.has(channel),
+    values: steps.map((step) => step.get(channel)?.value ?? null),
+    spreads: steps.map((step) => step.get(channel)?.spread ?? 0),
+  }));
+}
