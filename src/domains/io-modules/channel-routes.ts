@@ -265,7 +265,6 @@ async function listed(module: Module, deps: ChannelDeps): Promise<v.InferOutput<
   });
 }
 
-
 /** Needs ChannelDeps. */
 export const channelRoutes: readonly Route<ChannelDeps>[] = [
   route({

@@ -40,7 +40,11 @@ export interface ProbeParts {
   readonly security?: BoxSecurity;
 }
 
-export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader, { image, imageOf, box, credentials, security }: ProbeParts): ProbeModule {
+export function probeModule(
+  { spec, metadata }: Resource<IOModuleSpec, IOModuleStatus>,
+  read: StoreReader,
+  { image, imageOf, box, credentials, security }: ProbeParts,
+): ProbeModule {
   const { failSafe } = spec;
   const { password: _password, ...options } = driverOptions(spec.options);
   const withheld = withheldByBox(spec, box.setting);

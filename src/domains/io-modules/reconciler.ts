@@ -270,7 +270,13 @@ export class IOModuleReconciler implements Reconciler {
   #probeModule(module: ModuleResource, files: ReadonlyMap<string, FoundSecret>): ProbeModule {
     const { site, name } = module.metadata;
     const credentials = this.#credentials.made(site, module.spec, files);
-    const planned = probeModule(module, this.#store, { image: this.#memory(module), imageOf: (other) => this.image(site, other), box: this.#box, credentials, security: this.#security });
+    const planned = probeModule(module, this.#store, {
+      image: this.#memory(module),
+      imageOf: (other) => this.image(site, other),
+      box: this.#box,
+      credentials,
+      security: this.#security,
+    });
     if (!planned.simulation) return planned;
     return { ...planned, simulation: { ...planned.simulation, behaviors: this.#contents.restore(site, name, planned.simulation.behaviors) } };
   }
