@@ -5,6 +5,7 @@
 import { createRequire } from 'node:module';
 import { DataType, VariantArrayType } from 'node-opcua-client';
 import { OPCUACertificateManager } from 'node-opcua-certificate-manager';
+import type * as OpcUaServerLibrary from 'node-opcua-server';
 import type { OPCUAServer as Server } from 'node-opcua-server';
 import { bitOf, type ServiceCommand, type ServiceState } from '../../src/domains/io-modules/service-words.js';
 import { parseCaex } from '../../src/domains/mtp-import/caex.js';
@@ -15,7 +16,7 @@ import { typeOfVariable } from '../../src/domains/mtp-import/variables.js';
 import type { PeerCommand, PeerSettings } from './mtp-peer.js';
 
 process.env.NODEOPCUA_LOG_LEVEL = '0';
-const { OPCUAServer } = createRequire(import.meta.url)('node-opcua-server') as typeof import('node-opcua-server');
+const { OPCUAServer } = createRequire(import.meta.url)('node-opcua-server') as typeof OpcUaServerLibrary;
 const settings = JSON.parse(process.argv[2] ?? '{}') as PeerSettings;
 const module = readPackage(parseCaex(Buffer.from(settings.aml), 'peer.aml'), 'peer.aml', new Report());
 

@@ -6,11 +6,12 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { AccessLevelFlag, DataType, MessageSecurityMode, SecurityPolicy, StatusCodes, Variant, VariantArrayType } from 'node-opcua-client';
 import { OPCUACertificateManager } from 'node-opcua-certificate-manager';
+import type * as OpcUaServerLibrary from 'node-opcua-server';
 import type { OPCUAServer as Server } from 'node-opcua-server';
 import { PLANT_NAMESPACE, type ServerCommand, type ServerSettings } from './opcua-server.js';
 
 process.env.NODEOPCUA_LOG_LEVEL = '0';
-const { OPCUAServer } = createRequire(import.meta.url)('node-opcua-server') as typeof import('node-opcua-server');
+const { OPCUAServer } = createRequire(import.meta.url)('node-opcua-server') as typeof OpcUaServerLibrary;
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as ServerSettings;
 

@@ -147,6 +147,7 @@ t.test('tidy: suites that share a process have folders of their own', async (t) 
  */
 const INSTANTS: Readonly<Record<string, string>> = {
   'src/cli/remote/boxes.ts': 'age of a file that a command has left, which may have ended long ago',
+  'src/cli/remote/io.ts': 'age of a sample by the clock of the box, shown only',
   'src/client/api.ts': 'how far the clock of the box is from ours, to name instants by its own',
   'src/domains/access/api-keys.ts': 'the end of a key is an instant that a person has named',
   'src/domains/access/lockouts.ts': 'release 0.1.0 kept the instant alone; what is left of it is bounded by the longest lock',
@@ -169,6 +170,8 @@ const INSTANTS: Readonly<Record<string, string>> = {
   'src/platform/base/term.ts': 'this is where time between two lives of the process is judged',
   'src/platform/history/history.ts': 'age of the oldest waiting sample, shown only',
   'src/platform/history/sampler.ts': 'this is where a step of the clock is found, so that it becomes a gap',
+  'runtime/io/opcua/link.ts': 'both clocks are right enough that the instant of the device can be shown; age is counted from the arrival otherwise',
+  'runtime/io/opcua/trust.ts': 'a certificate is valid between two instants that its issuer has named',
   'runtime/io/simulation/group.ts': 'the name `nowMs` is given instants and monotonic time; what is compared is monotonic',
 };
 

@@ -152,20 +152,21 @@ export class Follower {
   async #make(withSession: boolean): Promise<void> {
     const { wire, user, items, settings, events } = this.#parts;
     if (withSession) await wire.signIn(user);
-    let made: Subscription | undefined;
+    // the library tells of a subscription before it has handed it out
+    const created: { subscription?: Subscription } = {};
     let endedEarly: OpcUaFault | string | undefined;
-    const isCurrent = (): boolean => !this.#isStopped && (made === undefined || made === this.#subscription);
+    const isCurrent = (): boolean => !this.#isStopped && (created.subscription === undefined || created.subscription === this.#subscription);
     const subscription = await Subscription.create(wire, items, settings, {
       samples: (values) => isCurrent() && events.samples(values),
       refused: (position, message) => isCurrent() && events.refused(position, message),
       missed: () => isCurrent() && events.missed(),
-      proven: () => isCurrent() && this.#proven(made !== undefined),
+      proven: () => isCurrent() && this.#proven(created.subscription !== undefined),
       ended: (fault) => {
-        if (made === undefined) endedEarly = fault;
+        if (created.subscription === undefined) endedEarly = fault;
         else if (isCurrent()) this.#ended(fault);
       },
     });
-    made = subscription;
+    created.subscription = subscription;
     if (this.#isStopped) return void (await subscription.end());
     if (endedEarly !== undefined) throw typeof endedEarly === 'string' ? new OpcUaFault('refused', endedEarly) : endedEarly;
     this.#subscription = subscription;

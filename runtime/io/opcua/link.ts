@@ -214,14 +214,16 @@ export class OpcUaLink implements Link {
           sink.bad(position, message);
           sink.end();
         },
-        missed: () => void this.read(points, sink).catch(() => undefined),
+        missed: () => {
+          this.read(points, sink).catch(() => undefined); // its outcome is in the samples
+        },
       },
       ask: async () => {
         await this.#readValues([{ nodeId: resolveNodeId(CURRENT_TIME), indexRange: '' }]);
       },
       giveUp: (reason) => {
         listener.silent(reason);
-        void this.#wire.close(reason);
+        this.#wire.close(reason).catch(() => undefined); // it is given up either way
       },
     });
     this.#followers.add(follower);

@@ -6,7 +6,7 @@ import type { ClientSession, EndpointDescription, OPCUAClient, UserIdentityInfo 
 import type { Clock } from '../../vocabulary/clock.js';
 import { Signal } from '../signal.js';
 import type { ClientIdentity } from './identity.js';
-import { ClientSecureChannelLayer, MessageSecurityMode, OPCUAClient as Client, SecurityPolicy } from './library.js';
+import { type ClientSecureChannelLayer, MessageSecurityMode, OPCUAClient as Client, SecurityPolicy } from './library.js';
 import { faultText, OpcUaFault, refusedWith } from './status.js';
 
 type Channel = InstanceType<typeof ClientSecureChannelLayer>;
@@ -139,6 +139,7 @@ export class Wire {
     request.requestHeader.timeoutHint = timeoutMs + LIBRARY_LATER_MS;
     const doing = request.constructor.name.replace(/Request$/, '');
     const answered = new Promise<Response>((resolve, reject) => {
+      // the library declares its requests on the session, which repairs itself; they go through the client
       const inside = this.#client as unknown as ClientInside;
       inside.performMessageTransaction(request, (fault, response) => {
         const header = (response as { responseHeader?: { serviceResult: never } } | undefined)?.responseHeader ?? faultHeader(fault);

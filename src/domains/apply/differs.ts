@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Resource } from '../../platform/store/resource.js';
-import type { Secrets } from '../io-modules/dto.js';
+import type { Secrets } from '../io-modules/secret-kind.js';
 import { IOModule, type IOModuleSpec } from '../io-modules/kind.js';
 import { isEnabled, withheldByBox } from '../io-modules/outputs.js';
 import { MasterRecipe, type MasterRecipeStatus } from '../recipes/kind.js';

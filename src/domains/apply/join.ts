@@ -1,7 +1,7 @@
 /** Manifests: what is applied at once, exported, and moved from one box to another. */
 import { type RouteDeps, routeSet } from '../../platform/http/route.js';
 import type { SettingValues } from '../../settings.js';
-import type { Secrets } from '../io-modules/dto.js';
+import type { Secrets } from '../io-modules/secret-kind.js';
 import { applyRoutes } from './routes.js';
 import { schemaRoutes } from './schema-routes.js';
 

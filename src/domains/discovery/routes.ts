@@ -1,4 +1,4 @@
-/** Questions to OPC UA servers (contract 3, Device discovery; decisions Q-IO-06, Q-UNIT-08): engineers look through a server before they configure it. */
+/** Questions to OPC UA servers (contract 3, I/O module; decisions Q-IO-06, Q-UNIT-08): engineers look through a server before they configure it. */
 import * as v from 'valibot';
 import { EXPLORED_PROTOCOL } from '../../../runtime/catalog.js';
 import type { ExplorerAsk } from '../../../runtime/port.js';
@@ -8,7 +8,7 @@ import type { Caller } from '../../platform/http/caller.js';
 import { type AuditEntry, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
 import { Scalar, Text } from '../../platform/store/fields.js';
 import type { Store } from '../../platform/store/store.js';
-import { checkWrite, type WriteBarriers } from '../io-modules/channel-routes.js';
+import { checkWrite, type WriteBarriers } from '../io-modules/write-barriers.js';
 import { identityFolder } from '../io-modules/device-security.js';
 import { withheldByBox } from '../io-modules/outputs.js';
 import type { Explorer } from './explorer.js';

@@ -30,8 +30,7 @@ export const TARGET = {
   ),
 } as const;
 
-const TargetSchema = v.object(TARGET);
-export type TargetBody = v.InferOutput<typeof TargetSchema>;
+export type TargetBody = v.InferOutput<v.ObjectSchema<typeof TARGET, undefined>>;
 
 export type Module = Resource<IOModuleSpec, IOModuleStatus>;
 

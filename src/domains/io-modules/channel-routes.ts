@@ -4,8 +4,8 @@
  */
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
-import { isChannelValue, isSimulated } from '../../../runtime/catalog.js';
-import type { ChannelSample, ImagePlan, ProbeChannel } from '../../../runtime/port.js';
+import { isSimulated } from '../../../runtime/catalog.js';
+import type { ChannelSample, ImagePlan } from '../../../runtime/port.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { inside } from '../../platform/base/assert.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
@@ -21,12 +21,11 @@ import { ControlModule } from '../control-modules/kind.js';
 import type { LocalProbes } from '../placement/local-probes.js';
 import { ownersOfOutputs } from '../control-modules/output-owners.js';
 import { type ChannelHolds, HELD_HOW, overrideOf } from './channel-holds.js';
-import { carriesOutput, channelUsers, type ChannelUser, engineeringValue } from './channel-users.js';
+import { channelUsers } from './channel-users.js';
 import { channelsOf } from './channels.js';
 import { CHANNEL_TYPES, IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
 import { imaged } from './imaged.js';
-import { isEnabled } from './outputs.js';
-import { offeredAddresses } from './simulation-notes.js';
+import { channelMissing, checkWrite, declaredChannel, hasChannel, noChannel, unknownChannel, type Write } from './write-barriers.js';
 import { unitOf } from '../plant/unit-of.js';
 
 export interface ChannelDeps {
@@ -40,11 +39,8 @@ export interface ChannelDeps {
   readonly holds: ChannelHolds;
 }
 
-export type WriteBarriers = Pick<ChannelDeps, 'store' | 'modeCheckDeviceTags'>;
-
 type Named = { readonly site: string; readonly name: string };
 type Module = Resource<IOModuleSpec, IOModuleStatus>;
-type Write = { readonly channel: string; readonly value: string | number | boolean };
 
 const route = routesFor<ChannelDeps>();
 const PATH = '/api/v1/sites/{site}/iomodules/{name}';
@@ -64,29 +60,14 @@ function moduleOf({ site, name }: Named, store: Store): Module {
 
 const here = (params: Named, { store }: ChannelDeps): void => void moduleOf(params, store);
 
-/** A declared channel by its name or address. */
-function declared(module: Module, channel: string): ProbeChannel | undefined {
-  return channelsOf(module.spec).find(({ name, address }) => name === channel || address === channel);
-}
-
-/** A simulated module has the addresses of its behaviours too (decisions 6.1). */
-function hasChannel(module: Module, channel: string, store: Store): boolean {
-  return declared(module, channel) !== undefined || (isSimulated(module.spec.protocol) && offeredAddresses(store, module.metadata.site, module.spec).has(channel));
-}
-
-const noChannel = (module: Module, channel: string): string => `I/O module ${module.metadata.name} has no channel ${channel}`;
-const channelMissing = (module: Module, channel: string): Refusal => new Refusal('missing', noChannel(module, channel), { code: 'unknown_channel' });
-
-function unknownChannel(module: Module, channel: string): Refusal {
-  return invalid('unknown_channel', 'channel', noChannel(module, channel));
-}
-
 const ANSWERED = 'a probe answers with a sample for each channel that it was asked for';
 
 async function samplesOf(module: Module, channels: readonly string[], probes: LocalProbes): Promise<readonly ChannelSample[]> {
   const { site, name } = module.metadata;
   const found = await probes.read(site, name, channels);
-  return found ?? channels.map((channel) => ({ channel, address: declared(module, channel)?.address ?? channel, value: null, quality: 'Bad' as const, atMs: 0, message: SILENT }));
+  return (
+    found ?? channels.map((channel) => ({ channel, address: declaredChannel(module, channel)?.address ?? channel, value: null, quality: 'Bad' as const, atMs: 0, message: SILENT }))
+  );
 }
 
 /** One channel as its device, or its simulation, has answered. */
@@ -140,47 +121,6 @@ function shown({ channel, address, value, quality, atMs, message }: ChannelSampl
 
 // ---------------------------------------------------------------- write
 
-/** Barriers of a write, in the order of a tag write (decisions Q-UNIT-08). */
-export function checkWrite(module: Module, { channel, value }: Write, deps: WriteBarriers): void {
-  if (!hasChannel(module, channel, deps.store)) throw unknownChannel(module, channel);
-  if (!isEnabled(module.spec)) throw new Refusal('conflict', `I/O module ${module.metadata.name} is disabled: no connection is made`, { code: 'outputs_withheld' });
-  const found = declared(module, channel);
-  if (!found) return; // an address of a behaviour only: no tag can stand on it
-  const isForce = isSimulated(module.spec.protocol);
-  const users = found.direction === 'output' ? channelUsers(deps.store, module.metadata.site, module.metadata.name)(found).filter(carriesOutput) : [];
-  if (!isForce) {
-    if (found.direction === 'input') throw invalid('invalid_field', 'channel', `channel ${found.name} is an input; only outputs are written`);
-    refuseBarred(users, found.name, deps.modeCheckDeviceTags);
-  }
-  if (!isChannelValue(value, found.dataType)) throw invalid('invalid_value', 'value', `${JSON.stringify(value)} is no ${found.dataType}`, { dataType: found.dataType });
-  for (const user of users) checkRange(user, value);
-}
-
-/** @throws Refusal `automatic_mode`, `read_only_tag`. */
-function refuseBarred(users: readonly ChannelUser[], channel: string, modeCheck: boolean): void {
-  const busy = modeCheck ? users.find(({ automatic }) => automatic) : undefined;
-  if (busy)
-    throw new Refusal('forbidden', `control module ${busy.controlModule} is in Automatic; set it to Manual or Semi-Automatic before writing ${channel}`, {
-      code: 'automatic_mode',
-      controlModule: busy.controlModule,
-    });
-  const [first] = users;
-  if (first && users.every(({ tag }) => tag.accessLevel === 'read'))
-    throw new Refusal('forbidden', `channel ${channel} is tag ${first.controlModule}.${first.tag.name}, which can only be read`, {
-      code: 'read_only_tag',
-      tag: `${first.controlModule}.${first.tag.name}`,
-    });
-}
-
-/** A numeric write outside a declared range is refused on every write path (contract 3, Control-module template). */
-function checkRange(user: ChannelUser, value: Write['value']): void {
-  const { min, max } = user.tag;
-  const number = engineeringValue(Number(value), user);
-  if (!Number.isFinite(number) || (number >= (min ?? -Infinity) && number <= (max ?? Infinity))) return;
-  const tag = `${user.controlModule}.${user.tag.name}`;
-  throw invalid('out_of_range', 'value', `value ${value} is ${number} at tag ${tag}, outside ${min ?? '-'} to ${max ?? '-'}`, { tag, engMin: min ?? null, engMax: max ?? null });
-}
-
 const FAILURES = {
   unknown_channel: 'invalid',
   invalid_value: 'invalid',
@@ -194,7 +134,7 @@ async function writeChannel(context: RequestContext<Named, Write>, deps: Channel
   const { channel, value } = context.body;
   const module = moduleOf(context.params, deps.store);
   checkWrite(module, context.body, deps);
-  const found = declared(module, channel);
+  const found = declaredChannel(module, channel);
   const about = { after: value, details: { channel: found?.name ?? channel, address: found?.address ?? channel } };
   const channelName = `${name}:${about.details.channel}`;
   return asked(deps.store).during(site, unitsOn(deps.store, module, channel), async (factsOf) => {
@@ -344,7 +284,7 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
       return asked(store).during(site, unitsOn(store, module, channel), async (factsOf) => {
         const released = await probes.release(site, name, channel === undefined ? [] : [channel]);
         if (!released) throw new Refusal('unavailable', SILENT, { code: 'device_unreachable' });
-        for (const channel of released) holds.release(site, name, declared(module, channel)?.address ?? channel);
+        for (const channel of released) holds.release(site, name, declaredChannel(module, channel)?.address ?? channel);
         const audit = context.audit({ details: { released } });
         const words = { audit, at: timestamp(clock.wallMs()), action: 'Release', value: '', previousValue: 'forced', message: `channels ${released.join(', ')} of ${name}` };
         await store.write({ audits: [audit], facts: released.length > 0 ? factsOf(name, words) : [] });
@@ -377,7 +317,7 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     summary: 'One channel by its name or address',
     exists: (params, { store }) => {
       const module = moduleOf(params, store);
-      if (!declared(module, params.channel)) throw channelMissing(module, params.channel);
+      if (!declaredChannel(module, params.channel)) throw channelMissing(module, params.channel);
     },
     handle: async ({ params }, deps) => {
       const module = moduleOf(params, deps.store);

@@ -22,12 +22,7 @@ import {
 import { isEnabled, outputsStatus, servedConditions } from './outputs.js';
 import { isDistinct } from './distinct.js';
 import { UNSET } from './rules.js';
-
-/** Where secrets are looked up; the gateway learns only whether they are there, never their content. */
-export interface Secrets {
-  /** Undefined when the secret store cannot be read. */
-  exists(site: string, name: string): boolean | undefined;
-}
+import type { Secrets } from './secret-kind.js';
 
 export const PresetBody = v.strictObject({ name: v.string(), ...SimulationPresetSpec.entries, ...SITE_METADATA });
 export type PresetBody = ToldBy<typeof PresetBody>;

@@ -26,3 +26,9 @@ export const Secret: Kind<SecretSpec, Readonly<Record<string, never>>> = {
   initialStatus: () => ({}),
   redact: () => ({ members: {} }),
 };
+
+/** Where secrets are looked up; the gateway learns only whether they are there, never their content. */
+export interface Secrets {
+  /** Undefined when the secret store cannot be read. */
+  exists(site: string, name: string): boolean | undefined;
+}

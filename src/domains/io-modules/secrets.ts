@@ -9,8 +9,7 @@ import path from 'node:path';
 import { readPlainFile } from '../../platform/base/plain-file.js';
 import type { Sealing } from '../../platform/base/sealing.js';
 import type { Store } from '../../platform/store/store.js';
-import type { Secrets } from './dto.js';
-import { Secret, SECRET_MEMBERS, type SecretMember } from './secret-kind.js';
+import { Secret, SECRET_MEMBERS, type SecretMember, type Secrets } from './secret-kind.js';
 
 /** In clear. */
 export type SecretContent = Readonly<Partial<Record<SecretMember, string>>>;

@@ -1,0 +1,78 @@
+/** What stands before a write to a channel of an I/O module, whichever way it comes (decisions Q-IO-02, Q-UNIT-08). Pure but for reading. */
+import { isChannelValue, isSimulated } from '../../../runtime/catalog.js';
+import type { ProbeChannel } from '../../../runtime/port.js';
+import { invalid, Refusal } from '../../platform/base/refusal.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
+import { carriesOutput, channelUsers, type ChannelUser, engineeringValue } from './channel-users.js';
+import { channelsOf } from './channels.js';
+import type { IOModuleSpec, IOModuleStatus } from './kind.js';
+import { isEnabled } from './outputs.js';
+import { offeredAddresses } from './simulation-notes.js';
+
+type Module = Resource<IOModuleSpec, IOModuleStatus>;
+export type Write = { readonly channel: string; readonly value: string | number | boolean };
+
+export interface WriteBarriers {
+  readonly store: Store;
+  /** Setting gateway.tagWrite.modeCheckDeviceTags (decisions Q-TAG-09). */
+  readonly modeCheckDeviceTags: boolean;
+}
+
+/** A declared channel by its name or address. */
+export function declaredChannel(module: Module, channel: string): ProbeChannel | undefined {
+  return channelsOf(module.spec).find(({ name, address }) => name === channel || address === channel);
+}
+
+/** A simulated module has the addresses of its behaviours too (decisions 6.1). */
+export function hasChannel(module: Module, channel: string, store: Store): boolean {
+  return declaredChannel(module, channel) !== undefined || (isSimulated(module.spec.protocol) && offeredAddresses(store, module.metadata.site, module.spec).has(channel));
+}
+
+export const noChannel = (module: Module, channel: string): string => `I/O module ${module.metadata.name} has no channel ${channel}`;
+export const channelMissing = (module: Module, channel: string): Refusal => new Refusal('missing', noChannel(module, channel), { code: 'unknown_channel' });
+
+export function unknownChannel(module: Module, channel: string): Refusal {
+  return invalid('unknown_channel', 'channel', noChannel(module, channel));
+}
+
+/** Barriers of a write, in the order of a tag write (decisions Q-UNIT-08). */
+export function checkWrite(module: Module, { channel, value }: Write, deps: WriteBarriers): void {
+  if (!hasChannel(module, channel, deps.store)) throw unknownChannel(module, channel);
+  if (!isEnabled(module.spec)) throw new Refusal('conflict', `I/O module ${module.metadata.name} is disabled: no connection is made`, { code: 'outputs_withheld' });
+  const found = declaredChannel(module, channel);
+  if (!found) return; // an address of a behaviour only: no tag can stand on it
+  const isForce = isSimulated(module.spec.protocol);
+  const users = found.direction === 'output' ? channelUsers(deps.store, module.metadata.site, module.metadata.name)(found).filter(carriesOutput) : [];
+  if (!isForce) {
+    if (found.direction === 'input') throw invalid('invalid_field', 'channel', `channel ${found.name} is an input; only outputs are written`);
+    refuseBarred(users, found.name, deps.modeCheckDeviceTags);
+  }
+  if (!isChannelValue(value, found.dataType)) throw invalid('invalid_value', 'value', `${JSON.stringify(value)} is no ${found.dataType}`, { dataType: found.dataType });
+  for (const user of users) checkRange(user, value);
+}
+
+/** @throws Refusal `automatic_mode`, `read_only_tag`. */
+function refuseBarred(users: readonly ChannelUser[], channel: string, modeCheck: boolean): void {
+  const busy = modeCheck ? users.find(({ automatic }) => automatic) : undefined;
+  if (busy)
+    throw new Refusal('forbidden', `control module ${busy.controlModule} is in Automatic; set it to Manual or Semi-Automatic before writing ${channel}`, {
+      code: 'automatic_mode',
+      controlModule: busy.controlModule,
+    });
+  const [first] = users;
+  if (first && users.every(({ tag }) => tag.accessLevel === 'read'))
+    throw new Refusal('forbidden', `channel ${channel} is tag ${first.controlModule}.${first.tag.name}, which can only be read`, {
+      code: 'read_only_tag',
+      tag: `${first.controlModule}.${first.tag.name}`,
+    });
+}
+
+/** A numeric write outside a declared range is refused on every write path (contract 3, Control-module template). */
+function checkRange(user: ChannelUser, value: Write['value']): void {
+  const { min, max } = user.tag;
+  const number = engineeringValue(Number(value), user);
+  if (!Number.isFinite(number) || (number >= (min ?? -Infinity) && number <= (max ?? Infinity))) return;
+  const tag = `${user.controlModule}.${user.tag.name}`;
+  throw invalid('out_of_range', 'value', `value ${value} is ${number} at tag ${tag}, outside ${min ?? '-'} to ${max ?? '-'}`, { tag, engMin: min ?? null, engMax: max ?? null });
+}
