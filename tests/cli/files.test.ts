@@ -1,6 +1,6 @@
 /** Plant files without a box: where what is wrong stands, and exports that leave what people have written. */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
@@ -127,16 +127,21 @@ t.test('a channel that leads nowhere is warned of at the line that names it', as
     'loop.yaml': of('ControlModuleTemplate', 'loop', template).replace('  namespace: site-north\n', ''),
     'x1.yaml': of('ControlModule', 'x1', module('plc:b')),
     'x2.yaml': of('ControlModule', 'x2', module('plc:a')),
-    'x3.yaml': of('ControlModule', 'x3', module('plc:coil:0')),
     'plc.yaml': of('IOModule', 'plc', plc),
   });
   const { exitCode, text } = await validate(folder);
   t.equal(exitCode, 0, 'a plant is engineered in any order');
   t.match(text, /^x1\.yaml:11:16: warning: spec\.tags\[0\]\.channel: tag cmd needs channel b, which I\/O module plc does not have \[warning\]$/m);
-  t.match(text, /^x2\.yaml:11:16: warning: .*channel plc:a is already driven by x3\.do/m);
-  t.match(text, /^x3\.yaml:11:16: warning: .*channel plc:coil:0 is already driven by x2\.do/m);
-  t.match(text, /3 warnings$/);
-  t.notMatch(await validate(DEMO), { text: /needs|already driven/ }, 'the shipped plant has none');
+  t.match(text, /1 warning$/);
+  t.notMatch(await validate(DEMO), { text: /needs channel/ }, 'the shipped plant has none');
+
+  // by its name and by its address: one output
+  writeFileSync(path.join(folder, 'x3.yaml'), of('ControlModule', 'x3', module('plc:coil:0')));
+  const claimed = await validate(folder);
+  t.equal(claimed.exitCode, 1, 'two that write one output are refused');
+  t.match(claimed.text, /^x2\.yaml:11:16: error: ControlModule x2: output plc:a is written by x3\.do/m);
+  t.match(claimed.text, /^x3\.yaml:11:16: error: ControlModule x3: output plc:a is written by x2\.do/m);
+  t.notMatch(await validate(DEMO), { text: /is written by/ }, 'the shipped plant has none');
 });
 
 t.test('what will hurt when it runs is warned of at the member that says it', async (t) => {

@@ -318,7 +318,8 @@ t.test(
       );
       return frames;
     };
-    const modules = (await viewer.get(`${AT}/controlmodules`)).body;
+    const isKnown = ({ parentName, state }: Received): boolean => parentName !== 'mx101' || state === 'Running';
+    const modules = await test.until('the modules of every unit are scanned', `${AT}/controlmodules`, (all) => all.every(isKnown));
     const health = await snapshotOf('cmhealth', modules.length);
     t.same(health.map(({ name, state }) => `${name} ${state}`).sort(), modules.map(({ name, state }: Received) => `${name} ${state}`).sort());
     const { units } = (await viewer.get(`${AT}/overview`)).body;

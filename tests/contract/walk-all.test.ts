@@ -13,6 +13,7 @@ import { type Left, Story, tellStory } from './writes.js';
 /** Rows whose accepted request cannot be sent here. */
 const NOT_WRITTEN: Readonly<Record<string, string>> = {
   'POST /api/v1/system/stored-data/discard': 'needs a row that cannot be read: tests/faults/damaged-rows',
+  'POST /api/v1/discovery/opcua/write': 'needs an OPC UA server: tests/contract/opcua-discovery',
   'POST /api/v1/audit/gaps/acknowledge': 'needs a gap that a start has found: tests/faults/rescue',
   'POST /api/v1/sites/{site}/iomodules/{name}/loop-check': 'needs a device whose outputs are live: tests/domains/loop-checks',
   'POST /api/v1/sites/{site}/iomodules/{name}/cable-acceptance': 'leaves a page that would not end before the module goes: tests/domains/loop-checks',
@@ -119,6 +120,7 @@ function paramsOf(row: RouteColumns): Readonly<Record<string, string>> {
     batches: left.batch,
     batchrecords: left.record,
     apikeys: 'walk-mes',
+    secrets: 'kept',
     audit: left.auditName,
   };
   const [, collection = ''] = /([\w-]+)\/\{name\}/.exec(row.path) ?? [];
@@ -136,6 +138,7 @@ function paramsOf(row: RouteColumns): Readonly<Record<string, string>> {
     username: row.path.includes('/lockouts/') ? 'locked' : 'first',
     batchID: 'WALK-C',
     kind: 'Unit',
+    component: 'io',
     correlationID: left.correlationID,
   };
 }

@@ -2,6 +2,7 @@
  * One accepted request for every row that changes something, in an order that works on the demonstration plant. A new
  * mutating route needs its request here (D-AUDIT-02): add it where its resource exists.
  */
+import { readFileSync } from 'node:fs';
 import type { Answer, Client, RequestOptions } from '../support/gateway.js';
 import { PASSWORD } from '../support/gateway.js';
 import { type ApplianceTest, AT, SITE } from './appliance.js';
@@ -171,8 +172,12 @@ async function engineering(story: Story): Promise<void> {
   await story.send(`POST ${S}/iomodules/{name}/release`, { name: 'walk' }, { body: {} });
   await story.send(`POST ${S}/iomodules/{name}/discover`, { name: 'walk' });
   await story.send(`POST ${S}/iomodules/{name}/ioprobe/restart`, { name: 'walk' }, { body: REASON });
+  await story.send('POST /api/v1/system/services/{component}/restart', { component: 'io' }, { body: { ...REASON, acknowledgeFailSafe: true } });
+  const content = readFileSync('tests/fixtures/mtp/PiMAd-core.0-0-1.aml').toString('base64');
+  await story.send('POST /api/v1/import/mtp', {}, { body: { site: SITE, name: 'walk-mtp', fileName: 'PiMAd-core.0-0-1.aml', content, dryRun: false } });
   await story.send(`PUT ${S}/secrets/{name}`, { name: 'walk' }, { body: { username: 'walk', password: 'walked' } });
   await story.send(`DELETE ${S}/secrets/{name}`, { name: 'walk' });
+  await story.send(`PUT ${S}/secrets/{name}`, { name: 'kept' }, { body: { username: 'walk', password: 'walked' } });
   for (const { path, name = 'walk' } of [...FAMILIES].reverse()) await story.send(`DELETE ${path}/{name}`, { name });
   await story.send(`POST ${S}/simulationpresets/seed`, {}, { body: {} });
   const manifest = { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Area', metadata: { name: 'applied', namespace: `site-${SITE}` }, spec: { description: 'applied' } };

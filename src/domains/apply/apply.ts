@@ -31,7 +31,7 @@ import { type AnyKind, type AppliedKinds, ROUTELESS_KINDS } from './kinds.js';
 import { readManifest, siteOfManifest } from './manifest.js';
 import { recipeWarnings } from './recipe-warnings.js';
 import { refusalOfAll, TELLS_ALL, TOLD_MAX, ToldRefusal, toldOf } from './refused.js';
-import { judgeRemovals, type PruneWish, type Removal } from './removals.js';
+import { judgeRemovals, leavingNamed, type PruneWish, type Removal } from './removals.js';
 import { saidTwice } from './said-twice.js';
 import { simulationWarnings } from './simulation-warnings.js';
 import { StagedStore } from './staging.js';
@@ -119,12 +119,13 @@ async function applySteps(
   { site, dryRun: isDry, diff, toPrune, isWhole, tellsAll }: ApplyWish,
 ): Promise<Applied[]> {
   const dryRun = isDry || diff;
-  const judging = await Judging.ahead(steps, actor, deps, unread.length === 0);
+  const prune = toPrune && { chosen: toPrune, site };
+  const judging = await Judging.ahead(steps, actor, deps, unread.length === 0, leavingNamed(steps, actor, deps, prune));
   // in slices, and of what was judged so far: nothing is written by it
   const soFar = judging.asJudged();
   const isTaken = unread.length + soFar.refused.length === 0;
   const isTold = isTaken || (diff === true && unread.length === 0 && isToldByDiff(soFar));
-  const { notes, removals } = isTold ? await lookAfter(soFar, steps, actor, deps, { isWhole, prune: toPrune && { chosen: toPrune, site } }) : NOTHING;
+  const { notes, removals } = isTold ? await lookAfter(soFar, steps, actor, deps, { isWhole, prune }) : NOTHING;
   const ahead = dryRun || !isTaken ? undefined : await judging.writtenAhead();
   // a dry run tells of one look: what it says of the removals is of the same plant as the rest
   if (!dryRun) await judging.catchUp();

@@ -27,8 +27,14 @@ interface Claimed {
 
 const CLAIMANTS: readonly string[] = [ControlModule.kind, ControlProgram.kind];
 
-/** Of manifests that are taken otherwise; each is told of the others. */
-export function claimedOutputs(outcomes: readonly Taken[], store: Store): readonly Claimed[] {
+/** Whether the prune that follows takes a resource away, as far as is known. */
+export type IsLeaving = (kind: string, site: string, name: string) => boolean;
+
+/**
+ * Of manifests that are taken otherwise; each is told of the others.
+ * @param isLeaving what goes with the prune that follows: a rename takes its output along. Until it has gone the alarm names both.
+ */
+export function claimedOutputs(outcomes: readonly Taken[], store: Store, isLeaving: IsLeaving): readonly Claimed[] {
   const written = outcomes.filter(({ puts, step }) => puts.length > 0 && CLAIMANTS.includes(step.manifest.kind.kind));
   if (written.length === 0) return [];
   const after = new StagedStore(store);
@@ -48,7 +54,9 @@ export function claimedOutputs(outcomes: readonly Taken[], store: Store): readon
     if (own.length === 0) return [];
     const { kind, name } = step.manifest;
     // whoever is written anew counts as he will be
-    const standing = othersIn(store, step.site, { kind: kind.kind, name }, (other) => !isWritten.has(`${other.kind}/${step.site}/${other.owner}`));
+    const stays = (other: { readonly kind: string; readonly owner: string }): boolean =>
+      !isWritten.has(`${other.kind}/${step.site}/${other.owner}`) && !isLeaving(other.kind, step.site, other.owner);
+    const standing = othersIn(store, step.site, { kind: kind.kind, name }, stays);
     const others = (output: string): readonly string[] => [
       ...standing(output),
       ...(claimed.get(`${step.site}/${output}`) ?? []).filter(({ key }) => key !== keyOf(step)).map(({ owner }) => owner),

@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
 import { combined, eachOf, Refusal, refusalsOf, refuseAll, together } from '../../platform/base/refusal.js';
-import { claimedOutputs } from './claimed-outputs.js';
+import { claimedOutputs, type IsLeaving } from './claimed-outputs.js';
 import { Turns } from '../../platform/base/slices.js';
 import { decode } from '../../platform/http/json-body.js';
 import { WrittenAhead } from '../../platform/ledger/written-ahead.js';
@@ -111,18 +111,21 @@ export class Judging {
   readonly #deps: ApplyDeps;
   /** Whether all manifests of the request are among the steps: one that cannot be read may be what another names. */
   readonly #allRead: boolean;
+  /** What will be removed behind the apply. */
+  readonly #isLeaving: IsLeaving;
   readonly #judged: (Judgement | undefined)[] = [];
 
-  private constructor(steps: readonly Step[], actor: ApplyActor, deps: ApplyDeps, allRead: boolean) {
+  private constructor(steps: readonly Step[], actor: ApplyActor, deps: ApplyDeps, allRead: boolean, isLeaving: IsLeaving) {
     this.#steps = steps;
     this.#actor = actor;
     this.#deps = deps;
     this.#allRead = allRead;
+    this.#isLeaving = isLeaving;
   }
 
   /** Takes as long as it takes, and holds nobody up. */
-  static async ahead(steps: readonly Step[], actor: ApplyActor, deps: ApplyDeps, allRead: boolean): Promise<Judging> {
-    const judging = new Judging(await inOrderOfNeed(steps, deps), actor, deps, allRead);
+  static async ahead(steps: readonly Step[], actor: ApplyActor, deps: ApplyDeps, allRead: boolean, isLeaving: IsLeaving): Promise<Judging> {
+    const judging = new Judging(await inOrderOfNeed(steps, deps), actor, deps, allRead, isLeaving);
     await judging.#pass();
     await judging.catchUp();
     return judging;
@@ -198,7 +201,7 @@ export class Judging {
       else following.push(row);
       withheld.add(`${kind.kind}/${site}/${name}`);
     });
-    const claimed = claimedOutputs(outcomes, this.#deps.store);
+    const claimed = claimedOutputs(outcomes, this.#deps.store, this.#isLeaving);
     if (claimed.length === 0) return { outcomes, refused, withheld: following };
     const isClaimed = new Set(claimed.map(({ index }) => index));
     return { outcomes: outcomes.filter(({ step }) => !isClaimed.has(step.index)), refused: [...refused, ...claimed], withheld: following };

@@ -12,6 +12,7 @@ import type { Selector } from '../../platform/store/selector.js';
 import type { Store } from '../../platform/store/store.js';
 import type { ApplyActor, ApplyDeps } from './context.js';
 import { isExported } from './export.js';
+import type { IsLeaving } from './claimed-outputs.js';
 import type { Step } from './judging.js';
 import { type AnyKind, ROUTELESS_KINDS } from './kinds.js';
 import type { StagedStore } from './staging.js';
@@ -40,10 +41,10 @@ interface Stale {
 export async function judgeRemovals(steps: readonly Step[], after: StagedStore, actor: ApplyActor, deps: ApplyDeps, wish: PruneWish): Promise<readonly Removal[]> {
   const turns = new Turns(deps.clock);
   const stale: Stale[] = [];
-  const said = new Set(steps.map(({ manifest: { kind, name }, site }) => keyOf({ kind: kind.kind, site, name })));
+  const isLeaving = leavingWith(steps, actor, wish);
   for (const kind of deps.kinds.all) {
     for (const resource of deps.store.list(kind) as readonly Resource[]) {
-      if (isStale(kind, resource, actor, wish) && !said.has(keyOf(targetOf(resource)))) stale.push({ kind, resource });
+      if (isLeaving(kind, resource)) stale.push({ kind, resource });
       if (turns.isOver) await turns.next();
     }
   }
@@ -68,6 +69,24 @@ export async function judgeRemovals(steps: readonly Step[], after: StagedStore, 
   const refused = left.map((one) => ({ ...one, refusal: refusalOf(one, after, users, actor, deps) }));
   const firstIndex = 1 + Math.max(-1, ...steps.map(({ index }) => index));
   return [...judged, ...refused].map((one, at) => ({ ...one, index: firstIndex + at }));
+}
+
+/** What goes with the prune that follows, unless it is refused then. */
+function leavingWith(steps: readonly Step[], actor: ApplyActor, wish: PruneWish | undefined): (kind: AnyKind, resource: Resource) => boolean {
+  if (!wish) return () => false;
+  const said = new Set(steps.map(({ manifest: { kind, name }, site }) => keyOf({ kind: kind.kind, site, name })));
+  return (kind, resource) => isStale(kind, resource, actor, wish) && !said.has(keyOf(targetOf(resource)));
+}
+
+/** The same, asked by name. */
+export function leavingNamed(steps: readonly Step[], actor: ApplyActor, { kinds, store }: ApplyDeps, wish: PruneWish | undefined): IsLeaving {
+  const isLeaving = leavingWith(steps, actor, wish);
+  const kindOf = new Map(kinds.all.map((kind) => [kind.kind, kind]));
+  return (word, site, name) => {
+    const kind = kindOf.get(word);
+    const resource = kind && store.get(kind, site, name);
+    return kind !== undefined && resource !== undefined && isLeaving(kind, resource as Resource);
+  };
 }
 
 /** As an export tells it: what happened, and what is derived, is not pruned. */

@@ -3,6 +3,8 @@ import * as v from 'valibot';
 import { missing } from '../../platform/base/refusal.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
+import { listReply } from '../../platform/http/paged-list.js';
+import { LIST, parameters } from '../../platform/http/parameters.js';
 import { routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlModule } from '../control-modules/kind.js';
@@ -69,11 +71,13 @@ export const mtpRoutes = [
     path: '/api/v1/sites/{site}/units/{name}/mtp-services',
     action: 'unit:mtp-services',
     tier: 'read',
+    query: parameters(LIST),
     reply: v.array(ServiceBody),
-    summary: 'Services of the process modules of the unit: state, enabled commands, procedures, modes; empty where they are not known',
+    summary: 'Services of the process modules of the unit: state, enabled commands, procedures, modes; empty where they are not known; query limit, cursor',
     exists: ({ site, name }: Named, { store }) => {
       if (!store.get(Unit, site, name)) throw missing('Unit', name);
     },
-    handle: ({ params }, deps) => servicesOf(params, deps),
+    handle: (context, deps) =>
+      listReply(context, { list: 'mtp-services', items: servicesOf(context.params, deps), keyOf: ({ ioModule, name }) => [ioModule, name], render: (service) => service }),
   }),
 ];

@@ -123,6 +123,7 @@ t.test('Q-ERR-11: what holds a site is what stands in it, not what the appliance
       'Procedure',
       'ProcedureTemplate',
       'ProcessCell',
+      'Secret',
       'SimulationPreset',
       'SyncBarrier',
       'Unit',
