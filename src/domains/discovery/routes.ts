@@ -122,7 +122,9 @@ nameSchemas({
   OpcUaIdentity: IdentityBody,
 });
 
-const ERRORS = { 409: ['already_running'], 503: ['device_unreachable'] } as const;
+const THREAD_ERRORS = { 409: ['already_running'], 503: ['device_unreachable'] } as const;
+/** Of a question to a configured module too. */
+const ERRORS = { 404: ['not_found'], ...THREAD_ERRORS } as const;
 
 /** @throws Refusal `device_unreachable`, 400 where the question is wrong. */
 async function asked<T>(
@@ -305,6 +307,7 @@ export const discoveryRoutes: readonly Route<DiscoveryDeps>[] = [
     errors: {
       400: ['unknown_channel', 'invalid_value', 'out_of_range'],
       403: ['automatic_mode', 'read_only_tag'],
+      404: ['not_found'],
       409: ['already_running', 'outputs_withheld'],
       503: ['device_unreachable'],
     },
@@ -318,7 +321,7 @@ export const discoveryRoutes: readonly Route<DiscoveryDeps>[] = [
     action: 'discovery:client-identity',
     tier: 'engineer',
     reply: IdentityBody,
-    errors: ERRORS,
+    errors: THREAD_ERRORS,
     summary: 'Show the certificate by which OPC UA servers know this box',
     handle: ({ caller }, { explorer, security: box }) => {
       const security = {
