@@ -3,6 +3,7 @@
  * checks: no Node API, no device library, and nothing of the port, whose words are derived from the descriptions.
  */
 import type { OptionSpec, OptionValue } from './options.js';
+import type { Cell } from './place.js';
 
 export type ChannelType = 'bool' | 'int' | 'float' | 'string';
 export type Direction = 'input' | 'output';
@@ -40,6 +41,8 @@ export interface DriverDescription<Word extends string = string> {
   readonly securityMembers?: readonly string[];
   /** Which of the devices behind one endpoint, as text; absent: an endpoint is one device. */
   unitOf?(options: Options): string;
+  /** The place of a channel address behind the endpoint, one of `unitOf` included; absent: each text is a place of its own. None of an address that does not read. */
+  placeOf?(address: string, options: Options): readonly Cell[];
   /** Devices with numbered registers, in which one can say which box drives it (ADR 0015). */
   readonly registers?: RegisterTraits;
 }

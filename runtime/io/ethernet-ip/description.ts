@@ -1,8 +1,15 @@
 /** The ethernetip protocol as the gateway knows it (decisions 7.3, 7.4). */
 import { describe, parsed } from '../description.js';
 import { COMMON_OPTIONS } from '../options.js';
-import { parseTagAddress } from './address.js';
+import type { OptionValue } from '../options.js';
+import { cellsOf, parseTagAddress } from './address.js';
 import { endpointText, parseEndpoint, parseRoute, routeText } from './endpoint.js';
+
+/** The controller behind the endpoint. */
+function routeOf({ path = '', slot = 0 }: Readonly<Record<string, OptionValue>>): string {
+  const route = parseRoute(String(path), Number(slot));
+  return route.ok ? routeText(route.value) : '';
+}
 
 export const ethernetIpDescription = describe({
   protocol: 'ethernetip',
@@ -22,10 +29,8 @@ export const ethernetIpDescription = describe({
     { name: 'connected', type: 'boolean', default: false, meaning: 'connected (Forward Open) instead of unconnected messages' },
     { name: 'maxPacket', type: 'integer', default: 504, min: 100, max: 4002, meaning: 'most bytes in one message' },
   ],
-  unitOf(options) {
-    const route = parseRoute(String(options.path), Number(options.slot));
-    return route.ok ? routeText(route.value) : '';
-  },
+  unitOf: routeOf,
+  placeOf: (address, options) => cellsOf(address, routeOf(options)),
   parseAddress(text) {
     const endpoint = parseEndpoint(text);
     return endpoint.ok ? parsed(endpointText(endpoint.value)) : endpoint;

@@ -1,5 +1,6 @@
 /** Modbus channel addresses (decisions 7.4): `table ":" offset [ ":" type [ ":" order ] ] [ "@" unit ]`. */
 import { type ChannelType, type Direction, type Parsed, parsed, refused } from '../description.js';
+import { type Cell, whole, within } from '../place.js';
 
 export const MODBUS_TABLES = ['coil', 'discrete', 'holding', 'input'] as const;
 export type ModbusTable = (typeof MODBUS_TABLES)[number];
@@ -105,4 +106,14 @@ export function overlaps(a: string, b: string, unitId: number): boolean {
   const [one, other] = [parseModbusAddress(a), parseModbusAddress(b)];
   if (!one.ok || !other.ok || one.value.table !== other.value.table || (one.value.unit ?? unitId) !== (other.value.unit ?? unitId)) return false;
   return one.value.offset < other.value.offset + other.value.length && other.value.offset < one.value.offset + one.value.length;
+}
+
+/** Its coil, or each of its registers; a bit is a part of its register. One that names no unit stands in `unitId`. */
+export function cellsOf(text: string, unitId: number): readonly Cell[] {
+  const address = parseModbusAddress(text);
+  if (!address.ok) return [];
+  const { table, offset, length, type, bit, unit = unitId } = address.value;
+  const at = (register: number): string => `${table}@${unit}:${register}`;
+  if (type === 'bit') return [within(at(offset)), whole(`${at(offset)}.${bit}`)];
+  return Array.from({ length }, (_, index) => whole(at(offset + index)));
 }

@@ -14,7 +14,7 @@ import { type DiscoverReply, notDiscovered } from '../discovery.js';
 import { decideFailSafe, RuntimeWatch } from '../fail-safe.js';
 import { badSample, type ModuleState, OUTPUTS_UNKNOWN, type RunnerHost, type WriteReply, writeRefused } from '../module-runner.js';
 import { numberOption, resolveOptions } from '../options.js';
-import { convertValue, exactValue, messageValue, qualityWord } from '../values.js';
+import { convertValue, simulatedValue, messageValue, qualityWord } from '../values.js';
 import type { Cell } from './cell.js';
 import { simulationDescription } from './description.js';
 import { DeviceReader, foreignModules } from './device-reader.js';
@@ -362,7 +362,7 @@ export class SimulationGroup {
     const address = served ? this.#addressOf(served.module, channel) : channel;
     const sample = this.#engine.sample(name, address);
     if (!served || !sample) return writeRefused('unknown_channel', `module ${name} has no channel ${channel}`);
-    const converted = exactValue(value, sample.dataType);
+    const converted = simulatedValue(value, sample.dataType);
     if (converted === undefined) return writeRefused('invalid_value', `${value} is not a ${sample.dataType}`);
     this.#engine.force(name, address, converted, this.#host.clock.wallMs());
     if (served.problem === '') this.#publish(served);

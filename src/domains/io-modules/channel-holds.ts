@@ -1,12 +1,12 @@
 /**
- * Who holds a channel at a value of his own: by a force of a simulated one, by the override of a tag, by a loop check. A force lives in its probe and
+ * Who holds a channel at a value of his own: by a force of a simulated one, by the override of a tag, by a loop check, by its fail-safe value. A force lives in its probe and
  * ends with it, so who gave it is kept no longer: it is asked only of a channel that is forced now.
  */
 import type { StoreReader } from '../../platform/store/kind.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { carriesOutput, type ChannelUser } from './channel-users.js';
 
-export const HELD_HOW = ['Force', 'Override', 'LoopCheck'] as const;
+export const HELD_HOW = ['Force', 'Override', 'LoopCheck', 'FailSafe'] as const;
 
 export interface ChannelHold {
   readonly how: (typeof HELD_HOW)[number];

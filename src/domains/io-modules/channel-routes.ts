@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { isSimulated } from '../../../runtime/catalog.js';
-import type { ChannelSample, ImagePlan } from '../../../runtime/port.js';
+import type { ChannelSample, ImagePlan, ProbeChannel } from '../../../runtime/port.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { inside } from '../../platform/base/assert.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
@@ -18,13 +18,14 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { asked } from '../runs/asked.js';
 import { ControlModule } from '../control-modules/kind.js';
+import { sayOutputOwner } from '../control-modules/output-owners.js';
 import type { LocalProbes } from '../placement/local-probes.js';
-import { ownersOfOutputs } from '../control-modules/output-owners.js';
-import { type ChannelHolds, HELD_HOW, overrideOf } from './channel-holds.js';
+import { type ChannelHold, type ChannelHolds, HELD_HOW, overrideOf } from './channel-holds.js';
 import { channelUsers } from './channel-users.js';
 import { channelsOf } from './channels.js';
 import { CHANNEL_TYPES, IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
 import { imaged } from './imaged.js';
+import { type OutputHands, outputHands } from './output-hands.js';
 import { channelMissing, checkWrite, declaredChannel, hasChannel, noChannel, unknownChannel, type Write } from './write-barriers.js';
 import { unitOf } from '../plant/unit-of.js';
 
@@ -151,7 +152,7 @@ async function writeChannel(context: RequestContext<Named, Write>, deps: Channel
         ok: true,
         channel: about.details.channel,
         address: about.details.address,
-        message: message || (forced ? 'forced until it is released' : 'written'),
+        message: message || (forced ? 'forced until it is released' : writtenWords(deps.store, module, found)),
         forced,
         readback,
       };
@@ -163,14 +164,23 @@ async function writeChannel(context: RequestContext<Named, Write>, deps: Channel
   });
 }
 
-/** Units whose modules stand on the channel. */
+/** What logic commands goes out again with its next refresh: who has written by hand is told. */
+function writtenWords(store: Store, { metadata: { site, name } }: Module, channel: ProbeChannel | undefined): string {
+  const owners = channel ? outputHands(store, site, name)(channel).owners : [];
+  return owners.length === 0 ? 'written' : `written; ${owners.map(sayOutputOwner).join(' and ')} goes on writing this output, and takes it back with its next write`;
+}
+
+/** Units whose modules stand on the channel, or write its output. */
 function unitsOn(store: Store, { metadata: { site, name }, spec }: Module, channel: string | undefined): string[] {
   const usersOf = channelUsers(store, site, name);
+  const handsOf = outputHands(store, site, name);
   const channels = channelsOf(spec).filter((each) => channel === undefined || each.name === channel || each.address === channel);
-  return channels.flatMap(usersOf).flatMap(({ controlModule }) => {
+  const inputs = channels.filter(({ direction }) => direction === 'input').flatMap(usersOf);
+  const ofInputs = inputs.flatMap(({ controlModule }) => {
     const module = store.get(ControlModule, site, controlModule);
     return module ? [unitOf(store, site, module.spec)] : [];
   });
+  return [...ofInputs, ...channels.filter(({ direction }) => direction === 'output').flatMap((output) => handsOf(output).units)];
 }
 
 // ---------------------------------------------------------------- list
@@ -182,12 +192,13 @@ async function listed(module: Module, deps: ChannelDeps): Promise<v.InferOutput<
   const names = channels.map((channel) => channel.name);
   const samples = isSimulated(module.spec.protocol) ? await samplesOf(module, names, deps.probes) : imaged(deps.ioModules.image(site, name));
   const usersOf = channelUsers(deps.store, site, name);
-  const ownersOf = ownersOfOutputs(deps.store, site);
+  const handsOf = outputHands(deps.store, site, name);
   return channels.map((channel, index) => {
     const sample = samples[index];
     const users = usersOf(channel);
     const isForced = sample?.forced ?? false;
-    const [owner = null, ...contestedBy] = channel.direction === 'output' ? ownersOf(`${name}:${channel.name}`) : [];
+    const hands = channel.direction === 'output' ? handsOf(channel) : undefined;
+    const [owner = null, ...contestedBy] = hands?.owners ?? [];
     return {
       channel: channel.name,
       address: channel.address,
@@ -200,9 +211,15 @@ async function listed(module: Module, deps: ChannelDeps): Promise<v.InferOutput<
       controlModules: users.map(({ controlModule, tag }) => ({ name: controlModule, tag: tag.name })),
       owner,
       contestedBy: [...contestedBy],
-      heldBy: isForced ? deps.holds.of(site, name, channel.address) : overrideOf(deps.store, site, users),
+      heldBy: isForced ? deps.holds.of(site, name, channel.address) : heldBy(deps.store, site, hands),
     };
   });
+}
+
+/** A fail-safe value goes before everything else that writes the output. */
+function heldBy(store: Store, site: string, hands: OutputHands | undefined): ChannelHold | null {
+  if (!hands) return null;
+  return hands.failSafe === '' ? overrideOf(store, site, hands.users) : { how: 'FailSafe', by: '', at: '', tag: '' };
 }
 
 /** Needs ChannelDeps. */
@@ -255,7 +272,7 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     errors: {
       400: ['unknown_channel', 'invalid_value', 'out_of_range'],
       403: ['automatic_mode', 'read_only_tag'],
-      409: ['outputs_withheld'],
+      409: ['outputs_withheld', 'output_claimed', 'output_held'],
       502: ['device_write_failed'],
       503: ['device_unreachable'],
     },

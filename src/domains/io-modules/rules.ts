@@ -1,13 +1,14 @@
 /** Admission of I/O modules and simulation presets (contract 3, I/O module and Simulation; decisions 7, 6, Q-IO-04..08). */
 import { isDeepStrictEqual } from 'node:util';
 import {
+  channelValue,
   checkAddress,
   checkBehavior,
   checkChannelAddress,
   checkFault,
   checkOptions,
+  deviceAt,
   hasOwnership,
-  isChannelValue,
   isSimulated,
   missingAddresses,
   overlaps,
@@ -15,7 +16,6 @@ import {
   securityMembers,
   unitOf,
 } from '../../../runtime/catalog.js';
-import { parseDuration } from '../../platform/base/duration-text.js';
 import { forAll, invalid, Refusal, together } from '../../platform/base/refusal.js';
 import { type Admission, type Dependent, type StoreReader, ruled } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -23,6 +23,7 @@ import { resolvedModuleOf } from '../control-modules/modules.js';
 import { refuseWhileActive } from '../logic/active-work.js';
 import { channelsOf } from './channels.js';
 import { driverOptions, ownershipOf } from './ownership.js';
+import { checkFailSafe, checkNames, checkPlaces, refuseHeartbeat } from './channel-rules.js';
 import { isCommandWord, isServiceVariable, SERVICE_VARIABLES } from './service-words.js';
 import { type Behavior, IOModule, type IOModuleSpec, type IOModuleStatus, SimulationPreset, type SimulationPresetSpec } from './kind.js';
 import { emptyParams, faultsOf, memberOf, OWN_MEMBERS, type Problem, saidProblem, simulationNotes } from './simulation-notes.js';
@@ -56,13 +57,16 @@ export function admitModule(given: IOModuleSpec, context: ModuleAdmission): IOMo
     () => checkPlacement(spec),
     () => checkSecurity(spec),
     () => checkFailSafe(spec),
-    () => checkNames(spec),
+    () => checkNames(spec, context.before?.spec),
     () => checkServices(spec),
     () => {
       if (spec.simulation && !isSimulated(spec.protocol)) throw invalid('invalid_field', 'simulation', `simulation is only for protocol simulation, not ${spec.protocol}`);
     },
     () => checkDevice(spec),
+    () => checkPlaces(spec, context.before?.spec),
   );
+  // apply judges it of all manifests together
+  if (context.via === 'rest') refuseHeartbeat(spec, context);
   // what cannot be read of a channel has no values
   together(
     () => checkChannelValues(spec),
@@ -161,9 +165,9 @@ export function normalAddress(spec: IOModuleSpec): string {
   return 'normalized' in checked ? checked.normalized : spec.address;
 }
 
-/** Equal for modules of one device: protocol, endpoint and unit behind it (decisions Q-IO-03). */
-export function assetKey(spec: IOModuleSpec): string {
-  return `${spec.protocol} ${normalAddress(spec)} ${unitOf(spec.protocol, driverOptions(spec.options))}`;
+/** Equal for modules of one device: protocol, endpoint in one spelling and unit behind it (decisions Q-IO-03, ADR 0085). */
+export function assetKey({ protocol, address, options }: IOModuleSpec): string {
+  return `${deviceAt(protocol, address) ?? `${protocol} ${address}`} ${unitOf(protocol, driverOptions(options))}`;
 }
 
 export function checkSecurity({ protocol, security }: { readonly protocol: string; readonly security?: IOModuleSpec['security'] }): void {
@@ -177,56 +181,17 @@ export function checkSecurity({ protocol, security }: { readonly protocol: strin
   if ((policy === 'None') !== (mode === 'None')) throw invalid('invalid_field', 'security.securityMode', `securityPolicy ${policy} does not go with securityMode ${mode}`);
 }
 
-function checkFailSafe({ failSafe, channels }: IOModuleSpec): void {
-  if (!failSafe) return;
-  const outputs = channels.filter((channel) => channel.direction === 'output');
-  const [output] = outputs;
-  if (failSafe.posture === 'observed' && output) {
-    throw invalid('invalid_field', 'failSafe.posture', `posture observed writes nothing, but channel ${output.name || output.address} is an output`);
-  }
-  const isOutput = (channel: string): boolean => outputs.some((output) => output.name === channel || output.address === channel);
-  if (failSafe.heartbeatChannel !== '' && !isOutput(failSafe.heartbeatChannel))
-    throw invalid('invalid_field', 'failSafe.heartbeatChannel', `the heartbeat names ${failSafe.heartbeatChannel}, which is no output channel of the module`);
-  const named = new Set<string>();
-  forAll(failSafe.outputs, ({ channel }, index) => {
-    const field = `failSafe.outputs[${index}].channel`;
-    if (!isOutput(channel)) throw invalid('invalid_field', field, `fail-safe value names ${channel}, which is no output channel of the module`);
-    if (named.has(channel)) throw invalid('invalid_field', field, `fail-safe value of ${channel} is given twice`);
-    named.add(channel);
-  });
-}
-
 /** A value that its channel cannot take would be left out without a word in the moment it is needed. */
 function checkChannelValues(spec: IOModuleSpec): void {
   const channels = channelsOf(spec);
   forAll(spec.failSafe?.outputs ?? [], ({ channel, value }, index) => {
     const found = channels.find(({ name, address }) => name === channel || address === channel);
-    if (found && !isChannelValue(value, found.dataType))
+    if (found && channelValue(spec.protocol, value, found.dataType) === undefined)
       throw invalid('invalid_field', `failSafe.outputs[${index}].value`, `fail-safe value ${JSON.stringify(value)} of ${channel} is no ${found.dataType}`);
   });
   forAll(channels, ({ name, dataType, initial }, index) => {
-    if (initial !== undefined && !isChannelValue(initial, dataType))
+    if (initial !== undefined && channelValue(spec.protocol, initial, dataType) === undefined)
       throw invalid('invalid_field', `channels[${index}].initial`, `start value ${JSON.stringify(initial)} of channel ${name} is no ${dataType}`);
-  });
-}
-
-function checkNames({ channels, simulation }: IOModuleSpec): void {
-  const names = new Set<string>();
-  const addresses = new Set<string>();
-  forAll(channels, (channel, index) => {
-    const name = channel.name || channel.address;
-    if (names.has(name)) throw invalid('invalid_field', `channels[${index}].name`, `channel name ${name} is used twice`);
-    if (addresses.has(channel.address)) throw invalid('invalid_field', `channels[${index}].address`, `channel address ${channel.address} is used twice`);
-    if (channel.readbackAddress !== '' && channel.direction !== 'output')
-      throw invalid('invalid_field', `channels[${index}].readbackAddress`, `channel ${name} is an input, so it has nothing to read back`);
-    if (channel.pollInterval !== '') checkPollInterval(channel.pollInterval, `channels[${index}].pollInterval`);
-    names.add(name);
-    addresses.add(channel.address);
-  });
-  const faults = new Set<string>();
-  forAll(simulation?.faults ?? [], (fault, index) => {
-    if (faults.has(fault.name)) throw invalid('invalid_field', `simulation.faults[${index}].name`, `fault ${fault.name} is configured twice`);
-    faults.add(fault.name);
   });
 }
 
@@ -251,14 +216,6 @@ function checkServices({ services = [], channels }: IOModuleSpec): void {
       if (isCommandWord(variable) && direction === 'input') throw invalid('invalid_field', at, `${variable} of service ${name} is written, and channel ${channel} is an input`);
     });
   });
-}
-
-const POLL_MIN_MS = 10; // decisions 7.2
-const POLL_MAX_MS = 3_600_000;
-
-export function checkPollInterval(text: string, field: string): void {
-  const ms = parseDuration(text);
-  if (ms === null || ms < POLL_MIN_MS || ms > POLL_MAX_MS) throw invalid('invalid_field', field, `${field} ${text} is outside 10ms to 1h`);
 }
 
 /**
@@ -292,7 +249,7 @@ export function refuseModuleDelete({ metadata: { site, name } }: Resource<IOModu
 
 export const presetRules = ruled(SimulationPreset, { admit: admitPreset });
 export const ioModuleRules = ruled(IOModule, {
-  refuses: { write: { 409: ['active_batch'], 422: ['address_map_incomplete'] }, remove: { 409: ['active_batch'] } },
+  refuses: { write: { 409: ['active_batch', 'output_claimed'], 422: ['address_map_incomplete'] }, remove: { 409: ['active_batch'] } },
   admit: admitModule,
   dependents: modulesWiredTo,
   refuseDelete: refuseModuleDelete,

@@ -63,7 +63,17 @@ export const loopCheckRoutes = [
     errors: {
       400: ['unknown_channel', 'out_of_range', 'unknown_reference'],
       403: ['automatic_mode'],
-      409: ['simulated_module', 'outputs_withheld', 'posture_observed', 'active_batch', 'loop_check_active', 'nothing_to_check', 'not_returnable', 'precondition_failed'],
+      409: [
+        'simulated_module',
+        'outputs_withheld',
+        'output_held',
+        'posture_observed',
+        'active_batch',
+        'loop_check_active',
+        'nothing_to_check',
+        'not_returnable',
+        'precondition_failed',
+      ],
       503: ['device_unreachable'],
     },
     summary: 'Begin a loop check: the outputs of the module are gone through one after the other under the hand of a person, and a signed sheet tells what was found',
