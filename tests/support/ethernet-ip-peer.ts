@@ -12,7 +12,9 @@ export interface PeerOptions {
   readonly hasMultiple?: boolean;
   readonly hasReadModifyWrite?: boolean;
   readonly hasSymbolAccess?: boolean;
+  readonly hasIdentity?: boolean;
   readonly connectionsMax?: number;
+  readonly connectionBytesMax?: number;
   readonly many?: number;
 }
 
@@ -20,7 +22,13 @@ export interface PeerCounts {
   readonly messages: number;
   readonly sessionsOpen: number;
   readonly connections: number;
+  /** Of each connection that is open. */
+  readonly bytes: readonly number[];
   readonly services: ReadonlyMap<number, number>;
+  /** Since `watch`. */
+  readonly polls: number;
+  readonly late: number;
+  readonly gapMsMax: number;
 }
 
 export type PeerMode = 'right' | 'silent' | 'slow' | 'half' | 'context' | 'session' | 'length' | 'garbage' | 'reset' | 'service' | 'twice' | 'endless';
@@ -58,6 +66,16 @@ export class EthernetIpPeer {
   /** Changes a value in the device, as its program would. */
   async put(path: readonly (string | number)[], hex: string): Promise<void> {
     await this.#order({ value: { path, hex } });
+  }
+
+  /** Watches how the messages that ask for the tag come in time. */
+  async watch(tag: string, periodMs: number): Promise<void> {
+    await this.#order({ watch: tag, periodMs });
+  }
+
+  /** The program of the device gives the tag these values, one before each of so many answers, over and over. */
+  async flicker(path: readonly (string | number)[], values: readonly string[], answers: number): Promise<void> {
+    await this.#order({ flicker: { path, values, answers } });
   }
 
   /** Stops answering without closing anything, and goes on. */
