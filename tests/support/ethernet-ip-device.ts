@@ -22,6 +22,7 @@ interface Given {
   readonly hasReadModifyWrite: boolean;
   readonly hasSymbolAccess: boolean;
   readonly hasIdentity: boolean;
+  readonly hasListIdentity: boolean;
   readonly connectionsMax: number;
   /** Most bytes of a connection; a large Forward Open is known where it is more than 511. */
   readonly connectionBytesMax: number;
@@ -35,6 +36,8 @@ type Order =
   | { readonly watch: string; readonly periodMs: number }
   /** The program of the device gives the tag one value after the other, before each of so many answers. */
   | { readonly flicker: { readonly path: readonly (string | number)[]; readonly values: readonly string[]; readonly answers: number } }
+  /** Another program is loaded, in which the tag is another one. */
+  | { readonly become: { readonly name: string; readonly type: number; readonly dimensions: readonly number[]; readonly hex: string } }
   | { readonly value: { readonly path: readonly (string | number)[]; readonly hex: string } };
 
 interface Opened {
@@ -55,6 +58,7 @@ const given: Given = {
   hasReadModifyWrite: true,
   hasSymbolAccess: true,
   hasIdentity: true,
+  hasListIdentity: true,
   connectionsMax: 8,
   connectionBytesMax: 4002,
   many: 1000,
@@ -267,7 +271,7 @@ function serve(socket: net.Socket): void {
       return;
     }
     if (command === 0x63) {
-      socket.write(frame(command, 0, context, listIdentity(socket)));
+      socket.write(given.hasListIdentity ? frame(command, 0, context, listIdentity(socket)) : frame(command, 0, context, Buffer.alloc(0), 0x01));
       return;
     }
     if (session === 0 || bytes.readUInt32LE(4) !== session) {
@@ -313,6 +317,10 @@ process.on('message', (order: Order) => {
     slowMs = order.slowMs ?? 0;
   } else if ('value' in order) {
     put(order.value.path, order.value.hex);
+  } else if ('become' in order) {
+    const { name, type, dimensions, hex } = order.become;
+    memory.remove('', name);
+    Buffer.from(hex, 'hex').copy(memory.add('', name, type, dimensions).data);
   } else if ('watch' in order) {
     Object.assign(watched, { name: Buffer.from(order.watch, 'latin1'), periodMs: order.periodMs, lastMs: 0, polls: 0, late: 0, gapMsMax: 0 });
   } else if ('flicker' in order) {

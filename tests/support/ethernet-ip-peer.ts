@@ -13,6 +13,7 @@ export interface PeerOptions {
   readonly hasReadModifyWrite?: boolean;
   readonly hasSymbolAccess?: boolean;
   readonly hasIdentity?: boolean;
+  readonly hasListIdentity?: boolean;
   readonly connectionsMax?: number;
   readonly connectionBytesMax?: number;
   readonly many?: number;
@@ -76,6 +77,11 @@ export class EthernetIpPeer {
   /** The program of the device gives the tag these values, one before each of so many answers, over and over. */
   async flicker(path: readonly (string | number)[], values: readonly string[], answers: number): Promise<void> {
     await this.#order({ flicker: { path, values, answers } });
+  }
+
+  /** Loads another program, in which the tag of the controller is another one. */
+  async become(name: string, type: number, dimensions: readonly number[], hex: string): Promise<void> {
+    await this.#order({ become: { name, type, dimensions, hex } });
   }
 
   /** Stops answering without closing anything, and goes on. */

@@ -150,6 +150,15 @@ export class TagMemory {
     return tag;
   }
 
+  remove(program: string, name: string): void {
+    this.#byName.delete(`${program}.${name}`.toLowerCase());
+    const tags = this.scopes.get(program) ?? [];
+    tags.splice(
+      tags.findIndex((tag) => tag.name === name),
+      1,
+    );
+  }
+
   text(data: Buffer, offset: number, value: string): void {
     data.writeInt32LE(value.length, offset);
     data.write(value, offset + 4, 'latin1');

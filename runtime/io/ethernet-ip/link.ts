@@ -12,6 +12,7 @@ import type { TypedData } from './codec.js';
 import { badEntry, deliverTyped, WRONG_LENGTH } from './deliver.js';
 import { type Device, type Failure, PARTIAL, refusal, TOO_LARGE, type Whole } from './device.js';
 import { discoverTags } from './discover.js';
+import { identifyAtAddress } from './identity.js';
 import { lookForBits, lookForText } from './learn.js';
 import { readLong, readUntorn } from './long-read.js';
 import { type Entry, type Message, messagesOf, type PlanLimits, planReads, type ReadPlan, singleEntries } from './read-plan.js';
@@ -229,8 +230,9 @@ export class EthernetIpLink implements Link {
     return undefined;
   }
 
-  discover(channels: readonly ProbeChannel[], timeoutMs: number): Promise<Discovery> {
-    const [device, register, identity, clock] = [this.#device, this.#register, this.#identity, this.#clock];
+  async discover(channels: readonly ProbeChannel[], timeoutMs: number): Promise<Discovery> {
+    const [device, register, clock] = [this.#device, this.#register, this.#clock];
+    const identity = this.#identity.vendor === '' ? await identifyAtAddress(device) : this.#identity;
     return discoverTags({ device, register, identity, clock, read: (points, sink) => this.read(points, sink) }, channels, timeoutMs);
   }
 

@@ -114,6 +114,14 @@ export class EnipSession {
     this.#farewell = [unregisterSession(this.#session)];
   }
 
+  /** What the device at the address says to List Identity (CIP Volume 2, 2-4.2); empty where it does not know the command. */
+  async listIdentity(): Promise<{ readonly ok: true; readonly data: Buffer } | Extract<Answer, { ok: false }>> {
+    const frame = Buffer.alloc(HEADER_BYTES);
+    frame.writeUInt16LE(commands.ListIdentity, 0);
+    const settled = await this.#ask(unsent(frame, 0, commands.ListIdentity), false);
+    return settled.ok ? { ok: true, data: settled.data } : settled;
+  }
+
   /** From now on messages go over the connection; `closing` is sent before the session ends. */
   useConnection(connection: Connection, closing: Prepared): void {
     this.#connection = connection;
@@ -243,9 +251,11 @@ export class EnipSession {
   #dataOf(frame: Buffer, command: number, { command: asked, connection }: Prepared): Buffer | string {
     if (command !== asked) return `the device answered command 0x${command.toString(16)} to command 0x${asked.toString(16)}`;
     const isOpening = command === commands.RegisterSession;
+    const isOfNoSession = command === commands.ListIdentity;
     if (!connection && (frame.readUInt32LE(CONTEXT_AT) !== this.#context || frame.readUInt32LE(CONTEXT_AT + 4) !== this.#mark))
       return 'the device answered with the sender context of another request';
     const status = frame.readUInt32LE(8);
+    if (isOfNoSession) return status === 0 ? frame.subarray(HEADER_BYTES) : Buffer.alloc(0);
     if (status !== 0) return encapsulationStatusText(status);
     const session = frame.readUInt32LE(4);
     if (isOpening ? session === 0 : session !== this.#session) return `the device answered in session ${session}, not in ${this.#session}`;
