@@ -327,6 +327,15 @@ process.on('message', (order: Order) => {
     [flicker, flickered] = [order.flicker, 0];
   }
   const { polls, late, gapMsMax } = watched;
-  process.send?.({ messages, sessionsOpen, connections: connections.size, services: [...services.counts], bytes: [...connections.values()].map(({ bytes }) => bytes), polls, late, gapMsMax });
+  process.send?.({
+    messages,
+    sessionsOpen,
+    connections: connections.size,
+    services: [...services.counts],
+    bytes: [...connections.values()].map(({ bytes }) => bytes),
+    polls,
+    late,
+    gapMsMax,
+  });
 });
 process.on('disconnect', () => process.exit(0));
