@@ -30,7 +30,6 @@ const LEFT_OUT = [
     why: 'binaries of other platforms and versions of Node',
   },
   { of: 'uWebSockets.js', path: /^(misc|mvp|scripts|src)\//, why: 'sources and tools' },
-  { of: '@serialport/bindings-cpp', path: /^src\//, why: 'sources' },
   {
     path: /^prebuilds\//,
     unless: (name) => name.startsWith(`prebuilds/${TARGET.os}-${TARGET.cpu}/`) && !name.endsWith('.musl.node'),

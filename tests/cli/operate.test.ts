@@ -68,7 +68,7 @@ const boxesFile = path.join(config, 'lineside/boxes.json');
 // biome-ignore lint/suspicious/noExplicitAny: tests look into data of every command
 async function json(t: Test, args: readonly string[], exitCode = 0): Promise<any> {
   const ended = await lineside.run([...args, '-o', 'json']);
-  t.equal(ended.code, exitCode, `${args.join(' ')}: ${ended.err}${exitCode === 0 ? '' : ended.out}`);
+  t.equal(ended.code, exitCode, `${args.join(' ')}: ${ended.err}${ended.code === exitCode ? '' : ended.out}`);
   const envelope = JSON.parse(ended.out);
   t.match(envelope, { apiVersion: 'lineside.io/cli/v1', ok: !('error' in envelope), exitCode });
   return envelope.ok ? envelope.data : envelope.error;

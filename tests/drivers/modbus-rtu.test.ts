@@ -222,6 +222,21 @@ t.test('D-IO-02: the late answer to one request is never the answer to another o
   t.equal(await read('holding:3'), 3);
 });
 
+t.test('D-IO-02: a unit that answers all, but late, and is asked again before it answers: no value is another one’s', async (t) => {
+  for (const lateMs of [60, 80, 110, 140, 190]) {
+    const server = await told(t, (request) => [[lateMs, holding(request.readUInt16BE(2))]]);
+    const link = await modbusDriver.connect(moduleAt(overTcp(server.port), [], { timeout: '50ms', retries: 2 }), systemClock);
+    for (let turn = 0; turn < 6; turn += 1) {
+      const wanted = turn % 2 === 0 ? 1111 : 2222;
+      const got = collector(1);
+      await link.read([{ address: `holding:${wanted}`, dataType: 'int' }], got.sink);
+      if (got.values[0] !== undefined) t.equal(got.values[0], wanted, `${lateMs} ms late, turn ${turn}`);
+      else t.match(got.messages[0], /no answer within 50 ms/);
+    }
+    await link.close();
+  }
+});
+
 t.test('lastExchange shows the bytes of the wire, also where nothing came', async (t) => {
   const server = await told(t, (_, turn) => (turn === 1 ? [[0, holding(513)]] : []));
   const link = await modbusDriver.connect(moduleAt(overTcp(server.port), [], { timeout: '100ms', retries: 0 }), systemClock);

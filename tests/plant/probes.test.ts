@@ -1,4 +1,5 @@
 /** Probes of a whole box against a device of another maker: what they count, how they are restarted, what they sign in with, and fail-safe values. */
+import { existsSync } from 'node:fs';
 import t from 'tap';
 import { ModbusPeer } from '../drivers/modbus-peer.js';
 import type { ApiAnswer } from '../support/api-client.js';
@@ -197,3 +198,21 @@ t.test('decisions 7.6: when nothing scans the unit any more, its probe writes th
     { status: 'True', reason: 'Taken' },
   );
 });
+
+t.test(
+  'decisions 7.3: a serial line is read and written by the thread of a probe',
+  { skip: existsSync('/dev/pts/ptmx') ? false : 'this machine has no pseudo terminals (/dev/pts)' },
+  async (t) => {
+    const serial = await ModbusPeer.start(0, 'serial');
+    t.teardown(() => serial.kill());
+    const line = { protocol: 'modbus', address: `rtu://${serial.place}?baud=19200&parity=none`, options: { ...options, timeout: '1s' } };
+    const channels = [
+      { name: 'level', address: 'holding:11' },
+      { name: 'valve', address: 'coil:1', direction: 'output' },
+    ];
+    t.equal((await box.api.post('/api/v1/apply', [manifest('IOModule', 'line', { ...line, channels })])).status, 200);
+    await connected('line');
+    t.match((await box.api.get(`${IO}/line/tags/level`)).body, { quality: 'Good', value: 65000 });
+    t.match((await box.api.post(`${IO}/line/write`, { channel: 'valve', value: true })).status, 200);
+  },
+);

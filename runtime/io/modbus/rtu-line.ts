@@ -3,8 +3,9 @@
  * number, so an answer is known by its unit and function alone.
  *
  * Invariants: what comes while nobody waits is discarded; a frame with a wrong checksum is no answer; after a time-out a unit is asked nothing else
- * until its late answer has come or would be too late, so that it is never taken for the answer to another request; units that answer go before those
- * that are silent, so that a silent one delays the others by one time-out at most.
+ * until each of its late answers has come or would be too late, so that none is taken for the answer to another request: a repetition is a request of
+ * its own, and its answer comes too; units that answer go before those that are silent, so that a silent one delays the others by one time-out at most.
+ * What cannot be known: an answer that is later than `LATE_TIMEOUTS` from a unit that was never late before (docs/adr/0060).
  */
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../vocabulary/clock.js';
@@ -35,11 +36,14 @@ interface Flight {
   cancel: () => void;
 }
 
-/** An answer that may come late. */
+/** Answers of a unit that may come late: of one request and its repetitions, which a device answers in their order. */
 interface Owed {
   readonly pdu: Buffer;
-  readonly untilMonoMs: MonoMs;
-  count: number;
+  /** When each of them was sent. */
+  readonly sentMonoMs: MonoMs[];
+  untilMonoMs: MonoMs;
+  /** One of them was answered: it is not repeated any more. */
+  isAnswered: boolean;
 }
 
 export interface LineTraits {
@@ -54,6 +58,8 @@ export interface LineTraits {
 const BROADCAST_UNIT = 0;
 /** Time that units have to carry out a broadcast (serial line guide, 2.4.1: 100 to 200 ms). */
 const TURNAROUND_MS = 100;
+/** An answer may be so many time-outs late, counted from its request; from a unit that was later before, twice as late as that. */
+const LATE_TIMEOUTS = 2;
 /** A request to a silent unit waits so many of its time-outs for others, then it has its turn. */
 const TURN_TIMEOUTS = 4;
 
@@ -65,6 +71,8 @@ export class RtuLine {
   /** Units whose last request was answered; the others are silent, or nobody knows them yet. */
   readonly #answering = new Set<number>();
   readonly #owed = new Map<number, Owed>();
+  /** By unit: how long its last late answer took. */
+  readonly #lateMs = new Map<number, number>();
   readonly ended = new Signal();
   #flight: Flight | undefined;
   #heardMonoMs: MonoMs = 0;
@@ -140,7 +148,7 @@ export class RtuLine {
     let bestRank = Number.POSITIVE_INFINITY;
     for (const job of this.#waiting) {
       const owed = this.#owed.get(job.unit);
-      if (owed && owed.untilMonoMs > nowMs && !owed.pdu.equals(job.pdu)) continue;
+      if (owed && owed.untilMonoMs > nowMs && (owed.isAnswered || !owed.pdu.equals(job.pdu))) continue;
       const rank = this.#isLast(job, nowMs) * 2 + Number(!job.isUrgent);
       if (rank < bestRank) [best, bestRank] = [job, rank];
     }
@@ -191,8 +199,10 @@ export class RtuLine {
   #silence(flight: Flight): void {
     const { unit, pdu, timeoutMs } = flight.job;
     this.#answering.delete(unit);
-    const untilMonoMs = this.#clock.monoMs() + timeoutMs;
-    this.#owed.set(unit, { pdu, untilMonoMs, count: (this.#owed.get(unit)?.count ?? 0) + 1 });
+    const owed: Owed = this.#owed.get(unit) ?? { pdu, sentMonoMs: [], untilMonoMs: 0, isAnswered: false };
+    owed.sentMonoMs.push(flight.sentMonoMs);
+    owed.untilMonoMs = this.#tooLateMs(flight);
+    this.#owed.set(unit, owed);
     const message = this.#isGarbled
       ? `what came within ${timeoutMs} ms is no sound answer: wrong baud rate, parity or wiring, or two units of one number`
       : `no answer within ${timeoutMs} ms`;
@@ -229,20 +239,41 @@ export class RtuLine {
     const flight = this.#flight;
     const unit = frame.readUInt8(0);
     const code = frame.readUInt8(1) & ~EXCEPTION_FLAG;
+    const owed = this.#owed.get(unit);
     if (flight && unit === flight.job.unit && code === flight.job.pdu[0]) {
       this.#answering.add(unit);
+      if (owed) this.#answeredOneOf(owed, flight);
+      else this.#lateMs.delete(unit);
       this.#settle(flight, { ok: true, pdu: pduOf(frame) }, frame);
       return;
     }
-    const owed = this.#owed.get(unit);
     if (owed && code === owed.pdu[0]) {
-      owed.count -= 1;
       this.#answering.add(unit); // late, but it is there
-      if (owed.count <= 0) this.#owed.delete(unit);
+      this.#late(owed, unit);
+      if (owed.sentMonoMs.length === 0) this.#owed.delete(unit);
       this.#pump();
       return;
     }
     this.#garbled(`an answer of unit ${unit}, function ${code}, which nobody has asked`);
+  }
+
+  /** The answer to the repetition, or that to the request before it: the other one may come still. */
+  #answeredOneOf(owed: Owed, flight: Flight): void {
+    this.#late(owed, flight.job.unit);
+    owed.isAnswered = true;
+    owed.sentMonoMs.push(flight.sentMonoMs);
+    owed.untilMonoMs = this.#tooLateMs(flight);
+  }
+
+  #late(owed: Owed, unit: number): void {
+    const nowMs = this.#clock.monoMs();
+    const lateMs = nowMs - (owed.sentMonoMs.shift() ?? nowMs);
+    this.#lateMs.set(unit, lateMs);
+    owed.untilMonoMs = Math.max(owed.untilMonoMs, (owed.sentMonoMs.at(-1) ?? 0) + 2 * lateMs);
+  }
+
+  #tooLateMs({ job, sentMonoMs }: Flight): MonoMs {
+    return sentMonoMs + Math.max(LATE_TIMEOUTS * job.timeoutMs, 2 * (this.#lateMs.get(job.unit) ?? 0));
   }
 
   #garbled(what: string): void {
