@@ -13,7 +13,7 @@ import type { ProbeChannel, ProbeInbound, ProbeModule } from '../../runtime/port
 import { systemClock } from '../../runtime/vocabulary/clock.js';
 import { ProcessImage } from '../../runtime/vocabulary/process-image.js';
 import { EthernetIpPeer } from '../support/ethernet-ip-peer.js';
-import { least, tell, verdict } from './judge.js';
+import { least, verdict } from './judge.js';
 
 const TAGS = 1000;
 const PERIOD_MS = 100;
@@ -24,6 +24,15 @@ const WATCH_MS = 20_000;
 const LATE_SHARE_MAX = 0.001;
 const HEADER_BYTES = 24;
 const SESSION_AT = 4;
+
+interface Figures {
+  /** Processor of a poll by messages of 504 bytes, to that of a bare socket. */
+  readonly ratio: number;
+  /** Processor of a poll over a connection. */
+  readonly connectedMs: number;
+  readonly singleLatePercent: number;
+  readonly connectedLatePercent: number;
+}
 
 const CHANNELS = Array.from({ length: TAGS }, (_, place): ProbeChannel => {
   const name = `Many_${String(place).padStart(4, '0')}`;
@@ -129,7 +138,7 @@ async function bare(port: number, messages: readonly Buffer[]): Promise<Reader> 
   };
 }
 
-async function costOfPoll(port: number): Promise<void> {
+async function costOfPoll(port: number): Promise<Pick<Figures, 'ratio' | 'connectedMs'>> {
   const messages = await messagesOf(port);
   const raw = await bare(port, messages);
   const alone = await readerOf(port, {});
@@ -145,11 +154,10 @@ async function costOfPoll(port: number): Promise<void> {
   console.log(
     `EtherNet/IP, a poll of ${TAGS} tags in ${messages.length} messages: ${least(ours).toFixed(2)} ms of the processor, a bare socket ${least(theirs).toFixed(2)} ms, ${ratio.toFixed(2)} x: ${verdict(ratio <= RATIO_MAX)}; over a connection ${least(large).toFixed(2)} ms`,
   );
-  tell('EtherNet/IP, CPU of a poll of 1,000 tags, x a bare socket', ratio);
-  tell('EtherNet/IP, CPU of a poll of 1,000 tags over a connection, ms', least(large));
+  return { ratio, connectedMs: least(large) };
 }
 
-async function inTime(peer: EthernetIpPeer, options: ProbeModule['options'], way: string): Promise<void> {
+async function inTime(peer: EthernetIpPeer, options: ProbeModule['options'], way: string): Promise<number> {
   const worker = new Worker(new URL('../../runtime/probe.js', import.meta.url), { workerData: { goAhead: false } });
   const plan = { probe: 'bench', revision: 1, timeScale: 1, modules: [moduleOf(peer.port, options)], reconnectMinMs: 500, reconnectMaxMs: 30_000, readbackTimeoutMs: 5000 };
   worker.postMessage({ type: 'plan', plan } satisfies ProbeInbound);
@@ -168,13 +176,14 @@ async function inTime(peer: EthernetIpPeer, options: ProbeModule['options'], way
   console.log(
     `EtherNet/IP, ${TAGS} tags every ${PERIOD_MS} ms ${way}: ${polls} of ${wanted} polls of ${((messages - before) / Math.max(polls, 1)).toFixed(0)} messages, ${late} late (${(100 * share).toFixed(3)} %), longest gap ${gapMsMax.toFixed(0)} ms, ${core.toFixed(1)} % of a core: ${verdict(share <= LATE_SHARE_MAX && polls >= wanted * 0.99)}`,
   );
-  tell(`EtherNet/IP, 1,000 tags every 100 ms ${way}, late polls, %`, 100 * share);
+  return 100 * share;
 }
 
-export async function ethernetIp(): Promise<void> {
+export async function ethernetIp(): Promise<Figures> {
   const peer = await EthernetIpPeer.start({ many: TAGS, replyMax: 4000 });
-  await costOfPoll(peer.port);
-  await inTime(peer, {}, 'by single messages');
-  await inTime(peer, { connected: true }, 'over a connection');
+  const cost = await costOfPoll(peer.port);
+  const singleLatePercent = await inTime(peer, {}, 'by single messages');
+  const connectedLatePercent = await inTime(peer, { connected: true }, 'over a connection');
   await peer.kill();
+  return { ...cost, singleLatePercent, connectedLatePercent };
 }
