@@ -108,7 +108,7 @@ export const cableRoutes = [
       const durationMs = readDuration(body.duration, 'duration');
       if (durationMs < DURATION.min || durationMs > DURATION.max) throw invalid('out_of_range', 'duration', `duration ${body.duration} is outside 1 s to 8 h`);
       const { accountId, displayName, groups, issuedAtMs } = caller;
-      const conductor = { signatory: { accountId, displayName, groups, issuedAtMs }, actor: actorOf(caller, sourceIP) };
+      const conductor = { signatory: { accountId, displayName, groups, issuedAtMs }, actor: actorOf(caller, sourceIP), caller };
       const run = await acceptances.begin(module, { reason: body.reason, durationMs }, conductor, (id, sheet) =>
         store.write({
           puts: [{ kind: CableAcceptance, site: params.site, name: id, spec: sheet }],

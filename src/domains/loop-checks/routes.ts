@@ -72,7 +72,7 @@ export const loopCheckRoutes = [
     async handle({ params, body, caller, sourceIP, audit }, deps) {
       const { store, checks, keys } = deps;
       const { accountId, displayName, groups, issuedAtMs } = caller;
-      const conductor = { signatory: { accountId, displayName, groups, issuedAtMs }, actor: actorOf(caller, sourceIP) };
+      const conductor = { signatory: { accountId, displayName, groups, issuedAtMs }, actor: actorOf(caller, sourceIP), caller };
       const check = await checks.begin(moduleOf(params, deps), body, conductor, (id, sheet) =>
         store.write({
           puts: [{ kind: LoopCheck, site: params.site, name: id, spec: sheet }],
