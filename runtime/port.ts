@@ -853,6 +853,8 @@ export type ProbeOutbound =
   /** Undefined of a module that no wire serves. */
   | { readonly type: 'statistics-result'; readonly id: number; readonly statistics: ProbeStatistics | undefined }
   /** `outputs`: what a `take` found, or what became of each with a `return`. */
+  /** A module of an earlier plan that is in none since this revision is closed: nothing of this thread reaches its device or its image. */
+  | { readonly type: 'let-go'; readonly module: string; readonly revision: number }
   | { readonly type: 'hold-result'; readonly id: number; readonly ok: boolean; readonly code?: HoldRefusal; readonly message: string; readonly isUnknown?: boolean; readonly outputs: readonly HeldOutput[] }
   /** Every module has written its fail-safe values, or cannot. */
   | { readonly type: 'fail-safe-result'; readonly id: number }

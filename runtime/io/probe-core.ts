@@ -141,6 +141,7 @@ export class ProbeCore {
 
   async #load(plan: ProbePlan): Promise<void> {
     if (this.#stopped) return;
+    const gone = (this.#plan?.modules ?? []).filter(({ module }) => !plan.modules.some((each) => each.module === module));
     this.#plan = plan;
     const network = plan.modules.filter((module) => !isSimulated(module.protocol));
     const leaving = [...this.#network].filter(([name, running]) => {
@@ -153,6 +154,7 @@ export class ProbeCore {
       plan.modules.filter((module) => isSimulated(module.protocol)),
       this.#plan.timeScale, // it may have changed while connections were closed
     );
+    for (const { module } of gone) this.#post({ type: 'let-go', module, revision: plan.revision });
     await Promise.all(network.map((module) => this.#take(module)));
   }
 
