@@ -625,6 +625,8 @@ export interface ProbeModule {
   readonly module: string;
   readonly protocol: Protocol;
   readonly address: string;
+  /** Equal for modules of one device: protocol, endpoint and unit behind it. */
+  readonly device?: string;
   readonly options: Readonly<Record<string, string | number | boolean>>;
   readonly channels: readonly ProbeChannel[];
   readonly simulation?: SimulationSpec;
@@ -713,11 +715,14 @@ export type HoldAsk =
   /** Writes one output; a sign as well. */
   | { readonly kind: 'set'; readonly channel: string; readonly value: Value; readonly leaseMs: number }
   | { readonly kind: 'renew'; readonly leaseMs: number }
-  /** Puts back what was set and lets go; `before` for a probe that does not know the holder, because it was started since. */
-  | { readonly kind: 'return'; readonly before: readonly HeldOutput[] };
+  /**
+   * Puts back what was set and lets go; `before` for a probe that does not know the holder, because it was started since. It writes to outputs of that
+   * `device` alone (`ProbeModule.device`), at the very addresses. The answer has a row for each of `before`.
+   */
+  | { readonly kind: 'return'; readonly device: string; readonly before: readonly LeftOutput[] };
 
-/** `not_held`: the probe has let go already, or another one holds the outputs. */
-export type HoldRefusal = 'not_held' | 'unknown_channel' | 'invalid_value' | 'device_unreachable' | 'device_write_failed' | 'outputs_withheld';
+/** `not_held`: the probe has let go already, or another one holds the outputs. `fail_safe_taken`: the fail-safe values stand there. */
+export type HoldRefusal = 'not_held' | 'fail_safe_taken' | 'unknown_channel' | 'invalid_value' | 'device_unreachable' | 'device_write_failed' | 'outputs_withheld';
 
 export interface HeldOutput {
   readonly channel: string;
@@ -728,6 +733,12 @@ export interface HeldOutput {
   /** After a `return`: whether the device has it again. */
   readonly isReturned?: boolean;
   readonly message?: string;
+}
+
+/** An output as a holder has left it, with its place in the device. */
+export interface LeftOutput extends HeldOutput {
+  readonly address: string;
+  readonly dataType: ProbeChannel['dataType'];
 }
 
 export type ProbeInbound =
@@ -829,6 +840,8 @@ export type ProbeOutbound =
       readonly ok: boolean;
       readonly code?: 'unknown_channel' | 'device_unreachable' | 'device_write_failed' | 'invalid_value' | 'outputs_withheld';
       readonly message: string;
+      /** The device was asked and has not answered: it may have taken the value. */
+      readonly isUnknown?: boolean;
       readonly forced: boolean;
       readonly readback: Value;
     }
@@ -840,7 +853,17 @@ export type ProbeOutbound =
   /** Undefined of a module that no wire serves. */
   | { readonly type: 'statistics-result'; readonly id: number; readonly statistics: ProbeStatistics | undefined }
   /** `outputs`: what a `take` found, or what became of each with a `return`. */
-  | { readonly type: 'hold-result'; readonly id: number; readonly ok: boolean; readonly code?: HoldRefusal; readonly message: string; readonly outputs: readonly HeldOutput[] }
+  /** A module of an earlier plan that is in none since this revision is closed: nothing of this thread reaches its device or its image. */
+  | { readonly type: 'let-go'; readonly module: string; readonly revision: number }
+  | {
+      readonly type: 'hold-result';
+      readonly id: number;
+      readonly ok: boolean;
+      readonly code?: HoldRefusal;
+      readonly message: string;
+      readonly isUnknown?: boolean;
+      readonly outputs: readonly HeldOutput[];
+    }
   /** Every module has written its fail-safe values, or cannot. */
   | { readonly type: 'fail-safe-result'; readonly id: number }
   | { readonly type: 'stopped' };

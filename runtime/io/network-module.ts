@@ -97,12 +97,14 @@ export class NetworkModule implements ModuleRunner {
   #holdOf(host: RunnerHost): OutputHold {
     return new OutputHold({
       clock: host.clock,
+      device: () => this.#module.device ?? '',
       outputs: () => this.#module.channels.filter(({ direction, name, address }) => direction === 'output' && !this.#beatsOn(name, address)),
       write: (channel, value) => this.#outputs.writeHeld(channel, value),
       read: (channels) => collectSamples(ordered(this.#module), channels, this.#link, this.#host.clock),
       known: (channel) => this.#outputs.known(channel),
       withheld: () => this.#withheldReason,
       isOthers: () => this.#module.withheld !== undefined || (this.#ownership?.isForeign ?? false),
+      failSafe: () => this.#outputs.failSafeMessage(),
       failSafeTimeoutMs: () => this.#module.failSafe?.timeoutMs ?? 0,
       changed: () => {
         this.#withhold();

@@ -151,6 +151,7 @@ export class ProbeCore {
 
   async #load(plan: ProbePlan): Promise<void> {
     if (this.#stopped) return;
+    const gone = (this.#plan?.modules ?? []).filter(({ module }) => !plan.modules.some((each) => each.module === module));
     this.#plan = plan;
     const network = plan.modules.filter((module) => !isSimulated(module.protocol));
     const leaving = [...this.#network].filter(([name, running]) => {
@@ -165,6 +166,7 @@ export class ProbeCore {
       plan.modules.filter((module) => isSimulated(module.protocol)),
       plan.timeScale,
     );
+    for (const { module } of gone) if (!leaving.some(([name]) => name === module)) this.#tellLetGo(module);
     await Promise.all(network.map((module) => this.#takeInTurn(module)));
   }
 
@@ -172,9 +174,15 @@ export class ProbeCore {
     const { module } = running;
     const gone = closed(running).finally(() => {
       this.#leaving.delete(module);
+      this.#tellLetGo(module.module);
       this.#followers(module);
     });
     this.#leaving.set(module, gone);
+  }
+
+  #tellLetGo(module: string): void {
+    const plan = this.#plan;
+    if (plan && !plan.modules.some((each) => each.module === module)) this.#post({ type: 'let-go', module, revision: plan.revision });
   }
 
   /** Who waited for a module that has let go of its device, as the plan stands now. */

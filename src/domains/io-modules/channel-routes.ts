@@ -28,6 +28,7 @@ import { imaged } from './imaged.js';
 import { type OutputHands, outputHands } from './output-hands.js';
 import { channelMissing, checkWrite, declaredChannel, hasChannel, noChannel, unknownChannel, type Write } from './write-barriers.js';
 import { unitOf } from '../plant/unit-of.js';
+import { failureOf, SILENT_PROBE } from './write-failure.js';
 
 export interface ChannelDeps {
   readonly store: Store;
@@ -46,7 +47,6 @@ type Module = Resource<IOModuleSpec, IOModuleStatus>;
 const route = routesFor<ChannelDeps>();
 const PATH = '/api/v1/sites/{site}/iomodules/{name}';
 const READS_MAX = 500; // decisions Q-IO-02
-const SILENT = 'the probe of the module does not answer';
 const WRITES = {
   action: 'Update',
   category: 'iomodule-write',
@@ -67,7 +67,8 @@ async function samplesOf(module: Module, channels: readonly string[], probes: Lo
   const { site, name } = module.metadata;
   const found = await probes.read(site, name, channels);
   return (
-    found ?? channels.map((channel) => ({ channel, address: declaredChannel(module, channel)?.address ?? channel, value: null, quality: 'Bad' as const, atMs: 0, message: SILENT }))
+    found ??
+    channels.map((channel) => ({ channel, address: declaredChannel(module, channel)?.address ?? channel, value: null, quality: 'Bad' as const, atMs: 0, message: SILENT_PROBE }))
   );
 }
 
@@ -141,8 +142,8 @@ async function writeChannel(context: RequestContext<Named, Write>, deps: Channel
   return asked(deps.store).during(site, unitsOn(deps.store, module, channel), async (factsOf) => {
     await deps.store.write({ audits: [context.audit({ ...about, result: 'Accepted' })] }); // on record before the device sees it (D-AUDIT-01)
     checkWrite(moduleOf(context.params, deps.store), context.body, deps); // while it was synced, a module may have gone to Automatic or been disabled
-    const reply = (await deps.probes.write(site, name, channel, value)) ?? { ok: false, code: 'device_unreachable' as const, message: SILENT, forced: false, readback: null };
-    if (reply.ok) {
+    const reply = await deps.probes.write(site, name, channel, value);
+    if (reply?.ok) {
       const audit = context.audit({ ...about, result: 'Success', details: { ...about.details, forced: reply.forced } });
       if (reply.forced) deps.holds.hold(site, name, about.details.address, { how: 'Force', by: context.caller.displayName, at: timestamp(deps.clock.wallMs()), tag: '' });
       const words = { at: timestamp(deps.clock.wallMs()), action: reply.forced ? 'Force' : 'Write', value: String(value), previousValue: '' };
@@ -157,10 +158,10 @@ async function writeChannel(context: RequestContext<Named, Write>, deps: Channel
         readback,
       };
     }
-    const code = reply.code ?? 'device_write_failed';
-    const verdict = code === 'outputs_withheld' ? { result: 'Rejected', reason: 'OutputsWithheld' } : { result: 'Failed', reason: 'DeviceRefused' };
-    await deps.store.write({ audits: [context.audit({ ...about, ...verdict, details: { ...about.details, code, message: reply.message } } as AuditEntry)] });
-    throw new Refusal(FAILURES[code], reply.message, { code, ...(FAILURES[code] === 'invalid' ? { field: 'value' } : {}) });
+    const { verdict, details } = failureOf(reply);
+    const code = reply?.code ?? (reply ? 'device_write_failed' : 'device_unreachable');
+    await deps.store.write({ audits: [context.audit({ ...about, ...verdict, details: { ...about.details, ...details } } as AuditEntry)] });
+    throw new Refusal(FAILURES[code], details.message, { code, ...(FAILURES[code] === 'invalid' ? { field: 'value' } : {}) });
   });
 }
 
@@ -300,7 +301,7 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
       if (channel !== undefined && !hasChannel(module, channel, store)) throw unknownChannel(module, channel);
       return asked(store).during(site, unitsOn(store, module, channel), async (factsOf) => {
         const released = await probes.release(site, name, channel === undefined ? [] : [channel]);
-        if (!released) throw new Refusal('unavailable', SILENT, { code: 'device_unreachable' });
+        if (!released) throw new Refusal('unavailable', SILENT_PROBE, { code: 'device_unreachable' });
         for (const channel of released) holds.release(site, name, declaredChannel(module, channel)?.address ?? channel);
         const audit = context.audit({ details: { released } });
         const words = { audit, at: timestamp(clock.wallMs()), action: 'Release', value: '', previousValue: 'forced', message: `channels ${released.join(', ')} of ${name}` };

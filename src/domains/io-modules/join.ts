@@ -41,6 +41,9 @@ export function joinIOModules({ store, clock, log, probes, timeScale, onTimeScal
   const modules = new IOModuleReconciler({ store, probes, clock, contents, credentials, box: { setting: settings.outputs, deviceId }, security });
   probes.onModule((site, module, state) => modules.moduleChanged(site, module, state));
   probes.onResumed((site, module, resumed) => modules.outputsResumed(site, module, resumed));
+  store.watch(IOModule, ({ type, resource: { metadata } }) => {
+    if (type === 'remove') modules.forget(metadata.site, metadata.name);
+  });
   // what could not be told while nothing could be written
   store.watchReload(() => modules.catchUp());
   const wokenBy = [

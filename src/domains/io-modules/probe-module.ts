@@ -9,6 +9,7 @@ import { type BoxSecurity, deviceSecurity } from './device-security.js';
 import { driverOptions, ownershipOf } from './ownership.js';
 import { withheldByBox } from './outputs.js';
 import { IOModule, type IOModuleSpec, type IOModuleStatus, SimulationPreset } from './kind.js';
+import { assetKey } from './rules.js';
 import { devicesRead } from './simulation-notes.js';
 
 /** Layout and shared memory of a module, for the unit plans. */
@@ -54,6 +55,7 @@ export function probeModule(
     module: metadata.name,
     protocol: spec.protocol,
     address: spec.address,
+    device: assetKey(spec),
     options,
     channels: channelsOf(spec),
     ...(spec.simulation || isSimulated(spec.protocol) ? { simulation: simulationOf(spec, metadata.site, read, imageOf) } : {}),
