@@ -153,7 +153,7 @@ t.test('MTP-02: a module that takes no notice, and one that is gone, hold the ph
   await peer.tell({ service: 'Dose', isDeaf: true });
   const deaf = await plant.runBatch({ masterRecipeRef: 'starts' });
   await plant.until(deaf, 'Held');
-  t.match((await plant.batch(deaf)).blockedBecause, /has not accepted Start within 9 s; before it it is Idle/);
+  t.match((await plant.batch(deaf)).blockedBecause, /has not accepted Start within 9 s: it is Idle \(before: it is Idle and enables Start/);
   await plant.command(deaf, 'Abort');
   await plant.until(deaf, 'Aborted');
   await peer.kill();
