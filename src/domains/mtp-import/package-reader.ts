@@ -29,8 +29,8 @@ function readApart(order: PackageOrder): Promise<PackageRead> {
     let timer: NodeJS.Timeout | undefined;
     const end = (read: PackageRead): void => {
       clearTimeout(timer);
-      resolve(read);
-      guardedPromise('end of the thread that reads a package', () => thread.terminate());
+      // what a package has taken is given back before the next one is read
+      guardedPromise('end of the thread that reads a package', () => thread.terminate().finally(() => resolve(read)));
     };
     const refuse = (message: string): void => end({ faults: [{ severity: 'error', path: order.fileName, message }] });
     // how long a busy machine takes to start it is no fault of the package

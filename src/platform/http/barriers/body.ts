@@ -24,7 +24,8 @@ export const body: Barrier = (exchange, guard) => {
     accept(exchange, guard, new Uint8Array(0));
     return undefined;
   }
-  const { bodyMembers } = exchange.row.bound.row;
+  const { bodyMembers, bodyTurns } = exchange.row.bound.row;
+  if (bodyTurns) exchange.atEnd = guard.bodyTurns.take(bodyTurns, exchange.caller.accountId);
   const parse = bodyMembers ? (json: Uint8Array) => parseLongJson(json, guard.clock, bodyMembers) : undefined;
   if (isYaml(exchange)) return readLong(exchange, guard, (text) => exchange.incoming.attended((gone) => guard.yaml.read(text, exchange.caller.accountId, gone, parse)));
   if (parse) return readLong(exchange, guard, parse);
