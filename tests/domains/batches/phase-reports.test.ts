@@ -55,7 +55,7 @@ t.test('MTP-02: a command of a chart that gives up, or whose runtime ends, is to
     orderAnswered: () => undefined,
     signalsChanged: () => undefined,
   });
-  const link = { site: 'north', unit: 'u1', epoch: 1, ready: true, send: () => undefined } as { -readonly [Key in keyof UnitLink]: UnitLink[Key] };
+  const link = { site: 'north', unit: 'u1', epoch: 1, ready: true, send: () => undefined } as unknown as { -readonly [Key in keyof UnitLink]: UnitLink[Key] };
   const request = (id: number): UnitOutbound => ({ type: 'request', id, phase: 'p1', step: 'a', builtin: 'MTP_COMMAND', args: ['m/s', 'Start'], atMonoMs: 42 });
   const givenUp = (id: number): UnitOutbound => ({ type: 'request-given-up', id, phase: 'p1' });
   const waiting = () => asked.map(({ stillWaits, gaveUp }) => [stillWaits(), gaveUp.aborted]);

@@ -10,7 +10,7 @@ import { PackageReader } from '../../../src/domains/mtp-import/package-reader.js
 import { mtpImportRoutes } from '../../../src/domains/mtp-import/routes.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import { routeSet } from '../../../src/platform/http/route.js';
-import type { ApiClient } from '../../support/api-client.js';
+import type { Client } from '../../support/gateway.js';
 import { manifest } from '../../support/manifest.js';
 import { amlOf, DOSING } from '../../support/mtp-package.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
@@ -222,11 +222,11 @@ t.test('G22: oddities of the field are read: archives with back slashes, a manif
 
 t.test('G22: of the bodies of packages few are held at a time, one of a caller; others are refused before their body is read', async (t) => {
   /** Announces a body and sends none of it. @returns the answer, which comes only where the body is not waited for. */
-  const announce = (who: ApiClient): { readonly sent: ClientRequest; readonly answer: Promise<number> } => {
+  const announce = (who: Pick<Client, 'token'>): { readonly sent: ClientRequest; readonly answer: Promise<number> } => {
     const sent = request(`${plant.url}/api/v1/import/mtp`, {
       method: 'POST',
       agent: false,
-      headers: { authorization: who.credential, 'x-dcs-nonce': randomUUID(), 'content-type': 'application/json', 'content-length': '12000000' },
+      headers: { authorization: `Bearer ${who.token}`, 'x-dcs-nonce': randomUUID(), 'content-type': 'application/json', 'content-length': '12000000' },
     });
     const answer = new Promise<number>((resolve) => sent.on('response', ({ statusCode = 0 }) => resolve(statusCode)));
     sent.on('error', () => undefined); // it is cut off below
