@@ -367,7 +367,11 @@ export type UnitOutbound =
       readonly step: string;
       readonly builtin: 'COMMAND' | 'MODE' | 'CALL_SERVICE' | 'MTP_COMMAND' | 'MTP_STATE' | 'MTP_COMMAND_ENABLED';
       readonly args: readonly Value[];
+      /** When the chart asked: what has a limit (MTP_COMMAND) has it from then on. */
+      readonly atMonoMs: MonoMs;
     }
+  /** The chart does not wait for it any more, or is held: what has not gone out to a device by now does not go out. */
+  | { readonly type: 'request-given-up'; readonly phase: string; readonly id: number }
   | { readonly type: 'signal-raised'; readonly phase: string; readonly scope: string; readonly signal: string; readonly atMs: number }
   | { readonly type: 'signal-read'; readonly phase: string; readonly scope: string; readonly name: string; readonly consumed: boolean; readonly atMs: number }
   | { readonly type: 'alarm'; readonly phase: string; readonly severity: 'Medium' | 'High'; readonly message: string; readonly atMs: number }

@@ -58,7 +58,7 @@ export async function importPackage(body: ImportBody, actor: ApplyActor, deps: I
   const read = await deps.packages.read({ content: body.content, fileName });
   if ('faults' in read) throw unreadable(read.faults);
   const { module, sha256 } = read;
-  const plan = planImport(module, { site, name, ioModule }, deps.store);
+  const plan = await planImport(module, { site, name, ioModule }, deps.store, deps.clock);
   const importing: ApplyActor = {
     displayName: actor.displayName,
     get sites() {
