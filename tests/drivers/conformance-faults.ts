@@ -42,15 +42,13 @@ export interface FaultCase {
   readonly lies: readonly { readonly what: string; readonly of: (reply: Buffer) => Buffer }[];
   /** Connections that one module holds; 1. */
   readonly sockets?: number;
-  /** Samples of a healthy module that are waited for while another one is in trouble; 20. */
-  readonly samplesWatched?: number;
   /** Cable pulls. */
   readonly pulls?: number;
   readonly seed?: number;
 }
 
 const SILENCE_MS_MAX = 3000 + 1000;
-const SAMPLES_WATCHED = 20;
+const POLLS_WATCHED = 20;
 
 /** Small, even, the same for the same seed (xorshift32). */
 export function randomOf(seed: number): () => number {
@@ -265,7 +263,7 @@ export function conformanceOfFaults(t: Test, setup: () => FaultCase): void {
       if (quality !== QUALITY.Good) throw new Error('the healthy module suffers');
       if (atMs !== lastMs) polls += 1;
       lastMs = atMs;
-      return polls >= (one.samplesWatched ?? SAMPLES_WATCHED);
+      return polls >= POLLS_WATCHED;
     };
     const told = probe.messages.length;
     for (const harm of [() => (far.mode = 'half-open'), () => far.reset(), () => far.refuse(true)]) {
