@@ -274,10 +274,12 @@ export class Channel {
       case 'DeleteSubscriptions':
         clearInterval(this.#timer);
         this.#items = [];
-        return body.array(
-          reader.array(() => reader.u32()),
-          () => body.u32(0),
-        ).i32(-1);
+        return body
+          .array(
+            reader.array(() => reader.u32()),
+            () => body.u32(0),
+          )
+          .i32(-1);
       default:
         return STATUS.BadServiceUnsupported;
     }

@@ -86,7 +86,7 @@ const revisedMs = (told: number, askedMs: number): number => (Number.isFinite(to
 const SEQUENCE_HALF = 0x80000000;
 
 /** It was there before: a message that has come twice, or a server that counts anew. */
-const isBehind = (sequence: number, expected: number): boolean => ((sequence - expected) >>> 0) >= SEQUENCE_HALF;
+const isBehind = (sequence: number, expected: number): boolean => (sequence - expected) >>> 0 >= SEQUENCE_HALF;
 const following = (sequence: number): number => (sequence === SEQUENCE_MAX ? 1 : sequence + 1);
 
 export class Subscription {
