@@ -40,6 +40,8 @@ export interface DriverDescription<Word extends string = string> {
   readonly securityMembers?: readonly string[];
   /** Which of the devices behind one endpoint, as text; absent: an endpoint is one device. */
   unitOf?(options: Options): string;
+  /** Whether two channel addresses lead to the same place of a device, or one to a part of the other; absent: equal texts do. */
+  compareChannels?(a: string, b: string): 'same' | 'part' | 'other';
   /** Devices with numbered registers, in which one can say which box drives it (ADR 0015). */
   readonly registers?: RegisterTraits;
 }
