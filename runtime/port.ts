@@ -618,12 +618,20 @@ export interface ExplorerRequest {
 }
 
 /** `reason`: the server was not reached or refuses, or what was asked for is no address of it. */
+/** A driver has changed what this box is known by: it is on record, and told to people. */
+export interface BoxNotice {
+  readonly action: 'Create' | 'Update';
+  /** Of the certificate there is now. */
+  readonly sha256: string;
+  readonly message: string;
+}
+
 export type ExplorerReply =
   | { readonly id: number; readonly ok: true; readonly answer: unknown }
   | { readonly id: number; readonly ok: false; readonly reason: 'unreachable' | 'invalid'; readonly opcStatus: string; readonly message: string };
 
 /** What the explorer thread tells beside its answers: a fault where nobody waits for what it does. */
-export type ExplorerOutbound = ExplorerReply | { readonly type: 'fault'; readonly seam: string; readonly fault: string };
+export type ExplorerOutbound = ExplorerReply | { readonly type: 'fault'; readonly seam: string; readonly fault: string } | { readonly type: 'notice'; readonly notice: BoxNotice };
 
 export type { CallOutcome };
 export type { Discovery, Exchange };
@@ -812,6 +820,7 @@ export type ProbeOutbound =
   | { readonly type: 'ready'; readonly threadId: number; readonly isAhead: boolean }
   /** A fault of ours that is of no one module: it was contained, and the modules go on. */
   | { readonly type: 'fault'; readonly seam: string; readonly fault: string }
+  | { readonly type: 'notice'; readonly notice: BoxNotice }
   | {
       readonly type: 'module';
       readonly module: string;

@@ -20,7 +20,8 @@ interface ClientInside {
 
 export interface WireSettings {
   readonly name: string;
-  readonly identity: ClientIdentity;
+  /** Absent on a channel without security, where there is none. */
+  readonly identity?: ClientIdentity;
   readonly securityPolicy: string;
   readonly securityMode: 'None' | 'Sign' | 'SignAndEncrypt';
   /** DER; what the channel is encrypted for. */
@@ -60,7 +61,7 @@ export class Wire {
     const { identity } = settings;
     this.#client = Client.create({
       applicationName: 'Lineside',
-      applicationUri: identity.applicationUri,
+      applicationUri: identity?.applicationUri ?? 'urn:Lineside',
       clientName: settings.name,
       securityMode: MessageSecurityMode[settings.securityMode],
       securityPolicy: SecurityPolicy[settings.securityPolicy as keyof typeof SecurityPolicy],
@@ -73,10 +74,10 @@ export class Wire {
       defaultTransactionTimeout: settings.timeoutMs + LIBRARY_LATER_MS,
       transportSettings: { maxMessageSize: MESSAGE_BYTES_MAX, maxChunkCount: CHUNKS_MAX },
       certificateKeyPairProvider: {
-        getCertificate: () => identity.certificate,
-        getCertificateChain: () => [identity.certificate],
+        getCertificate: () => identity?.certificate ?? Buffer.alloc(0),
+        getCertificateChain: () => (identity ? [identity.certificate] : []),
         // a key as the library hides it
-        getPrivateKey: () => ({ hidden: identity.key }) as never,
+        getPrivateKey: () => ({ hidden: identity?.key }) as never,
       },
     });
     this.#client.on('secure_channel_created', (channel) => {

@@ -4,7 +4,7 @@
  */
 import type { WallMs } from '../../platform/base/times.js';
 import { Worker } from 'node:worker_threads';
-import type { CallOutcome, ChannelSample, Exchange, HoldAsk, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan, ProbeStatistics, ProbeThread } from '../../../runtime/port.js';
+import type { BoxNotice, CallOutcome, ChannelSample, Exchange, HoldAsk, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan, ProbeStatistics, ProbeThread } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
@@ -59,6 +59,7 @@ export class LocalProbes {
   readonly #probes = new Map<string, Probe>();
   readonly #images = new Map<string, { readonly layout: string; readonly image: ProcessImage }>();
   readonly #listeners: ((site: string, module: string, state: ModuleState) => void)[] = [];
+  readonly #notices: ((notice: BoxNotice) => void)[] = [];
   readonly #resumed: ((site: string, module: string, outputs: ResumedOutputs) => void)[] = [];
   readonly #states = new Map<string, ModuleState>();
   #timeScale = 1;
@@ -82,6 +83,11 @@ export class LocalProbes {
 
   onModule(listener: (site: string, module: string, state: ModuleState) => void): void {
     this.#listeners.push(listener);
+  }
+
+  /** What a driver has done to the box itself. */
+  onNotice(listener: (notice: BoxNotice) => void): void {
+    this.#notices.push(listener);
   }
 
   onResumed(listener: (site: string, module: string, outputs: ResumedOutputs) => void): void {
@@ -236,6 +242,7 @@ export class LocalProbes {
 
   #take(site: string, message: ProbeOutbound): void {
     if (message.type === 'outputs-resumed') for (const listener of this.#resumed) guarded('listener of resumed outputs', () => listener(site, message.module, message));
+    if (message.type === 'notice') for (const listener of this.#notices) guarded('listener of notices', () => listener(message.notice));
     if (message.type !== 'module') return;
     const { module } = message;
     const state = { state: message.state, message: message.message, outputs: message.outputs, atMs: message.atMs };
