@@ -1,9 +1,8 @@
 /** From the address and the security of a module to a session (decisions 7.5): endpoint, trust, channel, user. */
 import type { UserIdentityInfo } from 'node-opcua-client';
 import type { DeviceSecurity, ProbeModule } from '../../port.js';
-import { assert } from '../../vocabulary/assert.js';
 import type { Clock } from '../../vocabulary/clock.js';
-import { type ClientIdentity, identityOf, ownIdentity } from './identity.js';
+import { type ClientIdentity, identityOf, ownIdentity, passingIdentity } from './identity.js';
 import { MessageSecurityMode, UserTokenType } from './library.js';
 import { OpcUaFault } from './status.js';
 import { distrust } from './trust.js';
@@ -26,7 +25,8 @@ export async function discoverySettings({ name, security, sessionTimeoutMs, time
   try {
     return { ...settings, identity: await ownIdentity(security.folder, clock.wallMs()) };
   } catch (fault) {
-    return { ...settings, identityFault: fault instanceof Error ? fault : new Error(String(fault)) };
+    const identityFault = fault instanceof Error ? fault : new Error(String(fault));
+    return { ...settings, identity: await passingIdentity(security.folder, clock.wallMs()), identityFault };
   }
 }
 
@@ -106,7 +106,7 @@ export function firstOf(chain: Buffer | null | undefined): Buffer {
   return chain.subarray(0, Math.min(length, chain.length));
 }
 
-function userOf({ authType }: DeviceSecurity, credentials: ProbeModule['credentials'], own: ClientIdentity | undefined): UserIdentityInfo {
+function userOf({ authType }: DeviceSecurity, credentials: ProbeModule['credentials'], own: ClientIdentity): UserIdentityInfo {
   switch (authType) {
     case 'Anonymous':
       return { type: UserTokenType.Anonymous };
@@ -116,9 +116,7 @@ function userOf({ authType }: DeviceSecurity, credentials: ProbeModule['credenti
       return { type: UserTokenType.UserName, userName: credentials.username, password: credentials.password ?? '' };
     case 'Certificate': {
       const isOwn = credentials?.certificatePem === undefined || credentials.keyPem === undefined;
-      const pair = isOwn ? own : identityOf(credentials.certificatePem, credentials.keyPem);
-      assert(pair !== undefined, 'who signs in with the identity of the box does not come here without it');
-      const { certificate, key } = pair;
+      const { certificate, key } = isOwn ? own : identityOf(credentials.certificatePem, credentials.keyPem);
       return { type: UserTokenType.Certificate, certificateData: certificate, privateKey: key.export({ type: 'pkcs8', format: 'pem' }).toString() };
     }
   }

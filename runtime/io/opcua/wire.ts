@@ -20,8 +20,7 @@ interface ClientInside {
 
 export interface WireSettings {
   readonly name: string;
-  /** Absent on a channel without security, where there is none. */
-  readonly identity?: ClientIdentity;
+  readonly identity: ClientIdentity;
   readonly securityPolicy: string;
   readonly securityMode: 'None' | 'Sign' | 'SignAndEncrypt';
   /** DER; what the channel is encrypted for. */
@@ -61,7 +60,7 @@ export class Wire {
     const { identity } = settings;
     this.#client = Client.create({
       applicationName: 'Lineside',
-      applicationUri: identity?.applicationUri ?? 'urn:Lineside',
+      applicationUri: identity.applicationUri,
       clientName: settings.name,
       securityMode: MessageSecurityMode[settings.securityMode],
       securityPolicy: SecurityPolicy[settings.securityPolicy as keyof typeof SecurityPolicy],
@@ -74,10 +73,10 @@ export class Wire {
       defaultTransactionTimeout: settings.timeoutMs + LIBRARY_LATER_MS,
       transportSettings: { maxMessageSize: MESSAGE_BYTES_MAX, maxChunkCount: CHUNKS_MAX },
       certificateKeyPairProvider: {
-        getCertificate: () => identity?.certificate ?? Buffer.alloc(0),
-        getCertificateChain: () => (identity ? [identity.certificate] : []),
+        getCertificate: () => identity.certificate,
+        getCertificateChain: () => [identity.certificate],
         // a key as the library hides it
-        getPrivateKey: () => ({ hidden: identity?.key }) as never,
+        getPrivateKey: () => ({ hidden: identity.key }) as never,
       },
     });
     this.#client.on('secure_channel_created', (channel) => {
@@ -174,8 +173,9 @@ export class Wire {
       inside.performMessageTransaction(request, (fault, response) => {
         const header = (response as { responseHeader?: AnswerHeader } | undefined)?.responseHeader ?? faultHeader(fault);
         const asked = request.requestHeader.requestHandle;
-        // some old servers leave it out, which is 0
-        if (header && header.requestHandle !== asked && header.requestHandle !== 0) this.#distrust(`${doing} with the handle ${asked} was answered with ${header.requestHandle}`);
+        // a server that cannot read a request knows no handle of it, and answers it with a fault
+        const isUnread = header !== undefined && header.requestHandle === 0 && !isGood(header.serviceResult);
+        if (header && header.requestHandle !== asked && !isUnread) this.#distrust(`${doing} with the handle ${asked} was answered with ${header.requestHandle}`);
         if (header && !isGood(header.serviceResult)) reject(refusedWith(header.serviceResult, doing));
         else if (fault || !response) reject(new OpcUaFault(/timed out/i.test(fault?.message ?? '') ? 'silent' : 'lost', shortened(faultText(fault)), statusIn(fault)));
         else resolve(response as Response);
