@@ -604,7 +604,12 @@ export type ExplorerAsk =
   | { readonly what: 'variables' | 'services'; readonly root: string }
   | { readonly what: 'read'; readonly nodeIds: readonly string[] }
   | { readonly what: 'write'; readonly nodeId: string; readonly value: Value; readonly dataType?: string }
+  /** Which of the addresses lead to the server that is asked. */
+  | { readonly what: 'same-server'; readonly urls: readonly string[] }
   | { readonly what: 'method-args'; readonly objectId: string; readonly methodId: string };
+
+/** Whether two addresses lead to one server; `unknown`: it cannot be told, and why. */
+export type ServerComparison = { readonly verdict: 'same' | 'other' } | { readonly verdict: 'unknown'; readonly message: string };
 
 export interface ExplorerRequest {
   readonly id: number;
@@ -617,12 +622,20 @@ export interface ExplorerRequest {
 }
 
 /** `reason`: the server was not reached or refuses, or what was asked for is no address of it. */
+/** A driver has changed what this box is known by: it is on record, and told to people. */
+export interface BoxNotice {
+  readonly action: 'Create' | 'Update';
+  /** Of the certificate there is now. */
+  readonly sha256: string;
+  readonly message: string;
+}
+
 export type ExplorerReply =
   | { readonly id: number; readonly ok: true; readonly answer: unknown }
   | { readonly id: number; readonly ok: false; readonly reason: 'unreachable' | 'invalid'; readonly opcStatus: string; readonly message: string };
 
 /** What the explorer thread tells beside its answers: a fault where nobody waits for what it does. */
-export type ExplorerOutbound = ExplorerReply | { readonly type: 'fault'; readonly seam: string; readonly fault: string };
+export type ExplorerOutbound = ExplorerReply | { readonly type: 'fault'; readonly seam: string; readonly fault: string } | { readonly type: 'notice'; readonly notice: BoxNotice };
 
 export type { CallOutcome };
 export type { Discovery, Exchange };
@@ -822,6 +835,7 @@ export type ProbeOutbound =
   | { readonly type: 'ready'; readonly threadId: number; readonly isAhead: boolean }
   /** A fault of ours that is of no one module: it was contained, and the modules go on. */
   | { readonly type: 'fault'; readonly seam: string; readonly fault: string }
+  | { readonly type: 'notice'; readonly notice: BoxNotice }
   | {
       readonly type: 'module';
       readonly module: string;

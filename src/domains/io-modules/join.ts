@@ -1,4 +1,5 @@
 /** I/O modules: what their probes serve, what their outputs may be driven to, and what a simulation holds over a restart. */
+import { noticeKeeper } from './box-notices.js';
 import { ChannelHolds } from './channel-holds.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
@@ -44,6 +45,8 @@ export function joinIOModules({ store, clock, log, probes, timeScale, onTimeScal
   store.watch(IOModule, ({ type, resource: { metadata } }) => {
     if (type === 'remove') modules.forget(metadata.site, metadata.name);
   });
+  const notice = noticeKeeper({ store, log });
+  probes.onNotice(notice);
   // what could not be told while nothing could be written
   store.watchReload(() => modules.catchUp());
   const wokenBy = [
@@ -68,6 +71,8 @@ export function joinIOModules({ store, clock, log, probes, timeScale, onTimeScal
     reconcilers: [new ReconcileLoop(modules, clock, log, wokenBy)],
     /** What a module signs in with, for whoever connects to its device beside its probe. */
     credentials,
+    /** Keeps what a driver has done to the box itself. */
+    notice,
     /** What of this box counts for the security of devices. */
     security,
     /** Images of a site's modules, for the units that read them. */

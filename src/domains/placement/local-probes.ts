@@ -3,7 +3,7 @@
  * without a controller. The process image of a module is made here and outlives restarts of its probe.
  */
 import type { WallMs } from '../../platform/base/times.js';
-import type { CallOutcome, ChannelSample, Exchange, HoldAsk, ProbeInbound, ProbeModule, ProbeOutbound, ProbeStatistics, ProbeThread } from '../../../runtime/port.js';
+import type { BoxNotice, CallOutcome, ChannelSample, Exchange, HoldAsk, ProbeInbound, ProbeModule, ProbeOutbound, ProbeStatistics, ProbeThread } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import type { Clock } from '../../platform/base/clock.js';
@@ -50,6 +50,7 @@ export class LocalProbes {
   /** Plans with modules that are still in the hands of another probe. */
   readonly #waiting = new Map<string, { readonly site: string; readonly controller: string; readonly modules: readonly ProbeModule[] }>();
   readonly #listeners: ((site: string, module: string, state: ModuleState) => void)[] = [];
+  readonly #notices: ((notice: BoxNotice) => void)[] = [];
   readonly #resumed: ((site: string, module: string, outputs: ResumedOutputs) => void)[] = [];
   readonly #states = new Map<string, ModuleState>();
   #timeScale = 1;
@@ -73,6 +74,11 @@ export class LocalProbes {
 
   onModule(listener: (site: string, module: string, state: ModuleState) => void): void {
     this.#listeners.push(listener);
+  }
+
+  /** What a driver has done to the box itself. */
+  onNotice(listener: (notice: BoxNotice) => void): void {
+    this.#notices.push(listener);
   }
 
   onResumed(listener: (site: string, module: string, outputs: ResumedOutputs) => void): void {
@@ -250,6 +256,7 @@ export class LocalProbes {
 
   #take(site: string, message: ProbeOutbound): void {
     if (message.type === 'outputs-resumed') for (const listener of this.#resumed) guarded('listener of resumed outputs', () => listener(site, message.module, message));
+    if (message.type === 'notice') for (const listener of this.#notices) guarded('listener of notices', () => listener(message.notice));
     if (message.type !== 'module') return;
     const { module } = message;
     const state = { state: message.state, message: message.message, outputs: message.outputs, atMs: message.atMs };
