@@ -862,7 +862,15 @@ export type ProbeOutbound =
   /** `outputs`: what a `take` found, or what became of each with a `return`. */
   /** A module of an earlier plan that is in none since this revision is closed: nothing of this thread reaches its device or its image. */
   | { readonly type: 'let-go'; readonly module: string; readonly revision: number }
-  | { readonly type: 'hold-result'; readonly id: number; readonly ok: boolean; readonly code?: HoldRefusal; readonly message: string; readonly isUnknown?: boolean; readonly outputs: readonly HeldOutput[] }
+  | {
+      readonly type: 'hold-result';
+      readonly id: number;
+      readonly ok: boolean;
+      readonly code?: HoldRefusal;
+      readonly message: string;
+      readonly isUnknown?: boolean;
+      readonly outputs: readonly HeldOutput[];
+    }
   /** Every module has written its fail-safe values, or cannot. */
   | { readonly type: 'fail-safe-result'; readonly id: number }
   | { readonly type: 'stopped' };

@@ -266,7 +266,8 @@ export class OutputHold {
     const withheld = this.#host.withheld();
     if (withheld !== '') return { row: { ...before, isReturned: false, message: withheld }, isOver: this.#host.isOthers() };
     const { isCommanded, isFailSafe, commanded, failSafe } = this.#host.known(channel);
-    if (isFailSafe) return { row: { ...before, value: commanded, source: 'fail-safe', isReturned: false, message: 'fail-safe values are taken: this one is written' }, isOver: true };
+    if (isFailSafe)
+      return { row: { ...before, value: commanded, source: 'fail-safe', isReturned: false, message: 'fail-safe values are taken: this one is written' }, isOver: true };
     if (isCommanded) return { row: { ...before, value: commanded, isReturned: true, message: 'logic commands it, and goes on to' }, isOver: true };
     const value = before.value ?? failSafe;
     const exact = value === null ? undefined : exactValue(value, channel.dataType);

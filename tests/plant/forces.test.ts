@@ -7,7 +7,7 @@ import { manifest } from '../support/manifest.js';
 const MODULE = '/api/v1/sites/north/iomodules/sim';
 const SIMULATED = {
   protocol: 'simulation',
-  address: 'sim',
+  controllerRef: 'box',
   channels: [
     { name: 't', address: 't', dataType: 'float' },
     { name: 'u', address: 'u', dataType: 'float' },
@@ -21,7 +21,11 @@ t.test('SIM-16 ADR 0087: a force is kept over a restart of its probe, of the box
     box.remove();
   });
   await box.start();
-  const applied = await box.api.post('/api/v1/apply', [manifest('Site', 'north', {}, {}), manifest('IOModule', 'sim', SIMULATED)]);
+  const applied = await box.api.post('/api/v1/apply', [
+    manifest('Site', 'north', {}, {}),
+    manifest('Controller', 'box', { simulation: true }),
+    manifest('IOModule', 'sim', SIMULATED),
+  ]);
   t.equal(applied.status, 200, applied.text);
   const channel = async (name: string) => (await box.api.get(`${MODULE}/tags/${name}`)).body;
   await eventually('it is simulated', async () => (await channel('t')).quality === 'Good');

@@ -64,7 +64,8 @@ async function samplesOf(module: Module, channels: readonly string[], probes: Lo
   const { site, name } = module.metadata;
   const found = await probes.read(site, name, channels);
   return (
-    found ?? channels.map((channel) => ({ channel, address: declaredChannel(module, channel)?.address ?? channel, value: null, quality: 'Bad' as const, atMs: 0, message: SILENT_PROBE }))
+    found ??
+    channels.map((channel) => ({ channel, address: declaredChannel(module, channel)?.address ?? channel, value: null, quality: 'Bad' as const, atMs: 0, message: SILENT_PROBE }))
   );
 }
 

@@ -58,7 +58,9 @@ export function probeModule(
     device: assetKey(spec),
     options,
     channels: channelsOf(spec),
-    ...(spec.simulation || isSimulated(spec.protocol) ? { simulation: { ...simulationOf(spec, metadata.site, read, imageOf), ...(status.forces?.length ? { forces: status.forces } : {}) } } : {}),
+    ...(spec.simulation || isSimulated(spec.protocol)
+      ? { simulation: { ...simulationOf(spec, metadata.site, read, imageOf), ...(status.forces?.length ? { forces: status.forces } : {}) } }
+      : {}),
     ...(failSafe
       ? {
           failSafe: {

@@ -160,7 +160,12 @@ export class CableRun {
   #trialOf({ trial, note, begunAt, endedAt, wallLessMonoMs, watch, before, failSafeTaken }: Open, after: ReadonlyMap<string, Value> | undefined): CableTrial {
     const { clock } = this.#deps;
     // what nobody has read is not told
-    const outputs = [...(after ? before : [])].map(([channel, value]) => ({ channel, before: value, after: after?.get(channel) ?? null, isSame: value === (after?.get(channel) ?? null) }));
+    const outputs = [...(after ? before : [])].map(([channel, value]) => ({
+      channel,
+      before: value,
+      after: after?.get(channel) ?? null,
+      isSame: value === (after?.get(channel) ?? null),
+    }));
     const clockStepMs = Math.round(clock.wallMs() - clock.monoMs() - wallLessMonoMs);
     return { trial, note, begunAt, endedAt, ...watch.figures(clock.monoMs(), clockStepMs), failSafeTaken, clockStepMs, outputs };
   }

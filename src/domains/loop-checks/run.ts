@@ -219,7 +219,9 @@ export class LoopCheckRun {
     const reply = await this.#deps.probes.hold(this.site, this.module, holderOf(this.id), { kind: 'set', channel, value, leaseMs: LEASE_MS });
     const details = { loopCheck: this.id, channel, ...(step === undefined ? {} : { step }) };
     const failure = reply?.ok ? undefined : failureOf(reply);
-    await this.#deps.store.write({ audits: [this.#audit(failure ? { ...failure.verdict, after: value, details: { ...details, ...failure.details } } : { result: 'Success', after: value, details })] });
+    await this.#deps.store.write({
+      audits: [this.#audit(failure ? { ...failure.verdict, after: value, details: { ...details, ...failure.details } } : { result: 'Success', after: value, details })],
+    });
     if (this.#end) return false;
     if (!failure) return true;
     this.end(ENDS[failure.details.code] ?? 'not-taken', `${channel}: ${failure.details.message}`);

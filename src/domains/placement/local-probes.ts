@@ -3,7 +3,18 @@
  * without a controller. The process image of a module is made here and outlives restarts of its probe.
  */
 import type { WallMs } from '../../platform/base/times.js';
-import type { CallOutcome, ChannelSample, Exchange, HoldAsk, ProbeInbound, ProbeModule, ProbeOutbound, ProbeStatistics, ProbeThread, SimulationForce } from '../../../runtime/port.js';
+import type {
+  CallOutcome,
+  ChannelSample,
+  Exchange,
+  HoldAsk,
+  ProbeInbound,
+  ProbeModule,
+  ProbeOutbound,
+  ProbeStatistics,
+  ProbeThread,
+  SimulationForce,
+} from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import type { Clock } from '../../platform/base/clock.js';
@@ -267,4 +278,3 @@ export class LocalProbes {
 export function isConnected(image: ProcessImage): boolean {
   return Atomics.load(image.header, IMAGE_HEADER.connection) === CONNECTION.connected;
 }
-

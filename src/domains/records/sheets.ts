@@ -53,7 +53,8 @@ export async function verifySheets({ store, keys, trail, report }: SheetParts): 
     for (const sheet of listed) {
       const { site, name } = sheet.metadata;
       const told = signed.get(`${site}/${name}`);
-      const untold = told === undefined ? ['the audit trail does not tell of its sealing'] : told === sheet.status.signature?.id ? [] : ['it is not the one that the audit trail tells of'];
+      const untold =
+        told === undefined ? ['the audit trail does not tell of its sealing'] : told === sheet.status.signature?.id ? [] : ['it is not the one that the audit trail tells of'];
       report(part, { kind, name, site }, [...sheetProblems(sheet, keys), ...untold]);
       checked += 1;
       await new Promise<void>((resolve) => setImmediate(resolve));

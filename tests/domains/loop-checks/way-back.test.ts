@@ -23,23 +23,26 @@ async function bench(t: Test, more: object = {}): Promise<{ readonly box: Plant;
   return { box, device, proxy };
 }
 
-t.test('ADR 0086: a module that is changed to another device while its outputs are on their way back: the other device is not written, and the sheet tells what was left', async (t) => {
-  const { box, device, proxy } = await bench(t);
-  const other = await FieldDevice.start();
-  t.teardown(() => other.kill());
-  other.holding[0] = 999;
-  const { id } = await begun(box, { ...QUICK, channels: [V1] });
-  await stepped(box, id, 3);
-  proxy.refuse(true);
-  proxy.reset();
-  await eventually('it is on its way back', async () => (await read(box, id)).phase === 'Returning');
-  const changed = await box.api.post('/api/v1/apply', manifest('IOModule', 'plc', module(other.address)));
-  t.equal(changed.status, 200, changed.text);
-  const sheet = await untilSealed(box, id);
-  t.match(sheet, { valid: true, returned: [{ channel: 'v1', isReturned: false, message: /another device/ }] });
-  t.same([other.writes.length, other.holding[0]], [0, 999]);
-  t.equal(device.holding[0], FULL / 2, 'it stands as the sheet says');
-});
+t.test(
+  'ADR 0086: a module that is changed to another device while its outputs are on their way back: the other device is not written, and the sheet tells what was left',
+  async (t) => {
+    const { box, device, proxy } = await bench(t);
+    const other = await FieldDevice.start();
+    t.teardown(() => other.kill());
+    other.holding[0] = 999;
+    const { id } = await begun(box, { ...QUICK, channels: [V1] });
+    await stepped(box, id, 3);
+    proxy.refuse(true);
+    proxy.reset();
+    await eventually('it is on its way back', async () => (await read(box, id)).phase === 'Returning');
+    const changed = await box.api.post('/api/v1/apply', manifest('IOModule', 'plc', module(other.address)));
+    t.equal(changed.status, 200, changed.text);
+    const sheet = await untilSealed(box, id);
+    t.match(sheet, { valid: true, returned: [{ channel: 'v1', isReturned: false, message: /another device/ }] });
+    t.same([other.writes.length, other.holding[0]], [0, 999]);
+    t.equal(device.holding[0], FULL / 2, 'it stands as the sheet says');
+  },
+);
 
 t.test('D-AUDIT-01 ADR 0086: each write of a check has its beginning and its end on record, and so has the way back', async (t) => {
   const { box } = await bench(t);
@@ -92,7 +95,10 @@ t.test('ADR 0087: what is read of a device is of that device: another one under 
   const other = await FieldDevice.start();
   t.teardown(() => other.kill());
   other.input[3] = 7;
-  const changed = await box.api.post('/api/v1/apply', manifest('IOModule', 'plc', module(other.address, { failSafe: { timeout: '1s', outputs: [{ channel: 'v1', value: 555 }] } })));
+  const changed = await box.api.post(
+    '/api/v1/apply',
+    manifest('IOModule', 'plc', module(other.address, { failSafe: { timeout: '1s', outputs: [{ channel: 'v1', value: 555 }] } })),
+  );
   t.equal(changed.status, 200, changed.text);
   await eventually('it is connected, and has been read for longer than its time-out', async () => {
     const { body } = await box.api.get(`${NORTH}/iomodules/plc/statistics`);
