@@ -714,6 +714,13 @@ export interface SimulationSpec {
   readonly faults: readonly SimulationFault[];
   /** Modules of the same controller that are no simulation and that a behaviour reads (ADR 0069); they may be served by another probe. */
   readonly reads?: readonly ImagePlan[];
+  /** Held until they are released: taken by a thread that has not served the module before; one that has knows them. */
+  readonly forces?: readonly SimulationForce[];
+}
+
+export interface SimulationForce {
+  readonly address: string;
+  readonly value: Value;
 }
 
 export interface ProbePlan {

@@ -166,7 +166,7 @@ export class ProbeCore {
       plan.modules.filter((module) => isSimulated(module.protocol)),
       plan.timeScale,
     );
-    for (const { module } of gone) if (!leaving.some(([name]) => name === module)) this.#tellLetGo(module);
+    for (const { module } of gone) this.#tellLetGo(module, plan.revision);
     await Promise.all(network.map((module) => this.#takeInTurn(module)));
   }
 
@@ -174,15 +174,16 @@ export class ProbeCore {
     const { module } = running;
     const gone = closed(running).finally(() => {
       this.#leaving.delete(module);
-      this.#tellLetGo(module.module);
       this.#followers(module);
     });
     this.#leaving.set(module, gone);
   }
 
-  #tellLetGo(module: string): void {
-    const plan = this.#plan;
-    if (plan && !plan.modules.some((each) => each.module === module)) this.#post({ type: 'let-go', module, revision: plan.revision });
+  /** To whoever gives it to another probe: once its connection is closed here. */
+  #tellLetGo(module: string, revision: number): void {
+    const closing = [...this.#leaving].flatMap(([left, gone]) => (left.module === module ? [gone] : []));
+    const tell = (): void => this.#post({ type: 'let-go', module, revision });
+    Promise.all(closing).then(tell, tell);
   }
 
   /** Who waited for a module that has let go of its device, as the plan stands now. */

@@ -15,12 +15,12 @@ import { LIST, parameters } from '../../platform/http/parameters.js';
 import { type AuditEntry, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
 import { Required, Scalar } from '../../platform/store/fields.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { Store } from '../../platform/store/store.js';
+import type { Put, Store } from '../../platform/store/store.js';
 import { asked } from '../runs/asked.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { sayOutputOwner } from '../control-modules/output-owners.js';
 import type { LocalProbes } from '../placement/local-probes.js';
-import { type ChannelHold, type ChannelHolds, HELD_HOW, overrideOf } from './channel-holds.js';
+import { type ChannelHold, forced as withForce, forceOf, HELD_HOW, overrideOf, released as withoutForces } from './channel-holds.js';
 import { channelUsers } from './channel-users.js';
 import { channelsOf } from './channels.js';
 import { CHANNEL_TYPES, IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
@@ -37,8 +37,6 @@ export interface ChannelDeps {
   readonly ioModules: { image(site: string, module: string): ImagePlan | undefined };
   /** Setting gateway.tagWrite.modeCheckDeviceTags (decisions Q-TAG-09). */
   readonly modeCheckDeviceTags: boolean;
-  /** Who holds which channel. */
-  readonly holds: ChannelHolds;
 }
 
 type Named = { readonly site: string; readonly name: string };
@@ -145,9 +143,10 @@ async function writeChannel(context: RequestContext<Named, Write>, deps: Channel
     const reply = await deps.probes.write(site, name, channel, value);
     if (reply?.ok) {
       const audit = context.audit({ ...about, result: 'Success', details: { ...about.details, forced: reply.forced } });
-      if (reply.forced) deps.holds.hold(site, name, about.details.address, { how: 'Force', by: context.caller.displayName, at: timestamp(deps.clock.wallMs()), tag: '' });
+      const force = { address: about.details.address, value, by: context.caller.displayName, at: timestamp(deps.clock.wallMs()) };
+      const puts = reply.forced ? forcesPut(context.params, deps, (status) => withForce(status, force)) : [];
       const words = { at: timestamp(deps.clock.wallMs()), action: reply.forced ? 'Force' : 'Write', value: String(value), previousValue: '' };
-      await deps.store.write({ audits: [audit], facts: factsOf(channelName, { ...words, audit, message: `channel ${channelName}` }) });
+      await deps.store.write({ puts, audits: [audit], facts: factsOf(channelName, { ...words, audit, message: `channel ${channelName}` }) });
       const { forced, readback, message } = reply;
       return {
         ok: true,
@@ -169,6 +168,15 @@ async function writeChannel(context: RequestContext<Named, Write>, deps: Channel
 function writtenWords(store: Store, { metadata: { site, name } }: Module, channel: ProbeChannel | undefined): string {
   const owners = channel ? outputHands(store, site, name)(channel).owners : [];
   return owners.length === 0 ? 'written' : `written; ${owners.map(sayOutputOwner).join(' and ')} goes on writing this output, and takes it back with its next write`;
+}
+
+/** What is forced, as it is kept; a thread of its probe that comes later begins with it. */
+function forcesPut({ site, name }: Named, { store, probes }: ChannelDeps, change: (status: IOModuleStatus) => IOModuleStatus): Put[] {
+  const module = store.get(IOModule, site, name);
+  if (!module) return [];
+  const status = change(module.status);
+  probes.keepForces(site, name, status.forces ?? []);
+  return [{ kind: IOModule, site, name, status } as Put];
 }
 
 /** Units whose modules stand on the channel, or write its output. */
@@ -212,7 +220,7 @@ async function listed(module: Module, deps: ChannelDeps): Promise<v.InferOutput<
       controlModules: users.map(({ controlModule, tag }) => ({ name: controlModule, tag: tag.name })),
       owner,
       contestedBy: [...contestedBy],
-      heldBy: isForced ? deps.holds.of(site, name, channel.address) : heldBy(deps.store, site, hands),
+      heldBy: isForced ? forceOf(module.status, channel.address) : heldBy(deps.store, site, hands),
     };
   });
 }
@@ -293,7 +301,8 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     summary: 'End the forcing of one channel, or of all',
     audit: WRITES,
     exists: here,
-    async handle(context, { store, probes, clock, holds }) {
+    async handle(context, deps) {
+      const { store, probes, clock } = deps;
       const { site, name } = context.params;
       const { channel } = context.body;
       const module = moduleOf(context.params, store);
@@ -302,10 +311,11 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
       return asked(store).during(site, unitsOn(store, module, channel), async (factsOf) => {
         const released = await probes.release(site, name, channel === undefined ? [] : [channel]);
         if (!released) throw new Refusal('unavailable', SILENT_PROBE, { code: 'device_unreachable' });
-        for (const channel of released) holds.release(site, name, declaredChannel(module, channel)?.address ?? channel);
+        const addresses = channel === undefined ? [] : [...released, channel].map((each) => declaredChannel(module, each)?.address ?? each);
+        const puts = forcesPut(context.params, deps, (status) => withoutForces(status, addresses));
         const audit = context.audit({ details: { released } });
         const words = { audit, at: timestamp(clock.wallMs()), action: 'Release', value: '', previousValue: 'forced', message: `channels ${released.join(', ')} of ${name}` };
-        await store.write({ audits: [audit], facts: released.length > 0 ? factsOf(name, words) : [] });
+        await store.write({ puts, audits: [audit], facts: released.length > 0 ? factsOf(name, words) : [] });
         return { released };
       });
     },

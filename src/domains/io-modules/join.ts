@@ -1,6 +1,5 @@
 /** I/O modules: what their probes serve, what their outputs may be driven to, and what a simulation holds over a restart. */
 import { noticeKeeper } from './box-notices.js';
-import { ChannelHolds } from './channel-holds.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
 import { routeSet } from '../../platform/http/route.js';
@@ -63,7 +62,6 @@ export function joinIOModules({ store, clock, log, probes, timeScale, onTimeScal
         probes,
         ioModules: modules,
         modeCheckDeviceTags: settings.modeCheckDeviceTags,
-        holds: new ChannelHolds(),
         image: build,
       }),
       routeSet(secretRoutes, { store, secrets }),

@@ -42,7 +42,7 @@ export interface ProbeParts {
 }
 
 export function probeModule(
-  { spec, metadata }: Resource<IOModuleSpec, IOModuleStatus>,
+  { spec, status, metadata }: Resource<IOModuleSpec, IOModuleStatus>,
   read: StoreReader,
   { image, imageOf, box, credentials, security }: ProbeParts,
 ): ProbeModule {
@@ -58,7 +58,9 @@ export function probeModule(
     device: assetKey(spec),
     options,
     channels: channelsOf(spec),
-    ...(spec.simulation || isSimulated(spec.protocol) ? { simulation: simulationOf(spec, metadata.site, read, imageOf) } : {}),
+    ...(spec.simulation || isSimulated(spec.protocol)
+      ? { simulation: { ...simulationOf(spec, metadata.site, read, imageOf), ...(status.forces?.length ? { forces: status.forces } : {}) } }
+      : {}),
     ...(failSafe
       ? {
           failSafe: {

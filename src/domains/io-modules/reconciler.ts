@@ -110,7 +110,7 @@ export class IOModuleReconciler implements Reconciler {
     const modules = this.#modulesOf({ site, name });
     for (const module of modules) this.#settleOutputs(this.#settledDiscovery(module));
     const plans = modules.filter(({ spec }) => isEnabled(spec)).map((module) => this.#probeModule(module, files));
-    const look = JSON.stringify(plans, (key, value: unknown) => (key === 'image' ? undefined : key === 'credentials' ? digest(value) : value));
+    const look = JSON.stringify(plans, (key, value: unknown) => (key === 'image' || key === 'forces' ? undefined : key === 'credentials' ? digest(value) : value));
     const key = `${site}/${name}`;
     if (this.#sent.get(key) === look) return 'settled';
     if (plans.length === 0) this.#sent.delete(key);

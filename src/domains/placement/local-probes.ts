@@ -3,7 +3,19 @@
  * without a controller. The process image of a module is made here and outlives restarts of its probe.
  */
 import type { WallMs } from '../../platform/base/times.js';
-import type { BoxNotice, CallOutcome, ChannelSample, Exchange, HoldAsk, ProbeInbound, ProbeModule, ProbeOutbound, ProbeStatistics, ProbeThread } from '../../../runtime/port.js';
+import type {
+  BoxNotice,
+  CallOutcome,
+  ChannelSample,
+  Exchange,
+  HoldAsk,
+  ProbeInbound,
+  ProbeModule,
+  ProbeOutbound,
+  ProbeStatistics,
+  ProbeThread,
+  SimulationForce,
+} from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import type { Clock } from '../../platform/base/clock.js';
@@ -195,6 +207,11 @@ export class LocalProbes {
   async release(site: string, module: string, channels: readonly string[]): Promise<readonly string[] | undefined> {
     const reply = await this.#request(site, module, (id) => ({ type: 'release', id, module, channels }));
     return reply?.type === 'release-result' ? reply.released : undefined;
+  }
+
+  /** What is forced in a simulated module now, for the threads that come after the present one. */
+  keepForces(site: string, module: string, forces: readonly SimulationForce[]): void {
+    for (const probe of this.#probes.values()) probe.keepForces(site, module, forces);
   }
 
   /** What was counted of the way to the device; undefined where no wire serves the module, or its probe does not answer. */

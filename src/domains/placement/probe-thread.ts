@@ -1,6 +1,6 @@
 /** One I/O probe as a worker thread: its plans, its requests, its life and its end. */
 import { Worker } from 'node:worker_threads';
-import type { ProbeInbound, ProbeOutbound, ProbePlan, ProbeThread } from '../../../runtime/port.js';
+import type { ProbeInbound, ProbeOutbound, ProbePlan, ProbeThread, SimulationForce } from '../../../runtime/port.js';
 import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import type { Clock } from '../../platform/base/clock.js';
@@ -143,6 +143,12 @@ export class Probe {
 
   send(message: ProbeInbound): void {
     this.#worker?.postMessage(message);
+  }
+
+  keepForces(site: string, name: string, forces: readonly SimulationForce[]): void {
+    if (!this.#plan || !this.serves(site, name)) return;
+    const modules = this.#plan.modules.map((each) => (each.module === name && each.simulation ? { ...each, simulation: { ...each.simulation, forces } } : each));
+    this.#plan = { ...this.#plan, modules };
   }
 
   /** A thread that comes after this one begins with it, too. */

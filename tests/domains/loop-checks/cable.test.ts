@@ -171,6 +171,10 @@ t.test('ADR 0087: of five who begin a trial at once one does; a page without a s
   const sealed = await page(box, id);
   t.match(sealed, { phase: 'Sealed', outcome: 'incomplete', trials: [{ problems: [] }], signatures: [{ meaning: 'qualification', valid: true, problems: [] }] });
   t.equal((await box.api.delete(MODULE)).status, 204);
-  t.same((await box.api.get(PAGES)).body.map((each: Body) => each.id), [id], 'pages outlive their module, and are found');
+  t.same(
+    (await box.api.get(PAGES)).body.map((each: Body) => each.id),
+    [id],
+    'pages outlive their module, and are found',
+  );
   t.equal((await box.api.get(PAGES.replace('/plc/', '/other/'))).status, 404);
 });

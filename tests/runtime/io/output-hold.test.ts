@@ -39,7 +39,13 @@ function bench() {
     known: ({ address }) => {
       const failSafe = state.failSafe.get(address) ?? null;
       const isCommanded = state.commanded.has(address);
-      return { isCommanded: isCommanded || failSafe !== null, isFailSafe: failSafe !== null, commanded: failSafe ?? (isCommanded ? 33 : null), written: isCommanded ? 33 : null, failSafe };
+      return {
+        isCommanded: isCommanded || failSafe !== null,
+        isFailSafe: failSafe !== null,
+        commanded: failSafe ?? (isCommanded ? 33 : null),
+        written: isCommanded ? 33 : null,
+        failSafe,
+      };
     },
     withheld: () => state.withheld,
     isOthers: () => state.isOthers,
@@ -119,22 +125,29 @@ t.test('IO: a probe that was started since knows from the holder what the output
   t.equal(device.get('a'), 50);
 });
 
-t.test('ADR 0086: the way back goes to the very output that was held; one that the module has no more, or of another device, is not written and not told as returned', async (t) => {
-  const { device, state, outputs, hold } = bench();
-  device.set('a', 50);
-  state.device = 'modbus 127.0.0.1:503 1';
-  const before = [left('a', 7)];
-  t.match(await hold.ask('h', { kind: 'return', device: DEVICE, before }), { ok: true, outputs: [{ channel: 'a', isReturned: false, message: /another device/ }] });
-  t.equal(state.writes, 0);
-  t.equal(hold.reason, '', 'and nothing is held for it');
-  state.device = DEVICE;
-  outputs.splice(0, 1, { ...channel('b'), name: 'a' }, { ...channel('a'), dataType: 'float' });
-  t.match(await hold.ask('h', { kind: 'return', device: DEVICE, before }), { ok: true, outputs: [{ channel: 'a', isReturned: false, message: /no such output/ }] });
-  t.same([state.writes, device.get('a'), device.get('b')], [0, 50, 8], 'nor where another output has its name, or its address another type');
-  outputs.push({ ...channel('a'), name: 'new' });
-  t.match(await hold.ask('i', { kind: 'return', device: DEVICE, before }), { ok: true, outputs: [{ channel: 'a', isReturned: true }] }, 'an output that was renamed is the same one');
-  t.equal(device.get('a'), 7);
-});
+t.test(
+  'ADR 0086: the way back goes to the very output that was held; one that the module has no more, or of another device, is not written and not told as returned',
+  async (t) => {
+    const { device, state, outputs, hold } = bench();
+    device.set('a', 50);
+    state.device = 'modbus 127.0.0.1:503 1';
+    const before = [left('a', 7)];
+    t.match(await hold.ask('h', { kind: 'return', device: DEVICE, before }), { ok: true, outputs: [{ channel: 'a', isReturned: false, message: /another device/ }] });
+    t.equal(state.writes, 0);
+    t.equal(hold.reason, '', 'and nothing is held for it');
+    state.device = DEVICE;
+    outputs.splice(0, 1, { ...channel('b'), name: 'a' }, { ...channel('a'), dataType: 'float' });
+    t.match(await hold.ask('h', { kind: 'return', device: DEVICE, before }), { ok: true, outputs: [{ channel: 'a', isReturned: false, message: /no such output/ }] });
+    t.same([state.writes, device.get('a'), device.get('b')], [0, 50, 8], 'nor where another output has its name, or its address another type');
+    outputs.push({ ...channel('a'), name: 'new' });
+    t.match(
+      await hold.ask('i', { kind: 'return', device: DEVICE, before }),
+      { ok: true, outputs: [{ channel: 'a', isReturned: true }] },
+      'an output that was renamed is the same one',
+    );
+    t.equal(device.get('a'), 7);
+  },
+);
 
 t.test('ADR 0086: who asks for all of them is told of each: set and back, or not set', async (t) => {
   const { hold } = await taken(t);
@@ -144,9 +157,16 @@ t.test('ADR 0086: who asks for all of them is told of each: set and back, or not
     ['b', true, 'it was not set'],
     ['c', false, 'the module has no such output any more'],
   ];
-  t.same(outputs.map(({ channel, isReturned, message }) => [channel, isReturned, message]), rows);
+  t.same(
+    outputs.map(({ channel, isReturned, message }) => [channel, isReturned, message]),
+    rows,
+  );
   const again = await hold.ask('h', { kind: 'return', device: DEVICE, before: [left('a', 7), left('b', 8), left('c', 9)] });
-  t.same(again.outputs.map(({ channel, isReturned, message }) => [channel, isReturned, message]), rows, 'and once more');
+  t.same(
+    again.outputs.map(({ channel, isReturned, message }) => [channel, isReturned, message]),
+    rows,
+    'and once more',
+  );
 });
 
 t.test('ADR 0086: fail-safe values go before a holder: they are not taken from, and are told as what stands there', async (t) => {
