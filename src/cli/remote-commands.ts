@@ -110,8 +110,11 @@ const GROUPS: Readonly<Record<string, Group>> = {
 };
 
 export function addRemoteCommands(program: Command, host: Host): void {
-  // commands take it over from here
-  program.exitOverride((fault) => endOfUse(fault, host)).showHelpAfterError('(--help tells what there is)');
+  // commands take it over from here; options behind a command that stands below another one are its own
+  program
+    .enablePositionalOptions()
+    .exitOverride((fault) => endOfUse(fault, host))
+    .showHelpAfterError('(--help tells what there is)');
   const parents = new Map<string, Command>();
   const rows = new Map<Command, CommandRow>();
   for (const row of COMMANDS) {

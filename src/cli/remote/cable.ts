@@ -33,7 +33,7 @@ async function begin(context: CommandContext): Promise<Outcome> {
   const page = await signed(context, () => box.typed.post(`${MODULE}/cable-acceptance`, { path: { site, name }, body }));
   return {
     data: page,
-    text: `acceptance ${page.id} is under way. Say what you do when you do it: lineside io acceptance mark ${name} cable-pulled, and when it is undone: lineside io acceptance mark ${name} ${OVER}`,
+    text: `acceptance ${page.id} is under way. Say what you do when you do it: lineside io acceptance mark ${name} cable-pulled, and when you undo it: lineside io acceptance mark ${name} ${OVER}`,
   };
 }
 
@@ -54,11 +54,15 @@ async function mark(context: CommandContext): Promise<Outcome> {
   const { box, args, options } = context;
   const [name = '', trial = ''] = args;
   const known = (Object.keys(TRIALS) as TrialName[]).find((each) => each === trial);
-  if (!known && trial !== OVER) throw usage(`${trial} is no trial: give ${Object.keys(TRIALS).join(', ')}, or ${OVER} when it is undone`);
+  if (!known && trial !== OVER) throw usage(`${trial} is no trial: give ${Object.keys(TRIALS).join(', ')}, or ${OVER} when you undo it`);
   const path = await runningOf(context);
   const note = textOf(options, 'note') ?? '';
   const page = await box.typed.post(`${PAGES}/{id}/mark`, { path, body: known ? { mark: 'begin', trial: known, note } : { mark: 'end', note } });
-  if (known) return { data: page, text: `${known}: ${TRIALS[known]}; watched are the channels that were Good. Undo it, then: lineside io acceptance mark ${name} ${OVER}` };
+  if (known)
+    return {
+      data: page,
+      text: `${known}: ${TRIALS[known]}; watched are the channels that were Good. At the moment when you undo it, not later: lineside io acceptance mark ${name} ${OVER}`,
+    };
   return { data: page, text: `the trial is over; it is judged when its channels are Good again: lineside io acceptance show ${name}` };
 }
 
@@ -150,7 +154,7 @@ export const CABLE_COMMANDS: readonly CommandRow[] = [
   },
   {
     typed: 'io acceptance mark <module> <trial>',
-    about: `say at the moment of it what is done: ${Object.keys(TRIALS).join(', ')}; and ${OVER} when it is undone`,
+    about: `say at the moment of it what is done: ${Object.keys(TRIALS).join(', ')}; and ${OVER} at the moment when it is undone: what is Good before that counts as a fault`,
     options: [['--note <text>', 'where, and how']],
     words: { trial: [...Object.keys(TRIALS), OVER] },
     names: { module: ioModuleNames },

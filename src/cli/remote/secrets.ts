@@ -63,7 +63,7 @@ async function set(context: CommandContext): Promise<Outcome> {
     change[member] = null;
   }
   // a person who names other members alone changes these alone
-  const wantsPassword = options.stdin === true || options.password === true || Object.keys(change).every((member) => member === 'username');
+  const wantsPassword = options.stdin === true || options.password === true || Object.entries(change).every(([member, value]) => member === 'username' && value !== null);
   if (wantsPassword && change.password !== null)
     change.password = options.stdin === true ? await lines.next('the password of the device') : await typedTwice(context, `password of ${name}`);
   const path = { site: await box.site(), name };
