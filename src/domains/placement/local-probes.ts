@@ -4,7 +4,19 @@
  */
 import type { WallMs } from '../../platform/base/times.js';
 import { Worker } from 'node:worker_threads';
-import type { BoxNotice, CallOutcome, ChannelSample, Exchange, HoldAsk, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan, ProbeStatistics, ProbeThread } from '../../../runtime/port.js';
+import type {
+  BoxNotice,
+  CallOutcome,
+  ChannelSample,
+  Exchange,
+  HoldAsk,
+  ProbeInbound,
+  ProbeModule,
+  ProbeOutbound,
+  ProbePlan,
+  ProbeStatistics,
+  ProbeThread,
+} from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
