@@ -266,7 +266,7 @@ t.test('decisions 7.3: slot and path lead to the controller; a way that is none 
     message: /path 2,192.168.1.5,1,0: the route has a port that is not there/,
   });
   await t.rejects(ethernetIpDriver.connect(ofPeer(behind.port, { slot: 1, connected: true }), systemClock), {
-    message: /refuses a connection of 504 bytes to slot 1: .*connected: false/,
+    message: /refuses a connection of 4002 bytes to slot 1: .*connected: false/,
   });
   t.match(await readOne(await linkTo(t, ofPeer(behind.port, { path: 'direct' })), 'Dint', 'int'), /no such tag/, 'the module in front has no tags');
   const alone = await startPeer(t, { slot: -1 });
@@ -372,6 +372,10 @@ t.test('the device of these tests is one for the client of st-ethernet-ip too, w
   const before = config.default.EIP_PORT;
   config.default.EIP_PORT = fresh.port;
   t.teardown(() => (config.default.EIP_PORT = before));
+  // its time-outs go on for 40 s when what they were for has come, and would keep the process
+  const { setTimeout: timer } = globalThis;
+  globalThis.setTimeout = Object.assign((...given: Parameters<typeof timer>) => timer(...given).unref(), timer);
+  t.teardown(() => (globalThis.setTimeout = timer));
   for (const isConnected of [false, true]) {
     const controller = new Controller(isConnected);
     await controller.connect('127.0.0.1', 0);
