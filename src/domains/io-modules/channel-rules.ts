@@ -18,7 +18,7 @@ export function checkNames({ channels, simulation }: IOModuleSpec, before?: IOMo
     if (names.has(name)) throw invalid('invalid_field', `channels[${index}].name`, `channel name ${name} is used twice`);
     if (addresses.has(channel.address)) throw invalid('invalid_field', `channels[${index}].address`, `channel address ${channel.address} is used twice`);
     const other = byAddress.get(name);
-    if (other && other !== channel && !(stood.has(`${channel.name} ${channel.address}`) && stood.has(`${other.name} ${other.address}`))) {
+    if (other && other !== channel && other.address !== channel.address && !(stood.has(`${channel.name} ${channel.address}`) && stood.has(`${other.name} ${other.address}`))) {
       const message = `channel ${channel.address} has the name ${name}, which is the address of channel ${other.name || other.address}: a channel is found by either, so give it another name`;
       throw invalid('invalid_field', `channels[${index}].name`, message);
     }

@@ -155,10 +155,17 @@ t.test('TAG-23: a loop check stays within the AO block and the tag limits, one o
   const plan = (module: string, ...channels: readonly object[]) => planned(plant.store, stored(module), v.parse(LoopCheckRequest, { channels }));
   t.match(plan('plc', { channel: 'speed' }).channels[0]?.row, { low: 0, high: 500 });
   t.match(plan('twin', { channel: 's' }).channels[0]?.row, { low: 0, high: 500 }, 'through another module');
-  t.match(refusal(() => plan('plc', { channel: 'speed', high: 900 })), { context: { code: 'out_of_range', field: 'channels[0].high' } });
+  t.match(
+    refusal(() => plan('plc', { channel: 'speed', high: 900 })),
+    { context: { code: 'out_of_range', field: 'channels[0].high' } },
+  );
   t.match(refusal(write('plc', 'speed', 900)), { context: { code: 'out_of_range' } });
   t.match(refusal(write('twin', 's', 900)), { context: { code: 'out_of_range' } });
-  t.match(refusal(() => plan('plc', { channel: 'most', low: 0 })), { context: { code: 'missing_field' } }, 'nobody tells an end');
+  t.match(
+    refusal(() => plan('plc', { channel: 'most', low: 0 })),
+    { context: { code: 'missing_field' } },
+    'nobody tells an end',
+  );
 });
 
 t.test('ADR 0085: while a fail-safe value is written, a person is told who holds the output, and no loop check begins', async (t) => {
