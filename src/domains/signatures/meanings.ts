@@ -111,7 +111,8 @@ function speaksOf({ kinds, except = [] }: MeaningRow, kind: string): boolean {
 function refusalOf({ states, tier, action, isByOther }: MeaningRow, resource: Resource, caller: Caller): string {
   const phase = phaseOf(resource);
   if (SHEETS.includes(resource.kind) && phase !== SEALED) return `it is ${phase}, and this is signed when it is ${SEALED}`;
-  if (isByOther && conductorOf(resource) === caller.accountId) return 'whoever has conducted it is not its witness';
+  const conductor = conductorOf(resource);
+  if (isByOther && conductor !== undefined && conductor === caller.accountId) return 'whoever has conducted it is not its witness';
   if (states.length > 0 && !states.includes(phase)) return `it is ${phase || 'in no such state'}, and this is signed when it is ${states.join(', ')}`;
   return caller.may(action) ? '' : `it is for people who may ${tier}`;
 }

@@ -54,8 +54,8 @@ t.test('IO: five fields, five sheets: a healthy loop passes, and each fault has 
     t.equal(rows.length, 1 + Object.keys(FAULTS).length);
     const signature = (await box.api.get(`/api/v1/signatures/${healthy.signature}`)).body;
     t.match(signature, { valid: true, meaning: 'qualification', target: { kind: 'LoopCheck', name: healthy.id }, digest: healthy.digest });
-    const again = await box.api.post('/api/v1/signatures', { target: { kind: 'LoopCheck', name: healthy.id, site: 'north' }, meaning: 'Witnessed', reason: 'stood beside it' });
-    t.match(again, { status: 201, body: { digest: healthy.digest } }, 'a witness signs the same content');
+    const again = await box.api.post('/api/v1/signatures', { target: { kind: 'LoopCheck', name: healthy.id, site: 'north' }, meaning: 'Reviewed', reason: 'stood beside it' });
+    t.match(again, { status: 201, body: { digest: healthy.digest } }, 'a reviewer signs the same content');
   });
 });
 

@@ -8,6 +8,8 @@ import { manifest } from '../../support/manifest.js';
 import { type Plant, startPlant } from '../../support/plant.js';
 
 const BEFORE = 120;
+/** A machine at work is no lost device. */
+const PATIENT = { options: { pollInterval: '100ms', timeout: '3s', retries: 0 } };
 
 async function bench(t: Test, more: object = {}): Promise<{ readonly box: Plant; readonly device: FieldDevice; readonly proxy: FaultProxy }> {
   const device = await FieldDevice.start();
@@ -19,7 +21,7 @@ async function bench(t: Test, more: object = {}): Promise<{ readonly box: Plant;
     await proxy.stop();
     await device.kill();
   });
-  await served(box, `127.0.0.1:${proxy.port}`, more);
+  await served(box, `127.0.0.1:${proxy.port}`, { ...PATIENT, ...more });
   return { box, device, proxy };
 }
 
@@ -34,8 +36,8 @@ t.test(
     await stepped(box, id, 3);
     proxy.refuse(true);
     proxy.reset();
-    await eventually('it is on its way back', async () => (await read(box, id)).phase === 'Returning');
-    const changed = await box.api.post('/api/v1/apply', manifest('IOModule', 'plc', module(other.address)));
+    await eventually('it is on its way back', async () => (await read(box, id)).phase !== 'Running');
+    const changed = await box.api.post('/api/v1/apply', manifest('IOModule', 'plc', module(other.address, PATIENT)));
     t.equal(changed.status, 200, changed.text);
     const sheet = await untilSealed(box, id);
     t.match(sheet, { valid: true, returned: [{ channel: 'v1', isReturned: false, message: /another device/ }] });
@@ -97,7 +99,7 @@ t.test('ADR 0087: what is read of a device is of that device: another one under 
   other.input[3] = 7;
   const changed = await box.api.post(
     '/api/v1/apply',
-    manifest('IOModule', 'plc', module(other.address, { failSafe: { timeout: '1s', outputs: [{ channel: 'v1', value: 555 }] } })),
+    manifest('IOModule', 'plc', module(other.address, { ...PATIENT, failSafe: { timeout: '1s', outputs: [{ channel: 'v1', value: 555 }] } })),
   );
   t.equal(changed.status, 200, changed.text);
   await eventually('it is connected, and has been read for longer than its time-out', async () => {
