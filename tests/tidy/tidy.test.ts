@@ -146,6 +146,8 @@ t.test('tidy: suites that share a process have folders of their own', async (t) 
  * fails, expires or repeats because somebody set the clock (D-C-07).
  */
 const INSTANTS: Readonly<Record<string, string>> = {
+  'runtime/io/opcua/identity.ts': 'dates of a certificate, and the time of a file: instants of a calendar',
+  'src/doctor/checks/opcua-identity.ts': 'dates of a certificate',
   'src/cli/remote/boxes.ts': 'age of a file that a command has left, which may have ended long ago',
   'src/cli/remote/io.ts': 'age of a sample by the clock of the box, shown only',
   'src/client/api.ts': 'how far the clock of the box is from ours, to name instants by its own',
@@ -219,6 +221,8 @@ t.test('tidy: elapsed time is not the difference of two instants', async (t) => 
  */
 const MODULE_VARIABLES: Readonly<Record<string, string>> = {
   'runtime/chart/value.ts': 'counts on; a difference of two looks is asked',
+  'runtime/io/notices.ts': 'who listens in a thread: its program says so once',
+  'runtime/io/opcua/identity.ts': 'memo: a certificate that is kept nowhere and looked at by nobody',
   'runtime/network/arena.ts': 'counts on; a number that no other function of the thread has',
   'runtime/network/compile.ts': 'a line of the function that it writes',
   'runtime/network/fragment.ts': 'counts on; a number that no other fragment of the thread has',
