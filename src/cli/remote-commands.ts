@@ -245,7 +245,7 @@ function endOfUse({ exitCode, message }: CommanderError, host: Host): never {
   const at = given.findIndex((word) => word === '-o' || word === '--output');
   if (given[at + 1] === 'json' || given.includes('--output=json') || given.includes('-ojson')) {
     const words = given.slice(0, Math.min(2, end < 0 ? 2 : end));
-    void print(host, JSON.stringify(envelopeOf(words.join(' '), usage(message.replace(/^error: /, ''))), null, 2));
+    print(host, JSON.stringify(envelopeOf(words.join(' '), usage(message.replace(/^error: /, ''))), null, 2)).catch(() => undefined); // who does not read it has the exit code
   }
   return host.leave(EXIT.usage);
 }
