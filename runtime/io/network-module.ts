@@ -464,11 +464,11 @@ export class NetworkModule implements ModuleRunner {
   }
 
   read(names: readonly string[]): Promise<readonly ChannelSample[]> {
-    const nowMs = this.#host.clock.wallMs();
+    const askedAtMs = this.#host.clock.wallMs();
     return this.#asked.take(
       this.#askedWaitMs,
       () => collectSamples(this.#module, names, this.#link, this.#host.clock),
-      (why) => names.map((name) => badSample(name, '', nowMs, why)),
+      (why) => names.map((name) => badSample(name, '', askedAtMs, why)),
     );
   }
 
