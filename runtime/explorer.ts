@@ -4,22 +4,25 @@
  */
 import { parentPort } from 'node:worker_threads';
 import { explore } from './io/opcua/explore.js';
-import type { ExplorerRequest } from './port.js';
+import type { ExplorerOutbound, ExplorerRequest } from './port.js';
 import { systemClock } from './vocabulary/clock.js';
 
-// of sockets below the library; whoever waits for an answer has a time-out
-process.on('uncaughtException', () => undefined);
+function serve(port: NonNullable<typeof parentPort>): void {
+  const post = (message: ExplorerOutbound): void => port.postMessage(message);
+  const contain = (seam: string, fault: unknown): void => post({ type: 'fault', seam, fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) });
+  // of sockets below the library: whoever waits for an answer has a time-out, and the other questions go on
+  process.on('uncaughtException', (fault) => contain('event of the explorer', fault));
 
-parentPort?.on('message', (request: ExplorerRequest) => {
-  const unanswered = (fault: unknown) => ({
-    id: request.id,
-    ok: false,
-    reason: 'unreachable',
-    opcStatus: 'BadInternalError',
-    message: fault instanceof Error ? fault.message : String(fault),
+  port.on('message', (request: ExplorerRequest) => {
+    const unanswered = (fault: unknown): ExplorerOutbound => {
+      contain('question of the explorer', fault);
+      return { id: request.id, ok: false, reason: 'unreachable', opcStatus: 'BadInternalError', message: fault instanceof Error ? fault.message : String(fault) };
+    };
+    explore(request, systemClock)
+      .catch(unanswered)
+      .then(post)
+      .catch((fault: unknown) => contain('answer of the explorer', fault));
   });
-  explore(request, systemClock)
-    .catch(unanswered)
-    .then((reply) => parentPort?.postMessage(reply))
-    .catch(() => undefined);
-});
+}
+
+if (parentPort) serve(parentPort);

@@ -617,6 +617,9 @@ export type ExplorerReply =
   | { readonly id: number; readonly ok: true; readonly answer: unknown }
   | { readonly id: number; readonly ok: false; readonly reason: 'unreachable' | 'invalid'; readonly opcStatus: string; readonly message: string };
 
+/** What the explorer thread tells beside its answers: a fault where nobody waits for what it does. */
+export type ExplorerOutbound = ExplorerReply | { readonly type: 'fault'; readonly seam: string; readonly fault: string };
+
 export type { CallOutcome };
 export type { Discovery, Exchange };
 

@@ -151,6 +151,7 @@ export function staleAfterMs(protocol: string, options: Readonly<Record<string, 
   const resolved = readOptions(protocol, options);
   const given = Number(resolved.staleAfter ?? 0);
   if (given > 0) return given;
-  const pollMs = channelPollIntervalMs || Number(resolved.tick ?? resolved.pollInterval ?? 0);
+  const arrivalMs = protocolDescription(protocol)?.arrivalMs?.(resolved) ?? 0;
+  const pollMs = arrivalMs || channelPollIntervalMs || Number(resolved.tick ?? resolved.pollInterval ?? 0);
   return Math.max(STALE_PERIODS * pollMs, STALE_MS_MIN);
 }

@@ -40,6 +40,8 @@ export interface DriverDescription<Word extends string = string> {
   readonly securityMembers?: readonly string[];
   /** Which of the devices behind one endpoint, as text; absent: an endpoint is one device. */
   unitOf?(options: Options): string;
+  /** Longest time in ms between two samples where they come by themselves; 0 where they are asked for, and absent where they always are. */
+  arrivalMs?(options: Options): number;
   /** Devices with numbered registers, in which one can say which box drives it (ADR 0015). */
   readonly registers?: RegisterTraits;
 }

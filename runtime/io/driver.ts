@@ -43,10 +43,20 @@ export interface SampleSink {
   end(): void;
 }
 
+/** As the device keeps them, in ms. */
+export interface ArrivalIntervals {
+  /** Longest time between two proofs that samples flow, or between two samples of one point. */
+  readonly proofMs: number;
+  /** Longest time from the taking of a sample to its arrival. */
+  readonly delayMs: number;
+}
+
 /** What a subscription tells beside its samples. */
 export interface ArrivalListener {
   /** Samples flow: what was delivered as Good and did not come again has not changed. */
   proven(): void;
+  /** What the device made of the intervals that it was asked for. */
+  revised(intervals: ArrivalIntervals): void;
   /** They do not, and why: nothing is known until `proven`. */
   silent(message: string): void;
 }

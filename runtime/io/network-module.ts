@@ -26,6 +26,9 @@ import { exactValue } from './values.js';
 /** A channel is looked at this often at least, so that with the time-out below silence shows within 3 s. */
 const CHECK_MS_MAX = 1500;
 const SILENCE_MS_MAX = 2900;
+/** Proofs of a subscription that may be missing before its samples are stale (ADR 0083). */
+const STALE_PROOFS = 3;
+const WORD_MAX = 2 ** 31 - 1;
 
 interface Group {
   readonly points: readonly ImagePoint[];
@@ -221,6 +224,7 @@ export class NetworkModule implements ModuleRunner {
   }
 
   #startGroups(link: Link): void {
+    Atomics.store(this.#image.header, IMAGE_HEADER.staleAfter, 0);
     if (link.subscribe) return this.#followArrivals(link, link.subscribe);
     const byKey = new Map<string, ImagePoint[]>();
     for (const point of this.#imagePoints()) {
@@ -254,7 +258,7 @@ export class NetworkModule implements ModuleRunner {
     this.#groups = [group];
     const image = this.#image;
     // what arrives was taken before: how long before is known to the device only, so it may be of before a write
-    const delayMs = numberOption(this.#options, 'publishingInterval') + numberOption(this.#options, 'samplingInterval');
+    let delayMs = numberOption(this.#options, 'publishingInterval') + numberOption(this.#options, 'samplingInterval');
     const sink = this.#sink.of(points, (point, value) => this.#outputs.readback(image, point.channel, value, this.#host.clock.monoMs() - delayMs));
     let proofs = 0;
     const stop = subscribe(points, sink, {
@@ -265,6 +269,12 @@ export class NetworkModule implements ModuleRunner {
         this.#lastAnswerMonoMs = this.#host.clock.monoMs();
         if (!group.silent) this.#sink.confirm(points);
         this.#judge(group, link, { status: 'answered' });
+      },
+      revised: (intervals) => {
+        if (!this.#groups.includes(group)) return;
+        delayMs = intervals.delayMs;
+        if (numberOption(this.#options, 'staleAfter') > 0) return; // what a person has set counts
+        Atomics.store(image.header, IMAGE_HEADER.staleAfter, Math.min(Math.ceil(STALE_PROOFS * intervals.proofMs), WORD_MAX));
       },
       silent: (message) => {
         if (this.#groups.includes(group)) this.#silence(group, message);

@@ -7,7 +7,7 @@
 import type { MonoMs } from '../vocabulary/times.js';
 import { assert, inside } from '../vocabulary/assert.js';
 import type { ImagePlan } from '../port.js';
-import { CONNECTION, IMAGE_HEADER, type LatchedInputs, OUTPUTS, ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
+import { CONNECTION, IMAGE_HEADER, type LatchedInputs, OUTPUTS, ProcessImage, staleAfterOf, WRITE_STATUS } from '../vocabulary/process-image.js';
 import { QUALITY } from '../vocabulary/quality.js';
 import type { ChannelArrays } from './arena.js';
 import { INT_LIMIT } from './constants.js';
@@ -289,8 +289,9 @@ export class IoLink {
     this.#memory.reach[n] = isWithheld ? REACH.withheld : connected ? REACH.live : REACH.away;
   }
 
-  #watch(n: number, { image: { header }, plan: { staleAfterMs } }: Linked, monoMs: MonoMs): void {
+  #watch(n: number, { image: { header }, plan }: Linked, monoMs: MonoMs): void {
     const memory = this.#memory;
+    const staleAfterMs = staleAfterOf(header, plan.staleAfterMs);
     const samples = Atomics.load(header, IMAGE_HEADER.samples);
     if (samples !== memory.samples[n]) {
       memory.samples[n] = samples;
@@ -305,7 +306,8 @@ export class IoLink {
    * Age of inputs (decisions 7.2): older than `staleAfter` is Uncertain, twice that Bad; of a silent probe nothing is worth
    * anything, whatever its age says. Outputs show their own state. Every place lies within the arrays, see `number`.
    */
-  #judge({ plan: { staleAfterMs }, image, from, to }: Linked, monoMs: MonoMs): void {
+  #judge({ plan, image, from, to }: Linked, monoMs: MonoMs): void {
+    const staleAfterMs = staleAfterOf(image.header, plan.staleAfterMs);
     const { value, quality, sampledAtMs, sampledMonoMs, stale, readback, answered, ack } = this.#memory;
     const isSilent = Atomics.load(image.header, IMAGE_HEADER.silent) === 1;
     for (let at = from; at < to; at += 1) {

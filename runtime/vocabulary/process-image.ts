@@ -15,7 +15,15 @@ const HEADER_BYTES = 64;
 const TEXT_BYTES = 128;
 
 /** Slots of the Int32 header. */
-export const IMAGE_HEADER = { version: 0, connection: 1, samples: 2, wake: 3, outputs: 4, silent: 5 } as const;
+export const IMAGE_HEADER = { version: 0, connection: 1, samples: 2, wake: 3, outputs: 4, silent: 5, staleAfter: 6 } as const;
+
+/**
+ * Age in ms at which a sample of the image becomes Uncertain: that of the plan, or what the device has made of the intervals it was asked for, when that is
+ * longer (word `staleAfter`; 0: the device has not said). 0: no limit.
+ */
+export function staleAfterOf(header: Int32Array, plannedMs: number): number {
+  return plannedMs === 0 ? 0 : Math.max(plannedMs, Atomics.load(header, IMAGE_HEADER.staleAfter));
+}
 
 /** Value of the connection word. */
 export const CONNECTION = { never: 0, connected: 1, lost: 2 } as const;

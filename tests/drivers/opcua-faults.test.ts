@@ -12,26 +12,19 @@ import { BytePeer } from '../support/opcua-bytes.js';
 import { opcuaModule, opcuaSecurity } from '../support/opcua-module.js';
 import { OpcUaServer, PLANT_NAMESPACE } from '../support/opcua-server.js';
 import { ownFolder } from '../support/own-folder.js';
+import { quickClock } from '../support/quick-clock.js';
+import { until } from './probe-harness.js';
 
 const folder = ownFolder(t);
 const box = `${folder}/box`;
-const server = await OpcUaServer.start({ folder: `${folder}/server` });
+const server = await OpcUaServer.start({ folder: `${folder}/server`, clockMs: 50 });
 t.teardown(() => server.kill());
 const node = (name: string): string => `nsu=${PLANT_NAMESPACE};s=${name}`;
 type ModuleMessage = Extract<ProbeOutbound, { type: 'module' }>;
 
-async function until(what: string, holds: () => boolean): Promise<number> {
-  const started = performance.now();
-  while (!holds()) {
-    if (performance.now() - started > 30_000) throw new Error(`never: ${what}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  return performance.now() - started;
-}
-
 async function serve(t: Test, module: ProbeModule) {
   const said: ModuleMessage[] = [];
-  const core = new ProbeCore({ clock: systemClock, random: Math.random, post: (message) => void (message.type === 'module' && said.push(message)) });
+  const core = new ProbeCore({ clock: quickClock(4), random: Math.random, post: (message) => void (message.type === 'module' && said.push(message)) });
   t.teardown(() => core.receive({ type: 'stop' }));
   await core.receive({ type: 'plan', plan: { probe: 'p', revision: 1, timeScale: 1, modules: [module], reconnectMinMs: 50, reconnectMaxMs: 200, readbackTimeoutMs: 600 } });
   const image = new ProcessImage(module.channels.length, module.image);

@@ -1,8 +1,10 @@
 /**
- * A peer that speaks the first words of OPC UA by hand, from OPC 10000-6 chapters 6 and 7, and then misbehaves: silence, garbage, lengths that
- * cannot be. No library is behind it.
+ * A peer that speaks OPC UA by hand, from OPC 10000-4 and 10000-6, and then misbehaves: silence, garbage, lengths that cannot be, and, once it has been
+ * told what it is (`opcua-liar.ts`), lies. No library is behind it.
  */
 import net from 'node:net';
+import { Writer } from './opcua-encoding.js';
+import { Liar } from './opcua-liar.js';
 
 export type Misbehaviour =
   /** Takes the connection and says nothing. */
@@ -18,34 +20,24 @@ export type Misbehaviour =
   /** Ends the connection as soon as it is asked for a channel. */
   | 'closes'
   /** The error message of 7.1.2.5. */
-  | 'error';
+  | 'error'
+  /** Opens a channel and a session, and does there what its liar is told. */
+  | 'serves';
 
 const HEADER_BYTES = 8;
 
 /** Message header: type, chunk, and length with the header. */
-function message(type: string, body: Buffer, length = HEADER_BYTES + body.length): Buffer {
-  const header = Buffer.alloc(HEADER_BYTES);
-  header.write(type, 0, 'ascii');
-  header.writeUInt32LE(length >>> 0, 4);
-  return Buffer.concat([header, body]);
+export function message(type: string, body: Buffer, length = HEADER_BYTES + body.length): Buffer {
+  return Buffer.concat([Buffer.from(type, 'ascii'), new Writer().u32(length).buffer, body]);
 }
 
 /** Acknowledge (7.1.2.4): version, buffers, and no limits. */
 function acknowledge(): Buffer {
-  const body = Buffer.alloc(20);
-  body.writeUInt32LE(0, 0);
-  body.writeUInt32LE(65_535, 4);
-  body.writeUInt32LE(65_535, 8);
-  return message('ACKF', body);
+  return message('ACKF', new Writer().u32(0).u32(65_535).u32(65_535).u32(0).u32(0).buffer);
 }
 
 function error(code: number, reason: string): Buffer {
-  const text = Buffer.from(reason);
-  const body = Buffer.alloc(8 + text.length);
-  body.writeUInt32LE(code >>> 0, 0);
-  body.writeInt32LE(text.length, 4);
-  text.copy(body, 8);
-  return message('ERRF', body);
+  return message('ERRF', new Writer().u32(code).text(reason).buffer);
 }
 
 export class BytePeer {
@@ -54,8 +46,11 @@ export class BytePeer {
   behaviour: Misbehaviour = 'silent';
   /** What `garbage` sends. */
   garbage: Buffer = Buffer.alloc(0);
+  /** What is behind the session, one for all connections. */
+  readonly liar: Liar;
 
   private constructor() {
+    this.liar = new Liar(() => this.url);
     this.#server = net.createServer((socket) => this.#accept(socket));
   }
 
@@ -74,11 +69,33 @@ export class BytePeer {
     return this.#sockets.size;
   }
 
+  /** Connections taken so far. */
+  accepted = 0;
+
   #accept(socket: net.Socket): void {
+    this.accepted += 1;
     this.#sockets.add(socket);
-    socket.on('close', () => this.#sockets.delete(socket));
+    let received = Buffer.alloc(0);
+    const channel = this.liar.channel((bytes) => socket.destroyed || socket.write(bytes));
+    socket.setNoDelay(true);
+    socket.on('close', () => {
+      this.#sockets.delete(socket);
+      channel.end();
+    });
     socket.on('error', () => undefined);
-    socket.on('data', (chunk) => this.#answer(socket, chunk.toString('latin1', 0, 3)));
+    socket.on('data', (chunk) => {
+      received = Buffer.concat([received, chunk]);
+      while (received.length >= HEADER_BYTES && received.length >= received.readUInt32LE(4)) {
+        const length = received.readUInt32LE(4);
+        const whole = received.subarray(0, length);
+        received = received.subarray(length);
+        const type = whole.toString('latin1', 0, 3);
+        if (this.behaviour === 'serves' && type !== 'HEL') {
+          if (type === 'OPN' || type === 'MSG') channel.take(type, whole);
+          else socket.end();
+        } else this.#answer(socket, type);
+      }
+    });
   }
 
   #answer(socket: net.Socket, type: string): void {

@@ -42,6 +42,8 @@ const server: Server = new OPCUAServer({
 await server.initialize();
 const space = server.engine.addressSpace;
 if (!space) throw new Error('a server that is initialised has an address space');
+const clockOfServer = space.findNode('i=2258');
+if (settings.clockMs !== undefined && clockOfServer) Object.assign(clockOfServer, { minimumSamplingInterval: settings.clockMs });
 const plant = space.registerNamespace(PLANT_NAMESPACE);
 const folder = plant.addFolder('ObjectsFolder', { browseName: 'Plant', nodeId: 's=Plant' });
 

@@ -15,6 +15,8 @@ export interface ServerSettings {
   readonly port?: number;
   /** Variables `Many0` and on. */
   readonly many?: number;
+  /** How often its own clock is sampled at the most; 1 s, as most servers do. */
+  readonly clockMs?: number;
   readonly anonymous?: boolean;
   /** Clients whose certificates it trusts. */
   readonly accepts?: 'nobody';

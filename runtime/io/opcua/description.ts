@@ -21,6 +21,7 @@ export const opcuaDescription = describe({
   ],
   hasOwnThread: true,
   hasServices: true,
+  arrivalMs: ({ mode, publishingInterval, samplingInterval }) => (mode === 'poll' ? 0 : Math.max(Number(publishingInterval), Number(samplingInterval))),
   securityMembers: ['securityPolicy', 'securityMode', 'authType', 'secretRef', 'clientCertificateRef', 'serverTrust', 'serverCertificateSha256'],
   parseAddress(text) {
     const { host, port: portText, path = '' } = ENDPOINT.exec(text.trim())?.groups ?? {};

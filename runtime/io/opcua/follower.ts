@@ -25,7 +25,7 @@ export interface FollowerParts {
   readonly events: Pick<SubscriptionEvents, 'samples' | 'refused' | 'missed'>;
   readonly listener: ArrivalListener;
   /** One small read. @throws OpcUaFault */
-  ask(): Promise<void>;
+  ask(timeoutMs: number): Promise<void>;
   /** The connection is of no use. */
   giveUp(reason: string): void;
 }
@@ -84,7 +84,7 @@ export class Follower {
   #askLater(): void {
     this.#cancelAsk();
     this.#cancelAsk = this.#parts.clock.after(ASKED_MS, () => {
-      this.#parts.ask().then(
+      this.#parts.ask(Math.min(this.#parts.settings.timeoutMs, BAD_MS_MAX - ASKED_MS)).then(
         () => {
           if (this.#isStopped || this.#periodMs <= ASKED_MS) return;
           this.#askLater();
@@ -160,6 +160,7 @@ export class Follower {
       samples: (values) => isCurrent() && events.samples(values),
       refused: (position, message) => isCurrent() && events.refused(position, message),
       missed: () => isCurrent() && events.missed(),
+      revised: (intervals) => isCurrent() && this.#parts.listener.revised(intervals),
       proven: () => isCurrent() && this.#proven(created.subscription !== undefined),
       ended: (fault) => {
         if (created.subscription === undefined) endedEarly = fault;

@@ -4,6 +4,7 @@
  */
 import { createPrivateKey, createHash, type KeyObject, X509Certificate } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 
@@ -46,7 +47,8 @@ export function uriOf({ subjectAltName }: X509Certificate): string {
 export async function ownIdentity(folder: string): Promise<ClientIdentity> {
   const home = path.join(folder, FOLDER);
   if (!existsSync(home)) await make(folder, home);
-  return identityOf(readFileSync(path.join(home, CERTIFICATE), 'utf8'), readFileSync(path.join(home, KEY), 'utf8'));
+  const [certificate, key] = await Promise.all([CERTIFICATE, KEY].map((name) => readFile(path.join(home, name), 'utf8')));
+  return identityOf(certificate ?? '', key ?? '');
 }
 
 async function make(folder: string, home: string): Promise<void> {

@@ -24,6 +24,10 @@ export interface LinkSettings {
   readonly samplingIntervalMs: number;
 }
 
+/** So long nothing is asked at the most: a server forgets a session that is silent, and one that is away shall be told. */
+const IDLE_MS_MAX = 1500;
+/** A device that is silent is told within 3 s (decisions 7). */
+const BAD_MS_MAX = 2900;
 const ANSWERED: ReadOutcome = { status: 'answered' };
 /** Requests of one read that are on their way together. */
 const READS_IN_FLIGHT = 4;
@@ -46,10 +50,13 @@ export class OpcUaLink implements Link {
   readonly #clock: Clock;
   readonly #targets = new Map<string, Target | string>();
   readonly #followers = new Set<Follower>();
+  /** Reads under way of what a subscription has missed. */
+  readonly #rereads = new Map<SampleSink, 'reading' | 'again'>();
   #namespaces: readonly string[] = [];
   #readMax: number;
   #itemsMax: number;
   #lastWrite: Promise<unknown> = Promise.resolve();
+  #cancelIdle: () => void = () => {};
 
   constructor(wire: Wire, user: UserIdentityInfo, settings: LinkSettings, clock: Clock) {
     this.#wire = wire;
@@ -68,6 +75,7 @@ export class OpcUaLink implements Link {
     this.#namespaces = Array.isArray(names) ? names.map(String) : ['http://opcfoundation.org/UA/'];
     this.#readMax = limited(this.#settings.batchSize, readMax);
     this.#itemsMax = limited(this.#settings.batchSize, itemsMax);
+    this.#stayAwake();
   }
 
   get wire(): Wire {
@@ -82,7 +90,26 @@ export class OpcUaLink implements Link {
     return this.#wire.lost;
   }
 
+  /** Of a module that neither reads nor follows: it has outputs only, or long intervals. */
+  #stayAwake(): void {
+    if (this.#wire.isLost) return;
+    this.#cancelIdle = this.#clock.after(Math.max(IDLE_MS_MAX - this.#wire.idleMs, 1), () => {
+      if (this.#wire.isLost) return;
+      if (this.#wire.idleMs < IDLE_MS_MAX) return this.#stayAwake();
+      this.#ask(Math.min(this.#settings.timeoutMs, BAD_MS_MAX - IDLE_MS_MAX)).then(
+        () => this.#stayAwake(),
+        (fault: unknown) => this.#wire.close(faultText(fault)),
+      );
+    });
+  }
+
+  /** One small read. @throws OpcUaFault */
+  async #ask(timeoutMs: number): Promise<void> {
+    await this.#readValues([{ nodeId: resolveNodeId(CURRENT_TIME), indexRange: '' }], timeoutMs);
+  }
+
   async close(): Promise<void> {
+    this.#cancelIdle();
     await Promise.all([...this.#followers].map((follower) => follower.stop()));
     this.#followers.clear();
     await this.#wire.close();
@@ -144,13 +171,14 @@ export class OpcUaLink implements Link {
     }
   }
 
-  async #readValues(targets: readonly NodeAddress[]): Promise<readonly DataValue[]> {
+  async #readValues(targets: readonly NodeAddress[], timeoutMs = this.#settings.timeoutMs): Promise<readonly DataValue[]> {
     const { results } = await this.#wire.request<{ results: readonly DataValue[] | null }>(
       new ReadRequest({
         maxAge: 0,
         timestampsToReturn: TimestampsToReturn.Source,
         nodesToRead: targets.map(({ nodeId, indexRange }) => ({ nodeId, attributeId: AttributeIds.Value, ...(indexRange === '' ? {} : { indexRange: indexRange as never }) })),
       }),
+      timeoutMs,
     );
     return results ?? [];
   }
@@ -214,13 +242,9 @@ export class OpcUaLink implements Link {
           sink.bad(position, message);
           sink.end();
         },
-        missed: () => {
-          this.read(points, sink).catch(() => undefined); // its outcome is in the samples
-        },
+        missed: () => this.#readAgain(points, sink),
       },
-      ask: async () => {
-        await this.#readValues([{ nodeId: resolveNodeId(CURRENT_TIME), indexRange: '' }]);
-      },
+      ask: (timeoutMs) => this.#ask(timeoutMs),
       giveUp: (reason) => {
         listener.silent(reason);
         this.#wire.close(reason).catch(() => undefined); // it is given up either way
@@ -231,6 +255,19 @@ export class OpcUaLink implements Link {
       this.#followers.delete(follower);
       await follower.stop();
     };
+  }
+
+  /** One read at a time, however often something was missed meanwhile; its outcome is in the samples. */
+  #readAgain(points: readonly Point[], sink: SampleSink): void {
+    const before = this.#rereads.get(sink);
+    this.#rereads.set(sink, before === undefined ? 'reading' : 'again');
+    if (before !== undefined) return;
+    const next = (): void => {
+      const isWantedAgain = this.#rereads.get(sink) === 'again';
+      this.#rereads.delete(sink);
+      if (isWantedAgain && !this.#wire.isLost) this.#readAgain(points, sink);
+    };
+    this.read(points, sink).then(next, next);
   }
 
   // -------------------------------------------------------------- writing

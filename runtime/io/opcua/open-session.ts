@@ -66,7 +66,7 @@ async function trusted(plan: SessionPlan, settings: WireSettings, clock: Clock):
   }
   const certificate = firstOf(endpoint.serverCertificate);
   if (certificate.length === 0) throw new OpcUaFault('refused', 'the server shows no certificate', 'BadCertificateInvalid');
-  const reason = distrust(certificate, plan.security, clock.wallMs());
+  const reason = await distrust(certificate, plan.security, clock.wallMs());
   if (reason !== '') throw new OpcUaFault('refused', reason, 'BadCertificateUntrusted');
   return { ...settings, securityPolicy, securityMode, serverCertificate: certificate };
 }

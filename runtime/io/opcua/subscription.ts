@@ -4,7 +4,7 @@
  * Notifications are numbered: what is missing is asked for again, and what the server no longer has is read.
  */
 import type { Clock } from '../../vocabulary/clock.js';
-import type { SampleSink } from '../driver.js';
+import type { ArrivalIntervals, SampleSink } from '../driver.js';
 import type { NodeAddress } from './node-address.js';
 import {
   AttributeIds,
@@ -50,6 +50,8 @@ export interface SubscriptionEvents {
   samples(items: readonly { readonly clientHandle: number; readonly value: DataValue }[]): void;
   /** An item that the server does not monitor. */
   refused(position: number, message: string): void;
+  /** What the server has made of the intervals that it was asked for; again when it says more. */
+  revised(intervals: ArrivalIntervals): void;
   /** Samples flow. */
   proven(): void;
   /** Something may have been missed: every value is to be read. */
@@ -79,6 +81,12 @@ interface ItemsCreated {
   readonly results: readonly { readonly statusCode: StatusCode; readonly revisedSamplingInterval: number }[] | null;
 }
 
+/** A time that the server has told, if it is one: 0 is "as fast as it can". */
+const revisedMs = (told: number, askedMs: number): number => (Number.isFinite(told) && told >= 0 ? Math.max(told, 1) : Math.max(askedMs, 1));
+const SEQUENCE_HALF = 0x80000000;
+
+/** It was there before: a message that has come twice, or a server that counts anew. */
+const isBehind = (sequence: number, expected: number): boolean => ((sequence - expected) >>> 0) >= SEQUENCE_HALF;
 const following = (sequence: number): number => (sequence === SEQUENCE_MAX ? 1 : sequence + 1);
 
 export class Subscription {
@@ -87,7 +95,14 @@ export class Subscription {
   readonly #events: SubscriptionEvents;
   readonly #watchHandle: number;
   #id = 0;
-  #periodMs: number;
+  /** Between two notifications, as the server has it. */
+  #publishingMs: number;
+  /** Between two signs of life where nothing changes. */
+  #keepAliveMs = 0;
+  /** Of the item on the server's clock. */
+  #watchMs = 0;
+  /** The longest of the other items. */
+  #samplingMs = 0;
   #publishMs = PUBLISH_MS_MIN;
   #hasWatch = false;
   #expected = 1;
@@ -102,7 +117,7 @@ export class Subscription {
     this.#settings = settings;
     this.#events = events;
     this.#watchHandle = count;
-    this.#periodMs = settings.publishingIntervalMs;
+    this.#publishingMs = settings.publishingIntervalMs;
   }
 
   /** @throws OpcUaFault when the server makes no subscription. */
@@ -112,9 +127,13 @@ export class Subscription {
     return subscription;
   }
 
-  /** Time between two proofs, as the server has it. */
+  /** Longest time between two proofs, as the server has it: a change of its clock, or, of a server whose clock is not monitored, a keep-alive. */
   get periodMs(): number {
-    return this.#periodMs;
+    return this.#hasWatch ? Math.max(this.#publishingMs, this.#watchMs) : this.#keepAliveMs;
+  }
+
+  #tellRevised(): void {
+    this.#events.revised({ proofMs: Math.max(this.periodMs, this.#samplingMs), delayMs: this.#publishingMs + this.#samplingMs });
   }
 
   async #begin(items: readonly (Monitored | undefined)[]): Promise<void> {
@@ -130,16 +149,19 @@ export class Subscription {
       }),
     );
     this.#id = created.subscriptionId;
-    this.#periodMs = Math.max(created.revisedPublishingInterval, 1);
-    this.#publishMs = Math.max(PUBLISH_MS_MIN, 3 * created.revisedMaxKeepAliveCount * this.#periodMs);
+    this.#publishingMs = revisedMs(created.revisedPublishingInterval, publishingIntervalMs);
+    this.#keepAliveMs = this.#publishingMs * Math.max(created.revisedMaxKeepAliveCount, 1);
+    this.#publishMs = Math.max(PUBLISH_MS_MIN, 3 * this.#keepAliveMs);
     try {
-      await this.#createItems([{ handle: this.#watchHandle, target: { nodeId: resolveNodeId(CURRENT_TIME), indexRange: '' } }], this.#periodMs);
+      await this.#createItems([{ handle: this.#watchHandle, target: { nodeId: resolveNodeId(CURRENT_TIME), indexRange: '' } }], this.#publishingMs);
+      this.#tellRevised();
       for (let sent = 0; sent < this.#inFlightMax; sent += 1) this.#publish();
       const wanted = items.flatMap((item, handle) => (item ? [{ handle, target: item.target }] : []));
       for (let at = 0; at < wanted.length; at += this.#settings.itemsPerCall) {
         if (this.#isEnded) return;
         await this.#createItems(wanted.slice(at, at + this.#settings.itemsPerCall), this.#settings.samplingIntervalMs);
       }
+      this.#tellRevised();
     } catch (fault) {
       await this.end();
       throw fault;
@@ -163,10 +185,10 @@ export class Subscription {
       const isRefused = !result || severityOf(result.statusCode) === 'Bad';
       if (handle === this.#watchHandle) {
         this.#hasWatch = !isRefused;
-        if (result && !isRefused) this.#periodMs = Math.max(this.#periodMs, result.revisedSamplingInterval);
+        if (result && !isRefused) this.#watchMs = revisedMs(result.revisedSamplingInterval, samplingInterval);
       } else if (isRefused) {
         this.#events.refused(handle, result ? statusText(result.statusCode) : 'the server says nothing of the item');
-      }
+      } else this.#samplingMs = Math.max(this.#samplingMs, revisedMs(result.revisedSamplingInterval, samplingInterval));
     });
   }
 
@@ -207,13 +229,22 @@ export class Subscription {
     if (this.#isEnded || subscriptionId !== this.#id) return;
     const { sequenceNumber, notificationData } = notificationMessage;
     const isKeepAlive = (notificationData?.length ?? 0) === 0;
+    if (isBehind(sequenceNumber, this.#expected) && !isKeepAlive) return this.#repeated(sequenceNumber);
     const next = isKeepAlive ? sequenceNumber : following(sequenceNumber);
-    if (sequenceNumber !== this.#expected) await this.#fetchMissing(sequenceNumber, availableSequenceNumbers ?? []);
+    // a keep-alive names the notification that comes next; some servers name the one that came last, which is nothing missed
+    const isAhead = sequenceNumber !== this.#expected && !isBehind(sequenceNumber, this.#expected);
+    if (isAhead) await this.#fetchMissing(sequenceNumber, availableSequenceNumbers ?? []);
     if (this.#isEnded) return;
-    this.#expected = next;
+    if (!isBehind(next, this.#expected)) this.#expected = next;
     if (!isKeepAlive) this.#acknowledgements.push({ subscriptionId, sequenceNumber });
     this.#dispatch(notificationData ?? []);
     if (!this.#hasWatch) this.#events.proven(); // a server without its clock: that it speaks must do
+  }
+
+  /** What is in it is older than what is known: it is acknowledged, and everything is read. */
+  #repeated(sequenceNumber: number): void {
+    this.#acknowledgements.push({ subscriptionId: this.#id, sequenceNumber });
+    this.#events.missed();
   }
 
   /** What was sent and did not arrive. */

@@ -1,6 +1,6 @@
 /** Whether a server is the one it says it is (decisions 7.5): its certificate is known to a person, or signed by whom this box trusts. */
 import { X509Certificate } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { DeviceSecurity } from '../../port.js';
 import { fingerprint } from './identity.js';
@@ -15,7 +15,7 @@ export function plainFingerprint(text: string): string {
 }
 
 /** @returns why the certificate is not trusted, as a sentence for the operator; '' when it is. */
-export function distrust(certificate: Buffer, security: DeviceSecurity, wallMs: number): string {
+export async function distrust(certificate: Buffer, security: DeviceSecurity, wallMs: number): Promise<string> {
   const shown = fingerprint(certificate);
   switch (security.serverTrust) {
     case 'any':
@@ -42,14 +42,14 @@ function nameOf(certificate: Buffer): string {
   }
 }
 
-function distrustedByAuthorities(der: Buffer, folder: string, wallMs: number): string {
+async function distrustedByAuthorities(der: Buffer, folder: string, wallMs: number): Promise<string> {
   let certificate: X509Certificate;
   try {
     certificate = new X509Certificate(der);
   } catch {
     return 'the server shows no certificate that can be read';
   }
-  const authorities = authoritiesIn(folder);
+  const authorities = await authoritiesIn(folder);
   if (authorities.length === 0) return `no authority is trusted: ${folder} holds no certificate (PEM)`;
   const seen = new Set<string>();
   for (let below = certificate; seen.size < CHAIN_MAX; ) {
@@ -73,19 +73,23 @@ function isValidAt({ validFrom, validTo }: X509Certificate, wallMs: number): boo
   return Date.parse(validFrom) <= wallMs && wallMs <= Date.parse(validTo);
 }
 
-function authoritiesIn(folder: string): X509Certificate[] {
+/** Read at each connect, beside everything else that the thread does: a person may add one at any time. */
+async function authoritiesIn(folder: string): Promise<readonly X509Certificate[]> {
   let names: string[];
   try {
-    names = readdirSync(folder);
+    names = await readdir(folder);
   } catch {
     return [];
   }
-  return names.flatMap((name) => {
-    try {
-      const authority = new X509Certificate(readFileSync(path.join(folder, name)));
-      return authority.ca ? [authority] : [];
-    } catch {
-      return []; // no certificate
-    }
-  });
+  const found = await Promise.all(names.sort().map((name) => authorityIn(path.join(folder, name))));
+  return found.flatMap((authority) => authority ?? []);
+}
+
+async function authorityIn(file: string): Promise<X509Certificate | undefined> {
+  try {
+    const authority = new X509Certificate(await readFile(file));
+    return authority.ca ? authority : undefined;
+  } catch {
+    return undefined; // no certificate
+  }
 }

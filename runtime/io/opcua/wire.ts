@@ -34,6 +34,8 @@ export interface WireSettings {
 const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 const CHUNKS_MAX = 2048;
 const CLOSE_MS_MAX = 1000;
+/** The library ends a connection on which nothing was said for so long; what is silent too long is judged by ours. */
+const QUIET_MS_MAX = 2 ** 30;
 /** Goes on although the connection is lost. */
 const CLOSING = 'closing';
 /** ms by which the library's own time-out comes after ours. */
@@ -44,12 +46,16 @@ export class Wire {
   readonly #clock: Clock;
   readonly #settings: WireSettings;
   readonly #lost = new Signal();
+  /** What still waits, told when the connection is gone: a reaction of the signal for each request would stay for as long as the connection. */
+  readonly #waiting = new Set<(reason: string) => void>();
   #channel: Channel | undefined;
   #session: ClientSession | undefined;
   #closing: Promise<void> | undefined;
+  #askedMonoMs: number;
 
   private constructor(settings: WireSettings, clock: Clock) {
     this.#settings = settings;
+    this.#askedMonoMs = clock.monoMs();
     this.#clock = clock;
     const { identity } = settings;
     this.#client = Client.create({
@@ -63,7 +69,7 @@ export class Wire {
       keepSessionAlive: false,
       requestedSessionTimeout: settings.sessionTimeoutMs,
       connectionStrategy: { maxRetry: 0, initialDelay: 1, maxDelay: 1 },
-      transportTimeout: settings.timeoutMs,
+      transportTimeout: QUIET_MS_MAX,
       defaultTransactionTimeout: settings.timeoutMs + LIBRARY_LATER_MS,
       transportSettings: { maxMessageSize: MESSAGE_BYTES_MAX, maxChunkCount: CHUNKS_MAX },
       certificateKeyPairProvider: {
@@ -75,9 +81,14 @@ export class Wire {
     });
     this.#client.on('secure_channel_created', (channel) => {
       this.#channel = channel;
+      // the library matches requests, and takes an answer from any channel
+      channel.on('message', (_response, _type, _security, _requestId, from) => {
+        // 0: it is being opened
+        if (channel.channelId !== 0 && from !== channel.channelId) this.#distrust(`a message of channel ${from} came on channel ${channel.channelId}`);
+      });
     });
-    this.#client.on('close', (fault) => this.#lost.raise(fault ? `the connection is gone: ${fault.message}` : 'the server has closed the connection'));
-    this.#client.on('connection_lost', () => this.#lost.raise('the connection is gone'));
+    this.#client.on('close', (fault) => this.#lose(fault ? `the connection is gone: ${fault.message}` : 'the server has closed the connection'));
+    this.#client.on('connection_lost', () => this.#lose('the connection is gone'));
     // whoever listens hears of failures by what he waits for
     this.#client.on('connection_failed', () => undefined);
   }
@@ -97,6 +108,23 @@ export class Wire {
 
   get lost(): Promise<string> {
     return this.#lost.promise;
+  }
+
+  /** Before anything that comes after it: what has just arrived on a connection that is given up is nobody's. */
+  #lose(reason: string): void {
+    if (this.#lost.reason !== undefined) return;
+    this.#lost.raise(reason);
+    for (const gone of [...this.#waiting]) gone(reason);
+  }
+
+  /** What arrives contradicts itself: nothing of this connection is believed any more. */
+  #distrust(problem: string): void {
+    this.close(`the server breaks the protocol: ${problem}`).catch(() => undefined); // it is given up either way
+  }
+
+  /** Since the last request. */
+  get idleMs(): number {
+    return this.#clock.monoMs() - this.#askedMonoMs;
   }
 
   get isLost(): boolean {
@@ -134,6 +162,7 @@ export class Wire {
     if (this.#lost.reason !== undefined) return Promise.reject(new OpcUaFault('lost', this.#lost.reason));
     const session = this.#session;
     if (!session) return Promise.reject(new OpcUaFault('lost', 'there is no session'));
+    this.#askedMonoMs = this.#clock.monoMs();
     // the session has been activated, so it has its token
     request.requestHeader.authenticationToken = session.authenticationToken as never;
     request.requestHeader.timeoutHint = timeoutMs + LIBRARY_LATER_MS;
@@ -142,7 +171,10 @@ export class Wire {
       // the library declares its requests on the session, which repairs itself; they go through the client
       const inside = this.#client as unknown as ClientInside;
       inside.performMessageTransaction(request, (fault, response) => {
-        const header = (response as { responseHeader?: { serviceResult: never } } | undefined)?.responseHeader ?? faultHeader(fault);
+        const header = (response as { responseHeader?: AnswerHeader } | undefined)?.responseHeader ?? faultHeader(fault);
+        const asked = request.requestHeader.requestHandle;
+        // some old servers leave it out, which is 0
+        if (header && header.requestHandle !== asked && header.requestHandle !== 0) this.#distrust(`${doing} with the handle ${asked} was answered with ${header.requestHandle}`);
         if (header && !isGood(header.serviceResult)) reject(refusedWith(header.serviceResult, doing));
         else if (fault || !response) reject(new OpcUaFault(/timed out/i.test(fault?.message ?? '') ? 'silent' : 'lost', shortened(faultText(fault)), statusIn(fault)));
         else resolve(response as Response);
@@ -154,21 +186,20 @@ export class Wire {
   /** The answer, in its time. What comes later is nobody's. */
   #within<T>(timeoutMs: number, doing: string, work: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const cancel = this.#clock.after(timeoutMs, () => reject(new OpcUaFault('silent', `no answer within ${timeoutMs} ms (${doing})`, 'BadTimeout')));
-      const gone = (reason: string): void => {
+      const settle = (how: () => void): void => {
         cancel();
-        reject(new OpcUaFault('lost', reason, 'BadConnectionClosed'));
+        this.#waiting.delete(gone);
+        how();
       };
-      if (doing !== CLOSING) this.#lost.promise.then(gone, () => undefined);
+      const cancel = this.#clock.after(timeoutMs, () => settle(() => reject(new OpcUaFault('silent', `no answer within ${timeoutMs} ms (${doing})`, 'BadTimeout'))));
+      const gone = (reason: string): void => settle(() => reject(new OpcUaFault('lost', reason, 'BadConnectionClosed')));
+      if (doing !== CLOSING) {
+        if (this.#lost.reason === undefined) this.#waiting.add(gone);
+        else gone(this.#lost.reason);
+      }
       work.then(
-        (value) => {
-          cancel();
-          resolve(value);
-        },
-        (fault: unknown) => {
-          cancel();
-          reject(fault as Error);
-        },
+        (value) => settle(() => resolve(value)),
+        (fault: unknown) => settle(() => reject(fault as Error)),
       );
     });
   }
@@ -180,7 +211,7 @@ export class Wire {
   }
 
   async #close(reason: string): Promise<void> {
-    this.#lost.raise(reason);
+    this.#lose(reason);
     const channel = this.#channel;
     await this.#within(CLOSE_MS_MAX, CLOSING, this.#client.disconnect()).catch(() => undefined);
     channel?.forceConnectionBreak();
@@ -188,13 +219,18 @@ export class Wire {
   }
 }
 
+interface AnswerHeader {
+  readonly requestHandle: number;
+  readonly serviceResult: never;
+}
+
 function isGood(status: { readonly value: number }): boolean {
   return (status.value & 0x80000000) === 0;
 }
 
 /** A fault that the server has told is an error of the library with the answer in it. */
-function faultHeader(fault: Error | null): { serviceResult: never } | undefined {
-  return (fault as { response?: { responseHeader?: { serviceResult: never } } } | null)?.response?.responseHeader;
+function faultHeader(fault: Error | null): AnswerHeader | undefined {
+  return (fault as { response?: { responseHeader?: AnswerHeader } } | null)?.response?.responseHeader;
 }
 
 function statusIn(fault: unknown): string {

@@ -4,7 +4,7 @@
  */
 import type { ImagePlan } from '../../port.js';
 import type { MonoMs } from '../../vocabulary/times.js';
-import { CONNECTION, IMAGE_HEADER, type LatchedInputs, ProcessImage, WRITE_STATUS } from '../../vocabulary/process-image.js';
+import { CONNECTION, IMAGE_HEADER, type LatchedInputs, ProcessImage, staleAfterOf, WRITE_STATUS } from '../../vocabulary/process-image.js';
 import { QUALITY } from '../../vocabulary/quality.js';
 import type { Coupling, ForeignModule } from './coupling.js';
 
@@ -47,6 +47,7 @@ export class DeviceReader {
   }
 
   #readOne({ plan, image, view, slots }: ReadDevice, coupling: Coupling, nowMonoMs: MonoMs): void {
+    const staleAfterMs = staleAfterOf(image.header, plan.staleAfterMs);
     const isConnected = Atomics.load(image.header, IMAGE_HEADER.connection) === CONNECTION.connected && Atomics.load(image.header, IMAGE_HEADER.silent) === 0;
     image.latch(view); // should the probe be inside at every attempt, the last copy stands
     for (let channel = 0; channel < slots.length; channel += 1) {
@@ -54,7 +55,7 @@ export class DeviceReader {
       if (slot < 0) continue;
       const isInput = plan.channels[channel]?.direction === 'input';
       const value = (isInput ? view.value[channel] : image.out[channel]) as number;
-      const isKnown = isConnected && Number.isFinite(value) && (isInput ? isSampled(view, channel, plan.staleAfterMs, nowMonoMs) : isTaken(image, channel));
+      const isKnown = isConnected && Number.isFinite(value) && (isInput ? isSampled(view, channel, staleAfterMs, nowMonoMs) : isTaken(image, channel));
       coupling.tell(slot, value, isKnown);
     }
   }

@@ -3,9 +3,9 @@
  * who looks through servers costs the box little; a thread that does not answer is ended.
  */
 import { Worker } from 'node:worker_threads';
-import type { ExplorerReply, ExplorerRequest } from '../../../runtime/port.js';
+import type { ExplorerOutbound, ExplorerReply, ExplorerRequest } from '../../../runtime/port.js';
 import type { Clock } from '../../platform/base/clock.js';
-import { guarded, guardedPromise } from '../../platform/base/guarded.js';
+import { contain, guarded, guardedPromise } from '../../platform/base/guarded.js';
 import type { Log } from '../../platform/base/log.js';
 import { Refusal } from '../../platform/base/refusal.js';
 
@@ -80,8 +80,9 @@ export class Explorer {
 
   #start(): Worker {
     const worker = new Worker(ENTRY, { name: 'explorer', execArgv: [] });
-    worker.on('message', (reply: ExplorerReply) =>
+    worker.on('message', (reply: ExplorerOutbound) =>
       guarded('message of the explorer', () => {
+        if ('type' in reply) return contain(reply.seam, reply.fault);
         const waiting = this.#inFlight.get(reply.id);
         this.#inFlight.delete(reply.id);
         waiting?.settle(reply);

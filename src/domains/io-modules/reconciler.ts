@@ -3,7 +3,7 @@
  * controller of a site; network modules without a controller share one.
  */
 import type { ImagePlan, ProbeModule } from '../../../runtime/port.js';
-import { CONNECTION, IMAGE_HEADER, OUTPUTS, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
+import { CONNECTION, IMAGE_HEADER, OUTPUTS, ProcessImage, staleAfterOf } from '../../../runtime/vocabulary/process-image.js';
 import { createHash, randomUUID } from 'node:crypto';
 import type { Clock } from '../../platform/base/clock.js';
 import { timestamp } from '../../platform/base/clock.js';
@@ -262,7 +262,7 @@ export class IOModuleReconciler implements Reconciler {
     for (const at of image.sampledAtMs) newest = Math.max(newest, at);
     if (newest === 0) return { verdict: 'reported', summary: 'the driver reports a connection, no channel has been sampled yet' };
     const ageMs = this.#clock.monoMs() - Math.max(0, ...image.sampledMonoMs);
-    return ageMs <= Math.max(3 * pollIntervalMs(resource.spec), STALE_MIN_MS)
+    return ageMs <= staleAfterOf(image.header, Math.max(3 * pollIntervalMs(resource.spec), STALE_MIN_MS))
       ? { verdict: 'measured', summary: `last sample ${timestamp(newest)}` }
       : { verdict: 'reported', summary: `the driver reports a connection, the last sample is ${Math.round(ageMs / 1000)} s old` };
   }
