@@ -70,16 +70,22 @@ export type ReadOutcome =
   | { readonly status: 'silent'; readonly message: string; readonly isMalformed?: never }
   | { readonly status: 'lost'; readonly message: string; readonly isMalformed?: true };
 
-export type WriteOutcome = { readonly ok: true } | { readonly ok: false; readonly reason: 'unreachable' | 'refused' | 'invalid'; readonly message: string };
+export type WriteOutcome = { readonly ok: true } | { readonly ok: false; readonly reason: 'unreachable' | 'refused' | 'invalid' | 'withheld'; readonly message: string };
+
+/** Why an order may not go to its device any more; undefined: it may. */
+export type Barred = () => Extract<WriteOutcome, { ok: false }> | undefined;
 
 export interface Link {
   /** Delivers every point exactly once or, when a request ran into its time-out, at least once as bad. */
   read(points: readonly Point[], sink: SampleSink): Promise<ReadOutcome>;
-  /** Writes go before waiting reads and in the order given. */
-  write(point: Point, value: Value): Promise<WriteOutcome>;
   /**
-   * On a wire that several devices share, one request at a time: how long a read may wait for its turn and be answered, in ms. Absent or less than the
-   * time-out: the time-out of the module.
+   * Writes go before waiting reads and in the order given (write-turns.ts). `barred` is asked when its turn comes, and before a repetition: what is barred
+   * then is not sent, however long the order has waited.
+   */
+  write(point: Point, value: Value, barred?: Barred): Promise<WriteOutcome>;
+  /**
+   * How long a read that begins now may wait for its turn and be answered, in ms: a queue on this side is not the silence of the device. Absent or less
+   * than the time-out: the time-out of the module.
    */
   readonly patienceMs?: number;
   /** Points of different lanes have nothing to wait for in common (units behind one gateway); absent: one lane. */

@@ -11,8 +11,9 @@ import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../vocabulary/process-im
 import { backoffMs } from './backoff.js';
 import type { CallOutcome, Driver, Link, ReadOutcome } from './driver.js';
 import type { Exchange } from './device-answers.js';
-import { type DiscoverReply, discoverOver } from './discovery.js';
-import { type HoldReply, type ModuleRunner, type ModuleState, type OutputFacts, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
+import { AskedInTurn } from './asked.js';
+import { type DiscoverReply, discoverOver, notDiscovered } from './discovery.js';
+import { badSample, type HoldReply, type ModuleRunner, type ModuleState, type OutputFacts, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
 import { OutputHold } from './output-hold.js';
 import { OutputSide } from './output-side.js';
 import { Ownership } from './ownership.js';
@@ -29,6 +30,9 @@ const SILENCE_MS_MAX = 2900;
 /** Proofs of a subscription that may be missing before its samples are stale (ADR 0083). */
 const STALE_PROOFS = 3;
 const WORD_MAX = 2 ** 31 - 1;
+/** What a person asks of the device is begun so long after it was asked at most, less its time-out, and at least after the second. */
+const ASKED_WAIT_MS = 9000;
+const ASKED_WAIT_MS_MIN = 1000;
 
 interface Group {
   readonly points: readonly ImagePoint[];
@@ -60,6 +64,10 @@ export class NetworkModule implements ModuleRunner {
   #sink: ImageSink;
   #link: Link | undefined;
   #groups: Group[] = [];
+  readonly #asked: AskedInTurn;
+  readonly #pauses = new Set<{ cancel: () => void; readonly resolve: () => void }>();
+  /** Of the connection before. */
+  #lastExchange: Exchange | undefined;
   #failures = 0;
   #lastAnswerMonoMs = 0;
   #reported = '';
@@ -73,6 +81,7 @@ export class NetworkModule implements ModuleRunner {
     this.#module = module;
     this.#image = new ProcessImage(module.channels.length, module.image);
     this.#sink = new ImageSink(this.#image, module.channels.length, host.clock);
+    this.#asked = new AskedInTurn(host.clock);
     this.#statistics = new ModuleStatistics(module.channels.length, host.clock.wallMs());
     this.#outputs = new OutputSide(
       module,
@@ -165,8 +174,10 @@ export class NetworkModule implements ModuleRunner {
     if (this.#ownership && !this.#module.withheld) this.#attend(this.#keepOwnership(link, this.#ownership));
     if (this.#groups.length === 0) this.#settleState();
     const reason = await Promise.race([link.lost, this.#closed.promise]);
+    this.#statistics.connectionLost(this.#groups.flatMap(({ points }) => points));
     this.#stopGroups();
     this.#link = undefined;
+    this.#lastExchange = link.lastExchange?.() ?? this.#lastExchange;
     await link.close();
     const why = this.#givenUp || reason;
     this.#givenUp = '';
@@ -195,15 +206,26 @@ export class NetworkModule implements ModuleRunner {
     }
   }
 
-  #pause(ms: number): Promise<unknown> {
+  /** The end of the module ends it. */
+  #pause(ms: number): Promise<void> {
+    if (this.#closed.reason !== undefined) return Promise.resolve();
     return new Promise<void>((resolve) => {
-      const cancel = this.#host.clock.after(ms, resolve);
-      const end = (): void => {
-        cancel();
+      const pause = { cancel: () => {}, resolve };
+      const over = (): void => {
+        this.#pauses.delete(pause);
         resolve();
       };
-      this.#closed.promise.then(end, end);
+      pause.cancel = this.#host.clock.after(ms, over);
+      this.#pauses.add(pause);
     });
+  }
+
+  #endPauses(): void {
+    for (const { cancel, resolve } of this.#pauses) {
+      cancel();
+      resolve();
+    }
+    this.#pauses.clear();
   }
 
   #lose(reason: string): void {
@@ -351,7 +373,7 @@ export class NetworkModule implements ModuleRunner {
       const look = setImmediate(() => {
         const heardMs = Math.max(fromMs, this.#sink.lastGoodMonoMs(group.points));
         if (heardMs > sinceMs) this.#watch(group, fromMs);
-        else this.#silence(group, `no answer within ${Math.round(this.#host.clock.monoMs() - fromMs)} ms`);
+        else this.#silence(group, `no answer within ${Math.round(badAtMs - fromMs)} ms`);
       });
       group.cancelWatch = () => clearImmediate(look);
     });
@@ -439,8 +461,18 @@ export class NetworkModule implements ModuleRunner {
     this.#settleState();
   }
 
-  async read(names: readonly string[]): Promise<readonly ChannelSample[]> {
-    return collectSamples(this.#module, names, this.#link, this.#host.clock);
+  read(names: readonly string[]): Promise<readonly ChannelSample[]> {
+    const nowMs = this.#host.clock.wallMs();
+    return this.#asked.take(
+      this.#askedWaitMs,
+      () => collectSamples(this.#module, names, this.#link, this.#host.clock),
+      (why) => names.map((name) => badSample(name, '', nowMs, why)),
+    );
+  }
+
+  /** So that what begins last is answered, or silent, before the gateway gives up. */
+  get #askedWaitMs(): number {
+    return Math.max(ASKED_WAIT_MS - numberOption(this.#options, 'timeout'), ASKED_WAIT_MS_MIN);
   }
 
   async write(name: string, value: Value): Promise<WriteReply> {
@@ -450,7 +482,7 @@ export class NetworkModule implements ModuleRunner {
     if (channel.direction === 'input') return writeRefused('invalid_value', `channel ${channel.name} is an input`);
     const converted = exactValue(value, channel.dataType);
     if (converted === undefined) return writeRefused('invalid_value', `${value} is not a ${channel.dataType}`);
-    return this.#outputs.writeByRequest(channel.address, converted);
+    return this.#outputs.writeByRequest(channel.address, converted, this.#host.clock.monoMs() + this.#askedWaitMs);
   }
 
   async call(objectId: string, methodId: string, args: readonly Value[], timeoutMs: number): Promise<CallOutcome> {
@@ -462,11 +494,12 @@ export class NetworkModule implements ModuleRunner {
   }
 
   discover(timeoutMs: number): Promise<DiscoverReply> {
-    return discoverOver(this.#link, this.#module, this.#host.clock, timeoutMs);
+    return this.#asked.take(timeoutMs / 2, () => discoverOver(this.#link, this.#module, this.#host.clock, timeoutMs), notDiscovered);
   }
 
+  /** Also of the connection before, while there is none or nothing was asked on the new one. */
   lastExchange(): Exchange | undefined {
-    return this.#link?.lastExchange?.();
+    return this.#link?.lastExchange?.() ?? this.#lastExchange;
   }
 
   release(): readonly string[] {
@@ -490,10 +523,12 @@ export class NetworkModule implements ModuleRunner {
   async close(): Promise<void> {
     await this.#hold.close();
     this.#closed.raise('closed');
+    this.#endPauses();
     this.#stopGroups();
     this.#outputs.disconnected();
     this.#allBad('the module is no longer served');
-    await this.#link?.close();
+    if (!this.#link) return; // a connection that is being made closes itself when it stands, whenever that is
+    await this.#link.close();
     await this.#finished;
   }
 }

@@ -13,7 +13,7 @@ import type { ProbeChannel, ProbeModule } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
 import type { Fate, KeptOf } from '../vocabulary/kept.js';
 import { IMAGE_HEADER, OUTPUTS, type ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
-import type { Link, WriteOutcome } from './driver.js';
+import type { Barred, Link, WriteOutcome } from './driver.js';
 import { decideFailSafe, RuntimeWatch } from './fail-safe.js';
 import type { ImagePoint } from './image-sink.js';
 import { type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
@@ -36,7 +36,6 @@ const RESUME_MS = 5000;
 type Status = (typeof WRITE_STATUS)[keyof typeof WRITE_STATUS];
 /** `overtaken`: another write came before the value was read back; `replaced`: the channels of the module were changed. */
 type Settled = Status | 'overtaken' | 'replaced';
-type Outcome = WriteOutcome | { readonly ok: false; readonly reason: 'withheld'; readonly message: string };
 
 interface Verification {
   readonly value: number | string;
@@ -67,6 +66,8 @@ interface OutputMemory {
   /** How the last dealt-with value ended. */
   verdict: Status;
   verification: Verification | undefined;
+  /** Why the last write of it failed; empty: it did not. */
+  failure: string;
 }
 
 /** What goes on with an address when the channels of its module are changed. */
@@ -84,6 +85,7 @@ const KEPT = {
   writtenMonoMs: 'kept',
   verdict: 'kept',
   verification: 'lost', // settled as replaced
+  failure: 'kept',
 } as const satisfies Record<keyof OutputMemory, Fate>;
 
 type Carried = Pick<OutputMemory, KeptOf<typeof KEPT>>;
@@ -102,6 +104,7 @@ const NOTHING_KNOWN: Carried = {
   sinceMonoMs: 0,
   writtenMonoMs: 0,
   verdict: WRITE_STATUS.none,
+  failure: '',
 };
 
 /** An output as long as the channels of its module stay as they are. */
@@ -279,8 +282,8 @@ export class OutputSide {
   }
 
   /** Straight to the device for whoever holds the outputs, past what withholds the logic. */
-  async writeHeld(channel: ProbeChannel, value: number | string): Promise<WriteOutcome> {
-    const outcome = await this.#writeLink(channel, value);
+  async writeHeld(channel: ProbeChannel, value: number | string, barred?: Barred): Promise<WriteOutcome> {
+    const outcome = await this.#writeLink(channel, value, barred);
     if (outcome.ok && channel.readbackAddress === '') this.#showHeld(channel, value);
     return outcome;
   }
@@ -317,8 +320,13 @@ export class OutputSide {
 
   // -------------------------------------------------------------- writing
 
+  /** Empty: they are not taken. What the device did not take is named. */
   failSafeMessage(): string {
-    return this.#failSafeTaken ? 'the unit runtime is silent: fail-safe values written' : '';
+    if (!this.#failSafeTaken) return '';
+    const refused = this.#outputs
+      .filter((output) => this.#failSafeValue(output) !== undefined && output.failure !== '')
+      .map(({ channel, failure }) => `${channel.name} (${failure})`);
+    return `the unit runtime is silent: fail-safe values ${refused.length > 0 ? `written, except ${refused.join(', ')}` : 'written'}`;
   }
 
   /** Channels that do not read back what was written. */
@@ -428,23 +436,35 @@ export class OutputSide {
     oldest.work?.then(next).catch((fault: unknown) => this.#host.fault(this.#module.module, fault));
   }
 
-  async #writeDevice(channel: ProbeChannel, value: number | string): Promise<Outcome> {
-    return this.#withheld === '' ? this.#writeLink(channel, value) : { ok: false, reason: 'withheld', message: this.#withheld };
+  /** `untilMonoMs`: by then it is sent or has failed. */
+  async #writeDevice(channel: ProbeChannel, value: number | string, untilMonoMs = Number.POSITIVE_INFINITY): Promise<WriteOutcome> {
+    const link = this.#link;
+    const barred: Barred = () => {
+      if (this.#withheld !== '') return { ok: false, reason: 'withheld', message: this.#withheld };
+      if (this.#link !== link) return { ok: false, reason: 'unreachable', message: 'the connection was closed before the value was sent' };
+      if (this.#host.clock.monoMs() > untilMonoMs) return { ok: false, reason: 'unreachable', message: 'the device is too slow for what waits for it; the value was not sent' };
+      return undefined;
+    };
+    return barred() ?? this.#writeLink(channel, value, barred);
   }
 
-  async #writeLink({ address, dataType }: ProbeChannel, value: number | string): Promise<WriteOutcome> {
+  async #writeLink({ address, dataType }: ProbeChannel, value: number | string, barred?: Barred): Promise<WriteOutcome> {
     if (this.#module.failSafe?.posture === 'observed') return { ok: false, reason: 'refused', message: 'the module is observed only; nothing is written' };
     const link = this.#link;
     if (!link) return { ok: false, reason: 'unreachable', message: `module ${this.#module.module} is not connected` };
     if (typeof value === 'number' && !Number.isFinite(value)) return { ok: false, reason: 'invalid', message: 'the value is not a finite number' };
     try {
-      return await link.write({ address, dataType }, dataType === 'bool' ? value !== 0 : value);
+      return await link.write({ address, dataType }, dataType === 'bool' ? value !== 0 : value, barred);
     } catch (error) {
       return { ok: false, reason: 'unreachable', message: error instanceof Error ? error.message : String(error) };
     }
   }
 
-  #concludeWrite(output: Output, sequence: number, value: number | string, outcome: Outcome): void {
+  #concludeWrite(output: Output, sequence: number, value: number | string, outcome: WriteOutcome): void {
+    const failure = outcome.ok ? '' : outcome.message;
+    const tells = this.#failSafeTaken && failure !== output.failure;
+    output.failure = failure;
+    if (tells) this.#changed();
     if (!outcome.ok) {
       output.written = undefined;
       output.verification?.settle('overtaken');
@@ -571,11 +591,11 @@ export class OutputSide {
 
   // -------------------------------------------------------------- requests
 
-  /** A write of `iomodules/{name}/write`: at once, whatever control writes next. */
-  async writeByRequest(address: string, value: number | string): Promise<WriteReply> {
+  /** A write of `iomodules/{name}/write`: at once, whatever control writes next. What is not sent by `untilMonoMs` is never sent. */
+  async writeByRequest(address: string, value: number | string, untilMonoMs: MonoMs): Promise<WriteReply> {
     const output = this.#outputs.find((row) => row.channel.address === address);
     if (!output) return writeRefused('unknown_channel', `module ${this.#module.module} has no output ${address}`);
-    const outcome = await this.#writeDevice(output.channel, value);
+    const outcome = await this.#writeDevice(output.channel, value, untilMonoMs);
     output.written = undefined;
     if (!outcome.ok) return writeRefused(REFUSALS[outcome.reason], outcome.message);
     if (output.replaced) return this.#replacedReply(output);

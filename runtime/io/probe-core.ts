@@ -1,6 +1,9 @@
 /**
  * One I/O probe: takes plans and requests, keeps its modules served, reports (design: one probe per controller, one
  * shared for network protocols). A new plan restarts only what changed (decisions D-IO-03).
+ *
+ * Invariants: a module that leaves is let go at once, and only who follows it, by its name or at its device, waits until it has let go; no other module,
+ * and no later plan, ever does.
  */
 import type { ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan } from '../port.js';
 import type { Clock } from '../vocabulary/clock.js';
@@ -62,6 +65,11 @@ function needsReconnect(before: ProbeModule, after: ProbeModule): boolean {
   );
 }
 
+/** It comes after that one: the same module made anew, or another one at its device. */
+function follows(module: ProbeModule, left: ProbeModule): boolean {
+  return module.module === left.module || (module.protocol === left.protocol && module.address === left.address);
+}
+
 export class ProbeCore {
   readonly #clock: Clock;
   readonly #post: (message: ProbeOutbound) => void;
@@ -69,6 +77,8 @@ export class ProbeCore {
   readonly #host: RunnerHost;
   readonly #simulation: SimulationGroup;
   readonly #network = new Map<string, Running>();
+  /** Modules that have left and have not let go of their device yet, with the end of that. */
+  readonly #leaving = new Map<ProbeModule, Promise<void>>();
   #plan: ProbePlan | undefined;
   #plans: Promise<void> = Promise.resolve();
   #cancelLook: () => void = () => {};
@@ -147,13 +157,37 @@ export class ProbeCore {
       const next = network.find((module) => module.module === name);
       return !next || needsReconnect(running.module, next);
     });
-    for (const [name] of leaving) this.#network.delete(name);
-    await Promise.all(leaving.map(([, running]) => closed(running)));
+    for (const [name, running] of leaving) {
+      this.#network.delete(name);
+      this.#letGo(running);
+    }
     this.#simulation.configure(
       plan.modules.filter((module) => isSimulated(module.protocol)),
-      this.#plan.timeScale, // it may have changed while connections were closed
+      plan.timeScale,
     );
-    await Promise.all(network.map((module) => this.#take(module)));
+    await Promise.all(network.map((module) => this.#takeInTurn(module)));
+  }
+
+  #letGo(running: Running): void {
+    const { module } = running;
+    const gone = closed(running).finally(() => {
+      this.#leaving.delete(module);
+      this.#followers(module);
+    });
+    this.#leaving.set(module, gone);
+  }
+
+  /** Who waited for a module that has let go of its device, as the plan stands now. */
+  #followers(left: ProbeModule): void {
+    for (const module of this.#plan?.modules ?? []) {
+      if (!follows(module, left) || this.#stopped || isSimulated(module.protocol) || this.#network.has(module.module)) continue;
+      this.#takeInTurn(module).catch((fault: unknown) => this.#faulted(module.module, fault));
+    }
+  }
+
+  async #takeInTurn(module: ProbeModule): Promise<void> {
+    for (const left of this.#leaving.keys()) if (follows(module, left)) return; // it is taken when that one has let go
+    await this.#take(module);
   }
 
   async #take(module: ProbeModule): Promise<void> {
@@ -180,17 +214,9 @@ export class ProbeCore {
     const again = (): void => {
       if (this.#stopped || this.#network.get(name) !== running) return;
       this.#network.delete(name);
-      this.#inOrder(async () => {
-        await closed(running);
-        await this.#takeIfPlanned(name);
-      }).catch((second: unknown) => this.#faulted(name, second));
+      this.#letGo(running);
     };
     running.cancel = this.#clock.after(FAULT_PAUSE_MS, again);
-  }
-
-  async #takeIfPlanned(name: string): Promise<void> {
-    const module = this.#plan?.modules.find((row) => row.module === name && !isSimulated(row.protocol));
-    if (module && !this.#stopped && !this.#network.has(name)) await this.#take(module);
   }
 
   async #runner(module: ProbeModule): Promise<ModuleRunner> {
@@ -306,8 +332,9 @@ export class ProbeCore {
     this.#cancelLook();
     await this.#plans;
     this.#simulation.close();
-    await Promise.all([...this.#network.values()].map(closed));
+    for (const running of this.#network.values()) this.#letGo(running);
     this.#network.clear();
+    await Promise.all(this.#leaving.values());
     this.#post({ type: 'stopped' });
   }
 }

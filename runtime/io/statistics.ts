@@ -109,6 +109,13 @@ export class ModuleStatistics {
     for (let place = 0; place < KINDS; place += 1) if (this.#met[place] === 1) raise(this.#errors, place);
   }
 
+  /** Between two polls: what was followed has become Bad by that. A poll on its way ends as lost by itself. */
+  connectionLost(points: readonly Counted[]): void {
+    const { errors, delivered } = this.#channels;
+    raise(this.#errors, PLACE.lost);
+    for (const { channel } of points) if (delivered[channel] === GOOD) raise(errors, channel * KINDS + PLACE.lost);
+  }
+
   #took(tookMs: number): void {
     let bucket = 0;
     while (bucket < ROUND_TRIP_UP_TO_MS.length && tookMs > inside(ROUND_TRIP_UP_TO_MS, bucket, 'the loop ends behind the last bound')) bucket += 1;

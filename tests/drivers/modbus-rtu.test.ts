@@ -3,8 +3,12 @@ import { existsSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
 import net from 'node:net';
 import t, { type Test } from 'tap';
+import { Duplex } from 'node:stream';
 import { modbusDriver } from '../../runtime/io/modbus/driver.js';
 import { answerLength, crc16, rtuFrame } from '../../runtime/io/modbus/rtu-frame.js';
+import { RtuLine } from '../../runtime/io/modbus/rtu-line.js';
+import type { Reply } from '../../runtime/io/modbus/transport.js';
+import { WireRecord } from '../../runtime/io/modbus/wire-record.js';
 import { gapMs } from '../../runtime/io/modbus/rtu-transport.js';
 import type { ProbeChannel, ProbeModule } from '../../runtime/port.js';
 import { systemClock } from '../../runtime/vocabulary/clock.js';
@@ -235,6 +239,22 @@ t.test('D-IO-02: a unit that answers all, but late, and is asked again before it
     }
     await link.close();
   }
+});
+
+t.test('a line that is never quiet is told as such, and what has waited for it is not sent when it becomes quiet', async (t) => {
+  const sent: Buffer[] = [];
+  const stream = new Duplex({ read: () => undefined, write: (chunk: Buffer, _, done) => (sent.push(chunk), done()) });
+  const line = new RtuLine(stream, { gapMs: 5, endsOnGarbage: false, close: () => undefined }, systemClock);
+  t.teardown(() => line.end('over'));
+  const noise = setInterval(() => stream.push(Buffer.from([0x55])), 1);
+  t.teardown(() => clearInterval(noise));
+  stream.push(Buffer.from([0x55]));
+  await new Promise((resolve) => setImmediate(resolve));
+  const reply = await new Promise<Reply>((settle) => line.request({ unit: 1, pdu: Buffer.from([6, 0, 1, 0, 1]), timeoutMs: 25, isUrgent: true, record: new WireRecord(), settle }));
+  t.match(reply, { ok: false, reason: 'silent', message: /never quiet/ });
+  clearInterval(noise);
+  await later(20);
+  t.same(sent, []);
 });
 
 t.test('lastExchange shows the bytes of the wire, also where nothing came', async (t) => {

@@ -342,7 +342,30 @@ t.test('decisions 7.4: a device without function 22 has its bits read, changed a
     const write = (bit: number, value: boolean): Promise<unknown> => link.write({ address: `holding:1:bit${bit}`, dataType: 'bool' }, value);
     t.same(await Promise.all([write(0, true), write(1, false), write(15, true)]), [{ ok: true }, { ok: true }, { ok: true }]);
     t.equal(register, 0b1000_0000_0000_1001);
-    t.same(device.functions, [22, 3, 6, 3, 6, 3, 6], refusal ? 'refused' : 'silent');
+    t.same(device.functions, refusal ? [22, 3, 6, 3, 6, 3, 6] : [22, 3, 6, 22, 3, 6, 3, 6], refusal ? 'refused' : 'silent, which may be chance once');
+  }
+});
+
+t.test('decisions 7.4: one lost answer does not turn a device that knows function 22 into one that does not', async (t) => {
+  let turn = 0;
+  const device = await poorDevice(t, (pdu) => ((turn += 1) === 2 ? undefined : Buffer.from(pdu)));
+  const link = await modbusDriver.connect(moduleOf(device.port, [], { timeout: '200ms', retries: 0 }), systemClock);
+  t.teardown(() => link.close());
+  const write = (bit: number): Promise<unknown> => link.write({ address: `holding:1:bit${bit}`, dataType: 'bool' }, true);
+  t.same(await write(0), { ok: true });
+  t.match(await write(1), { ok: false, reason: 'unreachable', message: /no answer/ });
+  t.same(device.functions, [22, 22], 'and nothing is written back that somebody else may have set');
+});
+
+t.test('G9: a gateway that answers for a device that does not is silence, to reads and to writes', async (t) => {
+  for (const exception of [10, 11]) {
+    const device = await poorDevice(t, (pdu) => Buffer.from([(pdu[0] ?? 0) | 0x80, exception]));
+    const link = await modbusDriver.connect(moduleOf(device.port, [], { timeout: '200ms', retries: 0 }), systemClock);
+    t.teardown(() => link.close());
+    const got = collector(1);
+    t.match(await link.read([{ address: 'holding:1', dataType: 'int' }], got.sink), { status: 'silent', message: /gateway/ });
+    t.match(got.messages[0], /gateway/);
+    t.match(await link.write({ address: 'holding:1', dataType: 'int' }, 7), { ok: false, reason: 'unreachable', message: /gateway/ });
   }
 });
 

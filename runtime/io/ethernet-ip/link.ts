@@ -6,7 +6,8 @@ import type { ProbeChannel } from '../../port.js';
 import type { Clock } from '../../vocabulary/clock.js';
 import type { Value } from '../../vocabulary/data-types.js';
 import type { DeviceIdentity, Discovery, Exchange } from '../device-answers.js';
-import type { Link, Point, ReadOutcome, SampleSink, WriteOutcome } from '../driver.js';
+import type { Barred, Link, Point, ReadOutcome, SampleSink, WriteOutcome } from '../driver.js';
+import { WriteTurns } from '../write-turns.js';
 import { bitOf, decodeNumber, decodeText, decodeTextStructure, isWhole, parseTyped, type TextShape, type TypedData } from './codec.js';
 import { type Device, type Failure, PARTIAL, refusal, TOO_LARGE } from './device.js';
 import { discoverTags } from './discover.js';
@@ -33,7 +34,7 @@ export class EthernetIpLink implements Link {
   readonly #register = new TagRegister();
   readonly #plans = new WeakMap<readonly Point[], ReadPlan>();
   #hasMultiple = true;
-  #lastWrite: Promise<unknown> = Promise.resolve();
+  readonly #turns = new WriteTurns();
 
   constructor(device: Device, identity: DeviceIdentity, clock: Clock) {
     this.#device = device;
@@ -174,11 +175,8 @@ export class EthernetIpLink implements Link {
 
   // -------------------------------------------------------------- writes
 
-  write(point: Point, value: Value): Promise<WriteOutcome> {
-    const writeNow = (): Promise<WriteOutcome> => writeTag(this.#device, this.#register, point, value, this.#clock);
-    const written = this.#lastWrite.then(writeNow, writeNow); // how the one before ended is that one's business
-    this.#lastWrite = written;
-    return written;
+  write(point: Point, value: Value, barred?: Barred): Promise<WriteOutcome> {
+    return this.#turns.take(barred, () => writeTag(this.#device, this.#register, point, value, this.#clock));
   }
 }
 

@@ -7,7 +7,8 @@ import type { Value } from '../../vocabulary/data-types.js';
 import type { ProbeChannel } from '../../port.js';
 import type { Discovery, Exchange } from '../device-answers.js';
 import { checkChannels } from '../discovery.js';
-import type { BadKind, Link, Point, ReadOutcome, SampleSink, WriteOutcome } from '../driver.js';
+import type { BadKind, Barred, Link, Point, ReadOutcome, SampleSink, WriteOutcome } from '../driver.js';
+import { WriteTurns } from '../write-turns.js';
 import { type ByteOrder, isBitTable, type ModbusAddress, parseModbusChannel } from './address.js';
 import { decodeRegisters, encodeRegisters, toBit } from './codec.js';
 import { identify } from './identification.js';
@@ -23,6 +24,8 @@ export interface ModbusSettings extends PlanLimits {
 const ANSWERED: ReadOutcome = { status: 'answered' };
 /** Exceptions that a hole in a coalesced block can cause: illegal address, illegal value. */
 const SPLITTING_EXCEPTIONS = new Set([2, 3]);
+/** A gateway answers for a device that does not: path unavailable, target did not respond. */
+const GATEWAY_EXCEPTIONS = new Set([10, 11]);
 const ILLEGAL_FUNCTION = 1;
 const CONFIRMED_OTHER = 'the device confirmed something else than was written';
 
@@ -34,7 +37,11 @@ export class ModbusLink implements Link {
   readonly #silent = new Set<number>();
   /** Units that do not know function 22. */
   readonly #withoutMask = new Set<number>();
-  #lastWrite: Promise<unknown> = Promise.resolve();
+  /** Units that have answered it. */
+  readonly #withMask = new Set<number>();
+  /** Units that said nothing to it, once. */
+  readonly #maskUnheard = new Set<number>();
+  readonly #turns = new WriteTurns();
 
   constructor(transport: Transport, settings: ModbusSettings) {
     this.#transport = transport;
@@ -97,6 +104,11 @@ export class ModbusLink implements Link {
         if (reply.reason === 'lost') return { status: 'lost', message: reply.message, ...(reply.isMalformed ? { isMalformed: true } : {}) };
         return answered ? ANSWERED : { status: 'silent', message: reply.message };
       }
+      const gateway = GATEWAY_EXCEPTIONS.has(exceptionOf(reply.pdu)) ? exceptionText(exceptionOf(reply.pdu)) : '';
+      if (gateway !== '') {
+        badBlocks(blocks.slice(index), gateway, sink, 'silent');
+        return answered ? ANSWERED : { status: 'silent', message: gateway };
+      }
       answered = true;
       if (block.members.length > 1 && SPLITTING_EXCEPTIONS.has(exceptionOf(reply.pdu))) {
         blocks.splice(index, 1, ...splitBlock(block));
@@ -135,34 +147,31 @@ export class ModbusLink implements Link {
   }
 
   /** One request, repeated while the device stays silent. */
-  async #ask(unit: number, pdu: Buffer, urgent: boolean): Promise<Reply> {
+  async #ask(unit: number, pdu: Buffer, urgent: boolean, barred?: Barred): Promise<Reply> {
     const repeats = this.#silent.has(unit) ? 0 : this.#settings.retries;
     let reply = await this.#transport.request(unit, pdu, urgent);
-    for (let repeat = 0; repeat < repeats && !reply.ok && reply.reason === 'silent'; repeat += 1) reply = await this.#transport.request(unit, pdu, urgent);
+    for (let repeat = 0; repeat < repeats && !reply.ok && reply.reason === 'silent' && !barred?.(); repeat += 1) reply = await this.#transport.request(unit, pdu, urgent);
     if (reply.ok) this.#silent.delete(unit);
     else this.#silent.add(unit);
     return reply;
   }
 
-  write(point: Point, value: Value): Promise<WriteOutcome> {
-    const writeNow = (): Promise<WriteOutcome> => this.#writeNow(point, value);
-    const written = this.#lastWrite.then(writeNow, writeNow); // how the one before ended is that one's business
-    this.#lastWrite = written;
-    return written;
+  write(point: Point, value: Value, barred?: Barred): Promise<WriteOutcome> {
+    return this.#turns.take(barred, () => this.#writeNow(point, value, barred));
   }
 
-  async #writeNow(point: Point, value: Value): Promise<WriteOutcome> {
+  async #writeNow(point: Point, value: Value, barred?: Barred): Promise<WriteOutcome> {
     const address = parseModbusChannel(point.address, 'output');
     if (!address.ok) return { ok: false, reason: 'invalid', message: address.message };
     const unit = address.value.unit ?? this.#settings.unitId;
-    if (address.value.table === 'coil') return this.#writeCoil(unit, address.value.offset, value);
-    if (address.value.type === 'bit') return this.#writeRegisterBit(unit, address.value, value);
+    if (address.value.table === 'coil') return this.#writeCoil(unit, address.value.offset, value, barred);
+    if (address.value.type === 'bit') return this.#writeRegisterBit(unit, address.value, value, barred);
     const bytes = encodeRegisters(address.value, value, this.#settings.byteOrder);
     if (!bytes.ok) return { ok: false, reason: 'invalid', message: bytes.message };
-    return this.#send(unit, this.#registersPdu(address.value.offset, bytes.value));
+    return this.#send(unit, this.#registersPdu(address.value.offset, bytes.value), barred);
   }
 
-  #writeCoil(unit: number, offset: number, value: Value): Promise<WriteOutcome> | WriteOutcome {
+  #writeCoil(unit: number, offset: number, value: Value, barred?: Barred): Promise<WriteOutcome> | WriteOutcome {
     const bit = toBit(value);
     if (bit === undefined) return { ok: false, reason: 'invalid', message: `${value} is neither true nor false` };
     const pdu = this.#settings.writeMode === 'multiple' ? Buffer.alloc(7) : Buffer.alloc(5);
@@ -176,14 +185,15 @@ export class ModbusLink implements Link {
       pdu[5] = 1;
       pdu[6] = bit ? 1 : 0;
     }
-    return this.#send(unit, pdu);
+    return this.#send(unit, pdu, barred);
   }
 
   /**
    * One bit of a holding register (decisions 7.4): by function 22, which leaves the other bits to the device, or where the device does not know it by
-   * reading the register, changing the bit and writing it back. Writes of a module never overlap.
+   * reading the register, changing the bit and writing it back. Writes of a module never overlap. A device that says nothing to it twice, and has never
+   * answered it, does not know it; one lost answer teaches nothing.
    */
-  async #writeRegisterBit(unit: number, address: ModbusAddress, value: Value): Promise<WriteOutcome> {
+  async #writeRegisterBit(unit: number, address: ModbusAddress, value: Value, barred?: Barred): Promise<WriteOutcome> {
     const bit = toBit(value);
     if (bit === undefined) return { ok: false, reason: 'invalid', message: `${value} is neither true nor false` };
     const mask = 1 << address.bit;
@@ -194,14 +204,13 @@ export class ModbusLink implements Link {
     const exception = exceptionOf(reply.pdu);
     if (exception > 0) return { ok: false, reason: 'refused', message: exceptionText(exception) };
     if (reply.pdu.length !== 4 || reply.pdu[1] !== 2) return { ok: false, reason: 'refused', message: 'the device sent an answer of the wrong length' };
-    this.#withoutMask.add(unit);
     const present = reply.pdu.readUInt16BE(2);
     const bytes = Buffer.alloc(2);
     bytes.writeUInt16BE(bit ? present | mask : present & ~mask & 0xffff);
-    return this.#send(unit, this.#registersPdu(address.offset, bytes));
+    return this.#send(unit, this.#registersPdu(address.offset, bytes), barred);
   }
 
-  /** Undefined: the device does not know function 22, or said nothing to it. */
+  /** Undefined: the device does not know function 22, or may not know it. */
   async #maskWrite(unit: number, offset: number, mask: number, bit: boolean): Promise<WriteOutcome | undefined> {
     if (this.#withoutMask.has(unit) || this.#settings.writeMode === 'multiple') return undefined;
     const pdu = Buffer.alloc(7);
@@ -210,9 +219,18 @@ export class ModbusLink implements Link {
     pdu.writeUInt16BE(~mask & 0xffff, 3); // result = (present AND this) OR the next
     pdu.writeUInt16BE(bit ? mask : 0, 5);
     const reply = await this.#transport.request(unit, pdu, true);
-    if (!reply.ok) return reply.reason === 'lost' ? { ok: false, reason: 'unreachable', message: reply.message } : undefined;
+    if (!reply.ok) {
+      if (reply.reason === 'lost' || this.#withMask.has(unit)) return { ok: false, reason: 'unreachable', message: reply.message };
+      if (this.#maskUnheard.has(unit)) this.#withoutMask.add(unit);
+      this.#maskUnheard.add(unit);
+      return undefined;
+    }
     const exception = exceptionOf(reply.pdu);
-    if (exception === ILLEGAL_FUNCTION) return undefined;
+    if (exception === ILLEGAL_FUNCTION) {
+      this.#withoutMask.add(unit);
+      return undefined;
+    }
+    this.#withMask.add(unit);
     if (exception > 0) return { ok: false, reason: 'refused', message: exceptionText(exception) };
     return reply.pdu.equals(pdu) ? { ok: true } : { ok: false, reason: 'refused', message: CONFIRMED_OTHER };
   }
@@ -234,11 +252,11 @@ export class ModbusLink implements Link {
     return multiple;
   }
 
-  async #send(unit: number, pdu: Buffer): Promise<WriteOutcome> {
-    const reply = await this.#ask(unit, pdu, true);
+  async #send(unit: number, pdu: Buffer, barred?: Barred): Promise<WriteOutcome> {
+    const reply = await this.#ask(unit, pdu, true, barred);
     if (!reply.ok) return { ok: false, reason: 'unreachable', message: reply.message };
     const exception = exceptionOf(reply.pdu);
-    if (exception > 0) return { ok: false, reason: 'refused', message: exceptionText(exception) };
+    if (exception > 0) return { ok: false, reason: GATEWAY_EXCEPTIONS.has(exception) ? 'unreachable' : 'refused', message: exceptionText(exception) };
     // Functions 5, 6, 15 and 16 echo address and value, or address and count: the first five bytes of the request.
     if (reply.pdu.length < 5 || pdu.compare(reply.pdu, 0, 5, 0, 5) !== 0) return { ok: false, reason: 'refused', message: CONFIRMED_OTHER };
     return { ok: true };

@@ -81,6 +81,11 @@ export class MbapClient implements Transport {
     });
   }
 
+  /** Behind a request of somebody else, a poll has its own time-out from its sending on. */
+  get patienceMs(): number {
+    return this.#flights.size > 0 ? 2 * this.#timeoutMs : 0;
+  }
+
   get lastExchange(): Exchange | undefined {
     return this.#record.last;
   }

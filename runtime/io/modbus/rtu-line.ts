@@ -131,8 +131,17 @@ export class RtuLine {
     const nowMs = this.#clock.monoMs();
     const quietInMs = this.#heardMonoMs + this.#traits.gapMs - nowMs;
     const job = quietInMs > 0 ? undefined : this.#next(nowMs);
+    if (quietInMs > 0) this.#giveUpOnNoise(nowMs);
     if (job) this.#send(job, nowMs);
-    else this.#pumpIn(quietInMs > 0 ? quietInMs : this.#settledInMs(nowMs));
+    else if (this.#waiting.length > 0) this.#pumpIn(quietInMs > 0 ? quietInMs : this.#settledInMs(nowMs));
+  }
+
+  /** Bytes that never end leave no gap to speak in: who has waited as long as for silent units is told so. */
+  #giveUpOnNoise(nowMs: MonoMs): void {
+    for (const job of this.#waiting.filter(({ sinceMonoMs, timeoutMs }) => nowMs - sinceMonoMs >= TURN_TIMEOUTS * timeoutMs)) {
+      this.#waiting.splice(this.#waiting.indexOf(job), 1);
+      job.settle({ ok: false, reason: 'silent', message: 'the line is never quiet, so that nothing can be asked: noise, or a device that sends without end' });
+    }
   }
 
   #pumpIn(delayMs: number): void {

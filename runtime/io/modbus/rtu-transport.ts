@@ -100,7 +100,7 @@ export async function connectRtu(endpoint: SerialEndpoint, timeoutMs: number, cl
   }
   return onLine(line, timeoutMs, () => {
     shared.users -= 1;
-    if (shared.users === 0) line.end('the last module of the line was closed');
+    if (shared.users === 0) line.end('the connection was closed here');
   });
 }
 

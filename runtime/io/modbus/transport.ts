@@ -8,7 +8,7 @@ export type Reply =
 export interface Transport {
   /** One request in flight per unit; urgent ones (writes) go before waiting ones. */
   request(unit: number, pdu: Buffer, urgent: boolean): Promise<Reply>;
-  /** On a line that carries one request at a time: how long a request may wait for one of another unit and be answered. */
+  /** Where requests wait for each other: how long one that comes now may take until it is answered. */
   readonly patienceMs?: number;
   /** The bytes of the last request that got its answer, or none in its time. */
   readonly lastExchange: Exchange | undefined;

@@ -2,7 +2,8 @@
 import type { DataValue, StatusCode, UserIdentityInfo, Variant as OpcVariant } from 'node-opcua-client';
 import type { Clock } from '../../vocabulary/clock.js';
 import type { Value } from '../../vocabulary/data-types.js';
-import type { ArrivalListener, CallOutcome, Link, Point, ReadOutcome, SampleSink, WriteOutcome } from '../driver.js';
+import type { ArrivalListener, Barred, CallOutcome, Link, Point, ReadOutcome, SampleSink, WriteOutcome } from '../driver.js';
+import { WriteTurns } from '../write-turns.js';
 import type { ProbeChannel } from '../../port.js';
 import type { Discovery } from '../device-answers.js';
 import { discover } from './discover.js';
@@ -55,8 +56,8 @@ export class OpcUaLink implements Link {
   #namespaces: readonly string[] = [];
   #readMax: number;
   #itemsMax: number;
-  #lastWrite: Promise<unknown> = Promise.resolve();
   #cancelIdle: () => void = () => {};
+  readonly #turns = new WriteTurns();
 
   constructor(wire: Wire, user: UserIdentityInfo, settings: LinkSettings, clock: Clock) {
     this.#wire = wire;
@@ -272,11 +273,8 @@ export class OpcUaLink implements Link {
 
   // -------------------------------------------------------------- writing
 
-  write(point: Point, value: Value): Promise<WriteOutcome> {
-    const writeNow = (): Promise<WriteOutcome> => this.#writeNow(point, value);
-    const written = this.#lastWrite.then(writeNow, writeNow); // how the one before ended is that one's business
-    this.#lastWrite = written;
-    return written;
+  write(point: Point, value: Value, barred?: Barred): Promise<WriteOutcome> {
+    return this.#turns.take(barred, () => this.#writeNow(point, value));
   }
 
   async #writeNow({ address }: Point, value: Value): Promise<WriteOutcome> {

@@ -5,6 +5,7 @@ import type { Driver, Link } from '../../../runtime/io/driver.js';
 import { modbusDescription } from '../../../runtime/io/modbus/description.js';
 import { ProbeCore } from '../../../runtime/io/probe-core.js';
 import { Signal } from '../../../runtime/io/signal.js';
+import { WriteTurns } from '../../../runtime/io/write-turns.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import { ManualClock } from './manual-clock.js';
@@ -16,6 +17,11 @@ class Wire {
   readonly written: [address: string, value: unknown, atMs: number][] = [];
   readonly connectsAtMs: number[] = [];
   present = true;
+  /** Ends when the test says so: whoever connects waits meanwhile. */
+  hanging: Promise<void> | undefined;
+  /** How long a read takes. */
+  readMs = 0;
+  refusal = '';
   silent = false;
   explode = false;
   #lost = new Signal();
@@ -35,6 +41,7 @@ class Wire {
     ...modbusDescription,
     connect: async (): Promise<Link> => {
       this.connectsAtMs.push(this.#clock.monoMs());
+      await this.hanging;
       if (!this.present) throw new Error('nobody there');
       const lost = new Signal();
       this.#lost = lost;
@@ -43,6 +50,7 @@ class Wire {
         read: async (points, sink) => {
           if (this.explode) throw new Error('a bug in the driver');
           if (this.silent) return new Promise(() => {});
+          if (this.readMs > 0) await new Promise<void>((resolve) => this.#clock.after(this.readMs, resolve));
           sink.begin();
           points.forEach((point, position) => {
             const value = this.values.get(point.address);
@@ -52,7 +60,11 @@ class Wire {
           sink.end();
           return { status: 'answered' };
         },
-        write: async (point, value) => {
+        lastExchange: () => ({ sent: '01', received: '', atMs: 0, roundTripMs: 0 }),
+        write: async (point, value, barred) => {
+          const reason = barred?.();
+          if (reason) return reason;
+          if (this.refusal !== '') return { ok: false, reason: 'refused', message: this.refusal };
           this.written.push([point.address, value, this.#clock.monoMs()]);
           this.values.set(point.address, Number(value));
           return { ok: true };
@@ -196,6 +208,108 @@ t.test('D-IO-03: an edit restarts only what changed', async (t) => {
   t.equal(wire.connectsAtMs.length, 3, 'options reconnect that module only');
   await load(second);
   t.same([...imageOf(wider).quality], [QUALITY.Bad, QUALITY.Bad, QUALITY.Bad], 'a module that left is Bad');
+});
+
+t.test('D-IO-03: a module that hangs while it connects keeps no other one waiting, neither when it leaves nor when it comes again', async (t) => {
+  const { clock, wire, load } = rig();
+  wire.values.set('a', 1);
+  let letGo = (): void => {};
+  wire.hanging = new Promise((resolve) => (letGo = resolve));
+  const hung = moduleOf([channel('a')], { module: 'hung', address: 'nobody' });
+  await load(hung);
+  wire.hanging = undefined;
+  const first = moduleOf([channel('a')]);
+  await load(hung, first);
+  t.equal(imageOf(first).quality[0], QUALITY.Good);
+  const second = moduleOf([channel('a')], { module: 'io2', address: 'plc2' });
+  await load(second);
+  t.equal(imageOf(first).quality[0], QUALITY.Bad, 'what is no longer served is let go at once');
+  t.equal(imageOf(second).quality[0], QUALITY.Good, 'and what is new is served at once');
+  const again = moduleOf([channel('a')], { module: 'hung', address: 'plc3' });
+  await load(second, again);
+  t.equal(imageOf(again).quality[0], QUALITY.Good, 'the same module with an address that answers');
+  const before = wire.connectsAtMs.length;
+  letGo();
+  await clock.advance(5000);
+  t.equal(wire.connectsAtMs.length, before, 'the connection that came late closed itself');
+});
+
+t.test('G9: what people ask waits in a line of its own, a poll waits for one request of it, and a place in the line has an end', async (t) => {
+  const { clock, wire, core, load, messages } = rig();
+  wire.values.set('a', 1);
+  wire.readMs = 200;
+  const module = moduleOf([channel('a')], { options: { pollInterval: '500ms', timeout: '500ms', retries: 0 } });
+  await load(module);
+  await clock.advance(1000);
+  const asked = Array.from({ length: 60 }, (_, id) => core.receive({ type: 'read', id, module: 'io', channels: ['a'] }));
+  for (let look = 0; look < 100; look += 1) {
+    await clock.advance(100);
+    t.equal(imageOf(module).quality[0], QUALITY.Good, `look ${look}`);
+  }
+  await Promise.all(asked);
+  const results = messages.flatMap((message) => (message.type === 'read-result' ? message.values : []));
+  t.equal(results.filter(({ quality }) => quality === 'Good').length, 16, 'those who may wait');
+  t.equal(results.filter(({ message }) => message?.includes('ask again in a moment')).length, 44);
+});
+
+t.test('G9: an order that could not be sent in its time is told so, and is never sent', async (t) => {
+  const { clock, wire, core, load, last } = rig();
+  wire.values.set('a', 1);
+  const module = moduleOf([channel('a'), channel('y', 'output')], { options: { pollInterval: '500ms', timeout: '500ms', retries: 0 } });
+  let letGo = (): void => {};
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  const { driver } = wire;
+  const slow: Driver = {
+    ...driver,
+    connect: async (...args) => {
+      const link = await driver.connect(...args);
+      const turns = new WriteTurns();
+      return { ...link, write: (point, value, barred) => turns.take(barred, async () => (await held, link.write(point, value))) };
+    },
+  };
+  Object.assign(wire, { driver: slow });
+  await load(module);
+  const first = core.receive({ type: 'write', id: 1, module: 'io', channel: 'y', value: 5 });
+  const second = core.receive({ type: 'write', id: 2, module: 'io', channel: 'y', value: 6 });
+  await clock.advance(9000);
+  letGo();
+  await Promise.all([first, second]);
+  t.match(last('write-result'), { id: 2, ok: false, code: 'device_unreachable', message: /was not sent/ });
+  t.same(
+    wire.written.map(([, value]) => value),
+    [5],
+  );
+});
+
+t.test('decisions 7.6: a fail-safe value that the device does not take is named where it is said that they are written', async (t) => {
+  const { clock, wire, load, last } = rig();
+  wire.values.set('a', 1);
+  const module = moduleOf([channel('a'), channel('y', 'output')], {
+    failSafe: { posture: 'supervisory', timeoutMs: 2000, outputs: [{ channel: 'y', value: -1 }], heartbeatChannel: '' },
+  });
+  const image = imageOf(module);
+  await load(module);
+  Atomics.add(image.header, IMAGE_HEADER.wake, 1);
+  await clock.advance(500);
+  wire.refusal = 'it takes no -1';
+  await clock.advance(4000);
+  t.match(last('module'), { state: 'Degraded', message: /fail-safe values written, except y \(it takes no -1\)/ });
+  wire.refusal = '';
+  await clock.advance(2000);
+  t.match(last('module'), { message: /fail-safe values written$/ });
+});
+
+t.test('ADR 0076: a connection that is gone between two polls is counted, and its last exchange can still be read', async (t) => {
+  const { clock, wire, core, load, last } = rig();
+  wire.values.set('a', 1);
+  await load(moduleOf([channel('a')]));
+  await clock.advance(100);
+  wire.pull();
+  await clock.advance(0);
+  await core.receive({ type: 'statistics', id: 1, module: 'io' });
+  t.match(last('statistics-result').statistics, { errors: { lost: 1 }, channels: [{ errors: { lost: 1 } }] });
+  await core.receive({ type: 'exchange', id: 2, module: 'io' });
+  t.match(last('exchange-result'), { exchange: { sent: '01', received: '' } });
 });
 
 t.test('decisions 7.6: heartbeat while the runtime lives, fail-safe values after the time-out, control again when it is back', async (t) => {
