@@ -48,7 +48,7 @@ export interface FaultCase {
 }
 
 const SILENCE_MS_MAX = 3000 + 1000;
-const POLLS_WATCHED = 20;
+const POLLS_WATCHED = 12;
 
 /** Small, even, the same for the same seed (xorshift32). */
 export function randomOf(seed: number): () => number {
@@ -127,10 +127,7 @@ export function conformanceOfFaults(t: Test, setup: () => FaultCase): void {
   });
 
   t.test('D-IO-01: a frozen device (half-open) is Bad in time, whatever its poll interval and time-out are', async (t) => {
-    for (const options of [
-      { pollInterval: '500ms', timeout: '1s' },
-      { pollInterval: '10s', timeout: '5s' },
-    ]) {
+    const frozen = async (options: ProbeModule['options']): Promise<void> => {
       const { proxy, module, probe, isGood, isBad } = await bench(t, options);
       await until('good', isGood);
       proxy.mode = 'half-open';
@@ -143,14 +140,15 @@ export function conformanceOfFaults(t: Test, setup: () => FaultCase): void {
       await probe.core.receive({ type: 'stop' });
       t.equal(connectionOf(module), CONNECTION.lost);
       await until('closed', () => proxy.open === 0);
-    }
+    };
+    await Promise.all([frozen({ pollInterval: '500ms', timeout: '1s' }), frozen({ pollInterval: '10s', timeout: '5s' })]);
   });
 
   t.test('D-IO-02: a slow device is Good as long as it answers within its time-out', async (t) => {
     const { proxy, probe, isGood, wrong } = await bench(t, { timeout: '2s' });
     await until('good', isGood);
     const told = probe.messages.length;
-    proxy.delayMs = 200;
+    proxy.delayMs = 100;
     const [name] = at(rows, 0);
     for (let id = 1; id <= 5; id += 1) t.match((await probe.ask({ type: 'read', id, module: 'io', channels: [name] }, 'read-result')).values, [{ quality: 'Good' }]);
     t.same(
@@ -204,7 +202,7 @@ export function conformanceOfFaults(t: Test, setup: () => FaultCase): void {
 
   for (const { what, of } of setup().lies) {
     t.test(`D-IO-02: a device that lies (${what}) delivers no value, and a true one does again`, async (t) => {
-      const { proxy, isGood, isBad, wrong } = await bench(t, { timeout: '500ms', retries: 0 });
+      const { proxy, isGood, isBad, wrong } = await bench(t, { timeout: '200ms', retries: 0 });
       await until('good', isGood);
       const seen: string[] = [];
       const rewrite = (chunk: Buffer): Buffer => {
@@ -215,7 +213,7 @@ export function conformanceOfFaults(t: Test, setup: () => FaultCase): void {
       proxy.mode = 'rewrite';
       await until('it is not believed', isBad);
       const lied = seen.length;
-      await until('and it is asked on', () => seen.length > lied + 3);
+      await until('and it is asked on', () => seen.length > lied + 1);
       t.ok(isBad());
       proxy.mode = 'pass';
       await until('good again', isGood);

@@ -266,7 +266,7 @@ t.test('decisions 7.3: slot and path lead to the controller; a way that is none 
     message: /path 2,192.168.1.5,1,0: the route has a port that is not there/,
   });
   await t.rejects(ethernetIpDriver.connect(ofPeer(behind.port, { slot: 1, connected: true }), systemClock), {
-    message: /refuses a connection of 504 bytes to slot 1: .*connected: false/,
+    message: /refuses a connection of 4002 bytes to slot 1: .*connected: false/,
   });
   t.match(await readOne(await linkTo(t, ofPeer(behind.port, { path: 'direct' })), 'Dint', 'int'), /no such tag/, 'the module in front has no tags');
   const alone = await startPeer(t, { slot: -1 });

@@ -21,13 +21,23 @@ interface Given {
   readonly hasMultiple: boolean;
   readonly hasReadModifyWrite: boolean;
   readonly hasSymbolAccess: boolean;
+  readonly hasIdentity: boolean;
+  readonly hasListIdentity: boolean;
   readonly connectionsMax: number;
+  /** Most bytes of a connection; a large Forward Open is known where it is more than 511. */
+  readonly connectionBytesMax: number;
   readonly many: number;
 }
 
 type Order =
   | { readonly mode: Mode; readonly slowMs?: number }
   | { readonly count: true }
+  /** From now on: how the messages that ask for the tag come in time. */
+  | { readonly watch: string; readonly periodMs: number }
+  /** The program of the device gives the tag one value after the other, before each of so many answers. */
+  | { readonly flicker: { readonly path: readonly (string | number)[]; readonly values: readonly string[]; readonly answers: number } }
+  /** Another program is loaded, in which the tag is another one. */
+  | { readonly become: { readonly name: string; readonly type: number; readonly dimensions: readonly number[]; readonly hex: string } }
   | { readonly value: { readonly path: readonly (string | number)[]; readonly hex: string } };
 
 interface Opened {
@@ -35,6 +45,8 @@ interface Opened {
   readonly targetToOriginator: number;
   /** Serial number, vendor and serial number of the originator: what a connection is closed by. */
   readonly identity: Buffer;
+  /** Of a message with its sequence. */
+  readonly bytes: number;
 }
 
 const [, , text = '{}'] = leading(process.argv, 3);
@@ -45,7 +57,10 @@ const given: Given = {
   hasMultiple: true,
   hasReadModifyWrite: true,
   hasSymbolAccess: true,
+  hasIdentity: true,
+  hasListIdentity: true,
   connectionsMax: 8,
+  connectionBytesMax: 4002,
   many: 1000,
   ...(JSON.parse(text) as Partial<Given>),
 };
@@ -57,9 +72,38 @@ let slowMs = 0;
 let nextNumber = 1;
 let messages = 0;
 let sessionsOpen = 0;
+let flicker: Extract<Order, { flicker: object }>['flicker'] | undefined;
+let flickered = 0;
+const watched = { name: Buffer.alloc(0), periodMs: 0, lastMs: 0, polls: 0, late: 0, gapMsMax: 0 };
+
+/** Late is a poll that begins half a period after it was due. */
+function watch(message: Buffer): void {
+  if (watched.name.length === 0 || message.indexOf(watched.name) < 0) return;
+  const nowMs = performance.now();
+  const gapMs = nowMs - watched.lastMs;
+  if (watched.lastMs > 0) {
+    watched.polls += 1;
+    watched.gapMsMax = Math.max(watched.gapMsMax, gapMs);
+    if (gapMs > 1.5 * watched.periodMs) watched.late += 1;
+  }
+  watched.lastMs = nowMs;
+}
+
+function put(path: readonly (string | number)[], hex: string): void {
+  const place = memory.place(path);
+  if (typeof place === 'number') throw new Error(`no tag ${path.join('.')}`);
+  Buffer.from(hex, 'hex').copy(place.data, place.offset);
+}
+
+function runProgram(): void {
+  if (!flicker || flickered >= flicker.answers) return;
+  put(flicker.path, flicker.values[flickered % flicker.values.length] ?? '');
+  flickered += 1;
+}
 
 /** What a message router of the communication module answers that nothing is asked of behind it. */
-const failure = (service: number, status: number, extended: number): Buffer => Buffer.from([service | 0x80, 0, status, 1, extended & 0xff, extended >> 8]);
+const failure = (service: number, status: number, ...extended: readonly number[]): Buffer =>
+  Buffer.from([service | 0x80, 0, status, extended.length, ...extended.flatMap((word) => [word & 0xff, word >> 8])]);
 
 function isRouteHere(route: Buffer): boolean {
   return given.slot >= 0 ? route.length === 2 && route[0] === 1 && route[1] === given.slot : route.length === 0;
@@ -79,10 +123,14 @@ function forwardOpen(data: Buffer, isLarge: boolean): Buffer {
   const pathAt = isLarge ? 39 : 35;
   const path = data.subarray(pathAt + 1, pathAt + 1 + 2 * data.readUInt8(pathAt));
   if (!isRouteHere(path.subarray(0, path.length - 4))) return failure(service, 0x01, 0x0312);
+  if (isLarge && given.connectionBytesMax < 512) return failure(service, 0x08);
+  const parameters = isLarge ? data.readUInt32LE(26) : data.readUInt16LE(26);
+  const bytes = parameters & (isLarge ? 0xffff : 0x1ff);
+  if (bytes > given.connectionBytesMax) return failure(service, 0x01, 0x0109, given.connectionBytesMax);
   if (connections.size >= given.connectionsMax) return failure(service, 0x01, 0x0113);
   const own = 0x1000 + nextNumber;
   nextNumber += 1;
-  connections.set(own, { targetToOriginator: data.readUInt32LE(6), identity: Buffer.from(data.subarray(10, 18)) });
+  connections.set(own, { targetToOriginator: data.readUInt32LE(6), identity: Buffer.from(data.subarray(10, 18)), bytes });
   const answer = Buffer.alloc(26);
   answer.writeUInt32LE(own, 0);
   data.copy(answer, 4, 6, 18); // T->O address, serial, vendor, serial of the originator
@@ -131,6 +179,24 @@ function items(addressType: number, address: Buffer, dataType: number, data: Buf
   heads[1].writeUInt16LE(dataType, 0);
   heads[1].writeUInt16LE(data.length, 2);
   return Buffer.concat([head, heads[0], address, heads[1], data]);
+}
+
+/**
+ * List Identity (CIP Volume 2, 2-4.2.3): one item of type 0x0C with the version of the encapsulation, the socket address (big-endian, as in C), the
+ * identity of the device that answers at it, and its state. Asked for over TCP; not over UDP, which is for whoever does not know the address.
+ */
+function listIdentity(socket: net.Socket): Buffer {
+  const address = Buffer.alloc(18);
+  address.writeUInt16LE(1, 0);
+  address.writeUInt16BE(2, 2); // AF_INET
+  address.writeUInt16BE(socket.localPort ?? 0, 4);
+  (socket.localAddress ?? '').split('.').forEach((part, at) => void (address[6 + at] = Number(part)));
+  const item = Buffer.concat([address, services.identity(given.slot >= 0 ? '1756-EN2TR of a test' : undefined), Buffer.from([3])]); // operational
+  const head = Buffer.alloc(6);
+  head.writeUInt16LE(1, 0);
+  head.writeUInt16LE(0x0c, 2);
+  head.writeUInt16LE(item.length, 4);
+  return Buffer.concat([head, item]);
 }
 
 /** The items of a request: address and data. */
@@ -205,7 +271,7 @@ function serve(socket: net.Socket): void {
       return;
     }
     if (command === 0x63) {
-      socket.write(frame(command, 0, context, Buffer.from([0, 0])));
+      socket.write(given.hasListIdentity ? frame(command, 0, context, listIdentity(socket)) : frame(command, 0, context, Buffer.alloc(0), 0x01));
       return;
     }
     if (session === 0 || bytes.readUInt32LE(4) !== session) {
@@ -213,16 +279,18 @@ function serve(socket: net.Socket): void {
       return;
     }
     messages += 1;
+    watch(data);
+    runProgram();
     const [address, message] = itemsOf(data);
     if (command === 0x6f) {
       sabotaged(socket, frame(command, session, context, items(0, Buffer.alloc(0), 0xb2, unconnected(message))));
       return;
     }
     const opened = connections.get(address.readUInt32LE(0));
-    if (!opened) return; // a message of a connection that is not is dropped
+    if (!opened || message.length > opened.bytes) return; // a message of a connection that is not, or too long for it, is dropped
     const own = Buffer.alloc(4);
     own.writeUInt32LE(opened.targetToOriginator, 0);
-    const reply = Buffer.concat([message.subarray(0, 2), services.answer(message.subarray(2))]);
+    const reply = Buffer.concat([message.subarray(0, 2), services.answer(message.subarray(2), Math.min(given.replyMax, opened.bytes - 2))]);
     sabotaged(socket, frame(command, session, Buffer.alloc(8), items(0xa1, own, 0xb1, reply)));
   };
   socket.setNoDelay(true);
@@ -248,10 +316,26 @@ process.on('message', (order: Order) => {
     mode = order.mode;
     slowMs = order.slowMs ?? 0;
   } else if ('value' in order) {
-    const place = memory.place(order.value.path);
-    if (typeof place === 'number') throw new Error(`no tag ${order.value.path.join('.')}`);
-    Buffer.from(order.value.hex, 'hex').copy(place.data, place.offset);
+    put(order.value.path, order.value.hex);
+  } else if ('become' in order) {
+    const { name, type, dimensions, hex } = order.become;
+    memory.remove('', name);
+    Buffer.from(hex, 'hex').copy(memory.add('', name, type, dimensions).data);
+  } else if ('watch' in order) {
+    Object.assign(watched, { name: Buffer.from(order.watch, 'latin1'), periodMs: order.periodMs, lastMs: 0, polls: 0, late: 0, gapMsMax: 0 });
+  } else if ('flicker' in order) {
+    [flicker, flickered] = [order.flicker, 0];
   }
-  process.send?.({ messages, sessionsOpen, connections: connections.size, services: [...services.counts] });
+  const { polls, late, gapMsMax } = watched;
+  process.send?.({
+    messages,
+    sessionsOpen,
+    connections: connections.size,
+    services: [...services.counts],
+    bytes: [...connections.values()].map(({ bytes }) => bytes),
+    polls,
+    late,
+    gapMsMax,
+  });
 });
 process.on('disconnect', () => process.exit(0));

@@ -12,7 +12,10 @@ export interface PeerOptions {
   readonly hasMultiple?: boolean;
   readonly hasReadModifyWrite?: boolean;
   readonly hasSymbolAccess?: boolean;
+  readonly hasIdentity?: boolean;
+  readonly hasListIdentity?: boolean;
   readonly connectionsMax?: number;
+  readonly connectionBytesMax?: number;
   readonly many?: number;
 }
 
@@ -20,7 +23,13 @@ export interface PeerCounts {
   readonly messages: number;
   readonly sessionsOpen: number;
   readonly connections: number;
+  /** Of each connection that is open. */
+  readonly bytes: readonly number[];
   readonly services: ReadonlyMap<number, number>;
+  /** Since `watch`. */
+  readonly polls: number;
+  readonly late: number;
+  readonly gapMsMax: number;
 }
 
 export type PeerMode = 'right' | 'silent' | 'slow' | 'half' | 'context' | 'session' | 'length' | 'garbage' | 'reset' | 'service' | 'twice' | 'endless';
@@ -58,6 +67,21 @@ export class EthernetIpPeer {
   /** Changes a value in the device, as its program would. */
   async put(path: readonly (string | number)[], hex: string): Promise<void> {
     await this.#order({ value: { path, hex } });
+  }
+
+  /** Watches how the messages that ask for the tag come in time. */
+  async watch(tag: string, periodMs: number): Promise<void> {
+    await this.#order({ watch: tag, periodMs });
+  }
+
+  /** The program of the device gives the tag these values, one before each of so many answers, over and over. */
+  async flicker(path: readonly (string | number)[], values: readonly string[], answers: number): Promise<void> {
+    await this.#order({ flicker: { path, values, answers } });
+  }
+
+  /** Loads another program, in which the tag of the controller is another one. */
+  async become(name: string, type: number, dimensions: readonly number[], hex: string): Promise<void> {
+    await this.#order({ become: { name, type, dimensions, hex } });
   }
 
   /** Stops answering without closing anything, and goes on. */

@@ -11,6 +11,7 @@ export interface ServiceOptions {
   readonly hasMultiple: boolean;
   readonly hasReadModifyWrite: boolean;
   readonly hasSymbolAccess: boolean;
+  readonly hasIdentity: boolean;
   readonly name: string;
 }
 
@@ -73,8 +74,8 @@ export class Services {
   }
 
   #serve(service: number, path: Path, data: Buffer, room: number): Result {
-    if (service === 0x0a && path.classId === 2) return this.#options.hasMultiple ? this.#multiple(data) : refuse(0x08);
-    if (service === 0x01 && path.classId === 1) return [0, 0, this.#identity()];
+    if (service === 0x0a && path.classId === 2) return this.#options.hasMultiple ? this.#multiple(data, room) : refuse(0x08);
+    if (service === 0x01 && path.classId === 1 && this.#options.hasIdentity) return [0, 0, this.identity()];
     if (path.classId === 0x6b) return service === 0x55 && this.#options.hasSymbolAccess ? this.#symbols(path, data, room) : refuse(0x08);
     if (path.classId === 0x6c) return this.#template(service, path.instance, data, room);
     if (path.classId !== undefined) return refuse(0x05);
@@ -88,14 +89,14 @@ export class Services {
     return refuse(0x08);
   }
 
-  #multiple(data: Buffer): Result {
+  #multiple(data: Buffer, most: number): Result {
     const count = data.readUInt16LE(0);
     const replies: Buffer[] = [];
-    let room = this.#options.replyMax - 6 - 2 * count;
+    let room = most - 2 - 2 * count;
     for (let at = 0; at < count; at += 1) {
       const from = data.readUInt16LE(2 + 2 * at);
       const to = at + 1 < count ? data.readUInt16LE(4 + 2 * at) : data.length;
-      const full = this.answer(data.subarray(from, to));
+      const full = this.answer(data.subarray(from, to), most);
       const reply = full.length <= room ? full : Buffer.from([full.readUInt8(0), 0, 0x11, 0]);
       room -= reply.length;
       replies.push(reply);
@@ -110,8 +111,9 @@ export class Services {
     return [replies.some((reply) => reply[2] !== 0) ? 0x1e : 0, 0, Buffer.concat([head, ...replies])];
   }
 
-  #identity(): Buffer {
-    const name = Buffer.from(this.#options.name, 'latin1');
+  /** What the identity object tells, and ListIdentity too. */
+  identity(called = this.#options.name): Buffer {
+    const name = Buffer.from(called, 'latin1');
     const identity = Buffer.alloc(15);
     identity.writeUInt16LE(1, 0);
     identity.writeUInt16LE(14, 2);

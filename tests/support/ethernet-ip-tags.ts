@@ -81,6 +81,8 @@ export const STRUCTURES = [STRING, STRING21, STRING1000, TANK];
 export const sizeOf = (type: number | Structure): number => (typeof type === 'number' ? (SIZES[type] ?? 1) : type.bytes);
 
 export class TagMemory {
+  /** By scope and name in lower case. */
+  readonly #byName = new Map<string, DeviceTag>();
   readonly scopes = new Map<string, DeviceTag[]>([
     ['', []],
     ['Main', []],
@@ -127,6 +129,16 @@ export class TagMemory {
     this.add('', 'OutText21', STRING21);
     this.add('', 'OutText1000', STRING1000);
     this.add('', 'OutFlags', 0xd3, [4]);
+    const row = this.add('', 'Row', 0xc4, [300]).data;
+    for (let at = 0; at < 300; at += 1) row.writeInt32LE(1000 + at, 4 * at);
+    const longs = this.add('', 'Longs', 0xc5, [20]).data;
+    for (let at = 0; at < 20; at += 1) longs.writeBigInt64LE(9_000_000_000_000_000_000n + BigInt(at), 8 * at);
+    const bytes = this.add('', 'Bytes', 0xc2, [33]).data;
+    for (let at = 0; at < 33; at += 1) bytes.writeInt8(at - 16, at);
+    const names = this.add('', 'Names', STRING, [6]).data;
+    for (let at = 0; at < 6; at += 1) this.text(names, 88 * at, `Name ${at}`);
+    const bits = this.add('', 'Bits', 0xd3, [10]).data;
+    for (let at = 0; at < 10; at += 1) bits.writeUInt32LE(1 << at, 4 * at);
     for (let at = 0; at < many; at += 1) this.add('', `Many_${String(at).padStart(4, '0')}`, 0xc4).data.writeInt32LE(at, 0);
   }
 
@@ -134,7 +146,17 @@ export class TagMemory {
     const count = dimensions.reduce((product, size) => product * size, 1);
     const tag: DeviceTag = { name, type, dimensions, data: Buffer.alloc(count * sizeOf(type)), access };
     this.scopes.get(program)?.push(tag);
+    this.#byName.set(`${program}.${name}`.toLowerCase(), tag);
     return tag;
+  }
+
+  remove(program: string, name: string): void {
+    this.#byName.delete(`${program}.${name}`.toLowerCase());
+    const tags = this.scopes.get(program) ?? [];
+    tags.splice(
+      tags.findIndex((tag) => tag.name === name),
+      1,
+    );
   }
 
   text(data: Buffer, offset: number, value: string): void {
@@ -146,12 +168,12 @@ export class TagMemory {
   place(path: readonly (string | number)[]): Place | number {
     const segments = [...path];
     let first = segments.shift();
-    let scope = this.scopes.get('');
+    let scope = '';
     if (typeof first === 'string' && /^program:/i.test(first)) {
-      scope = this.scopes.get(first.slice('program:'.length));
+      scope = first.slice('program:'.length);
       first = segments.shift();
     }
-    const tag = scope?.find(({ name }) => name.toLowerCase() === String(first).toLowerCase());
+    const tag = this.#byName.get(`${scope}.${first}`.toLowerCase());
     if (!tag) return 0x04;
     const indices: number[] = [];
     while (typeof segments[0] === 'number') indices.push(segments.shift() as number);

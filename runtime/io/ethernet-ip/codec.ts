@@ -35,37 +35,53 @@ function safe(value: bigint): number | bigint {
   return Number.isSafeInteger(number) ? number : value;
 }
 
-/** A number of a type with a size; `value` holds it whole. */
-export function decodeNumber(type: CipType, value: Buffer): number | bigint {
-  if (type.dataType === 'float') return type.bytes === 8 ? value.readDoubleLE(0) : value.readFloatLE(0);
-  if (type.code === BOOL_CODE) return Number(value.readUInt8(0) !== 0);
-  const isSigned = type.bounds !== undefined && type.bounds[0] < 0n;
-  if (type.bytes === 8) return safe(isSigned ? value.readBigInt64LE(0) : value.readBigUInt64LE(0));
-  return isSigned ? value.readIntLE(0, type.bytes) : value.readUIntLE(0, type.bytes);
+/** A number out of bytes that hold it from there on. */
+export type NumberReader = (bytes: Buffer, at: number) => number | bigint;
+
+const signed: Readonly<Record<number, NumberReader>> = {
+  1: (bytes, at) => bytes.readInt8(at),
+  2: (bytes, at) => bytes.readInt16LE(at),
+  4: (bytes, at) => bytes.readInt32LE(at),
+  8: (bytes, at) => safe(bytes.readBigInt64LE(at)),
+};
+const unsigned: Readonly<Record<number, NumberReader>> = {
+  1: (bytes, at) => bytes.readUInt8(at),
+  2: (bytes, at) => bytes.readUInt16LE(at),
+  4: (bytes, at) => bytes.readUInt32LE(at),
+  8: (bytes, at) => safe(bytes.readBigUInt64LE(at)),
+};
+const float: NumberReader = (bytes, at) => bytes.readFloatLE(at);
+const double: NumberReader = (bytes, at) => bytes.readDoubleLE(at);
+const boolean: NumberReader = (bytes, at) => Number(bytes.readUInt8(at) !== 0);
+
+/** How a value of the type, or a bit of it, is read; undefined of texts. */
+export function readerOf(type: CipType, bit: number | undefined): NumberReader | undefined {
+  if (bit !== undefined) return (bytes, at) => (bytes.readUInt8(at + (bit >> 3)) >> (bit & 7)) & 1;
+  if (type.code === STRING_CODE) return undefined;
+  if (type.code === BOOL_CODE) return boolean;
+  if (type.dataType === 'float') return type.bytes === 8 ? double : float;
+  return (type.bounds !== undefined && type.bounds[0] < 0n ? signed : unsigned)[type.bytes];
 }
 
-export function bitOf(value: Buffer, bit: number): number {
-  return (value.readUInt8(bit >> 3) >> (bit & 7)) & 1;
+/** Whether so many bytes are `count` values of so many bytes each; behind an odd number a device may fill up to an even one. */
+export function isWhole(valueBytes: number, count: number, bytes: number): boolean {
+  const wanted = valueBytes * count;
+  return bytes === wanted || (wanted % 2 === 1 && bytes === wanted + 1);
 }
 
-/** Whether so many bytes are one value of the type; behind a value of one byte a device may fill up to an even number. */
-export function isWhole(type: CipType, bytes: number): boolean {
-  return bytes === type.bytes || (type.bytes === 1 && bytes === 2);
-}
-
-/** The text of a structure; undefined when its length is none. */
-export function decodeTextStructure(value: Buffer, shape: TextShape): string | undefined {
-  if (value.length !== shape.bytes) return undefined;
-  const length = value.readInt32LE(0);
-  return length >= 0 && length <= shape.capacity ? value.toString('latin1', LENGTH_BYTES, LENGTH_BYTES + length) : undefined;
+/** The text of a structure that lies between `from` and `to`; undefined when its length is none. */
+export function decodeTextStructure(bytes: Buffer, from: number, to: number, shape: TextShape): string | undefined {
+  if (to - from !== shape.bytes) return undefined;
+  const length = bytes.readInt32LE(from);
+  const at = from + LENGTH_BYTES;
+  return length >= 0 && length <= shape.capacity ? bytes.toString('latin1', at, at + length) : undefined;
 }
 
 /** A STRING of CIP: its length in two bytes, its characters, and one to fill up where they are odd. */
-export function decodeText(value: Buffer): string | undefined {
-  if (value.length < 2) return undefined;
-  const length = value.readUInt16LE(0);
-  const isFilledUp = length % 2 === 1 && value.length === 3 + length;
-  return value.length === 2 + length || isFilledUp ? value.toString('latin1', 2, 2 + length) : undefined;
+export function decodeText(bytes: Buffer, from: number, to: number): string | undefined {
+  if (to - from < 2) return undefined;
+  const end = from + 2 + bytes.readUInt16LE(from);
+  return to === end || ((end - from) % 2 === 1 && to === end + 1) ? bytes.toString('latin1', from + 2, end) : undefined;
 }
 
 const isLatin = (text: string): boolean => ![...text].some((character) => (character.codePointAt(0) ?? 0) > 0xff);

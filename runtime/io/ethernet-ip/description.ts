@@ -20,7 +20,14 @@ export const ethernetIpDescription = describe({
       meaning: 'CIP route, overrides slot: pairs of port and link such as 1,0 or 1,2,2,192.168.1.5,1,0; direct: a controller without slots',
     },
     { name: 'connected', type: 'boolean', default: false, meaning: 'connected (Forward Open) instead of unconnected messages' },
-    { name: 'maxPacket', type: 'integer', default: 504, min: 100, max: 4002, meaning: 'most bytes in one message' },
+    {
+      name: 'maxPacket',
+      type: 'integer',
+      default: 504,
+      min: 100,
+      max: 4002,
+      meaning: 'most bytes in one message; with connected, where it is not given, 4002 if the device grants them',
+    },
   ],
   unitOf(options) {
     const route = parseRoute(String(options.path), Number(options.slot));

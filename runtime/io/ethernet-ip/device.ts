@@ -26,7 +26,7 @@ const OK = 0x00;
 export const PARTIAL = 0x06;
 export const TOO_LARGE = 0x11;
 /** A tag that is longer is not read: nothing a channel holds is. */
-const WHOLE_BYTES_MAX = 0x1_0000;
+export const WHOLE_BYTES_MAX = 0x1_0000;
 const FRAGMENT_HEAD_BYTES = 20;
 
 export const MALFORMED: Failure = { ok: false, reason: 'refused', message: 'the device sent an answer of the wrong length' };
@@ -62,9 +62,9 @@ export class Device {
     return this.send(this.prepare(request(service, path, data), service), urgent);
   }
 
-  /** Type and value of a tag, however many messages it takes. */
+  /** Type and value of a tag, however many messages it takes: the parts need not be of one moment (`readLong`). */
   async readWhole(path: Buffer, urgent = false): Promise<Whole<TypedData>> {
-    const first = await this.send(this.prepare(readRequest(path), SERVICE.readTag), urgent);
+    const first = await this.send(this.prepare(readRequest(path, 1), SERVICE.readTag), urgent);
     if (!first.ok) return first;
     if (first.reply.status === OK) {
       const typed = parseTyped(first.reply.data);

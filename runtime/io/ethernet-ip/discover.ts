@@ -34,10 +34,10 @@ async function messagesOf(from: Discoverer, points: readonly Point[]): Promise<s
   return messages;
 }
 
-function typeSaid(register: TagRegister, address: string): ChannelType | undefined {
+function typeSaid(register: TagRegister, { address, dataType }: Point): ChannelType | undefined {
   const parsed = parseTagAddress(address);
   if (!parsed.ok) return undefined;
-  const { tag, bit } = register.target(parsed.value);
+  const { tag, bit } = register.target(parsed.value, dataType);
   if (tag.code === undefined) return undefined;
   if (bit !== undefined) return 'bool';
   return register.textShape(tag.handle) ? 'string' : cipTypeOf(tag.code)?.dataType;
@@ -70,7 +70,7 @@ export async function discoverTags(from: Discoverer, channels: readonly ProbeCha
   );
   if ('ok' in found) throw new Error(found.message);
   const said = channels.map((channel, at): DiscoveredChannel => {
-    const [dataType, writable] = [typeSaid(from.register, channel.address), isWritable(found, channel.address)];
+    const [dataType, writable] = [typeSaid(from.register, channel), isWritable(found, channel.address)];
     const readback = readbacks.indexOf(channel);
     return {
       channel: channel.name,

@@ -7,8 +7,8 @@ import { parseEndpoint, parseRoute, routeText } from './endpoint.js';
 import { EthernetIpLink } from './link.js';
 import { routeBytes, routeOverhead } from './request.js';
 
-/** The sequence before each message of a connection. */
-const SEQUENCE_BYTES = 2;
+/** What a connection is asked to have where nobody says how long messages may be: the most that Logix controllers grant (1756-PM020). */
+const CONNECTION_BYTES = 4002;
 
 function targetOf(address: string, given: Parameters<typeof resolveOptions>[1]): ConnectTarget {
   const endpoint = parseEndpoint(address);
@@ -19,16 +19,17 @@ function targetOf(address: string, given: Parameters<typeof resolveOptions>[1]):
   const route = routeBytes(steps.value);
   const packetBytes = numberOption(options, 'maxPacket');
   const isConnected = options.connected === true;
+  const connectionBytes = given.maxPacket === undefined ? CONNECTION_BYTES : packetBytes;
   return {
     ...endpoint.value,
-    connectionBytes: isConnected ? packetBytes : undefined,
+    connectionBytes: isConnected ? connectionBytes : undefined,
     settings: {
       retries: numberOption(options, 'retries'),
       timeoutMs: numberOption(options, 'timeout'),
       route,
       routeText: steps.value.length === 0 ? 'the device' : routeText(steps.value),
-      requestBytesMax: packetBytes - (isConnected ? SEQUENCE_BYTES : routeOverhead(route)),
-      replyBytesMax: packetBytes - (isConnected ? SEQUENCE_BYTES : 0),
+      requestBytesMax: packetBytes - routeOverhead(route),
+      replyBytesMax: packetBytes,
     },
   };
 }

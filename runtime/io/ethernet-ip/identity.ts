@@ -32,3 +32,25 @@ export async function identify(device: Device): Promise<DeviceIdentity> {
   }
   return reply.status === 0 ? parseIdentity(reply.data) : NO_IDENTITY;
 }
+
+const ITEM_AT = 6;
+const LIST_IDENTITY_ITEM = 0x0c;
+/** Version of the protocol and socket address, before what the identity object tells. */
+const ADDRESS_BYTES = 18;
+
+/** The first item of an answer to List Identity (CIP Volume 2, 2-4.2.3). */
+export function parseListIdentity(data: Buffer): DeviceIdentity {
+  if (data.length < ITEM_AT + ADDRESS_BYTES || data.readUInt16LE(0) < 1 || data.readUInt16LE(2) !== LIST_IDENTITY_ITEM) return NO_IDENTITY;
+  const end = ITEM_AT + data.readUInt16LE(4);
+  return end <= data.length ? parseIdentity(data.subarray(ITEM_AT + ADDRESS_BYTES, end)) : NO_IDENTITY;
+}
+
+/**
+ * Who answers at the address, where the controller at the end of the route does not say who it is: itself where there is no route, and otherwise the
+ * module in front of it, which is said so.
+ */
+export async function identifyAtAddress({ session, settings: { route, routeText } }: Device): Promise<DeviceIdentity> {
+  const answer = await session.listIdentity();
+  const found = answer.ok ? parseListIdentity(answer.data) : NO_IDENTITY;
+  return found.vendor === '' || route.length === 0 ? found : { ...found, product: `${found.product} in front of ${routeText}` };
+}

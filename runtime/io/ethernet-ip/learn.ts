@@ -16,7 +16,7 @@ const FILLING_BYTES_MAX = 3;
 
 /** The type of a member of a tag; undefined: there is none. */
 async function codeOf(device: Device, segments: readonly (string | number)[], urgent: boolean): Promise<{ readonly code: number | undefined } | Failure> {
-  const answer = await device.send(device.prepare(readRequest(tagPath(segments)), SERVICE.readTag), urgent);
+  const answer = await device.send(device.prepare(readRequest(tagPath(segments), 1), SERVICE.readTag), urgent);
   if (!answer.ok) return answer;
   return { code: answer.reply.status === 0 ? parseTyped(answer.reply.data)?.code : undefined };
 }
@@ -25,14 +25,11 @@ const isFailure = (found: { readonly code: number | undefined } | Failure): foun
 
 type Suspect = { readonly address: TagAddress; readonly point: Point };
 
-/** Looks which of the points are elements of arrays of BOOL. The result is why that cannot be known now, if it cannot. */
+/** Looks which of the points are elements of arrays of BOOL, once for each array: it has a first word then, if it has any. The result is why that cannot be known now, if it cannot. */
 export async function lookForBits(device: Device, register: TagRegister, wanted: readonly Suspect[], clock: Clock, urgent = false): Promise<Failure | undefined> {
-  for (const {
-    address,
-    point: { dataType },
-  } of wanted) {
-    if (!register.isToBeLookedAt(address, dataType, clock.monoMs())) continue;
-    const found = await codeOf(device, register.wordOf(address).segments, urgent);
+  for (const { address, point } of wanted) {
+    if (!register.isSuspect(address, point.dataType) || !register.isToBeLookedAt(address, clock.monoMs())) continue;
+    const found = await codeOf(device, register.wordOf(address, 0).segments, urgent);
     if (isFailure(found)) return found;
     register.lookedAt(address, found.code, clock.monoMs());
   }

@@ -1,31 +1,35 @@
 /**
- * A connected EtherNet/IP controller (decisions 7.2 to 7.4): planned reads that decode straight into the sink, writes one after the other, before
- * waiting reads.
+ * A connected EtherNet/IP controller (decisions 7.2 to 7.4): planned reads that are decoded where they lie, straight into the sink; writes one after
+ * the other, before waiting reads.
  */
 import type { ProbeChannel } from '../../port.js';
+import { inside } from '../../vocabulary/assert.js';
 import type { Clock } from '../../vocabulary/clock.js';
 import type { Value } from '../../vocabulary/data-types.js';
 import type { DeviceIdentity, Discovery, Exchange } from '../device-answers.js';
 import type { Barred, Link, Point, ReadOutcome, SampleSink, WriteOutcome } from '../driver.js';
 import { WriteTurns } from '../write-turns.js';
-import { bitOf, decodeNumber, decodeText, decodeTextStructure, isWhole, parseTyped, type TextShape, type TypedData } from './codec.js';
-import { type Device, type Failure, PARTIAL, refusal, TOO_LARGE } from './device.js';
+import type { TypedData } from './codec.js';
+import { badEntry, deliverTyped, WRONG_LENGTH } from './deliver.js';
+import { type Device, type Failure, PARTIAL, refusal, TOO_LARGE, type Whole } from './device.js';
 import { discoverTags } from './discover.js';
+import { identifyAtAddress } from './identity.js';
 import { lookForBits, lookForText } from './learn.js';
-import { type Entry, type Member, type Message, type PlanLimits, planReads, type ReadPlan } from './read-plan.js';
-import { type CipReply, parseMultiple } from './reply.js';
-import { SERVICE } from './request.js';
-import { isTextShape, TagRegister } from './tag.js';
-import { type CipType, STRING_CODE } from './types.js';
+import { readLong, readUntorn } from './long-read.js';
+import { type Entry, type Message, messagesOf, type PlanLimits, planReads, type ReadPlan, singleEntries } from './read-plan.js';
+import { type CipReply, dataStart, holdsReplies, parseReply, replyEnd, replyStart } from './reply.js';
+import { SERVICE, typeBytes } from './request.js';
+import { TagRegister } from './tag.js';
 import { writeTag } from './write.js';
 
 const ANSWERED: ReadOutcome = { status: 'answered' };
 const OK = 0x00;
 const NO_SUCH_SERVICE = 0x08;
 const SOME_FAILED = 0x1e;
-const WRONG_LENGTH = 'the device sent an answer of the wrong length';
-
-type Given = { readonly ok: true; readonly value: TypedData } | { readonly ok: false; readonly message: string };
+/** Where a device has less room for answers than `maxPacket`, so much less is tried in the next poll. */
+const LESS_ROOM = 0.75;
+const ROOM_BYTES_MIN = 32;
+const NONE: Entry[] = [];
 
 export class EthernetIpLink implements Link {
   readonly #device: Device;
@@ -35,9 +39,16 @@ export class EthernetIpLink implements Link {
   readonly #plans = new WeakMap<readonly Point[], ReadPlan>();
   #hasMultiple = true;
   readonly #turns = new WriteTurns();
+  /** What an answer of the device may be long. */
+  #replyBytesMax: number;
+  /** The revision of the register that the last read was planned by. */
+  #planned = 0;
+  /** An answer of the message that is being taken had no room. */
+  #hasNoRoom = false;
 
   constructor(device: Device, identity: DeviceIdentity, clock: Clock) {
     this.#device = device;
+    this.#replyBytesMax = device.settings.replyBytesMax;
     this.#identity = identity;
     this.#clock = clock;
   }
@@ -53,8 +64,7 @@ export class EthernetIpLink implements Link {
   // -------------------------------------------------------------- reads
 
   get #limits(): PlanLimits {
-    const { requestBytesMax, replyBytesMax } = this.#device.settings;
-    return { requestBytesMax, replyBytesMax, hasMultiple: this.#hasMultiple };
+    return { requestBytesMax: this.#device.settings.requestBytesMax, replyBytesMax: this.#replyBytesMax, hasMultiple: this.#hasMultiple };
   }
 
   #plan(points: readonly Point[]): ReadPlan {
@@ -66,106 +76,164 @@ export class EthernetIpLink implements Link {
   }
 
   async read(points: readonly Point[], sink: SampleSink): Promise<ReadOutcome> {
-    const failed = await lookForBits(this.#device, this.#register, this.#plan(points).elements, this.#clock);
-    const plan = this.#plan(points);
-    sink.begin();
-    for (const { position, message } of plan.unreadable) sink.bad(position, message);
-    sink.end();
-    if (failed) return this.#giveUp(plan.messages, failed, false, sink);
-    let isAnswered = false;
-    for (const [place, message] of plan.messages.entries()) {
-      const failure = await this.#readMessage(message, sink);
-      if (failure) return this.#giveUp(plan.messages.slice(place + 1), failure, isAnswered, sink);
-      isAnswered = true;
+    const { suspects } = this.#plan(points);
+    const unknown = suspects.length === 0 ? undefined : await lookForBits(this.#device, this.#register, suspects, this.#clock);
+    const { messages, long, unreadable, revision } = this.#plan(points);
+    this.#planned = revision;
+    if (unreadable.length > 0) {
+      sink.begin();
+      for (const { position, message } of unreadable) sink.bad(position, message);
+      sink.end();
     }
-    return ANSWERED;
-  }
-
-  /** The rest is not asked of a device that has just been silent. */
-  #giveUp(rest: readonly Message[], failure: Failure, isAnswered: boolean, sink: SampleSink): ReadOutcome {
-    badEntries(
-      rest.flatMap(({ entries }) => entries),
-      failure.message,
-      sink,
-    );
-    if (failure.reason === 'lost' || (failure.reason === 'silent' && !isAnswered)) return { status: failure.reason, message: failure.message };
-    return ANSWERED;
+    let failure = unknown;
+    let isAnswered = false;
+    for (let place = 0; place < messages.length; place += 1) {
+      const message = inside(messages, place, 'the loop ends behind the last message');
+      if (failure) badEntries(message.entries, failure, sink);
+      else failure = await this.#readMessage(message, sink);
+      isAnswered ||= failure === undefined;
+    }
+    for (const { entry, read } of long) {
+      const whole = failure ?? (await readLong(this.#device, read));
+      failure = this.#deliverWhole(entry, whole, sink);
+      isAnswered ||= failure === undefined;
+    }
+    if (!failure || (failure.reason === 'silent' && isAnswered)) return ANSWERED;
+    return failure.reason === 'lost' ? { status: 'lost', message: failure.message } : { status: 'silent', message: failure.message };
   }
 
   /** Delivers every entry of the message; the result is a failure of the connection. */
   async #readMessage({ entries, prepared }: Message, sink: SampleSink): Promise<Failure | undefined> {
     const answer = await this.#device.send(prepared, false);
     if (!answer.ok) {
-      badEntries(entries, answer.message, sink);
+      badEntries(entries, answer, sink);
       return answer;
     }
-    const replies = this.#repliesOf(answer.reply, entries.length);
-    if (typeof replies === 'string') {
-      badEntries(entries, replies, sink);
-      return undefined;
-    }
-    const later: Entry[] = [];
+    const { reply } = answer;
+    let later: Entry[] = NONE;
+    this.#hasNoRoom = false;
     sink.begin();
-    for (const [place, entry] of entries.entries()) {
-      const reply = replies[place];
-      if (!reply || this.#isForLater(entry, reply)) later.push(entry);
-      else this.#deliver(entry, given(reply), sink);
-    }
+    if (reply.service !== SERVICE.multiple) later = this.#takeOnly(entries, reply, sink);
+    else if (reply.status === OK || reply.status === SOME_FAILED) later = this.#takeEach(entries, reply.data, sink);
+    else if (this.#isToBeDivided(reply)) later = [...entries];
+    else for (const entry of entries) badEntry(entry, refusal(reply).message, 'refused', sink);
     sink.end();
+    if (later.length === 0) return undefined;
+    if (this.#hasNoRoom && this.#planned === this.#register.revision && entries.every(({ tag }) => tag.code !== undefined)) this.#learnRoom();
     return this.#readLater(later, sink);
   }
 
-  /** The replies to each; none where the message is to be asked in parts; a sentence where it was refused as a whole. */
-  #repliesOf(reply: CipReply, count: number): readonly CipReply[] | string {
-    if (reply.service !== SERVICE.multiple) return count === 1 ? [reply] : refusal(reply).message; // of the route
-    if (reply.status === OK || reply.status === SOME_FAILED) return parseMultiple(reply.data, count) ?? WRONG_LENGTH;
-    if (reply.status === NO_SUCH_SERVICE) {
+  /** The reply to a message of one service, or one of the route. Result: what needs more messages. */
+  #takeOnly(entries: readonly Entry[], reply: CipReply, sink: SampleSink): Entry[] {
+    const [entry] = entries;
+    if (entry && entries.length === 1) return this.#take(entry, reply, reply.data, 0, reply.data.length, sink) ? NONE : [entry];
+    for (const each of entries) badEntry(each, refusal(reply).message, 'refused', sink);
+    return NONE;
+  }
+
+  /** The replies within the reply to a message of several services. Result: what needs more messages. */
+  #takeEach(entries: readonly Entry[], data: Buffer, sink: SampleSink): Entry[] {
+    const count = entries.length;
+    let later = NONE;
+    const isMalformed = !holdsReplies(data, count, SERVICE.readTag);
+    for (let place = 0; place < count; place += 1) {
+      const entry = inside(entries, place, 'the loop ends behind the last entry');
+      if (isMalformed) {
+        badEntry(entry, WRONG_LENGTH, 'malformed', sink);
+        continue;
+      }
+      const [from, to] = [replyStart(data, place), replyEnd(data, place, count)];
+      const refused = statusAt(data, from) === OK ? undefined : parseReply(data.subarray(from, to));
+      if (this.#take(entry, refused, data, dataStart(data, from), to, sink)) continue;
+      if (later.length === 0) later = [];
+      later.push(entry);
+    }
+    return later;
+  }
+
+  /** One reply; `reply` may be left out of one that succeeded. False: nothing was delivered, it needs more messages. */
+  #take(entry: Entry, reply: CipReply | undefined, bytes: Buffer, from: number, to: number, sink: SampleSink): boolean {
+    if (!reply || reply.status === OK) return deliverTyped(entry, bytes, from, to, this.#register, sink) || (entry.count > 1 && this.#forget(entry));
+    const hasNoRoom = reply.status === PARTIAL || reply.status === TOO_LARGE;
+    if (hasNoRoom) {
+      this.#hasNoRoom = true;
+      return false;
+    }
+    if (entry.count > 1) {
+      this.#register.refuseRange(entry.tag);
+      return this.#forget(entry);
+    }
+    badEntry(entry, refusal(reply).message, 'refused', sink);
+    return true;
+  }
+
+  /** Its elements are asked for alone until they have answered again. */
+  #forget({ members }: Entry): false {
+    for (const { target } of members) this.#register.forget(target.tag);
+    return false;
+  }
+
+  /** The device has less room for answers than it was thought to have: all of them were as long as they were known to be. */
+  #learnRoom(): void {
+    this.#replyBytesMax = Math.max(Math.min(this.#replyBytesMax, ROOM_BYTES_MIN), Math.floor(this.#replyBytesMax * LESS_ROOM));
+    this.#register.revision += 1;
+  }
+
+  /** A message of several services that the device does not take as it is. */
+  #isToBeDivided({ status }: CipReply): boolean {
+    if (status === NO_SUCH_SERVICE) {
       this.#hasMultiple = false;
       this.#register.revision += 1;
-      return [];
     }
-    return reply.status === PARTIAL || reply.status === TOO_LARGE ? [] : refusal(reply).message;
+    if (status === PARTIAL || status === TOO_LARGE) this.#hasNoRoom = true;
+    return status === NO_SUCH_SERVICE || this.#hasNoRoom;
   }
 
-  /** What needs more messages: too long for one, or a structure of which it is not known whether it is a text. */
-  #isForLater(entry: Entry, reply: CipReply): boolean {
-    if (reply.status === PARTIAL || reply.status === TOO_LARGE) return true;
-    const typed = reply.status === OK ? parseTyped(reply.data) : undefined;
-    return typed !== undefined && this.#register.isUnknownStructure(typed) && entry.members.some(({ point }) => point.dataType === 'string');
-  }
-
+  /** Elements of a range that was refused, each alone; and each tag alone that is longer than was thought, or a structure nobody knows yet. */
   async #readLater(entries: readonly Entry[], sink: SampleSink): Promise<Failure | undefined> {
-    for (const [place, entry] of entries.entries()) {
-      const whole = await this.#device.readWhole(entry.tag.path);
-      let failure = whole.ok || whole.reason === 'refused' ? undefined : whole;
-      if (whole.ok && this.#register.isUnknownStructure(whole.value)) failure = await lookForText(this.#device, this.#register, entry.tag, whole.value);
-      if (failure) {
-        badEntries(entries.slice(place), failure.message, sink);
-        return failure;
-      }
-      sink.begin();
-      this.#deliver(entry, whole, sink);
-      sink.end();
+    let failure: Failure | undefined;
+    for (const entry of entries) {
+      if (failure) badEntries([entry], failure, sink);
+      else if (entry.count > 1) failure = await this.#readDivided(entry, sink);
+      else failure = await this.#readWhole(entry, sink);
     }
+    return failure;
+  }
+
+  async #readDivided({ members }: Entry, sink: SampleSink): Promise<Failure | undefined> {
+    const messages = messagesOf(singleEntries(members), this.#limits, this.#device.prepare);
+    let failure: Failure | undefined;
+    for (const message of messages) {
+      if (failure) badEntries(message.entries, failure, sink);
+      else failure = await this.#readMessage(message, sink);
+    }
+    return failure;
+  }
+
+  async #readWhole(entry: Entry, sink: SampleSink): Promise<Failure | undefined> {
+    const whole = await readUntorn(this.#device, entry.tag.path);
+    const isUnknown = whole.ok && this.#register.isUnknownStructure(whole.value);
+    const failed = isUnknown ? await lookForText(this.#device, this.#register, entry.tag, whole.value) : undefined;
+    return this.#deliverWhole(entry, failed ?? whole, sink);
+  }
+
+  /** The result is a failure of the connection. */
+  #deliverWhole(entry: Entry, whole: Whole<TypedData>, sink: SampleSink): Failure | undefined {
+    if (!whole.ok) {
+      badEntries([entry], whole, sink);
+      return whole.reason === 'refused' ? undefined : whole;
+    }
+    const { code, handle, value } = whole.value;
+    const bytes = Buffer.concat([typeBytes(code, handle), value]);
+    sink.begin();
+    if (!deliverTyped(entry, bytes, 0, bytes.length, this.#register, sink)) badEntry(entry, 'the device changed what the tag is while it was read', 'refused', sink);
+    sink.end();
     return undefined;
   }
 
-  /** Within a bracket of the sink. */
-  #deliver({ tag, members }: Entry, typed: Given, sink: SampleSink): void {
-    if (!typed.ok) {
-      for (const { position } of members) sink.bad(position, typed.message);
-      return;
-    }
-    this.#register.note(tag, typed.value);
-    for (const member of members) {
-      const type = this.#register.typeFor(member.address, member.point.dataType, typed.value, member.target);
-      if (type.ok) deliverValue(member, type.value, typed.value.value, sink);
-      else sink.bad(member.position, type.message);
-    }
-  }
-
-  discover(channels: readonly ProbeChannel[], timeoutMs: number): Promise<Discovery> {
-    const [device, register, identity, clock] = [this.#device, this.#register, this.#identity, this.#clock];
+  async discover(channels: readonly ProbeChannel[], timeoutMs: number): Promise<Discovery> {
+    const [device, register, clock] = [this.#device, this.#register, this.#clock];
+    const identity = this.#identity.vendor === '' ? await identifyAtAddress(device) : this.#identity;
     return discoverTags({ device, register, identity, clock, read: (points, sink) => this.read(points, sink) }, channels, timeoutMs);
   }
 
@@ -180,38 +248,10 @@ export class EthernetIpLink implements Link {
   }
 }
 
-function given(reply: CipReply): Given {
-  if (reply.status !== OK) return refusal(reply);
-  const typed = parseTyped(reply.data);
-  return typed ? { ok: true, value: typed } : { ok: false, message: WRONG_LENGTH };
-}
+const statusAt = (bytes: Buffer, from: number): number => bytes.readUInt8(from + 2);
 
-function badEntries(entries: readonly Entry[], message: string, sink: SampleSink): void {
+function badEntries(entries: readonly Entry[], { reason, message }: Failure, sink: SampleSink): void {
   sink.begin();
-  for (const { members } of entries) for (const { position } of members) sink.bad(position, message);
+  for (const entry of entries) badEntry(entry, message, reason, sink);
   sink.end();
-}
-
-function deliverText(position: number, text: string | undefined, sink: SampleSink): void {
-  if (text === undefined) sink.bad(position, 'the device sent a text of an impossible length');
-  else sink.text(position, text);
-}
-
-function deliverValue({ position, target }: Member, type: CipType | TextShape, value: Buffer, sink: SampleSink): void {
-  if (isTextShape(type)) {
-    deliverText(position, decodeTextStructure(value, type), sink);
-    return;
-  }
-  if (type.code === STRING_CODE) {
-    deliverText(position, decodeText(value), sink);
-    return;
-  }
-  if (!isWhole(type, value.length)) {
-    sink.bad(position, WRONG_LENGTH);
-    return;
-  }
-  const number = target.bit === undefined ? decodeNumber(type, value) : bitOf(value, target.bit);
-  if (typeof number === 'bigint') sink.integer(position, number);
-  else if (Number.isFinite(number)) sink.number(position, number);
-  else sink.bad(position, 'the device delivers a number that is not finite');
 }

@@ -9,6 +9,8 @@ export interface CipReply {
   readonly status: number;
   /** First word of the extended status. */
   readonly extended: number | undefined;
+  /** Second word: what the first is said of. */
+  readonly detail: number | undefined;
   readonly data: Buffer;
 }
 
@@ -26,24 +28,42 @@ export function parseReply(bytes: Buffer): CipReply | undefined {
     service: service & ~REPLY_FLAG,
     status: bytes.readUInt8(2),
     extended: words > 0 ? bytes.readUInt16LE(HEAD_BYTES) : undefined,
+    detail: words > 1 ? bytes.readUInt16LE(HEAD_BYTES + 2) : undefined,
     data: bytes.subarray(HEAD_BYTES + 2 * words),
   };
 }
 
-/** The replies inside of the reply to a message of several services, in their order; undefined unless there are `count` and they fill it. */
-export function parseMultiple(data: Buffer, count: number): CipReply[] | undefined {
-  if (data.length < 2 + 2 * count || data.readUInt16LE(0) !== count) return undefined;
-  const replies: CipReply[] = [];
-  for (let place = 0; place < count; place += 1) {
-    const from = data.readUInt16LE(2 + 2 * place);
-    const to = place + 1 < count ? data.readUInt16LE(4 + 2 * place) : data.length;
-    const isInOrder = place === 0 ? from === 2 + 2 * count : true;
-    if (!isInOrder || to < from + HEAD_BYTES || to > data.length) return undefined;
-    const reply = parseReply(data.subarray(from, to));
-    if (!reply) return undefined;
-    replies.push(reply);
+/** Number of services and their offsets, before the replies themselves. */
+const COUNT_BYTES = 2;
+const OFFSET_BYTES = 2;
+
+/** Where the reply at a place begins, in the data of a reply to a message of several services. */
+export const replyStart = (data: Buffer, place: number): number => data.readUInt16LE(COUNT_BYTES + OFFSET_BYTES * place);
+
+export const replyEnd = (data: Buffer, place: number, count: number): number => (place + 1 < count ? replyStart(data, place + 1) : data.length);
+
+/** Whether `data` is `count` replies to `service` that follow each other and fill it. They are looked at where they lie. */
+export function holdsReplies(data: Buffer, count: number, service: number): boolean {
+  const headBytes = COUNT_BYTES + OFFSET_BYTES * count;
+  if (data.length < headBytes || data.readUInt16LE(0) !== count || replyStart(data, 0) !== headBytes) return false;
+  for (let place = 0, from = headBytes; place < count; place += 1) {
+    const to = replyEnd(data, place, count);
+    if (to < from + HEAD_BYTES || to > data.length) return false;
+    if (data[from] !== (service | REPLY_FLAG) || data[from + 1] !== 0 || dataStart(data, from) > to) return false;
+    from = to;
   }
-  return replies;
+  return true;
+}
+
+/** Where the data of the reply that begins at `from` begins, behind its status. */
+export function dataStart(bytes: Buffer, from: number): number {
+  const words = bytes.readUInt8(from + 3);
+  return words > EXTENDED_WORDS_MAX ? Number.POSITIVE_INFINITY : from + HEAD_BYTES + 2 * words;
+}
+
+/** The reply that begins at `from` and ends at `to`, of which `holdsReplies` has looked at the lengths. */
+export function replyAt(bytes: Buffer, from: number, to: number): CipReply | undefined {
+  return parseReply(bytes.subarray(from, to));
 }
 
 /** An item of the common packet format: what a message consists of behind its encapsulation header. */

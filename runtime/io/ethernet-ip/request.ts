@@ -73,7 +73,12 @@ export const routeOverhead = (route: Buffer): number => (route.length === 0 ? 0 
 
 const ONE_ELEMENT = Buffer.from([1, 0]);
 
-export const readRequest = (path: Buffer): Buffer => request(SERVICE.readTag, path, ONE_ELEMENT);
+/** So many elements from the one that the path leads to. */
+export function readRequest(path: Buffer, count: number): Buffer {
+  const data = Buffer.alloc(2);
+  data.writeUInt16LE(count, 0);
+  return request(SERVICE.readTag, path, data);
+}
 
 export function readFragmentRequest(path: Buffer, offset: number): Buffer {
   const data = Buffer.alloc(6);

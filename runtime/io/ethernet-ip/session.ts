@@ -33,12 +33,16 @@ export type Answer = { readonly ok: true; readonly reply: CipReply } | { readonl
 /** `data`: behind the header; of a message that of its data item, without the sequence. */
 type Settled = { readonly ok: true; readonly frame: Buffer; readonly data: Buffer } | Extract<Answer, { ok: false }>;
 
-/** A message that is sent again and again: everything but what tells one sending from another. */
+/** A message that is sent again and again: made once, and told from one sending to another by what is written into it. */
 export interface Prepared {
-  readonly frame: Buffer;
+  /** Belongs to the session. */
+  frame: Buffer;
   readonly service: number;
-  readonly isConnected: boolean;
+  readonly command: number;
+  readonly connection: Connection | undefined;
   readonly isRouted: boolean;
+  /** Its last sending was not answered: it may still lie in the socket. */
+  isUnderway: boolean;
 }
 
 export interface Connection {
@@ -49,26 +53,11 @@ export interface Connection {
 }
 
 interface Job {
-  readonly frame: Buffer;
-  readonly command: number;
-  readonly connection: Connection | undefined;
+  readonly prepared: Prepared;
   readonly settle: (settled: Settled) => void;
 }
 
-interface Flight extends Job {
-  readonly context: number;
-  readonly sequence: number;
-  readonly sentMonoMs: MonoMs;
-}
-
-/** The last request and what came of it. */
-interface Told {
-  readonly sent: Buffer;
-  readonly atMs: WallMs;
-  readonly sentMonoMs: MonoMs;
-  received: Buffer | undefined;
-  roundTripMs: DurationMs;
-}
+const unsent = (frame: Buffer, service: number, command: number): Prepared => ({ frame, service, command, connection: undefined, isRouted: false, isUnderway: false });
 
 const hex = (bytes: Buffer): string => bytes.toString('hex').replace(/..(?!$)/g, '$& ');
 
@@ -81,8 +70,14 @@ export class EnipSession {
   readonly #ended = new Signal();
   readonly #urgent: Job[] = [];
   readonly #waiting: Job[] = [];
-  #flight: Flight | undefined;
-  #told: Told | undefined;
+  #flight: Job | undefined;
+  /** The last request and what came of it. */
+  #sent: Buffer | undefined;
+  #sentAtMs: WallMs = 0;
+  #sentMonoMs: MonoMs = 0;
+  #received: Buffer | undefined;
+  #roundTripMs: DurationMs = 0;
+  /** One for all requests, one after the other: it looks how long the one in flight has been so. */
   #cancelTimer: (() => void) | undefined;
   #context = 0;
   #sequence = 0;
@@ -113,10 +108,18 @@ export class EnipSession {
 
   /** @throws Error with a sentence when the device gives no session. */
   async register(): Promise<void> {
-    const settled = await this.#ask({ frame: registerSession(), command: commands.RegisterSession, connection: undefined }, true);
+    const settled = await this.#ask(unsent(registerSession(), 0, commands.RegisterSession), true);
     if (!settled.ok) throw new Error(settled.message);
     this.#session = settled.frame.readUInt32LE(4);
     this.#farewell = [unregisterSession(this.#session)];
+  }
+
+  /** What the device at the address says to List Identity (CIP Volume 2, 2-4.2); empty where it does not know the command. */
+  async listIdentity(): Promise<{ readonly ok: true; readonly data: Buffer } | Extract<Answer, { ok: false }>> {
+    const frame = Buffer.alloc(HEADER_BYTES);
+    frame.writeUInt16LE(commands.ListIdentity, 0);
+    const settled = await this.#ask(unsent(frame, 0, commands.ListIdentity), false);
+    return settled.ok ? { ok: true, data: settled.data } : settled;
   }
 
   /** From now on messages go over the connection; `closing` is sent before the session ends. */
@@ -131,12 +134,11 @@ export class EnipSession {
     const frame = connection
       ? sendUnitData(this.#session, message, connection.originatorToTarget, 0)
       : sendRRData(this.#session, message, Math.min(Math.ceil(this.#timeoutMs / 1000), SECONDS_MAX));
-    return { frame, service, isConnected: connection !== undefined, isRouted };
+    return { frame, service, command: connection ? commands.SendUnitData : commands.SendRRData, connection, isRouted, isUnderway: false };
   }
 
   async request(prepared: Prepared, urgent: boolean): Promise<Answer> {
-    const command = prepared.isConnected ? commands.SendUnitData : commands.SendRRData;
-    const settled = await this.#ask({ frame: prepared.frame, command, connection: prepared.isConnected ? this.#connection : undefined }, urgent);
+    const settled = await this.#ask(prepared, urgent);
     if (!settled.ok) return settled;
     const reply = parseReply(settled.data);
     if (!reply) return this.#refuse('the device sent an answer that is malformed');
@@ -147,8 +149,7 @@ export class EnipSession {
   }
 
   lastExchange(): Exchange | undefined {
-    const told = this.#told;
-    return told && { sent: hex(told.sent), received: told.received ? hex(told.received) : '', atMs: told.atMs, roundTripMs: told.roundTripMs };
+    return this.#sent && { sent: hex(this.#sent), received: this.#received ? hex(this.#received) : '', atMs: this.#sentAtMs, roundTripMs: this.#roundTripMs };
   }
 
   /** What the device says cannot be trusted: nothing more is taken from this connection. */
@@ -163,13 +164,13 @@ export class EnipSession {
     this.#end('the connection was closed here', farewell);
   }
 
-  #ask(job: Omit<Job, 'settle'>, urgent: boolean): Promise<Settled> {
+  #ask(prepared: Prepared, urgent: boolean): Promise<Settled> {
     return new Promise((settle) => {
       if (this.#ended.reason !== undefined) {
         settle({ ok: false, reason: 'lost', message: this.#ended.reason });
         return;
       }
-      (urgent ? this.#urgent : this.#waiting).push({ ...job, settle });
+      (urgent ? this.#urgent : this.#waiting).push({ prepared, settle });
       this.#send();
     });
   }
@@ -178,18 +179,24 @@ export class EnipSession {
     if (this.#flight) return;
     const job = this.#urgent.shift() ?? this.#waiting.shift();
     if (!job) return;
+    const { prepared } = job;
+    if (prepared.isUnderway) prepared.frame = Buffer.from(prepared.frame);
+    prepared.isUnderway = true;
+    const { frame, connection } = prepared;
     this.#context = (this.#context + 1) >>> 0;
-    const frame = Buffer.from(job.frame); // the one before may still lie in the socket
     frame.writeUInt32LE(this.#context, CONTEXT_AT);
     frame.writeUInt32LE(this.#mark, CONTEXT_AT + 4);
-    if (job.connection) {
+    if (connection) {
       this.#sequence = (this.#sequence + 1) & 0xffff;
       frame.writeUInt16LE(this.#sequence, SEQUENCE_AT);
     }
-    const sentMonoMs = this.#clock.monoMs();
-    this.#flight = { ...job, context: this.#context, sequence: this.#sequence, sentMonoMs };
-    this.#told = { sent: frame, atMs: this.#clock.wallMs(), sentMonoMs, received: undefined, roundTripMs: 0 };
-    this.#startTimer(this.#timeoutMs);
+    this.#flight = job;
+    this.#sent = frame;
+    this.#sentAtMs = this.#clock.wallMs();
+    this.#sentMonoMs = this.#clock.monoMs();
+    this.#received = undefined;
+    this.#roundTripMs = 0;
+    if (!this.#cancelTimer) this.#startTimer(this.#timeoutMs);
     this.#socket.write(frame);
   }
 
@@ -199,21 +206,19 @@ export class EnipSession {
   }
 
   #giveUpDue(): void {
-    if (!this.#flight) return;
-    const leftMs = this.#flight.sentMonoMs + this.#timeoutMs - this.#clock.monoMs();
-    if (leftMs <= TIMER_EARLY_MS) this.#settle({ ok: false, reason: 'silent', message: `no answer within ${this.#timeoutMs} ms` });
-    else if (this.#ended.reason === undefined) {
-      this.#cancelTimer?.();
-      this.#startTimer(leftMs);
-    }
+    this.#cancelTimer = undefined;
+    if (!this.#flight || this.#ended.reason !== undefined) return;
+    const leftMs = this.#sentMonoMs + this.#timeoutMs - this.#clock.monoMs();
+    if (leftMs > TIMER_EARLY_MS) this.#startTimer(leftMs);
+    else this.#settle({ ok: false, reason: 'silent', message: `no answer within ${this.#timeoutMs} ms` });
   }
 
   #settle(settled: Settled): void {
     const flight = this.#flight;
     if (!flight) return;
     this.#flight = undefined;
-    this.#cancelTimer?.();
-    if (this.#told) this.#told.roundTripMs = this.#clock.monoMs() - this.#told.sentMonoMs;
+    if (settled.ok) flight.prepared.isUnderway = false;
+    this.#roundTripMs = this.#clock.monoMs() - this.#sentMonoMs;
     flight.settle(settled);
     if (this.#ended.reason === undefined) this.#send();
   }
@@ -236,31 +241,35 @@ export class EnipSession {
   #frame(frame: Buffer): void {
     const command = frame.readUInt16LE(0);
     if (command === commands.NOP) return;
-    if (this.#told && this.#flight) this.#told.received = frame;
-    const data = this.#flight ? this.#dataOf(frame, command, this.#flight) : 'the device answered a request that nobody waits for any more';
+    if (this.#flight) this.#received = frame;
+    const data = this.#flight ? this.#dataOf(frame, command, this.#flight.prepared) : 'the device answered a request that nobody waits for any more';
     if (typeof data === 'string') this.#end(data);
     else this.#settle({ ok: true, frame, data });
   }
 
   /** What a frame answers to what is in flight, or why it is no answer to it. */
-  #dataOf(frame: Buffer, command: number, flight: Flight): Buffer | string {
-    if (command !== flight.command) return `the device answered command 0x${command.toString(16)} to command 0x${flight.command.toString(16)}`;
+  #dataOf(frame: Buffer, command: number, { command: asked, connection }: Prepared): Buffer | string {
+    if (command !== asked) return `the device answered command 0x${command.toString(16)} to command 0x${asked.toString(16)}`;
     const isOpening = command === commands.RegisterSession;
-    if (!flight.connection && (frame.readUInt32LE(CONTEXT_AT) !== flight.context || frame.readUInt32LE(CONTEXT_AT + 4) !== this.#mark))
+    const isOfNoSession = command === commands.ListIdentity;
+    if (!connection && (frame.readUInt32LE(CONTEXT_AT) !== this.#context || frame.readUInt32LE(CONTEXT_AT + 4) !== this.#mark))
       return 'the device answered with the sender context of another request';
     const status = frame.readUInt32LE(8);
+    if (isOfNoSession) return status === 0 ? frame.subarray(HEADER_BYTES) : Buffer.alloc(0);
     if (status !== 0) return encapsulationStatusText(status);
     const session = frame.readUInt32LE(4);
     if (isOpening ? session === 0 : session !== this.#session) return `the device answered in session ${session}, not in ${this.#session}`;
     if (frame.readUInt32LE(20) !== 0) return 'the device sent an answer with options, which there are none of';
     const data = frame.subarray(HEADER_BYTES);
-    if (!isOpening) return dataOfItems(data, flight.connection, flight.sequence);
+    if (!isOpening) return dataOfItems(data, connection, this.#sequence);
     return data.length === 4 && data.readUInt16LE(0) === PROTOCOL_VERSION ? data : 'the device speaks another version of the protocol';
   }
 
   #end(reason: string, farewell?: Buffer): void {
     if (this.#ended.reason !== undefined) return;
     this.#ended.raise(reason);
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
     if (farewell) this.#leave(farewell);
     else this.#socket.destroy();
     const lost: Settled = { ok: false, reason: 'lost', message: reason };

@@ -7,7 +7,7 @@ import { type ChannelType, type Parsed, parsed, refused } from '../description.j
 import { lastIndex, type TagAddress } from './address.js';
 import type { TextShape, TypedData } from './codec.js';
 import { readRequest, tagPath } from './request.js';
-import { BOOL_CODE, type CipType, cipTypeOf, DWORD_CODE, holds, LOGIX_STRING_HANDLE, STRUCTURE_CODE, typeText } from './types.js';
+import { BOOL_CODE, type CipType, cipTypeOf, DWORD_CODE, holds, LOGIX_STRING_HANDLE, STRING_CODE, STRUCTURE_CODE, typeText } from './types.js';
 
 /** Something that is read by one request. */
 export interface Tag {
@@ -17,9 +17,13 @@ export interface Tag {
   readonly readRequest: Buffer;
   /** Type and value of the answer, in bytes; what is not known is guessed. */
   replyBytes: number;
-  /** What the device said last. */
+  /** What the device said last when it was asked for this tag alone, or in a range that had been so before. */
   code: number | undefined;
   handle: number | undefined;
+  /** Of an element of an array: the array, equal for its neighbours in the last dimension; '' of everything else. */
+  readonly array: string;
+  /** Of an element of an array in the last dimension. */
+  readonly index: number;
 }
 
 /** A channel address as it is asked: the tag, and the bit of it. */
@@ -36,8 +40,9 @@ const GUESSED_BYTES = 8;
 const TYPE_BYTES = 2;
 const STRUCTURE_TYPE_BYTES = 4;
 const LOGIX_STRING: TextShape = { handle: LOGIX_STRING_HANDLE, bytes: 88, capacity: 82 };
-/** A tag that was not there when it was looked at may be after a download. */
+/** An array that was not there, or of another type, when it was looked at may be after a download. */
 const LOOK_AGAIN_MS = 10_000;
+const REFUSALS_MAX = 2;
 
 function guess(type: CipType | undefined): number {
   if (type?.dataType === 'string') return STRUCTURE_TYPE_BYTES + LOGIX_STRING.bytes;
@@ -46,7 +51,10 @@ function guess(type: CipType | undefined): number {
 
 export class TagRegister {
   readonly #tags = new Map<string, Tag>();
-  readonly #bits = new Map<string, { readonly target: Target | undefined; readonly atMonoMs: MonoMs }>();
+  /** By array: what its first word was when somebody looked whether it is one of BOOL; undefined: it is not there. */
+  readonly #arrays = new Map<string, { readonly code: number | undefined; readonly atMonoMs: MonoMs }>();
+  /** By array: how often a range of it was refused. */
+  readonly #refusals = new Map<string, number>();
   readonly #texts = new Map<number, TextShape>([[LOGIX_STRING.handle, LOGIX_STRING]]);
   /** Handles of structures that were looked at and are no text. */
   readonly #noTexts = new Set<number>();
@@ -57,36 +65,48 @@ export class TagRegister {
     const known = this.#tags.get(text);
     if (known) return known;
     const path = tagPath(segments);
-    const tag: Tag = { text, segments, path, readRequest: readRequest(path), replyBytes: guess(type), code: undefined, handle: undefined };
+    const index = segments.at(-1);
+    const array = typeof index === 'number' ? text.slice(0, text.lastIndexOf(`${index}`)) : '';
+    const tag: Tag = { text, segments, path, readRequest: readRequest(path, 1), replyBytes: guess(type), code: undefined, handle: undefined, array, index: Number(index ?? 0) };
     this.#tags.set(text, tag);
     return tag;
   }
 
-  target(address: TagAddress): Target {
-    const found = this.#bits.get(address.text)?.target;
-    if (found && address.bit === undefined) return found;
+  target(address: TagAddress, dataType: ChannelType): Target {
+    if (mayBeElementOfBits(address, dataType) && this.#isOfBits(address)) {
+      const index = lastIndex(address) ?? 0;
+      return { tag: this.wordOf(address, Math.floor(index / BITS_PER_WORD)), bit: index % BITS_PER_WORD, isElementOfBits: true };
+    }
     return { tag: this.tag(address.text, address.segments, address.type), bit: address.bit, isElementOfBits: false };
   }
 
-  /** Whether an address may be an element of an array of BOOL, and nobody has looked yet. */
-  isToBeLookedAt(address: TagAddress, dataType: ChannelType, nowMonoMs: MonoMs): boolean {
-    if (!mayBeElementOfBits(address, dataType)) return false;
-    const looked = this.#bits.get(address.text);
-    return !looked || (!looked.target && this.tag(address.text, address.segments, address.type).code === undefined && nowMonoMs - looked.atMonoMs >= LOOK_AGAIN_MS);
+  #isOfBits(address: TagAddress): boolean {
+    return this.#arrays.get(arrayOf(address))?.code === DWORD_CODE;
   }
 
-  /** The word that holds the element, if its array is one of BOOL. */
-  wordOf(address: TagAddress): Tag {
-    const index = lastIndex(address) ?? 0;
-    const segments = [...address.segments.slice(0, -1), Math.floor(index / BITS_PER_WORD)];
-    return this.tag(`${address.text.slice(0, address.text.lastIndexOf('['))}[${segments.at(-1)}]`, segments, undefined);
+  /** Whether an address may be an element of an array of BOOL, and it is not known that its array is one. */
+  isSuspect(address: TagAddress, dataType: ChannelType): boolean {
+    return mayBeElementOfBits(address, dataType) && !this.#isOfBits(address);
   }
 
-  /** What the word turned out to be; `code` undefined: it is not there. */
+  /** Of a suspect: whether somebody is to look at its array now. */
+  isToBeLookedAt(address: TagAddress, nowMonoMs: MonoMs): boolean {
+    const looked = this.#arrays.get(arrayOf(address));
+    if (looked === undefined) return true;
+    if (looked.code === DWORD_CODE || nowMonoMs - looked.atMonoMs < LOOK_AGAIN_MS) return false;
+    const { code } = this.tag(address.text, address.segments, address.type);
+    return code === undefined || code === DWORD_CODE;
+  }
+
+  /** The word at a place of the array that the address is an element of, if its array is one of BOOL. */
+  wordOf(address: TagAddress, place: number): Tag {
+    return this.tag(`${arrayOf(address)}[${place}]`, [...address.segments.slice(0, -1), place], undefined);
+  }
+
+  /** What the first word turned out to be; `code` undefined: it is not there. */
   lookedAt(address: TagAddress, code: number | undefined, nowMonoMs: MonoMs): void {
-    const target = code === DWORD_CODE ? { tag: this.wordOf(address), bit: (lastIndex(address) ?? 0) % BITS_PER_WORD, isElementOfBits: true } : undefined;
-    this.#bits.set(address.text, { target, atMonoMs: nowMonoMs });
-    if (target) this.revision += 1;
+    this.#arrays.set(arrayOf(address), { code, atMonoMs: nowMonoMs });
+    if (code === DWORD_CODE) this.revision += 1;
   }
 
   textShape(handle: number | undefined): TextShape | undefined {
@@ -105,13 +125,34 @@ export class TagRegister {
     this.#noTexts.add(handle);
   }
 
-  /** Keeps what the answer says of the tag. */
-  note(tag: Tag, { code, handle, value }: TypedData): void {
-    const replyBytes = (handle === undefined ? TYPE_BYTES : STRUCTURE_TYPE_BYTES) + value.length + (value.length % 2);
-    if (tag.replyBytes < replyBytes) this.revision += 1;
-    tag.replyBytes = Math.max(tag.replyBytes, replyBytes);
+  /** Keeps what the answer says of the tag: its type, and how many bytes one value of it takes. */
+  note(tag: Tag, code: number, handle: number | undefined, valueBytes: number): void {
+    const replyBytes = (handle === undefined ? TYPE_BYTES : STRUCTURE_TYPE_BYTES) + valueBytes + (valueBytes % 2);
+    const isOther = tag.code !== code || tag.handle !== handle;
+    if (tag.replyBytes < replyBytes || (isOther && tag.array !== '')) this.revision += 1;
+    tag.replyBytes = isOther ? replyBytes : Math.max(tag.replyBytes, replyBytes);
     tag.code = code;
     tag.handle = handle;
+  }
+
+  /** What was known of an element does not hold any more: it is asked for alone until it has answered again. */
+  forget(tag: Tag): void {
+    tag.code = undefined;
+    tag.handle = undefined;
+    this.revision += 1;
+  }
+
+  /** Elements of its array were refused together. Once that may be because one of them is gone; then the device does not read them so. */
+  refuseRange({ array }: Tag): void {
+    this.#refusals.set(array, (this.#refusals.get(array) ?? 0) + 1);
+  }
+
+  /** Bytes of one element of an array whose elements may be read by one request; undefined: each is asked for alone. */
+  elementBytes({ array, code, handle }: Tag): number | undefined {
+    if (array === '' || code === undefined || code === STRING_CODE || (this.#refusals.get(array) ?? 0) >= REFUSALS_MAX) return undefined;
+    if (code === STRUCTURE_CODE) return this.textShape(handle)?.bytes;
+    const type = cipTypeOf(code);
+    return type === undefined || type.code === BOOL_CODE ? undefined : type.bytes;
   }
 
   /** The type that serves a channel: what the device has, where it does not contradict what is configured. Both are named where it does. */
@@ -143,5 +184,7 @@ export class TagRegister {
 export function mayBeElementOfBits(address: TagAddress, dataType: ChannelType): boolean {
   return address.bit === undefined && lastIndex(address) !== undefined && (address.type ? address.type.code === BOOL_CODE : dataType === 'bool');
 }
+
+const arrayOf = ({ text }: TagAddress): string => text.slice(0, text.lastIndexOf('['));
 
 export const isTextShape = (type: CipType | TextShape): type is TextShape => 'capacity' in type;

@@ -27,7 +27,7 @@ async function typeOf(device: Device, register: TagRegister, address: TagAddress
     if (!read.ok) return read;
     const failure = register.isUnknownStructure(read.value) ? await lookForText(device, register, tag, read.value, true) : undefined;
     if (failure) return failure;
-    register.note(tag, read.value);
+    register.note(tag, read.value.code, read.value.handle, read.value.value.length);
   }
   const type = register.typeFor(address, point.dataType, { code: tag.code ?? 0, handle: tag.handle }, target);
   return type.ok ? { ok: true, value: type.value } : { ok: false, reason: 'refused', message: type.message };
@@ -73,7 +73,7 @@ export async function writeTag(device: Device, register: TagRegister, point: Poi
   if (problem !== undefined) return invalid(problem);
   const failure = await lookForBits(device, register, [{ address: address.value, point }], clock, true);
   if (failure) return failed(failure);
-  const target = register.target(address.value);
+  const target = register.target(address.value, point.dataType);
   const type = await typeOf(device, register, address.value, target, point);
   if (!type.ok) return failed(type);
   if (target.bit !== undefined) return isTextShape(type.value) ? invalid('a text has no bits') : writeBit(device, target, type.value, target.bit, value);
