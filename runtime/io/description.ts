@@ -2,6 +2,7 @@
  * How a field protocol describes itself: its word, options and address grammars (decisions 7.2 to 7.4). Metadata and pure
  * checks: no Node API, no device library, and nothing of the port, whose words are derived from the descriptions.
  */
+import type { Value } from '../vocabulary/data-types.js';
 import type { OptionSpec, OptionValue } from './options.js';
 
 export type ChannelType = 'bool' | 'int' | 'float' | 'string';
@@ -38,6 +39,8 @@ export interface DriverDescription<Word extends string = string> {
   readonly hasServices?: true;
   /** Members of `security` that it takes (decisions 7.5); absent: only `secretRef`. */
   readonly securityMembers?: readonly string[];
+  /** Why the place of a channel does not hold a value that its type takes; '' where it does, or where only the device knows. */
+  problemOfValue?(address: string, value: Value): string;
   /** Which of the devices behind one endpoint, as text; absent: an endpoint is one device. */
   unitOf?(options: Options): string;
   /** Longest time in ms between two samples where they come by themselves; 0 where they are asked for, and absent where they always are. */

@@ -30,7 +30,14 @@ async function bench(t: Test, options: ProbeModule['options'] = {}, revised: Rev
   t.teardown(() => peer.stop());
   peer.behaviour = 'serves';
   peer.liar.revised = revised;
-  const module = opcuaModule(peer.url, box, [['level', LEVEL, 'float']], { publishingInterval: '20ms', samplingInterval: '20ms', pollInterval: '20ms', timeout: '300ms', retries: 0, ...options });
+  const module = opcuaModule(peer.url, box, [['level', LEVEL, 'float']], {
+    publishingInterval: '20ms',
+    samplingInterval: '20ms',
+    pollInterval: '20ms',
+    timeout: '300ms',
+    retries: 0,
+    ...options,
+  });
   const probe = await startProbe(t, [module], { random: () => 0.5, ...(revised.publishingMs === undefined ? { clock: quickClock(5) } : {}) });
   const shown = () => valueOf(module, 'level');
   const values: number[] = [];

@@ -14,9 +14,13 @@ mkdirSync(AUTHORITIES);
 function make(name: string, extensions: readonly string[], signer?: string): Buffer {
   const by = signer === undefined ? [] : ['-CA', `${folder}/${signer}.pem`, '-CAkey', `${folder}/${signer}.key`];
   const added = extensions.flatMap((extension) => ['-addext', extension]);
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', `${folder}/${name}.key`, '-out', `${folder}/${name}.pem`, '-subj', `/CN=${name}`, '-days', '9', ...by, ...added], {
-    stdio: 'ignore',
-  });
+  execFileSync(
+    'openssl',
+    ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', `${folder}/${name}.key`, '-out', `${folder}/${name}.pem`, '-subj', `/CN=${name}`, '-days', '9', ...by, ...added],
+    {
+      stdio: 'ignore',
+    },
+  );
   return new X509Certificate(readFileSync(`${folder}/${name}.pem`)).raw;
 }
 
@@ -60,7 +64,13 @@ t.test('decisions 7.5: what stands among the authorities and is no certificate f
   execFileSync('ln', ['-s', 'nowhere', `${AUTHORITIES}/gone.pem`]);
   const told = await distrust(plc, trusting(), Date.now());
   t.match(told, /holds no certificate \(PEM\); not read: /);
-  for (const problem of [/pipe\.pem \(no regular file\)/, /folder\.pem \(no regular file\)/, /large\.pem \(longer than 65536 bytes\)/, /zero\.pem \(no regular file\)/, /gone\.pem \(ENOENT/])
+  for (const problem of [
+    /pipe\.pem \(no regular file\)/,
+    /folder\.pem \(no regular file\)/,
+    /large\.pem \(longer than 65536 bytes\)/,
+    /zero\.pem \(no regular file\)/,
+    /gone\.pem \(ENOENT/,
+  ])
     t.match(told, problem);
   t.notMatch(told, /empty/, 'a file that can be read and holds nothing is only no authority');
   writeFileSync(`${AUTHORITIES}/plant.pem`, readFileSync(`${folder}/plant.pem`));

@@ -31,7 +31,13 @@ async function ownDevice(t: Test): Promise<DeviceHandle> {
 }
 
 function module(name: string, port: number, channels: readonly ProbeChannel[], options: ProbeModule['options'] = {}): ProbeModule {
-  return opcuaModule(`opc.tcp://127.0.0.1:${port}/plant`, `${folder}/box`, [], { timeout: '1s', ...options }, { module: name, channels, image: new ProcessImage(channels.length).buffer });
+  return opcuaModule(
+    `opc.tcp://127.0.0.1:${port}/plant`,
+    `${folder}/box`,
+    [],
+    { timeout: '1s', ...options },
+    { module: name, channels, image: new ProcessImage(channels.length).buffer },
+  );
 }
 
 /** Of a message (OPC 10000-6, 7.1.2.2 and 5.2.2.9): where its length and the type of its body stand. */

@@ -1,5 +1,6 @@
 /** The ethernetip protocol as the gateway knows it (decisions 7.3, 7.4). */
 import { describe, parsed } from '../description.js';
+import { outsideFloat, outsideInteger } from '../number-bounds.js';
 import { COMMON_OPTIONS } from '../options.js';
 import { parseTagAddress } from './address.js';
 import { endpointText, parseEndpoint, parseRoute, routeText } from './endpoint.js';
@@ -32,6 +33,12 @@ export const ethernetIpDescription = describe({
   unitOf(options) {
     const route = parseRoute(String(options.path), Number(options.slot));
     return route.ok ? routeText(route.value) : '';
+  },
+  problemOfValue(text, value) {
+    const address = parseTagAddress(text);
+    const type = address.ok && address.value.bit === undefined ? address.value.type : undefined; // else only the device knows
+    if (type?.bounds) return outsideInteger(value, type.name, type.bounds);
+    return type?.dataType === 'float' ? outsideFloat(value, type.name, type.bytes) : '';
   },
   parseAddress(text) {
     const endpoint = parseEndpoint(text);

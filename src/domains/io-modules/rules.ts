@@ -12,6 +12,7 @@ import {
   missingAddresses,
   overlaps,
   ownershipPoint,
+  problemOfValue,
   securityMembers,
   unitOf,
 } from '../../../runtime/catalog.js';
@@ -203,6 +204,8 @@ function checkChannelValues(spec: IOModuleSpec): void {
     const found = channels.find(({ name, address }) => name === channel || address === channel);
     if (found && !isChannelValue(value, found.dataType))
       throw invalid('invalid_field', `failSafe.outputs[${index}].value`, `fail-safe value ${JSON.stringify(value)} of ${channel} is no ${found.dataType}`);
+    const problem = found ? problemOfValue(spec.protocol, found.address, value) : '';
+    if (problem !== '') throw invalid('invalid_field', `failSafe.outputs[${index}].value`, `fail-safe value of ${channel}: ${problem}`);
   });
   forAll(channels, ({ name, dataType, initial }, index) => {
     if (initial !== undefined && !isChannelValue(initial, dataType))

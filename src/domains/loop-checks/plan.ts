@@ -7,7 +7,7 @@ import type { ToldBy } from '../../platform/http/replies.js';
 import { Required } from '../../platform/store/fields.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { ProbeChannel } from '../../../runtime/port.js';
-import { blockType, isSimulated } from '../../../runtime/catalog.js';
+import { blockType, isSimulated, problemOfValue } from '../../../runtime/catalog.js';
 import { carriesOutput, channelUsers, type ChannelUser } from '../io-modules/channel-users.js';
 import { channelsOf } from '../io-modules/channels.js';
 import { IOModule } from '../io-modules/kind.js';
@@ -99,7 +99,12 @@ export function planned(read: StoreReader, module: ModuleResource, body: LoopChe
       throw invalid('invalid_field', field, `output ${channel.name} is the heartbeat of the module and changes by itself`);
     seen.add(channel.name);
     const row = rowOf(read, module, channel, asked, usersOf(channel).filter(carriesOutput), field);
-    return { row, steps: stepsOf(row, body.steps) };
+    const steps = stepsOf(row, body.steps);
+    for (const { value } of steps) {
+      const problem = problemOfValue(module.spec.protocol, channel.address, value);
+      if (problem !== '') throw invalid('out_of_range', field, `output ${channel.name} cannot take a step of its range: ${problem}; give low and high that it holds`);
+    }
+    return { row, steps };
   });
   return {
     channels,
@@ -138,6 +143,8 @@ function ends(channel: ProbeChannel, { low, high }: Asked, users: readonly Chann
   if (from === undefined || to === undefined || !Number.isFinite(from) || !Number.isFinite(to))
     throw invalid('missing_field', field, `no control module tells the range of output ${channel.name}; give low and high`);
   if (from >= to) throw invalid('invalid_field', `${field}.high`, `high ${to} of output ${channel.name} must be above low ${from}`);
+  if (!Number.isFinite((to - from) * 100))
+    throw invalid('out_of_range', `${field}.high`, `${from} to ${to} of output ${channel.name} is too wide a range: its steps are no numbers; give low and high that lie closer`);
   if (told && (from < told[0] || to > told[1]))
     throw invalid('out_of_range', `${field}.low`, `${from} to ${to} is outside the range ${told[0]} to ${told[1]} of output ${channel.name}`);
   return [from, to];
