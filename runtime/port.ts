@@ -600,7 +600,12 @@ export type ExplorerAsk =
   | { readonly what: 'variables' | 'services'; readonly root: string }
   | { readonly what: 'read'; readonly nodeIds: readonly string[] }
   | { readonly what: 'write'; readonly nodeId: string; readonly value: Value; readonly dataType?: string }
+  /** Which of the addresses lead to the server that is asked. */
+  | { readonly what: 'same-server'; readonly urls: readonly string[] }
   | { readonly what: 'method-args'; readonly objectId: string; readonly methodId: string };
+
+/** Whether two addresses lead to one server; `unknown`: it cannot be told, and why. */
+export type ServerComparison = { readonly verdict: 'same' | 'other' } | { readonly verdict: 'unknown'; readonly message: string };
 
 export interface ExplorerRequest {
   readonly id: number;

@@ -119,6 +119,11 @@ export function overlaps(protocol: string, a: string, b: string, options: Readon
   return protocolDescription(protocol)?.registers?.overlaps(a, b, options) ?? false;
 }
 
+/** Whether two channel addresses lead to the same place of a device, or one to a part of the other. */
+export function compareChannels(protocol: string, a: string, b: string): 'same' | 'part' | 'other' {
+  return protocolDescription(protocol)?.compareChannels?.(a, b) ?? (a === b ? 'same' : 'other');
+}
+
 // ---------------------------------------------------------------- values and options
 
 /** Whether a channel of the type can take the value: as it is, or as text that converts. */

@@ -43,6 +43,8 @@ export interface DriverDescription<Word extends string = string> {
   problemOfValue?(address: string, value: Value): string;
   /** Which of the devices behind one endpoint, as text; absent: an endpoint is one device. */
   unitOf?(options: Options): string;
+  /** Whether two channel addresses lead to the same place of a device, or one to a part of the other; absent: equal texts do. */
+  compareChannels?(a: string, b: string): 'same' | 'part' | 'other';
   /** Longest time in ms between two samples where they come by themselves; 0 where they are asked for, and absent where they always are. */
   arrivalMs?(options: Options): number;
   /** Devices with numbered registers, in which one can say which box drives it (ADR 0015). */

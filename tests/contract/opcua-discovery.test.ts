@@ -1,5 +1,7 @@
 /** Discovery of OPC UA servers over the whole appliance, against a server of its own process. */
 import t from 'tap';
+import { freePort } from '../support/appliance-process.js';
+import { FaultProxy } from '../support/fault-proxy.js';
 import { ownFolder } from '../support/own-folder.js';
 import { OpcUaServer, PLANT_NAMESPACE } from '../support/opcua-server.js';
 import { ApplianceTest, AT } from './appliance.js';
@@ -127,6 +129,58 @@ t.test('ROUTE-04: a write is on record, and under the rules of a channel that st
   );
   const { items } = (await admin.get('/api/v1/audit?category=discovery-write&limit=50')).body;
   t.ok(items.some((row: { result: string; details: { nodeId?: string } }) => row.result === 'Success' && row.details.nodeId === node('Float')));
+});
+
+t.test('Q-UNIT-08: no other spelling of the server or of the node passes the rules of a channel', async (t) => {
+  const port = new URL(server.url.replace('opc.tcp', 'http')).port;
+  const write = (endpointUrl: string, nodeId: string) => engineer.post(`${PATH}/write`, { endpointUrl, nodeId, value: 99 });
+  const ruled = { status: 400, body: { error: /level is an input/ } };
+  for (const address of [`opc.tcp://localhost:${port}/plant`, `opc.tcp://127.0.0.1:${port}/other`, `opc.tcp://127.0.0.1:${port}/plant//`, `opc.tcp://127.0.0.2:${port}/plant`])
+    t.match(await write(address, node('Double')), ruled, address);
+  t.match(await write(`opc.tcp://127.1:${port}/plant`, node('Double')), { status: 400, body: { field: 'endpointUrl' } });
+  t.match(await write(`opc.tcp://[::1]:${port}/plant`, node('Double')), { status: 400, body: { field: 'endpointUrl', error: /name the host/ } });
+  for (const spelling of ['ns=02;s=Double', 'ns=002;s=Double'])
+    t.match(await write(server.url, spelling), { status: 400, body: { field: 'nodeId', error: /is written ns=2;s=Double/ } });
+  t.match(await write(server.url, 'ObjectsFolder'), { status: 400, body: { field: 'nodeId' } });
+  t.match((await engineer.post(`${PATH}/read`, { ...bare, nodeIds: [node('Double')] })).body.values, [{ value: 21.25 }], 'nothing was written');
+});
+
+t.test('Q-UNIT-08: a server behind another port is the one whose certificate it shows, and what cannot be told is not written', async (t) => {
+  const forward = await FaultProxy.start(() => server.port);
+  t.teardown(() => forward.stop());
+  const endpointUrl = `opc.tcp://127.0.0.1:${forward.port}/plant`;
+  t.match(await engineer.post(`${PATH}/write`, { endpointUrl, nodeId: node('Double'), value: 99 }), { status: 400, body: { error: /level is an input/ } });
+  t.match(await engineer.post(`${PATH}/write`, { endpointUrl, nodeId: node('Float'), value: 3.5 }), { status: 200 }, "a node that is nobody's");
+  const spec = { protocol: 'opcua', address: `opc.tcp://127.0.0.1:${await freePort()}/away`, channels: [{ name: 'float', address: node('Float') }] };
+  t.match(await admin.post(IO, { name: 'away', ...spec }), { status: 201 });
+  const untold = await engineer.post(`${PATH}/write`, { ...bare, nodeId: node('Float'), value: 4.5 });
+  t.match(untold, { status: 503, body: { code: 'device_unreachable', error: /server of I\/O module away .* disable away/ } }, untold.text);
+  t.match(await engineer.post(`${PATH}/write`, { ...bare, nodeId: node('Int16'), value: 4 }), { status: 200 }, 'of no channel of it');
+  t.match(await admin.put(`${IO}/away`, { enabled: false }), { status: 200 });
+  t.match(await engineer.post(`${PATH}/write`, { ...bare, nodeId: node('Float'), value: 4.5 }), { status: 200 });
+  t.match(await admin.delete(`${IO}/away`), { status: 204 });
+});
+
+t.test('Q-UNIT-08: an element and the array that it is of are one node, two elements are two', async (t) => {
+  const made = await admin.post(IO, { name: 'array', protocol: 'opcua', address: server.url, channels: [{ name: 'el', address: node('Array|2') }] });
+  t.equal(made.status, 201, made.text);
+  const write = (name: string) => engineer.post(`${PATH}/write`, { ...bare, nodeId: node(name), value: 55 });
+  t.match(await write('Array|2'), { status: 400, body: { error: /el is an input/ } });
+  t.match(await write('Array'), { status: 400, body: { error: /el is an input/ } });
+  t.match(await write('Array|1'), { status: 200 });
+  t.match(await admin.put(`${IO}/array`, { channels: [{ name: 'el', address: node('Array|2'), direction: 'output' }] }), { status: 200 });
+  t.match(await write('Array'), { status: 400, body: { field: 'nodeId', error: /parts of one another/ } });
+  t.match(await admin.delete(`${IO}/array`), { status: 204 });
+});
+
+t.test('D-AUDIT-02: a refused write says on record what was to be written where', async (t) => {
+  await engineer.post(`${PATH}/write`, { ...bare, nodeId: 'ns=2;s=Double', value: 97 });
+  await engineer.post(`${PATH}/write`, { ioModule: 'plc', site: SITE, nodeId: node('Double'), value: 98 });
+  const { items } = (await admin.get('/api/v1/audit?category=discovery-write&result=Rejected&limit=2')).body;
+  t.match(items, [
+    { target: { kind: 'IOModule', name: 'plc', site: SITE }, after: 98, details: { nodeId: node('Double') } },
+    { target: { kind: 'Device' }, after: 97, details: { endpointUrl: server.url, nodeId: 'ns=2;s=Double' } },
+  ]);
 });
 
 t.test('IO-07, IO-21: discovery on the module proposes the readback', async (t) => {

@@ -3,6 +3,7 @@
  * of node-opcua, whose authors wrote our client's library too; what only another hand would get wrong is played by `opcua-bytes.ts`.
  */
 import { createRequire } from 'node:module';
+import net from 'node:net';
 import path from 'node:path';
 import { AccessLevelFlag, DataType, MessageSecurityMode, SecurityPolicy, StatusCodes, Variant, VariantArrayType } from 'node-opcua-client';
 import { OPCUACertificateManager } from 'node-opcua-certificate-manager';
@@ -151,7 +152,25 @@ function muteNow(): void {
   for (const { publishEngine } of sessions()) for (const subscription of publishEngine.subscriptions) subscription.setPublishingMode(false);
 }
 
+/** Large writes of notifications: a round has left with the last one before the next round begins. */
+const LARGE_BYTES = 4096;
+const sends: { round: number; sentMs: number }[] = [];
+if (settings.tellsSends) {
+  const write = Reflect.get(net.Socket.prototype, 'write') as (...args: unknown[]) => boolean;
+  Object.assign(net.Socket.prototype, {
+    write(this: net.Socket, ...args: unknown[]): boolean {
+      const latest = sends.at(-1);
+      if (latest && Buffer.isBuffer(args[0]) && args[0].length > LARGE_BYTES) latest.sentMs = Date.now();
+      return write.apply(this, args);
+    },
+  });
+}
+
 process.on('message', (command: ServerCommand) => {
+  if ('sends' in command) {
+    process.send?.({ sends: sends.filter(({ sentMs }) => sentMs > 0) });
+    return;
+  }
   if ('set' in command)
     held.get(command.set)?.setValueFromSource({ dataType: held.get(command.set)?.readValue().value.dataType ?? DataType.Double, value: command.value } as never);
   if ('changeMany' in command) {
@@ -160,6 +179,7 @@ process.on('message', (command: ServerCommand) => {
     pace = setInterval(() => {
       round += 1;
       const now = Date.now();
+      if (settings.tellsSends) sends.push({ round: now, sentMs: 0 });
       for (let number = 0; number < (settings.many ?? 0); number += 1)
         held.get(`Many${number}`)?.setValueFromSource({ dataType: DataType.Double, value: command.changeMany === 'time' ? now : round + number });
     }, command.everyMs);

@@ -17,6 +17,8 @@ export interface ServerSettings {
   readonly many?: number;
   /** How often its own clock is sampled at the most; 1 s, as most servers do. */
   readonly clockMs?: number;
+  /** Notes when the last byte of what followed each round of `changeMany` has been handed to the network. */
+  readonly tellsSends?: boolean;
   readonly anonymous?: boolean;
   /** Clients whose certificates it trusts. */
   readonly accepts?: 'nobody';
@@ -26,6 +28,7 @@ export interface ServerSettings {
 export type ServerCommand =
   | { readonly set: string; readonly value: unknown }
   | { readonly changeMany: 'count' | 'time'; readonly everyMs: number }
+  | { readonly sends: true }
   | { readonly closeSessions: true }
   /** Subscriptions there are bring keep-alives only from now on; those made later too, or not. */
   | { readonly mute: 'these' | 'all' | 'none' };
@@ -56,6 +59,14 @@ export class OpcUaServer {
 
   get url(): string {
     return `opc.tcp://127.0.0.1:${this.port}/plant`;
+  }
+
+  /** Of the rounds of `changeMany` `time`, each with the wall ms at which its last byte went. */
+  sends(): Promise<readonly { readonly round: number; readonly sentMs: number }[]> {
+    return new Promise((resolve) => {
+      this.#child.once('message', (message: { sends: readonly { round: number; sentMs: number }[] }) => resolve(message.sends));
+      this.#child.send({ sends: true });
+    });
   }
 
   get pid(): number {

@@ -1,11 +1,14 @@
 /** OPC UA addresses and options (decisions 7.3, 7.4). The grammar only; the driver comes with later work. */
 import { describe, parsed, refused } from '../description.js';
 import { COMMON_OPTIONS } from '../options.js';
+import { compareNodes, parseNodeText } from './node-text.js';
 
-const ENDPOINT = /^opc\.tcp:\/\/(?<host>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::(?<port>\d{1,5}))?(?<path>\/\S*)?$/;
+const ENDPOINT = /^opc\.tcp:\/\/(?<host>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?::(?<port>\d{1,5}))?(?<path>\/\S*)?$/;
+const BRACKETS = /^opc\.tcp:\/\/\[/;
+/** What a resolver takes for numbers: `127.1`, `0x7f.1`, `2130706433`. */
+const NUMBERS_ONLY = /^(?:0x[0-9a-f]*|\d+)(?:\.(?:0x[0-9a-f]*|\d+))*$/;
+const IPV4 = /^(?:(?:0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])(?:\.|$)){4}$/;
 const OPC_UA_PORT = 4840; // OPC 10000-6, IANA
-const IDENTIFIERS: readonly RegExp[] = [/^i=\d{1,10}$/, /^s=.{1,4096}$/s, /^g=[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/, /^b=[A-Za-z0-9+/]+={0,2}$/];
-const NODE_ID = /^(?:ns=\d{1,5};|nsu=[^;]+;)?(?<identifier>[isgb]=.+?)(?:\|\d{1,9})?$/s;
 
 export const opcuaDescription = describe({
   protocol: 'opcua',
@@ -23,18 +26,20 @@ export const opcuaDescription = describe({
   hasServices: true,
   arrivalMs: ({ mode, publishingInterval, samplingInterval }) => (mode === 'poll' ? 0 : Math.max(Number(publishingInterval), Number(samplingInterval))),
   securityMembers: ['securityPolicy', 'securityMode', 'authType', 'secretRef', 'clientCertificateRef', 'serverTrust', 'serverCertificateSha256'],
+  compareChannels: compareNodes,
   parseAddress(text) {
+    if (BRACKETS.test(text.trim())) return refused('an IPv6 address cannot be used; name the host, opc.tcp://host:4840/path, and let the name lead to it');
     const { host, port: portText, path = '' } = ENDPOINT.exec(text.trim())?.groups ?? {};
     if (host === undefined || host.length > 253) return refused(`${text.slice(0, 80)} is not of the form opc.tcp://host:4840/path`);
+    const name = host.toLowerCase();
+    if (NUMBERS_ONLY.test(name) && !IPV4.test(name)) return refused(`${host} is no IPv4 address: write four numbers from 0 to 255, without zeros before them`);
     const port = Number(portText ?? OPC_UA_PORT);
     if (port < 1 || port > 65535) return refused(`port ${port} is outside 1 to 65535`);
-    return parsed(`opc.tcp://${host.toLowerCase()}:${port}${path.replace(/\/$/, '')}`);
+    return parsed(`opc.tcp://${name}:${port}${path.replace(/\/+$/, '')}`);
   },
   parseChannel(text) {
-    const identifier = NODE_ID.exec(text)?.groups?.identifier;
-    if (identifier === undefined || !IDENTIFIERS.some((pattern) => pattern.test(identifier))) {
-      return refused(`${text} is not a node id such as ns=2;s=Reactor.Temp`);
-    }
+    const node = parseNodeText(text);
+    if (!node.ok) return node;
     return parsed({ dataType: undefined });
   },
 });

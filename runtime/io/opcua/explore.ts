@@ -10,6 +10,7 @@ import { OpcUaLink } from './link.js';
 import { type NodeAddress, resolveAddress, stableText } from './node-address.js';
 import { argumentsOf, builtInTypeOf, readAttributes, typeName, writeValue } from './node-types.js';
 import { endpointsOf, firstOf, openSession, type SessionPlan } from './open-session.js';
+import { compareServers } from './same-server.js';
 import { servicesBelow } from './services.js';
 import { faultText, OpcUaFault, severityOf, statusText } from './status.js';
 import { encode, type OpcDataType, shown } from './values.js';
@@ -50,6 +51,8 @@ async function answer(request: ExplorerRequest, clock: Clock): Promise<unknown> 
   const plan: SessionPlan = { url: endpointUrl, name: 'Lineside discovery', security, credentials, sessionTimeoutMs: SESSION_MS, timeoutMs };
   if (ask.what === 'identity') return identityAnswer(security.folder);
   if (ask.what === 'endpoints') return endpointsAnswer(plan, clock);
+  // a server that does not answer is told in time, beside those that do
+  if (ask.what === 'same-server') return { servers: await compareServers({ ...plan, timeoutMs: timeoutMs * COMPARED_SHARE }, ask.urls, clock) };
   const deadline = deadlineIn(timeoutMs * DEADLINE_SHARE, clock);
   const { wire, user } = await openSession(plan, clock);
   try {
@@ -63,6 +66,8 @@ async function answer(request: ExplorerRequest, clock: Clock): Promise<unknown> 
 
 /** A walk stops so early that what was found is told in time. */
 const DEADLINE_SHARE = 0.8;
+/** Of each of the requests that a comparison takes: a connection, and a question, on either side. */
+const COMPARED_SHARE = 0.2;
 
 async function identityAnswer(folder: string): Promise<unknown> {
   const { applicationUri, certificatePem, certificate } = await ownIdentity(folder);
@@ -88,7 +93,7 @@ async function endpointsAnswer(plan: SessionPlan, clock: Clock): Promise<unknown
   };
 }
 
-type SessionAsk = Exclude<ExplorerAsk, { what: 'identity' | 'endpoints' }>;
+type SessionAsk = Exclude<ExplorerAsk, { what: 'identity' | 'endpoints' | 'same-server' }>;
 
 async function sessionAnswer(wire: Wire, namespaces: readonly string[], ask: SessionAsk, deadline: Deadline): Promise<unknown> {
   const target = (text: string): NodeAddress => {

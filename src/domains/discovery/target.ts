@@ -39,8 +39,8 @@ export interface Target {
   readonly security: DeviceSecurity;
   readonly credentials: ProbeCredentials | undefined;
   readonly timeoutMs: number;
-  /** Modules that are configured for the server. */
-  readonly modules: readonly Module[];
+  /** Its address without the path, for which a server does not care. */
+  readonly server: string;
 }
 
 export interface TargetDeps {
@@ -60,7 +60,7 @@ export async function targetOf({ ioModule, site, endpointUrl, security, timeoutM
       throw invalid('invalid_field', `security.${security.secretRef ? 'secretRef' : 'clientCertificateRef'}`, 'secrets are those of a site: name an ioModule that uses them');
     checkSecurity({ protocol: EXPLORED_PROTOCOL, security });
     const device = deviceSecurity({ security, options: {} }, deps.security);
-    return { endpointUrl: address.normalized, security: device, credentials: undefined, timeoutMs, modules: modulesOf(address.normalized, deps.store) };
+    return { endpointUrl: address.normalized, security: device, credentials: undefined, timeoutMs, server: withoutPath(address.normalized) };
   }
   if (security !== undefined) throw invalid('invalid_field', 'security', 'security is that of the module; it goes with endpointUrl only');
   if (site === undefined) throw invalid('missing_field', 'site', 'ioModule needs the site that it is of');
@@ -74,10 +74,19 @@ export async function targetOf({ ioModule, site, endpointUrl, security, timeoutM
     security: deviceSecurity(spec, deps.security),
     credentials: await deps.credentials.of(site, spec),
     timeoutMs,
-    modules: modulesOf(normal, deps.store),
+    server: withoutPath(normal),
   };
 }
 
-function modulesOf(endpointUrl: string, store: StoreReader): readonly Module[] {
-  return store.list(IOModule).filter(({ spec }) => spec.protocol === EXPLORED_PROTOCOL && normalAddress(spec) === endpointUrl);
+/** Modules that are for servers of this protocol. */
+export function modulesOf(store: StoreReader): readonly Module[] {
+  return store.list(IOModule).filter(({ spec }) => spec.protocol === EXPLORED_PROTOCOL);
+}
+
+export function serverOf({ spec }: Module): string {
+  return withoutPath(normalAddress(spec));
+}
+
+function withoutPath(address: string): string {
+  return address.replace(/^([a-z.]+:\/\/[^/]*)\/.*$/, '$1');
 }

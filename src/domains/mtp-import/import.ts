@@ -15,7 +15,7 @@ import type { PackageReader } from './package-reader.js';
 import { planImport } from './plan.js';
 import { plain, type ReportRow, SEVERITIES } from './report.js';
 
-const FILE_NAME_LENGTH_MAX = 255;
+export const FILE_NAME_LENGTH_MAX = 255;
 
 export const ImportBody = v.strictObject({
   site: Required,
@@ -48,16 +48,18 @@ export interface ImportDeps extends ApplyDeps {
   readonly packages: PackageReader;
 }
 
-/** @throws Refusal 400 `package_unreadable` with `report`, 503 `import_busy`, `plant_changing`, and what apply refuses. */
-export async function importPackage(body: ImportBody, actor: ApplyActor, deps: ImportDeps): Promise<ImportAnswer> {
+/** `onRead`: is told the sum of the package, before it is judged. @throws Refusal 400 `package_unreadable` with `report`, 503 `import_busy`, `plant_changing`, and what apply refuses. */
+export async function importPackage(body: ImportBody, actor: ApplyActor, deps: ImportDeps, onRead: (sha256: string) => void): Promise<ImportAnswer> {
   const { site, name, dryRun } = body;
   const ioModule = body.ioModule ?? name;
   checkResourceName(name, 'name');
   checkResourceName(ioModule, 'ioModule');
   const fileName = plain(body.fileName, FILE_NAME_LENGTH_MAX);
   const read = await deps.packages.read({ content: body.content, fileName });
+  const { sha256 } = read;
+  if (sha256 !== '') onRead(sha256);
   if ('faults' in read) throw unreadable(read.faults);
-  const { module, sha256 } = read;
+  const { module } = read;
   const plan = planImport(module, { site, name, ioModule }, deps.store);
   const importing: ApplyActor = {
     displayName: actor.displayName,

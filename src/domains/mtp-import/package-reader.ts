@@ -32,7 +32,7 @@ function readApart(order: PackageOrder): Promise<PackageRead> {
       resolve(read);
       guardedPromise('end of the thread that reads a package', () => thread.terminate());
     };
-    const refuse = (message: string): void => end({ faults: [{ severity: 'error', path: order.fileName, message }] });
+    const refuse = (message: string): void => end({ sha256: '', faults: [{ severity: 'error', path: order.fileName, message }] });
     // how long a busy machine takes to start it is no fault of the package
     thread.once('online', () => (timer = setTimeout(() => refuse(`it takes longer than ${READ_WITHIN_MS / 1000} s to read`), READ_WITHIN_MS)));
     thread.once('message', (read: PackageRead) => end(read));

@@ -1,10 +1,11 @@
 /** The route that imports a module type package (contract 3, Additional routes; decisions Q-CHANGE-11). */
 import { Refusal } from '../../platform/base/refusal.js';
 import { mayVisit } from '../../platform/http/caller.js';
-import { routesFor } from '../../platform/http/route.js';
+import { type RequestContext, routesFor } from '../../platform/http/route.js';
 import { applyActorOf } from '../apply/actor-of-request.js';
 import { CONFLICT_CODES } from '../apply/conflicts.js';
-import { ImportAnswer, ImportBody, type ImportDeps, importPackage } from './import.js';
+import { FILE_NAME_LENGTH_MAX, ImportAnswer, ImportBody, type ImportDeps, importPackage } from './import.js';
+import { plain } from './report.js';
 
 /** The package in base64, and what stands beside it. */
 const BODY_BYTES_MAX = 12 * 1024 ** 2;
@@ -34,8 +35,22 @@ export const mtpImportRoutes = [
     audit: { action: 'Create', category: 'import', target: (_params) => ({ kind: 'Manifest', name: '*', site: '' }) },
     handle(context, deps) {
       const { body } = context;
+      tell(context);
       if (!mayVisit(context.caller, body.site)) throw new Refusal('forbidden', `site ${body.site} is outside your scope`, { code: 'site_scope', site: body.site });
-      return importPackage(body, applyActorOf(context), deps);
+      return importPackage(body, applyActorOf(context), deps, (sha256) => tell(context, sha256));
     },
   }),
 ];
+
+/** What a record of a refusal says; the package has a sum once it was read. */
+function tell({ body, about }: Pick<RequestContext<unknown, ImportBody>, 'body' | 'about'>, sha256?: string): void {
+  const { site, name, ioModule } = body;
+  const details = {
+    via: 'import/mtp',
+    name,
+    ...(ioModule === undefined ? {} : { ioModule }),
+    fileName: plain(body.fileName, FILE_NAME_LENGTH_MAX),
+    ...(sha256 === undefined ? {} : { sha256 }),
+  };
+  about({ site, target: { kind: 'Manifest', name: '*', site }, details });
+}

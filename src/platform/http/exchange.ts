@@ -77,6 +77,8 @@ export class Exchange implements RequestContext<Params, unknown> {
   hasBody = false;
   /** What the caller is told in a header beside the answer. */
   warning: string | undefined;
+  /** What the handler has said that it is about. */
+  isAbout: AuditEntry = {};
   /** Gives back what the request holds, once it is answered. */
   atEnd: (() => void) | undefined;
   /** The body, when it was collected before somebody asked for it. */
@@ -163,6 +165,13 @@ export class Exchange implements RequestContext<Params, unknown> {
   /** Whether the handler itself recorded how the request was refused. */
   get refusalAudited(): boolean {
     return this.#lastResult === 'Rejected' || this.#lastResult === 'Failed';
+  }
+
+  /** Bound, as `audit` is. */
+  get about(): (entry: AuditEntry) => void {
+    return (entry) => {
+      this.isAbout = entry;
+    };
   }
 
   get audit(): (entry: AuditEntry) => AuditDraft {

@@ -125,7 +125,7 @@ export class Pipeline {
     if (!exchange.row.mutating) return unchanged(exchange, answer);
     if (exchange.audited) return answer;
     if (onlyComputes(exchange)) return this.#guard.store.recorded.then(() => answer); // its nonce is on disk first (D-NONCE-01)
-    return this.#record(exchange, exchange.audit({})).then(() => answer);
+    return this.#record(exchange, exchange.audit(exchange.isAbout)).then(() => answer);
   }
 
   #refuse(exchange: Exchange, fault: unknown): UwsReply | Promise<UwsReply> {
@@ -138,7 +138,7 @@ export class Pipeline {
     const result = fault instanceof Refusal ? 'Rejected' : 'Failed';
     const reason = auditReason(fault instanceof Refusal ? (fault.context.code ?? fault.kind.replaceAll('-', '_')) : 'internal');
     try {
-      return this.#record(exchange, exchange.audit({ result, reason }))
+      return this.#record(exchange, exchange.audit({ ...exchange.isAbout, result, reason }))
         .then(() => answer)
         .catch((refusal: unknown) => this.#refuseUnaudited(refusal));
     } catch (refusal) {

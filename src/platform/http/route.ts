@@ -59,6 +59,8 @@ export interface RequestContext<Params, Body, Name extends string = never> {
    * handler gives it to `store.write` with its change, so that both commit together.
    */
   audit(entry: AuditEntry): AuditDraft;
+  /** What the request is about, for its record where the handler writes none, as when it is refused; said again, it replaces what was said. */
+  readonly about: (entry: Pick<AuditEntry, 'site' | 'target' | 'after' | 'details'>) => void;
   /** True for a mutating request once a draft of it was asked for; the pipeline writes one itself otherwise. */
   readonly audited: boolean;
 }
