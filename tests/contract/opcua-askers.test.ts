@@ -42,3 +42,16 @@ t.test('ROUTE-04: a module that is disabled is connected to by no question', asy
   t.match(await engineer.post(`${PATH}/write`, { ioModule: 'off', site: SITE, nodeId: FLOAT, value: 3 }), refused);
   t.match(await admin.delete(`${AT}/iomodules/off`), { status: 204 });
 });
+
+t.test('ROUTE-04: whoever is confined to a site asks no server that only modules of others are for, by whatever it is named', async (t) => {
+  t.match(await admin.post('/api/v1/sites', { name: 'elsewhere' }), { status: 201 });
+  t.match(await admin.post('/api/v1/sites/elsewhere/iomodules', { name: 'theirs', protocol: 'opcua', address: server.url, enabled: false }), { status: 201 });
+  const confined = await test.as('engineer', `site-${SITE}`);
+  const outside = { status: 403, body: { code: 'site_scope' } };
+  t.match(await confined.post(`${PATH}/read`, { endpointUrl: server.url, nodeIds: [FLOAT] }), outside);
+  t.match(await confined.post(`${PATH}/endpoints`, { endpointUrl: `${server.url}/` }), outside);
+  t.match(await confined.post(`${PATH}/write`, { endpointUrl: server.url, nodeId: FLOAT, value: 3 }), outside);
+  t.match(await engineer.post(`${PATH}/read`, { endpointUrl: server.url, nodeIds: [FLOAT] }), { status: 200 });
+  t.match(await admin.delete('/api/v1/sites/elsewhere/iomodules/theirs'), { status: 204 });
+  t.match(await confined.post(`${PATH}/read`, { endpointUrl: server.url, nodeIds: [FLOAT] }), { status: 200 }, "a server that is nobody's");
+});
