@@ -245,7 +245,6 @@ export {
   checkChannelAddress,
   checkFault,
   checkOptions,
-  isChannelValue,
   mergeBehaviors,
   missingAddresses,
   renamedIn,

@@ -3,6 +3,7 @@
  * looked through costs neither the gateway nor the modules that are served; started for the first question, and ended when none came for a while.
  */
 import { parentPort } from 'node:worker_threads';
+import { onNotice } from './io/notices.js';
 import { explore } from './io/opcua/explore.js';
 import type { ExplorerOutbound, ExplorerRequest } from './port.js';
 import { systemClock } from './vocabulary/clock.js';
@@ -12,6 +13,8 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const contain = (seam: string, fault: unknown): void => post({ type: 'fault', seam, fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) });
   // of sockets below the library: whoever waits for an answer has a time-out, and the other questions go on
   process.on('uncaughtException', (fault) => contain('event of the explorer', fault));
+
+  onNotice((notice) => post({ type: 'notice', notice }));
 
   port.on('message', (request: ExplorerRequest) => {
     const unanswered = (fault: unknown): ExplorerOutbound => {

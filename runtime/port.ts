@@ -367,7 +367,11 @@ export type UnitOutbound =
       readonly step: string;
       readonly builtin: 'COMMAND' | 'MODE' | 'CALL_SERVICE' | 'MTP_COMMAND' | 'MTP_STATE' | 'MTP_COMMAND_ENABLED';
       readonly args: readonly Value[];
+      /** When the chart asked: what has a limit (MTP_COMMAND) has it from then on. */
+      readonly atMonoMs: MonoMs;
     }
+  /** The chart does not wait for it any more, or is held: what has not gone out to a device by now does not go out. */
+  | { readonly type: 'request-given-up'; readonly phase: string; readonly id: number }
   | { readonly type: 'signal-raised'; readonly phase: string; readonly scope: string; readonly signal: string; readonly atMs: number }
   | { readonly type: 'signal-read'; readonly phase: string; readonly scope: string; readonly name: string; readonly consumed: boolean; readonly atMs: number }
   | { readonly type: 'alarm'; readonly phase: string; readonly severity: 'Medium' | 'High'; readonly message: string; readonly atMs: number }
@@ -618,12 +622,20 @@ export interface ExplorerRequest {
 }
 
 /** `reason`: the server was not reached or refuses, or what was asked for is no address of it. */
+/** A driver has changed what this box is known by: it is on record, and told to people. */
+export interface BoxNotice {
+  readonly action: 'Create' | 'Update';
+  /** Of the certificate there is now. */
+  readonly sha256: string;
+  readonly message: string;
+}
+
 export type ExplorerReply =
   | { readonly id: number; readonly ok: true; readonly answer: unknown }
   | { readonly id: number; readonly ok: false; readonly reason: 'unreachable' | 'invalid'; readonly opcStatus: string; readonly message: string };
 
 /** What the explorer thread tells beside its answers: a fault where nobody waits for what it does. */
-export type ExplorerOutbound = ExplorerReply | { readonly type: 'fault'; readonly seam: string; readonly fault: string };
+export type ExplorerOutbound = ExplorerReply | { readonly type: 'fault'; readonly seam: string; readonly fault: string } | { readonly type: 'notice'; readonly notice: BoxNotice };
 
 export type { CallOutcome };
 export type { Discovery, Exchange };
@@ -633,6 +645,8 @@ export interface ProbeModule {
   readonly module: string;
   readonly protocol: Protocol;
   readonly address: string;
+  /** Equal for modules of one device: protocol, endpoint and unit behind it. */
+  readonly device?: string;
   readonly options: Readonly<Record<string, string | number | boolean>>;
   readonly channels: readonly ProbeChannel[];
   readonly simulation?: SimulationSpec;
@@ -700,6 +714,13 @@ export interface SimulationSpec {
   readonly faults: readonly SimulationFault[];
   /** Modules of the same controller that are no simulation and that a behaviour reads (ADR 0069); they may be served by another probe. */
   readonly reads?: readonly ImagePlan[];
+  /** Held until they are released: taken by a thread that has not served the module before; one that has knows them. */
+  readonly forces?: readonly SimulationForce[];
+}
+
+export interface SimulationForce {
+  readonly address: string;
+  readonly value: Value;
 }
 
 export interface ProbePlan {
@@ -721,11 +742,14 @@ export type HoldAsk =
   /** Writes one output; a sign as well. */
   | { readonly kind: 'set'; readonly channel: string; readonly value: Value; readonly leaseMs: number }
   | { readonly kind: 'renew'; readonly leaseMs: number }
-  /** Puts back what was set and lets go; `before` for a probe that does not know the holder, because it was started since. */
-  | { readonly kind: 'return'; readonly before: readonly HeldOutput[] };
+  /**
+   * Puts back what was set and lets go; `before` for a probe that does not know the holder, because it was started since. It writes to outputs of that
+   * `device` alone (`ProbeModule.device`), at the very addresses. The answer has a row for each of `before`.
+   */
+  | { readonly kind: 'return'; readonly device: string; readonly before: readonly LeftOutput[] };
 
-/** `not_held`: the probe has let go already, or another one holds the outputs. */
-export type HoldRefusal = 'not_held' | 'unknown_channel' | 'invalid_value' | 'device_unreachable' | 'device_write_failed' | 'outputs_withheld';
+/** `not_held`: the probe has let go already, or another one holds the outputs. `fail_safe_taken`: the fail-safe values stand there. */
+export type HoldRefusal = 'not_held' | 'fail_safe_taken' | 'unknown_channel' | 'invalid_value' | 'device_unreachable' | 'device_write_failed' | 'outputs_withheld';
 
 export interface HeldOutput {
   readonly channel: string;
@@ -736,6 +760,12 @@ export interface HeldOutput {
   /** After a `return`: whether the device has it again. */
   readonly isReturned?: boolean;
   readonly message?: string;
+}
+
+/** An output as a holder has left it, with its place in the device. */
+export interface LeftOutput extends HeldOutput {
+  readonly address: string;
+  readonly dataType: ProbeChannel['dataType'];
 }
 
 export type ProbeInbound =
@@ -812,6 +842,7 @@ export type ProbeOutbound =
   | { readonly type: 'ready'; readonly threadId: number; readonly isAhead: boolean }
   /** A fault of ours that is of no one module: it was contained, and the modules go on. */
   | { readonly type: 'fault'; readonly seam: string; readonly fault: string }
+  | { readonly type: 'notice'; readonly notice: BoxNotice }
   | {
       readonly type: 'module';
       readonly module: string;
@@ -837,6 +868,8 @@ export type ProbeOutbound =
       readonly ok: boolean;
       readonly code?: 'unknown_channel' | 'device_unreachable' | 'device_write_failed' | 'invalid_value' | 'outputs_withheld';
       readonly message: string;
+      /** The device was asked and has not answered: it may have taken the value. */
+      readonly isUnknown?: boolean;
       readonly forced: boolean;
       readonly readback: Value;
     }
@@ -848,7 +881,17 @@ export type ProbeOutbound =
   /** Undefined of a module that no wire serves. */
   | { readonly type: 'statistics-result'; readonly id: number; readonly statistics: ProbeStatistics | undefined }
   /** `outputs`: what a `take` found, or what became of each with a `return`. */
-  | { readonly type: 'hold-result'; readonly id: number; readonly ok: boolean; readonly code?: HoldRefusal; readonly message: string; readonly outputs: readonly HeldOutput[] }
+  /** A module of an earlier plan that is in none since this revision is closed: nothing of this thread reaches its device or its image. */
+  | { readonly type: 'let-go'; readonly module: string; readonly revision: number }
+  | {
+      readonly type: 'hold-result';
+      readonly id: number;
+      readonly ok: boolean;
+      readonly code?: HoldRefusal;
+      readonly message: string;
+      readonly isUnknown?: boolean;
+      readonly outputs: readonly HeldOutput[];
+    }
   /** Every module has written its fail-safe values, or cannot. */
   | { readonly type: 'fail-safe-result'; readonly id: number }
   | { readonly type: 'stopped' };

@@ -6,6 +6,7 @@ import { constants, setPriority } from 'node:os';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import type { ProbeInbound, ProbeOutbound, ProbeThread } from './port.js';
 import { IMAGE_HEADER } from './vocabulary/process-image.js';
+import { onNotice } from './io/notices.js';
 import { ProbeCore } from './io/probe-core.js';
 import { systemClock } from './vocabulary/clock.js';
 
@@ -39,6 +40,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const contain = (seam: string, fault: unknown): void => post({ type: 'fault', seam, fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) });
   // of sockets and libraries below the drivers; the module concerned falls silent, and connects again
   process.on('uncaughtException', (fault) => contain('event of an I/O probe', fault));
+  onNotice((notice) => post({ type: 'notice', notice }));
   const core = new ProbeCore({ clock: systemClock, random: Math.random, post });
   const waiting = new Set<SharedArrayBuffer>();
   let stopped = false;

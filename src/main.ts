@@ -75,8 +75,8 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   const { siteExists, siteNames } = joins.join(domains.joinPlant(ground));
   joins.join(domains.joinControlModules(ground));
   const ioModules = joins.join(domains.joinIOModules({ ...ground, build }));
-  joins.join(domains.joinDiscovery({ ...ground, credentials: ioModules.credentials, security: ioModules.security }));
-  joins.join(domains.joinLoopChecks({ ...ground, image: (site, module) => ioModules.image(site)(module) }));
+  joins.join(domains.joinDiscovery({ ...ground, credentials: ioModules.credentials, security: ioModules.security, notice: ioModules.notice }));
+  joins.join(domains.joinLoopChecks({ ...ground, lapsed: (...of) => access.authenticator.lapsed(...of), image: (site, module) => ioModules.image(site)(module) }));
   joins.join(domains.joinControllers(ground));
   joins.join(domains.joinLogic(ground));
   const tags = joins.join(domains.joinTags(ground));

@@ -331,7 +331,8 @@ export class ChartRun {
       if (!step.active) continue;
       step.timerMs = 0;
       step.timedOut = false;
-      if (this.#compiled(index).rerunOnRestart || step.actionState === 'failed') this.#rerun(index);
+      for (const [key, kept] of step.kept) if ('wait' in kept && kept.wait.isWithdrawn) step.kept.delete(key);
+      if (this.#compiled(index).rerunOnRestart || step.actionState === 'failed' || step.wait?.isWithdrawn) this.#rerun(index);
     }
   }
 

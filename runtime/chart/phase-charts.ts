@@ -33,7 +33,10 @@ const SIGNAL_CONTEXT: CompiledTransition = { index: -1, key: '', from: '', to: '
 export interface Requests {
   /** Registers a request and sends it; its id. */
   request(phase: string, wait: Wait, step: string, builtin: RequestBuiltin, args: readonly Raw[]): number;
+  /** Nobody waits for it any more, and its answer is not taken. */
   forget(wait: Wait): void;
+  /** Tells the gateway that what has not gone out by now shall not; what it answers is taken. */
+  giveUp(wait: Wait): void;
 }
 
 export class PhaseCharts implements ChartOwner, FrameOwner {

@@ -208,7 +208,13 @@ export class PhaseRun implements Phase {
     if (chart && chart !== 'running') this.#charts.startException(chart);
     else if (to !== 'Pausing') memory.exception = null;
     if (to === 'Stopping' || to === 'Aborting' || isFinal(to)) memory.running.cancelWaits();
+    else if (to === 'Holding') this.#giveUpCommands();
     if (to === 'Idle') this.#clear();
+  }
+
+  /** A hold cancels no wait (decisions 3.1), and no command goes out to a process module behind it. */
+  #giveUpCommands(): void {
+    for (const wait of this.memory.running.waits()) if (wait.commandsModule && !wait.answered) this.#requests.giveUp(wait);
   }
 
   #begin(): void {

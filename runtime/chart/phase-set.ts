@@ -190,12 +190,18 @@ export class PhaseSet implements PhaseContext {
     this.#lastRequest += 1;
     const id = this.#lastRequest;
     this.#requests.set(id, { phase, wait });
-    this.host.emit({ type: 'request', id, phase: name, step, builtin, args: args.map(toValue) });
+    this.host.emit({ type: 'request', id, phase: name, step, builtin, args: args.map(toValue), atMonoMs: this.#monoMs() });
     return id;
   }
 
   forget(wait: Wait): void {
-    if (wait.requestId > 0) this.#requests.delete(wait.requestId);
+    this.giveUp(wait);
+    this.#requests.delete(wait.requestId);
+  }
+
+  giveUp({ requestId: id }: Wait): void {
+    const asked = this.#requests.get(id);
+    if (asked) this.host.emit({ type: 'request-given-up', id, phase: asked.phase.plan.name });
   }
 }
 

@@ -3,6 +3,7 @@
  * A prompt keeps its id over a restart; a request in flight does not survive one, because nobody knows what it did.
  */
 import type { PromptWait, StepRecord, WaitRecord } from '../port.js';
+import { COMMAND_TIMEOUT, COMMAND_WITHDRAWN } from '../vocabulary/service-rules.js';
 import { decodeSlot, encodeSlot } from './codec.js';
 import { Any, type Raw, toValue } from './value.js';
 
@@ -12,6 +13,7 @@ const MTP_COMMAND_LIMIT_MS = 10_000;
 /** Least wall ms between two readings of an MTP state in a condition. Not shown in the contract. */
 const POLL_MS = 1000;
 
+const MTP_COMMAND = 'MTP_COMMAND';
 const PROMPTS = new Set(['PROMPT', 'PROMPT_CHOICE', 'PROMPT_VALUE', 'AWAIT_RESULT']);
 const TIMERS = new Set(['WAIT', 'WAITSECONDS']);
 /** Read-only requests: repeating one does no harm. */
@@ -38,6 +40,16 @@ export class Wait {
 
   get isTimer(): boolean {
     return TIMERS.has(this.builtin);
+  }
+
+  /** Drives a process module. */
+  get commandsModule(): boolean {
+    return this.builtin === MTP_COMMAND;
+  }
+
+  /** Its phase was held before the command went out: after Restart it is given anew. */
+  get isWithdrawn(): boolean {
+    return this.failure?.rule === COMMAND_WITHDRAWN;
   }
 
   get isPolled(): boolean {
@@ -71,7 +83,7 @@ export class Wait {
     this.remainingMs -= this.isTimer ? plantMs : realMs;
     if (this.remainingMs > 0) return false;
     if (this.isTimer) this.answer(true);
-    else this.fail(this.builtin === 'MTP_COMMAND' ? 'mtp-command-timeout' : 'service-failed', `${this.builtin} had no answer in time`);
+    else this.fail(this.commandsModule ? COMMAND_TIMEOUT : 'service-failed', `${this.builtin} had no answer in time`);
     return true;
   }
 
@@ -91,7 +103,7 @@ export class Wait {
 }
 
 function requestLimitMs(builtin: string): number {
-  return builtin === 'MTP_COMMAND' ? MTP_COMMAND_LIMIT_MS : REQUEST_LIMIT_MS;
+  return builtin === MTP_COMMAND ? MTP_COMMAND_LIMIT_MS : REQUEST_LIMIT_MS;
 }
 
 export function restoreWait(saved: WaitRecord | StepRecord): Wait | null {

@@ -4,6 +4,8 @@
  */
 import type { ChannelType, Direction, DriverDescription } from './description.js';
 import { opcuaDescription } from './opcua/description.js';
+import { deviceKey } from './device-key.js';
+import { type Cell, whole } from './place.js';
 import { PROTOCOL_DESCRIPTIONS, type Protocol } from './protocols.js';
 import { optionProblems, type OptionValue, resolveOptions } from './options.js';
 import { simulationDescription } from './simulation/description.js';
@@ -11,10 +13,11 @@ import { BEHAVIOR_TYPES } from './simulation/behavior-types.js';
 import { EXPRESSION_FUNCTIONS, EXPRESSION_VARIABLES, type FunctionName } from './simulation/expression-parser.js';
 import { FAULT_TRIGGER_MODES, FAULT_TYPES } from './simulation/faults.js';
 import type { ParamSpec } from './simulation/params.js';
-import { exactValue } from './values.js';
+import { exactValue, simulatedValue } from './values.js';
 import type { Value } from '../vocabulary/data-types.js';
 
 export type { ChannelType, Direction, FunctionName, OptionValue, ParamSpec, Protocol };
+export { type Cell, isShared } from './place.js';
 export type { OptionSpec } from './options.js';
 export { parseExpression } from './simulation/expression-parser.js';
 export { checkBehavior, checkFault, type SimulationProblem, simulationProblems } from './simulation/checks.js';
@@ -42,12 +45,23 @@ export function protocolDescription(protocol: string): DriverDescription | undef
 
 const unknownProtocol = (protocol: string): string => `protocol ${protocol} is not known; known are ${PROTOCOLS.join(', ')}`;
 
-/** The endpoint of a module; `normalized` is equal for equal devices (`distinctAssetRecord`, decisions Q-IO-03). */
+/** The endpoint of a module in the spelling of its protocol, every default written out. */
 export function checkAddress(protocol: string, text: string): { readonly normalized: string } | { readonly error: string } {
   const description = protocolDescription(protocol);
   if (!description) return { error: unknownProtocol(protocol) };
   const address = description.parseAddress(text);
   return address.ok ? { normalized: address.value } : { error: address.message };
+}
+
+/** Equal for equal devices, as far as their addresses tell (ADR 0085); undefined for an address that does not read. */
+export function deviceAt(protocol: string, text: string): string | undefined {
+  const checked = checkAddress(protocol, text);
+  return 'normalized' in checked ? `${protocol} ${deviceKey(checked.normalized)}` : undefined;
+}
+
+/** Where a channel address stands behind its endpoint: addresses with a cell in common are one place, or overlap (ADR 0085). */
+export function placeOf(protocol: string, address: string, options: Readonly<Record<string, OptionValue>>): readonly Cell[] {
+  return protocolDescription(protocol)?.placeOf?.(address, options) ?? [whole(address)];
 }
 
 /** A channel or readback address; `dataType` is undefined when only the device knows it. */
@@ -126,9 +140,9 @@ export function compareChannels(protocol: string, a: string, b: string): 'same' 
 
 // ---------------------------------------------------------------- values and options
 
-/** Whether a channel of the type can take the value: as it is, or as text that converts. */
-export function isChannelValue(value: Value, dataType: ChannelType): boolean {
-  return exactValue(value, dataType) !== undefined;
+/** What a channel of the type takes of a value, as it is or as text that converts; undefined where it cannot take it. Text: a text, or a whole number beyond 2^53. */
+export function channelValue(protocol: string, value: Value, dataType: ChannelType): number | string | undefined {
+  return isSimulated(protocol) ? simulatedValue(value, dataType) : exactValue(value, dataType);
 }
 
 /** Why the place of a channel does not hold a value that its type takes; '' where it does, or where only the device knows. */

@@ -4,6 +4,7 @@
  */
 import type { Value } from '../vocabulary/data-types.js';
 import type { OptionSpec, OptionValue } from './options.js';
+import type { Cell } from './place.js';
 
 export type ChannelType = 'bool' | 'int' | 'float' | 'string';
 export type Direction = 'input' | 'output';
@@ -43,6 +44,8 @@ export interface DriverDescription<Word extends string = string> {
   problemOfValue?(address: string, value: Value): string;
   /** Which of the devices behind one endpoint, as text; absent: an endpoint is one device. */
   unitOf?(options: Options): string;
+  /** The place of a channel address behind the endpoint, one of `unitOf` included; absent: each text is a place of its own. None of an address that does not read. */
+  placeOf?(address: string, options: Options): readonly Cell[];
   /** Whether two channel addresses lead to the same place of a device, or one to a part of the other; absent: equal texts do. */
   compareChannels?(a: string, b: string): 'same' | 'part' | 'other';
   /** Longest time in ms between two samples where they come by themselves; 0 where they are asked for, and absent where they always are. */

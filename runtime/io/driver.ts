@@ -70,7 +70,10 @@ export type ReadOutcome =
   | { readonly status: 'silent'; readonly message: string; readonly isMalformed?: never }
   | { readonly status: 'lost'; readonly message: string; readonly isMalformed?: true };
 
-export type WriteOutcome = { readonly ok: true } | { readonly ok: false; readonly reason: 'unreachable' | 'refused' | 'invalid' | 'withheld'; readonly message: string };
+/** `isUnknown`: it was on its way and nobody has answered, so that the device may have taken it. */
+export type WriteOutcome =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly reason: 'unreachable' | 'refused' | 'invalid' | 'withheld'; readonly message: string; readonly isUnknown?: boolean };
 
 /** Why an order may not go to its device any more; undefined: it may. */
 export type Barred = () => Extract<WriteOutcome, { ok: false }> | undefined;

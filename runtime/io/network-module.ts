@@ -27,12 +27,12 @@ import { exactValue } from './values.js';
 /** A channel is looked at this often at least, so that with the time-out below silence shows within 3 s. */
 const CHECK_MS_MAX = 1500;
 const SILENCE_MS_MAX = 2900;
-/** Proofs of a subscription that may be missing before its samples are stale (ADR 0083). */
-const STALE_PROOFS = 3;
-const WORD_MAX = 2 ** 31 - 1;
 /** What a person asks of the device is begun so long after it was asked at most, less its time-out, and at least after the second. */
 const ASKED_WAIT_MS = 9000;
 const ASKED_WAIT_MS_MIN = 1000;
+/** Proofs of a subscription that may be missing before its samples are stale (ADR 0083). */
+const STALE_PROOFS = 3;
+const WORD_MAX = 2 ** 31 - 1;
 
 interface Group {
   readonly points: readonly ImagePoint[];
@@ -100,12 +100,14 @@ export class NetworkModule implements ModuleRunner {
   #holdOf(host: RunnerHost): OutputHold {
     return new OutputHold({
       clock: host.clock,
+      device: () => this.#module.device ?? '',
       outputs: () => this.#module.channels.filter(({ direction, name, address }) => direction === 'output' && !this.#beatsOn(name, address)),
       write: (channel, value) => this.#outputs.writeHeld(channel, value),
       read: (channels) => collectSamples(ordered(this.#module), channels, this.#link, this.#host.clock),
       known: (channel) => this.#outputs.known(channel),
       withheld: () => this.#withheldReason,
       isOthers: () => this.#module.withheld !== undefined || (this.#ownership?.isForeign ?? false),
+      failSafe: () => this.#outputs.failSafeMessage(),
       failSafeTimeoutMs: () => this.#module.failSafe?.timeoutMs ?? 0,
       changed: () => {
         this.#withhold();

@@ -6,7 +6,7 @@
  * served, and behind a connection that was lost, before anything else is written. What logic commands by then is not put back: it is
  * written anew. Nothing is set while another one holds the outputs or while this box does not drive them.
  */
-import type { ChannelSample, HeldOutput, HoldAsk, ProbeChannel } from '../port.js';
+import type { ChannelSample, HeldOutput, HoldAsk, LeftOutput, ProbeChannel } from '../port.js';
 import type { Clock } from '../vocabulary/clock.js';
 import type { Value } from '../vocabulary/data-types.js';
 import { heldBy } from '../vocabulary/held-by.js';
@@ -18,23 +18,39 @@ import { exactValue } from './values.js';
 /** Decisions 5.2: an output is written at least every second; a device with a time-out for writes gets it three times within. */
 const REFRESH_MS = 900;
 const REFRESHES_PER_TIMEOUT = 3;
-/** What could not be put back is tried again after so long, for as long as the module is served. */
+/** What could not be put back is tried again after so long, for as long as the module is served; */
 const AGAIN_MS = 500;
+/** what the device refuses, which may only be busy, for so long. */
+const REFUSED_MS = 10_000;
+
+/** What is known of an output without asking the device. */
+export interface KnownOutput {
+  /** By logic, or by the fail-safe table. */
+  readonly isCommanded: boolean;
+  readonly isFailSafe: boolean;
+  /** What is commanded; null where nothing is. */
+  readonly commanded: Value;
+  readonly written: Value;
+  readonly failSafe: Value;
+}
 
 /** What the hold asks of the module that it is part of. */
 export interface HoldHost {
   readonly clock: Clock;
+  /** Equal for modules of one device. */
+  device(): string;
   outputs(): readonly ProbeChannel[];
   /** Straight to the device, past what withholds the logic. */
   write(channel: ProbeChannel, value: number | string): Promise<WriteOutcome>;
   /** What the device has been ordered, at the addresses of the outputs themselves. A readback would not do: whoever checks it does not know yet that it is true. */
   read(channels: readonly string[]): Promise<readonly ChannelSample[]>;
-  /** What is known of an output without asking the device. */
-  known(channel: ProbeChannel): { readonly isCommanded: boolean; readonly written: Value; readonly failSafe: Value };
+  known(channel: ProbeChannel): KnownOutput;
   /** Why this box does not write the device, whoever holds it; empty: it does. */
   withheld(): string;
   /** It is known that another one drives the device, or that this box does not: there is nothing to wait for. */
   isOthers(): boolean;
+  /** Why the fail-safe values are taken; empty: they are not. */
+  failSafe(): string;
   /** 0: the device takes no fail-safe values of its own. */
   failSafeTimeoutMs(): number;
   /** Held, or not held any more. */
@@ -52,6 +68,9 @@ interface Place {
 }
 
 const UNREACHABLE = 'the device is not connected';
+const OTHER_DEVICE = 'the module was changed, and stands for another device now';
+const NO_OUTPUT = 'the module has no such output any more';
+const NOT_SET = 'it was not set';
 
 export class OutputHold {
   readonly #host: HoldHost;
@@ -64,7 +83,12 @@ export class OutputHold {
   #isReturning = false;
   #isClosed = false;
   /** What became of the outputs of the last holder, for him who asks late. */
-  #last: { readonly holder: string; readonly outputs: readonly HeldOutput[] } | undefined;
+  #last: { readonly holder: string; readonly outputs: readonly HeldOutput[]; readonly untouched: ReadonlySet<string> } | undefined;
+  /** The fail-safe values have taken the outputs from their holder. */
+  #isTaken = false;
+  #isRefreshing = false;
+  /** When the way back has begun. */
+  #returnedMonoMs: MonoMs = 0;
 
   constructor(host: HoldHost) {
     this.#host = host;
@@ -76,23 +100,30 @@ export class OutputHold {
   }
 
   async ask(holder: string, ask: HoldAsk): Promise<HoldReply> {
-    if (ask.kind === 'return') return this.#giveBack(holder, ask.before);
+    if (ask.kind === 'return') return this.#giveBack(holder, ask.device, ask.before);
     if (ask.kind === 'take') return this.#take(holder, ask.leaseMs);
-    if (this.#holder !== holder || this.#isReturning) return holdRefused('not_held', `the outputs are not held by ${holder} any more`);
+    if (this.#holder !== holder || this.#isReturning) return this.#notHeld(holder);
     this.#until = this.#host.clock.monoMs() + ask.leaseMs;
     return ask.kind === 'renew' ? { ok: true, message: '', outputs: [] } : this.#set(ask.channel, ask.value);
+  }
+
+  #notHeld(holder: string): HoldReply {
+    const message = `the outputs are not held by ${holder} any more`;
+    return this.#isTaken ? holdRefused('fail_safe_taken', `${message}: ${this.#host.failSafe() || 'fail-safe values were written'}`) : holdRefused('not_held', message);
   }
 
   async #take(holder: string, leaseMs: number): Promise<HoldReply> {
     if (this.#holder !== '') return holdRefused('not_held', this.reason);
     const withheld = this.#host.withheld();
     if (withheld !== '') return holdRefused('outputs_withheld', withheld);
+    const failSafe = this.#host.failSafe();
+    if (failSafe !== '') return holdRefused('fail_safe_taken', failSafe);
     const channels = this.#host.outputs();
     // what the device has is forgotten while nothing is written for logic
     const known = channels.map((channel) => this.#host.known(channel));
     this.#begin(holder, leaseMs);
     const found = await this.#host.read(channels.map(({ name }) => name));
-    if (this.#holder !== holder || this.#isReturning) return holdRefused('not_held', `the outputs are not held by ${holder} any more`);
+    if (this.#holder !== holder || this.#isReturning) return this.#notHeld(holder);
     for (const [at, channel] of channels.entries()) {
       const { isCommanded = false, written = null, failSafe = null } = known[at] ?? {};
       const before = beforeOf(channel, found[at], written, failSafe);
@@ -107,6 +138,7 @@ export class OutputHold {
     this.#places = new Map();
     this.#until = this.#host.clock.monoMs() + leaseMs;
     this.#isReturning = false;
+    this.#isTaken = false;
     this.#last = undefined;
     this.#host.changed();
     this.#keep();
@@ -123,9 +155,23 @@ export class OutputHold {
         this.#attend(this.#return());
         return;
       }
-      for (const place of this.#places.values()) if (place.now !== undefined) this.#attend(this.#host.write(place.channel, place.now));
+      if (!this.#isRefreshing) this.#attend(this.#refresh());
       this.#keep();
     });
+  }
+
+  /** One write after the other, and no second round while one lasts: a slow line has turns for its reads, and no old value waits before the way back. */
+  async #refresh(): Promise<void> {
+    const places = this.#places;
+    this.#isRefreshing = true;
+    try {
+      for (const place of places.values()) {
+        if (this.#places !== places || this.#isReturning || this.#host.withheld() !== '') return;
+        if (place.now !== undefined) await this.#host.write(place.channel, place.now);
+      }
+    } finally {
+      this.#isRefreshing = false;
+    }
   }
 
   #attend(work: Promise<unknown>): void {
@@ -144,31 +190,41 @@ export class OutputHold {
     const outcome = await this.#host.write(place.channel, exact);
     if (outcome.ok) return { ok: true, message: '', outputs: [] };
     const code = outcome.reason === 'unreachable' ? 'device_unreachable' : outcome.reason === 'invalid' ? 'invalid_value' : 'device_write_failed';
-    return holdRefused(code, outcome.message);
+    return { ...holdRefused(code, outcome.message), ...(outcome.isUnknown ? { isUnknown: true } : {}) };
   }
 
   // -------------------------------------------------------------- the way back
 
   /** A holder that this probe never knew: its outputs stand as an earlier life has left them. */
-  async #giveBack(holder: string, before: readonly HeldOutput[]): Promise<HoldReply> {
-    if (this.#last?.holder === holder) return { ok: true, message: '', outputs: this.#last.outputs };
+  async #giveBack(holder: string, device: string, before: readonly LeftOutput[]): Promise<HoldReply> {
+    if (this.#last?.holder === holder) return { ok: true, message: '', outputs: answered(before, this.#last.outputs, this.#last.untouched) };
     if (this.#holder !== '' && this.#holder !== holder) return holdRefused('not_held', this.reason);
     if (this.#holder === '') {
+      // it goes to the very outputs that were held, and to none that has taken their names
+      if (device !== this.#host.device()) return { ok: true, message: '', outputs: before.map((row) => lost(row, OTHER_DEVICE)) };
       this.#begin(holder, 0);
-      const known = new Map(this.#host.outputs().map((channel) => [channel.name, channel]));
-      for (const row of before) {
-        const channel = known.get(row.channel);
-        if (channel) this.#places.set(row.channel, { channel, before: row, isSet: true, now: undefined });
+      const known = this.#host.outputs();
+      for (const left of before) {
+        const channel = known.find(({ address, dataType }) => address === left.address && dataType === left.dataType);
+        const { address: _address, dataType: _dataType, ...row } = left;
+        if (channel) this.#places.set(left.channel, { channel, before: row, isSet: true, now: undefined });
       }
     }
+    const untouched = this.#untouched();
     const outputs = await this.#return();
     const isDone = this.#last?.holder === holder;
-    return isDone ? { ok: true, message: '', outputs } : { ...holdRefused('device_unreachable', UNREACHABLE), outputs };
+    return isDone ? { ok: true, message: '', outputs: answered(before, outputs, untouched) } : { ...holdRefused('device_unreachable', UNREACHABLE), outputs };
+  }
+
+  #untouched(): ReadonlySet<string> {
+    return new Set([...this.#places.values()].flatMap(({ isSet, before }) => (isSet ? [] : [before.channel])));
   }
 
   /** The fail-safe values are taken: they go before whoever holds the outputs. */
   yieldToFailSafe(): void {
-    if (this.#holder !== '') this.#attend(this.#return());
+    if (this.#holder === '') return;
+    this.#isTaken = true;
+    this.#attend(this.#return());
   }
 
   /** The device is there again. */
@@ -177,6 +233,7 @@ export class OutputHold {
   }
 
   #return(): Promise<readonly HeldOutput[]> {
+    if (!this.#isReturning) this.#returnedMonoMs = this.#host.clock.monoMs();
     this.#isReturning = true;
     this.#cancel();
     this.#returning ??= this.#putBack().finally(() => {
@@ -208,18 +265,22 @@ export class OutputHold {
   async #putOneBack({ channel, before }: Place): Promise<{ readonly row: HeldOutput; readonly isOver: boolean }> {
     const withheld = this.#host.withheld();
     if (withheld !== '') return { row: { ...before, isReturned: false, message: withheld }, isOver: this.#host.isOthers() };
-    const { isCommanded, failSafe } = this.#host.known(channel);
-    if (isCommanded) return { row: { ...before, isReturned: true, message: 'logic commands it, and goes on to' }, isOver: true };
+    const { isCommanded, isFailSafe, commanded, failSafe } = this.#host.known(channel);
+    if (isFailSafe)
+      return { row: { ...before, value: commanded, source: 'fail-safe', isReturned: false, message: 'fail-safe values are taken: this one is written' }, isOver: true };
+    if (isCommanded) return { row: { ...before, value: commanded, isReturned: true, message: 'logic commands it, and goes on to' }, isOver: true };
     const value = before.value ?? failSafe;
     const exact = value === null ? undefined : exactValue(value, channel.dataType);
     if (exact === undefined) return { row: { ...before, isReturned: false, message: 'what it had before is not known, and it has no fail-safe value' }, isOver: true };
     const outcome = await this.#host.write(channel, exact);
     if (outcome.ok) return { row: { ...before, value, isReturned: true, message: '' }, isOver: true };
-    return { row: { ...before, isReturned: false, message: outcome.message }, isOver: outcome.reason !== 'unreachable' };
+    // a device that is busy refuses, and takes it a moment later
+    const isWaited = outcome.reason === 'unreachable' || (outcome.reason === 'refused' && this.#host.clock.monoMs() - this.#returnedMonoMs < REFUSED_MS);
+    return { row: { ...before, isReturned: false, message: outcome.message }, isOver: !isWaited };
   }
 
   #letGo(holder: string, outputs: readonly HeldOutput[]): void {
-    this.#last = { holder, outputs };
+    this.#last = { holder, outputs, untouched: this.#untouched() };
     this.#holder = '';
     this.#isReturning = false;
     this.#places = new Map();
@@ -242,6 +303,15 @@ export class OutputHold {
     this.#letGo(this.#holder, []);
     await Promise.all(places.map((place) => this.#putOneBack(place)));
   }
+}
+
+const lost = ({ address: _address, dataType: _dataType, ...row }: LeftOutput, message: string): HeldOutput => ({ ...row, isReturned: false, message });
+
+/** A row for each output that was asked for: what nothing is known of is not back. */
+function answered(before: readonly LeftOutput[], outputs: readonly HeldOutput[], untouched: ReadonlySet<string>): readonly HeldOutput[] {
+  const told = new Set(outputs.map(({ channel }) => channel));
+  const others = before.filter(({ channel }) => !told.has(channel));
+  return [...outputs, ...others.map((row) => (untouched.has(row.channel) ? { ...lost(row, NOT_SET), isReturned: true } : lost(row, NO_OUTPUT)))];
 }
 
 function beforeOf({ name }: ProbeChannel, sample: ChannelSample | undefined, written: Value, failSafe: Value): HeldOutput {

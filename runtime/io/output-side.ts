@@ -14,6 +14,7 @@ import type { Value } from '../vocabulary/data-types.js';
 import type { Fate, KeptOf } from '../vocabulary/kept.js';
 import { IMAGE_HEADER, OUTPUTS, type ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
 import type { Barred, Link, WriteOutcome } from './driver.js';
+import type { KnownOutput } from './output-hold.js';
 import { decideFailSafe, RuntimeWatch } from './fail-safe.js';
 import type { ImagePoint } from './image-sink.js';
 import { type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
@@ -271,11 +272,14 @@ export class OutputSide {
   // -------------------------------------------------------------- who commands
 
   /** What is known of an output without asking the device (ADR 0078). */
-  known({ address, dataType }: ProbeChannel): { readonly isCommanded: boolean; readonly written: Value; readonly failSafe: Value } {
+  known({ address, dataType }: ProbeChannel): KnownOutput {
     const output = this.#outputs.find(({ channel }) => channel.address === address && channel.dataType === dataType);
     const failSafe = this.#failSafeValues.get(address);
+    const isCommanded = output !== undefined && this.#isCommanded(output, this.#host.clock.monoMs());
     return {
-      isCommanded: output !== undefined && this.#isCommanded(output, this.#host.clock.monoMs()),
+      isCommanded,
+      isFailSafe: output !== undefined && this.#failSafeValue(output) !== undefined,
+      commanded: isCommanded ? wireValue(this.#commandedValue(output), output.channel) : null,
       written: output?.written === undefined ? null : wireValue(output.written, output.channel),
       failSafe: output === undefined || failSafe === undefined ? null : wireValue(failSafe, output.channel),
     };
@@ -448,15 +452,24 @@ export class OutputSide {
     return barred() ?? this.#writeLink(channel, value, barred);
   }
 
-  async #writeLink({ address, dataType }: ProbeChannel, value: number | string, barred?: Barred): Promise<WriteOutcome> {
+  async #writeLink({ name, address, dataType }: ProbeChannel, value: number | string, barred?: Barred): Promise<WriteOutcome> {
     if (this.#module.failSafe?.posture === 'observed') return { ok: false, reason: 'refused', message: 'the module is observed only; nothing is written' };
     const link = this.#link;
     if (!link) return { ok: false, reason: 'unreachable', message: `module ${this.#module.module} is not connected` };
     if (typeof value === 'number' && !Number.isFinite(value)) return { ok: false, reason: 'invalid', message: 'the value is not a finite number' };
+    let looks = 0;
+    let isUnsent = false; // stopped before it was sent for the first time
+    const asked: Barred = () => {
+      const found = barred?.();
+      looks += 1;
+      if (found && looks === 1) isUnsent = true;
+      return found;
+    };
     try {
-      return await link.write({ address, dataType }, dataType === 'bool' ? value !== 0 : value, barred);
+      const outcome = await link.write({ address, dataType }, dataType === 'bool' ? value !== 0 : value, asked);
+      return outcome.ok || outcome.reason !== 'unreachable' || isUnsent ? outcome : unknownOutcome(name, outcome.message);
     } catch (error) {
-      return { ok: false, reason: 'unreachable', message: error instanceof Error ? error.message : String(error) };
+      return unknownOutcome(name, error instanceof Error ? error.message : String(error));
     }
   }
 
@@ -597,7 +610,7 @@ export class OutputSide {
     if (!output) return writeRefused('unknown_channel', `module ${this.#module.module} has no output ${address}`);
     const outcome = await this.#writeDevice(output.channel, value, untilMonoMs);
     output.written = undefined;
-    if (!outcome.ok) return writeRefused(REFUSALS[outcome.reason], outcome.message);
+    if (!outcome.ok) return { ...writeRefused(REFUSALS[outcome.reason], outcome.message), ...('isUnknown' in outcome ? { isUnknown: true } : {}) };
     if (output.replaced) return this.#replacedReply(output);
     if (output.channel.readbackAddress === '') return { ok: true, message: '', forced: false, readback: null };
     return new Promise((resolve) => {
@@ -619,6 +632,11 @@ export class OutputSide {
       `the channels of module ${this.#module.module} were changed while the value was on its way; read channel ${channel.name} to see whether the device took it`,
     );
   }
+}
+
+/** A link that could not tell has been asked: whether it has sent anything is known to nobody. */
+function unknownOutcome(channel: string, message: string): WriteOutcome {
+  return { ok: false, reason: 'unreachable', message: `${message}; whether the device took it is not known: read channel ${channel} to see`, isUnknown: true };
 }
 
 const REFUSALS = { unreachable: 'device_unreachable', invalid: 'invalid_value', refused: 'device_write_failed', withheld: 'outputs_withheld' } as const;

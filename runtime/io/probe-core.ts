@@ -151,6 +151,7 @@ export class ProbeCore {
 
   async #load(plan: ProbePlan): Promise<void> {
     if (this.#stopped) return;
+    const gone = (this.#plan?.modules ?? []).filter(({ module }) => !plan.modules.some((each) => each.module === module));
     this.#plan = plan;
     const network = plan.modules.filter((module) => !isSimulated(module.protocol));
     const leaving = [...this.#network].filter(([name, running]) => {
@@ -165,6 +166,7 @@ export class ProbeCore {
       plan.modules.filter((module) => isSimulated(module.protocol)),
       plan.timeScale,
     );
+    for (const { module } of gone) this.#tellLetGo(module, plan.revision);
     await Promise.all(network.map((module) => this.#takeInTurn(module)));
   }
 
@@ -175,6 +177,13 @@ export class ProbeCore {
       this.#followers(module);
     });
     this.#leaving.set(module, gone);
+  }
+
+  /** To whoever gives it to another probe: once its connection is closed here. */
+  #tellLetGo(module: string, revision: number): void {
+    const closing = [...this.#leaving].flatMap(([left, gone]) => (left.module === module ? [gone] : []));
+    const tell = (): void => this.#post({ type: 'let-go', module, revision });
+    Promise.all(closing).then(tell, tell);
   }
 
   /** Who waited for a module that has let go of its device, as the plan stands now. */

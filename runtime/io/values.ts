@@ -4,18 +4,28 @@ import type { Value } from '../vocabulary/data-types.js';
 import type { ChannelType } from './description.js';
 
 const DECIMAL_INTEGER = /^[+-]?\d+$/;
+const INT64_MIN = -(2n ** 63n);
+const UINT64_MAX = 2n ** 64n - 1n;
 const DECIMAL_NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
 function numberOf(value: Value): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (typeof value === 'boolean') return Number(value);
-  return typeof value === 'string' && DECIMAL_NUMBER.test(value.trim()) ? Number(value) : undefined;
+  const number = typeof value === 'string' && DECIMAL_NUMBER.test(value.trim()) ? Number(value) : Number.NaN;
+  return Number.isFinite(number) ? number : undefined; // 1e400 is a text of a number that no double holds
 }
 
 function booleanOf(value: Value): number | undefined {
-  if (typeof value !== 'string') return value === null ? undefined : Number(Boolean(value));
+  if (typeof value === 'boolean' || value === 0 || value === 1) return Number(value);
+  if (typeof value !== 'string') return undefined;
   const word = value.trim().toLowerCase();
   return word === 'true' || word === '1' ? 1 : word === 'false' || word === '0' ? 0 : undefined;
+}
+
+/** A whole number beyond 2^53 as text, where some device has a type for it. */
+function longInteger(text: string): string | undefined {
+  const number = BigInt(text);
+  return number >= INT64_MIN && number <= UINT64_MAX ? text : undefined;
 }
 
 /** The value in working form of the channel type; undefined when it does not convert (400 `invalid_value`). */
@@ -28,7 +38,7 @@ export function convertValue(value: Value, dataType: ChannelType): number | stri
     case 'float':
       return numberOf(value);
     case 'int': {
-      if (typeof value === 'string' && DECIMAL_INTEGER.test(value.trim()) && !Number.isSafeInteger(Number(value))) return value.trim();
+      if (typeof value === 'string' && DECIMAL_INTEGER.test(value.trim()) && !Number.isSafeInteger(Number(value))) return longInteger(value.trim());
       const number = numberOf(value);
       return number === undefined ? undefined : Math.round(number);
     }
@@ -39,6 +49,12 @@ export function convertValue(value: Value, dataType: ChannelType): number | stri
 export function exactValue(value: Value, dataType: ChannelType): number | string | undefined {
   const converted = convertValue(value, dataType);
   return dataType === 'int' && typeof converted === 'number' && converted !== numberOf(value) ? undefined : converted;
+}
+
+/** As `exactValue`, for a simulated channel, which is a double: a whole number that it would change is refused. */
+export function simulatedValue(value: Value, dataType: ChannelType): number | string | undefined {
+  const exact = exactValue(value, dataType);
+  return dataType === 'int' && !Number.isSafeInteger(exact) ? undefined : exact;
 }
 
 /** A working value as a message carries it. */

@@ -241,9 +241,13 @@ else {
   const { endIfUnread, endWithReader } = await import('./end-with-reader.js');
   endWithReader();
   // the appliance carries none of it, nor what looks after it
-  if (!HERE.has(process.argv[2] ?? '')) (await import('./remote-commands.js')).addRemoteCommands(program);
+  if (!HERE.has(process.argv[2] ?? '')) {
+    const [{ addRemoteCommands }, { PROCESS }] = await Promise.all([import('./remote-commands.js'), import('./host.js')]);
+    addRemoteCommands(program, PROCESS);
+  }
   await program.parseAsync().catch(async (fault: unknown) => {
     endIfUnread(fault);
-    (await import('./remote-commands.js')).tellFault(fault);
+    const [{ tellFault }, { PROCESS }] = await Promise.all([import('./remote-commands.js'), import('./host.js')]);
+    tellFault(fault, PROCESS);
   });
 }

@@ -96,7 +96,9 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   not_tunable: 'Make the parameter `tunable` in the template, or change the template.',
   nothing_to_check: 'Texts and the heartbeat are not gone through. Configure an output, or name one in `channels`.',
   out_of_range: 'Send a value within the range told.',
-  output_claimed: 'Name another channel, or take the output from the owner that is named; in one apply both may change.',
+  output_claimed:
+    'Name another channel, or take the output from the owner that is named; in one apply both may change. A rename is applied with `--prune`, which removes the old name.',
+  output_held: 'Let the logic of the I/O module run, or take the value out of `failSafe.outputs`; `heldBy` or `ioModule` names the module.',
   outputs_withheld:
     '`outputs.reason` of the I/O module says why: `io.outputs: withheld`, a module that is disabled, or another box that drives the device. See [outputs](../operations/outputs.md).',
   package_unreadable: 'Ask the vendor for a package that is whole: a zip with one AutomationML manifest, or that manifest by itself. See [process modules](../engineering/mtp.md).',

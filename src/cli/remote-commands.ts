@@ -1,15 +1,14 @@
 /** Makes commander of the rows of the remote commands, and prints what comes of them. */
 import { type Command, type CommanderError, Option } from 'commander';
-import { once } from 'node:events';
 import { assert } from '../platform/base/assert.js';
 import { candidatesOf } from './candidates.js';
 import { Box } from './remote/box.js';
-import { KnownBoxes } from './remote/boxes.js';
 import type { CommandContext, CommandRow, Given } from './remote/command.js';
 import { COMMANDS } from './remote/commands.js';
 import { type CommandError, type Envelope, ENVELOPE_VERSION, envelopeOf, EXIT, failureOf, type Outcome, usage } from './remote/outcome.js';
 import { plainLine, plainText } from './remote/plain.js';
-import { TERMINAL } from './remote/terminal.js';
+import { flagNamed } from './remote/flag-named.js';
+import type { Host } from './host.js';
 
 interface Group {
   readonly about: string;
@@ -48,7 +47,44 @@ const GROUPS: Readonly<Record<string, Group>> = {
       'lineside recipe activate pilsner --reason "go"',
     ],
   },
-  io: { about: 'signals of devices, raw', examples: ['lineside io list', 'lineside io show plc --watch', 'lineside io write plc valve.cmd true'] },
+  io: {
+    about: 'signals of devices, raw; loop checks and the acceptance of cables',
+    examples: [
+      'lineside io list',
+      'lineside io show plc --watch',
+      'lineside io write plc valve.cmd true',
+      'lineside io loop-check plc --reason "loop check of hall 2"',
+      'lineside io acceptance begin plc --reason "acceptance of hall 2"',
+    ],
+  },
+  'io acceptance': {
+    about: 'acceptance of the cable of a module: a person pulls it, restarts the device and the like, and tells it; the box only looks, and a signed page says what it has shown',
+    examples: [
+      'lineside io acceptance begin plc --reason "acceptance of hall 2"',
+      'lineside io acceptance mark plc cable-pulled --note "at the switch of hall 2"',
+      'lineside io acceptance mark plc over',
+      'lineside io acceptance finish plc',
+      'lineside io acceptance show plc',
+    ],
+  },
+  secret: {
+    about: 'secrets of devices: what an I/O module signs in with. Set and removed; no command tells their content',
+    examples: ['lineside secret list', 'lineside secret set plc-login --username line-1', 'lineside secret delete plc-login'],
+  },
+  opcua: {
+    about: 'OPC UA servers, asked before they are configured or afterwards. A server is named by its address (opc.tcp://host:4840) or by the I/O module that is configured for it',
+    examples: [
+      'lineside opcua endpoints opc.tcp://192.168.10.30:4840',
+      'lineside opcua browse plc',
+      "lineside opcua read plc 'nsu=urn:plant;s=Level'",
+      'lineside opcua trust plc',
+      'lineside opcua identity',
+    ],
+  },
+  import: {
+    about: 'what vendors describe in files of their own, taken into a plant',
+    examples: ['lineside import mtp dosing.mtp --name dosing', 'lineside import mtp dosing.mtp --name dosing --apply'],
+  },
   fault: {
     about: 'devices in latched fault: look, and reset when the cause is mended',
     examples: ['lineside fault list', 'lineside fault reset xv105 --reason "limit switch was dirty"'],
@@ -73,21 +109,24 @@ const GROUPS: Readonly<Record<string, Group>> = {
   tag: { about: 'tags of control modules', examples: ['lineside tag list', 'lineside tag read xv101.state'] },
 };
 
-export function addRemoteCommands(program: Command): void {
-  // commands take it over from here
-  program.exitOverride(endOfUse).showHelpAfterError('(--help tells what there is)');
-  const groups = new Map<string, Command>();
+export function addRemoteCommands(program: Command, host: Host): void {
+  // commands take it over from here; options behind a command that stands below another one are its own
+  program
+    .enablePositionalOptions()
+    .exitOverride((fault) => endOfUse(fault, host))
+    .showHelpAfterError('(--help tells what there is)');
+  const parents = new Map<string, Command>();
   const rows = new Map<Command, CommandRow>();
   for (const row of COMMANDS) {
     const words = row.typed.split(' ');
     const first = words.findIndex((word) => /^[<[]/.test(word));
     const names = first < 0 ? words : words.slice(0, first);
     const args = first < 0 ? [] : words.slice(first);
-    const [outer = '', inner] = names;
-    const parent = inner === undefined ? program : groupOf(groups, program, outer);
-    const command = parent.command([inner ?? outer, ...args].join(' '));
+    const name = names.join(' ');
+    const command = parentOf(parents, program, names.slice(0, -1)).command([names.at(-1) ?? '', ...args].join(' '));
+    parents.set(name, command);
     rows.set(command, row);
-    add(command, names.join(' '), row);
+    add(command, name, row, host);
   }
   program
     .command('__complete', { hidden: true })
@@ -96,10 +135,10 @@ export function addRemoteCommands(program: Command): void {
     .action(async (words: readonly string[]) => {
       const found = await candidatesOf(program, words, (command, options) => {
         const row = rows.get(command);
-        return row && { row, context: contextOf('__complete', row, [], options, {}) };
+        return row && { row, context: contextOf('__complete', row, [], options, {}, host) };
       });
       // a shell would take what was escaped as the name
-      process.stdout.write(
+      await host.write(
         found
           .filter((candidate) => plainLine(candidate) === candidate)
           .map((candidate) => `${candidate}\n`)
@@ -108,22 +147,29 @@ export function addRemoteCommands(program: Command): void {
     });
 }
 
-function groupOf(groups: Map<string, Command>, program: Command, name: string): Command {
+/** A command may have others below it: `io loop-check` has `io loop-check show`. */
+function parentOf(parents: Map<string, Command>, program: Command, names: readonly string[]): Command {
+  if (names.length === 0) return program;
+  const name = names.join(' ');
+  const known = parents.get(name);
+  if (known) return known;
   const group = GROUPS[name];
   assert(group, `the group ${name} of commands says what it is about`);
-  const { about, examples } = group;
-  const known = groups.get(name) ?? program.command(name).description(about).addHelpText('after', examplesText(examples));
-  groups.set(name, known);
-  return known;
+  const made = parentOf(parents, program, names.slice(0, -1))
+    .command(names.at(-1) ?? '')
+    .description(group.about)
+    .addHelpText('after', examplesText(group.examples));
+  parents.set(name, made);
+  return made;
 }
 
-function add(command: Command, name: string, row: CommandRow): void {
+function add(command: Command, name: string, row: CommandRow, host: Host): void {
   command.description(row.about);
   for (const [flags, about] of row.options ?? []) command.option(flags, about);
   if (row.isLocal !== true) command.option('--box <box>', 'name or address; the box signed in to last').option('--site <site>', 'the only site, or the one chosen at sign-in');
   command.addOption(new Option('-o, --output <form>', 'what is printed').choices(['text', 'json']).default('text'));
   if (row.examples) command.addHelpText('after', examplesText(row.examples));
-  command.action(() => run(name, row, command));
+  command.action(() => run(name, row, command, host));
 }
 
 function examplesText(lines: readonly string[]): string {
@@ -131,76 +177,80 @@ function examplesText(lines: readonly string[]): string {
 }
 
 /** What a command has to work with; `made` keeps the box, so that its address can be told. */
-function contextOf(name: string, row: CommandRow, args: readonly string[], options: Given, made: { box?: Box }): CommandContext {
+function contextOf(name: string, row: CommandRow, args: readonly (string | readonly string[])[], options: Given, made: { box?: Box }, host: Host): CommandContext {
   const asJson = options.output === 'json';
-  const boxes = new KnownBoxes(undefined, (text) => TERMINAL.say(text));
+  const { terminal } = host;
+  const boxes = host.boxes();
   const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
   return {
     boxes,
-    terminal: TERMINAL,
-    args,
+    terminal,
+    args: args.map((arg) => (typeof arg === 'string' ? arg : arg.join(' '))),
+    several: args.flatMap((arg) => (typeof arg === 'string' ? [] : arg)),
     options,
     get box() {
-      return (made.box ??= new Box(boxes, { box: text(options.box), site: row.isLocal === true ? undefined : text(options.site) }, TERMINAL));
+      return (made.box ??= new Box(boxes, { box: text(options.box), site: row.isLocal === true ? undefined : text(options.site) }, terminal));
     },
-    async print(data, line) {
-      print(asJson ? JSON.stringify({ apiVersion: ENVELOPE_VERSION, command: name, data }) : plainText(line));
-      if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain');
-    },
+    print: (data, line) => print(host, asJson ? JSON.stringify({ apiVersion: ENVELOPE_VERSION, command: name, data }) : plainText(line)),
   };
 }
 
-async function run(name: string, row: CommandRow, command: Command): Promise<void> {
-  process.exitCode = EXIT.ok; // also where its reader goes before it is through
+async function run(name: string, row: CommandRow, command: Command, host: Host): Promise<void> {
+  host.ends(EXIT.ok); // also where its reader goes before it is through
   const options: Given = command.opts();
   const asJson = options.output === 'json';
   const goesOn = typeof row.goesOn === 'function' ? row.goesOn(options) : row.goesOn === true;
   const indent = goesOn ? 0 : 2;
   const made: { box?: Box } = {};
-  const args = command.processedArgs.map((arg: unknown) => (typeof arg === 'string' ? arg : Array.isArray(arg) ? arg.join(' ') : ''));
+  const args = command.processedArgs.map((arg: unknown) => (typeof arg === 'string' ? arg : Array.isArray(arg) ? (arg as readonly string[]) : ''));
   try {
-    const outcome = await row.run(contextOf(name, row, args, options, made));
-    tell(name, outcome, asJson && !goesOn);
+    const outcome = await row.run(contextOf(name, row, args, options, made, host));
+    await tell(name, outcome, asJson && !goesOn, host);
   } catch (fault) {
-    const failure = failureOf(fault, made.box?.url ?? (typeof options.box === 'string' ? options.box : (args[0] ?? 'the box')));
-    if (asJson) print(JSON.stringify(envelopeOf(name, failure) satisfies Envelope, null, indent));
-    else tellFailure(failure);
-    process.exitCode = failure.exitCode;
+    const [first = ''] = args;
+    const failure = flagNamed(
+      failureOf(fault, made.box?.url ?? (typeof options.box === 'string' ? options.box : typeof first === 'string' && first !== '' ? first : 'the box')),
+      row,
+    );
+    if (asJson) await print(host, JSON.stringify(envelopeOf(name, failure) satisfies Envelope, null, indent));
+    else tellFailure(failure, host);
+    host.ends(failure.exitCode);
   }
 }
 
 /** Of a command without an envelope: what it did not foresee, a file above all. */
-export function tellFault(fault: unknown): void {
+export function tellFault(fault: unknown, host: Host): void {
   const failure = failureOf(fault, 'the box');
-  tellFailure(failure);
-  process.exitCode = failure.exitCode;
+  tellFailure(failure, host);
+  host.ends(failure.exitCode);
 }
 
-function tellFailure({ message, told }: CommandError): void {
-  TERMINAL.say(`lineside: ${message}`);
-  if (typeof told.stack === 'string') TERMINAL.say(told.stack);
+function tellFailure({ message, told }: CommandError, { terminal }: Host): void {
+  terminal.say(`lineside: ${message}`);
+  if (typeof told.stack === 'string') terminal.say(told.stack);
 }
 
-function tell(name: string, outcome: Outcome, asJson: boolean): void {
-  if (asJson) print(JSON.stringify(envelopeOf(name, outcome), null, 2));
+async function tell(name: string, outcome: Outcome, asJson: boolean, host: Host): Promise<void> {
+  if (asJson) await print(host, JSON.stringify(envelopeOf(name, outcome), null, 2));
   // what goes into a file or to a program is the content to the letter
-  else if (outcome.text !== '') print(outcome.isContent === true && process.stdout.isTTY !== true ? outcome.text : plainText(outcome.text));
-  process.exitCode = outcome.exitCode ?? EXIT.ok;
+  else if (outcome.text !== '') await print(host, outcome.isContent === true && !host.isTerminal ? outcome.text : plainText(outcome.text));
+  host.ends(outcome.exitCode ?? EXIT.ok);
 }
 
 /** A command line that cannot be understood; commander has told on the error stream what is wrong with it. */
-function endOfUse({ exitCode, message }: CommanderError): never {
-  if (exitCode === 0) process.exit(EXIT.ok);
-  const given = process.argv.slice(2);
+function endOfUse({ exitCode, message }: CommanderError, host: Host): never {
+  if (exitCode === 0) return host.leave(EXIT.ok);
+  const given = host.words;
   const end = given.findIndex((word) => word.startsWith('-'));
   const at = given.findIndex((word) => word === '-o' || word === '--output');
   if (given[at + 1] === 'json' || given.includes('--output=json') || given.includes('-ojson')) {
     const words = given.slice(0, Math.min(2, end < 0 ? 2 : end));
-    print(JSON.stringify(envelopeOf(words.join(' '), usage(message.replace(/^error: /, ''))), null, 2));
+    void print(host, JSON.stringify(envelopeOf(words.join(' '), usage(message.replace(/^error: /, ''))), null, 2));
   }
-  process.exit(EXIT.usage);
+  return host.leave(EXIT.usage);
 }
 
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+/** Fulfilled when the reader has taken it. */
+function print(host: Host, text: string): Promise<void> {
+  return host.write(`${text}\n`);
 }

@@ -4,6 +4,7 @@ import { clockSource, clockSync, timeZone } from './checks/clock.js';
 import { diskFlush, diskMedium, diskSpace, diskWear } from './checks/disk.js';
 import { networkPorts, serialPorts, watchdog } from './checks/equipment.js';
 import { memory, memoryErrors, swap } from './checks/memory.js';
+import { opcuaIdentity } from './checks/opcua-identity.js';
 import { ports } from './checks/ports.js';
 import { governor, isolation, preemption } from './checks/processor.js';
 import { certificates, entropy, hardwareProfile, openFiles } from './checks/system.js';
@@ -33,6 +34,7 @@ export const CHECKS: readonly Check[] = [
   networkPorts,
   ports,
   certificates,
+  opcuaIdentity,
   entropy,
   openFiles,
 ];

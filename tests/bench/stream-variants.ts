@@ -18,6 +18,7 @@ import { Hub } from '../../src/platform/stream/hub.js';
 import { everywhere, person, ScriptedSessions } from '../platform/stream/scripted.js';
 import type { OpenSockets, Sink } from './stream-sink.js';
 import { BodyRoom } from '../../src/platform/http/body-room.js';
+import { BodyTurns } from '../../src/platform/http/body-turns.js';
 import { YamlBodies } from '../../src/platform/http/yaml-body.js';
 
 export const TAGS = 1000;
@@ -86,6 +87,7 @@ export async function startHub(name: string, sink: Sink, tags: TagSource, { tran
       reasonLengthMin: 1,
       yaml: new YamlBodies(),
       bodyRoom: new BodyRoom(),
+      bodyTurns: new BodyTurns(),
     },
     silent,
   );

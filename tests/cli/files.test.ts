@@ -191,6 +191,15 @@ t.test('what stands elsewhere is an error, or with --partial a warning', async (
   });
 });
 
+t.test('files without their site say what to do', async (t) => {
+  const folder = folderWith({ 'hall.yaml': of('Area', 'hall', '  description: x\n') });
+  const whole = /^judged is what an empty box would take, and site north stands in no file: give the folder that has it too, or --partial where it is on the box$/m;
+  t.match(await validate(folder), { exitCode: 1, text: whole });
+  const partly = await validate(folder, { partial: true });
+  t.equal(partly.exitCode, 0);
+  t.notMatch(partly.text, whole);
+});
+
 t.test('what nothing can be called stands nowhere, also with --partial', async (t) => {
   const sites = ['UPPER', 'a/b', '__proto__', 'x'.repeat(59)];
   const folder = folderWith({

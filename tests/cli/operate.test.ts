@@ -18,6 +18,7 @@ import { KnownBoxes } from '../../src/cli/remote/boxes.js';
 import type { Given } from '../../src/cli/remote/command.js';
 import { FAMILIES } from '../../src/cli/remote/families.js';
 import { failureOf } from '../../src/cli/remote/outcome.js';
+import { HereCommand } from './here-command.js';
 import { type Ended, LinesideCommand, type Running } from './lineside-command.js';
 import { boxContext, rowOf } from './support.js';
 
@@ -62,12 +63,14 @@ t.teardown(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 const base = `http://127.0.0.1:${appliance.port}`;
+/** What is about the process itself: standard streams, signals, a shell. */
 const lineside = new LinesideCommand(config);
+const here = new HereCommand(config);
 const boxesFile = path.join(config, 'lineside/boxes.json');
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into data of every command
 async function json(t: Test, args: readonly string[], exitCode = 0): Promise<any> {
-  const ended = await lineside.run([...args, '-o', 'json']);
+  const ended = await here.run([...args, '-o', 'json']);
   t.equal(ended.code, exitCode, `${args.join(' ')}: ${ended.err}${ended.code === exitCode ? '' : ended.out}`);
   const envelope = JSON.parse(ended.out);
   t.match(envelope, { apiVersion: 'lineside.io/cli/v1', ok: !('error' in envelope), exitCode });
@@ -75,7 +78,7 @@ async function json(t: Test, args: readonly string[], exitCode = 0): Promise<any
 }
 
 async function text(t: Test, args: readonly string[], exitCode = 0): Promise<Ended> {
-  const ended = await lineside.run(args);
+  const ended = await here.run(args);
   t.equal(ended.code, exitCode, `${args.join(' ')}: ${ended.err}`);
   return ended;
 }
@@ -113,7 +116,7 @@ t.test('a batch from its making to its record: started, asked, answered, waited 
   const made = await json(t, ['batch', 'create', '--recipe', 'resin-a', '--id', 'B-1', ...SMALL_OPTIONS, '--unit', 'react=rx101']);
   t.match(made, { batchID: 'B-1', phase: 'Pending' });
   await text(t, ['batch', 'preflight', 'B-1']);
-  await eventually('it may start', async () => (await lineside.run(['batch', 'start', 'B-1', '--wait', '--timeout', '60'])).code === 0, PATIENCE_MS);
+  await eventually('it may start', async () => (await here.run(['batch', 'start', 'B-1', '--wait', '--timeout', '60'])).code === 0, PATIENCE_MS);
   t.match(await text(t, ['batch', 'show', 'B-1']), { out: /batch B-1 \(b-b-1-\w+\) is (Running|Complete)[\s\S]*elements:\n.*Procedure/ });
 
   for (const [key, answer] of [
@@ -146,7 +149,7 @@ t.test('a batch from its making to its record: started, asked, answered, waited 
 
 t.test('a batch is held, goes on, and is aborted; what it cannot become any more is exit code 1', async (t) => {
   const made = await json(t, ['batch', 'create', '--recipe', 'clean-train', '--id', 'B-2', '--param', 'dwellTime=3000']);
-  await eventually('it may start', async () => (await lineside.run(['batch', 'start', 'B-2', '--wait', '--timeout', '60'])).code === 0, PATIENCE_MS);
+  await eventually('it may start', async () => (await here.run(['batch', 'start', 'B-2', '--wait', '--timeout', '60'])).code === 0, PATIENCE_MS);
   t.match(await json(t, ['batch', 'hold', 'B-2'], 2), { code: 'usage', message: /reason for Hold of B-2, at least 10 characters/ });
   t.match(await json(t, ['batch', 'hold', 'B-2', '--reason', 'short'], 4), { code: 'reason_too_short', status: 400 });
   t.match(
@@ -158,7 +161,7 @@ t.test('a batch is held, goes on, and is aborted; what it cannot become any more
   t.match(await json(t, ['batch', 'start', 'B-2'], 4), { message: /is Held and takes no Start/ });
   await text(t, ['batch', 'preflight', 'B-2', '--restart']);
   await ran('mode', ['xv105', 'Manual']);
-  const again = await lineside.run(['batch', 'restart', 'B-2', '--wait', '--timeout', '60', '-o', 'json']);
+  const again = await here.run(['batch', 'restart', 'B-2', '--wait', '--timeout', '60', '-o', 'json']);
   t.match(again.err, /^warning modes: xv105 is in Manual, and phase .+ writes outlet\.cmd: it is held again when it comes to step drainOpen/m, 'what the panel warns of');
   t.match(JSON.parse(again.out), { exitCode: 0, data: { batch: { phase: 'Running' } } });
   await ran('mode', ['xv105', 'Automatic']);
@@ -277,7 +280,7 @@ t.test('watch ends when its reader has gone, and knows tags by pattern', async (
 
 t.test('levels in Manual are named by mode and batch show, and one command takes them back', async (t) => {
   const made = await json(t, ['batch', 'create', '--recipe', 'clean-train', '--id', 'M-1', '--param', 'dwellTime=3000']);
-  await eventually('it may start', async () => (await lineside.run(['batch', 'start', 'M-1', '--wait', '--timeout', '60'])).code === 0, PATIENCE_MS);
+  await eventually('it may start', async () => (await here.run(['batch', 'start', 'M-1', '--wait', '--timeout', '60'])).code === 0, PATIENCE_MS);
   const phase = await eventually(
     'a phase runs',
     async () => ((await admin.get(`${SITE}/phases?batch=${made.name}`)).body as { name: string; state: string; stepPath: string }[]).find(({ state }) => state === 'Running'),
@@ -334,7 +337,7 @@ t.test('a write to a simulated module says that it forces the channel, and a com
     (await text(t, ['io', 'write', 'io-rx101', 'xv105.zso', 'true'])).out,
     /^io-rx101 is simulated: xv105\.zso is forced to true, and stays so until lineside io release io-rx101 xv105\.zso\n$/,
   );
-  t.match((await text(t, ['io', 'list', 'io-rx101'])).out, /xv105\.zso .*\(forced\)/);
+  t.match((await text(t, ['io', 'list', 'io-rx101'])).out, /xv105\.zso .*\(forced by anna\)/);
   t.match((await text(t, ['io', 'release', 'io-rx101', 'xv105.zso'])).out, /^io-rx101:xv105\.zso: the simulation goes on with it\n$/);
   t.notMatch((await text(t, ['io', 'list', 'io-rx101'])).out, /forced/);
   t.match((await text(t, ['io', 'release', 'io-rx101'])).out, /^no channel of io-rx101 was forced\n$/);
@@ -342,7 +345,7 @@ t.test('a write to a simulated module says that it forces the channel, and a com
   t.match((await text(t, ['io', 'force', 'io-rx101', 'xv105.zso', 'true'])).out, /is forced to true/);
   t.match(
     (await text(t, ['io', 'show', 'io-rx101'])).out,
-    /^io-rx101 is Connected; outputs are live.*\nchannel +address +direction +raw +quality +age +owner\n[^]*xv105\.zso .*xv105\.\w+ \(forced\)/,
+    /^io-rx101 is Connected; outputs are live.*\nchannel +address +direction +raw +quality +age +owner +tags +held\n[^]*xv105\.zso .*xv105\.\w+ +\(forced by anna\)/,
   );
   await ran('io release', ['io-rx101']);
   t.match((await text(t, ['io', 'list'])).out, /^module +protocol +state +outputs +last good +errors +message\n[^]*io-rx101 +simulation +Connected +live/);
@@ -385,7 +388,7 @@ t.test('a device in fault is listed, and reset by a command that moves nothing u
   t.match(await ran('tag wait', ['xv105.fault', 'true'], { timeout: '60' }), { code: 0 });
   t.match(await json(t, ['fault', 'list', '--unit', 'rx101']), [{ controlModule: 'xv105', unit: 'rx101', tag: 'xv105.fault', quality: 'Good' }]);
   t.match(await ran('fault list'), { text: /^module +unit +tag +device +quality\nxv105 +rx101 +xv105\.fault +in fault +Good$/ });
-  t.equal((await lineside.run(['__complete', '--', 'fault', 'reset', ''])).out, 'xv105\n', 'what may be reset is offered');
+  t.equal((await here.run(['__complete', '--', 'fault', 'reset', ''])).out, 'xv105\n', 'what may be reset is offered');
 
   t.match(await json(t, ['fault', 'reset', 'xv105'], 4), { code: 'would_move', status: 409, blocks: ['v'], message: /Add --moves when nobody is at the equipment/ });
   t.match((await ran('fault list')).data, { length: 1 }, 'a refusal changes nothing');
@@ -450,7 +453,7 @@ t.test('exit codes and envelopes say who said no', async (t) => {
   const first = await new ApiClient(base).post('/api/v1/auth/login', { username: 'rita', password: PASSWORD });
   const own = 'a password of her own';
   await new ApiClient(base).with(`Bearer ${first.body.accessToken}`).post('/api/v1/auth/password', { currentPassword: PASSWORD, newPassword: own });
-  const rita = new LinesideCommand(mkdtempSync(path.join(folder, 'rita-')));
+  const rita = new HereCommand(mkdtempSync(path.join(folder, 'rita-')));
   t.equal((await rita.run(['login', base, '--user', 'rita', '--password-stdin'], PASSWORD)).code, 5, 'the old password is none');
   t.equal((await rita.run(['login', base, '--user', 'rita', '--password-stdin'], own)).code, 0);
   const forbidden = await rita.run(['batch', 'create', '--recipe', 'resin-a', '--id', 'B-9', '-o', 'json']);
@@ -458,13 +461,13 @@ t.test('exit codes and envelopes say who said no', async (t) => {
   t.match(JSON.parse(forbidden.out), { ok: false, exitCode: 5, error: { status: 403, code: 'action_missing' } });
   t.equal((await rita.run(['batch', 'list'])).code, 0);
 
-  const nobody = new LinesideCommand(mkdtempSync(path.join(folder, 'nobody-')));
+  const nobody = new HereCommand(mkdtempSync(path.join(folder, 'nobody-')));
   t.match(await nobody.run(['batch', 'list']), { code: 5, err: /signed in to no box/ });
   const away = JSON.parse(readFileSync(boxesFile, 'utf8'));
   const awayFolder = mkdtempSync(path.join(folder, 'away-'));
   mkdirSync(path.join(awayFolder, 'lineside'));
   writeFileSync(path.join(awayFolder, 'lineside/boxes.json'), JSON.stringify({ current: 'away', boxes: { away: { ...away.boxes.demo, url: 'http://127.0.0.1:1' } } }));
-  t.match(await new LinesideCommand(awayFolder).run(['batch', 'list']), { code: 6, err: /127\.0\.0\.1:1 does not answer/ });
+  t.match(await new HereCommand(awayFolder).run(['batch', 'list']), { code: 6, err: /127\.0\.0\.1:1 does not answer/ });
   t.match(await new LinesideCommand(awayFolder).run(['watch', '-o', 'json']), { code: 6, out: /"ok":false,"exitCode":6/ });
 });
 
@@ -514,5 +517,5 @@ t.test('what is signed wants a password that is minutes old, once for several co
   t.not(after.accessToken, before.accessToken, 'a new token is kept');
   t.equal(statSync(boxesFile).mode & 0o777, 0o600);
   await text(t, ['logout']);
-  t.equal((await lineside.run(['batch', 'list'])).code, 5);
+  t.equal((await here.run(['batch', 'list'])).code, 5);
 });

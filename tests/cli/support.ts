@@ -16,7 +16,16 @@ export function rowOf(words: string): CommandRow {
 /** Nobody sits there; what is said is kept. */
 export function silentTerminal(said: string[] = []): Terminal {
   const nobody = (question: string): Promise<string> => Promise.reject(new Error(`nobody answers: ${question}`));
-  return { ask: nobody, askSecret: nobody, read: async () => '', say: (text) => void said.push(text) };
+  return {
+    isAttended: false,
+    ask: nobody,
+    askSecret: nobody,
+    converse: () => {
+      throw new Error('nobody is there');
+    },
+    read: async () => '',
+    say: (text) => void said.push(text),
+  };
 }
 
 /** Of a command that needs no box. */
@@ -28,6 +37,7 @@ export function localContext(args: readonly string[], options: Given, terminal: 
     boxes: new KnownBoxes('/nonexistent'),
     terminal,
     args,
+    several: [],
     options,
     get box() {
       return none();
@@ -39,5 +49,5 @@ export function localContext(args: readonly string[], options: Given, terminal: 
 /** Signed in to a box of the folder. */
 export function boxContext(boxes: KnownBoxes, args: readonly string[], options: Given = {}, terminal: Terminal = silentTerminal()): CommandContext {
   const { box, site } = options as { readonly box?: string; readonly site?: string };
-  return { boxes, terminal, args, options, box: new RemoteBox(boxes, { box, site }, terminal), print: () => Promise.resolve() };
+  return { boxes, terminal, args, several: [], options, box: new RemoteBox(boxes, { box, site }, terminal), print: () => Promise.resolve() };
 }

@@ -372,6 +372,10 @@ t.test('the device of these tests is one for the client of st-ethernet-ip too, w
   const before = config.default.EIP_PORT;
   config.default.EIP_PORT = fresh.port;
   t.teardown(() => (config.default.EIP_PORT = before));
+  // its time-outs go on for 40 s when what they were for has come, and would keep the process
+  const { setTimeout: timer } = globalThis;
+  globalThis.setTimeout = Object.assign((...given: Parameters<typeof timer>) => timer(...given).unref(), timer);
+  t.teardown(() => (globalThis.setTimeout = timer));
   for (const isConnected of [false, true]) {
     const controller = new Controller(isConnected);
     await controller.connect('127.0.0.1', 0);

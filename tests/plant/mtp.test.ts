@@ -31,13 +31,15 @@ const untilService = (state: string): Promise<ServiceView> =>
     return { done: seen.state === state ? seen : undefined, seen: JSON.stringify(seen) };
   });
 
-/** A phase of these steps one after the other: what each does, and what it waits for. */
+/** A phase of these steps one after the other: what each does, and what it waits for; '': its action. */
 function phaseOf(steps: readonly (readonly [actionST: string, conditionST?: string])[], more: object = {}): object {
   const named = steps.map(([actionST], at) => ({ name: `s${at}`, ...(at === 0 ? { initial: true } : {}), actionST, timeout: '30s' }));
   const transitions = steps.map(([, conditionST = 'TRUE'], at) => ({ from: `s${at}`, to: at + 1 < steps.length ? `s${at + 1}` : 'end', conditionST }));
   return { steps: [...named, { name: 'end' }], transitions, ...more };
 }
 const isState = (state: string): string => `MTP_STATE('dosing/Dose') = '${state}'`;
+/** In an action it is asked in each scan; in a condition once a second. */
+const until = (state: string): string => `WHILE NOT (${isState(state)}) DO\nok := TRUE;\nEND_WHILE;`;
 const commands = async () => (await api.get('/api/v1/audit?site=demo&category=st-mtp-command&limit=200')).body.items;
 
 t.test('ROUTE-05 ROUTE-08: a package is imported, its module connected, and its services are seen', async (t) => {
@@ -73,15 +75,15 @@ t.test('MTP-01 MTP-02 MTP-03 MTP-04: a phase starts a procedure of the service, 
   await plant.recipeOf(
     'doses',
     phaseOf([
-      ["MTP_COMMAND('dosing/Dose', 'Start', procedure := 'Slow');", isState('Execute')],
-      ["MTP_COMMAND('dosing/Dose', 'Hold');", isState('Held')],
-      ["MTP_COMMAND('dosing/Dose', 'Unhold');", isState('Execute')],
-      ["MTP_COMMAND('dosing/Dose', 'Pause');", isState('Paused')],
-      ["MTP_COMMAND('dosing/Dose', 'Resume');", isState('Execute')],
+      [`MTP_COMMAND('dosing/Dose', 'Start', procedure := 'Slow'); ${until('Execute')}`, ''],
+      [`MTP_COMMAND('dosing/Dose', 'Hold'); ${until('Held')}`, ''],
+      [`MTP_COMMAND('dosing/Dose', 'Unhold'); ${until('Execute')}`, ''],
+      [`MTP_COMMAND('dosing/Dose', 'Pause'); ${until('Paused')}`, ''],
+      [`MTP_COMMAND('dosing/Dose', 'Resume'); ${until('Execute')}`, ''],
       ["MTP_COMMAND('dosing/Dose', 'Restart');", `${isState('Execute')} AND MTP_COMMAND_ENABLED('dosing/Dose', 'Complete') AND NOT MTP_COMMAND_ENABLED('dosing/Dose', 'Unhold')`],
-      ["MTP_COMMAND('dosing/Dose', 'Complete');", isState('Completed')],
-      ["MTP_COMMAND('dosing/Dose', 'Reset');", isState('Idle')],
-      ["MTP_COMMAND('dosing/Dose', 'Start', procedure := 2);", isState('Completed')],
+      [`MTP_COMMAND('dosing/Dose', 'Complete'); ${until('Completed')}`, ''],
+      [`MTP_COMMAND('dosing/Dose', 'Reset'); ${until('Idle')}`, ''],
+      [`MTP_COMMAND('dosing/Dose', 'Start', procedure := 2); ${until('Completed')}`, ''],
     ]),
   );
   const batch = await plant.runBatch({ masterRecipeRef: 'doses' });
@@ -110,7 +112,7 @@ t.test('MTP-01 MTP-02 MTP-03 MTP-04: a phase starts a procedure of the service, 
 });
 
 t.test('MTP-02 MTP-04: what the service does not enable, or the mode does not let through, holds the phase with a sentence, and nothing is written', async (t) => {
-  await plant.recipeOf('starts', phaseOf([["MTP_COMMAND('dosing/Dose', 'Start');", isState('Execute')]]));
+  await plant.recipeOf('starts', phaseOf([[`MTP_COMMAND('dosing/Dose', 'Start'); ${until('Execute')}`, '']]));
   const held = async (why: RegExp, what: string) => {
     const before = (await commands()).length;
     const batch = await plant.runBatch({ masterRecipeRef: 'starts' });
@@ -124,7 +126,7 @@ t.test('MTP-02 MTP-04: what the service does not enable, or the mode does not le
     await plant.until(batch, 'Aborted');
   };
   await held(/does not enable Start: it is Completed and enables Reset, Stop, Abort/, 'a state that does not let it');
-  await plant.recipeOf('resets', phaseOf([["MTP_COMMAND('dosing/Dose', 'Reset');", isState('Idle')]]));
+  await plant.recipeOf('resets', phaseOf([[`MTP_COMMAND('dosing/Dose', 'Reset'); ${until('Idle')}`, '']]));
   await plant.until(await plant.runBatch({ masterRecipeRef: 'resets' }), 'Complete');
   await peer.tell({ service: 'Dose', mode: 'Offline' });
   await held(/operation mode Offline/, 'a module that is off line');
@@ -139,9 +141,9 @@ t.test('MTP-02: a service in Operator is commanded as an operator does', async (
   await plant.recipeOf(
     'by-hand',
     phaseOf([
-      ["MTP_COMMAND('dosing/Dose', 'Start', procedure := 1);", isState('Execute')],
-      ["MTP_COMMAND('dosing/Dose', 'Stop');", isState('Stopped')],
-      ["MTP_COMMAND('dosing/Dose', 'Reset');", isState('Idle')],
+      [`MTP_COMMAND('dosing/Dose', 'Start', procedure := 1); ${until('Execute')}`, ''],
+      [`MTP_COMMAND('dosing/Dose', 'Stop'); ${until('Stopped')}`, ''],
+      [`MTP_COMMAND('dosing/Dose', 'Reset'); ${until('Idle')}`, ''],
     ]),
   );
   await plant.until(await plant.runBatch({ masterRecipeRef: 'by-hand' }), 'Complete');
@@ -149,13 +151,25 @@ t.test('MTP-02: a service in Operator is commanded as an operator does', async (
   await peer.tell({ service: 'Dose', mode: 'Automatic' });
 });
 
-t.test('MTP-02: a module that takes no notice, and one that is gone, hold the phase', async (t) => {
+t.test('MTP-02: a module that takes no notice keeps no command of a phase that was aborted; one that is gone holds the phase', async (t) => {
   await peer.tell({ service: 'Dose', isDeaf: true });
   const deaf = await plant.runBatch({ masterRecipeRef: 'starts' });
-  await plant.until(deaf, 'Held');
-  t.match((await plant.batch(deaf)).blockedBecause, /has not accepted Start within 9 s; before it it is Idle/);
+  const stands = () => peer.tell({ get: 'Dose.CommandExt' });
+  await plant.look('the command word stands in the module', async () => {
+    const word = await stands();
+    return { done: word === 4 || undefined, seen: String(word) };
+  });
   await plant.command(deaf, 'Abort');
   await plant.until(deaf, 'Aborted');
+  const [taken] = await plant.look('the command is settled', async () => {
+    const found = await commands();
+    return { done: found[0]?.rule === 'mtp-command-withdrawn' ? found : undefined, seen: JSON.stringify(found[0]) };
+  });
+  t.match(taken, {
+    result: 'Rejected',
+    details: { command: 'Start', message: /had not accepted Start \(it is Idle\) when its phase was held or waited no more; CommandExt was set back to 0/ },
+  });
+  t.equal(await stands(), 0, 'a module that wakes up does not start');
   await peer.kill();
   const gone = await plant.runBatch({ masterRecipeRef: 'starts' });
   await plant.until(gone, 'Held');

@@ -77,6 +77,8 @@ export class FieldDevice {
 
   #answer(pdu: Buffer): Buffer {
     const code = pdu[0] ?? 0;
+    // what it does not know may be shorter than a read: who it is, for one
+    if (pdu.length < 5) return Buffer.from([code + 0x80, 1]);
     const offset = pdu.readUInt16BE(1);
     const second = pdu.readUInt16BE(3);
     if (code >= 1 && code <= 4 && offset + second > POINTS) return Buffer.from([code + 0x80, 2]);

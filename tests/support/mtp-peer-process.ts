@@ -106,7 +106,7 @@ class PlayedService {
   readonly #service: (typeof module.services)[number];
   #state: ServiceState = 'Idle';
   #timer: NodeJS.Timeout | undefined;
-  /** Takes what it is told, and does nothing. */
+  /** Does nothing, and leaves the word standing that it is given. */
   isDeaf = false;
 
   constructor(service: (typeof module.services)[number], control: Assembly) {
@@ -142,9 +142,10 @@ class PlayedService {
   }
 
   #command(word: number, variable: string, isMine: boolean): void {
+    if (this.isDeaf) return;
     set(variable, 0);
     const command = STATES[this.#state].enables.find((each) => bitOf(each) === word);
-    if (!command || !isMine || this.isDeaf) return;
+    if (!command || !isMine) return;
     if (command === 'Start' || command === 'Restart') {
       const asked = Number(valueOf(`${this.#name}.ProcedureReq`));
       const first = this.#service.procedures.find(({ isDefault }) => isDefault) ?? this.#service.procedures[0];
@@ -180,13 +181,15 @@ for (const service of module.services) {
 await server.start();
 
 process.on('message', (command: PeerCommand) => {
-  if ('set' in command) set(command.set, command.value);
+  let value: unknown;
+  if ('get' in command) value = valueOf(command.get);
+  else if ('set' in command) set(command.set, command.value);
   else {
     const service = services.get(command.service);
     if ('mode' in command) service?.mode(command.mode);
     else if (service) service.isDeaf = command.isDeaf;
   }
-  process.send?.({ done: true });
+  process.send?.({ value });
 });
 process.on('disconnect', () => process.exit(0));
 process.send?.({ port: server.endpoints[0]?.port });

@@ -13,6 +13,7 @@ export interface PeerSettings {
 
 export type PeerCommand =
   | { readonly set: string; readonly value: number | boolean | string }
+  | { readonly get: string }
   | { readonly service: string; readonly mode: 'Offline' | 'Operator' | 'Automatic' | 'Internal' }
   | { readonly service: string; readonly isDeaf: boolean };
 
@@ -37,9 +38,10 @@ export class MtpPeer {
     });
   }
 
-  tell(command: PeerCommand): Promise<void> {
+  /** @returns the value of the node that is asked for. */
+  tell(command: PeerCommand): Promise<unknown> {
     return new Promise((resolve) => {
-      this.#child.once('message', () => resolve());
+      this.#child.once('message', ({ value }: { value?: unknown }) => resolve(value));
       this.#child.send(command);
     });
   }

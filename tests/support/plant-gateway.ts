@@ -1,5 +1,4 @@
 /** A gateway that serves the engineering domains over the real store, ledger and pipeline. */
-import { ChannelHolds } from '../../src/domains/io-modules/channel-holds.js';
 import { fileURLToPath } from 'node:url';
 import { APPLIED_KINDS } from '../../src/domains/index.js';
 import { alarmDefinitionRoutes } from '../../src/domains/alarms/definition-routes.js';
@@ -67,7 +66,6 @@ export async function startPlantGateway(options: PlantOptions = {}): Promise<Pla
         kinds: APPLIED_KINDS,
         runtimes: NO_RUNTIMES,
         probes: absent<LocalProbes>('probes'),
-        holds: new ChannelHolds(),
         ioModules: { image: () => undefined },
         modeCheckDeviceTags: false,
         image: '',

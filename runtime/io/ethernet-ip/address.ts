@@ -1,5 +1,6 @@
 /** EtherNet/IP channel addresses (decisions 7.4): `["Program:" name "."] tag {"." member | "[" index {"," index} "]"} ["." bit] ["#" ciptype]`. */
 import { type ChannelType, type Parsed, parsed, refused } from '../description.js';
+import { type Cell, whole, within } from '../place.js';
 import { CIP_TYPE_NAMES, type CipType, cipTypeNamed } from './types.js';
 
 export interface TagAddress {
@@ -47,4 +48,36 @@ export function parseTagAddress(text: string): Parsed<TagAddress> {
 export function lastIndex({ segments }: TagAddress): number | undefined {
   const last = segments.at(-1);
   return typeof last === 'number' && typeof segments.at(-2) === 'string' ? last : undefined;
+}
+
+/** The tag and what it is in: a member of a structure, an element of an array, a bit of a word. A name alone is the first element of an array; names have no case. */
+export function cellsOf(text: string, controller: string): readonly Cell[] {
+  const address = parseTagAddress(text);
+  if (!address.ok) return [];
+  const steps = [...stepsOf(address.value.segments), ...(address.value.bit === undefined ? [] : [`.${address.value.bit}`])];
+  let path = controller;
+  return steps.map((step, at) => {
+    path += step;
+    // an element is no part of the first one, which has the name of the array
+    return at === steps.length - 1 ? whole(path) : within(path);
+  });
+}
+
+/** Indices stand with the name before them; those of a first element are left out. */
+function stepsOf(segments: TagAddress['segments']): readonly string[] {
+  const steps: string[] = [];
+  let indices: number[] = [];
+  const close = (): void => {
+    if (indices.some((index) => index !== 0)) steps.push(`${steps.pop() ?? ''}[${indices.join(',')}]`);
+    indices = [];
+  };
+  for (const segment of segments) {
+    if (typeof segment === 'number') indices.push(segment);
+    else {
+      close();
+      steps.push(` ${segment.toLowerCase()}`);
+    }
+  }
+  close();
+  return steps;
 }

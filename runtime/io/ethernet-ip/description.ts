@@ -2,8 +2,15 @@
 import { describe, parsed } from '../description.js';
 import { outsideFloat, outsideInteger } from '../number-bounds.js';
 import { COMMON_OPTIONS } from '../options.js';
-import { parseTagAddress } from './address.js';
+import type { OptionValue } from '../options.js';
+import { cellsOf, parseTagAddress } from './address.js';
 import { endpointText, parseEndpoint, parseRoute, routeText } from './endpoint.js';
+
+/** The controller behind the endpoint. */
+function routeOf({ path = '', slot = 0 }: Readonly<Record<string, OptionValue>>): string {
+  const route = parseRoute(String(path), Number(slot));
+  return route.ok ? routeText(route.value) : '';
+}
 
 export const ethernetIpDescription = describe({
   protocol: 'ethernetip',
@@ -30,16 +37,14 @@ export const ethernetIpDescription = describe({
       meaning: 'most bytes in one message; with connected, where it is not given, 4002 if the device grants them',
     },
   ],
-  unitOf(options) {
-    const route = parseRoute(String(options.path), Number(options.slot));
-    return route.ok ? routeText(route.value) : '';
-  },
   problemOfValue(text, value) {
     const address = parseTagAddress(text);
     const type = address.ok && address.value.bit === undefined ? address.value.type : undefined; // else only the device knows
     if (type?.bounds) return outsideInteger(value, type.name, type.bounds);
     return type?.dataType === 'float' ? outsideFloat(value, type.name, type.bytes) : '';
   },
+  unitOf: routeOf,
+  placeOf: (address, options) => cellsOf(address, routeOf(options)),
   parseAddress(text) {
     const endpoint = parseEndpoint(text);
     return endpoint.ok ? parsed(endpointText(endpoint.value)) : endpoint;

@@ -38,13 +38,13 @@ export class EthernetIpLink implements Link {
   readonly #register = new TagRegister();
   readonly #plans = new WeakMap<readonly Point[], ReadPlan>();
   #hasMultiple = true;
-  readonly #turns = new WriteTurns();
   /** What an answer of the device may be long. */
   #replyBytesMax: number;
   /** The revision of the register that the last read was planned by. */
   #planned = 0;
   /** An answer of the message that is being taken had no room. */
   #hasNoRoom = false;
+  readonly #turns = new WriteTurns();
 
   constructor(device: Device, identity: DeviceIdentity, clock: Clock) {
     this.#device = device;

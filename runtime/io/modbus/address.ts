@@ -2,6 +2,7 @@
 import type { Value } from '../../vocabulary/data-types.js';
 import { type ChannelType, type Direction, type Parsed, parsed, refused } from '../description.js';
 import { type IntegerBounds, outsideFloat, outsideInteger } from '../number-bounds.js';
+import { type Cell, whole, within } from '../place.js';
 
 export const MODBUS_TABLES = ['coil', 'discrete', 'holding', 'input'] as const;
 export type ModbusTable = (typeof MODBUS_TABLES)[number];
@@ -128,4 +129,14 @@ export function problemOfValue(text: string, value: Value): string {
   if (type === 'string') return String(value ?? '').length > 2 * length ? `the text has ${String(value).length} characters, ${2 * length} fit` : '';
   const bounds = type === 'bool' || type === 'bit' ? undefined : INTEGER_BOUNDS[type];
   return bounds ? outsideInteger(value, type, bounds) : '';
+}
+
+/** Its coil, or each of its registers; a bit is a part of its register. One that names no unit stands in `unitId`. */
+export function cellsOf(text: string, unitId: number): readonly Cell[] {
+  const address = parseModbusAddress(text);
+  if (!address.ok) return [];
+  const { table, offset, length, type, bit, unit = unitId } = address.value;
+  const at = (register: number): string => `${table}@${unit}:${register}`;
+  if (type === 'bit') return [within(at(offset)), whole(`${at(offset)}.${bit}`)];
+  return Array.from({ length }, (_, index) => whole(at(offset + index)));
 }

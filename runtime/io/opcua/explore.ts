@@ -29,7 +29,7 @@ class InvalidAsk extends Error {}
 export async function explore(request: ExplorerRequest, clock: Clock): Promise<ExplorerReply> {
   const { id, timeoutMs } = request;
   // made once in the life of a box, which takes seconds on a small one: not of the time of the server
-  await ownIdentity(request.security.folder);
+  await ownIdentity(request.security.folder, clock.wallMs()).catch(() => undefined); // who needs it is told
   let cancel: () => void = () => {};
   const late = new Promise<never>((_, reject) => {
     cancel = clock.after(timeoutMs, () => reject(new OpcUaFault('silent', `the server has not answered within ${timeoutMs} ms`, 'BadTimeout')));
@@ -49,7 +49,7 @@ export async function explore(request: ExplorerRequest, clock: Clock): Promise<E
 async function answer(request: ExplorerRequest, clock: Clock): Promise<unknown> {
   const { endpointUrl, security, credentials, timeoutMs, ask } = request;
   const plan: SessionPlan = { url: endpointUrl, name: 'Lineside discovery', security, credentials, sessionTimeoutMs: SESSION_MS, timeoutMs };
-  if (ask.what === 'identity') return identityAnswer(security.folder);
+  if (ask.what === 'identity') return identityAnswer(security.folder, clock);
   if (ask.what === 'endpoints') return endpointsAnswer(plan, clock);
   // a server that does not answer is told in time, beside those that do
   if (ask.what === 'same-server') return { servers: await compareServers({ ...plan, timeoutMs: timeoutMs * COMPARED_SHARE }, ask.urls, clock) };
@@ -69,8 +69,8 @@ const DEADLINE_SHARE = 0.8;
 /** Of each of the requests that a comparison takes: a connection, and a question, on either side. */
 const COMPARED_SHARE = 0.2;
 
-async function identityAnswer(folder: string): Promise<unknown> {
-  const { applicationUri, certificatePem, certificate } = await ownIdentity(folder);
+async function identityAnswer(folder: string, clock: Clock): Promise<unknown> {
+  const { applicationUri, certificatePem, certificate } = await ownIdentity(folder, clock.wallMs());
   const { validFrom, validTo } = new X509Certificate(certificate);
   return { applicationUri, certificatePem, sha256: fingerprint(certificate), notBefore: new Date(validFrom).toISOString(), notAfter: new Date(validTo).toISOString() };
 }

@@ -3,15 +3,25 @@
  * directory. A server trusts the certificate, so it outlives updates; who moves the data directory moves the identity.
  */
 import { createPrivateKey, createHash, type KeyObject, X509Certificate } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { constants, existsSync, readFileSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
+import { notice } from '../notices.js';
+import { OpcUaFault } from './status.js';
 
 const CERTIFICATE = 'certificate.pem';
 const KEY = 'key.pem';
 const FOLDER = 'identity';
+/** Which certificate this box has shown last, so that a lost one is told from a first one. */
+const LAST = 'last-certificate.txt';
+const FILE_BYTES_MAX = 100_000;
+const DAY_MS = 86_400_000;
 const VALID_DAYS = 3650;
+/** Well back: a box whose clock has not been set yet makes its certificate too. */
+const VALID_FROM_MS = Date.UTC(2020, 0, 1);
+/** No clock is right that is behind this. */
+const EARLIEST_MS = Date.UTC(2026, 0, 1);
 const APPLICATION = 'Lineside';
 
 export interface ClientIdentity {
@@ -41,47 +51,224 @@ export function uriOf({ subjectAltName }: X509Certificate): string {
 }
 
 /**
- * The identity of this box, made when there is none. Key and certificate come into being together: a folder that is complete is
- * moved to its place, and of two threads that make one the first one counts.
+ * The identity of this box: made when there is none, its certificate made anew from the same key when the clock says that it is not valid. Files come into being
+ * complete: they are moved to their place when they are on the disk, and of two threads that make them the first one counts.
+ * @throws OpcUaFault with a sentence that names the file and the way out.
  */
-export async function ownIdentity(folder: string): Promise<ClientIdentity> {
+export async function ownIdentity(folder: string, wallMs = Date.now()): Promise<ClientIdentity> {
   const home = path.join(folder, FOLDER);
-  if (!existsSync(home)) await make(folder, home);
-  const [certificate, key] = await Promise.all([CERTIFICATE, KEY].map((name) => readFile(path.join(home, name), 'utf8')));
-  return identityOf(certificate ?? '', key ?? '');
+  if (!existsSync(path.join(home, KEY)) && !existsSync(path.join(home, CERTIFICATE))) await make(folder, home, wallMs);
+  const key = await keyIn(home);
+  if (!existsSync(path.join(home, CERTIFICATE))) await makeCertificate(folder, home, wallMs, 'its certificate was not there');
+  const found = await pairIn(home, key);
+  const reason = unfit(new X509Certificate(found.certificate), wallMs);
+  if (reason === '') return found;
+  await makeCertificate(folder, home, wallMs, reason);
+  return pairIn(home, key);
 }
 
-async function make(folder: string, home: string): Promise<void> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const work = mkdtempSync(path.join(folder, '.new-'));
+/** Why the certificate is of no use and a new one would be; '' when it is of use, or the clock is wrong. */
+function unfit({ validFrom, validTo }: X509Certificate, wallMs: number): string {
+  if (Date.parse(validTo) < wallMs) return `the one before has ended: ${validTo}`;
+  // made while the clock was ahead; a clock that is behind is no reason to make one that nobody knows yet
+  return wallMs >= EARLIEST_MS && Date.parse(validFrom) > wallMs ? `the one before is not valid before ${validFrom}` : '';
+}
+
+const WAY_OUT = 'put it back from a backup, or remove the folder: a new identity is then made, which every server has to be told to trust';
+
+async function keyIn(home: string): Promise<string> {
+  const file = path.join(home, KEY);
+  const pem = await plainText(file, home);
   try {
-    const { OPCUACertificateManager } = await import('node-opcua-certificate-manager');
-    const manager = new OPCUACertificateManager({ rootFolder: path.join(work, 'pki'), keySize: 2048, disableFileWatchers: true });
-    const outputFile = path.join(work, 'own.pem');
+    createPrivateKey(pem);
+  } catch {
+    throw damaged(file, 'it holds no private key', home);
+  }
+  await ownKeyOnly(file);
+  return pem;
+}
+
+async function pairIn(home: string, keyPem: string): Promise<ClientIdentity> {
+  const file = path.join(home, CERTIFICATE);
+  const pem = await plainText(file, home);
+  try {
+    return identityOf(pem, keyPem);
+  } catch (fault) {
+    const reason = fault instanceof Error && /does not belong/.test(fault.message) ? 'the key beside it is not its own' : 'it holds no certificate';
+    throw damaged(file, reason, home);
+  }
+}
+
+function damaged(file: string, reason: string, home: string): OpcUaFault {
+  return new OpcUaFault('refused', `the own identity of this box is damaged: ${file}: ${reason}; ${WAY_OUT.replace('the folder', home)}`, 'BadConfigurationError');
+}
+
+/** Of a plain file: a pipe is waited at for ever. */
+async function plainText(file: string, home: string): Promise<string> {
+  try {
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      await manager.initialize();
-      await manager.createSelfSignedCertificate({
-        applicationUri: `urn:${hostname()}:${APPLICATION}`,
-        subject: `/CN=${APPLICATION}@${hostname()}`,
-        dns: [hostname()],
-        startDate: new Date(),
-        validity: VALID_DAYS,
-        outputFile,
-      });
+      const stats = await handle.stat();
+      if (!stats.isFile()) throw new Error('it is no file');
+      if (stats.size > FILE_BYTES_MAX) throw new Error(`it is longer than ${FILE_BYTES_MAX} bytes`);
+      return await handle.readFile('utf8');
     } finally {
-      await manager.dispose();
+      await handle.close();
     }
+  } catch (fault) {
+    throw damaged(file, fault instanceof Error ? fault.message : String(fault), home);
+  }
+}
+
+/** Nobody else reads the key. */
+async function ownKeyOnly(file: string): Promise<void> {
+  const { mode } = await stat(file);
+  if ((mode & 0o077) === 0) return;
+  await chmod(file, 0o600);
+  notice({ action: 'Update', sha256: '', message: `others of this machine could read the key of the OPC UA identity (mode ${(mode & 0o777).toString(8)}); its mode is 600 now: who may have read it can pass for this box` });
+}
+
+async function make(folder: string, home: string, wallMs: number): Promise<void> {
+  await inWorkFolder(folder, async (work) => {
+    const { certificatePem, keyPem } = await signed(work, wallMs, undefined);
     const made = path.join(work, FOLDER);
-    mkdirSync(made, { mode: 0o700 });
-    writeFileSync(path.join(made, CERTIFICATE), readFileSync(outputFile), { mode: 0o644 });
-    writeFileSync(path.join(made, KEY), readFileSync(manager.privateKey), { mode: 0o600 });
-    chmodSync(path.join(made, KEY), 0o600);
+    await mkdir(made, { mode: 0o700 });
+    await write(path.join(made, KEY), keyPem, 0o600);
+    await write(path.join(made, CERTIFICATE), certificatePem, 0o644);
+    await synced(made);
+    await rmdir(home).catch(() => undefined); // an empty one; another thread may have filled it meanwhile
     try {
-      renameSync(made, home);
+      await rename(made, home);
     } catch (fault) {
-      if (!existsSync(home)) throw fault; // another thread was first
+      if (!existsSync(home)) throw fault;
+      return; // another thread was first
     }
+    await synced(folder);
+    const before = lastShown(folder);
+    const sha256 = await shownFromNowOn(folder, certificatePem);
+    notice({
+      action: 'Create',
+      sha256,
+      message:
+        before === ''
+          ? `this box has made its OPC UA identity, SHA-256 ${sha256}`
+          : `the OPC UA identity of this box was lost and is made anew, SHA-256 ${sha256} instead of ${before}: every server has to be told to trust it`,
+    });
+  });
+}
+
+async function makeCertificate(folder: string, home: string, wallMs: number, reason: string): Promise<void> {
+  await inWorkFolder(folder, async (work) => {
+    const { certificatePem } = await signed(work, wallMs, await keyIn(home));
+    const made = path.join(work, CERTIFICATE);
+    await write(made, certificatePem, 0o644);
+    await rename(made, path.join(home, CERTIFICATE));
+    await synced(home);
+    const sha256 = await shownFromNowOn(folder, certificatePem);
+    notice({
+      action: 'Update',
+      sha256,
+      message: `the OPC UA certificate of this box is made anew from the same key, SHA-256 ${sha256} (${reason}): servers that trust the one before have to be told to trust it`,
+    });
+  });
+}
+
+let passing: Promise<ClientIdentity> | undefined;
+
+/** For a channel without security while the own identity is damaged: the library wants a certificate, and the server does not look at it. It is kept nowhere. */
+export function passingIdentity(folder: string, wallMs: number): Promise<ClientIdentity> {
+  passing ??= (async () => {
+    let made: Awaited<ReturnType<typeof signed>> | undefined;
+    await inWorkFolder(folder, async (work) => {
+      made = await signed(work, wallMs, undefined);
+    });
+    return identityOf(made?.certificatePem ?? '', made?.keyPem ?? '');
+  })();
+  passing.catch(() => {
+    passing = undefined; // the disk may be there again
+  });
+  return passing;
+}
+
+async function inWorkFolder(folder: string, work: (folder: string) => Promise<void>): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await sweep(folder);
+  const place = await mkdtemp(path.join(folder, WORK));
+  try {
+    await work(place);
   } finally {
-    rmSync(work, { recursive: true, force: true });
+    await rm(place, { recursive: true, force: true });
+  }
+}
+
+const WORK = '.new-';
+/** What a making takes at the most; what is older was left behind by a process that died. */
+const LEFT_MS = 600_000;
+
+async function sweep(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const place = path.join(folder, name);
+    if (name.startsWith(WORK) && Date.now() - (await stat(place)).mtimeMs > LEFT_MS) await rm(place, { recursive: true, force: true });
+  }
+}
+
+async function signed(work: string, wallMs: number, keyPem: string | undefined): Promise<{ readonly certificatePem: string; readonly keyPem: string }> {
+  const { OPCUACertificateManager } = await import('node-opcua-certificate-manager');
+  const root = path.join(work, 'pki');
+  if (keyPem !== undefined) {
+    const folder = path.join(root, 'own', 'private');
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await write(path.join(folder, 'private_key.pem'), keyPem, 0o600);
+  }
+  const manager = new OPCUACertificateManager({ rootFolder: root, keySize: 2048, disableFileWatchers: true });
+  const outputFile = path.join(work, 'own.pem');
+  try {
+    await manager.initialize();
+    await manager.createSelfSignedCertificate({
+      applicationUri: `urn:${hostname()}:${APPLICATION}`,
+      subject: `/CN=${APPLICATION}@${hostname()}`,
+      dns: [hostname()],
+      startDate: new Date(VALID_FROM_MS),
+      validity: VALID_DAYS + Math.ceil((Math.max(wallMs, EARLIEST_MS) - VALID_FROM_MS) / DAY_MS),
+      outputFile,
+    });
+  } finally {
+    await manager.dispose();
+  }
+  return { certificatePem: readFileSync(outputFile, 'utf8'), keyPem: readFileSync(manager.privateKey, 'utf8') };
+}
+
+function lastShown(folder: string): string {
+  try {
+    return readFileSync(path.join(folder, LAST), 'utf8').trim().slice(0, 64);
+  } catch {
+    return '';
+  }
+}
+
+async function shownFromNowOn(folder: string, certificatePem: string): Promise<string> {
+  const sha256 = fingerprint(new X509Certificate(certificatePem).raw);
+  await write(path.join(folder, LAST), `${sha256}\n`, 0o644);
+  return sha256;
+}
+
+/** On the disk before it is moved to its place. */
+async function write(file: string, text: string, mode: number): Promise<void> {
+  const handle = await open(file, 'w', mode);
+  try {
+    await handle.chmod(mode);
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function synced(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }

@@ -11,6 +11,7 @@ import { Follower } from './follower.js';
 import { AttributeIds, CallRequest, ReadRequest, resolveNodeId, TimestampsToReturn } from './library.js';
 import { argumentsOf, builtInTypeOf, writeValue } from './node-types.js';
 import { type NodeAddress, resolveAddress } from './node-address.js';
+import { type IsOutdated, Reread } from './reread.js';
 import { faultText, OpcUaFault, severityOf, statusText } from './status.js';
 import { clockMs, CURRENT_TIME } from './subscription.js';
 import { decode, encode, encodeFreely, type OpcDataType, plainValue, reservation } from './values.js';
@@ -39,8 +40,6 @@ const READ_MAX = 'i=11705'; // OperationLimits: MaxNodesPerRead
 const ITEMS_MAX = 'i=11714'; // OperationLimits: MaxMonitoredItemsPerCall
 const SERVER_STATE = 'i=2259'; // Server_ServerStatus_State (OPC 10000-5, 12.6)
 const RUNNING = 0;
-/** Between two reads of everything, where notifications go missing again and again. */
-const READ_AGAIN_MS = 1000;
 
 interface Target extends NodeAddress {
   /** Of the value as the server holds it; undefined until it was asked for. */
@@ -55,13 +54,11 @@ export class OpcUaLink implements Link {
   readonly #clock: Clock;
   readonly #targets = new Map<string, Target | string>();
   readonly #followers = new Set<Follower>();
-  /** Reads under way of what a subscription has missed. */
-  readonly #rereads = new Map<SampleSink, 'reading' | 'again'>();
   #namespaces: readonly string[] = [];
   #readMax: number;
   #itemsMax: number;
-  #cancelIdle: () => void = () => {};
   readonly #turns = new WriteTurns();
+  #cancelIdle: () => void = () => {};
   /** Of the small read before. */
   #serverClockMs: number | undefined;
 
@@ -142,6 +139,10 @@ export class OpcUaLink implements Link {
   // -------------------------------------------------------------- reading
 
   async read(points: readonly Point[], sink: SampleSink): Promise<ReadOutcome> {
+    return (await this.#read(points, sink, () => false)).outcome;
+  }
+
+  async #read(points: readonly Point[], sink: SampleSink, isOutdated: IsOutdated): Promise<{ readonly outcome: ReadOutcome; readonly isWhole: boolean }> {
     const wanted: { readonly position: number; readonly target: Target; readonly point: Point }[] = [];
     sink.begin();
     points.forEach((point, position) => {
@@ -163,6 +164,7 @@ export class OpcUaLink implements Link {
         sink.begin();
         batch.forEach(({ position, target, point }, place) => {
           const value = values?.[place];
+          if (isOutdated(position, value?.sourceTimestamp ?? null)) return;
           if (value) this.#deliver(sink, position, value, point, target);
           else sink.bad(position, fault ? fault.message : 'the server has left the value out');
         });
@@ -170,8 +172,9 @@ export class OpcUaLink implements Link {
       }
     };
     await Promise.all(Array.from({ length: READS_IN_FLIGHT }, one));
-    if (failed?.reason === 'lost') return { status: 'lost', message: failed.message };
-    return answered || !failed ? ANSWERED : { status: 'silent', message: failed.message };
+    const isWhole = failed === undefined;
+    if (failed?.reason === 'lost') return { outcome: { status: 'lost', message: failed.message }, isWhole };
+    return { outcome: answered || !failed ? ANSWERED : { status: 'silent', message: failed.message }, isWhole };
   }
 
   /** Repeats what stays unanswered, as the module says. */
@@ -233,8 +236,16 @@ export class OpcUaLink implements Link {
     const deliver = (position: number, value: DataValue): void => {
       const target = targets[position];
       const point = points[position];
-      if (point && typeof target === 'object') this.#deliver(sink, position, value, point, target);
+      if (!point || typeof target !== 'object') return;
+      reread.heard(position, value.sourceTimestamp);
+      this.#deliver(sink, position, value, point, target);
     };
+    const reread = new Reread({
+      count: points.length,
+      clock: this.#clock,
+      read: async (isOutdated) => (await this.#read(points, sink, isOutdated)).isWhole,
+      isLost: () => this.#wire.isLost,
+    });
     const follower = new Follower({
       wire: this.#wire,
       user: this.#user,
@@ -258,7 +269,7 @@ export class OpcUaLink implements Link {
           sink.bad(position, message);
           sink.end();
         },
-        missed: () => this.#readAgain(points, sink),
+        missed: () => reread.start(),
       },
       ask: (timeoutMs) => this.#ask(timeoutMs),
       giveUp: (reason) => {
@@ -269,22 +280,9 @@ export class OpcUaLink implements Link {
     this.#followers.add(follower);
     return async () => {
       this.#followers.delete(follower);
+      reread.stop();
       await follower.stop();
     };
-  }
-
-  /** One read at a time, however often something was missed meanwhile; its outcome is in the samples. */
-  #readAgain(points: readonly Point[], sink: SampleSink): void {
-    const before = this.#rereads.get(sink);
-    this.#rereads.set(sink, before === undefined ? 'reading' : 'again');
-    if (before !== undefined) return;
-    const next = (): void => {
-      const isWantedAgain = this.#rereads.get(sink) === 'again';
-      this.#rereads.delete(sink);
-      if (isWantedAgain && !this.#wire.isLost) this.#readAgain(points, sink);
-    };
-    const pause = (): void => void this.#clock.after(READ_AGAIN_MS, next);
-    this.read(points, sink).then(pause, pause);
   }
 
   // -------------------------------------------------------------- writing

@@ -2,7 +2,7 @@
 import type { UserIdentityInfo } from 'node-opcua-client';
 import type { DeviceSecurity, ProbeModule } from '../../port.js';
 import type { Clock } from '../../vocabulary/clock.js';
-import { type ClientIdentity, identityOf, ownIdentity } from './identity.js';
+import { type ClientIdentity, identityOf, ownIdentity, passingIdentity } from './identity.js';
 import { MessageSecurityMode, UserTokenType } from './library.js';
 import { OpcUaFault } from './status.js';
 import { distrust, misfit, plainFingerprint } from './trust.js';
@@ -19,14 +19,20 @@ export interface SessionPlan {
   readonly timeoutMs: number;
 }
 
-/** @returns the settings of a channel without security, by which a server is asked what it offers. */
-export async function discoverySettings({ name, security, sessionTimeoutMs, timeoutMs }: SessionPlan): Promise<WireSettings> {
-  return { name, identity: await ownIdentity(security.folder), securityPolicy: 'None', securityMode: 'None', sessionTimeoutMs, timeoutMs };
+/** @returns the settings of a channel without security, by which a server is asked what it offers; who it is shown is nobody's condition there. */
+export async function discoverySettings({ name, security, sessionTimeoutMs, timeoutMs }: SessionPlan, clock: Clock): Promise<WireSettings & { readonly identityFault?: Error }> {
+  const settings = { name, securityPolicy: 'None', securityMode: 'None', sessionTimeoutMs, timeoutMs } as const;
+  try {
+    return { ...settings, identity: await ownIdentity(security.folder, clock.wallMs()) };
+  } catch (fault) {
+    const identityFault = fault instanceof Error ? fault : new Error(String(fault));
+    return { ...settings, identity: await passingIdentity(security.folder, clock.wallMs()), identityFault };
+  }
 }
 
 /** What the server offers. @throws OpcUaFault */
 export async function endpointsOf(plan: SessionPlan, clock: Clock): Promise<Endpoint[]> {
-  const wire = await Wire.open(plan.url, await discoverySettings(plan), clock);
+  const wire = await Wire.open(plan.url, await discoverySettings(plan, clock), clock);
   try {
     return await wire.endpoints(plan.url);
   } finally {
@@ -38,17 +44,38 @@ export async function endpointsOf(plan: SessionPlan, clock: Clock): Promise<Endp
 export async function openSession(plan: SessionPlan, clock: Clock): Promise<{ readonly wire: Wire; readonly user: UserIdentityInfo }> {
   const { security, credentials } = plan;
   if (security.authType !== 'Anonymous' && credentials?.missing !== undefined) throw new OpcUaFault('refused', credentials.missing);
-  const settings = await discoverySettings(plan);
+  const settings = await discoverySettings(plan, clock);
+  if (settings.identityFault && (security.securityPolicy !== 'None' || security.authType === 'Certificate')) throw settings.identityFault;
   const user = userOf(security, credentials, settings.identity);
   const secured = security.securityPolicy === 'None' ? settings : await trusted(plan, settings, clock);
-  const wire = await Wire.open(plan.url, secured, clock);
+  const wire = await Wire.open(plan.url, secured, clock).catch((fault: unknown) => {
+    throw explained(fault, security);
+  });
   try {
     await wire.signIn(user);
     return { wire, user };
   } catch (fault) {
     await wire.close();
-    throw fault;
+    throw explained(fault, security);
   }
+}
+
+/** Words of a server that lead to the wrong place without ours. */
+function explained(fault: unknown, { authType, securityPolicy }: DeviceSecurity): unknown {
+  if (!(fault instanceof OpcUaFault)) return fault;
+  const hint = /BadUserAccessDenied|BadIdentityToken/.test(`${fault.opcStatus} ${fault.message}`) ? WHO[authType] : securityPolicy === 'None' ? '' : ownHint(fault.message);
+  return hint === '' ? fault : new OpcUaFault(fault.reason, `${fault.message}; ${hint}`, fault.opcStatus);
+}
+
+const WHO: Readonly<Record<DeviceSecurity['authType'], string>> = {
+  Anonymous: 'it wants to know who signs in: set security.authType, with a secret',
+  UserName: 'look at user name and password of the secret that security.secretRef names',
+  Certificate: 'look at the certificate that signs in (security.clientCertificateRef, or that of the box), and at whom the server lets in',
+};
+
+function ownHint(message: string): string {
+  if (/BadCertificateTimeInvalid/.test(message)) return 'it speaks of the certificate of this box: compare the clocks, and look at its dates (client-identity)';
+  return /BadCertificateUntrusted|BadSecurityChecksFailed/.test(message) ? 'the certificate of this box has to be trusted at the server (client-identity shows it)' : '';
 }
 
 /** The settings of a secured channel to a server that is trusted. */

@@ -173,8 +173,9 @@ export class Wire {
       inside.performMessageTransaction(request, (fault, response) => {
         const header = (response as { responseHeader?: AnswerHeader } | undefined)?.responseHeader ?? faultHeader(fault);
         const asked = request.requestHeader.requestHandle;
-        // some old servers leave it out, which is 0
-        if (header && header.requestHandle !== asked && header.requestHandle !== 0) this.#distrust(`${doing} with the handle ${asked} was answered with ${header.requestHandle}`);
+        // a server that cannot read a request knows no handle of it, and answers it with a fault
+        const isUnread = header !== undefined && header.requestHandle === 0 && !isGood(header.serviceResult);
+        if (header && header.requestHandle !== asked && !isUnread) this.#distrust(`${doing} with the handle ${asked} was answered with ${header.requestHandle}`);
         if (header && !isGood(header.serviceResult)) reject(refusedWith(header.serviceResult, doing));
         else if (fault || !response) reject(new OpcUaFault(/timed out/i.test(fault?.message ?? '') ? 'silent' : 'lost', shortened(faultText(fault)), statusIn(fault)));
         else resolve(response as Response);

@@ -14,7 +14,7 @@ import { type DiscoverReply, notDiscovered } from '../discovery.js';
 import { decideFailSafe, RuntimeWatch } from '../fail-safe.js';
 import { badSample, type ModuleState, OUTPUTS_UNKNOWN, type RunnerHost, type WriteReply, writeRefused } from '../module-runner.js';
 import { numberOption, resolveOptions } from '../options.js';
-import { convertValue, exactValue, messageValue, qualityWord } from '../values.js';
+import { convertValue, simulatedValue, messageValue, qualityWord } from '../values.js';
 import type { Cell } from './cell.js';
 import { simulationDescription } from './description.js';
 import { DeviceReader, foreignModules } from './device-reader.js';
@@ -37,6 +37,8 @@ interface Served {
   readonly readbacks: Readbacks;
   /** Where each channel stands in the plant, in the order of the channels; found anew with each configuration. */
   cells: readonly (Cell | undefined)[];
+  /** It has its forces from the plan. */
+  isForced: boolean;
   /** What was told of it last. */
   told: { readonly state: ModuleState; readonly message: string; readonly mismatched: readonly string[] } | undefined;
 }
@@ -90,11 +92,22 @@ export class SimulationGroup {
     for (const [name, served] of this.#served) {
       served.cells = served.module.channels.map(({ address }) => this.#engine.cell(name, address));
       served.problem = problems.get(name) ?? '';
+      if (!served.isForced && served.problem === '') this.#takeForces(name, served);
       if (served.problem === '') continue; // connected is what has delivered values: told with the first ones
       this.#markBad(served);
       this.#reportState(served);
     }
     this.setTimeScale(timeScale);
+  }
+
+  /** What was forced before this thread: a place that there is no more, or that has another type now, is nobody's. */
+  #takeForces(name: string, served: Served): void {
+    served.isForced = true;
+    for (const { address, value } of served.module.simulation?.forces ?? []) {
+      const sample = this.#engine.sample(name, address);
+      const exact = sample && exactValue(value, sample.dataType);
+      if (exact !== undefined) this.#engine.force(name, address, exact, this.#host.clock.wallMs());
+    }
   }
 
   /** A module that cannot be set up is told as a fault of it, and is none of the plant: those beside it go on. */
@@ -121,6 +134,7 @@ export class SimulationGroup {
     } catch (fault) {
       this.#engine = new SimulationEngine();
       this.#devices.bind([], this.#engine.coupling);
+      for (const served of this.#served.values()) served.isForced = false;
       return new Map(modules.map(({ module }) => [module, faultOf(fault)]));
     }
   }
@@ -140,6 +154,7 @@ export class SimulationGroup {
         seen: new Int32Array(module.channels.length),
         readbacks: new Readbacks(),
         cells: [],
+        isForced: false,
         told: undefined,
       };
       this.#markBad(fresh);
@@ -362,7 +377,7 @@ export class SimulationGroup {
     const address = served ? this.#addressOf(served.module, channel) : channel;
     const sample = this.#engine.sample(name, address);
     if (!served || !sample) return writeRefused('unknown_channel', `module ${name} has no channel ${channel}`);
-    const converted = exactValue(value, sample.dataType);
+    const converted = simulatedValue(value, sample.dataType);
     if (converted === undefined) return writeRefused('invalid_value', `${value} is not a ${sample.dataType}`);
     this.#engine.force(name, address, converted, this.#host.clock.wallMs());
     if (served.problem === '') this.#publish(served);

@@ -7,23 +7,35 @@ type Channel = Answered<'/api/v1/sites/{site}/iomodules/{name}/tags', 'get'>[num
 type Tag = Answered<'/api/v1/sites/{site}/tags/browse', 'get'>[number];
 type Scalar = string | number | boolean;
 
-export const shownValue = (value: Scalar | null): string => (value === null ? '-' : typeof value === 'number' ? String(Number(value.toPrecision(6))) : String(value));
+/** Raw values are numbers of devices, serial numbers and totals among them: what is whole has all its digits, and no digit before the point is rounded. */
+export function shownValue(value: Scalar | null): string {
+  if (value === null) return '-';
+  if (typeof value !== 'number' || Number.isInteger(value)) return String(value);
+  return String(Number(Math.abs(value) >= 1000 ? value.toFixed(3) : value.toPrecision(6)));
+}
 
 export async function showChannels({ box, args: [name = ''] }: CommandContext): Promise<Outcome> {
   const site = await box.site();
   const path = { site, name };
   const channels = await box.typed.all('/api/v1/sites/{site}/iomodules/{name}/tags', { path });
   const module = await box.typed.get('/api/v1/sites/{site}/iomodules/{name}', { path });
-  const rows = channels.map((channel) => [channel.channel, channel.address, channel.direction, shownValue(channel.value), channel.quality, usersOf(channel)]);
+  const rows = channels.map((channel) => [channel.channel, channel.address, channel.direction, shownValue(channel.value), channel.quality, ...standingOn(channel)]);
   const { state, message, outputs } = module;
   const text = [
     `${name} is ${state}${message === '' ? '' : `: ${message}`}; outputs are ${outputs.state}${outputs.reason === '' ? '' : `: ${outputs.reason}`}`,
-    table(['channel', 'address', 'direction', 'value', 'quality', 'tags'], rows),
+    table(['channel', 'address', 'direction', 'value', 'quality', 'owner', 'tags', 'held'], rows),
   ].join('\n');
   return { data: { module: name, state, message, outputs, channels }, text };
 }
 
-const usersOf = ({ controlModules, forced }: Channel): string => [...controlModules.map(({ name, tag }) => `${name}.${tag}`), ...(forced ? ['(forced)'] : [])].join(' ');
+/** Who goes on writing an output, which tags are the channel, and who holds it at a value of his own. */
+export function standingOn({ controlModules, owner, contestedBy, heldBy, forced }: Channel): readonly [owner: string, tags: string, held: string] {
+  const blocks = [...(owner ? [owner] : []), ...contestedBy].map(({ name, block }) => `${name}/${block}`);
+  const held = heldBy ? `(${HELD[heldBy.how]}${heldBy.by === '' ? '' : ` by ${heldBy.by}`})` : forced ? '(forced)' : '';
+  return [blocks.join(', '), controlModules.map(({ name, tag }) => `${name}.${tag}`).join(' '), held];
+}
+
+const HELD: Readonly<Record<NonNullable<Channel['heldBy']>['how'], string>> = { Force: 'forced', Override: 'overridden', LoopCheck: 'loop check' };
 
 export async function writeChannel({ box, args: [name = '', channel = '', text = ''] }: CommandContext): Promise<Outcome> {
   const site = await box.site();

@@ -11,6 +11,8 @@ export interface CommandContext {
   readonly terminal: Terminal;
   /** What was typed behind the words of the command; '' where it was left out. */
   readonly args: readonly string[];
+  /** The words of an argument that takes several, each as it was typed. */
+  readonly several: readonly string[];
   readonly options: Given;
   /** Signed in; made when it is asked for. */
   readonly box: Box;

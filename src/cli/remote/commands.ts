@@ -2,13 +2,18 @@
 import { ALARM_COMMANDS } from './alarms.js';
 import { BATCH_COMMANDS } from './batches.js';
 import type { CommandRow } from './command.js';
+import { CABLE_COMMANDS } from './cable.js';
 import { COMPLETION_COMMANDS } from './completion.js';
 import { EQUIPMENT_COMMANDS } from './equipment.js';
 import { FAULT_COMMANDS } from './faults.js';
+import { IMPORT_COMMANDS } from './import-mtp.js';
 import { IO_COMMANDS } from './io.js';
 import { LOGIN_COMMANDS } from './login.js';
 import { LOG_COMMANDS } from './logs.js';
+import { LOOP_CHECK_COMMANDS } from './loop-checks.js';
 import { BATCH_MODE_COMMANDS, MODE_COMMANDS } from './modes.js';
+import { OPCUA_COMMANDS } from './opcua.js';
+import { OPCUA_TRUST_COMMANDS } from './opcua-trust.js';
 import { ORDER_COMMANDS } from './orders.js';
 import { PHASE_COMMANDS } from './phases.js';
 import { PLANT_COMMANDS } from './plant.js';
@@ -17,6 +22,7 @@ import { RECIPE_COMMANDS } from './recipes.js';
 import { RECORD_COMMANDS } from './records.js';
 import { RECORD_STATUS_COMMANDS } from './record-status.js';
 import { RESOURCE_COMMANDS } from './resources.js';
+import { SECRET_COMMANDS } from './secrets.js';
 import { WATCH_COMMANDS } from './watch.js';
 
 export const COMMANDS: readonly CommandRow[] = [
@@ -24,6 +30,12 @@ export const COMMANDS: readonly CommandRow[] = [
   ...RESOURCE_COMMANDS,
   ...PLANT_COMMANDS,
   ...IO_COMMANDS,
+  ...LOOP_CHECK_COMMANDS,
+  ...CABLE_COMMANDS,
+  ...SECRET_COMMANDS,
+  ...OPCUA_COMMANDS,
+  ...OPCUA_TRUST_COMMANDS,
+  ...IMPORT_COMMANDS,
   ...EQUIPMENT_COMMANDS,
   ...FAULT_COMMANDS,
   ...MODE_COMMANDS,

@@ -2,13 +2,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Answered } from '../../client/typed.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
-import { ioModuleNames, releaseChannel, showChannels, shownValue, writeChannel } from './channels.js';
+import { ioModuleNames, releaseChannel, showChannels, shownValue, standingOn, writeChannel } from './channels.js';
 import { untilInterrupted } from './interrupt.js';
 import { CommandError, EXIT, type Outcome, table } from './outcome.js';
 
 type Statistics = Answered<'/api/v1/sites/{site}/iomodules/{name}/statistics', 'get'>;
 type Counted = NonNullable<Statistics['counted']>;
-type Channel = Answered<'/api/v1/sites/{site}/iomodules/{name}/tags', 'get'>[number];
 
 const WATCH_EVERY_MS = 1000;
 
@@ -77,16 +76,22 @@ async function channelsNow(context: CommandContext): Promise<Outcome> {
     box.nowMs(),
   ]);
   const aged = channels.map((channel) => ({ ...channel, ageMs: channel.ts === '' ? null : Math.max(0, nowMs - Date.parse(channel.ts)) }));
-  const rows = aged.map((channel) => [channel.channel, channel.address, channel.direction, shownValue(channel.value), channel.quality, ageText(channel.ageMs), ownersOf(channel)]);
+  const rows = aged.map((channel) => [
+    channel.channel,
+    channel.address,
+    channel.direction,
+    shownValue(channel.value),
+    channel.quality,
+    ageText(channel.ageMs),
+    ...standingOn(channel),
+  ]);
   const { state, message, outputs, credentials } = module;
   const text = [
     `${name} is ${state}${message === '' ? '' : `: ${message}`}; outputs are ${outputs.state}${outputs.reason === '' ? '' : `: ${outputs.reason}`}`,
-    table(['channel', 'address', 'direction', 'raw', 'quality', 'age', 'owner'], rows),
+    table(['channel', 'address', 'direction', 'raw', 'quality', 'age', 'owner', 'tags', 'held'], rows),
   ].join('\n');
   return { data: { module: name, state, message, outputs, credentials, channels: aged }, text };
 }
-
-const ownersOf = ({ controlModules, forced }: Channel): string => [...controlModules.map(({ name, tag }) => `${name}.${tag}`), ...(forced ? ['(forced)'] : [])].join(' ');
 
 /** Of a simulation alone: an input of a device shows what the device measures. */
 async function force(context: CommandContext): Promise<Outcome> {
@@ -122,6 +127,20 @@ async function statistics(context: CommandContext): Promise<Outcome> {
     ...(found.lastExchange ? [`last exchange at ${found.lastExchange.at}: sent ${found.lastExchange.sent}; received ${found.lastExchange.received}`] : []),
     table(['channel', 'address', 'last good', 'silent', 'refused', 'lost', 'malformed'], rows),
   ].join('\n');
+  return { data: found, text };
+}
+
+/** Bytes, for whoever hunts a broken wire. */
+async function exchange({ box, args: [name = ''] }: CommandContext): Promise<Outcome> {
+  const found = await box.typed.get('/api/v1/sites/{site}/iomodules/{name}/exchange', { path: { site: await box.site(), name } });
+  const text =
+    found.at === ''
+      ? `no exchange with the device of ${name} is known`
+      : [
+          `last exchange with the device of ${name}, sent at ${found.at}`,
+          `sent      ${found.sent}`,
+          `received  ${found.received === '' ? 'nothing within the time-out' : `${found.received}  after ${found.roundTripMs} ms`}`,
+        ].join('\n');
   return { data: found, text };
 }
 
@@ -173,7 +192,7 @@ export const IO_COMMANDS: readonly CommandRow[] = [
   },
   {
     typed: 'io show <module>',
-    about: 'the channels of a module with raw value, quality, age and owner',
+    about: 'the channels of a module with raw value, quality, age, the block that owns an output, the tags that are the channel, and who holds it',
     options: [['--watch', 'again every second, until Ctrl-C']],
     goesOn: ({ watch }) => watch === true,
     names: { module: ioModuleNames },
@@ -186,6 +205,13 @@ export const IO_COMMANDS: readonly CommandRow[] = [
     names: { module: ioModuleNames },
     examples: ['lineside io statistics plc'],
     run: statistics,
+  },
+  {
+    typed: 'io exchange <module>',
+    about: 'the bytes of the last request to the device of a module, and of its answer',
+    names: { module: ioModuleNames },
+    examples: ['lineside io exchange plc'],
+    run: exchange,
   },
   {
     typed: 'io write <module> <channel> <value>',

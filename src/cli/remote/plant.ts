@@ -288,8 +288,14 @@ async function validate({ args: [given = ''], options, terminal }: CommandContex
     ],
     files,
   );
+  const missing = options.partial === true || isCut ? [] : absentSitesOf(manifests).map(({ name }) => name);
   const text = [
     ...byPlace([...shownOf(wrong, 'error'), ...shownOf(warned, 'warning')], files).map(faultLine),
+    ...(missing.length === 0
+      ? []
+      : [
+          `judged is what an empty box would take, and ${missing.map((name) => `site ${name}`).join(', ')} stands in no file: give the folder that has it too, or --partial where it is on the box`,
+        ]),
     ...notShownOf(wrong, 'error'),
     ...notShownOf(warned, 'warning'),
     ...(isCut && manifests.length > 0

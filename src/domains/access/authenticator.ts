@@ -110,6 +110,19 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
     return this.#humanCaller(account, session, { issuedAtMs, authTimeMs, expiresAtMs, token });
   }
 
+  /**
+   * Why somebody who could do an action when he asked may not do it now, as a sentence; '' while he may. It is his account that is judged: he may have
+   * signed out and in again. Of whom another issuer knows, and of keys, nothing but their token tells.
+   */
+  lapsed(caller: Caller, action: string, site: string): string {
+    if (caller.sessionId === null || this.#isExternal(caller)) return '';
+    const account = this.#options.store.get(Account, '', caller.username.toLowerCase())?.spec;
+    if (account?.accountId !== caller.accountId || account.retired || !account.enabled) return `the account of ${caller.displayName} is closed or disabled`;
+    const { actions, sites } = this.#options.roles().rightsOf(account.groups);
+    if (!actions.has(action)) return `${caller.displayName} may not do this any more (${action})`;
+    return sites !== null && !sites.includes(site) ? `site ${site} is outside the scope of ${caller.displayName} now` : '';
+  }
+
   /** What a caller may is looked up anew at his next request. */
   forgetCallers(): void {
     this.#known.clear();

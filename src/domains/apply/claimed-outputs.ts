@@ -8,7 +8,9 @@ import type { Store } from '../../platform/store/store.js';
 import { ControlModule, type ControlModuleSpec } from '../control-modules/kind.js';
 import { claimsOfModule, othersIn } from '../control-modules/output-owners.js';
 import { ControlProgram, type ControlProgramSpec } from '../logic/kind.js';
-import { type Claim, claimsOfProgram, refusedClaims } from '../logic/output-claims.js';
+import { IOModule, type IOModuleSpec } from '../io-modules/kind.js';
+import { type Claim, claimsOfIOModule, claimsOfProgram, type OthersOf, refusedClaims } from '../logic/output-claims.js';
+import { outputPlaces, type Reached } from '../logic/output-places.js';
 import type { AnyKind } from './kinds.js';
 import { StagedStore } from './staging.js';
 
@@ -25,7 +27,10 @@ interface Claimed {
   readonly refusal: Refusal;
 }
 
-const CLAIMANTS: readonly string[] = [ControlModule.kind, ControlProgram.kind];
+const CLAIMANTS: readonly string[] = [ControlModule.kind, ControlProgram.kind, IOModule.kind];
+
+const WAY_OUT =
+  'take it from there in the same apply, name another channel, or remove the owner first; where this is a rename, apply with prune (--prune), which removes what is not among the manifests';
 
 /** Whether the prune that follows takes a resource away, as far as is known. */
 export type IsLeaving = (kind: string, site: string, name: string) => boolean;
@@ -41,11 +46,17 @@ export function claimedOutputs(outcomes: readonly Taken[], store: Store, isLeavi
   for (const { puts } of outcomes) for (const put of puts) after.put(put);
   const isWritten = new Set(written.map(({ step }) => keyOf(step)));
   const claims = new Map(written.map((outcome) => [outcome, claimsOf(outcome.step, after)]));
-  const claimed = new Map<string, { readonly key: string; readonly owner: string }[]>();
+  const placesOf = new Map<string, Reached>();
+  const placesIn = (site: string): Reached => {
+    const places = placesOf.get(site) ?? outputPlaces(after, site);
+    placesOf.set(site, places);
+    return places;
+  };
+  const claimed = new Map<string, { readonly key: string; readonly owner: string; readonly output: string }[]>();
   for (const [{ step }, own] of claims) {
     for (const { output, block } of own) {
       const at = `${step.site}/${output}`;
-      claimed.set(at, [...(claimed.get(at) ?? []), { key: keyOf(step), owner: `${step.manifest.name}.${block}` }]);
+      claimed.set(at, [...(claimed.get(at) ?? []), { key: keyOf(step), owner: `${step.manifest.name}.${block}`, output }]);
     }
   }
   return written.flatMap((outcome): readonly Claimed[] => {
@@ -56,12 +67,13 @@ export function claimedOutputs(outcomes: readonly Taken[], store: Store, isLeavi
     // whoever is written anew counts as he will be
     const stays = (other: { readonly kind: string; readonly owner: string }): boolean =>
       !isWritten.has(`${other.kind}/${step.site}/${other.owner}`) && !isLeaving(other.kind, step.site, other.owner);
-    const standing = othersIn(store, step.site, { kind: kind.kind, name }, stays);
-    const others = (output: string): readonly string[] => [
+    const reached = placesIn(step.site);
+    const standing = othersIn(store, step.site, { kind: kind.kind, name }, stays, reached);
+    const others: OthersOf = (output) => [
       ...standing(output),
-      ...(claimed.get(`${step.site}/${output}`) ?? []).filter(({ key }) => key !== keyOf(step)).map(({ owner }) => owner),
+      ...reached(output).flatMap((place) => (claimed.get(`${step.site}/${place}`) ?? []).filter(({ key }) => key !== keyOf(step))),
     ];
-    const refusal = combined(refusedClaims(placed(own), claimsOf(step, store), others));
+    const refusal = combined(refusedClaims(placed(own), claimsOf(step, store), reached, others, WAY_OUT));
     return refusal ? [{ index: step.index, kind: kind.kind, name, refusal }] : [];
   });
 }
@@ -79,6 +91,7 @@ function placed(claims: readonly Claim[]): readonly Claim[] {
 function claimsOf({ manifest: { kind, name }, site }: Taken['step'], read: Store | StagedStore): readonly Claim[] {
   const spec = read.get(kind, site, name)?.spec;
   if (spec === undefined) return [];
-  // the two kinds that claim anything: what is stored of them has their shapes
+  // the three kinds that claim anything: what is stored of them has their shapes
+  if (kind.kind === IOModule.kind) return claimsOfIOModule(name, spec as IOModuleSpec);
   return kind.kind === ControlModule.kind ? claimsOfModule(read, site, spec as ControlModuleSpec) : claimsOfProgram(read, site, spec as ControlProgramSpec);
 }

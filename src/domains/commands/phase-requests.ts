@@ -71,10 +71,10 @@ export function phaseRequests(deps: CommandDeps): PhaseRequests {
       await note(deps, phase, 'st-call-service', String(address ?? ''), { objectId, methodId, args: given }, answer);
       return answer;
     },
-    async mtpCommand(phase, args) {
+    async mtpCommand(phase, args, asked) {
       const [service, command, procedure] = args;
       const order = { site: phase.metadata.site, service: String(service ?? ''), command: String(command ?? ''), procedure };
-      const answer = deps.services ? await deps.services.command(order) : notServed(order.service);
+      const answer = deps.services ? await deps.services.command(order, asked) : notServed(order.service);
       const [name = ''] = order.service.split('/');
       await note(deps, phase, 'st-mtp-command', name, { service, command, ...(procedure === undefined ? {} : { procedure }) }, answer);
       return answer;

@@ -7,6 +7,9 @@ import type { Resource } from '../../platform/store/resource.js';
 import { type Channel, IOModule } from '../io-modules/kind.js';
 import { CHANNEL_BLOCKS, ControlProgram, type ControlProgramSpec, ioModuleOf, ownerOfProgram } from '../logic/kind.js';
 import { channelAt, nameOfOutput } from '../logic/channel-at.js';
+import { OfSpecs } from '../logic/of-specs.js';
+import { claimsOfIOModule, sayOwner } from '../logic/output-claims.js';
+import { outputPlaces, type Reached } from '../logic/output-places.js';
 import { moduleInputNotes } from './input-sources.js';
 import { ControlModule, ControlModuleTemplate, type ControlModuleSpec } from './kind.js';
 import type { ResolvedModule } from './merge.js';
@@ -89,39 +92,58 @@ export interface Driver {
   readonly isTag: boolean;
   /** The output, `<io module>:<channel name>`, whatever it is called there. */
   readonly output: string;
+  /** Place among all drivers: who came first has the lower one. */
+  readonly rank: number;
 }
 
-const sayDriver = ({ owner, name }: Pick<Driver, 'owner' | 'name'>): string => `${owner}.${name}`;
-/** A name and an address of one channel are one output. */
-export type Drivers = ReadonlyMap<object, readonly Driver[]>;
+export const sayDriver = ({ owner, name }: Pick<Driver, 'owner' | 'name'>): string => `${owner}.${name}`;
 
-const known = new WeakMap<object, { readonly ground: readonly unknown[]; readonly drivers: Drivers }>();
+/** By the name of the output, `<io module>:<channel name>`: a name and an address of one channel are one output. */
+export type Drivers = ReadonlyMap<string, readonly Driver[]>;
 
-/** Of all outputs of a site, who came first before who came later. Found once for as long as everything it rests on is the same: each module that is read asks for it. */
+const known = new OfSpecs<Drivers>();
+
+/** Of all outputs of a site under this one name, who came first before who came later. Found once for as long as the specs it rests on are the same: each module that is read asks for it. */
 export function driversOf(read: StoreReader, site: string): Drivers {
   const modules = read.list(ControlModule, site);
   const programs = read.list(ControlProgram, site);
-  const ground = [programs, read.list(IOModule, site), read.list(ControlModuleTemplate, '')];
-  const before = known.get(modules);
-  if (before?.ground.every((list, at) => list === ground[at])) return before.drivers;
-  const owners = [
-    ...modules.map(({ kind, metadata, spec }) => {
-      const resolved = resolvedModuleOf(read, { spec });
-      return { kind, metadata, uses: resolved ? usesOfModule(spec, resolved) : [] };
-    }),
-    // the program of a module is the module once more
-    ...programs.filter(({ metadata }) => ownerOfProgram(metadata) === undefined).map(({ kind, metadata, spec }) => ({ kind, metadata, uses: usesOfProgram(spec) })),
-  ].sort((a, b) => orderOf(a.metadata) - orderOf(b.metadata));
-  const drivers = new Map<object, Driver[]>();
-  for (const { kind, metadata, uses } of owners) {
-    for (const { output, name, use } of drivenBy(read, site, uses)) {
-      const others = drivers.get(output) ?? [];
-      drivers.set(output, others);
-      others.push({ kind, owner: metadata.name, name, isTag: use.type === '', output: nameOfOutput(use.channel, output) });
+  const ioModules = read.list(IOModule, site);
+  return known.of([modules, programs, ioModules, read.list(ControlModuleTemplate, '')], () => {
+    const owners = [
+      ...modules.map(({ kind, metadata, spec }) => {
+        const resolved = resolvedModuleOf(read, { spec });
+        return { kind, metadata, drives: resolved ? named(drivenBy(read, site, usesOfModule(spec, resolved))) : [] };
+      }),
+      // the program of a module is the module once more
+      ...programs
+        .filter(({ metadata }) => ownerOfProgram(metadata) === undefined)
+        .map(({ kind, metadata, spec }) => ({ kind, metadata, drives: named(drivenBy(read, site, usesOfProgram(spec))) })),
+      ...ioModules.map(({ kind, metadata, spec }) => ({
+        kind,
+        metadata,
+        drives: claimsOfIOModule(metadata.name, spec).map(({ output, block }) => ({ output, name: block, isTag: false })),
+      })),
+    ].sort((a, b) => orderOf(a.metadata) - orderOf(b.metadata));
+    const drivers = new Map<string, Driver[]>();
+    for (const [rank, { kind, metadata, drives }] of owners.entries()) {
+      for (const driven of drives) {
+        const others = drivers.get(driven.output) ?? [];
+        drivers.set(driven.output, others);
+        others.push({ kind, owner: metadata.name, rank, ...driven });
+      }
     }
-  }
-  known.set(modules, { ground, drivers });
-  return drivers;
+    return drivers;
+  });
+}
+
+function named(driven: ReturnType<typeof drivenBy>): readonly Pick<Driver, 'output' | 'name' | 'isTag'>[] {
+  return driven.map(({ output, name, use }) => ({ output: nameOfOutput(use.channel, output), name, isTag: use.type === '' }));
+}
+
+/** Who drives an output, or what is the same place of its device, who came first before who came later. */
+export function driversAt(drivers: Drivers, reached: Reached, output: string): readonly Driver[] {
+  const names = reached(output);
+  return names.length === 1 ? (drivers.get(output) ?? []) : names.flatMap((name) => drivers.get(name) ?? []).sort((a, b) => a.rank - b.rank);
 }
 
 /** What is not stored yet comes last. */
@@ -149,16 +171,20 @@ interface Owner {
 /** Of each output that somebody else drives too, or a second block of its own. @param isLater the others that came first alone. */
 function sharedOutputs(read: StoreReader, { kind, site, name }: Owner, uses: readonly PlacedUse[], isLater = false): readonly ChannelNote[] {
   const own = drivenBy(read, site, uses);
-  const drivers = own.length === 0 ? undefined : driversOf(read, site);
+  const drivers: Drivers = own.length === 0 ? new Map() : driversOf(read, site);
+  const reached = outputPlaces(read, site);
   return own.flatMap(({ output, use }, at) => {
-    const all = drivers?.get(output) ?? [];
+    const place = nameOfOutput(use.channel, output);
+    const names = reached(place);
+    const all = driversAt(drivers, reached, place);
     const isOwn = (driver: Driver): boolean => driver.kind === kind && driver.owner === name;
     const mine = all.findIndex(isOwn);
     const foreign = all.filter((driver, index) => !isOwn(driver) && (!isLater || index < mine));
-    const twin = own.slice(0, at).find((other) => other.output === output);
-    const others = [...foreign, ...(twin ? [{ kind, owner: name, name: twin.name }] : [])];
+    const twin = own.slice(0, at).find((other) => names.includes(nameOfOutput(other.use.channel, other.output)));
+    const others = [...foreign, ...(twin ? [{ owner: name, name: twin.name, output: nameOfOutput(twin.use.channel, twin.output) }] : [])];
     if (others.length === 0) return [];
-    return [{ path: use.path, text: `channel ${use.channel} is already driven by ${others.map(sayDriver).join(' and ')}: each overwrites what the other writes` }];
+    const words = others.map((other) => sayOwner({ owner: sayDriver(other), output: other.output }, place)).join(' and ');
+    return [{ path: use.path, text: `channel ${use.channel} is already driven by ${words}: each overwrites what the other writes` }];
   });
 }
 

@@ -5,10 +5,13 @@
 import type { StoreReader } from '../../platform/store/kind.js';
 import { nameOfOutput } from '../logic/channel-at.js';
 import { ControlProgram } from '../logic/kind.js';
+import { OfSpecs } from '../logic/of-specs.js';
 import type { Claim, OthersOf } from '../logic/output-claims.js';
+import { outputPlaces, type Reached } from '../logic/output-places.js';
+import { IOModule } from '../io-modules/kind.js';
 import { unitOf } from '../plant/unit-of.js';
-import { drivenBy, type Driver, type Drivers, driversOf, usesOfModule } from './channel-uses.js';
-import { ControlModule, type ControlModuleSpec } from './kind.js';
+import { drivenBy, type Driver, driversAt, driversOf, sayDriver, usesOfModule } from './channel-uses.js';
+import { ControlModule, type ControlModuleSpec, ControlModuleTemplate } from './kind.js';
 import { resolvedModuleOf } from './modules.js';
 
 export interface OutputOwner {
@@ -24,41 +27,66 @@ export interface ContestedOutput {
   readonly output: string;
   /** Who came first before who came later. */
   readonly owners: readonly OutputOwner[];
+  /** What the owners call it, each name once. */
+  readonly names: readonly string[];
 }
 
-/** Of the output of this name, `<io module>:<channel name>`; who came first before who came later. None of an output that nothing goes on writing. */
+/** Blocks that go on writing the place of the output of this name, `<io module>:<channel name>`; who came first before who came later. */
 export function ownersOfOutputs(read: StoreReader, site: string): (output: string) => readonly OutputOwner[] {
-  const owners = ownersByName(driversOf(read, site));
-  return (output) => (owners.get(output) ?? []).map((driver) => ownerOf(read, site, driver));
+  const owners = ownersAt(read, site);
+  return (output) => owners(output).map((driver) => ownerOf(read, site, driver));
 }
 
-export function contestedOutputs(read: StoreReader, site: string): readonly ContestedOutput[] {
-  const owners = ownersByName(driversOf(read, site));
-  return [...owners].flatMap(([output, drivers]) => (drivers.length < 2 ? [] : [{ output, owners: drivers.map((driver) => ownerOf(read, site, driver)) }]));
+interface Contested {
+  readonly all: readonly ContestedOutput[];
+  readonly byUnit: ReadonlyMap<string, readonly ContestedOutput[]>;
 }
 
-export function contestedWords({ output, owners }: ContestedOutput): string {
-  return `output ${output} is written by ${owners.map(({ name, block }) => `${name}.${block}`).join(' and ')}: each overwrites what the other writes; take it from all but one`;
+const contestedKnown = new OfSpecs<Contested>();
+
+/** Outputs of a site that several own. @param unit those alone that logic of the unit writes. */
+export function contestedOutputs(read: StoreReader, site: string, unit?: string): readonly ContestedOutput[] {
+  const ground = [read.list(ControlModule, site), read.list(ControlProgram, site), read.list(IOModule, site), read.list(ControlModuleTemplate, '')];
+  const { all, byUnit } = contestedKnown.of(ground, () => contestedOf(read, site));
+  return unit === undefined ? all : (byUnit.get(unit) ?? []);
 }
 
-const known = new WeakMap<Drivers, ReadonlyMap<string, readonly Driver[]>>();
-
-function ownersByName(drivers: Drivers): ReadonlyMap<string, readonly Driver[]> {
-  const before = known.get(drivers);
-  if (before) return before;
-  const found = new Map<string, readonly Driver[]>();
-  for (const all of drivers.values()) {
-    const owners = all.filter(({ isTag }) => !isTag);
-    const [first] = owners;
-    if (first) found.set(first.output, owners);
+function contestedOf(read: StoreReader, site: string): Contested {
+  const owners = ownersAt(read, site);
+  const drivers = driversOf(read, site);
+  const reached = outputPlaces(read, site);
+  const outputs = new Set([...drivers.keys()].flatMap(reached));
+  const all = [...outputs].flatMap((output): readonly ContestedOutput[] => {
+    const found = owners(output);
+    if (found.length < 2) return [];
+    return [{ output, owners: found.map((driver) => ownerOf(read, site, driver)), names: [...new Set([output, ...found.map((driver) => driver.output)])] }];
+  });
+  const byUnit = new Map<string, ContestedOutput[]>();
+  for (const contested of all) {
+    for (const unit of new Set(contested.owners.map((owner) => owner.unit))) byUnit.set(unit, [...(byUnit.get(unit) ?? []), contested]);
   }
-  known.set(drivers, found);
-  return found;
+  return { all, byUnit };
+}
+
+export function contestedWords({ output, owners, names }: ContestedOutput): string {
+  const same = names.length < 2 ? '' : ` (${names.slice(1).join(', ')}: the same place of the device or a part of it)`;
+  return `output ${output}${same} is written by ${owners.map(sayOutputOwner).join(' and ')}: each overwrites what the other writes; take it from all but one`;
+}
+
+export function sayOutputOwner({ name, block }: OutputOwner): string {
+  return `${name}.${block}`;
+}
+
+/** Owners alone: a tag that is the channel itself owns nothing. */
+function ownersAt(read: StoreReader, site: string): (output: string) => readonly Driver[] {
+  const drivers = driversOf(read, site);
+  const reached = outputPlaces(read, site);
+  return (output) => driversAt(drivers, reached, output).filter(({ isTag }) => !isTag);
 }
 
 function ownerOf(read: StoreReader, site: string, { kind, owner, name }: Driver): OutputOwner {
   const module = kind === ControlModule.kind ? read.get(ControlModule, site, owner) : undefined;
-  const unit = module ? unitOf(read, site, module.spec) : (read.get(ControlProgram, site, owner)?.spec.unitRef ?? '');
+  const unit = module ? unitOf(read, site, module.spec) : kind === ControlProgram.kind ? (read.get(ControlProgram, site, owner)?.spec.unitRef ?? '') : '';
   return { kind, name: owner, block: name, unit };
 }
 
@@ -73,9 +101,21 @@ export function claimsOfModule(read: StoreReader, site: string, spec: ControlMod
   );
 }
 
-/** Others than this one, as the plant is now. @param counts those of them that are looked at. */
-export function othersIn(read: StoreReader, site: string, self: { readonly kind: string; readonly name: string }, counts: (owner: Driver) => boolean = () => true): OthersOf {
-  const owners = ownersByName(driversOf(read, site));
-  const isOther = (driver: Driver): boolean => (driver.kind !== self.kind || driver.owner !== self.name) && counts(driver);
-  return (output) => (owners.get(output) ?? []).filter(isOther).map(({ owner, name }) => `${owner}.${name}`);
+/**
+ * Others than this one, as the plant is now. @param counts those of them that are looked at. @param reached places as they will be, where channels
+ * are changed along.
+ */
+export function othersIn(
+  read: StoreReader,
+  site: string,
+  self: { readonly kind: string; readonly name: string },
+  counts: (owner: Driver) => boolean = () => true,
+  reached: Reached = outputPlaces(read, site),
+): OthersOf {
+  const drivers = driversOf(read, site);
+  const isOther = (driver: Driver): boolean => !driver.isTag && (driver.kind !== self.kind || driver.owner !== self.name) && counts(driver);
+  return (output) =>
+    driversAt(drivers, reached, output)
+      .filter(isOther)
+      .map((driver) => ({ owner: sayDriver(driver), output: driver.output }));
 }

@@ -19,6 +19,7 @@ import { workOn } from '../plant/unit-owner.js';
 import { parseBound, references } from './bounds.js';
 import { channelsAmiss } from './channel-uses.js';
 import { refusedClaims } from '../logic/output-claims.js';
+import { outputPlaces } from '../logic/output-places.js';
 import { claimsOfModule, othersIn } from './output-owners.js';
 import { admitParameters, checkFree, checkParameterValues } from './parameters.js';
 import {
@@ -258,7 +259,8 @@ function refuseProgramName({ read, site, name }: ModuleAdmission): void {
 function refuseClaimed(spec: ControlModuleSpec, { read, site, name, before }: ModuleAdmission): void {
   const claims = claimsOfModule(read, site, spec);
   if (claims.length === 0) return;
-  refuseAll(refusedClaims(claims, before ? claimsOfModule(read, site, before.spec) : [], othersIn(read, site, { kind: ControlModule.kind, name })));
+  const had = before ? claimsOfModule(read, site, before.spec) : [];
+  refuseAll(refusedClaims(claims, had, outputPlaces(read, site), othersIn(read, site, { kind: ControlModule.kind, name })));
 }
 
 /** The chain ends at a unit, has at most four modules and no cycle (decisions Q-PROG-10). */

@@ -3,7 +3,7 @@
  * one to a server, so that who looks through servers costs the box little and stands in nobody's way; a thread that does not answer is ended.
  */
 import { Worker } from 'node:worker_threads';
-import type { ExplorerOutbound, ExplorerReply, ExplorerRequest } from '../../../runtime/port.js';
+import type { BoxNotice, ExplorerOutbound, ExplorerReply, ExplorerRequest } from '../../../runtime/port.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { contain, guarded, guardedPromise } from '../../platform/base/guarded.js';
 import type { Log } from '../../platform/base/log.js';
@@ -21,6 +21,8 @@ const LATER_MS = 10_000;
 export type Question = Omit<ExplorerRequest, 'id'>;
 
 interface Waiting {
+  /** Which thread was asked. */
+  readonly worker?: Worker;
   readonly request: ExplorerRequest;
   readonly caller: string;
   settle(reply: ExplorerReply): void;
@@ -35,8 +37,10 @@ export class Explorer {
   #nextId = 1;
   #cancelIdle: () => void = () => {};
   #isStopped = false;
+  readonly #notice: (notice: BoxNotice) => void;
 
-  constructor({ clock, log }: { readonly clock: Clock; readonly log: Log }) {
+  constructor({ clock, log, notice }: { readonly clock: Clock; readonly log: Log; readonly notice: (notice: BoxNotice) => void }) {
+    this.#notice = notice;
     this.#clock = clock;
     this.#log = log;
   }
@@ -78,21 +82,23 @@ export class Explorer {
       this.#log.error({ endpointUrl: request.endpointUrl }, 'the explorer thread does not answer and is ended');
       guardedPromise('end of the explorer', () => this.#end());
     });
+    const worker = (this.#worker ??= this.#start());
     this.#inFlight.set(request.id, {
       ...waiting,
+      worker,
       settle: (reply) => {
         cancel();
         waiting.settle(reply);
       },
     });
-    (this.#worker ??= this.#start()).postMessage(request);
+    worker.postMessage(request);
   }
 
   #start(): Worker {
     const worker = new Worker(ENTRY, { name: 'explorer', execArgv: [] });
     worker.on('message', (reply: ExplorerOutbound) =>
       guarded('message of the explorer', () => {
-        if ('type' in reply) return contain(reply.seam, reply.fault);
+        if ('type' in reply) return reply.type === 'fault' ? contain(reply.seam, reply.fault) : this.#notice(reply.notice);
         const waiting = this.#inFlight.get(reply.id);
         this.#inFlight.delete(reply.id);
         waiting?.settle(reply);
@@ -102,14 +108,15 @@ export class Explorer {
     worker.on('error', (fault) => this.#log.error({ fault: fault.message }, 'the explorer thread failed'));
     worker.on('exit', () => {
       if (worker === this.#worker) this.#worker = undefined;
-      guarded('end of the explorer', () => this.#gone());
+      guarded('end of the explorer', () => this.#gone(worker));
     });
     return worker;
   }
 
-  #gone(): void {
-    const lost = [...this.#inFlight.values()];
-    this.#inFlight.clear();
+  /** Of the questions that it was asked: a thread started meanwhile has its own. */
+  #gone(worker: Worker): void {
+    const lost = [...this.#inFlight.values()].filter((waiting) => waiting.worker === worker);
+    for (const { request } of lost) this.#inFlight.delete(request.id);
     for (const { request, settle } of lost) settle(unanswered(request, 'the thread that asks servers has ended'));
     this.#next();
   }

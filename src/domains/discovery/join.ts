@@ -1,4 +1,5 @@
 /** Discovery of OPC UA servers. */
+import type { BoxNotice } from '../../../runtime/port.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
 import { routeSet } from '../../platform/http/route.js';
@@ -15,11 +16,12 @@ export interface DiscoveryParts {
   readonly log: Log;
   readonly credentials: Credentials;
   readonly security: BoxSecurity;
+  readonly notice: (notice: BoxNotice) => void;
   readonly settings: Pick<SettingValues, 'outputs' | 'modeCheckDeviceTags'>;
 }
 
-export function joinDiscovery({ store, clock, log, credentials, security, settings }: DiscoveryParts) {
-  const explorer = new Explorer({ clock, log });
+export function joinDiscovery({ store, clock, log, credentials, security, notice, settings }: DiscoveryParts) {
+  const explorer = new Explorer({ clock, log, notice });
   const { outputs, modeCheckDeviceTags } = settings;
   return {
     routes: [routeSet(discoveryRoutes, { store, explorer, credentials, security, outputs, modeCheckDeviceTags })],

@@ -1,12 +1,13 @@
 /**
- * Who holds a channel at a value of his own: by a force of a simulated one, by the override of a tag, by a loop check. A force lives in its probe and
- * ends with it, so who gave it is kept no longer: it is asked only of a channel that is forced now.
+ * Who holds a channel at a value of his own: by a force of a simulated one, by the override of a tag, by a loop check, by its fail-safe value. A force lasts until it is
+ * released: the status of its module has it (ADR 0087), and its probe holds the channel.
  */
 import type { StoreReader } from '../../platform/store/kind.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { carriesOutput, type ChannelUser } from './channel-users.js';
+import type { Force, IOModuleStatus } from './kind.js';
 
-export const HELD_HOW = ['Force', 'Override', 'LoopCheck'] as const;
+export const HELD_HOW = ['Force', 'Override', 'LoopCheck', 'FailSafe'] as const;
 
 export interface ChannelHold {
   readonly how: (typeof HELD_HOW)[number];
@@ -18,29 +19,20 @@ export interface ChannelHold {
   readonly tag: string;
 }
 
-/** Channels held at once, of all modules; the oldest names are forgotten beyond it, and their force shows nobody. */
-const HOLDS_MAX = 10_000;
-const UNKNOWN: ChannelHold = { how: 'Force', by: '', at: '', tag: '' };
+/** Of a channel that is forced now; one that an earlier release has forced is known to nobody. */
+export function forceOf({ forces = [] }: Pick<IOModuleStatus, 'forces'>, address: string): ChannelHold {
+  const force = forces.find((each) => each.address === address);
+  return { how: 'Force', by: force?.by ?? '', at: force?.at ?? '', tag: '' };
+}
 
-export class ChannelHolds {
-  readonly #holds = new Map<string, ChannelHold>();
+/** With the force, in the place of one of before. */
+export function forced(status: IOModuleStatus, force: Force): IOModuleStatus {
+  return { ...status, forces: [...(status.forces ?? []).filter(({ address }) => address !== force.address), force] };
+}
 
-  hold(site: string, module: string, address: string, hold: ChannelHold): void {
-    const key = `${site}/${module}:${address}`;
-    this.#holds.delete(key);
-    this.#holds.set(key, hold);
-    const [oldest] = this.#holds.keys();
-    if (this.#holds.size > HOLDS_MAX && oldest !== undefined) this.#holds.delete(oldest);
-  }
-
-  release(site: string, module: string, address: string): void {
-    this.#holds.delete(`${site}/${module}:${address}`);
-  }
-
-  /** Of a channel that is held now. */
-  of(site: string, module: string, address: string): ChannelHold {
-    return this.#holds.get(`${site}/${module}:${address}`) ?? UNKNOWN;
-  }
+/** Without those of the addresses, without all where none is named. */
+export function released(status: IOModuleStatus, addresses: readonly string[]): IOModuleStatus {
+  return { ...status, forces: addresses.length === 0 ? [] : (status.forces ?? []).filter(({ address }) => !addresses.includes(address)) };
 }
 
 /** The override that stands on an output, by one of the tags that carry it. */

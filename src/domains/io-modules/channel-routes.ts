@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { isSimulated } from '../../../runtime/catalog.js';
-import type { ChannelSample, ImagePlan } from '../../../runtime/port.js';
+import type { ChannelSample, ImagePlan, ProbeChannel } from '../../../runtime/port.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { inside } from '../../platform/base/assert.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
@@ -15,18 +15,20 @@ import { LIST, parameters } from '../../platform/http/parameters.js';
 import { type AuditEntry, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
 import { Required, Scalar } from '../../platform/store/fields.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { Store } from '../../platform/store/store.js';
+import type { Put, Store } from '../../platform/store/store.js';
 import { asked } from '../runs/asked.js';
 import { ControlModule } from '../control-modules/kind.js';
+import { sayOutputOwner } from '../control-modules/output-owners.js';
 import type { LocalProbes } from '../placement/local-probes.js';
-import { ownersOfOutputs } from '../control-modules/output-owners.js';
-import { type ChannelHolds, HELD_HOW, overrideOf } from './channel-holds.js';
+import { type ChannelHold, forced as withForce, forceOf, HELD_HOW, overrideOf, released as withoutForces } from './channel-holds.js';
 import { channelUsers } from './channel-users.js';
 import { channelsOf } from './channels.js';
 import { CHANNEL_TYPES, IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
 import { imaged } from './imaged.js';
+import { type OutputHands, outputHands } from './output-hands.js';
 import { channelMissing, checkWrite, declaredChannel, hasChannel, noChannel, unknownChannel, type Write } from './write-barriers.js';
 import { unitOf } from '../plant/unit-of.js';
+import { failureOf, SILENT_PROBE } from './write-failure.js';
 
 export interface ChannelDeps {
   readonly store: Store;
@@ -35,8 +37,6 @@ export interface ChannelDeps {
   readonly ioModules: { image(site: string, module: string): ImagePlan | undefined };
   /** Setting gateway.tagWrite.modeCheckDeviceTags (decisions Q-TAG-09). */
   readonly modeCheckDeviceTags: boolean;
-  /** Who holds which channel. */
-  readonly holds: ChannelHolds;
 }
 
 type Named = { readonly site: string; readonly name: string };
@@ -45,7 +45,6 @@ type Module = Resource<IOModuleSpec, IOModuleStatus>;
 const route = routesFor<ChannelDeps>();
 const PATH = '/api/v1/sites/{site}/iomodules/{name}';
 const READS_MAX = 500; // decisions Q-IO-02
-const SILENT = 'the probe of the module does not answer';
 const WRITES = {
   action: 'Update',
   category: 'iomodule-write',
@@ -66,7 +65,8 @@ async function samplesOf(module: Module, channels: readonly string[], probes: Lo
   const { site, name } = module.metadata;
   const found = await probes.read(site, name, channels);
   return (
-    found ?? channels.map((channel) => ({ channel, address: declaredChannel(module, channel)?.address ?? channel, value: null, quality: 'Bad' as const, atMs: 0, message: SILENT }))
+    found ??
+    channels.map((channel) => ({ channel, address: declaredChannel(module, channel)?.address ?? channel, value: null, quality: 'Bad' as const, atMs: 0, message: SILENT_PROBE }))
   );
 }
 
@@ -140,37 +140,56 @@ async function writeChannel(context: RequestContext<Named, Write>, deps: Channel
   return asked(deps.store).during(site, unitsOn(deps.store, module, channel), async (factsOf) => {
     await deps.store.write({ audits: [context.audit({ ...about, result: 'Accepted' })] }); // on record before the device sees it (D-AUDIT-01)
     checkWrite(moduleOf(context.params, deps.store), context.body, deps); // while it was synced, a module may have gone to Automatic or been disabled
-    const reply = (await deps.probes.write(site, name, channel, value)) ?? { ok: false, code: 'device_unreachable' as const, message: SILENT, forced: false, readback: null };
-    if (reply.ok) {
+    const reply = await deps.probes.write(site, name, channel, value);
+    if (reply?.ok) {
       const audit = context.audit({ ...about, result: 'Success', details: { ...about.details, forced: reply.forced } });
-      if (reply.forced) deps.holds.hold(site, name, about.details.address, { how: 'Force', by: context.caller.displayName, at: timestamp(deps.clock.wallMs()), tag: '' });
+      const force = { address: about.details.address, value, by: context.caller.displayName, at: timestamp(deps.clock.wallMs()) };
+      const puts = reply.forced ? forcesPut(context.params, deps, (status) => withForce(status, force)) : [];
       const words = { at: timestamp(deps.clock.wallMs()), action: reply.forced ? 'Force' : 'Write', value: String(value), previousValue: '' };
-      await deps.store.write({ audits: [audit], facts: factsOf(channelName, { ...words, audit, message: `channel ${channelName}` }) });
+      await deps.store.write({ puts, audits: [audit], facts: factsOf(channelName, { ...words, audit, message: `channel ${channelName}` }) });
       const { forced, readback, message } = reply;
       return {
         ok: true,
         channel: about.details.channel,
         address: about.details.address,
-        message: message || (forced ? 'forced until it is released' : 'written'),
+        message: message || (forced ? 'forced until it is released' : writtenWords(deps.store, module, found)),
         forced,
         readback,
       };
     }
-    const code = reply.code ?? 'device_write_failed';
-    const verdict = code === 'outputs_withheld' ? { result: 'Rejected', reason: 'OutputsWithheld' } : { result: 'Failed', reason: 'DeviceRefused' };
-    await deps.store.write({ audits: [context.audit({ ...about, ...verdict, details: { ...about.details, code, message: reply.message } } as AuditEntry)] });
-    throw new Refusal(FAILURES[code], reply.message, { code, ...(FAILURES[code] === 'invalid' ? { field: 'value' } : {}) });
+    const { verdict, details } = failureOf(reply);
+    const code = reply?.code ?? (reply ? 'device_write_failed' : 'device_unreachable');
+    await deps.store.write({ audits: [context.audit({ ...about, ...verdict, details: { ...about.details, ...details } } as AuditEntry)] });
+    throw new Refusal(FAILURES[code], details.message, { code, ...(FAILURES[code] === 'invalid' ? { field: 'value' } : {}) });
   });
 }
 
-/** Units whose modules stand on the channel. */
+/** What logic commands goes out again with its next refresh: who has written by hand is told. */
+function writtenWords(store: Store, { metadata: { site, name } }: Module, channel: ProbeChannel | undefined): string {
+  const owners = channel ? outputHands(store, site, name)(channel).owners : [];
+  return owners.length === 0 ? 'written' : `written; ${owners.map(sayOutputOwner).join(' and ')} goes on writing this output, and takes it back with its next write`;
+}
+
+/** What is forced, as it is kept; a thread of its probe that comes later begins with it. */
+function forcesPut({ site, name }: Named, { store, probes }: ChannelDeps, change: (status: IOModuleStatus) => IOModuleStatus): Put[] {
+  const module = store.get(IOModule, site, name);
+  if (!module) return [];
+  const status = change(module.status);
+  probes.keepForces(site, name, status.forces ?? []);
+  return [{ kind: IOModule, site, name, status } as Put];
+}
+
+/** Units whose modules stand on the channel, or write its output. */
 function unitsOn(store: Store, { metadata: { site, name }, spec }: Module, channel: string | undefined): string[] {
   const usersOf = channelUsers(store, site, name);
+  const handsOf = outputHands(store, site, name);
   const channels = channelsOf(spec).filter((each) => channel === undefined || each.name === channel || each.address === channel);
-  return channels.flatMap(usersOf).flatMap(({ controlModule }) => {
+  const inputs = channels.filter(({ direction }) => direction === 'input').flatMap(usersOf);
+  const ofInputs = inputs.flatMap(({ controlModule }) => {
     const module = store.get(ControlModule, site, controlModule);
     return module ? [unitOf(store, site, module.spec)] : [];
   });
+  return [...ofInputs, ...channels.filter(({ direction }) => direction === 'output').flatMap((output) => handsOf(output).units)];
 }
 
 // ---------------------------------------------------------------- list
@@ -182,12 +201,13 @@ async function listed(module: Module, deps: ChannelDeps): Promise<v.InferOutput<
   const names = channels.map((channel) => channel.name);
   const samples = isSimulated(module.spec.protocol) ? await samplesOf(module, names, deps.probes) : imaged(deps.ioModules.image(site, name));
   const usersOf = channelUsers(deps.store, site, name);
-  const ownersOf = ownersOfOutputs(deps.store, site);
+  const handsOf = outputHands(deps.store, site, name);
   return channels.map((channel, index) => {
     const sample = samples[index];
     const users = usersOf(channel);
     const isForced = sample?.forced ?? false;
-    const [owner = null, ...contestedBy] = channel.direction === 'output' ? ownersOf(`${name}:${channel.name}`) : [];
+    const hands = channel.direction === 'output' ? handsOf(channel) : undefined;
+    const [owner = null, ...contestedBy] = hands?.owners ?? [];
     return {
       channel: channel.name,
       address: channel.address,
@@ -200,9 +220,15 @@ async function listed(module: Module, deps: ChannelDeps): Promise<v.InferOutput<
       controlModules: users.map(({ controlModule, tag }) => ({ name: controlModule, tag: tag.name })),
       owner,
       contestedBy: [...contestedBy],
-      heldBy: isForced ? deps.holds.of(site, name, channel.address) : overrideOf(deps.store, site, users),
+      heldBy: isForced ? forceOf(module.status, channel.address) : heldBy(deps.store, site, hands),
     };
   });
+}
+
+/** A fail-safe value goes before everything else that writes the output. */
+function heldBy(store: Store, site: string, hands: OutputHands | undefined): ChannelHold | null {
+  if (!hands) return null;
+  return hands.failSafe === '' ? overrideOf(store, site, hands.users) : { how: 'FailSafe', by: '', at: '', tag: '' };
 }
 
 /** Needs ChannelDeps. */
@@ -255,7 +281,7 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     errors: {
       400: ['unknown_channel', 'invalid_value', 'out_of_range'],
       403: ['automatic_mode', 'read_only_tag'],
-      409: ['outputs_withheld'],
+      409: ['outputs_withheld', 'output_claimed', 'output_held'],
       502: ['device_write_failed'],
       503: ['device_unreachable'],
     },
@@ -275,7 +301,8 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     summary: 'End the forcing of one channel, or of all',
     audit: WRITES,
     exists: here,
-    async handle(context, { store, probes, clock, holds }) {
+    async handle(context, deps) {
+      const { store, probes, clock } = deps;
       const { site, name } = context.params;
       const { channel } = context.body;
       const module = moduleOf(context.params, store);
@@ -283,11 +310,12 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
       if (channel !== undefined && !hasChannel(module, channel, store)) throw unknownChannel(module, channel);
       return asked(store).during(site, unitsOn(store, module, channel), async (factsOf) => {
         const released = await probes.release(site, name, channel === undefined ? [] : [channel]);
-        if (!released) throw new Refusal('unavailable', SILENT, { code: 'device_unreachable' });
-        for (const channel of released) holds.release(site, name, declaredChannel(module, channel)?.address ?? channel);
+        if (!released) throw new Refusal('unavailable', SILENT_PROBE, { code: 'device_unreachable' });
+        const addresses = channel === undefined ? [] : [...released, channel].map((each) => declaredChannel(module, each)?.address ?? each);
+        const puts = forcesPut(context.params, deps, (status) => withoutForces(status, addresses));
         const audit = context.audit({ details: { released } });
         const words = { audit, at: timestamp(clock.wallMs()), action: 'Release', value: '', previousValue: 'forced', message: `channels ${released.join(', ')} of ${name}` };
-        await store.write({ audits: [audit], facts: released.length > 0 ? factsOf(name, words) : [] });
+        await store.write({ puts, audits: [audit], facts: released.length > 0 ? factsOf(name, words) : [] });
         return { released };
       });
     },

@@ -51,6 +51,20 @@ export function engineeringValue(raw: number, { block }: ChannelUser): number {
   return of('outMin') + ((raw - of('rawMin')) * (of('outMax') - of('outMin'))) / (of('rawMax') - of('rawMin'));
 }
 
+/** The other way; not finite where the block makes one value of all. */
+export function rawValue(engineering: number, { block }: ChannelUser): number {
+  if (block?.type !== 'AO') return engineering;
+  const of = (name: string): number => paramOf(block, name);
+  return of('rawMin') + ((engineering - of('outMin')) * (of('rawMax') - of('rawMin'))) / (of('outMax') - of('outMin'));
+}
+
+/** Raw values that its AO block gives out. */
+export function rawRange({ block }: ChannelUser): readonly [low: number, high: number] | undefined {
+  if (block?.type !== 'AO') return undefined;
+  const [from, to] = [paramOf(block, 'rawMin'), paramOf(block, 'rawMax')];
+  return [Math.min(from, to), Math.max(from, to)];
+}
+
 function paramOf(block: BlockSpec, name: string): number {
   const given = Object.hasOwn(block.params ?? {}, name) ? block.params?.[name] : undefined;
   return Number(given ?? blockType(block.type)?.params.find((param) => param.name === name)?.default ?? 0);

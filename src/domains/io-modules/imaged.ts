@@ -1,6 +1,6 @@
 /** The process image of an I/O module as it is read beside the scans: a sample for each channel of its plan. */
 import type { ChannelSample, ImagePlan } from '../../../runtime/port.js';
-import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
+import { IMAGE_HEADER, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { type Quality, QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { inside } from '../../platform/base/assert.js';
 
@@ -17,11 +17,12 @@ export function imaged(plan: ImagePlan | undefined): readonly Imaged[] {
   const atMs = new Float64Array(image.size);
   const quality = new Uint8Array(image.size);
   image.latch({ value, sampledAtMs: atMs, sampledMonoMs: new Float64Array(image.size), quality });
+  const isSilent = Atomics.load(image.header, IMAGE_HEADER.silent) === 1;
   return plan.channels.map(({ dataType }, channel) => {
     const place = <T>(list: ArrayLike<T>): T => inside(list, channel, 'the image of a module has a place for each channel of its plan');
     const sampledAtMs = place(atMs);
     const raw = place(value);
-    const seen = { atMs: sampledAtMs, quality: sampledAtMs === 0 ? 'Bad' : (QUALITY_WORDS[place(quality)] ?? 'Bad'), forced: false };
+    const seen = { atMs: sampledAtMs, quality: sampledAtMs === 0 || isSilent ? 'Bad' : (QUALITY_WORDS[place(quality)] ?? 'Bad'), forced: false };
     if (sampledAtMs === 0) return { ...seen, value: null };
     if (dataType === 'string') return { ...seen, value: texts.decode(image.getText(channel)) };
     if (dataType === 'bool') return { ...seen, value: raw !== 0 };

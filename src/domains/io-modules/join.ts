@@ -1,5 +1,5 @@
 /** I/O modules: what their probes serve, what their outputs may be driven to, and what a simulation holds over a restart. */
-import { ChannelHolds } from './channel-holds.js';
+import { noticeKeeper } from './box-notices.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
 import { routeSet } from '../../platform/http/route.js';
@@ -41,6 +41,11 @@ export function joinIOModules({ store, clock, log, probes, timeScale, onTimeScal
   const modules = new IOModuleReconciler({ store, probes, clock, contents, credentials, box: { setting: settings.outputs, deviceId }, security });
   probes.onModule((site, module, state) => modules.moduleChanged(site, module, state));
   probes.onResumed((site, module, resumed) => modules.outputsResumed(site, module, resumed));
+  store.watch(IOModule, ({ type, resource: { metadata } }) => {
+    if (type === 'remove') modules.forget(metadata.site, metadata.name);
+  });
+  const notice = noticeKeeper({ store, log });
+  probes.onNotice(notice);
   // what could not be told while nothing could be written
   store.watchReload(() => modules.catchUp());
   const wokenBy = [
@@ -57,7 +62,6 @@ export function joinIOModules({ store, clock, log, probes, timeScale, onTimeScal
         probes,
         ioModules: modules,
         modeCheckDeviceTags: settings.modeCheckDeviceTags,
-        holds: new ChannelHolds(),
         image: build,
       }),
       routeSet(secretRoutes, { store, secrets }),
@@ -65,6 +69,8 @@ export function joinIOModules({ store, clock, log, probes, timeScale, onTimeScal
     reconcilers: [new ReconcileLoop(modules, clock, log, wokenBy)],
     /** What a module signs in with, for whoever connects to its device beside its probe. */
     credentials,
+    /** Keeps what a driver has done to the box itself. */
+    notice,
     /** What of this box counts for the security of devices. */
     security,
     /** Images of a site's modules, for the units that read them. */

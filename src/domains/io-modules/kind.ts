@@ -207,7 +207,17 @@ export interface IOModuleStatus {
   readonly discoveredReadbacks: Readonly<Record<string, string>>;
   /** Digest of the device and channels that were discovered; absent: never. */
   readonly discoveredFor?: string;
+  /** Simulated channels that are held at a value until they are released, over every restart (ADR 0087). Absent: none, and in what 0.3.0 and before have stored. */
+  readonly forces?: readonly Force[];
   readonly conditions: readonly StoredCondition[];
+}
+
+/** `by`: display name; `at`: timestamp. */
+export interface Force {
+  readonly address: string;
+  readonly value: string | number | boolean;
+  readonly by: string;
+  readonly at: string;
 }
 
 const IO_MODULE_STATUS: StatusMembers<IOModuleStatus> = {
@@ -221,6 +231,7 @@ const IO_MODULE_STATUS: StatusMembers<IOModuleStatus> = {
   validated: v.boolean(),
   discoveredReadbacks: v.record(v.string(), v.string()),
   discoveredFor: v.string(),
+  forces: v.array(v.object({ address: v.string(), value: Scalar, by: v.string(), at: v.string() })),
   conditions: v.array(Condition),
 };
 

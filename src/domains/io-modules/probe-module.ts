@@ -9,6 +9,7 @@ import { type BoxSecurity, deviceSecurity } from './device-security.js';
 import { driverOptions, ownershipOf } from './ownership.js';
 import { withheldByBox } from './outputs.js';
 import { IOModule, type IOModuleSpec, type IOModuleStatus, SimulationPreset } from './kind.js';
+import { assetKey } from './rules.js';
 import { devicesRead } from './simulation-notes.js';
 
 /** Layout and shared memory of a module, for the unit plans. */
@@ -41,7 +42,7 @@ export interface ProbeParts {
 }
 
 export function probeModule(
-  { spec, metadata }: Resource<IOModuleSpec, IOModuleStatus>,
+  { spec, status, metadata }: Resource<IOModuleSpec, IOModuleStatus>,
   read: StoreReader,
   { image, imageOf, box, credentials, security }: ProbeParts,
 ): ProbeModule {
@@ -54,9 +55,12 @@ export function probeModule(
     module: metadata.name,
     protocol: spec.protocol,
     address: spec.address,
+    device: assetKey(spec),
     options,
     channels: channelsOf(spec),
-    ...(spec.simulation || isSimulated(spec.protocol) ? { simulation: simulationOf(spec, metadata.site, read, imageOf) } : {}),
+    ...(spec.simulation || isSimulated(spec.protocol)
+      ? { simulation: { ...simulationOf(spec, metadata.site, read, imageOf), ...(status.forces?.length ? { forces: status.forces } : {}) } }
+      : {}),
     ...(failSafe
       ? {
           failSafe: {

@@ -3,7 +3,7 @@
  * controller of a site; network modules without a controller share one.
  */
 import type { ImagePlan, ProbeModule } from '../../../runtime/port.js';
-import { CONNECTION, IMAGE_HEADER, OUTPUTS, ProcessImage, staleAfterOf } from '../../../runtime/vocabulary/process-image.js';
+import { CONNECTION, IMAGE_HEADER, OUTPUTS, type ProcessImage, staleAfterOf } from '../../../runtime/vocabulary/process-image.js';
 import { createHash, randomUUID } from 'node:crypto';
 import type { Clock } from '../../platform/base/clock.js';
 import { timestamp } from '../../platform/base/clock.js';
@@ -20,6 +20,7 @@ import { channelsOf, pollIntervalMs } from './channels.js';
 import type { BoxSecurity } from './device-security.js';
 import { discoveredFor } from './discovered.js';
 import { probeOf } from './probe-of.js';
+import { assetKey } from './rules.js';
 import { isEnabled, moduleConditions, outputsStatus, WITHHELD_BY_BOX } from './outputs.js';
 import { type BoxOutputs, imagePlan, probeModule } from './probe-module.js';
 import type { Key } from '../../platform/reconcile/key.js';
@@ -109,7 +110,7 @@ export class IOModuleReconciler implements Reconciler {
     const modules = this.#modulesOf({ site, name });
     for (const module of modules) this.#settleOutputs(this.#settledDiscovery(module));
     const plans = modules.filter(({ spec }) => isEnabled(spec)).map((module) => this.#probeModule(module, files));
-    const look = JSON.stringify(plans, (key, value: unknown) => (key === 'image' ? undefined : key === 'credentials' ? digest(value) : value));
+    const look = JSON.stringify(plans, (key, value: unknown) => (key === 'image' || key === 'forces' ? undefined : key === 'credentials' ? digest(value) : value));
     const key = `${site}/${name}`;
     if (this.#sent.get(key) === look) return 'settled';
     if (plans.length === 0) this.#sent.delete(key);
@@ -134,8 +135,8 @@ export class IOModuleReconciler implements Reconciler {
     const { site, name } = metadata;
     const key = `${site}/${name}`;
     const isDisabled = !isEnabled(spec);
-    if (isDisabled !== this.#disabled.has(key)) {
-      const { header } = new ProcessImage(spec.channels.length, this.#memory(module));
+    if (isDisabled || this.#disabled.has(key)) {
+      const { header } = this.#image(module);
       Atomics.store(header, IMAGE_HEADER.outputs, isDisabled ? OUTPUTS.withheld : OUTPUTS.live);
       if (isDisabled) this.#disabled.add(key);
       else this.#disabled.delete(key);
@@ -196,15 +197,21 @@ export class IOModuleReconciler implements Reconciler {
     durable.then(recorded, () => undefined);
   }
 
+  /** Its image goes with it: whoever is made under its name later knows nothing of it. */
+  forget(site: string, module: string): void {
+    this.#disabled.delete(`${site}/${module}`);
+    this.#probes.forget(site, module);
+  }
+
   /** Layout and shared memory of a module, for the unit plans. */
   image(site: string, module: string): ImagePlan | undefined {
     const resource = this.#store.get(IOModule, site, module);
-    return resource && imagePlan(module, resource.spec, this.#memory(resource));
+    return resource && imagePlan(module, resource.spec, this.#image(resource).buffer);
   }
 
-  #memory({ metadata, spec }: ModuleResource): SharedArrayBuffer {
+  #image({ metadata, spec }: ModuleResource): ProcessImage {
     const addresses = channelsOf(spec).map((channel) => channel.address);
-    return this.#probes.image(metadata.site, metadata.name, addresses).buffer;
+    return this.#probes.image(metadata.site, metadata.name, addresses, `${metadata.uid} ${assetKey(spec)}`);
   }
 
   moduleChanged(site: string, module: string, state: ModuleState): void {
@@ -249,11 +256,7 @@ export class IOModuleReconciler implements Reconciler {
   connectivity(site: string, module: string, { state, message }: ModuleState): IOModuleStatus['connectivity'] {
     const resource = this.#store.get(IOModule, site, module);
     if (!resource || resource.spec.channels.length === 0) return { verdict: 'none', summary: 'the module has no channels' };
-    const image = this.#probes.image(
-      site,
-      module,
-      channelsOf(resource.spec).map((channel) => channel.address),
-    );
+    const image = this.#image(resource);
     const connection = Atomics.load(image.header, IMAGE_HEADER.connection);
     if (state === 'Pending') return { verdict: 'none', summary: 'not connected yet' };
     if (connection === CONNECTION.never || state === 'Disconnected' || state === 'Failed') return { verdict: 'lost', summary: message || 'no connection' };
@@ -271,7 +274,7 @@ export class IOModuleReconciler implements Reconciler {
     const { site, name } = module.metadata;
     const credentials = this.#credentials.made(site, module.spec, files);
     const planned = probeModule(module, this.#store, {
-      image: this.#memory(module),
+      image: this.#image(module).buffer,
       imageOf: (other) => this.image(site, other),
       box: this.#box,
       credentials,

@@ -1,13 +1,14 @@
 /** Admission of I/O modules and simulation presets (contract 3, I/O module and Simulation; decisions 7, 6, Q-IO-04..08). */
 import { isDeepStrictEqual } from 'node:util';
 import {
+  channelValue,
   checkAddress,
   checkBehavior,
   checkChannelAddress,
   checkFault,
   checkOptions,
+  deviceAt,
   hasOwnership,
-  isChannelValue,
   isSimulated,
   missingAddresses,
   overlaps,
@@ -16,7 +17,6 @@ import {
   securityMembers,
   unitOf,
 } from '../../../runtime/catalog.js';
-import { parseDuration } from '../../platform/base/duration-text.js';
 import { forAll, invalid, Refusal, together } from '../../platform/base/refusal.js';
 import { type Admission, type Dependent, type StoreReader, ruled } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -24,6 +24,7 @@ import { resolvedModuleOf } from '../control-modules/modules.js';
 import { refuseWhileActive } from '../logic/active-work.js';
 import { channelsOf } from './channels.js';
 import { driverOptions, ownershipOf } from './ownership.js';
+import { checkFailSafe, checkNames, checkPlaces, refuseHeartbeat } from './channel-rules.js';
 import { isCommandWord, isServiceVariable, SERVICE_VARIABLES } from './service-words.js';
 import { type Behavior, IOModule, type IOModuleSpec, type IOModuleStatus, SimulationPreset, type SimulationPresetSpec } from './kind.js';
 import { emptyParams, faultsOf, memberOf, OWN_MEMBERS, type Problem, saidProblem, simulationNotes } from './simulation-notes.js';
@@ -57,13 +58,16 @@ export function admitModule(given: IOModuleSpec, context: ModuleAdmission): IOMo
     () => checkPlacement(spec),
     () => checkSecurity(spec),
     () => checkFailSafe(spec),
-    () => checkNames(spec),
+    () => checkNames(spec, context.before?.spec),
     () => checkServices(spec),
     () => {
       if (spec.simulation && !isSimulated(spec.protocol)) throw invalid('invalid_field', 'simulation', `simulation is only for protocol simulation, not ${spec.protocol}`);
     },
     () => checkDevice(spec),
+    () => checkPlaces(spec, context.before?.spec),
   );
+  // apply judges it of all manifests together
+  if (context.via === 'rest') refuseHeartbeat(spec, context);
   // what cannot be read of a channel has no values
   together(
     () => checkChannelValues(spec),
@@ -162,9 +166,9 @@ export function normalAddress(spec: IOModuleSpec): string {
   return 'normalized' in checked ? checked.normalized : spec.address;
 }
 
-/** Equal for modules of one device: protocol, endpoint and unit behind it (decisions Q-IO-03). */
-export function assetKey(spec: IOModuleSpec): string {
-  return `${spec.protocol} ${normalAddress(spec)} ${unitOf(spec.protocol, driverOptions(spec.options))}`;
+/** Equal for modules of one device: protocol, endpoint in one spelling and unit behind it (decisions Q-IO-03, ADR 0085). */
+export function assetKey({ protocol, address, options }: IOModuleSpec): string {
+  return `${deviceAt(protocol, address) ?? `${protocol} ${address}`} ${unitOf(protocol, driverOptions(options))}`;
 }
 
 export function checkSecurity({ protocol, security }: { readonly protocol: string; readonly security?: IOModuleSpec['security'] }): void {
@@ -176,25 +180,23 @@ export function checkSecurity({ protocol, security }: { readonly protocol: strin
   const policy = security.securityPolicy ?? 'None';
   const mode = security.securityMode ?? 'None';
   if ((policy === 'None') !== (mode === 'None')) throw invalid('invalid_field', 'security.securityMode', `securityPolicy ${policy} does not go with securityMode ${mode}`);
+  checkTrust(security, policy);
 }
 
-function checkFailSafe({ failSafe, channels }: IOModuleSpec): void {
-  if (!failSafe) return;
-  const outputs = channels.filter((channel) => channel.direction === 'output');
-  const [output] = outputs;
-  if (failSafe.posture === 'observed' && output) {
-    throw invalid('invalid_field', 'failSafe.posture', `posture observed writes nothing, but channel ${output.name || output.address} is an output`);
-  }
-  const isOutput = (channel: string): boolean => outputs.some((output) => output.name === channel || output.address === channel);
-  if (failSafe.heartbeatChannel !== '' && !isOutput(failSafe.heartbeatChannel))
-    throw invalid('invalid_field', 'failSafe.heartbeatChannel', `the heartbeat names ${failSafe.heartbeatChannel}, which is no output channel of the module`);
-  const named = new Set<string>();
-  forAll(failSafe.outputs, ({ channel }, index) => {
-    const field = `failSafe.outputs[${index}].channel`;
-    if (!isOutput(channel)) throw invalid('invalid_field', field, `fail-safe value names ${channel}, which is no output channel of the module`);
-    if (named.has(channel)) throw invalid('invalid_field', field, `fail-safe value of ${channel} is given twice`);
-    named.add(channel);
-  });
+/** As people write a fingerprint: with colons or blanks, in either case. */
+const FINGERPRINT = /^(?:[0-9a-f][\s:]*){64}$/i;
+
+/** What a person has said about trust is checked, or it is refused: a pin that nobody looks at is believed. */
+function checkTrust({ serverTrust, serverCertificateSha256 = '' }: NonNullable<IOModuleSpec['security']>, policy: string): void {
+  const pin = 'security.serverCertificateSha256';
+  if (serverCertificateSha256 !== '' && !FINGERPRINT.test(serverCertificateSha256.trim()))
+    throw invalid('invalid_field', pin, 'must be the SHA-256 of the certificate: 64 hexadecimal digits, with colons or blanks between them or without');
+  const unchecked = (field: string): Error =>
+    invalid('invalid_field', field, `with securityPolicy None the server is not verified: name a securityPolicy and a securityMode that it offers, or leave ${field} out`);
+  if (policy === 'None' && serverCertificateSha256 !== '') throw unchecked(pin);
+  if (policy === 'None' && serverTrust !== undefined && serverTrust !== 'any') throw unchecked('security.serverTrust');
+  if (serverTrust !== undefined && serverTrust !== 'pinned' && serverCertificateSha256 !== '')
+    throw invalid('invalid_field', pin, `serverTrust ${serverTrust} looks at no fingerprint: leave ${pin} out, or set serverTrust to pinned`);
 }
 
 /** A value that its channel cannot take would be left out without a word in the moment it is needed. */
@@ -202,34 +204,14 @@ function checkChannelValues(spec: IOModuleSpec): void {
   const channels = channelsOf(spec);
   forAll(spec.failSafe?.outputs ?? [], ({ channel, value }, index) => {
     const found = channels.find(({ name, address }) => name === channel || address === channel);
-    if (found && !isChannelValue(value, found.dataType))
+    if (found && channelValue(spec.protocol, value, found.dataType) === undefined)
       throw invalid('invalid_field', `failSafe.outputs[${index}].value`, `fail-safe value ${JSON.stringify(value)} of ${channel} is no ${found.dataType}`);
     const problem = found ? problemOfValue(spec.protocol, found.address, value) : '';
     if (problem !== '') throw invalid('invalid_field', `failSafe.outputs[${index}].value`, `fail-safe value of ${channel}: ${problem}`);
   });
   forAll(channels, ({ name, dataType, initial }, index) => {
-    if (initial !== undefined && !isChannelValue(initial, dataType))
+    if (initial !== undefined && channelValue(spec.protocol, initial, dataType) === undefined)
       throw invalid('invalid_field', `channels[${index}].initial`, `start value ${JSON.stringify(initial)} of channel ${name} is no ${dataType}`);
-  });
-}
-
-function checkNames({ channels, simulation }: IOModuleSpec): void {
-  const names = new Set<string>();
-  const addresses = new Set<string>();
-  forAll(channels, (channel, index) => {
-    const name = channel.name || channel.address;
-    if (names.has(name)) throw invalid('invalid_field', `channels[${index}].name`, `channel name ${name} is used twice`);
-    if (addresses.has(channel.address)) throw invalid('invalid_field', `channels[${index}].address`, `channel address ${channel.address} is used twice`);
-    if (channel.readbackAddress !== '' && channel.direction !== 'output')
-      throw invalid('invalid_field', `channels[${index}].readbackAddress`, `channel ${name} is an input, so it has nothing to read back`);
-    if (channel.pollInterval !== '') checkPollInterval(channel.pollInterval, `channels[${index}].pollInterval`);
-    names.add(name);
-    addresses.add(channel.address);
-  });
-  const faults = new Set<string>();
-  forAll(simulation?.faults ?? [], (fault, index) => {
-    if (faults.has(fault.name)) throw invalid('invalid_field', `simulation.faults[${index}].name`, `fault ${fault.name} is configured twice`);
-    faults.add(fault.name);
   });
 }
 
@@ -254,14 +236,6 @@ function checkServices({ services = [], channels }: IOModuleSpec): void {
       if (isCommandWord(variable) && direction === 'input') throw invalid('invalid_field', at, `${variable} of service ${name} is written, and channel ${channel} is an input`);
     });
   });
-}
-
-const POLL_MIN_MS = 10; // decisions 7.2
-const POLL_MAX_MS = 3_600_000;
-
-export function checkPollInterval(text: string, field: string): void {
-  const ms = parseDuration(text);
-  if (ms === null || ms < POLL_MIN_MS || ms > POLL_MAX_MS) throw invalid('invalid_field', field, `${field} ${text} is outside 10ms to 1h`);
 }
 
 /**
@@ -295,7 +269,7 @@ export function refuseModuleDelete({ metadata: { site, name } }: Resource<IOModu
 
 export const presetRules = ruled(SimulationPreset, { admit: admitPreset });
 export const ioModuleRules = ruled(IOModule, {
-  refuses: { write: { 409: ['active_batch'], 422: ['address_map_incomplete'] }, remove: { 409: ['active_batch'] } },
+  refuses: { write: { 409: ['active_batch', 'output_claimed'], 422: ['address_map_incomplete'] }, remove: { 409: ['active_batch'] } },
   admit: admitModule,
   dependents: modulesWiredTo,
   refuseDelete: refuseModuleDelete,

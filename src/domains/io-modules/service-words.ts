@@ -53,6 +53,12 @@ export function bitOf(command: string): number | undefined {
   return BIT_OF.get(command);
 }
 
+/** Undefined for a word that is no command. */
+export function commandOf(word: string): { readonly command: ServiceCommand; readonly bit: number } | undefined {
+  const found = COMMANDS.find(([command]) => command === word);
+  return found && { command: found[0], bit: found[1] };
+}
+
 export function commandsIn(commandEnable: number): readonly ServiceCommand[] {
   return COMMANDS.filter(([, bit]) => (commandEnable & bit) !== 0).map(([word]) => word);
 }

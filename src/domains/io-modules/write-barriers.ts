@@ -1,12 +1,13 @@
 /** What stands before a write to a channel of an I/O module, whichever way it comes (decisions Q-IO-02, Q-UNIT-08). Pure but for reading. */
-import { isChannelValue, isSimulated } from '../../../runtime/catalog.js';
+import { channelValue, isSimulated } from '../../../runtime/catalog.js';
 import type { ProbeChannel } from '../../../runtime/port.js';
-import { invalid, Refusal } from '../../platform/base/refusal.js';
+import { conflict, invalid, Refusal } from '../../platform/base/refusal.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
-import { carriesOutput, channelUsers, type ChannelUser, engineeringValue } from './channel-users.js';
+import { type ChannelUser, engineeringValue } from './channel-users.js';
 import { channelsOf } from './channels.js';
-import type { IOModuleSpec, IOModuleStatus } from './kind.js';
+import { IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
+import { failSafeWords, type OutputHands, outputHands } from './output-hands.js';
 import { isEnabled } from './outputs.js';
 import { offeredAddresses } from './simulation-notes.js';
 
@@ -43,22 +44,24 @@ export function checkWrite(module: Module, { channel, value }: Write, deps: Writ
   const found = declaredChannel(module, channel);
   if (!found) return; // an address of a behaviour only: no tag can stand on it
   const isForce = isSimulated(module.spec.protocol);
-  const users = found.direction === 'output' ? channelUsers(deps.store, module.metadata.site, module.metadata.name)(found).filter(carriesOutput) : [];
+  const { site, name } = module.metadata;
+  const hands = found.direction === 'output' ? outputHands(deps.store, site, name)(found) : undefined;
   if (!isForce) {
-    if (found.direction === 'input') throw invalid('invalid_field', 'channel', `channel ${found.name} is an input; only outputs are written`);
-    refuseBarred(users, found.name, deps.modeCheckDeviceTags);
+    if (!hands) throw invalid('invalid_field', 'channel', `channel ${found.name} is an input; only outputs are written`);
+    refuseBarred(hands, found.name, deps.modeCheckDeviceTags);
   }
-  if (!isChannelValue(value, found.dataType)) throw invalid('invalid_value', 'value', `${JSON.stringify(value)} is no ${found.dataType}`, { dataType: found.dataType });
-  for (const user of users) checkRange(user, value);
+  const exact = channelValue(module.spec.protocol, value, found.dataType);
+  if (exact === undefined) throw invalid('invalid_value', 'value', `${JSON.stringify(value)} is no ${found.dataType}`, { dataType: found.dataType });
+  if (found.dataType !== 'string') for (const user of hands?.alike ?? []) checkRange(user, Number(exact));
 }
 
-/** @throws Refusal `automatic_mode`, `read_only_tag`. */
-function refuseBarred(users: readonly ChannelUser[], channel: string, modeCheck: boolean): void {
-  const busy = modeCheck ? users.find(({ automatic }) => automatic) : undefined;
-  if (busy)
-    throw new Refusal('forbidden', `control module ${busy.controlModule} is in Automatic; set it to Manual or Semi-Automatic before writing ${channel}`, {
+/** @throws Refusal `output_held`, `output_claimed`, `automatic_mode`, `read_only_tag`. */
+function refuseBarred({ users, owners, automatic, failSafe }: OutputHands, channel: string, modeCheck: boolean): void {
+  const [busy] = modeCheck ? automatic : [];
+  if (busy !== undefined)
+    throw new Refusal('forbidden', `control module ${busy} is in Automatic; set it to Manual or Semi-Automatic before writing ${channel}`, {
       code: 'automatic_mode',
-      controlModule: busy.controlModule,
+      controlModule: busy,
     });
   const [first] = users;
   if (first && users.every(({ tag }) => tag.accessLevel === 'read'))
@@ -66,13 +69,21 @@ function refuseBarred(users: readonly ChannelUser[], channel: string, modeCheck:
       code: 'read_only_tag',
       tag: `${first.controlModule}.${first.tag.name}`,
     });
+  const heart = owners.find(({ kind }) => kind === IOModule.kind);
+  if (heart) {
+    const message = `channel ${channel} is the heartbeat of I/O module ${heart.name}, which writes it every second: nobody else does`;
+    throw conflict('output_claimed', message, { field: 'channel', output: `${heart.name}:${channel}`, owner: `${heart.name}.${heart.block}` });
+  }
+  if (failSafe !== '')
+    throw conflict('output_held', `channel ${channel} is held: ${failSafeWords(failSafe)}`, { field: 'channel', heldBy: { how: 'FailSafe', ioModule: failSafe } });
 }
 
 /** A numeric write outside a declared range is refused on every write path (contract 3, Control-module template). */
-function checkRange(user: ChannelUser, value: Write['value']): void {
+function checkRange(user: ChannelUser, value: number): void {
   const { min, max } = user.tag;
-  const number = engineeringValue(Number(value), user);
-  if (!Number.isFinite(number) || (number >= (min ?? -Infinity) && number <= (max ?? Infinity))) return;
+  if (min === undefined && max === undefined) return;
+  const number = engineeringValue(value, user);
+  if (number >= (min ?? -Infinity) && number <= (max ?? Infinity)) return;
   const tag = `${user.controlModule}.${user.tag.name}`;
   throw invalid('out_of_range', 'value', `value ${value} is ${number} at tag ${tag}, outside ${min ?? '-'} to ${max ?? '-'}`, { tag, engMin: min ?? null, engMax: max ?? null });
 }

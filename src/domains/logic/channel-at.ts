@@ -5,8 +5,20 @@ import { ioModuleOf } from './kind.js';
 
 export function channelAt(read: StoreReader, site: string, channel: string): Channel | undefined {
   const module = ioModuleOf(channel);
-  const address = channel.slice(module.length + 1);
-  return read.get(IOModule, site, module)?.spec.channels.find((candidate) => candidate.address === address || candidate.name === address);
+  const found = read.get(IOModule, site, module);
+  return found && byWord(found.spec.channels).get(channel.slice(module.length + 1));
+}
+
+const known = new WeakMap<readonly Channel[], ReadonlyMap<string, Channel>>();
+
+/** Channels by name and by address; who comes first has the word. */
+function byWord(channels: readonly Channel[]): ReadonlyMap<string, Channel> {
+  const before = known.get(channels);
+  if (before) return before;
+  const words = new Map<string, Channel>();
+  for (const channel of channels) for (const word of [channel.address, channel.name]) if (word !== '' && !words.has(word)) words.set(word, channel);
+  known.set(channels, words);
+  return words;
 }
 
 /** One name for an output, whether it is called by its name or its address. */

@@ -1,8 +1,10 @@
 /** Outputs that blocks go on writing, each of which has one owner (ADR 0071), and what is refused of a second claim. Pure but for reading. */
 import { conflict, invalid, type Refusal, refuseAll } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
+import { IOModule, type IOModuleSpec } from '../io-modules/kind.js';
 import { channelAt, nameOfOutput } from './channel-at.js';
 import { ControlProgram, type ControlProgramSpec } from './kind.js';
+import { outputPlaces, type Reached } from './output-places.js';
 
 export interface Claim {
   /** `<io module>:<channel name>` */
@@ -23,25 +25,52 @@ export function claimsOfProgram(read: StoreReader, site: string, { blocks }: Pic
   });
 }
 
-/** Others who own an output, as `<module or program>.<block>`. */
-export type OthersOf = (output: string) => readonly string[];
+/** Who owns an output beside whoever claims it. */
+export interface OtherOwner {
+  /** `<module or program>.<block>` */
+  readonly owner: string;
+  /** As the owner calls it, `<io module>:<channel name>`. */
+  readonly output: string;
+}
+export type OthersOf = (output: string) => readonly OtherOwner[];
 
-/** What is refused of the claims that were not made before: what stands already is told, and any other edit of it is taken. */
-export function refusedClaims(claims: readonly Claim[], before: readonly Claim[], othersOf: OthersOf): readonly Refusal[] {
+/** The name of what an I/O module writes by itself, where others have the name of a block. */
+export const HEARTBEAT = 'heartbeat';
+
+/** What an I/O module goes on writing, in place of a block. */
+export function claimsOfIOModule(name: string, { failSafe, channels }: Pick<IOModuleSpec, 'failSafe' | 'channels'>): readonly Claim[] {
+  const word = failSafe?.heartbeatChannel ?? '';
+  const found = word === '' ? undefined : channels.find((channel) => channel.name === word || channel.address === word);
+  return found?.direction === 'output' ? [{ output: nameOfOutput(`${name}:`, found), block: HEARTBEAT, path: 'failSafe.heartbeatChannel' }] : [];
+}
+
+/** Of an owner: `xv1.dout`, or with the other name of the output behind it. */
+export function sayOwner({ owner, output }: OtherOwner, as = output): string {
+  return output === as ? owner : `${owner} (as ${output}, the same place of the device or a part of it)`;
+}
+
+const WAY_OUT = 'take it from there, in the same apply if you like, or name another channel';
+
+/**
+ * What is refused of the claims that were not made before: what stands already is told, and any other edit of it is taken.
+ * @param wayOut what whoever claims can do.
+ */
+export function refusedClaims(claims: readonly Claim[], before: readonly Claim[], reached: Reached, othersOf: OthersOf, wayOut = WAY_OUT): readonly Refusal[] {
   const had = new Map<string, number>();
   for (const { output } of before) had.set(output, (had.get(output) ?? 0) + 1);
   const own = new Map<string, string>();
   return claims.flatMap(({ output, block, path }) => {
     const left = had.get(output) ?? 0;
     had.set(output, left - 1);
-    const twin = own.get(output);
+    const [twin] = reached(output).flatMap((name) => (own.has(name) ? [{ owner: `block ${own.get(name)}`, output: name }] : []));
     own.set(output, block);
     if (left > 0) return [];
-    if (twin !== undefined) return [invalid('invalid_field', path, `output ${output} is written by block ${twin} too: one output has one block that writes it`)];
+    if (twin !== undefined) return [invalid('invalid_field', path, `output ${output} is written by ${sayOwner(twin, output)} too: one output has one block that writes it`)];
     const others = othersOf(output);
     if (others.length === 0) return [];
-    const message = `output ${output} is written by ${others.join(' and ')}, and an output has one that writes it: take it from there, in the same apply if you like, or name another channel`;
-    return [conflict('output_claimed', message, { field: path, output, owner: others[0] ?? '' })];
+    const words = others.map((other) => sayOwner(other, output)).join(' and ');
+    const message = `output ${output} is written by ${words}, and an output has one that writes it: ${wayOut}`;
+    return [conflict('output_claimed', message, { field: path, output, owner: others[0]?.owner ?? '' })];
   });
 }
 
@@ -52,15 +81,17 @@ interface ProgramClaimant {
   readonly before: { readonly spec: ControlProgramSpec } | undefined;
 }
 
-/** The logic of a control module is a program of its name, so all owners are programs. @throws Refusal `output_claimed`, or 400 of a twin. */
+/** The logic of a control module is a program of its name, so all owners are programs, and heartbeats. @throws Refusal `output_claimed`, or 400 of a twin. */
 export function refuseClaimed(spec: ControlProgramSpec, { read, site, name, before }: ProgramClaimant): void {
   const claims = claimsOfProgram(read, site, spec);
   if (claims.length === 0) return;
-  const others = new Map<string, string[]>();
-  for (const { metadata, spec: other } of read.list(ControlProgram, site)) {
-    if (metadata.name === name) continue;
-    for (const { output, block } of claimsOfProgram(read, site, other)) others.set(output, [...(others.get(output) ?? []), `${metadata.name}.${block}`]);
-  }
+  const reached = outputPlaces(read, site);
+  const others = new Map<string, OtherOwner[]>();
+  const note = (by: string, { output, block }: Claim): void => void others.set(output, [...(others.get(output) ?? []), { owner: `${by}.${block}`, output }]);
+  for (const { metadata, spec: other } of read.list(ControlProgram, site))
+    if (metadata.name !== name) for (const claim of claimsOfProgram(read, site, other)) note(metadata.name, claim);
+  for (const { metadata, spec: other } of read.list(IOModule, site)) for (const claim of claimsOfIOModule(metadata.name, other)) note(metadata.name, claim);
   const placed = claims.map((claim) => ({ ...claim, path: `spec.${claim.path}` }));
-  refuseAll(refusedClaims(placed, before ? claimsOfProgram(read, site, before.spec) : [], (output) => others.get(output) ?? []));
+  const had = before ? claimsOfProgram(read, site, before.spec) : [];
+  refuseAll(refusedClaims(placed, had, reached, (output) => reached(output).flatMap((place) => others.get(place) ?? [])));
 }

@@ -38,6 +38,8 @@ export const CableTrial = v.strictObject({
   outputs: v.array(Output),
   /** What is not as the product promises, one sentence each. */
   problems: v.array(v.string()),
+  /** Why it shows nothing of what it was for, one sentence each. Absent of a page of 0.3.0 and before. */
+  incomplete: v.optional(v.array(v.string())),
 });
 export type CableTrial = ToldBy<typeof CableTrial>;
 

@@ -15,6 +15,7 @@ import type { CableAcceptances } from './cable-acceptances.js';
 import { CABLE_PHASES, CableAcceptance, type CableResource, CableSheet, TRIALS } from './cable-kind.js';
 import type { CableRun } from './cable-run.js';
 import { sheetProblems } from './sheet.js';
+import { SheetSignature, signaturesOf } from './sheet-signatures.js';
 
 export interface CableRouteDeps {
   readonly store: Store;
@@ -41,13 +42,15 @@ const CableAcceptanceBody = v.strictObject({
   sealedAt: v.string(),
   signature: v.string(),
   signedBy: v.string(),
+  /** All of them: whoever has sealed it, and witnesses. */
+  signatures: v.array(SheetSignature),
   valid: v.boolean(),
   problems: v.array(v.string()),
 });
 
 nameSchemas({ CableAcceptanceBody });
 
-function shown(resource: CableResource, { keys, acceptances }: CableRouteDeps): ToldBy<typeof CableAcceptanceBody> {
+function shown(resource: CableResource, { store, keys, acceptances }: CableRouteDeps): ToldBy<typeof CableAcceptanceBody> {
   const { metadata, status } = resource;
   const isSealed = status.phase === 'Sealed';
   const running = acceptances.running(metadata.site, resource.spec.module);
@@ -63,6 +66,7 @@ function shown(resource: CableResource, { keys, acceptances }: CableRouteDeps): 
     sealedAt: status.sealedAt,
     signature: status.signature?.id ?? '',
     signedBy: status.signature?.signer.displayName ?? '',
+    signatures: signaturesOf(resource, store, keys),
     valid: isSealed && problems.length === 0,
     problems,
   };
@@ -71,6 +75,9 @@ function shown(resource: CableResource, { keys, acceptances }: CableRouteDeps): 
 function moduleExists({ site, name }: Named, { store }: CableRouteDeps): void {
   if (!store.get(IOModule, site, name)) throw missing('IOModule', name);
 }
+
+/** Pages outlive their module. */
+const pagesOf = ({ site, name }: Named, { store }: CableRouteDeps): CableResource[] => store.list(CableAcceptance, site).filter(({ spec }) => spec.module === name);
 
 function pageOf({ site, name, id }: Identified, { store }: CableRouteDeps): CableResource {
   const page = store.get(CableAcceptance, site, id);
@@ -81,10 +88,14 @@ function pageOf({ site, name, id }: Identified, { store }: CableRouteDeps): Cabl
 /** Of a person who conducts it. @throws Refusal 409 `cable_acceptance_ended`, 403 `not_the_operator`. */
 function runOf({ site, name, id }: Identified, accountId: string, { acceptances }: CableRouteDeps): CableRun {
   const run = acceptances.running(site, name);
-  if (run?.id !== id) throw conflict('cable_acceptance_ended', `cable acceptance ${id} has ended`, { cableAcceptance: id });
+  if (run?.id !== id) throw hasEnded(id);
   if (run.sheet.operator.accountId !== accountId)
     throw new Refusal('forbidden', `cable acceptance ${id} is conducted by ${run.sheet.operator.displayName}`, { code: 'not_the_operator' });
   return run;
+}
+
+function hasEnded(id: string): Refusal {
+  return conflict('cable_acceptance_ended', `cable acceptance ${id} has ended`, { cableAcceptance: id });
 }
 
 export const cableRoutes = [
@@ -108,7 +119,7 @@ export const cableRoutes = [
       const durationMs = readDuration(body.duration, 'duration');
       if (durationMs < DURATION.min || durationMs > DURATION.max) throw invalid('out_of_range', 'duration', `duration ${body.duration} is outside 1 s to 8 h`);
       const { accountId, displayName, groups, issuedAtMs } = caller;
-      const conductor = { signatory: { accountId, displayName, groups, issuedAtMs }, actor: actorOf(caller, sourceIP) };
+      const conductor = { signatory: { accountId, displayName, groups, issuedAtMs }, actor: actorOf(caller, sourceIP), caller };
       const run = await acceptances.begin(module, { reason: body.reason, durationMs }, conductor, (id, sheet) =>
         store.write({
           puts: [{ kind: CableAcceptance, site: params.site, name: id, spec: sheet }],
@@ -125,11 +136,12 @@ export const cableRoutes = [
     tier: 'read',
     query: parameters(LIST),
     reply: v.array(CableAcceptanceBody),
-    summary: 'Cable acceptances of the module with their trials; query limit, cursor',
-    exists: moduleExists,
+    summary: 'Cable acceptances of the module with their trials, also of one that was deleted; query limit, cursor',
+    exists: (params, deps) => {
+      if (pagesOf(params, deps).length === 0) moduleExists(params, deps);
+    },
     handle: (context, deps) => {
-      const items = deps.store.list(CableAcceptance, context.params.site).filter(({ spec }) => spec.module === context.params.name);
-      return listReply(context, { list: 'cable acceptances', items, keyOf: ({ metadata }) => [metadata.name], render: (page) => shown(page, deps) });
+      return listReply(context, { list: 'cable acceptances', items: pagesOf(context.params, deps), keyOf: ({ metadata }) => [metadata.name], render: (page) => shown(page, deps) });
     },
   }),
   route({
@@ -165,12 +177,12 @@ export const cableRoutes = [
         throw conflict('trial_open', `trial ${run.open.trial} is under way; ${run.open.isOver ? 'its channels are not Good again yet' : 'mark its end first'}`, {
           trial: run.open.trial,
         });
-      if (mark === 'end' && (!run.open || run.open.isOver)) throw conflict('no_trial', 'no trial is under way that could end');
       if (mark === 'begin') {
         if (trial === undefined) throw invalid('missing_field', 'trial', `trial is needed: one of ${TRIALS.join(', ')}`);
-        await run.beginTrial(trial, note);
-      } else if (mark === 'end') run.trialOver();
-      else run.end('finished', caller.displayName, caller.accountId);
+        if (!(await run.beginTrial(trial, note))) throw hasEnded(run.id);
+      } else if (mark === 'end') {
+        if (!run.trialOver()) throw conflict('no_trial', 'no trial is under way that could end');
+      } else run.end('finished', caller.displayName, caller.accountId);
       await deps.store.write({ audits: [audit({ result: 'Success', details: { mark, trial: trial ?? '', note } })] });
       if (mark === 'finish') await run.done;
       return shown(pageOf(params, deps), deps);

@@ -13,14 +13,12 @@ import { IOModule } from '../io-modules/kind.js';
 import type { LocalProbes } from '../placement/local-probes.js';
 import type { SigningKeys } from '../signatures/signature.js';
 import { CableAcceptance, type CableSheet, type CableStatus, type CableTrial, type TrialName } from './cable-kind.js';
-import { type Shown, TrialObserver } from './cable-trial.js';
+import { RETURN_MS_MAX, type Shown, TrialObserver } from './cable-trial.js';
 import type { Conductor } from './run.js';
 import { sealed } from './sheet.js';
 
 const LOOK_MS = 20;
 const AGAIN_MS = 500;
-/** How long the channels have to be Good again once the end was told. */
-const RETURN_MS_MAX = 60_000;
 
 export interface CableDeps {
   readonly store: Store;
@@ -52,6 +50,8 @@ export class CableRun {
   readonly #conductor: Conductor | undefined;
   #sheet: CableSheet;
   #open: Open | undefined;
+  /** A trial whose outputs are read before it begins. */
+  #beginning: TrialName | undefined;
   #cancelLook: () => void = () => undefined;
   #cancelEnd: () => void = () => undefined;
   #isStopping = false;
@@ -75,6 +75,7 @@ export class CableRun {
 
   /** The trial that is under way: told to be over, it waits for its channels. */
   get open(): { readonly trial: TrialName; readonly isOver: boolean } | undefined {
+    if (this.#beginning) return { trial: this.#beginning, isOver: false };
     return this.#open && { trial: this.#open.trial, isOver: this.#open.overMonoMs !== undefined };
   }
 
@@ -84,23 +85,30 @@ export class CableRun {
 
   // -------------------------------------------------------------- trials
 
-  async beginTrial(trial: TrialName, note: string): Promise<void> {
+  /** False: the acceptance has ended meanwhile, and no trial was begun. Whoever calls has looked that none is open. */
+  async beginTrial(trial: TrialName, note: string): Promise<boolean> {
     const { clock } = this.#deps;
-    const before = await this.#outputs();
-    if (this.hasEnded || this.#open) return;
+    this.#beginning = trial;
+    const before = await this.#outputs().finally(() => {
+      this.#beginning = undefined;
+    });
+    if (this.hasEnded) return false;
     const nowMs = clock.monoMs();
     const watch = new TrialObserver(trial, this.#shown(), nowMs);
     const at = timestamp(clock.wallMs());
     this.#open = { trial, note, begunAt: at, wallLessMonoMs: clock.wallMs() - nowMs, watch, before, overMonoMs: undefined, endedAt: '', failSafeTaken: false };
     this.#lookLater();
+    return true;
   }
 
-  trialOver(): void {
+  /** False: no trial is under way that could be over. */
+  trialOver(): boolean {
     const open = this.#open;
-    if (!open || open.overMonoMs !== undefined) return;
+    if (!open || open.overMonoMs !== undefined) return false;
     open.overMonoMs = this.#deps.clock.monoMs();
     open.endedAt = timestamp(this.#deps.clock.wallMs());
     open.watch.over(open.overMonoMs);
+    return true;
   }
 
   #lookLater(): void {
@@ -149,11 +157,17 @@ export class CableRun {
     if (!this.hasEnded) await this.#deps.store.write({ puts: [this.#put()] }).catch(() => undefined); // it is written with what comes next
   }
 
-  #trialOf({ trial, note, begunAt, endedAt, wallLessMonoMs, watch, before, failSafeTaken }: Open, after: ReadonlyMap<string, Value>): CableTrial {
+  #trialOf({ trial, note, begunAt, endedAt, wallLessMonoMs, watch, before, failSafeTaken }: Open, after: ReadonlyMap<string, Value> | undefined): CableTrial {
     const { clock } = this.#deps;
-    const outputs = [...before].map(([channel, value]) => ({ channel, before: value, after: after.get(channel) ?? null, isSame: value === (after.get(channel) ?? null) }));
+    // what nobody has read is not told
+    const outputs = [...(after ? before : [])].map(([channel, value]) => ({
+      channel,
+      before: value,
+      after: after?.get(channel) ?? null,
+      isSame: value === (after?.get(channel) ?? null),
+    }));
     const clockStepMs = Math.round(clock.wallMs() - clock.monoMs() - wallLessMonoMs);
-    return { trial, note, begunAt, endedAt, ...watch.figures, failSafeTaken, clockStepMs, outputs };
+    return { trial, note, begunAt, endedAt, ...watch.figures(clock.monoMs(), clockStepMs), failSafeTaken, clockStepMs, outputs };
   }
 
   // -------------------------------------------------------------- end
@@ -164,8 +178,9 @@ export class CableRun {
     this.#cancelLook();
     const open = this.#open;
     this.#open = undefined;
-    const trials = open ? [...this.#sheet.trials, this.#trialOf(open, new Map())] : this.#sheet.trials;
-    const outcome = trials.some(({ problems }) => problems.length > 0) ? 'fault' : trials.length > 0 && reason === 'finished' ? 'pass' : 'incomplete';
+    const trials = open ? [...this.#sheet.trials, this.#trialOf(open, undefined)] : this.#sheet.trials;
+    const isWhole = trials.length > 0 && reason === 'finished' && trials.every(({ incomplete = [] }) => incomplete.length === 0);
+    const outcome = trials.some(({ problems }) => problems.length > 0) ? 'fault' : isWhole ? 'pass' : 'incomplete';
     this.#sheet = { ...this.#sheet, trials, outcome, end: { reason, at: timestamp(this.#deps.clock.wallMs()), by: by ?? SYSTEM } };
     const isPerson = accountId !== undefined && accountId === this.#conductor?.actor.accountId;
     this.#done = this.#seal(isPerson ? this.#conductor : undefined);

@@ -6,6 +6,10 @@ import type { CableTrial, TrialName } from './cable-kind.js';
 export const SILENCE_MS_MAX = 3000;
 /** What one look may be late. */
 const LOOK_MS = 100;
+/** A clock that was set by less was not set for a trial. */
+const CLOCK_STEP_MS_MIN = 1000;
+/** How long the channels have to be Good again once the end was told. */
+export const RETURN_MS_MAX = 60_000;
 /** The device is gone for as long as these last. */
 const GONE: readonly TrialName[] = ['cable-pulled', 'half-open', 'device-restarted'];
 
@@ -18,7 +22,7 @@ export interface Shown {
   readonly pollMs: number;
 }
 
-export type TrialFigures = Pick<CableTrial, 'watched' | 'firstBadMs' | 'allBadMs' | 'goodWhileGone' | 'oldestGoodMs' | 'goodAgainMs' | 'problems'>;
+export type TrialFigures = Pick<CableTrial, 'watched' | 'firstBadMs' | 'allBadMs' | 'goodWhileGone' | 'oldestGoodMs' | 'goodAgainMs' | 'problems' | 'incomplete'>;
 
 export class TrialObserver {
   readonly #trial: TrialName;
@@ -70,18 +74,29 @@ export class TrialObserver {
     if (ageMs > SILENCE_MS_MAX + pollMs + LOOK_MS) this.#tooOld = channel;
   }
 
-  get figures(): TrialFigures {
+  /** `clockStepMs`: how far the wall clock was set meanwhile. What is not shown by the trial is no fault, and no pass either. */
+  figures(nowMonoMs: MonoMs, clockStepMs: number): TrialFigures {
+    const lastedMs = (this.#overMonoMs ?? nowMonoMs) - this.#begunMonoMs;
+    const isShort = lastedMs < SILENCE_MS_MAX + LOOK_MS;
+    const isReturnAwaited = this.#overMonoMs === undefined || nowMonoMs - this.#overMonoMs < RETURN_MS_MAX;
     const bad = [...this.#badMs.values()].map(Math.round);
     const allBadMs = bad.length > 0 && bad.length === this.#watched.size ? Math.max(...bad) : null;
     const isGone = GONE.includes(this.#trial);
     const stayed = [...this.#watched.keys()].filter((channel) => !this.#badMs.has(channel));
     const problems = [
       ...(this.#watched.size === 0 ? ['no channel was Good when it began: nothing could be watched'] : []),
-      ...(isGone && stayed.length > 0 ? [`${stayed.join(', ')} stayed Good while the device was gone`] : []),
+      ...(isGone && stayed.length > 0 && !isShort ? [`${stayed.join(', ')} stayed Good while the device was gone`] : []),
       ...(isGone && allBadMs !== null && allBadMs > SILENCE_MS_MAX + LOOK_MS ? [`the last channel was Good no more after ${allBadMs} ms; ${SILENCE_MS_MAX} ms are promised`] : []),
       ...(isGone && this.#goodWhileGone.size > 0 ? [`${[...this.#goodWhileGone].join(', ')} became Good while the device was gone`] : []),
       ...(this.#tooOld === '' ? [] : [`${this.#tooOld} was shown as Good with a sample of ${this.#oldestGoodMs} ms`]),
-      ...(this.#goodAgainMs === null ? ['not every channel was Good again'] : []),
+      ...(this.#goodAgainMs === null && !isReturnAwaited ? ['not every channel was Good again'] : []),
+    ];
+    const incomplete = [
+      ...(isGone && stayed.length > 0 && isShort
+        ? [`it lasted ${Math.round(lastedMs)} ms: a device that is gone is told within ${SILENCE_MS_MAX} ms, and nothing is shown of ${stayed.join(', ')}`]
+        : []),
+      ...(this.#trial === 'clock-jumped' && Math.abs(clockStepMs) < CLOCK_STEP_MS_MIN ? ['the clock was not set while it lasted'] : []),
+      ...(this.#goodAgainMs === null && isReturnAwaited ? ['it ended before every channel was Good again'] : []),
     ];
     return {
       watched: this.#watched.size,
@@ -91,6 +106,7 @@ export class TrialObserver {
       oldestGoodMs: this.#oldestGoodMs,
       goodAgainMs: this.#goodAgainMs,
       problems,
+      incomplete,
     };
   }
 }

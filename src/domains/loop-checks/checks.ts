@@ -6,6 +6,7 @@ import { guarded } from '../../platform/base/guarded.js';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { IOModule } from '../io-modules/kind.js';
+import { assetKey } from '../io-modules/rules.js';
 import { ControlProgram } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
 import { workOn } from '../plant/unit-owner.js';
@@ -107,7 +108,7 @@ export class LoopChecks {
     this.#opening.add(site);
     const at = timestamp(clock.wallMs());
     const id = `${name}-${at.replace(/\D/g, '').slice(0, 14)}-${randomBytes(2).toString('hex')}`;
-    const letGo = (): Promise<unknown> => probes.hold(site, name, holderOf(id), { kind: 'return', before: [] });
+    const letGo = (): Promise<unknown> => probes.hold(site, name, holderOf(id), { kind: 'return', device: assetKey(module.spec), before: [] });
     try {
       const taken = await probes.hold(site, name, holderOf(id), { kind: 'take', leaseMs: LEASE_MS });
       if (!taken?.ok) throw refusalOf(taken?.code ?? 'device_unreachable', taken?.message ?? 'the probe of the module does not answer');
@@ -115,6 +116,7 @@ export class LoopChecks {
         module: name,
         protocol: module.spec.protocol,
         address: module.spec.address,
+        device: assetKey(module.spec),
         moduleGeneration: module.metadata.generation,
         operator: { accountId: conductor.actor.accountId, displayName: conductor.actor.displayName },
         reason: body.reason,
@@ -174,6 +176,6 @@ function refuseUnreturnable({ channels, before }: LoopSheet): void {
 }
 
 function refusalOf(code: string, message: string): Refusal {
-  if (code === 'outputs_withheld' || code === 'not_held') return conflict('outputs_withheld', message);
+  if (code === 'outputs_withheld' || code === 'not_held' || code === 'fail_safe_taken') return conflict('outputs_withheld', message);
   return new Refusal('unavailable', message, { code: 'device_unreachable' });
 }

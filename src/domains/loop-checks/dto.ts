@@ -3,10 +3,12 @@ import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
+import type { StoreReader } from '../../platform/store/kind.js';
 import type { SigningKeys } from '../signatures/signature.js';
 import { LOOP_ENDS, LOOP_OUTCOMES, LOOP_PHASES, type LoopCheckResource, LoopSheet } from './kind.js';
 import type { LoopCheckRun } from './run.js';
 import { sheetProblems } from './sheet.js';
+import { SheetSignature, signaturesOf } from './sheet-signatures.js';
 
 /** The step that is taken next: of a check that is confirmed step by step, the one that waits for a person. */
 const Next = v.strictObject({ step: v.number(), channel: v.string(), value: v.number(), isWaiting: v.boolean() });
@@ -26,6 +28,8 @@ export const LoopCheckBody = v.strictObject({
   /** Id of the signature; '' until it is sealed. */
   signature: v.string(),
   signedBy: v.string(),
+  /** All of them: whoever has sealed it, and witnesses. */
+  signatures: v.array(SheetSignature),
   /** Whether it still is what was signed, and why not. */
   valid: v.boolean(),
   problems: v.array(v.string()),
@@ -47,7 +51,7 @@ export type LoopCheckRow = ToldBy<typeof LoopCheckRow>;
 
 nameSchemas({ LoopCheckBody, LoopCheckRow });
 
-export function loopCheckBody(check: LoopCheckResource, keys: SigningKeys, run?: LoopCheckRun): LoopCheckBody {
+export function loopCheckBody(check: LoopCheckResource, read: StoreReader, keys: SigningKeys, run?: LoopCheckRun): LoopCheckBody {
   const { metadata, status } = check;
   const live = run?.id === metadata.name ? run : undefined;
   const spec = live && status.phase !== 'Sealed' ? live.sheet : check.spec;
@@ -64,6 +68,7 @@ export function loopCheckBody(check: LoopCheckResource, keys: SigningKeys, run?:
     sealedAt: status.sealedAt,
     signature: status.signature?.id ?? '',
     signedBy: status.signature?.signer.displayName ?? '',
+    signatures: signaturesOf(check, read, keys),
     valid: status.phase === 'Sealed' && problems.length === 0,
     problems,
   };

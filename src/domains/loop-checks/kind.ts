@@ -32,6 +32,7 @@ export const LOOP_ENDS = [
   'outputs-withheld',
   'device-lost',
   'hold-lost',
+  'fail-safe-taken',
   'not-taken',
   'not-recorded',
   'restart',
@@ -103,6 +104,8 @@ export const LoopSheet = v.strictObject({
   module: v.string(),
   protocol: v.string(),
   address: v.string(),
+  /** Equal for modules of one device: protocol, endpoint and unit behind it. Absent of a sheet of 0.3.0 and before. */
+  device: v.optional(v.string()),
   /** Generation of the module that was checked. */
   moduleGeneration: v.number(),
   operator: Person,

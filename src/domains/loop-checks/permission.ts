@@ -3,14 +3,12 @@ import { isSimulated } from '../../../runtime/catalog.js';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { ControlModule } from '../control-modules/kind.js';
-import { channelUsers, carriesOutput } from '../io-modules/channel-users.js';
 import { channelsOf } from '../io-modules/channels.js';
 import type { IOModuleSpec, IOModuleStatus } from '../io-modules/kind.js';
+import { failSafeWords, type OutputHands, outputHands } from '../io-modules/output-hands.js';
 import { isEnabled, withheldByBox } from '../io-modules/outputs.js';
 import { unitsAtWork } from '../logic/active-work.js';
 import { CHANNEL_BLOCKS, ControlProgram, ioModuleOf } from '../logic/kind.js';
-import { unitOf } from '../plant/unit-of.js';
 import type { LoopEnd } from './kind.js';
 
 export type ModuleResource = Resource<IOModuleSpec, IOModuleStatus>;
@@ -22,24 +20,20 @@ export interface Barred {
 
 const WAY_OUT = 'a loop check needs every unit behind the module at rest';
 
-/** Control modules whose outputs are on the module, by name. */
-function modulesOn(read: StoreReader, { metadata: { site, name }, spec }: ModuleResource): { readonly names: readonly string[]; readonly automatic: readonly string[] } {
-  const usersOf = channelUsers(read, site, name);
-  const users = channelsOf(spec).flatMap((channel) => usersOf(channel).filter((user) => channel.direction === 'output' && carriesOutput(user)));
-  const unique = (found: typeof users): string[] => [...new Set(found.map(({ controlModule }) => controlModule))].sort();
-  return { names: unique(users), automatic: unique(users.filter(({ automatic }) => automatic)) };
+/** Who has a hand on the outputs of the module, by place: through another module of its device too. */
+function handsOn(read: StoreReader, { metadata: { site, name }, spec }: ModuleResource): readonly OutputHands[] {
+  const outputs = channelsOf(spec).filter(({ direction }) => direction === 'output');
+  return outputs.map(outputHands(read, site, name));
 }
 
-/** Units of the control modules and programs that are wired to the module. */
-function unitsOn(read: StoreReader, { metadata: { site, name } }: ModuleResource, modules: readonly string[]): Set<string> {
-  const ofModules = modules.flatMap((each) => {
-    const module = read.get(ControlModule, site, each);
-    return module ? [unitOf(read, site, module.spec)] : [];
-  });
+const unique = (names: readonly string[]): readonly string[] => [...new Set(names)].sort();
+
+/** Units that the hands belong to, and those of programs that are wired to the module. */
+function unitsOn(read: StoreReader, { metadata: { site, name } }: ModuleResource, hands: readonly OutputHands[]): Set<string> {
   const isWired = ({ type, params }: { readonly type: string; readonly params?: Readonly<Record<string, unknown>> }): boolean =>
     CHANNEL_BLOCKS.includes(type) && ioModuleOf(String(params?.addr ?? '')) === name;
   const ofPrograms = read.list(ControlProgram, site).flatMap(({ spec }) => (spec.blocks.some(isWired) ? [spec.unitRef] : []));
-  return new Set([...ofModules, ...ofPrograms].filter((unit) => unit !== ''));
+  return new Set([...hands.flatMap(({ units }) => units), ...ofPrograms].filter((unit) => unit !== ''));
 }
 
 /**
@@ -58,8 +52,11 @@ export function barredBy(read: StoreReader, module: ModuleResource, heldReason: 
   const { outputs } = status;
   const reason = byBox || (outputs?.state === 'withheld' && outputs.reason !== heldReason ? outputs.reason : '');
   if (reason !== '') return barred('outputs-withheld', conflict('outputs_withheld', reason, { ioModule: name }));
-  const { names, automatic } = modulesOn(read, module);
-  const [atWork] = unitsAtWork(metadata.site, unitsOn(read, module, names), read, WAY_OUT);
+  const hands = handsOn(read, module);
+  const [held] = hands.flatMap(({ failSafe }) => (failSafe === '' ? [] : [failSafe]));
+  if (held !== undefined) return barred('outputs-withheld', conflict('output_held', failSafeWords(held), { ioModule: held }));
+  const automatic = unique(hands.flatMap((hand) => hand.automatic));
+  const [atWork] = unitsAtWork(metadata.site, unitsOn(read, module, hands), read, WAY_OUT);
   if (atWork) return barred('unit-at-work', atWork.refusal);
   const [busy] = automatic;
   if (busy !== undefined)

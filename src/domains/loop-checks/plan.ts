@@ -7,10 +7,11 @@ import type { ToldBy } from '../../platform/http/replies.js';
 import { Required } from '../../platform/store/fields.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { ProbeChannel } from '../../../runtime/port.js';
-import { blockType, isSimulated, problemOfValue } from '../../../runtime/catalog.js';
-import { carriesOutput, channelUsers, type ChannelUser } from '../io-modules/channel-users.js';
+import { isSimulated, problemOfValue } from '../../../runtime/catalog.js';
+import { type ChannelUser, rawRange, rawValue } from '../io-modules/channel-users.js';
 import { channelsOf } from '../io-modules/channels.js';
 import { IOModule } from '../io-modules/kind.js';
+import { outputHands } from '../io-modules/output-hands.js';
 import { isEnabled } from '../io-modules/outputs.js';
 import type { LoopChannel } from './kind.js';
 import type { ModuleResource } from './permission.js';
@@ -82,7 +83,7 @@ export function planned(read: StoreReader, module: ModuleResource, body: LoopChe
   const { site, name } = module.metadata;
   const outputs = channelsOf(module.spec).filter(({ direction }) => direction === 'output');
   const heartbeat = module.spec.failSafe?.heartbeatChannel ?? '';
-  const usersOf = channelUsers(read, site, name);
+  const handsOf = outputHands(read, site, name);
   const wanted =
     body.channels?.map((each) => (typeof each === 'string' ? v.parse(LoopChannelRequest, { channel: each }) : each)) ??
     outputs
@@ -98,7 +99,7 @@ export function planned(read: StoreReader, module: ModuleResource, body: LoopChe
     if (channel.name === heartbeat || channel.address === heartbeat)
       throw invalid('invalid_field', field, `output ${channel.name} is the heartbeat of the module and changes by itself`);
     seen.add(channel.name);
-    const row = rowOf(read, module, channel, asked, usersOf(channel).filter(carriesOutput), field);
+    const row = rowOf(read, module, channel, asked, handsOf(channel).alike, field);
     const steps = stepsOf(row, body.steps);
     for (const { value } of steps) {
       const problem = problemOfValue(module.spec.protocol, channel.address, value);
@@ -136,27 +137,38 @@ function rowOf(read: StoreReader, module: ModuleResource, channel: ProbeChannel,
   };
 }
 
-/** What was asked, else the raw range of its AO, else the limits of the tag that is the channel. */
+/** What was asked, within what its control modules allow; else all of that. */
 function ends(channel: ProbeChannel, { low, high }: Asked, users: readonly ChannelUser[], field: string): readonly [number, number] {
-  const [told] = users.map(rangeOf).filter((range) => range !== undefined);
-  const [from, to] = [low ?? told?.[0], high ?? told?.[1]];
-  if (from === undefined || to === undefined || !Number.isFinite(from) || !Number.isFinite(to))
-    throw invalid('missing_field', field, `no control module tells the range of output ${channel.name}; give low and high`);
-  if (from >= to) throw invalid('invalid_field', `${field}.high`, `high ${to} of output ${channel.name} must be above low ${from}`);
+  const { name } = channel;
+  const [least, most] = allowedOf(channel, users);
+  if (least >= most) throw invalid('out_of_range', field, `the limits of output ${name} leave no range: its AO block and its tags allow ${least} to ${most}`);
+  const [from, to] = [low ?? least, high ?? most];
+  if (!Number.isFinite(from) || !Number.isFinite(to)) throw invalid('missing_field', field, `no control module tells the range of output ${name}; give low and high`);
+  if (from >= to) throw invalid('invalid_field', `${field}.high`, `high ${to} of output ${name} must be above low ${from}`);
   if (!Number.isFinite((to - from) * 100))
-    throw invalid('out_of_range', `${field}.high`, `${from} to ${to} of output ${channel.name} is too wide a range: its steps are no numbers; give low and high that lie closer`);
-  if (told && (from < told[0] || to > told[1]))
-    throw invalid('out_of_range', `${field}.low`, `${from} to ${to} is outside the range ${told[0]} to ${told[1]} of output ${channel.name}`);
+    throw invalid('out_of_range', `${field}.high`, `${from} to ${to} of output ${name} is too wide a range: its steps are no numbers; give low and high that lie closer`);
+  const isBelow = from < least;
+  if (isBelow || to > most)
+    throw invalid('out_of_range', `${field}.${isBelow ? 'low' : 'high'}`, `${from} to ${to} is outside the range ${saidEnd(least)} to ${saidEnd(most)} of output ${name}`);
   return [from, to];
 }
 
-function rangeOf({ block, tag }: ChannelUser): readonly [number, number] | undefined {
-  const { min, max } = tag;
-  if (block?.type !== 'AO') return min === undefined || max === undefined ? undefined : [min, max];
-  const of = (name: string): number =>
-    Number((Object.hasOwn(block.params ?? {}, name) ? block.params?.[name] : undefined) ?? blockType('AO')?.params.find((param) => param.name === name)?.default);
-  const [from, to] = [of('rawMin'), of('rawMax')];
-  return Number.isFinite(from) && Number.isFinite(to) ? [Math.min(from, to), Math.max(from, to)] : undefined;
+const saidEnd = (end: number): string => (Number.isFinite(end) ? String(end) : '-');
+
+/** The narrowest of all: the raw range of an AO, the limits of each tag that carries the output, one of them too. An end that nobody tells is infinite. */
+function allowedOf({ dataType }: ProbeChannel, users: readonly ChannelUser[]): readonly [least: number, most: number] {
+  const ranges = users.flatMap((user) => [rawRange(user), tagRange(user)].filter((range) => range !== undefined));
+  const least = Math.max(-Infinity, ...ranges.map(([from]) => from));
+  const most = Math.min(Infinity, ...ranges.map(([, to]) => to));
+  return dataType === 'int' ? [Math.ceil(least), Math.floor(most)] : [least, most];
+}
+
+/** Limits of a tag as the device has them. */
+function tagRange(user: ChannelUser): readonly [number, number] | undefined {
+  const rawOf = (limit: number | undefined, none: number): number => (limit === undefined ? none : rawValue(limit, user));
+  const isFalling = rawValue(1, user) < rawValue(0, user);
+  const [from, to] = [rawOf(user.tag.min, isFalling ? Infinity : -Infinity), rawOf(user.tag.max, isFalling ? -Infinity : Infinity)];
+  return Number.isNaN(from) || Number.isNaN(to) ? undefined : [Math.min(from, to), Math.max(from, to)];
 }
 
 function inputOf(read: StoreReader, module: ModuleResource, text: string, field: string): { readonly module: string; readonly channel: string } {

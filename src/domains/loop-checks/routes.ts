@@ -35,6 +35,8 @@ function moduleOf({ site, name }: Named, { store }: LoopCheckDeps): ModuleResour
 }
 
 /** Sheets outlive their module. */
+const sheetsOf = ({ site, name }: Named, { store }: LoopCheckDeps): LoopCheckResource[] => store.list(LoopCheck, site).filter(({ spec }) => spec.module === name);
+
 function checkOf({ site, name, id }: Identified, { store }: LoopCheckDeps): LoopCheckResource {
   const check = store.get(LoopCheck, site, id);
   if (!check || check.spec.module !== name) throw missing('LoopCheck', id);
@@ -63,7 +65,17 @@ export const loopCheckRoutes = [
     errors: {
       400: ['unknown_channel', 'out_of_range', 'unknown_reference'],
       403: ['automatic_mode'],
-      409: ['simulated_module', 'outputs_withheld', 'posture_observed', 'active_batch', 'loop_check_active', 'nothing_to_check', 'not_returnable', 'precondition_failed'],
+      409: [
+        'simulated_module',
+        'outputs_withheld',
+        'output_held',
+        'posture_observed',
+        'active_batch',
+        'loop_check_active',
+        'nothing_to_check',
+        'not_returnable',
+        'precondition_failed',
+      ],
       503: ['device_unreachable'],
     },
     summary: 'Begin a loop check: the outputs of the module are gone through one after the other under the hand of a person, and a signed sheet tells what was found',
@@ -72,14 +84,14 @@ export const loopCheckRoutes = [
     async handle({ params, body, caller, sourceIP, audit }, deps) {
       const { store, checks, keys } = deps;
       const { accountId, displayName, groups, issuedAtMs } = caller;
-      const conductor = { signatory: { accountId, displayName, groups, issuedAtMs }, actor: actorOf(caller, sourceIP) };
+      const conductor = { signatory: { accountId, displayName, groups, issuedAtMs }, actor: actorOf(caller, sourceIP), caller };
       const check = await checks.begin(moduleOf(params, deps), body, conductor, (id, sheet) =>
         store.write({
           puts: [{ kind: LoopCheck, site: params.site, name: id, spec: sheet }],
           audits: [audit({ operatorReason: body.reason, details: { loopCheck: id, channels: sheet.channels.map(({ channel }) => channel), before: sheet.before } })],
         }),
       );
-      return loopCheckBody(check, keys, checks.running(params.site));
+      return loopCheckBody(check, store, keys, checks.running(params.site));
     },
   }),
   route({
@@ -89,11 +101,12 @@ export const loopCheckRoutes = [
     tier: 'read',
     query: parameters(LIST),
     reply: v.array(LoopCheckRow),
-    summary: 'Loop checks of the module with their outcomes; query limit, cursor',
-    exists: (params, deps) => void moduleOf(params, deps),
-    handle: (context, { store }) => {
-      const items = store.list(LoopCheck, context.params.site).filter(({ spec }) => spec.module === context.params.name);
-      return listReply(context, { list: 'loop checks', items, keyOf: ({ metadata }) => [metadata.name], render: loopCheckRow });
+    summary: 'Loop checks of the module with their outcomes, also of one that was deleted; query limit, cursor',
+    exists: (params, deps) => {
+      if (sheetsOf(params, deps).length === 0) moduleOf(params, deps);
+    },
+    handle: (context, deps) => {
+      return listReply(context, { list: 'loop checks', items: sheetsOf(context.params, deps), keyOf: ({ metadata }) => [metadata.name], render: loopCheckRow });
     },
   }),
   route({
@@ -104,7 +117,7 @@ export const loopCheckRoutes = [
     reply: LoopCheckBody,
     summary: 'One sheet: what was set, what was seen, what became of the outputs; while it is under way, what it waits for',
     exists: (params, deps) => void checkOf(params, deps),
-    handle: ({ params }, deps) => loopCheckBody(checkOf(params, deps), deps.keys, deps.checks.running(params.site)),
+    handle: ({ params }, deps) => loopCheckBody(checkOf(params, deps), deps.store, deps.keys, deps.checks.running(params.site)),
   }),
   route({
     method: 'POST',
@@ -137,7 +150,7 @@ export const loopCheckRoutes = [
         );
       attendance?.confirm(caller.displayName, body.note);
       await deps.store.write({ audits: [audit({ result: 'Success', details: { step: body.step ?? null, note: body.note } })] });
-      return loopCheckBody(checkOf(params, deps), deps.keys, deps.checks.running(params.site));
+      return loopCheckBody(checkOf(params, deps), deps.store, deps.keys, deps.checks.running(params.site));
     },
   }),
   route({
@@ -155,7 +168,7 @@ export const loopCheckRoutes = [
       const run = runOf(params, deps);
       run.end('aborted', body.reason, caller.displayName, caller.accountId);
       await deps.store.write({ audits: [audit({ result: 'Success', operatorReason: body.reason })] });
-      return loopCheckBody(checkOf(params, deps), deps.keys, deps.checks.running(params.site));
+      return loopCheckBody(checkOf(params, deps), deps.store, deps.keys, deps.checks.running(params.site));
     },
   }),
 ];

@@ -6,13 +6,17 @@
  * next start goes on with the way back.
  */
 import { randomUUID } from 'node:crypto';
-import type { HeldOutput } from '../../../runtime/port.js';
+import type { LeftOutput } from '../../../runtime/port.js';
+import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { contain } from '../../platform/base/guarded.js';
+import type { Caller } from '../../platform/http/caller.js';
 import { type Actor, type AuditDraft, component } from '../../platform/store/audit-record.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { IOModule } from '../io-modules/kind.js';
 import { isEnabled } from '../io-modules/outputs.js';
+import { assetKey } from '../io-modules/rules.js';
+import { failureOf, SILENT_PROBE } from '../io-modules/write-failure.js';
 import type { LocalProbes } from '../placement/local-probes.js';
 import type { Signatory, SigningKeys } from '../signatures/signature.js';
 import { Attendance } from './attendance.js';
@@ -32,13 +36,27 @@ export interface RunDeps {
   readonly clock: Clock;
   readonly probes: Pick<LocalProbes, 'hold' | 'read'>;
   readonly keys: SigningKeys;
+  /** Why somebody who could do an action may not do it any more; '' while he may. */
+  readonly lapsed: (caller: Caller, action: string, site: string) => string;
 }
 
 /** Who conducts it; a check that is only brought back has nobody. */
 export interface Conductor {
   readonly signatory: Signatory;
   readonly actor: Actor;
+  readonly caller: Caller;
 }
+
+/** What its conductor has to be able to do for as long as it lasts. */
+const ACTION = 'iomodule:loop-check';
+
+/** How a refusal of the probe ends a check; every other one is `not-taken`. */
+const ENDS: Readonly<Record<string, LoopEnd>> = {
+  device_unreachable: 'device-lost',
+  not_held: 'hold-lost',
+  fail_safe_taken: 'fail-safe-taken',
+  outputs_withheld: 'outputs-withheld',
+};
 
 export const holderOf = (id: string): string => `loop check ${id}`;
 const SYSTEM = 'loop-check';
@@ -132,9 +150,9 @@ export class LoopCheckRun {
   // -------------------------------------------------------------- steps
 
   async #renew(): Promise<void> {
-    while (!this.#end) {
+    while (!this.#end && this.#isEntitled()) {
       const reply = await this.#deps.probes.hold(this.site, this.module, holderOf(this.id), { kind: 'renew', leaseMs: LEASE_MS });
-      if (!reply?.ok) this.end('hold-lost', reply?.message ?? 'the probe of the module does not answer');
+      if (!reply?.ok) this.end(reply?.code === 'fail_safe_taken' ? 'fail-safe-taken' : 'hold-lost', reply?.message ?? SILENT_PROBE);
       if (!this.#end) await this.#pause(RENEW_MS);
     }
   }
@@ -163,13 +181,13 @@ export class LoopCheckRun {
         this.#next = { step, channel: row.channel, value };
         const attended = await this.attendance?.next();
         if (!attended) return;
+        if (!this.#isEntitled()) return;
+        if (!Number.isFinite(value)) return this.end('not-taken', `${row.channel}: its range gives no finite number for step ${step}`);
         const commanded = row.dataType === 'bool' ? value === 1 : value;
         const begun: LoopStep = { step, ...(percent === undefined ? {} : { percent }), commanded, at: timestamp(this.#deps.clock.wallMs()), readings: [], ...attended };
         await this.#record(place, (channel) => ({ ...channel, steps: [...channel.steps, begun] }), begun);
         if (this.#end) return;
-        const reply = await this.#deps.probes.hold(this.site, this.module, holderOf(this.id), { kind: 'set', channel: row.channel, value: commanded, leaseMs: LEASE_MS });
-        if (this.#end) return;
-        if (!reply?.ok) return this.#refused(row.channel, reply?.code ?? 'device_unreachable', reply?.message ?? 'the probe of the module does not answer');
+        if (!(await this.#isSet(row.channel, commanded, step))) return;
         const seen = await watch.look(row, value, () => this.#end !== null);
         if (!seen) return;
         others.push(seen.others);
@@ -192,15 +210,33 @@ export class LoopCheckRun {
     const before = this.#sheet.before.find((row) => row.channel === channel)?.value;
     if (before === null || before === undefined) return true;
     const value = dataType === 'bool' ? Boolean(before) : Number(before);
+    await this.#deps.store.write({ audits: [this.#audit({ result: 'Accepted', after: value, details: { loopCheck: this.id, channel } })] });
+    return this.#end === null && (await this.#isSet(channel, value));
+  }
+
+  /** Accepted is on record by then; what came of it is, whatever has ended the check meanwhile. */
+  async #isSet(channel: string, value: Value, step?: number): Promise<boolean> {
     const reply = await this.#deps.probes.hold(this.site, this.module, holderOf(this.id), { kind: 'set', channel, value, leaseMs: LEASE_MS });
-    if (reply?.ok || this.#end) return this.#end === null;
-    this.#refused(channel, reply?.code ?? 'device_unreachable', reply?.message ?? 'the probe of the module does not answer');
+    const details = { loopCheck: this.id, channel, ...(step === undefined ? {} : { step }) };
+    const failure = reply?.ok ? undefined : failureOf(reply);
+    await this.#deps.store.write({
+      audits: [this.#audit(failure ? { ...failure.verdict, after: value, details: { ...details, ...failure.details } } : { result: 'Success', after: value, details })],
+    });
+    if (this.#end) return false;
+    if (!failure) return true;
+    this.end(ENDS[failure.details.code] ?? 'not-taken', `${channel}: ${failure.details.message}`);
     return false;
   }
 
-  #refused(channel: string, code: string, message: string): void {
-    const reason: LoopEnd = code === 'device_unreachable' ? 'device-lost' : code === 'not_held' ? 'hold-lost' : code === 'outputs_withheld' ? 'outputs-withheld' : 'not-taken';
-    this.end(reason, `${channel}: ${message}`);
+  /** Nothing is done in the name of somebody whose account or permission has gone. */
+  #isEntitled(): boolean {
+    const lapsed = this.#lapsed();
+    if (lapsed !== '') this.end('unattended', lapsed);
+    return lapsed === '';
+  }
+
+  #lapsed(): string {
+    return this.#conductor ? this.#deps.lapsed(this.#conductor.caller, ACTION, this.site) : '';
   }
 
   /** @throws Refusal while nothing can be written. */
@@ -256,17 +292,32 @@ export class LoopCheckRun {
     }
   }
 
-  /** Undefined while the device cannot be reached. */
+  /** Undefined while the device cannot be reached. The probe is asked first, whatever became of the module: it may still hold the outputs. */
   async #returned(before: readonly LoopOutput[]): Promise<readonly LoopOutput[] | undefined> {
+    const left = leftOutputs(before, this.#sheet);
+    const reply = await this.#deps.probes.hold(this.site, this.module, holderOf(this.id), { kind: 'return', device: this.#device(), before: left });
     const module = this.#deps.store.get(IOModule, this.site, this.module);
-    if (!module) return before.map((row) => ({ ...row, isReturned: false, message: 'the module was deleted' }));
-    const reply = await this.#deps.probes.hold(this.site, this.module, holderOf(this.id), { kind: 'return', before: before as readonly HeldOutput[] });
-    if (!reply?.ok) return isEnabled(module.spec) ? undefined : before.map((row) => ({ ...row, isReturned: false, message: 'the module was disabled' }));
+    const notReturned = (message: string): LoopOutput[] => before.map((row) => ({ ...row, isReturned: false, message }));
+    if (!reply?.ok) {
+      if (!module) return notReturned('the module was deleted');
+      if (this.#device() !== assetKey(module.spec)) return notReturned('the module was changed, and stands for another device now');
+      return isEnabled(module.spec) ? undefined : notReturned('the module was disabled');
+    }
     const told = new Map(reply.outputs.map((row) => [row.channel, row]));
     return before.map((row) => {
-      const { isReturned = true, message = 'it was not set', value = row.value } = told.get(row.channel) ?? {};
-      return { ...row, value, isReturned, message };
+      const found = told.get(row.channel);
+      if (!found) return { ...row, isReturned: false, message: 'its probe does not tell of it' };
+      const { value, source, isReturned = false, message = '' } = found;
+      return { ...row, value, source, isReturned, message };
     });
+  }
+
+  /** Of the sheet; an earlier release has kept protocol and address of it alone. */
+  #device(): string {
+    const { device, protocol, address } = this.#sheet;
+    if (device !== undefined) return device;
+    const spec = this.#deps.store.get(IOModule, this.site, this.module)?.spec;
+    return spec?.protocol === protocol && spec.address === address ? assetKey(spec) : `${protocol} ${address}`;
   }
 
   async #seal(returned: readonly LoopOutput[]): Promise<void> {
@@ -282,8 +333,10 @@ export class LoopCheckRun {
       const found = { channels: this.#sheet.channels.map(({ channel, outcome }) => ({ channel, outcome })) };
       const signature = sealed({ kind: 'LoopCheck', name: this.id, site: this.site, revision, spec: this.#sheet, found, by: this.#signer().signatory, at }, keys);
       const { outcome, end } = this.#sheet;
+      const { actor } = this.#signer();
+      const writes = returned.flatMap((row) => this.#auditOfReturn(row, actor));
       const audit = this.#audit({
-        actor: this.#signer().actor,
+        actor,
         action: 'Sign',
         category: 'loop-check',
         target: { kind: 'LoopCheck', name: this.id, site: this.site },
@@ -298,15 +351,23 @@ export class LoopCheckRun {
         signature: { ...signature.record, digest: signature.digest },
       });
       const status: LoopStatus = { phase: 'Sealed', digest: signature.record.subject.digest, sealedAt: at, signature: signature.record };
-      if (await this.#tryWrite({ puts: [this.#put(status)], audits: [audit] })) return;
+      if (await this.#tryWrite({ puts: [this.#put(status)], audits: [...writes, audit] })) return;
       if (this.#isStopping) return;
       await this.#pause(AGAIN_MS);
     }
   }
 
-  /** The person who has conducted it to its end; the product where it ended without him. */
-  #signer(): Conductor {
-    if (this.#conductor && this.#endedByPerson) return this.#conductor;
+  /** What was written on the way back; nothing was of what was never set, nor of what logic or the fail-safe table has. */
+  #auditOfReturn({ channel, value, source, isReturned, message }: LoopOutput, actor: Actor): AuditDraft[] {
+    const details = { loopCheck: this.id, channel, isWayBack: true };
+    if (isReturned && message === '') return [this.#audit({ actor, result: 'Success', after: value, details })];
+    if (isReturned || source === 'fail-safe') return [];
+    return [this.#audit({ actor, result: 'Failed', reason: 'NotReturned', after: value, details: { ...details, message } })];
+  }
+
+  /** The person who has conducted it to its end; the product where it ended without him, or where he is nobody here any more. */
+  #signer(): Pick<Conductor, 'actor' | 'signatory'> {
+    if (this.#conductor && this.#endedByPerson && this.#lapsed() === '') return this.#conductor;
     const actor = component(SYSTEM);
     return { actor, signatory: { accountId: actor.accountId, displayName: actor.displayName, groups: [], issuedAtMs: null } };
   }
@@ -324,6 +385,14 @@ export class LoopCheckRun {
 /** A device may show a number that is none, which nothing can be sealed with: it stands there as null. */
 function sealable(sheet: LoopSheet): LoopSheet {
   return JSON.parse(JSON.stringify(sheet)) as LoopSheet;
+}
+
+/** With the place in the device that each of them was set at. */
+function leftOutputs(before: readonly LoopOutput[], { channels }: LoopSheet): LeftOutput[] {
+  return before.flatMap(({ channel, value, source }) => {
+    const found = channels.find((row) => row.channel === channel);
+    return found ? [{ channel, value, source, address: found.address, dataType: found.dataType }] : [];
+  });
 }
 
 /** What every other channel showed over the steps. */

@@ -2,9 +2,8 @@
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import { isSignatureValid, sign, type Signatory, type SigningKeys } from '../signatures/signature.js';
 import type { SignedRecord } from '../signatures/kind.js';
-import type { CableResource } from './cable-kind.js';
 import { judgeLoop, judgeReadings, type Judged, type Trace } from './judge.js';
-import type { LoopChannel, LoopCheckResource, LoopReading, LoopSheet } from './kind.js';
+import type { LoopChannel, LoopReading, LoopSheet } from './kind.js';
 import { toleranceOf } from './loop-observer.js';
 
 /** Readings of one follower over the steps of an output. */
@@ -70,8 +69,15 @@ export function sealed({ kind, name, site, revision, spec, found, by, at }: Seal
   );
 }
 
+/** What both kinds of sheets have of a sealing. */
+export interface SealedSheet {
+  readonly metadata: { readonly name: string };
+  readonly spec: unknown;
+  readonly status: { readonly phase: string; readonly digest: string; readonly signature: SignedRecord | null };
+}
+
 /** Why a sealed sheet is not what was signed, one sentence each; none when it is. */
-export function sheetProblems({ metadata, spec, status }: LoopCheckResource | CableResource, keys: SigningKeys): string[] {
+export function sheetProblems({ metadata, spec, status }: SealedSheet, keys: SigningKeys): string[] {
   const { signature, digest } = status;
   if (status.phase !== 'Sealed') return ['it is not sealed yet'];
   if (!signature) return ['it has no signature'];

@@ -1,6 +1,7 @@
 /** Channels of the I/O module that stands for a process module: one for each node that an element of the package stands on. */
 import { checkChannelAddress, hasServices, PROTOCOLS } from '../../../runtime/catalog.js';
 import { assert } from '../../platform/base/assert.js';
+import type { Turns } from '../../platform/base/slices.js';
 import type { ChannelType, IOModuleSpec } from '../io-modules/kind.js';
 import { isCommandWord } from '../io-modules/service-words.js';
 import type { Assembly, Item, ModulePackage, Variable } from './module-package.js';
@@ -39,12 +40,14 @@ export interface ChannelWish {
   readonly present: IOModuleSpec['channels'];
 }
 
-export function planChannels({ assemblies }: ModulePackage, { protocol, server, present }: ChannelWish, report: Report): ChannelPlan {
+export async function planChannels({ assemblies }: ModulePackage, { protocol, server, present }: ChannelWish, report: Report, turns: Turns): Promise<ChannelPlan> {
+  const wereThere = new Set<unknown>(present);
   const byAddress = new Map(present.map((channel) => [channel.address, channel]));
   const names = new Map(present.map((channel) => [channel.name || channel.address, channel]));
   const added: PlannedChannel[] = [];
   const variables: PlannedVariable[] = [];
   for (const assembly of assemblies) {
+    if (turns.isOver) await turns.next();
     for (const variable of assembly.variables) {
       const { item, path } = variable;
       if (!item) continue;
@@ -58,7 +61,7 @@ export function planChannels({ assemblies }: ModulePackage, { protocol, server, 
       const there = byAddress.get(address);
       if (there) {
         variables.push({ assembly, variable, channel: there });
-        if (present.includes(there)) report.add('info', path, `channel ${there.name || there.address} stands on this node: it is used as it is`);
+        if (wereThere.has(there)) report.add('info', path, `channel ${there.name || there.address} stands on this node: it is used as it is`);
         continue;
       }
       const namesake = names.get(name);
@@ -89,7 +92,7 @@ function addressOf(protocol: string, { nodeId }: Item, name: string, path: strin
     report.add('error', path, `protocol ${protocol} has no channel for it: ${byName.error}`);
     return undefined;
   }
-  report.add('info', path, `protocol ${protocol} has no node ids: the address of the channel is ${name}`);
+  report.add('warning', path, `protocol ${protocol} has no node ids: the address of the channel is ${name}`);
   return name;
 }
 

@@ -60,7 +60,7 @@ export async function importPackage(body: ImportBody, actor: ApplyActor, deps: I
   if (sha256 !== '') onRead(sha256);
   if ('faults' in read) throw unreadable(read.faults);
   const { module } = read;
-  const plan = planImport(module, { site, name, ioModule }, deps.store);
+  const plan = await planImport(module, { site, name, ioModule }, deps.store, deps.clock);
   const importing: ApplyActor = {
     displayName: actor.displayName,
     get sites() {

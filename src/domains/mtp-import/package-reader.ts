@@ -27,10 +27,13 @@ function readApart(order: PackageOrder): Promise<PackageRead> {
   return new Promise((resolve) => {
     const thread = new Worker(THREAD, { workerData: order, name: 'mtp-package', execArgv: [], resourceLimits: { maxOldGenerationSizeMb: READ_MEMORY_MB_MAX } });
     let timer: NodeJS.Timeout | undefined;
+    let isEnding = false;
     const end = (read: PackageRead): void => {
+      if (isEnding) return; // it ends because it was ended
+      isEnding = true;
       clearTimeout(timer);
-      resolve(read);
-      guardedPromise('end of the thread that reads a package', () => thread.terminate());
+      // what a package has taken is given back before the next one is read
+      guardedPromise('end of the thread that reads a package', () => thread.terminate().finally(() => resolve(read)));
     };
     const refuse = (message: string): void => end({ sha256: '', faults: [{ severity: 'error', path: order.fileName, message }] });
     // how long a busy machine takes to start it is no fault of the package

@@ -3,8 +3,10 @@
  * I/O module that is named and exists gets the channels and services that it does not have.
  */
 import { checkAddress } from '../../../runtime/catalog.js';
+import type { Clock } from '../../platform/base/clock.js';
 import { invalid, type Refusal } from '../../platform/base/refusal.js';
 import { isResourceName } from '../../platform/base/resource-name.js';
+import { Turns } from '../../platform/base/slices.js';
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import { apiVersionOf } from '../../platform/store/manifest.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -43,7 +45,9 @@ export interface ImportPlan {
   isTrueOf(read: StoreReader): boolean;
 }
 
-export function planImport(module: ModulePackage, wish: ImportWish, read: StoreReader): ImportPlan {
+/** In slices: a package of two thousand elements takes a quarter of a second, and everybody else is served meanwhile. */
+export async function planImport(module: ModulePackage, wish: ImportWish, read: StoreReader, clock: Clock): Promise<ImportPlan> {
+  const turns = new Turns(clock);
   const { site, name, ioModule } = wish;
   const report = new Report();
   report.addAll(module.report);
@@ -56,8 +60,12 @@ export function planImport(module: ModulePackage, wish: ImportWish, read: StoreR
   const there = look(IOModule, site, ioModule);
   const protocol = there?.spec.protocol ?? MODULE_PROTOCOL;
   const server = chosenServer(module, report);
-  const channels = planChannels(module, { protocol, server: server?.name ?? '', present: there?.spec.channels ?? [] }, report);
-  const services = module.services.flatMap((service) => serviceOf(service, channels, there?.spec, report));
+  const channels = await planChannels(module, { protocol, server: server?.name ?? '', present: there?.spec.channels ?? [] }, report, turns);
+  const services: Service[] = [];
+  for (const service of module.services) {
+    if (turns.isOver) await turns.next();
+    services.push(...serviceOf(service, channels, there?.spec, report));
+  }
   const manifests: Manifest[] = [];
   const inSite = (kind: Pick<Kind, 'kind' | 'group'>, named: string, spec: unknown): void =>
     void manifests.push({ apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: { name: named, namespace: `site-${site}` }, spec });
@@ -74,6 +82,7 @@ export function planImport(module: ModulePackage, wish: ImportWish, read: StoreR
   const names = new Names(name);
   const templates = new Set<string>();
   for (const [assembly, variables] of byAssembly(module, channels)) {
+    if (turns.isOver) await turns.next();
     const made = elementTags(assembly, variables, ioModule, report);
     if (made.length === 0) continue;
     const named = names.of(assembly.name);
@@ -137,14 +146,14 @@ function ioModuleSpec(
   const { path } = module;
   if (there) {
     if (there.spec.protocol === MODULE_PROTOCOL && endpoint !== '' && normal(endpoint) !== normal(there.spec.address))
-      report.add('info', `${path}@Endpoint`, `the package names ${endpoint}; I/O module ${ioModule} keeps its address ${there.spec.address}`);
+      report.add('warning', `${path}@Endpoint`, `the package names ${endpoint}; I/O module ${ioModule} keeps its address ${there.spec.address}`);
     if (added.length === 0 && services.length === 0) return undefined;
     report.add('info', path, `I/O module ${ioModule} exists: it gets ${added.length} channels and ${services.length} services beside those it has`);
     return { ...there.spec, channels: [...there.spec.channels, ...added], services: [...(there.spec.services ?? []), ...services] };
   }
   const checked = checkAddress(MODULE_PROTOCOL, endpoint);
   if ('error' in checked) throw unusableEndpoint(`${path}@Endpoint`, checked.error, report);
-  report.add('info', path, `I/O module ${ioModule} is made without a connection: look at its address ${endpoint} and its security, then set enabled`);
+  report.add('warning', path, `I/O module ${ioModule} is made without a connection: look at its address ${endpoint} and its security, then set enabled`);
   return { protocol: MODULE_PROTOCOL, address: endpoint, enabled: false, channels: added, ...(services.length > 0 ? { services } : {}), description: about(module) };
 }
 

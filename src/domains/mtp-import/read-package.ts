@@ -319,7 +319,7 @@ function tellUnknown(place: Placed, understood: ReadonlySet<Element>, report: Re
   const inside = [...everyInternal(place)];
   if (inside.some(({ element }) => understood.has(element))) {
     if (!understood.has(place.element))
-      report.add('info', place.path, `an element of class ${plain(place.classPath) || '(none)'} is not known: what it holds is looked at all the same`);
+      report.add('warning', place.path, `an element of class ${plain(place.classPath) || '(none)'} is not known: what it holds is looked at all the same`);
     for (const child of internals(place)) tellUnknown(child, understood, report);
     return;
   }

@@ -9,6 +9,8 @@ import { plain } from './report.js';
 
 /** The package in base64, and what stands beside it. */
 const BODY_BYTES_MAX = 12 * 1024 ** 2;
+/** One is read; the next may arrive meanwhile, and a client that sends its own slowly holds nobody else up. */
+const BODY_TURNS = { max: 2, code: 'import_busy', message: 'other packages are being read: try again in a moment' } as const;
 
 const route = routesFor<ImportDeps>();
 
@@ -22,6 +24,7 @@ export const mtpImportRoutes = [
     summary: 'Import a module type package (VDI/VDE/NAMUR 2658): its unit, I/O module, services and tags; by itself a dry run',
     body: ImportBody,
     bodyBytesMax: BODY_BYTES_MAX,
+    bodyTurns: BODY_TURNS,
     reply: ImportAnswer,
     computes: (body) => (body as { readonly dryRun?: unknown } | null)?.dryRun !== false,
     errors: {

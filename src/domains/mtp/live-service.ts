@@ -20,27 +20,31 @@ function good(seen: Seen, variable: ServiceVariable): Known<number | string | bo
   return { unknown: `${variable} is ${sample.quality}${sample.message ? `: ${sample.message}` : ''}` };
 }
 
-function word(seen: Seen, variable: ServiceVariable): Known<number> {
+export function wordIn(seen: Seen, variable: ServiceVariable): Known<number> {
   const found = good(seen, variable);
   if ('unknown' in found) return found;
   const number = Number(found.value);
   return Number.isSafeInteger(number) && number >= 0 ? { value: number } : { unknown: `${variable} is ${String(found.value)}, which is no word` };
 }
 
+/** Undefined where it is not known. A service without a channel for it does not show it, which is as if it never stood. */
 function flag(seen: Seen, variable: ServiceVariable): boolean | undefined {
+  if (!seen.has(variable)) return false;
   const found = good(seen, variable);
-  return 'value' in found ? found.value === true || Number(found.value) === 1 : undefined;
+  if ('unknown' in found) return undefined;
+  const number = Number(found.value);
+  return number === 1 || number === 0 ? number === 1 : undefined;
 }
 
 export function stateIn(seen: Seen): Known<ServiceState> {
-  const found = word(seen, 'StateCur');
+  const found = wordIn(seen, 'StateCur');
   if ('unknown' in found) return found;
   const state = stateOf(found.value);
   return state ? { value: state } : { unknown: `StateCur is ${found.value}, which is no state of VDI/VDE/NAMUR 2658-4` };
 }
 
 export function enabledIn(seen: Seen): Known<readonly ServiceCommand[]> {
-  const found = word(seen, 'CommandEn');
+  const found = wordIn(seen, 'CommandEn');
   return 'unknown' in found ? found : { value: commandsIn(found.value) };
 }
 
@@ -51,6 +55,7 @@ export type SourceMode = (typeof SOURCE_MODES)[number];
 
 /** Exactly one of several flags; undefined where none or several stand, or one is not known. */
 function oneOf<Word>(...flags: readonly (readonly [Word, boolean | undefined])[]): Word | undefined {
+  if (flags.some(([, isSet]) => isSet === undefined)) return undefined;
   const set = flags.filter(([, isSet]) => isSet === true);
   return set.length === 1 ? set[0]?.[0] : undefined;
 }
@@ -84,7 +89,7 @@ export function procedureOf({ procedures }: Service, asked: string | number): nu
 }
 
 export function nameOfProcedure({ procedures }: Service, seen: Seen): string {
-  const found = word(seen, 'ProcedureCur');
+  const found = wordIn(seen, 'ProcedureCur');
   if ('unknown' in found || found.value === 0) return '';
   return procedures.find(({ id }) => id === found.value)?.name ?? String(found.value);
 }

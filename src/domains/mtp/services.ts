@@ -1,20 +1,20 @@
 /**
  * Services of process modules at run time (VDI/VDE/NAMUR 2658-4; decisions 3.10, 4.5; ADR 0074). Whoever looks sees the process image of the I/O
  * module. A chart is told what the device says when it is asked: behind a command that was accepted the image may still show the state of
- * before. A command goes to the word of the mode that the service is in, and is accepted when the service shows it.
+ * before. Commands: `service-command.ts`.
  */
 import type { ImagePlan } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import type { Clock } from '../../platform/base/clock.js';
-import { Deadline } from '../../platform/base/elapsed.js';
 import type { Store } from '../../platform/store/store.js';
-import type { RequestAnswer } from '../batches/phases/phase-reports.js';
+import type { Asked, RequestAnswer } from '../batches/phases/phase-reports.js';
 import { imaged } from '../io-modules/imaged.js';
 import { IOModule, type Service } from '../io-modules/kind.js';
 import { isEnabled } from '../io-modules/outputs.js';
-import { bitOf, isServiceVariable, type ServiceVariable } from '../io-modules/service-words.js';
+import { isServiceVariable, type ServiceVariable } from '../io-modules/service-words.js';
 import type { LocalProbes } from '../placement/local-probes.js';
-import { enabledIn, procedureOf, type Seen, type SeenSample, stateIn, wordsFor } from './live-service.js';
+import { enabledIn, type Seen, type SeenSample, stateIn } from './live-service.js';
+import { disabled, ServiceCommandRun, type ServiceDevice } from './service-command.js';
 
 export interface ServiceParts {
   readonly store: Store;
@@ -22,10 +22,6 @@ export interface ServiceParts {
   readonly probes: Pick<LocalProbes, 'read' | 'write'>;
   readonly image: (site: string) => (module: string) => ImagePlan | undefined;
 }
-
-/** Whoever waits gives up after 10 s (decisions 4.5), and shall hear why before that. */
-const ACCEPTED_WITHIN_MS = 9000;
-const LOOK_EVERY_MS = 50;
 
 interface FoundService {
   readonly site: string;
@@ -45,7 +41,7 @@ export interface ServiceOrder {
 export class MtpServices {
   readonly #parts: ServiceParts;
   /** Commands on their way, by site and service: a second one would be judged by what the first is about to change. */
-  readonly #underWay = new Map<string, string>();
+  readonly #underWay = new Map<string, { readonly command: string; readonly asked: Asked; readonly ended: Promise<unknown> }>();
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
@@ -68,16 +64,24 @@ export class MtpServices {
   }
 
   /** MTP_COMMAND. */
-  async command(order: ServiceOrder): Promise<RequestAnswer> {
-    const { site, service: name, command } = order;
+  async command({ site, service: name, command, procedure }: ServiceOrder, asked: Asked): Promise<RequestAnswer> {
+    const key = `${site}/${name}`;
+    for (let before = this.#underWay.get(key); before; before = this.#underWay.get(key)) {
+      if (before.asked.stillWaits()) return disabled(name, `its command ${before.command} is not accepted yet`);
+      // of a phase that was held or aborted: what it does then comes behind it, and is not refused for it
+      await before.ended;
+    }
     const found = this.#find(site, name);
     if ('refused' in found) return disabled(name, found.refused);
-    const key = `${site}/${name}`;
-    const before = this.#underWay.get(key);
-    if (before !== undefined) return disabled(name, `its command ${before} is not accepted yet`);
-    this.#underWay.set(key, command);
+    const device: ServiceDevice = {
+      service: found.service,
+      ask: (only) => this.#ask(found, only),
+      write: (variable, value) => this.#write(found, variable, value),
+    };
+    const ended = ServiceCommandRun.carryOut(device, { clock: this.#parts.clock, name, command, procedure, asked });
+    this.#underWay.set(key, { command, asked, ended: ended.catch(() => undefined) });
     try {
-      return await this.#carryOut(found, order);
+      return await ended;
     } finally {
       this.#underWay.delete(key);
     }
@@ -103,42 +107,6 @@ export class MtpServices {
     return { site, ioModule, service };
   }
 
-  async #carryOut(found: FoundService, { service: name, command, procedure }: ServiceOrder): Promise<RequestAnswer> {
-    const { service } = found;
-    const bit = bitOf(command);
-    if (bit === undefined) return disabled(name, `${command} is no command of a service`);
-    const before = await this.#ask(found);
-    const state = stateIn(before);
-    if ('unknown' in state) return disabled(name, state.unknown);
-    const enabled = enabledIn(before);
-    if ('unknown' in enabled) return disabled(name, enabled.unknown);
-    const shown = `it is ${state.value} and enables ${enabled.value.join(', ') || 'no command'}`;
-    if (!enabled.value.some((word) => word === command)) return disabled(name, `it does not enable ${command}: ${shown}`);
-    const words = wordsFor(before);
-    if ('refused' in words) return disabled(name, words.refused);
-    const within = new Deadline(this.#parts.clock, ACCEPTED_WITHIN_MS);
-    if (procedure !== undefined && procedure !== null) {
-      const id = procedureOf(service, typeof procedure === 'boolean' ? String(procedure) : procedure);
-      if (id === undefined)
-        return disabled(name, `it has no procedure ${String(procedure)}; it has ${service.procedures.map((each) => `${each.id} (${each.name})`).join(', ') || 'none'}`);
-      const set = await this.#setProcedure(found, words.procedure, id, within);
-      if (set !== '') return disabled(name, set);
-    }
-    const written = await this.#write(found, words.command, bit);
-    if (written !== '') return disabled(name, written);
-    return (await this.#isSeen(found, within, (seen) => isAccepted(before, seen, command, words.command)))
-      ? { ok: true, value: true }
-      : { ok: false, rule: 'mtp-command-timeout', message: `service ${name} has not accepted ${command} within ${ACCEPTED_WITHIN_MS / 1000} s; before it ${shown}` };
-  }
-
-  /** The module says in ProcedureReq what it will run next. @returns why it could not be set; '' when it is. */
-  async #setProcedure(found: FoundService, variable: ServiceVariable, id: number, within: Deadline): Promise<string> {
-    const written = await this.#write(found, variable, id);
-    if (written !== '' || found.service.variables.ProcedureReq === undefined) return written;
-    const isSet = await this.#isSeen(found, within, (seen) => Number(seen.get('ProcedureReq')?.value ?? Number.NaN) === id);
-    return isSet ? '' : `it has not taken procedure ${id}`;
-  }
-
   /** @returns why it was not written; '' when it was. */
   async #write({ site, ioModule, service }: FoundService, variable: ServiceVariable, value: number): Promise<string> {
     const channel = service.variables[variable];
@@ -156,31 +124,8 @@ export class MtpServices {
     const at = new Map(samples?.map((sample, index) => [channels[index] ?? sample.channel, sample]));
     return seenBy(asked, (channel) => at.get(channel) ?? { value: null, quality: 'Bad', message: `the probe of I/O module ${ioModule} does not answer` });
   }
-
-  async #isSeen(found: FoundService, within: Deadline, isIt: (seen: Seen) => boolean): Promise<boolean> {
-    for (;;) {
-      if (isIt(await this.#ask(found))) return true;
-      if (within.hasPassed) return false;
-      await new Promise<void>((resolve) => this.#parts.clock.after(LOOK_EVERY_MS, resolve));
-    }
-  }
 }
 
 function seenBy(variables: Readonly<Record<string, string>>, sampleOf: (channel: string) => SeenSample): Seen {
   return new Map(Object.entries(variables).flatMap(([variable, channel]) => (isServiceVariable(variable) ? [[variable, sampleOf(channel)] as const] : [])));
-}
-
-/**
- * Its state or its enabled commands are others than before; a value that is Bad proves nothing. Restart leads from Execute to Execute, and what lies
- * between may be over before somebody looks: of that it is enough that the module has taken the word back.
- */
-function isAccepted(before: Seen, now: Seen, command: string, commandWord: ServiceVariable): boolean {
-  const isGood = (variable: ServiceVariable): boolean => now.get(variable)?.quality === 'Good';
-  const changed = (variable: ServiceVariable): boolean => isGood(variable) && Number(now.get(variable)?.value) !== Number(before.get(variable)?.value);
-  return changed('StateCur') || changed('CommandEn') || (command === 'Restart' && isGood(commandWord) && Number(now.get(commandWord)?.value) === 0);
-}
-
-/** The phase is held (decisions 3.5), and goes on when somebody has looked at the module. */
-function disabled(name: string, why: string): RequestAnswer {
-  return { ok: false, rule: 'mtp-command-disabled', message: `service ${name}: ${why}` };
 }

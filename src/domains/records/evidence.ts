@@ -1,6 +1,6 @@
 /**
- * What the domains hold as evidence, against the audit trail (D-C-10): records open and sealed, signatures, recipes and control
- * recipes. The trail is protected by its chain; what it tells of has to be there as it tells. Item by item, with a turn of the
+ * What the domains hold as evidence, against the audit trail (D-C-10): records open and sealed, signatures, recipes, control
+ * recipes, and the sheets of loop checks and cable acceptances. The trail is protected by its chain; what it tells of has to be there as it tells. Item by item, with a turn of the
  * event loop between two.
  */
 import { itemAt } from '../../platform/base/sorted.js';
@@ -24,6 +24,7 @@ import { BatchRecord, type RecordResource } from './kind.js';
 import { compareRecord, trailOfRecord } from './open-records.js';
 import { readRecord } from './past-records.js';
 import { compareSealed } from './seal.js';
+import { verifySheets } from './sheets.js';
 
 export interface EvidenceParts {
   readonly store: Store;
@@ -63,6 +64,7 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts): P
     report('signatures', { kind: SignatureRecord.kind, name: metadata.name, site: spec.target.site ?? '' }, [...signatureProblems(spec, keys), ...unknown]);
     await turn();
   }
+  const sheets = await verifySheets({ store, keys, trail: (category) => trailOf(queries, { category }, unread), report });
   const records = new Set<string>();
   const look = async (record: RecordResource, isUnchanged: () => boolean): Promise<void> => {
     const { site, name } = record.metadata;
@@ -110,7 +112,7 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts): P
     const found = await past.during([ref], () => absence(store, ref));
     if (found === UNREADABLE) report('control-recipes', ref, [`batch ${metadata.name} was run by it, and it ${found}`]);
   }
-  return { checked: { signatures: signatures.length, records: records.size, recipes: recipes.length, controlRecipes: seen.size }, problems };
+  return { checked: { signatures: signatures.length, sheets, records: records.size, recipes: recipes.length, controlRecipes: seen.size }, problems };
 }
 
 /** Present and past, those of each site in one moment. */

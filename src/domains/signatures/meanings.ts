@@ -19,19 +19,24 @@ export interface MeaningRow {
   /** `status.phase`; empty: every state. */
   readonly states: readonly string[];
   readonly tier: Tier;
+  /** Nobody is the witness of what he has conducted himself (`spec.operator`). */
+  readonly isByOther?: true;
   /** Action that stands for the tier, so that grants and denials of a deployment count. */
   readonly action: string;
 }
 
 const ENDED = ['Complete', 'Stopped', 'Aborted', 'Failed'];
 const REVIEWED = ['Reviewed', 'Finalized'];
+/** What a person conducts until it is sealed: no content of it stands before that. */
+const SHEETS = ['LoopCheck', 'CableAcceptance'];
+const SEALED = 'Sealed';
 const READ = { tier: 'read', action: 'signature:create' } as const;
 const SUPERVISE = { tier: 'supervise', action: 'batchrecord:review' } as const;
 /** What runs or is evidence has rows of its own; a recipe is approved by its life cycle. */
 const OWN_ROWS = ['Batch', 'BatchRecord', 'MasterRecipe', 'ControlRecipe', 'RecipeRevision', 'Alarm', 'Procedure', 'UnitProcedure', 'Operation', 'Phase'];
 
 export const MEANINGS: readonly MeaningRow[] = [
-  { meaning: 'Witnessed', kinds: [], states: [], ...READ },
+  { meaning: 'Witnessed', kinds: [], states: [], isByOther: true, ...READ },
   { meaning: 'Reviewed', kinds: [], except: ['Batch'], states: [], ...READ },
   { meaning: 'Reviewed', kinds: ['Batch'], states: ENDED, ...READ },
   { meaning: 'Verified', kinds: [], states: [], ...READ },
@@ -103,10 +108,17 @@ function speaksOf({ kinds, except = [] }: MeaningRow, kind: string): boolean {
   return kinds.length === 0 ? !except.includes(kind) : kinds.includes(kind);
 }
 
-function refusalOf({ states, tier, action }: MeaningRow, resource: Resource, caller: Caller): string {
+function refusalOf({ states, tier, action, isByOther }: MeaningRow, resource: Resource, caller: Caller): string {
   const phase = phaseOf(resource);
+  if (SHEETS.includes(resource.kind) && phase !== SEALED) return `it is ${phase}, and this is signed when it is ${SEALED}`;
+  if (isByOther && conductorOf(resource) === caller.accountId) return 'whoever has conducted it is not its witness';
   if (states.length > 0 && !states.includes(phase)) return `it is ${phase || 'in no such state'}, and this is signed when it is ${states.join(', ')}`;
   return caller.may(action) ? '' : `it is for people who may ${tier}`;
+}
+
+function conductorOf({ spec }: Resource): string | undefined {
+  const { operator } = (spec ?? {}) as { readonly operator?: { readonly accountId?: unknown } };
+  return typeof operator?.accountId === 'string' ? operator.accountId : undefined;
 }
 
 function phaseOf({ status }: Resource): string {

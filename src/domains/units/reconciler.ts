@@ -75,7 +75,7 @@ export class UnitReconciler implements Reconciler {
       return 'settled';
     }
     const before = this.#sent.get(key);
-    if (before && isDeepStrictEqual({ ...before, moduleModes: {} }, { ...content, moduleModes: {} })) {
+    if (before && hasSameImages(before, content) && isDeepStrictEqual({ ...before, moduleModes: {} }, { ...content, moduleModes: {} })) {
       this.#sent.set(key, content);
       runtimes.setModes(site, name, content.moduleModes);
       const link = runtimes.link(site, name);
@@ -225,4 +225,9 @@ export class UnitReconciler implements Reconciler {
     const known = store.get(RetainedValues, link.site, link.unit)?.spec.networks ?? {};
     store.apply({ puts: [{ kind: RetainedValues, site: link.site, name: link.unit, spec: { networks: { ...known, ...networks }, savedAt: lifeSign(store, at) } } as Put] });
   }
+}
+
+/** The same memory, not the same content: a new image that nobody has written yet may look like an old one. */
+function hasSameImages(before: PlanContent, content: PlanContent): boolean {
+  return before.images.length === content.images.length && before.images.every(({ buffer }, at) => buffer === content.images[at]?.buffer);
 }

@@ -149,7 +149,7 @@ function writesTo(blocks: readonly { readonly type: string; readonly params?: Re
 
 /** Whether each output that its logic writes has one owner (ADR 0071); read of the plant as it is, so that no edit of a template is missed. */
 function outputOwnersOf(read: StoreReader, { site, name }: Resource['metadata']): Condition {
-  const contested = contestedOutputs(read, site).filter(({ owners }) => owners.some(({ unit }) => unit === name));
+  const contested = contestedOutputs(read, site, name);
   return contested.length === 0
     ? { type: 'OutputsSingleWriter', status: 'True', reason: 'OneOwner', message: '' }
     : { type: 'OutputsSingleWriter', status: 'False', reason: 'SeveralOwners', message: contested.map(contestedWords).join('; ') };

@@ -5,6 +5,7 @@ import { pastRows } from '../store/past-rows.js';
 import type { Store } from '../store/store.js';
 import type { Authenticator } from './authenticator.js';
 import { BodyRoom } from './body-room.js';
+import { BodyTurns } from './body-turns.js';
 import { documentRoutes, openDocuments } from './documents.js';
 import type { Nonces } from './nonces.js';
 import { pageRoutes } from './pages.js';
@@ -76,6 +77,7 @@ export async function startGateway(options: GatewayOptions): Promise<HttpServer>
       reasonLengthMin: settings.reasonLengthMin,
       yaml: new YamlBodies(clock),
       bodyRoom: new BodyRoom(),
+      bodyTurns: new BodyTurns(),
     },
     log,
   );

@@ -6,6 +6,7 @@
 import type { GenericSchema, InferOutput, ObjectEntries, StrictObjectSchema } from 'valibot';
 import type { AuditAction, AuditDraft, AuditTarget } from '../store/audit-record.js';
 import type { Ref } from '../store/resource.js';
+import type { BodyTurnLimits } from './body-turns.js';
 import type { Caller } from './caller.js';
 import type { MemberLimits } from './long-json.js';
 import type { Tier } from './tiers.js';
@@ -219,6 +220,8 @@ export interface RouteColumns {
   /** `only`: refused for humans (`human_role`); the fence itself follows from the path. */
   readonly apiKey?: 'only';
   readonly bodyBytesMax?: number;
+  /** So few of its bodies are held at a time; others are refused before they are read. Not beside `bodyMembers`. */
+  readonly bodyTurns?: BodyTurnLimits;
   /** The body may be an array of many: it is read member by member, while others are served. */
   readonly bodyMembers?: MemberLimits;
   /** Media types of a body that is not JSON (import routes); the handler gets its bytes as a Uint8Array. */

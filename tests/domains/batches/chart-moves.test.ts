@@ -319,6 +319,7 @@ t.test('PHASE-07: an answer is judged by the type of its prompt; what does not f
 t.test('MTP-02, MTP-04: each CALL_SERVICE and MTP_COMMAND leaves one audit record; without a live command-enable word no command goes out', async (t) => {
   const requests = phaseRequests({ store, runtimes, clock: gateway.clock, reasonLengthMin: 10 });
   const phase = at(store.list(Phase, 'demo'), 0);
+  const asked = { atMonoMs: gateway.clock.monoMs(), stillWaits: () => true, gaveUp: new AbortController().signal };
   const recorded = (category: string) => gateway.audits.filter((audit) => audit.category === category);
   t.same(await requests.callService(phase, ['io-rx101', 'object', 'method', 7]), { ok: true, value: 7 }, 'a simulated service answers with its first argument');
   t.match(await requests.callService(phase, ['nowhere', 'object', 'method']), { ok: false, rule: 'service-failed' });
@@ -326,7 +327,7 @@ t.test('MTP-02, MTP-04: each CALL_SERVICE and MTP_COMMAND leaves one audit recor
     { action: 'Execute', component: `phase/${phase.metadata.name}`, details: { objectId: 'object', methodId: 'method', args: [7] } },
     { result: 'Rejected', rule: 'service-failed', target: { kind: 'IOModule', name: 'nowhere' } },
   ]);
-  t.match(await requests.mtpCommand(phase, ['skid/dose', 'Start', 2]), { ok: false, rule: 'mtp-command-disabled' });
+  t.match(await requests.mtpCommand(phase, ['skid/dose', 'Start', 2], asked), { ok: false, rule: 'mtp-command-disabled' });
   t.match(recorded('st-mtp-command'), [
     { result: 'Rejected', rule: 'mtp-command-disabled', target: { name: 'skid' }, details: { service: 'skid/dose', command: 'Start', procedure: 2 } },
   ]);

@@ -120,20 +120,61 @@ t.test('D-IO-01: a value that is Good while the device is gone is a problem by i
   const watch = new TrialObserver('cable-pulled', [row('a', true, 0), row('b', true, 0), row('c', false, 0)], 0);
   watch.look([row('a', false, 0), row('b', true, 0)], 1000);
   watch.look([row('a', false, 0), row('b', true, 0)], 3900);
-  t.match(watch.figures, {
+  t.match(watch.figures(3900, 0), {
     watched: 2,
     firstBadMs: 1000,
     allBadMs: null,
-    problems: ['b stayed Good while the device was gone', /^b was shown as Good with a sample of 3900 ms/, 'not every channel was Good again'],
+    problems: ['b stayed Good while the device was gone', /^b was shown as Good with a sample of 3900 ms/],
+    incomplete: ['it ended before every channel was Good again'],
   });
   watch.look([row('a', false, 0), row('b', false, 0)], 4000);
   watch.look([row('a', true, 4900), row('b', false, 0)], 5000);
   watch.over(6000);
   watch.look([row('a', true, 6100), row('b', true, 6100)], 6200);
-  t.match(watch.figures, {
+  t.match(watch.figures(6200, 0), {
     allBadMs: 4000,
     goodWhileGone: ['a'],
     goodAgainMs: 200,
     problems: [/^the last channel was Good no more after 4000 ms/, 'a became Good while the device was gone', /^b was shown/],
   });
+});
+
+t.test('ADR 0087: a trial that shows nothing is incomplete, and accuses nobody', async (t) => {
+  const row = (channel: string, isGood: boolean, sampledMonoMs: number): Shown => ({ channel, isGood, sampledMonoMs, pollMs: 100 });
+  const short = new TrialObserver('cable-pulled', [row('a', true, 0)], 0);
+  short.over(500);
+  short.look([row('a', true, 600)], 600);
+  t.match(short.figures(600, 0), { problems: [], incomplete: [/^it lasted 500 ms/] });
+  const still = new TrialObserver('clock-jumped', [row('a', true, 0)], 0);
+  still.over(200);
+  still.look([row('a', true, 210)], 210);
+  t.match(still.figures(210, 3), { problems: [], incomplete: ['the clock was not set while it lasted'] });
+  t.same(still.figures(210, -3_600_000).incomplete, []);
+  const late = new TrialObserver('other', [row('a', true, 0)], 0);
+  late.look([row('a', false, 0)], 100);
+  late.over(200);
+  t.same(late.figures(70_000, 0).problems, ['not every channel was Good again'], 'a minute was long enough');
+});
+
+t.test('ADR 0087: of five who begin a trial at once one does; a page without a shown trial is no pass', async (t) => {
+  const { box } = await bench(t);
+  const { id } = (await box.api.post(`${MODULE}/cable-acceptance`, BEGUN)).body;
+  const trials = ['cable-pulled', 'half-open', 'device-restarted', 'delayed', 'clock-jumped'];
+  const answers = await Promise.all(trials.map((trial) => box.api.post(`${PAGES}/${id}/mark`, { mark: 'begin', trial })));
+  t.same(answers.map(({ status }) => status).sort(), [200, 409, 409, 409, 409]);
+  for (const { status, body } of answers) if (status === 409) t.equal(body.code, 'trial_open');
+  const { items } = (await box.api.get('/api/v1/audit?category=cable-acceptance&action=Acknowledge&limit=50')).body;
+  t.same(items.map(({ result }: Body) => result).sort(), ['Rejected', 'Rejected', 'Rejected', 'Rejected', 'Success'], 'one record each');
+  t.equal((await box.api.post(`${PAGES}/${id}/mark`, { mark: 'end' })).status, 200);
+  await eventually('the trial is noted', async () => (await page(box, id)).trials[0]);
+  await box.api.post(`${PAGES}/${id}/mark`, { mark: 'finish' });
+  const sealed = await page(box, id);
+  t.match(sealed, { phase: 'Sealed', outcome: 'incomplete', trials: [{ problems: [] }], signatures: [{ meaning: 'qualification', valid: true, problems: [] }] });
+  t.equal((await box.api.delete(MODULE)).status, 204);
+  t.same(
+    (await box.api.get(PAGES)).body.map((each: Body) => each.id),
+    [id],
+    'pages outlive their module, and are found',
+  );
+  t.equal((await box.api.get(PAGES.replace('/plc/', '/other/'))).status, 404);
 });

@@ -79,6 +79,19 @@ t.test('G22: a hostile package is refused with its cause, and takes neither time
   }
 });
 
+t.test('G22: what is no base64 is told by its place, also where it stands at the end of some megabytes', async (t) => {
+  const refusedText = async (content: string): Promise<string> => {
+    const read = await packages.read({ content, fileName: 'sent.mtp' });
+    return 'faults' in read ? at(read.faults, read.faults.length - 1).message : 'it was taken';
+  };
+  const long = 'A'.repeat(4_000_000);
+  t.equal(await refusedText(`${long}!`), 'content is no base64: its character 4000001 is "!"');
+  t.equal(await refusedText(`${' '.repeat(4_000_000)}!`), 'content is no base64: its character 4000001 is "!"');
+  t.equal(await refusedText(`${long}=A`), 'content is no base64: it goes on behind the = at its character 4000001');
+  t.equal(await refusedText(`${long}= = =`), 'content is no base64: it ends with more than two =');
+  t.not(await refusedText(`${base64(AML)} \n`), '');
+});
+
 t.test('G22: what is in a package is text and nothing else', async (t) => {
   const names = ['__proto__', 'constructor', 'toString', "');process.exit(1);//", '${process.exit(1)}', '../../x', 'a\u202eb', ' ', '<script>', 'x'.repeat(5000)];
   const module = {

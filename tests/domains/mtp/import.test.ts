@@ -1,5 +1,7 @@
 /** The import of module type packages over the real pipeline: what it makes, what it tells, and what it leaves alone. */
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { type ClientRequest, request } from 'node:http';
 import t from 'tap';
 import { APPLIED_KINDS } from '../../../src/domains/index.js';
 import { ControlModule } from '../../../src/domains/control-modules/kind.js';
@@ -8,6 +10,7 @@ import { PackageReader } from '../../../src/domains/mtp-import/package-reader.js
 import { mtpImportRoutes } from '../../../src/domains/mtp-import/routes.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import { routeSet } from '../../../src/platform/http/route.js';
+import type { Client } from '../../support/gateway.js';
 import { manifest } from '../../support/manifest.js';
 import { amlOf, DOSING } from '../../support/mtp-package.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
@@ -168,6 +171,16 @@ t.test('Q-CHANGE-11: a name that exists is told and not overwritten; an I/O modu
   );
 });
 
+t.test('Q-CHANGE-11: what wants a look is a warning: a connection that nobody has looked at, an address that is kept', async (t) => {
+  const made = await send('looked', amlOf(DOSING));
+  t.match(
+    (made.body.report as readonly Row[]).filter(({ message }) => /look at its address/.test(message)),
+    [{ severity: 'warning' }],
+  );
+  const kept = await send('dosing', amlOf({ ...DOSING, endpoint: 'opc.tcp://plc-2:4840' }));
+  t.match(rowsAt(kept.body.report, /@Endpoint$/), [{ severity: 'warning', message: /keeps its address/ }]);
+});
+
 t.test('ROUTE-05 Q-CHANGE-07: what an import makes needs the permission of its own route, as with apply; a site out of scope is not looked into', async (t) => {
   const operator = await plant.as('operator');
   const version = plant.store.resourceVersion;
@@ -205,4 +218,24 @@ t.test('G22: oddities of the field are read: archives with back slashes, a manif
   await good('CAEX 3.0', amlOf({ ...DOSING, schemaVersion: '3.0' }));
   const { body } = await send('odd', amlOf({ ...DOSING, services: [], elements: [], version: '' }));
   t.match(body, { module: { version: '' }, services: [], tags: [] });
+});
+
+t.test('G22: of the bodies of packages few are held at a time, one of a caller; others are refused before their body is read', async (t) => {
+  /** Announces a body and sends none of it. @returns the answer, which comes only where the body is not waited for. */
+  const announce = (who: Pick<Client, 'token'>): { readonly sent: ClientRequest; readonly answer: Promise<number> } => {
+    const sent = request(`${plant.url}/api/v1/import/mtp`, {
+      method: 'POST',
+      agent: false,
+      headers: { authorization: `Bearer ${who.token}`, 'x-dcs-nonce': randomUUID(), 'content-type': 'application/json', 'content-length': '12000000' },
+    });
+    const answer = new Promise<number>((resolve) => sent.on('response', ({ statusCode = 0 }) => resolve(statusCode)));
+    sent.on('error', () => undefined); // it is cut off below
+    sent.flushHeaders();
+    return { sent, answer };
+  };
+  const both = [announce(admin), announce(admin)];
+  t.equal(await Promise.race(both.map(({ answer }) => answer)), 503, 'the second one of a caller');
+  t.match(await send('busy', amlOf(DOSING)), { status: 503, body: { code: 'import_busy' } });
+  t.match(await send('free', amlOf(DOSING), {}, engineer), { status: 200 }, 'another caller has a turn of his own');
+  for (const { sent } of both) sent.destroy();
 });

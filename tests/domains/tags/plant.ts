@@ -47,6 +47,7 @@ import { person, ScriptedSessions } from '../../platform/stream/scripted.js';
 import { at } from '../../support/at.js';
 import type { Places } from '../../../src/platform/stream/filter.js';
 import { BodyRoom } from '../../../src/platform/http/body-room.js';
+import { BodyTurns } from '../../../src/platform/http/body-turns.js';
 import { YamlBodies } from '../../../src/platform/http/yaml-body.js';
 
 /** An alarm of v101, as a definition has just raised it. */
@@ -355,6 +356,7 @@ export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
       reasonLengthMin: 10,
       yaml: new YamlBodies(),
       bodyRoom: new BodyRoom(),
+      bodyTurns: new BodyTurns(),
     },
     pino({ level: 'silent' }),
   );

@@ -2,7 +2,7 @@
  * What unit runtimes say of their phases becomes resource status and facts here: state changes, prompts, messages, signals
  * (design, way of a command: phase engine -> state event -> resource status -> hub). One message is one change.
  */
-import type { WallMs } from '../../../platform/base/times.js';
+import type { MonoMs, WallMs } from '../../../platform/base/times.js';
 import { guarded, guardedPromise } from '../../../platform/base/guarded.js';
 import type { PhaseReport, PromptWait, UnitOutbound } from '../../../../runtime/port.js';
 import type { State } from '../../../../runtime/vocabulary/states.js';
@@ -59,9 +59,18 @@ export interface PhaseRequests {
   mode(phase: PhaseResource, module: string, mode: Mode): Promise<boolean>;
   /** CALL_SERVICE on an I/O module; undefined when its protocol has no services. */
   callService(phase: PhaseResource, args: readonly Value[]): Promise<RequestAnswer>;
-  mtpCommand(phase: PhaseResource, args: readonly Value[]): Promise<RequestAnswer>;
+  mtpCommand(phase: PhaseResource, args: readonly Value[], asked: Asked): Promise<RequestAnswer>;
   mtpState(phase: PhaseResource, service: string): Promise<RequestAnswer>;
   mtpCommandEnabled(phase: PhaseResource, service: string, command: string): Promise<RequestAnswer>;
+}
+
+/** A request that is good only while its chart waits. */
+export interface Asked {
+  readonly atMonoMs: MonoMs;
+  /** False when the chart has given up, is held, stopped or aborted, or its runtime has ended. */
+  readonly stillWaits: () => boolean;
+  /** Aborted when the chart says that it has given up: nobody has to look meanwhile. */
+  readonly gaveUp: AbortSignal;
 }
 
 export interface RequestAnswer {
@@ -82,7 +91,7 @@ export class PhaseReports {
   /** In order of arrival, until they are on disk. */
   #kept: Kept[] = [];
   #taking: Kept | undefined;
-  readonly #requestsOf = new WeakMap<UnitLink, number>();
+  readonly #requestsOf = new WeakMap<UnitLink, Map<number, AbortController>>();
 
   constructor(parts: {
     readonly store: Store;
@@ -108,6 +117,7 @@ export class PhaseReports {
    */
   take(link: UnitLink, message: UnitOutbound): void {
     if (!('phase' in message)) return;
+    if (message.type === 'request-given-up') return this.#giveUp(link, message.id);
     const kept: Kept = { link, message, at: this.#store.terms.now(), waiting: 0, again: !this.#store.accepting };
     this.#kept.push(kept);
     if (this.#kept.length > KEPT_MAX) {
@@ -362,25 +372,41 @@ export class PhaseReports {
   // ------------------------------------------------------------ requests of builtins
 
   async #request(link: UnitLink, phase: PhaseResource, message: Extract<UnitOutbound, { type: 'request' }>): Promise<void> {
-    const underWay = this.#requestsOf.get(link) ?? 0;
-    if (underWay >= REQUESTS_MAX) {
+    const underWay = this.#underWay(link);
+    if (underWay.size >= REQUESTS_MAX) {
       const text = `${REQUESTS_MAX} requests of unit ${link.unit} are being carried out; this one is refused`;
       return link.send({ type: 'request-result', id: message.id, ok: false, rule: 'service-failed', message: text });
     }
-    this.#requestsOf.set(link, underWay + 1);
+    const giveUp = new AbortController();
+    underWay.set(message.id, giveUp);
+    const { epoch } = link;
+    const { signal: gaveUp } = giveUp;
+    const stillWaits = (): boolean => !gaveUp.aborted && link.ready && link.epoch === epoch;
     try {
-      const answer = await this.#carryOut(phase, message);
+      const answer = await this.#carryOut(phase, message, { atMonoMs: message.atMonoMs, gaveUp, stillWaits });
       link.send({ type: 'request-result', id: message.id, ...answer });
     } catch (fault) {
       const text = fault instanceof Error ? fault.message : String(fault);
       this.#log.warn({ phase: phase.metadata.name, builtin: message.builtin, fault: text }, 'builtin refused');
       link.send({ type: 'request-result', id: message.id, ok: false, rule: 'service-failed', message: text });
     } finally {
-      this.#requestsOf.set(link, (this.#requestsOf.get(link) ?? 1) - 1);
+      underWay.delete(message.id);
     }
   }
 
-  async #carryOut(phase: PhaseResource, { builtin, args }: Extract<UnitOutbound, { type: 'request' }>): Promise<RequestAnswer> {
+  #underWay(link: UnitLink): Map<number, AbortController> {
+    const known = this.#requestsOf.get(link) ?? new Map<number, AbortController>();
+    this.#requestsOf.set(link, known);
+    return known;
+  }
+
+  /** At once, also while nothing can be written: a request that was kept for then is not carried out any more. */
+  #giveUp(link: UnitLink, id: number): void {
+    this.#kept = this.#kept.filter((kept) => kept.link !== link || kept.message.type !== 'request' || kept.message.id !== id);
+    this.#requestsOf.get(link)?.get(id)?.abort();
+  }
+
+  async #carryOut(phase: PhaseResource, { builtin, args }: Extract<UnitOutbound, { type: 'request' }>, asked: Asked): Promise<RequestAnswer> {
     const text = (at: number): string => String(args[at] ?? '');
     switch (builtin) {
       case 'COMMAND':
@@ -392,7 +418,7 @@ export class PhaseReports {
       case 'CALL_SERVICE':
         return this.#requests.callService(phase, args);
       case 'MTP_COMMAND':
-        return this.#requests.mtpCommand(phase, args);
+        return this.#requests.mtpCommand(phase, args, asked);
       case 'MTP_STATE':
         return this.#requests.mtpState(phase, text(0));
       case 'MTP_COMMAND_ENABLED':

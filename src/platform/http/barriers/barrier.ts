@@ -7,6 +7,7 @@ import type { PastRows } from '../../store/past-rows.js';
 import type { Store } from '../../store/store.js';
 import type { Authenticator } from '../authenticator.js';
 import type { BodyRoom } from '../body-room.js';
+import type { BodyTurns } from '../body-turns.js';
 import type { Exchange } from '../exchange.js';
 import type { YamlBodies } from '../yaml-body.js';
 import type { Nonces } from '../nonces.js';
@@ -40,6 +41,7 @@ export interface Guard {
   readonly reasonLengthMin: number;
   readonly yaml: YamlBodies;
   readonly bodyRoom: BodyRoom;
+  readonly bodyTurns: BodyTurns;
 }
 
 export type Barrier = (exchange: Exchange, guard: Guard) => undefined | Promise<void>;

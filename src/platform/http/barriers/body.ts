@@ -3,6 +3,7 @@
  * without a defined body accepts an empty body or `{}`.
  */
 import * as v from 'valibot';
+import type { BodyTurnLimits } from '../body-turns.js';
 import type { Exchange } from '../exchange.js';
 import { decode, decodeChange, parseJson } from '../json-body.js';
 import { parseLongJson } from '../long-json.js';
@@ -24,7 +25,8 @@ export const body: Barrier = (exchange, guard) => {
     accept(exchange, guard, new Uint8Array(0));
     return undefined;
   }
-  const { bodyMembers } = exchange.row.bound.row;
+  const { bodyMembers, bodyTurns } = exchange.row.bound.row;
+  if (bodyTurns) return readInTurn(exchange, guard, bodyTurns);
   const parse = bodyMembers ? (json: Uint8Array) => parseLongJson(json, guard.clock, bodyMembers) : undefined;
   if (isYaml(exchange)) return readLong(exchange, guard, (text) => exchange.incoming.attended((gone) => guard.yaml.read(text, exchange.caller.accountId, gone, parse)));
   if (parse) return readLong(exchange, guard, parse);
@@ -62,6 +64,19 @@ async function readLong(exchange: Exchange, guard: Guard, read: (text: Uint8Arra
   const value = text.length === 0 ? {} : await read(text);
   judgeAgain(exchange, guard);
   acceptValue(exchange, guard, value);
+}
+
+/** Waits, also for a body that is there: what a request holds is given back behind a wait (pipeline.ts). */
+async function readInTurn(exchange: Exchange, guard: Guard, turns: BodyTurnLimits): Promise<void> {
+  exchange.atEnd = guard.bodyTurns.take(turns, exchange.caller.accountId);
+  await exchange.collect(
+    limitOf(exchange, guard),
+    () => tooLarge(exchange, guard),
+    (bytes) => {
+      judgeAgain(exchange, guard);
+      accept(exchange, guard, bytes);
+    },
+  );
 }
 
 function accept(exchange: Exchange, guard: Guard, bytes: Uint8Array): void {

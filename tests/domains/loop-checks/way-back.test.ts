@@ -1,0 +1,108 @@
+/** Where the outputs of a loop check go back to, and whom its sheet names: another device, a person who has gone, fail-safe values. */
+import t, { type Test } from 'tap';
+import { eventually } from '../../support/api-client.js';
+import { FaultProxy } from '../../support/fault-proxy.js';
+import { FieldDevice, FULL } from '../../support/field-device.js';
+import { type Body, begun, CHECK, LIST, LIVE, module, NORTH, QUICK, read, served, stepped, untilSealed, V1 } from '../../support/loop-checked.js';
+import { manifest } from '../../support/manifest.js';
+import { type Plant, startPlant } from '../../support/plant.js';
+
+const BEFORE = 120;
+
+async function bench(t: Test, more: object = {}): Promise<{ readonly box: Plant; readonly device: FieldDevice; readonly proxy: FaultProxy }> {
+  const device = await FieldDevice.start();
+  device.holding[0] = BEFORE;
+  const proxy = await FaultProxy.start(() => device.port);
+  const box = await startPlant({ production: true, environment: LIVE });
+  t.teardown(async () => {
+    await box.end();
+    await proxy.stop();
+    await device.kill();
+  });
+  await served(box, `127.0.0.1:${proxy.port}`, more);
+  return { box, device, proxy };
+}
+
+t.test(
+  'ADR 0086: a module that is changed to another device while its outputs are on their way back: the other device is not written, and the sheet tells what was left',
+  async (t) => {
+    const { box, device, proxy } = await bench(t);
+    const other = await FieldDevice.start();
+    t.teardown(() => other.kill());
+    other.holding[0] = 999;
+    const { id } = await begun(box, { ...QUICK, channels: [V1] });
+    await stepped(box, id, 3);
+    proxy.refuse(true);
+    proxy.reset();
+    await eventually('it is on its way back', async () => (await read(box, id)).phase === 'Returning');
+    const changed = await box.api.post('/api/v1/apply', manifest('IOModule', 'plc', module(other.address)));
+    t.equal(changed.status, 200, changed.text);
+    const sheet = await untilSealed(box, id);
+    t.match(sheet, { valid: true, returned: [{ channel: 'v1', isReturned: false, message: /another device/ }] });
+    t.same([other.writes.length, other.holding[0]], [0, 999]);
+    t.equal(device.holding[0], FULL / 2, 'it stands as the sheet says');
+  },
+);
+
+t.test('D-AUDIT-01 ADR 0086: each write of a check has its beginning and its end on record, and so has the way back', async (t) => {
+  const { box } = await bench(t);
+  const { id } = await begun(box, { ...QUICK, channels: [V1] });
+  await stepped(box, id, 2);
+  await box.api.post(`${LIST}/${id}/abort`, {});
+  const sheet = await untilSealed(box, id);
+  t.match(sheet.signatures, [{ meaning: 'qualification', valid: true }]);
+  const { items } = (await box.api.get('/api/v1/audit?category=iomodule-write&limit=50')).body;
+  const rows = items.map(({ result, details }: Body) => [result, details.step ?? (details.isWayBack ? 'back' : '')]).sort();
+  t.same(rows, [
+    ['Accepted', 1],
+    ['Accepted', 2],
+    ['Success', 1],
+    ['Success', 2],
+    ['Success', 'back'],
+  ]);
+  t.match(await box.api.post('/api/v1/signatures', { target: { kind: 'LoopCheck', name: id, site: 'north' }, meaning: 'Witnessed', reason: 'I was there' }), {
+    status: 409,
+    body: { code: 'meaning_not_applicable' },
+  });
+  const verified = await box.api.post('/api/v1/system/integrity', {});
+  t.match(verified.body, { ok: true, checked: { sheets: 1 } }, verified.text);
+});
+
+t.test('ADR 0087: what is read of a device is of that device: another one under the name has a new image, and nobody writes to it', async (t) => {
+  const { box, device } = await bench(t, { failSafe: { timeout: '1s', outputs: [{ channel: 'v1', value: 555 }] } });
+  const logic = [
+    manifest('Area', 'hall'),
+    manifest('ProcessCell', 'line', { areaName: 'hall' }),
+    manifest('Unit', 'tank', { processCellName: 'line' }),
+    manifest(
+      'ControlModuleTemplate',
+      'valve',
+      {
+        moduleType: 'control-valve',
+        tags: [{ name: 'out', dataType: 'Float', accessLevel: 'readwrite', blockRef: 'ao', portRef: 'IN', engMin: '0', engMax: '100' }],
+        blocks: [{ name: 'ao', type: 'AO', params: { addr: '', rawMin: 0, rawMax: FULL, outMin: 0, outMax: 100 } }],
+      },
+      {},
+    ),
+    manifest('ControlModule', 'fv', { parentKind: 'Unit', parentName: 'tank', templateRef: 'valve', paramOverrides: [{ blockRef: 'ao', param: 'addr', value: 'plc:v1' }] }),
+  ];
+  t.equal((await box.api.post('/api/v1/apply', logic)).status, 200);
+  await eventually('logic commands the output', async () => device.holding[0] === 0);
+  t.equal((await box.api.delete(`${NORTH}/controlmodules/fv`)).status, 204);
+  await eventually('its fail-safe value is taken', async () => device.holding[0] === 555);
+  t.match(await box.api.post(CHECK, { ...QUICK, channels: [V1] }), { status: 409 }, 'ADR 0086: and nobody takes the outputs from them');
+  t.equal(device.holding[0], 555);
+  const other = await FieldDevice.start();
+  t.teardown(() => other.kill());
+  other.input[3] = 7;
+  const changed = await box.api.post(
+    '/api/v1/apply',
+    manifest('IOModule', 'plc', module(other.address, { failSafe: { timeout: '1s', outputs: [{ channel: 'v1', value: 555 }] } })),
+  );
+  t.equal(changed.status, 200, changed.text);
+  await eventually('it is connected, and has been read for longer than its time-out', async () => {
+    const { body } = await box.api.get(`${NORTH}/iomodules/plc/statistics`);
+    return body.counted?.polls >= 20 || undefined;
+  });
+  t.same(other.writes, []);
+});

@@ -1,0 +1,83 @@
+/** Who signs in to an OPC UA server by a certificate, and which servers are trusted for the authority that signed theirs (decisions 7.5, ADR 0067). */
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import t from 'tap';
+import { opcuaDriver } from '../../runtime/io/opcua/driver.js';
+import { distrust } from '../../runtime/io/opcua/trust.js';
+import type { ProbeModule } from '../../runtime/port.js';
+import { systemClock } from '../../runtime/vocabulary/clock.js';
+import { Authority } from '../support/authority.js';
+import { opcuaModule, opcuaSecurity } from '../support/opcua-module.js';
+import { OpcUaServer, PLANT_NAMESPACE } from '../support/opcua-server.js';
+import { ownFolder } from '../support/own-folder.js';
+
+const folder = ownFolder(t);
+const box = `${folder}/box`;
+const AUTHORITIES = `${box}/authorities`;
+mkdirSync(AUTHORITIES, { recursive: true });
+const plant = new Authority(`${folder}/plant`, 'plant-authority');
+const issuing = new Authority(`${folder}/issuing`, 'issuing-authority', plant);
+const stranger = new Authority(`${folder}/stranger`, 'stranger');
+const { certificatePem } = issuing.sign('plc', 'urn:lineside:test-plant');
+const { certificatePem: person, keyPem } = plant.sign('anna', 'urn:anna'); // of an authority that the server does not know
+const foreignKey = String(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }));
+const server = await OpcUaServer.start({ folder: `${folder}/server` });
+t.teardown(() => server.kill());
+const SECURED = { securityPolicy: 'Basic256Sha256', securityMode: 'SignAndEncrypt' } as const;
+const LEVEL = { address: `nsu=${PLANT_NAMESPACE};s=Float`, dataType: 'float' } as const;
+
+const connect = (security: Parameters<typeof opcuaSecurity>[1], credentials?: ProbeModule['credentials'], url = server.url) =>
+  opcuaDriver.connect(opcuaModule(url, box, [], {}, { security: opcuaSecurity(box, security), ...(credentials ? { credentials } : {}) }), systemClock);
+
+async function writes(t: { same(found: unknown, wanted: unknown): boolean }, ...args: Parameters<typeof connect>): Promise<void> {
+  const link = await connect(...args);
+  t.same(await link.write(LEVEL, 2), { ok: true });
+  await link.close();
+}
+
+t.test('decisions 7.5: serverTrust ca trusts whom an authority of this box has signed, over those between, and nobody else', async (t) => {
+  const security = opcuaSecurity(box, { serverTrust: 'ca' });
+  const distrusted = () => distrust(new X509Certificate(certificatePem).raw, security, Date.now());
+  t.match(await distrusted(), /no authority is trusted/);
+  writeFileSync(`${AUTHORITIES}/stranger.pem`, stranger.pem);
+  writeFileSync(`${AUTHORITIES}/readme.txt`, 'no certificate');
+  writeFileSync(`${AUTHORITIES}/server.pem`, certificatePem);
+  t.match(await distrusted(), /no trusted authority has signed the certificate of the server: SHA-256 [0-9a-f]{64} \(CN=plc/);
+  await t.rejects(
+    connect({ ...SECURED, serverTrust: 'ca' }),
+    /no trusted authority has signed the certificate of the server/,
+    'and a server whose certificate is its own is not connected to',
+  );
+  writeFileSync(`${AUTHORITIES}/issuing.pem`, issuing.pem);
+  t.match(await distrusted(), /no trusted authority/, 'an authority between without its root');
+  writeFileSync(`${AUTHORITIES}/plant.pem`, plant.pem);
+  t.equal(await distrusted(), '');
+  rmSync(`${AUTHORITIES}/plant.pem`);
+  t.match(await distrusted(), /no trusted authority/, 'what a person takes away counts at once');
+  writeFileSync(`${AUTHORITIES}/plant.pem`, plant.pem);
+});
+
+t.test('decisions 7.5: an authority counts for as long as it is valid, and so does what it signed', async (t) => {
+  const security = opcuaSecurity(box, { serverTrust: 'ca' });
+  const certificate = new X509Certificate(certificatePem);
+  const at = (days: number): number => Date.now() + days * 86_400_000;
+  t.equal(await distrust(certificate.raw, security, at(1)), '');
+  t.match(await distrust(certificate.raw, security, at(-2)), /CN=plc is valid from/);
+  t.match(await distrust(certificate.raw, security, at(40)), /CN=plc is valid from .* to/);
+  t.match(await distrust(Buffer.from('no certificate'), security, at(1)), /no certificate that can be read/);
+  const root = new X509Certificate(plant.pem);
+  t.equal(await distrust(root.raw, security, at(1)), '');
+  t.match(await distrust(root.raw, security, at(90)), /CN=plant-authority is valid from/);
+});
+
+t.test('decisions 7.5: who signs in by certificate does so with that of the box, and one of a secret is shown in its place', async (t) => {
+  const secured = { ...SECURED, serverCertificateSha256: server.sha256, authType: 'Certificate' } as const;
+  await writes(t, secured);
+  await t.rejects(
+    connect(secured, { certificatePem: person, keyPem }),
+    /opens no session: BadIdentityTokenRejected/,
+    'that of the secret is shown, which this server does not take',
+  );
+  await t.rejects(connect(secured, { certificatePem: person, keyPem: foreignKey }), /the key does not belong to the certificate/);
+  await t.rejects(connect(secured, { missing: 'secret anna is not on this box' }), /secret anna is not on this box/);
+});
