@@ -608,6 +608,7 @@ export class OutputSide {
   async writeByRequest(address: string, value: number | string, untilMonoMs: MonoMs): Promise<WriteReply> {
     const output = this.#outputs.find((row) => row.channel.address === address);
     if (!output) return writeRefused('unknown_channel', `module ${this.#module.module} has no output ${address}`);
+    if (this.#failSafeValue(output) !== undefined) return writeRefused('outputs_withheld', `output ${output.channel.name} has its fail-safe value: ${this.failSafeMessage()}`);
     const outcome = await this.#writeDevice(output.channel, value, untilMonoMs);
     output.written = undefined;
     if (!outcome.ok) return { ...writeRefused(REFUSALS[outcome.reason], outcome.message), ...('isUnknown' in outcome ? { isUnknown: true } : {}) };

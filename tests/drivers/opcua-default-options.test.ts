@@ -34,7 +34,14 @@ t.test('a session that is closed is closed at the server too', async (t) => {
     const link = await connect();
     let sessions = -1;
     const none = (): void => undefined;
-    await link.read([{ address: SESSIONS, dataType: 'int' }], { begin: none, end: none, integer: (_, value) => (sessions = Number(value)), number: (_, value) => (sessions = value), text: none, bad: none });
+    await link.read([{ address: SESSIONS, dataType: 'int' }], {
+      begin: none,
+      end: none,
+      integer: (_, value) => (sessions = Number(value)),
+      number: (_, value) => (sessions = value),
+      text: none,
+      bad: none,
+    });
     await link.close();
     return sessions;
   };

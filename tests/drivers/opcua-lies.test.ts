@@ -218,7 +218,9 @@ t.test('decisions 7.2: the age at which samples are stale follows what the serve
 
 /** The answer of a server that is busy: a service fault in place of the answer (OPC 10000-4, 7.34). */
 const busy = (service: string, body: Buffer): Buffer =>
-  service === 'Read' ? Buffer.concat([Buffer.from([1, 0, 0x8d, 1]), body.subarray(4, 16), Buffer.from([0, 0, 0xee, 0x80]), Buffer.from([0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0])]) : body;
+  service === 'Read'
+    ? Buffer.concat([Buffer.from([1, 0, 0x8d, 1]), body.subarray(4, 16), Buffer.from([0, 0, 0xee, 0x80]), Buffer.from([0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0])])
+    : body;
 
 t.test('D-IO-02: what was missed is read until it has come, on one connection', async (t) => {
   const { peer, isGood, isBad, message } = await bench(t);

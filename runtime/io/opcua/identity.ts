@@ -125,7 +125,11 @@ async function ownKeyOnly(file: string): Promise<void> {
   const { mode } = await stat(file);
   if ((mode & 0o077) === 0) return;
   await chmod(file, 0o600);
-  notice({ action: 'Update', sha256: '', message: `others of this machine could read the key of the OPC UA identity (mode ${(mode & 0o777).toString(8)}); its mode is 600 now: who may have read it can pass for this box` });
+  notice({
+    action: 'Update',
+    sha256: '',
+    message: `others of this machine could read the key of the OPC UA identity (mode ${(mode & 0o777).toString(8)}); its mode is 600 now: who may have read it can pass for this box`,
+  });
 }
 
 async function make(folder: string, home: string, wallMs: number): Promise<void> {

@@ -14,7 +14,7 @@ import { type DiscoverReply, notDiscovered } from '../discovery.js';
 import { decideFailSafe, RuntimeWatch } from '../fail-safe.js';
 import { badSample, type ModuleState, OUTPUTS_UNKNOWN, type RunnerHost, type WriteReply, writeRefused } from '../module-runner.js';
 import { numberOption, resolveOptions } from '../options.js';
-import { convertValue, simulatedValue, messageValue, qualityWord } from '../values.js';
+import { convertValue, exactValue, messageValue, qualityWord, simulatedValue } from '../values.js';
 import type { Cell } from './cell.js';
 import { simulationDescription } from './description.js';
 import { DeviceReader, foreignModules } from './device-reader.js';

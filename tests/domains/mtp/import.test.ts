@@ -236,6 +236,10 @@ t.test('G22: of the bodies of packages few are held at a time, one of a caller; 
   const both = [announce(admin), announce(admin)];
   t.equal(await Promise.race(both.map(({ answer }) => answer)), 503, 'the second one of a caller');
   t.match(await send('busy', amlOf(DOSING)), { status: 503, body: { code: 'import_busy' } });
-  t.match(await send('free', amlOf(DOSING), {}, engineer), { status: 200 }, 'another caller has a turn of his own');
+  t.match(
+    await send('free', amlOf(DOSING), {}, engineer),
+    { status: 403, body: { code: 'action_missing' } },
+    'another caller has a turn of his own: his package is read, and judged',
+  );
   for (const { sent } of both) sent.destroy();
 });
