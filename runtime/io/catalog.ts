@@ -145,6 +145,11 @@ export function channelValue(protocol: string, value: Value, dataType: ChannelTy
   return isSimulated(protocol) ? simulatedValue(value, dataType) : exactValue(value, dataType);
 }
 
+/** Why the place of a channel does not hold a value that its type takes; '' where it does, or where only the device knows. */
+export function problemOfValue(protocol: string, address: string, value: Value): string {
+  return protocolDescription(protocol)?.problemOfValue?.(address, value) ?? '';
+}
+
 /** One problem per option that is unknown, does not read or is out of bounds. */
 export function checkOptions(protocol: string, options: Readonly<Record<string, OptionValue>>): { readonly option: string; readonly message: string }[] {
   const description = protocolDescription(protocol);

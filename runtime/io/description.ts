@@ -2,6 +2,7 @@
  * How a field protocol describes itself: its word, options and address grammars (decisions 7.2 to 7.4). Metadata and pure
  * checks: no Node API, no device library, and nothing of the port, whose words are derived from the descriptions.
  */
+import type { Value } from '../vocabulary/data-types.js';
 import type { OptionSpec, OptionValue } from './options.js';
 import type { Cell } from './place.js';
 
@@ -39,6 +40,8 @@ export interface DriverDescription<Word extends string = string> {
   readonly hasServices?: true;
   /** Members of `security` that it takes (decisions 7.5); absent: only `secretRef`. */
   readonly securityMembers?: readonly string[];
+  /** Why the place of a channel does not hold a value that its type takes; '' where it does, or where only the device knows. */
+  problemOfValue?(address: string, value: Value): string;
   /** Which of the devices behind one endpoint, as text; absent: an endpoint is one device. */
   unitOf?(options: Options): string;
   /** The place of a channel address behind the endpoint, one of `unitOf` included; absent: each text is a place of its own. None of an address that does not read. */

@@ -1,8 +1,8 @@
 /** Puts samples of a network module into its process image and remembers why a channel is Bad. */
 import { assert, inside } from '../vocabulary/assert.js';
-import type { ProcessImage } from '../vocabulary/process-image.js';
+import { type ProcessImage, TEXT_BYTES_MAX } from '../vocabulary/process-image.js';
 import { QUALITY, type QualityCode } from '../vocabulary/quality.js';
-import type { Point, SampleSink } from './driver.js';
+import type { BadKind, Point, SampleSink } from './driver.js';
 import type { ChannelCounts } from './statistics.js';
 import type { Clock } from '../vocabulary/clock.js';
 import type { MonoMs, WallMs } from '../vocabulary/times.js';
@@ -22,6 +22,8 @@ export interface RecoverableSink extends SampleSink {
 }
 
 const encoder = new TextEncoder();
+/** So many characters fit whatever they are: one of UTF-16 has three bytes of UTF-8 at most. */
+const SHORT_TEXT = Math.floor(TEXT_BYTES_MAX / 3);
 
 export class ImageSink {
   readonly #image: ProcessImage;
@@ -124,6 +126,10 @@ export class ImageSink {
       if (text !== undefined && !point.readback) this.#image.setText(point.channel, encoder.encode(text));
       if (point.readback) heard.push(() => onReadback(point, text ?? value));
     };
+    const refuse = ({ channel }: ImagePoint, message: string, kind: BadKind): void => {
+      this.#bad(channel, message);
+      counts?.bad(channel, kind);
+    };
     return {
       begin: () => {
         open = true;
@@ -136,12 +142,13 @@ export class ImageSink {
         deliver(point, point.dataType === 'bool' ? Number(value !== 0) : value, undefined);
       },
       integer: (position, value) => deliver(pointAt(position), Number(value), String(value)),
-      text: (position, value) => deliver(pointAt(position), 0, value),
-      bad: (position, message, kind = 'refused') => {
-        const { channel } = pointAt(position);
-        this.#bad(channel, message);
-        counts?.bad(channel, kind);
+      text: (position, value) => {
+        const point = pointAt(position);
+        const bytes = value.length <= SHORT_TEXT || point.readback ? 0 : encoder.encode(value).length;
+        if (bytes > TEXT_BYTES_MAX) refuse(point, `the text has ${bytes} bytes (UTF-8), and a channel holds ${TEXT_BYTES_MAX}: a part of it would be another text`, 'refused');
+        else deliver(point, 0, value);
       },
+      bad: (position, message, kind = 'refused') => refuse(pointAt(position), message, kind),
       uncertain: (position, message) => this.#reserve(pointAt(position).channel, message),
       taken: (position, wallMs) => this.#image.stamp(pointAt(position).channel, wallMs, this.#clock.monoMs()),
       end,

@@ -496,7 +496,9 @@ export class NetworkModule implements ModuleRunner {
   }
 
   discover(timeoutMs: number): Promise<DiscoverReply> {
-    return this.#asked.take(timeoutMs / 2, () => discoverOver(this.#link, this.#module, this.#host.clock, timeoutMs), notDiscovered);
+    const { clock } = this.#host;
+    const endMonoMs = clock.monoMs() + timeoutMs; // also of one that has waited for its turn
+    return this.#asked.take(timeoutMs / 2, () => discoverOver(this.#link, this.#module, clock, endMonoMs - clock.monoMs()), notDiscovered);
   }
 
   /** Also of the connection before, while there is none or nothing was asked on the new one. */

@@ -13,6 +13,8 @@ import { assert } from './assert.js';
  */
 const HEADER_BYTES = 64;
 const TEXT_BYTES = 128;
+/** Of UTF-8, that a text channel holds. */
+export const TEXT_BYTES_MAX = TEXT_BYTES - 1;
 
 /** Slots of the Int32 header. */
 export const IMAGE_HEADER = { version: 0, connection: 1, samples: 2, wake: 3, outputs: 4, silent: 5, staleAfter: 6 } as const;
@@ -172,7 +174,7 @@ export class ProcessImage {
 
   /** Bytes of a text channel; at most 127 bytes of UTF-8 are kept. */
   setText(channel: number, bytes: Uint8Array): void {
-    const length = Math.min(bytes.length, TEXT_BYTES - 1);
+    const length = Math.min(bytes.length, TEXT_BYTES_MAX);
     this.text[channel * TEXT_BYTES] = length;
     this.text.set(bytes.subarray(0, length), channel * TEXT_BYTES + 1);
   }

@@ -61,6 +61,8 @@ export interface Lie {
   readonly between?: Buffer;
   /** In place of the true value. */
   readonly value?: PeerValue;
+  /** In place of the time of the server's clock. */
+  readonly clock?: PeerValue;
   /** Results that a read, a write and a creation of items have less than was asked for. */
   readonly fewer?: number;
 }
@@ -73,6 +75,8 @@ interface Item {
 /** What the server makes of the intervals that it is asked for. */
 export interface Revised {
   readonly publishingMs?: number;
+  /** Said in place of it. */
+  readonly saidPublishingMs?: number;
   readonly keepAliveCount?: number;
   readonly samplingMs?: number;
   /** The server's clock is not monitored. */
@@ -112,7 +116,7 @@ export class Liar {
   }
 
   valueOf(node: string): PeerValue | undefined {
-    if (node === CURRENT_TIME) return { type: 'DateTime', value: Date.now() };
+    if (node === CURRENT_TIME) return this.lie.clock ?? { type: 'DateTime', value: Date.now() };
     return this.values.has(node) ? (this.lie.value ?? this.values.get(node)) : undefined;
   }
 }
@@ -234,7 +238,7 @@ export class Channel {
         this.#subscribe(publishingMs);
         return body
           .u32(this.#subscription)
-          .double(publishingMs)
+          .double(revised.saidPublishingMs ?? publishingMs)
           .u32(1000)
           .u32(revised.keepAliveCount ?? 2);
       }

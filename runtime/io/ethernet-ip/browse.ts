@@ -2,7 +2,7 @@
  * The tags that a Logix controller tells of itself: symbol object (class 0x6B) and templates of structures (class 0x6C), as Rockwell's 1756-PM020
  * describes them. Whatever arrives is bounded: tags, members, bytes.
  */
-import { type Device, MALFORMED, PARTIAL, refusal, type Whole } from './device.js';
+import { type Device, MALFORMED, PART_BYTES_MIN, PARTIAL, refusal, tooSmall, type Whole } from './device.js';
 import { CLASS, objectPath, SERVICE } from './request.js';
 
 export interface Symbol {
@@ -44,7 +44,11 @@ const ATTRIBUTES: readonly (readonly number[])[] = [
   [NAME, TYPE, DIMENSIONS],
   [NAME, TYPE],
 ];
+/** Of the controller and all its programs together. */
 const SYMBOLS_MAX = 50_000;
+const PROGRAMS_MAX = 1000;
+/** A name of a controller has 40 characters, and those that it makes itself a few more. */
+const NAME_BYTES_MAX = 255;
 const DEFINITION_BYTES_MAX = 0x1_0000;
 const STRUCTURE = 0x8000;
 const SYSTEM = 0x1000;
@@ -74,7 +78,7 @@ function parseRows(data: Buffer, attributes: readonly number[], program: string)
     const instance = data.readUInt32LE(at);
     const nameBytes = data.readUInt16LE(at + 4);
     const typeAt = at + 6 + nameBytes;
-    if (typeAt + tailBytes > data.length) return undefined;
+    if (typeAt + tailBytes > data.length || nameBytes > NAME_BYTES_MAX) return undefined;
     const type = data.readUInt16LE(typeAt);
     const dimensionCount = (type >> 13) & 3;
     const known = attributes.includes(DIMENSIONS) ? [0, 1, 2].map((each) => data.readUInt32LE(typeAt + 2 + 4 * each)) : [0, 0, 0];
@@ -94,9 +98,20 @@ function parseRows(data: Buffer, attributes: readonly number[], program: string)
   return rows;
 }
 
-async function listScope(device: Device, program: string, attributes: readonly number[]): Promise<Whole<Row[]>> {
+/** How far a walk through a device goes. */
+export interface Walk {
+  readonly isTimeLeft: () => boolean;
+  /** It has ended before it was through. */
+  isTruncated: boolean;
+}
+
+async function listScope(device: Device, program: string, attributes: readonly number[], walk: Walk, rowsMax: number): Promise<Whole<Row[]>> {
   const rows: Row[] = [];
-  for (let from = 0; rows.length < SYMBOLS_MAX; ) {
+  for (let from = 0; ; ) {
+    if (rows.length >= rowsMax || !walk.isTimeLeft()) {
+      walk.isTruncated = true;
+      break;
+    }
     const path = objectPath(CLASS.symbol, from, program === '' ? [] : [PROGRAM + program]);
     const answer = await device.ask(SERVICE.instanceAttributes, path, numbers([attributes.length, ...attributes]));
     if (!answer.ok) return answer;
@@ -114,19 +129,20 @@ async function listScope(device: Device, program: string, attributes: readonly n
 
 const isForPeople = ({ isSystem, name }: Row): boolean => !isSystem && !name.startsWith('__') && !name.includes(':');
 
-/** All tags of the controller and of its programs. */
-export async function listSymbols(device: Device): Promise<Whole<Symbol[]>> {
+/** All tags of the controller and of its programs, as far as the walk goes. */
+export async function listSymbols(device: Device, walk: Walk): Promise<Whole<Symbol[]>> {
   let found: Whole<Row[]> = MALFORMED;
   let attributes: readonly number[] = [];
   for (attributes of ATTRIBUTES) {
-    found = await listScope(device, '', attributes);
+    found = await listScope(device, '', attributes, walk, SYMBOLS_MAX);
     if (found.ok || found.reason !== 'refused') break;
   }
   if (!found.ok) return found;
   const rows = [...found.value];
   const programs = found.value.filter(({ name }) => name.startsWith(PROGRAM)).map(({ name }) => name.slice(PROGRAM.length));
-  for (const program of programs) {
-    const within = await listScope(device, program, attributes);
+  if (programs.length > PROGRAMS_MAX) walk.isTruncated = true;
+  for (const program of programs.slice(0, PROGRAMS_MAX)) {
+    const within = await listScope(device, program, attributes, walk, SYMBOLS_MAX - rows.length);
     if (within.ok) rows.push(...within.value);
     else if (within.reason !== 'refused') return within;
   }
@@ -192,9 +208,10 @@ export async function readTemplate(device: Device, instance: number): Promise<Wh
     const answer = await device.ask(SERVICE.readTag, path, data);
     if (!answer.ok) return answer;
     if (answer.reply.status !== 0 && answer.reply.status !== PARTIAL) return refusal(answer.reply);
-    parts.push(answer.reply.data);
+    parts.push(Buffer.from(answer.reply.data)); // a copy: what was received with it is not kept
     offset += answer.reply.data.length;
-    if (answer.reply.status === 0 || answer.reply.data.length === 0) break;
+    if (answer.reply.status === 0) break;
+    if (answer.reply.data.length < PART_BYTES_MIN) return tooSmall(answer.reply.data.length);
   }
   const template = parseDefinition(Buffer.concat(parts), shape);
   return template ? { ok: true, value: template } : MALFORMED;

@@ -1,5 +1,6 @@
 /** The ethernetip protocol as the gateway knows it (decisions 7.3, 7.4). */
 import { describe, parsed } from '../description.js';
+import { outsideFloat, outsideInteger } from '../number-bounds.js';
 import { COMMON_OPTIONS } from '../options.js';
 import type { OptionValue } from '../options.js';
 import { cellsOf, parseTagAddress } from './address.js';
@@ -36,6 +37,12 @@ export const ethernetIpDescription = describe({
       meaning: 'most bytes in one message; with connected, where it is not given, 4002 if the device grants them',
     },
   ],
+  problemOfValue(text, value) {
+    const address = parseTagAddress(text);
+    const type = address.ok && address.value.bit === undefined ? address.value.type : undefined; // else only the device knows
+    if (type?.bounds) return outsideInteger(value, type.name, type.bounds);
+    return type?.dataType === 'float' ? outsideFloat(value, type.name, type.bytes) : '';
+  },
   unitOf: routeOf,
   placeOf: (address, options) => cellsOf(address, routeOf(options)),
   parseAddress(text) {

@@ -28,8 +28,14 @@ export const TOO_LARGE = 0x11;
 /** A tag that is longer is not read: nothing a channel holds is. */
 export const WHOLE_BYTES_MAX = 0x1_0000;
 const FRAGMENT_HEAD_BYTES = 20;
+/** A part that is not the last one brings so much at least: a connection of any size has room for it. */
+export const PART_BYTES_MIN = 32;
 
 export const MALFORMED: Failure = { ok: false, reason: 'refused', message: 'the device sent an answer of the wrong length' };
+
+export function tooSmall(bytes: number): Failure {
+  return { ok: false, reason: 'refused', message: `the device sends its value in parts of ${bytes} bytes, which would take a request each` };
+}
 
 export function refusal({ status, extended }: CipReply): Failure {
   return { ok: false, reason: 'refused', message: cipStatusText(status, extended) };
@@ -87,10 +93,10 @@ export class Device {
       const part = parseTyped(reply.data);
       if (!part || (head && (part.code !== head.code || part.handle !== head.handle))) return MALFORMED;
       head = part;
-      parts.push(part.value);
+      parts.push(Buffer.from(part.value)); // a copy: what was received with it is not kept
       bytes += part.value.length;
       if (reply.status === OK) return { ok: true, value: { ...part, value: Buffer.concat(parts) } };
-      if (part.value.length === 0) return MALFORMED;
+      if (part.value.length < PART_BYTES_MIN) return tooSmall(part.value.length);
     }
     return { ok: false, reason: 'refused', message: `the device has more than ${WHOLE_BYTES_MAX} bytes for it` };
   }

@@ -5,6 +5,7 @@ import type { ChannelType } from '../description.js';
 import type { DeviceIdentity, DiscoveredChannel, Discovery } from '../device-answers.js';
 import type { Point, ReadOutcome, SampleSink } from '../driver.js';
 import { parseTagAddress } from './address.js';
+import type { Walk } from './browse.js';
 import type { Device } from './device.js';
 import { type Offer, offer } from './offer.js';
 import type { TagRegister } from './tag.js';
@@ -18,8 +19,27 @@ export interface Discoverer {
   read(points: readonly Point[], sink: SampleSink): Promise<ReadOutcome>;
 }
 
+/** Points that are read together; between two such reads it is looked whether there is time left. */
+const TOGETHER = 100;
+/** Of the time that there is: the walk ends so early that what was found is told in time. */
+const WALK_SHARE = 0.8;
+const NO_TIME = 'there was no time left to read it';
+
 /** Why each point is not to be read; empty: it is. */
-async function messagesOf(from: Discoverer, points: readonly Point[]): Promise<string[]> {
+async function messagesOf(from: Discoverer, points: readonly Point[], walk: Walk): Promise<string[]> {
+  const messages: string[] = [];
+  for (let at = 0; at < points.length; at += TOGETHER) {
+    const some = points.slice(at, at + TOGETHER);
+    if (walk.isTimeLeft()) messages.push(...(await messagesOfSome(from, some)));
+    else {
+      walk.isTruncated = true;
+      messages.push(...some.map(() => NO_TIME));
+    }
+  }
+  return messages;
+}
+
+async function messagesOfSome(from: Discoverer, points: readonly Point[]): Promise<string[]> {
   const messages = points.map(() => '');
   const sink: SampleSink = {
     begin: () => {},
@@ -29,8 +49,8 @@ async function messagesOf(from: Discoverer, points: readonly Point[]): Promise<s
     bad: (position, message) => void (messages[position] = message),
     end: () => {},
   };
-  const outcome = points.length === 0 ? undefined : await from.read(points, sink);
-  if (outcome && outcome.status !== 'answered') throw new Error(outcome.message);
+  const outcome = await from.read(points, sink);
+  if (outcome.status !== 'answered') throw new Error(outcome.message);
   return messages;
 }
 
@@ -55,19 +75,17 @@ function isWritable({ symbols }: Offer, address: string): boolean | undefined {
 
 /** @throws Error with a sentence for the operator when the device does not answer. */
 export async function discoverTags(from: Discoverer, channels: readonly ProbeChannel[], timeoutMs: number): Promise<Discovery> {
-  const endMonoMs = from.clock.monoMs() + timeoutMs;
-  const messages = await messagesOf(from, channels);
+  const endMonoMs = from.clock.monoMs() + timeoutMs * WALK_SHARE;
+  const walk: Walk = { isTimeLeft: () => from.clock.monoMs() < endMonoMs, isTruncated: false };
+  const messages = await messagesOf(from, channels, walk);
   const readbacks = channels.filter(({ readbackAddress }) => readbackAddress !== '');
   const readbackMessages = await messagesOf(
     from,
     readbacks.map(({ readbackAddress, dataType }) => ({ address: readbackAddress, dataType })),
+    walk,
   );
   const taken = new Set(channels.flatMap(({ address }) => textOf(address)));
-  const found = await offer(
-    from.device,
-    () => from.clock.monoMs() < endMonoMs,
-    (tag) => taken.has(tag.toLowerCase()),
-  );
+  const found = await offer(from.device, walk.isTimeLeft, (tag) => taken.has(tag.toLowerCase()));
   if ('ok' in found) throw new Error(found.message);
   const said = channels.map((channel, at): DiscoveredChannel => {
     const [dataType, writable] = [typeSaid(from.register, channel), isWritable(found, channel.address)];
@@ -82,7 +100,7 @@ export async function discoverTags(from: Discoverer, channels: readonly ProbeCha
       ...(readback >= 0 && { isReadbackFound: readbackMessages[readback] === '' }),
     };
   });
-  return { device: from.identity, channels: said, offered: found.offered, isTruncated: found.isTruncated };
+  return { device: from.identity, channels: said, offered: found.offered, isTruncated: walk.isTruncated || found.isTruncated };
 }
 
 function textOf(address: string): string[] {

@@ -4,7 +4,7 @@
  * which all of them stood so. Where a whole round brings what the last proven one brought, it is not read again.
  */
 import { parseTyped, type TypedData } from './codec.js';
-import { type Device, MALFORMED, PARTIAL, refusal, TOO_LARGE, WHOLE_BYTES_MAX, type Whole } from './device.js';
+import { type Device, MALFORMED, PART_BYTES_MIN, PARTIAL, refusal, TOO_LARGE, tooSmall, WHOLE_BYTES_MAX, type Whole } from './device.js';
 import { readFragmentRequest, readRequest, SERVICE } from './request.js';
 import type { Prepared } from './session.js';
 
@@ -38,8 +38,10 @@ async function fragment(device: Device, read: LongRead, offset: number): Promise
   const { status, data } = answer.reply;
   if (status !== OK && status !== PARTIAL) return refusal(answer.reply);
   const typed = parseTyped(data);
-  if (!typed || (status === PARTIAL && typed.value.length === 0)) return MALFORMED;
-  return { ok: true, value: { ...typed, offset, isLast: status === OK } };
+  if (!typed) return MALFORMED;
+  if (status === PARTIAL && typed.value.length < PART_BYTES_MIN) return tooSmall(typed.value.length);
+  // a copy: what was received with it is not kept
+  return { ok: true, value: { ...typed, value: Buffer.from(typed.value), offset, isLast: status === OK } };
 }
 
 const isSameType = (one: TypedData, other: TypedData): boolean => one.code === other.code && one.handle === other.handle;

@@ -1,7 +1,7 @@
 /** The tags of a controller as channels that one could configure: atomic ones, texts, members of structures, elements of arrays. */
 import type { OfferedChannel } from '../device-answers.js';
 import { parseTagAddress } from './address.js';
-import { listSymbols, readTemplate, type Symbol, type Template, type TemplateMember } from './browse.js';
+import { listSymbols, readTemplate, type Symbol, type Template, type TemplateMember, type Walk } from './browse.js';
 import type { Device, Failure } from './device.js';
 import { BITS_PER_WORD } from './tag.js';
 import { cipTypeNamed, cipTypeOf, DWORD_CODE, LOGIX_STRING_HANDLE } from './types.js';
@@ -119,9 +119,10 @@ class Offering {
 
 /** What the device has beside what is taken; `failure`: it stopped answering. */
 export async function offer(device: Device, isTimeLeft: () => boolean, isTaken: (tag: string) => boolean): Promise<Offer | Failure> {
-  const symbols = await listSymbols(device);
+  const walk: Walk = { isTimeLeft, isTruncated: false };
+  const symbols = await listSymbols(device, walk);
   if (!symbols.ok) return symbols.reason === 'refused' ? { symbols: [], offered: [], isTruncated: false } : symbols;
   const offering = new Offering(device, isTimeLeft, isTaken);
   for (const symbol of symbols.value) await offering.symbol(symbol);
-  return offering.failure ?? { symbols: symbols.value, offered: offering.offered, isTruncated: offering.isTruncated };
+  return offering.failure ?? { symbols: symbols.value, offered: offering.offered, isTruncated: walk.isTruncated || offering.isTruncated };
 }

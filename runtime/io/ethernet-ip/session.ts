@@ -26,6 +26,9 @@ const DATA_BYTES_MAX = 8192;
 const TIMER_EARLY_MS = 1; // timers of Node may fire up to a millisecond early
 const ITEM = { null: 0x00, connected: 0xa1, connectedData: 0xb1, unconnectedData: 0xb2 } as const;
 const PROTOCOL_VERSION = 1;
+/** A device that keeps its connection alive says nothing so often within a second. */
+const IDLE_FRAMES_MAX = 32;
+const IDLE_WITHIN_MS = 1000;
 /** What the time-out of a message holds in seconds. */
 const SECONDS_MAX = 0xffff;
 
@@ -85,6 +88,9 @@ export class EnipSession {
   #connection: Connection | undefined;
   #farewell: Buffer[] = [];
   #partial: Buffer = Buffer.alloc(0);
+  /** Frames that say nothing (NOP), since when. */
+  #idleFrames = 0;
+  #idleMonoMs: MonoMs = 0;
 
   constructor(socket: Duplex, timeoutMs: DurationMs, clock: Clock, mark: number) {
     this.#socket = socket;
@@ -240,11 +246,21 @@ export class EnipSession {
 
   #frame(frame: Buffer): void {
     const command = frame.readUInt16LE(0);
-    if (command === commands.NOP) return;
+    if (command === commands.NOP) return this.#idle();
     if (this.#flight) this.#received = frame;
     const data = this.#flight ? this.#dataOf(frame, command, this.#flight.prepared) : 'the device answered a request that nobody waits for any more';
     if (typeof data === 'string') this.#end(data);
     else this.#settle({ ok: true, frame, data });
+  }
+
+  #idle(): void {
+    const nowMonoMs = this.#clock.monoMs();
+    if (nowMonoMs - this.#idleMonoMs > IDLE_WITHIN_MS) {
+      this.#idleMonoMs = nowMonoMs;
+      this.#idleFrames = 0;
+    }
+    this.#idleFrames += 1;
+    if (this.#idleFrames > IDLE_FRAMES_MAX) this.#end(`the device sent more than ${IDLE_FRAMES_MAX} frames without a meaning (NOP) within a second`);
   }
 
   /** What a frame answers to what is in flight, or why it is no answer to it. */

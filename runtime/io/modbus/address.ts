@@ -1,5 +1,7 @@
 /** Modbus channel addresses (decisions 7.4): `table ":" offset [ ":" type [ ":" order ] ] [ "@" unit ]`. */
+import type { Value } from '../../vocabulary/data-types.js';
 import { type ChannelType, type Direction, type Parsed, parsed, refused } from '../description.js';
+import { type IntegerBounds, outsideFloat, outsideInteger } from '../number-bounds.js';
 import { type Cell, whole, within } from '../place.js';
 
 export const MODBUS_TABLES = ['coil', 'discrete', 'holding', 'input'] as const;
@@ -22,6 +24,16 @@ const NUMBER_TYPES = {
 } as const;
 
 export type NumberType = keyof typeof NUMBER_TYPES;
+
+/** Bounds of the whole-number types. */
+export const INTEGER_BOUNDS: Readonly<Partial<Record<NumberType, IntegerBounds>>> = {
+  int16: [-32768n, 32767n],
+  uint16: [0n, 65535n],
+  int32: [-(2n ** 31n), 2n ** 31n - 1n],
+  uint32: [0n, 2n ** 32n - 1n],
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+  uint64: [0n, 2n ** 64n - 1n],
+};
 
 export interface ModbusAddress {
   readonly table: ModbusTable;
@@ -106,6 +118,17 @@ export function overlaps(a: string, b: string, unitId: number): boolean {
   const [one, other] = [parseModbusAddress(a), parseModbusAddress(b)];
   if (!one.ok || !other.ok || one.value.table !== other.value.table || (one.value.unit ?? unitId) !== (other.value.unit ?? unitId)) return false;
   return one.value.offset < other.value.offset + other.value.length && other.value.offset < one.value.offset + one.value.length;
+}
+
+/** Why the registers of a channel do not hold the value; '' where they do. */
+export function problemOfValue(text: string, value: Value): string {
+  const address = parseModbusAddress(text);
+  if (!address.ok) return '';
+  const { type, length } = address.value;
+  if (type === 'float32' || type === 'float64') return outsideFloat(value, type, 2 * length);
+  if (type === 'string') return String(value ?? '').length > 2 * length ? `the text has ${String(value).length} characters, ${2 * length} fit` : '';
+  const bounds = type === 'bool' || type === 'bit' ? undefined : INTEGER_BOUNDS[type];
+  return bounds ? outsideInteger(value, type, bounds) : '';
 }
 
 /** Its coil, or each of its registers; a bit is a part of its register. One that names no unit stands in `unitId`. */

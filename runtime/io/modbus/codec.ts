@@ -5,7 +5,8 @@
 import { assert } from '../../vocabulary/assert.js';
 import type { Value } from '../../vocabulary/data-types.js';
 import { type Parsed, parsed, refused } from '../description.js';
-import type { ByteOrder, ModbusAddress, NumberType } from './address.js';
+import { FLOAT32_MAX } from '../number-bounds.js';
+import { type ByteOrder, INTEGER_BOUNDS, type ModbusAddress, type NumberType } from './address.js';
 
 const SCRATCH_BYTES = 128; // 64 registers, the longest text
 const scratch = Buffer.alloc(SCRATCH_BYTES);
@@ -58,16 +59,6 @@ export function decodeRegisters(address: ModbusAddress, bytes: Uint8Array, at: n
   return scratch.toString('latin1', 0, end < 0 ? length : end);
 }
 
-/** Bounds of the whole-number types. */
-const INTEGER_BOUNDS: Readonly<Partial<Record<NumberType, readonly [min: bigint, max: bigint]>>> = {
-  int16: [-32768n, 32767n],
-  uint16: [0n, 65535n],
-  int32: [-(2n ** 31n), 2n ** 31n - 1n],
-  uint32: [0n, 2n ** 32n - 1n],
-  int64: [-(2n ** 63n), 2n ** 63n - 1n],
-  uint64: [0n, 2n ** 64n - 1n],
-};
-
 const DECIMAL = /^[+-]?\d+$/;
 
 function toNumber(value: Value): number | undefined {
@@ -112,7 +103,7 @@ function encodeNumber(type: NumberType, value: Value, to: Buffer): string | unde
   const number = toNumber(value);
   if (number === undefined) return `${value} is not a number`;
   if (type === 'float64') to.writeDoubleBE(number);
-  else if (Math.abs(number) > 3.4028235677973366e38) return `${value} is outside the range of float32`;
+  else if (Math.abs(number) > FLOAT32_MAX) return `${value} is outside the range of float32`;
   else to.writeFloatBE(number);
   return undefined;
 }

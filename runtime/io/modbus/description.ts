@@ -1,7 +1,7 @@
 /** The modbus protocol as the gateway knows it (decisions 7.3, 7.4). */
 import { describe, parsed } from '../description.js';
 import { COMMON_OPTIONS, type OptionValue } from '../options.js';
-import { BYTE_ORDERS, cellsOf, overlaps, ownershipPoint, parseModbusChannel } from './address.js';
+import { BYTE_ORDERS, cellsOf, overlaps, ownershipPoint, parseModbusChannel, problemOfValue } from './address.js';
 import { endpointText, parseEndpoint } from './endpoint.js';
 
 const UNIT_ID_DEFAULT = 1;
@@ -35,6 +35,7 @@ export const modbusDescription = describe({
     const address = parseModbusChannel(text, direction);
     return address.ok ? parsed({ dataType: address.value.dataType }) : address;
   },
+  problemOfValue,
   unitOf: (options) => String(unitId(options)),
   placeOf: (address, options) => cellsOf(address, unitId(options)),
   registers: { ownershipPoint, overlaps: (a, b, options) => overlaps(a, b, unitId(options)) },

@@ -15,6 +15,10 @@ const SILENT_MS_MIN = 5000;
 const BAD_MS_MAX = 2900;
 /** Where proofs come more seldom, the device is asked in between. */
 const ASKED_MS = 1500;
+/** Where no proof comes by itself, it is asked for so often. */
+const PROOF_MS = 1000;
+/** Where the server has to be asked whether it runs, its subscription has spoken by then, or twice its period before. */
+const SPOKEN_MS_MAX = BAD_MS_MAX - ASKED_MS;
 
 export interface FollowerParts {
   readonly wire: Wire;
@@ -24,8 +28,8 @@ export interface FollowerParts {
   readonly items: readonly (Monitored | undefined)[];
   readonly events: Pick<SubscriptionEvents, 'samples' | 'refused' | 'missed'>;
   readonly listener: ArrivalListener;
-  /** One small read. @throws OpcUaFault */
-  ask(timeoutMs: number): Promise<void>;
+  /** One small read. @returns why what it tells does not prove that the server runs; '' where it does. @throws OpcUaFault */
+  ask(timeoutMs: number): Promise<string>;
   /** The connection is of no use. */
   giveUp(reason: string): void;
 }
@@ -39,9 +43,13 @@ export class Follower {
   /** What is made anew when the present one brings nothing. */
   #level = 0;
   #provenMonoMs: number;
+  #spokenMonoMs = Number.NEGATIVE_INFINITY;
+  /** Since when there is the present subscription. */
+  #builtMonoMs = 0;
   #isStopped = false;
   #isSilent = false;
   #isBuilding = false;
+  #isAsking = false;
   #cancelBad: () => void = () => {};
   #cancelRebuild: () => void = () => {};
   #cancelAsk: () => void = () => {};
@@ -68,7 +76,7 @@ export class Follower {
     this.#cancelRebuild();
     if (this.#isStopped) return;
     const { clock, settings } = this.#parts;
-    const isAsked = this.#periodMs > ASKED_MS;
+    const isAsked = this.#isAsked;
     const badMs = Math.min(this.#periodMs + settings.timeoutMs, BAD_MS_MAX);
     if (!isAsked) this.#cancelBad = clock.after(badMs, () => this.#say(`no sample for ${this.#silenceText()}`));
     const rebuildMs = Math.max(SILENT_PERIODS * this.#periodMs, SILENT_MS_MIN);
@@ -77,25 +85,56 @@ export class Follower {
     else this.#cancelAsk();
   }
 
+  /** Proofs come too seldom, or none comes by itself. */
+  get #isAsked(): boolean {
+    return this.#periodMs > ASKED_MS || this.#subscription?.hasWatch === false;
+  }
+
   #silenceText(): string {
     return `${((this.#parts.clock.monoMs() - this.#provenMonoMs) / 1000).toFixed(1)} s`;
   }
 
   #askLater(): void {
     this.#cancelAsk();
-    this.#cancelAsk = this.#parts.clock.after(ASKED_MS, () => {
-      this.#parts.ask(Math.min(this.#parts.settings.timeoutMs, BAD_MS_MAX - ASKED_MS)).then(
-        () => {
-          if (this.#isStopped || this.#periodMs <= ASKED_MS) return;
-          this.#askLater();
-        },
-        (fault: unknown) => {
-          if (this.#isStopped) return;
-          this.#say(faultText(fault));
-          this.#askLater();
-        },
-      );
-    });
+    this.#cancelAsk = this.#parts.clock.after(this.#subscription?.hasWatch === false ? PROOF_MS : ASKED_MS, () => this.#askNow());
+  }
+
+  #askNow(): void {
+    this.#cancelAsk();
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    const asked = this.#subscription;
+    this.#parts.ask(Math.min(this.#parts.settings.timeoutMs, BAD_MS_MAX - ASKED_MS)).then(
+      (doubt) => {
+        this.#isAsking = false;
+        if (this.#isStopped || !this.#isAsked) return;
+        this.#askLater();
+        if (asked?.hasWatch === false && asked === this.#subscription) this.#judge(doubt);
+      },
+      (fault: unknown) => {
+        this.#isAsking = false;
+        if (this.#isStopped) return;
+        this.#say(faultText(fault));
+        this.#askLater();
+      },
+    );
+  }
+
+  /** Of a server whose clock proves nothing: it runs, and its subscription lives. */
+  #judge(doubt: string): void {
+    const spokenMsMax = this.#periodMs > ASKED_MS ? Math.max(SILENT_PERIODS * this.#periodMs, SILENT_MS_MIN) : Math.max(SPOKEN_MS_MAX, 2 * this.#periodMs);
+    const spokenMs = this.#parts.clock.monoMs() - this.#spokenMonoMs;
+    if (doubt !== '') this.#say(doubt);
+    else if (spokenMs > spokenMsMax) this.#say(`no sign of the subscription for ${(spokenMs / 1000).toFixed(1)} s`);
+    else this.#proven(true);
+  }
+
+  /** The first sign after a silence is not waited with. */
+  #spoke(): void {
+    if (this.#isStopped) return;
+    const isFirst = this.#isSilent || this.#spokenMonoMs < this.#builtMonoMs;
+    this.#spokenMonoMs = this.#parts.clock.monoMs();
+    if (isFirst && this.#subscription?.hasWatch === false) this.#askNow();
   }
 
   #say(message: string): void {
@@ -161,7 +200,12 @@ export class Follower {
       refused: (position, message) => isCurrent() && events.refused(position, message),
       missed: () => isCurrent() && events.missed(),
       revised: (intervals) => isCurrent() && this.#parts.listener.revised(intervals),
-      proven: () => isCurrent() && this.#proven(created.subscription !== undefined),
+      proven: () => {
+        if (!isCurrent()) return;
+        this.#spokenMonoMs = Number.NEGATIVE_INFINITY; // should its clock fail, the server is asked at once
+        this.#proven(created.subscription !== undefined);
+      },
+      spoke: () => isCurrent() && this.#spoke(),
       ended: (fault) => {
         if (created.subscription === undefined) endedEarly = fault;
         else if (isCurrent()) this.#ended(fault);
@@ -171,6 +215,7 @@ export class Follower {
     if (this.#isStopped) return void (await subscription.end());
     if (endedEarly !== undefined) throw typeof endedEarly === 'string' ? new OpcUaFault('refused', endedEarly) : endedEarly;
     this.#subscription = subscription;
+    this.#builtMonoMs = this.#parts.clock.monoMs();
   }
 
   #ended(fault: OpcUaFault | string): void {

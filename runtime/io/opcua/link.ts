@@ -13,7 +13,7 @@ import { argumentsOf, builtInTypeOf, writeValue } from './node-types.js';
 import { type NodeAddress, resolveAddress } from './node-address.js';
 import { type IsOutdated, Reread } from './reread.js';
 import { faultText, OpcUaFault, severityOf, statusText } from './status.js';
-import { CURRENT_TIME } from './subscription.js';
+import { clockMs, CURRENT_TIME } from './subscription.js';
 import { decode, encode, encodeFreely, type OpcDataType, plainValue, reservation } from './values.js';
 import type { Wire } from './wire.js';
 
@@ -38,6 +38,8 @@ const SOURCE_AGE_MS_MAX = 5000;
 const NAMESPACES = 'i=2255'; // Server_NamespaceArray (OPC 10000-5, 12.10)
 const READ_MAX = 'i=11705'; // OperationLimits: MaxNodesPerRead
 const ITEMS_MAX = 'i=11714'; // OperationLimits: MaxMonitoredItemsPerCall
+const SERVER_STATE = 'i=2259'; // Server_ServerStatus_State (OPC 10000-5, 12.6)
+const RUNNING = 0;
 
 interface Target extends NodeAddress {
   /** Of the value as the server holds it; undefined until it was asked for. */
@@ -57,6 +59,8 @@ export class OpcUaLink implements Link {
   #itemsMax: number;
   readonly #turns = new WriteTurns();
   #cancelIdle: () => void = () => {};
+  /** Of the small read before. */
+  #serverClockMs: number | undefined;
 
   constructor(wire: Wire, user: UserIdentityInfo, settings: LinkSettings, clock: Clock) {
     this.#wire = wire;
@@ -103,9 +107,18 @@ export class OpcUaLink implements Link {
     });
   }
 
-  /** One small read. @throws OpcUaFault */
-  async #ask(timeoutMs: number): Promise<void> {
-    await this.#readValues([{ nodeId: resolveNodeId(CURRENT_TIME), indexRange: '' }], timeoutMs);
+  /** One small read. @returns why what it tells does not prove that the server runs; '' where it does. @throws OpcUaFault */
+  async #ask(timeoutMs: number): Promise<string> {
+    const [time, state] = await this.#readValues(
+      [CURRENT_TIME, SERVER_STATE].map((node) => ({ nodeId: resolveNodeId(node), indexRange: '' })),
+      timeoutMs,
+    );
+    const before = this.#serverClockMs;
+    this.#serverClockMs = clockMs(time);
+    const told = state && severityOf(state.statusCode) === 'Good' ? (state.value?.value as unknown) : undefined;
+    if (typeof told === 'number') return told === RUNNING ? '' : `the server says that it does not run (ServerState ${told})`;
+    if (this.#serverClockMs !== undefined && this.#serverClockMs !== before) return '';
+    return 'the server tells neither a time that goes on nor its state, so nothing proves that samples flow; use mode: poll';
   }
 
   async close(): Promise<void> {

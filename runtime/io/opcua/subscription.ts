@@ -19,7 +19,7 @@ import {
   StatusChangeNotification,
   TimestampsToReturn,
 } from './library.js';
-import { type OpcUaFault, severityOf, statusText } from './status.js';
+import { OpcUaFault, severityOf, statusText } from './status.js';
 import type { Wire } from './wire.js';
 import type { DataValue, StatusCode } from 'node-opcua-client';
 
@@ -54,6 +54,8 @@ export interface SubscriptionEvents {
   revised(intervals: ArrivalIntervals): void;
   /** Samples flow. */
   proven(): void;
+  /** The subscription lives, of a server whose clock proves nothing: nor does this. */
+  spoke(): void;
   /** Something may have been missed: every value is to be read. */
   missed(): void;
   /** The subscription has ended, or never began. */
@@ -81,13 +83,23 @@ interface ItemsCreated {
   readonly results: readonly { readonly statusCode: StatusCode; readonly revisedSamplingInterval: number }[] | null;
 }
 
+/** No interval is waited for longer. */
+const INTERVAL_MS_MAX = 3_600_000;
+
 /** A time that the server has told, if it is one: 0 is "as fast as it can". */
-const revisedMs = (told: number, askedMs: number): number => (Number.isFinite(told) && told >= 0 ? Math.max(told, 1) : Math.max(askedMs, 1));
+const revisedMs = (told: number, askedMs: number): number => Math.min(Math.max(Number.isFinite(told) && told >= 0 ? told : askedMs, 1), INTERVAL_MS_MAX);
 const SEQUENCE_HALF = 0x80000000;
 
 /** It was there before: a message that has come twice, or a server that counts anew. */
 const isBehind = (sequence: number, expected: number): boolean => (sequence - expected) >>> 0 >= SEQUENCE_HALF;
 const following = (sequence: number): number => (sequence === SEQUENCE_MAX ? 1 : sequence + 1);
+
+/** Wall ms of a clock of a server; undefined where the value is none: before 1970 there were no such clocks. */
+export function clockMs(time: DataValue | undefined): number | undefined {
+  const value = time?.value?.value as unknown;
+  if (!time || severityOf(time.statusCode) !== 'Good' || !(value instanceof Date)) return undefined;
+  return value.getTime() > 0 ? value.getTime() : undefined;
+}
 
 export class Subscription {
   readonly #wire: Wire;
@@ -104,7 +116,9 @@ export class Subscription {
   /** The longest of the other items. */
   #samplingMs = 0;
   #publishMs = PUBLISH_MS_MIN;
+  /** The item on the server's clock brings times that go on. */
   #hasWatch = false;
+  #watchedMs = Number.NaN;
   #expected = 1;
   #inFlight = 0;
   #inFlightMax = PUBLISHES_IN_FLIGHT;
@@ -125,6 +139,10 @@ export class Subscription {
     const subscription = new Subscription(wire, settings, events, items.length);
     await subscription.#begin(items);
     return subscription;
+  }
+
+  get hasWatch(): boolean {
+    return this.#hasWatch;
   }
 
   /** Longest time between two proofs, as the server has it: a change of its clock, or, of a server whose clock is not monitored, a keep-alive. */
@@ -149,8 +167,15 @@ export class Subscription {
       }),
     );
     this.#id = created.subscriptionId;
+    if (created.revisedPublishingInterval > INTERVAL_MS_MAX) {
+      await this.end();
+      throw new OpcUaFault(
+        'refused',
+        `the server makes of a publishing interval of ${publishingIntervalMs} ms one of ${created.revisedPublishingInterval} ms; ask for one that it takes, or use mode: poll`,
+      );
+    }
     this.#publishingMs = revisedMs(created.revisedPublishingInterval, publishingIntervalMs);
-    this.#keepAliveMs = this.#publishingMs * Math.max(created.revisedMaxKeepAliveCount, 1);
+    this.#keepAliveMs = Math.min(this.#publishingMs * Math.max(created.revisedMaxKeepAliveCount, 1), INTERVAL_MS_MAX);
     this.#publishMs = Math.max(PUBLISH_MS_MIN, 3 * this.#keepAliveMs);
     try {
       await this.#createItems([{ handle: this.#watchHandle, target: { nodeId: resolveNodeId(CURRENT_TIME), indexRange: '' } }], this.#publishingMs);
@@ -238,7 +263,7 @@ export class Subscription {
     if (!isBehind(next, this.#expected)) this.#expected = next;
     if (!isKeepAlive) this.#acknowledgements.push({ subscriptionId, sequenceNumber });
     this.#dispatch(notificationData ?? []);
-    if (!this.#hasWatch) this.#events.proven(); // a server without its clock: that it speaks must do
+    if (!this.#hasWatch) this.#events.spoke();
   }
 
   /** What is in it is older than what is known: it is acknowledged, and everything is read. */
@@ -270,12 +295,23 @@ export class Subscription {
       if (part instanceof DataChangeNotification) {
         const items = part.monitoredItems ?? [];
         this.#events.samples(items);
-        if (this.#hasWatch && items.some(({ clientHandle }) => clientHandle === this.#watchHandle)) this.#events.proven();
+        for (const { clientHandle, value } of items) if (clientHandle === this.#watchHandle) this.#watched(value);
       } else if (part instanceof StatusChangeNotification) {
         if (severityOf(part.status) !== 'Good' || part.status.name === 'GoodSubscriptionTransferred')
           this.#finish(`the server has ended the subscription: ${statusText(part.status)}`);
       }
     }
+  }
+
+  /** A clock that is Bad, unset or stands still proves nothing: the server is asked instead, until it goes on. */
+  #watched(value: DataValue): void {
+    const ms = clockMs(value);
+    const isProof = ms !== undefined && ms !== this.#watchedMs;
+    this.#watchedMs = ms ?? Number.NaN;
+    const had = this.#hasWatch;
+    this.#hasWatch = isProof;
+    if (had !== isProof) this.#tellRevised();
+    if (isProof) this.#events.proven();
   }
 
   #finish(fault: OpcUaFault | string): void {

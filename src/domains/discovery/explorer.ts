@@ -1,6 +1,6 @@
 /**
- * The explorer thread as the gateway sees it: started for the first question, ended when none came for a while. Few questions at a time, so that
- * who looks through servers costs the box little; a thread that does not answer is ended.
+ * The explorer thread as the gateway sees it: started for the first question, ended when none came for a while. Few questions at a time, and
+ * one to a server, so that who looks through servers costs the box little and stands in nobody's way; a thread that does not answer is ended.
  */
 import { Worker } from 'node:worker_threads';
 import type { BoxNotice, ExplorerOutbound, ExplorerReply, ExplorerRequest } from '../../../runtime/port.js';
@@ -10,7 +10,8 @@ import type { Log } from '../../platform/base/log.js';
 import { Refusal } from '../../platform/base/refusal.js';
 
 const ENTRY = new URL('../../../runtime/explorer.js', import.meta.url);
-const IN_FLIGHT_MAX = 2;
+/** Questions to servers under way, each to another server: one that is silent keeps nobody from the others. */
+const IN_FLIGHT_MAX = 12;
 /** Of one caller, with the one under way. */
 const QUEUED_MAX = 4;
 const IDLE_MS = 60_000;
@@ -46,7 +47,8 @@ export class Explorer {
 
   /** @throws Refusal `already_running` when the caller has too many questions open. */
   ask(caller: string, question: Question): Promise<ExplorerReply> {
-    const open = [...this.#queue, ...this.#inFlight.values()].filter((row) => row.caller === caller).length;
+    const isAlike = (row: Waiting): boolean => row.caller === caller && (serverOf(row.request) === '') === (serverOf(question) === '');
+    const open = [...this.#queue, ...this.#inFlight.values()].filter(isAlike).length;
     if (open >= QUEUED_MAX) throw new Refusal('conflict', `${open} questions of yours to servers are not answered yet; wait for one of them`, { code: 'already_running' });
     const request: ExplorerRequest = { ...question, id: this.#nextId++ };
     return new Promise((settle) => {
@@ -56,13 +58,21 @@ export class Explorer {
   }
 
   #next(): void {
-    while (this.#inFlight.size < IN_FLIGHT_MAX) {
-      const waiting = this.#queue.shift();
-      if (!waiting) break;
+    for (const waiting of [...this.#queue]) {
+      if (!this.#hasPlace(waiting)) continue;
+      this.#queue.splice(this.#queue.indexOf(waiting), 1);
       this.#send(waiting);
     }
     this.#cancelIdle();
     if (this.#inFlight.size === 0) this.#cancelIdle = this.#clock.after(IDLE_MS, () => guardedPromise('end of the explorer', () => this.#end()));
+  }
+
+  /** One question at a time to a server; what is asked of no server waits for none. */
+  #hasPlace({ request }: Waiting): boolean {
+    const server = serverOf(request);
+    if (server === '') return true;
+    const asked = [...this.#inFlight.values()].map((row) => serverOf(row.request)).filter((other) => other !== '');
+    return asked.length < IN_FLIGHT_MAX && !asked.includes(server);
   }
 
   #send(waiting: Waiting): void {
@@ -124,6 +134,11 @@ export class Explorer {
     for (const { request, settle } of this.#queue.splice(0)) settle(unanswered(request, 'the box is stopping'));
     this.#cancelIdle();
   }
+}
+
+/** Host and port; '' of a question that is for the box itself. */
+function serverOf({ ask, endpointUrl }: Pick<ExplorerRequest, 'ask' | 'endpointUrl'>): string {
+  return ask.what === 'identity' ? '' : endpointUrl.replace(/^([a-z.]+:\/\/[^/]*)\/.*$/, '$1');
 }
 
 function unanswered({ id }: ExplorerRequest, message: string): ExplorerReply {

@@ -113,7 +113,7 @@ nameSchemas({
 
 const THREAD_ERRORS = { 409: ['already_running'], 503: ['device_unreachable'] } as const;
 /** Of a question to a configured module too. */
-const ERRORS = { 404: ['not_found'], ...THREAD_ERRORS } as const;
+const ERRORS = { 403: ['site_scope'], 404: ['not_found'], ...THREAD_ERRORS } as const;
 
 type QuestionSchema<Entries extends v.ObjectEntries> = v.StrictObjectSchema<Entries, undefined>;
 

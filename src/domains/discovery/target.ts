@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { checkAddress, EXPLORED_PROTOCOL } from '../../../runtime/catalog.js';
 import type { DeviceSecurity, ProbeCredentials } from '../../../runtime/port.js';
-import { invalid, missing } from '../../platform/base/refusal.js';
+import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
 import { Required } from '../../platform/store/fields.js';
 import type { StoreReader } from '../../platform/store/kind.js';
@@ -10,6 +10,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Credentials } from '../io-modules/credentials.js';
 import { type BoxSecurity, deviceSecurity } from '../io-modules/device-security.js';
 import { IOModule, type IOModuleSpec, type IOModuleStatus, Security } from '../io-modules/kind.js';
+import { isEnabled } from '../io-modules/outputs.js';
 import { checkSecurity, normalAddress } from '../io-modules/rules.js';
 
 const TIMEOUT_MS_MIN = 100;
@@ -49,7 +50,7 @@ export interface TargetDeps {
   readonly security: BoxSecurity;
 }
 
-/** @throws Refusal 400, and 404 for a module that is not there, or not for the caller. */
+/** @throws Refusal 400; 403 for a server of others; 404 for a module that is not there, or not for the caller; 503 for one that is disabled. */
 export async function targetOf({ ioModule, site, endpointUrl, security, timeoutMs }: TargetBody, caller: Caller, deps: TargetDeps): Promise<Target> {
   if ((ioModule === undefined) === (endpointUrl === undefined)) throw invalid('invalid_field', 'ioModule', 'name either ioModule with site, or endpointUrl: exactly one of them');
   if (endpointUrl !== undefined) {
@@ -58,9 +59,11 @@ export async function targetOf({ ioModule, site, endpointUrl, security, timeoutM
     if ('error' in address) throw invalid('invalid_field', 'endpointUrl', address.error);
     if (security?.secretRef || security?.clientCertificateRef)
       throw invalid('invalid_field', `security.${security.secretRef ? 'secretRef' : 'clientCertificateRef'}`, 'secrets are those of a site: name an ioModule that uses them');
+    const server = withoutPath(address.normalized);
+    refuseOthers(server, caller, deps.store);
     checkSecurity({ protocol: EXPLORED_PROTOCOL, security });
     const device = deviceSecurity({ security, options: {} }, deps.security);
-    return { endpointUrl: address.normalized, security: device, credentials: undefined, timeoutMs, server: withoutPath(address.normalized) };
+    return { endpointUrl: address.normalized, security: device, credentials: undefined, timeoutMs, server };
   }
   if (security !== undefined) throw invalid('invalid_field', 'security', 'security is that of the module; it goes with endpointUrl only');
   if (site === undefined) throw invalid('missing_field', 'site', 'ioModule needs the site that it is of');
@@ -68,6 +71,7 @@ export async function targetOf({ ioModule, site, endpointUrl, security, timeoutM
   if (!module) throw missing('IOModule', ioModule ?? '');
   const { spec } = module;
   if (spec.protocol !== EXPLORED_PROTOCOL) throw invalid('invalid_field', 'ioModule', `I/O module ${ioModule} is of protocol ${spec.protocol}, not ${EXPLORED_PROTOCOL}`);
+  if (!isEnabled(spec)) throw new Refusal('unavailable', `I/O module ${ioModule} is disabled: no connection is made; enable it and ask again`, { code: 'device_unreachable' });
   const normal = normalAddress(spec);
   return {
     endpointUrl: normal,
@@ -76,6 +80,13 @@ export async function targetOf({ ioModule, site, endpointUrl, security, timeoutM
     timeoutMs,
     server: withoutPath(normal),
   };
+}
+
+/** A server of modules that are all of other sites is not the caller's to ask, by whatever it is named. @throws Refusal `site_scope` */
+function refuseOthers(server: string, caller: Caller, store: StoreReader): void {
+  const modules = modulesOf(store).filter((module) => serverOf(module) === server);
+  if (modules.length === 0 || modules.some(({ metadata }) => mayVisit(caller, metadata.site))) return;
+  throw new Refusal('forbidden', 'the server is that of an I/O module outside your scope', { code: 'site_scope' });
 }
 
 /** Modules that are for servers of this protocol. */

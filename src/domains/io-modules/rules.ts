@@ -13,6 +13,7 @@ import {
   missingAddresses,
   overlaps,
   ownershipPoint,
+  problemOfValue,
   securityMembers,
   unitOf,
 } from '../../../runtime/catalog.js';
@@ -205,6 +206,8 @@ function checkChannelValues(spec: IOModuleSpec): void {
     const found = channels.find(({ name, address }) => name === channel || address === channel);
     if (found && channelValue(spec.protocol, value, found.dataType) === undefined)
       throw invalid('invalid_field', `failSafe.outputs[${index}].value`, `fail-safe value ${JSON.stringify(value)} of ${channel} is no ${found.dataType}`);
+    const problem = found ? problemOfValue(spec.protocol, found.address, value) : '';
+    if (problem !== '') throw invalid('invalid_field', `failSafe.outputs[${index}].value`, `fail-safe value of ${channel}: ${problem}`);
   });
   forAll(channels, ({ name, dataType, initial }, index) => {
     if (initial !== undefined && channelValue(spec.protocol, initial, dataType) === undefined)

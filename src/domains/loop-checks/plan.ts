@@ -7,7 +7,7 @@ import type { ToldBy } from '../../platform/http/replies.js';
 import { Required } from '../../platform/store/fields.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { ProbeChannel } from '../../../runtime/port.js';
-import { isSimulated } from '../../../runtime/catalog.js';
+import { isSimulated, problemOfValue } from '../../../runtime/catalog.js';
 import { type ChannelUser, rawRange, rawValue } from '../io-modules/channel-users.js';
 import { channelsOf } from '../io-modules/channels.js';
 import { IOModule } from '../io-modules/kind.js';
@@ -100,7 +100,12 @@ export function planned(read: StoreReader, module: ModuleResource, body: LoopChe
       throw invalid('invalid_field', field, `output ${channel.name} is the heartbeat of the module and changes by itself`);
     seen.add(channel.name);
     const row = rowOf(read, module, channel, asked, handsOf(channel).alike, field);
-    return { row, steps: stepsOf(row, body.steps) };
+    const steps = stepsOf(row, body.steps);
+    for (const { value } of steps) {
+      const problem = problemOfValue(module.spec.protocol, channel.address, value);
+      if (problem !== '') throw invalid('out_of_range', field, `output ${channel.name} cannot take a step of its range: ${problem}; give low and high that it holds`);
+    }
+    return { row, steps };
   });
   return {
     channels,
@@ -140,6 +145,8 @@ function ends(channel: ProbeChannel, { low, high }: Asked, users: readonly Chann
   const [from, to] = [low ?? least, high ?? most];
   if (!Number.isFinite(from) || !Number.isFinite(to)) throw invalid('missing_field', field, `no control module tells the range of output ${name}; give low and high`);
   if (from >= to) throw invalid('invalid_field', `${field}.high`, `high ${to} of output ${name} must be above low ${from}`);
+  if (!Number.isFinite((to - from) * 100))
+    throw invalid('out_of_range', `${field}.high`, `${from} to ${to} of output ${name} is too wide a range: its steps are no numbers; give low and high that lie closer`);
   const isBelow = from < least;
   if (isBelow || to > most)
     throw invalid('out_of_range', `${field}.${isBelow ? 'low' : 'high'}`, `${from} to ${to} is outside the range ${saidEnd(least)} to ${saidEnd(most)} of output ${name}`);

@@ -271,6 +271,8 @@ export class LoopCheckRun {
   async #bringBack(): Promise<void> {
     this.#next = undefined;
     this.#sheet = { ...this.#sheet, end: this.#end };
+    // an earlier life has had them back: what people have commanded since is theirs
+    if (this.#sheet.returned.length > 0) return this.#seal(this.#sheet.returned);
     const touched = new Set(this.#sheet.channels.flatMap(({ channel, steps }) => (steps.length > 0 ? [channel] : [])));
     const before = this.#sheet.before.filter(({ channel }) => touched.has(channel));
     // asked before anything else: what ends the check may take the module from its probe in the next moment
@@ -279,6 +281,8 @@ export class LoopCheckRun {
     for (;;) {
       const outputs = await asked;
       if (outputs) {
+        this.#sheet = { ...this.#sheet, returned: [...outputs] };
+        await this.#tryWrite({ puts: [this.#put({ phase: 'Returning', digest: '', sealedAt: '', signature: null })], audits: [] });
         await this.#seal(outputs);
         return;
       }
@@ -321,7 +325,7 @@ export class LoopCheckRun {
     const channels = this.#sheet.channels.map((channel) =>
       channel.outcome === 'not-checked' && channel.steps.length > 0 ? { ...channel, message: 'the check ended before its last step' } : channel,
     );
-    const whole = { ...this.#sheet, channels, returned: [...returned] };
+    const whole = sealable({ ...this.#sheet, channels, returned: [...returned] });
     this.#sheet = { ...whole, outcome: outcomeOf(whole) };
     for (;;) {
       const at = timestamp(clock.wallMs());
@@ -376,6 +380,11 @@ export class LoopCheckRun {
       return false; // nothing can be written now
     }
   }
+}
+
+/** A device may show a number that is none, which nothing can be sealed with: it stands there as null. */
+function sealable(sheet: LoopSheet): LoopSheet {
+  return JSON.parse(JSON.stringify(sheet)) as LoopSheet;
 }
 
 /** With the place in the device that each of them was set at. */
