@@ -213,11 +213,11 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'kill',
     proves: 'promise 1, 3, 4: kill -9 at any moment loses nothing that was acknowledged and starts nothing',
     load: 'mixed',
-    count: { short: 18, long: 100 },
+    count: { short: 9, long: 100 },
     run: kills,
   },
-  { name: 'kill-inside', proves: 'promise 1: the same in the middle of a commit and of a checkpoint', load: 'mixed', count: { short: 18, long: 75 }, run: killsInside },
-  { name: 'kill-record', proves: 'promise 1: the same between the end of a batch and its record', load: 'none', count: { short: 14, long: 25 }, run: killsInRecords },
+  { name: 'kill-inside', proves: 'promise 1: the same in the middle of a commit and of a checkpoint', load: 'mixed', count: { short: 9, long: 75 }, run: killsInside },
+  { name: 'kill-record', proves: 'promise 1: the same between the end of a batch and its record', load: 'none', count: { short: 8, long: 25 }, run: killsInRecords },
   {
     name: 'power-cut',
     proves: 'promise 1: what was not synced is gone or torn; acknowledged writes are not among it',
@@ -244,7 +244,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'edits',
     proves: 'D-C-10, ADR 0018: a row of any table that was edited past the gateway is found',
     load: 'none',
-    count: { short: 30, long: 400 },
+    count: { short: 15, long: 400 },
     run: edits,
   },
   {

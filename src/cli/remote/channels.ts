@@ -35,7 +35,7 @@ export function standingOn({ controlModules, owner, contestedBy, heldBy, forced 
   return [blocks.join(', '), controlModules.map(({ name, tag }) => `${name}.${tag}`).join(' '), held];
 }
 
-const HELD: Readonly<Record<NonNullable<Channel['heldBy']>['how'], string>> = { Force: 'forced', Override: 'overridden', LoopCheck: 'loop check' };
+const HELD: Readonly<Record<NonNullable<Channel['heldBy']>['how'], string>> = { Force: 'forced', Override: 'overridden', LoopCheck: 'loop check', FailSafe: 'fail-safe value' };
 
 export async function writeChannel({ box, args: [name = '', channel = '', text = ''] }: CommandContext): Promise<Outcome> {
   const site = await box.site();

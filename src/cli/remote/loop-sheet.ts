@@ -39,6 +39,7 @@ const ENDS: Readonly<Record<NonNullable<LoopSheet['end']>['reason'], string>> = 
   'outputs-withheld': 'the outputs were withheld',
   'device-lost': 'the device was lost',
   'hold-lost': 'the probe had no sign of the gateway',
+  'fail-safe-taken': 'the fail-safe values were taken, and stand at the outputs',
   'not-taken': 'the device did not take a value',
   'not-recorded': 'nothing could be written down',
   restart: 'the gateway was started again',
