@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import t from 'tap';
-import { distrust, misfit } from '../../runtime/io/opcua/trust.js';
+import { distrust, unfitness } from '../../runtime/io/opcua/trust.js';
 import { opcuaSecurity } from '../support/opcua-module.js';
 import { ownFolder } from '../support/own-folder.js';
 
@@ -33,17 +33,17 @@ const hash = (der: Buffer): string => new X509Certificate(der).fingerprint256;
 
 t.test('decisions 7.5: a certificate that an authority has signed counts for the server that it was made for, and for no other one', async (t) => {
   const of = (host: string, applicationUri = 'urn:plant:plc') => ({ host, applicationUri });
-  t.equal(misfit(plc, of('plc-1')), '');
-  t.equal(misfit(plc, of('PLC-1')), '', 'names of hosts have no case');
-  t.equal(misfit(plc, of('10.0.0.7')), '');
-  t.match(misfit(plc, of('plc-2')), /is for DNS:plc-1, IP Address:10\.0\.0\.7, and the address names plc-2/);
-  t.match(misfit(plc, of('10.0.0.8')), /the address names 10\.0\.0\.8/);
-  t.match(misfit(plc, of('plc-1', 'urn:plant:other')), /is of the application urn:plant:plc, and the server says that it is urn:plant:other/);
-  t.match(misfit(leaf('laptop', 'clientAuth', 'URI:urn:plant:plc,DNS:plc-1'), of('plc-1')), /was not made for a server/);
-  t.match(misfit(leaf('mail', 'emailProtection', 'DNS:plc-1'), of('plc-1')), /was not made for a server/);
-  t.match(misfit(leaf('bare', '', 'DNS:plc-1'), of('plc-1')), /without a URI/);
+  t.equal(unfitness(plc, of('plc-1')), '');
+  t.equal(unfitness(plc, of('PLC-1')), '', 'names of hosts have no case');
+  t.equal(unfitness(plc, of('10.0.0.7')), '');
+  t.match(unfitness(plc, of('plc-2')), /is for DNS:plc-1, IP Address:10\.0\.0\.7, and the address names plc-2/);
+  t.match(unfitness(plc, of('10.0.0.8')), /the address names 10\.0\.0\.8/);
+  t.match(unfitness(plc, of('plc-1', 'urn:plant:other')), /is of the application urn:plant:plc, and the server says that it is urn:plant:other/);
+  t.match(unfitness(leaf('laptop', 'clientAuth', 'URI:urn:plant:plc,DNS:plc-1'), of('plc-1')), /was not made for a server/);
+  t.match(unfitness(leaf('mail', 'emailProtection', 'DNS:plc-1'), of('plc-1')), /was not made for a server/);
+  t.match(unfitness(leaf('bare', '', 'DNS:plc-1'), of('plc-1')), /without a URI/);
   const six = leaf('six', 'serverAuth', 'URI:urn:plant:plc,IP:0:0:0:0:0:0:0:1');
-  t.equal(misfit(six, of('[::1]')), '');
+  t.equal(unfitness(six, of('[::1]')), '');
 });
 
 t.test('decisions 7.5: with serverTrust ca a fingerprint that a person has given is judged as well', async (t) => {

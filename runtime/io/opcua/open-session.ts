@@ -5,7 +5,7 @@ import type { Clock } from '../../vocabulary/clock.js';
 import { type ClientIdentity, identityOf, ownIdentity, passingIdentity } from './identity.js';
 import { MessageSecurityMode, UserTokenType } from './library.js';
 import { OpcUaFault } from './status.js';
-import { distrust, misfit, plainFingerprint } from './trust.js';
+import { distrust, unfitness, plainFingerprint } from './trust.js';
 import { type Endpoint, Wire, type WireSettings } from './wire.js';
 
 const POLICY_URI = 'http://opcfoundation.org/UA/SecurityPolicy#'; // OPC 10000-7
@@ -101,7 +101,7 @@ async function trusted(plan: SessionPlan, settings: WireSettings, clock: Clock):
 /** Of a certificate that is trusted for its authority: a person who has confirmed it has said whose it is. */
 function unmeant({ url, security }: SessionPlan, { server }: Endpoint, certificate: Buffer): string {
   if (security.serverTrust !== 'ca' || plainFingerprint(security.serverCertificateSha256) !== '') return '';
-  return misfit(certificate, { host: new URL(url).hostname, applicationUri: server.applicationUri ?? '' });
+  return unfitness(certificate, { host: new URL(url).hostname, applicationUri: server.applicationUri ?? '' });
 }
 
 /** A chain is its certificates one behind the other; the first one is the server's. */

@@ -47,7 +47,7 @@ export interface MeantServer {
  * of the address is what a person has written; the application URI is what the server says of itself, and has to be the one that was signed.
  * @returns why it is not, as a sentence for the operator; '' when it is.
  */
-export function misfit(der: Buffer, { host, applicationUri }: MeantServer): string {
+export function unfitness(der: Buffer, { host, applicationUri }: MeantServer): string {
   const certificate = new X509Certificate(der);
   const shown = `the certificate of the server, SHA-256 ${fingerprint(der)}${nameOf(der)},`;
   const pinned = 'confirm this very certificate in security.serverCertificateSha256';
