@@ -265,6 +265,11 @@ t.test('sheets are listed, shown and witnessed by another person', async (t) => 
   t.equal((await bert.run(['login', box.base, '--user', 'bert', '--password-stdin'], `${PASSWORD} 2`)).code, 0);
   const witnessed = await bert.run(['io', 'loop-check', 'witness', id, '--reason', 'stood at the valve']);
   t.match(witnessed, { code: 0, out: new RegExp(`^loop check ${id}: Witnessed, Bert, 20\\S+Z: stood at the valve \\(signature \\S+, valid\\)\\n$`) }, witnessed.err);
+  t.match(
+    (await text(t, ['io', 'loop-check', 'show', id])).out,
+    /^ {2}qualification, anna, [\s\S]*^ {2}Witnessed, Bert, 20\S+Z: stood at the valve \(signature \S+, valid\)$/m,
+    'who has witnessed it stands on the sheet',
+  );
 });
 
 t.test('the cable of a module is accepted by telling what is done to it', async (t) => {

@@ -69,13 +69,13 @@ async function mark(context: CommandContext): Promise<Outcome> {
 async function finish(context: CommandContext): Promise<Outcome> {
   const path = await runningOf(context);
   const page = await context.box.typed.post(`${PAGES}/{id}/mark`, { path, body: { mark: 'finish' } });
-  return { data: page, text: pageText(page, await signaturesOf(context, page)), ...(page.outcome === 'pass' ? {} : { exitCode: EXIT.no }) };
+  return { data: page, text: pageText(page, signaturesOf(page)), ...(page.outcome === 'pass' ? {} : { exitCode: EXIT.no }) };
 }
 
 async function show(context: CommandContext): Promise<Outcome> {
   const path = await placeOf(context, async (name) => (await pagesOf(context, name))[0]?.id);
   const page = await context.box.typed.get(`${PAGES}/{id}`, { path });
-  return { data: page, text: formatOf(context) === 'json' ? JSON.stringify(page, null, 2) : pageText(page, await signaturesOf(context, page)), isContent: true };
+  return { data: page, text: formatOf(context) === 'json' ? JSON.stringify(page, null, 2) : pageText(page, signaturesOf(page)), isContent: true };
 }
 
 async function list(context: CommandContext): Promise<Outcome> {
@@ -98,7 +98,7 @@ async function list(context: CommandContext): Promise<Outcome> {
 
 const ms = (value: number | null): string => (value === null ? 'never' : `${Math.round(value)} ms`);
 
-function pageText(page: Page, signatures: Awaited<ReturnType<typeof signaturesOf>>): string {
+function pageText(page: Page, signatures: ReturnType<typeof signaturesOf>): string {
   const { id, site, module, protocol, address, moduleGeneration, operator, reason, startedAt, end, outcome, phase, trials, open } = page;
   const rows = trials.map((trial) => [
     trial.trial,

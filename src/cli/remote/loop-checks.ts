@@ -28,7 +28,7 @@ async function begin(context: CommandContext): Promise<Outcome> {
   });
   for (const line of returnedLines(sheet)) terminal.say(line);
   if (sheet.phase !== 'Sealed') terminal.say(`the outputs go back when the device is there again: lineside io loop-check show ${begun.id}`);
-  return { data: sheet, text: `\n${sheetText(sheet, await signaturesOf(context, sheet))}`, ...(sheet.outcome === 'pass' ? {} : { exitCode: EXIT.no }) };
+  return { data: sheet, text: `\n${sheetText(sheet, signaturesOf(sheet))}`, ...(sheet.outcome === 'pass' ? {} : { exitCode: EXIT.no }) };
 }
 
 /** Whether there is somebody to attend it is known before anything is set. */
@@ -106,7 +106,7 @@ async function show(context: CommandContext): Promise<Outcome> {
   const { sheet } = await sheetOf(context);
   const format = formatOf(context);
   const isJson = format === 'json';
-  return { data: sheet, text: isJson ? JSON.stringify(sheet, null, 2) : sheetText(sheet, await signaturesOf(context, sheet)), isContent: true };
+  return { data: sheet, text: isJson ? JSON.stringify(sheet, null, 2) : sheetText(sheet, signaturesOf(sheet)), isContent: true };
 }
 
 async function list({ box, args: [name = ''] }: CommandContext): Promise<Outcome> {

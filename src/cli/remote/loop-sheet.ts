@@ -2,7 +2,7 @@
 import type { Answered } from '../../client/typed.js';
 import { shownValue } from './channels.js';
 import { section, table } from './outcome.js';
-import { type Signature, signatureLine, validLine } from './sheets.js';
+import { type ShownSignature, signatureLine, validLine } from './sheets.js';
 
 export type LoopSheet = Answered<'/api/v1/sites/{site}/iomodules/{name}/loop-checks/{id}', 'get'>;
 export type LoopChannel = LoopSheet['channels'][number];
@@ -123,7 +123,7 @@ function stepsTable(channel: LoopChannel): string {
 
 const indented = (text: string): readonly string[] => text.split('\n');
 
-export function sheetText(sheet: LoopSheet, signatures: readonly Signature[]): string {
+export function sheetText(sheet: LoopSheet, signatures: readonly ShownSignature[]): string {
   const { id, site, phase, module, protocol, address, moduleGeneration, operator, reason, startedAt, attend, attendTimeoutMs, settleMs, tolerance, neighbours, end, channels } =
     sheet;
   const how = attend === 'confirm' ? `each step confirmed within ${attendTimeoutMs / 1000} s` : `going on while a person gives a sign every ${attendTimeoutMs / 1000} s`;

@@ -1,5 +1,4 @@
 /** What pages that are sealed have in common, of loop checks and of cables: how they are named, who has signed, and whether they still are what was signed. */
-import { ApiError } from '../../client/api.js';
 import type { Answered } from '../../client/typed.js';
 import { type CommandContext, textOf } from './command.js';
 import { CommandError, EXIT, usage } from './outcome.js';
@@ -40,18 +39,14 @@ export async function placeOf(
   return { site, name: named, id };
 }
 
-/** Of whoever has conducted it; of one that an earlier release has signed none may be told. */
-export async function signaturesOf({ box }: CommandContext, { signature }: { readonly signature: string }): Promise<readonly Signature[]> {
-  if (signature === '') return [];
-  try {
-    return [await box.typed.get('/api/v1/signatures/{id}', { path: { id: signature } })];
-  } catch (fault) {
-    if (fault instanceof ApiError && fault.status === 404) return [];
-    throw fault;
-  }
+export type ShownSignature = Pick<Signature, 'meaning' | 'signedAt' | 'reason' | 'id' | 'valid' | 'problems'> & { readonly signedBy: { readonly displayName: string } };
+
+/** Of whoever has conducted it, and of all who have signed it since. */
+export function signaturesOf({ signatures }: { readonly signatures: readonly (Omit<ShownSignature, 'signedBy'> & { readonly signedBy: string })[] }): readonly ShownSignature[] {
+  return signatures.map((each) => ({ ...each, signedBy: { displayName: each.signedBy } }));
 }
 
-export function signatureLine({ meaning, signedBy, signedAt, reason, id, valid, problems }: Signature): string {
+export function signatureLine({ meaning, signedBy, signedAt, reason, id, valid, problems }: ShownSignature): string {
   return `${meaning}, ${signedBy.displayName}, ${signedAt}: ${reason} (signature ${id}, ${valid ? 'valid' : `NOT valid: ${problems.join('; ')}`})`;
 }
 
