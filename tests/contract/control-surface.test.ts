@@ -321,7 +321,7 @@ t.test('IO-14 IO-15 IO-16: a probe is restarted for a reason; exposed fail-safe 
       status: 'Restarting',
     },
   });
-  await test.until('the probe is another one: nothing is forced', `${IO}/plain/tags/level`, (channel) => channel.forced === false && channel.quality === 'Good');
+  await test.until('what was forced is forced by the new probe', `${IO}/plain/tags/level`, (channel) => channel.forced && channel.value === 7 && channel.quality === 'Good');
   t.match((await engineer.get(`${AT}/audit?category=ioprobe&limit=1`)).body.items[0], { result: 'Success', operatorReason: 'a long enough reason', target: { name: 'plain' } });
 });
 

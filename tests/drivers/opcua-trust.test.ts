@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { distrust, unfitness } from '../../runtime/io/opcua/trust.js';
 import { opcuaSecurity } from '../support/opcua-module.js';
+import { openssl } from '../support/openssl.js';
 import { ownFolder } from '../support/own-folder.js';
 
 const folder = ownFolder(t);
@@ -14,13 +15,23 @@ mkdirSync(AUTHORITIES);
 function make(name: string, extensions: readonly string[], signer?: string): Buffer {
   const by = signer === undefined ? [] : ['-CA', `${folder}/${signer}.pem`, '-CAkey', `${folder}/${signer}.key`];
   const added = extensions.flatMap((extension) => ['-addext', extension]);
-  execFileSync(
-    'openssl',
-    ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', `${folder}/${name}.key`, '-out', `${folder}/${name}.pem`, '-subj', `/CN=${name}`, '-days', '9', ...by, ...added],
-    {
-      stdio: 'ignore',
-    },
-  );
+  openssl([
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-keyout',
+    `${folder}/${name}.key`,
+    '-out',
+    `${folder}/${name}.pem`,
+    '-subj',
+    `/CN=${name}`,
+    '-days',
+    '9',
+    ...by,
+    ...added,
+  ]);
   return new X509Certificate(readFileSync(`${folder}/${name}.pem`)).raw;
 }
 

@@ -41,3 +41,18 @@ t.test('MTP-02: a chart calls a method of a server with its arguments, goes on w
   t.equal(records.length, 1);
   t.match(records[0], { result: 'Success', details: { objectId: node('Calculator'), methodId: node('Calculator.Add'), args: [1.5, 2] } });
 });
+
+t.test('SFC-03: a method that refuses, and one that is asked with the wrong arguments, hold the phase with what the server said', async (t) => {
+  for (const [name, action, because] of [
+    ['refused', call('Fail'), /BadInvalidState/],
+    ['wrong', call('Add', '1.5'), /takes 2 arguments, not 1/],
+  ] as const) {
+    await plant.recipeOf(name, phaseOf(`x := ${action};`, 'FALSE')); // a transition that is TRUE leaves the step while it still asks
+    const batch = await plant.runBatch({ masterRecipeRef: name });
+    await plant.until(batch, 'Held');
+    t.match(JSON.stringify(await plant.batch(batch)), because, name);
+    t.match((await calls()).find(({ result }: { result: string }) => result !== 'Success'), { result: 'Failed', details: { methodId: String } }, name);
+    await plant.command(batch, 'Abort');
+    await plant.until(batch, 'Aborted');
+  }
+});

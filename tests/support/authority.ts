@@ -1,5 +1,5 @@
 /** An authority of certificates, made with openssl as a plant's own would be, and what it signs. */
-import { execFileSync } from 'node:child_process';
+import { openssl } from './openssl.js';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -45,16 +45,12 @@ export class Authority {
   }
 
   #request(name: string, subject: string, key: readonly string[] = ['rsa:2048']): void {
-    execFileSync('openssl', ['req', '-new', '-newkey', ...key, '-nodes', '-keyout', this.file(name, 'key'), '-out', this.file(name, 'csr'), '-subj', subject], { stdio: 'ignore' });
+    openssl(['req', '-new', '-newkey', ...key, '-nodes', '-keyout', this.file(name, 'key'), '-out', this.file(name, 'csr'), '-subj', subject]);
   }
 
   #sign(name: string, extensions: string, by: Authority, days: string): void {
     writeFileSync(this.file(name, 'ext'), `${extensions}\nsubjectKeyIdentifier=hash\n${days === 'self' ? '' : 'authorityKeyIdentifier=keyid\n'}`);
     const signer = days === 'self' ? ['-signkey', this.file(name, 'key')] : ['-CA', by.file(), '-CAkey', by.file(undefined, 'key'), '-CAcreateserial'];
-    execFileSync(
-      'openssl',
-      ['x509', '-req', '-in', this.file(name, 'csr'), ...signer, '-days', days === 'self' ? '60' : days, '-extfile', this.file(name, 'ext'), '-out', this.file(name)],
-      { stdio: 'ignore' },
-    );
+    openssl(['x509', '-req', '-in', this.file(name, 'csr'), ...signer, '-days', days === 'self' ? '60' : days, '-extfile', this.file(name, 'ext'), '-out', this.file(name)]);
   }
 }

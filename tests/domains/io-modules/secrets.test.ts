@@ -1,5 +1,5 @@
 /** Secrets of devices: set and told without their content, kept sealed, and handed to the probe of the modules that name them alone (decisions 7.5). */
-import { execFileSync } from 'node:child_process';
+import { openssl } from '../../support/openssl.js';
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -33,7 +33,7 @@ await admin.post('/api/v1/sites', { name: 'north' });
 
 /** A key with its certificate, and the key of nobody, as an engineer makes them. */
 const pems = ownFolder(t);
-execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', 'key', '-out', 'cert', '-subj', '/CN=box', '-days', '2'], { cwd: pems, stdio: 'ignore' });
+openssl(['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', 'key', '-out', 'cert', '-subj', '/CN=box', '-days', '2'], pems);
 const [key, certificate] = [readFileSync(path.join(pems, 'key'), 'utf8'), readFileSync(path.join(pems, 'cert'), 'utf8')];
 const foreignKey = String(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }));
 
