@@ -31,6 +31,8 @@ sayAbsent(absent, (peer) => named.filter((name) => needs(peer, path.join(root, n
 
 /** Suites of a whole appliance, whose plant runs in real time: they mostly wait, so that two or three of them run beside each other. */
 const WHOLE_APPLIANCE = /tests\/(cli\/operate|contract\/|docs\/|releases\/|faults\/|plant\/|domains\/records\/|domains\/rehearsal\/rehearsal|runtime\/replay\/recordings)/;
+/** Suites of devices wait for time-outs more than they compute: they begin with the first, so that none of them is left to the end. */
+const DEVICES = /tests\/drivers\//;
 /** Suites with a browser, which beside its appliance keeps the machine busy: one at a time, and first, since one after the other they take longest. */
 const BROWSER = /tests\/console\//;
 /** Suites that get the machine to themselves: they judge how long something takes. */
@@ -41,7 +43,7 @@ const GIVING_WAY = ['nice', '-n', '10'];
 const OWN_PROCESS =
   /^t\.(beforeEach|afterEach|before|after)\(|^t\.jobs|delete process\.env|process\.(env(\.\w+|\[[^\]]+\]) ?=[^=]|exit|kill\(process\.pid|on\(|once\(|chdir|umask)|page-module\.js|Object\.assign\(globalThis|onContained\(|memoryUsage|expose-gc/m;
 /** Suites of one process: more would leave the last lane alone with its suites. */
-const SHARE_MAX = { alone: 1, browsers: 3, appliances: 5, others: 8 };
+const SHARE_MAX = { alone: 1, browsers: 3, appliances: 5, devices: 2, others: 8 };
 /**
  * What one process may take, however busy the machine is: it ends one that hangs, and judges nothing. One that is slowed down on purpose
  * (tests/console/browser.ts) takes longer. The test library in it gives up first and tells which of its tests was running.
@@ -57,11 +59,11 @@ const TIMED = '"$@"; ended=$?; times >&3; exit $ended';
 const running = new Set();
 process.on('exit', () => [...running].forEach(endGroup));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(130));
-const queues = { alone: [], browsers: [], appliances: [], others: [] };
+const queues = { alone: [], browsers: [], appliances: [], devices: [], others: [] };
 for (const name of chosen) queues[queueOf(name)].push(name);
 for (const [queue, names] of Object.entries(queues)) queues[queue] = shared(names, SHARE_MAX[queue]);
-const { alone, browsers, appliances, others } = queues;
-await Promise.all([lane(browsers, appliances, others), lane(appliances, others), lane(appliances, others), lane(others)]);
+const { alone, browsers, appliances, devices, others } = queues;
+await Promise.all([lane(browsers, appliances, others), lane(appliances, others), lane(appliances, devices, others), lane(devices, others), lane(devices, others)]);
 await lane(alone);
 sayTimes();
 console.log(`${totals.pass} passed, ${totals.fail} failed, ${totals.skip + totals.todo} skipped`);
@@ -70,6 +72,7 @@ process.exit(totals.fail > 0 || totals.pass === 0 ? 1 : 0);
 function queueOf(name) {
   if (ALONE.test(name)) return 'alone';
   if (BROWSER.test(name)) return 'browsers';
+  if (DEVICES.test(name)) return 'devices';
   return WHOLE_APPLIANCE.test(name) ? 'appliances' : 'others';
 }
 

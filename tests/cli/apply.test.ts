@@ -399,7 +399,11 @@ t.test('a plant with more errors than a box tells: how many are not shown', asyn
     t.match(told, { notShown: 200 });
   }
   const { text = '', data, exitCode } = await rowOf('validate').run(localContext([wrong], {}));
-  t.match(text.split('\n').slice(1000), ['200 more errors not shown; -o json has them all', '12 manifests in 1 file: 1200 errors']);
+  t.match(text.split('\n').slice(1000), [
+    /^judged is what an empty box would take, and site north stands in no file/,
+    '200 more errors not shown; -o json has them all',
+    '12 manifests in 1 file: 1200 errors',
+  ]);
   t.match({ exitCode, errors: (data as { errors: unknown[] }).errors.length }, { exitCode: 1, errors: 1200 });
 });
 
