@@ -39,9 +39,12 @@ const BROWSER = /tests\/console\//;
 const ALONE = /tests\/(faults\/process|domains\/units\/runtime)/;
 /** The others compute, and take what those above, which keep time, leave of the processor. */
 const GIVING_WAY = ['nice', '-n', '10'];
-/** What a suite does to its process or to the whole of its tests: it gets a process to itself. A log that is silent is so for all that share one. */
+/**
+ * What a suite does to its process or to the whole of its tests: it gets a process to itself. A log that is silent is so for all that share one; the
+ * library of OPC UA sets variables of the environment.
+ */
 const OWN_PROCESS =
-  /^t\.(beforeEach|afterEach|before|after)\(|^t\.jobs|delete process\.env|process\.(env(\.\w+|\[[^\]]+\]) ?=[^=]|exit|kill\(process\.pid|on\(|once\(|chdir|umask)|page-module\.js|Object\.assign\(globalThis|onContained\(|memoryUsage|expose-gc/m;
+  /^t\.(beforeEach|afterEach|before|after)\(|^t\.jobs|delete process\.env|process\.(env(\.\w+|\[[^\]]+\]) ?=[^=]|exit|kill\(process\.pid|on\(|once\(|chdir|umask)|page-module\.js|Object\.assign\(globalThis|onContained\(|memoryUsage|expose-gc|opcua-(server|module)\.js/m;
 /** Suites of one process: more would leave the last lane alone with its suites. */
 const SHARE_MAX = { alone: 1, browsers: 3, appliances: 5, devices: 2, others: 8 };
 /**

@@ -26,6 +26,9 @@ for (const options of [{}, { publishingInterval: '2s' }] as const)
       if (valueOf(module, 'level').quality !== QUALITY.Good || probe.state() !== 'Connected') throw new Error(`it was ${probe.state()}: ${probe.message()}`);
       return valueOf(module, 'level').atMs > first + 5000;
     });
+    await probe.core.receive({ type: 'statistics', id: 1, module: 'io' });
+    const told = probe.messages.find((message) => message.type === 'statistics-result');
+    t.match(told, { statistics: { reconnects: 0, failedConnects: 0 } });
   });
 
 t.test('a session that is closed is closed at the server too', async (t) => {
