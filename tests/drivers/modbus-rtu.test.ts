@@ -227,15 +227,15 @@ t.test('D-IO-02: the late answer to one request is never the answer to another o
 });
 
 t.test('D-IO-02: a unit that answers all, but late, and is asked again before it answers: no value is another one’s', async (t) => {
-  for (const lateMs of [60, 80, 110, 140, 190]) {
+  for (const lateMs of [190, 330]) {
     const server = await told(t, (request) => [[lateMs, holding(request.readUInt16BE(2))]]);
-    const link = await modbusDriver.connect(moduleAt(overTcp(server.port), [], { timeout: '50ms', retries: 2 }), systemClock);
-    for (let turn = 0; turn < 6; turn += 1) {
+    const link = await modbusDriver.connect(moduleAt(overTcp(server.port), [], { timeout: '150ms', retries: 2 }), systemClock);
+    for (let turn = 0; turn < 4; turn += 1) {
       const wanted = turn % 2 === 0 ? 1111 : 2222;
       const got = collector(1);
       await link.read([{ address: `holding:${wanted}`, dataType: 'int' }], got.sink);
       if (got.values[0] !== undefined) t.equal(got.values[0], wanted, `${lateMs} ms late, turn ${turn}`);
-      else t.match(got.messages[0], /no answer within 50 ms/);
+      else t.match(got.messages[0], /no answer within 150 ms/);
     }
     await link.close();
   }
