@@ -32,6 +32,8 @@ t.test('a shift with a batch that is held', async (t) => {
     await says(page.getByTestId('first-cause'), /Foam in the sight glass/);
     t.strictSame(await flawsOf(page, 'batch-held'), []);
     t.strictSame(await phoneFlaws(page, 'batch-held'), []);
+    await page.locator('.tree-name').first().click();
+    t.strictSame(await phoneFlaws(page, 'batch-held-procedure'), [], 'a chart of three columns is moved, not the page');
     await page.getByTestId('nav-overview').click();
     await page.getByTestId('batch-SHIFT-1').click();
     await says(page.getByTestId('first-cause'), /Foam in the sight glass/, 'the overview says it too');
