@@ -186,12 +186,15 @@ export class ProbeCore {
     Promise.all(closing).then(tell, tell);
   }
 
-  /** Who waited for a module that has let go of its device, as the plan stands now. */
+  /** Who waited for a module that has let go of its device, as the plan stands then; in order with the plans, so that nobody is taken twice. */
   #followers(left: ProbeModule): void {
-    for (const module of this.#plan?.modules ?? []) {
-      if (!follows(module, left) || this.#stopped || isSimulated(module.protocol) || this.#network.has(module.module)) continue;
-      this.#takeInTurn(module).catch((fault: unknown) => this.#faulted(module.module, fault));
-    }
+    const taken = this.#inOrder(async () => {
+      for (const module of this.#plan?.modules ?? []) {
+        if (this.#stopped || !follows(module, left) || isSimulated(module.protocol) || this.#network.has(module.module)) continue;
+        await this.#takeInTurn(module);
+      }
+    });
+    taken.catch((fault: unknown) => this.#faulted(left.module, fault));
   }
 
   async #takeInTurn(module: ProbeModule): Promise<void> {
