@@ -51,7 +51,11 @@ t.test('SFC-03: a method that refuses, and one that is asked with the wrong argu
     const batch = await plant.runBatch({ masterRecipeRef: name });
     await plant.until(batch, 'Held');
     t.match(JSON.stringify(await plant.batch(batch)), because, name);
-    t.match((await calls()).find(({ result }: { result: string }) => result !== 'Success'), { result: 'Rejected', details: { methodId: String } }, name);
+    t.match(
+      (await calls()).find(({ result }: { result: string }) => result !== 'Success'),
+      { result: 'Rejected', details: { methodId: String } },
+      name,
+    );
     await plant.command(batch, 'Abort');
     await plant.until(batch, 'Aborted');
   }
