@@ -63,6 +63,7 @@ export class NetworkModule implements ModuleRunner {
   #image: ProcessImage;
   #sink: ImageSink;
   #link: Link | undefined;
+  #isConnecting = false;
   #groups: Group[] = [];
   readonly #asked: AskedInTurn;
   readonly #pauses = new Set<{ cancel: () => void; readonly resolve: () => void }>();
@@ -155,11 +156,14 @@ export class NetworkModule implements ModuleRunner {
   /** Connects and serves until the connection is gone; the result says why. */
   async #serve(): Promise<string> {
     let link: Link;
+    this.#isConnecting = true;
     try {
       link = await this.#driver.connect(this.#module, this.#host.clock);
     } catch (error) {
       this.#statistics.connectFailed();
       return error instanceof Error ? error.message : String(error);
+    } finally {
+      this.#isConnecting = false;
     }
     if (this.#closed.reason !== undefined) {
       await link.close();
@@ -176,7 +180,8 @@ export class NetworkModule implements ModuleRunner {
     if (this.#ownership && !this.#module.withheld) this.#attend(this.#keepOwnership(link, this.#ownership));
     if (this.#groups.length === 0) this.#settleState();
     const reason = await Promise.race([link.lost, this.#closed.promise]);
-    this.#statistics.connectionLost(this.#groups.flatMap(({ points }) => points));
+    // what was given up here was counted as what it was
+    if (this.#givenUp === '' && this.#closed.reason === undefined) this.#statistics.connectionLost(this.#groups.flatMap(({ points }) => points));
     this.#stopGroups();
     this.#link = undefined;
     this.#lastExchange = link.lastExchange?.() ?? this.#lastExchange;
@@ -531,8 +536,8 @@ export class NetworkModule implements ModuleRunner {
     this.#stopGroups();
     this.#outputs.disconnected();
     this.#allBad('the module is no longer served');
-    if (!this.#link) return; // a connection that is being made closes itself when it stands, whenever that is
-    await this.#link.close();
+    if (this.#isConnecting) return; // a connection that is being made closes itself when it stands, whenever that is
+    await this.#link?.close();
     await this.#finished;
   }
 }
