@@ -82,8 +82,9 @@ export interface Link {
   /** Delivers every point exactly once or, when a request ran into its time-out, at least once as bad. */
   read(points: readonly Point[], sink: SampleSink): Promise<ReadOutcome>;
   /**
-   * Writes go before waiting reads and in the order given (write-turns.ts). `barred` is asked when its turn comes, and before a repetition: what is barred
-   * then is not sent, however long the order has waited.
+   * Writes go before waiting reads and in the order given (write-turns.ts). `barred` is asked when its turn comes, and again before each request that
+   * changes the device and follows an answer or a time-out: what is barred then is not sent, however long the order has waited. What it says is the
+   * outcome, the very object, where nothing was sent before; else a copy that `isUnknown`. A value that goes in parts is not left half written.
    */
   write(point: Point, value: Value, barred?: Barred): Promise<WriteOutcome>;
   /**

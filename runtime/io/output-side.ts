@@ -457,17 +457,14 @@ export class OutputSide {
     const link = this.#link;
     if (!link) return { ok: false, reason: 'unreachable', message: `module ${this.#module.module} is not connected` };
     if (typeof value === 'number' && !Number.isFinite(value)) return { ok: false, reason: 'invalid', message: 'the value is not a finite number' };
-    let looks = 0;
-    let isUnsent = false; // stopped before it was sent for the first time
+    let stopped: ReturnType<Barred>; // which the link hands on as it is, if nothing was sent before
     const asked: Barred = () => {
-      const found = barred?.();
-      looks += 1;
-      if (found && looks === 1) isUnsent = true;
-      return found;
+      stopped = barred?.();
+      return stopped;
     };
     try {
       const outcome = await link.write({ address, dataType }, dataType === 'bool' ? value !== 0 : value, asked);
-      return outcome.ok || outcome.reason !== 'unreachable' || isUnsent ? outcome : unknownOutcome(name, outcome.message);
+      return outcome.ok || outcome.reason !== 'unreachable' || outcome === stopped ? outcome : unknownOutcome(name, outcome.message);
     } catch (error) {
       return unknownOutcome(name, error instanceof Error ? error.message : String(error));
     }

@@ -20,6 +20,8 @@ export interface ConformanceCase {
   readonly readable: readonly Point[];
   /** An address in the driver's grammar that the device does not have. */
   readonly missing: Point;
+  /** One of `writable` of which the device is asked something before the first write; undefined where nothing is asked. */
+  readonly learned?: string;
   /** A module whose device does not exist; undefined where there is no wire. */
   readonly unreachable?: ProbeModule;
 }
@@ -117,6 +119,24 @@ export function conformance(t: Test, setup: () => ConformanceCase): void {
     const got = collector(1);
     await link.read([point], got.sink);
     t.equal(got.values[0], values[0]);
+  });
+
+  t.test('conformance: an order that is barred when its turn comes, or while the device is asked for what it takes, is not sent', async (t) => {
+    const one = setup();
+    const bar = { ok: false, reason: 'withheld', message: 'another box drives the device' } as const;
+    const rows = one.writable.filter(({ point }) => one.learned === undefined || point.address === one.learned);
+    const { point, values } = at(rows, 0);
+    for (const looksFree of one.learned === undefined ? [0] : [0, 1]) {
+      const knowing = await connect(t, one);
+      await knowing.write(point, values[0]);
+      let looks = 0;
+      const unknowing = looksFree === 0 ? knowing : await connect(t, one);
+      const outcome = await unknowing.write(point, values[1], () => ((looks += 1) > looksFree ? bar : undefined));
+      t.equal(outcome, bar, `after ${looksFree} looks`);
+      const got = collector(1);
+      await unknowing.read([point], got.sink);
+      t.equal(got.values[0], asRead(values[0], point.dataType), 'the device has what it had');
+    }
   });
 
   t.test('conformance: a missing point is bad with a message and costs its neighbours nothing', async (t) => {

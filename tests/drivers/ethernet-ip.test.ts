@@ -57,6 +57,7 @@ conformance(t, () => ({
     { address: 'Flags[35]', dataType: 'bool' },
     { address: 'Program:Main.Tank[2].Level#REAL', dataType: 'float' },
   ],
+  learned: 'Program:Main.Step',
   missing: { address: 'Nothing', dataType: 'int' },
 }));
 

@@ -357,6 +357,40 @@ t.test('decisions 7.4: one lost answer does not turn a device that knows functio
   t.same(device.functions, [22, 22], 'and nothing is written back that somebody else may have set');
 });
 
+t.test('decisions 7.4: a gateway that refuses function 22 for a device that says nothing to it is no answer of the device', async (t) => {
+  let register = 0;
+  const device = await poorDevice(t, (pdu) => {
+    if (pdu[0] === 22) return Buffer.from([0x96, 11]);
+    if (pdu[0] === 3) return Buffer.from([3, 2, 0, register]);
+    register = pdu.readUInt16BE(3);
+    return Buffer.from(pdu);
+  });
+  const link = await modbusDriver.connect(moduleOf(device.port, [], { timeout: '200ms', retries: 0 }), systemClock);
+  t.teardown(() => link.close());
+  const write = (bit: number): Promise<unknown> => link.write({ address: `holding:1:bit${bit}`, dataType: 'bool' }, true);
+  t.same(await Promise.all([write(0), write(1), write(3)]), [{ ok: true }, { ok: true }, { ok: true }]);
+  t.equal(register, 0b1011);
+  t.same(device.functions, [22, 3, 6, 22, 3, 6, 3, 6]);
+});
+
+t.test('what is barred while a register is read for its bit is not written back', async (t) => {
+  for (const refusal of [Buffer.from([0x96, 1]), undefined]) {
+    let isBarred = false;
+    const device = await poorDevice(t, (pdu) => {
+      if (pdu[0] === 22) return refusal;
+      isBarred = true; // while the device is asked, another box has taken it
+      return Buffer.from([3, 2, 0, 0]);
+    });
+    const link = await modbusDriver.connect(moduleOf(device.port, [], { timeout: '200ms', retries: 0 }), systemClock);
+    t.teardown(() => link.close());
+    const bar = { ok: false, reason: 'withheld', message: 'another box drives it' } as const;
+    const outcome = await link.write({ address: 'holding:1:bit0', dataType: 'bool' }, true, () => (isBarred ? bar : undefined));
+    if (refusal) t.equal(outcome, bar, 'the device said that it has changed nothing');
+    else t.same(outcome, { ...bar, isUnknown: true }, 'it may have done what it did not answer');
+    t.same(device.functions, [22, 3]);
+  }
+});
+
 t.test('G9: a gateway that answers for a device that does not is silence, to reads and to writes', async (t) => {
   for (const exception of [10, 11]) {
     const device = await poorDevice(t, (pdu) => Buffer.from([(pdu[0] ?? 0) | 0x80, exception]));

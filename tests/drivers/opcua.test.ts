@@ -47,6 +47,7 @@ for (const mode of ['subscribe', 'poll'])
         { address: node('Date'), dataType: 'string' },
         { address: node('Text'), dataType: 'string' },
       ],
+      learned: node('Int16'),
       missing: { address: node('Nowhere'), dataType: 'float' },
     }));
   });

@@ -2,6 +2,7 @@
  * A controller at the end of its route: messages with their repetitions, and tags read and written whole, in fragments where one message is too
  * small. A status is an answer and is not repeated.
  */
+import type { Barred } from '../driver.js';
 import { parseTyped, type TypedData } from './codec.js';
 import type { CipReply } from './reply.js';
 import { readFragmentRequest, readRequest, request, routed, SERVICE, writeFragmentRequest, writeRequest } from './request.js';
@@ -57,10 +58,11 @@ export class Device {
     return this.session.prepare(isRouted ? routed(message, route, timeoutMs) : message, service, isRouted);
   };
 
-  /** One message, repeated while the device stays silent. */
-  async send(prepared: Prepared, urgent: boolean): Promise<Answer> {
+  /** One message, repeated while the device stays silent and nothing bars it. */
+  async send(prepared: Prepared, urgent: boolean, barred?: Barred): Promise<Answer> {
     let answer = await this.session.request(prepared, urgent);
-    for (let repeat = 0; repeat < this.settings.retries && !answer.ok && answer.reason === 'silent'; repeat += 1) answer = await this.session.request(prepared, urgent);
+    for (let repeat = 0; repeat < this.settings.retries && !answer.ok && answer.reason === 'silent' && !barred?.(); repeat += 1)
+      answer = await this.session.request(prepared, urgent);
     return answer;
   }
 
@@ -101,10 +103,10 @@ export class Device {
     return { ok: false, reason: 'refused', message: `the device has more than ${WHOLE_BYTES_MAX} bytes for it` };
   }
 
-  /** `type`: what stands before the value. */
-  async writeWhole(path: Buffer, type: Buffer, value: Buffer): Promise<Whole<true>> {
+  /** `type`: what stands before the value. What has begun in parts is ended, whatever bars it by then. */
+  async writeWhole(path: Buffer, type: Buffer, value: Buffer, barred?: Barred): Promise<Whole<true>> {
     const message = writeRequest(path, type, value);
-    if (message.length <= this.settings.requestBytesMax) return this.#written(message, SERVICE.writeTag);
+    if (message.length <= this.settings.requestBytesMax) return this.#written(message, SERVICE.writeTag, barred);
     const room = this.settings.requestBytesMax - path.length - FRAGMENT_HEAD_BYTES;
     const partBytes = room - (room % 4);
     if (partBytes < 4) return { ok: false, reason: 'refused', message: `the value does not fit into messages of ${this.settings.requestBytesMax} bytes: raise maxPacket` };
@@ -115,8 +117,8 @@ export class Device {
     return { ok: true, value: true };
   }
 
-  async #written(message: Buffer, service: number): Promise<Whole<true>> {
-    const answer = await this.send(this.prepare(message, service), true);
+  async #written(message: Buffer, service: number, barred?: Barred): Promise<Whole<true>> {
+    const answer = await this.send(this.prepare(message, service), true, barred);
     if (!answer.ok) return answer;
     return answer.reply.status === OK ? { ok: true, value: true } : refusal(answer.reply);
   }

@@ -104,7 +104,7 @@ export class ModbusLink implements Link {
         if (reply.reason === 'lost') return { status: 'lost', message: reply.message, ...(reply.isMalformed ? { isMalformed: true } : {}) };
         return answered ? ANSWERED : { status: 'silent', message: reply.message };
       }
-      const gateway = GATEWAY_EXCEPTIONS.has(exceptionOf(reply.pdu)) ? exceptionText(exceptionOf(reply.pdu)) : '';
+      const gateway = gatewayText(reply.pdu);
       if (gateway !== '') {
         badBlocks(blocks.slice(index), gateway, sink, 'silent');
         return answered ? ANSWERED : { status: 'silent', message: gateway };
@@ -198,40 +198,43 @@ export class ModbusLink implements Link {
     if (bit === undefined) return { ok: false, reason: 'invalid', message: `${value} is neither true nor false` };
     const mask = 1 << address.bit;
     const masked = await this.#maskWrite(unit, address.offset, mask, bit);
-    if (masked) return masked;
+    if (masked !== 'not known' && masked !== 'unheard') return masked;
     const reply = await this.#ask(unit, readPdu('holding', address.offset, 1), true);
     if (!reply.ok) return { ok: false, reason: 'unreachable', message: reply.message };
     const exception = exceptionOf(reply.pdu);
-    if (exception > 0) return { ok: false, reason: 'refused', message: exceptionText(exception) };
+    if (exception > 0) return refusedBy(exception);
     if (reply.pdu.length !== 4 || reply.pdu[1] !== 2) return { ok: false, reason: 'refused', message: 'the device sent an answer of the wrong length' };
     const present = reply.pdu.readUInt16BE(2);
     const bytes = Buffer.alloc(2);
     bytes.writeUInt16BE(bit ? present | mask : present & ~mask & 0xffff);
+    const stopped = barred?.(); // time has passed since its turn came
+    if (stopped) return masked === 'unheard' ? { ...stopped, isUnknown: true } : stopped;
     return this.#send(unit, this.#registersPdu(address.offset, bytes), barred);
   }
 
-  /** Undefined: the device does not know function 22, or may not know it. */
-  async #maskWrite(unit: number, offset: number, mask: number, bit: boolean): Promise<WriteOutcome | undefined> {
-    if (this.#withoutMask.has(unit) || this.#settings.writeMode === 'multiple') return undefined;
+  /** `not known`: the device does not know function 22; `unheard`: it may not know it, or have taken it without a word. */
+  async #maskWrite(unit: number, offset: number, mask: number, bit: boolean): Promise<WriteOutcome | 'not known' | 'unheard'> {
+    if (this.#withoutMask.has(unit) || this.#settings.writeMode === 'multiple') return 'not known';
     const pdu = Buffer.alloc(7);
     pdu[0] = FUNCTION.maskWriteRegister;
     pdu.writeUInt16BE(offset, 1);
     pdu.writeUInt16BE(~mask & 0xffff, 3); // result = (present AND this) OR the next
     pdu.writeUInt16BE(bit ? mask : 0, 5);
     const reply = await this.#transport.request(unit, pdu, true);
-    if (!reply.ok) {
-      if (reply.reason === 'lost' || this.#withMask.has(unit)) return { ok: false, reason: 'unreachable', message: reply.message };
+    const silence = reply.ok ? gatewayText(reply.pdu) : reply.message;
+    if (!reply.ok || silence !== '') {
+      if ((!reply.ok && reply.reason === 'lost') || this.#withMask.has(unit)) return { ok: false, reason: 'unreachable', message: silence };
       if (this.#maskUnheard.has(unit)) this.#withoutMask.add(unit);
       this.#maskUnheard.add(unit);
-      return undefined;
+      return 'unheard';
     }
     const exception = exceptionOf(reply.pdu);
     if (exception === ILLEGAL_FUNCTION) {
       this.#withoutMask.add(unit);
-      return undefined;
+      return 'not known';
     }
     this.#withMask.add(unit);
-    if (exception > 0) return { ok: false, reason: 'refused', message: exceptionText(exception) };
+    if (exception > 0) return refusedBy(exception);
     return reply.pdu.equals(pdu) ? { ok: true } : { ok: false, reason: 'refused', message: CONFIRMED_OTHER };
   }
 
@@ -256,7 +259,7 @@ export class ModbusLink implements Link {
     const reply = await this.#ask(unit, pdu, true, barred);
     if (!reply.ok) return { ok: false, reason: 'unreachable', message: reply.message };
     const exception = exceptionOf(reply.pdu);
-    if (exception > 0) return { ok: false, reason: GATEWAY_EXCEPTIONS.has(exception) ? 'unreachable' : 'refused', message: exceptionText(exception) };
+    if (exception > 0) return refusedBy(exception);
     // Functions 5, 6, 15 and 16 echo address and value, or address and count: the first five bytes of the request.
     if (reply.pdu.length < 5 || pdu.compare(reply.pdu, 0, 5, 0, 5) !== 0) return { ok: false, reason: 'refused', message: CONFIRMED_OTHER };
     return { ok: true };
@@ -266,6 +269,16 @@ export class ModbusLink implements Link {
 /** Exception code of a reply; 0 when it is none. */
 function exceptionOf(pdu: Buffer): number {
   return pdu.readUInt8(0) & EXCEPTION_FLAG ? (pdu[1] ?? 4) : 0;
+}
+
+/** What a gateway says for a device that said nothing; '' where the device has answered. */
+function gatewayText(pdu: Buffer): string {
+  const exception = exceptionOf(pdu);
+  return GATEWAY_EXCEPTIONS.has(exception) ? exceptionText(exception) : '';
+}
+
+function refusedBy(exception: number): WriteOutcome {
+  return { ok: false, reason: GATEWAY_EXCEPTIONS.has(exception) ? 'unreachable' : 'refused', message: exceptionText(exception) };
 }
 
 function problemOf(block: ReadBlock, pdu: Buffer): string | undefined {

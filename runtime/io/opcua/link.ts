@@ -288,16 +288,18 @@ export class OpcUaLink implements Link {
   // -------------------------------------------------------------- writing
 
   write(point: Point, value: Value, barred?: Barred): Promise<WriteOutcome> {
-    return this.#turns.take(barred, () => this.#writeNow(point, value));
+    return this.#turns.take(barred, () => this.#writeNow(point, value, barred));
   }
 
-  async #writeNow({ address }: Point, value: Value): Promise<WriteOutcome> {
+  async #writeNow({ address }: Point, value: Value, barred?: Barred): Promise<WriteOutcome> {
     const target = this.#target(address);
     if (typeof target === 'string') return { ok: false, reason: 'refused', message: target };
     try {
       const type = (target.type ??= await builtInTypeOf(this.#wire, target));
       const encoded = encode(value, type, target.indexRange !== '');
       if (typeof encoded === 'string') return { ok: false, reason: 'invalid', message: encoded };
+      const stopped = barred?.(); // the server may have been asked for the type
+      if (stopped) return stopped;
       const status = await writeValue(this.#wire, target, encoded);
       return severityOf(status) === 'Good' ? { ok: true } : { ok: false, reason: 'refused', message: statusText(status) };
     } catch (fault) {

@@ -2,7 +2,7 @@
  * The simulation behind the driver seam: one module in a group of its own. The probe keeps all modules of a controller
  * in one group instead, because they tick together; this form serves tools and the conformance suite.
  */
-import type { Driver, Link, Point, SampleSink, WriteOutcome } from '../driver.js';
+import type { Barred, Driver, Link, Point, SampleSink, WriteOutcome } from '../driver.js';
 import type { Value } from '../../vocabulary/data-types.js';
 import { Signal } from '../signal.js';
 import { convertValue } from '../values.js';
@@ -55,7 +55,9 @@ export const simulationDriver: Driver = {
         sink.end();
         return lost.reason === undefined ? { status: 'answered' } : { status: 'lost', message: lost.reason };
       },
-      async write(point: Point, value: Value): Promise<WriteOutcome> {
+      async write(point: Point, value: Value, barred?: Barred): Promise<WriteOutcome> {
+        const stopped = barred?.();
+        if (stopped) return stopped;
         if (lost.reason !== undefined) return { ok: false, reason: 'unreachable', message: lost.reason };
         const converted = convertValue(value, point.dataType);
         if (converted === undefined) return { ok: false, reason: 'invalid', message: `${value} is not a ${point.dataType}` };

@@ -97,7 +97,7 @@ export class ServiceCommandRun {
     const refused = await this.#patience.within(this.#device.write(word, this.#bit));
     const verdict: Verdict = refused === undefined || refused === '' ? await this.#watch(given) : { failed: refused };
     if ('accepted' in verdict) return { ok: true, value: true };
-    return this.#failed(given, verdict, refused !== undefined && refused !== '', ` (before: ${shown})`);
+    return this.#failed(given, verdict, refused, ` (before: ${shown})`);
   }
 
   /** Looks whether the service takes the command. */
@@ -160,30 +160,37 @@ export class ServiceCommandRun {
     return verdict;
   }
 
-  /** The command word is taken back; then the service is looked at once more, for what it accepted meanwhile counts. */
-  async #failed(given: Given, verdict: Exclude<Verdict, { readonly accepted: true }>, wasRefused: boolean, before: string): Promise<RequestAnswer> {
-    const stands = await this.#takenBack(given);
+  /**
+   * The command word is taken back; then the service is looked at once more, for what it accepted meanwhile counts.
+   * @param refused what the write of the command word ended with; undefined where it may still be on its way.
+   */
+  async #failed(given: Given, verdict: Exclude<Verdict, { readonly accepted: true }>, refused: string | undefined, before: string): Promise<RequestAnswer> {
+    const stands = await this.#takenBack(given, refused === undefined);
     if ('accepted' in stands) return { ok: true, value: true };
     const told = (rule: string, text: string): RequestAnswer => ({ ok: false, rule, message: `service ${this.#name}${text}${stands.told}` });
-    if ('failed' in verdict) return told(wasRefused ? COMMAND_DISABLED : COMMAND_FAILED, `: ${verdict.failed}${before}`);
+    if ('failed' in verdict) return told(refused ? COMMAND_DISABLED : COMMAND_FAILED, `: ${verdict.failed}${before}`);
     if (this.#patience.hasGivenUp) return told(COMMAND_WITHDRAWN, ` had not accepted ${this.#command} (${verdict.waits}) when its phase was held or waited no more`);
     return told(COMMAND_TIMEOUT, ` has not accepted ${this.#command} within ${seconds(ACCEPTED_WITHIN_MS)}: ${verdict.waits}${before}`);
   }
 
-  async #takenBack(given: Given): Promise<{ readonly accepted: true } | { readonly told: string }> {
+  /** Orders reach a device one behind the other, so an order that is still on its way is overtaken by none: what the word reads before it has come proves nothing. */
+  async #takenBack(given: Given, mayBeOnItsWay: boolean): Promise<{ readonly accepted: true } | { readonly told: string }> {
     const { word, bit } = given;
     const still = new Patience(this.#clock, TAKEN_BACK_WITHIN_MS, { atMonoMs: this.#clock.monoMs(), stillWaits: () => true, gaveUp: new AbortController().signal });
     try {
+      const setBack = mayBeOnItsWay ? await still.within(this.#device.write(word, 0)) : undefined;
+      const hasCome = !mayBeOnItsWay || setBack === '';
       let seen = await still.within(this.#device.ask());
       let stood = seen && wordIn(seen, word);
-      const isOurs = !stood || 'unknown' in stood || stood.value === bit;
-      if (isOurs && !still.isOver) {
+      const stands = !stood || 'unknown' in stood || stood.value === bit;
+      if (stands && !still.isOver) {
         await still.within(this.#device.write(word, 0));
         seen = await still.within(this.#device.ask());
         stood = seen && wordIn(seen, word);
       }
       if (seen && 'accepted' in judge(seen, given, false)) return { accepted: true };
-      if (stood && 'value' in stood && stood.value !== bit) return { told: isOurs ? `; ${word} was set back to ${stood.value}` : '' };
+      if (!hasCome) return { told: `; whether ${word} = ${bit} is still on its way to the device is not known, so ${this.#command} may act later: look at the module` };
+      if (stood && 'value' in stood && stood.value !== bit) return { told: stands || mayBeOnItsWay ? `; ${word} was set back to ${stood.value}` : '' };
       const reads = stood && 'value' in stood ? `${word} still reads ${stood.value}` : `what ${word} holds is not known`;
       return { told: `; ${reads}, so ${this.#command} may act later: set it back at the module` };
     } finally {

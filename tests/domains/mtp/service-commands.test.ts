@@ -35,6 +35,8 @@ interface Played {
   /** What is written takes effect, unless this says what does instead. */
   readonly onWrite?: (variable: string, value: number, device: Device) => void;
   readonly answersAfterMs?: number;
+  /** Orders take so long, one behind the other, as behind another order of the module. */
+  readonly writesAfterMs?: number;
 }
 
 class Device {
@@ -47,9 +49,10 @@ class Device {
   readonly #giveUp = new AbortController();
   isGone = false;
 
-  constructor(values: Values, { onWrite, answersAfterMs = 0 }: Played = {}) {
+  constructor(values: Values, { onWrite, answersAfterMs = 0, writesAfterMs = answersAfterMs }: Played = {}) {
     this.values = { ...values };
-    const late = (): Promise<void> => (answersAfterMs === 0 ? Promise.resolve() : new Promise((resolve) => this.clock.after(answersAfterMs, resolve)));
+    let orders = Promise.resolve();
+    const late = (ms = answersAfterMs): Promise<void> => (ms === 0 ? Promise.resolve() : new Promise((resolve) => this.clock.after(ms, resolve)));
     const probes = {
       read: async (_site: string, _module: string, channels: readonly string[]) => {
         await late();
@@ -57,7 +60,8 @@ class Device {
         return channels.map((channel) => ({ channel, value: this.values[channel] ?? null, quality: this.bad.has(channel) ? ('Bad' as const) : ('Good' as const) }));
       },
       write: async (_site: string, _module: string, channel: string, value: number) => {
-        await late();
+        orders = orders.then(() => late(writesAfterMs));
+        await orders;
         this.writes.push(`${channel}=${value}`);
         if (this.isGone) return undefined;
         this.values[channel] = value;
@@ -269,6 +273,21 @@ t.test('MTP-02: a command that was not accepted does not stay standing in the de
   t.match(await gone.until(gone.give('Start')), { ok: false, message: /what CommandExt holds is not known, so Start may act later/ });
   const woken = new Device(AUTOMATIC, { onWrite: (_variable, _value, each) => each.later(8995, { StateCur: STATE.Starting, CommandExt: 0 }) });
   t.same(await woken.until(woken.give('Start')), ACCEPTED, 'what is accepted while the word is taken back counts');
+});
+
+t.test('MTP-02: an order that is still on its way when its phase is aborted does not stand in the device afterwards', async (t) => {
+  const busy = new Device(OPERATOR, { answersAfterMs: 20, writesAfterMs: 2000 });
+  const answer = busy.give('Start');
+  busy.clock.after(500, () => busy.giveUp());
+  t.match(await busy.until(answer), { ok: false, rule: 'mtp-command-withdrawn', message: /CommandOp was set back to 0/ });
+  t.same(commandWords(busy), [`CommandOp=${START}`, 'CommandOp=0']);
+  t.equal(busy.values.CommandOp, 0);
+
+  const away = new Device(OPERATOR, { answersAfterMs: 20, writesAfterMs: 4000 });
+  const late = away.give('Start');
+  away.clock.after(500, () => away.giveUp());
+  t.match(await away.until(late), { ok: false, message: /whether CommandOp = 4 is still on its way.*may act later/ });
+  t.ok(away.elapsedMs <= 6000);
 });
 
 t.test('MTP-02: the mode is known only when each of its flags is Good and exactly one stands', async (t) => {
