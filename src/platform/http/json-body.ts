@@ -50,25 +50,25 @@ function checkDepth(bytes: Uint8Array): boolean {
   let depth = 0;
   let inText = false;
   let escapesSurrogates = false;
-  let textFrom = 0;
+  let plainFrom = 0; // where the text began, or its last escape ended
   for (let i = 0; i < bytes.length; i += 1) {
     const byte = bytes[i];
     if (inText) {
-      if (i - textFrom > LONG_TEXT_BYTES) {
-        const to = plainUntil(bytes, i);
+      if (i - plainFrom > LONG_TEXT_BYTES) {
+        const to = plainUntil(bytes, i, i - plainFrom);
         if (to > i) {
           i = to - 1;
-          textFrom = to;
           continue;
         }
       }
       if (byte === 0x5c) {
         i += 1;
+        plainFrom = i;
         if (bytes[i] === 0x75 && ((bytes[i + 1] ?? 0) | 0x20) === 0x64) escapesSurrogates = true;
       } else if (byte === 0x22) inText = false;
     } else if (byte === 0x22) {
       inText = true;
-      textFrom = i;
+      plainFrom = i;
     } else if (byte === 0x7b || byte === 0x5b) {
       depth += 1;
       if (depth > DEPTH_MAX) throw invalid('invalid_json', 'body', `the body is nested deeper than ${DEPTH_MAX} levels`);
@@ -79,9 +79,9 @@ function checkDepth(bytes: Uint8Array): boolean {
 
 const PLAIN_BYTES_MAX = 65_536;
 
-/** @returns up to where a text has neither its end nor an escape. */
-function plainUntil(bytes: Uint8Array, from: number): number {
-  const piece = bytes.subarray(from, from + PLAIN_BYTES_MAX);
+/** @returns up to where a text has neither its end nor an escape; no more is looked at than has been plain, so that what is looked at stays a few times the text. */
+function plainUntil(bytes: Uint8Array, from: number, plainBytes: number): number {
+  const piece = bytes.subarray(from, from + Math.min(plainBytes, PLAIN_BYTES_MAX));
   const quote = piece.indexOf(0x22);
   const plain = quote < 0 ? piece : piece.subarray(0, quote);
   const escape = plain.indexOf(0x5c);

@@ -52,6 +52,24 @@ t.test('Q-ERR-06: arrays of anything, and what one changed byte makes of them', 
   );
 });
 
+t.test('Q-ERR-06: what a text holds makes the look at its depth a few times as long as the body, and no more', async (t) => {
+  const plain = 'x'.repeat(257);
+  for (const unit of ['\\n', `${plain}\\n`, `${plain}${plain}\\"`, `${plain}", "`, plain]) {
+    const words = `["${unit.repeat(2000)}"]`;
+    const bytes = Buffer.from(words);
+    let looked = 0;
+    bytes.subarray = (from = 0, to = bytes.length) => {
+      looked += to - from;
+      return Buffer.prototype.subarray.call(bytes, from, to);
+    };
+    t.same(parseJson(bytes), JSON.parse(words));
+    t.ok(looked <= 3 * bytes.length, `${looked} of ${bytes.length} bytes`);
+    const deep = Buffer.from(`${'['.repeat(65)}"${unit.repeat(20)}"${']'.repeat(65)}`);
+    t.throws(() => parseJson(deep), /nested deeper than 64/);
+    t.doesNotThrow(() => parseJson(deep.subarray(1, -1)));
+  }
+});
+
 t.test('others have their turn while a long body is read', async (t) => {
   let looks = 0;
   const impatient = {
