@@ -37,13 +37,23 @@ t.test('SIM-16 ADR 0087: a force is kept over a restart of its probe, of the box
       return found === value && quality === 'Good' && forced && heldBy?.how === 'Force' && heldBy.by !== '' && heldBy.at !== '';
     });
   await isForced(78);
-  const restarted = await box.api.post('/api/v1/sites/north/iomodules/sim/ioprobe/restart', { reason: 'to see', acknowledgeFailSafe: true });
-  t.comment(`ioprobe/restart ${restarted.status}`);
+  const restart = await box.api.post('/api/v1/system/services/io/restart', { reason: 'to see whether forces stay' });
+  t.equal(restart.status, 200, restart.text);
+  await eventually('the probe was restarted', async () => {
+    const { items } = (await box.api.get(`/api/v1/audit?correlationID=${restart.headers.get('x-correlation-id')}`)).body;
+    return JSON.stringify(items).includes('"restarted":["north/box"]');
+  });
   await isForced(78);
   t.equal((await box.api.post(`${MODULE}/write`, { channel: 't', value: 79 })).status, 200);
+  t.equal((await box.api.post(`${MODULE}/write`, { channel: 'u', value: 42 })).status, 200);
+  const put = async (channels: readonly object[]) => t.equal((await box.api.post('/api/v1/apply', manifest('IOModule', 'sim', { ...SIMULATED, channels }))).status, 200);
+  await put(SIMULATED.channels.slice(0, 1));
+  await eventually('the channel is gone', async () => (await box.api.get(`${MODULE}/tags/u`)).status === 404);
+  await put(SIMULATED.channels);
   await box.end('SIGKILL');
   await box.start();
   await isForced(79);
+  t.match(await channel('u'), { forced: false, heldBy: null, value: 0 }, 'a force ends with its channel');
   for (const enabled of [false, true]) t.equal((await box.api.post('/api/v1/apply', manifest('IOModule', 'sim', { ...SIMULATED, enabled }))).status, 200);
   await isForced(79);
   t.match(await box.api.post(`${MODULE}/release`, {}), { status: 200, body: { released: ['t'] } });

@@ -48,9 +48,8 @@ export class LiveCheck {
       // the check is aborted at once, whatever is under way here
       const aborting = aborted(ended, over.signal).then((isAborted) => (isAborted ? this.#abort('Ctrl-C at the terminal') : undefined));
       const signs = this.#attending === 'confirm' ? Promise.resolve() : this.#giveSigns(dialogue, AbortSignal.any([ended, over.signal]));
-      const sheet = this.#attending === 'confirm' ? await this.#confirm(dialogue, ended) : await this.#look((now) => now.phase !== 'Running');
-      over.abort();
-      await Promise.all([aborting, signs]);
+      const conducted = this.#attending === 'confirm' ? this.#confirm(dialogue, ended, over.signal) : this.#look((now) => now.phase !== 'Running', over.signal);
+      const [sheet] = await Promise.all([conducted.finally(() => over.abort()), aborting, signs]);
       return await this.#ending(sheet);
     } finally {
       over.abort();
@@ -59,15 +58,15 @@ export class LiveCheck {
   }
 
   /** Step after step, each asked for. */
-  async #confirm(dialogue: Dialogue | undefined, ended: AbortSignal): Promise<LoopSheet> {
+  async #confirm(dialogue: Dialogue | undefined, ended: AbortSignal, over: AbortSignal): Promise<LoopSheet> {
     for (;;) {
-      const sheet = await this.#look(({ phase, next }) => phase !== 'Running' || next?.isWaiting === true);
-      if (sheet.phase !== 'Running' || !sheet.next || !dialogue) return sheet;
+      const sheet = await this.#look(({ phase, next }) => phase !== 'Running' || next?.isWaiting === true, over);
+      if (over.aborted || sheet.phase !== 'Running' || !sheet.next || !dialogue) return sheet;
       const { step } = sheet.next;
       const answer = await this.#answerOf(dialogue, sheet);
       if (answer === 'abort') await this.#abort('aborted at the terminal');
       else if (answer !== undefined) await this.#send(() => this.#post('confirm', { step, note: answer.note }));
-      if (ended.aborted || answer === 'abort') return this.#look(({ phase }) => phase !== 'Running');
+      if (ended.aborted || answer === 'abort') return this.#look(({ phase }) => phase !== 'Running', over);
     }
   }
 
@@ -80,10 +79,9 @@ export class LiveCheck {
     const question = `step ${next.step}: set ${channel.channel} to ${rawOf(channel, next.value)}? [Enter, n NOTE, a to abort] `;
     for (;;) {
       const gone = new AbortController();
-      const watched = this.#look((now) => now.phase !== 'Running' || now.next?.step !== next.step, gone.signal).then(() => gone.abort());
-      const line = await dialogue.ask(question, gone.signal);
-      gone.abort();
-      await watched;
+      const watched = this.#look((now) => now.phase !== 'Running' || now.next?.step !== next.step, gone.signal).finally(() => gone.abort());
+      const asked = dialogue.ask(question, gone.signal).finally(() => gone.abort());
+      const [line] = await Promise.all([asked, watched]);
       if (line === undefined) return undefined;
       const word = line.trim();
       if (word === '') return { note: '' };

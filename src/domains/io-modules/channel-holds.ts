@@ -2,10 +2,11 @@
  * Who holds a channel at a value of his own: by a force of a simulated one, by the override of a tag, by a loop check, by its fail-safe value. A force lasts until it is
  * released: the status of its module has it (ADR 0087), and its probe holds the channel.
  */
+import { isSimulated } from '../../../runtime/catalog.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { carriesOutput, type ChannelUser } from './channel-users.js';
-import type { Force, IOModuleStatus } from './kind.js';
+import type { Force, IOModuleSpec, IOModuleStatus } from './kind.js';
 
 export const HELD_HOW = ['Force', 'Override', 'LoopCheck', 'FailSafe'] as const;
 
@@ -33,6 +34,11 @@ export function forced(status: IOModuleStatus, force: Force): IOModuleStatus {
 /** Without those of the addresses, without all where none is named. */
 export function released(status: IOModuleStatus, addresses: readonly string[]): IOModuleStatus {
   return { ...status, forces: addresses.length === 0 ? [] : (status.forces ?? []).filter(({ address }) => !addresses.includes(address)) };
+}
+
+/** Those of channels that are simulated still. */
+export function forcesWithin({ protocol, channels }: IOModuleSpec, forces: readonly Force[]): readonly Force[] {
+  return isSimulated(protocol) ? forces.filter(({ address }) => channels.some((channel) => channel.address === address)) : [];
 }
 
 /** The override that stands on an output, by one of the tags that carry it. */

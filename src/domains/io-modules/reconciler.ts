@@ -16,6 +16,7 @@ import { type Credentials, secretNames } from './credentials.js';
 import type { FoundSecret } from './secrets.js';
 import type { ContentsKeeper } from './simulation-contents.js';
 import { IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
+import { forcesWithin } from './channel-holds.js';
 import { channelsOf, pollIntervalMs } from './channels.js';
 import type { BoxSecurity } from './device-security.js';
 import { discoveredFor } from './discovered.js';
@@ -108,7 +109,7 @@ export class IOModuleReconciler implements Reconciler {
 
   #serve({ site, name }: Key, files: ReadonlyMap<string, FoundSecret>): Outcome {
     const modules = this.#modulesOf({ site, name });
-    for (const module of modules) this.#settleOutputs(this.#settledDiscovery(module));
+    for (const module of modules) this.#settleOutputs(this.#settledForces(this.#settledDiscovery(module)));
     const plans = modules.filter(({ spec }) => isEnabled(spec)).map((module) => this.#probeModule(module, files));
     const look = JSON.stringify(plans, (key, value: unknown) => (key === 'image' || key === 'forces' ? undefined : key === 'credentials' ? digest(value) : value));
     const key = `${site}/${name}`;
@@ -125,6 +126,17 @@ export class IOModuleReconciler implements Reconciler {
     const { discoveredFor: before, ...others } = module.status;
     if (!this.#store.accepting || before === undefined || before === discoveredFor(module.spec)) return module;
     const status = { ...others, validated: false, discoveredReadbacks: {} };
+    this.#store.apply({ puts: [{ kind: IOModule, site, name, status } as Put] });
+    return { ...module, status };
+  }
+
+  /** A force ends with its channel (ADR 0087): one that has its name later is not forced. */
+  #settledForces(module: ModuleResource): ModuleResource {
+    const { site, name } = module.metadata;
+    const { forces = [] } = module.status;
+    const kept = forcesWithin(module.spec, forces);
+    if (!this.#store.accepting || kept.length === forces.length) return module;
+    const status = { ...module.status, forces: kept };
     this.#store.apply({ puts: [{ kind: IOModule, site, name, status } as Put] });
     return { ...module, status };
   }
