@@ -119,7 +119,7 @@ export class Probe {
     this.#plan = plan;
     for (const { site, module, channels, image } of plan.modules) {
       this.#hands.set(module, { site, channels: channels.length, image, leftAt: undefined });
-      new ProcessImage(channels.length, image).setSilent(false);
+      new ProcessImage(channels.length, image).setSilent(this.#silentLooks >= SILENT_LOOKS);
     }
     if (this.#worker) this.send({ type: 'plan', plan });
     else if (!this.#waits) this.#start();

@@ -50,6 +50,8 @@ t.test('decisions 7: a probe that stands still is silent within 3 s and ended wi
   t.ok(isSilent());
   t.match(errors, [/has not come round for 3 s: its inputs are Bad/]);
   t.equal(states.at(-1), 'io Disconnected its I/O thread does not answer');
+  probes.run('north', SHARED_PROBE, [{ ...module, options: { pollInterval: '2s' } }]);
+  t.ok(isSilent(), 'another plan makes it no more alive');
   clock.advance(11_000);
   t.ok(isSilent());
   clock.advance(1000);
