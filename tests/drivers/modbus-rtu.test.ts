@@ -1,12 +1,15 @@
 /** Modbus RTU over TCP and over a serial line (a pseudo terminal), against pymodbus in a process of its own. */
-import { existsSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
 import net from 'node:net';
 import t, { type Test } from 'tap';
 import { Duplex } from 'node:stream';
 import { modbusDriver } from '../../runtime/io/modbus/driver.js';
 import { answerLength, crc16, rtuFrame } from '../../runtime/io/modbus/rtu-frame.js';
-import { RtuLine } from '../../runtime/io/modbus/rtu-line.js';
+import { readPdu } from '../../runtime/io/modbus/read-plan.js';
+import { LateAnswers, RtuLine } from '../../runtime/io/modbus/rtu-line.js';
 import type { Reply } from '../../runtime/io/modbus/transport.js';
 import { WireRecord } from '../../runtime/io/modbus/wire-record.js';
 import { gapMs } from '../../runtime/io/modbus/rtu-transport.js';
@@ -14,7 +17,9 @@ import type { ProbeChannel, ProbeModule } from '../../runtime/port.js';
 import { systemClock } from '../../runtime/vocabulary/clock.js';
 import { ProcessImage } from '../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../runtime/vocabulary/quality.js';
+import { eventually } from '../support/api-client.js';
 import { freePort } from '../support/appliance-process.js';
+import { TestClock } from '../support/test-clock.js';
 import { collector, conformance } from './conformance.js';
 import { conformanceOfFaults, type DeviceHandle } from './conformance-faults.js';
 import { ModbusPeer } from './modbus-peer.js';
@@ -28,6 +33,15 @@ const serial = NO_TERMINALS ? rtu : await ModbusPeer.start(0, 'serial');
 t.teardown(() => serial.kill());
 
 const DEAD_PORT = 1;
+
+/** What the descriptor leads to; '' where it is closed by now. */
+function linkOf(descriptor: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    return '';
+  }
+}
 
 function moduleAt(address: string, channels: readonly ProbeChannel[] = [], options: ProbeModule['options'] = {}, name = 'io'): ProbeModule {
   const image = new ProcessImage(channels.length).buffer;
@@ -241,19 +255,77 @@ t.test('D-IO-02: a unit that answers all, but late, and is asked again before it
   }
 });
 
+t.test('D-IO-02: what a unit owes when its serial line is closed is no answer to the first request of the next one', async (t) => {
+  const clock = new TestClock();
+  const late = new LateAnswers();
+  const wire = (): { readonly line: RtuLine; readonly sent: Buffer[]; readonly stream: Duplex } => {
+    const sent: Buffer[] = [];
+    const stream = new Duplex({ read: () => undefined, write: (chunk: Buffer, _, done) => (sent.push(chunk), done()) });
+    return { line: new RtuLine(stream, { gapMs: 0, endsOnGarbage: false, close: () => undefined }, clock, late), sent, stream };
+  };
+  const ask = (line: RtuLine, register: number): Promise<Reply> =>
+    new Promise((settle) => line.request({ unit: 1, pdu: readPdu('holding', register, 1), timeoutMs: 300, isUrgent: false, record: new WireRecord(), settle }));
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  const before = wire();
+  const first = ask(before.line, 1);
+  before.line.end('the connection was closed here');
+  t.match(await first, { ok: false, reason: 'lost' });
+  const after = wire();
+  const second = ask(after.line, 2);
+  await turn();
+  t.same(after.sent, [], 'nothing is asked while the answer to the request of before may come');
+  after.stream.push(holding(111));
+  await turn();
+  t.equal(after.sent.length, 1);
+  after.stream.push(holding(222));
+  t.same(await second, { ok: true, pdu: Buffer.from([3, 2, 0, 222]) });
+  after.line.end('over');
+});
+
+t.test('0 descriptors are left of a serial port that is opened and closed', { skip: NO_TERMINALS }, async (t) => {
+  const held = (): number => readdirSync('/proc/self/fd').filter((fd) => linkOf(fd) === serial.place).length;
+  const begun = held();
+  for (let turn = 0; turn < 3; turn += 1) {
+    const link = await modbusDriver.connect(moduleAt(`rtu://${serial.place}?baud=9600`), systemClock);
+    t.ok(held() > begun);
+    await link.close();
+    const next = await modbusDriver.connect(moduleAt(`rtu://${serial.place}?baud=19200`), systemClock); // which waits until the port is free
+    await next.close();
+  }
+  await eventually('the port is closed', async () => held() === begun);
+});
+
+t.test('a serial port that another process has open is refused, and left as it is', { skip: NO_TERMINALS }, async (t) => {
+  const other = spawn('flock', ['--exclusive', serial.place, 'cat'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.teardown(() => other.kill('SIGKILL'));
+  other.stdin.write('x');
+  await once(other.stdout, 'data'); // it has the lock
+  const before = await serial.settings();
+  await t.rejects(modbusDriver.connect(moduleAt(`rtu://${serial.place}?baud=1200&stop=2`), systemClock), /another process has it open/);
+  t.equal(await serial.settings(), before);
+  other.stdin.end();
+  await once(other, 'exit');
+  await (await modbusDriver.connect(moduleAt(`rtu://${serial.place}?baud=9600`), systemClock)).close();
+});
+
 t.test('a line that is never quiet is told as such, and what has waited for it is not sent when it becomes quiet', async (t) => {
   const sent: Buffer[] = [];
   const stream = new Duplex({ read: () => undefined, write: (chunk: Buffer, _, done) => (sent.push(chunk), done()) });
-  const line = new RtuLine(stream, { gapMs: 5, endsOnGarbage: false, close: () => undefined }, systemClock);
+  const clock = new TestClock();
+  const line = new RtuLine(stream, { gapMs: 5, endsOnGarbage: false, close: () => undefined }, clock);
   t.teardown(() => line.end('over'));
-  const noise = setInterval(() => stream.push(Buffer.from([0x55])), 1);
-  t.teardown(() => clearInterval(noise));
-  stream.push(Buffer.from([0x55]));
-  await new Promise((resolve) => setImmediate(resolve));
-  const reply = await new Promise<Reply>((settle) => line.request({ unit: 1, pdu: Buffer.from([6, 0, 1, 0, 1]), timeoutMs: 25, isUrgent: true, record: new WireRecord(), settle }));
+  const noise = async (): Promise<void> => {
+    clock.advance(1);
+    stream.push(Buffer.from([0x55]));
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  await noise();
+  let reply: Reply | undefined;
+  line.request({ unit: 1, pdu: Buffer.from([6, 0, 1, 0, 1]), timeoutMs: 25, isUrgent: true, record: new WireRecord(), settle: (settled) => (reply = settled) });
+  for (let ms = 0; ms < 200 && !reply; ms += 1) await noise();
   t.match(reply, { ok: false, reason: 'silent', message: /never quiet/ });
-  clearInterval(noise);
-  await later(20);
+  clock.advance(20);
   t.same(sent, []);
 });
 

@@ -5,6 +5,7 @@
  * Invariants: what comes while nobody waits is discarded; a frame with a wrong checksum is no answer; after a time-out a unit is asked nothing else
  * until each of its late answers has come or would be too late, so that none is taken for the answer to another request: a repetition is a request of
  * its own, and its answer comes too; units that answer go before those that are silent, so that a silent one delays the others by one time-out at most.
+ * That holds over a line that is closed and opened again (`LateAnswers`).
  * What cannot be known: an answer that is later than `LATE_TIMEOUTS` from a unit that was never late before (docs/adr/0060).
  */
 import type { Duplex } from 'node:stream';
@@ -46,6 +47,13 @@ interface Owed {
   isAnswered: boolean;
 }
 
+/** What a wire still owes, and how late its units are: of the wire and not of the line, which is closed and opened again while a unit is answering. */
+export class LateAnswers {
+  readonly owed = new Map<number, Owed>();
+  /** By unit: how long a late answer took; less with each one that is in time. */
+  readonly lateMs = new Map<number, number>();
+}
+
 export interface LineTraits {
   /** Silence between two frames. */
   readonly gapMs: number;
@@ -62,6 +70,8 @@ const TURNAROUND_MS = 100;
 const LATE_TIMEOUTS = 2;
 /** A request to a silent unit waits so many of its time-outs for others, then it has its turn. */
 const TURN_TIMEOUTS = 4;
+/** So much of its lateness is left of a unit with each answer that comes in time. */
+const LATENESS_LEFT = 0.9;
 
 export class RtuLine {
   readonly #stream: Duplex;
@@ -70,9 +80,8 @@ export class RtuLine {
   readonly #waiting: Waiting[] = [];
   /** Units whose last request was answered; the others are silent, or nobody knows them yet. */
   readonly #answering = new Set<number>();
-  readonly #owed = new Map<number, Owed>();
-  /** By unit: how long its last late answer took. */
-  readonly #lateMs = new Map<number, number>();
+  readonly #owed: Map<number, Owed>;
+  readonly #lateMs: Map<number, number>;
   readonly ended = new Signal();
   #flight: Flight | undefined;
   #heardMonoMs: MonoMs = 0;
@@ -83,8 +92,10 @@ export class RtuLine {
   /** Longest time-out of the modules on the line. */
   timeoutMsMax = 0;
 
-  constructor(stream: Duplex, traits: LineTraits, clock: Clock) {
+  constructor(stream: Duplex, traits: LineTraits, clock: Clock, { owed, lateMs } = new LateAnswers()) {
     this.#stream = stream;
+    this.#owed = owed;
+    this.#lateMs = lateMs;
     this.#traits = traits;
     this.#clock = clock;
     stream.on('data', (chunk: Buffer) => this.#receive(chunk));
@@ -116,6 +127,7 @@ export class RtuLine {
     const flight = this.#flight;
     this.#flight = undefined;
     flight?.cancel();
+    if (flight) this.#owe(flight);
     this.#traits.close();
     const reply: Reply = { ok: false, reason: 'lost', message: reason };
     flight?.job.settle(reply);
@@ -206,16 +218,23 @@ export class RtuLine {
   }
 
   #silence(flight: Flight): void {
-    const { unit, pdu, timeoutMs } = flight.job;
+    const { unit, timeoutMs } = flight.job;
     this.#answering.delete(unit);
-    const owed: Owed = this.#owed.get(unit) ?? { pdu, sentMonoMs: [], untilMonoMs: 0, isAnswered: false };
-    owed.sentMonoMs.push(flight.sentMonoMs);
-    owed.untilMonoMs = this.#tooLateMs(flight);
-    this.#owed.set(unit, owed);
+    this.#owe(flight);
     const message = this.#isGarbled
       ? `what came within ${timeoutMs} ms is no sound answer: wrong baud rate, parity or wiring, or two units of one number`
       : `no answer within ${timeoutMs} ms`;
     this.#settle(flight, { ok: false, reason: 'silent', message }, undefined);
+  }
+
+  /** It may be answered yet. */
+  #owe(flight: Flight): void {
+    const { unit, pdu } = flight.job;
+    if (unit === BROADCAST_UNIT) return;
+    const owed: Owed = this.#owed.get(unit) ?? { pdu, sentMonoMs: [], untilMonoMs: 0, isAnswered: false };
+    owed.sentMonoMs.push(flight.sentMonoMs);
+    owed.untilMonoMs = this.#tooLateMs(flight);
+    this.#owed.set(unit, owed);
   }
 
   #settle(flight: Flight, reply: Reply, received: Buffer | undefined): void {
@@ -252,7 +271,7 @@ export class RtuLine {
     if (flight && unit === flight.job.unit && code === flight.job.pdu[0]) {
       this.#answering.add(unit);
       if (owed) this.#answeredOneOf(owed, flight);
-      else this.#lateMs.delete(unit);
+      else this.#lateMs.set(unit, LATENESS_LEFT * (this.#lateMs.get(unit) ?? 0));
       this.#settle(flight, { ok: true, pdu: pduOf(frame) }, frame);
       return;
     }

@@ -1,12 +1,11 @@
 /**
- * Modbus RTU over a serial port, whose library is loaded when the first serial module connects, and over TCP, as serial device servers carry it. Modules
- * of one serial port share its line; over TCP each module has a connection of its own.
+ * Modbus RTU over a serial port, and over TCP, as serial device servers carry it. Modules of one serial port share its line; over TCP each module has a connection of its own.
  */
 import type { Clock } from '../../vocabulary/clock.js';
 import { Signal } from '../signal.js';
 import type { ModbusEndpoint } from './endpoint.js';
 import { connectSocket } from './mbap-client.js';
-import { RtuLine } from './rtu-line.js';
+import { LateAnswers, RtuLine } from './rtu-line.js';
 import { openSerialPort } from './serial-port.js';
 import type { Transport } from './transport.js';
 import { WireRecord } from './wire-record.js';
@@ -21,6 +20,8 @@ interface SharedLine {
 }
 
 const lines = new Map<string, SharedLine>();
+/** By path: a unit that was asked answers the wire, whoever has it open by then. */
+const lateAnswers = new Map<string, LateAnswers>();
 /** By path: ports that were given up and are not free yet. */
 const closing = new Map<string, Promise<void>>();
 
@@ -37,7 +38,9 @@ async function openLine(endpoint: SerialEndpoint, clock: Clock): Promise<RtuLine
   await closing.get(endpoint.path);
   const port = await openSerialPort(endpoint);
   const close = (): void => void closing.set(endpoint.path, port.close());
-  return new RtuLine(port.stream, { gapMs: gapMs(endpoint.baud), endsOnGarbage: false, close }, clock);
+  const late = lateAnswers.get(endpoint.path) ?? new LateAnswers();
+  lateAnswers.set(endpoint.path, late);
+  return new RtuLine(port.stream, { gapMs: gapMs(endpoint.baud), endsOnGarbage: false, close }, clock, late);
 }
 
 /** @throws Error when the line is open with another baud rate, parity or number of stop bits: one wire has one framing. */
@@ -87,7 +90,7 @@ function onLine(line: RtuLine, timeoutMs: number, leave: () => void): Transport 
   };
 }
 
-/** @throws Error when the port cannot be opened, or when this installation has no serial support. */
+/** @throws Error when the port cannot be opened. */
 export async function connectRtu(endpoint: SerialEndpoint, timeoutMs: number, clock: Clock): Promise<Transport> {
   const shared = sharedLine(endpoint, clock);
   shared.users += 1;

@@ -4,7 +4,7 @@
  * Invariants: the port is locked for this process while it is open; no call waits in this thread for the device; bytes pass as they are.
  */
 import { spawn } from 'node:child_process';
-import { constants, open as openDescriptor } from 'node:fs';
+import { closeSync, constants, fstatSync, open as openDescriptor } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { Duplex } from 'node:stream';
 import { isatty, ReadStream } from 'node:tty';
@@ -24,6 +24,8 @@ const OPEN_FLAGS = constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK;
 /** Nothing is translated, echoed or held back; no modem lines, no flow control; a byte with a wrong parity bit is dropped, so that its frame is not sound. */
 const RAW = ['raw', '-echo', '-echoe', '-echok', '-crtscts', 'clocal', 'cread', 'inpck', 'ignpar', 'min', '1', 'time', '0'];
 const PARITY = { none: ['-parenb'], even: ['parenb', '-parodd'], odd: ['parenb', 'parodd'] } as const;
+/** A port whose sender is held waits for it before it takes settings. */
+const COMMAND_MS_MAX = 5000;
 /** A pseudo terminal has no wire, thus no parity. */
 const PSEUDO_TERMINAL = /^\/dev\/pts\//;
 
@@ -42,8 +44,7 @@ export async function openSerialPort(settings: SerialSettings): Promise<OpenPort
     if (!isatty(port.fd)) throw new Error('it is no serial port');
     await told('flock', ['--exclusive', '--nonblock', '3'], ['ignore', 'ignore', 'pipe', port.fd], 'another process has it open');
     await told('stty', framing(settings, await realpath(path)), [port.fd, 'ignore', 'pipe'], 'it does not take these settings');
-    const reader = new ReadStream(await promisify(openDescriptor)(path, OPEN_FLAGS)); // it closes the descriptor that it reads
-    return openPort(new TerminalStream(reader, port), port);
+    return await openPort(port);
   } catch (error) {
     await port.close();
     throw refused(messageOf(error));
@@ -58,22 +59,47 @@ function framing({ baud, parity, stopBits }: SerialSettings, device: string): st
 /** @throws Error with `otherwise` and what the command said, when it did not do it. */
 function told(command: string, args: readonly string[], stdio: ('ignore' | 'pipe' | number)[], otherwise: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio });
+    const child = spawn(command, args, { stdio, timeout: COMMAND_MS_MAX, killSignal: 'SIGKILL' });
     const said: Buffer[] = [];
     child.stderr?.on('data', (chunk: Buffer) => said.push(chunk));
     child.on('error', (error) => reject(new Error(`the command ${command} cannot be run: ${error.message}`)));
-    child.on('close', (code) => (code === 0 ? resolve() : reject(new Error([otherwise, Buffer.concat(said).toString().trim()].filter(Boolean).join(': ')))));
+    child.on('close', (code) => {
+      if (code === 0) return resolve();
+      const why = code === null ? `the command ${command} has not ended within ${COMMAND_MS_MAX / 1000} s` : Buffer.concat(said).toString().trim();
+      reject(new Error([otherwise, why].filter(Boolean).join(': ')));
+    });
   });
 }
 
-function openPort(stream: TerminalStream, port: FileHandle): OpenPort {
+/** The reader has a descriptor of its own, of the very terminal that was locked, whatever its path leads to by now. */
+async function openPort(port: FileHandle): Promise<OpenPort> {
+  const lent = await promisify(openDescriptor)(`/proc/self/fd/${port.fd}`, OPEN_FLAGS);
+  let stream: TerminalStream;
+  try {
+    stream = new TerminalStream(new ReadStream(lent), port);
+  } catch (error) {
+    closeSync(lent);
+    throw error;
+  }
   return {
     stream,
     async close() {
       await stream.released();
+      // the event loop reads a terminal by a descriptor that it opens itself, and leaves the one that it was given
+      if (isSame(lent, port)) closeSync(lent);
       await port.close();
     },
   };
+}
+
+/** Whether the descriptor is still the terminal: where the event loop could not open one of its own it has closed this one, and the number may be another file's. */
+function isSame(descriptor: number, port: FileHandle): boolean {
+  try {
+    const [one, other] = [fstatSync(descriptor), fstatSync(port.fd)];
+    return one.dev === other.dev && one.ino === other.ino;
+  } catch {
+    return false; // nobody's any more
+  }
 }
 
 /** Reads as the event loop says that there is something; writes without waiting, since a frame fits into the buffer of a port that sends. */
