@@ -13,6 +13,7 @@ import type { ProbeChannel, ProbeModule } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
 import type { Fate, KeptOf } from '../vocabulary/kept.js';
 import { IMAGE_HEADER, OUTPUTS, type ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
+import { QUALITY } from '../vocabulary/quality.js';
 import type { Barred, Link, WriteOutcome } from './driver.js';
 import type { KnownOutput } from './output-hold.js';
 import { decideFailSafe, RuntimeWatch } from './fail-safe.js';
@@ -475,6 +476,7 @@ export class OutputSide {
     const tells = this.#failSafeTaken && failure !== output.failure;
     output.failure = failure;
     if (tells) this.#changed();
+    this.#doubt(output, outcome);
     if (!outcome.ok) {
       output.written = undefined;
       output.verification?.settle('overtaken');
@@ -513,7 +515,15 @@ export class OutputSide {
       image.readback[slot] = value;
     }
     image.stamp(slot, this.#host.clock.wallMs(), this.#host.clock.monoMs());
-    image.quality[slot] = 0;
+    image.quality[slot] = QUALITY.Good;
+    image.endInputs();
+  }
+
+  /** Whether the device took it is known to nobody: what is shown of the output is worth nothing before the next word of the device. */
+  #doubt({ image, slot, replaced }: Output, outcome: WriteOutcome): void {
+    if (outcome.ok || !outcome.isUnknown || replaced) return;
+    image.beginInputs();
+    image.quality[slot] = QUALITY.Bad;
     image.endInputs();
   }
 
@@ -608,9 +618,13 @@ export class OutputSide {
     if (this.#failSafeValue(output) !== undefined) return writeRefused('outputs_withheld', `output ${output.channel.name} has its fail-safe value: ${this.failSafeMessage()}`);
     const outcome = await this.#writeDevice(output.channel, value, untilMonoMs);
     output.written = undefined;
+    this.#doubt(output, outcome);
     if (!outcome.ok) return { ...writeRefused(REFUSALS[outcome.reason], outcome.message), ...('isUnknown' in outcome ? { isUnknown: true } : {}) };
     if (output.replaced) return this.#replacedReply(output);
-    if (output.channel.readbackAddress === '') return { ok: true, message: '', forced: false, readback: null };
+    if (output.channel.readbackAddress === '') {
+      this.#show(output, value);
+      return { ok: true, message: '', forced: false, readback: null };
+    }
     return new Promise((resolve) => {
       this.#verify(output, value, undefined, (settled, { read }) => {
         const readback = read === undefined ? null : wireValue(read, output.channel);

@@ -1,6 +1,6 @@
 /**
  * Reads the channels of devices that a simulated plant rests on, out of the process images of their modules (ADR 0069): inputs as the probe has
- * sampled them, outputs as they were commanded and taken. Judged as the scan judges them; what is not known is told as such.
+ * sampled them, outputs as the device has confirmed them or reads them back, whoever wrote them. Judged as the scan judges them; what is not known is told as such.
  */
 import type { ImagePlan } from '../../port.js';
 import type { MonoMs } from '../../vocabulary/times.js';
@@ -53,22 +53,26 @@ export class DeviceReader {
     for (let channel = 0; channel < slots.length; channel += 1) {
       const slot = slots[channel] as number;
       if (slot < 0) continue;
-      const isInput = plan.channels[channel]?.direction === 'input';
-      const value = (isInput ? view.value[channel] : image.out[channel]) as number;
-      const isKnown = isConnected && Number.isFinite(value) && (isInput ? isSampled(view, channel, staleAfterMs, nowMonoMs) : isTaken(image, channel));
-      coupling.tell(slot, value, isKnown);
+      const { direction, hasReadback } = plan.channels[channel] as ImagePlan['channels'][number];
+      const value = view.value[channel] as number;
+      // what was confirmed of an output stands until the next write or the end of the connection, and is not sampled again
+      const isConfirmed = direction === 'output' && !hasReadback;
+      const isSaid = isConfirmed ? isTaken(image, view, channel) : isSampled(view, channel, staleAfterMs, nowMonoMs);
+      coupling.tell(slot, value, isConnected && Number.isFinite(value) && isSaid);
     }
   }
 }
 
 /** Good or Uncertain, and not twice as old as its module allows (decisions 7.2). */
-function isSampled({ quality, sampledAtMs, sampledMonoMs }: LatchedInputs, channel: number, staleAfterMs: number, nowMonoMs: MonoMs): boolean {
-  if (sampledAtMs[channel] === 0 || (quality[channel] as number) > QUALITY.Uncertain) return false;
-  return staleAfterMs === 0 || nowMonoMs - (sampledMonoMs[channel] as number) <= 2 * staleAfterMs;
+function isSampled(view: LatchedInputs, channel: number, staleAfterMs: number, nowMonoMs: MonoMs): boolean {
+  return isUsable(view, channel) && (staleAfterMs === 0 || nowMonoMs - (view.sampledMonoMs[channel] as number) <= 2 * staleAfterMs);
 }
 
-/** Commanded, and the device has taken it: what was refused says nothing of where the device stands. */
-function isTaken(image: ProcessImage, channel: number): boolean {
-  const sequence = Atomics.load(image.outSeq, channel);
-  return sequence !== 0 && Atomics.load(image.outDone, channel) !== 0 && image.outStatus[channel] !== WRITE_STATUS.failed;
+/** The device has taken it, from logic or by hand: what was refused says nothing of where the device stands. */
+function isTaken(image: ProcessImage, view: LatchedInputs, channel: number): boolean {
+  return isUsable(view, channel) && image.outStatus[channel] !== WRITE_STATUS.failed;
+}
+
+function isUsable({ quality, sampledAtMs }: LatchedInputs, channel: number): boolean {
+  return sampledAtMs[channel] !== 0 && (quality[channel] as number) <= QUALITY.Uncertain;
 }

@@ -13,9 +13,9 @@ import { type Allocation, Batch, isFinalBatch } from '../batches/kind.js';
 import { UNREADABLE_ORDER } from '../runs/pending-command.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { resolvedModuleOf } from '../control-modules/modules.js';
-import { contestedOutputs, contestedWords } from '../control-modules/output-owners.js';
+import { contestedOf, contestedWords } from '../control-modules/output-owners.js';
 import { IOModule, type IOModuleState } from '../io-modules/kind.js';
-import { ControlProgram, ioModuleOf } from '../logic/kind.js';
+import { ControlProgram } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
 import { RESTART_ASKED, STARTING } from '../placement/runtimes.js';
 import { Phase } from '../procedures/kind.js';
@@ -142,7 +142,7 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
     sourceKind: 'IOModule',
     ...AT_ONCE,
     condition(site, name, read) {
-      const contested = contestedOutputs(read, site).filter(({ output }) => ioModuleOf(output) === name);
+      const contested = contestedOf(read, site, name);
       if (contested.length === 0) return undefined;
       return {
         source: `IOModule/${name}`,

@@ -8,9 +8,10 @@ import { Turns } from '../../platform/base/slices.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { saidNote, type SpecNote } from '../../platform/store/spec-note.js';
-import { channelNotes, type PlacedUse, usesOfModule, usesOfProgram } from '../control-modules/channel-uses.js';
+import { channelNotes } from '../control-modules/channel-notes.js';
+import { type PlacedUse, usesOfProgram, usesOfStored } from '../control-modules/channel-uses.js';
 import { moduleInputNotes, programInputNotes } from '../control-modules/input-sources.js';
-import { ControlModule, type ControlModuleSpec } from '../control-modules/kind.js';
+import { ControlModule } from '../control-modules/kind.js';
 import { resolvedModuleOf } from '../control-modules/modules.js';
 import { IOModule, REHEARSAL_PRESET_LABEL, SimulationPreset } from '../io-modules/kind.js';
 import { unsimulatedIn } from '../io-modules/unsimulated.js';
@@ -29,13 +30,6 @@ export async function channelWarnings(outcomes: readonly Outcome[], { after, clo
   const simulations = outcomes.filter(({ puts, step }) => puts.length > 0 && SIMULATIONS.includes(step.manifest.kind.kind));
   if (readers.length + simulations.length === 0) return told.all();
   const turns = new Turns(clock);
-  // who drives which output is found of all modules of a site at once: each is merged with its template before, and is so but once
-  for (const site of new Set(readers.map(({ step }) => step.site))) {
-    for (const module of after.list(ControlModule, site)) {
-      resolvedModuleOf(after, module);
-      if (turns.isOver) await turns.next();
-    }
-  }
   const still = stillBySite(after);
   for (const { step } of readers) {
     const notes = notesOf(after, { kind: step.manifest.kind.kind, site: step.site, name: step.manifest.name }, still(step.site));
@@ -87,13 +81,8 @@ function modulesConcerned(read: StoreReader, site: string, simulations: readonly
   );
 }
 
-function usesOf(read: StoreReader, spec: ControlModuleSpec): readonly PlacedUse[] {
-  const resolved = resolvedModuleOf(read, { spec });
-  return resolved ? usesOfModule(spec, resolved) : [];
-}
-
 function* readersOf(read: StoreReader, site: string) {
-  for (const { kind, metadata, spec } of read.list(ControlModule, site)) yield { kind, metadata, uses: () => usesOf(read, spec) };
+  for (const { kind, metadata, spec } of read.list(ControlModule, site)) yield { kind, metadata, uses: () => usesOfStored(read, spec) };
   // the program of a module is the module once more
   for (const { kind, metadata, spec } of read.list(ControlProgram, site)) if (ownerOfProgram(metadata) === undefined) yield { kind, metadata, uses: () => usesOfProgram(spec) };
 }
@@ -106,7 +95,7 @@ function isRead({ drives }: PlacedUse): boolean {
 function notesOf(read: StoreReader, owner: { readonly kind: string; readonly site: string; readonly name: string }, still: Still): readonly SpecNote[] {
   const module = owner.kind === ControlModule.kind ? read.get(ControlModule, owner.site, owner.name) : undefined;
   const program = module ? undefined : read.get(ControlProgram, owner.site, owner.name);
-  const uses = module ? usesOf(read, module.spec) : program ? usesOfProgram(program.spec) : [];
+  const uses = module ? usesOfStored(read, module.spec) : program ? usesOfProgram(program.spec) : [];
   const resolved = module && resolvedModuleOf(read, module);
   const inputs = module && resolved ? moduleInputNotes(read, owner.site, module.spec, resolved) : program ? programInputNotes(read, owner.site, program.spec) : [];
   return [...channelNotes(read, owner, uses), ...inputs, ...stillNotes(uses, still)];

@@ -4,15 +4,15 @@
  */
 import type { StoreReader } from '../../platform/store/kind.js';
 import { nameOfOutput } from '../logic/channel-at.js';
-import { ControlProgram } from '../logic/kind.js';
-import { OfSpecs } from '../logic/of-specs.js';
+import { ControlProgram, ioModuleOf } from '../logic/kind.js';
 import type { Claim, OthersOf } from '../logic/output-claims.js';
-import { outputPlaces, type Reached } from '../logic/output-places.js';
+import { devicesOf, outputPlaces, type Reached } from '../logic/output-places.js';
 import { IOModule } from '../io-modules/kind.js';
 import { unitOf } from '../plant/unit-of.js';
-import { drivenBy, type Driver, driversAt, driversOf, sayDriver, usesOfModule } from './channel-uses.js';
-import { ControlModule, type ControlModuleSpec, ControlModuleTemplate } from './kind.js';
+import { usesOfModule } from './channel-uses.js';
+import { ControlModule, type ControlModuleSpec } from './kind.js';
 import { resolvedModuleOf } from './modules.js';
+import { contestableOutputs, drivenBy, type Driver, driversOf, ioModulesOf, sayDriver } from './output-drivers.js';
 
 export interface OutputOwner {
   readonly kind: string;
@@ -37,35 +37,36 @@ export function ownersOfOutputs(read: StoreReader, site: string): (output: strin
   return (output) => owners(output).map((driver) => ownerOf(read, site, driver));
 }
 
-interface Contested {
-  readonly all: readonly ContestedOutput[];
-  readonly byUnit: ReadonlyMap<string, readonly ContestedOutput[]>;
-}
-
-const contestedKnown = new OfSpecs<Contested>();
-
 /** Outputs of a site that several own. @param unit those alone that logic of the unit writes. */
 export function contestedOutputs(read: StoreReader, site: string, unit?: string): readonly ContestedOutput[] {
-  const ground = [read.list(ControlModule, site), read.list(ControlProgram, site), read.list(IOModule, site), read.list(ControlModuleTemplate, '')];
-  const { all, byUnit } = contestedKnown.of(ground, () => contestedOf(read, site));
-  return unit === undefined ? all : (byUnit.get(unit) ?? []);
+  const modules = unit === undefined ? read.list(IOModule, site).map(({ metadata }) => metadata.name) : ioModulesOf(read, site, unit);
+  const contested = contestedIn(read, site, modules);
+  return unit === undefined ? contested : contested.filter(({ owners }) => owners.some((owner) => owner.unit === unit));
 }
 
-function contestedOf(read: StoreReader, site: string): Contested {
+/** Outputs of an I/O module that several own. */
+export function contestedOf(read: StoreReader, site: string, ioModule: string): readonly ContestedOutput[] {
+  return contestedIn(read, site, [ioModule]).filter(({ output }) => ioModuleOf(output) === ioModule);
+}
+
+/** Of the I/O modules, with those that share a device with one of them. */
+function contestedIn(read: StoreReader, site: string, ioModules: readonly string[]): readonly ContestedOutput[] {
+  const sharersOf = devicesOf(read.list(IOModule, site));
+  const devices = new Set(
+    ioModules.flatMap((name) => {
+      const sharers = sharersOf(name);
+      const own = sharers.length === 0 ? read.get(IOModule, site, name) : undefined;
+      return own ? [[own]] : [sharers];
+    }),
+  );
   const owners = ownersAt(read, site);
-  const drivers = driversOf(read, site);
-  const reached = outputPlaces(read, site);
-  const outputs = new Set([...drivers.keys()].flatMap(reached));
-  const all = [...outputs].flatMap((output): readonly ContestedOutput[] => {
-    const found = owners(output);
-    if (found.length < 2) return [];
-    return [{ output, owners: found.map((driver) => ownerOf(read, site, driver)), names: [...new Set([output, ...found.map((driver) => driver.output)])] }];
-  });
-  const byUnit = new Map<string, ContestedOutput[]>();
-  for (const contested of all) {
-    for (const unit of new Set(contested.owners.map((owner) => owner.unit))) byUnit.set(unit, [...(byUnit.get(unit) ?? []), contested]);
-  }
-  return { all, byUnit };
+  return [...devices]
+    .flatMap((sharers) => (sharers.length === 0 ? [] : contestableOutputs(read, site, sharers)))
+    .flatMap((output): readonly ContestedOutput[] => {
+      const found = owners(output);
+      if (found.length < 2) return [];
+      return [{ output, owners: found.map((driver) => ownerOf(read, site, driver)), names: [...new Set([output, ...found.map((driver) => driver.output)])] }];
+    });
 }
 
 export function contestedWords({ output, owners, names }: ContestedOutput): string {
@@ -81,7 +82,7 @@ export function sayOutputOwner({ name, block }: OutputOwner): string {
 function ownersAt(read: StoreReader, site: string): (output: string) => readonly Driver[] {
   const drivers = driversOf(read, site);
   const reached = outputPlaces(read, site);
-  return (output) => driversAt(drivers, reached, output).filter(({ isTag }) => !isTag);
+  return (output) => drivers(reached(output)).filter(({ isTag }) => !isTag);
 }
 
 function ownerOf(read: StoreReader, site: string, { kind, owner, name }: Driver): OutputOwner {
@@ -115,7 +116,7 @@ export function othersIn(
   const drivers = driversOf(read, site);
   const isOther = (driver: Driver): boolean => !driver.isTag && (driver.kind !== self.kind || driver.owner !== self.name) && counts(driver);
   return (output) =>
-    driversAt(drivers, reached, output)
+    drivers(reached(output))
       .filter(isOther)
       .map((driver) => ({ owner: sayDriver(driver), output: driver.output }));
 }

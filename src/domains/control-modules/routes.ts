@@ -6,7 +6,7 @@ import { crudRoutes } from '../../platform/http/crud.js';
 import { routesFor } from '../../platform/http/route.js';
 import { armingFacts, editFacts } from '../runs/logic-edits.js';
 import { type BypassDeps, bypassRoutes, exists, requireModule } from './bypass-routes.js';
-import { moduleChannelNotes } from './channel-uses.js';
+import { moduleChannelNotes } from './channel-notes.js';
 import { ModuleBody, moduleBody, TemplateBody, templateBody } from './dto.js';
 import { armModule, passModuleGate, passTemplateGate, refuseNewModule } from './gate.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, type ControlModuleTemplateSpec } from './kind.js';

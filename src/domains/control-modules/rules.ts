@@ -17,7 +17,7 @@ import { type Admission, type StoreReader, ruled } from '../../platform/store/ki
 import { type CheckedNetwork, checkNetwork, compileText, compositesOf } from '../logic/composites.js';
 import { workOn } from '../plant/unit-owner.js';
 import { parseBound, references } from './bounds.js';
-import { channelsAmiss } from './channel-uses.js';
+import { channelsAmiss } from './channel-notes.js';
 import { refusedClaims } from '../logic/output-claims.js';
 import { outputPlaces } from '../logic/output-places.js';
 import { claimsOfModule, othersIn } from './output-owners.js';

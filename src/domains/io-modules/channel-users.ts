@@ -4,7 +4,7 @@ import type { BlockSpec } from '../../../runtime/vocabulary/network.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { type EffectiveTag } from '../control-modules/merge.js';
 import { modeOf, resolvedModuleOf } from '../control-modules/modules.js';
-import { ControlModule } from '../control-modules/kind.js';
+import { modulesNaming } from '../control-modules/output-drivers.js';
 import { CHANNEL_BLOCKS, ioModuleOf } from '../logic/kind.js';
 
 export interface ChannelUser {
@@ -23,7 +23,7 @@ export interface ChannelName {
 /** Users of every channel of a module, by the name or address they give it. */
 export function channelUsers(read: StoreReader, site: string, ioModule: string): (channel: ChannelName) => readonly ChannelUser[] {
   const found = new Map<string, ChannelUser[]>();
-  for (const module of read.list(ControlModule, site)) {
+  for (const module of modulesNaming(read, site, ioModule)) {
     const resolved = resolvedModuleOf(read, module);
     if (!resolved?.ioModules.includes(ioModule)) continue;
     for (const tag of resolved.tags) {

@@ -12,7 +12,7 @@ import { editsOf } from '../logic/active-work.js';
 import { programUsedUp } from '../logic/hot-swap.js';
 import { ControlProgram, ownerOfProgram, CHANNEL_BLOCKS, ioModuleOf } from '../logic/kind.js';
 import type { IOModuleSpec } from './kind.js';
-import { ControlModule } from '../control-modules/kind.js';
+import { modulesNaming } from '../control-modules/output-drivers.js';
 
 interface Place {
   readonly site: string;
@@ -30,7 +30,7 @@ export function passChannelGate({ site, name }: Place, before: IOModuleSpec, aft
     const was = channelOf(before, key);
     return was !== undefined && !isDeepStrictEqual(was, channelOf(after, key));
   };
-  const modules = read.list(ControlModule, site).filter((module) => {
+  const modules = modulesNaming(read, site, name).filter((module) => {
     const resolved = resolvedModuleOf(read, module);
     return resolved?.ioModules.includes(name) && [...resolved.tags.map(({ channel }) => channel), ...addresses(resolved.blocks)].some(isOther);
   });

@@ -7,6 +7,7 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { modeOf } from '../control-modules/modules.js';
 import { type OutputOwner, ownersOfOutputs } from '../control-modules/output-owners.js';
+import { channelAt } from '../logic/channel-at.js';
 import { ioModuleOf } from '../logic/kind.js';
 import { isSamePlace, outputPlaces } from '../logic/output-places.js';
 import { unitOf } from '../plant/unit-of.js';
@@ -65,10 +66,8 @@ export function outputHands(read: StoreReader, site: string, ioModule: string): 
 }
 
 function namedIn(read: StoreReader, site: string, output: string): ChannelName {
-  const module = ioModuleOf(output);
-  const name = output.slice(module.length + 1);
-  const found = read.get(IOModule, site, module)?.spec.channels.find((channel) => (channel.name || channel.address) === name);
-  return { name, address: found?.address ?? name };
+  const name = output.slice(ioModuleOf(output).length + 1);
+  return { name, address: channelAt(read, site, output)?.address ?? name };
 }
 
 type Module = { readonly spec: IOModuleSpec; readonly status: IOModuleStatus };

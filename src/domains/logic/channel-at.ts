@@ -1,12 +1,24 @@
 /** The channel of an I/O module behind `<io module>:<name or address>`. Pure but for reading. */
 import type { StoreReader } from '../../platform/store/kind.js';
-import { type Channel, IOModule } from '../io-modules/kind.js';
+import { type Channel, IOModule, type IOModuleSpec } from '../io-modules/kind.js';
 import { ioModuleOf } from './kind.js';
 
 export function channelAt(read: StoreReader, site: string, channel: string): Channel | undefined {
   const module = ioModuleOf(channel);
   const found = read.get(IOModule, site, module);
-  return found && byWord(found.spec.channels).get(channel.slice(module.length + 1));
+  return found && channelIn(found.spec, channel.slice(module.length + 1));
+}
+
+export function channelIn({ channels }: Pick<IOModuleSpec, 'channels'>, word: string): Channel | undefined {
+  return byWord(channels).get(word);
+}
+
+/** What a channel is called, `<io module>:<name>` and `<io module>:<address>`; nothing where there is none. */
+export function namesAt(read: StoreReader, site: string, channel: string): readonly string[] {
+  const found = channelAt(read, site, channel);
+  if (!found) return [];
+  const words = new Set([found.name, found.address].filter((word) => word !== ''));
+  return [...words].map((word) => `${ioModuleOf(channel)}:${word}`).filter((name) => channelAt(read, site, name) === found);
 }
 
 const known = new WeakMap<readonly Channel[], ReadonlyMap<string, Channel>>();

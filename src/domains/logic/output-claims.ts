@@ -2,8 +2,9 @@
 import { conflict, invalid, type Refusal, refuseAll } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { IOModule, type IOModuleSpec } from '../io-modules/kind.js';
-import { channelAt, nameOfOutput } from './channel-at.js';
-import { ControlProgram, type ControlProgramSpec } from './kind.js';
+import { channelAt, namesAt, nameOfOutput } from './channel-at.js';
+import { ChannelMentions, channelsNamed, mentionsOf } from './channel-mentions.js';
+import { ControlProgram, type ControlProgramSpec, ioModuleOf } from './kind.js';
 import { outputPlaces, type Reached } from './output-places.js';
 
 export interface Claim {
@@ -74,6 +75,13 @@ export function refusedClaims(claims: readonly Claim[], before: readonly Claim[]
   });
 }
 
+/** Programs that stand on their own and those of control modules. */
+const namedByPrograms = new ChannelMentions<ControlProgramSpec>(({ spec: { blocks } }) =>
+  channelsNamed(blocks.map(({ type, params }) => (WRITING_BLOCKS.includes(type) ? params.addr : ''))),
+);
+
+export const NO_BLOCKS: Pick<ControlProgramSpec, 'blocks'> = { blocks: [] };
+
 interface ProgramClaimant {
   readonly read: StoreReader;
   readonly site: string;
@@ -86,12 +94,18 @@ export function refuseClaimed(spec: ControlProgramSpec, { read, site, name, befo
   const claims = claimsOfProgram(read, site, spec);
   if (claims.length === 0) return;
   const reached = outputPlaces(read, site);
-  const others = new Map<string, OtherOwner[]>();
-  const note = (by: string, { output, block }: Claim): void => void others.set(output, [...(others.get(output) ?? []), { owner: `${by}.${block}`, output }]);
-  for (const { metadata, spec: other } of read.list(ControlProgram, site))
-    if (metadata.name !== name) for (const claim of claimsOfProgram(read, site, other)) note(metadata.name, claim);
-  for (const { metadata, spec: other } of read.list(IOModule, site)) for (const claim of claimsOfIOModule(metadata.name, other)) note(metadata.name, claim);
+  const named = namedByPrograms.of(read.list(ControlProgram, site));
+  const othersAt = (place: string): readonly OtherOwner[] => {
+    const programs = new Set(namesAt(read, site, place).flatMap((channel) => mentionsOf(named, channel)));
+    const module = read.get(IOModule, site, ioModuleOf(place));
+    const claimed = [...programs]
+      .filter((other) => other !== name)
+      .sort()
+      .map((other) => [other, claimsOfProgram(read, site, read.get(ControlProgram, site, other)?.spec ?? NO_BLOCKS)] as const);
+    const beating = module ? [[module.metadata.name, claimsOfIOModule(module.metadata.name, module.spec)] as const] : [];
+    return [...claimed, ...beating].flatMap(([by, of]) => of.filter(({ output }) => output === place).map(({ output, block }) => ({ owner: `${by}.${block}`, output })));
+  };
   const placed = claims.map((claim) => ({ ...claim, path: `spec.${claim.path}` }));
   const had = before ? claimsOfProgram(read, site, before.spec) : [];
-  refuseAll(refusedClaims(placed, had, reached, (output) => reached(output).flatMap((place) => others.get(place) ?? [])));
+  refuseAll(refusedClaims(placed, had, reached, (output) => reached(output).flatMap(othersAt)));
 }

@@ -3,9 +3,11 @@
  * one by its address, as far as that tells. Pure but for reading.
  */
 import { type Cell, deviceAt, isShared, isSimulated, placeOf } from '../../../runtime/catalog.js';
+import { inside } from '../../platform/base/assert.js';
+import { groupBy } from '../../platform/base/group-by.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { type Channel, IOModule, type IOModuleSpec } from '../io-modules/kind.js';
-import { OfSpecs } from './of-specs.js';
+import { ioModuleOf } from './kind.js';
 
 /** Names of the outputs that a write of an output reaches, `<io module>:<channel name>`, itself first. */
 export type Reached = (output: string) => readonly string[];
@@ -13,25 +15,68 @@ export type Reached = (output: string) => readonly string[];
 /** Outputs that have a cell, by the part of it that they cover. */
 type Parts = Map<string, string[]>;
 
-const known = new OfSpecs<ReadonlyMap<string, readonly string[]>>();
+export interface Placed {
+  readonly metadata: { readonly name: string };
+  readonly spec: IOModuleSpec;
+}
 
 /** Of all outputs of a site. */
 export function outputPlaces(read: StoreReader, site: string): Reached {
-  const modules = read.list(IOModule, site);
-  return reachedBy(known.of([modules], () => besideOthers(modules)));
+  return reachedBy(read.list(IOModule, site));
 }
 
 /** As it will be once a module is written. */
 export function outputPlacesWith(read: StoreReader, site: string, name: string, spec: IOModuleSpec): Reached {
-  return reachedBy(besideOthers([...read.list(IOModule, site).filter(({ metadata }) => metadata.name !== name), { metadata: { name }, spec }]));
+  return reachedBy([...read.list(IOModule, site).filter(({ metadata }) => metadata.name !== name), { metadata: { name }, spec }]);
 }
 
-const reachedBy =
-  (beside: ReadonlyMap<string, readonly string[]>): Reached =>
-  (output) => [output, ...(beside.get(output) ?? [])];
+/** Places are shared within a device only: an edit of one module is an edit of the places of its device. */
+function reachedBy(modules: readonly Placed[]): Reached {
+  const sharersOf = devicesOf(modules);
+  return (output) => {
+    const sharers = sharersOf(ioModuleOf(output));
+    return [output, ...((sharers.length > 0 ? besideOf(sharers).get(output) : undefined) ?? [])];
+  };
+}
+
+const devicesKnown = new WeakMap<readonly Placed[], (module: string) => readonly Placed[]>();
+
+/** Modules of the device of a module, itself among them; none for a simulation, which is no device. */
+export function devicesOf(modules: readonly Placed[]): (module: string) => readonly Placed[] {
+  const before = devicesKnown.get(modules);
+  if (before) return before;
+  const byDevice = groupBy(modules, ({ spec }) => deviceOf(spec));
+  const byName = new Map([...byDevice].flatMap(([device, sharers]) => (device === '' ? [] : sharers.map(({ metadata }) => [metadata.name, sharers] as const))));
+  const found = (module: string): readonly Placed[] => byName.get(module) ?? [];
+  devicesKnown.set(modules, found);
+  return found;
+}
+
+interface Beside {
+  readonly sharers: readonly Placed[];
+  readonly beside: ReadonlyMap<string, readonly string[]>;
+}
+
+/** By the spec of the first module of the device. */
+const besideKnown = new WeakMap<IOModuleSpec, Beside>();
+
+/** Of the outputs of one device; found once for as long as its modules say the same. */
+function besideOf(sharers: readonly Placed[]): Beside['beside'] {
+  const first = inside(sharers, 0, 'a device has a module').spec;
+  const before = besideKnown.get(first);
+  if (before && isAlike(before.sharers, sharers)) return before.beside;
+  const beside = besideOthers(sharers);
+  besideKnown.set(first, { sharers, beside });
+  return beside;
+}
+
+/** Whether modules are those of before, in what they say. */
+export function isAlike(before: readonly Placed[], after: readonly Placed[]): boolean {
+  return before === after || (before.length === after.length && before.every(({ metadata, spec }, at) => after[at]?.spec === spec && after[at].metadata.name === metadata.name));
+}
 
 /** Of outputs that are not alone at their place, the others. */
-function besideOthers(modules: readonly { readonly metadata: { readonly name: string }; readonly spec: IOModuleSpec }[]): ReadonlyMap<string, readonly string[]> {
+function besideOthers(modules: readonly Placed[]): ReadonlyMap<string, readonly string[]> {
   const at = new Map<string, Parts>();
   for (const { metadata, spec } of modules) {
     for (const [key, channel, { part }] of cellsOfModule(spec)) {
@@ -59,17 +104,27 @@ function besideOthers(modules: readonly { readonly metadata: { readonly name: st
   return new Map([...beside].flatMap(([output, others]) => (others.size === 0 ? [] : [[output, [...others].sort()] as const])));
 }
 
+const deviceKnown = new WeakMap<IOModuleSpec, string>();
+
+/** Where a module leads to; '' for a simulation, which is no device. */
+function deviceOf(spec: IOModuleSpec): string {
+  const before = deviceKnown.get(spec);
+  if (before !== undefined) return before;
+  const device = isSimulated(spec.protocol) ? '' : (deviceAt(spec.protocol, spec.address) ?? '');
+  deviceKnown.set(spec, device);
+  return device;
+}
+
 type PlacedCell = readonly [key: string, channel: string, cell: Cell];
 
 const cellsKnown = new WeakMap<IOModuleSpec, readonly PlacedCell[]>();
 
-/** Cells of the outputs of a module, by device and cell. A simulation is no device. */
+/** Cells of the outputs of a module, by device and cell. */
 function cellsOfModule(spec: IOModuleSpec): readonly PlacedCell[] {
   const before = cellsKnown.get(spec);
   if (before) return before;
-  const device = isSimulated(spec.protocol) ? undefined : deviceAt(spec.protocol, spec.address);
-  const cells =
-    device === undefined ? [] : spec.channels.flatMap((channel) => cellsOfOutput(spec, channel).map((cell): PlacedCell => [`${device} ${cell.cell}`, nameOf(channel), cell]));
+  const device = deviceOf(spec);
+  const cells = device === '' ? [] : spec.channels.flatMap((channel) => cellsOfOutput(spec, channel).map((cell): PlacedCell => [`${device} ${cell.cell}`, nameOf(channel), cell]));
   cellsKnown.set(spec, cells);
   return cells;
 }

@@ -140,3 +140,21 @@ t.test('ADR 0071: what an earlier release has stored is told in alarm, unit and 
     { status: 'True' },
   );
 });
+
+t.test('ADR 0100: an output that a template names itself is owned by its instances, from the very edit on, and a second one cannot slip in', async (t) => {
+  const fixed = (addr: string) => manifest('ControlModuleTemplate', 'fixed', { blocks: [{ name: 'out', type: 'DO', params: { addr } }], tags: [] }, {});
+  const own = (name: string) => manifest('ControlModule', name, { templateRef: 'fixed', parentName: 'mixer' });
+  const spare = manifest('IOModule', 'spare', { protocol: 'modbus', address: 'spare', enabled: false, channels: [{ name: 'a', address: 'coil:0', direction: 'output' }] });
+  t.equal((await apply(spare, fixed(''), own('lamp'))).status, 200);
+  const owner = async () => (await admin.get('/api/v1/sites/north/iomodules/spare/tags/a')).body.owner;
+  t.equal(await owner(), null);
+  t.equal((await admin.put('/api/v1/controlmoduletemplates/fixed', fixed('spare:coil:0').spec)).status, 200);
+  t.match(await owner(), { name: 'lamp', block: 'out', unit: 'mixer' });
+  const refused = { status: 409, body: { code: 'output_claimed', owner: 'lamp.out' } };
+  t.match(await admin.post(MODULES, { name: 'xv7', ...spec('spare:a') }), refused);
+  t.match(await admin.post(MODULES, { name: 'lamp2', ...own('lamp2').spec }), refused);
+  t.match(await apply(program('spare:a')), refused);
+  t.equal((await admin.delete(`${MODULES}/lamp`)).status, 204);
+  t.equal(await owner(), null, 'who goes takes its claim along');
+  t.equal((await admin.post(MODULES, { name: 'xv7', ...spec('spare:a') })).status, 201);
+});

@@ -18,6 +18,7 @@ class Device {
   isPresent = true;
   isSlow = false;
   refuses = false;
+  isMute = false;
   #lost = new Signal();
 
   constructor(clock: ManualClock) {
@@ -41,6 +42,7 @@ class Device {
   async #write(address: string, value: unknown): Promise<WriteOutcome> {
     this.written.push([address, value, this.#clock.monoMs()]);
     if (this.isSlow) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.isMute) return { ok: false, reason: 'unreachable', message: 'no answer within 1 s' };
     if (this.refuses) return { ok: false, reason: 'refused', message: 'illegal data value (exception 3)' };
     this.values.set(address, typeof value === 'string' ? BigInt(value) : Number(value));
     return { ok: true };
@@ -445,4 +447,64 @@ t.test('D-C-06: a box that withholds leaves the register alone; one that cannot 
   await clock.advance(5000);
   t.same(device.written, []);
   t.match(b.outputs(), { secondMaster: false, withheld: /cannot be read: no such address/ });
+});
+
+t.test('ADR 0069: a behaviour reads an output of a device as the device has taken it, by hand too, and nothing where nobody knows it', async (t) => {
+  const { clock, device, load, core } = rig();
+  device.values.set('coil:2', 0);
+  const plc = moduleOf([output('a'), output('b', { readbackAddress: 'coil:2' }), { ...output('coil:9'), direction: 'input' }]);
+  device.values.set('coil:9', 0);
+  const plan = {
+    module: 'io',
+    buffer: plc.image,
+    staleAfterMs: 2000,
+    channels: plc.channels.map(({ name, address, direction, dataType, readbackAddress }) => ({ name, address, direction, dataType, hasReadback: readbackAddress !== '' })),
+  };
+  const inputs = ['a', 'b'].map((name) => ({ ...output(name), direction: 'input' as const }));
+  const behaviors = ['a', 'b'].map((address) => ({ address, type: 'Expr' as const, params: { expr: `[io/${address}]` } }));
+  const model = moduleOf(inputs, { module: 'sim', protocol: 'simulation', simulation: { seed: 1, behaviors, faults: [], reads: [plan] } });
+  const shown = imageOf(model);
+  const seen = async (channel: number): Promise<unknown> => {
+    await clock.advance(300);
+    return shown.quality[channel] === 0 ? shown.value[channel] : 'Bad';
+  };
+  const byHand = (channel: string, value: number) => core.receive({ type: 'write', id: 1, module: 'io', channel, value });
+  await load(plc, model);
+  t.equal(await seen(0), 'Bad', 'nobody has commanded it');
+  await byHand('a', 5);
+  t.equal(await seen(0), 5, 'by hand, and nobody before');
+  imageOf(plc).order(0, 7);
+  t.equal(await seen(0), 7);
+  await byHand('a', 3);
+  t.equal(await seen(0), 3, 'by hand after an order: not what was ordered');
+  device.refuses = true;
+  await byHand('a', 4);
+  t.equal(await seen(0), 3, 'what was refused by hand has changed nothing');
+  device.refuses = false;
+  device.isMute = true;
+  await byHand('a', 6);
+  t.equal(await seen(0), 'Bad', 'whether it was taken is known to nobody');
+  device.isMute = false;
+  await byHand('a', 8);
+  t.equal(await seen(0), 8, 'known again');
+  device.isSlow = true;
+  imageOf(plc).order(0, 9);
+  t.equal(await seen(0), 8, 'on its way it is not taken');
+  device.isSlow = false;
+  await device.answer();
+  t.equal(await seen(0), 9);
+
+  await clock.advance(1000);
+  t.equal(await seen(1), 0, 'with a readback it is what is read back');
+  device.values.set('coil:2', 1);
+  await clock.advance(1000);
+  t.equal(await seen(1), 1, 'whoever has moved it');
+
+  device.leave();
+  t.equal(await seen(0), 'Bad');
+  device.isPresent = true;
+  await clock.advance(60_000);
+  t.equal(imageOf(plc).header[IMAGE_HEADER.connection], CONNECTION.connected);
+  t.equal(await seen(0), 'Bad', 'a device that was away may stand anywhere: the order of before is not written again');
+  t.equal(await seen(1), 1);
 });

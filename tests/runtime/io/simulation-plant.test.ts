@@ -149,10 +149,16 @@ function device() {
     plan,
     image,
     connection: (word: number): void => void Atomics.store(image.header, IMAGE_HEADER.connection, word),
-    command(value: number, status: number = WRITE_STATUS.done): void {
+    command(value: number, clock: ManualClock, status: number = WRITE_STATUS.done): void {
       image.write(0, value);
       image.outStatus[0] = status;
       Atomics.store(image.outDone, 0, Atomics.load(image.outSeq, 0));
+      if (status !== WRITE_STATUS.done) return;
+      image.beginInputs();
+      image.value[0] = value;
+      image.quality[0] = QUALITY.Good;
+      image.stamp(0, clock.wallMs(), clock.monoMs());
+      image.endInputs();
     },
     sample(value: number, clock: ManualClock, quality: number = QUALITY.Good): void {
       image.beginInputs();
@@ -193,7 +199,7 @@ t.test('ADR 0069: a simulated level follows a valve that is real, and holds with
 
   connection(CONNECTION.connected);
   Atomics.store(plc.header, IMAGE_HEADER.outputs, OUTPUTS.live);
-  command(1);
+  command(1, clock);
   sample(21, clock);
   await clock.advance(2000);
   sample(21, clock);
@@ -223,7 +229,7 @@ t.test('ADR 0069: a simulated level follows a valve that is real, and holds with
   sample(5, clock, QUALITY.Bad);
   await clock.advance(100);
   t.same([shown.value[2], shown.quality[2]], [42, QUALITY.Bad], 'nor is a bad one');
-  command(0, WRITE_STATUS.failed);
+  command(0, clock, WRITE_STATUS.failed);
   await clock.advance(100);
   t.equal(shown.quality[0], QUALITY.Bad, 'nor where an output stands that the device has refused');
 });
