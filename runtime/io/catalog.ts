@@ -60,8 +60,8 @@ export function deviceAt(protocol: string, text: string): string | undefined {
 }
 
 /** Where a channel address stands behind its endpoint: addresses with a cell in common are one place, or overlap (ADR 0085). */
-export function placeOf(protocol: string, address: string, options: Readonly<Record<string, OptionValue>>): readonly Cell[] {
-  return protocolDescription(protocol)?.placeOf?.(address, options) ?? [whole(address)];
+export function placeOf(protocol: string, address: string, options: Readonly<Record<string, OptionValue>>, endpoint = ''): readonly Cell[] {
+  return protocolDescription(protocol)?.placeOf?.(address, options, endpoint) ?? [whole(address)];
 }
 
 /** A channel or readback address; `dataType` is undefined when only the device knows it. */

@@ -45,7 +45,7 @@ export interface DriverDescription<Word extends string = string> {
   /** Which of the devices behind one endpoint, as text; absent: an endpoint is one device. */
   unitOf?(options: Options): string;
   /** The place of a channel address behind the endpoint, one of `unitOf` included; absent: each text is a place of its own. None of an address that does not read. */
-  placeOf?(address: string, options: Options): readonly Cell[];
+  placeOf?(address: string, options: Options, endpoint: string): readonly Cell[];
   /** Whether two channel addresses lead to the same place of a device, or one to a part of the other; absent: equal texts do. */
   compareChannels?(a: string, b: string): 'same' | 'part' | 'other';
   /** Longest time in ms between two samples where they come by themselves; 0 where they are asked for, and absent where they always are. */

@@ -131,12 +131,19 @@ export function problemOfValue(text: string, value: Value): string {
   return bounds ? outsideInteger(value, type, bounds) : '';
 }
 
-/** Its coil, or each of its registers; a bit is a part of its register. One that names no unit stands in `unitId`. */
-export function cellsOf(text: string, unitId: number): readonly Cell[] {
+const ALL_UNITS = 0;
+
+/**
+ * Its coil, or each of its registers; a bit is a part of its register. One that names no unit stands in `unitId`. On a line that units share, unit 0
+ * is a place of each of them (Modbus over Serial Line V1.02, 2.2).
+ */
+export function cellsOf(text: string, unitId: number, isLine = false): readonly Cell[] {
   const address = parseModbusAddress(text);
   if (!address.ok) return [];
   const { table, offset, length, type, bit, unit = unitId } = address.value;
-  const at = (register: number): string => `${table}@${unit}:${register}`;
-  if (type === 'bit') return [within(at(offset)), whole(`${at(offset)}.${bit}`)];
-  return Array.from({ length }, (_, index) => whole(at(offset + index)));
+  const at = (register: number, of: number | string = unit): string => `${table}@${of}:${register}`;
+  const own = type === 'bit' ? [within(at(offset)), whole(`${at(offset)}.${bit}`)] : Array.from({ length }, (_, index) => whole(at(offset + index)));
+  if (!isLine) return own;
+  const ofAll = Array.from({ length }, (_, index) => at(offset + index, 'all'));
+  return unit === ALL_UNITS ? [...own, ...ofAll.map((cell) => whole(cell))] : [...own, ...ofAll.map((cell) => within(cell))];
 }

@@ -2,7 +2,7 @@
 import { describe, parsed } from '../description.js';
 import { COMMON_OPTIONS, type OptionValue } from '../options.js';
 import { BYTE_ORDERS, cellsOf, overlaps, ownershipPoint, parseModbusChannel, problemOfValue } from './address.js';
-import { endpointText, parseEndpoint } from './endpoint.js';
+import { endpointText, isLine, parseEndpoint } from './endpoint.js';
 
 const UNIT_ID_DEFAULT = 1;
 
@@ -37,6 +37,6 @@ export const modbusDescription = describe({
   },
   problemOfValue,
   unitOf: (options) => String(unitId(options)),
-  placeOf: (address, options) => cellsOf(address, unitId(options)),
+  placeOf: (address, options, endpoint) => cellsOf(address, unitId(options), isLine(endpoint)),
   registers: { ownershipPoint, overlaps: (a, b, options) => overlaps(a, b, unitId(options)) },
 });

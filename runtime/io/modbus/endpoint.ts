@@ -46,6 +46,12 @@ export function parseEndpoint(text: string): Parsed<ModbusEndpoint> {
   return parseTcp(address.startsWith('tcp://') ? address.slice('tcp://'.length).replace(/\/$/, '') : address, 'tcp');
 }
 
+/** Whether several units hear each request, and unit 0 is all of them at once. */
+export function isLine(text: string): boolean {
+  const endpoint = parseEndpoint(text);
+  return endpoint.ok && endpoint.value.kind !== 'tcp';
+}
+
 /** Equal for equal devices; a serial port is one device whatever its line settings. */
 export function endpointText(endpoint: ModbusEndpoint): string {
   if (endpoint.kind === 'rtu') return `rtu://${endpoint.path}`;

@@ -52,11 +52,11 @@ export function claimedOutputs(outcomes: readonly Taken[], store: Store, isLeavi
     placesOf.set(site, places);
     return places;
   };
-  const claimed = new Map<string, { readonly key: string; readonly owner: string; readonly output: string }[]>();
+  const claimed = new Map<string, { readonly key: string; readonly owner: string; readonly output: string; readonly isFailSafe: boolean }[]>();
   for (const [{ step }, own] of claims) {
-    for (const { output, block } of own) {
+    for (const { output, block, isFailSafe = false } of own) {
       const at = `${step.site}/${output}`;
-      claimed.set(at, [...(claimed.get(at) ?? []), { key: keyOf(step), owner: `${step.manifest.name}.${block}`, output }]);
+      claimed.set(at, [...(claimed.get(at) ?? []), { key: keyOf(step), owner: `${step.manifest.name}.${block}`, output, isFailSafe }]);
     }
   }
   return written.flatMap((outcome): readonly Claimed[] => {

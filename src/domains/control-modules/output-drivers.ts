@@ -25,6 +25,8 @@ export interface Driver {
   readonly isTag: boolean;
   /** The output, `<io module>:<channel name>`, whatever it is called there. */
   readonly output: string;
+  /** A value that is written while no logic writes its I/O module. */
+  readonly isFailSafe?: boolean;
 }
 
 /** Of outputs by name, who came first before who came later. */
@@ -142,7 +144,8 @@ function drivenByRow(read: StoreReader, site: string, row: Row): readonly Driver
   const { kind, metadata } = row;
   const owner = metadata.name;
   // the kind of a row says whose spec it is
-  if (kind === IOModule.kind) return claimsOfIOModule(owner, row.spec as IOModuleSpec).map(({ output, block }) => ({ kind, owner, name: block, isTag: false, output }));
+  if (kind === IOModule.kind)
+    return claimsOfIOModule(owner, row.spec as IOModuleSpec).map(({ output, block, isFailSafe = false }) => ({ kind, owner, name: block, isTag: false, output, isFailSafe }));
   const uses = kind === ControlModule.kind ? usesOfStored(read, row.spec as ControlModuleSpec) : usesOfProgram(row.spec as ControlProgramSpec);
   return drivenBy(read, site, uses).map(({ output, name, use }) => ({ kind, owner, name, isTag: use.type === '', output: nameOfOutput(use.channel, output) }));
 }
@@ -176,9 +179,11 @@ export function contestableOutputs(read: StoreReader, site: string, sharers: rea
   const before = contestableKnown.get(first);
   if (before?.ground.length === ground.length && ground.every((each, at) => each === before.ground[at])) return before.outputs;
   const counts = new Map(sharers.flatMap((module) => [...countsIn(named, module)]));
+  // a fail-safe value contends through another module only
+  const failSafes = new Set(sharers.flatMap(({ metadata, spec }) => claimsOfIOModule(metadata.name, spec).flatMap(({ output, isFailSafe }) => (isFailSafe ? [output] : []))));
   const reached = outputPlaces(read, site);
-  const timesOf = (output: string): number => reached(output).reduce((sum, name) => sum + (counts.get(name) ?? 0), 0);
-  const outputs = [...new Set([...counts.keys()].flatMap(reached))].filter((output) => timesOf(output) > 1);
+  const timesAt = (places: readonly string[]): number => places.reduce((sum, name) => sum + (counts.get(name) ?? 0) + (places.length > 1 && failSafes.has(name) ? 1 : 0), 0);
+  const outputs = [...new Set([...counts.keys(), ...failSafes].flatMap(reached))].filter((output) => timesAt(reached(output)) > 1);
   contestableKnown.set(first, { ground, outputs });
   return outputs;
 }
@@ -191,6 +196,6 @@ function countsIn(named: Named, { metadata: { name }, spec }: Placed): ReadonlyM
     const channel = channelIn(spec, word);
     if (channel?.direction === 'output') count(nameOfOutput(`${name}:`, channel), times);
   }
-  for (const { output } of claimsOfIOModule(name, spec)) count(output, 1);
+  for (const { output, isFailSafe } of claimsOfIOModule(name, spec)) if (!isFailSafe) count(output, 1);
   return counts;
 }

@@ -5,7 +5,7 @@
 import type { StoreReader } from '../../platform/store/kind.js';
 import { nameOfOutput } from '../logic/channel-at.js';
 import { ControlProgram, ioModuleOf } from '../logic/kind.js';
-import type { Claim, OthersOf } from '../logic/output-claims.js';
+import { type Claim, contend, type OtherOwner, type OthersOf } from '../logic/output-claims.js';
 import { devicesOf, outputPlaces, type Reached } from '../logic/output-places.js';
 import { IOModule } from '../io-modules/kind.js';
 import { unitOf } from '../plant/unit-of.js';
@@ -35,6 +35,12 @@ export interface ContestedOutput {
 export function ownersOfOutputs(read: StoreReader, site: string): (output: string) => readonly OutputOwner[] {
   const owners = ownersAt(read, site);
   return (output) => owners(output).map((driver) => ownerOf(read, site, driver));
+}
+
+/** Of the owners those that write the output through another I/O module of its device, each as `<owner>.<block>` with its name for the output. */
+export function ownersElsewhere(read: StoreReader, site: string): (output: string) => readonly OtherOwner[] {
+  const owners = ownersAt(read, site);
+  return (output) => owners(output).flatMap((driver) => (ioModuleOf(driver.output) === ioModuleOf(output) ? [] : [{ owner: sayDriver(driver), output: driver.output }]));
 }
 
 /** Outputs of a site that several own. @param unit those alone that logic of the unit writes. */
@@ -82,7 +88,12 @@ export function sayOutputOwner({ name, block }: OutputOwner): string {
 function ownersAt(read: StoreReader, site: string): (output: string) => readonly Driver[] {
   const drivers = driversOf(read, site);
   const reached = outputPlaces(read, site);
-  return (output) => drivers(reached(output)).filter(({ isTag }) => !isTag);
+  return (output) => {
+    const found = drivers(reached(output)).filter(({ isTag }) => !isTag);
+    // a fail-safe value owns nothing; it is told where somebody writes against it
+    const against = found.filter((driver) => driver.isFailSafe && found.some((other) => other !== driver && contend(other, driver)));
+    return [...found.filter(({ isFailSafe }) => !isFailSafe), ...against];
+  };
 }
 
 function ownerOf(read: StoreReader, site: string, { kind, owner, name }: Driver): OutputOwner {
@@ -118,5 +129,5 @@ export function othersIn(
   return (output) =>
     drivers(reached(output))
       .filter(isOther)
-      .map((driver) => ({ owner: sayDriver(driver), output: driver.output }));
+      .map((driver) => ({ owner: sayDriver(driver), output: driver.output, isFailSafe: driver.isFailSafe === true }));
 }

@@ -1,4 +1,5 @@
 /** Admission of the channels of an I/O module: their names, the places of their outputs, and what goes on writing one without any logic (ADR 0071, ADR 0085). */
+import { deviceAt, isSimulated, unitOf } from '../../../runtime/catalog.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { forAll, invalid, refuseAll } from '../../platform/base/refusal.js';
 import type { Admission } from '../../platform/store/kind.js';
@@ -6,6 +7,7 @@ import { othersIn } from '../control-modules/output-owners.js';
 import { claimsOfIOModule, refusedClaims } from '../logic/output-claims.js';
 import { outputPlacesWith, overlappingOutputs } from '../logic/output-places.js';
 import { IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
+import { driverOptions, ownershipOf } from './ownership.js';
 
 /** @param before what stands is left as it is: data of an earlier release can be edited, and mended. */
 export function checkNames({ channels, simulation }: IOModuleSpec, before?: IOModuleSpec): void {
@@ -78,8 +80,43 @@ export function checkPlaces(spec: IOModuleSpec, before?: IOModuleSpec): void {
   });
 }
 
-/** @throws Refusal 409 `output_claimed`: the heartbeat is written every second, and whatever a block writes there is written over. */
-export function refuseHeartbeat(spec: IOModuleSpec, { read, site, name, before }: Admission<IOModuleSpec, IOModuleStatus>): void {
+/**
+ * A register that says which box drives a device says so to the module that reads it alone, so whoever writes the device reads one (ADR 0015).
+ * @throws Refusal 400 where the outputs of a device come to stand beside its register; what stands is left as it is.
+ */
+export function checkWatched(spec: IOModuleSpec, { read, site, name, before }: Admission<IOModuleSpec, IOModuleStatus>): void {
+  const device = watchedDevice(spec);
+  if (device === '') return;
+  const had = before && watchedDevice(before.spec) === device ? before.spec : undefined;
+  const others = read.list(IOModule, site).filter((other) => other.metadata.name !== name && watchedDevice(other.spec) === device);
+  const watching = isUnwatched(spec) && !(had && isUnwatched(had)) ? others.find((other) => ownershipOf(other.spec.options)) : undefined;
+  if (watching)
+    throw invalid(
+      'invalid_field',
+      'options.ownership',
+      `I/O module ${watching.metadata.name} reads the register that says which box drives this device, and this module writes the device without: give it options.ownership with a register of its own, or put its outputs there`,
+    );
+  const unwatched = ownershipOf(spec.options) && !(had && ownershipOf(had.options)) ? others.find((other) => isUnwatched(other.spec)) : undefined;
+  if (unwatched)
+    throw invalid(
+      'invalid_field',
+      'options.ownership',
+      `I/O module ${unwatched.metadata.name} writes this device without reading a register: another box that drives it would not be seen there; give that module options.ownership with a register of its own first`,
+    );
+}
+
+/** The device with its unit; '' for what has none. */
+function watchedDevice({ protocol, address, options }: IOModuleSpec): string {
+  const device = isSimulated(protocol) ? undefined : deviceAt(protocol, address);
+  return device === undefined ? '' : `${device} ${unitOf(protocol, driverOptions(options))}`;
+}
+
+function isUnwatched({ channels, options }: IOModuleSpec): boolean {
+  return ownershipOf(options) === undefined && channels.some(({ direction }) => direction === 'output');
+}
+
+/** @throws Refusal 409 `output_claimed`: a heartbeat is written every second, and a fail-safe value whenever no logic writes this module, whatever others write there. */
+export function refuseOwnClaims(spec: IOModuleSpec, { read, site, name, before }: Admission<IOModuleSpec, IOModuleStatus>): void {
   const claims = claimsOfIOModule(name, spec);
   if (claims.length === 0) return;
   const reached = outputPlacesWith(read, site, name, spec);

@@ -3,6 +3,7 @@
  * same place of the device (ADR 0085). What stands before a write and before a loop check is judged by it. Pure but for reading.
  */
 import { isSimulated } from '../../../runtime/catalog.js';
+import { isHeld } from '../../../runtime/vocabulary/held-by.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { modeOf } from '../control-modules/modules.js';
@@ -28,6 +29,8 @@ export interface OutputHands {
   readonly units: readonly string[];
   /** The I/O module whose fail-safe value is written there now; '' where there is none. */
   readonly failSafe: string;
+  /** Another I/O module of the device whose outputs, this one among them, somebody holds, and its words for that. */
+  readonly heldAt: { readonly ioModule: string; readonly reason: string } | undefined;
 }
 
 /** Of the outputs of a module. */
@@ -61,6 +64,7 @@ export function outputHands(read: StoreReader, site: string, ioModule: string): 
       automatic: found.filter((module) => modeOf(module) === 'Automatic').map(({ metadata }) => metadata.name),
       units: [...new Set(units)].filter((unit) => unit !== ''),
       failSafe: places.find(({ module, channel }) => isFailSafeHeld(read.get(IOModule, site, module), channel))?.module ?? '',
+      heldAt: places.flatMap(({ module }) => (module === ioModule ? [] : (heldAt(module, read.get(IOModule, site, module)) ?? [])))[0],
     };
   };
 }
@@ -68,6 +72,11 @@ export function outputHands(read: StoreReader, site: string, ioModule: string): 
 function namedIn(read: StoreReader, site: string, output: string): ChannelName {
   const name = output.slice(ioModuleOf(output).length + 1);
   return { name, address: channelAt(read, site, output)?.address ?? name };
+}
+
+function heldAt(ioModule: string, module: Module | undefined): OutputHands['heldAt'] {
+  const reason = module?.status.outputs?.reason ?? '';
+  return isHeld(reason) ? { ioModule, reason } : undefined;
 }
 
 type Module = { readonly spec: IOModuleSpec; readonly status: IOModuleStatus };

@@ -24,7 +24,7 @@ import { resolvedModuleOf } from '../control-modules/modules.js';
 import { refuseWhileActive } from '../logic/active-work.js';
 import { channelsOf } from './channels.js';
 import { driverOptions, ownershipOf } from './ownership.js';
-import { checkFailSafe, checkNames, checkPlaces, refuseHeartbeat } from './channel-rules.js';
+import { checkFailSafe, checkNames, checkPlaces, checkWatched, refuseOwnClaims } from './channel-rules.js';
 import { isCommandWord, isServiceVariable, SERVICE_VARIABLES } from './service-words.js';
 import { type Behavior, IOModule, type IOModuleSpec, type IOModuleStatus, SimulationPreset, type SimulationPresetSpec } from './kind.js';
 import { emptyParams, faultsOf, memberOf, OWN_MEMBERS, type Problem, saidProblem, simulationNotes } from './simulation-notes.js';
@@ -65,9 +65,10 @@ export function admitModule(given: IOModuleSpec, context: ModuleAdmission): IOMo
     },
     () => checkDevice(spec),
     () => checkPlaces(spec, context.before?.spec),
+    () => checkWatched(spec, context),
   );
   // apply judges it of all manifests together
-  if (context.via === 'rest') refuseHeartbeat(spec, context);
+  if (context.via === 'rest') refuseOwnClaims(spec, context);
   // what cannot be read of a channel has no values
   together(
     () => checkChannelValues(spec),

@@ -5,6 +5,7 @@ import { conflict, invalid, Refusal } from '../../platform/base/refusal.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { type ChannelUser, engineeringValue } from './channel-users.js';
+import { HEARTBEAT } from '../logic/output-claims.js';
 import { channelsOf } from './channels.js';
 import { IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
 import { failSafeWords, type OutputHands, outputHands } from './output-hands.js';
@@ -56,7 +57,7 @@ export function checkWrite(module: Module, { channel, value }: Write, deps: Writ
 }
 
 /** @throws Refusal `output_held`, `output_claimed`, `automatic_mode`, `read_only_tag`. */
-function refuseBarred({ users, owners, automatic, failSafe }: OutputHands, channel: string, modeCheck: boolean): void {
+function refuseBarred({ users, owners, automatic, failSafe, heldAt }: OutputHands, channel: string, modeCheck: boolean): void {
   const [busy] = modeCheck ? automatic : [];
   if (busy !== undefined)
     throw new Refusal('forbidden', `control module ${busy} is in Automatic; set it to Manual or Semi-Automatic before writing ${channel}`, {
@@ -69,13 +70,18 @@ function refuseBarred({ users, owners, automatic, failSafe }: OutputHands, chann
       code: 'read_only_tag',
       tag: `${first.controlModule}.${first.tag.name}`,
     });
-  const heart = owners.find(({ kind }) => kind === IOModule.kind);
+  const heart = owners.find(({ kind, block }) => kind === IOModule.kind && block === HEARTBEAT);
   if (heart) {
     const message = `channel ${channel} is the heartbeat of I/O module ${heart.name}, which writes it every second: nobody else does`;
     throw conflict('output_claimed', message, { field: 'channel', output: `${heart.name}:${channel}`, owner: `${heart.name}.${heart.block}` });
   }
   if (failSafe !== '')
     throw conflict('output_held', `channel ${channel} is held: ${failSafeWords(failSafe)}`, { field: 'channel', heldBy: { how: 'FailSafe', ioModule: failSafe } });
+  if (heldAt)
+    throw conflict('output_held', `channel ${channel} is a place of the device that I/O module ${heldAt.ioModule} has too, where ${heldAt.reason}`, {
+      field: 'channel',
+      heldBy: { how: 'LoopCheck', ioModule: heldAt.ioModule },
+    });
 }
 
 /** A numeric write outside a declared range is refused on every write path (contract 3, Control-module template). */

@@ -2,7 +2,7 @@
 import { conflict, invalid, type Refusal, refuseAll } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { IOModule, type IOModuleSpec } from '../io-modules/kind.js';
-import { channelAt, namesAt, nameOfOutput } from './channel-at.js';
+import { channelAt, channelIn, namesAt, nameOfOutput } from './channel-at.js';
 import { ChannelMentions, channelsNamed, mentionsOf } from './channel-mentions.js';
 import { ControlProgram, type ControlProgramSpec, ioModuleOf } from './kind.js';
 import { outputPlaces, type Reached } from './output-places.js';
@@ -13,6 +13,13 @@ export interface Claim {
   readonly block: string;
   /** Member of the spec that says it. */
   readonly path: string;
+  /** It is written while no logic writes its module. */
+  readonly isFailSafe?: boolean;
+}
+
+/** A fail-safe value gives way to the logic of its own I/O module; who writes its place through another one writes against it. */
+export function contend(one: Pick<Claim, 'output' | 'isFailSafe'>, other: Pick<Claim, 'output' | 'isFailSafe'>): boolean {
+  return (!one.isFailSafe && !other.isFailSafe) || ioModuleOf(one.output) !== ioModuleOf(other.output);
 }
 
 const WRITING_BLOCKS: readonly string[] = ['AO', 'DO'];
@@ -32,17 +39,25 @@ export interface OtherOwner {
   readonly owner: string;
   /** As the owner calls it, `<io module>:<channel name>`. */
   readonly output: string;
+  readonly isFailSafe?: boolean;
 }
 export type OthersOf = (output: string) => readonly OtherOwner[];
 
-/** The name of what an I/O module writes by itself, where others have the name of a block. */
+/** The names of what an I/O module writes by itself, where others have the name of a block. */
 export const HEARTBEAT = 'heartbeat';
+export const FAIL_SAFE = 'failSafe';
 
-/** What an I/O module goes on writing, in place of a block. */
+/** What an I/O module writes by itself: its heartbeat, and its fail-safe values while no logic writes it. */
 export function claimsOfIOModule(name: string, { failSafe, channels }: Pick<IOModuleSpec, 'failSafe' | 'channels'>): readonly Claim[] {
-  const word = failSafe?.heartbeatChannel ?? '';
-  const found = word === '' ? undefined : channels.find((channel) => channel.name === word || channel.address === word);
-  return found?.direction === 'output' ? [{ output: nameOfOutput(`${name}:`, found), block: HEARTBEAT, path: 'failSafe.heartbeatChannel' }] : [];
+  if (!failSafe) return [];
+  const claim = (word: string, rest: Omit<Claim, 'output'>): readonly Claim[] => {
+    const found = word === '' ? undefined : channelIn({ channels }, word);
+    return found?.direction === 'output' ? [{ output: nameOfOutput(`${name}:`, found), ...rest }] : [];
+  };
+  return [
+    ...claim(failSafe.heartbeatChannel, { block: HEARTBEAT, path: 'failSafe.heartbeatChannel' }),
+    ...failSafe.outputs.flatMap(({ channel }, index) => claim(channel, { block: FAIL_SAFE, path: `failSafe.outputs[${index}].channel`, isFailSafe: true })),
+  ];
 }
 
 /** Of an owner: `xv1.dout`, or with the other name of the output behind it. */
@@ -58,16 +73,21 @@ const WAY_OUT = 'take it from there, in the same apply if you like, or name anot
  */
 export function refusedClaims(claims: readonly Claim[], before: readonly Claim[], reached: Reached, othersOf: OthersOf, wayOut = WAY_OUT): readonly Refusal[] {
   const had = new Map<string, number>();
-  for (const { output } of before) had.set(output, (had.get(output) ?? 0) + 1);
-  const own = new Map<string, string>();
-  return claims.flatMap(({ output, block, path }) => {
-    const left = had.get(output) ?? 0;
-    had.set(output, left - 1);
-    const [twin] = reached(output).flatMap((name) => (own.has(name) ? [{ owner: `block ${own.get(name)}`, output: name }] : []));
-    own.set(output, block);
+  const keyOf = ({ output, isFailSafe = false }: Claim): string => `${isFailSafe} ${output}`;
+  for (const claim of before) had.set(keyOf(claim), (had.get(keyOf(claim)) ?? 0) + 1);
+  const own = new Map<string, Claim>();
+  return claims.flatMap((claim) => {
+    const { output, path } = claim;
+    const left = had.get(keyOf(claim)) ?? 0;
+    had.set(keyOf(claim), left - 1);
+    const [twin] = reached(output).flatMap((name) => {
+      const before = own.get(name);
+      return before && contend(before, claim) ? [{ owner: `block ${before.block}`, output: name }] : [];
+    });
+    own.set(output, claim);
     if (left > 0) return [];
     if (twin !== undefined) return [invalid('invalid_field', path, `output ${output} is written by ${sayOwner(twin, output)} too: one output has one block that writes it`)];
-    const others = othersOf(output);
+    const others = othersOf(output).filter((other) => contend(other, claim));
     if (others.length === 0) return [];
     const words = others.map((other) => sayOwner(other, output)).join(' and ');
     const message = `output ${output} is written by ${words}, and an output has one that writes it: ${wayOut}`;
@@ -103,7 +123,9 @@ export function refuseClaimed(spec: ControlProgramSpec, { read, site, name, befo
       .sort()
       .map((other) => [other, claimsOfProgram(read, site, read.get(ControlProgram, site, other)?.spec ?? NO_BLOCKS)] as const);
     const beating = module ? [[module.metadata.name, claimsOfIOModule(module.metadata.name, module.spec)] as const] : [];
-    return [...claimed, ...beating].flatMap(([by, of]) => of.filter(({ output }) => output === place).map(({ output, block }) => ({ owner: `${by}.${block}`, output })));
+    return [...claimed, ...beating].flatMap(([by, of]) =>
+      of.filter(({ output }) => output === place).map(({ output, block, isFailSafe = false }) => ({ owner: `${by}.${block}`, output, isFailSafe })),
+    );
   };
   const placed = claims.map((claim) => ({ ...claim, path: `spec.${claim.path}` }));
   const had = before ? claimsOfProgram(read, site, before.spec) : [];

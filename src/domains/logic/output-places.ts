@@ -131,8 +131,8 @@ function cellsOfModule(spec: IOModuleSpec): readonly PlacedCell[] {
 
 const nameOf = ({ name, address }: Pick<Channel, 'name' | 'address'>): string => name || address;
 
-function cellsOfOutput({ protocol, options }: Pick<IOModuleSpec, 'protocol' | 'options'>, { direction, address }: Channel): readonly Cell[] {
-  return direction === 'output' ? placeOf(protocol, address, options) : [];
+function cellsOfOutput({ protocol, options, address: endpoint }: Pick<IOModuleSpec, 'protocol' | 'options' | 'address'>, { direction, address }: Channel): readonly Cell[] {
+  return direction === 'output' ? placeOf(protocol, address, options, endpoint) : [];
 }
 
 /** Of one spec: outputs that overlap, each with the first one before it, by their index among the channels. */

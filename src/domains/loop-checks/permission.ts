@@ -7,7 +7,9 @@ import { channelsOf } from '../io-modules/channels.js';
 import type { IOModuleSpec, IOModuleStatus } from '../io-modules/kind.js';
 import { failSafeWords, type OutputHands, outputHands } from '../io-modules/output-hands.js';
 import { isEnabled, withheldByBox } from '../io-modules/outputs.js';
+import { ownersElsewhere } from '../control-modules/output-owners.js';
 import { unitsAtWork } from '../logic/active-work.js';
+import { sayOwner } from '../logic/output-claims.js';
 import { CHANNEL_BLOCKS, ControlProgram, ioModuleOf } from '../logic/kind.js';
 import type { LoopEnd } from './kind.js';
 
@@ -19,6 +21,10 @@ export interface Barred {
 }
 
 const WAY_OUT = 'a loop check needs every unit behind the module at rest';
+
+function outputNames({ metadata: { name }, spec }: ModuleResource): readonly string[] {
+  return channelsOf(spec).flatMap((channel) => (channel.direction === 'output' ? [`${name}:${channel.name}`] : []));
+}
 
 /** Who has a hand on the outputs of the module, by place: through another module of its device too. */
 function handsOn(read: StoreReader, { metadata: { site, name }, spec }: ModuleResource): readonly OutputHands[] {
@@ -68,6 +74,20 @@ export function barredBy(read: StoreReader, module: ModuleResource, heldReason: 
         {
           code: 'automatic_mode',
           controlModule: busy,
+        },
+      ),
+    );
+  const ownersOf = ownersElsewhere(read, metadata.site);
+  const [elsewhere] = outputNames(module).flatMap((output) => ownersOf(output).map((owner) => ({ output, owner })));
+  if (elsewhere)
+    return barred(
+      'module-changed',
+      conflict(
+        'output_claimed',
+        `output ${elsewhere.output} is written by ${sayOwner(elsewhere.owner, elsewhere.output)}, which a check of ${name} would not hold: check it at that I/O module`,
+        {
+          output: elsewhere.output,
+          owner: elsewhere.owner.owner,
         },
       ),
     );

@@ -68,6 +68,7 @@ export const loopCheckRoutes = [
       409: [
         'simulated_module',
         'outputs_withheld',
+        'output_claimed',
         'output_held',
         'posture_observed',
         'active_batch',

@@ -1,5 +1,6 @@
 /** One place of a device is one output (ADR 0085): its owner, and what stands before a write and a loop check, whatever channel or module names it. */
 import t from 'tap';
+import { heldBy } from '../../../runtime/vocabulary/held-by.js';
 import { TOPICS } from '../../../src/domains/alarms/system-conditions.js';
 import { ControlModule } from '../../../src/domains/control-modules/kind.js';
 import { contestedOutputs } from '../../../src/domains/control-modules/output-owners.js';
@@ -136,6 +137,57 @@ t.test('IO-20: the heartbeat of a module is an owner, and a fail-safe value is g
   t.match(await admin.put(`${IO}/plc`, failSafe({ outputs })), { status: 400, body: { field: 'failSafe.outputs[1].channel', error: /twice, by name and by address/ } });
 });
 
+t.test('IO-20, ADR 0085: a fail-safe value gives way to the logic of its own module, and stands against that of another one', async (t) => {
+  const failSafe = (outputs: readonly object[]) => ({ failSafe: { posture: 'regulating', timeout: '5s', heartbeatChannel: 'beat', outputs } });
+  const refused = (owner: string) => ({ status: 409, body: { code: 'output_claimed', owner } });
+  t.match(await admin.put(`${IO}/twin`, { failSafe: { posture: 'regulating', timeout: '5s', outputs: [{ channel: 'v', value: false }] } }), {
+    ...refused('xv1.dout'),
+    body: { field: 'failSafe.outputs[0].channel', error: /twin:v is written by xv1\.dout \(as plc:valve/ },
+  });
+  const own = await admin.put(
+    `${IO}/plc`,
+    failSafe([
+      { channel: 'valve', value: false },
+      { channel: 'speed', value: 3 },
+    ]),
+  );
+  t.equal(own.status, 200, own.text);
+  t.match(await channelOf('plc', 'valve'), { owner: { name: 'xv1' }, contestedBy: [] }, 'it owns nothing');
+  t.match(await channelOf('plc', 'speed'), { owner: null, contestedBy: [] });
+  t.same(contestedOutputs(plant.store, 'north'), []);
+  const second = { posture: 'regulating', timeout: '5s', outputs: [{ channel: 's', value: 9 }] };
+  t.match(await admin.put(`${IO}/twin`, { failSafe: second }), refused('plc.failSafe'), 'two values of one place would be written in turn');
+  const fv = (addr: string) => manifest('ControlModule', 'fv', { templateRef: 'drive', parentName: 'mixer', paramOverrides: [{ blockRef: 'aout', param: 'addr', value: addr }] });
+  t.match(await apply(fv('twin:s')), refused('plc.failSafe'));
+  t.match(await admin.post(MODULES, { name: 'fv', ...fv('twin:s').spec }), refused('plc.failSafe'));
+  const twinSpec = stored('twin').spec;
+  await plant.store.write({
+    puts: [{ kind: IOModule, site: 'north', name: 'twin', spec: { ...twinSpec, failSafe: { ...second, heartbeatChannel: '' } } as IOModuleSpec }],
+    audits: [],
+  });
+  t.match(contestedOutputs(plant.store, 'north'), [{ output: 'plc:speed' }, { output: 'twin:s' }], 'what an earlier release has stored is told');
+  t.match(TOPICS['output-owners'].condition('north', 'twin', plant.store, undefined as never), { message: /plc\.failSafe and twin\.failSafe/ });
+  t.equal((await admin.put(`${IO}/twin`, { description: 'looked at' })).status, 200, 'and may be edited');
+  await plant.store.write({ puts: [{ kind: IOModule, site: 'north', name: 'twin', spec: twinSpec }], audits: [] });
+  t.equal((await admin.put(`${IO}/plc`, failSafe([]))).status, 200);
+});
+
+t.test('ADR 0015: outputs of a device do not stand beside the register that says which box drives it', async (t) => {
+  const watched = { ...modbus('far', output('v', 'holding:100')), options: { ownership: { address: 'holding:900' } } };
+  t.equal((await admin.post(IO, { name: 'watched', ...watched })).status, 201);
+  const beside = modbus('FAR:502', output('w', 'holding:101'));
+  const refused = { status: 400, body: { field: 'options.ownership', error: /I\/O module watched reads the register/ } };
+  t.match(await admin.post(IO, { name: 'beside', ...beside }), refused);
+  t.match(await apply(manifest('IOModule', 'beside', beside)), { status: 400, body: { error: /I\/O module watched reads the register/ } });
+  t.equal((await admin.post(IO, { name: 'beside', ...beside, options: { unitId: 2 } })).status, 201, 'another unit is another device');
+  t.equal((await admin.delete(`${IO}/beside`)).status, 204);
+  t.equal((await admin.post(IO, { name: 'beside', ...beside, options: { ownership: { address: 'holding:910' } } })).status, 201, 'a register of its own');
+  t.equal((await admin.delete(`${IO}/watched`)).status, 204);
+  t.equal((await admin.put(`${IO}/beside`, { options: {} })).status, 200);
+  t.match(await admin.post(IO, { name: 'watched', ...watched }), { status: 400, body: { field: 'options.ownership', error: /I\/O module beside writes this device without/ } });
+  t.equal((await admin.delete(`${IO}/beside`)).status, 204);
+});
+
 t.test('MODE-06, ADR 0085: the owner in Automatic stands before a raw write and a loop check, through every name of its output', async (t) => {
   await setMode('xv1', 'Automatic');
   t.match(refusal(write('plc', 'valve', false)), { context: { code: 'automatic_mode', controlModule: 'xv1' } }, 'no tag stands on it: its owner does');
@@ -145,7 +197,18 @@ t.test('MODE-06, ADR 0085: the owner in Automatic stands before a raw write and 
     t.match(barredBy(plant.store, stored(module), '', 'live'), { end: 'automatic-mode', refusal: { context: { code: 'automatic_mode' } } }, module);
   await setMode('xv1', 'Manual');
   t.doesNotThrow(write('twin', 'v', false));
-  t.not(barredBy(plant.store, stored('twin'), '', 'live')?.end, 'automatic-mode');
+  t.match(
+    barredBy(plant.store, stored('twin'), '', 'live'),
+    { end: 'module-changed', refusal: { context: { code: 'output_claimed', output: 'twin:v', owner: 'xv1.dout' } } },
+    'a check of this module would not hold what is written through the other one',
+  );
+  t.not(barredBy(plant.store, stored('plc'), '', 'live')?.end, 'module-changed');
+  const { status } = stored('plc');
+  const held = { ...status, outputs: { state: 'withheld' as const, reason: heldBy('loop check c1'), secondMaster: false } };
+  await plant.store.write({ puts: [{ kind: IOModule, site: 'north', name: 'plc', status: held }], audits: [] });
+  t.match(refusal(write('twin', 'v', false)), { context: { code: 'output_held', heldBy: { how: 'LoopCheck', ioModule: 'plc' } }, message: /held by loop check c1/ });
+  t.doesNotThrow(write('twin', 'other', false), 'a place of its own');
+  await plant.store.write({ puts: [{ kind: IOModule, site: 'north', name: 'plc', status }], audits: [] });
 });
 
 t.test('TAG-23: a loop check stays within the AO block and the tag limits, one of them too, and so does a raw write', async (t) => {

@@ -2,9 +2,9 @@
 import t from 'tap';
 import { channelValue, deviceAt, isShared, placeOf } from '../../../runtime/io/catalog.js';
 
-const meet = (protocol: string, a: string, b: string, options: Readonly<Record<string, string | number>> = {}): boolean => {
-  const others = placeOf(protocol, b, options);
-  return placeOf(protocol, a, options).some((cell) => others.some((other) => other.cell === cell.cell && isShared(cell, other)));
+const meet = (protocol: string, a: string, b: string, options: Readonly<Record<string, string | number>> = {}, endpoint = ''): boolean => {
+  const others = placeOf(protocol, b, options, endpoint);
+  return placeOf(protocol, a, options, endpoint).some((cell) => others.some((other) => other.cell === cell.cell && isShared(cell, other)));
 };
 
 const ONE_PLACE: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
@@ -68,6 +68,14 @@ t.test('IO-20, ADR 0085: two spellings of one place, or a part of it, have a cel
     for (const [a, b] of pairs) t.notOk(meet(protocol, a, b) || meet(protocol, b, a), `${protocol}: ${a} and ${b}`);
   }
   t.notOk(meet('modbus', 'holding:0', 'holding:0@1', { unitId: 3 }), 'the unit of the module counts');
+  for (const line of ['rtu:///dev/ttyS0', 'rtu+tcp://server:4001']) {
+    const onLine = (a: string, b: string): boolean => meet('modbus', a, b, {}, line) && meet('modbus', b, a, {}, line);
+    t.ok(onLine('coil:0@1', 'coil:0@0'), 'unit 0 is every unit of a line');
+    t.ok(onLine('holding:4:bit2@0', 'holding:4@7'));
+    t.notOk(onLine('coil:0@1', 'coil:0@2'));
+    t.notOk(onLine('coil:1@0', 'coil:0@2'));
+  }
+  t.notOk(meet('modbus', 'coil:0@0', 'coil:0@1', {}, 'plc:502'), 'and a unit of its own of a device or gateway on TCP');
 });
 
 t.test('Q-IO-03, ADR 0085: a device is one device however its address is spelled', async (t) => {
