@@ -22,6 +22,8 @@ export interface ServerSettings {
   readonly anonymous?: boolean;
   /** Clients whose certificates it trusts. */
   readonly accepts?: 'nobody';
+  /** Files (PEM) of the certificate that it shows and of its key; absent: it makes its own. */
+  readonly shows?: { readonly certificateFile: string; readonly privateKeyFile: string };
   readonly operationLimits?: Readonly<Record<string, number>>;
 }
 
