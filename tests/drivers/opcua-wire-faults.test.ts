@@ -53,7 +53,7 @@ const changed =
   };
 
 /** Polls go the way of every driver: their turn is the long run. */
-const MODES = process.env.IO_PULLS === undefined ? ['subscribe'] : ['subscribe', 'poll'];
+const MODES = (process.env.IO_MODES ?? (process.env.IO_PULLS === undefined ? 'subscribe' : 'subscribe,poll')).split(',');
 
 for (const mode of MODES)
   t.test(`mode ${mode}`, async (t) => {
