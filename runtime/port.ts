@@ -815,8 +815,21 @@ export interface ProbeStatistics {
   readonly errors: ErrorCounts;
   /** Of the polls that were answered, in ms: `counts` by the bounds of `ROUND_TRIP_UP_TO_MS`, and one more for what took longer. */
   readonly roundTrip: { readonly sumMs: number; readonly maxMs: number; readonly counts: readonly number[] };
-  /** In the order of the channels of the module; the age is null where there was no good sample. */
-  readonly channels: readonly { readonly lastGoodAgeMs: number | null; readonly errors: ErrorCounts }[];
+  /** Null of a module that is read. */
+  readonly arrivals: ArrivalCounts | null;
+  /** In the order of the channels of the module: samples that had a value, and why the others had none; the age is null where there was no good sample. */
+  readonly channels: readonly { readonly lastGoodAgeMs: number | null; readonly good: number; readonly errors: ErrorCounts }[];
+}
+
+/** What came by itself (ADR 0096): of a module that follows its device. */
+export interface ArrivalCounts {
+  /** Messages with samples, and those that only say that the subscription lives. */
+  readonly notifications: number;
+  readonly keepAlives: number;
+  /** Signs that samples flow. */
+  readonly proofs: number;
+  /** Reads of every point because something was missed; each is a poll too. */
+  readonly rereads: number;
 }
 
 export interface ChannelSample {

@@ -59,6 +59,10 @@ export interface ArrivalListener {
   revised(intervals: ArrivalIntervals): void;
   /** They do not, and why: nothing is known until `proven`. */
   silent(message: string): void;
+  /** A message of the subscription has come and its samples are delivered; a keep-alive has none. */
+  heard(isKeepAlive: boolean): void;
+  /** The device was asked beside the subscription: for every point, because something was missed, or for a sign of life. */
+  asked(what: 'reread' | 'sign', outcome: ReadOutcome, tookMs: number): void;
 }
 
 /**

@@ -3,7 +3,7 @@ import { assert, inside } from '../vocabulary/assert.js';
 import { type ProcessImage, TEXT_BYTES_MAX } from '../vocabulary/process-image.js';
 import { QUALITY, type QualityCode } from '../vocabulary/quality.js';
 import type { BadKind, Point, SampleSink } from './driver.js';
-import type { ChannelCounts } from './statistics.js';
+import type { SampleCounts } from './statistics.js';
 import type { Clock } from '../vocabulary/clock.js';
 import type { MonoMs, WallMs } from '../vocabulary/times.js';
 
@@ -105,8 +105,8 @@ export class ImageSink {
     if (point.readback) this.#image.readback[point.channel] = value;
   }
 
-  /** The sink of one read; positions are indexes into `points`. `counts` of a poll. */
-  of(points: readonly ImagePoint[], onReadback: ReadbackListener, counts?: ChannelCounts): RecoverableSink {
+  /** The sink of one read; positions are indexes into `points`. `counts`: what counts the samples of it. */
+  of(points: readonly ImagePoint[], onReadback: ReadbackListener, counts?: SampleCounts): RecoverableSink {
     let open = false;
     const heard: (() => void)[] = [];
     const end = (): void => {

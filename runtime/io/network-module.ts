@@ -181,7 +181,7 @@ export class NetworkModule implements ModuleRunner {
     if (this.#groups.length === 0) this.#settleState();
     const reason = await Promise.race([link.lost, this.#closed.promise]);
     // what was given up here was counted as what it was
-    if (this.#givenUp === '' && this.#closed.reason === undefined) this.#statistics.connectionLost(this.#groups.flatMap(({ points }) => points));
+    if (this.#givenUp === '' && this.#closed.reason === undefined && !this.#isSilent) this.#statistics.connectionLost(this.#groups.flatMap(({ points }) => points));
     this.#stopGroups();
     this.#link = undefined;
     this.#lastExchange = link.lastExchange?.() ?? this.#lastExchange;
@@ -288,7 +288,8 @@ export class NetworkModule implements ModuleRunner {
     const image = this.#image;
     // what arrives was taken before: how long before is known to the device only, so it may be of before a write
     let delayMs = numberOption(this.#options, 'publishingInterval') + numberOption(this.#options, 'samplingInterval');
-    const sink = this.#sink.of(points, (point, value) => this.#outputs.readback(image, point.channel, value, this.#host.clock.monoMs() - delayMs));
+    const counts = this.#statistics.follow();
+    const sink = this.#sink.of(points, (point, value) => this.#outputs.readback(image, point.channel, value, this.#host.clock.monoMs() - delayMs), counts);
     let proofs = 0;
     const stop = subscribe(points, sink, {
       proven: () => {
@@ -297,6 +298,7 @@ export class NetworkModule implements ModuleRunner {
         if (proofs === 1 && !this.#sink.anyGood()) return; // the first samples are on their way
         this.#lastAnswerMonoMs = this.#host.clock.monoMs();
         if (!group.silent) this.#sink.confirm(points);
+        this.#statistics.proven(group.silent ? [] : points, this.#lastAnswerMonoMs);
         this.#judge(group, link, { status: 'answered' });
       },
       revised: (intervals) => {
@@ -306,7 +308,15 @@ export class NetworkModule implements ModuleRunner {
         Atomics.store(image.header, IMAGE_HEADER.staleAfter, Math.min(Math.ceil(STALE_PROOFS * intervals.proofMs), WORD_MAX));
       },
       silent: (message) => {
-        if (this.#groups.includes(group)) this.#silence(group, message);
+        if (!this.#groups.includes(group)) return;
+        if (!group.silent) this.#statistics.silenced(points);
+        this.#silence(group, message);
+      },
+      heard: (isKeepAlive) => {
+        if (this.#groups.includes(group)) this.#statistics.heard(isKeepAlive);
+      },
+      asked: (what, outcome, tookMs) => {
+        if (this.#groups.includes(group)) this.#statistics.asked(what, outcome, tookMs);
       },
     });
     group.cancel = () => this.#attend(stop());
@@ -398,9 +408,14 @@ export class NetworkModule implements ModuleRunner {
 
   // -------------------------------------------------------------- state
 
+  /** It is silent as a whole. */
+  get #isSilent(): boolean {
+    return this.#groups.length > 0 && this.#groups.every((group) => group.silent);
+  }
+
   #settleState(): void {
     if (!this.#link) return;
-    if (this.#groups.length > 0 && this.#groups.every((group) => group.silent)) {
+    if (this.#isSilent) {
       Atomics.store(this.#image.header, IMAGE_HEADER.connection, CONNECTION.lost);
       this.#report('Disconnected', this.#sink.firstMessage());
       return;

@@ -1,10 +1,10 @@
 /**
- * What a probe counts of the way to one device (ADR 0076): polls and how long they took, errors by kind, connections, and by channel the last good
- * sample. Counted where it happens, told when somebody asks.
+ * What a probe counts of the way to one device (ADR 0076, 0096): polls and how long they took, what came by itself, errors by kind, connections, and by channel
+ * samples and the age of the last good one. Counted where it happens, told when somebody asks.
  *
  * Invariant: counting a poll allocates nothing; what is asked for is made then.
  */
-import type { ErrorCounts, ProbeStatistics } from '../port.js';
+import type { ArrivalCounts, ErrorCounts, ProbeStatistics } from '../port.js';
 import { inside } from '../vocabulary/assert.js';
 import type { MonoMs, WallMs } from '../vocabulary/times.js';
 import type { BadKind, ReadOutcome } from './driver.js';
@@ -22,14 +22,22 @@ interface Counted {
   readonly channel: number;
 }
 
+/** Takes what is delivered of channels. */
+export interface SampleCounts {
+  good(channel: number, monoMs: MonoMs): void;
+  bad(channel: number, kind: BadKind): void;
+}
+
 /** Of one list of channels: a poll of before goes on counting into its own when the module gets others. */
-export class ChannelCounts {
+export class ChannelCounts implements SampleCounts {
+  readonly goods: Float64Array;
   /** By channel, then by the place of the kind: samples. */
   readonly errors: Float64Array;
   readonly lastGoodMonoMs: Float64Array;
   readonly delivered: Uint8Array;
 
   constructor(channels: number) {
+    this.goods = new Float64Array(channels);
     this.errors = new Float64Array(channels * KINDS);
     this.lastGoodMonoMs = new Float64Array(channels);
     this.delivered = new Uint8Array(channels);
@@ -42,7 +50,13 @@ export class ChannelCounts {
 
   good(channel: number, monoMs: MonoMs): void {
     this.delivered[channel] = GOOD;
+    raise(this.goods, channel);
     this.lastGoodMonoMs[channel] = monoMs;
+  }
+
+  /** Samples flow, and its last one holds. */
+  confirmed(channel: number, monoMs: MonoMs): void {
+    if (this.delivered[channel] === GOOD) this.lastGoodMonoMs[channel] = monoMs;
   }
 
   bad(channel: number, kind: BadKind): void {
@@ -64,6 +78,9 @@ export class ModuleStatistics {
   #failedConnects = 0;
   #sumMs = 0;
   #maxMs = 0;
+  /** Kinds met since the last message of a subscription, or the last read beside it. */
+  readonly #arrivedBad = new Uint8Array(KINDS);
+  #arrivals: { -readonly [Count in keyof ArrivalCounts]: number } | null = null;
 
   constructor(channels: number, sinceMs: WallMs) {
     this.#sinceMs = sinceMs;
@@ -111,9 +128,63 @@ export class ModuleStatistics {
 
   /** Between two polls: what was followed has become Bad by that. A poll on its way ends as lost by itself. */
   connectionLost(points: readonly Counted[]): void {
+    this.#ended(points, 'lost');
+  }
+
+  // -------------------------------------------------------------- what comes by itself
+
+  /** Samples are not polled but come. @returns what counts them as they come, until the channels are others. */
+  follow(): SampleCounts {
+    this.#arrivals ??= { notifications: 0, keepAlives: 0, proofs: 0, rereads: 0 };
+    const counts = this.#channels;
+    return {
+      good: (channel, monoMs) => counts.good(channel, monoMs),
+      bad: (channel, kind) => {
+        counts.bad(channel, kind);
+        raise(counts.errors, channel * KINDS + PLACE[kind]);
+        this.#arrivedBad[PLACE[kind]] = 1;
+      },
+    };
+  }
+
+  heard(isKeepAlive: boolean): void {
+    if (!this.#arrivals) return;
+    this.#arrivals[isKeepAlive ? 'keepAlives' : 'notifications'] += 1;
+    this.#raiseArrived();
+  }
+
+  proven(points: readonly Counted[], monoMs: MonoMs): void {
+    if (this.#arrivals) this.#arrivals.proofs += 1;
+    for (const { channel } of points) this.#channels.confirmed(channel, monoMs);
+  }
+
+  /** A read beside the subscription has ended; what it has delivered was counted as it came. */
+  asked(what: 'reread' | 'sign', outcome: ReadOutcome, tookMs: number): void {
+    this.#polls += 1;
+    if (what === 'reread' && this.#arrivals) this.#arrivals.rereads += 1;
+    if (outcome.status === 'answered') this.#took(tookMs);
+    else this.#arrivedBad[PLACE[outcome.isMalformed ? 'malformed' : outcome.status]] = 1;
+    this.#raiseArrived();
+  }
+
+  /** Nothing proves any more that samples flow: what was Good has become Bad by that. */
+  silenced(points: readonly Counted[]): void {
+    this.#ended(points, 'silent');
+  }
+
+  #raiseArrived(): void {
+    for (let place = 0; place < KINDS; place += 1) if (this.#arrivedBad[place] === 1) raise(this.#errors, place);
+    this.#arrivedBad.fill(0);
+  }
+
+  #ended(points: readonly Counted[], kind: BadKind): void {
     const { errors, delivered } = this.#channels;
-    raise(this.#errors, PLACE.lost);
-    for (const { channel } of points) if (delivered[channel] === GOOD) raise(errors, channel * KINDS + PLACE.lost);
+    raise(this.#errors, PLACE[kind]);
+    for (const { channel } of points) {
+      if (delivered[channel] !== GOOD) continue;
+      delivered[channel] = BAD + PLACE[kind];
+      raise(errors, channel * KINDS + PLACE[kind]);
+    }
   }
 
   #took(tookMs: number): void {
@@ -125,7 +196,7 @@ export class ModuleStatistics {
   }
 
   report(nowMonoMs: MonoMs): ProbeStatistics {
-    const { lastGoodMonoMs, errors } = this.#channels;
+    const { lastGoodMonoMs, goods, errors } = this.#channels;
     return {
       sinceMs: this.#sinceMs,
       polls: this.#polls,
@@ -134,8 +205,10 @@ export class ModuleStatistics {
       failedConnects: this.#failedConnects,
       errors: countsOf(this.#errors, 0),
       roundTrip: { sumMs: this.#sumMs, maxMs: this.#maxMs, counts: [...this.#roundTrips] },
+      arrivals: this.#arrivals && { ...this.#arrivals },
       channels: [...lastGoodMonoMs].map((goodMonoMs, channel) => ({
         lastGoodAgeMs: goodMonoMs === 0 ? null : Math.max(0, nowMonoMs - goodMonoMs),
+        good: inside(goods, channel, 'each channel has its count'),
         errors: countsOf(errors, channel * KINDS),
       })),
     };

@@ -332,6 +332,15 @@ t.test('an OPC UA server is looked through, and trusted after its certificate wa
   t.match((await text(t, ['opcua', 'read', server.url, node('Double'), node('Array')])).out, /Double +21\.25 +Double +Good +Good[^]*Array/);
   t.match((await text(t, ['opcua', 'variables', server.url, node('Valve')])).out, /^node +path +type +access +value +unit +reads back at\n/);
   t.match((await text(t, ['opcua', 'method', server.url, node('Calculator'), node('Calculator.Add')])).out, /^ +argument +type +what\ntakes/m);
+  t.match((await text(t, ['opcua', 'services', server.url])).out, /^there is no service of a module type package\n$/);
+  t.match((await text(t, ['opcua', 'write', server.url, node('Float'), '2.5'])).out, /s=Float was written: 2\.5\n$/);
+  t.match((await text(t, ['opcua', 'write', server.url, node('Bool'), 'off'])).out, /was written/);
+  t.match((await text(t, ['opcua', 'write', server.url, node('Int64'), '9007199254740993'])).out, /was written/);
+  t.match((await text(t, ['opcua', 'write', server.url, node('String'), '12'])).out, /was written/);
+  t.match((await text(t, ['opcua', 'read', server.url, ...['Float', 'Bool', 'Int64', 'String'].map(node)])).out, /2\.5[^]*false[^]*9007199254740993[^]*12 +String/);
+  t.match((await text(t, ['opcua', 'write', server.url, node('Float'), 'warm'], 2)).err, /s=Float takes a number, and not warm/);
+  t.match((await text(t, ['opcua', 'write', server.url, node('Nowhere'), '1'], 2)).err, /holds no value \(BadNodeIdUnknown\): name it with --type/);
+  t.match((await text(t, ['opcua', 'write', server.url, node('ReadOnly'), '1'], 1)).out, /^nothing was written to .*s=ReadOnly: BadNotWritable/);
   t.match((await text(t, ['opcua', 'identity'])).out, /SHA-256 +[0-9a-f]{64}/i);
   t.match((await text(t, ['opcua', 'identity', '--pem'])).out, /^-----BEGIN CERTIFICATE-----/);
   t.match((await text(t, ['opcua', 'read', 'plc', node('Double')], 4)).err, /plc is of protocol modbus/);

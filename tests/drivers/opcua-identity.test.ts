@@ -8,8 +8,8 @@ import { opcuaDriver } from '../../runtime/io/opcua/driver.js';
 import { ownIdentity } from '../../runtime/io/opcua/identity.js';
 import type { BoxNotice } from '../../runtime/port.js';
 import { systemClock } from '../../runtime/vocabulary/clock.js';
+import { BytePeer } from '../support/opcua-bytes.js';
 import { opcuaModule, opcuaSecurity } from '../support/opcua-module.js';
-import { OpcUaServer } from '../support/opcua-server.js';
 import { ownFolder } from '../support/own-folder.js';
 
 const shared = ownFolder(t);
@@ -96,13 +96,14 @@ t.test('a damaged file is named with the way out, a key that others can read is 
 
 t.test('a module without security goes on without an identity, one with it says which file is damaged', async (t) => {
   const { folder, key } = folders(t);
-  const server = await OpcUaServer.start({ folder: path.join(shared, 'server') });
-  t.teardown(() => server.kill());
+  const server = await BytePeer.start();
+  t.teardown(() => server.stop());
+  server.behaviour = 'serves';
   await ownIdentity(folder);
   fs.writeFileSync(key, '');
   const link = await opcuaDriver.connect(opcuaModule(server.url, folder), systemClock);
   await link.close();
-  const security = opcuaSecurity(folder, { securityPolicy: 'Basic256Sha256', securityMode: 'SignAndEncrypt', serverCertificateSha256: server.sha256 });
+  const security = opcuaSecurity(folder, { securityPolicy: 'Basic256Sha256', securityMode: 'SignAndEncrypt', serverCertificateSha256: 'ab'.repeat(32) });
   await t.rejects(opcuaDriver.connect(opcuaModule(server.url, folder, [], {}, { security }), systemClock), new RegExp(`damaged: ${key}`));
   await t.rejects(opcuaDriver.connect(opcuaModule(server.url, folder, [], {}, { security: opcuaSecurity(folder, { authType: 'Certificate' }) }), systemClock), /damaged/);
 });

@@ -78,3 +78,35 @@ t.test('D-IO-02: intervals that a server revises to nothing that can be waited f
   await until('days', () => /makes of a publishing interval of 20 ms one of 777600000 ms/.test(huge.probe.message()));
   t.ok(huge.isBad());
 });
+
+t.test('ADR 0096: of a module that follows, messages, proofs, rereads and the samples of each channel are counted', async (t) => {
+  const { peer, probe, isGood, isBad } = await bench(t, {});
+  await until('the truth', () => isGood(1) && probe.state() === 'Connected');
+  let id = 0;
+  const counted = async () => {
+    const { statistics } = await probe.ask({ type: 'statistics', id: (id += 1), module: 'io' }, 'statistics-result');
+    if (!statistics?.arrivals) throw new Error('a module that follows has counts of arrivals');
+    return { ...statistics, arrivals: statistics.arrivals, level: statistics.channels[0] };
+  };
+  const first = await counted();
+  t.ok(first.arrivals.notifications > 0 && first.arrivals.proofs > 0, JSON.stringify(first.arrivals));
+  t.match(first, { errors: { refused: 0 }, level: { good: Number, errors: { refused: 0 } } });
+  peer.liar.set(LEVEL, { type: 'Double', value: 2, status: 0x808a0000 });
+  await until('a Bad sample', isBad);
+  peer.liar.set(LEVEL, { type: 'Double', value: 3 });
+  await until('a good one', () => isGood(3));
+  const second = await counted();
+  t.equal(second.level?.errors.refused, 1);
+  t.equal(second.errors.refused, 1);
+  t.ok((second.level?.good ?? 0) > (first.level?.good ?? 0));
+  peer.liar.lie = { lost: 'gone' };
+  peer.liar.set(LEVEL, { type: 'Double', value: 4 });
+  await until('what was missed is read', () => isGood(4));
+  peer.liar.lie = {};
+  const third = await counted();
+  t.ok(third.arrivals.rereads > second.arrivals.rereads, JSON.stringify(third.arrivals));
+  t.ok(third.polls > second.polls && third.roundTrip.counts.some((count) => count > 0));
+  peer.liar.lie = { mute: 'all' };
+  await until('silent', isBad);
+  t.equal((await counted()).level?.errors.silent, (third.level?.errors.silent ?? 0) + 1);
+});

@@ -53,7 +53,7 @@ const changed =
   };
 
 /** Polls go the way of every driver: their turn is the long run. */
-const MODES = process.env.IO_PULLS === undefined ? ['subscribe'] : ['subscribe', 'poll'];
+const MODES = (process.env.IO_MODES ?? (process.env.IO_PULLS === undefined ? 'subscribe' : 'subscribe,poll')).split(',');
 
 for (const mode of MODES)
   t.test(`mode ${mode}`, async (t) => {
@@ -77,7 +77,7 @@ for (const mode of MODES)
         { what: 'a message cut off, and then silence', of: (reply) => reply.subarray(0, 20) },
         { what: 'bytes that are none of the protocol', of: () => Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n') },
       ],
-      pulls: Number(process.env.IO_PULLS ?? 10),
+      pulls: Number(process.env.IO_PULLS ?? 100),
       seed: Number(process.env.IO_SEED ?? 20_260_131),
     }));
   });

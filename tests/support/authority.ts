@@ -6,6 +6,8 @@ import path from 'node:path';
 export interface SignedPair {
   readonly certificatePem: string;
   readonly keyPem: string;
+  /** Where the two are. */
+  readonly files: { readonly certificateFile: string; readonly privateKeyFile: string };
 }
 
 export class Authority {
@@ -41,7 +43,8 @@ export class Authority {
       this,
       '30',
     );
-    return { certificatePem: readFileSync(this.file(name), 'utf8'), keyPem: readFileSync(this.file(name, 'key'), 'utf8') };
+    const files = { certificateFile: this.file(name), privateKeyFile: this.file(name, 'key') };
+    return { certificatePem: readFileSync(files.certificateFile, 'utf8'), keyPem: readFileSync(files.privateKeyFile, 'utf8'), files };
   }
 
   #request(name: string, subject: string, key: readonly string[] = ['rsa:2048']): void {

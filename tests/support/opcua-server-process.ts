@@ -32,12 +32,13 @@ const server: Server = new OPCUAServer({
   serverInfo: { applicationUri: 'urn:lineside:test-plant' },
   buildInfo: { productName: 'Test plant', softwareVersion: '1.2', buildNumber: '7', manufacturerName: 'Lineside tests' },
   serverCertificateManager: managerIn('pki'),
+  ...settings.shows,
   userCertificateManager: managerIn('users'),
   securityPolicies: [SecurityPolicy.None, SecurityPolicy.Basic256Sha256, SecurityPolicy.Aes128_Sha256_RsaOaep, SecurityPolicy.Aes256_Sha256_RsaPss],
   securityModes: [MessageSecurityMode.None, MessageSecurityMode.Sign, MessageSecurityMode.SignAndEncrypt],
   allowAnonymous: settings.anonymous ?? true,
   userManager: { isValidUser: (user: string, password: string) => user === 'anna' && password === 'secret' },
-  serverCapabilities: { maxSessions: 50, ...(settings.operationLimits ? { operationLimits: settings.operationLimits } : {}) },
+  serverCapabilities: { maxSessions: settings.maxSessions ?? 50, ...(settings.operationLimits ? { operationLimits: settings.operationLimits } : {}) },
 });
 
 await server.initialize();

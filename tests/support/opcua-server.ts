@@ -20,8 +20,12 @@ export interface ServerSettings {
   /** Notes when the last byte of what followed each round of `changeMany` has been handed to the network. */
   readonly tellsSends?: boolean;
   readonly anonymous?: boolean;
+  /** 50 where it is left out. */
+  readonly maxSessions?: number;
   /** Clients whose certificates it trusts. */
   readonly accepts?: 'nobody';
+  /** Files (PEM) of the certificate that it shows and of its key; absent: it makes its own. */
+  readonly shows?: { readonly certificateFile: string; readonly privateKeyFile: string };
   readonly operationLimits?: Readonly<Record<string, number>>;
 }
 

@@ -1,8 +1,7 @@
-/** OPC UA addresses and options (decisions 7.3, 7.4). The grammar only; the driver comes with later work. */
+/** OPC UA addresses and options (decisions 7.3, 7.4): the grammar only, without the library of the driver. */
 import { describe, parsed, refused } from '../description.js';
 import { COMMON_OPTIONS } from '../options.js';
-import { type Cell, whole, within } from '../place.js';
-import { compareNodes, parseNodeText } from './node-text.js';
+import { compareNodes, nodeCells, parseNodeText } from './node-text.js';
 
 const ENDPOINT = /^opc\.tcp:\/\/(?<host>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?::(?<port>\d{1,5}))?(?<path>\/\S*)?$/;
 const BRACKETS = /^opc\.tcp:\/\/\[/;
@@ -10,26 +9,6 @@ const BRACKETS = /^opc\.tcp:\/\/\[/;
 const NUMBERS_ONLY = /^(?:0x[0-9a-f]*|\d+)(?:\.(?:0x[0-9a-f]*|\d+))*$/;
 const IPV4 = /^(?:(?:0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])(?:\.|$)){4}$/;
 const OPC_UA_PORT = 4840; // OPC 10000-6, IANA
-
-const PLACE = /^(?:ns=(?<index>\d{1,5});|nsu=(?<uri>[^;]+);)?(?<kind>[isgb])=(?<value>.+?)(?:\|(?<element>\d{1,9}))?$/s;
-const OPC_UA_NAMESPACE = 'http://opcfoundation.org/UA/';
-
-/** One identifier in one spelling. */
-function identifierOf(kind: string, value: string): string {
-  if (kind === 'i') return `i=${Number(value)}`;
-  return kind === 'g' ? `g=${value.toUpperCase()}` : kind === 'b' ? `b=${value.replace(/=+$/, '')}` : `s=${value}`;
-}
-
-/** A node, or an element of its value. Whether a namespace by its number is one by its URI tells the server alone: nodes of one identifier count as one where they are named both ways. */
-function cellsOf(address: string): readonly Cell[] {
-  const { index = '0', uri, kind = '', value = '', element } = PLACE.exec(address)?.groups ?? {};
-  if (kind === '') return [];
-  const identifier = identifierOf(kind, value);
-  const namespace = uri === OPC_UA_NAMESPACE ? '0' : (uri ?? String(Number(index)));
-  const node = `${namespace};${identifier}`;
-  const named = namespace === '0' ? [] : [within(`namespace;${identifier}`, uri === undefined ? 'ns' : 'nsu')];
-  return element === undefined ? [...named, whole(node)] : [...named, within(node), whole(`${node}|${Number(element)}`)];
-}
 
 export const opcuaDescription = describe({
   protocol: 'opcua',
@@ -58,7 +37,7 @@ export const opcuaDescription = describe({
     if (port < 1 || port > 65535) return refused(`port ${port} is outside 1 to 65535`);
     return parsed(`opc.tcp://${name}:${port}${path.replace(/\/+$/, '')}`);
   },
-  placeOf: cellsOf,
+  placeOf: nodeCells,
   parseChannel(text) {
     const node = parseNodeText(text);
     if (!node.ok) return node;

@@ -1,9 +1,12 @@
 /** The OPC UA driver; the library behind it is loaded with it, so only where there is such a module. */
+import type { Clock } from '../../vocabulary/clock.js';
 import type { Driver } from '../driver.js';
 import { numberOption, resolveOptions } from '../options.js';
 import { opcuaDescription } from './description.js';
 import { OpcUaLink } from './link.js';
 import { openSession } from './open-session.js';
+import { type Judge, watchTrust } from './trust-watch.js';
+import type { Wire } from './wire.js';
 
 export const opcuaDriver: Driver = {
   ...opcuaDescription,
@@ -21,7 +24,7 @@ export const opcuaDriver: Driver = {
       sessionTimeoutMs: numberOption(options, 'sessionTimeout'),
       timeoutMs,
     };
-    const { wire, user } = await openSession(plan, clock);
+    const { wire, user, judge } = await openSession(plan, clock);
     const link = new OpcUaLink(
       wire,
       user,
@@ -37,6 +40,7 @@ export const opcuaDriver: Driver = {
     );
     try {
       await link.prepare();
+      if (judge) endWithTrust(wire, judge, clock);
       return link;
     } catch (fault) {
       await link.close();
@@ -44,3 +48,9 @@ export const opcuaDriver: Driver = {
     }
   },
 };
+
+function endWithTrust(wire: Wire, judge: Judge, clock: Clock): void {
+  const end = (reason: string): void => void wire.close(`the server is no longer trusted: ${reason}`).catch(() => undefined); // it is given up either way
+  const stop = watchTrust(judge, end, clock);
+  wire.lost.then(stop, stop);
+}

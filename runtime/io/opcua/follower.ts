@@ -205,6 +205,7 @@ export class Follower {
         this.#spokenMonoMs = Number.NEGATIVE_INFINITY; // should its clock fail, the server is asked at once
         this.#proven(created.subscription !== undefined);
       },
+      heard: (isKeepAlive) => isCurrent() && this.#parts.listener.heard(isKeepAlive),
       spoke: () => isCurrent() && this.#spoke(),
       ended: (fault) => {
         if (created.subscription === undefined) endedEarly = fault;

@@ -16,6 +16,7 @@ export const {
   BrowseRequest,
   CallRequest,
   ClientSecureChannelLayer,
+  CloseSessionRequest,
   CreateMonitoredItemsRequest,
   CreateSubscriptionRequest,
   DataChangeNotification,

@@ -121,6 +121,20 @@ export class OpcUaLink implements Link {
     return 'the server tells neither a time that goes on nor its state, so nothing proves that samples flow; use mode: poll';
   }
 
+  async #askCounted(timeoutMs: number, listener: ArrivalListener): Promise<string> {
+    const begunMonoMs = this.#clock.monoMs();
+    const told = (outcome: ReadOutcome): void => listener.asked('sign', outcome, this.#clock.monoMs() - begunMonoMs);
+    try {
+      const doubt = await this.#ask(timeoutMs);
+      told(ANSWERED);
+      return doubt;
+    } catch (fault) {
+      const isLost = fault instanceof OpcUaFault && fault.reason === 'lost';
+      told({ status: isLost ? 'lost' : 'silent', message: faultText(fault) });
+      throw fault;
+    }
+  }
+
   async close(): Promise<void> {
     this.#cancelIdle();
     await Promise.all([...this.#followers].map((follower) => follower.stop()));
@@ -166,7 +180,8 @@ export class OpcUaLink implements Link {
           const value = values?.[place];
           if (isOutdated(position, value?.sourceTimestamp ?? null)) return;
           if (value) this.#deliver(sink, position, value, point, target);
-          else sink.bad(position, fault ? fault.message : 'the server has left the value out');
+          else if (fault) sink.bad(position, fault.message, fault.reason);
+          else sink.bad(position, 'the server has left the value out', 'malformed');
         });
         sink.end();
       }
@@ -243,7 +258,12 @@ export class OpcUaLink implements Link {
     const reread = new Reread({
       count: points.length,
       clock: this.#clock,
-      read: async (isOutdated) => (await this.#read(points, sink, isOutdated)).isWhole,
+      read: async (isOutdated) => {
+        const begunMonoMs = this.#clock.monoMs();
+        const { outcome, isWhole } = await this.#read(points, sink, isOutdated);
+        listener.asked('reread', outcome, this.#clock.monoMs() - begunMonoMs);
+        return isWhole;
+      },
       isLost: () => this.#wire.isLost,
     });
     const follower = new Follower({
@@ -271,7 +291,7 @@ export class OpcUaLink implements Link {
         },
         missed: () => reread.start(),
       },
-      ask: (timeoutMs) => this.#ask(timeoutMs),
+      ask: (timeoutMs) => this.#askCounted(timeoutMs, listener),
       giveUp: (reason) => {
         listener.silent(reason);
         this.#wire.close(reason).catch(() => undefined); // it is given up either way

@@ -3,6 +3,7 @@
  * behind it, since the gateway asks before a server is.
  */
 import { type Parsed, parsed, refused } from '../description.js';
+import { type Cell, isShared, whole, within } from '../place.js';
 
 const NODE_TEXT = /^(?:ns=(?<index>\d{1,9});|nsu=(?<uri>[^;]+);)?(?<kind>[isgb])=(?<value>.+?)(?:\|(?<element>\d{1,9}))?$/s;
 const STRING_LENGTH_MAX = 4096;
@@ -70,15 +71,37 @@ export function parseNodeText(text: string): Parsed<NodeText> {
   return isSpelledSo ? parsed(node) : refused(`${text} is written ${node.text}`);
 }
 
+/** Cells of a node, or of an element of its value (ADR 0085); none of a text that is no node id. */
+export function nodeCells(text: string): readonly Cell[] {
+  const node = read(text);
+  return node ? cellsOf(node) : [];
+}
+
+/** Of nodes that name their namespaces alike these cells are enough; the others are for one that does by index and one that does by URI. */
+function cellsOf(node: NodeText): readonly Cell[] {
+  const { namespace, identifier, element } = node;
+  const array = `${namespace};${identifier}`;
+  const own = element === '' ? [whole(array)] : [within(array), whole(`${array}|${element}`)];
+  return namespace === 0 ? own : [...own, ...cellsByOtherName(node)];
+}
+
 /**
- * Whether two texts name the same node of a server: `same`; `part` where one is an element of the array that the other is. One that names its namespace by
- * index and one that does by URI are taken as the same node: only the server knows better.
+ * Only the server knows which index is which URI: one identifier that is named both ways counts as one node. Two whole nodes, or a whole one and an element, meet
+ * in the cell of the one that is whole; two elements in that of their place.
  */
+function cellsByOtherName({ namespace, identifier, element }: NodeText): readonly Cell[] {
+  const [own, other] = typeof namespace === 'number' ? ['ns', 'nsu'] : ['nsu', 'ns'];
+  const inWholeOfOther = within(`${other}=?;${identifier}`, 'other name');
+  return element === '' ? [within(`${own}=?;${identifier}`, 'own name'), inWholeOfOther] : [inWholeOfOther, within(`?;${identifier}|${element}`, own)];
+}
+
+/** Whether two texts name the same node of a server: `same`; `part` where one is an element of the array that the other is. They are one, or overlap, where their cells do. */
 export function compareNodes(a: string, b: string): 'same' | 'part' | 'other' {
   if (a === b) return 'same';
   const [one, other] = [read(a), read(b)];
-  if (!one || !other || one.identifier !== other.identifier) return 'other';
-  if (typeof one.namespace === typeof other.namespace && one.namespace !== other.namespace) return 'other';
-  if (one.element === other.element) return 'same';
-  return one.element === '' || other.element === '' ? 'part' : 'other';
+  if (!one || !other) return 'other';
+  const cells = cellsOf(other);
+  const meet = cellsOf(one).some((mine) => cells.some((theirs) => mine.cell === theirs.cell && isShared(mine, theirs)));
+  if (!meet) return 'other';
+  return one.element === other.element ? 'same' : 'part';
 }

@@ -6,6 +6,7 @@ import { type ClientIdentity, identityOf, ownIdentity, passingIdentity } from '.
 import { MessageSecurityMode, UserTokenType } from './library.js';
 import { OpcUaFault } from './status.js';
 import { distrust, unfitness, plainFingerprint } from './trust.js';
+import type { Judge } from './trust-watch.js';
 import { type Endpoint, Wire, type WireSettings } from './wire.js';
 
 const POLICY_URI = 'http://opcfoundation.org/UA/SecurityPolicy#'; // OPC 10000-7
@@ -40,20 +41,27 @@ export async function endpointsOf(plan: SessionPlan, clock: Clock): Promise<Endp
   }
 }
 
+export interface Opened {
+  readonly wire: Wire;
+  readonly user: UserIdentityInfo;
+  /** Of the certificate that the channel is encrypted for; absent with policy None, where nobody was verified. */
+  readonly judge?: Judge;
+}
+
 /** @throws OpcUaFault, or Error with a sentence for the operator. */
-export async function openSession(plan: SessionPlan, clock: Clock): Promise<{ readonly wire: Wire; readonly user: UserIdentityInfo }> {
+export async function openSession(plan: SessionPlan, clock: Clock): Promise<Opened> {
   const { security, credentials } = plan;
   if (security.authType !== 'Anonymous' && credentials?.missing !== undefined) throw new OpcUaFault('refused', credentials.missing);
   const settings = await discoverySettings(plan, clock);
   if (settings.identityFault && (security.securityPolicy !== 'None' || security.authType === 'Certificate')) throw settings.identityFault;
   const user = userOf(security, credentials, settings.identity);
-  const secured = security.securityPolicy === 'None' ? settings : await trusted(plan, settings, clock);
-  const wire = await Wire.open(plan.url, secured, clock).catch((fault: unknown) => {
+  const secured = security.securityPolicy === 'None' ? undefined : await trusted(plan, settings, clock);
+  const wire = await Wire.open(plan.url, secured?.settings ?? settings, clock).catch((fault: unknown) => {
     throw explained(fault, security);
   });
   try {
     await wire.signIn(user);
-    return { wire, user };
+    return { wire, user, ...(secured ? { judge: secured.judge } : {}) };
   } catch (fault) {
     await wire.close();
     throw explained(fault, security);
@@ -78,8 +86,8 @@ function ownHint(message: string): string {
   return /BadCertificateUntrusted|BadSecurityChecksFailed/.test(message) ? 'the certificate of this box has to be trusted at the server (client-identity shows it)' : '';
 }
 
-/** The settings of a secured channel to a server that is trusted. */
-async function trusted(plan: SessionPlan, settings: WireSettings, clock: Clock): Promise<WireSettings> {
+/** The settings of a secured channel to a server that is trusted, and whether it still is. */
+async function trusted(plan: SessionPlan, settings: WireSettings, clock: Clock): Promise<{ readonly settings: WireSettings; readonly judge: Judge }> {
   const { securityPolicy, securityMode } = plan.security;
   const endpoints = await endpointsOf(plan, clock);
   const endpoint = endpoints.find((row) => row.securityPolicyUri === `${POLICY_URI}${securityPolicy}` && row.securityMode === MessageSecurityMode[securityMode]);
@@ -93,9 +101,10 @@ async function trusted(plan: SessionPlan, settings: WireSettings, clock: Clock):
   }
   const certificate = firstOf(endpoint.serverCertificate);
   if (certificate.length === 0) throw new OpcUaFault('refused', 'the server shows no certificate', 'BadCertificateInvalid');
-  const reason = (await distrust(certificate, plan.security, clock.wallMs())) || unmeant(plan, endpoint, certificate);
+  const judge = async (): Promise<string> => (await distrust(certificate, plan.security, clock.wallMs())) || unmeant(plan, endpoint, certificate);
+  const reason = await judge();
   if (reason !== '') throw new OpcUaFault('refused', reason, 'BadCertificateUntrusted');
-  return { ...settings, securityPolicy, securityMode, serverCertificate: certificate };
+  return { settings: { ...settings, securityPolicy, securityMode, serverCertificate: certificate }, judge };
 }
 
 /** Of a certificate that is trusted for its authority: a person who has confirmed it has said whose it is. */

@@ -1,9 +1,12 @@
 /**
  * Reads all values of a subscription of which something was missed, again until every one has come: what was marked as Bad meanwhile and does not change comes no
- * more by itself. What the subscription has brought while a read was under way is not overwritten by an older answer.
+ * more by itself. What the subscription has brought while a read was under way is not overwritten by an older answer. However often something is missed, the
+ * server is read once at a time, and has rest between two reads.
  */
 import type { Clock } from '../../vocabulary/clock.js';
 
+/** Between the end of a read and the next one. */
+const REST_MS = 1000;
 const AGAIN_MS = 1000;
 const AGAIN_MS_MAX = 10_000;
 
@@ -28,6 +31,7 @@ export class Reread {
   #state: 'idle' | 'reading' | 'wanted' = 'idle';
   #isStopped = false;
   #pauseMs = AGAIN_MS;
+  #restsUntilMonoMs = Number.NEGATIVE_INFINITY;
   #cancel: () => void = () => {};
 
   constructor(parts: RereadParts) {
@@ -42,7 +46,7 @@ export class Reread {
     this.#sourceMs[position] = source ? source.getTime() : Number.NaN;
   }
 
-  /** Something was missed. One read at a time, however often. */
+  /** Something was missed. */
   start(): void {
     this.#cancel();
     if (this.#isStopped || this.#parts.isLost()) return;
@@ -50,6 +54,13 @@ export class Reread {
       this.#state = 'wanted';
       return;
     }
+    const { clock } = this.#parts;
+    const restMs = this.#restsUntilMonoMs - clock.monoMs();
+    if (restMs > 0) this.#cancel = clock.after(restMs, () => this.start());
+    else this.#read();
+  }
+
+  #read(): void {
     this.#state = 'reading';
     const before = this.#sequence;
     const isOutdated: IsOutdated = (position, source) => {
@@ -67,13 +78,15 @@ export class Reread {
     const isWanted = this.#state === 'wanted';
     this.#state = 'idle';
     if (this.#isStopped || this.#parts.isLost()) return;
-    if (isWhole) this.#pauseMs = AGAIN_MS;
-    else {
-      this.#cancel = this.#parts.clock.after(this.#pauseMs, () => this.start());
+    const { clock } = this.#parts;
+    this.#restsUntilMonoMs = clock.monoMs() + REST_MS;
+    if (isWhole) {
+      this.#pauseMs = AGAIN_MS;
+      if (isWanted) this.start();
+    } else {
+      this.#cancel = clock.after(this.#pauseMs, () => this.start());
       this.#pauseMs = Math.min(2 * this.#pauseMs, AGAIN_MS_MAX);
-      return;
     }
-    if (isWanted) this.start();
   }
 
   stop(): void {

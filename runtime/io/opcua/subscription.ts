@@ -54,6 +54,8 @@ export interface SubscriptionEvents {
   revised(intervals: ArrivalIntervals): void;
   /** Samples flow. */
   proven(): void;
+  /** A message has come, and what is in it is delivered; a keep-alive has nothing in it. */
+  heard(isKeepAlive: boolean): void;
   /** The subscription lives, of a server whose clock proves nothing: nor does this. */
   spoke(): void;
   /** Something may have been missed: every value is to be read. */
@@ -263,6 +265,7 @@ export class Subscription {
     if (!isBehind(next, this.#expected)) this.#expected = next;
     if (!isKeepAlive) this.#acknowledgements.push({ subscriptionId, sequenceNumber });
     this.#dispatch(notificationData ?? []);
+    this.#events.heard(isKeepAlive);
     if (!this.#hasWatch) this.#events.spoke();
   }
 
@@ -282,6 +285,7 @@ export class Subscription {
           new RepublishRequest({ subscriptionId: this.#id, retransmitSequenceNumber: sequence }),
         );
         this.#dispatch(notificationMessage.notificationData ?? []);
+        this.#events.heard(false);
         this.#acknowledgements.push({ subscriptionId: this.#id, sequenceNumber: sequence });
       } catch {
         break;

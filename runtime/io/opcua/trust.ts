@@ -80,19 +80,23 @@ async function distrustedByAuthorities(der: Buffer, parent: string, wallMs: numb
   }
   const { folder, trusted, unfit } = await authoritiesBelow(parent);
   const notRead = unfit.length === 0 ? '' : `; not read: ${unfit.join(', ').slice(0, 500)}`;
-  if (trusted.length === 0) return `no authority is trusted: ${folder} holds no certificate (PEM)${notRead}`;
+  const wayOut = `; put the certificate (PEM) of its authority into ${folder}, or confirm this very one: serverTrust pinned, with its fingerprint in security.serverCertificateSha256`;
+  if (trusted.length === 0) return `no authority is trusted: ${folder} holds no certificate (PEM)${notRead}${wayOut}`;
   const seen = new Set<string>();
   for (let below = certificate; seen.size < CHAIN_MAX; ) {
-    if (!isValidAt(below, wallMs)) return `the certificate of ${below.subject.replaceAll('\n', ', ')} is valid from ${below.validFrom} to ${below.validTo}`;
+    if (!isValidAt(below, wallMs))
+      return `the certificate of ${below.subject.replaceAll('\n', ', ')} is valid from ${below.validFrom} to ${below.validTo}; the server needs another one, or the clock of this box is wrong`;
     const issuer = trusted.find((authority) => below.checkIssued(authority) && below.verify(authority.publicKey));
     if (!issuer) break;
     if (issuer.fingerprint256 === below.fingerprint256 || isRoot(issuer))
-      return isValidAt(issuer, wallMs) ? '' : `the authority ${issuer.subject.replaceAll('\n', ', ')} is no longer valid`;
+      return isValidAt(issuer, wallMs)
+        ? ''
+        : `the authority ${issuer.subject.replaceAll('\n', ', ')} is valid from ${issuer.validFrom} to ${issuer.validTo}; put its new certificate (PEM) into ${folder}, or look at the clock of this box`;
     if (seen.has(issuer.fingerprint256)) break;
     seen.add(issuer.fingerprint256);
     below = issuer;
   }
-  return `no trusted authority has signed the certificate of the server: SHA-256 ${fingerprint(der)}${nameOf(der)}${notRead}`;
+  return `no trusted authority has signed the certificate of the server: SHA-256 ${fingerprint(der)}${nameOf(der)}${notRead}${wayOut}`;
 }
 
 function isRoot(authority: X509Certificate): boolean {

@@ -6,7 +6,8 @@ import type { ClientSession, EndpointDescription, OPCUAClient, UserIdentityInfo 
 import type { Clock } from '../../vocabulary/clock.js';
 import { Signal } from '../signal.js';
 import type { ClientIdentity } from './identity.js';
-import { type ClientSecureChannelLayer, MessageSecurityMode, OPCUAClient as Client, SecurityPolicy } from './library.js';
+import { leave, type LeftSession, takeLeft } from './left-sessions.js';
+import { type ClientSecureChannelLayer, CloseSessionRequest, MessageSecurityMode, OPCUAClient as Client, SecurityPolicy, UserTokenType } from './library.js';
 import { faultText, OpcUaFault, refusedWith } from './status.js';
 
 type Channel = InstanceType<typeof ClientSecureChannelLayer>;
@@ -16,6 +17,8 @@ export type Endpoint = EndpointDescription;
 /** What the library's client has beside its declared members. */
 interface ClientInside {
   performMessageTransaction(request: Request, callback: (fault: Error | null, response?: unknown) => void): void;
+  /** `reactivateSession` takes no session of a client that is gone. */
+  _activateSession(session: ClientSession, user: UserIdentityInfo, callback: (fault: Error | null) => void): void;
 }
 
 export interface WireSettings {
@@ -34,6 +37,7 @@ export interface WireSettings {
 const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 const CHUNKS_MAX = 2048;
 const CLOSE_MS_MAX = 1000;
+const ANONYMOUS: UserIdentityInfo = { type: UserTokenType.Anonymous };
 /** The library ends a connection on which nothing was said for so long; what is silent too long is judged by ours. */
 const QUIET_MS_MAX = 2 ** 30;
 /** Goes on although the connection is lost. */
@@ -50,11 +54,15 @@ export class Wire {
   readonly #waiting = new Set<(reason: string) => void>();
   #channel: Channel | undefined;
   #session: ClientSession | undefined;
+  #user: UserIdentityInfo = ANONYMOUS;
   #closing: Promise<void> | undefined;
   #askedMonoMs: number;
+  /** Whose sessions it makes, and at which server. */
+  readonly #whose: string;
 
-  private constructor(settings: WireSettings, clock: Clock) {
+  private constructor(url: string, settings: WireSettings, clock: Clock) {
     this.#settings = settings;
+    this.#whose = `${settings.name} ${url}`;
     this.#askedMonoMs = clock.monoMs();
     this.#clock = clock;
     const { identity } = settings;
@@ -95,7 +103,7 @@ export class Wire {
 
   /** A channel without a session. @throws OpcUaFault */
   static async open(url: string, settings: WireSettings, clock: Clock): Promise<Wire> {
-    const wire = new Wire(settings, clock);
+    const wire = new Wire(url, settings, clock);
     try {
       await wire.#within(settings.timeoutMs, 'connecting', wire.#client.connect(url));
       return wire;
@@ -139,11 +147,37 @@ export class Wire {
   async signIn(user: UserIdentityInfo): Promise<void> {
     await this.#signOut();
     try {
-      this.#session = await this.#within(this.#settings.timeoutMs * 2, 'opening a session', this.#client.createSession(user));
+      this.#session = await this.#newSession(user);
+    } catch (fault) {
+      if (!(fault instanceof OpcUaFault) || fault.opcStatus !== 'BadTooManySessions') throw fault;
+      await this.#endLeft(); // they may be our own
+      this.#session = await this.#newSession(user);
+    }
+    this.#user = user;
+  }
+
+  async #newSession(user: UserIdentityInfo): Promise<ClientSession> {
+    try {
+      return await this.#within(this.#settings.timeoutMs * 2, 'opening a session', this.#client.createSession(user));
     } catch (fault) {
       if (fault instanceof OpcUaFault) throw fault;
       throw new OpcUaFault('refused', `the server opens no session: ${shortened(faultText(fault))}`, statusIn(fault));
     }
+  }
+
+  /** Sessions of before are taken over by this channel, which alone may close them. One that this does not succeed with is left to the server. */
+  async #endLeft(): Promise<void> {
+    for (const left of takeLeft(this.#whose, this.#clock)) await this.#within(this.#settings.timeoutMs, 'ending a session of before', this.#end(left)).catch(() => undefined);
+  }
+
+  #end({ session, user }: LeftSession): Promise<void> {
+    const inside = this.#client as unknown as ClientInside;
+    const request = new CloseSessionRequest({ deleteSubscriptions: true });
+    request.requestHeader.authenticationToken = session.authenticationToken as never;
+    return new Promise((resolve, reject) => {
+      const settle = (fault: Error | null): void => (fault ? reject(fault) : resolve());
+      inside._activateSession(session, user, (fault) => (fault ? reject(fault) : inside.performMessageTransaction(request, settle)));
+    });
   }
 
   async #signOut(): Promise<void> {
@@ -212,9 +246,15 @@ export class Wire {
   }
 
   async #close(reason: string): Promise<void> {
+    const wasLost = this.isLost;
     this.#lose(reason);
     const channel = this.#channel;
-    await this.#within(CLOSE_MS_MAX, CLOSING, this.#client.disconnect()).catch(() => undefined);
+    const session = this.#session;
+    const isLeft = await this.#within(CLOSE_MS_MAX, CLOSING, this.#client.disconnect()).then(
+      () => wasLost,
+      () => true,
+    );
+    if (session && isLeft) leave(this.#whose, { session, user: this.#user }, this.#settings.sessionTimeoutMs, this.#clock);
     channel?.forceConnectionBreak();
     channel?.dispose();
   }

@@ -5,7 +5,7 @@ import { CommandError, EXIT, type Outcome, table, usage } from './outcome.js';
 
 type Channel = Answered<'/api/v1/sites/{site}/iomodules/{name}/tags', 'get'>[number];
 type Tag = Answered<'/api/v1/sites/{site}/tags/browse', 'get'>[number];
-type Scalar = string | number | boolean;
+export type Scalar = string | number | boolean;
 
 /** Raw values are numbers of devices, serial numbers and totals among them: what is whole has all its digits, and no digit before the point is rounded. */
 export function shownValue(value: Scalar | null): string {

@@ -112,11 +112,13 @@ async function statistics(context: CommandContext): Promise<Outcome> {
   const [name = ''] = context.args;
   const found = await statisticsOf(context, name);
   if (!found.counted) return { data: found, text: `nothing is counted of ${name}: ${found.reason}` };
-  const { since, polls, latePolls, reconnects, failedConnects, errors, roundTrip, channels } = found.counted;
+  const { since, polls, latePolls, reconnects, failedConnects, errors, roundTrip, arrivals, channels } = found.counted;
   const rows = channels.map((row) => [
     row.channel,
     row.address,
     ageText(row.lastGoodAgeMs),
+    String(row.samples),
+    String(row.bad),
     ...(['silent', 'refused', 'lost', 'malformed'] as const).map((kind) => String(row.errors[kind])),
   ]);
   const trips = roundTrip.buckets.filter(({ count }) => count > 0).map(({ upToMs, count }) => `${upToMs === null ? 'longer' : `≤ ${upToMs} ms`} ${count}`);
@@ -124,8 +126,11 @@ async function statistics(context: CommandContext): Promise<Outcome> {
     `${name} by ${found.probe} since ${since}: ${polls} polls, ${latePolls} late, ${reconnects} reconnects, ${failedConnects} failed connects`,
     `polls with errors: ${errors.silent} silent, ${errors.refused} refused, ${errors.lost} lost, ${errors.malformed} malformed`,
     `round trips: ${roundTrip.meanMs === null ? 'none' : `mean ${roundTrip.meanMs} ms, longest ${roundTrip.maxMs} ms; ${trips.join(', ')}`}`,
+    ...(arrivals
+      ? [`came by itself: ${arrivals.notifications} notifications, ${arrivals.keepAlives} keep-alives, ${arrivals.proofs} proofs; ${arrivals.rereads} rereads of all points`]
+      : []),
     ...(found.lastExchange ? [`last exchange at ${found.lastExchange.at}: sent ${found.lastExchange.sent}; received ${found.lastExchange.received}`] : []),
-    table(['channel', 'address', 'last good', 'silent', 'refused', 'lost', 'malformed'], rows),
+    table(['channel', 'address', 'last good', 'samples', 'bad', 'silent', 'refused', 'lost', 'malformed'], rows),
   ].join('\n');
   return { data: found, text };
 }

@@ -1,8 +1,8 @@
 /** opcua: questions to OPC UA servers, before they are configured and afterwards. */
 import type { Answered, Call } from '../../client/typed.js';
-import { ioModuleNames } from './channels.js';
+import { ioModuleNames, type Scalar, valueOf } from './channels.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
-import { type Outcome, table, usage } from './outcome.js';
+import { EXIT, type Outcome, table, usage } from './outcome.js';
 
 const DISCOVERY = '/api/v1/discovery/opcua';
 type Target = Pick<NonNullable<Call<'/api/v1/discovery/opcua/endpoints', 'post'>['body']>, 'ioModule' | 'site' | 'endpointUrl' | 'security' | 'timeoutMs'>;
@@ -111,6 +111,41 @@ async function method(context: CommandContext): Promise<Outcome> {
   return { data: found, text: all.length === 0 ? 'it takes and gives nothing' : table(['', 'argument', 'type', 'what'], all) };
 }
 
+async function services(context: CommandContext): Promise<Outcome> {
+  const [, root = ''] = context.args;
+  const body = { ...(await targetOf(context)), ...(root === '' ? {} : { root }) };
+  const found = await context.box.typed.post(`${DISCOVERY}/services`, { body });
+  const rows = found.items.map((row) => [row.name, row.nodeId, row.state, row.commandEnable.join(', '), row.procedures.map(({ id, name }) => `${id} ${name}`.trim()).join(', ')]);
+  return { data: found, text: rows.length === 0 ? 'there is no service of a module type package' : table(['service', 'node', 'state', 'takes now', 'procedures'], rows) };
+}
+
+/** As the type of the node takes what was typed; a whole number of 64 bits keeps its digits as text. */
+function typedValue(text: string, dataType: string, node: string): Scalar {
+  if (dataType === 'Boolean') return valueOf(text, 'Boolean', node);
+  if (!NUMBERS.includes(dataType)) return text;
+  const value = valueOf(text, 'Float', node);
+  return /^-?\d+$/.test(text.trim()) && !Number.isSafeInteger(value) ? text.trim() : value;
+}
+
+async function write(context: CommandContext): Promise<Outcome> {
+  const [, nodeId = '', text = ''] = context.args;
+  const target = await targetOf(context);
+  const given = textOf(context.options, 'type');
+  const dataType = given ?? (await typeOf(context, target, nodeId));
+  const body = { ...target, nodeId, value: typedValue(text, dataType, nodeId), ...(given === undefined ? {} : { dataType: given }) };
+  const done = await context.box.typed.post(`${DISCOVERY}/write`, { body });
+  if (!done.ok) return { data: done, text: `nothing was written to ${nodeId}: ${done.message}`, exitCode: EXIT.no };
+  return { data: done, text: `${nodeId} was written: ${text}` };
+}
+
+/** Of the value that the node holds. */
+async function typeOf({ box }: CommandContext, target: Target, nodeId: string): Promise<string> {
+  const [held] = (await box.typed.post(`${DISCOVERY}/read`, { body: { ...target, nodeIds: [nodeId] } })).values;
+  if (held === undefined || held.dataType === '')
+    throw usage(`the type of ${nodeId} is not known, for it holds no value (${held?.opcStatus ?? 'no answer'}): name it with --type, as Double or Boolean`);
+  return held.dataType;
+}
+
 async function identity({ box, options }: CommandContext): Promise<Outcome> {
   const found = await box.typed.get(`${DISCOVERY}/client-identity`, {});
   if (options.pem === true) return { data: found, text: found.certificatePem.trimEnd(), isContent: true };
@@ -123,6 +158,7 @@ async function identity({ box, options }: CommandContext): Promise<Outcome> {
   return { data: found, text };
 }
 
+const NUMBERS: readonly string[] = ['SByte', 'Byte', 'Int16', 'UInt16', 'Int32', 'UInt32', 'Int64', 'UInt64', 'Float', 'Double'];
 const SECURITY = [
   ['--policy <policy>', `of an address: ${POLICIES.join(', ')}`],
   ['--mode <mode>', `of an address: ${MODES.join(', ')}`],
@@ -167,6 +203,21 @@ export const OPCUA_COMMANDS: readonly CommandRow[] = [
     names,
     examples: ["lineside opcua read plc 'nsu=urn:plant;s=Level' 'nsu=urn:plant;s=Flow'"],
     run: read,
+  },
+  {
+    typed: 'opcua write <server> <node> <value>',
+    about: 'write one node: on record, and under the rules of the channel that stands on it, if there is one',
+    options: [['--type <type>', 'of the value, as Double or Boolean; of a node that holds no value'], ...SECURITY],
+    names,
+    examples: ["lineside opcua write opc.tcp://192.168.10.30:4840 'nsu=urn:plant;s=Setpoint' 42.5"],
+    run: write,
+  },
+  {
+    typed: 'opcua services <server> [node]',
+    about: 'services of module type packages below a node, with their state and what they take now',
+    options: SECURITY,
+    names,
+    run: services,
   },
   { typed: 'opcua method <server> <object> <method>', about: 'what a method takes and gives', options: SECURITY, names, run: method },
   {

@@ -11,6 +11,7 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import { isEnabled } from '../io-modules/outputs.js';
 import { asked } from './asked.js';
 import type { Explorer } from './explorer.js';
+import { outsideScope } from './scope.js';
 import { type Module, modulesOf, serverOf, type Target } from './target.js';
 
 export const NodeText = v.pipe(v.string(), v.minLength(1), v.maxLength(5000));
@@ -61,7 +62,7 @@ export async function concerned(
       modulesOf(store)
         .filter((module) => isSure(module) || (isOpen(module, asks) && isOfServer(module, nodeId, verdicts.get(serverOf(module)))))
         .map((module) => {
-          if (!mayVisit(asks, module.metadata.site)) throw new Refusal('forbidden', 'the server is that of an I/O module outside your scope', { code: 'site_scope' });
+          if (!mayVisit(asks, module.metadata.site)) throw outsideScope();
           return concern(module);
         }),
   };

@@ -9,6 +9,7 @@ import type { Credentials } from '../io-modules/credentials.js';
 import type { BoxSecurity } from '../io-modules/device-security.js';
 import { Explorer } from './explorer.js';
 import { discoveryRoutes } from './routes.js';
+import { ServerScope } from './scope.js';
 
 export interface DiscoveryParts {
   readonly store: Store;
@@ -24,7 +25,7 @@ export function joinDiscovery({ store, clock, log, credentials, security, notice
   const explorer = new Explorer({ clock, log, notice });
   const { outputs, modeCheckDeviceTags } = settings;
   return {
-    routes: [routeSet(discoveryRoutes, { store, explorer, credentials, security, outputs, modeCheckDeviceTags })],
+    routes: [routeSet(discoveryRoutes, { store, explorer, scope: new ServerScope({ store, explorer, clock }), credentials, security, outputs, modeCheckDeviceTags })],
     stop: (): Promise<void> => explorer.stop(),
   };
 }

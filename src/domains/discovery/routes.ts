@@ -144,7 +144,9 @@ function question<const Entries extends v.ObjectEntries, Answer, Told extends v.
     async handle({ body, caller }, deps) {
       // the body barrier has read it by both: the members that name the server, and those of the question
       const own = body as TargetBody & v.InferOutput<QuestionSchema<Entries>>;
-      const answer = await asked<Answer>(await targetOf(own, caller, deps), row.ask(own), caller, deps.explorer, row.field);
+      const target = await targetOf(own, caller, deps);
+      await deps.scope.refuse(target, caller);
+      const answer = await asked<Answer>(target, row.ask(own), caller, deps.explorer, row.field);
       return row.told ? row.told(answer) : answer;
     },
   });

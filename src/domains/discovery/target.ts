@@ -50,7 +50,7 @@ export interface TargetDeps {
   readonly security: BoxSecurity;
 }
 
-/** @throws Refusal 400; 403 for a server of others; 404 for a module that is not there, or not for the caller; 503 for one that is disabled. */
+/** Whose server it is, is asked of the scope (scope.ts). @throws Refusal 400; 404 for a module that is not there, or not for the caller; 503 for one that is disabled. */
 export async function targetOf({ ioModule, site, endpointUrl, security, timeoutMs }: TargetBody, caller: Caller, deps: TargetDeps): Promise<Target> {
   if ((ioModule === undefined) === (endpointUrl === undefined)) throw invalid('invalid_field', 'ioModule', 'name either ioModule with site, or endpointUrl: exactly one of them');
   if (endpointUrl !== undefined) {
@@ -60,7 +60,6 @@ export async function targetOf({ ioModule, site, endpointUrl, security, timeoutM
     if (security?.secretRef || security?.clientCertificateRef)
       throw invalid('invalid_field', `security.${security.secretRef ? 'secretRef' : 'clientCertificateRef'}`, 'secrets are those of a site: name an ioModule that uses them');
     const server = withoutPath(address.normalized);
-    refuseOthers(server, caller, deps.store);
     checkSecurity({ protocol: EXPLORED_PROTOCOL, security });
     const device = deviceSecurity({ security, options: {} }, deps.security);
     return { endpointUrl: address.normalized, security: device, credentials: undefined, timeoutMs, server };
@@ -80,13 +79,6 @@ export async function targetOf({ ioModule, site, endpointUrl, security, timeoutM
     timeoutMs,
     server: withoutPath(normal),
   };
-}
-
-/** A server of modules that are all of other sites is not the caller's to ask, by whatever it is named. @throws Refusal `site_scope` */
-function refuseOthers(server: string, caller: Caller, store: StoreReader): void {
-  const modules = modulesOf(store).filter((module) => serverOf(module) === server);
-  if (modules.length === 0 || modules.some(({ metadata }) => mayVisit(caller, metadata.site))) return;
-  throw new Refusal('forbidden', 'the server is that of an I/O module outside your scope', { code: 'site_scope' });
 }
 
 /** Modules that are for servers of this protocol. */

@@ -10,11 +10,13 @@ import { checkWrite, type WriteBarriers } from '../io-modules/write-barriers.js'
 import { asked } from './asked.js';
 import { concerned, type Concern, NodeText } from './concerned.js';
 import type { Explorer } from './explorer.js';
+import type { ServerScope } from './scope.js';
 import { TARGET, type TargetDeps, targetOf } from './target.js';
 
 export interface WriteDeps extends TargetDeps, WriteBarriers {
   readonly store: Store;
   readonly explorer: Explorer;
+  readonly scope: ServerScope;
   /** Setting io.outputs. */
   readonly outputs: 'live' | 'withheld';
 }
@@ -47,6 +49,7 @@ export async function write(context: RequestContext<Readonly<Record<string, neve
   const named = site === undefined || ioModule === undefined ? {} : { target: { kind: 'IOModule', name: ioModule, site } };
   context.about({ ...named, after: value, details: { ...(endpointUrl === undefined ? {} : { endpointUrl }), nodeId, ...(dataType === '' ? {} : { dataType }) } });
   const target = await targetOf(body, caller, deps);
+  deps.scope.refuseKnown(target, caller); // every other name of it is asked for below, with the rules of its channels
   const node = checkChannelAddress(EXPLORED_PROTOCOL, 'output', nodeId);
   if ('error' in node) throw invalid('invalid_field', 'nodeId', node.error);
   const withheld = withheldByBox({ protocol: EXPLORED_PROTOCOL }, deps.outputs);

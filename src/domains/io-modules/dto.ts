@@ -21,7 +21,7 @@ import {
 } from './kind.js';
 import { isEnabled, outputsStatus, servedConditions } from './outputs.js';
 import { isDistinct } from './distinct.js';
-import { UNSET } from './rules.js';
+import { emptyTrust, UNSET } from './rules.js';
 import type { Secrets } from './secret-kind.js';
 
 export const PresetBody = v.strictObject({ name: v.string(), ...SimulationPresetSpec.entries, ...SITE_METADATA });
@@ -85,7 +85,7 @@ export function ioModuleBody(resource: Resource<IOModuleSpec, IOModuleStatus>, r
     message: status.message,
     connectivity: { ...status.connectivity, condition: condition(status, 'Connected') },
     probe: { podName: status.probePodName, ...status.probe, condition: condition(status, 'ProbeBuild') },
-    conditions: servedConditions(status.conditions),
+    conditions: [...servedConditions(status.conditions), ...trustConditions(spec)],
     outputs: { state: outputs.state, reason: outputs.reason },
     simulated: isSimulated(spec.protocol),
     writePosture: writePosture(spec, outputs),
@@ -101,6 +101,12 @@ function channelBody(channel: IOModuleSpec['channels'][number], status: IOModule
   const found = status.discoveredReadbacks[channel.address];
   const body = { ...channel, name: channel.name || channel.address };
   return found === undefined || found === channel.readbackAddress ? body : { ...body, discoveredReadbackAddress: found };
+}
+
+/** Only of a module whose declared trust proves nothing. */
+function trustConditions(spec: IOModuleSpec): IOModuleBody['conditions'] {
+  const message = emptyTrust(spec);
+  return message === '' ? [] : [{ type: 'ServerVerified', status: 'False', reason: 'NobodyLooks', message }];
 }
 
 function condition(status: IOModuleStatus, type: string): IOModuleBody['probe']['condition'] {

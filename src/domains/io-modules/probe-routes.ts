@@ -1,6 +1,6 @@
 /** The probe behind a module from outside (contract 3, I/O module; IO-15, IO-16; ADR 0076): its restart, and what it has counted of the way to the device. */
 import * as v from 'valibot';
-import { isSimulated, ROUND_TRIP_UP_TO_MS } from '../../../runtime/catalog.js';
+import { ERROR_KINDS, isSimulated, ROUND_TRIP_UP_TO_MS } from '../../../runtime/catalog.js';
 import type { ProbeStatistics } from '../../../runtime/port.js';
 import { inside } from '../../platform/base/assert.js';
 import { timestamp } from '../../platform/base/clock.js';
@@ -56,7 +56,10 @@ const ChannelStatistics = v.strictObject({
   direction: v.picklist(['input', 'output']),
   /** ms since the last good sample; null where there was none, and of an output that is not read back. */
   lastGoodAgeMs: v.nullable(v.number()),
-  /** Samples that were Bad, by kind. */
+  /** Samples there should have been, and how many of them were Bad. */
+  samples: v.number(),
+  bad: v.number(),
+  /** The Bad ones by kind. */
   errors: Counts,
 });
 
@@ -84,6 +87,8 @@ const StatisticsBody = v.strictObject({
         maxMs: v.nullable(v.number()),
         buckets: v.array(v.strictObject({ upToMs: v.nullable(v.number()), count: v.number() })),
       }),
+      /** What came by itself; null of a module that is read. Each reread is counted as a poll too. */
+      arrivals: v.nullable(v.strictObject({ notifications: v.number(), keepAlives: v.number(), proofs: v.number(), rereads: v.number() })),
       channels: v.array(ChannelStatistics),
     }),
   ),
@@ -118,8 +123,9 @@ function counted(spec: IOModuleSpec, { sinceMs, roundTrip, channels, ...counts }
     },
     // a plan under way may have others for a moment
     channels: configured.slice(0, channels.length).map(({ name, address, direction }, place) => {
-      const { lastGoodAgeMs, errors } = inside(channels, place, 'the slice is as long as what was counted');
-      return { channel: name, address, direction, lastGoodAgeMs: lastGoodAgeMs === null ? null : Math.round(lastGoodAgeMs), errors };
+      const { lastGoodAgeMs, good, errors } = inside(channels, place, 'the slice is as long as what was counted');
+      const bad = ERROR_KINDS.reduce((sum, kind) => sum + errors[kind], 0);
+      return { channel: name, address, direction, lastGoodAgeMs: lastGoodAgeMs === null ? null : Math.round(lastGoodAgeMs), samples: good + bad, bad, errors };
     }),
   };
 }

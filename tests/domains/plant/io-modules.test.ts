@@ -202,6 +202,31 @@ t.test('D-C-06: an ownership register is one of four holding registers of a Modb
   t.equal((await admin.put(`${MODULES}/beside`, { channels: [{ name: 'speed', address: 'holding:12', direction: 'output' }] })).status, 400);
 });
 
+t.test('ADR 0088: a module of an earlier release with a fingerprint and policy None says that nobody looks at it, until it is written again', async (t) => {
+  const path = `${MODULES}/unproven`;
+  t.match(await admin.post(MODULES, { name: 'unproven', protocol: 'opcua', address: 'opc.tcp://plc:4840' }), { status: 201 });
+  const of = async (): Promise<unknown> => (await admin.get(path)).body.conditions.filter(({ type }: { type: string }) => type === 'ServerVerified');
+  t.same(await of(), []);
+  const stored = plant.store.get(IOModule, 'north', 'unproven');
+  const security = { securityPolicy: 'None', securityMode: 'None', serverTrust: 'pinned', serverCertificateSha256: 'ab'.repeat(32) } as const;
+  if (!stored) throw new Error('it was made');
+  await plant.store.write({ puts: [{ kind: IOModule, site: 'north', name: 'unproven', spec: { ...stored.spec, security } }] });
+  t.match(await of(), [
+    {
+      status: 'False',
+      reason: 'NobodyLooks',
+      message: /policy None the server is not verified: .* or leave security\.serverCertificateSha256 and security\.serverTrust out/i,
+    },
+  ]);
+  t.match(await admin.put(path, { description: 'as it was' }), { status: 400, body: { field: 'security.serverCertificateSha256' } });
+  t.match(
+    await admin.put(path, { security: { ...security, securityPolicy: 'Basic256Sha256', securityMode: 'Sign', serverTrust: 'ca' } }),
+    { status: 200 },
+    'ADR 0090: beside an authority it counts',
+  );
+  t.same(await of(), []);
+});
+
 t.test('Q-IO-03: the conditions of a module are there before anybody has reported them', async (t) => {
   const { conditions, outputs } = (await admin.get(`${MODULES}/plc`)).body;
   t.same(

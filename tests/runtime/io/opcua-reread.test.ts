@@ -19,6 +19,8 @@ t.test('D-IO-02: a read that was not answered is repeated until it is; one at a 
   reread.start();
   asked[1]?.(true);
   await settled();
+  t.equal(asked.length, 2, 'the server has rest');
+  clock.advance(1000);
   t.equal(asked.length, 3, 'something was missed meanwhile');
   asked[2]?.(true);
   await settled();
@@ -27,6 +29,25 @@ t.test('D-IO-02: a read that was not answered is repeated until it is; one at a 
   reread.stop();
   reread.start();
   t.equal(asked.length, 3);
+});
+
+t.test('D-IO-02: however many gaps there are, the server is read once in its rest, and the first time at once', async (t) => {
+  const clock = new TestClock();
+  let reads = 0;
+  const reread = new Reread({ count: 1, clock, isLost: () => false, read: async () => ((reads += 1), true) });
+  const gap = async (): Promise<void> => {
+    reread.start();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  await gap();
+  t.equal(reads, 1);
+  for (let ms = 0; ms < 10_000; ms += 20) {
+    clock.advance(20);
+    await gap();
+  }
+  t.ok(reads <= 11, `${reads} reads in 10 s of a gap each 20 ms`);
+  t.ok(reads >= 10, `${reads} reads`);
+  reread.stop();
 });
 
 t.test('D-IO-02: an older answer does not stand over what was notified while it was on its way', async (t) => {

@@ -32,6 +32,8 @@ const ONE_PLACE: Readonly<Record<string, readonly (readonly [string, string])[]>
     ['ns=2;s=A', 'ns=2;s=A|3'],
     ['nsu=http://opcfoundation.org/UA/;i=5', 'i=5'],
     ['ns=2;s=A', 'nsu=urn:plant;s=A'],
+    ['ns=2;s=A|3', 'nsu=urn:plant;s=A'],
+    ['ns=2;s=A|3', 'nsu=urn:plant;s=A|3'],
     ['ns=2;g=09087e75-8e5e-499b-954f-f2a9603db28a', 'ns=2;g=09087E75-8E5E-499B-954F-F2A9603DB28A'],
   ],
 };
@@ -56,6 +58,9 @@ const TWO_PLACES: typeof ONE_PLACE = {
     ['ns=2;s=A', 'ns=2;s=a'],
     ['nsu=urn:a;s=A', 'nsu=urn:b;s=A'],
     ['ns=2;s=A|3', 'ns=2;s=A|4'],
+    ['ns=2;s=A|3', 'nsu=urn:plant;s=A|4'],
+    ['ns=2;s=A', 'ns=3;s=A|4'],
+    ['nsu=urn:a;s=A|4', 'nsu=urn:b;s=A|4'],
     ['ns=2;i=7', 'ns=2;s=7'],
   ],
 };
