@@ -50,8 +50,9 @@ export class ImageSink {
     return this.#messages.find((message) => message !== '') ?? '';
   }
 
-  anyGood(): boolean {
-    return this.#goodMonoMs.some((ms) => ms > 0);
+  /** Whether a channel has had a good sample at `sinceMs` or later. */
+  isGoodSince(sinceMs: MonoMs): boolean {
+    return this.#goodMonoMs.some((ms) => ms > 0 && ms >= sinceMs);
   }
 
   /** Monotonic time of the newest good sample among the points; 0 when there is none. */
