@@ -244,7 +244,7 @@ export class EthernetIpLink implements Link {
   // -------------------------------------------------------------- writes
 
   write(point: Point, value: Value, barred?: Barred): Promise<WriteOutcome> {
-    return this.#turns.take(barred, () => writeTag(this.#device, this.#register, point, value, this.#clock));
+    return this.#turns.take(barred, () => writeTag(this.#device, this.#register, point, value, this.#clock, barred));
   }
 }
 

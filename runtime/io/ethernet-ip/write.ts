@@ -1,7 +1,7 @@
 /** One write of a tag: as its type, which the address names or the device is asked for; bits within the device (Read-Modify-Write). */
 import type { Clock } from '../../vocabulary/clock.js';
 import type { Value } from '../../vocabulary/data-types.js';
-import type { Point, WriteOutcome } from '../driver.js';
+import type { Barred, Point, WriteOutcome } from '../driver.js';
 import { parseTagAddress, type TagAddress } from './address.js';
 import { bitValue, encodeTextStructure, encodeValue, type TextShape } from './codec.js';
 import { type Device, type Failure, refusal, type Whole } from './device.js';
@@ -34,24 +34,24 @@ async function typeOf(device: Device, register: TagRegister, address: TagAddress
 }
 
 /** Where the device cannot change a bit by itself: read, change, write back. Writes of a module never overlap. */
-async function writeBitByHand(device: Device, target: Target, type: CipType, bit: number, isSet: boolean): Promise<WriteOutcome> {
+async function writeBitByHand(device: Device, target: Target, type: CipType, bit: number, isSet: boolean, barred: Barred | undefined): Promise<WriteOutcome> {
   const read = await device.readWhole(target.tag.path, true);
   if (!read.ok) return failed(read);
   if (read.value.code !== type.code || read.value.value.length < type.bytes) return { ok: false, reason: 'refused', message: 'the device sent an answer of the wrong length' };
   const bytes = Buffer.from(read.value.value.subarray(0, type.bytes));
   const [place, mask] = [bit >> 3, 1 << (bit & 7)];
   bytes.writeUInt8(isSet ? bytes.readUInt8(place) | mask : bytes.readUInt8(place) & ~mask & 0xff, place);
-  const written = await device.writeWhole(target.tag.path, typeBytes(type.code, undefined), bytes);
+  const written = await device.writeWhole(target.tag.path, typeBytes(type.code, undefined), bytes, barred);
   return written.ok ? { ok: true } : failed(written);
 }
 
-async function writeBit(device: Device, target: Target, type: CipType, bit: number, value: Value): Promise<WriteOutcome> {
+async function writeBit(device: Device, target: Target, type: CipType, bit: number, value: Value, barred: Barred | undefined): Promise<WriteOutcome> {
   const isSet = bitValue(value);
   if (!isSet.ok) return invalid(isSet.message);
   const message = bitRequest(target.tag.path, type.bytes, bit, isSet.value);
-  const answer = await device.send(device.prepare(message, SERVICE.readModifyWrite), true);
+  const answer = await device.send(device.prepare(message, SERVICE.readModifyWrite), true, barred);
   if (!answer.ok) return failed(answer);
-  if (answer.reply.status === NO_SUCH_SERVICE) return writeBitByHand(device, target, type, bit, isSet.value);
+  if (answer.reply.status === NO_SUCH_SERVICE) return writeBitByHand(device, target, type, bit, isSet.value, barred);
   return answer.reply.status === 0 ? { ok: true } : failed(refusal(answer.reply));
 }
 
@@ -66,7 +66,7 @@ function problemOf(address: TagAddress, value: Value): string | undefined {
   return encoded.ok ? undefined : encoded.message;
 }
 
-export async function writeTag(device: Device, register: TagRegister, point: Point, value: Value, clock: Clock): Promise<WriteOutcome> {
+export async function writeTag(device: Device, register: TagRegister, point: Point, value: Value, clock: Clock, barred?: Barred): Promise<WriteOutcome> {
   const address = parseTagAddress(point.address);
   if (!address.ok) return invalid(address.message);
   const problem = problemOf(address.value, value);
@@ -76,10 +76,12 @@ export async function writeTag(device: Device, register: TagRegister, point: Poi
   const target = register.target(address.value, point.dataType);
   const type = await typeOf(device, register, address.value, target, point);
   if (!type.ok) return failed(type);
-  if (target.bit !== undefined) return isTextShape(type.value) ? invalid('a text has no bits') : writeBit(device, target, type.value, target.bit, value);
+  if (target.bit !== undefined) return isTextShape(type.value) ? invalid('a text has no bits') : writeBit(device, target, type.value, target.bit, value, barred);
   const encoded = isTextShape(type.value) ? encodeTextStructure(value, type.value) : encodeValue(type.value, value);
   if (!encoded.ok) return invalid(encoded.message);
-  const head = isTextShape(type.value) ? typeBytes(STRUCTURE_CODE, type.value.handle) : typeBytes(type.value.code, undefined);
-  const written = await device.writeWhole(target.tag.path, head, encoded.value);
+  const { path } = target.tag;
+  const written = isTextShape(type.value)
+    ? await device.writeText(path, typeBytes(STRUCTURE_CODE, type.value.handle), encoded.value, encoded.value.readInt32LE(0), barred)
+    : await device.writeWhole(path, typeBytes(type.value.code, undefined), encoded.value, barred);
   return written.ok ? { ok: true } : failed(written);
 }

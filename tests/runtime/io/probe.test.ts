@@ -1,6 +1,7 @@
 /** The probe with a clock and a wire of the test's own. */
 import t from 'tap';
 import type { ProbeModule } from '../../../runtime/port.js';
+import type { Driver } from '../../../runtime/io/driver.js';
 import { WriteTurns } from '../../../runtime/io/write-turns.js';
 import { CONNECTION, IMAGE_HEADER, WRITE_STATUS } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
