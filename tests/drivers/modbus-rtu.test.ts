@@ -111,6 +111,8 @@ t.test('RTU over TCP on a bad wire', async (t) => {
       { what: 'bytes that are none of the protocol', of: () => Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n') },
     ],
     pulls: Number(process.env.IO_PULLS ?? 100),
+    faults: Number(process.env.IO_FAULTS ?? 40),
+    written: (frame) => (frame[1] === 6 && frame.length === 8 ? [frame.readUInt16BE(4)] : []),
     seed: Number(process.env.IO_SEED ?? 20_260_131),
   }));
 });
