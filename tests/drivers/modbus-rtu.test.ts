@@ -278,6 +278,7 @@ t.test('a checksum of the serial line guide, and answers whose length only their
   t.equal(answerLength(Buffer.from([1, 3, 4])), 9);
   t.equal(answerLength(Buffer.from([1, 3, 255])), 0, 'longer than a frame can be');
   t.equal(answerLength(Buffer.from([1, 16])), 8);
+  t.equal(answerLength(Buffer.from([1, 17, 9])), 14);
   t.equal(answerLength(Buffer.from([1, 22])), 10);
   t.equal(answerLength(Buffer.from([1, 99])), 0);
   t.equal(answerLength(Buffer.from([1, 43, 14, 2, 2, 0, 0, 1, 0, 3, 65, 66, 67])), 15);
