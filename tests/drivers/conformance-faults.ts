@@ -10,7 +10,7 @@ import { CONNECTION, ProcessImage } from '../../runtime/vocabulary/process-image
 import { QUALITY } from '../../runtime/vocabulary/quality.js';
 import { at } from '../support/at.js';
 import { FaultProxy } from '../support/fault-proxy.js';
-import { randomFaults } from './random-faults.js';
+import { LANES, randomFaults } from './random-faults.js';
 import { randomOf } from './random.js';
 import { type ChannelText, channelsOf, connectionOf, planOf, type Probe, RECONNECT_MAX_MS, RECONNECT_MIN_MS, startProbe, until, valueOf, withChannels } from './probe-harness.js';
 
@@ -337,13 +337,13 @@ export function conformanceOfFaults(t: Test, setup: () => FaultCase): void {
     },
   );
 
-  t.test(`G9: the cable is pulled ${pulls} times (seed ${seed}): nothing is Good meanwhile, no connection leaks, and it is Good again`, { timeout: 3_600_000 }, async (t) => {
-    const random = randomOf(seed);
+  /** One cable, pulled so many times; what was wrong. */
+  async function pulled(t: Test, times: number, random: () => number): Promise<string[]> {
     // the steps of the back-off have their own tests: here they would be most of the time
-    const { proxy, isShown: isGood, isBad, wrong, probe } = await bench(t, { pollInterval: '10ms', timeout: '300ms', retries: 0 }, undefined, RECONNECT_MIN_MS);
+    const { proxy, isShown, isBad, wrong, probe } = await bench(t, { pollInterval: '10ms', timeout: '300ms', retries: 0 }, undefined, RECONNECT_MIN_MS);
     const problems: string[] = [];
-    for (let round = 0; round < pulls; round += 1) {
-      await until(`good, round ${round}`, isGood);
+    for (let round = 0; round < times; round += 1) {
+      await until(`good, round ${round}`, isShown);
       if (proxy.open > sockets) problems.push(`round ${round}: ${proxy.open} connections`);
       const turns = Math.floor(random() * 40);
       for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -362,10 +362,17 @@ export function conformanceOfFaults(t: Test, setup: () => FaultCase): void {
       if (wrong() !== '') problems.push(`round ${round}: ${wrong()}`);
       proxy.refuse(false);
     }
-    await until('good at last', isGood);
-    t.same(problems, []);
-    t.equal(proxy.open, sockets);
+    await until('good at last', isShown);
+    if (proxy.open !== sockets) problems.push(`${proxy.open} connections at last`);
     await probe.core.receive({ type: 'stop' });
     await until('closed', () => proxy.open === 0);
+    return problems;
+  }
+
+  t.test(`G9: the cable is pulled ${pulls} times (seed ${seed}): nothing is Good meanwhile, no connection leaks, and it is Good again`, { timeout: 3_600_000 }, async (t) => {
+    // beside each other: most of the time goes into waiting
+    const lanes = Math.min(LANES, pulls);
+    const found = await Promise.all(Array.from({ length: lanes }, (_, lane) => pulled(t, Math.ceil(pulls / lanes), randomOf(seed + lane))));
+    t.same(found.flat(), []);
   });
 }

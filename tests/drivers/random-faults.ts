@@ -13,13 +13,15 @@ import { channelsOf, connectionOf, type Probe, RECONNECT_MIN_MS, startProbe, unt
 import { randomOf } from './random.js';
 
 /** Benches beside each other: most of the time goes into waiting. */
-const LANES = 4;
+export const LANES = 4;
 /** One of so many faults is a restart of the device: a process takes its time. */
 const RESTART_EACH = 100;
 const TIMEOUT_MS = 200;
 /** Turns of the event loop for which a device that is gone is looked at. */
 const AWAY_TURNS_MAX = 40;
 const MESSAGES_KEPT = 200;
+/** A long run says how far it is. */
+const TOLD_EACH = 1000;
 
 export interface FaultCounts {
   faults: number;
@@ -211,7 +213,10 @@ export async function randomFaults(t: Test, setup: () => FaultCase, faults: numb
   const ofWire = faults - ofRestart;
   await Promise.all(
     lanes.map(async (lane) => {
-      while (counts.faults < ofWire) await lane.fault();
+      while (counts.faults < ofWire) {
+        await lane.fault();
+        if (counts.faults % TOLD_EACH === 0) t.comment(JSON.stringify(counts));
+      }
     }),
   );
   await restarts(ofRestart, device, lanes, counts);
