@@ -106,7 +106,7 @@ t.test('D-IO-02: an answer that comes twice or too late ends the connection; sil
 
 t.test('TAG-27: a write that is barred meanwhile is not repeated', async (t) => {
   const peer = await startPeer(t);
-  const link = await linkTo(t, ofPort(peer.port, [], { timeout: '100ms', retries: 5 }));
+  const link = await linkTo(t, ofPort(peer.port, [], { timeout: '500ms', retries: 5 }));
   await link.read([{ address: 'OutDint#DINT', dataType: 'int' }], collector(1).sink);
   await peer.misbehave('silent');
   const before = (await peer.counts()).messages;
@@ -115,7 +115,7 @@ t.test('TAG-27: a write that is barred meanwhile is not repeated', async (t) => 
     looks += 1;
     return looks < 3 ? undefined : ({ ok: false, reason: 'withheld', message: 'another box drives the device' } as const);
   };
-  t.match(await link.write({ address: 'OutDint#DINT', dataType: 'int' }, 7, barred), { ok: false, reason: 'unreachable', message: 'no answer within 100 ms' });
+  t.match(await link.write({ address: 'OutDint#DINT', dataType: 'int' }, 7, barred), { ok: false, reason: 'unreachable', message: 'no answer within 500 ms' });
   t.equal((await peer.counts()).messages - before, 2, 'sent when its turn came, repeated once');
   await peer.misbehave('right');
 });

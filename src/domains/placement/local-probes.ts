@@ -128,8 +128,7 @@ export class LocalProbes {
 
   /** When the device of a module that is away is tried again; undefined: it is not away, is being tried now, or nobody tries. */
   nextAttempt(site: string, module: string): WallMs | undefined {
-    const atMs = this.#attempts.get(`${site}/${module}`) ?? 0;
-    return this.moduleState(site, module) && atMs > this.#clock.wallMs() ? atMs : undefined;
+    return this.moduleState(site, module) && this.#attempts.get(`${site}/${module}`);
   }
 
   /** All modules of one probe; an empty list stops it. One that another probe still has in its hands is served once that has let go. */
@@ -280,12 +279,18 @@ export class LocalProbes {
     return Promise.resolve(undefined);
   }
 
+  #noteAttempt(key: string, atMs: WallMs): void {
+    if (atMs === 0) this.#attempts.delete(key);
+    else this.#attempts.set(key, atMs);
+  }
+
   #take(site: string, message: ProbeOutbound): void {
     if (message.type === 'outputs-resumed') for (const listener of this.#resumed) guarded('listener of resumed outputs', () => listener(site, message.module, message));
     if (message.type === 'notice') for (const listener of this.#notices) guarded('listener of notices', () => listener(message.notice));
-    if (message.type === 'next-attempt') this.#attempts.set(`${site}/${message.module}`, message.atMs);
+    if (message.type === 'next-attempt') this.#noteAttempt(`${site}/${message.module}`, message.atMs);
     if (message.type !== 'module') return;
     const { module } = message;
+    if (message.state !== 'Disconnected') this.#noteAttempt(`${site}/${module}`, 0); // a thread that has ended meanwhile has not taken it back
     const state = { state: message.state, message: message.message, outputs: message.outputs, atMs: message.atMs };
     this.#states.set(`${site}/${module}`, state);
     for (const listener of this.#listeners) guarded('listener of I/O modules', () => listener(site, module, state));
