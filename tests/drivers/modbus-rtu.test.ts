@@ -14,6 +14,7 @@ import type { ProbeChannel, ProbeModule } from '../../runtime/port.js';
 import { systemClock } from '../../runtime/vocabulary/clock.js';
 import { ProcessImage } from '../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../runtime/vocabulary/quality.js';
+import { ManualClock } from '../runtime/io/manual-clock.js';
 import { freePort } from '../support/appliance-process.js';
 import { collector, conformance } from './conformance.js';
 import { conformanceOfFaults, type DeviceHandle } from './conformance-faults.js';
@@ -246,16 +247,20 @@ t.test('D-IO-02: a unit that answers all, but late, and is asked again before it
 t.test('a line that is never quiet is told as such, and what has waited for it is not sent when it becomes quiet', async (t) => {
   const sent: Buffer[] = [];
   const stream = new Duplex({ read: () => undefined, write: (chunk: Buffer, _, done) => (sent.push(chunk), done()) });
-  const line = new RtuLine(stream, { gapMs: 5, endsOnGarbage: false, close: () => undefined }, systemClock);
+  const clock = new ManualClock();
+  const line = new RtuLine(stream, { gapMs: 5, endsOnGarbage: false, close: () => undefined }, clock);
   t.teardown(() => line.end('over'));
-  const noise = setInterval(() => stream.push(Buffer.from([0x55])), 1);
-  t.teardown(() => clearInterval(noise));
-  stream.push(Buffer.from([0x55]));
-  await new Promise((resolve) => setImmediate(resolve));
-  const reply = await new Promise<Reply>((settle) => line.request({ unit: 1, pdu: Buffer.from([6, 0, 1, 0, 1]), timeoutMs: 25, isUrgent: true, record: new WireRecord(), settle }));
-  t.match(reply, { ok: false, reason: 'silent', message: /never quiet/ });
-  clearInterval(noise);
-  await later(20);
+  const noise = async (ms: number): Promise<void> => {
+    for (let at = 0; at < ms; at += 1) {
+      stream.push(Buffer.from([0x55]));
+      await clock.advance(1);
+    }
+  };
+  await noise(1);
+  const reply = new Promise<Reply>((settle) => line.request({ unit: 1, pdu: Buffer.from([6, 0, 1, 0, 1]), timeoutMs: 25, isUrgent: true, record: new WireRecord(), settle }));
+  await noise(60);
+  t.match(await reply, { ok: false, reason: 'silent', message: /never quiet/ });
+  await clock.advance(20);
   t.same(sent, []);
 });
 
