@@ -872,6 +872,8 @@ export type ProbeOutbound =
       };
       readonly atMs: number;
     }
+  /** The module is away and is tried again at `atMs` (wall); 0: it is tried now, or there. */
+  | { readonly type: 'next-attempt'; readonly module: string; readonly atMs: number }
   /** What was written because the device came, or because its outputs are no longer withheld. */
   | { readonly type: 'outputs-resumed'; readonly module: string; readonly outputs: readonly { readonly channel: string; readonly value: Value }[]; readonly atMs: number }
   | { readonly type: 'read-result'; readonly id: number; readonly values: readonly ChannelSample[] }

@@ -23,10 +23,10 @@ const RUNS = [
   { name: 'row-edits', what: '400 rows edited past the gateway', script: 'test.mjs', words: ['platform/ledger/row-edits'], env: { ROW_EDITS: '400' } },
   {
     name: 'io',
-    what: 'the cable of a field device pulled 10,000 times, and 200,000 answers changed on the way',
+    what: 'the cable of a field device pulled 10,000 times, 10,000 faults of every kind, and 200,000 answers changed on the way',
     script: 'test.mjs',
     words: ['drivers/'],
-    env: { IO_PULLS: '10000', IO_FRAMES: '200000' },
+    env: { IO_PULLS: '10000', IO_FAULTS: '10000', IO_FRAMES: '200000' },
     seed: 'IO_SEED',
   },
   { name: 'fuzz', what: 'properties of language, blocks, charts and formats with draws of another seed', script: 'test.mjs', words: ['runtime/', 'platform/'], seed: 'FUZZ_SEED' },

@@ -3,6 +3,7 @@
  *
  * Invariant: what has waited too long is refused and never begun; no more than `WAITING_MAX` wait.
  */
+import { Turns } from './turns.js';
 import type { Clock } from '../vocabulary/clock.js';
 import type { DurationMs } from '../vocabulary/times.js';
 
@@ -10,7 +11,7 @@ const WAITING_MAX = 16;
 
 export class AskedInTurn {
   readonly #clock: Clock;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   #waiting = 0;
 
   constructor(clock: Clock) {
@@ -22,13 +23,10 @@ export class AskedInTurn {
     if (this.#waiting >= WAITING_MAX) return Promise.resolve(refused(`${WAITING_MAX} others are asking the device; ask again in a moment`));
     this.#waiting += 1;
     const askedMs = this.#clock.monoMs();
-    const inTurn = async (): Promise<T> => {
+    return this.#turns.take(async () => {
       this.#waiting -= 1;
       if (this.#clock.monoMs() - askedMs > waitMaxMs) return refused('others were asking the device for too long; ask again in a moment');
       return work();
-    };
-    const done = this.#last.then(inTurn, inTurn);
-    this.#last = done;
-    return done;
+    });
   }
 }

@@ -51,8 +51,7 @@ async function problemsOf(link: Link, points: readonly Point[]): Promise<readonl
 }
 
 /** Asks the device behind a link, for at most `timeoutMs`. */
-export async function discoverOver(link: Link | undefined, { module, channels }: ProbeModule, clock: Clock, timeoutMs: number): Promise<DiscoverReply> {
-  if (!link) return notDiscovered(`module ${module} is not connected`);
+export async function discoverOver(link: Link, { module, channels }: ProbeModule, clock: Clock, timeoutMs: number): Promise<DiscoverReply> {
   const asked =
     link.discover?.(channels, timeoutMs) ?? checkChannels(link, channels).then((found): Discovery => ({ device: NO_IDENTITY, channels: found, offered: [], isTruncated: false }));
   let cancel: () => void = () => {};

@@ -50,8 +50,9 @@ export class ImageSink {
     return this.#messages.find((message) => message !== '') ?? '';
   }
 
-  anyGood(): boolean {
-    return this.#goodMonoMs.some((ms) => ms > 0);
+  /** Whether a channel has had a good sample at `sinceMs` or later. */
+  isGoodSince(sinceMs: MonoMs): boolean {
+    return this.#goodMonoMs.some((ms) => ms > 0 && ms >= sinceMs);
   }
 
   /** Monotonic time of the newest good sample among the points; 0 when there is none. */
@@ -121,7 +122,7 @@ export class ImageSink {
     };
     const deliver = (point: ImagePoint, value: number, text: string | undefined): void => {
       this.#store(point, value, QUALITY.Good);
-      counts?.good(point.channel, this.#clock.monoMs());
+      counts?.good(point.channel, this.#monoMs);
       // The text of an output belongs to its writing unit.
       if (text !== undefined && !point.readback) this.#image.setText(point.channel, encoder.encode(text));
       if (point.readback) heard.push(() => onReadback(point, text ?? value));
@@ -150,7 +151,7 @@ export class ImageSink {
       },
       bad: (position, message, kind = 'refused') => refuse(pointAt(position), message, kind),
       uncertain: (position, message) => this.#reserve(pointAt(position).channel, message),
-      taken: (position, wallMs) => this.#image.stamp(pointAt(position).channel, wallMs, this.#clock.monoMs()),
+      taken: (position, wallMs) => this.#image.stamp(pointAt(position).channel, wallMs, this.#monoMs),
       end,
       recover: end,
     };

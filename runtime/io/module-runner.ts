@@ -1,6 +1,7 @@
 /** What the probe asks of whatever serves one I/O module, and what that may ask of the probe. */
 import type { ChannelSample, HoldAsk, HoldRefusal, ProbeModule, ProbeOutbound, ProbeStatistics } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
+import type { WallMs } from '../vocabulary/times.js';
 import type { CallOutcome } from './driver.js';
 import type { Clock } from '../vocabulary/clock.js';
 import type { DiscoverReply } from './discovery.js';
@@ -27,6 +28,8 @@ export interface RunnerHost {
   random(): number;
   settings(): ProbeSettings;
   report(module: string, state: ModuleState, message: string, outputs: OutputFacts): void;
+  /** A module waits until then before it tries its device again; 0: it does not wait. */
+  nextAttempt(module: string, atMs: WallMs): void;
   /** What was written when the device came, or when its outputs were no longer withheld. */
   resumed(module: string, outputs: readonly { readonly channel: string; readonly value: Value }[]): void;
   /** Something of ours has thrown while it served the module: the module begins anew, the others go on. */

@@ -8,7 +8,6 @@ import type { ChannelSample, HoldAsk, ProbeModule, ProbeStatistics } from '../po
 import { inside } from '../vocabulary/assert.js';
 import type { Value } from '../vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../vocabulary/process-image.js';
-import { backoffMs } from './backoff.js';
 import type { CallOutcome, Driver, Link, ReadOutcome } from './driver.js';
 import type { Exchange } from './device-answers.js';
 import { AskedInTurn } from './asked.js';
@@ -18,9 +17,11 @@ import { OutputHold } from './output-hold.js';
 import { OutputSide } from './output-side.js';
 import { Ownership } from './ownership.js';
 import { numberOption, type OptionValue, resolveOptions } from './options.js';
+import { Reconnection } from './reconnection.js';
 import { collectSamples } from './sample-collector.js';
 import { ImageSink, type ImagePoint } from './image-sink.js';
 import { Signal } from './signal.js';
+import { StateReports } from './state-reports.js';
 import { type ChannelCounts, ModuleStatistics } from './statistics.js';
 import { exactValue } from './values.js';
 
@@ -33,6 +34,8 @@ const ASKED_WAIT_MS_MIN = 1000;
 /** Proofs of a subscription that may be missing before its samples are stale (ADR 0083). */
 const STALE_PROOFS = 3;
 const WORD_MAX = 2 ** 31 - 1;
+/** A module that never comes to rest tells of itself once in so many times the first back-off: every 2 s (ADR 0091). */
+const REPORT_TIMES = 4;
 
 interface Group {
   readonly points: readonly ImagePoint[];
@@ -69,9 +72,14 @@ export class NetworkModule implements ModuleRunner {
   readonly #pauses = new Set<{ cancel: () => void; readonly resolve: () => void }>();
   /** Of the connection before. */
   #lastExchange: Exchange | undefined;
-  #failures = 0;
+  readonly #reconnection: Reconnection;
+  readonly #reports: StateReports;
+  /** Whoever waits for the next attempt to connect to end, well or badly. */
+  #attempted: (() => void)[] = [];
+  /** Why there is no connection; empty: none was tried yet. */
+  #away = '';
+  #connectedMonoMs = 0;
   #lastAnswerMonoMs = 0;
-  #reported = '';
   /** Why this side gave the connection up; empty: it did not. */
   #givenUp = '';
 
@@ -83,6 +91,12 @@ export class NetworkModule implements ModuleRunner {
     this.#image = new ProcessImage(module.channels.length, module.image);
     this.#sink = new ImageSink(this.#image, module.channels.length, host.clock);
     this.#asked = new AskedInTurn(host.clock);
+    this.#reconnection = new Reconnection(host, (atMs) => host.nextAttempt(module.module, atMs));
+    this.#reports = new StateReports(
+      host.clock,
+      () => REPORT_TIMES * host.settings().reconnectMinMs,
+      ({ state, message, outputs }) => host.report(module.module, state, message, outputs),
+    );
     this.#statistics = new ModuleStatistics(module.channels.length, host.clock.wallMs());
     this.#outputs = new OutputSide(
       module,
@@ -147,9 +161,7 @@ export class NetworkModule implements ModuleRunner {
       const reason = await this.#serve();
       if (this.#closed.reason !== undefined) break;
       this.#lose(reason);
-      this.#failures += 1;
-      const { reconnectMinMs, reconnectMaxMs } = this.#host.settings();
-      await this.#pause(backoffMs(this.#failures, reconnectMinMs, reconnectMaxMs, this.#host.random()));
+      await this.#reconnection.wait();
     }
   }
 
@@ -161,9 +173,12 @@ export class NetworkModule implements ModuleRunner {
       link = await this.#driver.connect(this.#module, this.#host.clock);
     } catch (error) {
       this.#statistics.connectFailed();
-      return error instanceof Error ? error.message : String(error);
+      this.#reconnection.failed(this.#host.clock.monoMs());
+      this.#away = error instanceof Error ? error.message : String(error);
+      return this.#away;
     } finally {
       this.#isConnecting = false;
+      this.#tellAttempted();
     }
     if (this.#closed.reason !== undefined) {
       await link.close();
@@ -171,17 +186,19 @@ export class NetworkModule implements ModuleRunner {
     }
     this.#link = link;
     this.#statistics.connected();
-    this.#lastAnswerMonoMs = this.#host.clock.monoMs();
+    this.#connectedMonoMs = this.#host.clock.monoMs();
+    this.#lastAnswerMonoMs = this.#connectedMonoMs;
     this.#startGroups(link);
     this.#ownership?.begin();
     this.#withhold();
     this.#outputs.connected(link);
     this.#hold.connected();
     if (this.#ownership && !this.#module.withheld) this.#attend(this.#keepOwnership(link, this.#ownership));
-    if (this.#groups.length === 0) this.#settleState();
+    if (this.#groups.length === 0) this.#settleUnread();
     const reason = await Promise.race([link.lost, this.#closed.promise]);
     // what was given up here was counted as what it was
     if (this.#givenUp === '' && this.#closed.reason === undefined && !this.#isSilent) this.#statistics.connectionLost(this.#groups.flatMap(({ points }) => points));
+    this.#reconnection.failed(this.#groups.length === 0 ? this.#host.clock.monoMs() : this.#lastAnswerMonoMs);
     this.#stopGroups();
     this.#link = undefined;
     this.#lastExchange = link.lastExchange?.() ?? this.#lastExchange;
@@ -189,6 +206,29 @@ export class NetworkModule implements ModuleRunner {
     const why = this.#givenUp || reason;
     this.#givenUp = '';
     return why;
+  }
+
+  /** Nothing is read of it: that it is connected is all that there is to know. */
+  #settleUnread(): void {
+    this.#reconnection.good();
+    this.#settleState();
+  }
+
+  #tellAttempted(): void {
+    for (const tell of this.#attempted.splice(0)) tell();
+  }
+
+  /** Somebody asks for the device: one that is away is tried at once, and not after the back-off. Fulfilled when that has ended, or after `timeoutMs`. */
+  #tryNow(timeoutMs: number): Promise<void> {
+    if (this.#link || this.#closed.reason !== undefined) return Promise.resolve();
+    return new Promise<void>((resolve) => {
+      const cancel = this.#host.clock.after(timeoutMs, resolve);
+      this.#attempted.push(() => {
+        cancel();
+        resolve();
+      });
+      this.#reconnection.now();
+    });
   }
 
   get #withheldReason(): string {
@@ -236,6 +276,7 @@ export class NetworkModule implements ModuleRunner {
   }
 
   #lose(reason: string): void {
+    this.#away = reason;
     this.#allBad(reason);
     this.#outputs.disconnected();
     this.#report('Disconnected', reason);
@@ -295,7 +336,7 @@ export class NetworkModule implements ModuleRunner {
       proven: () => {
         if (!this.#groups.includes(group)) return;
         proofs += 1;
-        if (proofs === 1 && !this.#sink.anyGood()) return; // the first samples are on their way
+        if (proofs === 1 && !this.#isGood) return; // the first samples are on their way
         this.#lastAnswerMonoMs = this.#host.clock.monoMs();
         if (!group.silent) this.#sink.confirm(points);
         this.#statistics.proven(group.silent ? [] : points, this.#lastAnswerMonoMs);
@@ -365,11 +406,16 @@ export class NetworkModule implements ModuleRunner {
     }
   }
 
+  /** Of this connection: what one before it has shown proves nothing. */
+  get #isGood(): boolean {
+    return this.#sink.isGoodSince(this.#connectedMonoMs);
+  }
+
   #judge(group: Group, link: Link, outcome: ReadOutcome): void {
     group.judged = true;
     if (outcome.status === 'answered') {
       group.silent = false;
-      if (this.#sink.anyGood()) this.#failures = 0;
+      if (this.#isGood) this.#reconnection.good();
       this.#settleState();
       return;
     }
@@ -446,10 +492,7 @@ export class NetworkModule implements ModuleRunner {
       mismatched: this.#outputs.mismatched(),
       failSafeTaken: this.#outputs.failSafeMessage() !== '',
     };
-    const key = JSON.stringify([state, message, outputs]);
-    if (this.#reported === key) return;
-    this.#reported = key;
-    this.#host.report(this.#module.module, state, message, outputs);
+    this.#reports.take(state, message, outputs);
   }
 
   // -------------------------------------------------------------- requests
@@ -518,7 +561,12 @@ export class NetworkModule implements ModuleRunner {
   discover(timeoutMs: number): Promise<DiscoverReply> {
     const { clock } = this.#host;
     const endMonoMs = clock.monoMs() + timeoutMs; // also of one that has waited for its turn
-    return this.#asked.take(timeoutMs / 2, () => discoverOver(this.#link, this.#module, clock, endMonoMs - clock.monoMs()), notDiscovered);
+    const look = async (): Promise<DiscoverReply> => {
+      await this.#tryNow((endMonoMs - clock.monoMs()) / 2);
+      if (!this.#link) return notDiscovered(`module ${this.#module.module} is not connected${this.#away === '' ? '' : `: ${this.#away}`}`);
+      return discoverOver(this.#link, this.#module, clock, endMonoMs - clock.monoMs());
+    };
+    return this.#asked.take(timeoutMs / 2, look, notDiscovered);
   }
 
   /** Also of the connection before, while there is none or nothing was asked on the new one. */
@@ -548,6 +596,9 @@ export class NetworkModule implements ModuleRunner {
     await this.#hold.close();
     this.#closed.raise('closed');
     this.#endPauses();
+    this.#reconnection.end();
+    this.#reports.end();
+    this.#tellAttempted();
     this.#stopGroups();
     this.#outputs.disconnected();
     this.#allBad('the module is no longer served');

@@ -1,6 +1,6 @@
 /**
- * The outputs of a network module: from the process image to the device, read-back, heartbeat and fail-safe values
- * (decisions 5.2, 7.6, 7.7; ADR 0015).
+ * The outputs of a network module: who commands them, when they are written, and what is told of it (decisions 5.2, 7.6, 7.7; ADR 0015). What is known of
+ * each stands in output-state.ts; output-writer.ts is the way to the device, readback-check.ts the look back.
  *
  * Invariants: an output is written with what its owner commands now and with nothing else: an order that was given while
  * the device was away or the outputs withheld is refused and gone. One write of a channel in flight, the newest value wins;
@@ -8,10 +8,8 @@
  * is written when it changes and at least every second; `outDone` reaches a sequence only when its value has been dealt with.
  */
 import type { MonoMs } from '../vocabulary/times.js';
-import { assert } from '../vocabulary/assert.js';
 import type { ProbeChannel, ProbeModule } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
-import type { Fate, KeptOf } from '../vocabulary/kept.js';
 import { IMAGE_HEADER, OUTPUTS, type ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
 import { QUALITY } from '../vocabulary/quality.js';
 import type { Barred, Link, WriteOutcome } from './driver.js';
@@ -19,11 +17,12 @@ import type { KnownOutput } from './output-hold.js';
 import { decideFailSafe, RuntimeWatch } from './fail-safe.js';
 import type { ImagePoint } from './image-sink.js';
 import { type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
+import { boundOutputs, dealtWith, failSafeValues, type Output, type Status, wireValue } from './output-state.js';
+import { OutputWriter } from './output-writer.js';
 import { readbackAgrees } from './readback.js';
-import { convertValue, messageValue } from './values.js';
+import { ReadbackCheck } from './readback-check.js';
 
 const HEARTBEAT_MS = 1000; // decisions 7.6: toggled every second
-const READBACK_POLL_MS = 200;
 /** Decisions 5.2: at least every second; the rest is what a look and the way to the device take. */
 const REFRESH_MS = 900;
 /** A device that waits for writes gets an unchanged value three times within its time-out. */
@@ -35,92 +34,6 @@ const COMMANDING_MS_MIN = 2000;
 /** What is not written again so long after a device came is no longer told as a part of its coming. */
 const RESUME_MS = 5000;
 
-type Status = (typeof WRITE_STATUS)[keyof typeof WRITE_STATUS];
-/** `overtaken`: another write came before the value was read back; `replaced`: the channels of the module were changed. */
-type Settled = Status | 'overtaken' | 'replaced';
-
-interface Verification {
-  readonly value: number | string;
-  readonly deadlineMonoMs: MonoMs;
-  /** Newest sequence that carries this value; undefined when a request wrote it. */
-  sequence: number | undefined;
-  /** The last value read back. */
-  read: number | string | undefined;
-  readonly settle: (settled: Settled) => void;
-}
-
-/** What is known of an output. */
-interface OutputMemory {
-  /** The sequence that was looked at last. */
-  seen: number;
-  /** When its owner wrote last, and the time between the last two writes. */
-  movedMonoMs: MonoMs | undefined;
-  intervalMs: number;
-  work: Promise<void> | undefined;
-  busy: boolean;
-  due: boolean;
-  refresh: boolean;
-  triedMonoMs: MonoMs;
-  /** What the device has, as far as we know, since when, and when it was last told. */
-  written: number | string | undefined;
-  sinceMonoMs: MonoMs;
-  writtenMonoMs: MonoMs;
-  /** How the last dealt-with value ended. */
-  verdict: Status;
-  verification: Verification | undefined;
-  /** Why the last write of it failed; empty: it did not. */
-  failure: string;
-}
-
-/** What goes on with an address when the channels of its module are changed. */
-const KEPT = {
-  seen: 'derived', // of its place in the image; what a network has commanded and nobody has dealt with is still to be seen
-  movedMonoMs: 'kept',
-  intervalMs: 'kept',
-  work: 'derived', // the new output waits for it (`after`)
-  busy: 'derived', // with the work
-  due: 'derived', // what is still to be seen is due
-  refresh: 'lost', // the next one comes in its time
-  triedMonoMs: 'kept',
-  written: 'kept', // unless a write was under way, which may or may not have reached the device
-  sinceMonoMs: 'kept',
-  writtenMonoMs: 'kept',
-  verdict: 'kept',
-  verification: 'lost', // settled as replaced
-  failure: 'kept',
-} as const satisfies Record<keyof OutputMemory, Fate>;
-
-type Carried = Pick<OutputMemory, KeptOf<typeof KEPT>>;
-
-const CARRIED = Object.entries(KEPT).flatMap(([field, fate]) => (fate === 'kept' ? [field as keyof Carried] : []));
-
-function carried(from: Carried): Carried {
-  return Object.fromEntries(CARRIED.map((field) => [field, from[field]])) as Carried;
-}
-
-const NOTHING_KNOWN: Carried = {
-  movedMonoMs: undefined,
-  intervalMs: 0,
-  triedMonoMs: 0,
-  written: undefined,
-  sinceMonoMs: 0,
-  writtenMonoMs: 0,
-  verdict: WRITE_STATUS.none,
-  failure: '',
-};
-
-/** An output as long as the channels of its module stay as they are. */
-interface Output extends OutputMemory {
-  readonly channel: ProbeChannel;
-  readonly image: ProcessImage;
-  /** Its place in `image`, and in no other. */
-  readonly slot: number;
-  /** The write of the output that this one has replaced, while it is under way. */
-  readonly after: Promise<void> | undefined;
-  /** Others have taken its place: nothing is started, kept or shown for it any more. */
-  replaced: boolean;
-}
-
 export interface ResumedOutput {
   readonly channel: string;
   readonly value: Value;
@@ -130,7 +43,8 @@ const decoder = new TextDecoder();
 
 export class OutputSide {
   readonly #host: RunnerHost;
-  readonly #readPoint: (point: ImagePoint) => Promise<void>;
+  readonly #writer: OutputWriter;
+  readonly #check: ReadbackCheck;
   readonly #changed: () => void;
   readonly #watch: RuntimeWatch;
   #module: ProbeModule;
@@ -156,40 +70,12 @@ export class OutputSide {
     this.#module = module;
     this.#image = image;
     this.#host = host;
-    this.#readPoint = readPoint;
+    this.#writer = new OutputWriter(host.clock, { module: () => this.#module, link: () => this.#link, withheld: () => this.#withheld });
+    this.#check = new ReadbackCheck(host, readPoint, (fault) => host.fault(module.module, fault));
     this.#changed = changed;
     this.#watch = new RuntimeWatch(image);
-    this.#bind([]);
-  }
-
-  /** Makes the outputs of the present channels; what an address had before goes on with it. */
-  #bind(before: readonly Output[]): void {
-    this.#failSafeValues = failSafeValues(this.#module);
-    const image = this.#image;
-    this.#outputs = this.#module.channels.flatMap((channel, slot): Output[] => {
-      if (channel.direction !== 'output') return [];
-      const kept = before.find((output) => output.channel.address === channel.address && output.channel.dataType === channel.dataType);
-      const sequence = Atomics.load(image.outSeq, slot);
-      const done = Atomics.load(image.outDone, slot);
-      const isHeld = image.held[slot] === 1;
-      if (sequence !== done && !isHeld) dealtWith(image, slot, sequence, WRITE_STATUS.failed); // an order of before is not carried out now
-      return [
-        {
-          channel,
-          image,
-          slot,
-          after: kept?.work,
-          replaced: false,
-          ...carried(kept ?? NOTHING_KNOWN),
-          seen: kept && isHeld ? done : sequence,
-          work: undefined,
-          busy: false,
-          due: false,
-          refresh: false,
-          verification: undefined,
-        },
-      ];
-    });
+    this.#failSafeValues = failSafeValues(module);
+    this.#outputs = boundOutputs(module, image, []);
   }
 
   update(module: ProbeModule, image: ProcessImage): void {
@@ -209,7 +95,8 @@ export class OutputSide {
     this.#resuming = undefined;
     if (image !== this.#image) this.#watch.rebind(image);
     this.#image = image;
-    this.#bind(outputs);
+    this.#failSafeValues = failSafeValues(module);
+    this.#outputs = boundOutputs(module, image, outputs);
   }
 
   connected(link: Link): void {
@@ -288,7 +175,7 @@ export class OutputSide {
 
   /** Straight to the device for whoever holds the outputs, past what withholds the logic. */
   async writeHeld(channel: ProbeChannel, value: number | string, barred?: Barred): Promise<WriteOutcome> {
-    const outcome = await this.#writeLink(channel, value, barred);
+    const outcome = await this.#writer.writePast(channel, value, barred);
     if (outcome.ok && channel.readbackAddress === '') this.#showHeld(channel, value);
     return outcome;
   }
@@ -415,7 +302,7 @@ export class OutputSide {
     }
     if (output.written !== value) output.verification?.settle('overtaken');
     output.triedMonoMs = this.#host.clock.monoMs();
-    const outcome = await this.#writeDevice(output.channel, value);
+    const outcome = await this.#writer.write(output.channel, value);
     if (!output.replaced) this.#concludeWrite(output, sequence, value, outcome);
   }
 
@@ -441,36 +328,6 @@ export class OutputSide {
     oldest.work?.then(next).catch((fault: unknown) => this.#host.fault(this.#module.module, fault));
   }
 
-  /** `untilMonoMs`: by then it is sent or has failed. */
-  async #writeDevice(channel: ProbeChannel, value: number | string, untilMonoMs = Number.POSITIVE_INFINITY): Promise<WriteOutcome> {
-    const link = this.#link;
-    const barred: Barred = () => {
-      if (this.#withheld !== '') return { ok: false, reason: 'withheld', message: this.#withheld };
-      if (this.#link !== link) return { ok: false, reason: 'unreachable', message: 'the connection was closed before the value was sent' };
-      if (this.#host.clock.monoMs() > untilMonoMs) return { ok: false, reason: 'unreachable', message: 'the device is too slow for what waits for it; the value was not sent' };
-      return undefined;
-    };
-    return barred() ?? this.#writeLink(channel, value, barred);
-  }
-
-  async #writeLink({ name, address, dataType }: ProbeChannel, value: number | string, barred?: Barred): Promise<WriteOutcome> {
-    if (this.#module.failSafe?.posture === 'observed') return { ok: false, reason: 'refused', message: 'the module is observed only; nothing is written' };
-    const link = this.#link;
-    if (!link) return { ok: false, reason: 'unreachable', message: `module ${this.#module.module} is not connected` };
-    if (typeof value === 'number' && !Number.isFinite(value)) return { ok: false, reason: 'invalid', message: 'the value is not a finite number' };
-    let stopped: ReturnType<Barred>; // which the link hands on as it is, if nothing was sent before
-    const asked: Barred = () => {
-      stopped = barred?.();
-      return stopped;
-    };
-    try {
-      const outcome = await link.write({ address, dataType }, dataType === 'bool' ? value !== 0 : value, asked);
-      return outcome.ok || outcome.reason !== 'unreachable' || outcome === stopped ? outcome : unknownOutcome(name, outcome.message);
-    } catch (error) {
-      return unknownOutcome(name, error instanceof Error ? error.message : String(error));
-    }
-  }
-
   #concludeWrite(output: Output, sequence: number, value: number | string, outcome: WriteOutcome): void {
     const failure = outcome.ok ? '' : outcome.message;
     const tells = this.#failSafeTaken && failure !== output.failure;
@@ -490,7 +347,7 @@ export class OutputSide {
       this.#show(output, value);
       this.#finish(output, sequence, WRITE_STATUS.done);
     } else if (!isRepeated || !this.#isHeld(output)) {
-      this.#verify(output, value, sequence, (settled, verification) => {
+      this.#check.begin(output, value, sequence, (settled, verification) => {
         if (typeof settled === 'number') this.#finish(output, verification.sequence ?? sequence, settled);
       });
     } else if (output.verification) {
@@ -540,40 +397,6 @@ export class OutputSide {
 
   // -------------------------------------------------------------- read-back
 
-  /** Reads back until the value agrees or `io.readbackTimeout` is over. */
-  #verify(output: Output, value: number | string, sequence: number | undefined, done: (settled: Settled, verification: Verification) => void): void {
-    const verification: Verification = {
-      value,
-      sequence,
-      read: undefined,
-      deadlineMonoMs: this.#host.clock.monoMs() + this.#host.settings().readbackTimeoutMs,
-      settle: (settled) => {
-        if (output.verification !== verification) return;
-        output.verification = undefined;
-        done(settled, verification);
-      },
-    };
-    output.verification?.settle('overtaken');
-    output.verification = verification;
-    this.#chase(output, verification).catch((fault: unknown) => this.#host.fault(this.#module.module, fault));
-  }
-
-  async #chase(output: Output, verification: Verification): Promise<void> {
-    const { channel, slot } = output;
-    const point: ImagePoint = { address: channel.readbackAddress, dataType: channel.dataType, channel: slot, pollMs: 0, readback: true };
-    while (output.verification === verification) {
-      await this.#readPoint(point);
-      if (output.verification !== verification) return;
-      if (this.#host.clock.monoMs() >= verification.deadlineMonoMs) {
-        verification.settle(verification.read === undefined ? WRITE_STATUS.failed : WRITE_STATUS.mismatch);
-        return;
-      }
-      await new Promise<void>((resolve) => {
-        this.#host.clock.after(READBACK_POLL_MS, resolve);
-      });
-    }
-  }
-
   /** A sample of the readback address arrived, from a poll or from a check after a write, that was asked for at `askedMonoMs`. */
   readback(image: ProcessImage, slot: number, read: number | string, askedMonoMs: MonoMs): void {
     const output = this.#outputs.find((row) => row.image === image && row.slot === slot);
@@ -605,7 +428,7 @@ export class OutputSide {
     this.#heartbeatMonoMs = nowMs;
     this.#heartbeat = !this.#heartbeat;
     const beat = this.#heartbeat ? 1 : 0;
-    const writing = this.#beatsOn ? this.#writeLink(output.channel, beat) : this.#writeDevice(output.channel, beat);
+    const writing = this.#beatsOn ? this.#writer.writePast(output.channel, beat) : this.#writer.write(output.channel, beat);
     writing.catch((fault: unknown) => this.#host.fault(this.#module.module, fault));
   }
 
@@ -616,7 +439,7 @@ export class OutputSide {
     const output = this.#outputs.find((row) => row.channel.address === address);
     if (!output) return writeRefused('unknown_channel', `module ${this.#module.module} has no output ${address}`);
     if (this.#failSafeValue(output) !== undefined) return writeRefused('outputs_withheld', `output ${output.channel.name} has its fail-safe value: ${this.failSafeMessage()}`);
-    const outcome = await this.#writeDevice(output.channel, value, untilMonoMs);
+    const outcome = await this.#writer.write(output.channel, value, untilMonoMs);
     output.written = undefined;
     this.#doubt(output, outcome);
     if (!outcome.ok) return { ...writeRefused(REFUSALS[outcome.reason], outcome.message), ...('isUnknown' in outcome ? { isUnknown: true } : {}) };
@@ -626,7 +449,7 @@ export class OutputSide {
       return { ok: true, message: '', forced: false, readback: null };
     }
     return new Promise((resolve) => {
-      this.#verify(output, value, undefined, (settled, { read }) => {
+      this.#check.begin(output, value, undefined, (settled, { read }) => {
         const readback = read === undefined ? null : wireValue(read, output.channel);
         if (settled === 'replaced') resolve(this.#replacedReply(output));
         else if (settled === WRITE_STATUS.done) resolve({ ok: true, message: '', forced: false, readback });
@@ -646,31 +469,4 @@ export class OutputSide {
   }
 }
 
-/** A link that could not tell has been asked: whether it has sent anything is known to nobody. */
-function unknownOutcome(channel: string, message: string): WriteOutcome {
-  return { ok: false, reason: 'unreachable', message: `${message}; whether the device took it is not known: read channel ${channel} to see`, isUnknown: true };
-}
-
 const REFUSALS = { unreachable: 'device_unreachable', invalid: 'invalid_value', refused: 'device_write_failed', withheld: 'outputs_withheld' } as const;
-
-function dealtWith(image: ProcessImage, slot: number, sequence: number, status: Status): void {
-  // the counters wrap around, so they are compared by their difference
-  assert(((Atomics.load(image.outSeq, slot) - sequence) | 0) >= 0, 'nothing is acknowledged that was not commanded');
-  image.outStatus[slot] = status;
-  Atomics.store(image.outDone, slot, sequence);
-}
-
-function wireValue(value: number | string, { dataType }: ProbeChannel): Value {
-  return typeof value === 'string' ? value : messageValue(value, undefined, dataType);
-}
-
-/** By address. */
-function failSafeValues({ failSafe, channels }: ProbeModule): ReadonlyMap<string, number | string> {
-  const values = new Map<string, number | string>();
-  for (const { channel: name, value } of failSafe?.outputs ?? []) {
-    const channel = channels.find((row) => row.name === name || row.address === name);
-    const converted = channel ? convertValue(value, channel.dataType) : undefined;
-    if (channel && converted !== undefined) values.set(channel.address, converted);
-  }
-  return values;
-}

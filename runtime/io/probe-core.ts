@@ -97,6 +97,7 @@ export class ProbeCore {
         readbackTimeoutMs: this.#plan?.readbackTimeoutMs ?? 5000,
       }),
       report: (module, state, message, outputs) => this.#post({ type: 'module', module, state, message, outputs, atMs: this.#clock.wallMs() }),
+      nextAttempt: (module, atMs) => this.#post({ type: 'next-attempt', module, atMs }),
       resumed: (module, outputs) => this.#post({ type: 'outputs-resumed', module, outputs, atMs: this.#clock.wallMs() }),
       fault: (module, fault) => this.#faulted(module, fault),
     };

@@ -12,6 +12,7 @@ import type { ImagePlan, NetworkReport, RetainedNetwork, UnitPlan } from '../por
 import type { DataType, Value } from '../vocabulary/data-types.js';
 import type { Mode } from '../vocabulary/modes.js';
 import type { Checksum } from '../vocabulary/checksum.js';
+import { TEXT_BYTES_MAX } from '../vocabulary/process-image.js';
 import { QUALITY, type QualityCode } from '../vocabulary/quality.js';
 import type { Region } from './arena.js';
 import { Bypasses, type ShadowTrip } from './bypass.js';
@@ -37,6 +38,8 @@ import type { Memory } from './memory.js';
 const ELAPSED_PERIODS_MAX = 10;
 
 const CHANNEL_TYPES = { bool: 'BOOL', int: 'INT', float: 'REAL', string: 'STRING' } as const;
+
+const encoder = new TextEncoder();
 
 const SLOTTED = 'the slots of a tag lie inside the memory of its plan';
 const NUMBERED = 'a channel and its image are of this plan';
@@ -447,6 +450,9 @@ export class NetworkSet {
     const type = CHANNEL_TYPES[channel.dataType];
     const number = readWritten(type, value, this.#texts);
     if (number === undefined) return { code: 'invalid_value', message: `${JSON.stringify(value)} is no ${type} for ${name}` };
+    const bytes = type === 'STRING' ? encoder.encode(String(value)).length : 0;
+    if (bytes > TEXT_BYTES_MAX)
+      return { code: 'invalid_value', message: `the text for ${name} has ${bytes} bytes (UTF-8), and a channel holds ${TEXT_BYTES_MAX}: a part of it would be another text` };
     const unreached = this.#unreached(at.image);
     if (unreached) return unreached;
     this.io.force(at.image, at.channel, number, type === 'STRING' ? String(value) : undefined);

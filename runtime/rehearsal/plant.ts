@@ -43,6 +43,7 @@ export class RehearsalPlant {
       report: (module, state, message) => {
         if (state === 'Failed') this.#problems.push({ module, message });
       },
+      nextAttempt: () => undefined,
       resumed: () => undefined,
       fault: (module, fault) => this.#problems.push({ module, message: fault instanceof Error ? fault.message : String(fault) }),
     }).configure(modules, 1);

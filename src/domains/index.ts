@@ -125,7 +125,7 @@ export const ROWS: readonly RouteColumns[] = [
   ...plantRoutes,
   ...unitRoutes,
   ...controlModuleRoutes,
-  ...ioModuleRoutes({ exists: () => false }),
+  ...ioModuleRoutes({ exists: () => false }, { nextAttempt: () => undefined }),
   ...discoveryRoutes,
   ...secretRoutes,
   ...loopCheckRoutes,

@@ -392,6 +392,13 @@ t.test('a module type package is looked at, and then imported, with its report i
   t.match((await text(t, ['import', 'mtp', path.join(folder, 'none.mtp'), '--name', 'x'], 2)).err, /none\.mtp: does not exist/);
 });
 
+t.test('D-IO-02: of a device that is away the terminal says when it is tried again', async (t) => {
+  const nobody = manifest('IOModule', 'gone', { protocol: 'modbus', address: '127.0.0.1:1', channels: [{ name: 'a', address: 'holding:0' }] });
+  t.equal((await admin.post('/api/v1/apply', [nobody])).status, 200);
+  const shown = /gone is Disconnected: [^\n]+\nits device is tried again in \d+ s; lineside io discover gone tries at once\n/;
+  await eventually('it is said', async () => shown.test((await text(t, ['io', 'show', 'gone'])).out) || undefined, PATIENCE_MS);
+});
+
 t.test('channels are shown again every second until Ctrl-C', async (t) => {
   const watching = new LinesideCommand(configOf('anna')).start(['io', 'show', 'plc', '--watch', '-o', 'json']);
   await eventually('it has told twice', async () => watching.out().trim().split('\n').length >= 2 || undefined, PATIENCE_MS);

@@ -104,6 +104,22 @@ t.test('D-IO-02: an answer that comes twice or too late ends the connection; sil
   }
 });
 
+t.test('TAG-27: a write that is barred meanwhile is not repeated', async (t) => {
+  const peer = await startPeer(t);
+  const link = await linkTo(t, ofPort(peer.port, [], { timeout: '500ms', retries: 5 }));
+  await link.read([{ address: 'OutDint#DINT', dataType: 'int' }], collector(1).sink);
+  await peer.misbehave('silent');
+  const before = (await peer.counts()).messages;
+  let looks = 0;
+  const barred = () => {
+    looks += 1;
+    return looks < 3 ? undefined : ({ ok: false, reason: 'withheld', message: 'another box drives the device' } as const);
+  };
+  t.match(await link.write({ address: 'OutDint#DINT', dataType: 'int' }, 7, barred), { ok: false, reason: 'unreachable', message: 'no answer within 500 ms' });
+  t.equal((await peer.counts()).messages - before, 2, 'sent when its turn came, repeated once');
+  await peer.misbehave('right');
+});
+
 t.test('connect gives up within its time-out, whatever the device does not do, and leaves nothing behind', async (t) => {
   const peer = await startPeer(t, { many: 0, connectionsMax: 0 });
   await t.rejects(ethernetIpDriver.connect(ofPort(DEAD_PORT, []), systemClock), { message: /ECONNREFUSED/ });
@@ -202,6 +218,15 @@ const changed =
     return reply;
   };
 
+/** Path of the output, its type and one element: what only a write has, and behind it the value. */
+const OUTPUT_WRITTEN = Buffer.concat([Buffer.from([0x91, 7]), Buffer.from('OutDint\0'), Buffer.from([0xc4, 0, 1, 0])]);
+
+function valuesWritten(request: Buffer): number[] {
+  const values: number[] = [];
+  for (let at = request.indexOf(OUTPUT_WRITTEN); at >= 0; at = request.indexOf(OUTPUT_WRITTEN, at + 1)) values.push(request.readInt32LE(at + OUTPUT_WRITTEN.length));
+  return values;
+}
+
 const SERVICE_AT = 40;
 
 conformanceOfFaults(t, () => ({
@@ -232,5 +257,7 @@ conformanceOfFaults(t, () => ({
     { what: 'bytes that are none of the protocol', of: () => Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n') },
   ],
   pulls: Number(process.env.IO_PULLS ?? 25),
+  faults: Number(process.env.IO_FAULTS ?? 40),
+  written: valuesWritten,
   seed: Number(process.env.IO_SEED ?? 20_260_131),
 }));

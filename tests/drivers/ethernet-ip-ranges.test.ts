@@ -12,6 +12,8 @@ import { moduleOf } from './ethernet-ip-module.js';
 const READ = 0x4c;
 const MULTIPLE = 0x0a;
 const FRAGMENT = 0x52;
+const WRITE = 0x4d;
+const WRITE_FRAGMENT = 0x53;
 
 const peer = await EthernetIpPeer.start({ many: 10 });
 t.teardown(() => peer.kill());
@@ -163,6 +165,44 @@ t.test('a text of several fragments is whole in one message of a large connectio
   await other.flicker(['Text1000'], [textOf('a'.repeat(990)), textOf('b'.repeat(1000))], 1_000_000);
   const services = await servicesOf(other, async () => t.match((await readAll(link, wanted)).values[0], /^(a{990}|b{1000})$/, 'also while it changes'));
   t.notOk(services.has(FRAGMENT));
+});
+
+t.test('ADR 0092: a text that is longer than a message is written so that nobody sees a mixture of two, and a short one in a long tag at once', async (t) => {
+  const other = await startPeer(t, { many: 0, replyMax: 4002 });
+  const link = await linkTo(t, other.port);
+  const witness = await linkTo(t, other.port, { connected: true });
+  const [text] = points('string', 'OutText1000') as [Point];
+  const write = async (value: string): Promise<void> => void t.same(await link.write(text, value), { ok: true });
+  await write('a');
+  t.same([...(await servicesOf(other, () => write('b'.repeat(300))))], [[WRITE_FRAGMENT, 1]], 'LEN and what is used of DATA');
+  t.same([...(await servicesOf(other, () => write('c'.repeat(990))))], [[WRITE_FRAGMENT, 5]], 'LEN 0, three parts, LEN');
+  t.equal((await readAll(witness, [text])).values[0], 'c'.repeat(990));
+  t.same([...(await servicesOf(other, async () => t.same(await witness.write(text, 'd'.repeat(1000)), { ok: true })))], [[WRITE, 1]], 'a large connection takes all of it at once');
+
+  const seen = new Set<string>();
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    while (!isOver) {
+      const value = String((await readAll(witness, [text])).values[0]);
+      seen.add(/^(?:e*|f*)$/.test(value) && [0, 990, 1000].includes(value.length) ? (value[0] ?? 'empty') : value);
+    }
+  };
+  await write('e'.repeat(990));
+  const looking = look();
+  for (let round = 0; round < 30; round += 1) await write(round % 2 === 0 ? 'f'.repeat(1000) : 'e'.repeat(990));
+  isOver = true;
+  await looking;
+  t.same(
+    [...seen].filter((value) => !['e', 'f', 'empty'].includes(value)),
+    [],
+    'one, the other, or none',
+  );
+  t.ok(seen.has('empty') && seen.size === 3, [...seen].join());
+
+  const small = await linkTo(t, other.port, { maxPacket: 100 });
+  t.same(await small.write(text, 'g'.repeat(500)), { ok: true });
+  t.equal((await readAll(witness, [text])).values[0], 'g'.repeat(500));
+  t.match(await small.write(text, 'h'.repeat(1001)), { ok: false, reason: 'invalid', message: 'the text has 1001 characters, 1000 fit' });
 });
 
 t.test('decisions 7.3: a connection is as large as the device grants, and never larger than maxPacket', async (t) => {

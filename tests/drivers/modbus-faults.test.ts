@@ -40,6 +40,13 @@ const changed =
     return reply;
   };
 
+/** Of function 6, in whole frames: the driver sends each by itself. */
+function valuesWritten(request: Buffer): number[] {
+  const values: number[] = [];
+  for (let at = 0; at + FUNCTION_AT < request.length; at += 6 + request.readUInt16BE(at + 4)) if (request[at + FUNCTION_AT] === 6) values.push(request.readUInt16BE(at + 10));
+  return values;
+}
+
 const FUNCTION_AT = 7;
 const BYTE_COUNT_AT = 8;
 
@@ -71,5 +78,7 @@ conformanceOfFaults(t, () => ({
     },
   ],
   pulls: Number(process.env.IO_PULLS ?? 100),
+  faults: Number(process.env.IO_FAULTS ?? 40),
+  written: valuesWritten,
   seed: Number(process.env.IO_SEED ?? 20_260_131),
 }));

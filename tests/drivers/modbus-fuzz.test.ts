@@ -13,7 +13,7 @@ import { WireRecord } from '../../runtime/io/modbus/wire-record.js';
 import { systemClock } from '../../runtime/vocabulary/clock.js';
 import { at } from '../support/at.js';
 import { collector } from './conformance.js';
-import { randomOf } from './conformance-faults.js';
+import { randomOf } from './random.js';
 
 const FRAMES = Number(process.env.IO_FRAMES ?? 20_000);
 const SEED = Number(process.env.IO_SEED ?? 20_260_131);

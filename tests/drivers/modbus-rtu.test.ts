@@ -17,6 +17,7 @@ import type { ProbeChannel, ProbeModule } from '../../runtime/port.js';
 import { systemClock } from '../../runtime/vocabulary/clock.js';
 import { ProcessImage } from '../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../runtime/vocabulary/quality.js';
+import { ManualClock } from '../runtime/io/manual-clock.js';
 import { eventually } from '../support/api-client.js';
 import { freePort } from '../support/appliance-process.js';
 import { TestClock } from '../support/test-clock.js';
@@ -125,6 +126,8 @@ t.test('RTU over TCP on a bad wire', async (t) => {
       { what: 'bytes that are none of the protocol', of: () => Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n') },
     ],
     pulls: Number(process.env.IO_PULLS ?? 100),
+    faults: Number(process.env.IO_FAULTS ?? 40),
+    written: (frame) => (frame[1] === 6 && frame.length === 8 ? [frame.readUInt16BE(4)] : []),
     seed: Number(process.env.IO_SEED ?? 20_260_131),
   }));
 });
@@ -312,20 +315,20 @@ t.test('a serial port that another process has open is refused, and left as it i
 t.test('a line that is never quiet is told as such, and what has waited for it is not sent when it becomes quiet', async (t) => {
   const sent: Buffer[] = [];
   const stream = new Duplex({ read: () => undefined, write: (chunk: Buffer, _, done) => (sent.push(chunk), done()) });
-  const clock = new TestClock();
+  const clock = new ManualClock();
   const line = new RtuLine(stream, { gapMs: 5, endsOnGarbage: false, close: () => undefined }, clock);
   t.teardown(() => line.end('over'));
-  const noise = async (): Promise<void> => {
-    clock.advance(1);
-    stream.push(Buffer.from([0x55]));
-    await new Promise((resolve) => setImmediate(resolve));
+  const noise = async (ms: number): Promise<void> => {
+    for (let at = 0; at < ms; at += 1) {
+      stream.push(Buffer.from([0x55]));
+      await clock.advance(1);
+    }
   };
-  await noise();
-  let reply: Reply | undefined;
-  line.request({ unit: 1, pdu: Buffer.from([6, 0, 1, 0, 1]), timeoutMs: 25, isUrgent: true, record: new WireRecord(), settle: (settled) => (reply = settled) });
-  for (let ms = 0; ms < 200 && !reply; ms += 1) await noise();
-  t.match(reply, { ok: false, reason: 'silent', message: /never quiet/ });
-  clock.advance(20);
+  await noise(1);
+  const reply = new Promise<Reply>((settle) => line.request({ unit: 1, pdu: Buffer.from([6, 0, 1, 0, 1]), timeoutMs: 25, isUrgent: true, record: new WireRecord(), settle }));
+  await noise(60);
+  t.match(await reply, { ok: false, reason: 'silent', message: /never quiet/ });
+  await clock.advance(20);
   t.same(sent, []);
 });
 
@@ -348,6 +351,7 @@ t.test('a checksum of the serial line guide, and answers whose length only their
   t.equal(answerLength(Buffer.from([1, 3, 4])), 9);
   t.equal(answerLength(Buffer.from([1, 3, 255])), 0, 'longer than a frame can be');
   t.equal(answerLength(Buffer.from([1, 16])), 8);
+  t.equal(answerLength(Buffer.from([1, 17, 9])), 14);
   t.equal(answerLength(Buffer.from([1, 22])), 10);
   t.equal(answerLength(Buffer.from([1, 99])), 0);
   t.equal(answerLength(Buffer.from([1, 43, 14, 2, 2, 0, 0, 1, 0, 3, 65, 66, 67])), 15);

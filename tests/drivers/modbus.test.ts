@@ -430,10 +430,24 @@ t.test('Q-TIER-11: a device says its name by function 43, and one that does not 
     channels: [{ isFound: true }],
   });
   for (const answer of [Buffer.from([0xab, 1]), Buffer.from([43, 14, 2, 2, 0, 0, 9, 0, 200, 65]), undefined]) {
-    const device = await poorDevice(t, (pdu) => (pdu[0] === 43 ? answer : Buffer.from([3, 2, 0, 1])));
+    const device = await poorDevice(t, (pdu) => (pdu[0] === 43 ? answer : pdu[0] === 17 ? Buffer.from([0x91, 1]) : Buffer.from([3, 2, 0, 1])));
     const poor = await modbusDriver.connect(moduleOf(device.port, [], { timeout: '200ms', retries: 3 }), systemClock);
     t.teardown(() => poor.close());
     t.match(await poor.discover?.(channels, 1000), { device: { vendor: '', product: '', revision: '', serial: '' }, channels: [{ channel: 'level', isFound: true, message: '' }] });
-    t.same(device.functions, [3, 43], 'asked once');
+    t.same(device.functions, answer ? [3, 43, 17] : [3, 43], 'each asked once, and none after silence');
+  }
+});
+
+t.test('Q-TIER-11: a device that says nothing by function 43 is known by the words of function 17', async (t) => {
+  for (const [said, product] of [
+    [Buffer.concat([Buffer.from([7, 0xff]), Buffer.from('Flowmeter FM-2  1.07\0')]), 'Flowmeter FM-2  1.07'],
+    [Buffer.concat([Buffer.from('VFD 300'), Buffer.from([0, 1, 0x41, 2]), Buffer.from('rev B')]), 'VFD 300 rev B'],
+    [Buffer.from([0x12, 0xff, 0, 9]), ''],
+    [Buffer.alloc(0), ''],
+  ] as const) {
+    const device = await poorDevice(t, (pdu) => (pdu[0] === 43 ? Buffer.from([0xab, 1]) : Buffer.from([17, said.length, ...said])));
+    const link = await modbusDriver.connect(moduleOf(device.port, []), systemClock);
+    t.teardown(() => link.close());
+    t.same((await link.discover?.([], 1000))?.device, { vendor: '', product, revision: '', serial: '' });
   }
 });

@@ -21,13 +21,15 @@ export function withChannels(module: ProbeModule, channels: readonly ProbeChanne
 export const RECONNECT_MIN_MS = 50;
 export const RECONNECT_MAX_MS = 200;
 
-export const planOf = (...modules: ProbeModule[]): ProbePlan => ({
+export const planOf = (...modules: ProbeModule[]): ProbePlan => planWith(RECONNECT_MAX_MS, modules);
+
+const planWith = (reconnectMaxMs: number, modules: readonly ProbeModule[]): ProbePlan => ({
   probe: 'probe-test',
   revision: 1,
   timeScale: 1,
   modules,
   reconnectMinMs: RECONNECT_MIN_MS,
-  reconnectMaxMs: RECONNECT_MAX_MS,
+  reconnectMaxMs,
   readbackTimeoutMs: 600,
 });
 
@@ -56,16 +58,22 @@ export interface Probe {
 }
 
 interface ProbeOptions {
+  /** Longest wait before an attempt. */
+  readonly reconnectMaxMs?: number;
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly drivers?: DriverTable;
 }
 
-export async function startProbe(t: Test, modules: readonly ProbeModule[], { clock = systemClock, random = Math.random, drivers }: ProbeOptions = {}): Promise<Probe> {
+export async function startProbe(
+  t: Test,
+  modules: readonly ProbeModule[],
+  { clock = systemClock, random = Math.random, drivers, reconnectMaxMs = RECONNECT_MAX_MS }: ProbeOptions = {},
+): Promise<Probe> {
   const messages: ProbeOutbound[] = [];
   const core = new ProbeCore({ clock, random, post: (message) => void messages.push(message), ...(drivers ? { drivers } : {}) });
   t.teardown(() => core.receive({ type: 'stop' }));
-  await core.receive({ type: 'plan', plan: planOf(...modules) });
+  await core.receive({ type: 'plan', plan: planWith(reconnectMaxMs, modules) });
   const last = (module: string): Extract<ProbeOutbound, { type: 'module' }> | undefined =>
     messages.findLast((message): message is Extract<ProbeOutbound, { type: 'module' }> => message.type === 'module' && message.module === module);
   return {

@@ -114,6 +114,24 @@ t.test('ADR 0076: polls and round trips are counted, a refused channel by itself
   t.match(answer.body, { ioModule: 'a', measured: true, reason: '' }, answer.text);
 });
 
+t.test('D-IO-02: a module whose device is away says when it is tried again, and discovery tries at once', async (t) => {
+  wireA.refuse(true);
+  wireA.reset();
+  // the back-off has grown: the next attempt is far off
+  await box.look('it is away', async () => {
+    const { state, connectivity } = (await box.api.get(`${IO}/a`)).body;
+    const { nextAttemptAt = '' } = connectivity;
+    return { done: (state === 'Disconnected' && Date.parse(nextAttemptAt) - Date.now() > 3000) || undefined, seen: `${state} ${nextAttemptAt}` };
+  });
+  const refused = await box.api.post(`${IO}/a/discover`, {});
+  t.match(refused, { status: 503, body: { code: 'device_unreachable', error: /cannot be asked: ./ } }, refused.text);
+  wireA.refuse(false);
+  t.match(await box.api.post(`${IO}/a/discover`, {}), { status: 200, body: { ioModule: 'a' } });
+  await connected('a');
+  t.notOk('nextAttemptAt' in (await box.api.get(`${IO}/a`)).body.connectivity);
+  t.notOk('nextAttemptAt' in (await box.api.get(`${IO}/b`)).body.connectivity);
+});
+
 t.test('ADR 0075, IO-06: a rotated secret connects the module that names it anew, and no other', async (t) => {
   t.match((await box.api.get(`${IO}/b`)).body, { credentials: 'unresolved' });
   const [others, before] = [wireA.accepted, wireB.accepted];

@@ -29,6 +29,8 @@ export class FaultProxy {
   rewrite: (chunk: Buffer) => Buffer = (chunk) => chunk;
   /** Time that each reply is late, in mode `pass`. */
   delayMs = 0;
+  /** Told of each piece that goes on to the device, with the number of its connection, 1 for the first. */
+  delivered: (request: Buffer, connection: number) => void = () => {};
   /** Connections accepted so far. */
   accepted = 0;
   /** Connections refused so far. */
@@ -60,12 +62,15 @@ export class FaultProxy {
       return;
     }
     this.accepted += 1;
+    const connection = this.accepted;
     const far = net.connect({ host: '127.0.0.1', port, noDelay: true });
     const pair: Pair = { near, far };
     near.setNoDelay(true);
     this.#pairs.add(pair);
     near.on('data', (chunk) => {
-      if (this.mode !== 'half-open') far.write(chunk);
+      if (this.mode === 'half-open') return;
+      this.delivered(chunk, connection);
+      far.write(chunk);
     });
     far.on('data', (chunk) => this.#back(pair, chunk));
     for (const side of [near, far]) {

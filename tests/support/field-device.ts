@@ -27,6 +27,10 @@ export class FieldDevice {
   delayMs = 0;
   /** Answers nothing: a cable that was pulled without a word. */
   isMute = false;
+  /** Refuses each write (exception 4, device failure): a switch at the device that is not on remote. */
+  isLocked = false;
+  /** Takes each write and answers none. */
+  isSilentToWrites = false;
 
   constructor(wiring: Wiring) {
     this.wiring = wiring;
@@ -67,7 +71,9 @@ export class FieldDevice {
         const request = received.subarray(0, length);
         received = received.subarray(length);
         if (this.isMute) continue;
-        const body = this.#answer(request.subarray(7));
+        const pdu = request.subarray(7);
+        const body = this.isLocked && isWrite(pdu) ? Buffer.from([(pdu[0] ?? 0) + 0x80, 4]) : this.#answer(pdu);
+        if (this.isSilentToWrites && isWrite(pdu)) continue;
         const head = Buffer.from(request.subarray(0, 7));
         head.writeUInt16BE(body.length + 1, 4);
         socket.write(Buffer.concat([head, body]));
@@ -128,6 +134,8 @@ export class FieldDevice {
     }
   }
 }
+
+const isWrite = (pdu: Buffer): boolean => [5, 6, 15, 16].includes(pdu[0] ?? 0);
 
 function bits(code: number, from: Uint8Array, offset: number, count: number): Buffer {
   const bytes = Buffer.alloc(Math.ceil(count / 8));

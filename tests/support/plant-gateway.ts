@@ -86,7 +86,7 @@ export async function startPlantGateway(options: PlantOptions = {}): Promise<Pla
         ...unitRoutes,
         ...controllerRoutes,
         ...controlModuleRoutes,
-        ...ioModuleRoutes(secretsIn('/nonexistent')),
+        ...ioModuleRoutes(secretsIn('/nonexistent'), { nextAttempt: () => undefined }),
         ...logicRoutes,
         ...recipeRoutes,
         ...elementRoutes,

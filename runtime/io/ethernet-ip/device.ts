@@ -29,6 +29,8 @@ export const TOO_LARGE = 0x11;
 /** A tag that is longer is not read: nothing a channel holds is. */
 export const WHOLE_BYTES_MAX = 0x1_0000;
 const FRAGMENT_HEAD_BYTES = 20;
+/** LEN of a text. */
+const TEXT_HEAD_BYTES = 4;
 /** A part that is not the last one brings so much at least: a connection of any size has room for it. */
 export const PART_BYTES_MIN = 32;
 
@@ -40,6 +42,11 @@ export function tooSmall(bytes: number): Failure {
 
 export function refusal({ status, extended }: CipReply): Failure {
   return { ok: false, reason: 'refused', message: cipStatusText(status, extended) };
+}
+
+/** In the middle of a text that is written in parts. */
+function leftEmpty(failure: Failure): Failure {
+  return { ...failure, message: `${failure.message}; the text in the device is empty until it is written again` };
 }
 
 export class Device {
@@ -58,7 +65,7 @@ export class Device {
     return this.session.prepare(isRouted ? routed(message, route, timeoutMs) : message, service, isRouted);
   };
 
-  /** One message, repeated while the device stays silent and nothing bars it. */
+  /** One message, repeated while the device stays silent and nobody bars it. */
   async send(prepared: Prepared, urgent: boolean, barred?: Barred): Promise<Answer> {
     let answer = await this.session.request(prepared, urgent);
     for (let repeat = 0; repeat < this.settings.retries && !answer.ok && answer.reason === 'silent' && !barred?.(); repeat += 1)
@@ -103,21 +110,40 @@ export class Device {
     return { ok: false, reason: 'refused', message: `the device has more than ${WHOLE_BYTES_MAX} bytes for it` };
   }
 
-  /** `type`: what stands before the value. What has begun in parts is ended, whatever bars it by then. */
+  /** In one message. `type`: what stands before the value. */
   async writeWhole(path: Buffer, type: Buffer, value: Buffer, barred?: Barred): Promise<Whole<true>> {
     const message = writeRequest(path, type, value);
-    if (message.length <= this.settings.requestBytesMax) return this.#written(message, SERVICE.writeTag, barred);
-    const room = this.settings.requestBytesMax - path.length - FRAGMENT_HEAD_BYTES;
-    const partBytes = room - (room % 4);
-    if (partBytes < 4) return { ok: false, reason: 'refused', message: `the value does not fit into messages of ${this.settings.requestBytesMax} bytes: raise maxPacket` };
-    for (let offset = 0; offset < value.length; offset += partBytes) {
-      const written = await this.#written(writeFragmentRequest(path, type, offset, value.subarray(offset, offset + partBytes)), SERVICE.writeFragmented);
-      if (!written.ok) return written;
-    }
-    return { ok: true, value: true };
+    return message.length <= this.settings.requestBytesMax ? this.#written(message, SERVICE.writeTag, barred) : this.#tooLong();
   }
 
-  async #written(message: Buffer, service: number, barred?: Barred): Promise<Whole<true>> {
+  /**
+   * A text as Logix controllers have it, LEN and DATA, so that their program never sees a mixture of two (ADR 0092): in one message where it fits, without what
+   * stands behind its last character if need be; else LEN is 0 until all characters are there. `structure`: all of it, whose LEN is `characters`.
+   */
+  async writeText(path: Buffer, type: Buffer, structure: Buffer, characters: number, barred?: Barred): Promise<Whole<true>> {
+    const whole = writeRequest(path, type, structure);
+    if (whole.length <= this.settings.requestBytesMax) return this.#written(whole, SERVICE.writeTag, barred);
+    const room = this.settings.requestBytesMax - path.length - FRAGMENT_HEAD_BYTES;
+    const partBytes = room - (room % TEXT_HEAD_BYTES);
+    if (partBytes < PART_BYTES_MIN) return this.#tooLong();
+    const part = (offset: number, bytes: Buffer): Promise<Whole<true>> => this.#written(writeFragmentRequest(path, type, offset, bytes), SERVICE.writeFragmented, barred);
+    const used = structure.subarray(0, TEXT_HEAD_BYTES + characters);
+    if (used.length <= partBytes) return part(0, used);
+    const emptied = await part(0, Buffer.alloc(TEXT_HEAD_BYTES));
+    if (!emptied.ok) return emptied;
+    for (let offset = TEXT_HEAD_BYTES; offset < used.length; offset += partBytes) {
+      const written = await part(offset, used.subarray(offset, offset + partBytes));
+      if (!written.ok) return leftEmpty(written);
+    }
+    const shown = await part(0, used.subarray(0, TEXT_HEAD_BYTES));
+    return shown.ok ? shown : leftEmpty(shown);
+  }
+
+  #tooLong(): Failure {
+    return { ok: false, reason: 'refused', message: `the value does not fit into messages of ${this.settings.requestBytesMax} bytes: raise maxPacket, or set connected: true` };
+  }
+
+  async #written(message: Buffer, service: number, barred: Barred | undefined): Promise<Whole<true>> {
     const answer = await this.send(this.prepare(message, service), true, barred);
     if (!answer.ok) return answer;
     return answer.reply.status === OK ? { ok: true, value: true } : refusal(answer.reply);

@@ -34,7 +34,7 @@ async function typeOf(device: Device, register: TagRegister, address: TagAddress
 }
 
 /** Where the device cannot change a bit by itself: read, change, write back. Writes of a module never overlap. */
-async function writeBitByHand(device: Device, target: Target, type: CipType, bit: number, isSet: boolean, barred?: Barred): Promise<WriteOutcome> {
+async function writeBitByHand(device: Device, target: Target, type: CipType, bit: number, isSet: boolean, barred: Barred | undefined): Promise<WriteOutcome> {
   const read = await device.readWhole(target.tag.path, true);
   if (!read.ok) return failed(read);
   if (read.value.code !== type.code || read.value.value.length < type.bytes) return { ok: false, reason: 'refused', message: 'the device sent an answer of the wrong length' };
@@ -47,7 +47,7 @@ async function writeBitByHand(device: Device, target: Target, type: CipType, bit
   return written.ok ? { ok: true } : failed(written);
 }
 
-async function writeBit(device: Device, target: Target, type: CipType, bit: number, value: Value, barred?: Barred): Promise<WriteOutcome> {
+async function writeBit(device: Device, target: Target, type: CipType, bit: number, value: Value, barred: Barred | undefined): Promise<WriteOutcome> {
   const isSet = bitValue(value);
   if (!isSet.ok) return invalid(isSet.message);
   const message = bitRequest(target.tag.path, type.bytes, bit, isSet.value);
@@ -83,7 +83,9 @@ export async function writeTag(device: Device, register: TagRegister, point: Poi
   if (target.bit !== undefined) return isTextShape(type.value) ? invalid('a text has no bits') : writeBit(device, target, type.value, target.bit, value, barred);
   const encoded = isTextShape(type.value) ? encodeTextStructure(value, type.value) : encodeValue(type.value, value);
   if (!encoded.ok) return invalid(encoded.message);
-  const head = isTextShape(type.value) ? typeBytes(STRUCTURE_CODE, type.value.handle) : typeBytes(type.value.code, undefined);
-  const written = await device.writeWhole(target.tag.path, head, encoded.value, barred);
+  const { path } = target.tag;
+  const written = isTextShape(type.value)
+    ? await device.writeText(path, typeBytes(STRUCTURE_CODE, type.value.handle), encoded.value, encoded.value.readInt32LE(0), barred)
+    : await device.writeWhole(path, typeBytes(type.value.code, undefined), encoded.value, barred);
   return written.ok ? { ok: true } : failed(written);
 }

@@ -1,4 +1,7 @@
-/** What a device says of itself by function 43, type 14 (Application Protocol V1.1b3, 6.21). Many do not know it; that is no fault. */
+/**
+ * What a device says of itself by function 43, type 14 (Application Protocol V1.1b3, 6.21), or where that says nothing by function 17 (6.13), which is older.
+ * Many know neither; that is no fault.
+ */
 import { type DeviceIdentity, NO_IDENTITY } from '../device-answers.js';
 import { EXCEPTION_FLAG, FUNCTION, type Reply } from './transport.js';
 
@@ -35,15 +38,34 @@ export function readPart(pdu: Buffer): Part | undefined {
   return { objects, next: more === 0xff ? next : undefined };
 }
 
+/** The words in what function 17 says: its layout is that of the device, with numbers and a mark whether it runs among them. */
+function serverId(pdu: Buffer): string {
+  const [code, count = 0] = pdu;
+  if (code !== FUNCTION.reportServerId) return '';
+  const words = pdu.toString('latin1', 2, 2 + count).match(/[ -~]{3,}/g) ?? [];
+  return words
+    .map((word) => word.trim())
+    .join(' ')
+    .trim()
+    .slice(0, TEXT_MAX);
+}
+
 /** @param ask one request, not repeated: a device that does not know the function may say nothing to it. */
 export async function identify(ask: (pdu: Buffer) => Promise<Reply>): Promise<DeviceIdentity> {
   const said = new Map<number, string>();
   let object: number | undefined = 0;
+  let isAnswered = true;
   for (let answers = 0; object !== undefined && answers < ANSWERS_MAX; answers += 1) {
     const reply: Reply = await ask(request(object));
+    isAnswered = reply.ok;
     const part: Part | undefined = reply.ok ? readPart(reply.pdu) : undefined;
     for (const [id, text] of part?.objects ?? []) said.set(id, text.trim());
     object = part?.next;
+  }
+  // one that is silent to the one may be silent to the other: another time-out for a name is too much
+  if (said.size === 0 && isAnswered) {
+    const reply = await ask(Buffer.from([FUNCTION.reportServerId]));
+    return { ...NO_IDENTITY, product: reply.ok ? serverId(reply.pdu) : '' };
   }
   const product = said.get(OBJECT.productName) || said.get(OBJECT.model) || said.get(OBJECT.productCode) || '';
   return { ...NO_IDENTITY, vendor: said.get(OBJECT.vendor) ?? '', product, revision: said.get(OBJECT.revision) ?? '' };

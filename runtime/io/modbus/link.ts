@@ -64,7 +64,7 @@ export class ModbusLink implements Link {
     return this.#transport.lastExchange;
   }
 
-  /** Of itself a device says its name at most (function 43); what registers it has only shows when they are read. */
+  /** Of itself a device says its name at most (function 43 or 17); what registers it has only shows when they are read. */
   async discover(channels: readonly ProbeChannel[]): Promise<Discovery> {
     const found = await checkChannels(this, channels);
     const device = await identify((pdu) => this.#transport.request(this.#settings.unitId, pdu, false));

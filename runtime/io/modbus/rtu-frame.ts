@@ -26,7 +26,7 @@ export function rtuFrame(unit: number, pdu: Buffer): Buffer {
   return frame;
 }
 
-const COUNTED = new Set<number>([FUNCTION.readCoils, FUNCTION.readDiscreteInputs, FUNCTION.readHoldingRegisters, FUNCTION.readInputRegisters]);
+const COUNTED = new Set<number>([FUNCTION.readCoils, FUNCTION.readDiscreteInputs, FUNCTION.readHoldingRegisters, FUNCTION.readInputRegisters, FUNCTION.reportServerId]);
 const ECHOED = new Set<number>([FUNCTION.writeSingleCoil, FUNCTION.writeSingleRegister, FUNCTION.writeMultipleCoils, FUNCTION.writeMultipleRegisters]);
 
 /** Bytes of the answer that begins in `bytes`, checksum included: RTU frames do not say their length, the function does. Undefined: more is needed; 0: it is no answer. */

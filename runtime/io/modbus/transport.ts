@@ -25,6 +25,7 @@ export const FUNCTION = {
   writeSingleRegister: 6,
   writeMultipleCoils: 15,
   writeMultipleRegisters: 16,
+  reportServerId: 17,
   maskWriteRegister: 22,
   readDeviceIdentification: 43,
 } as const;

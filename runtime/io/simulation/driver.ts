@@ -28,6 +28,7 @@ export const simulationDriver: Driver = {
       report: (_module, state, message) => {
         if (state === 'Failed') problem = message;
       },
+      nextAttempt: () => undefined,
       resumed: () => undefined,
       fault: (_module, fault) => {
         problem = fault instanceof Error ? fault.message : String(fault);

@@ -85,12 +85,19 @@ async function channelsNow(context: CommandContext): Promise<Outcome> {
     ageText(channel.ageMs),
     ...standingOn(channel),
   ]);
-  const { state, message, outputs, credentials } = module;
+  const { state, message, outputs, credentials, connectivity } = module;
+  const { nextAttemptAt } = connectivity;
   const text = [
     `${name} is ${state}${message === '' ? '' : `: ${message}`}; outputs are ${outputs.state}${outputs.reason === '' ? '' : `: ${outputs.reason}`}`,
+    ...(nextAttemptAt === undefined ? [] : [awayText(name, Date.parse(nextAttemptAt) - nowMs)]),
     table(['channel', 'address', 'direction', 'raw', 'quality', 'age', 'owner', 'tags', 'held'], rows),
   ].join('\n');
-  return { data: { module: name, state, message, outputs, credentials, channels: aged }, text };
+  return { data: { module: name, state, message, outputs, credentials, ...(nextAttemptAt === undefined ? {} : { nextAttemptAt }), channels: aged }, text };
+}
+
+/** In an older box the member is not there, and nothing is said. */
+function awayText(name: string, inMs: number): string {
+  return `its device is tried again in ${Math.max(1, Math.ceil(inMs / 1000))} s; lineside io discover ${name} tries at once`;
 }
 
 /** Of a simulation alone: an input of a device shows what the device measures. */

@@ -1,6 +1,8 @@
 /** Read bodies of I/O modules and simulation presets (contract 3, I/O module read body; decisions Q-IO-03, Q-IO-05, D-IO-01). */
 import { isSimulated } from '../../../runtime/catalog.js';
 import * as v from 'valibot';
+import { timestamp } from '../../platform/base/clock.js';
+import type { WallMs } from '../../platform/base/times.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { Condition, type ToldBy } from '../../platform/http/replies.js';
 import type { StoreReader } from '../../platform/store/kind.js';
@@ -42,7 +44,13 @@ export const IOModuleBody = v.strictObject({
   services: services.wrapped,
   state: v.picklist(IO_MODULE_STATES),
   message: v.string(),
-  connectivity: v.strictObject({ verdict: v.picklist(CONNECTIVITY), summary: v.string(), condition: ConditionOfType }),
+  connectivity: v.strictObject({
+    verdict: v.picklist(CONNECTIVITY),
+    summary: v.string(),
+    condition: ConditionOfType,
+    /** When a device that is away is tried again; absent: it is not away, or is being tried now (ADR 0091). */
+    nextAttemptAt: v.optional(v.string()),
+  }),
   probe: v.strictObject({ podName: v.string(), verdict: v.picklist(PROBE_BUILDS), summary: v.string(), condition: ConditionOfType }),
   conditions: v.array(Condition),
   outputs: v.strictObject({ state: v.picklist(OUTPUT_STATES), reason: v.string() }),
@@ -62,7 +70,8 @@ export function presetBody(resource: Resource<SimulationPresetSpec>): PresetBody
   return { name: resource.metadata.name, ...resource.spec, ...metadataBody(resource) };
 }
 
-export function ioModuleBody(resource: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader, secrets: Secrets): IOModuleBody {
+/** `nextAttemptMs`: wall time, of a device that is away; no status has it, since it changes with each attempt. */
+export function ioModuleBody(resource: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader, secrets: Secrets, nextAttemptMs: WallMs | undefined): IOModuleBody {
   const { metadata, spec, status } = resource;
   const { password: _password, ...options } = spec.options;
   const { simulation, security, failSafe, probePlacement } = spec;
@@ -83,7 +92,7 @@ export function ioModuleBody(resource: Resource<IOModuleSpec, IOModuleStatus>, r
     description: spec.description,
     state: status.state,
     message: status.message,
-    connectivity: { ...status.connectivity, condition: condition(status, 'Connected') },
+    connectivity: { ...status.connectivity, condition: condition(status, 'Connected'), ...(nextAttemptMs === undefined ? {} : { nextAttemptAt: timestamp(nextAttemptMs) }) },
     probe: { podName: status.probePodName, ...status.probe, condition: condition(status, 'ProbeBuild') },
     conditions: [...servedConditions(status.conditions), ...trustConditions(spec)],
     outputs: { state: outputs.state, reason: outputs.reason },

@@ -56,7 +56,7 @@ export function joinIOModules({ store, clock, log, probes, timeScale, onTimeScal
   ];
   return {
     routes: [
-      routeSet(ioModuleRoutes(secrets), {
+      routeSet(ioModuleRoutes(secrets, probes), {
         store,
         clock,
         probes,

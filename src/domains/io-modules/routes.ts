@@ -8,6 +8,7 @@ import { editFacts } from '../runs/logic-edits.js';
 import { channelRoutes } from './channel-routes.js';
 import { discoverRoute, exchangeRoute } from './discover-route.js';
 import { IOModuleBody, ioModuleBody, PresetBody, presetBody } from './dto.js';
+import type { LocalProbes } from '../placement/local-probes.js';
 import type { Secrets } from './secret-kind.js';
 import { passChannelGate } from './gate.js';
 import { type IOModuleSpec, type IOModuleStatus, SimulationPreset } from './kind.js';
@@ -22,13 +23,13 @@ interface IOModuleDeps {
   readonly clock: Clock;
 }
 
-export function ioModuleRoutes(secrets: Secrets) {
+export function ioModuleRoutes(secrets: Secrets, probes: Pick<LocalProbes, 'nextAttempt'>) {
   return [
     ...crudRoutes(ioModuleRules, {
       read: 'read',
       write: 'admin',
       reply: IOModuleBody,
-      dto: (resource, read) => ioModuleBody(resource, read, secrets),
+      dto: (resource, read) => ioModuleBody(resource, read, secrets, probes.nextAttempt(resource.metadata.site, resource.metadata.name)),
       derives: true,
       also({ before, spec, site, name, read, deps }: CrudEvent<IOModuleSpec, IOModuleStatus, IOModuleDeps>, audit) {
         if (!before || !spec) return {};

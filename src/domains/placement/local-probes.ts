@@ -65,6 +65,8 @@ export class LocalProbes {
   readonly #notices: ((notice: BoxNotice) => void)[] = [];
   readonly #resumed: ((site: string, module: string, outputs: ResumedOutputs) => void)[] = [];
   readonly #states = new Map<string, ModuleState>();
+  /** When a module that is away is tried again, by site and module. */
+  readonly #attempts = new Map<string, WallMs>();
   #timeScale = 1;
 
   /** `entry`: of the threads. */
@@ -115,12 +117,18 @@ export class LocalProbes {
   /** The module was deleted. */
   forget(site: string, module: string): void {
     this.#images.get(`${site}/${module}`)?.image.setSilent(true);
+    this.#attempts.delete(`${site}/${module}`);
     this.#images.delete(`${site}/${module}`);
   }
 
   /** The last word on a module that is served; what was said of one that is disabled or removed since is over. */
   moduleState(site: string, module: string): ModuleState | undefined {
     return this.probeOf(site, module) === '' ? undefined : this.#states.get(`${site}/${module}`);
+  }
+
+  /** When the device of a module that is away is tried again; undefined: it is not away, is being tried now, or nobody tries. */
+  nextAttempt(site: string, module: string): WallMs | undefined {
+    return this.moduleState(site, module) && this.#attempts.get(`${site}/${module}`);
   }
 
   /** All modules of one probe; an empty list stops it. One that another probe still has in its hands is served once that has let go. */
@@ -271,11 +279,18 @@ export class LocalProbes {
     return Promise.resolve(undefined);
   }
 
+  #noteAttempt(key: string, atMs: WallMs): void {
+    if (atMs === 0) this.#attempts.delete(key);
+    else this.#attempts.set(key, atMs);
+  }
+
   #take(site: string, message: ProbeOutbound): void {
     if (message.type === 'outputs-resumed') for (const listener of this.#resumed) guarded('listener of resumed outputs', () => listener(site, message.module, message));
     if (message.type === 'notice') for (const listener of this.#notices) guarded('listener of notices', () => listener(message.notice));
+    if (message.type === 'next-attempt') this.#noteAttempt(`${site}/${message.module}`, message.atMs);
     if (message.type !== 'module') return;
     const { module } = message;
+    if (message.state !== 'Disconnected') this.#noteAttempt(`${site}/${module}`, 0); // a thread that has ended meanwhile has not taken it back
     const state = { state: message.state, message: message.message, outputs: message.outputs, atMs: message.atMs };
     this.#states.set(`${site}/${module}`, state);
     for (const listener of this.#listeners) guarded('listener of I/O modules', () => listener(site, module, state));

@@ -51,3 +51,10 @@ t.test('decisions 7.4: a text written to a device is what the device is given, a
     t.equal(new TextDecoder().decode(device.getText(1)), given);
   }
 });
+
+t.test('decisions 7.4: a text that a channel does not hold is refused, and never cut', async (t) => {
+  const write = (text: string) => set.write(set.slot('io:shown'), text);
+  t.equal(write('µ'.repeat(63)), null);
+  t.match(write('µ'.repeat(64)), { code: 'invalid_value', message: 'the text for io:shown has 128 bytes (UTF-8), and a channel holds 127: a part of it would be another text' });
+  t.equal(new TextDecoder().decode(device.getText(1)), 'µ'.repeat(63), 'nothing was changed');
+});
