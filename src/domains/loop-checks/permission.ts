@@ -54,7 +54,7 @@ export function barredBy(read: StoreReader, module: ModuleResource, heldReason: 
   if (reason !== '') return barred('outputs-withheld', conflict('outputs_withheld', reason, { ioModule: name }));
   const hands = handsOn(read, module);
   const [held] = hands.flatMap(({ failSafe }) => (failSafe === '' ? [] : [failSafe]));
-  if (held !== undefined) return barred('outputs-withheld', conflict('output_held', failSafeWords(held), { ioModule: held }));
+  if (held !== undefined) return barred('fail-safe-taken', conflict('output_held', failSafeWords(held), { ioModule: held }));
   const automatic = unique(hands.flatMap((hand) => hand.automatic));
   const [atWork] = unitsAtWork(metadata.site, unitsOn(read, module, hands), read, WAY_OUT);
   if (atWork) return barred('unit-at-work', atWork.refusal);
