@@ -21,7 +21,7 @@ export interface Barred {
 const WAY_OUT = 'a loop check needs every unit behind the module at rest';
 
 /** Who has a hand on the outputs of the module, by place: through another module of its device too. */
-function handsOn(read: StoreReader, { metadata: { site, name }, spec }: ModuleResource): readonly OutputHands[] {
+export function handsOn(read: StoreReader, { metadata: { site, name }, spec }: ModuleResource): readonly OutputHands[] {
   const outputs = channelsOf(spec).filter(({ direction }) => direction === 'output');
   return outputs.map(outputHands(read, site, name));
 }
@@ -29,7 +29,7 @@ function handsOn(read: StoreReader, { metadata: { site, name }, spec }: ModuleRe
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)].sort();
 
 /** Units that the hands belong to, and those of programs that are wired to the module. */
-function unitsOn(read: StoreReader, { metadata: { site, name } }: ModuleResource, hands: readonly OutputHands[]): Set<string> {
+export function unitsOn(read: StoreReader, { metadata: { site, name } }: ModuleResource, hands: readonly OutputHands[]): Set<string> {
   const isWired = ({ type, params }: { readonly type: string; readonly params?: Readonly<Record<string, unknown>> }): boolean =>
     CHANNEL_BLOCKS.includes(type) && ioModuleOf(String(params?.addr ?? '')) === name;
   const ofPrograms = read.list(ControlProgram, site).flatMap(({ spec }) => (spec.blocks.some(isWired) ? [spec.unitRef] : []));
