@@ -28,6 +28,7 @@ nameSchemas({ SheetSignature });
 export interface SignedSheet extends SealedSheet {
   readonly kind: string;
   readonly metadata: { readonly site: string; readonly name: string };
+  readonly status: SealedSheet['status'] & { readonly sealedAt: string };
 }
 
 /** The one that seals it, then those that were given since, oldest first. */
