@@ -12,7 +12,7 @@ import type { SigningKeys } from '../signatures/signature.js';
 import type { CableAcceptances } from './cable-acceptances.js';
 import { CABLE_PHASES, CableAcceptance, type CableResource, CableSheet, TRIALS } from './cable-kind.js';
 import type { CableRun } from './cable-run.js';
-import { conductorOf, MODULE, moduleOf, NOTE_CHARACTERS_MAX, type OfSheet, refuseUnknownModule, SEALING, sealingOf, sheetOf, sheetsOf } from './evidence.js';
+import { conductorOf, MODULE, moduleOf, NOTE_CHARACTERS_MAX, type OfSheet, refuseUnknownModule, Sealing, sealingOf, sheetOf, sheetsOf } from './evidence.js';
 
 export interface CableRouteDeps {
   readonly store: Store;
@@ -30,7 +30,7 @@ const CableAcceptanceBody = v.strictObject({
   ...CableSheet.entries,
   /** The trial that is under way; `isOver`: it waits for its channels to be Good again. */
   open: v.nullable(v.strictObject({ trial: v.picklist(TRIALS), isOver: v.boolean() })),
-  ...SEALING,
+  ...Sealing.entries,
 });
 
 nameSchemas({ CableAcceptanceBody });

@@ -4,7 +4,7 @@ import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { SigningKeys } from '../signatures/signature.js';
-import { SEALING, sealingOf } from './evidence.js';
+import { Sealing, sealingOf } from './evidence.js';
 import { LOOP_ENDS, LOOP_OUTCOMES, LOOP_PHASES, type LoopCheckResource, LoopSheet } from './kind.js';
 import type { LoopCheckRun } from './run.js';
 
@@ -20,7 +20,7 @@ export const LoopCheckBody = v.strictObject({
   next: v.nullable(Next),
   /** How long a person may stay silent before the check ends; null while nobody is waited for. */
   attendLeftMs: v.nullable(v.number()),
-  ...SEALING,
+  ...Sealing.entries,
 });
 export type LoopCheckBody = ToldBy<typeof LoopCheckBody>;
 

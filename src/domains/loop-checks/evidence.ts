@@ -63,7 +63,7 @@ export function conductorOf(caller: Caller, sourceIP: string): Conductor {
 }
 
 /** Members of a body that tell of its sealing. */
-export const SEALING = {
+export const Sealing = v.strictObject({
   /** Of the whole sheet; '' until it is sealed. */
   digest: v.string(),
   sealedAt: v.string(),
@@ -75,10 +75,10 @@ export const SEALING = {
   /** Whether it still is what was signed, and why not. */
   valid: v.boolean(),
   problems: v.array(v.string()),
-};
-const Sealing = v.strictObject(SEALING);
+});
+export type Sealing = ToldBy<typeof Sealing>;
 
-export function sealingOf(sheet: SignedSheet, read: StoreReader, keys: SigningKeys): ToldBy<typeof Sealing> {
+export function sealingOf(sheet: SignedSheet, read: StoreReader, keys: SigningKeys): Sealing {
   const { spec, status } = sheet;
   const isSealed = status.phase === 'Sealed';
   const problems = isSealed ? sheetProblems(sheet, keys) : [];
