@@ -1,6 +1,6 @@
 /**
  * Loaded before the product (`node --import`): the process is killed, as by `kill -9`, in the moment before a message leaves the gateway.
- * `KILLED_AT`: a kind of question to the holder of outputs (`set:500`, `return`), or a text that stands in a row for the ledger.
+ * `KILLED_AT`: a kind of question to the holder of outputs (`hold set 500`, `hold return`), or a text that stands in a row for the ledger.
  */
 import { Worker } from 'node:worker_threads';
 
@@ -19,7 +19,7 @@ let isSet = false;
 function isIt({ type, ask, fields = [] }: Message): boolean {
   if (type === 'hold' && ask) {
     isSet ||= ask.kind === 'set';
-    return isSet && killedAt === (ask.kind === 'set' ? `set:${String(ask.value)}` : ask.kind);
+    return isSet && killedAt === (ask.kind === 'set' ? `hold set ${String(ask.value)}` : `hold ${ask.kind}`);
   }
   return fields.some((field) => typeof field === 'string' && field.includes(killedAt));
 }

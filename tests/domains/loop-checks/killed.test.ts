@@ -26,8 +26,8 @@ const writesOf = (device: FieldDevice): number[] => device.writes.filter(({ tabl
 const rowsOf = async ({ api }: ApplianceProcess, query: string): Promise<Body[]> => (await api.get(`/api/v1/audit?${query}&limit=50`)).body.items;
 
 const KILLS = [
-  { at: 'set:500', what: 'before the third step leaves for the device', stands: 250, isWrittenAgain: true, ends: 'restart' },
-  { at: 'return', what: 'before the way back is asked for', stands: 500, isWrittenAgain: true, ends: 'restart' },
+  { at: 'hold set 500', what: 'before the third step leaves for the device', stands: 250, isWrittenAgain: true, ends: 'restart' },
+  { at: 'hold return', what: 'before the way back is asked for', stands: 500, isWrittenAgain: true, ends: 'restart' },
   { at: '"returned":[{', what: 'when the outputs are back and that is not on record', stands: BEFORE, isWrittenAgain: true, ends: 'aborted' },
   { at: '"phase":"Sealed"', what: 'when that is on record and the sheet is not sealed', stands: BEFORE, isWrittenAgain: false, ends: 'aborted' },
 ] as const;
