@@ -180,6 +180,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   transition_not_enabled: 'the step before the transition is not active',
   trial_open: 'a trial of the cable acceptance is under way',
   unauthenticated: 'nobody is signed in',
+  under_loop_check: 'outputs of the unit or control module are in a loop check, and somebody may stand at the device',
   unit_active: 'the unit is allocated; end that work before deleting it',
   unit_not_idle: 'an ad-hoc run needs an Idle unit',
   unit_procedure_begun: 'the unit procedure has begun, so it stays on its unit',

@@ -164,6 +164,7 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   transition_not_enabled: 'Fire a transition behind a step that is active.',
   trial_open: 'Mark its end, and wait until every channel is Good again, or a minute.',
   unauthenticated: 'Sign in and send the access token (`Authorization: Bearer …`), or an API key (`Authorization: ApiKey …`).',
+  under_loop_check: '`loopCheck` names it, `operator` who conducts it: ask there, and abort it or wait until it is through. Then begin.',
   unit_active: 'End the work that has the unit.',
   unit_not_idle: 'Wait until the unit is Idle, or reset it after work that has ended.',
   unit_procedure_begun: 'Let the unit procedure end on its unit, or stop the batch. Only one that has not begun is moved.',

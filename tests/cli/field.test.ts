@@ -295,6 +295,17 @@ t.test('the cable of a module is accepted by telling what is done to it', async 
   t.match((await text(t, ['io', 'acceptance', 'list'])).out, /^acceptance +phase +outcome[^]*plc-\S+ +Sealed +pass +anna/);
 });
 
+t.test('ADR 0087: a trial that shows nothing is no pass at the terminal either, and says why', async (t) => {
+  await text(t, ['io', 'acceptance', 'begin', 'plc', ...REASON]);
+  await text(t, ['io', 'acceptance', 'mark', 'plc', 'cable-pulled']);
+  await text(t, ['io', 'acceptance', 'mark', 'plc', 'over']);
+  await eventually('it is judged', async () => (await json(t, ['io', 'acceptance', 'show', 'plc'])).open === null || undefined, PATIENCE_MS);
+  const { out } = await text(t, ['io', 'acceptance', 'finish', 'plc'], 1);
+  t.match(out, /^outcome +INCOMPLETE$/m);
+  t.match(out, /^ {2}cable-pulled +20\S+Z .* incomplete$/m);
+  t.match(out, /^shows nothing:\n {2}cable-pulled: it lasted \d+ ms/m);
+});
+
 t.test('what a module signs in with is set without being shown, told by name, and removed', async (t) => {
   t.match((await text(t, ['secret', 'list'])).out, /^there is no secret in north\n$/);
   const made = await lineside.run(['secret', 'set', 'plc-login', '--username', 'line-1', '--stdin'], 'correct-horse-7\n');

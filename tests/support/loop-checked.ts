@@ -33,6 +33,9 @@ export const module = (address: string, more: object = {}) => ({
   ...more,
 });
 
+/** A machine at work is no lost device. */
+export const PATIENT = { options: { pollInterval: '100ms', timeout: '3s', retries: 0 } };
+
 export async function served(box: Box, address: string, more: object = {}): Promise<void> {
   const answer = await box.api.post('/api/v1/apply', [manifest('Site', 'north', {}, {}), manifest('IOModule', 'plc', module(address, more))]);
   if (answer.status !== 200) throw new Error(answer.text);

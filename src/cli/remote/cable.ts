@@ -4,7 +4,7 @@ import { ioModuleNames } from './channels.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
 import { PASSWORD, REASON, signed, signedReason } from './given.js';
 import { CommandError, EXIT, type Outcome, section, table, usage } from './outcome.js';
-import { FORMAT, formatOf, placeOf, signatureLine, signaturesOf, validLine } from './sheets.js';
+import { FORMAT, listed, newestFirst, placeOf, sheetNames, type SheetTable, shownSheet, signatureLine, signaturesOf, validLine } from './sheets.js';
 
 const MODULE = '/api/v1/sites/{site}/iomodules/{name}';
 const PAGES = `${MODULE}/cable-acceptances` as const;
@@ -38,8 +38,7 @@ async function begin(context: CommandContext): Promise<Outcome> {
 }
 
 async function pagesOf({ box }: CommandContext, name: string): Promise<readonly Page[]> {
-  const pages = await box.typed.all(PAGES, { path: { site: await box.site(), name } });
-  return pages.toSorted((a, b) => b.startedAt.localeCompare(a.startedAt));
+  return newestFirst(await box.typed.all(PAGES, { path: { site: await box.site(), name } }));
 }
 
 /** The one that is under way. */
@@ -75,28 +74,29 @@ async function finish(context: CommandContext): Promise<Outcome> {
 async function show(context: CommandContext): Promise<Outcome> {
   const path = await placeOf(context, async (name) => (await pagesOf(context, name))[0]?.id);
   const page = await context.box.typed.get(`${PAGES}/{id}`, { path });
-  return { data: page, text: formatOf(context) === 'json' ? JSON.stringify(page, null, 2) : pageText(page, signaturesOf(page)), isContent: true };
+  return shownSheet(context, page, () => pageText(page, signaturesOf(page)));
 }
 
-async function list(context: CommandContext): Promise<Outcome> {
-  const { box, args } = context;
-  const site = await box.site();
-  const [name = ''] = args;
-  const modules = name === '' ? await ioModuleNames(context) : [name];
-  const pages = (await Promise.all(modules.map((each) => pagesOf(context, each)))).flat();
-  const rows = pages.map(({ id, phase, outcome, operator, startedAt, trials }) => [
+const LISTED: SheetTable<Page> = {
+  none: 'acceptance of a cable',
+  title: ['acceptance', 'phase', 'outcome', 'by', 'begun', 'trials'],
+  cells: ({ id, phase, outcome, operator, startedAt, trials }) => [
     id,
     phase,
     phase === 'Sealed' ? outcome : '-',
     operator.displayName,
     startedAt,
     trials.map(({ trial }) => trial).join(', '),
-  ]);
-  const none = `no cable was accepted ${name === '' ? `in ${site}` : `of ${name}`}`;
-  return { data: pages, text: rows.length === 0 ? none : table(['acceptance', 'phase', 'outcome', 'by', 'begun', 'trials'], rows) };
-}
+  ],
+};
 
 const ms = (value: number | null): string => (value === null ? 'never' : `${Math.round(value)} ms`);
+
+/** One that shows nothing of what it was for is no pass. */
+function outcomeOf({ problems, incomplete = [] }: Trial): string {
+  if (problems.length > 0) return 'FAULT';
+  return incomplete.length > 0 ? 'incomplete' : 'pass';
+}
 
 function pageText(page: Page, signatures: ReturnType<typeof signaturesOf>): string {
   const { id, site, module, protocol, address, moduleGeneration, operator, reason, startedAt, end, outcome, phase, trials, open } = page;
@@ -109,7 +109,7 @@ function pageText(page: Page, signatures: ReturnType<typeof signaturesOf>): stri
     ms(trial.oldestGoodMs),
     ms(trial.goodAgainMs),
     trial.failSafeTaken ? 'yes' : 'no',
-    trial.problems.length === 0 ? 'pass' : 'FAULT',
+    outcomeOf(trial),
   ]);
   const outputs = trials.flatMap((trial) =>
     trial.outputs.filter(({ isSame }) => !isSame).map(({ channel, before, after }) => `${trial.trial}: ${channel} had ${before}, and has ${after}`),
@@ -131,16 +131,15 @@ function pageText(page: Page, signatures: ReturnType<typeof signaturesOf>): stri
       'not as promised:',
       trials.flatMap(({ trial, problems }) => problems.map((problem) => `${trial}: ${problem}`)),
     ),
+    ...section(
+      'shows nothing:',
+      trials.flatMap(({ trial, incomplete = [] }) => incomplete.map((why) => `${trial}: ${why}`)),
+    ),
     ...section('outputs that are others afterwards:', outputs),
     ...section('signatures:', signatures.map(signatureLine)),
     '',
     validLine(page),
   ].join('\n');
-}
-
-async function pageNames(context: CommandContext): Promise<readonly string[]> {
-  const modules = await ioModuleNames(context);
-  return [...modules, ...(await Promise.all(modules.map((name) => pagesOf(context, name)))).flat().map(({ id }) => id)];
 }
 
 export const CABLE_COMMANDS: readonly CommandRow[] = [
@@ -171,8 +170,13 @@ export const CABLE_COMMANDS: readonly CommandRow[] = [
     typed: 'io acceptance show <page>',
     about: 'one page, or the newest of a module: trials, when quality turned Bad and Good again, and whether it still is what was signed',
     options: [FORMAT],
-    names: { page: pageNames },
+    names: { page: (context) => sheetNames(context, pagesOf) },
     run: show,
   },
-  { typed: 'io acceptance list [module]', about: 'pages of the site, or of a module, the newest first', names: { module: ioModuleNames }, run: list },
+  {
+    typed: 'io acceptance list [module]',
+    about: 'pages of the site, or of a module, the newest first',
+    names: { module: ioModuleNames },
+    run: (context) => listed(context, pagesOf, LISTED),
+  },
 ];

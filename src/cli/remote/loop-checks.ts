@@ -1,4 +1,5 @@
 /** io loop-check: outputs gone through one after the other, and the sheets of it. */
+import type { Answered } from '../../client/typed.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { ioModuleNames } from './channels.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
@@ -6,8 +7,8 @@ import { pairsOf, PASSWORD, REASON, signed, signedReason } from './given.js';
 import { untilInterrupted } from './interrupt.js';
 import { type Attending, LiveCheck } from './loop-live.js';
 import { type LoopSheet, returnedLines, sheetText } from './loop-sheet.js';
-import { EXIT, type Outcome, table, usage } from './outcome.js';
-import { FORMAT, formatOf, placeOf, signatureLine, signaturesOf } from './sheets.js';
+import { EXIT, type Outcome, usage } from './outcome.js';
+import { FORMAT, listed, newestFirst, placeOf, sheetNames, type SheetTable, shownSheet, signatureLine, signaturesOf } from './sheets.js';
 
 const LIST = '/api/v1/sites/{site}/iomodules/{name}/loop-checks';
 
@@ -93,27 +94,26 @@ function given<Members extends object>(members: Members): { [Member in keyof Mem
 
 // -------------------------------------------------------------- sheets
 
+type Row = Answered<typeof LIST, 'get'>[number];
+
+async function checksOf({ box }: CommandContext, name: string): Promise<readonly Row[]> {
+  return newestFirst(await box.typed.all(LIST, { path: { site: await box.site(), name } }));
+}
+
 async function sheetOf(context: CommandContext): Promise<{ readonly sheet: LoopSheet; readonly site: string }> {
-  const { box } = context;
-  const path = await placeOf(context, async (name) => {
-    const rows = await box.typed.all(LIST, { path: { site: await box.site(), name } });
-    return rows.toSorted((a, b) => b.startedAt.localeCompare(a.startedAt))[0]?.id;
-  });
-  return { sheet: await box.typed.get(`${LIST}/{id}`, { path }), site: path.site };
+  const path = await placeOf(context, async (name) => (await checksOf(context, name))[0]?.id);
+  return { sheet: await context.box.typed.get(`${LIST}/{id}`, { path }), site: path.site };
 }
 
 async function show(context: CommandContext): Promise<Outcome> {
   const { sheet } = await sheetOf(context);
-  const format = formatOf(context);
-  const isJson = format === 'json';
-  return { data: sheet, text: isJson ? JSON.stringify(sheet, null, 2) : sheetText(sheet, signaturesOf(sheet)), isContent: true };
+  return shownSheet(context, sheet, () => sheetText(sheet, signaturesOf(sheet)));
 }
 
-async function list({ box, args: [name = ''] }: CommandContext): Promise<Outcome> {
-  const site = await box.site();
-  const modules = name === '' ? (await box.typed.all('/api/v1/sites/{site}/iomodules', { path: { site } })).map((module) => module.name) : [name];
-  const checks = (await Promise.all(modules.map((each) => box.typed.all(LIST, { path: { site, name: each } })))).flat().toSorted((a, b) => b.startedAt.localeCompare(a.startedAt));
-  const rows = checks.map(({ id, phase, outcome, end, operator, startedAt, channels }) => [
+const LISTED: SheetTable<Row> = {
+  none: 'loop check',
+  title: ['loop check', 'phase', 'outcome', 'end', 'by', 'begun', 'outputs'],
+  cells: ({ id, phase, outcome, end, operator, startedAt, channels }) => [
     id,
     phase,
     phase === 'Sealed' ? outcome : '-',
@@ -121,10 +121,8 @@ async function list({ box, args: [name = ''] }: CommandContext): Promise<Outcome
     operator,
     startedAt,
     channels.map((row) => `${row.channel} ${row.outcome}`).join(', '),
-  ]);
-  const none = `no loop check was made ${name === '' ? `in ${site}` : `of ${name}`}`;
-  return { data: checks, text: rows.length === 0 ? none : table(['loop check', 'phase', 'outcome', 'end', 'by', 'begun', 'outputs'], rows) };
-}
+  ],
+};
 
 async function witness(context: CommandContext): Promise<Outcome> {
   const { box } = context;
@@ -136,11 +134,7 @@ async function witness(context: CommandContext): Promise<Outcome> {
   return { data: done, text: `loop check ${sheet.id}: ${signatureLine(read)}` };
 }
 
-async function checkNames({ box }: CommandContext): Promise<readonly string[]> {
-  const site = await box.site();
-  const modules = await box.typed.all('/api/v1/sites/{site}/iomodules', { path: { site } });
-  return (await Promise.all(modules.map(({ name }) => box.typed.all(LIST, { path: { site, name } })))).flat().map(({ id }) => id);
-}
+const checkNames = (context: CommandContext): Promise<readonly string[]> => sheetNames(context, checksOf);
 
 export const LOOP_CHECK_COMMANDS: readonly CommandRow[] = [
   {
@@ -176,7 +170,7 @@ export const LOOP_CHECK_COMMANDS: readonly CommandRow[] = [
     typed: 'io loop-check list [module]',
     about: 'loop checks of the site, or of a module, the newest first',
     names: { module: ioModuleNames },
-    run: list,
+    run: (context) => listed(context, checksOf, LISTED),
   },
   {
     typed: 'io loop-check show <check>',

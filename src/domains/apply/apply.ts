@@ -66,6 +66,8 @@ export interface ApplyWish {
   readonly dryRun?: boolean;
   /** As `dryRun`; what the box refuses for what it does now, such as a batch, is told beside its changes and refuses nothing. */
   readonly diff?: boolean;
+  /** Of a dry run: `false` leaves `changes` out, for whoever does not tell them; of some thousand channels they take a long turn. */
+  readonly tellsChanges?: boolean;
   /** What carries these labels and stands in no manifest is removed afterwards, by whoever asks (ADR 0058). */
   readonly toPrune?: Selector | undefined;
   /** The manifests came as an array: a refusal tells `errors` and `index`, also where it is one. */
@@ -116,7 +118,7 @@ async function applySteps(
   several: boolean,
   actor: ApplyActor,
   deps: ApplyDeps,
-  { site, dryRun: isDry, diff, toPrune, isWhole, tellsAll }: ApplyWish,
+  { site, dryRun: isDry, diff, tellsChanges = true, toPrune, isWhole, tellsAll }: ApplyWish,
 ): Promise<Applied[]> {
   const dryRun = isDry || diff;
   const prune = toPrune && { chosen: toPrune, site };
@@ -138,7 +140,7 @@ async function applySteps(
   const puts = outcomes.flatMap((outcome) => outcome.puts);
   if (dryRun) {
     deps.store.judge({ puts });
-    const told = await inTurns(inRequest, deps, (outcome) => ({ index: outcome.step.index, row: dry(outcome, notes, deps.store) }));
+    const told = await inTurns(inRequest, deps, (outcome) => ({ index: outcome.step.index, row: dry(outcome, notes, deps.store, tellsChanges) }));
     const others = [...refused, ...withheld.map((wanted) => ({ wanted, refusal: undefined }))].flatMap(({ wanted, refusal }) =>
       wanted ? [{ index: wanted.step.index, row: wouldBe(wanted, refusal, deps.store) }] : [],
     );
@@ -157,8 +159,8 @@ function isToldByDiff({ refused, withheld }: Judged): boolean {
   return refused.every(({ refusal, wanted }) => wanted !== undefined && isOfNow(refusal)) && withheld.every((wanted) => wanted !== undefined);
 }
 
-function dry(outcome: Outcome, notes: readonly ByManifest[], store: Store): Applied {
-  return { ...served(outcome, notes, store), dryRun: true, changes: [...outcome.changes()] };
+function dry(outcome: Outcome, notes: readonly ByManifest[], store: Store, tellsChanges: boolean): Applied {
+  return { ...served(outcome, notes, store), dryRun: true, ...(tellsChanges && { changes: [...outcome.changes()] }) };
 }
 
 function wouldBe({ step, operation, changes }: WantedRow, refusal: Refusal | undefined, store: Store): Applied {

@@ -20,7 +20,7 @@ import { awaitsVerdict, orderOn, type PendingCommand } from '../runs/pending-com
 import type { PhaseCommands } from './phases/phase-commands.js';
 import type { HoldPropagation } from './tree/procedure-tree.js';
 import { type Blocker, firstRefusal, type StartCondition } from './start/conditions.js';
-import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook } from './start/equipment-conditions.js';
+import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook, UNDER_LOOP_CHECK } from './start/equipment-conditions.js';
 import type { StartFacts } from './start/start-conditions.js';
 import { unrecovered } from './recovery/unrecovered.js';
 import { HELD_FROM } from './kind.js';
@@ -48,11 +48,12 @@ const START_AGAIN_CONDITIONS: readonly StartCondition<RootLook>[] = [
   RUNTIME_READY,
   PERMISSIVES,
   { rule: 'mode-manual', check: 'equipment', find: rootInManual },
+  UNDER_LOOP_CHECK,
   STORAGE,
 ];
 
 /** A reset drives the unit: it takes it once more, or is refused while somebody else has it. */
-const RESET_CONDITIONS: readonly StartCondition<RootLook>[] = [{ rule: 'allocation-unavailable', check: 'equipment', find: takenByOther }, RUNTIME_READY];
+const RESET_CONDITIONS: readonly StartCondition<RootLook>[] = [{ rule: 'allocation-unavailable', check: 'equipment', find: takenByOther }, RUNTIME_READY, UNDER_LOOP_CHECK];
 
 /** Why the root of a run may not be started again or reset now; every other command needs no unit that it does not have. */
 export function adhocBarred(reconciliation: AdhocReconciliation, command: Command, facts: CommandFacts): CommandRefusal | undefined {

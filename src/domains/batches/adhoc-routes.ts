@@ -52,7 +52,7 @@ nameSchemas({ AdhocStarted: Started });
 const REPLY = { 201: Started };
 const ERRORS = {
   400: ['unknown_reference', 'missing_parameter', 'out_of_range'],
-  409: ['unit_not_idle', 'runtime_not_ready', 'permissive', 'mode_manual', 'storage_low', 'chart_invalid', 'binding_violation'],
+  409: ['unit_not_idle', 'runtime_not_ready', 'permissive', 'mode_manual', 'under_loop_check', 'storage_low', 'chart_invalid', 'binding_violation'],
 } as const;
 const OF_SEQUENCE = { ...ERRORS, 400: [...ERRORS[400], 'template_category'] } as const;
 

@@ -32,7 +32,7 @@ import { awaitsVerdict, orderOn, type PendingCommand, withoutCopy, withoutOrder 
 import type { PhaseCommands } from './phases/phase-commands.js';
 import type { HoldPropagation } from './tree/procedure-tree.js';
 import { Recovery } from './recovery/recovery.js';
-import { permissiveOf } from './start/equipment-conditions.js';
+import { withheldBy } from './start/equipment-conditions.js';
 import { EVIDENCE_RULE, namedByStart, type StartFacts } from './start/start-conditions.js';
 import { standingAlarmFacts } from './start/standing-alarms.js';
 import { checkStart, startPuts } from './start/start.js';
@@ -340,7 +340,7 @@ export class BatchReconciler implements Reconciler {
     }
     return units.filter((name) => {
       if (!isAvailable(reconciliation.units.get(name)) || !this.#runtimes.link(reconciliation.site, name)?.ready) return false;
-      const missing = permissiveOf({ store: this.#store, runtimes: this.#runtimes }, reconciliation.site, name);
+      const missing = withheldBy({ store: this.#store, runtimes: this.#runtimes }, reconciliation.site, name);
       if (missing) reconciliation.withheld.set(name, missing);
       return !missing;
     });

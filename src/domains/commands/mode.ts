@@ -15,6 +15,7 @@ import type { PendingFact } from '../runs/execution-log.js';
 import { equipmentFacts, type Intervention, modeFacts } from '../runs/interventions.js';
 import { ControlModule, type ControlModuleSpec } from '../control-modules/kind.js';
 import { modeOf } from '../control-modules/modules.js';
+import { moduleUnderCheck } from '../loop-checks/equipment.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { Level, type LevelElement, levelRef, levelsAbove, levelWords } from '../procedures/manual-levels.js';
@@ -99,6 +100,8 @@ async function changeMode(deps: ModeDeps, site: string, { kind, name, mode, also
   const { store } = deps;
   const resource = store.get(kind, site, name);
   if (!resource) throw absent(store, kind, site, name);
+  const checked = kind.kind === ControlModule.kind && mode === 'Automatic' ? moduleUnderCheck(store, site, name) : undefined;
+  if (checked) throw checked;
   const previousMode = presentMode(resource);
   const asked: Moving = { kind, resource };
   const work = kind.kind === 'Unit' ? (resource as Resource<unknown, { activeWork: { kind: string; name: string } | null }>).status.activeWork : null;

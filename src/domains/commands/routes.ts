@@ -74,7 +74,7 @@ export const commandRoutes = [
     tier: 'operate',
     body: ModeBody,
     reply: ModeAnswer,
-    errors: { 400: ['unknown_reference'] },
+    errors: { 400: ['unknown_reference'], 409: ['under_loop_check'] },
     summary: 'Set the mode of a control module, unit or procedural element',
     audit: { action: 'Update', category: 'mode' },
     exists: inSite,

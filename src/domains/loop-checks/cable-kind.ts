@@ -5,10 +5,10 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
-import { asWritten, Scalar } from '../../platform/store/fields.js';
+import { Scalar } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { SignedRecord } from '../signatures/kind.js';
+import { CONDUCTED, EVIDENCE_OUTCOMES, evidenceKind, type EvidenceStatus } from './evidence-kind.js';
 
 /** What is tried. Of the first three the device is gone for as long as the trial lasts. */
 export const TRIALS = ['cable-pulled', 'half-open', 'device-restarted', 'delayed', 'duplicated', 'clock-jumped', 'other'] as const;
@@ -44,42 +44,19 @@ export const CableTrial = v.strictObject({
 export type CableTrial = ToldBy<typeof CableTrial>;
 
 export const CableSheet = v.strictObject({
-  module: v.string(),
-  protocol: v.string(),
-  address: v.string(),
-  moduleGeneration: v.number(),
-  operator: v.strictObject({ accountId: v.string(), displayName: v.string() }),
-  reason: v.string(),
-  startedAt: v.string(),
+  ...CONDUCTED,
   trials: v.array(CableTrial),
-  outcome: v.picklist(['pass', 'fault', 'incomplete']),
+  outcome: v.picklist(EVIDENCE_OUTCOMES),
   end: v.nullable(v.strictObject({ reason: v.picklist(['finished', 'timed-out', 'module-changed', 'restart', 'shutdown']), at: v.string(), by: v.string() })),
 });
 export type CableSheet = ToldBy<typeof CableSheet>;
 
 export const CABLE_PHASES = ['Running', 'Sealed'] as const;
 
-export interface CableStatus {
-  readonly phase: (typeof CABLE_PHASES)[number];
-  readonly digest: string;
-  readonly sealedAt: string;
-  readonly signature: SignedRecord | null;
-}
+export type CableStatus = EvidenceStatus<(typeof CABLE_PHASES)[number]>;
 
 nameSchemas({ CableTrial, CableSheet });
 
 export type CableResource = Resource<CableSheet, CableStatus>;
 
-export const CableAcceptance: Kind<CableSheet, CableStatus> = {
-  kind: 'CableAcceptance',
-  group: 'record',
-  scope: 'site',
-  besideSite: true,
-  action: 'iomodule',
-  spec: asWritten<CableSheet>(),
-  body: 'document',
-  apply: { how: 'no', reason: 'the page of an acceptance is evidence; it is written by POST /api/v1/sites/{site}/iomodules/{name}/cable-acceptance' },
-  initialStatus: () => ({ phase: 'Running', digest: '', sealedAt: '', signature: null }),
-  status: { phase: v.picklist(CABLE_PHASES), digest: v.string(), sealedAt: v.string(), signature: v.nullable(SignedRecord) },
-  foundByName: true,
-};
+export const CableAcceptance: Kind<CableSheet, CableStatus> = evidenceKind('CableAcceptance', CABLE_PHASES, 'POST /api/v1/sites/{site}/iomodules/{name}/cable-acceptance');

@@ -1,21 +1,18 @@
 /** Cable acceptances from outside (ADR 0079): begun, told what a person does to the cable, and their pages. */
 import * as v from 'valibot';
 import { readDuration } from '../../platform/base/duration-text.js';
-import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
+import { conflict, invalid, Refusal } from '../../platform/base/refusal.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
-import { actorOf } from '../../platform/http/caller.js';
 import { listReply } from '../../platform/http/paged-list.js';
 import { LIST, parameters } from '../../platform/http/parameters.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
-import { IOModule } from '../io-modules/kind.js';
 import type { SigningKeys } from '../signatures/signature.js';
 import type { CableAcceptances } from './cable-acceptances.js';
 import { CABLE_PHASES, CableAcceptance, type CableResource, CableSheet, TRIALS } from './cable-kind.js';
 import type { CableRun } from './cable-run.js';
-import { sheetProblems } from './sheet.js';
-import { SheetSignature, signaturesOf } from './sheet-signatures.js';
+import { conductorOf, MODULE, moduleOf, NOTE_CHARACTERS_MAX, type OfSheet, refuseUnknownModule, Sealing, sealingOf, sheetOf, sheetsOf } from './evidence.js';
 
 export interface CableRouteDeps {
   readonly store: Store;
@@ -23,13 +20,8 @@ export interface CableRouteDeps {
   readonly acceptances: CableAcceptances;
 }
 
-type Named = { readonly site: string; readonly name: string };
-type Identified = Named & { readonly id: string };
-
 const route = routesFor<CableRouteDeps>();
-const MODULE = '/api/v1/sites/{site}/iomodules/{name}';
 const DURATION = { min: 1000, max: 8 * 3_600_000 };
-const NOTE_CHARACTERS_MAX = 500;
 
 const CableAcceptanceBody = v.strictObject({
   id: v.string(),
@@ -38,55 +30,22 @@ const CableAcceptanceBody = v.strictObject({
   ...CableSheet.entries,
   /** The trial that is under way; `isOver`: it waits for its channels to be Good again. */
   open: v.nullable(v.strictObject({ trial: v.picklist(TRIALS), isOver: v.boolean() })),
-  digest: v.string(),
-  sealedAt: v.string(),
-  signature: v.string(),
-  signedBy: v.string(),
-  /** All of them: whoever has sealed it, and witnesses. */
-  signatures: v.array(SheetSignature),
-  valid: v.boolean(),
-  problems: v.array(v.string()),
+  ...Sealing.entries,
 });
 
 nameSchemas({ CableAcceptanceBody });
 
-function shown(resource: CableResource, { store, keys, acceptances }: CableRouteDeps): ToldBy<typeof CableAcceptanceBody> {
-  const { metadata, status } = resource;
-  const isSealed = status.phase === 'Sealed';
-  const running = acceptances.running(metadata.site, resource.spec.module);
-  const run = running?.id === metadata.name && !isSealed ? running : undefined;
-  const problems = isSealed ? sheetProblems(resource, keys) : [];
-  return {
-    id: metadata.name,
-    site: metadata.site,
-    phase: status.phase,
-    ...(run?.sheet ?? resource.spec),
-    open: run?.open ?? null,
-    digest: status.digest,
-    sealedAt: status.sealedAt,
-    signature: status.signature?.id ?? '',
-    signedBy: status.signature?.signer.displayName ?? '',
-    signatures: signaturesOf(resource, store, keys),
-    valid: isSealed && problems.length === 0,
-    problems,
-  };
+function shown(page: CableResource, { store, keys, acceptances }: CableRouteDeps): ToldBy<typeof CableAcceptanceBody> {
+  const { metadata, status, spec } = page;
+  const running = acceptances.running(metadata.site, spec.module);
+  const run = running?.id === metadata.name && status.phase !== 'Sealed' ? running : undefined;
+  return { id: metadata.name, site: metadata.site, phase: status.phase, ...(run?.sheet ?? spec), open: run?.open ?? null, ...sealingOf(page, store, keys) };
 }
 
-function moduleExists({ site, name }: Named, { store }: CableRouteDeps): void {
-  if (!store.get(IOModule, site, name)) throw missing('IOModule', name);
-}
-
-/** Pages outlive their module. */
-const pagesOf = ({ site, name }: Named, { store }: CableRouteDeps): CableResource[] => store.list(CableAcceptance, site).filter(({ spec }) => spec.module === name);
-
-function pageOf({ site, name, id }: Identified, { store }: CableRouteDeps): CableResource {
-  const page = store.get(CableAcceptance, site, id);
-  if (!page || page.spec.module !== name) throw missing('CableAcceptance', id);
-  return page;
-}
+const pageOf = (params: OfSheet, { store }: CableRouteDeps): CableResource => sheetOf(store, CableAcceptance, params);
 
 /** Of a person who conducts it. @throws Refusal 409 `cable_acceptance_ended`, 403 `not_the_operator`. */
-function runOf({ site, name, id }: Identified, accountId: string, { acceptances }: CableRouteDeps): CableRun {
+function runOf({ site, name, id }: OfSheet, accountId: string, { acceptances }: CableRouteDeps): CableRun {
   const run = acceptances.running(site, name);
   if (run?.id !== id) throw hasEnded(id);
   if (run.sheet.operator.accountId !== accountId)
@@ -111,16 +70,13 @@ export const cableRoutes = [
     errors: { 400: ['out_of_range'], 409: ['cable_acceptance_active'] },
     summary: 'Begin the acceptance of a cable: what the box shows is observed while a person pulls it, restarts the device, and the like; nothing is driven',
     audit: { action: 'Execute', category: 'cable-acceptance', target: ({ site, name }) => ({ kind: 'IOModule', name, site }) },
-    exists: moduleExists,
+    exists: (params, { store }) => void moduleOf(store, params),
     async handle({ params, body, caller, sourceIP, audit }, deps) {
       const { store, acceptances } = deps;
-      const module = store.get(IOModule, params.site, params.name);
-      if (!module) throw missing('IOModule', params.name);
+      const module = moduleOf(store, params);
       const durationMs = readDuration(body.duration, 'duration');
       if (durationMs < DURATION.min || durationMs > DURATION.max) throw invalid('out_of_range', 'duration', `duration ${body.duration} is outside 1 s to 8 h`);
-      const { accountId, displayName, groups, issuedAtMs } = caller;
-      const conductor = { signatory: { accountId, displayName, groups, issuedAtMs }, actor: actorOf(caller, sourceIP), caller };
-      const run = await acceptances.begin(module, { reason: body.reason, durationMs }, conductor, (id, sheet) =>
+      const run = await acceptances.begin(module, { reason: body.reason, durationMs }, conductorOf(caller, sourceIP), (id, sheet) =>
         store.write({
           puts: [{ kind: CableAcceptance, site: params.site, name: id, spec: sheet }],
           audits: [audit({ operatorReason: body.reason, details: { cableAcceptance: id } })],
@@ -137,12 +93,14 @@ export const cableRoutes = [
     query: parameters(LIST),
     reply: v.array(CableAcceptanceBody),
     summary: 'Cable acceptances of the module with their trials, also of one that was deleted; query limit, cursor',
-    exists: (params, deps) => {
-      if (pagesOf(params, deps).length === 0) moduleExists(params, deps);
-    },
-    handle: (context, deps) => {
-      return listReply(context, { list: 'cable acceptances', items: pagesOf(context.params, deps), keyOf: ({ metadata }) => [metadata.name], render: (page) => shown(page, deps) });
-    },
+    exists: (params, { store }) => refuseUnknownModule(store, CableAcceptance, params),
+    handle: (context, deps) =>
+      listReply(context, {
+        list: 'cable acceptances',
+        items: sheetsOf(deps.store, CableAcceptance, context.params),
+        keyOf: ({ metadata }) => [metadata.name],
+        render: (page) => shown(page, deps),
+      }),
   }),
   route({
     method: 'GET',

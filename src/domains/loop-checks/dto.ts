@@ -2,13 +2,11 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
-import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { SigningKeys } from '../signatures/signature.js';
+import { Sealing, sealingOf } from './evidence.js';
 import { LOOP_ENDS, LOOP_OUTCOMES, LOOP_PHASES, type LoopCheckResource, LoopSheet } from './kind.js';
 import type { LoopCheckRun } from './run.js';
-import { sheetProblems } from './sheet.js';
-import { SheetSignature, signaturesOf } from './sheet-signatures.js';
 
 /** The step that is taken next: of a check that is confirmed step by step, the one that waits for a person. */
 const Next = v.strictObject({ step: v.number(), channel: v.string(), value: v.number(), isWaiting: v.boolean() });
@@ -22,17 +20,7 @@ export const LoopCheckBody = v.strictObject({
   next: v.nullable(Next),
   /** How long a person may stay silent before the check ends; null while nobody is waited for. */
   attendLeftMs: v.nullable(v.number()),
-  /** Of the whole sheet; '' until it is sealed. */
-  digest: v.string(),
-  sealedAt: v.string(),
-  /** Id of the signature; '' until it is sealed. */
-  signature: v.string(),
-  signedBy: v.string(),
-  /** All of them: whoever has sealed it, and witnesses. */
-  signatures: v.array(SheetSignature),
-  /** Whether it still is what was signed, and why not. */
-  valid: v.boolean(),
-  problems: v.array(v.string()),
+  ...Sealing.entries,
 });
 export type LoopCheckBody = ToldBy<typeof LoopCheckBody>;
 
@@ -55,7 +43,6 @@ export function loopCheckBody(check: LoopCheckResource, read: StoreReader, keys:
   const { metadata, status } = check;
   const live = run?.id === metadata.name ? run : undefined;
   const spec = live && status.phase !== 'Sealed' ? live.sheet : check.spec;
-  const problems = status.phase === 'Sealed' ? sheetProblems(check, keys) : [];
   return {
     id: metadata.name,
     site: metadata.site,
@@ -64,13 +51,7 @@ export function loopCheckBody(check: LoopCheckResource, read: StoreReader, keys:
     stepsDone: spec.channels.reduce((sum, { steps }) => sum + steps.length, 0),
     next: live?.next ? { ...live.next, isWaiting: live.attendance?.isWaiting ?? false } : null,
     attendLeftMs: live?.attendance?.leftMs ?? null,
-    digest: status.digest === '' ? '' : canonicalDigest(spec),
-    sealedAt: status.sealedAt,
-    signature: status.signature?.id ?? '',
-    signedBy: status.signature?.signer.displayName ?? '',
-    signatures: signaturesOf(check, read, keys),
-    valid: status.phase === 'Sealed' && problems.length === 0,
-    problems,
+    ...sealingOf(check, read, keys),
   };
 }
 

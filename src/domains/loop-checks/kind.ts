@@ -5,10 +5,10 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
-import { asWritten, Scalar } from '../../platform/store/fields.js';
+import { Scalar } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { SignedRecord } from '../signatures/kind.js';
+import { CONDUCTED, EVIDENCE_OUTCOMES, evidenceKind, type EvidenceStatus } from './evidence-kind.js';
 
 /** `Returning`: the check is over and its outputs are on their way back; `Sealed`: the sheet is whole and signed. */
 export const LOOP_PHASES = ['Running', 'Returning', 'Sealed'] as const;
@@ -39,8 +39,6 @@ export const LOOP_ENDS = [
   'shutdown',
 ] as const;
 export type LoopEnd = (typeof LOOP_ENDS)[number];
-
-const Person = v.strictObject({ accountId: v.string(), displayName: v.string() });
 
 /** What a channel showed of one step: the output itself as it is read back, or the input that is wired to it. */
 export const LoopReading = v.strictObject({
@@ -101,16 +99,9 @@ export const LoopOutput = v.strictObject({
 export type LoopOutput = ToldBy<typeof LoopOutput>;
 
 export const LoopSheet = v.strictObject({
-  module: v.string(),
-  protocol: v.string(),
-  address: v.string(),
+  ...CONDUCTED,
   /** Equal for modules of one device: protocol, endpoint and unit behind it. Absent of a sheet of 0.3.0 and before. */
   device: v.optional(v.string()),
-  /** Generation of the module that was checked. */
-  moduleGeneration: v.number(),
-  operator: Person,
-  reason: v.string(),
-  startedAt: v.string(),
   /** `confirm`: each step waits for a person; `hold`: the check goes on while a person gives a sign. */
   attend: v.picklist(['confirm', 'hold']),
   attendTimeoutMs: v.number(),
@@ -122,40 +113,17 @@ export const LoopSheet = v.strictObject({
   /** What every output of the module had. */
   before: v.array(LoopOutput),
   channels: v.array(LoopChannel),
-  outcome: v.picklist(['pass', 'fault', 'incomplete']),
+  outcome: v.picklist(EVIDENCE_OUTCOMES),
   end: v.nullable(v.strictObject({ reason: v.picklist(LOOP_ENDS), message: v.string(), at: v.string(), by: v.string() })),
   /** Of the outputs that were set: what became of them. */
   returned: v.array(LoopOutput),
 });
 export type LoopSheet = ToldBy<typeof LoopSheet>;
 
-export interface LoopStatus {
-  readonly phase: (typeof LOOP_PHASES)[number];
-  /** D(spec) of a sealed one. */
-  readonly digest: string;
-  readonly sealedAt: string;
-  readonly signature: SignedRecord | null;
-}
+export type LoopStatus = EvidenceStatus<(typeof LOOP_PHASES)[number]>;
 
 nameSchemas({ LoopReading, LoopStep, LoopChannel, LoopOutput, LoopSheet });
 
 export type LoopCheckResource = Resource<LoopSheet, LoopStatus>;
 
-export const LoopCheck: Kind<LoopSheet, LoopStatus> = {
-  kind: 'LoopCheck',
-  group: 'record',
-  scope: 'site',
-  besideSite: true,
-  action: 'iomodule',
-  spec: asWritten<LoopSheet>(),
-  body: 'document',
-  apply: { how: 'no', reason: 'the sheet of a loop check is evidence; it is written by POST /api/v1/sites/{site}/iomodules/{name}/loop-check' },
-  initialStatus: () => ({ phase: 'Running', digest: '', sealedAt: '', signature: null }),
-  status: {
-    phase: v.picklist(LOOP_PHASES),
-    digest: v.string(),
-    sealedAt: v.string(),
-    signature: v.nullable(SignedRecord),
-  },
-  foundByName: true,
-};
+export const LoopCheck: Kind<LoopSheet, LoopStatus> = evidenceKind('LoopCheck', LOOP_PHASES, 'POST /api/v1/sites/{site}/iomodules/{name}/loop-check');

@@ -27,7 +27,7 @@ function outputNames({ metadata: { name }, spec }: ModuleResource): readonly str
 }
 
 /** Who has a hand on the outputs of the module, by place: through another module of its device too. */
-function handsOn(read: StoreReader, { metadata: { site, name }, spec }: ModuleResource): readonly OutputHands[] {
+export function handsOn(read: StoreReader, { metadata: { site, name }, spec }: ModuleResource): readonly OutputHands[] {
   const outputs = channelsOf(spec).filter(({ direction }) => direction === 'output');
   return outputs.map(outputHands(read, site, name));
 }
@@ -35,7 +35,7 @@ function handsOn(read: StoreReader, { metadata: { site, name }, spec }: ModuleRe
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)].sort();
 
 /** Units that the hands belong to, and those of programs that are wired to the module. */
-function unitsOn(read: StoreReader, { metadata: { site, name } }: ModuleResource, hands: readonly OutputHands[]): Set<string> {
+export function unitsOn(read: StoreReader, { metadata: { site, name } }: ModuleResource, hands: readonly OutputHands[]): Set<string> {
   const isWired = ({ type, params }: { readonly type: string; readonly params?: Readonly<Record<string, unknown>> }): boolean =>
     CHANNEL_BLOCKS.includes(type) && ioModuleOf(String(params?.addr ?? '')) === name;
   const ofPrograms = read.list(ControlProgram, site).flatMap(({ spec }) => (spec.blocks.some(isWired) ? [spec.unitRef] : []));
@@ -60,7 +60,7 @@ export function barredBy(read: StoreReader, module: ModuleResource, heldReason: 
   if (reason !== '') return barred('outputs-withheld', conflict('outputs_withheld', reason, { ioModule: name }));
   const hands = handsOn(read, module);
   const [held] = hands.flatMap(({ failSafe }) => (failSafe === '' ? [] : [failSafe]));
-  if (held !== undefined) return barred('outputs-withheld', conflict('output_held', failSafeWords(held), { ioModule: held }));
+  if (held !== undefined) return barred('fail-safe-taken', conflict('output_held', failSafeWords(held), { ioModule: held }));
   const automatic = unique(hands.flatMap((hand) => hand.automatic));
   const [atWork] = unitsAtWork(metadata.site, unitsOn(read, module, hands), read, WAY_OUT);
   if (atWork) return barred('unit-at-work', atWork.refusal);

@@ -1,17 +1,15 @@
 /** Loop checks from outside (contract 3, I/O module): begun, confirmed step by step, aborted, and their sheets. */
 import * as v from 'valibot';
-import { conflict, missing, Refusal } from '../../platform/base/refusal.js';
-import { actorOf } from '../../platform/http/caller.js';
+import { conflict, Refusal } from '../../platform/base/refusal.js';
 import { listReply } from '../../platform/http/paged-list.js';
 import { LIST, parameters } from '../../platform/http/parameters.js';
 import { routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
-import { IOModule } from '../io-modules/kind.js';
 import type { SigningKeys } from '../signatures/signature.js';
 import type { LoopChecks } from './checks.js';
 import { LoopCheckBody, loopCheckBody, LoopCheckRow, loopCheckRow } from './dto.js';
-import { LoopCheck, type LoopCheckResource } from './kind.js';
-import type { ModuleResource } from './permission.js';
+import { conductorOf, MODULE, moduleOf, NOTE_CHARACTERS_MAX, type OfSheet, refuseUnknownModule, sheetOf, sheetsOf } from './evidence.js';
+import { LoopCheck } from './kind.js';
 import { LoopCheckRequest } from './plan.js';
 import type { LoopCheckRun } from './run.js';
 
@@ -21,36 +19,20 @@ export interface LoopCheckDeps {
   readonly checks: LoopChecks;
 }
 
-type Named = { readonly site: string; readonly name: string };
-type Identified = Named & { readonly id: string };
-
 const route = routesFor<LoopCheckDeps>();
-const MODULE = '/api/v1/sites/{site}/iomodules/{name}';
-const NOTE_CHARACTERS_MAX = 500;
-
-function moduleOf({ site, name }: Named, { store }: LoopCheckDeps): ModuleResource {
-  const module = store.get(IOModule, site, name);
-  if (!module) throw missing('IOModule', name);
-  return module;
-}
-
-/** Sheets outlive their module. */
-const sheetsOf = ({ site, name }: Named, { store }: LoopCheckDeps): LoopCheckResource[] => store.list(LoopCheck, site).filter(({ spec }) => spec.module === name);
-
-function checkOf({ site, name, id }: Identified, { store }: LoopCheckDeps): LoopCheckResource {
-  const check = store.get(LoopCheck, site, id);
-  if (!check || check.spec.module !== name) throw missing('LoopCheck', id);
-  return check;
-}
 
 /** @throws Refusal 409 `loop_check_ended`. */
-function runOf({ site, id }: Identified, { checks }: LoopCheckDeps): LoopCheckRun {
+function runOf({ site, id }: OfSheet, { checks }: LoopCheckDeps): LoopCheckRun {
   const run = checks.running(site);
   if (run?.id !== id || run.hasEnded) throw conflict('loop_check_ended', `loop check ${id} has ended`, { loopCheck: id });
   return run;
 }
 
-const targetOf = ({ site, id }: Identified) => ({ kind: 'LoopCheck', name: id, site });
+function shown(params: OfSheet, { store, keys, checks }: LoopCheckDeps): LoopCheckBody {
+  return loopCheckBody(sheetOf(store, LoopCheck, params), store, keys, checks.running(params.site));
+}
+
+const targetOf = ({ site, id }: OfSheet) => ({ kind: 'LoopCheck', name: id, site });
 
 export const loopCheckRoutes = [
   route({
@@ -81,12 +63,10 @@ export const loopCheckRoutes = [
     },
     summary: 'Begin a loop check: the outputs of the module are gone through one after the other under the hand of a person, and a signed sheet tells what was found',
     audit: { action: 'Execute', category: 'loop-check', target: ({ site, name }) => ({ kind: 'IOModule', name, site }) },
-    exists: (params, deps) => void moduleOf(params, deps),
+    exists: (params, { store }) => void moduleOf(store, params),
     async handle({ params, body, caller, sourceIP, audit }, deps) {
       const { store, checks, keys } = deps;
-      const { accountId, displayName, groups, issuedAtMs } = caller;
-      const conductor = { signatory: { accountId, displayName, groups, issuedAtMs }, actor: actorOf(caller, sourceIP), caller };
-      const check = await checks.begin(moduleOf(params, deps), body, conductor, (id, sheet) =>
+      const check = await checks.begin(moduleOf(store, params), body, conductorOf(caller, sourceIP), (id, sheet) =>
         store.write({
           puts: [{ kind: LoopCheck, site: params.site, name: id, spec: sheet }],
           audits: [audit({ operatorReason: body.reason, details: { loopCheck: id, channels: sheet.channels.map(({ channel }) => channel), before: sheet.before } })],
@@ -103,12 +83,9 @@ export const loopCheckRoutes = [
     query: parameters(LIST),
     reply: v.array(LoopCheckRow),
     summary: 'Loop checks of the module with their outcomes, also of one that was deleted; query limit, cursor',
-    exists: (params, deps) => {
-      if (sheetsOf(params, deps).length === 0) moduleOf(params, deps);
-    },
-    handle: (context, deps) => {
-      return listReply(context, { list: 'loop checks', items: sheetsOf(context.params, deps), keyOf: ({ metadata }) => [metadata.name], render: loopCheckRow });
-    },
+    exists: (params, { store }) => refuseUnknownModule(store, LoopCheck, params),
+    handle: (context, { store }) =>
+      listReply(context, { list: 'loop checks', items: sheetsOf(store, LoopCheck, context.params), keyOf: ({ metadata }) => [metadata.name], render: loopCheckRow }),
   }),
   route({
     method: 'GET',
@@ -117,8 +94,8 @@ export const loopCheckRoutes = [
     tier: 'read',
     reply: LoopCheckBody,
     summary: 'One sheet: what was set, what was seen, what became of the outputs; while it is under way, what it waits for',
-    exists: (params, deps) => void checkOf(params, deps),
-    handle: ({ params }, deps) => loopCheckBody(checkOf(params, deps), deps.store, deps.keys, deps.checks.running(params.site)),
+    exists: (params, { store }) => void sheetOf(store, LoopCheck, params),
+    handle: ({ params }, deps) => shown(params, deps),
   }),
   route({
     method: 'POST',
@@ -135,7 +112,7 @@ export const loopCheckRoutes = [
     errors: { 403: ['not_the_operator'], 409: ['loop_check_ended', 'loop_check_step'] },
     summary: 'Let a loop check take the step that waits, or give it the sign that somebody is there',
     audit: { action: 'Acknowledge', category: 'loop-check', target: targetOf },
-    exists: (params, deps) => void checkOf(params, deps),
+    exists: (params, { store }) => void sheetOf(store, LoopCheck, params),
     async handle({ params, body, caller, audit }, deps) {
       const run = runOf(params, deps);
       refuseOthers(run, caller.accountId);
@@ -151,7 +128,7 @@ export const loopCheckRoutes = [
         );
       attendance?.confirm(caller.displayName, body.note);
       await deps.store.write({ audits: [audit({ result: 'Success', details: { step: body.step ?? null, note: body.note } })] });
-      return loopCheckBody(checkOf(params, deps), deps.store, deps.keys, deps.checks.running(params.site));
+      return shown(params, deps);
     },
   }),
   route({
@@ -164,12 +141,12 @@ export const loopCheckRoutes = [
     errors: { 409: ['loop_check_ended'] },
     summary: 'End a loop check now; its outputs go back to what they had',
     audit: { action: 'Command', category: 'loop-check', target: targetOf },
-    exists: (params, deps) => void checkOf(params, deps),
+    exists: (params, { store }) => void sheetOf(store, LoopCheck, params),
     async handle({ params, body, caller, audit }, deps) {
       const run = runOf(params, deps);
       run.end('aborted', body.reason, caller.displayName, caller.accountId);
       await deps.store.write({ audits: [audit({ result: 'Success', operatorReason: body.reason })] });
-      return loopCheckBody(checkOf(params, deps), deps.store, deps.keys, deps.checks.running(params.site));
+      return shown(params, deps);
     },
   }),
 ];

@@ -7,9 +7,7 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import { SignatureRecord, type SignedRecord } from '../signatures/kind.js';
 import type { SigningKeys } from '../signatures/signature.js';
 import { signatureProblems } from '../signatures/verify.js';
-import type { CableResource } from './cable-kind.js';
-import type { LoopCheckResource } from './kind.js';
-import { sheetProblems } from './sheet.js';
+import { type SealedSheet, sheetProblems } from './sheet.js';
 
 export const SheetSignature = v.strictObject({
   /** GET /api/v1/signatures/{id} tells all of it. */
@@ -26,9 +24,17 @@ export type SheetSignature = ToldBy<typeof SheetSignature>;
 
 nameSchemas({ SheetSignature });
 
+/** A sheet or a page where it is stored. */
+export interface SignedSheet extends SealedSheet {
+  readonly kind: string;
+  readonly metadata: { readonly site: string; readonly name: string };
+  readonly status: SealedSheet['status'] & { readonly sealedAt: string };
+}
+
 /** The one that seals it, then those that were given since, oldest first. */
-export function signaturesOf({ kind, metadata: { site, name }, spec, status }: LoopCheckResource | CableResource, read: StoreReader, keys: SigningKeys): SheetSignature[] {
-  const sheet = { kind, metadata: { site, name }, spec, status } as LoopCheckResource;
+export function signaturesOf(sheet: SignedSheet, read: StoreReader, keys: SigningKeys): SheetSignature[] {
+  const { kind, metadata, spec, status } = sheet;
+  const { site, name } = metadata;
   const sealing = status.signature ? [shown(status.signature, sheetProblems(sheet, keys))] : [];
   const digest = canonicalDigest(spec);
   const further = read

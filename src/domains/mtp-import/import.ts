@@ -75,7 +75,7 @@ export async function importPackage(body: ImportBody, actor: ApplyActor, deps: I
     audit: (entry) =>
       actor.audit({ ...entry, details: { ...(entry.details as object | undefined), via: 'import/mtp', fileName, sha256, module: module.name, version: module.version } }),
   };
-  const applied = await applyManifests(plan.manifests, importing, deps, { site, dryRun, inArray: true });
+  const applied = await applyManifests(plan.manifests, importing, deps, { site, dryRun, tellsChanges: false, inArray: true });
   return {
     dryRun,
     module: { name: module.name, version: module.version },

@@ -28,27 +28,40 @@ const CONTROL_BUT_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
  */
 export function checkTexts(spec: unknown, before: unknown, prefix = ''): void {
   const refusals: Refusal[] = [];
-  walk(spec, '', prefix, false, (text, member, path, isOpaque) => {
+  walk(spec, '', [], false, (text, member, at, isOpaque) => {
+    if (text.length <= TEXT_LENGTH_MAX && !CONTROL.test(text)) return; // nearly all of them, whatever member they stand in
     const isLong = isOpaque || LONG.test(member);
     const lengthMax = isLong ? LONG_TEXT_LENGTH_MAX : TEXT_LENGTH_MAX;
     const isControlled = (isLong || LINES.test(member) ? CONTROL_BUT_LINES : CONTROL).test(text);
     if ((text.length <= lengthMax && !isControlled) || holds(before, text)) return;
+    const path = pathOf(prefix, at);
     const wrong = isControlled ? 'must not have control characters' : `must have at most ${lengthMax} characters; it has ${text.length}`;
     refusals.push(invalid('invalid_field', path, `${path} ${wrong}`));
   });
   refuseAll(refusals);
 }
 
-type Look = (text: string, member: string, path: string, isOpaque: boolean) => void;
+/** `at`: members and places of lists on the way to the text; it goes on changing. */
+type Look = (text: string, member: string, at: readonly (string | number)[], isOpaque: boolean) => void;
 
 /** The elements of a list are judged as the member that holds it. */
-function walk(value: unknown, member: string, path: string, isOpaque: boolean, look: Look): void {
-  if (typeof value === 'string') look(value, member, path, isOpaque);
-  else if (Array.isArray(value)) value.forEach((each, at) => walk(each, member, `${path}[${at}]`, isOpaque, look));
-  else if (typeof value === 'object' && value !== null) {
-    for (const [name, each] of Object.entries(value))
-      walk(each, name, path === '' || path.endsWith('.') ? `${path}${name}` : `${path}.${name}`, isOpaque || LONG_INSIDE.includes(name), look);
+function walk(value: unknown, member: string, at: (string | number)[], isOpaque: boolean, look: Look): void {
+  if (typeof value === 'string') return look(value, member, at, isOpaque);
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, each] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+    at.push(name);
+    if (typeof name === 'number') walk(each, member, at, isOpaque, look);
+    else walk(each, name, at, isOpaque || LONG_INSIDE.includes(name), look);
+    at.pop();
   }
+}
+
+/** Only of a text that is refused: of some thousand channels their paths are longer than they are. */
+function pathOf(prefix: string, at: readonly (string | number)[]): string {
+  return at.reduce<string>((path, each) => {
+    if (typeof each === 'number') return `${path}[${each}]`;
+    return path === '' || path.endsWith('.') ? `${path}${each}` : `${path}.${each}`;
+  }, prefix);
 }
 
 function holds(value: unknown, text: string): boolean {

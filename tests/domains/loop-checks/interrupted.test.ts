@@ -127,7 +127,7 @@ const LOGIC = [
   manifest('PhaseTemplate', 'endless', ENDLESS),
 ];
 
-t.test('IO TAG-27: no check while a module is in Automatic or its unit works; work that begins meanwhile ends it, and logic writes what it commands by then', async (t) => {
+t.test('IO TAG-27: no check while a module is in Automatic or its unit works; behind one logic writes what it commands by then', async (t) => {
   const { box, device } = await bench(t);
   const answer = await box.api.post('/api/v1/apply', LOGIC);
   t.equal(answer.status, 200, answer.text);
@@ -142,10 +142,12 @@ t.test('IO TAG-27: no check while a module is in Automatic or its unit works; wo
   await stepped(box, id, 3);
   t.equal(device.holding[0], 500, 'logic commands 300 all the while, and the check stands at 500');
   t.same((await read(box, id)).before[0], { channel: 'v1', value: 300, source: 'read' });
-  const launched = await box.api.post(`${NORTH}/units/tank/execute-phase`, { phaseTemplateRef: 'endless' });
-  t.equal(launched.status, 201, launched.text);
-  t.match(await untilSealed(box, id), { end: { reason: 'unit-at-work' }, returned: [{ channel: 'v1', isReturned: true }] });
+  const launch = () => box.api.post(`${NORTH}/units/tank/execute-phase`, { phaseTemplateRef: 'endless' });
+  t.match(await launch(), { status: 409, body: { code: 'under_loop_check', loopCheck: id } }, 'work waits until whoever is at the loop has ended it');
+  await box.api.post(`${LIST}/${id}/abort`, {});
+  t.match(await untilSealed(box, id), { end: { reason: 'aborted' }, returned: [{ channel: 'v1', isReturned: true }] });
   await eventually('logic has its output again', async () => device.holding[0] === 300);
+  t.equal((await launch()).status, 201);
   t.match(await box.api.post(CHECK, { ...QUICK, channels: ['v1'] }), { status: 409, body: { code: 'active_batch', unit: 'tank' } });
 });
 

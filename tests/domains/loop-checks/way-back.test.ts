@@ -3,13 +3,11 @@ import t, { type Test } from 'tap';
 import { eventually } from '../../support/api-client.js';
 import { FaultProxy } from '../../support/fault-proxy.js';
 import { FieldDevice, FULL } from '../../support/field-device.js';
-import { type Body, begun, CHECK, LIST, LIVE, module, NORTH, QUICK, read, served, stepped, untilSealed, V1 } from '../../support/loop-checked.js';
+import { type Body, begun, CHECK, connected, LIST, LIVE, module, NORTH, PATIENT, QUICK, read, served, stepped, untilSealed, V1 } from '../../support/loop-checked.js';
 import { manifest } from '../../support/manifest.js';
 import { type Plant, startPlant } from '../../support/plant.js';
 
 const BEFORE = 120;
-/** A machine at work is no lost device. */
-const PATIENT = { options: { pollInterval: '100ms', timeout: '3s', retries: 0 } };
 
 async function bench(t: Test, more: object = {}): Promise<{ readonly box: Plant; readonly device: FieldDevice; readonly proxy: FaultProxy }> {
   const device = await FieldDevice.start();
@@ -70,25 +68,79 @@ t.test('D-AUDIT-01 ADR 0086: each write of a check has its beginning and its end
   t.match(verified.body, { ok: true, checked: { sheets: 1 } }, verified.text);
 });
 
+/** A valve of a unit on the first output. */
+const LOGIC = [
+  manifest('Area', 'hall'),
+  manifest('ProcessCell', 'line', { areaName: 'hall' }),
+  manifest('Unit', 'tank', { processCellName: 'line' }),
+  manifest(
+    'ControlModuleTemplate',
+    'valve',
+    {
+      moduleType: 'control-valve',
+      tags: [{ name: 'out', dataType: 'Float', accessLevel: 'readwrite', blockRef: 'ao', portRef: 'IN', engMin: '0', engMax: '100' }],
+      blocks: [{ name: 'ao', type: 'AO', params: { addr: '', rawMin: 0, rawMax: FULL, outMin: 0, outMax: 100 } }],
+    },
+    {},
+  ),
+  manifest('ControlModule', 'fv', { parentKind: 'Unit', parentName: 'tank', templateRef: 'valve', paramOverrides: [{ blockRef: 'ao', param: 'addr', value: 'plc:v1' }] }),
+];
+const failSafe = (timeout: string) => ({ failSafe: { timeout, outputs: [{ channel: 'v1', value: 555 }] } });
+
+t.test('ADR 0087: a module that moves to another controller in the middle: its probe brings the outputs back before it lets go', async (t) => {
+  const { box, device, proxy } = await bench(t);
+  t.equal((await box.api.post('/api/v1/apply', [manifest('Controller', 'edge')])).status, 200);
+  const { id } = await begun(box, { ...QUICK, channels: [V1] });
+  await stepped(box, id, 3);
+  t.equal(device.holding[0], FULL / 2);
+  const moved = await box.api.post('/api/v1/apply', manifest('IOModule', 'plc', module(`127.0.0.1:${proxy.port}`, { ...PATIENT, controllerRef: 'edge' })));
+  t.equal(moved.status, 200, moved.text);
+  t.match(await untilSealed(box, id), { end: { reason: 'module-changed' }, valid: true, returned: [{ channel: 'v1', value: BEFORE, isReturned: true, message: '' }] });
+  t.equal(device.holding[0], BEFORE);
+  await eventually('the probe of the other controller serves it', async () => (await box.api.get(`${NORTH}/iomodules/plc/statistics`)).body.counted?.polls >= 2);
+  await connected(box);
+  const written = device.writes.length;
+  const again = await begun(box, { ...QUICK, channels: [V1] });
+  t.equal(device.writes.length, written, 'and nothing of it is left to the probe of the other controller');
+  await stepped(box, again.id, 2);
+  await box.api.post(`${LIST}/${again.id}/abort`, {});
+  t.match(await untilSealed(box, again.id), { returned: [{ channel: 'v1', value: BEFORE, isReturned: true }] }, 'which goes through it as the first one did');
+});
+
+t.test('ADR 0086: an edit that takes away the very output that stands stepped brings it back first', async (t) => {
+  const { box, device, proxy } = await bench(t);
+  const { id } = await begun(box, { ...QUICK, channels: [V1, 'xv'] });
+  await stepped(box, id, 3);
+  t.equal(device.holding[0], FULL / 2);
+  const { channels, ...others } = module(`127.0.0.1:${proxy.port}`, PATIENT);
+  const edited = await box.api.put(`${NORTH}/iomodules/plc`, { ...others, channels: channels.filter(({ name }) => name !== 'v1') });
+  t.equal(edited.status, 200, edited.text);
+  const sheet = await untilSealed(box, id);
+  t.match(sheet, { end: { reason: 'module-changed' }, outcome: 'incomplete', valid: true, channels: [{ channel: 'v1' }, { channel: 'xv', outcome: 'not-checked' }] });
+  t.match(sheet.returned, [{ channel: 'v1', value: BEFORE, isReturned: true }]);
+  t.equal(device.holding[0], BEFORE);
+});
+
+t.test('ADR 0086: fail-safe values that are taken in the middle go before the check, and the sheet tells where the output stands', async (t) => {
+  const { box, device } = await bench(t, failSafe('5s'));
+  t.equal((await box.api.post('/api/v1/apply', LOGIC)).status, 200);
+  await eventually('logic commands the output', async () => device.holding[0] === 0);
+  t.equal((await box.api.post(`${NORTH}/mode`, { kind: 'ControlModule', name: 'fv', mode: 'Manual' })).status, 200);
+  const { id } = await begun(box, { ...QUICK, channels: ['v1'] });
+  const { end } = await stepped(box, id, 3);
+  t.equal(end, null, end?.message);
+  t.equal(device.holding[0], FULL / 2);
+  t.equal((await box.api.delete(`${NORTH}/controlmodules/fv`)).status, 204, 'whoever commands the output goes');
+  const sheet = await untilSealed(box, id);
+  t.match(sheet, { end: { reason: 'fail-safe-taken' }, outcome: 'incomplete', signedBy: 'loop-check', valid: true });
+  t.match(sheet.returned, [{ channel: 'v1', value: 555, source: 'fail-safe', isReturned: false, message: /fail-safe values are taken/ }]);
+  await eventually('it stands there', async () => device.holding[0] === 555);
+  t.match(await box.api.post(CHECK, { ...QUICK, channels: [V1] }), { status: 409 }, 'and no check begins over it');
+});
+
 t.test('ADR 0087: what is read of a device is of that device: another one under the name has a new image, and nobody writes to it', async (t) => {
-  const { box, device } = await bench(t, { failSafe: { timeout: '1s', outputs: [{ channel: 'v1', value: 555 }] } });
-  const logic = [
-    manifest('Area', 'hall'),
-    manifest('ProcessCell', 'line', { areaName: 'hall' }),
-    manifest('Unit', 'tank', { processCellName: 'line' }),
-    manifest(
-      'ControlModuleTemplate',
-      'valve',
-      {
-        moduleType: 'control-valve',
-        tags: [{ name: 'out', dataType: 'Float', accessLevel: 'readwrite', blockRef: 'ao', portRef: 'IN', engMin: '0', engMax: '100' }],
-        blocks: [{ name: 'ao', type: 'AO', params: { addr: '', rawMin: 0, rawMax: FULL, outMin: 0, outMax: 100 } }],
-      },
-      {},
-    ),
-    manifest('ControlModule', 'fv', { parentKind: 'Unit', parentName: 'tank', templateRef: 'valve', paramOverrides: [{ blockRef: 'ao', param: 'addr', value: 'plc:v1' }] }),
-  ];
-  t.equal((await box.api.post('/api/v1/apply', logic)).status, 200);
+  const { box, device } = await bench(t, failSafe('1s'));
+  t.equal((await box.api.post('/api/v1/apply', LOGIC)).status, 200);
   await eventually('logic commands the output', async () => device.holding[0] === 0);
   t.equal((await box.api.delete(`${NORTH}/controlmodules/fv`)).status, 204);
   await eventually('its fail-safe value is taken', async () => device.holding[0] === 555);
@@ -97,10 +149,7 @@ t.test('ADR 0087: what is read of a device is of that device: another one under 
   const other = await FieldDevice.start();
   t.teardown(() => other.kill());
   other.input[3] = 7;
-  const changed = await box.api.post(
-    '/api/v1/apply',
-    manifest('IOModule', 'plc', module(other.address, { ...PATIENT, failSafe: { timeout: '1s', outputs: [{ channel: 'v1', value: 555 }] } })),
-  );
+  const changed = await box.api.post('/api/v1/apply', manifest('IOModule', 'plc', module(other.address, { ...PATIENT, ...failSafe('1s') })));
   t.equal(changed.status, 200, changed.text);
   await eventually('it is connected, and has been read for longer than its time-out', async () => {
     const { body } = await box.api.get(`${NORTH}/iomodules/plc/statistics`);

@@ -1,8 +1,13 @@
 /** G22: packages that were made to do harm are refused with a cause, within two seconds and 256 MB, and oddities are told from them (import.test.ts). */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
 import t from 'tap';
 import { PackageReader } from '../../../src/domains/mtp-import/package-reader.js';
 import { at } from '../../support/at.js';
 import { amlOf, DOSING } from '../../support/mtp-package.js';
+import { ownFolder } from '../../support/own-folder.js';
 import { type ZipMember, zipOf } from '../../support/zip.js';
 
 const packages = new PackageReader();
@@ -62,6 +67,11 @@ const HOSTILE: readonly (readonly [string, () => Uint8Array | string, RegExp])[]
   ['a huge text', () => document('x'.repeat(7_000_000)), /text of element CAEXFile/],
   ['a huge name of an element', () => document(`<${'a'.repeat(3_000_000)}/>`), /no module|is no module type package/],
   ['many attributes', () => document(`<a ${Array.from({ length: 50_000 }, (_, n) => `a${n}="x"`).join(' ')}/>`), /50000 attributes/],
+  ['a character that XML does not have', () => document('&#0;'), /no well-formed XML/],
+  ['an attribute that is given twice', () => document('<a b="1" b="2"/>'), /no well-formed XML/],
+  ['a flood of comments', () => document('<!-- c -->'.repeat(800_000)), /no module type package/],
+  ['a flood of instructions', () => document('<?a b?>'.repeat(1_000_000)), /no module type package/],
+  ['a text of many small pieces', () => document('&amp;'.repeat(1_500_000)), /text of element CAEXFile/],
   ['an element that is not closed', () => '<CAEXFile><a>', /unclosed tag/],
   ['another document', () => '<svg/>', /its root is svg, not CAEXFile/],
   ['nothing of a module', () => document(''), /no module type package/],
@@ -71,12 +81,86 @@ const HOSTILE: readonly (readonly [string, () => Uint8Array | string, RegExp])[]
   ['an encoding that nobody has', () => '<?xml version="1.0" encoding="x-user-defined"?><CAEXFile/>', /declares the encoding x-user-defined/],
 ];
 
-t.test('G22: a hostile package is refused with its cause, and takes neither time nor memory', async (t) => {
+const SECONDS_MAX = 2;
+const MEGABYTES_MAX = 256;
+const MEGABYTE = 1024 ** 2;
+
+/** Most that the process had since it was asked to forget (proc(5)), in bytes. */
+const peakRss = (): number => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
+const forgetPeak = (): void => writeFileSync('/proc/self/clear_refs', '5');
+
+t.test('G22: a hostile package is refused with its cause, within two seconds of the processor and 256 MB', async (t) => {
   await packages.read({ content: base64(AML), fileName: 'warm.aml' });
+  let [longest, largest] = [0, 0];
   for (const [what, make, cause] of HOSTILE) {
     const content = make();
+    forgetPeak();
+    const before = peakRss();
+    const begun = process.cpuUsage();
     t.match(await refused(content), cause, what);
+    const { user, system } = process.cpuUsage(begun);
+    longest = Math.max(longest, (user + system) / 1e6);
+    largest = Math.max(largest, (peakRss() - before) / MEGABYTE);
   }
+  t.ok(longest <= SECONDS_MAX, `the longest took ${longest.toFixed(2)} s`);
+  t.ok(largest <= MEGABYTES_MAX, `the largest took ${Math.round(largest)} MB`);
+  t.comment(`${HOSTILE.length} packages: ${longest.toFixed(2)} s, ${Math.round(largest)} MB at most`);
+});
+
+t.test('G22: nothing that a package names is opened, asked for, or written', async (t) => {
+  const folder = ownFolder(t);
+  const temporary = path.join(folder, 'tmp');
+  mkdirSync(temporary);
+  // whoever opens it waits for a writer, who never comes
+  const pipe = path.join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  let connections = 0;
+  const server = net.createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as net.AddressInfo).port}/x`;
+  const { TMPDIR } = process.env;
+  process.env.TMPDIR = temporary; // the thread that reads is begun with it
+  t.teardown(() => {
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
+  });
+  const slipped = path.join(folder, 'slipped.aml');
+  const up = `${'../'.repeat(20)}${slipped.slice(1)}`;
+  const named = `<ExternalReference Path="file://${pipe}" Alias="a"/><ExternalReference Path="${url}" Alias="b"/><x:include xmlns:x="http://www.w3.org/2001/XInclude" href="file://${pipe}"/>`;
+  const sheet = `<?xml-stylesheet href="${url}"?>`;
+  const schema = ` xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:noNamespaceSchemaLocation="${url}"`;
+  for (const [what, content] of [
+    ['a file as an entity', document('&x;', `<!DOCTYPE CAEXFile [<!ENTITY x SYSTEM "file://${pipe}">]>`)],
+    ['a server as an entity', document('&x;', `<!DOCTYPE CAEXFile [<!ENTITY x SYSTEM "${url}">]>`)],
+    ['a document type of a server', document('', `<!DOCTYPE CAEXFile SYSTEM "${url}">`)],
+    ['references, an inclusion', amlOf({ ...DOSING, behind: named })],
+    ['a style sheet and a schema', AML.replace('<CAEXFile', `${sheet}<CAEXFile${schema}`)],
+    ['the address of its own server', amlOf({ ...DOSING, endpoint: url.replace('http', 'opc.tcp') })],
+    ['a member that leads out', zipOf([member(up)])],
+    ['a member that leads out, beside a manifest', zipOf([member('manifest.aml'), member(up)])],
+    ['many members', zipOf([member('manifest.aml'), ...Array.from({ length: 50 }, (_, n) => ({ name: `pictures/${n}.png`, bytes: 'x' }))])],
+  ] as const) {
+    const read = await packages.read({ content: base64(content), fileName: slipped });
+    t.notMatch('faults' in read ? read.faults.at(-1)?.message : '', /longer than/, `${what}: no file was waited for`);
+  }
+  t.equal(connections, 0);
+  t.same(readdirSync(temporary), []);
+  t.notOk(existsSync(slipped));
+});
+
+t.test('G22: packages one after the other leave nothing behind: each thread has ended, and its memory is given back before the next is read', async (t) => {
+  const content = base64(document('<a b="c"/>'.repeat(99_000)));
+  const threads = (): number => readdirSync('/proc/self/task').length;
+  const rss = (): number => process.memoryUsage.rss() / MEGABYTE;
+  await packages.read({ content, fileName: 'first.aml' });
+  const [begunWith, begunAt] = [threads(), rss()];
+  for (let count = 0; count < 4; count += 1) await packages.read({ content, fileName: 'next.aml' });
+  t.equal(threads(), begunWith);
+  t.ok(rss() - begunAt < 64, `${Math.round(rss() - begunAt)} MB more than behind the first`);
 });
 
 t.test('G22: what is no base64 is told by its place, also where it stands at the end of some megabytes', async (t) => {

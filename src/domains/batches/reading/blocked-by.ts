@@ -40,7 +40,7 @@ import { enabledTransitions } from '../tree/chart-moves.js';
 import { startWaitText } from '../start/start-wait.js';
 import { Unit } from '../../plant/kind.js';
 import { isAvailable } from '../../plant/unit-owner.js';
-import { permissiveOf } from '../start/equipment-conditions.js';
+import { withheldBy } from '../start/equipment-conditions.js';
 
 /** A transition that is looked at, with the parts of its condition. */
 export const WaitingTransition = v.strictObject({
@@ -271,7 +271,7 @@ function hasFailureBelow(node: TreeNode): boolean {
 
 function startBlockers(world: BlockedWorld, reconciliation: ElementReconciliation, node: TreeNode): Blocker[] {
   const free = node.kind === 'UnitProcedure' && isAvailable(reconciliation.units.get(node.unit));
-  const withheld = free ? permissiveOf(world, reconciliation.site, node.unit) : undefined;
+  const withheld = free ? withheldBy(world, reconciliation.site, node.unit) : undefined;
   if (withheld) reconciliation.withheld.set(node.unit, withheld);
   const wait = reconciliation.startWait(node);
   if (!wait) return [];

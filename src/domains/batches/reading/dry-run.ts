@@ -30,7 +30,7 @@ import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.j
 import { wholeOf } from '../past-run.js';
 import { type ElementKind, type HoldPropagation, ProcedureTree, type TreeNode, walk } from '../tree/procedure-tree.js';
 import { capabilityOf } from '../start/allocation-queue.js';
-import { permissiveOf } from '../start/equipment-conditions.js';
+import { withheldBy } from '../start/equipment-conditions.js';
 import { namedByStart, type StartFacts } from '../start/start-conditions.js';
 import { checkStart, type StartPlan, startPuts } from '../start/start.js';
 
@@ -244,7 +244,7 @@ function coordinated(puts: readonly Put[]): ReadonlySet<string> {
 function isGranted(facts: DryRunFacts, site: string, { recipe, nextOf }: StartPlan, { kind, unit, step, parent }: TreeNode): boolean {
   if (kind !== 'UnitProcedure' || recipe.spec.allocation === 'AtStart') return true;
   if (unit === '') return nextOf.has(capabilityOf(parent ?? undefined, step));
-  return isAvailable(facts.store.get(Unit, site, unit)?.status) && !permissiveOf(facts, site, unit);
+  return isAvailable(facts.store.get(Unit, site, unit)?.status) && !withheldBy(facts, site, unit);
 }
 
 function unitEffects({ store }: DryRunFacts, site: string, { allocation, recipe }: StartPlan, root: TreeNode): DryRunEffect[] {

@@ -30,7 +30,7 @@ import { type ElementDraft, elementName, instantiateRoot } from './instantiation
 import { unfitElementValues } from '../creation/unfit-values.js';
 import { checkValue } from '../creation/parameters.js';
 import { type Blocker, refuseRequest, type StartCondition } from './conditions.js';
-import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook, UNITS_AUTOMATIC } from './equipment-conditions.js';
+import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook, UNDER_LOOP_CHECK, UNITS_AUTOMATIC } from './equipment-conditions.js';
 import { storedTemplates } from './stored-templates.js';
 
 export interface LaunchWorld {
@@ -80,6 +80,7 @@ const LAUNCH_CONDITIONS: readonly StartCondition<EquipmentLook & StorageLook>[] 
   RUNTIME_READY,
   PERMISSIVES,
   { ...UNITS_AUTOMATIC, refuse: ([first]) => ({ ...first, message: `${first.message}; set Automatic or Semi-Automatic before the launch` }) },
+  UNDER_LOOP_CHECK,
   STORAGE,
 ];
 

@@ -1,5 +1,6 @@
 /** Conditions of the units that work begins on, the same for a batch, an ad-hoc run and its Start again (decisions 3.2). */
 import type { StoreReader } from '../../../platform/store/kind.js';
+import { unitUnderCheck } from '../../loop-checks/equipment.js';
 import type { UnitRuntimes } from '../../placement/runtimes.js';
 import { missingPermissive } from '../../placement/conditions.js';
 import { Unit, unitMode } from '../../plant/kind.js';
@@ -66,14 +67,33 @@ export const UNITS_AUTOMATIC: StartCondition<EquipmentLook> = {
   refuse: ([first, ...others]) => ({ ...first, units: [first, ...others].flatMap(({ units = [] }) => units) }),
 };
 
+/** A person may stand at a device of the unit (ADR 0098). */
+export const UNDER_LOOP_CHECK: StartCondition<EquipmentLook> = {
+  rule: 'under-loop-check',
+  check: 'equipment',
+  find: ({ store, site, units, isOnDemand }) =>
+    units.flatMap((name): Blocker[] => {
+      const refusal = unitUnderCheck(store, site, name);
+      if (!refusal) return [];
+      const { message, context } = refusal;
+      const liftedBy = { tier: 'operate', action: `abort loop check ${String(context.loopCheck)}, or wait until it is through` } as const;
+      return [{ message, element: name, liftedBy, units: [name], context: { ...context, unit: name }, ...(isOnDemand ? { severity: 'warning' } : {}) }];
+    }),
+};
+
 export const STORAGE: StartCondition<StorageLook> = {
   rule: 'storage-low',
   check: 'storage',
   find: (look) => (look.storageLow() ? [{ message: 'the storage of the appliance is nearly full', liftedBy: { tier: 'admin', action: 'free space on the appliance' } }] : []),
 };
 
-/** Why work may not begin on the unit now, although it is free: judged when the unit is taken (decisions 1.5, `permissives`). */
-export function permissiveOf({ store, runtimes }: UnitFacts, site: string, name: string): { readonly rule: string; readonly message: string } | undefined {
+/** Why work may not begin on the unit now, although it is free: judged when the unit is taken (decisions 1.5, `permissives`; ADR 0098). */
+export function withheldBy(facts: UnitFacts, site: string, name: string): { readonly rule: string; readonly message: string } | undefined {
+  const checked = unitUnderCheck(facts.store, site, name);
+  return permissiveOf(facts, site, name) ?? (checked && { rule: UNDER_LOOP_CHECK.rule, message: checked.message });
+}
+
+function permissiveOf({ store, runtimes }: UnitFacts, site: string, name: string): { readonly rule: string; readonly message: string } | undefined {
   const unit = store.get(Unit, site, name);
   const link = runtimes.link(site, name);
   const missing = unit && link && missingPermissive(unit.spec, link);

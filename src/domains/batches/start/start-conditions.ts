@@ -29,7 +29,7 @@ import type { BatchSpec, UnitChoice } from '../kind.js';
 import type { Blocker, LiftedBy, StartCondition } from './conditions.js';
 import { manualWrites } from './manual-writes.js';
 import { type Made, madeByStart, type NamesLook, sharedNames, takenNames } from './names.js';
-import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook, UNITS_AUTOMATIC } from './equipment-conditions.js';
+import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook, UNDER_LOOP_CHECK, UNITS_AUTOMATIC } from './equipment-conditions.js';
 import { type CandidateNow, candidatesNow, choiceOf, classOf, distributed, type UnitClass, waitingText } from './unit-class.js';
 
 /** What was signed does not run changed (D-C-10). */
@@ -182,6 +182,7 @@ export const START_CONDITIONS: readonly StartCondition<StartLook>[] = [
   PERMISSIVES,
   UNITS_AUTOMATIC,
   { rule: 'mode-manual', check: 'equipment', find: batchInManual },
+  UNDER_LOOP_CHECK,
   STORAGE,
 ];
 

@@ -16,7 +16,7 @@ import { expandRecipe, type Templates } from '../../recipes/expand.js';
 import { type CandidatePolicy, ControlRecipe, type ControlRecipeSpec } from '../../recipes/kind.js';
 import { siteUnits } from '../../recipes/site-units.js';
 import type { Allocation, UnitChoice } from '../kind.js';
-import { permissiveOf, type UnitFacts } from './equipment-conditions.js';
+import { withheldBy, type UnitFacts } from './equipment-conditions.js';
 
 /** @property candidates in the order of the policy `listed`, with those that do not fit */
 export interface UnitClass {
@@ -87,7 +87,7 @@ export function notNow(facts: UnitFacts, site: string, name: string, status: Uni
   if (!isAvailable(status)) return unavailableText(name, status);
   if (!facts.runtimes.link(site, name)?.ready) return `the runtime of ${name} is not ready`;
   if (unitMode(unit.spec) === 'Manual') return `unit ${name} is in Manual`;
-  return permissiveOf(facts, site, name)?.message ?? '';
+  return withheldBy(facts, site, name)?.message ?? '';
 }
 
 /** As it is kept with the allocation, for the record. */

@@ -5,9 +5,11 @@ import { timestamp } from '../../../platform/base/clock.js';
 import { lifeSign } from '../../../platform/store/life-sign.js';
 import type { Resource } from '../../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../../platform/store/store.js';
+import { unitUnderCheck } from '../../loop-checks/equipment.js';
 import { Unit, type UnitStatus } from '../../plant/kind.js';
 import { isAvailable, shownReset } from '../../plant/unit-owner.js';
 import { withRequests } from '../start/allocation-queue.js';
+import { UNDER_LOOP_CHECK } from '../start/equipment-conditions.js';
 import { batchOutputs } from '../reading/batch-outputs.js';
 import { type GivenHold, hasActiveFailure, holdCause, inOrder, type LocatedFailure, presentHold, withHold } from '../../runs/holds.js';
 import { elementIndex } from './element-index.js';
@@ -87,8 +89,11 @@ export class BatchReconciliation extends ElementReconciliation {
       const unit = this.units.get(name);
       return isAvailable(unit) && isFinal(unit.state as State) && nodes.some((node) => node.name === unit.lastWork?.name);
     });
-    const away = own.find(([name, nodes]) => nodes.some((node) => this.units.mustReset(node)) && !this.world.isReady(name));
+    const driven = own.filter(([, nodes]) => nodes.some((node) => this.units.mustReset(node)));
+    const away = driven.find(([name]) => !this.world.isReady(name));
     if (away !== undefined) return { rule: 'runtime-not-ready', message: `the runtime of ${away[0]} is not ready` };
+    const [checked] = driven.flatMap(([name]) => unitUnderCheck(this.store, this.site, name) ?? []);
+    if (checked) return { rule: UNDER_LOOP_CHECK.rule, message: checked.message };
     for (const [name, nodes] of own) {
       this.#keepOutputs();
       if (nodes.some((node) => this.units.mustReset(node))) this.units.takeBack(name);
