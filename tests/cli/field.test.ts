@@ -418,5 +418,13 @@ t.test('channels are shown again every second until Ctrl-C', async (t) => {
   t.equal(code, 0, err);
   for (const line of out.trim().split('\n'))
     t.match(JSON.parse(line), { command: 'io show', data: { module: 'plc', state: 'Connected', channels: [{ channel: 'v1', ageMs: Number }] } });
+  const ages = out
+    .trim()
+    .split('\n')
+    .flatMap((line) => JSON.parse(line).data.channels.map(({ ageMs }: { ageMs: number | null }) => ageMs));
+  t.ok(
+    ages.some((ageMs) => ageMs > 0 && ageMs < 1000),
+    `in milliseconds, which the clock of an answer does not have: ${ages.join(' ')}`,
+  );
   t.equal(readFileSync(path.join(configOf('anna'), 'lineside/boxes.json'), 'utf8').includes(PASSWORD), false);
 });

@@ -68,6 +68,8 @@ t.test('ADR 0070, SIM-10, SFC-INVALID: a transition that reads a value older tha
     const found = await plant.batch(batch);
     return { done: /Go on\?/.test(found.blockedBecause) || undefined, seen: found.blockedBecause };
   });
+  await plant.command(batch, 'Abort', 'the test has seen enough');
+  await plant.until(batch, 'Aborted');
 });
 
 t.test('CMT-10: a tag that is published onChange has no maximum age, nor has one that is not sampled', async (t) => {
@@ -88,4 +90,64 @@ t.test('CMT-10: a tag that is published onChange has no maximum age, nor has one
   const own = await api.post(`${SITE}/controlmodules`, { name: 'li197', parentName: 'tk201', templateRef: 'watched', tags: [{ name: 'pv', maxAge: '' }] });
   t.equal(own.status, 201, `an instance may take it out: ${own.text}`);
   t.notOk('maxAge' in (await api.get(`${SITE}/controlmodules/li197/tags/pv`)).body);
+});
+
+t.test('ADR 0070: alarms, permissives and actions read an aged value as Bad, each with its declared policy; an instance may shadow the age of its template', async (t) => {
+  const age = (faults: readonly object[], isWithinAge: boolean) =>
+    did(api.put(`${SITE}/iomodules/io-aged`, { simulation: simulation(faults) })).then(() => shown(`within its age: ${isWithinAge}`, (body) => body.isWithinAge === isWithinAge));
+  const patient = { name: 'li196', parentName: 'rx101', templateRef: 'watched', tags: [{ name: 'pv', maxAge: '1h' }] };
+  await did(api.post(`${SITE}/controlmodules`, patient));
+  await age(stuck, false);
+  t.match(await did(api.get(`${SITE}/units/rx101/tags/li196.pv`)), { maxAge: '1h', isWithinAge: true, value: 42 }, 'the same channel, with an age of its own');
+
+  const high = (name: string, tagName: string) =>
+    did(
+      api.post(`${SITE}/alarmdefinitions`, {
+        name,
+        sourceKind: 'ControlModule',
+        sourceName: 'li199',
+        conditionType: 'TagHigh',
+        tagName,
+        threshold: '10',
+        severity: 'High',
+        message: name,
+      }),
+    );
+  await high('aged-high', 'pv');
+  await high('any-high', 'any');
+  const raised = (name: string) =>
+    plant.look(`${name} is raised`, async () => {
+      const { body, text } = await api.get(`${SITE}/alarmdefinitions/${name}`);
+      return { done: body.activeAlarmRef !== '' ? body : undefined, seen: text };
+    });
+  await raised('any-high');
+  t.equal((await did(api.get(`${SITE}/alarmdefinitions/aged-high`))).activeAlarmRef, '', 'the definition on the aged tag stands still');
+
+  const exported = (await did(api.get('/api/v1/export?site=demo&kinds=Unit'))) as { metadata: { name: string }; spec: object }[];
+  const reactor = exported.find(({ metadata }) => metadata.name === 'rx101');
+  const permit = (conditionST: string) =>
+    did(api.post('/api/v1/apply', { ...reactor, spec: { ...reactor?.spec, permissives: [{ name: 'filled', conditionST, message: 'fill it' }] } }));
+  await plant.recipeOf('reads', {
+    variables: [{ name: 'seen', type: 'REAL' }],
+    steps: [{ name: 'look', initial: true, actionST: "seen := READ('li199.pv');" }, { name: 'done' }],
+    transitions: [{ from: 'look', to: 'done', conditionST: 'seen > 10.0' }],
+  });
+  await permit("READ('li199.pv') > 10.0");
+  const batch = await plant.createBatch({ masterRecipeRef: 'reads' });
+  t.match((await plant.audit(await plant.command(batch, 'Start')))[1], { result: 'Rejected', rule: 'permissive-filled' }, 'an aged value does not permit');
+  await permit("READ('li199.any') > 10.0");
+  t.match((await plant.audit(await plant.command(batch, 'Start')))[1], { result: 'Success' });
+  const held = await plant.look('the phase is held', async () => {
+    const found = await plant.batch(batch);
+    return { done: found.phase === 'Held' ? found : undefined, seen: JSON.stringify([found.phase, found.blockedBecause]) };
+  });
+  t.match(JSON.stringify(held), /li199\.pv/, 'and says what it has read');
+
+  await age([], true);
+  await raised('aged-high');
+  await plant.command(batch, 'Abort', 'the test has seen enough');
+  await plant.until(batch, 'Aborted');
+  const restarted = await api.post(`${SITE}/iomodules/io-aged/ioprobe/restart`, { reason: 'to see the age over it', acknowledgeFailSafe: true });
+  t.equal(restarted.status, 200, restarted.text);
+  t.match(await shown('fresh behind a restart of its probe', ({ isWithinAge, quality }) => isWithinAge === true && quality === 'Good'), { value: 42 });
 });

@@ -4,7 +4,7 @@ import { NetworkSet } from '../../../runtime/network/network-set.js';
 import { TextTable } from '../../../runtime/network/texts.js';
 import type { TagPlan } from '../../../runtime/port.js';
 import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
-import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
+import { QUALITY, QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { at } from '../../support/at.js';
 import { connect, image, network, tags, unitPlan, wires } from './plans.js';
 
@@ -125,4 +125,47 @@ t.test('ADR 0070: more ages on one channel than there is room for are judged by 
     plan.tags.map(({ address }) => set.stale(set.slot(address))),
     [true, true, true, true, true, true, false, false, false],
   );
+});
+
+t.test('ADR 0070, D-C-07: a clock that is set makes no sample older or younger, and an image that was abandoned is Bad, whatever its age', (t) => {
+  const plan = unitPlan({
+    images: [{ ...image('io', 'level input'), staleAfterMs: 0 }],
+    tags: [
+      {
+        address: 's.pv',
+        network: 's',
+        name: 'pv',
+        type: 'REAL',
+        writable: false,
+        cyclic: true,
+        binding: { kind: 'channel', image: 0, channel: 0 },
+        maxAgeMs: 1000,
+      },
+    ],
+    networks: [],
+  });
+  connect(plan);
+  const set = new NetworkSet(plan, { texts: new TextTable(), clockMs: () => 0 });
+  const process = new ProcessImage(1, at(plan.images, 0).buffer);
+  const sample = (wallMs: number, monoMs: number): void => {
+    process.beginInputs();
+    process.quality[0] = QUALITY.Good;
+    process.stamp(0, wallMs, monoMs);
+    process.endInputs();
+  };
+  const seen = (monoMs: number): unknown[] => {
+    set.latch(monoMs);
+    return [at(QUALITY_WORDS, set.quality(set.slot('s.pv'))), set.exceededAgeMs(set.slot('s.pv'))];
+  };
+  const year = 31_536_000_000;
+  sample(2 * year, 10_000);
+  t.same(seen(10_900), ['Good', 0]);
+  sample(year, 11_000); // the clock of the box was set back by a year
+  t.same(seen(11_900), ['Good', 0]);
+  t.same(seen(12_001), ['Good', 1000], 'and forth by none: it is a second old');
+  process.abandonInputs(QUALITY.Bad); // its probe has ended
+  t.same(seen(12_001).slice(0, 1), ['Bad']);
+  sample(year, 12_100);
+  t.same(seen(12_200), ['Good', 0], 'the next life of the probe has sampled it');
+  t.end();
 });
