@@ -86,7 +86,7 @@ export function usesOfStored(read: StoreReader, spec: ControlModuleSpec): readon
   return uses;
 }
 
-export function usesOfProgram({ blocks }: ControlProgramSpec): readonly PlacedUse[] {
+export function usesOfProgram({ blocks }: Pick<ControlProgramSpec, 'blocks'>): readonly PlacedUse[] {
   return blocks.flatMap(({ name, type, params }, index): readonly PlacedUse[] => {
     const channel = String(params.addr ?? '');
     if (!CHANNEL_BLOCKS.includes(type) || channel.trim() === '') return [];

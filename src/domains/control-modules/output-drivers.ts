@@ -48,7 +48,7 @@ function channelsOfTemplate({ tags, blocks }: ControlModuleTemplateSpec): readon
   return channelsNamed([...tags.map(({ channel }) => channel), ...blocks.map(({ type, params }) => (CHANNEL_BLOCKS.includes(type) ? params.addr : ''))]);
 }
 
-const channelsOfProgram = (spec: ControlProgramSpec): readonly string[] => channelsNamed(usesOfProgram(spec).map(({ channel }) => channel));
+const channelsOfProgram = (spec: Pick<ControlProgramSpec, 'blocks'>): readonly string[] => channelsNamed(usesOfProgram(spec).map(({ channel }) => channel));
 
 const namedByModules = new ChannelMentions<ControlModuleSpec>(({ spec }) => [beside(spec.templateRef), ...channelsOfModule(spec)]);
 const namedByTemplates = new ChannelMentions<ControlModuleTemplateSpec>(({ spec }) => channelsOfTemplate(spec));

@@ -198,6 +198,6 @@ export function neededBlockTypes(blocks: readonly { readonly type: string }[]): 
 export const MANAGED_BY_LABEL = 'lineside.io/managed-by';
 
 /** The control module whose logic a program is: its owner and not its label says so, for a label can be written by anyone who edits programs. */
-export function ownerOfProgram({ ownerReferences }: Metadata): string | undefined {
+export function ownerOfProgram({ ownerReferences }: Pick<Metadata, 'ownerReferences'>): string | undefined {
   return ownerReferences.find(({ kind }) => kind === 'ControlModule')?.name;
 }

@@ -87,7 +87,7 @@ t.test('ADR 0100: after any edits the answer is that of looking at all of them',
     const list = [...rows.values()].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
     const found = mentions.of(list);
     const expected = allOf(list);
-    const told = new Map([...found].flatMap(([module, table]) => [...table].map(([word, names]) => [`${module}:${word}`, names.toSorted()] as const)));
+    const told = new Map<string, string[]>([...found].flatMap(([module, table]) => [...table].map(([word, names]) => [`${module}:${word}`, names.toSorted()] as const)));
     const wrong = [...expected].filter(([channel, names]) => told.get(channel)?.join() !== names.sort().join());
     if (wrong.length > 0 || told.size !== expected.size) t.fail(`step ${step}`, { told, expected });
   }
