@@ -113,10 +113,10 @@ t.test('TAG-27: a write that is barred meanwhile is not repeated', async (t) => 
   let looks = 0;
   const barred = () => {
     looks += 1;
-    return looks < 3 ? undefined : ({ ok: false, reason: 'withheld', message: 'another box drives the device' } as const);
+    return looks < 4 ? undefined : ({ ok: false, reason: 'withheld', message: 'another box drives the device' } as const);
   };
   t.match(await link.write({ address: 'OutDint#DINT', dataType: 'int' }, 7, barred), { ok: false, reason: 'unreachable', message: 'no answer within 500 ms' });
-  t.equal((await peer.counts()).messages - before, 2, 'sent when its turn came, repeated once');
+  t.equal((await peer.counts()).messages - before, 2, 'sent when its turn came and nothing had to be learned, repeated once');
   await peer.misbehave('right');
 });
 
