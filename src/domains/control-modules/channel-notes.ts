@@ -4,7 +4,7 @@
  */
 import type { StoreReader } from '../../platform/store/kind.js';
 import { nameOfOutput } from '../logic/channel-at.js';
-import { sayOwner } from '../logic/output-claims.js';
+import { contend, sayOwner } from '../logic/output-claims.js';
 import { outputPlaces } from '../logic/output-places.js';
 import { type ChannelNote, type PlacedUse, problems, usesOfModule } from './channel-uses.js';
 import { moduleInputNotes } from './input-sources.js';
@@ -31,7 +31,7 @@ function sharedOutputs(read: StoreReader, { kind, site, name }: Owner, uses: rea
     const all = drivers(names);
     const isOwn = (driver: Driver): boolean => driver.kind === kind && driver.owner === name;
     const mine = all.findIndex(isOwn);
-    const foreign = all.filter((driver, index) => !isOwn(driver) && (!isLater || index < mine));
+    const foreign = all.filter((driver, index) => !isOwn(driver) && contend(driver, { output: place }) && (!isLater || index < mine));
     const twin = own.slice(0, at).find((other) => names.includes(nameOfOutput(other.use.channel, other.output)));
     const others = [...foreign, ...(twin ? [{ owner: name, name: twin.name, output: nameOfOutput(twin.use.channel, twin.output) }] : [])];
     if (others.length === 0) return [];

@@ -155,6 +155,7 @@ t.test('IO-20, ADR 0085: a fail-safe value gives way to the logic of its own mod
   t.match(await channelOf('plc', 'valve'), { owner: { name: 'xv1' }, contestedBy: [] }, 'it owns nothing');
   t.match(await channelOf('plc', 'speed'), { owner: null, contestedBy: [] });
   t.same(contestedOutputs(plant.store, 'north'), []);
+  t.notMatch((await apply(valve('xv1', 'plc:valve'))).text, /already driven/);
   const second = { posture: 'regulating', timeout: '5s', outputs: [{ channel: 's', value: 9 }] };
   t.match(await admin.put(`${IO}/twin`, { failSafe: second }), refused('plc.failSafe'), 'two values of one place would be written in turn');
   const fv = (addr: string) => manifest('ControlModule', 'fv', { templateRef: 'drive', parentName: 'mixer', paramOverrides: [{ blockRef: 'aout', param: 'addr', value: addr }] });
