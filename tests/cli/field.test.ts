@@ -224,6 +224,13 @@ t.test('a person holds a check by his signs; one that ends by itself withdraws i
   await until(held, /Enter is the sign that you are there, within 5 s each time; a aborts/);
   held.type('\n');
   t.match(await held.ended, { code: 0 }, held.shown());
+  const elsewhere = lineside.sit(['io', 'loop-check', 'plc', 'xv', ...QUICK]);
+  await until(elsewhere, /step 1: set xv to FALSE\?/);
+  t.match((await text(t, ['io', 'loop-check', 'abort', 'plc', '--reason', 'the batch cannot wait'])).out, /^loop check plc-\d{14}-[0-9a-f]{4} is aborted; its outputs go back/);
+  t.match(await elsewhere.ended, { code: 1 });
+  t.match((await text(t, ['io', 'loop-check', 'show', 'plc'])).out, /it was aborted \(anna\): the batch cannot wait/);
+  t.match((await text(t, ['io', 'loop-check', 'abort', 'plc', '--reason', 'once more'], 4)).err, /has ended|loop_check_ended/);
+
   const alone = lineside.sit(['io', 'loop-check', 'plc', 'xv', '--attend-timeout', '1s', ...QUICK]);
   await until(alone, /step 1: set xv to FALSE\?/);
   t.match(await alone.ended, { code: 1, out: /nobody gave a sign/ }, alone.shown());

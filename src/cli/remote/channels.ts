@@ -45,8 +45,10 @@ export async function writeChannel({ box, args: [name = '', channel = '', text =
   const value = valueOf(text, TYPE_OF_CHANNEL[found.dataType] ?? 'String', channel);
   const done = await box.typed.post('/api/v1/sites/{site}/iomodules/{name}/write', { path: { site, name }, body: { channel: found.channel, value } });
   const readback = done.readback === null ? '' : `; the device shows ${shownValue(done.readback)}`;
+  // what the box adds: that logic goes on writing the output
+  const added = done.message === '' || done.message === 'written' ? '' : `; ${done.message.replace(/^written; /, '')}`;
   const forced = `${name} is simulated: ${found.channel} is forced to ${shownValue(value)}, and stays so until lineside io release ${name} ${found.channel}`;
-  return { data: done, text: done.forced ? forced : `${name}:${found.channel} is written: ${shownValue(value)}${readback}` };
+  return { data: done, text: done.forced ? forced : `${name}:${found.channel} is written: ${shownValue(value)}${readback}${added}` };
 }
 
 export async function releaseChannel({ box, args: [name = '', channel = ''] }: CommandContext): Promise<Outcome> {

@@ -154,7 +154,7 @@ async function exchange({ box, args: [name = ''] }: CommandContext): Promise<Out
       : [
           `last exchange with the device of ${name}, sent at ${found.at}`,
           `sent      ${found.sent}`,
-          `received  ${found.received === '' ? 'nothing within the time-out' : `${found.received}  after ${found.roundTripMs} ms`}`,
+          `received  ${found.received === '' ? 'nothing within the time-out' : `${found.received}  after ${Math.round(found.roundTripMs * 1000) / 1000} ms`}`,
         ].join('\n');
   return { data: found, text };
 }
@@ -231,7 +231,7 @@ export const IO_COMMANDS: readonly CommandRow[] = [
   {
     typed: 'io write <module> <channel> <value>',
     about:
-      'write an output channel by hand: one that a tag drives only with its control module out of Automatic. Of a simulated module any channel, an input too; it is forced until io release',
+      'write an output channel by hand; logic that drives it takes it back with its next write, which is told, and the setting gateway.tagWrite.modeCheckDeviceTags refuses it in Automatic. Of a simulated module any channel, an input too; it is forced until io release',
     names: { module: ioModuleNames },
     examples: ['lineside io write plc drain true'],
     run: writeChannel,

@@ -3,7 +3,7 @@ import type { Answered } from '../../client/typed.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { ioModuleNames } from './channels.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
-import { pairsOf, PASSWORD, REASON, signed, signedReason } from './given.js';
+import { pairsOf, PASSWORD, REASON, reasonFor, signed, signedReason } from './given.js';
 import { untilInterrupted } from './interrupt.js';
 import { type Attending, LiveCheck } from './loop-live.js';
 import { type LoopSheet, returnedLines, sheetText } from './loop-sheet.js';
@@ -124,6 +124,15 @@ const LISTED: SheetTable<Row> = {
   ],
 };
 
+/** By whoever operates, from another terminal than the one that conducts it. */
+async function abort(context: CommandContext): Promise<Outcome> {
+  const { box } = context;
+  const path = await placeOf(context, async (name) => (await checksOf(context, name))[0]?.id);
+  const reason = (await reasonFor(context, `the end of loop check ${path.id}`)) ?? '';
+  const ended = await box.typed.post(`${LIST}/{id}/abort`, { path, body: { reason } });
+  return { data: ended, text: `loop check ${path.id} is aborted; its outputs go back to what they had: lineside io loop-check show ${path.id}` };
+}
+
 async function witness(context: CommandContext): Promise<Outcome> {
   const { box } = context;
   const { sheet, site } = await sheetOf(context);
@@ -179,6 +188,14 @@ export const LOOP_CHECK_COMMANDS: readonly CommandRow[] = [
     names: { check: checkNames },
     examples: ['lineside io loop-check show plc', 'lineside io loop-check show plc-20261128203558-4df6 > sheet.txt'],
     run: show,
+  },
+  {
+    typed: 'io loop-check abort <check>',
+    about: 'end a loop check, or the newest of a module, whoever conducts it: its outputs go back to what they had',
+    options: [REASON],
+    names: { check: checkNames },
+    examples: ['lineside io loop-check abort plc --reason "the batch cannot wait"'],
+    run: abort,
   },
   {
     typed: 'io loop-check witness <check>',

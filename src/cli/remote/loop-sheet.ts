@@ -99,7 +99,8 @@ export function endLine({ reason, message, by }: NonNullable<LoopSheet['end']>):
 export function returnedLines({ returned, channels }: Pick<LoopSheet, 'returned' | 'channels'>): readonly string[] {
   return returned.map(({ channel, value, isReturned, message = '' }) => {
     const type = channels.find((each) => each.channel === channel) ?? { dataType: 'float' as const };
-    return isReturned === true ? `${channel} is back at ${rawOf(type, value)}` : `${channel} is NOT back at ${rawOf(type, value)}${message === '' ? '' : `: ${message}`}`;
+    const stands = isReturned !== true ? 'is NOT back at' : message === '' ? 'is back at' : 'is at'; // logic commands it, whatever it had before
+    return `${channel} ${stands} ${rawOf(type, value)}${message === '' ? '' : `: ${message}`}`;
   });
 }
 
@@ -141,7 +142,7 @@ export function sheetText(sheet: LoopSheet, signatures: readonly ShownSignature[
     `reason     ${reason}`,
     `conducted  by ${operator.displayName} from ${startedAt}${end === null ? '' : ` to ${end.at}`}`,
     `settings   settle ${settleMs} ms, tolerance ${tolerance} % of the range, ${how}`,
-    ...(neighbours.length === 0 ? [] : [`watched     ${neighbours.join(', ')} beside it`]),
+    ...(neighbours.length === 0 ? [] : [`watched    ${neighbours.join(', ')} beside it`]),
     `outcome    ${phase === 'Sealed' ? wholeLine(sheet) : `none yet: it is ${phase}`}`,
     ...(end === null ? [] : [`end        ${endLine(end)}`]),
     ...section('outputs:', indented(table(['output', 'address', 'range', 'input', 'outcome'], ranges))),

@@ -2,7 +2,7 @@
  * Whether this box writes the outputs of a module (ADR 0015): what its configuration says, and what the probe has found.
  * Pure; whoever serves or stores it asks here.
  */
-import { isSimulated } from '../../../runtime/catalog.js';
+import { hasOwnership, isSimulated } from '../../../runtime/catalog.js';
 import type { ProbeOutbound } from '../../../runtime/port.js';
 import type { Condition } from '../../platform/store/resource.js';
 import type { IOModuleSpec, IOModuleState, OutputsStatus } from './kind.js';
@@ -16,6 +16,7 @@ export const WITHHELD_BY_BOX = 'this box withholds its outputs (setting io.outpu
 const DISABLED = 'the module is disabled: no connection is made; enabled true connects it';
 const SIMULATED = 'simulated: nothing real is driven';
 const UNSEEN = 'no ownership register is configured: a second master cannot be seen';
+const NO_REGISTER = 'devices of this protocol have no ownership register: a second master cannot be seen';
 const UNREAD = 'the ownership register has not been read yet';
 const OWNED = 'the ownership register says that this box drives the device';
 
@@ -35,7 +36,7 @@ export function outputsStatus(spec: IOModuleSpec, setting: 'live' | 'withheld', 
   const isOwned = ownershipOf(spec.options) !== undefined;
   const withheld = withheldByBox(spec, setting) || (told ? told.withheld : isOwned ? UNREAD : '');
   if (withheld !== '') return { state: 'withheld', reason: withheld, secondMaster: told?.secondMaster ?? false };
-  const reason = isSimulated(spec.protocol) ? SIMULATED : isOwned ? OWNED : UNSEEN;
+  const reason = isSimulated(spec.protocol) ? SIMULATED : isOwned ? OWNED : hasOwnership(spec.protocol) ? UNSEEN : NO_REGISTER;
   return { state: 'live', reason, secondMaster: false };
 }
 
