@@ -21,14 +21,17 @@ const RUNS = [
   { name: 'torture', what: 'scenarios of the torture, long', script: 'torture.mjs', words: ['--long', '--lanes', '2'], seed: '--seed' },
   { name: 'kills', what: '`kill -9` 200 times in one run of batches', script: 'test.mjs', words: ['faults/kill'], env: { KILLS: '200' }, seed: 'KILL_SEED' },
   { name: 'row-edits', what: '400 rows edited past the gateway', script: 'test.mjs', words: ['platform/ledger/row-edits'], env: { ROW_EDITS: '400' } },
-  {
-    name: 'io',
-    what: 'the cable of a field device pulled 10,000 times, 10,000 faults of every kind, and 200,000 answers changed on the way',
+  ...[
+    { name: 'io', peers: 'a Modbus and an EtherNet/IP device', words: ['drivers/modbus', 'drivers/ethernet-ip', 'drivers/random-faults'] },
+    { name: 'io-opcua', peers: 'an OPC UA server, followed and polled', words: ['drivers/opcua'] },
+  ].map(({ name, peers, words }) => ({
+    name,
+    what: `the cable of ${peers} pulled 10,000 times, 10,000 faults of every kind${name === 'io' ? ', and 200,000 answers changed on the way' : ''}`,
     script: 'test.mjs',
-    words: ['drivers/'],
-    env: { IO_PULLS: '10000', IO_FAULTS: '10000', IO_FRAMES: '200000' },
+    words,
+    env: { IO_PULLS: '10000', IO_FAULTS: '10000', IO_FRAMES: '200000', SUITE_MAX_S: String(2 * 3600) },
     seed: 'IO_SEED',
-  },
+  })),
   { name: 'fuzz', what: 'properties of language, blocks, charts and formats with draws of another seed', script: 'test.mjs', words: ['runtime/', 'platform/'], seed: 'FUZZ_SEED' },
   {
     name: 'package',

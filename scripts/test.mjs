@@ -51,7 +51,7 @@ const SHARE_MAX = { alone: 1, browsers: 3, appliances: 5, devices: 2, others: 8 
  * What one process may take, however busy the machine is: it ends one that hangs, and judges nothing. One that is slowed down on purpose
  * (tests/console/browser.ts) takes longer. The test library in it gives up first and tells which of its tests was running.
  */
-const SUITE_MAX_S = 900 * Math.max(1, Number(process.env.CONSOLE_SLOWDOWN ?? 1));
+const SUITE_MAX_S = Number(process.env.SUITE_MAX_S ?? 900) * Math.max(1, Number(process.env.CONSOLE_SLOWDOWN ?? 1));
 
 const started = performance.now();
 const totals = { pass: 0, fail: process.env.CI ? left : 0, skip: process.env.CI ? 0 : left, todo: 0 };

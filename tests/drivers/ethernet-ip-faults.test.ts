@@ -256,7 +256,7 @@ conformanceOfFaults(t, () => ({
     { what: 'a frame cut off, and then silence', of: (reply) => reply.subarray(0, 8) },
     { what: 'bytes that are none of the protocol', of: () => Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n') },
   ],
-  pulls: Number(process.env.IO_PULLS ?? 25),
+  pulls: Number(process.env.IO_PULLS ?? 100),
   faults: Number(process.env.IO_FAULTS ?? 40),
   written: valuesWritten,
   seed: Number(process.env.IO_SEED ?? 20_260_131),
