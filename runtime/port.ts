@@ -621,7 +621,6 @@ export interface ExplorerRequest {
   readonly ask: ExplorerAsk;
 }
 
-/** `reason`: the server was not reached or refuses, or what was asked for is no address of it. */
 /** A driver has changed what this box is known by: it is on record, and told to people. */
 export interface BoxNotice {
   readonly action: 'Create' | 'Update';
@@ -630,6 +629,7 @@ export interface BoxNotice {
   readonly message: string;
 }
 
+/** `reason`: the server was not reached or refuses, or what was asked for is no address of it. */
 export type ExplorerReply =
   | { readonly id: number; readonly ok: true; readonly answer: unknown }
   | { readonly id: number; readonly ok: false; readonly reason: 'unreachable' | 'invalid'; readonly opcStatus: string; readonly message: string };
@@ -770,7 +770,8 @@ export interface LeftOutput extends HeldOutput {
 
 export type ProbeInbound =
   | { readonly type: 'plan'; readonly plan: ProbePlan }
-  | { readonly type: 'read'; readonly id: number; readonly module: string; readonly channels: readonly string[] }
+  /** Asks the device now. `isForChart`: a chart waits for it; else a person does. */
+  | { readonly type: 'read'; readonly id: number; readonly module: string; readonly channels: readonly string[]; readonly isForChart?: boolean }
   | { readonly type: 'write'; readonly id: number; readonly module: string; readonly channel: string; readonly value: Value }
   | { readonly type: 'release'; readonly id: number; readonly module: string; readonly channels: readonly string[] }
   /** Calls a method of the device; answered within `timeoutMs`. */
@@ -895,9 +896,9 @@ export type ProbeOutbound =
   | { readonly type: 'release-result'; readonly id: number; readonly released: readonly string[] }
   /** Undefined of a module that no wire serves. */
   | { readonly type: 'statistics-result'; readonly id: number; readonly statistics: ProbeStatistics | undefined }
-  /** `outputs`: what a `take` found, or what became of each with a `return`. */
   /** A module of an earlier plan that is in none since this revision is closed: nothing of this thread reaches its device or its image. */
   | { readonly type: 'let-go'; readonly module: string; readonly revision: number }
+  /** `outputs`: what a `take` found, or what became of each with a `return`. */
   | {
       readonly type: 'hold-result';
       readonly id: number;

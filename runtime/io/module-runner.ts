@@ -41,7 +41,8 @@ export interface ModuleRunner {
   update(module: ProbeModule): void;
   /** Looks at outputs, heartbeat and fail-safe; called at every wake and at least every 50 ms. */
   lookAtOutputs(): void;
-  read(channels: readonly string[]): Promise<readonly ChannelSample[]>;
+  /** `isForChart`: a chart waits for it, so it goes before what people ask. */
+  read(channels: readonly string[], isForChart: boolean): Promise<readonly ChannelSample[]>;
   write(channel: string, value: Value): Promise<WriteReply>;
   /** Calls a method of the device. */
   call(objectId: string, methodId: string, args: readonly Value[], timeoutMs: number): Promise<CallOutcome>;

@@ -10,7 +10,7 @@ import type { Value } from '../vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../vocabulary/process-image.js';
 import type { CallOutcome, Driver, Link, ReadOutcome } from './driver.js';
 import type { Exchange } from './device-answers.js';
-import { AskedInTurn } from './asked.js';
+import { AskedByCharts, AskedByPeople } from './asked.js';
 import { type DiscoverReply, discoverOver, notDiscovered } from './discovery.js';
 import { badSample, type HoldReply, type ModuleRunner, type ModuleState, type OutputFacts, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
 import { OutputHold } from './output-hold.js';
@@ -68,7 +68,8 @@ export class NetworkModule implements ModuleRunner {
   #link: Link | undefined;
   #isConnecting = false;
   #groups: Group[] = [];
-  readonly #asked: AskedInTurn;
+  readonly #charts = new AskedByCharts((names) => this.#sample(names));
+  readonly #people: AskedByPeople;
   readonly #pauses = new Set<{ cancel: () => void; readonly resolve: () => void }>();
   /** Of the connection before. */
   #lastExchange: Exchange | undefined;
@@ -90,7 +91,7 @@ export class NetworkModule implements ModuleRunner {
     this.#module = module;
     this.#image = new ProcessImage(module.channels.length, module.image);
     this.#sink = new ImageSink(this.#image, module.channels.length, host.clock);
-    this.#asked = new AskedInTurn(host.clock);
+    this.#people = new AskedByPeople(host.clock, this.#charts);
     this.#reconnection = new Reconnection(host, (atMs) => host.nextAttempt(module.module, atMs));
     this.#reports = new StateReports(
       host.clock,
@@ -526,11 +527,16 @@ export class NetworkModule implements ModuleRunner {
     this.#settleState();
   }
 
-  read(names: readonly string[]): Promise<readonly ChannelSample[]> {
+  #sample(names: readonly string[]): Promise<readonly ChannelSample[]> {
+    return collectSamples(this.#module, names, this.#link, this.#host.clock);
+  }
+
+  read(names: readonly string[], isForChart: boolean): Promise<readonly ChannelSample[]> {
+    if (isForChart) return this.#charts.take(names);
     const askedAtMs = this.#host.clock.wallMs();
-    return this.#asked.take(
+    return this.#people.take(
       this.#askedWaitMs,
-      () => collectSamples(this.#module, names, this.#link, this.#host.clock),
+      () => this.#sample(names),
       (why) => names.map((name) => badSample(name, '', askedAtMs, why)),
     );
   }
@@ -566,7 +572,7 @@ export class NetworkModule implements ModuleRunner {
       if (!this.#link) return notDiscovered(`module ${this.#module.module} is not connected${this.#away === '' ? '' : `: ${this.#away}`}`);
       return discoverOver(this.#link, this.#module, clock, endMonoMs - clock.monoMs());
     };
-    return this.#asked.take(timeoutMs / 2, look, notDiscovered);
+    return this.#people.take(timeoutMs / 2, look, notDiscovered);
   }
 
   /** Also of the connection before, while there is none or nothing was asked on the new one. */

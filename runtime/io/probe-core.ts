@@ -244,11 +244,11 @@ export class ProbeCore {
   }
 
   async #read(message: Extract<ProbeInbound, { type: 'read' }>): Promise<void> {
-    const { id, module, channels } = message;
+    const { id, module, channels, isForChart = false } = message;
     const runner = this.#network.get(module)?.runner;
     const nowMs = this.#clock.wallMs();
     const values = runner
-      ? await runner.read(channels)
+      ? await runner.read(channels, isForChart)
       : this.#simulation.has(module)
         ? this.#simulation.read(module, channels)
         : channels.map((channel) => badSample(channel, '', nowMs, `this probe does not serve module ${module}`));

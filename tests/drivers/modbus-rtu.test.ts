@@ -14,13 +14,12 @@ import type { Reply } from '../../runtime/io/modbus/transport.js';
 import { WireRecord } from '../../runtime/io/modbus/wire-record.js';
 import { gapMs } from '../../runtime/io/modbus/rtu-transport.js';
 import type { ProbeChannel, ProbeModule } from '../../runtime/port.js';
-import { systemClock } from '../../runtime/vocabulary/clock.js';
+import { type Clock, systemClock } from '../../runtime/vocabulary/clock.js';
 import { ProcessImage } from '../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../runtime/vocabulary/quality.js';
 import { ManualClock } from '../runtime/io/manual-clock.js';
 import { eventually } from '../support/api-client.js';
 import { freePort } from '../support/appliance-process.js';
-import { TestClock } from '../support/test-clock.js';
 import { collector, conformance } from './conformance.js';
 import { conformanceOfFaults, type DeviceHandle } from './conformance-faults.js';
 import { ModbusPeer } from './modbus-peer.js';
@@ -258,32 +257,55 @@ t.test('D-IO-02: a unit that answers all, but late, and is asked again before it
   }
 });
 
-t.test('D-IO-02: what a unit owes when its serial line is closed is no answer to the first request of the next one', async (t) => {
-  const clock = new TestClock();
-  const late = new LateAnswers();
-  const wire = (): { readonly line: RtuLine; readonly sent: Buffer[]; readonly stream: Duplex } => {
-    const sent: Buffer[] = [];
-    const stream = new Duplex({ read: () => undefined, write: (chunk: Buffer, _, done) => (sent.push(chunk), done()) });
-    return { line: new RtuLine(stream, { gapMs: 0, endsOnGarbage: false, close: () => undefined }, clock, late), sent, stream };
-  };
-  const ask = (line: RtuLine, register: number): Promise<Reply> =>
-    new Promise((settle) => line.request({ unit: 1, pdu: readPdu('holding', register, 1), timeoutMs: 300, isUrgent: false, record: new WireRecord(), settle }));
-  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** A line over a wire that a test plays, on its clock. */
+function playedLine(clock: Clock, late = new LateAnswers(), gapMs = 0) {
+  const sent: Buffer[] = [];
+  const stream = new Duplex({ read: () => undefined, write: (chunk: Buffer, _, done) => (sent.push(chunk), done()) });
+  const line = new RtuLine(stream, { gapMs, endsOnGarbage: false, close: () => undefined }, clock, late);
+  const asked = (pdu: Buffer, timeoutMs: number): Promise<Reply> =>
+    new Promise((settle) => line.request({ unit: 1, pdu, timeoutMs, isUrgent: false, record: new WireRecord(), settle }));
+  return { line, sent, stream, asked, ask: (register: number) => asked(readPdu('holding', register, 1), 300) };
+}
 
-  const before = wire();
-  const first = ask(before.line, 1);
+t.test('D-IO-02: what a unit owes when its serial line is closed is no answer to the first request of the next one', async (t) => {
+  const clock = new ManualClock();
+  const late = new LateAnswers();
+  const before = playedLine(clock, late);
+  const first = before.ask(1);
   before.line.end('the connection was closed here');
   t.match(await first, { ok: false, reason: 'lost' });
-  const after = wire();
-  const second = ask(after.line, 2);
-  await turn();
+  const after = playedLine(clock, late);
+  const second = after.ask(2);
+  await clock.advance(0);
   t.same(after.sent, [], 'nothing is asked while the answer to the request of before may come');
   after.stream.push(holding(111));
-  await turn();
+  await clock.advance(0);
   t.equal(after.sent.length, 1);
   after.stream.push(holding(222));
   t.same(await second, { ok: true, pdu: Buffer.from([3, 2, 0, 222]) });
   after.line.end('over');
+});
+
+t.test('D-IO-02: one of two answers has come: the same is not asked again before the other one has, which is no answer to it', async (t) => {
+  const clock = new ManualClock();
+  const { line, sent, stream, ask } = playedLine(clock);
+  t.teardown(() => line.end('over'));
+  const first = ask(1);
+  await clock.advance(300);
+  t.match(await first, { ok: false, reason: 'silent' });
+  const repetition = ask(1);
+  await clock.advance(50);
+  t.equal(sent.length, 2, 'a repetition goes out at once');
+  stream.push(holding(111));
+  t.same(await repetition, { ok: true, pdu: Buffer.from([3, 2, 0, 111]) });
+  const next = ask(1);
+  await clock.advance(50);
+  t.equal(sent.length, 2);
+  stream.push(holding(111));
+  await clock.advance(0);
+  t.equal(sent.length, 3);
+  stream.push(holding(222));
+  t.same(await next, { ok: true, pdu: Buffer.from([3, 2, 0, 222]) }, 'what the unit has now, and not what it had then');
 });
 
 t.test('0 descriptors are left of a serial port that is opened and closed', { skip: NO_TERMINALS }, async (t) => {
@@ -313,10 +335,8 @@ t.test('a serial port that another process has open is refused, and left as it i
 });
 
 t.test('a line that is never quiet is told as such, and what has waited for it is not sent when it becomes quiet', async (t) => {
-  const sent: Buffer[] = [];
-  const stream = new Duplex({ read: () => undefined, write: (chunk: Buffer, _, done) => (sent.push(chunk), done()) });
   const clock = new ManualClock();
-  const line = new RtuLine(stream, { gapMs: 5, endsOnGarbage: false, close: () => undefined }, clock);
+  const { line, sent, stream, asked } = playedLine(clock, new LateAnswers(), 5);
   t.teardown(() => line.end('over'));
   const noise = async (ms: number): Promise<void> => {
     for (let at = 0; at < ms; at += 1) {
@@ -325,11 +345,19 @@ t.test('a line that is never quiet is told as such, and what has waited for it i
     }
   };
   await noise(1);
-  const reply = new Promise<Reply>((settle) => line.request({ unit: 1, pdu: Buffer.from([6, 0, 1, 0, 1]), timeoutMs: 25, isUrgent: true, record: new WireRecord(), settle }));
-  await noise(60);
-  t.match(await reply, { ok: false, reason: 'silent', message: /never quiet/ });
+  let reply: Reply | undefined;
+  const answered = asked(Buffer.from([6, 0, 1, 0, 1]), 25).then((told) => (reply = told));
+  await noise(95);
+  t.equal(reply, undefined, 'it waits for four time-outs');
+  await noise(10);
+  t.match(reply, { ok: false, reason: 'silent', message: /never quiet/ });
+  await answered;
   await clock.advance(20);
   t.same(sent, []);
+  const next = asked(Buffer.from([6, 0, 1, 0, 2]), 25);
+  t.equal(sent.length, 1, 'and now it can be asked');
+  stream.push(rtuFrame(1, Buffer.from([6, 0, 1, 0, 2])));
+  t.match(await next, { ok: true });
 });
 
 t.test('lastExchange shows the bytes of the wire, also where nothing came', async (t) => {

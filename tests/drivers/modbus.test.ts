@@ -391,6 +391,21 @@ t.test('what is barred while a register is read for its bit is not written back'
   }
 });
 
+t.test('an order that was barred while its device said nothing is not repeated', async (t) => {
+  let isBarred = false;
+  const device = await poorDevice(t, () => {
+    isBarred = true;
+    return undefined;
+  });
+  const link = await modbusDriver.connect(moduleOf(device.port, [], { timeout: '100ms', retries: 2 }), systemClock);
+  t.teardown(() => link.close());
+  const bar = { ok: false, reason: 'withheld', message: 'another box drives it' } as const;
+  const outcome = await link.write({ address: 'holding:1', dataType: 'int' }, 7, () => (isBarred ? bar : undefined));
+  t.match(outcome, { ok: false, reason: 'unreachable', message: /no answer within 100 ms/ });
+  t.not(outcome, bar, 'the device may have taken it');
+  t.same(device.functions, [6]);
+});
+
 t.test('G9: a gateway that answers for a device that does not is silence, to reads and to writes', async (t) => {
   for (const exception of [10, 11]) {
     const device = await poorDevice(t, (pdu) => Buffer.from([(pdu[0] ?? 0) | 0x80, exception]));

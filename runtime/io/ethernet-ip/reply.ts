@@ -61,11 +61,6 @@ export function dataStart(bytes: Buffer, from: number): number {
   return words > EXTENDED_WORDS_MAX ? Number.POSITIVE_INFINITY : from + HEAD_BYTES + 2 * words;
 }
 
-/** The reply that begins at `from` and ends at `to`, of which `holdsReplies` has looked at the lengths. */
-export function replyAt(bytes: Buffer, from: number, to: number): CipReply | undefined {
-  return parseReply(bytes.subarray(from, to));
-}
-
 /** An item of the common packet format: what a message consists of behind its encapsulation header. */
 export interface PacketItems {
   /** Of a null address no bytes, of a connected one four. */

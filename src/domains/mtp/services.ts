@@ -120,7 +120,7 @@ export class MtpServices {
   async #ask({ site, ioModule, service: { variables } }: FoundService, only?: readonly ServiceVariable[]): Promise<Seen> {
     const asked = Object.fromEntries(Object.entries(variables).filter(([variable]) => !only || only.some((each) => each === variable)));
     const channels = Object.values(asked);
-    const samples = channels.length === 0 ? [] : await this.#parts.probes.read(site, ioModule, channels);
+    const samples = channels.length === 0 ? [] : await this.#parts.probes.read(site, ioModule, channels, 'chart');
     const at = new Map(samples?.map((sample, index) => [channels[index] ?? sample.channel, sample]));
     return seenBy(asked, (channel) => at.get(channel) ?? { value: null, quality: 'Bad', message: `the probe of I/O module ${ioModule} does not answer` });
   }

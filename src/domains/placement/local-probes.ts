@@ -184,8 +184,9 @@ export class LocalProbes {
     return '';
   }
 
-  async read(site: string, module: string, channels: readonly string[]): Promise<readonly ChannelSample[] | undefined> {
-    const reply = await this.#request(site, module, (id) => ({ type: 'read', id, module, channels }));
+  /** What the device has now, of each channel; undefined when no probe answers. What charts ask goes before what people ask, and waits for none of it. */
+  async read(site: string, module: string, channels: readonly string[], asker: 'person' | 'chart' = 'person'): Promise<readonly ChannelSample[] | undefined> {
+    const reply = await this.#request(site, module, (id) => ({ type: 'read', id, module, channels, isForChart: asker === 'chart' }));
     return reply?.type === 'read-result' ? reply.values : undefined;
   }
 

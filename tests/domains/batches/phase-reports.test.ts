@@ -55,7 +55,10 @@ t.test('MTP-02: a command of a chart that gives up, or whose runtime ends, is to
     orderAnswered: () => undefined,
     signalsChanged: () => undefined,
   });
-  const link = { site: 'north', unit: 'u1', epoch: 1, ready: true, send: () => undefined } as unknown as { -readonly [Key in keyof UnitLink]: UnitLink[Key] };
+  const sent: unknown[] = [];
+  const link = { site: 'north', unit: 'u1', epoch: 1, ready: true, send: (message: unknown) => sent.push(message) } as unknown as {
+    -readonly [Key in keyof UnitLink]: UnitLink[Key];
+  };
   const request = (id: number): UnitOutbound => ({ type: 'request', id, phase: 'p1', step: 'a', builtin: 'MTP_COMMAND', args: ['m/s', 'Start'], atMonoMs: 42 });
   const givenUp = (id: number): UnitOutbound => ({ type: 'request-given-up', id, phase: 'p1' });
   const waiting = () => asked.map(({ stillWaits, gaveUp }) => [stillWaits(), gaveUp.aborted]);
@@ -79,7 +82,9 @@ t.test('MTP-02: a command of a chart that gives up, or whose runtime ends, is to
   Object.defineProperty(store, 'accepting', { get: () => isAccepting });
   reports.take(link, request(3));
   reports.take(link, request(4));
+  t.same(sent, [], 'of those that are carried out whoever carries them out tells');
   reports.take(link, givenUp(3));
+  t.match(sent, [{ type: 'request-result', id: 3, ok: false, rule: 'mtp-command-withdrawn', message: /did not go out/ }]);
   isAccepting = true;
   reports.takeKept();
   t.equal(asked.length, 3, 'the one that nobody has given up');

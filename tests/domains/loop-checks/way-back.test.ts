@@ -44,6 +44,20 @@ t.test(
   },
 );
 
+t.test('ADR 0086: a module that becomes a simulated one while its outputs are on their way back: no probe has the device, and the sheet tells what was left', async (t) => {
+  const { box, device, proxy } = await bench(t);
+  const { id } = await begun(box, { ...QUICK, channels: [V1] });
+  await stepped(box, id, 3);
+  proxy.refuse(true);
+  proxy.reset();
+  await eventually('it is on its way back', async () => (await read(box, id)).phase !== 'Running');
+  const simulated = { protocol: 'simulation', controllerRef: 'edge', channels: [{ name: 'v1', address: 'v1', direction: 'output' }] };
+  const changed = await box.api.post('/api/v1/apply', [manifest('Controller', 'edge'), manifest('IOModule', 'plc', simulated)]);
+  t.equal(changed.status, 200, changed.text);
+  t.match(await untilSealed(box, id), { valid: true, returned: [{ channel: 'v1', isReturned: false, message: /another device/ }] });
+  t.equal(device.holding[0], FULL / 2, 'it stands as the sheet says');
+});
+
 t.test('D-AUDIT-01 ADR 0086: each write of a check has its beginning and its end on record, and so has the way back', async (t) => {
   const { box } = await bench(t);
   const { id } = await begun(box, { ...QUICK, channels: [V1] });

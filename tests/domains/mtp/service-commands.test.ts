@@ -44,6 +44,8 @@ class Device {
   readonly values: Values;
   readonly bad = new Set<string>();
   readonly writes: string[] = [];
+  /** Who is told to have asked what it reads. */
+  readonly askers = new Set<string | undefined>();
   readonly services: MtpServices;
   readonly #startedMs = this.clock.monoMs();
   readonly #giveUp = new AbortController();
@@ -54,7 +56,8 @@ class Device {
     let orders = Promise.resolve();
     const late = (ms = answersAfterMs): Promise<void> => (ms === 0 ? Promise.resolve() : new Promise((resolve) => this.clock.after(ms, resolve)));
     const probes = {
-      read: async (_site: string, _module: string, channels: readonly string[]) => {
+      read: async (_site: string, _module: string, channels: readonly string[], asker?: string) => {
+        this.askers.add(asker);
         await late();
         if (this.isGone) return undefined;
         return channels.map((channel) => ({ channel, value: this.values[channel] ?? null, quality: this.bad.has(channel) ? ('Bad' as const) : ('Good' as const) }));
@@ -303,4 +306,13 @@ t.test('MTP-02: the mode is known only when each of its flags is Good and exactl
   t.match(await both.until(both.give('Start')), { message: /operation mode is not known/ });
   const good = { value: true, quality: 'Good' } as const;
   t.equal(operationModeIn(new Map([['StateAutAct', good]])), 'Automatic', 'a service that has no channel for the others does not show them');
+});
+
+t.test('ADR 0106: whatever a chart looks at is asked as a chart, which waits for nothing that people ask', async (t) => {
+  const device = new Device(OPERATOR);
+  t.match(await device.until(device.services.state('north', 'm/Dose')), { ok: true, value: 'Idle' });
+  t.match(await device.until(device.services.commandEnabled('north', 'm/Dose', 'Start')), { ok: true, value: true });
+  device.later(200, { StateCur: STATE.Execute });
+  await device.until(device.give('Start'));
+  t.same([...device.askers], ['chart']);
 });

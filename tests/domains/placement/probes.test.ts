@@ -104,6 +104,25 @@ t.test('a probe that is started again goes on at the time scale that holds then'
   t.equal(said.at(-1), 'time scale 1');
 });
 
+t.test('decisions 7: a module that leaves its probe is silent at once, also where its thread stands still; what stays is not', async (t) => {
+  const clock = new TestClock();
+  const probes = new LocalProbes({ clock, log: testLog(), goAhead: false, settings: SETTINGS, entry: new URL('../../support/stuck-probe.js', import.meta.url) });
+  t.teardown(async () => {
+    const stopped = probes.stop();
+    clock.advance(3000);
+    await stopped;
+  });
+  const [image, otherImage] = [probes.image('north', 'io', ['a']), probes.image('north', 'other', ['a'])];
+  const [module, other] = [moduleOf('modbus', image), { ...moduleOf('modbus', otherImage), module: 'other' }];
+  const silent = (): number[] => [image, otherImage].map(({ header }) => Atomics.load(header, IMAGE_HEADER.silent));
+  probes.run('north', SHARED_PROBE, [module, other]);
+  await eventually('it has sampled', async () => image.quality[0] === QUALITY.Good);
+  t.same(silent(), [0, 0]);
+  probes.run('north', SHARED_PROBE, [other]); // the thread stands still, and lets go of nothing
+  t.same(silent(), [1, 0]);
+  t.equal(image.quality[0], QUALITY.Good, 'which is all that says so');
+});
+
 t.test('a module that is switched off and on again is served by one thread at a time', async (t) => {
   const clock = new TestClock();
   const log = testLog();

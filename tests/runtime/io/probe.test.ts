@@ -6,7 +6,7 @@ import { WriteTurns } from '../../../runtime/io/write-turns.js';
 import { CONNECTION, IMAGE_HEADER, WRITE_STATUS } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import { at } from '../../support/at.js';
-import { channel, imageOf, moduleOf, rig } from './wire-rig.js';
+import { channel, imageOf, moduleOf, type Rig, rig } from './wire-rig.js';
 
 t.test('a protocol without a driver in this build is Failed with that sentence', async (t) => {
   const { core, load, last, messages } = rig();
@@ -129,6 +129,36 @@ t.test('D-IO-03: a module that hangs while it connects keeps no other one waitin
   t.equal(wire.connectsAtMs.length, before, 'the connection that came late closed itself');
 });
 
+t.test('D-IO-03: who follows a module at its device, or by its name, waits until that one has let go; nobody else does', async (t) => {
+  const { clock, wire, load } = rig();
+  wire.values.set('a', 1);
+  let letGo = (): void => {};
+  const closed = new Promise<void>((resolve) => (letGo = resolve));
+  const connects: string[] = [];
+  const { driver } = wire;
+  const slowToClose: Driver = {
+    ...driver,
+    connect: async (module, ...more) => {
+      connects.push(`${module.module} ${module.address}`);
+      const link = await driver.connect(module, ...more);
+      return { ...link, close: async () => (await closed, link.close()) };
+    },
+  };
+  Object.assign(wire, { driver: slowToClose });
+  await load(moduleOf([channel('a')]));
+  connects.length = 0;
+  const anew = moduleOf([channel('a')], { address: 'elsewhere' });
+  const heir = moduleOf([channel('a')], { module: 'heir' });
+  const other = moduleOf([channel('a')], { module: 'other', address: 'plc2' });
+  await load(anew, heir, other);
+  await load(anew, heir, other);
+  await clock.advance(5000);
+  t.same(connects, ['other plc2']);
+  letGo();
+  await clock.advance(0);
+  t.same(connects.sort(), ['heir plc', 'io elsewhere', 'other plc2'], 'each of them once');
+});
+
 t.test('G9: what people ask waits in a line of its own, a poll waits for one request of it, and a place in the line has an end', async (t) => {
   const { clock, wire, core, load, messages } = rig();
   wire.values.set('a', 1);
@@ -145,6 +175,88 @@ t.test('G9: what people ask waits in a line of its own, a poll waits for one req
   const results = messages.flatMap((message) => (message.type === 'read-result' ? message.values : []));
   t.equal(results.filter(({ quality }) => quality === 'Good').length, 16, 'those who may wait');
   t.equal(results.filter(({ message }) => message?.includes('ask again in a moment')).length, 44);
+});
+
+/** Reads of a module by number, with what they were answered and when. */
+function asking({ clock, core, messages }: Pick<Rig, 'clock' | 'core' | 'messages'>) {
+  const answeredAtMs = new Map<number, number>();
+  return {
+    answeredAtMs,
+    ask: (id: number, isForChart: boolean, name = 'a'): void => {
+      core.receive({ type: 'read', id, module: 'io', channels: [name], isForChart }).then(
+        () => answeredAtMs.set(id, clock.monoMs()),
+        (fault: unknown) => t.error(fault),
+      );
+    },
+    answerTo: (wanted: number) => messages.flatMap((message) => (message.type === 'read-result' && message.id === wanted ? message.values : []))[0],
+  };
+}
+
+t.test('ADR 0106: a chart waits for one request of the device, however long a discovery lasts, however many people and charts ask', async (t) => {
+  const { clock, wire, core, load, messages } = rig();
+  wire.values.set('a', 7);
+  const { driver } = wire;
+  const discovered: Driver = {
+    ...driver,
+    connect: async (...args) => ({ ...(await driver.connect(...args)), discover: () => new Promise(() => {}) }),
+  };
+  Object.assign(wire, { driver: discovered });
+  await load(moduleOf([channel('a')], { options: { pollInterval: '1h' } }));
+  wire.readMs = 300;
+  const { ask, answeredAtMs, answerTo } = asking({ clock, core, messages });
+  const discovery = core.receive({ type: 'discover', id: 1000, module: 'io', timeoutMs: 8000 });
+  for (let id = 100; id < 120; id += 1) ask(id, false);
+  await clock.advance(50);
+  const readsBefore = wire.reads.length;
+  for (let id = 0; id < 20; id += 1) ask(id, true);
+  await clock.advance(100);
+  ask(20, true);
+  ask(21, true);
+  await clock.advance(200);
+  t.same([...answeredAtMs].filter(([id, atMs]) => id < 20 && atMs === 350).length, 20, 'twenty that ask at a time are asked together, and behind nobody');
+  await clock.advance(300);
+  t.same([answeredAtMs.get(20), answeredAtMs.get(21), wire.reads.length - readsBefore], [650, 650, 2], 'who comes meanwhile waits for that one, and shares the next');
+  for (let id = 0; id < 22; id += 1) t.match(answerTo(id), { value: 7, quality: 'Good' });
+  t.match(answerTo(119), { quality: 'Bad', message: /16 others are asking/ }, 'of people only so many wait');
+  await clock.advance(10_000);
+  await discovery;
+});
+
+t.test('ADR 0106: what people ask begins behind the charts that ask by then, and is refused when its time is over, though what is before it has not ended', async (t) => {
+  const { clock, wire, core, load, messages } = rig();
+  wire.values.set('a', 7).set('b', 8);
+  await load(moduleOf([channel('a'), channel('b')], { options: { pollInterval: '1h', timeout: '500ms' } }));
+  const { ask, answeredAtMs, answerTo } = asking({ clock, core, messages });
+  wire.readMs = 300;
+  ask(1, true);
+  ask(2, false);
+  await clock.advance(700);
+  t.same([answeredAtMs.get(1), answeredAtMs.get(2)], [300, 600]);
+  wire.readMs = 30_000;
+  ask(3, false);
+  await clock.advance(100);
+  const readsBefore = wire.reads.length;
+  ask(4, false, 'b');
+  for (let id = 10; id < 25; id += 1) ask(id, false, 'b');
+  ask(25, false, 'b');
+  t.equal(
+    messages.some((message) => message.type === 'read-result' && message.id === 4),
+    false,
+  );
+  await clock.advance(8499);
+  t.match(answerTo(25), { message: /16 others/ });
+  t.equal(answerTo(4), undefined);
+  await clock.advance(1);
+  t.match(answerTo(4), { quality: 'Bad', message: /others were asking the device for too long/ });
+  for (let id = 30; id < 46; id += 1) ask(id, false, 'b');
+  await clock.advance(0);
+  t.notOk(answerTo(45), 'their places in the line are free again');
+  await clock.advance(60_000);
+  t.match(answerTo(3), { quality: 'Good' });
+  t.notOk(
+    wire.reads.slice(readsBefore).some((addresses) => addresses.includes('b')),
+    'and what was refused is never begun',
+  );
 });
 
 t.test('G9: an order that could not be sent in its time is told so, and is never sent', async (t) => {
@@ -170,6 +282,35 @@ t.test('G9: an order that could not be sent in its time is told so, and is never
   letGo();
   await Promise.all([first, second]);
   t.match(last('write-result'), { id: 2, ok: false, code: 'device_unreachable', message: /was not sent/ });
+  t.same(
+    wire.written.map(([, value]) => value),
+    [5],
+  );
+});
+
+t.test('G9: an order that waits while the connection ends is not sent over what is left of it', async (t) => {
+  const { clock, wire, core, load, last } = rig();
+  wire.values.set('a', 1);
+  let letGo = (): void => {};
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  const { driver } = wire;
+  const slow: Driver = {
+    ...driver,
+    connect: async (...args) => {
+      const link = await driver.connect(...args);
+      const turns = new WriteTurns();
+      return { ...link, write: (point, value, barred) => turns.take(barred, async () => (await held, link.write(point, value))) };
+    },
+  };
+  Object.assign(wire, { driver: slow });
+  await load(moduleOf([channel('a'), channel('y', 'output')]));
+  const orders = [5, 6].map((value, id) => core.receive({ type: 'write', id, module: 'io', channel: 'y', value }));
+  wire.pull();
+  await clock.advance(100);
+  letGo();
+  await Promise.all(orders);
+  t.match(last('write-result'), { id: 1, ok: false, code: 'device_unreachable', message: 'the connection was closed before the value was sent' });
+  t.notOk(last('write-result').isUnknown, 'nobody has to look whether the device took it');
   t.same(
     wire.written.map(([, value]) => value),
     [5],

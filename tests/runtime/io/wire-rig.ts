@@ -17,6 +17,8 @@ export class Wire {
   hanging: Promise<void> | undefined;
   /** How long a read takes. */
   readMs = 0;
+  /** The addresses of each read that has come. */
+  readonly reads: (readonly string[])[] = [];
   refusal = '';
   silent = false;
   explode = false;
@@ -47,6 +49,7 @@ export class Wire {
       return {
         lost: lost.promise,
         read: async (points, sink) => {
+          this.reads.push(points.map(({ address }) => address));
           if (this.explode) throw new Error('a bug in the driver');
           if (this.silent) return new Promise(() => {});
           if (lost.reason !== undefined) return { status: 'lost', message: lost.reason };

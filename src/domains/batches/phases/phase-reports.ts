@@ -9,6 +9,7 @@ import type { State } from '../../../../runtime/vocabulary/states.js';
 import { isFinal } from '../../../../runtime/vocabulary/transitions.js';
 import type { Value } from '../../../../runtime/vocabulary/data-types.js';
 import { MODES, type Mode } from '../../../../runtime/vocabulary/modes.js';
+import { COMMAND_WITHDRAWN } from '../../../../runtime/vocabulary/service-rules.js';
 import { type Clock, timestamp } from '../../../platform/base/clock.js';
 import type { Log } from '../../../platform/base/log.js';
 import type { Moment } from '../../../platform/base/moment.js';
@@ -400,9 +401,14 @@ export class PhaseReports {
     return known;
   }
 
-  /** At once, also while nothing can be written: a request that was kept for then is not carried out any more. */
+  /** At once, also while nothing can be written: a request that was kept for then is not carried out any more, and its chart is told so. */
   #giveUp(link: UnitLink, id: number): void {
-    this.#kept = this.#kept.filter((kept) => kept.link !== link || kept.message.type !== 'request' || kept.message.id !== id);
+    const at = this.#kept.findIndex((kept) => kept.link === link && kept.message.type === 'request' && kept.message.id === id);
+    if (at >= 0) {
+      this.#kept.splice(at, 1);
+      const message = 'it did not go out, because nothing could be written before its phase was held or waited no more';
+      link.send({ type: 'request-result', id, ok: false, rule: COMMAND_WITHDRAWN, message });
+    }
     this.#requestsOf.get(link)?.get(id)?.abort();
   }
 
