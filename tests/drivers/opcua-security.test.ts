@@ -61,6 +61,12 @@ t.test('decisions 7.5: serverTrust ca trusts whom an authority of this box has s
   await writes(t, { ...SECURED, serverTrust: 'ca' });
 });
 
+t.test('decisions 7.5: with serverTrust ca a server of the authority is connected to by a name that its certificate carries, or when a person has confirmed it', async (t) => {
+  const otherName = server.url.replace('127.0.0.1', '127.0.0.2');
+  await t.rejects(connect({ ...SECURED, serverTrust: 'ca' }, undefined, otherName), /is for DNS:localhost, IP Address:127\.0\.0\.1, and the address names 127\.0\.0\.2/);
+  await writes(t, { ...SECURED, serverTrust: 'ca', serverCertificateSha256: server.sha256 }, undefined, otherName);
+});
+
 const secured = (security: Parameters<typeof opcuaSecurity>[1], more: Partial<ProbeModule> = {}): ProbeModule =>
   opcuaModule(server.url, box, [['level', LEVEL.address, LEVEL.dataType]], { timeout: '10s' }, { security: opcuaSecurity(box, { ...SECURED, ...security }), ...more });
 
