@@ -208,9 +208,8 @@ async function follow(folder: string, home: string, wallMs: number, reason: stri
   const follower = `after-${fingerprint(before.certificate)}.pem`;
   if (!existsSync(path.join(home, follower))) await makeCertificate(folder, home, wallMs, reason, follower);
   await inWorkFolder(folder, async (work) => {
-    const next = path.join(work, CERTIFICATE);
-    await link(path.join(home, follower), next);
-    const place = path.join(home, CERTIFICATE);
+    const [next, place] = [path.join(work, CERTIFICATE), path.join(home, CERTIFICATE)];
+    await write(next, await plainText(path.join(home, follower), home), 0o644); // a copy: who writes to the one leaves the other as it is
     if ((await plainText(place, home)) === before.certificatePem) await rename(next, place);
     await synced(home);
   });
