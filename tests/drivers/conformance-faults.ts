@@ -50,6 +50,8 @@ export interface FaultCase {
   readonly pulls?: number;
   /** Faults of every kind, drawn by the seed. */
   readonly faults?: number;
+  /** Time-out of a module among faults of every kind: what connecting takes of its requests on a busy machine. */
+  readonly timeoutMs?: number;
   readonly seed?: number;
 }
 
