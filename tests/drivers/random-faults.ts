@@ -183,7 +183,10 @@ class Lane {
     await this.#ill('rewrite', this.#timeoutMs / 4);
   }
 
+  /** An order goes out when nothing harms it any more. */
   async end(): Promise<void> {
+    await this.good();
+    this.#order();
     await this.#ordering;
     await this.#probe?.core.receive({ type: 'stop' });
     await until('closed', () => this.#proxy.open === 0).catch(() => void (this.#counts.socketsLeft += this.#proxy.open));
