@@ -95,8 +95,8 @@ class Lane {
   /** Until the last fault has no trace any more. */
   async good(): Promise<void> {
     await this.#ordering; // whoever gave an order is told how it ended, whatever happened meanwhile
-    await until(`good after ${this.#counts.faults} faults`, () => this.#isGood()).catch((fault: Error) => {
-      throw new Error(`${fault.message}: ${this.#probe?.state()}, ${this.#probe?.message()}`);
+    await until(`good after ${this.#counts.faults} faults`, () => this.#isGood()).catch((fault: unknown) => {
+      throw new Error(`${String(fault)}: ${this.#probe?.state()}, ${this.#probe?.message()}`, { cause: fault });
     });
     this.#judgeValues();
     if (this.#proxy.open > (this.#case.sockets ?? 1)) this.#counts.socketsLeft += 1;

@@ -21,7 +21,8 @@ interface ReadBody {
 export async function readOne<T>(box: Box, address: string): Promise<ReadOne<T> | undefined> {
   const found = await box.api.read<T & ReadBody>(address);
   if (!found) return undefined;
-  const { generation, labels } = found.value.metadata ?? found.value;
+  const body: ReadBody = found.value;
+  const { generation, labels } = body.metadata ?? body;
   return { ...found, written: { generation, labels } };
 }
 
