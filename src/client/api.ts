@@ -99,8 +99,8 @@ export class Api {
     return this.send<T>('POST', path, body, options);
   }
 
-  put<T>(path: string, body: unknown): Promise<T> {
-    return this.send<T>('PUT', path, body);
+  put<T>(path: string, body: unknown, options?: RequestOptions): Promise<T> {
+    return this.send<T>('PUT', path, body, options);
   }
 
   /** Deletes; some deletions take a reason along. */

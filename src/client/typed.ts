@@ -59,7 +59,8 @@ export class TypedApi {
   }
 
   put<P extends PathOf<'put'>>(path: P, call: Call<P, 'put'>): Promise<Answered<P, 'put'>> {
-    return this.api.put(addressOf(path, loose(call)), loose(call).body);
+    const { body, options } = loose(call);
+    return this.api.put(addressOf(path, loose(call)), body, options);
   }
 
   remove<P extends PathOf<'delete'>>(path: P, call: Call<P, 'delete'>): Promise<Answered<P, 'delete'>> {

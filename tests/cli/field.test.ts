@@ -366,11 +366,16 @@ t.test('an OPC UA server is looked through, and trusted after its certificate wa
   t.match((await text(t, ['opcua', 'browse', server.url, '--policy', 'Best'], 2)).err, /--policy Best: give None, Basic256Sha256/);
 
   const security = { securityPolicy: 'Basic256Sha256', securityMode: 'SignAndEncrypt' };
-  const made = await admin.post('/api/v1/apply', [
-    manifest('IOModule', 'ua', { protocol: 'opcua', address: server.url, security, channels: [{ name: 'level', address: node('Double') }] }),
-  ]);
+  const module = `${NORTH}/iomodules/ua`;
+  const made = await admin.post('/api/v1/apply', [manifest('IOModule', 'ua', { protocol: 'opcua', address: server.url, channels: [{ name: 'level', address: node('Double') }] })]);
   t.equal(made.status, 200, made.text);
-  const trusted = async () => (await admin.get(`${NORTH}/iomodules/ua`)).body.security;
+  t.match(
+    (await text(t, ['opcua', 'trust', 'ua'], 2)).err,
+    /ua has securityPolicy None: its server shows nothing that could be verified\. Set security\.securityPolicy and securityMode first/,
+    'before anybody compares',
+  );
+  t.equal((await admin.put(module, { security })).status, 200);
+  const trusted = async () => (await admin.get(module)).body.security;
   t.match((await text(t, ['opcua', 'trust', 'ua', '--fingerprint', 'aa'], 2)).err, /aa is no fingerprint/);
   t.match((await text(t, ['opcua', 'trust', 'ua', '--fingerprint', 'a'.repeat(64)], 4)).err, /shows another certificate than the one that you have named, and nothing was trusted/);
   t.match((await text(t, ['opcua', 'trust', 'ua'], 2)).err, /nobody is there to answer/);
@@ -379,18 +384,25 @@ t.test('an OPC UA server is looked through, and trusted after its certificate wa
   careless.type('\n');
   t.match(await careless.ended, { code: 1, err: /nothing was trusted/ });
   t.notMatch(await trusted(), { serverCertificateSha256: /./ });
+  const asShown = `${server.sha256
+    .slice(0, 8)
+    .toUpperCase()
+    .replace(/(..)(?=.)/g, '$1:')}\n`;
+  const overtaken = lineside.sit(['opcua', 'trust', 'ua']);
+  await until(overtaken, /\(Enter: trust nothing\): /);
+  const stricter = { ...security, securityPolicy: 'Aes256_Sha256_RsaPss' };
+  t.equal((await admin.put(module, { security: stricter })).status, 200);
+  overtaken.type(asShown);
+  t.match(await overtaken.ended, { code: 4, err: /somebody has changed ua since the command began, and nothing was trusted/ });
+  t.match(await trusted(), stricter, 'what was set meanwhile stands');
+  t.equal((await admin.put(module, { security })).status, 200);
   const careful = lineside.sit(['opcua', 'trust', 'ua']);
   await until(careful, /\(Enter: trust nothing\): /);
-  careful.type(
-    `${server.sha256
-      .slice(0, 8)
-      .toUpperCase()
-      .replace(/(..)(?=.)/g, '$1:')}\n`,
-  );
+  careful.type(asShown);
   t.match(await careful.ended, { code: 0, out: `ua trusts the server with the certificate ${server.sha256}` });
   t.match(await trusted(), { ...security, serverCertificateSha256: server.sha256 }, 'nothing else of it has changed');
   t.match((await text(t, ['opcua', 'trust', 'ua', '--fingerprint', server.sha256])).out, /^ua trusts it already/);
-  await admin.delete(`${NORTH}/iomodules/ua`);
+  await admin.delete(module);
 });
 
 t.test('a module type package is looked at, and then imported, with its report in words', async (t) => {

@@ -50,6 +50,8 @@ export interface FaultCase {
   readonly pulls?: number;
   /** Faults of every kind, drawn by the seed. */
   readonly faults?: number;
+  /** Time-out of a module among faults of every kind: what connecting takes of its requests on a busy machine. */
+  readonly timeoutMs?: number;
   readonly seed?: number;
 }
 
@@ -333,7 +335,7 @@ export function conformanceOfFaults(t: Test, setup: () => FaultCase): void {
       t.match(counts, { goodWhileGone: 0, wrongValues: 0, socketsLeft: 0, outputsNobodyCommanded: 0 });
       const played = `${counts.faults} faults, ${orders} orders, ${written} writes`;
       t.comment(played);
-      t.ok(counts.faults >= faults && orders > faults / 4 && (written > orders / 4 || !setup().written), played);
+      t.ok(counts.faults >= faults && orders > faults / 4 && (written >= LANES || !setup().written), played);
     },
   );
 

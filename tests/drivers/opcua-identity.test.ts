@@ -1,11 +1,13 @@
 /** The identity that this box shows to OPC UA servers: made once, whole or not at all, and told when it changes. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
+import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { onNotice } from '../../runtime/io/notices.js';
 import { opcuaDriver } from '../../runtime/io/opcua/driver.js';
-import { ownIdentity } from '../../runtime/io/opcua/identity.js';
+import { ownIdentity, passingIdentity } from '../../runtime/io/opcua/identity.js';
 import type { BoxNotice } from '../../runtime/port.js';
 import { systemClock } from '../../runtime/vocabulary/clock.js';
 import { BytePeer } from '../support/opcua-bytes.js';
@@ -70,6 +72,75 @@ t.test('two threads that make one have the same', async (t) => {
   const { folder } = folders(t);
   const [one, other] = await Promise.all([ownIdentity(folder), ownIdentity(folder)]);
   t.ok(one.certificate.equals(other.certificate));
+});
+
+t.test('modules that find the certificate ended or missing at once show the same new one, and it is told once', async (t) => {
+  const { folder, told, certificate } = folders(t);
+  const { toMs } = dates((await ownIdentity(folder, Date.UTC(2026, 0, 1))).certificate);
+  const five = () => Promise.all(Array.from({ length: 5 }, () => ownIdentity(folder, toMs + DAY_MS)));
+  for (const [before, reason] of [
+    [() => undefined, /has ended/],
+    [() => fs.rmSync(certificate), /was not there/],
+  ] as const) {
+    before();
+    told.length = 0;
+    const found = await five();
+    t.equal(new Set(found.map((identity) => identity.certificatePem)).size, 1);
+    t.equal(found[0]?.certificatePem, fs.readFileSync(certificate, 'utf8'));
+    t.match(told, [{ action: 'Update', message: reason }]);
+    t.equal(told.length, 1);
+  }
+});
+
+t.test('threads that find it ended at once agree on the one that follows it, and so does a backup that is put back', async (t) => {
+  const { folder, certificate } = folders(t);
+  const first = await ownIdentity(folder, Date.UTC(2026, 0, 1));
+  const afterMs = dates(first.certificate).toMs + DAY_MS;
+  const program = `
+    const { parentPort, workerData } = require('node:worker_threads');
+    Promise.all([import(workerData.notices), import(workerData.identity)]).then(([{ onNotice }, { ownIdentity }]) => {
+      const told = [];
+      onNotice((notice) => told.push(notice.action));
+      parentPort.once('message', () => ownIdentity(workerData.folder, workerData.afterMs).then(({ certificatePem }) => parentPort.postMessage({ certificatePem, told })));
+      parentPort.postMessage('ready');
+    });`;
+  const module = (name: string): string => new URL(`../../runtime/io/${name}.js`, import.meta.url).href;
+  const workerData = { folder, afterMs, notices: module('notices'), identity: module('opcua/identity') };
+  const threads = Array.from({ length: 2 }, () => new Worker(program, { eval: true, workerData }));
+  t.teardown(() => Promise.all(threads.map((thread) => thread.terminate())));
+  await Promise.all(threads.map((thread) => once(thread, 'message')));
+  const answers = threads.map((thread) => once(thread, 'message') as Promise<[{ certificatePem: string; told: string[] }]>);
+  for (const thread of threads) thread.postMessage('go');
+  const found = (await Promise.all(answers)).map(([answer]) => answer);
+  const shown = fs.readFileSync(certificate, 'utf8');
+  t.not(shown, first.certificatePem);
+  t.same(
+    found.map(({ certificatePem }) => certificatePem),
+    [shown, shown],
+  );
+  t.same(
+    found.flatMap(({ told }) => told),
+    ['Update'],
+  );
+  fs.writeFileSync(certificate, first.certificatePem);
+  t.equal((await ownIdentity(folder, afterMs)).certificatePem, shown, 'servers that trust it need not be told again');
+});
+
+t.test('a clock that is set forward takes nothing away that another one is making; what a dead process has left goes', async (t) => {
+  const { folder, told } = folders(t);
+  const isMaking = (): boolean => fs.readdirSync(folder).some((name) => name.startsWith('.new-'));
+  const left = path.join(folder, '.new-01234567-12-abcdef');
+  fs.mkdirSync(left);
+  const making = ownIdentity(folder);
+  while (fs.existsSync(left) || !isMaking()) await new Promise((resolve) => setImmediate(resolve));
+  const now = Date.now.bind(Date);
+  t.teardown(() => (Date.now = now));
+  Date.now = () => now() + DAY_MS;
+  t.ok((await passingIdentity(folder, Date.now())).certificatePem);
+  Date.now = now;
+  t.ok((await making).certificatePem);
+  t.match(told, [{ action: 'Create' }]);
+  t.notOk(isMaking());
 });
 
 t.test('a damaged file is named with the way out, a key that others can read is closed', async (t) => {

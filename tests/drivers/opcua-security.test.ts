@@ -9,6 +9,7 @@ import type { ProbeModule } from '../../runtime/port.js';
 import { type Clock, systemClock } from '../../runtime/vocabulary/clock.js';
 import { QUALITY } from '../../runtime/vocabulary/quality.js';
 import { Authority } from '../support/authority.js';
+import { FaultProxy } from '../support/fault-proxy.js';
 import { opcuaModule, opcuaSecurity } from '../support/opcua-module.js';
 import { OpcUaServer, PLANT_NAMESPACE } from '../support/opcua-server.js';
 import { ownFolder } from '../support/own-folder.js';
@@ -59,6 +60,14 @@ t.test('decisions 7.5: serverTrust ca trusts whom an authority of this box has s
   t.match(await distrusted(), /no trusted authority/, 'what a person takes away counts at once');
   writeFileSync(`${AUTHORITIES}/plant.pem`, plant.pem);
   await writes(t, { ...SECURED, serverTrust: 'ca' });
+});
+
+t.test('decisions 7.5: with serverTrust ca a server of the authority is connected to by a name that its certificate carries, or when a person has confirmed it', async (t) => {
+  const relay = await FaultProxy.start(() => server.port, '127.0.0.2');
+  t.teardown(() => relay.stop());
+  const otherName = `opc.tcp://127.0.0.2:${relay.port}/plant`;
+  await t.rejects(connect({ ...SECURED, serverTrust: 'ca' }, undefined, otherName), /is for DNS:localhost, IP Address:127\.0\.0\.1, and the address names 127\.0\.0\.2/);
+  await writes(t, { ...SECURED, serverTrust: 'ca', serverCertificateSha256: server.sha256 }, undefined, otherName);
 });
 
 const secured = (security: Parameters<typeof opcuaSecurity>[1], more: Partial<ProbeModule> = {}): ProbeModule =>

@@ -87,3 +87,10 @@ t.test('decisions 7.5: what stands among the authorities and is no certificate f
   writeFileSync(`${AUTHORITIES}/plant.pem`, readFileSync(`${folder}/plant.pem`));
   t.equal(await distrust(plc, trusting(), Date.now()), '', 'the others count all the same');
 });
+
+t.test('decisions 7.5: a folder of authorities that cannot be read is not told as one that is empty', async (t) => {
+  rmSync(AUTHORITIES, { recursive: true });
+  t.match(await distrust(plc, trusting(), Date.now()), /holds no certificate \(PEM\)/, 'nobody has made it yet');
+  writeFileSync(AUTHORITIES, 'a file in its place');
+  t.match(await distrust(plc, trusting(), Date.now()), /authorities cannot be read \(ENOTDIR.*\): it has to be a folder that this box may read; put the certificate/);
+});

@@ -4,6 +4,7 @@ import type { ProbeChannel, ProbeModule } from '../../runtime/port.js';
 import { ProcessImage } from '../../runtime/vocabulary/process-image.js';
 import { freePort } from '../support/appliance-process.js';
 import { OpcUaServer, PLANT_NAMESPACE } from '../support/opcua-server.js';
+import { Reader } from '../support/opcua-encoding.js';
 import { opcuaModule } from '../support/opcua-module.js';
 import { ownFolder } from '../support/own-folder.js';
 import { conformanceOfFaults, type DeviceHandle } from './conformance-faults.js';
@@ -43,6 +44,9 @@ function module(name: string, port: number, channels: readonly ProbeChannel[], o
 /** Of a message (OPC 10000-6, 7.1.2.2 and 5.2.2.9): where its length and the type of its body stand. */
 const LENGTH_AT = 4;
 const TYPE_AT = 26;
+/** DataValue with a value and nothing else (OPC 10000-6, 5.2.2.17), and the type of the output. */
+const VALUE_ONLY = 1;
+const INT16 = 4;
 
 /** A reply with one byte changed; what is too short for it is garbage. */
 const changed =
@@ -51,6 +55,41 @@ const changed =
     reply[at] = ((reply[at] ?? 0) + by) & 0xff;
     return reply;
   };
+
+const WRITE_REQUEST = 673;
+/** From the type of the body to the first WriteValue, where the request header ends (OPC 10000-4, 5.10.4 and 7.33). */
+function atWriteValues(message: Buffer): Reader {
+  const reader = new Reader(message, TYPE_AT - 2);
+  reader.node(); // type
+  reader.node(); // who is signed in
+  reader.skip(16); // time, handle, diagnostics
+  reader.text(); // audit entry
+  return reader.skip(4).extension();
+}
+
+/** Whole messages one behind the other: a request of ours fits one segment of the loopback. */
+function messagesOf(piece: Buffer): Buffer[] {
+  const messages: Buffer[] = [];
+  for (let at = 0; at + LENGTH_AT + 4 <= piece.length; at += piece.readUInt32LE(at + LENGTH_AT)) messages.push(piece.subarray(at, at + piece.readUInt32LE(at + LENGTH_AT)));
+  return messages;
+}
+
+/** Values of Int16 that write requests carry. */
+function valuesWritten(piece: Buffer): number[] {
+  return messagesOf(piece)
+    .filter((message) => message.toString('latin1', 0, 3) === 'MSG' && message.readUInt16LE(TYPE_AT) === WRITE_REQUEST)
+    .flatMap((message) => {
+      const reader = atWriteValues(message);
+      return reader.array(() => {
+        reader.node();
+        reader.skip(4); // attribute
+        reader.text(); // index range
+        const [mask, type] = [reader.u8(), reader.u8()];
+        if (mask !== VALUE_ONLY || type !== INT16) throw new Error(`a value of type ${type} with mask ${mask}: only Int16 without a time is written here`);
+        return reader.i16();
+      });
+    });
+}
 
 /** Polls go the way of every driver: their turn is the long run. */
 const MODES = (process.env.IO_MODES ?? (process.env.IO_PULLS === undefined ? 'subscribe' : 'subscribe,poll')).split(',');
@@ -78,13 +117,16 @@ for (const mode of MODES)
         { what: 'bytes that are none of the protocol', of: () => Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n') },
       ],
       pulls: Number(process.env.IO_PULLS ?? 100),
+      faults: Number(process.env.IO_FAULTS ?? 20),
+      timeoutMs: 600,
+      written: valuesWritten,
       seed: Number(process.env.IO_SEED ?? 20_260_131),
     }));
   });
 
 const publishingOf = (pollInterval: unknown): string => (pollInterval === '10s' ? '2s' : String(pollInterval ?? '50ms'));
 
-/** Tests that pull the plug of the device itself. */
+/** Tests that pull the plug of the device itself, among other faults or alone. */
 function isPulled({ name }: Test): boolean {
-  return /plug/.test(name);
+  return /plug|faults of every kind/.test(name);
 }

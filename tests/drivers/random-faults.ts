@@ -16,6 +16,7 @@ import { randomOf } from './random.js';
 export const LANES = 4;
 /** One of so many faults is a restart of the device: a process takes its time. */
 const RESTART_EACH = 100;
+/** Time-out of a module, where its case names none. */
 const TIMEOUT_MS = 200;
 /** Turns of the event loop for which a device that is gone is looked at. */
 const AWAY_TURNS_MAX = 40;
@@ -42,6 +43,7 @@ class Lane {
   readonly #proxy: FaultProxy;
   readonly #random: () => number;
   readonly #counts: FaultCounts;
+  readonly #timeoutMs: number;
   /** By the value of an order, the last connection that may carry it: any until it is answered, those of before where nobody knows what became of it. */
   readonly #carries = new Map<number, number>();
   /** 0, 1, 2, ...: values of one lane are those of no other. */
@@ -57,9 +59,10 @@ class Lane {
     this.#proxy = proxy;
     this.#random = random;
     this.#counts = counts;
+    this.#timeoutMs = faultCase.timeoutMs ?? TIMEOUT_MS;
     const { row } = faultCase.output;
     const rows = [...faultCase.inputs.map((input) => input.row), [row[0], row[1], row[2], { direction: 'output' }] as const];
-    this.#module = faultCase.module('io', proxy.port, channelsOf(rows), { pollInterval: '10ms', timeout: `${TIMEOUT_MS}ms`, retries: 1 });
+    this.#module = faultCase.module('io', proxy.port, channelsOf(rows), { pollInterval: '10ms', timeout: `${this.#timeoutMs}ms`, retries: 1 });
     proxy.delivered = (request, connection) => {
       for (const value of faultCase.written?.(request) ?? []) {
         counts.written += 1;
@@ -92,7 +95,9 @@ class Lane {
   /** Until the last fault has no trace any more. */
   async good(): Promise<void> {
     await this.#ordering; // whoever gave an order is told how it ended, whatever happened meanwhile
-    await until(`good after ${this.#counts.faults} faults`, () => this.#isGood());
+    await until(`good after ${this.#counts.faults} faults`, () => this.#isGood()).catch((fault: unknown) => {
+      throw new Error(`${String(fault)}: ${this.#probe?.state()}, ${this.#probe?.message()}`, { cause: fault });
+    });
     this.#judgeValues();
     if (this.#proxy.open > (this.#case.sockets ?? 1)) this.#counts.socketsLeft += 1;
     const { messages } = this.#probe ?? { messages: [] };
@@ -135,11 +140,11 @@ class Lane {
     () => this.#gone(() => this.#proxy.reset()),
     async () => this.#proxy.reset(),
     () => this.#gone(() => (this.#proxy.mode = 'half-open')),
-    () => this.#ill('half-open', TIMEOUT_MS / 2),
-    () => this.#ill('bytes', TIMEOUT_MS / 2),
-    () => this.#ill('hold', TIMEOUT_MS / 2),
-    () => this.#ill('hold', TIMEOUT_MS * 2.5),
-    () => this.#ill('double', TIMEOUT_MS / 4),
+    () => this.#ill('half-open', this.#timeoutMs / 2),
+    () => this.#ill('bytes', this.#timeoutMs / 2),
+    () => this.#ill('hold', this.#timeoutMs / 2),
+    () => this.#ill('hold', this.#timeoutMs * 2.5),
+    () => this.#ill('double', this.#timeoutMs / 4),
     () => this.#late(),
     () => this.#lie(),
   ];
@@ -167,18 +172,21 @@ class Lane {
   }
 
   async #late(): Promise<void> {
-    this.#proxy.delayMs = this.#random() * TIMEOUT_MS * 1.5;
-    await sleep(this.#random() * TIMEOUT_MS);
+    this.#proxy.delayMs = this.#random() * this.#timeoutMs * 1.5;
+    await sleep(this.#random() * this.#timeoutMs);
   }
 
   async #lie(): Promise<void> {
     const { lies } = this.#case;
     if (lies.length === 0) return;
     this.#proxy.rewrite = at(lies, Math.floor(this.#random() * lies.length)).of;
-    await this.#ill('rewrite', TIMEOUT_MS / 4);
+    await this.#ill('rewrite', this.#timeoutMs / 4);
   }
 
+  /** An order goes out when nothing harms it any more. */
   async end(): Promise<void> {
+    await this.good();
+    this.#order();
     await this.#ordering;
     await this.#probe?.core.receive({ type: 'stop' });
     await until('closed', () => this.#proxy.open === 0).catch(() => void (this.#counts.socketsLeft += this.#proxy.open));

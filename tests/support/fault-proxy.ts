@@ -40,9 +40,10 @@ export class FaultProxy {
     this.#server = net.createServer((near) => this.#accept(near, targetPort()));
   }
 
-  static async start(targetPort: () => number): Promise<FaultProxy> {
+  /** `host`: another address of the loopback than the device has. */
+  static async start(targetPort: () => number, host = '127.0.0.1'): Promise<FaultProxy> {
     const proxy = new FaultProxy(targetPort);
-    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => proxy.#server.listen(0, host, resolve));
     return proxy;
   }
 

@@ -158,6 +158,10 @@ export class Reader {
     return this.#bytes.readUInt32LE(this.#take(4));
   }
 
+  i16(): number {
+    return this.#bytes.readInt16LE(this.#take(2));
+  }
+
   i32(): number {
     return this.#bytes.readInt32LE(this.#take(4));
   }
@@ -188,6 +192,11 @@ export class Reader {
       case 3: {
         const namespace = this.u16();
         return `${namespace === 0 ? '' : `ns=${namespace};`}s=${this.text()}`;
+      }
+      case 5: {
+        const namespace = this.u16();
+        const length = this.i32();
+        return `${namespace === 0 ? '' : `ns=${namespace};`}b=${this.#bytes.toString('base64', this.#take(length), this.#at)}`;
       }
       default:
         throw new Error(`a node id of form ${form} is none of those that a test uses`);

@@ -18,12 +18,20 @@ export interface Authorities {
   readonly trusted: readonly X509Certificate[];
   /** Files that are not read, each with the reason, as text for the operator. */
   readonly unfit: readonly string[];
+  /** Why the folder itself is not read; '' where it is, or where nobody has made it. */
+  readonly fault: string;
 }
 
 /** Read at each connect, beside everything else that the thread does: a person may add one at any time. */
 export async function authoritiesBelow(parent: string): Promise<Authorities> {
   const folder = path.join(parent, AUTHORITIES);
-  const names = (await readdir(folder).catch(() => [])).sort();
+  let names: string[] = [];
+  try {
+    names = (await readdir(folder)).sort();
+  } catch (fault) {
+    const { code, message } = fault as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') return { folder, trusted: [], unfit: [], fault: message };
+  }
   const trusted: X509Certificate[] = [];
   const unfit = names.length > FILES_MAX ? [`${names.length - FILES_MAX} files behind the first ${FILES_MAX}`] : [];
   for (const name of names.slice(0, FILES_MAX)) {
@@ -31,7 +39,7 @@ export async function authoritiesBelow(parent: string): Promise<Authorities> {
     if (typeof found === 'string') unfit.push(`${name} (${found})`);
     else if (found) trusted.push(found);
   }
-  return { folder, trusted, unfit };
+  return { folder, trusted, unfit, fault: '' };
 }
 
 /** A text says why the file is not read; undefined: it holds no authority. */

@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, createHash, type KeyObject, X509Certificate } from 'node:crypto';
 import { constants, existsSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { chmod, link, mkdir, mkdtemp, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { notice } from '../notices.js';
@@ -15,6 +15,8 @@ const KEY = 'key.pem';
 const FOLDER = 'identity';
 /** Which certificate this box has shown last, so that a lost one is told from a first one. */
 const LAST = 'last-certificate.txt';
+/** One that was put back from an old backup has ended as well. */
+const FOLLOWERS_MAX = 10;
 const FILE_BYTES_MAX = 100_000;
 const DAY_MS = 86_400_000;
 const VALID_DAYS = 3650;
@@ -50,21 +52,33 @@ export function uriOf({ subjectAltName }: X509Certificate): string {
   return /(?:^|, )URI:"?([^,"]+)/.exec(subjectAltName ?? '')?.[1] ?? '';
 }
 
+/** By folder: modules of one thread that connect at once look, and make, together. */
+const looking = new Map<string, Promise<ClientIdentity>>();
+
 /**
  * The identity of this box: made when there is none, its certificate made anew from the same key when the clock says that it is not valid. Files come into being
- * complete: they are moved to their place when they are on the disk, and of two threads that make them the first one counts.
+ * complete: they get their name when they are on the disk, and of two threads that make them the first one counts.
  * @throws OpcUaFault with a sentence that names the file and the way out.
  */
-export async function ownIdentity(folder: string, wallMs = Date.now()): Promise<ClientIdentity> {
+export function ownIdentity(folder: string, wallMs = Date.now()): Promise<ClientIdentity> {
+  const found = looking.get(folder) ?? lookedFor(folder, wallMs).finally(() => looking.delete(folder));
+  looking.set(folder, found);
+  return found;
+}
+
+async function lookedFor(folder: string, wallMs: number): Promise<ClientIdentity> {
   const home = path.join(folder, FOLDER);
   if (!existsSync(path.join(home, KEY)) && !existsSync(path.join(home, CERTIFICATE))) await make(folder, home, wallMs);
   const key = await keyIn(home);
-  if (!existsSync(path.join(home, CERTIFICATE))) await makeCertificate(folder, home, wallMs, 'its certificate was not there');
-  const found = await pairIn(home, key);
-  const reason = unfit(new X509Certificate(found.certificate), wallMs);
-  if (reason === '') return found;
-  await makeCertificate(folder, home, wallMs, reason);
-  return pairIn(home, key);
+  if (!existsSync(path.join(home, CERTIFICATE))) await makeCertificate(folder, home, wallMs, 'its certificate was not there', CERTIFICATE);
+  let found = await pairIn(home, key);
+  for (let tries = 0; tries < FOLLOWERS_MAX; tries += 1) {
+    const reason = unfit(new X509Certificate(found.certificate), wallMs);
+    if (reason === '') break;
+    await follow(folder, home, wallMs, reason, found);
+    found = await pairIn(home, key);
+  }
+  return found;
 }
 
 /** Why the certificate is of no use and a new one would be; '' when it is of use, or the clock is wrong. */
@@ -161,12 +175,13 @@ async function make(folder: string, home: string, wallMs: number): Promise<void>
   });
 }
 
-async function makeCertificate(folder: string, home: string, wallMs: number, reason: string): Promise<void> {
+/** Under this name in `home`, unless another thread is first. */
+async function makeCertificate(folder: string, home: string, wallMs: number, reason: string, name: string): Promise<void> {
   await inWorkFolder(folder, async (work) => {
     const { certificatePem } = await signed(work, wallMs, await keyIn(home));
     const made = path.join(work, CERTIFICATE);
     await write(made, certificatePem, 0o644);
-    await rename(made, path.join(home, CERTIFICATE));
+    if (!(await named(made, path.join(home, name)))) return;
     await synced(home);
     const sha256 = await shownFromNowOn(folder, certificatePem);
     notice({
@@ -174,6 +189,29 @@ async function makeCertificate(folder: string, home: string, wallMs: number, rea
       sha256,
       message: `the OPC UA certificate of this box is made anew from the same key, SHA-256 ${sha256} (${reason}): servers that trust the one before have to be told to trust it`,
     });
+  });
+}
+
+/** Whether the file got the name, which it does not where there is one already. */
+async function named(file: string, name: string): Promise<boolean> {
+  try {
+    await link(file, name);
+    return true;
+  } catch (fault) {
+    if (!existsSync(name)) throw fault;
+    return false;
+  }
+}
+
+/** Puts the one certificate that follows this one into its place. Which one that is stands in a file of its own, so that threads that find it unfit at once agree. */
+async function follow(folder: string, home: string, wallMs: number, reason: string, before: ClientIdentity): Promise<void> {
+  const follower = `after-${fingerprint(before.certificate)}.pem`;
+  if (!existsSync(path.join(home, follower))) await makeCertificate(folder, home, wallMs, reason, follower);
+  await inWorkFolder(folder, async (work) => {
+    const [next, place] = [path.join(work, CERTIFICATE), path.join(home, CERTIFICATE)];
+    await write(next, await plainText(path.join(home, follower), home), 0o644); // a copy: who writes to the one leaves the other as it is
+    if ((await plainText(place, home)) === before.certificatePem) await rename(next, place);
+    await synced(home);
   });
 }
 
@@ -197,7 +235,7 @@ export function passingIdentity(folder: string, wallMs: number): Promise<ClientI
 async function inWorkFolder(folder: string, work: (folder: string) => Promise<void>): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await sweep(folder);
-  const place = await mkdtemp(path.join(folder, WORK));
+  const place = await mkdtemp(path.join(folder, workName()));
   try {
     await work(place);
   } finally {
@@ -209,11 +247,22 @@ const WORK = '.new-';
 /** What a making takes at the most; what is older was left behind by a process that died. */
 const LEFT_MS = 600_000;
 
+/** Says when it was made by a clock that nobody sets: that of this boot, which all threads share. */
+function workName(): string {
+  return `${WORK}${bootId()}-${uptimeMs()}-`;
+}
+
+function isLeft(name: string): boolean {
+  const [boot, madeMs] = name.slice(WORK.length).split('-');
+  return boot !== bootId() || !(uptimeMs() - Number(madeMs) < LEFT_MS);
+}
+
+const uptimeMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
+
+const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8);
+
 async function sweep(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    const place = path.join(folder, name);
-    if (name.startsWith(WORK) && Date.now() - (await stat(place)).mtimeMs > LEFT_MS) await rm(place, { recursive: true, force: true });
-  }
+  for (const name of await readdir(folder)) if (name.startsWith(WORK) && isLeft(name)) await rm(path.join(folder, name), { recursive: true, force: true });
 }
 
 async function signed(work: string, wallMs: number, keyPem: string | undefined): Promise<{ readonly certificatePem: string; readonly keyPem: string }> {

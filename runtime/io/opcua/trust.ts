@@ -78,9 +78,10 @@ async function distrustedByAuthorities(der: Buffer, parent: string, wallMs: numb
   } catch {
     return 'the server shows no certificate that can be read';
   }
-  const { folder, trusted, unfit } = await authoritiesBelow(parent);
+  const { folder, trusted, unfit, fault } = await authoritiesBelow(parent);
   const notRead = unfit.length === 0 ? '' : `; not read: ${unfit.join(', ').slice(0, 500)}`;
   const wayOut = `; put the certificate (PEM) of its authority into ${folder}, or confirm this very one: serverTrust pinned, with its fingerprint in security.serverCertificateSha256`;
+  if (fault !== '') return `no authority is trusted: ${folder} cannot be read (${fault}): it has to be a folder that this box may read${wayOut}`;
   if (trusted.length === 0) return `no authority is trusted: ${folder} holds no certificate (PEM)${notRead}${wayOut}`;
   const seen = new Set<string>();
   for (let below = certificate; seen.size < CHAIN_MAX; ) {

@@ -1,20 +1,51 @@
 /** opcua trust: the certificate that a server shows, compared by a person at the server, and written into the security of its module. */
+import { ApiError } from '../../client/api.js';
+import { addressOf, type Answered } from '../../client/typed.js';
+import { onlyAsRead, type ReadOne, readOne } from './as-read.js';
+import type { Box } from './box.js';
 import { ioModuleNames } from './channels.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
 import { endpointsOf, plainFingerprint } from './opcua.js';
 import { CommandError, EXIT, type Outcome, usage } from './outcome.js';
 
 const COMPARED = 8;
+const MODULE = '/api/v1/sites/{site}/iomodules/{name}';
+type IOModule = Answered<typeof MODULE, 'get'>;
+
+/** Before anybody walks to the server. @throws CommandError where a fingerprint would count for nothing. */
+async function verifiedModule(box: Box, address: string, name: string): Promise<ReadOne<IOModule>> {
+  const read = await readOne<IOModule>(box, address);
+  if (!read) throw new CommandError(EXIT.refused, 'not_found', `there is no I/O module ${name}`);
+  const { protocol, security } = read.value;
+  if (protocol !== 'opcua') throw usage(`${name} is of protocol ${protocol}: certificates of servers are trusted for opcua`);
+  if (security.securityPolicy === undefined || security.securityPolicy === 'None')
+    throw usage(
+      `${name} has securityPolicy None: its server shows nothing that could be verified. Set security.securityPolicy and securityMode first: lineside opcua endpoints ${name} lists what the server offers`,
+    );
+  return read;
+}
+
+/** Nothing where somebody has written the module since it was read. @throws CommandError */
+async function pin(box: Box, site: string, read: ReadOne<IOModule>, serverCertificateSha256: string): Promise<void> {
+  const { name, security } = read.value;
+  const path = { site, name };
+  const body = { security: { ...security, serverTrust: 'pinned' as const, serverCertificateSha256 } };
+  try {
+    await onlyAsRead(box, addressOf(MODULE, { path }), read, (ifMatch) => box.typed.put(MODULE, { path, body, options: { ifMatch } }));
+  } catch (fault) {
+    if (!(fault instanceof ApiError) || fault.status !== 412) throw fault;
+    throw new CommandError(EXIT.refused, 'precondition_failed', `somebody has changed ${name} since the command began, and nothing was trusted: look at it, and begin again`);
+  }
+}
 
 async function trust(context: CommandContext): Promise<Outcome> {
   const { box, args, options, terminal } = context;
   const [name = ''] = args;
   const site = await box.site();
-  const path = { site, name };
   const given = textOf(options, 'fingerprint');
   const wanted = given === undefined ? undefined : plainFingerprint(given);
-  const { security, protocol, address } = await box.typed.get('/api/v1/sites/{site}/iomodules/{name}', { path });
-  if (protocol !== 'opcua') throw usage(`${name} is of protocol ${protocol}: certificates of servers are trusted for opcua`);
+  const read = await verifiedModule(box, addressOf(MODULE, { path: { site, name } }), name);
+  const { security, address } = read.value;
   const found = await endpointsOf(context, { ioModule: name, site });
   const shown = [...new Set(found.flatMap(({ serverCertificateSha256 }) => (serverCertificateSha256 === '' ? [] : [serverCertificateSha256])))];
   const before = security.serverCertificateSha256 ?? '';
@@ -48,7 +79,7 @@ async function trust(context: CommandContext): Promise<Outcome> {
         digits === '' ? 'nothing was trusted' : `nothing was trusted: ${typed.trim()} is not how the certificate begins that came over the network`,
       );
   }
-  await box.typed.put('/api/v1/sites/{site}/iomodules/{name}', { path, body: { security: { ...security, serverTrust: 'pinned', serverCertificateSha256: only } } });
+  await pin(box, site, read, only);
   return { data, text: `${name} trusts the server with the certificate ${only}${before === '' ? '' : ` in place of ${before}`}` };
 }
 

@@ -1,7 +1,7 @@
 /** What --prune removes: after the apply, one by one, each as it was read. */
-import { isDeepStrictEqual } from 'node:util';
 import { ApiError } from '../../client/api.js';
 import type { Selector } from '../../platform/store/selector.js';
+import { onlyAsRead, type ReadOne, readOne } from './as-read.js';
 import { type Applied, type Named, namedOf, titleOf } from './applied.js';
 import type { Box } from './box.js';
 import { familyOf } from './families.js';
@@ -25,26 +25,6 @@ export interface Stale extends Named {
   readonly read?: ReadOne | undefined;
 }
 
-interface ReadOne {
-  readonly etag: string | undefined;
-  /** What people have written of it: what a unit does by itself raises the ETag too. */
-  readonly written: { readonly generation: unknown; readonly labels: Readonly<Record<string, string>> | undefined };
-}
-
-/** Some say their labels within `metadata`. */
-interface ReadBody {
-  readonly generation?: unknown;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly metadata?: ReadBody;
-}
-
-async function readOne(box: Box, address: string): Promise<ReadOne | undefined> {
-  const found = await box.api.read<ReadBody>(address);
-  if (!found) return undefined;
-  const { generation, labels } = found.value.metadata ?? found.value;
-  return { etag: found.etag, written: { generation, labels } };
-}
-
 /** Those that carry the label still, each as it is now. */
 export async function asRead(box: Box, chosen: Selector, stale: readonly Stale[]): Promise<readonly Stale[]> {
   const read: Stale[] = [];
@@ -52,22 +32,9 @@ export async function asRead(box: Box, chosen: Selector, stale: readonly Stale[]
   return read.filter((each) => each.read?.written.labels === undefined || chosen.matches(each.read.written.labels));
 }
 
-/** More often than a device that connects and fails changes between a read and its removal. */
-const REMOVE_TRIES = 5;
-
-/** Only as it was read. @throws ApiError 412 where somebody has written it since. */
-async function removeAsRead(box: Box, { address, read }: Stale): Promise<void> {
-  let ifMatch = read?.etag;
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await box.api.remove(address, undefined, { ifMatch });
-    } catch (fault) {
-      if (!(fault instanceof ApiError) || fault.status !== 412 || tries === REMOVE_TRIES) throw fault;
-      const now = await readOne(box, address);
-      if (!now || !isDeepStrictEqual(now.written, read?.written) || now.written.generation === undefined) throw fault;
-      ifMatch = now.etag;
-    }
-  }
+/** @throws ApiError 412 where somebody has written it since it was read. */
+function removeAsRead(box: Box, { address, read }: Stale): Promise<void> {
+  return onlyAsRead(box, address, read, (ifMatch) => box.api.remove(address, undefined, { ifMatch }));
 }
 
 const NO_ROUTE = 'no_such_route';
