@@ -115,7 +115,8 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   not_tunable: 'the parameter is fixed by the template',
   nothing_to_check: 'the I/O module has no output that could be gone through',
   out_of_range: 'the value is outside the range told',
-  output_claimed: 'another control module or program writes the output, it is the heartbeat of its I/O module, or another I/O module of the device has a fail-safe value for it; `output` and `owner` name both',
+  output_claimed:
+    'another control module or program writes the output, it is the heartbeat of its I/O module, or another I/O module of the device has a fail-safe value for it; `output` and `owner` name both',
   output_held: 'the fail-safe value of the output is written, and goes before what anybody else writes',
   outputs_withheld: 'the outputs of the I/O module are withheld: nothing is written to the device',
   package_unreadable: 'the module type package cannot be read; `report` has the cause and where it is',
