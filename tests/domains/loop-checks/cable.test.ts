@@ -1,6 +1,7 @@
 /** Cable acceptances: what is shown while a real connection is pulled, left half open, doubled and delayed. */
 import t, { type Test } from 'tap';
 import { type Shown, TrialObserver } from '../../../src/domains/loop-checks/cable-trial.js';
+import { applianceProcess } from '../../support/appliance-process.js';
 import { eventually } from '../../support/api-client.js';
 import { FaultProxy } from '../../support/fault-proxy.js';
 import { FieldDevice } from '../../support/field-device.js';
@@ -177,4 +178,27 @@ t.test('ADR 0087: of five who begin a trial at once one does; a page without a s
     'pages outlive their module, and are found',
   );
   t.equal((await box.api.get(PAGES.replace('/plc/', '/other/'))).status, 404);
+});
+
+t.test('ADR 0079: a trial that was under way when the box was killed stands on its page, as one that shows nothing', async (t) => {
+  const device = await FieldDevice.start();
+  const box = await applianceProcess({ environment: { ...LIVE, LINESIDE_AUTH__MODE: 'none', LINESIDE_DEMO__ENABLED: 'false' } });
+  t.teardown(async () => {
+    await box.end('SIGKILL');
+    box.remove();
+    await device.kill();
+  });
+  await box.start();
+  await served(box, device.address);
+  const { id } = (await box.api.post(`${MODULE}/cable-acceptance`, BEGUN)).body;
+  const begun = await box.api.post(`${PAGES}/${id}/mark`, { mark: 'begin', trial: 'cable-pulled', note: 'at the switch' });
+  t.match(begun, { status: 200, body: { trials: [], open: { trial: 'cable-pulled' } } });
+  await box.end('SIGKILL');
+  await box.start();
+  const sealed = await eventually('the page is sealed', async () => {
+    const { body } = await box.api.get(`${PAGES}/${id}`);
+    return body.phase === 'Sealed' ? body : undefined;
+  });
+  t.match(sealed, { outcome: 'incomplete', end: { reason: 'restart' }, valid: true });
+  t.match(sealed.trials, [{ trial: 'cable-pulled', note: 'at the switch', problems: [], incomplete: [/^the gateway ended while it was under way/] }]);
 });
