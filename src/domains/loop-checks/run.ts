@@ -10,6 +10,7 @@ import type { HeldOutput, LeftOutput } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { contain } from '../../platform/base/guarded.js';
+import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Caller } from '../../platform/http/caller.js';
 import { type Actor, type AuditDraft, component } from '../../platform/store/audit-record.js';
 import type { Put, Store } from '../../platform/store/store.js';
@@ -141,10 +142,10 @@ export class LoopCheckRun {
     this.#done = over.then(() => this.#bringBack()).catch((fault: unknown) => contain('end of a loop check', fault));
   }
 
-  /** Of a check that an earlier life of the gateway has left. */
-  recover(): void {
+  /** Of a check that an earlier life of the gateway has left. `unfit`: why nothing may be driven out of its row; empty: it is the one that was written. */
+  recover(unfit: Promise<string>): void {
     this.end('restart', 'the gateway was started again while the check was under way');
-    this.#done = this.#bringBack().catch((fault: unknown) => contain('end of a loop check', fault));
+    this.#done = unfit.then((why) => (why === '' ? this.#bringBack() : this.#leave(why))).catch((fault: unknown) => contain('end of a loop check', fault));
   }
 
   // -------------------------------------------------------------- steps
@@ -290,6 +291,25 @@ export class LoopCheckRun {
       await this.#pause(AGAIN_MS);
       asked = this.#returned(before);
     }
+  }
+
+  /** Nobody has commanded what such a row says: nothing is written to the device, and nothing is signed. */
+  async #leave(why: string): Promise<void> {
+    const { clock } = this.#deps;
+    const message = `${why}: nothing was driven out of it, and its outputs may stand as they were stepped`;
+    const at = timestamp(clock.wallMs());
+    const returned = this.#sheet.before.map((row) => ({ ...row, isReturned: false, message }));
+    this.#end = { reason: 'altered', message, at, by: SYSTEM };
+    this.#sheet = sealable({ ...this.#sheet, outcome: 'incomplete', end: this.#end, returned });
+    const status: LoopStatus = { phase: 'Sealed', digest: canonicalDigest(this.#sheet), sealedAt: at, signature: null };
+    const audit = this.#audit({
+      category: 'loop-check',
+      target: { kind: 'LoopCheck', name: this.id, site: this.site },
+      result: 'Failed',
+      reason: 'NotAsRecorded',
+      details: { ioModule: this.module, message, outputs: returned.map(({ channel }) => channel) },
+    });
+    while (!(await this.#tryWrite({ puts: [this.#put(status)], audits: [audit] })) && !this.#isStopping) await this.#pause(AGAIN_MS);
   }
 
   /** Undefined while the device cannot be reached. The probe is asked first, whatever became of the module: it may still hold the outputs. */
