@@ -22,6 +22,7 @@ async function bench(t: Test): Promise<{ readonly box: Plant; readonly device: F
     await device.kill();
   });
   await served(box, `127.0.0.1:${proxy.port}`);
+  await eventually('every channel is Good', async () => (await quality(box)).every((word) => word === 'Good'));
   return { box, device, proxy };
 }
 
