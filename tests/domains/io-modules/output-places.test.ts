@@ -250,7 +250,7 @@ t.test('ADR 0085: while a fail-safe value is written, a person is told who holds
   await plant.store.write({ puts: [{ kind: IOModule, site: 'north', name: 'plc', spec: { ...spec, failSafe } as IOModuleSpec, status: { ...status, conditions } }], audits: [] });
   t.match(refusal(write('plc', 'most', 1)), { context: { code: 'output_held', heldBy: { how: 'FailSafe', ioModule: 'plc' } } });
   t.doesNotThrow(write('plc', 'speed', 1), 'another output is not held');
-  t.match(barredBy(plant.store, stored('plc'), '', 'live'), { end: 'outputs-withheld', refusal: { context: { code: 'output_held' } } });
+  t.match(barredBy(plant.store, stored('plc'), '', 'live'), { end: 'fail-safe-taken', refusal: { context: { code: 'output_held' } } });
   t.match(await channelOf('plc', 'most'), { heldBy: { how: 'FailSafe' } });
 });
 
