@@ -896,6 +896,8 @@ export type ProbeOutbound =
   | { readonly type: 'release-result'; readonly id: number; readonly released: readonly string[] }
   /** Undefined of a module that no wire serves. */
   | { readonly type: 'statistics-result'; readonly id: number; readonly statistics: ProbeStatistics | undefined }
+  /** A module is no longer served: what became of the outputs of its holder with the last attempt. A value that may have reached the device is told in the message. */
+  | { readonly type: 'hold-ended'; readonly module: string; readonly holder: string; readonly outputs: readonly HeldOutput[] }
   /** A module of an earlier plan that is in none since this revision is closed: nothing of this thread reaches its device or its image. */
   | { readonly type: 'let-go'; readonly module: string; readonly revision: number }
   /** `outputs`: what a `take` found, or what became of each with a `return`. */

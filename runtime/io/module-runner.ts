@@ -1,5 +1,5 @@
 /** What the probe asks of whatever serves one I/O module, and what that may ask of the probe. */
-import type { ChannelSample, HoldAsk, HoldRefusal, ProbeModule, ProbeOutbound, ProbeStatistics } from '../port.js';
+import type { ChannelSample, HeldOutput, HoldAsk, HoldRefusal, ProbeModule, ProbeOutbound, ProbeStatistics } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
 import type { WallMs } from '../vocabulary/times.js';
 import type { CallOutcome } from './driver.js';
@@ -32,6 +32,8 @@ export interface RunnerHost {
   nextAttempt(module: string, atMs: WallMs): void;
   /** What was written when the device came, or when its outputs were no longer withheld. */
   resumed(module: string, outputs: readonly { readonly channel: string; readonly value: Value }[]): void;
+  /** What became of held outputs when their module was no longer served. */
+  holdEnded(module: string, holder: string, outputs: readonly HeldOutput[]): void;
   /** Something of ours has thrown while it served the module: the module begins anew, the others go on. */
   fault(module: string, fault: unknown): void;
 }

@@ -129,6 +129,7 @@ export class NetworkModule implements ModuleRunner {
         this.#withhold();
         this.#settleState();
       },
+      ended: (holder, outputs) => host.holdEnded(this.#module.module, holder, outputs),
       fault: (fault) => host.fault(this.#module.module, fault),
     });
   }

@@ -55,6 +55,8 @@ export interface HoldHost {
   failSafeTimeoutMs(): number;
   /** Held, or not held any more. */
   changed(): void;
+  /** The module is no longer served, and nobody can be asked any more: what became of the outputs of its last holder. */
+  ended(holder: string, outputs: readonly HeldOutput[]): void;
   fault(fault: unknown): void;
 }
 
@@ -288,12 +290,17 @@ export class OutputHold {
     this.#host.changed();
   }
 
-  /** The module is no longer served: one attempt, and nothing after it. */
+  /** The module is no longer served: one attempt, and nothing after it. Its holder is told how that ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    if (this.#holder === '') return;
-    await this.#return();
+    const holder = this.#holder;
+    if (holder === '') {
+      if (this.#last) this.#host.ended(this.#last.holder, this.#last.outputs);
+      return;
+    }
+    const outputs = await this.#return();
     this.#cancel();
+    this.#host.ended(holder, outputs);
   }
 
   /** The process ends by a fault: fail-safe values go before what was there, and whoever writes them is not withheld any more. */

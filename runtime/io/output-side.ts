@@ -70,7 +70,7 @@ export class OutputSide {
     this.#module = module;
     this.#image = image;
     this.#host = host;
-    this.#writer = new OutputWriter(host.clock, { module: () => this.#module, link: () => this.#link, withheld: () => this.#withheld });
+    this.#writer = new OutputWriter(host.clock, { module: () => this.#module, link: () => this.#link, withheld: () => this.#withheld, has: (channel) => this.#has(channel) });
     this.#check = new ReadbackCheck(host, readPoint, (fault) => host.fault(module.module, fault));
     this.#changed = changed;
     this.#watch = new RuntimeWatch(image);
@@ -171,6 +171,10 @@ export class OutputSide {
       written: output?.written === undefined ? null : wireValue(output.written, output.channel),
       failSafe: output === undefined || failSafe === undefined ? null : wireValue(failSafe, output.channel),
     };
+  }
+
+  #has({ name, address, dataType }: ProbeChannel): boolean {
+    return this.#outputs.some(({ channel }) => channel.name === name && channel.address === address && channel.dataType === dataType);
   }
 
   /** Straight to the device for whoever holds the outputs, past what withholds the logic. */
@@ -464,7 +468,7 @@ export class OutputSide {
   #replacedReply({ channel }: Output): WriteReply {
     return writeRefused(
       'device_write_failed',
-      `the channels of module ${this.#module.module} were changed while the value was on its way; read channel ${channel.name} to see whether the device took it`,
+      `the channels of module ${this.#module.module} were changed while the value of channel ${channel.name} was on its way to ${channel.address}; read that address to see whether the device took it`,
     );
   }
 }

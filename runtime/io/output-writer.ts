@@ -9,6 +9,8 @@ export interface WrittenSide {
   link(): Link | undefined;
   /** Why nothing is written for logic; empty: it is. */
   withheld(): string;
+  /** The output still has this name, address and type. */
+  has(channel: ProbeChannel): boolean;
 }
 
 export class OutputWriter {
@@ -27,6 +29,8 @@ export class OutputWriter {
       const withheld = this.#side.withheld();
       if (withheld !== '') return { ok: false, reason: 'withheld', message: withheld };
       if (this.#side.link() !== link) return { ok: false, reason: 'unreachable', message: 'the connection was closed before the value was sent' };
+      if (!this.#side.has(channel))
+        return { ok: false, reason: 'withheld', message: `channel ${channel.name} was changed before the value was sent to ${channel.address}: it was not sent` };
       if (this.#clock.monoMs() > untilMonoMs) return { ok: false, reason: 'unreachable', message: 'the device is too slow for what waits for it; the value was not sent' };
       return undefined;
     };

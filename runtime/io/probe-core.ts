@@ -99,6 +99,7 @@ export class ProbeCore {
       report: (module, state, message, outputs) => this.#post({ type: 'module', module, state, message, outputs, atMs: this.#clock.wallMs() }),
       nextAttempt: (module, atMs) => this.#post({ type: 'next-attempt', module, atMs }),
       resumed: (module, outputs) => this.#post({ type: 'outputs-resumed', module, outputs, atMs: this.#clock.wallMs() }),
+      holdEnded: (module, holder, outputs) => this.#post({ type: 'hold-ended', module, holder, outputs }),
       fault: (module, fault) => this.#faulted(module, fault),
     };
     this.#simulation = new SimulationGroup(this.#host);

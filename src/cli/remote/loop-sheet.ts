@@ -42,6 +42,7 @@ const ENDS: Readonly<Record<NonNullable<LoopSheet['end']>['reason'], string>> = 
   'fail-safe-taken': 'the fail-safe values were taken, and stand at the outputs',
   'not-taken': 'the device did not take a value',
   'not-recorded': 'nothing could be written down',
+  altered: 'its row was changed past the product: nothing was driven out of it',
   restart: 'the gateway was started again',
   shutdown: 'the gateway was stopped',
 };

@@ -15,6 +15,7 @@ import { Batch } from '../batches/kind.js';
 import { UNREADABLE_ORDER } from '../runs/pending-command.js';
 import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
 import { IOModule } from '../io-modules/kind.js';
+import { AS_STEPPED } from '../io-modules/outputs.js';
 import { ControlProgram } from '../logic/kind.js';
 import { Site, Unit } from '../plant/kind.js';
 import { phasesAtWork } from '../procedures/at-work.js';
@@ -66,7 +67,8 @@ export class SystemAlarmReconciler implements Reconciler {
     const { store } = this.#parts;
     for (const { metadata } of store.list(Site)) yield keyOf(metadata.name, 'storage', LEDGER);
     for (const { metadata } of store.list(Site)) for (const topic of APPLIANCE_TOPICS) yield keyOf(metadata.name, topic, APPLIANCE);
-    for (const { metadata } of store.list(IOModule)) for (const topic of ['device', 'second-master', 'output-owners'] as const) yield keyOf(metadata.site, topic, metadata.name);
+    for (const { metadata } of store.list(IOModule))
+      for (const topic of ['device', 'second-master', 'output-owners', 'outputs-as-stepped'] as const) yield keyOf(metadata.site, topic, metadata.name);
     for (const { metadata } of store.list(ControlProgram)) yield keyOf(metadata.site, 'program', metadata.name);
     for (const { metadata } of store.list(Unit)) yield keyOf(metadata.site, 'runtime', metadata.name);
     // one that is Held is at work; the alarm of one that is not any more brings its key itself
@@ -205,6 +207,7 @@ type Refusable = { readonly commandRejection?: CommandRejection | undefined };
 export const SYSTEM_ALARM_WAKES: readonly Wake[] = [
   follow(IOModule, 'device', ({ state, message }) => [state, message]),
   follow(IOModule, 'second-master', ({ outputs }) => outputs),
+  follow(IOModule, 'outputs-as-stepped', ({ conditions }) => conditions.find(({ type }) => type === AS_STEPPED)?.message),
   on(ControlModule, whenConfigured, ownerKeys),
   on(ControlModuleTemplate, whenConfigured, ownerKeys),
   on(ControlProgram, whenConfigured, ownerKeys),

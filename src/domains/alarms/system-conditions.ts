@@ -15,6 +15,7 @@ import { ControlModule } from '../control-modules/kind.js';
 import { resolvedModuleOf } from '../control-modules/modules.js';
 import { contestedOf, contestedWords } from '../control-modules/output-owners.js';
 import { IOModule, type IOModuleState } from '../io-modules/kind.js';
+import { AS_STEPPED } from '../io-modules/outputs.js';
 import { ControlProgram } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
 import { RESTART_ASKED, STARTING } from '../placement/runtimes.js';
@@ -43,6 +44,7 @@ export const SYSTEM_TOPICS = [
   'device',
   'second-master',
   'output-owners',
+  'outputs-as-stepped',
   'signal',
   'program',
   'runtime',
@@ -152,6 +154,23 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
         conditionType: '',
         value: contested.map(({ output }) => output).join(', '),
         units: [...new Set(contested.flatMap(({ owners }) => owners.map(({ unit }) => unit)).filter((unit) => unit !== ''))],
+      };
+    },
+  },
+  'outputs-as-stepped': {
+    sourceKind: 'IOModule',
+    ...AT_ONCE,
+    condition(site, name, read) {
+      const left = read.get(IOModule, site, name)?.status.conditions.find(({ type }) => type === AS_STEPPED);
+      if (!left) return undefined;
+      return {
+        source: `IOModule/${name}`,
+        type: 'Equipment',
+        severity: 'High',
+        message: left.message,
+        conditionType: '',
+        value: left.reason,
+        units: unitsConcerned({ sourceKind: 'IOModule', sourceName: name }, read, site),
       };
     },
   },

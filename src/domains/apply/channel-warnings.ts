@@ -12,6 +12,7 @@ import { channelNotes } from '../control-modules/channel-notes.js';
 import { type PlacedUse, usesOfProgram, usesOfStored } from '../control-modules/channel-uses.js';
 import { moduleInputNotes, programInputNotes } from '../control-modules/input-sources.js';
 import { ControlModule } from '../control-modules/kind.js';
+import { contestedOf, contestedWords } from '../control-modules/output-owners.js';
 import { resolvedModuleOf } from '../control-modules/modules.js';
 import { IOModule, REHEARSAL_PRESET_LABEL, SimulationPreset } from '../io-modules/kind.js';
 import { unsimulatedIn } from '../io-modules/unsimulated.js';
@@ -30,6 +31,7 @@ export async function channelWarnings(outcomes: readonly Outcome[], { after, clo
   const simulations = outcomes.filter(({ puts, step }) => puts.length > 0 && SIMULATIONS.includes(step.manifest.kind.kind));
   if (readers.length + simulations.length === 0) return told.all();
   const turns = new Turns(clock);
+  for (const { step } of simulations) if (step.manifest.kind.kind === IOModule.kind) told.tell(step.index, contestedNotes(after, step.site, step.manifest.name));
   const still = stillBySite(after);
   for (const { step } of readers) {
     const notes = notesOf(after, { kind: step.manifest.kind.kind, site: step.site, name: step.manifest.name }, still(step.site));
@@ -55,6 +57,11 @@ export async function channelWarnings(outcomes: readonly Outcome[], { after, clo
     }
   }
   return new Map([...told.all(), ...ofSimulations.all()]);
+}
+
+/** Owners that were stored before their module came, or before it moved onto the place of another one. */
+function contestedNotes(after: StoreReader, site: string, name: string): readonly string[] {
+  return contestedOf(after, site, name).map((contested) => `spec.channels: ${contestedWords(contested)}`);
 }
 
 type Still = ReturnType<typeof unsimulatedIn>;

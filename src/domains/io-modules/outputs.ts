@@ -42,6 +42,14 @@ export function outputsStatus(spec: IOModuleSpec, setting: 'live' | 'withheld', 
 
 const TYPES = ['Connected', 'ConfigurationValid', 'ReadbackConsistent', 'FailSafeArmed', 'Simulated'] as const;
 
+/** Outputs that a loop check may have left as it had stepped them (ADR 0104); of no probe, and there only while it is so. */
+export const AS_STEPPED = 'OutputsAsStepped';
+
+/** What a probe tells does not touch what others have told. */
+export function conditionsBeside(known: readonly Condition[]): Condition[] {
+  return known.filter(({ type }) => type === AS_STEPPED);
+}
+
 /** Decisions Q-IO-03: the five conditions of a module, in this order. */
 export function moduleConditions(
   spec: IOModuleSpec,

@@ -22,7 +22,7 @@ import type { BoxSecurity } from './device-security.js';
 import { discoveredFor } from './discovered.js';
 import { probeOf } from './probe-of.js';
 import { assetKey } from './rules.js';
-import { isEnabled, moduleConditions, outputsStatus, WITHHELD_BY_BOX } from './outputs.js';
+import { conditionsBeside, isEnabled, moduleConditions, outputsStatus, WITHHELD_BY_BOX } from './outputs.js';
 import { type BoxOutputs, imagePlan, probeModule } from './probe-module.js';
 import type { Key } from '../../platform/reconcile/key.js';
 
@@ -165,7 +165,7 @@ export class IOModuleReconciler implements Reconciler {
       state: 'Pending' as const,
       message: outputs.reason,
       connectivity: { verdict: 'none' as const, summary: outputs.reason },
-      conditions: moduleConditions(spec, { state: 'Pending', message: outputs.reason }),
+      conditions: [...moduleConditions(spec, { state: 'Pending', message: outputs.reason }), ...conditionsBeside(status.conditions)],
     };
     this.#store.apply({ puts: [{ kind: IOModule, site, name, status: { ...status, ...(isDisabled ? disabled : {}), outputs } } as Put] });
   }
@@ -242,7 +242,7 @@ export class IOModuleReconciler implements Reconciler {
       probePodName: `probe-${probeOf(resource.spec)}`,
       lastSampleAt: timestamp(state.atMs),
       outputs: outputsStatus(resource.spec, this.#box.setting, state.outputs),
-      conditions: moduleConditions(resource.spec, state, state.outputs),
+      conditions: [...moduleConditions(resource.spec, state, state.outputs), ...conditionsBeside(resource.status.conditions)],
     };
     const { durable } = this.#store.apply({ puts: [{ kind: IOModule, site, name: module, status } as Put] });
     durable.catch(() => this.#keepUntold(site, module));

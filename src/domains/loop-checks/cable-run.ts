@@ -19,6 +19,7 @@ import { sealed } from './sheet.js';
 
 const LOOK_MS = 20;
 const AGAIN_MS = 500;
+const CUT_OFF = 'the gateway ended while it was under way: what was seen of it is not known';
 
 export interface CableDeps {
   readonly store: Store;
@@ -98,7 +99,15 @@ export class CableRun {
     const at = timestamp(clock.wallMs());
     this.#open = { trial, note, begunAt: at, wallLessMonoMs: clock.wallMs() - nowMs, watch, before, overMonoMs: undefined, endedAt: '', failSafeTaken: false };
     this.#lookLater();
+    await this.#noteBegun(this.#open);
     return true;
+  }
+
+  /** On the disk it stands on the page from its begin on, as what it is if this process ends before it does. */
+  async #noteBegun(open: Open): Promise<void> {
+    const begun = { ...this.#trialOf(open, undefined), problems: [], incomplete: [CUT_OFF] };
+    const spec = { ...this.#sheet, trials: [...this.#sheet.trials, begun] };
+    await this.#deps.store.write({ puts: [{ ...this.#put(), spec } as Put] }).catch(() => undefined); // whoever marks it is told with his own record
   }
 
   /** False: no trial is under way that could be over. */

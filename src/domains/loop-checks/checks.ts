@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { heldBy } from '../../../runtime/vocabulary/held-by.js';
 import { timestamp } from '../../platform/base/clock.js';
-import { guarded } from '../../platform/base/guarded.js';
+import { guarded, guardedPromise } from '../../platform/base/guarded.js';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { IOModule } from '../io-modules/kind.js';
@@ -12,6 +12,7 @@ import { Unit } from '../plant/kind.js';
 import { workOn } from '../plant/unit-owner.js';
 import { LoopCheck, type LoopCheckResource, type LoopSheet } from './kind.js';
 import { barredBy, type ModuleResource } from './permission.js';
+import { isSealedByTrail, type SheetRecords, tellAsStepped, unfitBecause, unreadableSheets } from './open-sheets.js';
 import { type LoopCheckRequest, planned } from './plan.js';
 import { type Conductor, holderOf, LEASE_MS, LoopCheckRun, type RunDeps } from './run.js';
 import { LoopObserver } from './loop-observer.js';
@@ -19,6 +20,7 @@ import { LoopObserver } from './loop-observer.js';
 export interface ChecksDeps extends RunDeps {
   /** Setting `io.outputs`. */
   readonly outputs: 'live' | 'withheld';
+  readonly queries: SheetRecords;
 }
 
 export class LoopChecks {
@@ -27,6 +29,8 @@ export class LoopChecks {
   readonly #runs = new Map<string, LoopCheckRun>();
   /** Sites of a check whose outputs are being taken. */
   readonly #opening = new Set<string>();
+  /** Sheets of an earlier life that cannot be read and may have left outputs as they were stepped. */
+  readonly #unreadable: { readonly site: string; readonly name: string; readonly module: string }[] = [];
   #isStopped = false;
 
   constructor(deps: ChecksDeps) {
@@ -56,9 +60,25 @@ export class LoopChecks {
       if (status.phase === 'Sealed') continue;
       const run = new LoopCheckRun(this.#deps, { id: metadata.name, site: metadata.site }, spec, undefined);
       this.#runs.set(run.site, run);
-      run.recover();
+      // whoever changes the row of an open sheet would command its outputs (ADR 0104)
+      run.recover(unfitBecause(this.#deps.queries, run.site, run.id).catch((fault: unknown) => `the row of the sheet could not be judged (${String(fault)})`));
       this.#forgetWhenDone(run);
     }
+    guardedPromise('outputs of unreadable loop checks', () => this.#judgeUnreadable());
+  }
+
+  /** One whose sealing is on record had its outputs dealt with. */
+  async #judgeUnreadable(): Promise<void> {
+    for (const { site, name, module } of unreadableSheets(this.#deps.store)) {
+      if (await isSealedByTrail(this.#deps.queries, site, name)) continue;
+      this.#unreadable.push({ site, name, module });
+      this.#tellAsStepped(site, module);
+    }
+  }
+
+  #tellAsStepped(site: string, module: string): void {
+    const names = this.#unreadable.filter((each) => each.site === site && each.module === module).map(({ name }) => name);
+    guarded('outputs that stand as stepped', () => tellAsStepped(this.#deps.store, site, module, names));
   }
 
   async stop(): Promise<void> {
@@ -69,6 +89,7 @@ export class LoopChecks {
   #forgetWhenDone(run: LoopCheckRun): void {
     const forget = (): void => {
       if (this.#runs.get(run.site) === run) this.#runs.delete(run.site);
+      this.#tellAsStepped(run.site, run.module);
     };
     run.done.then(forget, forget);
   }

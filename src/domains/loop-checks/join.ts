@@ -11,8 +11,8 @@ export interface LoopCheckParts extends Omit<ChecksDeps, 'outputs'>, Pick<CableD
   readonly settings: Pick<SettingValues, 'outputs'>;
 }
 
-export function joinLoopChecks({ store, clock, probes, keys, lapsed, settings, image }: LoopCheckParts) {
-  const checks = new LoopChecks({ store, clock, probes, keys, lapsed, outputs: settings.outputs });
+export function joinLoopChecks({ store, clock, probes, keys, lapsed, queries, settings, image }: LoopCheckParts) {
+  const checks = new LoopChecks({ store, clock, probes, keys, lapsed, queries, outputs: settings.outputs });
   const acceptances = new CableAcceptances({ store, clock, probes, keys, image });
   return {
     routes: [routeSet(loopCheckRoutes, { store, keys, checks }), routeSet(cableRoutes, { store, keys, acceptances })],

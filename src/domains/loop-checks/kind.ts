@@ -15,7 +15,7 @@ export const LOOP_PHASES = ['Running', 'Returning', 'Sealed'] as const;
 
 /**
  * What was found of one output. `wrong-channel`: another one moved; `inverted`: the reading falls where it should rise; `scaled`: it is a
- * straight line of another slope or origin; `stuck`: it does not move; `no-readback`: nothing shows what the device has; `slow`: it
+ * straight line of another slope or origin; `stuck`: it does not move; `no-readback`: nothing but the register that was written shows what the device has; `slow`: it
  * agrees later than `settle`; `noisy`: it does not stand still; `deviates`: it moves, and along no straight line.
  */
 export const LOOP_OUTCOMES = ['pass', 'wrong-channel', 'inverted', 'scaled', 'stuck', 'no-readback', 'slow', 'noisy', 'deviates', 'not-checked'] as const;
@@ -37,6 +37,7 @@ export const LOOP_ENDS = [
   'not-recorded',
   'restart',
   'shutdown',
+  'altered',
 ] as const;
 export type LoopEnd = (typeof LOOP_ENDS)[number];
 

@@ -6,10 +6,11 @@
  * next start goes on with the way back.
  */
 import { randomUUID } from 'node:crypto';
-import type { LeftOutput } from '../../../runtime/port.js';
+import type { HeldOutput, LeftOutput } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { contain } from '../../platform/base/guarded.js';
+import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Caller } from '../../platform/http/caller.js';
 import { type Actor, type AuditDraft, component } from '../../platform/store/audit-record.js';
 import type { Put, Store } from '../../platform/store/store.js';
@@ -34,7 +35,7 @@ const AGAIN_MS = 500;
 export interface RunDeps {
   readonly store: Store;
   readonly clock: Clock;
-  readonly probes: Pick<LocalProbes, 'hold' | 'read'>;
+  readonly probes: Pick<LocalProbes, 'hold' | 'holdOf' | 'read'>;
   readonly keys: SigningKeys;
   /** Why somebody who could do an action may not do it any more; '' while he may. */
   readonly lapsed: (caller: Caller, action: string, site: string) => string;
@@ -141,10 +142,10 @@ export class LoopCheckRun {
     this.#done = over.then(() => this.#bringBack()).catch((fault: unknown) => contain('end of a loop check', fault));
   }
 
-  /** Of a check that an earlier life of the gateway has left. */
-  recover(): void {
+  /** Of a check that an earlier life of the gateway has left. `unfit`: why nothing may be driven out of its row; empty: it is the one that was written. */
+  recover(unfit: Promise<string>): void {
     this.end('restart', 'the gateway was started again while the check was under way');
-    this.#done = this.#bringBack().catch((fault: unknown) => contain('end of a loop check', fault));
+    this.#done = unfit.then((why) => (why === '' ? this.#bringBack() : this.#leave(why))).catch((fault: unknown) => contain('end of a loop check', fault));
   }
 
   // -------------------------------------------------------------- steps
@@ -292,24 +293,48 @@ export class LoopCheckRun {
     }
   }
 
+  /** Nobody has commanded what such a row says: nothing is written to the device, and nothing is signed. */
+  async #leave(why: string): Promise<void> {
+    const { clock } = this.#deps;
+    const message = `${why}: nothing was driven out of it, and its outputs may stand as they were stepped`;
+    const at = timestamp(clock.wallMs());
+    const returned = this.#sheet.before.map((row) => ({ ...row, isReturned: false, message }));
+    this.#end = { reason: 'altered', message, at, by: SYSTEM };
+    this.#sheet = sealable({ ...this.#sheet, outcome: 'incomplete', end: this.#end, returned });
+    const status: LoopStatus = { phase: 'Sealed', digest: canonicalDigest(this.#sheet), sealedAt: at, signature: null };
+    const audit = this.#audit({
+      category: 'loop-check',
+      target: { kind: 'LoopCheck', name: this.id, site: this.site },
+      result: 'Failed',
+      reason: 'NotAsRecorded',
+      details: { ioModule: this.module, message, outputs: returned.map(({ channel }) => channel) },
+    });
+    while (!(await this.#tryWrite({ puts: [this.#put(status)], audits: [audit] })) && !this.#isStopping) await this.#pause(AGAIN_MS);
+  }
+
   /** Undefined while the device cannot be reached. The probe is asked first, whatever became of the module: it may still hold the outputs. */
   async #returned(before: readonly LoopOutput[]): Promise<readonly LoopOutput[] | undefined> {
-    const left = leftOutputs(before, this.#sheet);
-    const reply = await this.#deps.probes.hold(this.site, this.module, holderOf(this.id), { kind: 'return', device: this.#device(), before: left });
-    const module = this.#deps.store.get(IOModule, this.site, this.module);
-    const notReturned = (message: string): LoopOutput[] => before.map((row) => ({ ...row, isReturned: false, message }));
-    if (!reply?.ok) {
-      if (!module) return notReturned('the module was deleted');
-      if (this.#device() !== assetKey(module.spec)) return notReturned('the module was changed, and stands for another device now');
-      return isEnabled(module.spec) ? undefined : notReturned('the module was disabled');
-    }
-    const told = new Map(reply.outputs.map((row) => [row.channel, row]));
+    const ask = { kind: 'return', device: this.#device(), before: leftOutputs(before, this.#sheet) } as const;
+    const reply = await this.#deps.probes.hold(this.site, this.module, holderOf(this.id), ask);
+    if (reply?.ok) return before.map((row) => becameOf(row, reply.outputs, 'its probe does not tell of it'));
+    const gone = this.#goneBecause();
+    if (gone === '') return undefined;
+    const hold = this.#deps.probes.holdOf(this.site, this.module, holderOf(this.id));
+    if (!hold) return before.map((row) => ({ ...row, isReturned: false, message: gone }));
+    if (!hold.left) return undefined; // its probe is at its last attempt
+    const { left } = hold;
     return before.map((row) => {
-      const found = told.get(row.channel);
-      if (!found) return { ...row, isReturned: false, message: 'its probe does not tell of it' };
-      const { value, source, isReturned = false, message = '' } = found;
-      return { ...row, value, source, isReturned, message };
+      const became = becameOf(row, left, 'whether it went back is not known');
+      return became.isReturned ? became : { ...became, message: `${gone}; ${became.message}` };
     });
+  }
+
+  /** Why nobody serves the device of the sheet any more; empty: somebody does, or will. */
+  #goneBecause(): string {
+    const module = this.#deps.store.get(IOModule, this.site, this.module);
+    if (!module) return 'the module was deleted';
+    if (this.#device() !== assetKey(module.spec)) return 'the module was changed, and stands for another device now';
+    return isEnabled(module.spec) ? '' : 'the module was disabled';
   }
 
   /** Of the sheet; an earlier release has kept protocol and address of it alone. */
@@ -385,6 +410,14 @@ export class LoopCheckRun {
 /** A device may show a number that is none, which nothing can be sealed with: it stands there as null. */
 function sealable(sheet: LoopSheet): LoopSheet {
   return JSON.parse(JSON.stringify(sheet)) as LoopSheet;
+}
+
+/** An output of the sheet with what its probe tells of it. */
+function becameOf(row: LoopOutput, told: readonly HeldOutput[], untold: string): LoopOutput & { readonly isReturned: boolean; readonly message: string } {
+  const found = told.find(({ channel }) => channel === row.channel);
+  if (!found) return { ...row, isReturned: false, message: untold };
+  const { value, source, isReturned = false, message = '' } = found;
+  return { ...row, value, source, isReturned, message };
 }
 
 /** With the place in the device that each of them was set at. */

@@ -29,10 +29,18 @@ function judgedRows(channel: LoopChannel, settleMs: number, tolerance: number): 
   );
 }
 
+/** A register that gives back what was written to it shows nothing of the loop behind it. */
+function seenByOthers({ channel, steps }: LoopChannel, judged: Judged): Judged {
+  const isEcho = judged.outcome === 'pass' && steps.every(({ readings }) => readings.every(({ source }) => source === 'output'));
+  return isEcho
+    ? { ...judged, outcome: 'no-readback', message: `only the register of ${channel} itself shows it: give it a readbackAddress, or name the input that is wired to it` }
+    : judged;
+}
+
 /** The output with its outcome; all of its steps were taken. */
 export function judged(channel: LoopChannel, { settleMs, tolerance }: Pick<LoopSheet, 'settleMs' | 'tolerance'>, others: readonly Trace[]): LoopChannel {
   const commanded = channel.steps.map((step) => Number(step.commanded));
-  const { outcome, message, moved, factor, offset } = judgeLoop(commanded, judgedRows(channel, settleMs, tolerance), others);
+  const { outcome, message, moved, factor, offset } = seenByOthers(channel, judgeLoop(commanded, judgedRows(channel, settleMs, tolerance), others));
   return { ...channel, outcome, message, moved: [...moved], ...(factor === undefined ? {} : { factor }), ...(offset === undefined ? {} : { offset }) };
 }
 
@@ -76,11 +84,17 @@ export interface SealedSheet {
   readonly status: { readonly phase: string; readonly digest: string; readonly signature: SignedRecord | null };
 }
 
+/** Of a sheet that nothing was driven out of and nobody has signed. */
+function alteredBecause(spec: unknown): string | undefined {
+  const { end } = spec as { readonly end?: { readonly reason: string; readonly message: string } | null };
+  return end?.reason === 'altered' ? end.message : undefined;
+}
+
 /** Why a sealed sheet is not what was signed, one sentence each; none when it is. */
 export function sheetProblems({ metadata, spec, status }: SealedSheet, keys: SigningKeys): string[] {
   const { signature, digest } = status;
   if (status.phase !== 'Sealed') return ['it is not sealed yet'];
-  if (!signature) return ['it has no signature'];
+  if (!signature) return [alteredBecause(spec) ?? 'it has no signature'];
   const found = canonicalDigest(spec);
   return [
     ...(found === digest ? [] : ['its content does not have its digest']),

@@ -8,6 +8,7 @@ import type {
   CallOutcome,
   ChannelSample,
   Exchange,
+  HeldOutput,
   HoldAsk,
   ProbeInbound,
   ProbeModule,
@@ -28,6 +29,14 @@ const PROBE = new URL('../../../runtime/probe.js', import.meta.url);
 const CALL_LATER_MS = 5000;
 /** Name of the probe that serves modules without a controller. */
 export const SHARED_PROBE = 'shared';
+
+type HoldReply = Omit<Extract<ProbeOutbound, { type: 'hold-result' }>, 'type' | 'id'>;
+
+export interface Hold {
+  readonly holder: string;
+  /** What became of each when the module was no longer served; undefined while its probe has not told yet, none where it ended before it could. */
+  readonly left: readonly HeldOutput[] | undefined;
+}
 
 export interface ModuleState {
   readonly state: Extract<ProbeOutbound, { type: 'module' }>['state'];
@@ -65,6 +74,8 @@ export class LocalProbes {
   readonly #notices: ((notice: BoxNotice) => void)[] = [];
   readonly #resumed: ((site: string, module: string, outputs: ResumedOutputs) => void)[] = [];
   readonly #states = new Map<string, ModuleState>();
+  /** The last one of each module, by site and module, until it is known to be back. */
+  readonly #holds = new Map<string, Hold>();
   /** When a module that is away is tried again, by site and module. */
   readonly #attempts = new Map<string, WallMs>();
   #timeScale = 1;
@@ -170,6 +181,8 @@ export class LocalProbes {
     const key = `${site}/${module}`;
     if (this.#hands.get(key) !== probe || this.#probes.get(probe)?.serves(site, module)) return;
     this.#hands.delete(key);
+    const hold = this.#holds.get(key);
+    if (hold) this.#holds.set(key, { ...hold, left: hold.left ?? [] });
     for (const waiting of [...this.#waiting.values()])
       if (waiting.site === site && waiting.modules.some((each) => each.module === module)) this.run(site, waiting.controller, waiting.modules);
   }
@@ -241,9 +254,23 @@ export class LocalProbes {
   }
 
   /** Outputs of the module in the hand of one holder; undefined when its probe does not answer. */
-  async hold(site: string, module: string, holder: string, ask: HoldAsk): Promise<Extract<ProbeOutbound, { type: 'hold-result' }> | undefined> {
-    const reply = await this.#request(site, module, (id) => ({ type: 'hold', id, module, holder, ask }));
-    return reply?.type === 'hold-result' ? reply : undefined;
+  async hold(site: string, module: string, holder: string, ask: HoldAsk): Promise<HoldReply | undefined> {
+    const key = `${site}/${module}`;
+    const back = ask.kind === 'return' ? (this.holdOf(site, module, holder)?.left ?? []).filter(({ isReturned }) => isReturned === true) : [];
+    const isBack = ({ channel }: HeldOutput): boolean => back.some((row) => row.channel === channel);
+    if (ask.kind === 'return' && back.length > 0 && ask.before.every(isBack)) return { ok: true, message: '', outputs: back };
+    const asked = ask.kind === 'return' ? { ...ask, before: ask.before.filter((row) => !isBack(row)) } : ask;
+    const reply = await this.#request(site, module, (id) => ({ type: 'hold', id, module, holder, ask: asked }));
+    if (reply?.type !== 'hold-result') return undefined;
+    if (ask.kind === 'take' && reply.ok) this.#holds.set(key, { holder, left: undefined });
+    if (ask.kind === 'return' && reply.ok && this.holdOf(site, module, holder)) this.#holds.delete(key);
+    return { ...reply, outputs: [...back, ...reply.outputs] };
+  }
+
+  /** Outputs that a probe of this process has given into the hand of the holder, and that are not known to be back. */
+  holdOf(site: string, module: string, holder: string): Hold | undefined {
+    const hold = this.#holds.get(`${site}/${module}`);
+    return hold?.holder === holder ? hold : undefined;
   }
 
   /**
@@ -280,6 +307,11 @@ export class LocalProbes {
     return Promise.resolve(undefined);
   }
 
+  #holdEnded(key: string, { holder, outputs }: Extract<ProbeOutbound, { type: 'hold-ended' }>): void {
+    const hold = this.#holds.get(key);
+    if (hold?.holder === holder) this.#holds.set(key, { holder, left: outputs });
+  }
+
   #noteAttempt(key: string, atMs: WallMs): void {
     if (atMs === 0) this.#attempts.delete(key);
     else this.#attempts.set(key, atMs);
@@ -287,6 +319,7 @@ export class LocalProbes {
 
   #take(site: string, message: ProbeOutbound): void {
     if (message.type === 'outputs-resumed') for (const listener of this.#resumed) guarded('listener of resumed outputs', () => listener(site, message.module, message));
+    if (message.type === 'hold-ended') this.#holdEnded(`${site}/${message.module}`, message);
     if (message.type === 'notice') for (const listener of this.#notices) guarded('listener of notices', () => listener(message.notice));
     if (message.type === 'next-attempt') this.#noteAttempt(`${site}/${message.module}`, message.atMs);
     if (message.type !== 'module') return;

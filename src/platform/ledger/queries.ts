@@ -118,6 +118,8 @@ export interface LedgerQueries {
   pastPage(request: PastPageRequest): Promise<readonly string[]>;
   /** What a search looks at of all that left with these runs: JSON of one `PastText` after the other, for each of them. */
   pastTexts(request: PastTextsRequest): Promise<readonly (readonly string[])[]>;
+  /** Whether the row of a resource is the one that the ledger wrote. */
+  isRowRecorded(ref: PastKey): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -248,6 +250,10 @@ class ThreadQueries implements LedgerQueries {
 
   pastTexts(request: PastTextsRequest): Promise<readonly (readonly string[])[]> {
     return this.#read('pastTexts', request);
+  }
+
+  isRowRecorded(ref: PastKey): Promise<boolean> {
+    return this.#call('isRowRecorded', ref);
   }
 
   close(): Promise<void> {

@@ -48,5 +48,6 @@ serveCalls(port, {
   verify: (range: TimeRange) => reader.verify(range),
   verifyArchives: (check: ArchiveCheck) => reader.verifyArchives(check),
   verifyRows: () => reader.verifyRows(),
+  isRowRecorded: (ref: PastKey) => reader.isRowRecorded(ref),
   close: () => reader.close(),
 });

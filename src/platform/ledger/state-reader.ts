@@ -22,7 +22,7 @@ import { pastTextOf } from './past-text.js';
 import { TIMED_STREAMS } from './schema.js';
 import { type ArchiveCheck, type ArchiveVerification, ArchiveVerifier, type TimeRange } from './verify-archives.js';
 import { ChainVerifier, type Verification } from './verify-chain.js';
-import { isStreamRecorded, type RowVerification, verifyRows } from './verify-rows.js';
+import { isRowRecorded, isStreamRecorded, type RowVerification, verifyRows } from './verify-rows.js';
 
 export interface AuditPageRequest extends AuditFilter {
   readonly order: 'asc' | 'desc';
@@ -240,6 +240,10 @@ export class StateReader {
 
   verifyRows(): Promise<RowVerification> {
     return verifyRows(path.join(this.#dataDir, 'state.db'), this.#keys, pause);
+  }
+
+  isRowRecorded(ref: Ref): boolean {
+    return isRowRecorded(this.#database, this.#keys, ref);
   }
 
   close(): void {

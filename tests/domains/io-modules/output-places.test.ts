@@ -189,6 +189,18 @@ t.test('ADR 0015: outputs of a device do not stand beside the register that says
   t.equal((await admin.delete(`${IO}/beside`)).status, 204);
 });
 
+t.test('ADR 0085: an apply of a module that comes onto the place of another owner says so in its answer', async (t) => {
+  const early = await apply(valve('early', 'coming:x'));
+  t.equal(early.status, 200, early.text);
+  const coming = await apply(manifest('IOModule', 'coming', modbus('plc:502', output('x', 'coil:00'))));
+  t.equal(coming.status, 200, coming.text);
+  t.match(coming.body, [{ warnings: [/^spec\.channels: output coming:x .* is written by early\.dout and xv1\.dout/] }], coming.text);
+  t.equal((await admin.delete(`${MODULES}/early`)).status, 204);
+  const alone = await apply(manifest('IOModule', 'coming', { ...modbus('plc:502', output('x', 'coil:00')), description: 'alone' }));
+  t.match(alone, { status: 200, body: [{ warnings: [] }] }, alone.text);
+  t.equal((await admin.delete(`${IO}/coming`)).status, 204);
+});
+
 t.test('MODE-06, ADR 0085: the owner in Automatic stands before a raw write and a loop check, through every name of its output', async (t) => {
   await setMode('xv1', 'Automatic');
   t.match(refusal(write('plc', 'valve', false)), { context: { code: 'automatic_mode', controlModule: 'xv1' } }, 'no tag stands on it: its owner does');

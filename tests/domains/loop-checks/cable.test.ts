@@ -1,6 +1,8 @@
 /** Cable acceptances: what is shown while a real connection is pulled, left half open, doubled and delayed. */
 import t, { type Test } from 'tap';
 import { type Shown, TrialObserver } from '../../../src/domains/loop-checks/cable-trial.js';
+import { ModbusPeer } from '../../drivers/modbus-peer.js';
+import { applianceProcess } from '../../support/appliance-process.js';
 import { eventually } from '../../support/api-client.js';
 import { FaultProxy } from '../../support/fault-proxy.js';
 import { FieldDevice } from '../../support/field-device.js';
@@ -21,6 +23,7 @@ async function bench(t: Test): Promise<{ readonly box: Plant; readonly device: F
     await device.kill();
   });
   await served(box, `127.0.0.1:${proxy.port}`);
+  await eventually('every channel is Good', async () => (await quality(box)).every((word) => word === 'Good'));
   return { box, device, proxy };
 }
 
@@ -177,4 +180,48 @@ t.test('ADR 0087: of five who begin a trial at once one does; a page without a s
     'pages outlive their module, and are found',
   );
   t.equal((await box.api.get(PAGES.replace('/plc/', '/other/'))).status, 404);
+});
+
+t.test('ADR 0079: a trial that was under way when the box was killed stands on its page, as one that shows nothing', async (t) => {
+  const device = await FieldDevice.start();
+  const box = await applianceProcess({ environment: { ...LIVE, LINESIDE_AUTH__MODE: 'none', LINESIDE_DEMO__ENABLED: 'false' } });
+  t.teardown(async () => {
+    await box.end('SIGKILL');
+    box.remove();
+    await device.kill();
+  });
+  await box.start();
+  await served(box, device.address);
+  const { id } = (await box.api.post(`${MODULE}/cable-acceptance`, BEGUN)).body;
+  const begun = await box.api.post(`${PAGES}/${id}/mark`, { mark: 'begin', trial: 'cable-pulled', note: 'at the switch' });
+  t.match(begun, { status: 200, body: { trials: [], open: { trial: 'cable-pulled' } } });
+  await box.end('SIGKILL');
+  await box.start();
+  const sealed = await eventually('the page is sealed', async () => {
+    const { body } = await box.api.get(`${PAGES}/${id}`);
+    return body.phase === 'Sealed' ? body : undefined;
+  });
+  t.match(sealed, { outcome: 'incomplete', end: { reason: 'restart' }, valid: true });
+  t.match(sealed.trials, [{ trial: 'cable-pulled', note: 'at the switch', problems: [], incomplete: [/^the gateway ended while it was under way/] }]);
+});
+
+t.test('D-IO-01: a device of another maker that is stopped at the mark and goes on after the next one: every channel is Bad in time, and the trial has no problem', async (t) => {
+  const peer = await ModbusPeer.start();
+  const box = await startPlant({ production: true, environment: LIVE });
+  t.teardown(async () => {
+    peer.freeze(false);
+    await box.end();
+    await peer.kill();
+  });
+  await served(box, `127.0.0.1:${peer.port}`, { options: { pollInterval: '100ms', timeout: '1s' } });
+  await eventually('every channel is Good', async () => (await quality(box)).every((word) => word === 'Good'));
+  const { id } = (await box.api.post(`${MODULE}/cable-acceptance`, BEGUN)).body;
+  t.equal((await box.api.post(`${PAGES}/${id}/mark`, { mark: 'begin', trial: 'half-open' })).status, 200);
+  peer.freeze(true);
+  await eventually('no channel is Good', async () => (await quality(box)).every((word) => word !== 'Good'));
+  t.equal((await box.api.post(`${PAGES}/${id}/mark`, { mark: 'end' })).status, 200);
+  peer.freeze(false);
+  const trial = await eventually('the trial is noted', async () => (await page(box, id)).trials[0]);
+  t.comment(`Bad after ${trial.firstBadMs} to ${trial.allBadMs} ms, oldest Good ${trial.oldestGoodMs} ms, Good again ${trial.goodAgainMs} ms after its end`);
+  t.match(trial, { watched: 4, goodWhileGone: [], problems: [] });
 });

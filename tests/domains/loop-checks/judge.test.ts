@@ -1,7 +1,8 @@
 /** What readings say of a loop, judged without a device. */
 import t from 'tap';
 import { judgeLoop, judgeReadings, type Trace } from '../../../src/domains/loop-checks/judge.js';
-import type { LoopReading } from '../../../src/domains/loop-checks/kind.js';
+import type { LoopChannel, LoopReading } from '../../../src/domains/loop-checks/kind.js';
+import { judged as judgedLoop } from '../../../src/domains/loop-checks/sheet.js';
 
 const STEPS = [0, 25, 50, 75, 100];
 const JUDGING = { settleMs: 2000, tolerance: 0.5, isBool: false };
@@ -72,4 +73,29 @@ t.test('a wrong channel is one that goes along: another output always, an input 
   t.match(judgeLoop(STEPS, [stuck], [along(false)]), { outcome: 'wrong-channel', moved: ['w'] });
   t.match(judgeLoop(STEPS, [stuck], [drifting]), { outcome: 'stuck', moved: [] });
   t.match(judgeLoop(STEPS, [stuck, pass], []), { outcome: 'stuck' }, 'of two that have to follow the worse one counts');
+});
+
+t.test('a register that gives back what was written to it is no look at the loop: no-readback', async (t) => {
+  const channelOf = (source: LoopReading['source']): LoopChannel => ({
+    channel: 'v',
+    address: 'holding:0',
+    dataType: 'int',
+    low: 0,
+    high: 100,
+    input: null,
+    outcome: 'not-checked',
+    message: '',
+    moved: [],
+    steps: STEPS.map((commanded, at) => ({
+      step: at + 1,
+      commanded,
+      at: '2026-01-01T00:00:00.000Z',
+      confirmedBy: 'anna',
+      note: '',
+      readings: [{ source, channel: 'v', expected: commanded, value: commanded, agrees: true, settledMs: 5, spread: 0 }],
+    })),
+  });
+  const settings = { settleMs: 2000, tolerance: 0.5 };
+  t.match(judgedLoop(channelOf('output'), settings, []), { outcome: 'no-readback', message: /only the register of v itself shows it/ });
+  t.match(judgedLoop(channelOf('readback'), settings, []), { outcome: 'pass' });
 });

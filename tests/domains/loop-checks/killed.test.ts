@@ -1,10 +1,12 @@
 /** A box that is killed in each moment of a loop check, and a probe that hangs in one: outputs go back once, and the sheet is signed once. */
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
+import Database from '../../../src/platform/base/sqlite.js';
 import { eventually } from '../../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../../support/appliance-process.js';
 import { FieldDevice, FULL } from '../../support/field-device.js';
-import { begun, type Body, connected, LIST, LIVE, PATIENT, QUICK, served, stepped, untilSealed, untilWaiting, V1 } from '../../support/loop-checked.js';
+import { begun, type Body, connected, gone, LIST, LIVE, PATIENT, QUICK, served, stepped, untilSealed, untilWaiting, V1 } from '../../support/loop-checked.js';
 
 const BEFORE = 120;
 const ENVIRONMENT = { ...LIVE, LINESIDE_AUTH__MODE: 'none', LINESIDE_DEMO__ENABLED: 'false' };
@@ -89,3 +91,50 @@ t.test('ADR 0078: a probe that hangs in the middle of a step ends the check; the
     { reason: 'OutcomeUnknown' },
   );
 });
+
+const NORTH_ALARMS = '/api/v1/sites/north/alarms';
+const EDITS = [
+  { what: 'with another value of before', from: `"value":${BEFORE}`, to: '"value":700', isRead: true },
+  { what: 'with another address', from: '"address":"holding:0"', to: '"address":"holding:7"', isRead: true },
+  { what: 'cut in half', from: '"spec"', to: '', isRead: false },
+] as const;
+
+for (const { what, from, to, isRead } of EDITS) {
+  t.test(`ADR 0104, ADR 0018: the row of an open sheet that lies on the disk ${what} drives nothing, and is told at the sheet, the module and by an alarm`, async (t) => {
+    const device = await FieldDevice.start();
+    const box = await boxOf(t, device, {});
+    await served(box, device.address, PATIENT);
+    const { id } = await begun(box, { ...QUICK, channels: [V1] });
+    await stepped(box, id, 3);
+    await box.end('SIGKILL');
+    const written = device.writes.length;
+    const database = new Database(path.join(box.dataDir, 'state.db'));
+    const where = "WHERE kind = 'LoopCheck' AND name = ?";
+    if (isRead) t.equal(database.prepare(`UPDATE resources SET body = replace(body, ?, ?) ${where}`).run(from, to, id).changes, 1);
+    else t.equal(database.prepare(`UPDATE resources SET body = substr(body, 1, instr(body, ?)) ${where}`).run(from, id).changes, 1);
+    database.close();
+    await box.start();
+    await connected(box);
+    if (isRead) {
+      const sheet = await untilSealed(box, id);
+      t.match(sheet, { outcome: 'incomplete', end: { reason: 'altered' }, signature: '', valid: false, problems: [/changed past the product: nothing was driven out of it/] });
+      t.match(sheet.returned, [{ channel: 'v1', isReturned: false, message: /may stand as they were stepped/ }]);
+      t.match(await box.api.post('/api/v1/system/integrity', {}), { body: { ok: false } });
+    }
+    const told = await eventually('the module tells of it', async () =>
+      (await box.api.get('/api/v1/sites/north/iomodules/plc')).body.conditions.find(({ type }: Body) => type === 'OutputsAsStepped'),
+    );
+    t.match(told, { status: 'True', message: new RegExp(id) });
+    const alarm = await eventually('an alarm tells of it', async () =>
+      (await box.api.get(NORTH_ALARMS)).body.find(({ message }: Body) => /may stand as they were stepped/.test(message)),
+    );
+    t.match(alarm, { severity: 'High' });
+    t.same([device.holding[0], device.holding[7], device.writes.length], [FULL / 2, 0, written], 'nothing was written that nobody commanded');
+    if (!isRead) return;
+    await gone(box, { ...QUICK, channels: [V1] });
+    await eventually('a later check that has come to its end ends it', async () => {
+      const { conditions } = (await box.api.get('/api/v1/sites/north/iomodules/plc')).body;
+      return !conditions.some(({ type }: Body) => type === 'OutputsAsStepped');
+    });
+  });
+}

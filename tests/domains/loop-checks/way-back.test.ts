@@ -171,3 +171,21 @@ t.test('ADR 0087: what is read of a device is of that device: another one under 
   });
   t.same(other.writes, []);
 });
+
+for (const [what, leave] of [
+  ['deleted', (box: Plant) => box.api.delete(`${NORTH}/iomodules/plc`)],
+  ['changed and disabled', (box: Plant) => box.api.post('/api/v1/apply', manifest('IOModule', 'plc', module('127.0.0.1:1', { enabled: false })))],
+] as const) {
+  t.test(`ADR 0086: a module that is ${what} while its device is silent: what the device takes with the last attempt does not stand in the sheet as not back`, async (t) => {
+    const { box, device, proxy } = await bench(t, { options: { pollInterval: '100ms', timeout: '1s', retries: 0 } });
+    const { id } = await begun(box, { ...QUICK, channels: [V1] });
+    await stepped(box, id, 3);
+    proxy.mode = 'hold';
+    t.match(await leave(box), { status: /^20[04]$/ });
+    await eventually('the device has the last attempt', async () => device.holding[0] === BEFORE);
+    const sheet = await untilSealed(box, id);
+    t.match(sheet, { end: { reason: 'module-changed' }, valid: true, returned: [{ channel: 'v1', value: BEFORE }] });
+    const [{ isReturned, message }] = sheet.returned;
+    t.ok(isReturned || /not known/.test(message), `isReturned ${isReturned}: ${message}`);
+  });
+}

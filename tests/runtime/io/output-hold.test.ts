@@ -1,7 +1,7 @@
 /** Outputs in the hand of a holder, without the gateway that he asks from. */
 import t, { type Test } from 'tap';
 import { type HoldHost, OutputHold } from '../../../runtime/io/output-hold.js';
-import type { ProbeChannel } from '../../../runtime/port.js';
+import type { HeldOutput, ProbeChannel } from '../../../runtime/port.js';
 import { TestClock } from '../../support/test-clock.js';
 
 const LEASE_MS = 5000;
@@ -18,6 +18,7 @@ function bench() {
   ]);
   const state = { isConnected: true, commanded: new Set<string>(), failSafe: new Map<string, number>(), withheld: '', isOthers: false, writes: 0, device: DEVICE, refusals: 0 };
   const outputs = [channel('a'), channel('b')];
+  const ended: { readonly holder: string; readonly rows: readonly HeldOutput[] }[] = [];
   /** Writes that the device has not answered yet; undefined: it answers at once. */
   let waiting: (() => void)[] | undefined;
   const host: HoldHost = {
@@ -52,12 +53,13 @@ function bench() {
     failSafe: () => (state.failSafe.size > 0 ? 'fail-safe values written' : ''),
     failSafeTimeoutMs: () => 0,
     changed: () => undefined,
+    ended: (holder, rows) => void ended.push({ holder, rows }),
     fault: (fault) => {
       throw fault;
     },
   };
   const slow = (): (() => void)[] => (waiting = []);
-  return { clock, device, state, outputs, slow, hold: new OutputHold(host) };
+  return { clock, device, state, outputs, ended, slow, hold: new OutputHold(host) };
 }
 
 const turns = async (): Promise<void> => {
@@ -228,4 +230,23 @@ t.test('ADR 0086: a device that is busy when its outputs go back is asked again,
   }
   t.match(await hold.ask('i', RETURN), { ok: true, outputs: [{ isReturned: false, message: 'busy' }] }, 'one that goes on refusing is told so');
   t.equal(hold.reason, '');
+});
+
+t.test('ADR 0086: a module that is no longer served tells what became of what was held: with its last attempt, and where that failed as well', async (t) => {
+  const back = await taken(t);
+  await back.hold.close();
+  t.match(back.ended, [{ holder: 'h', rows: [{ channel: 'a', value: 7, isReturned: true }] }]);
+  t.equal(back.device.get('a'), 7);
+
+  const away = await taken(t);
+  away.state.isConnected = false;
+  t.match(await away.hold.ask('h', RETURN), { ok: false });
+  await away.hold.close();
+  t.match(away.ended, [{ holder: 'h', rows: [{ channel: 'a', isReturned: false, message: 'gone' }] }]);
+
+  const untold = await taken(t);
+  untold.clock.advance(LEASE_MS);
+  await turns();
+  await untold.hold.close();
+  t.match(untold.ended, [{ holder: 'h', rows: [{ channel: 'a', value: 7, isReturned: true }] }], 'also of a holder who has not asked yet');
 });
