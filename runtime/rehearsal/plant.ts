@@ -45,6 +45,7 @@ export class RehearsalPlant {
       },
       nextAttempt: () => undefined,
       resumed: () => undefined,
+      holdEnded: () => undefined,
       fault: (module, fault) => this.#problems.push({ module, message: fault instanceof Error ? fault.message : String(fault) }),
     }).configure(modules, 1);
     for (const plan of units) this.#units.set(plan.unit, new RehearsedUnit(plan, this.#clock, (message) => this.#post(plan.unit, message), this.#alarmsOf));

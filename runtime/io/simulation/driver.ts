@@ -30,6 +30,7 @@ export const simulationDriver: Driver = {
       },
       nextAttempt: () => undefined,
       resumed: () => undefined,
+      holdEnded: () => undefined,
       fault: (_module, fault) => {
         problem = fault instanceof Error ? fault.message : String(fault);
       },
