@@ -50,7 +50,9 @@ export const opcuaDriver: Driver = {
 };
 
 function endWithTrust(wire: Wire, judge: Judge, clock: Clock): void {
-  const end = (reason: string): void => void wire.close(`the server is no longer trusted: ${reason}`).catch(() => undefined); // it is given up either way
+  const end = (reason: string): void => {
+    wire.close(`the server is no longer trusted: ${reason}`).catch(() => undefined); // it is given up either way
+  };
   const stop = watchTrust(judge, end, clock);
   wire.lost.then(stop, stop);
 }

@@ -171,7 +171,7 @@ export class Wire {
   }
 
   #end({ session, user }: LeftSession): Promise<void> {
-    const inside = this.#client as unknown as ClientInside;
+    const inside = this.#inside;
     const request = new CloseSessionRequest({ deleteSubscriptions: true });
     request.requestHeader.authenticationToken = session.authenticationToken as never;
     return new Promise((resolve, reject) => {
@@ -202,9 +202,7 @@ export class Wire {
     request.requestHeader.timeoutHint = timeoutMs + LIBRARY_LATER_MS;
     const doing = request.constructor.name.replace(/Request$/, '');
     const answered = new Promise<Response>((resolve, reject) => {
-      // the library declares its requests on the session, which repairs itself; they go through the client
-      const inside = this.#client as unknown as ClientInside;
-      inside.performMessageTransaction(request, (fault, response) => {
+      this.#inside.performMessageTransaction(request, (fault, response) => {
         const header = (response as { responseHeader?: AnswerHeader } | undefined)?.responseHeader ?? faultHeader(fault);
         const asked = request.requestHeader.requestHandle;
         // a server that cannot read a request knows no handle of it, and answers it with a fault
@@ -216,6 +214,11 @@ export class Wire {
       });
     });
     return this.#within(timeoutMs, doing, answered);
+  }
+
+  get #inside(): ClientInside {
+    // the library declares its requests on the session, which repairs itself; they go through the client
+    return this.#client as unknown as ClientInside;
   }
 
   /** The answer, in its time. What comes later is nobody's. */
