@@ -1,5 +1,7 @@
 /** A box with one module of three outputs on a device of the field, and loop checks of it. */
-import { FULL } from './field-device.js';
+import type { Test } from 'tap';
+import { type ApplianceProcess, applianceProcess } from './appliance-process.js';
+import { FieldDevice, FULL } from './field-device.js';
 import { manifest } from './manifest.js';
 import { type ApiClient, eventually } from './api-client.js';
 
@@ -32,6 +34,24 @@ export const module = (address: string, more: object = {}) => ({
   ],
   ...more,
 });
+
+/** A valve of a unit on the first output. */
+export const VALVE_LOGIC = [
+  manifest('Area', 'hall'),
+  manifest('ProcessCell', 'line', { areaName: 'hall' }),
+  manifest('Unit', 'tank', { processCellName: 'line' }),
+  manifest(
+    'ControlModuleTemplate',
+    'valve',
+    {
+      moduleType: 'control-valve',
+      tags: [{ name: 'out', dataType: 'Float', accessLevel: 'readwrite', blockRef: 'ao', portRef: 'IN', engMin: '0', engMax: '100' }],
+      blocks: [{ name: 'ao', type: 'AO', params: { addr: '', rawMin: 0, rawMax: FULL, outMin: 0, outMax: 100 } }],
+    },
+    {},
+  ),
+  manifest('ControlModule', 'fv', { parentKind: 'Unit', parentName: 'tank', templateRef: 'valve', paramOverrides: [{ blockRef: 'ao', param: 'addr', value: 'plc:v1' }] }),
+];
 
 /** A machine at work is no lost device. */
 export const PATIENT = { options: { pollInterval: '100ms', timeout: '3s', retries: 0 } };
@@ -95,4 +115,18 @@ export async function gone(box: Box, body: object): Promise<Body> {
     if (step === seen.channels.reduce((sum: number, { dataType }: Body) => sum + (dataType === 'bool' ? 3 : 5), 0)) break;
   }
   return untilSealed(box, id);
+}
+
+/** In a process of its own, with its device and the module of it; both end with the test. */
+export async function killableBox(t: Test): Promise<{ readonly box: ApplianceProcess; readonly device: FieldDevice }> {
+  const device = await FieldDevice.start();
+  const box = await applianceProcess({ environment: { ...LIVE, LINESIDE_AUTH__MODE: 'none', LINESIDE_DEMO__ENABLED: 'false' } });
+  t.teardown(async () => {
+    await box.end('SIGKILL');
+    box.remove();
+    await device.kill();
+  });
+  await box.start();
+  await served(box, device.address);
+  return { box, device };
 }

@@ -2,11 +2,10 @@
 import t, { type Test } from 'tap';
 import { type Shown, TrialObserver } from '../../../src/domains/loop-checks/cable-trial.js';
 import { ModbusPeer } from '../../drivers/modbus-peer.js';
-import { applianceProcess } from '../../support/appliance-process.js';
 import { eventually } from '../../support/api-client.js';
 import { FaultProxy } from '../../support/fault-proxy.js';
 import { FieldDevice } from '../../support/field-device.js';
-import { type Body, LIVE, NORTH, served } from '../../support/loop-checked.js';
+import { type Body, killableBox, LIVE, NORTH, served } from '../../support/loop-checked.js';
 import { type Plant, startPlant } from '../../support/plant.js';
 
 const MODULE = `${NORTH}/iomodules/plc`;
@@ -183,15 +182,7 @@ t.test('ADR 0087: of five who begin a trial at once one does; a page without a s
 });
 
 t.test('ADR 0079: a trial that was under way when the box was killed stands on its page, as one that shows nothing', async (t) => {
-  const device = await FieldDevice.start();
-  const box = await applianceProcess({ environment: { ...LIVE, LINESIDE_AUTH__MODE: 'none', LINESIDE_DEMO__ENABLED: 'false' } });
-  t.teardown(async () => {
-    await box.end('SIGKILL');
-    box.remove();
-    await device.kill();
-  });
-  await box.start();
-  await served(box, device.address);
+  const { box } = await killableBox(t);
   const { id } = (await box.api.post(`${MODULE}/cable-acceptance`, BEGUN)).body;
   const begun = await box.api.post(`${PAGES}/${id}/mark`, { mark: 'begin', trial: 'cable-pulled', note: 'at the switch' });
   t.match(begun, { status: 200, body: { trials: [], open: { trial: 'cable-pulled' } } });

@@ -1,10 +1,26 @@
 /** Whatever ends a loop check, its outputs stand as before: nobody at it, a pulled cable, a kill, work on the unit, another check. */
 import t, { type Test } from 'tap';
 import { eventually } from '../../support/api-client.js';
-import { applianceProcess } from '../../support/appliance-process.js';
 import { FaultProxy } from '../../support/fault-proxy.js';
 import { FieldDevice, FULL } from '../../support/field-device.js';
-import { type Body, begun, CHECK, connected, LIST, LIVE, module, NORTH, QUICK, read, served, stepped, untilSealed, V1 } from '../../support/loop-checked.js';
+import {
+  type Body,
+  begun,
+  CHECK,
+  connected,
+  killableBox,
+  LIST,
+  LIVE,
+  module,
+  NORTH,
+  QUICK,
+  read,
+  served,
+  stepped,
+  untilSealed,
+  V1,
+  VALVE_LOGIC,
+} from '../../support/loop-checked.js';
 import { manifest } from '../../support/manifest.js';
 import { type Plant, startPlant } from '../../support/plant.js';
 
@@ -109,23 +125,7 @@ t.test('IO: a module that is disabled or changed meanwhile ends the check, with 
   t.match(await box.api.post(CHECK, { ...QUICK, channels: [V1] }), { status: 409, body: { code: 'outputs_withheld' } }, 'nor is one begun');
 });
 
-const LOGIC = [
-  manifest('Area', 'hall'),
-  manifest('ProcessCell', 'line', { areaName: 'hall' }),
-  manifest('Unit', 'tank', { processCellName: 'line' }),
-  manifest(
-    'ControlModuleTemplate',
-    'valve',
-    {
-      moduleType: 'control-valve',
-      tags: [{ name: 'out', dataType: 'Float', accessLevel: 'readwrite', blockRef: 'ao', portRef: 'IN', engMin: '0', engMax: '100' }],
-      blocks: [{ name: 'ao', type: 'AO', params: { addr: '', rawMin: 0, rawMax: FULL, outMin: 0, outMax: 100 } }],
-    },
-    {},
-  ),
-  manifest('ControlModule', 'fv', { parentKind: 'Unit', parentName: 'tank', templateRef: 'valve', paramOverrides: [{ blockRef: 'ao', param: 'addr', value: 'plc:v1' }] }),
-  manifest('PhaseTemplate', 'endless', ENDLESS),
-];
+const LOGIC = [...VALVE_LOGIC, manifest('PhaseTemplate', 'endless', ENDLESS)];
 
 t.test('IO TAG-27: no check while a module is in Automatic or its unit works; behind one logic writes what it commands by then', async (t) => {
   const { box, device } = await bench(t);
@@ -152,16 +152,8 @@ t.test('IO TAG-27: no check while a module is in Automatic or its unit works; be
 });
 
 t.test('IO SIM: a kill of the gateway in the middle leaves nothing stepped: the next start brings the outputs back before it seals the sheet', async (t) => {
-  const device = await FieldDevice.start();
+  const { box, device } = await killableBox(t);
   device.holding[0] = BEFORE;
-  const box = await applianceProcess({ environment: { ...LIVE, LINESIDE_AUTH__MODE: 'none', LINESIDE_DEMO__ENABLED: 'false' } });
-  t.teardown(async () => {
-    await box.end('SIGKILL');
-    box.remove();
-    await device.kill();
-  });
-  await box.start();
-  await served(box, device.address);
   const id = await halfWay(box, device);
   await box.end('SIGKILL');
   t.equal(device.holding[0], FULL / 2, 'a killed process writes nothing');

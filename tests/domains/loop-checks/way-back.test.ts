@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { eventually } from '../../support/api-client.js';
 import { FaultProxy } from '../../support/fault-proxy.js';
 import { FieldDevice, FULL } from '../../support/field-device.js';
-import { type Body, begun, CHECK, connected, LIST, LIVE, module, NORTH, PATIENT, QUICK, read, served, stepped, untilSealed, V1 } from '../../support/loop-checked.js';
+import { type Body, begun, CHECK, connected, LIST, LIVE, module, NORTH, PATIENT, QUICK, read, served, stepped, untilSealed, V1, VALVE_LOGIC } from '../../support/loop-checked.js';
 import { manifest } from '../../support/manifest.js';
 import { type Plant, startPlant } from '../../support/plant.js';
 
@@ -82,23 +82,6 @@ t.test('D-AUDIT-01 ADR 0086: each write of a check has its beginning and its end
   t.match(verified.body, { ok: true, checked: { sheets: 1 } }, verified.text);
 });
 
-/** A valve of a unit on the first output. */
-const LOGIC = [
-  manifest('Area', 'hall'),
-  manifest('ProcessCell', 'line', { areaName: 'hall' }),
-  manifest('Unit', 'tank', { processCellName: 'line' }),
-  manifest(
-    'ControlModuleTemplate',
-    'valve',
-    {
-      moduleType: 'control-valve',
-      tags: [{ name: 'out', dataType: 'Float', accessLevel: 'readwrite', blockRef: 'ao', portRef: 'IN', engMin: '0', engMax: '100' }],
-      blocks: [{ name: 'ao', type: 'AO', params: { addr: '', rawMin: 0, rawMax: FULL, outMin: 0, outMax: 100 } }],
-    },
-    {},
-  ),
-  manifest('ControlModule', 'fv', { parentKind: 'Unit', parentName: 'tank', templateRef: 'valve', paramOverrides: [{ blockRef: 'ao', param: 'addr', value: 'plc:v1' }] }),
-];
 const failSafe = (timeout: string) => ({ failSafe: { timeout, outputs: [{ channel: 'v1', value: 555 }] } });
 
 t.test('ADR 0087: a module that moves to another controller in the middle: its probe brings the outputs back before it lets go', async (t) => {
@@ -137,7 +120,7 @@ t.test('ADR 0086: an edit that takes away the very output that stands stepped br
 
 t.test('ADR 0086: fail-safe values that are taken in the middle go before the check, and the sheet tells where the output stands', async (t) => {
   const { box, device } = await bench(t, failSafe('5s'));
-  t.equal((await box.api.post('/api/v1/apply', LOGIC)).status, 200);
+  t.equal((await box.api.post('/api/v1/apply', VALVE_LOGIC)).status, 200);
   await eventually('logic commands the output', async () => device.holding[0] === 0);
   t.equal((await box.api.post(`${NORTH}/mode`, { kind: 'ControlModule', name: 'fv', mode: 'Manual' })).status, 200);
   const { id } = await begun(box, { ...QUICK, channels: ['v1'] });
@@ -154,7 +137,7 @@ t.test('ADR 0086: fail-safe values that are taken in the middle go before the ch
 
 t.test('ADR 0087: what is read of a device is of that device: another one under the name has a new image, and nobody writes to it', async (t) => {
   const { box, device } = await bench(t, failSafe('1s'));
-  t.equal((await box.api.post('/api/v1/apply', LOGIC)).status, 200);
+  t.equal((await box.api.post('/api/v1/apply', VALVE_LOGIC)).status, 200);
   await eventually('logic commands the output', async () => device.holding[0] === 0);
   t.equal((await box.api.delete(`${NORTH}/controlmodules/fv`)).status, 204);
   await eventually('its fail-safe value is taken', async () => device.holding[0] === 555);

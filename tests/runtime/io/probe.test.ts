@@ -6,7 +6,7 @@ import { WriteTurns } from '../../../runtime/io/write-turns.js';
 import { CONNECTION, IMAGE_HEADER, WRITE_STATUS } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import { at } from '../../support/at.js';
-import { channel, imageOf, moduleOf, type Rig, rig } from './wire-rig.js';
+import { channel, imageOf, moduleOf, type Rig, rig, type Wire } from './wire-rig.js';
 
 t.test('a protocol without a driver in this build is Failed with that sentence', async (t) => {
   const { core, load, last, messages } = rig();
@@ -259,10 +259,8 @@ t.test('ADR 0106: what people ask begins behind the charts that ask by then, and
   );
 });
 
-t.test('G9: an order that could not be sent in its time is told so, and is never sent', async (t) => {
-  const { clock, wire, core, load, last } = rig();
-  wire.values.set('a', 1);
-  const module = moduleOf([channel('a'), channel('y', 'output')], { options: { pollInterval: '500ms', timeout: '500ms', retries: 0 } });
+/** The first order reaches the device when it is let go; the others wait behind it. */
+function withHeldWrites(wire: Wire): () => void {
   let letGo = (): void => {};
   const held = new Promise<void>((resolve) => (letGo = resolve));
   const { driver } = wire;
@@ -275,6 +273,14 @@ t.test('G9: an order that could not be sent in its time is told so, and is never
     },
   };
   Object.assign(wire, { driver: slow });
+  return () => letGo();
+}
+
+t.test('G9: an order that could not be sent in its time is told so, and is never sent', async (t) => {
+  const { clock, wire, core, load, last } = rig();
+  wire.values.set('a', 1);
+  const module = moduleOf([channel('a'), channel('y', 'output')], { options: { pollInterval: '500ms', timeout: '500ms', retries: 0 } });
+  const letGo = withHeldWrites(wire);
   await load(module);
   const first = core.receive({ type: 'write', id: 1, module: 'io', channel: 'y', value: 5 });
   const second = core.receive({ type: 'write', id: 2, module: 'io', channel: 'y', value: 6 });
@@ -291,18 +297,7 @@ t.test('G9: an order that could not be sent in its time is told so, and is never
 t.test('G9: an order that waits while the connection ends is not sent over what is left of it', async (t) => {
   const { clock, wire, core, load, last } = rig();
   wire.values.set('a', 1);
-  let letGo = (): void => {};
-  const held = new Promise<void>((resolve) => (letGo = resolve));
-  const { driver } = wire;
-  const slow: Driver = {
-    ...driver,
-    connect: async (...args) => {
-      const link = await driver.connect(...args);
-      const turns = new WriteTurns();
-      return { ...link, write: (point, value, barred) => turns.take(barred, async () => (await held, link.write(point, value))) };
-    },
-  };
-  Object.assign(wire, { driver: slow });
+  const letGo = withHeldWrites(wire);
   await load(moduleOf([channel('a'), channel('y', 'output')]));
   const orders = [5, 6].map((value, id) => core.receive({ type: 'write', id, module: 'io', channel: 'y', value }));
   wire.pull();
