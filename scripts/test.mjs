@@ -66,7 +66,7 @@ const queues = { alone: [], browsers: [], appliances: [], devices: [], others: [
 for (const name of chosen) queues[queueOf(name)].push(name);
 for (const [queue, names] of Object.entries(queues)) queues[queue] = shared(names, SHARE_MAX[queue]);
 const { alone, browsers, appliances, devices, others } = queues;
-await Promise.all([lane(browsers, appliances, others), lane(appliances, others), lane(appliances, devices, others), lane(devices, others), lane(devices, others)]);
+await Promise.all([lane(browsers, appliances, others), lane(appliances, others), lane(appliances, devices, others), lane(devices, others)]);
 await lane(alone);
 sayTimes();
 console.log(`${totals.pass} passed, ${totals.fail} failed, ${totals.skip + totals.todo} skipped`);

@@ -33,6 +33,7 @@ export class Shell {
   run(program: string, args: readonly string[], { input = '', ready, folder = this.folder, environment = {} }: Given = {}): Promise<Printed> {
     const env = { ...process.env, XDG_CONFIG_HOME: path.join(this.folder, 'config'), ...environment };
     const child = spawn(program, args, { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
+    child.stdin.once('error', () => undefined); // a command that reads nothing may have ended before it is told so
     child.stdin.end(input);
     let text = '';
     return new Promise((resolve, reject) => {

@@ -117,7 +117,7 @@ for (const mode of MODES)
         { what: 'bytes that are none of the protocol', of: () => Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n') },
       ],
       pulls: Number(process.env.IO_PULLS ?? 100),
-      faults: Number(process.env.IO_FAULTS ?? 20),
+      faults: Number(process.env.IO_FAULTS ?? 8),
       timeoutMs: 600,
       written: valuesWritten,
       seed: Number(process.env.IO_SEED ?? 20_260_131),

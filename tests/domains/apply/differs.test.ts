@@ -53,7 +53,7 @@ for (const [name, body] of [
 
 const PASSWORD = 'I/O module locked has a password where it comes from, which no export holds: set options.password here';
 const SECRET =
-  'I/O module sealed needs the secret plc-login (security.secretRef), which is not on this box: set it there (PUT …/secrets/plc-login), or put it into site-demo/plc-login of secrets.dir';
+  'I/O module sealed needs the secret plc-login (security.secretRef), which is not on this box: set it there (PUT …/secrets/plc-login, or lineside secret set plc-login), or put it into site-demo/plc-login of secrets.dir';
 
 t.test('D-C-03: an export says which secret it leaves out, and not what it is', async (t) => {
   const all = await exported();

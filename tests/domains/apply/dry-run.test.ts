@@ -215,11 +215,16 @@ t.test('two bodies in YAML that one caller sends at once are both taken', async 
 });
 
 t.test('others are served while hostile YAML is read', async (t) => {
-  const hostile = yaml('['.repeat(300_000));
-  const begun = performance.now();
-  const answers = await Promise.all(Array.from({ length: 20 }, () => engineer.get('/api/v1/sites')));
+  let isRead = false;
+  const hostile = yaml('['.repeat(100_000)).finally(() => {
+    isRead = true;
+  });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => engineer.get('/api/v1/sites').then(({ status }) => ({ status, isRead }))));
   t.ok(answers.every(({ status }) => status === 200));
-  t.ok(performance.now() - begun < 2000, 'the gateway was not held');
+  t.ok(
+    answers.some((answer) => !answer.isRead),
+    'the gateway was not held',
+  );
   t.match(await hostile, { status: 400 });
 });
 

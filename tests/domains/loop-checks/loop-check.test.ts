@@ -1,7 +1,7 @@
 /** Loop checks against a device on the wire whose field is wired well, or in one wrong way. */
 import t, { type Test } from 'tap';
 import { FieldDevice, FULL, type Wiring } from '../../support/field-device.js';
-import { type Body, gone, LIST, LIVE, QUICK, served, V1 } from '../../support/loop-checked.js';
+import { type Body, gone, LIST, LIVE, PATIENT, QUICK, served, V1 } from '../../support/loop-checked.js';
 import { type Plant, startPlant } from '../../support/plant.js';
 
 async function withDevice(t: Test, wiring: Wiring, work: (box: Plant, device: FieldDevice) => Promise<void>, more: object = {}): Promise<void> {
@@ -11,7 +11,7 @@ async function withDevice(t: Test, wiring: Wiring, work: (box: Plant, device: Fi
     await box.end();
     await device.kill();
   });
-  await served(box, device.address, more);
+  await served(box, device.address, { ...PATIENT, ...more });
   await work(box, device);
 }
 

@@ -1,7 +1,7 @@
 /** What a place in a device does not hold is refused where it is written down: steps of a loop check, and values of the fail-safe table. */
 import t from 'tap';
 import { FieldDevice } from '../../support/field-device.js';
-import { CHECK, LIST, LIVE, module, NORTH, QUICK, served } from '../../support/loop-checked.js';
+import { CHECK, LIST, LIVE, module, NORTH, PATIENT, QUICK, served } from '../../support/loop-checked.js';
 import { startPlant } from '../../support/plant.js';
 
 const device = await FieldDevice.start();
@@ -16,7 +16,7 @@ const channels = [
   { name: 'narrow', address: 'holding:20', direction: 'output', readbackAddress: '' },
   { name: 'single', address: 'holding:30:float32', direction: 'output', readbackAddress: '' },
 ];
-await served(box, device.address, { channels });
+await served(box, device.address, { ...PATIENT, channels });
 
 t.test('ADR 0078: a range whose steps are no numbers, or no values of the output, begins no loop check', async (t) => {
   const asked = (channel: string, low: number, high: number) => box.api.post(CHECK, { ...QUICK, channels: [{ channel, low, high }] });
