@@ -48,7 +48,7 @@ function textOfImport({ dryRun, module, services, tags, created, report }: Impor
   const kinds = [...new Set(created.map(({ kind }) => kind))];
   const count = (severity: Row['severity']): number => report.filter((row) => row.severity === severity).length;
   return [
-    `${module.name} ${module.version}: unit ${name} ${dryRun ? 'would get' : 'has'} ${services.length} services and ${tags.length} tags; ${count('error')} parts are not imported, ${count('warning')} want a look`,
+    `${module.name} ${module.version}: unit ${name} ${dryRun ? 'would get' : 'has'} ${services.length} ${services.length === 1 ? 'service' : 'services'} and ${tags.length} tags; ${count('error')} parts are not imported, ${count('warning')} want a look`,
     ...section(
       'services:',
       services.map((service) => `${service.name}: ${service.procedures.map((procedure) => `${procedure.name} (${procedure.id})`).join(', ')}`),

@@ -159,7 +159,10 @@ async function exchange({ box, args: [name = ''] }: CommandContext): Promise<Out
   return { data: found, text };
 }
 
-async function discover({ box, args: [name = ''] }: CommandContext): Promise<Outcome> {
+/** So many of the addresses that a device offers stand on a screen beside what was asked for. */
+const OFFERED_SHOWN = 40;
+
+async function discover({ box, args: [name = ''], options }: CommandContext): Promise<Outcome> {
   const found = await box.typed.post('/api/v1/sites/{site}/iomodules/{name}/discover', { path: { site: await box.site(), name } });
   const { device, channels, offered, validated, truncated } = found;
   const said = [device.vendor, device.product, device.revision, device.serial].filter((text) => text !== '').join(' ') || 'the device does not say what it is';
@@ -171,6 +174,8 @@ async function discover({ box, args: [name = ''] }: CommandContext): Promise<Out
     row.discoveredReadbackAddress ?? '',
     row.error ?? '',
   ]);
+  const shown = options.all === true ? offered : offered.slice(0, OFFERED_SHOWN);
+  const left = offered.length - shown.length;
   const text = [
     `${name}: ${said}; ${validated ? 'it has every channel as configured' : 'not everything is as configured'}`,
     table(['channel', 'address', '', 'type', 'reads back at', ''], rows),
@@ -180,8 +185,9 @@ async function discover({ box, args: [name = ''] }: CommandContext): Promise<Out
           `beside these it offers${truncated ? ' (the first of more)' : ''}:`,
           table(
             ['address', 'type', 'written', 'what'],
-            offered.map((row) => [row.address, row.dataType ?? '', row.writable ? 'yes' : '', row.description]),
+            shown.map((row) => [row.address, row.dataType ?? '', row.writable ? 'yes' : '', row.description]),
           ),
+          ...(left > 0 ? [`${left} more: --all`] : []),
         ]),
   ].join('\n');
   return { data: found, text, ...(validated ? {} : { exitCode: EXIT.no }) };
@@ -254,7 +260,8 @@ export const IO_COMMANDS: readonly CommandRow[] = [
     typed: 'io discover <module>',
     about: 'ask the device what it is, whether it has the configured channels, and what else it offers; exit code 1 where something is not as configured',
     names: { module: ioModuleNames },
-    examples: ['lineside io discover plc'],
+    options: [['--all', `all addresses that the device offers, and not the first ${OFFERED_SHOWN}`]],
+    examples: ['lineside io discover plc', 'lineside io discover plc --all'],
     run: discover,
   },
   {

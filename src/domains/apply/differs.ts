@@ -64,7 +64,7 @@ function ofSecrets({ manifest: { name, leftOut }, site, spec, box }: Differing):
     const named = security?.[member]?.name;
     if (named === undefined || box?.secrets.exists(site, named) !== false) return [];
     return [
-      `I/O module ${name} needs the secret ${named} (security.${member}), which is not on this box: set it there (PUT …/secrets/${named}), or put it into site-${site}/${named} of secrets.dir`,
+      `I/O module ${name} needs the secret ${named} (security.${member}), which is not on this box: set it there (PUT …/secrets/${named}, or lineside secret set ${named}), or put it into site-${site}/${named} of secrets.dir`,
     ];
   });
   return [...password, ...files];
