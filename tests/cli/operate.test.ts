@@ -135,6 +135,7 @@ t.test('a batch from its making to its record: started, asked, answered, waited 
       t.match((await text(t, ['prompt', 'answer', prompt.phase, '7'], 2)).err, /--reason/, 'an answer is signed with a reason');
       t.match((await text(t, ['prompt', 'answer', prompt.phase, '99', ...REASON], 4)).err, /0 to 14/);
     }
+    await eventually('whoever watches sees it', async () => watching.out().includes(prompt.id), PATIENCE_MS);
     const done = await json(t, ['prompt', 'answer', `${prompt.phase}/${prompt.id}`, answer ?? '', '--reason', 'measured at the bench']);
     t.match(done, { response: answer, signature: /^[0-9a-f]{64}$/ });
   }

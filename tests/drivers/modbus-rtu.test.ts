@@ -308,6 +308,29 @@ t.test('D-IO-02: one of two answers has come: the same is not asked again before
   t.same(await next, { ok: true, pdu: Buffer.from([3, 2, 0, 222]) }, 'what the unit has now, and not what it had then');
 });
 
+t.test('D-IO-02: a unit that was away for an hour, asked all the time, is read again at once when it is back, and owes no more than it can', async (t) => {
+  const clock = new ManualClock();
+  const late = new LateAnswers();
+  const { line, sent, stream, ask } = playedLine(clock, late);
+  t.teardown(() => line.end('over'));
+  for (let request = 0; request < 12_000; request += 1) {
+    const asked = ask(1);
+    await clock.advance(300);
+    if ((await asked).ok) t.fail('nobody has answered');
+  }
+  t.ok((late.owed.get(1)?.sentMonoMs.length ?? 0) <= 4, 'what would be too late is not owed');
+  const back = ask(1);
+  await clock.advance(0);
+  stream.push(holding(111));
+  t.match(await back, { ok: true });
+  const before = sent.length;
+  const next = ask(2);
+  for (let ms = 0; ms < 1900 && sent.length === before; ms += 10) await clock.advance(10);
+  t.equal(sent.length, before + 1, 'it waits for what the last requests may still bring, twice as late');
+  stream.push(holding(222));
+  t.match(await next, { ok: true });
+});
+
 t.test('0 descriptors are left of a serial port that is opened and closed', { skip: NO_TERMINALS }, async (t) => {
   const held = (): number => readdirSync('/proc/self/fd').filter((fd) => linkOf(fd) === serial.place).length;
   const begun = held();

@@ -10,7 +10,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../vocabulary/clock.js';
-import type { MonoMs, WallMs } from '../../vocabulary/times.js';
+import type { DurationMs, MonoMs, WallMs } from '../../vocabulary/times.js';
 import { Signal } from '../signal.js';
 import { answerLength, isSound, pduOf, RTU_BYTES_MAX, rtuFrame } from './rtu-frame.js';
 import { EXCEPTION_FLAG, type Reply } from './transport.js';
@@ -40,9 +40,10 @@ interface Flight {
 /** Answers of a unit that may come late: of one request and its repetitions, which a device answers in their order. */
 interface Owed {
   readonly pdu: Buffer;
-  /** When each of them was sent. */
+  /** When each of them was sent; none that was too late before the last time-out. */
   readonly sentMonoMs: MonoMs[];
-  untilMonoMs: MonoMs;
+  /** So long after the last request an answer may come. */
+  lateMaxMs: DurationMs;
   /** One of them was answered: it is not repeated any more. */
   isAnswered: boolean;
 }
@@ -72,6 +73,9 @@ const LATE_TIMEOUTS = 2;
 const TURN_TIMEOUTS = 4;
 /** So much of its lateness is left of a unit with each answer that comes in time. */
 const LATENESS_LEFT = 0.9;
+const LATENESS_MS_MIN = 1;
+
+const untilOf = ({ sentMonoMs, lateMaxMs }: Owed): MonoMs => (sentMonoMs.at(-1) ?? 0) + lateMaxMs;
 
 export class RtuLine {
   readonly #stream: Duplex;
@@ -169,7 +173,7 @@ export class RtuLine {
     let bestRank = Number.POSITIVE_INFINITY;
     for (const job of this.#waiting) {
       const owed = this.#owed.get(job.unit);
-      if (owed && owed.untilMonoMs > nowMs && (owed.isAnswered || !owed.pdu.equals(job.pdu))) continue;
+      if (owed && untilOf(owed) > nowMs && (owed.isAnswered || !owed.pdu.equals(job.pdu))) continue;
       const rank = this.#isLast(job, nowMs) * 2 + Number(!job.isUrgent);
       if (rank < bestRank) [best, bestRank] = [job, rank];
     }
@@ -183,13 +187,16 @@ export class RtuLine {
 
   #settledInMs(nowMs: MonoMs): number {
     let ms = Number.POSITIVE_INFINITY;
-    for (const { unit } of this.#waiting) ms = Math.min(ms, (this.#owed.get(unit)?.untilMonoMs ?? nowMs) - nowMs);
+    for (const { unit } of this.#waiting) {
+      const owed = this.#owed.get(unit);
+      ms = Math.min(ms, (owed ? untilOf(owed) : nowMs) - nowMs);
+    }
     return ms;
   }
 
   #send(job: Waiting, nowMs: MonoMs): void {
     const owed = this.#owed.get(job.unit);
-    if (owed && owed.untilMonoMs <= nowMs) this.#owed.delete(job.unit);
+    if (owed && untilOf(owed) <= nowMs) this.#owed.delete(job.unit);
     this.#partial = Buffer.alloc(0);
     this.#isGarbled = false;
     const frame = rtuFrame(job.unit, job.pdu);
@@ -231,9 +238,8 @@ export class RtuLine {
   #owe(flight: Flight): void {
     const { unit, pdu } = flight.job;
     if (unit === BROADCAST_UNIT) return;
-    const owed: Owed = this.#owed.get(unit) ?? { pdu, sentMonoMs: [], untilMonoMs: 0, isAnswered: false };
-    owed.sentMonoMs.push(flight.sentMonoMs);
-    owed.untilMonoMs = this.#tooLateMs(flight);
+    const owed: Owed = this.#owed.get(unit) ?? { pdu, sentMonoMs: [], lateMaxMs: 0, isAnswered: false };
+    this.#alsoOwed(owed, flight);
     this.#owed.set(unit, owed);
   }
 
@@ -271,7 +277,7 @@ export class RtuLine {
     if (flight && unit === flight.job.unit && code === flight.job.pdu[0]) {
       this.#answering.add(unit);
       if (owed) this.#answeredOneOf(owed, flight);
-      else this.#lateMs.set(unit, LATENESS_LEFT * (this.#lateMs.get(unit) ?? 0));
+      else this.#inTime(unit);
       this.#settle(flight, { ok: true, pdu: pduOf(frame) }, frame);
       return;
     }
@@ -289,19 +295,29 @@ export class RtuLine {
   #answeredOneOf(owed: Owed, flight: Flight): void {
     this.#late(owed, flight.job.unit);
     owed.isAnswered = true;
-    owed.sentMonoMs.push(flight.sentMonoMs);
-    owed.untilMonoMs = this.#tooLateMs(flight);
+    this.#alsoOwed(owed, flight);
+  }
+
+  /** A unit that is away is asked for days: what came too late by now is not owed any more. */
+  #alsoOwed(owed: Owed, { job, sentMonoMs }: Flight): void {
+    owed.lateMaxMs = Math.max(LATE_TIMEOUTS * job.timeoutMs, 2 * (this.#lateMs.get(job.unit) ?? 0));
+    owed.sentMonoMs.push(sentMonoMs);
+    const nowMs = this.#clock.monoMs();
+    while ((owed.sentMonoMs[0] ?? nowMs) + owed.lateMaxMs + job.timeoutMs <= nowMs) owed.sentMonoMs.shift();
   }
 
   #late(owed: Owed, unit: number): void {
     const nowMs = this.#clock.monoMs();
     const lateMs = nowMs - (owed.sentMonoMs.shift() ?? nowMs);
     this.#lateMs.set(unit, lateMs);
-    owed.untilMonoMs = Math.max(owed.untilMonoMs, (owed.sentMonoMs.at(-1) ?? 0) + 2 * lateMs);
+    owed.lateMaxMs = Math.max(owed.lateMaxMs, 2 * lateMs);
   }
 
-  #tooLateMs({ job, sentMonoMs }: Flight): MonoMs {
-    return sentMonoMs + Math.max(LATE_TIMEOUTS * job.timeoutMs, 2 * (this.#lateMs.get(job.unit) ?? 0));
+  #inTime(unit: number): void {
+    const lateMs = this.#lateMs.get(unit);
+    if (lateMs === undefined) return;
+    if (lateMs < LATENESS_MS_MIN) this.#lateMs.delete(unit);
+    else this.#lateMs.set(unit, LATENESS_LEFT * lateMs);
   }
 
   #garbled(what: string): void {

@@ -85,24 +85,21 @@ export function checkPlaces(spec: IOModuleSpec, before?: IOModuleSpec): void {
  * @throws Refusal 400 where the outputs of a device come to stand beside its register; what stands is left as it is.
  */
 export function checkWatched(spec: IOModuleSpec, { read, site, name, before }: Admission<IOModuleSpec, IOModuleStatus>): void {
+  const isWatching = ownershipOf(spec.options) !== undefined;
+  const unwatched = isUnwatched(spec);
+  if (!isWatching && !unwatched) return;
   const device = watchedDevice(spec);
-  if (device === '') return;
   const had = before && watchedDevice(before.spec) === device ? before.spec : undefined;
-  const others = read.list(IOModule, site).filter((other) => other.metadata.name !== name && watchedDevice(other.spec) === device);
-  const watching = isUnwatched(spec) && !(had && isUnwatched(had)) ? others.find((other) => ownershipOf(other.spec.options)) : undefined;
-  if (watching)
-    throw invalid(
-      'invalid_field',
-      'options.ownership',
-      `I/O module ${watching.metadata.name} reads the register that says which box drives this device, and this module writes the device without: give it options.ownership with a register of its own, or put its outputs there`,
-    );
-  const unwatched = ownershipOf(spec.options) && !(had && ownershipOf(had.options)) ? others.find((other) => isUnwatched(other.spec)) : undefined;
-  if (unwatched)
-    throw invalid(
-      'invalid_field',
-      'options.ownership',
-      `I/O module ${unwatched.metadata.name} writes this device without reading a register: another box that drives it would not be seen there; give that module options.ownership with a register of its own first`,
-    );
+  if (device === '' || (had && (ownershipOf(had.options) !== undefined) === isWatching && isUnwatched(had) === unwatched)) return;
+  // whether it has a register is cheaper to tell than which device it is for
+  const other = read
+    .list(IOModule, site)
+    .find(({ metadata, spec: of }) => metadata.name !== name && (isWatching ? isUnwatched(of) : ownershipOf(of.options) !== undefined) && watchedDevice(of) === device);
+  if (!other) return;
+  const words = isWatching
+    ? `I/O module ${other.metadata.name} writes this device without reading a register: another box that drives it would not be seen there; give that module options.ownership with a register of its own first`
+    : `I/O module ${other.metadata.name} reads the register that says which box drives this device, and this module writes the device without: give it options.ownership with a register of its own, or put its outputs there`;
+  throw invalid('invalid_field', 'options.ownership', words);
 }
 
 /** The device with its unit; '' for what has none. */
