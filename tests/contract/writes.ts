@@ -369,6 +369,9 @@ async function access(story: Story): Promise<void> {
   await story.send('DELETE /api/v1/auth/lockouts/{username}', { username: 'locked-too' });
   await story.send('DELETE /api/v1/auth/users/{username}', { username });
   await story.send('POST /api/v1/mes/apikeys', {}, { body: { name: 'walk-unused', site: SITE } });
+  await story.send('PUT /api/v1/mes/apikeys/{name}', { name: 'walk-unused' }, { body: { expiresAt: null } });
+  await story.send('POST /api/v1/mes/apikeys/{name}/rotate', { name: 'walk-unused' }, { body: { overlap: '1h' } });
+  await story.send('DELETE /api/v1/mes/apikeys/{name}/previous', { name: 'walk-unused' });
   await story.send('DELETE /api/v1/mes/apikeys/{name}', { name: 'walk-unused' });
   await story.send('POST /api/v1/audit/archive-integrity/run', {}, { body: {} });
   await test.until('the verification of the start is over', '/api/v1/system/integrity', ({ running, last }) => !running && last !== null);

@@ -1,5 +1,4 @@
 /** API keys (contract 1, API key; decisions KEY): 256 bits, shown once, kept as SHA-256, found by one hash and one look-up. */
-import type { WallMs } from '../../platform/base/times.js';
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../platform/base/clock.js';
 import { Stopwatch } from '../../platform/base/elapsed.js';
@@ -13,11 +12,20 @@ const USE_SAVE_INTERVAL_MS = 60_000;
 const PREFIX_LENGTH = 12; // decisions Q-KEY-01
 
 export type ApiKeyResource = Resource<ApiKeySpec, ApiKeyStatus>;
+type PreviousKey = NonNullable<ApiKeySpec['previous']>;
+
+/** Which member of the status tells when it was used: of the key itself, or of the one that it replaced. */
+type UsedMember = keyof ApiKeyStatus;
+
+interface Known {
+  readonly name: string;
+  readonly used: UsedMember;
+}
 
 export class ApiKeys {
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #byHash = new Map<string, string>();
+  readonly #byHash = new Map<string, Known>();
   readonly #usedAtMs = new Map<string, number>();
   /** Since the last use that was saved. */
   readonly #saved = new Map<string, Stopwatch>();
@@ -28,12 +36,9 @@ export class ApiKeys {
     this.#load();
     store.watchReload(() => this.#load());
     store.watch(ApiKey, ({ type, resource, before }) => {
-      if (before) this.#byHash.delete((before as ApiKeyResource).spec.hash);
-      if (type === 'put') this.#byHash.set((resource as ApiKeyResource).spec.hash, resource.metadata.name);
-      else {
-        this.#usedAtMs.delete(resource.metadata.name);
-        this.#saved.delete(resource.metadata.name);
-      }
+      for (const hash of before ? hashesOf(before as ApiKeyResource) : []) this.#byHash.delete(hash);
+      if (type === 'put') this.#add(resource as ApiKeyResource);
+      for (const hash of before ? hashesOf(before as ApiKeyResource) : []) if (!this.#byHash.has(hash)) this.#forget(hash);
     });
   }
 
@@ -42,31 +47,58 @@ export class ApiKeys {
     return { key, hash: hashOf(key), keyPrefix: key.slice(0, PREFIX_LENGTH) };
   }
 
-  /** @throws Refusal 401 for an unknown, revoked or expired key. */
+  /** @throws Refusal 401 for an unknown, revoked, replaced or expired key. */
   require(key: string): ApiKeyResource {
-    const name = this.#byHash.get(hashOf(key));
-    const found = name === undefined ? undefined : this.#store.get(ApiKey, '', name);
-    if (!found) throw new Refusal('unauthenticated', 'the API key is not valid', { code: 'invalid_token' });
+    const hash = hashOf(key);
+    const known = this.#byHash.get(hash);
+    const found = known && this.#store.get(ApiKey, '', known.name);
+    if (!known || !found) throw new Refusal('unauthenticated', 'the API key is not valid', { code: 'invalid_token' });
+    const { previous, expiresAtMs } = found.spec;
+    if (previous?.hash === hash && !this.isAccepted(previous)) throw new Refusal('unauthenticated', 'the API key was replaced by a new one', { code: 'token_expired' });
     const nowMs = this.#clock.wallMs();
-    if (found.spec.expiresAtMs !== null && nowMs >= found.spec.expiresAtMs) throw new Refusal('unauthenticated', 'the API key has expired', { code: 'token_expired' });
-    this.#use(found, nowMs);
+    if (expiresAtMs !== null && nowMs >= expiresAtMs) throw new Refusal('unauthenticated', 'the API key has expired', { code: 'token_expired' });
+    this.#use(found, hash, known.used, nowMs);
     return found;
   }
 
-  lastUsedAtMs({ metadata, status }: ApiKeyResource): number | null {
-    return this.#usedAtMs.get(metadata.name) ?? status.lastUsedAtMs;
+  /** Whether a key that was replaced still opens what the new one opens. */
+  isAccepted(previous: PreviousKey): boolean {
+    return this.#store.terms.remainingMs(previous) > 0;
   }
 
-  #use({ metadata }: ApiKeyResource, nowMs: WallMs): void {
-    this.#usedAtMs.set(metadata.name, nowMs);
-    const saved = this.#saved.get(metadata.name);
+  /** Of the key, and of the one that it replaced. */
+  lastUsedAtMs({ spec, status }: ApiKeyResource): Required<ApiKeyStatus> {
+    return {
+      lastUsedAtMs: this.#usedAtMs.get(spec.hash) ?? status.lastUsedAtMs,
+      previousUsedAtMs: this.#usedAtMs.get(spec.previous?.hash ?? '') ?? status.previousUsedAtMs ?? null,
+    };
+  }
+
+  #use({ metadata: { name } }: ApiKeyResource, hash: string, used: UsedMember, nowMs: number): void {
+    this.#usedAtMs.set(hash, nowMs);
+    const saved = this.#saved.get(hash);
     if ((saved && saved.elapsedMs < USE_SAVE_INTERVAL_MS) || !this.#store.accepting) return;
-    this.#saved.set(metadata.name, new Stopwatch(this.#clock));
-    this.#store.apply({ puts: [{ kind: ApiKey, site: '', name: metadata.name, status: { lastUsedAtMs: nowMs } }] });
+    this.#saved.set(hash, new Stopwatch(this.#clock));
+    const { status } = this.#store.get(ApiKey, '', name) as ApiKeyResource;
+    this.#store.apply({ puts: [{ kind: ApiKey, site: '', name, status: { ...status, [used]: nowMs } }] });
   }
 
   #load(): void {
     this.#byHash.clear();
-    for (const { metadata, spec } of this.#store.list(ApiKey, '')) this.#byHash.set(spec.hash, metadata.name);
+    for (const key of this.#store.list(ApiKey, '')) this.#add(key);
   }
+
+  #add({ metadata: { name }, spec }: ApiKeyResource): void {
+    if (spec.previous) this.#byHash.set(spec.previous.hash, { name, used: 'previousUsedAtMs' });
+    this.#byHash.set(spec.hash, { name, used: 'lastUsedAtMs' });
+  }
+
+  #forget(hash: string): void {
+    this.#usedAtMs.delete(hash);
+    this.#saved.delete(hash);
+  }
+}
+
+function hashesOf({ spec }: ApiKeyResource): string[] {
+  return spec.previous ? [spec.hash, spec.previous.hash] : [spec.hash];
 }

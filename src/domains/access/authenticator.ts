@@ -194,7 +194,11 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
 
   #keyCaller({ metadata, spec }: ApiKeyResource): Caller {
     const { name } = metadata;
-    return { ...callerOf({ kind: 'apiKey', accountId: `apikey:${name}`, username: name, displayName: name }, this.#options.roles().keyActions), sites: [spec.site] };
+    return {
+      ...callerOf({ kind: 'apiKey', accountId: `apikey:${name}`, username: name, displayName: name }, this.#options.roles().keyActions),
+      sites: [spec.site],
+      isTest: spec.test,
+    };
   }
 
   /** Decisions Q-AUTH-10. */

@@ -88,12 +88,17 @@ const KEY = {
   createdAt: v.string(),
   createdBy: v.string(),
   expiresAt: v.nullable(v.string()),
+  /** A test key starts nothing: what would change something is judged and refused. */
+  test: v.boolean(),
 };
-export const KeyBody = v.strictObject({ ...KEY, lastUsedAt: v.nullable(v.string()) });
+/** The key that a rotation replaced, as long as it is still accepted. */
+const PreviousKey = v.strictObject({ keyPrefix: v.string(), validUntil: v.string(), lastUsedAt: v.nullable(v.string()) });
+const KNOWN_KEY = { ...KEY, lastUsedAt: v.nullable(v.string()), previous: v.nullable(PreviousKey) };
+export const KeyBody = v.strictObject(KNOWN_KEY);
 export type KeyBody = ToldBy<typeof KeyBody>;
-/** The only answer that has the key itself. */
+/** The only answers that have the key itself. */
 export const NewKey = v.strictObject({ ...KEY, key: v.string() });
-export type NewKey = ToldBy<typeof NewKey>;
+export const RotatedKey = v.strictObject({ ...KNOWN_KEY, key: v.string() });
 
 /** Decisions Q-AUTH-02; it names no software version. */
 export const AuthConfig = v.strictObject({
@@ -125,4 +130,16 @@ export const AuthPolicy = v.strictObject({
 });
 export type AuthPolicy = ToldBy<typeof AuthPolicy>;
 
-nameSchemas({ UserBody, CurrentUser: Me, SessionBody, OpenSession, LockOutBody, ApiKeyBody: KeyBody, NewApiKey: NewKey, AuthConfig, AuthPolicy });
+nameSchemas({
+  UserBody,
+  CurrentUser: Me,
+  SessionBody,
+  OpenSession,
+  LockOutBody,
+  ApiKeyBody: KeyBody,
+  NewApiKey: NewKey,
+  RotatedApiKey: RotatedKey,
+  PreviousApiKey: PreviousKey,
+  AuthConfig,
+  AuthPolicy,
+});

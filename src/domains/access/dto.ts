@@ -2,7 +2,7 @@
 import { timestamp } from '../../platform/base/clock.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Access, AccountResource } from './access.js';
-import type { ApiKeyResource } from './api-keys.js';
+import type { ApiKeyResource, ApiKeys } from './api-keys.js';
 import type { KeyBody, LockOutBody, OpenSession, UserBody } from './bodies.js';
 import { Account, type SessionSpec, type SessionStatus } from './kind.js';
 import type { LockedName } from './lockouts.js';
@@ -54,15 +54,23 @@ export function lockOutDto({ username, failuresAtMs, lockedUntilMs, sourceIPs, e
   };
 }
 
-export function keyDto(key: ApiKeyResource, lastUsedAtMs: number | null): KeyBody {
+export function keyDto(key: ApiKeyResource, keys: ApiKeys): KeyBody {
   const { metadata, spec } = key;
+  const { lastUsedAtMs, previousUsedAtMs } = keys.lastUsedAtMs(key);
+  const { previous } = spec;
   return {
     name: metadata.name,
     site: spec.site,
     keyPrefix: spec.keyPrefix,
     createdAt: metadata.createdAt,
     createdBy: spec.createdBy,
-    expiresAt: spec.expiresAtMs === null ? null : timestamp(spec.expiresAtMs),
-    lastUsedAt: lastUsedAtMs === null ? null : timestamp(lastUsedAtMs),
+    expiresAt: instantOf(spec.expiresAtMs),
+    test: spec.test ?? false,
+    lastUsedAt: instantOf(lastUsedAtMs),
+    previous: previous && keys.isAccepted(previous) ? { keyPrefix: previous.keyPrefix, validUntil: previous.until, lastUsedAt: instantOf(previousUsedAtMs) } : null,
   };
+}
+
+function instantOf(ms: number | null): string | null {
+  return ms === null ? null : timestamp(ms);
 }

@@ -4,6 +4,7 @@
  */
 import type { WallMs } from '../../platform/base/times.js';
 import * as v from 'valibot';
+import { StoredTerm } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
 
 const INTERNAL = { group: 'system', scope: 'cluster', body: 'flat', apply: { how: 'no', reason: 'identities are managed through the auth routes' } } as const;
@@ -64,10 +65,16 @@ export const ApiKeySpec = v.strictObject({
   keyPrefix: v.string(),
   createdBy: v.string(),
   expiresAtMs: v.nullable(v.number()),
+  /** What would change something is judged and not done. */
+  test: v.optional(v.literal(true)),
+  /** The key that was replaced: it opens the same until its term is over. */
+  previous: v.optional(v.strictObject({ hash: v.string(), keyPrefix: v.string(), until: v.string(), term: StoredTerm })),
 });
 export type ApiKeySpec = v.InferOutput<typeof ApiKeySpec>;
 export interface ApiKeyStatus {
   readonly lastUsedAtMs: number | null;
+  /** Of the key that was replaced. */
+  readonly previousUsedAtMs?: number | null;
 }
 export const ApiKey: Kind<ApiKeySpec, ApiKeyStatus> = { ...INTERNAL, kind: 'ApiKey', action: 'apikey', spec: ApiKeySpec, initialStatus: () => ({ lastUsedAtMs: null }) };
 

@@ -1,21 +1,20 @@
-/** The auth routes (decisions Q-AUTH-01 to Q-AUTH-03, D-AUTH-01, D-AUTH-02) and the API-key routes (contract 1; KEY). */
+/** The auth routes (decisions Q-AUTH-01 to Q-AUTH-03, D-AUTH-01, D-AUTH-02). */
 import * as v from 'valibot';
-import { parseInstant } from '../../platform/base/instant.js';
-import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
-import { checkResourceName } from '../../platform/base/resource-name.js';
+import { missing, Refusal } from '../../platform/base/refusal.js';
 import { FRESH_TOKEN_AGE_MAX_MS } from '../../platform/http/barriers/fresh-token.js';
 import { cleared } from '../../platform/http/clearing.js';
 import { REASON_LENGTH_MAX } from '../../platform/http/reason.js';
 import { listReply, sortedBy, type SortKey } from '../../platform/http/paged-list.js';
 import { LIST, parameters } from '../../platform/http/parameters.js';
 import { checkIfMatch, etagOf } from '../../platform/http/revision.js';
+import { NO_STORE } from '../../platform/http/replies.js';
 import { created, done, ok, type Reply, type Route, routesFor } from '../../platform/http/route.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Access } from './access.js';
-import { ApiKeys } from './api-keys.js';
-import { AuthConfig, AuthPolicy, KeyBody, LockOutBody, Me, NewKey, OpenSession, SessionBody, UserBody } from './bodies.js';
-import { keyDto, lockOutDto, sessionDto, userDto } from './dto.js';
-import { ApiKey, type SessionSpec, type SessionStatus } from './kind.js';
+import { AuthConfig, AuthPolicy, LockOutBody, Me, OpenSession, SessionBody, UserBody } from './bodies.js';
+import { KEY_ROUTES } from './key-routes.js';
+import { lockOutDto, sessionDto, userDto } from './dto.js';
+import { type SessionSpec, type SessionStatus } from './kind.js';
 import type { LockedName } from './lockouts.js';
 
 type SessionResource = Resource<SessionSpec, SessionStatus>;
@@ -243,7 +242,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     },
   }),
   ...userRoutes(),
-  ...keyRoutes(),
+  ...KEY_ROUTES,
 ];
 
 function userRoutes(): Route<AccessDeps>[] {
@@ -360,86 +359,6 @@ function userRoutes(): Route<AccessDeps>[] {
   ];
 }
 
-function keyRoutes(): Route<AccessDeps>[] {
-  const find = (access: Access, name: string) => {
-    const key = access.store.get(ApiKey, '', name);
-    if (!key) throw missing('API key', name);
-    return key;
-  };
-  const exists = ({ name }: { readonly name: string }, { access }: AccessDeps): void => void find(access, name);
-  const target = ({ name }: { readonly name: string }) => ({ kind: 'ApiKey', name, site: '' });
-  return [
-    route({
-      method: 'GET',
-      path: '/api/v1/mes/apikeys',
-      action: 'apikey:list',
-      tier: 'admin',
-      summary: 'API keys, never the key itself; query limit, cursor',
-      query: parameters(LIST),
-      reply: v.array(KeyBody),
-      handle: (context, { access }) =>
-        listReply(context, {
-          list: 'apikeys',
-          items: access.store.list(ApiKey, ''),
-          keyOf: ({ metadata }) => [metadata.name],
-          render: (key) => keyDto(key, access.keys.lastUsedAtMs(key)),
-        }),
-    }),
-    route({
-      method: 'POST',
-      path: '/api/v1/mes/apikeys',
-      action: 'apikey:create',
-      tier: 'admin',
-      summary: 'Create an API key; the key is shown in this answer only',
-      reply: NewKey,
-      errors: { 400: ['invalid_name', 'unknown_reference'], 409: ['already_exists'] },
-      body: v.strictObject({ name: Text, site: Text, expiresAt: v.optional(v.nullable(Text)) }),
-      audit: { action: 'Create', category: 'auth' },
-      async handle(context, { access, siteExists }) {
-        const { name, site, expiresAt } = context.body;
-        checkResourceName(name);
-        const expiresAtMs = expiresAt ? readInstant(expiresAt) : null;
-        if (!siteExists(site)) throw invalid('unknown_reference', 'site', `site ${site} does not exist`);
-        if (access.store.get(ApiKey, '', name)) throw conflict('already_exists', `API key ${name} exists already`, { kind: 'ApiKey', name });
-        const { key, hash, keyPrefix } = ApiKeys.make();
-        const spec = { site, hash, keyPrefix, createdBy: context.caller.username, expiresAtMs };
-        const audit = context.audit({ site, target: { kind: 'ApiKey', name, site }, after: { name, site, keyPrefix, expiresAt: expiresAt ?? null } });
-        const { resources } = await access.store.write({ puts: [{ kind: ApiKey, site: '', name, spec }], audits: [audit] });
-        const { lastUsedAt: _, ...shown } = keyDto(resources[0] as never, null);
-        return created({ ...shown, key }, `/api/v1/mes/apikeys/${name}`, NO_STORE);
-      },
-    }),
-    route({
-      method: 'GET',
-      path: '/api/v1/mes/apikeys/{name}',
-      action: 'apikey:read',
-      tier: 'admin',
-      summary: 'One API key, never the key itself',
-      reply: KeyBody,
-      exists,
-      handle({ params }, { access }) {
-        const key = find(access, params.name);
-        return keyDto(key, access.keys.lastUsedAtMs(key));
-      },
-    }),
-    route({
-      method: 'DELETE',
-      path: '/api/v1/mes/apikeys/{name}',
-      action: 'apikey:delete',
-      tier: 'admin',
-      summary: 'Revoke an API key; the next request with it is refused',
-      audit: { action: 'Delete', category: 'auth', target },
-      exists,
-      async handle(context, { access }) {
-        const { spec } = find(access, context.params.name);
-        const before = { name: context.params.name, site: spec.site, keyPrefix: spec.keyPrefix };
-        await access.store.write({ removes: [{ kind: ApiKey.kind, site: '', name: context.params.name }], audits: [context.audit({ site: spec.site, before })] });
-        return done();
-      },
-    }),
-  ];
-}
-
 function servedUser(access: Access, username: string): Reply<UserBody> {
   const user = access.user(username);
   return ok(userDto(user), { ETag: etagOf(user.metadata.resourceVersion) });
@@ -474,8 +393,6 @@ function authPolicy({ settings, roles }: Access): AuthPolicy {
   };
 }
 
-const NO_STORE = { 'Cache-Control': 'no-store' } as const;
-
 function withCookie(body: SessionBody, secure: boolean, refreshToken: string | undefined): Reply<SessionBody> {
   return ok(body, refreshToken === undefined ? NO_STORE : { ...NO_STORE, 'Set-Cookie': cookie(refreshToken, secure) });
 }
@@ -495,10 +412,4 @@ function readCookie(header: string | undefined): string | undefined {
 
 function userPath(username: string): string {
   return `/api/v1/auth/users/${encodeURIComponent(username)}`;
-}
-
-function readInstant(text: string): number {
-  const ms = parseInstant(text);
-  if (Number.isNaN(ms)) throw invalid('invalid_field', 'expiresAt', 'expiresAt must be an RFC 3339 time');
-  return ms;
 }

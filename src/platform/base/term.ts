@@ -35,7 +35,7 @@ export class Terms {
     this.#synchronised = synchronised;
   }
 
-  begin(durationMs: number): Required<Ending> {
+  begin(durationMs: number): Ending & { readonly term: Term } {
     const from = this.now();
     return { until: timestamp(from.wallMs + durationMs), term: { from, durationMs } };
   }

@@ -19,6 +19,8 @@ export interface Caller {
   /** What the life of a token of this gateway is judged by (D-C-07); the claims of another issuer are judged by their instants. */
   readonly token?: TokenLife | undefined;
   readonly mustChangePassword: boolean;
+  /** Of an API key with which somebody tries whether his program works: what would change something is judged and not done. */
+  readonly isTest?: true | undefined;
   /** Whether the caller holds an action, for example `batch:create`. */
   may(action: string): boolean;
 }

@@ -1,4 +1,5 @@
 /** One request on its way through the barriers: what was read from the wire, and what the barriers found out about it. */
+import { Refusal } from '../base/refusal.js';
 import type { AuditDraft } from '../store/audit-record.js';
 import { type Caller, actorOf } from './caller.js';
 import { chooseFormat, type Format } from './negotiate.js';
@@ -182,6 +183,9 @@ export class Exchange implements RequestContext<Params, unknown> {
     const site = entry.site ?? this.row.siteOf(this.params);
     const { action, category, target } = this.row.draft(this.params, site);
     const result = entry.result ?? 'Success';
+    // whatever is done leaves a record, so that nothing is done where none can be made
+    if (this.caller.isTest && result === 'Success')
+      throw new Refusal('forbidden', 'the API key is a test key: the request is in order, and nothing was done', { code: 'test_key' });
     this.#lastResult = result;
     return {
       site,
