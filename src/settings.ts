@@ -186,6 +186,13 @@ export const SETTINGS = {
   signingAlgorithm: row('security.signing.algorithm', oneOf('HMAC-SHA256', 'Ed25519'), 'HMAC-SHA256', 'how records are signed'),
   secretsDir: row('secrets.dir', text, ({ dataDir }) => path.join(dataDir, 'secrets'), 'files with the secrets of devices', { defaultText: '<dataDir>/secrets' }),
   auditRecordsMax: row('audit.maxRecords', integer(1000, 1_000_000_000), 1_000_000, 'records kept in the live trail; older ones go into files of the archive'),
+  auditAnchorsFolder: row(
+    'audit.anchors.folder',
+    maybeText,
+    null,
+    'folder outside the box, a share for instance, in which signed ends of the audit trail are kept; without one a box that is set back is not noticed',
+  ),
+  auditAnchorsIntervalMs: row('audit.anchors.interval', duration(MINUTE), 10 * MINUTE, 'how often an end of the audit trail is kept there'),
   auditAgeMaxMs: row('audit.maxAge', duration(DAY), 400 * DAY, 'age at which records go into files of the archive'),
   archiveIntegrityIntervalMs: row(
     'audit.archiveIntegrityInterval',

@@ -13,6 +13,7 @@ import { startMark } from '../platform/service/start-mark.js';
 import { productOf } from './product.js';
 import { noteEnd } from './note-end.js';
 import type { ReplayOptions } from './replay.js';
+import type { VerifyOptions } from './verify.js';
 import { describeSettings, SettingsError, readSettings, showSettings, type Settings } from '../settings.js';
 
 const PRODUCT = productOf(new URL('../../../', import.meta.url));
@@ -21,7 +22,7 @@ const FAULT_EXIT = 70;
 /** Whatever hangs: a process that is not to be trusted is gone by then. */
 const FAULT_END_MS = 4000;
 /** Commands that ask no box. */
-const HERE: ReadonlySet<string> = new Set(['start', 'check-config', 'replay', 'doctor', 'note-end', 'routes']);
+const HERE: ReadonlySet<string> = new Set(['start', 'check-config', 'replay', 'verify', 'doctor', 'note-end', 'routes']);
 const DATA_DIR_DEFAULT = '.lineside';
 
 function settingsOrExit(flags: readonly string[]): Settings {
@@ -226,6 +227,17 @@ program
   .action(async (file: string, options: ReplayOptions) => {
     const [{ replay }, { madeBy }] = await Promise.all([import('./replay.js'), import('../domains/units/recording-file.js')]);
     process.exitCode = await replay(file, options, madeBy(PRODUCT), { out: (text) => void process.stdout.write(text), say: (text) => console.error(text) });
+  });
+program
+  .command('verify')
+  .description('whether an exported audit trail is what a box signed, on any machine and without the box; exit code 1 when it is not')
+  .argument('<file>', 'export of the trail (GET /api/v1/backup/audit), also packed by gzip')
+  .option('--key <file>', 'public key of the box, as lineside audit-key prints it: kept elsewhere than the export')
+  .option('--anchors <file>', 'anchors that were kept outside the box, one a line')
+  .option('--json', 'print the verdict as JSON')
+  .action(async (file: string, options: VerifyOptions) => {
+    const { verify } = await import('./verify.js');
+    process.exitCode = await verify(file, options, { out: (text) => void process.stdout.write(text), say: (text) => console.error(text) });
   });
 doctorCommand(program, process.env.LINESIDE_DATA_DIR ?? DATA_DIR_DEFAULT);
 program

@@ -26,7 +26,7 @@ import { unitsConcerned } from './sources.js';
 import { unitOf } from '../plant/unit-of.js';
 
 /** What the appliance says of its own storage and threads, in its own words. */
-export const TROUBLE_TOPICS = ['stored-data', 'integrity', 'audit-gap', 'slow-storage', 'checkpoint', 'historian', 'service-thread'] as const;
+export const TROUBLE_TOPICS = ['stored-data', 'integrity', 'audit-gap', 'audit-anchors', 'slow-storage', 'checkpoint', 'historian', 'service-thread'] as const;
 export type TroubleTopic = (typeof TROUBLE_TOPICS)[number];
 
 /** Topics that every site has an alarm of, because they concern the whole appliance. */
@@ -311,6 +311,7 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
   'stored-data': troubleRow('stored-data'),
   integrity: troubleRow('integrity'),
   'audit-gap': troubleRow('audit-gap'),
+  'audit-anchors': troubleRow('audit-anchors'),
   'slow-storage': troubleRow('slow-storage'),
   checkpoint: troubleRow('checkpoint'),
   historian: troubleRow('historian'),

@@ -60,7 +60,18 @@ const CHECKED = {
   checkedAt: v.string(),
   problems: v.array(v.strictObject({ sequence: v.number(), name: v.string(), problem: v.picklist(CHAIN_PROBLEMS) })),
 };
-export const VerificationBody = v.strictObject({ ...CHECKED, gaps: v.array(GapBody) });
+/** Ends of the trail that were kept outside the box. */
+export const AnchorsState = v.strictObject({
+  configured: v.boolean(),
+  checked: v.number(),
+  newest: v.nullable(v.strictObject({ sequence: v.number(), at: v.string() })),
+  problems: v.array(v.string()),
+  /** What cannot be seen without them, in words; '' when nothing. */
+  note: v.string(),
+});
+export type AnchorsState = ToldBy<typeof AnchorsState>;
+
+export const VerificationBody = v.strictObject({ ...CHECKED, gaps: v.array(GapBody), anchors: AnchorsState });
 export type VerificationBody = ToldBy<typeof VerificationBody>;
 /** The gaps are those of the live trail. */
 export const ArchivedVerification = v.strictObject(CHECKED);
@@ -121,7 +132,12 @@ export const EvidenceState = v.strictObject({
 });
 export type EvidenceState = ToldBy<typeof EvidenceState>;
 
+/** PEM (RFC 8410). */
+export const PublicKey = v.strictObject({ keyId: v.string(), algorithm: v.literal('Ed25519'), publicKey: v.string() });
+
 nameSchemas({
+  AuditAnchors: AnchorsState,
+  AuditPublicKey: PublicKey,
   AuditRecordBody,
   AuditPage,
   AuditGapBody: GapBody,

@@ -9,6 +9,7 @@ import { conflict } from '../../platform/base/refusal.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { RowProblem } from '../../platform/ledger/verify-rows.js';
 import type { Store } from '../../platform/store/store.js';
+import type { AuditAnchors } from './anchors.js';
 import type { DraftOf } from './archive-integrity.js';
 import type { EvidenceRun, IntegrityProblem } from './bodies.js';
 import { OneRun, recalled } from './one-run.js';
@@ -32,6 +33,8 @@ export interface IntegrityParts {
   readonly store: Store;
   readonly queries: Pick<LedgerQueries, 'verify' | 'verifyArchives' | 'verifyRows' | 'factPage'>;
   readonly clock: Clock;
+  /** What was kept outside the box against it. */
+  readonly anchors: Pick<AuditAnchors, 'check'>;
   /** What the domains hold against the audit trail. */
   readonly evidence: () => Promise<EvidenceCheck>;
   /** What is wrong with the structure of the file itself; null when nothing. */
@@ -122,13 +125,14 @@ export class Integrity {
   }
 
   async #check(): Promise<EvidenceRun> {
-    const { queries, clock, evidence, file } = this.#parts;
+    const { queries, clock, anchors, evidence, file } = this.#parts;
     const runId = randomUUID();
     const startedAt = timestamp(clock.wallMs());
     const judged = [...this.#met.keys()]; // what is met from now on may be in a part that was looked at already
     const structure = await file();
     if (structure !== null) this.damagedFile(structure); // what comes next may not get past it
     const trail = await queries.verify();
+    const outside = await anchors.check();
     const archive = await queries.verifyArchives({ gently: true });
     const rows = await queries.verifyRows();
     const domains = await evidence();
@@ -137,6 +141,7 @@ export class Integrity {
     const problems: IntegrityProblem[] = [
       ...(structure === null ? [] : [damagedFile(structure)]),
       ...trail.problems.map(({ name, problem }) => of('audit-trail', WORDS[problem], { kind: 'AuditRecord', name })),
+      ...outside.problems.map((problem) => of('audit-trail', problem)),
       ...archive.archives.flatMap(({ file, ok, problem }) =>
         ok ? [] : [of('audit-archive', `the file is not as it was written: ${problem ?? ''}`, { kind: 'AuditArchive', name: file })],
       ),

@@ -9,6 +9,7 @@ import type { Store } from '../../platform/store/store.js';
 import type { SettingsOf } from '../../settings.js';
 import type { Troubles } from '../alarms/system-conditions.js';
 import type { SigningKeys } from '../signatures/signature.js';
+import { AuditAnchors } from './anchors.js';
 import { ArchiveIntegrity } from './archive-integrity.js';
 import { noteArchived } from './archive-record.js';
 import { EVIDENCE_ROUTES } from './evidence-routes.js';
@@ -48,10 +49,12 @@ export function joinAudit({ store, ledger, queries, clock, log, keys, settings, 
     archived: (note) => noteArchived(store, note),
   });
   const archive = new ArchiveIntegrity({ store, queries, clock });
-  const evidence = new Integrity({ store, queries, clock, evidence: held, file });
-  const troubles: Pick<Troubles, 'integrity' | 'audit-gap'> = {
+  const anchors = new AuditAnchors({ folder: settings.auditAnchorsFolder, intervalMs: settings.auditAnchorsIntervalMs, queries, keys, clock });
+  const evidence = new Integrity({ store, queries, clock, anchors, evidence: held, file });
+  const troubles: Pick<Troubles, 'integrity' | 'audit-gap' | 'audit-anchors'> = {
     integrity: () => (evidence.damage === undefined ? undefined : { severity: 'High', message: evidence.damage }),
     'audit-gap': () => gaps.trouble(),
+    'audit-anchors': () => (anchors.fault === undefined ? undefined : { severity: 'Medium', message: anchors.fault }),
   };
   let ends: readonly (() => void)[] = [];
   return {
@@ -62,7 +65,7 @@ export function joinAudit({ store, ledger, queries, clock, log, keys, settings, 
     archiveFault: () => archiver.fault,
     /** What the last check of the archive found wrong; null when nothing. */
     archiveDamage: () => archive.damage,
-    routes: [routeSet(AUDIT_ROUTES, { store, queries, integrity: archive, gaps }), routeSet(EVIDENCE_ROUTES, { evidence })],
+    routes: [routeSet(AUDIT_ROUTES, { store, queries, integrity: archive, gaps, anchors, clock, keys }), routeSet(EVIDENCE_ROUTES, { evidence })],
     /** What the start found goes on record; what was found before it is known again before anybody asks for an alarm of it. */
     async start(): Promise<void> {
       await gaps.record().catch((fault: unknown) => log.error({ fault: (fault as Error).message }, 'what the start found could not be recorded'));
@@ -74,6 +77,7 @@ export function joinAudit({ store, ledger, queries, clock, log, keys, settings, 
       archiver.start();
       ends = [
         () => archiver.stop(),
+        anchors.start(),
         scheduleIntegrity({ integrity: archive, clock, log, intervalMs: settings.archiveIntegrityIntervalMs }),
         scheduleIntegrity({
           integrity: evidence,

@@ -1,4 +1,5 @@
 /** The audit trail (contract 2, Audit; contract 3, Additional routes; decisions Q-TAG-16, Q-AUTH-14). Nothing here changes a record. */
+import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { WallMs } from '../../platform/base/times.js';
 import * as v from 'valibot';
 import { auditSequence } from '../../platform/base/audit-name.js';
@@ -13,15 +14,20 @@ import type { AuditFilter } from '../../platform/ledger/audit-filter.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { AUDIT_ACTIONS, AUDIT_RESULTS } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
+import type { AuditAnchors } from './anchors.js';
 import { type ArchiveIntegrity, INTEGRITY_KIND, INTEGRITY_STREAM } from './archive-integrity.js';
 import { auditBackup, NDJSON } from './backup.js';
-import { ArchivedVerification, ArchiveRun, AuditPage, AuditRecordBody, Gaps, GapsPage, VerificationBody } from './bodies.js';
+import { ArchivedVerification, ArchiveRun, AuditPage, AuditRecordBody, Gaps, GapsPage, PublicKey, VerificationBody } from './bodies.js';
 import { type AuditGaps, GAP_KIND } from './gaps.js';
+import type { SigningKeys } from '../signatures/signature.js';
 
 export interface AuditRouteDeps {
   readonly store: Pick<Store, 'accepting' | 'write' | 'auditSequence'>;
   readonly queries: Pick<LedgerQueries, 'auditPageJson' | 'auditRecord' | 'auditOf' | 'verify' | 'verifyArchives' | 'factPageJson' | 'auditLines' | 'missingArchives'>;
   readonly integrity: ArchiveIntegrity;
+  readonly anchors: Pick<AuditAnchors, 'check'>;
+  readonly clock: Pick<Clock, 'wallMs'>;
+  readonly keys: Pick<SigningKeys, 'privateKey' | 'publicKey' | 'kid'>;
   readonly gaps: Pick<AuditGaps, 'all' | 'acknowledge'>;
 }
 
@@ -103,7 +109,11 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     query: parameters(RANGE),
     summary: 'Recomputes the chain of the live trail; archivedTo says where it begins',
     reply: VerificationBody,
-    handle: ({ query }, { queries }): Promise<VerificationBody> => queries.verify(rangeOf(query)),
+    handle: async ({ query }, { queries, anchors: kept }): Promise<VerificationBody> => {
+      const verification = await queries.verify(rangeOf(query));
+      const anchors = await kept.check();
+      return { ...verification, ok: verification.ok && anchors.problems.length === 0, anchors };
+    },
   }),
   route({
     method: 'GET',
@@ -179,16 +189,25 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
   }),
   route({
     method: 'GET',
+    path: '/api/v1/audit/key',
+    action: 'audit:read-key',
+    tier: 'read',
+    summary: 'The public key with which the appliance signs exports of the audit trail, for whoever verifies one elsewhere',
+    reply: PublicKey,
+    handle: (_, { keys }) => ({ keyId: keys.kid, algorithm: 'Ed25519', publicKey: String(keys.publicKey.export({ type: 'spki', format: 'pem' })) }) as const,
+  }),
+  route({
+    method: 'GET',
     path: '/api/v1/backup/audit',
     action: 'backup:audit',
     tier: 'admin',
     query: parameters(RANGE),
     audit: { action: 'Execute', category: 'backup', target: () => ({ kind: 'AuditTrail', name: '*', site: '' }) },
-    summary: 'The audit trail as NDJSON with mac and keyId, oldest first, and a last line {trailer, records, headHash, sha256}; query from, to',
+    summary: 'The audit trail as NDJSON with mac and keyId, oldest first, and a last line {trailer, records, headHash, sha256, … signature}; query from, to',
     reply: 'AuditRecord with mac and keyId, one a line',
     media: [NDJSON],
     errors: { 404: ['archive_unreadable'] },
-    async handle({ query, audit }, { queries, store }) {
+    async handle({ query, audit }, { queries, store, keys, clock }) {
       const range = rangeOf(query);
       const [file] = await queries.missingArchives(range);
       if (file !== undefined) {
@@ -198,7 +217,8 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
       // that all of it was read is on record, in the copy too; while the storage refuses changes a copy is wanted all the more
       if (store.accepting) await store.write({ audits: [audit({ details: { ...timesOf(query) } })] });
       const headers = { 'Content-Disposition': 'attachment; filename="audit.ndjson"' };
-      return streamed(auditBackup(queries, { ...range, last: store.auditSequence }), NDJSON, headers);
+      const seal = { ...keys, exportedAt: timestamp(clock.wallMs()) };
+      return streamed(auditBackup(queries, { ...range, last: store.auditSequence }, seal), NDJSON, headers);
     },
   }),
 ];

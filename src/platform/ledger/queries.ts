@@ -7,6 +7,7 @@ import { decodeCursor } from '../base/cursor.js';
 import { damageOf } from '../base/storage-damage.js';
 import { WorkerCalls } from '../base/worker-calls.js';
 import type { AuditRecord } from '../store/audit-record.js';
+import type { ChainEnd } from './head-file.js';
 import type { ArchiveDraft } from './archive-format.js';
 import type { ArchiveLimits, ArchiveSpan } from './archive-writer.js';
 import type { AuditFilter } from './audit-filter.js';
@@ -81,6 +82,10 @@ export interface LedgerQueries {
   auditRecord(sequence: number, filter: AuditFilter): Promise<AuditRecord | undefined>;
   /** Oldest first, at most `limit` (100000 when absent). */
   auditOf(request: Omit<AuditOfRequest, 'limit'> & { readonly limit?: number }): Promise<Page<AuditRecord>>;
+  /** The last record in the table; null when all are archived, or there is none. */
+  newestAudit(): Promise<ChainEnd | null>;
+  /** Hash (hex) of those of the sequences that are in the table: of the others the files of the archive tell. */
+  hashesOf(sequences: readonly number[]): Promise<ReadonlyMap<number, string>>;
   verify(range?: TimeRange): Promise<Verification>;
   /** The files of the archive: those that can hold records of these times, all without. */
   verifyArchives(check?: ArchiveCheck): Promise<ArchiveVerification>;
@@ -164,6 +169,14 @@ class ThreadQueries implements LedgerQueries {
 
   async auditOf({ limit = 100_000, ...request }: Omit<AuditOfRequest, 'limit'> & { readonly limit?: number }): Promise<Page<AuditRecord>> {
     return parsed(await this.#call<Uint8Array>('auditOf', { ...request, limit }));
+  }
+
+  newestAudit(): Promise<ChainEnd | null> {
+    return this.#call('newestAudit', {});
+  }
+
+  hashesOf(sequences: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    return this.#call('hashesOf', { sequences });
   }
 
   verify(range: TimeRange = {}): Promise<Verification> {

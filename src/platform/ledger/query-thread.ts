@@ -32,6 +32,8 @@ serveCalls(port, {
     const { text, ...rest } = await reader.auditLines(after, limit, range);
     return { bytes: new TextEncoder().encode(text), ...rest };
   },
+  newestAudit: () => reader.newestAudit(),
+  hashesOf: ({ sequences }: { sequences: readonly number[] }) => reader.hashesOf(sequences),
   missingArchives: (range: ExportRange) => reader.missingArchives(range),
   newestAuditMs: () => reader.newestAuditMs(),
   archiveDue: ({ limits, nowMs }: { limits: ArchiveLimits; nowMs: WallMs }) => reader.archiveDue(limits, nowMs),

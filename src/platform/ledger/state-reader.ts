@@ -11,6 +11,7 @@ import { auditName } from '../base/audit-name.js';
 import { Refusal } from '../base/refusal.js';
 import type { Ref } from '../store/resource.js';
 import { type ArchiveDraft, archiveFolder } from './archive-format.js';
+import type { ChainEnd } from './head-file.js';
 import { type ArchiveLimits, type ArchiveSpan, ArchiveWriter } from './archive-writer.js';
 import type { AuditFilter } from './audit-filter.js';
 import type { AuditOfRequest, AuditRow } from './audit-search.js';
@@ -138,6 +139,16 @@ export class StateReader {
    */
   auditLines(after: number, limit: number, range: ExportRange): Promise<ExportedLines> {
     return named(this.#trail.lines(after, limit, range), `the records after ${auditName(after)} are archived in`, 'put it back, or ask for other times');
+  }
+
+  hashesOf(sequences: readonly number[]): ReadonlyMap<number, string> {
+    const hash = this.#database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck();
+    return new Map(sequences.flatMap((sequence) => hashed(sequence, hash.get(sequence) as Buffer | undefined)));
+  }
+
+  newestAudit(): ChainEnd | null {
+    const row = this.#database.prepare('SELECT sequence, hash FROM audit ORDER BY sequence DESC LIMIT 1').get() as { readonly sequence: number; readonly hash: Buffer } | undefined;
+    return row ? { sequence: row.sequence, hash: row.hash.toString('hex') } : null;
   }
 
   missingArchives(range: ExportRange): Promise<string[]> {
@@ -294,4 +305,8 @@ function pause(): Promise<void> {
 /** A block takes some ten milliseconds of a core, its rest as long: archiving and checking by themselves are in no hurry. */
 function restAfterBlock(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, BLOCK_REST_MS));
+}
+
+function hashed(sequence: number, hash: Buffer | undefined): (readonly [sequence: number, hash: string])[] {
+  return hash ? [[sequence, hash.toString('hex')]] : [];
 }

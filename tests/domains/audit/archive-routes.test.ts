@@ -5,6 +5,8 @@ import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { pino } from 'pino';
 import t from 'tap';
+import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
+import { NO_ANCHORS } from '../../support/no-anchors.js';
 import { ArchiveIntegrity, type DraftOf } from '../../../src/domains/audit/archive-integrity.js';
 import { noteArchived } from '../../../src/domains/audit/archive-record.js';
 import { scheduleIntegrity } from '../../../src/domains/audit/integrity-schedule.js';
@@ -31,6 +33,7 @@ const ledger = await openLedger(dataDir);
 await ledger.load(0);
 await ledger.commit(transaction({ audits: Array.from({ length: RECORDS }, (_, index) => auditDraft(index + 1)) }));
 const queries = openQueries(dataDir);
+const keys = openDeviceKeys(dataDir);
 const draft = await queries.writeArchive({ first: 1, last: ARCHIVED });
 await ledger.archived(draft);
 while ((await queries.verify()).archivedTo < ARCHIVED) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -45,7 +48,9 @@ const slow: Pick<LedgerQueries, 'verifyArchives' | 'factPage'> = {
 
 let gateway: GatewayTest = await startGatewayTest({
   dataDir,
-  routes: ({ store, clock }) => [routeSet(AUDIT_ROUTES, { store, queries, integrity: new ArchiveIntegrity({ store, queries: slow, clock }), gaps: absent<AuditGaps>('gaps') })],
+  routes: ({ store, clock }) => [
+    routeSet(AUDIT_ROUTES, { store, queries, integrity: new ArchiveIntegrity({ store, queries: slow, clock }), gaps: absent<AuditGaps>('gaps'), anchors: NO_ANCHORS, keys, clock }),
+  ],
 });
 t.teardown(async () => {
   await queries.close();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import t from 'tap';
+import { NO_ANCHORS } from '../../support/no-anchors.js';
 import { Integrity } from '../../../src/domains/audit/integrity.js';
 import { systemClock } from '../../../src/platform/base/clock.js';
 import { StateFileCheck } from '../../../src/platform/ledger/file-check.js';
@@ -49,7 +50,7 @@ t.test('a query that meets damage, and the check of the whole file, raise the al
     (fault) => evidence.damagedFile(fault),
   );
   t.teardown(() => queries.close());
-  const evidence = new Integrity({ store, queries, clock, evidence: async () => ({ checked: {}, problems: [] }), file: () => stateFile.run() });
+  const evidence = new Integrity({ store, queries, clock, anchors: NO_ANCHORS, evidence: async () => ({ checked: {}, problems: [] }), file: () => stateFile.run() });
   t.equal(evidence.damage, undefined);
   let refusal: unknown;
   for (let cursor: string | undefined, page = 0; page < 10 && !refusal; page += 1) {
@@ -63,7 +64,7 @@ t.test('a query that meets damage, and the check of the whole file, raise the al
   t.match(evidence.summary, { ok: false });
 
   t.type(await stateFile.run(), 'string', 'the check of the whole file finds it too');
-  const other = new Integrity({ store, queries, clock, evidence: async () => ({ checked: {}, problems: [] }), file: () => stateFile.run() });
+  const other = new Integrity({ store, queries, clock, anchors: NO_ANCHORS, evidence: async () => ({ checked: {}, problems: [] }), file: () => stateFile.run() });
   await other.runQuietly((entry) => ({ ...draft, ...entry })).catch(() => undefined); // what is told stands although the run cannot end
   t.match(other.damage, /state\.db: the file is damaged/);
 });

@@ -3,6 +3,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
+import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
+import { NO_ANCHORS } from '../../support/no-anchors.js';
 import { ArchiveIntegrity } from '../../../src/domains/audit/archive-integrity.js';
 import { AUDIT_ROUTES } from '../../../src/domains/audit/routes.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
@@ -28,6 +30,7 @@ const GAPS = (
 
 const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-audit-routes-'));
 const queries = openQueries(dataDir);
+const keys = openDeviceKeys(dataDir);
 const gateway = await startGatewayTest({
   dataDir,
   routes: ({ store, clock }) => [
@@ -36,6 +39,9 @@ const gateway = await startGatewayTest({
       queries,
       integrity: new ArchiveIntegrity({ store, queries, clock }),
       gaps: { all: GAPS, acknowledge: absent<AuditGaps['acknowledge']>('gaps') },
+      anchors: NO_ANCHORS,
+      keys,
+      clock,
     }),
   ],
 });

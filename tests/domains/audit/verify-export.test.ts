@@ -1,0 +1,152 @@
+/** An export of the audit trail is judged elsewhere by whoever has the public key: every change of it is found, and nothing else is. */
+import { execFile } from 'node:child_process';
+import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import t from 'tap';
+import { AuditAnchors } from '../../../src/domains/audit/anchors.js';
+import { auditBackup } from '../../../src/domains/audit/backup.js';
+import { systemClock } from '../../../src/platform/base/clock.js';
+import { anchorsOf } from '../../../src/platform/ledger/anchors.js';
+import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
+import { openLedger } from '../../../src/platform/ledger/ledger.js';
+import { openQueries } from '../../../src/platform/ledger/queries.js';
+import { type ExportVerdict, ExportVerifier } from '../../../src/platform/ledger/signed-export.js';
+import { verify } from '../../../src/cli/verify.js';
+import { auditDraft, transaction } from '../../support/ledger-data.js';
+import { ownFolder } from '../../support/own-folder.js';
+import { randomOf } from '../../support/row-edits.js';
+
+const RECORDS = 300;
+const EDITS = Number(process.env.EXPORT_EDITS ?? 400);
+const folder = ownFolder(t);
+const dataDir = path.join(folder, 'data');
+
+const keys = openDeviceKeys(dataDir);
+const publicKey = { key: keys.publicKey, keyId: keys.kid };
+const KEY_FILE = path.join(folder, 'box.pub');
+writeFileSync(KEY_FILE, keys.publicKey.export({ type: 'spki', format: 'pem' }));
+
+/** What a box with this many records exports, and an anchor at its end. */
+async function lived(records: number): Promise<string> {
+  const ledger = await openLedger(dataDir);
+  const { auditSequence } = await ledger.load(0);
+  await ledger.commit(transaction({ audits: Array.from({ length: records }, (_, index) => auditDraft(auditSequence + index + 1)) }));
+  await ledger.close();
+  const queries = openQueries(dataDir);
+  const text: Buffer[] = [];
+  for await (const chunk of auditBackup(queries, {}, { ...keys, exportedAt: '2026-11-29T00:00:00.000Z' })) text.push(Buffer.from(chunk));
+  await queries.close();
+  return Buffer.concat(text).toString('utf8');
+}
+
+function judged(text: string, { chunk = 1000, key = publicKey as typeof publicKey | null, anchors = [] as Parameters<typeof anchorsOf>[0][] } = {}): ExportVerdict {
+  const verifier = new ExportVerifier(
+    key,
+    anchors.flatMap((each) => anchorsOf(each, keys.publicKey).anchors),
+  );
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += chunk) verifier.take(bytes.subarray(at, at + chunk));
+  return verifier.end();
+}
+
+const whole = await lived(RECORDS);
+
+t.test('a whole export is genuine with the key, however it arrives, and without a key is only shown to contradict nothing', async (t) => {
+  for (const chunk of [1, 7, 1000, 1 << 20])
+    t.match(judged(whole, { chunk }), { ok: true, records: RECORDS, firstSequence: 1, lastSequence: RECORDS, signature: 'valid', keyId: keys.kid, problems: [] });
+  t.match(judged(whole, { key: null }), { ok: false, signature: 'none', problemsInAll: 0 });
+  const other = openDeviceKeys(path.join(folder, 'other'));
+  t.match(judged(whole, { key: { key: other.publicKey, keyId: other.kid } }), { ok: false, signature: 'invalid', problems: [/not signed with this key/] });
+});
+
+t.test('every edit of an export is found: a byte, a line taken out, doubled or moved, the end cut off', async (t) => {
+  const random = randomOf(Number(process.env.FUZZ_SEED ?? 20261129));
+  const below = (end: number): number => Math.floor(random() * end);
+  const lines = whole.split('\n').slice(0, -1);
+  const joined = (changed: readonly string[]): string => `${changed.join('\n')}\n`;
+  const edits: (() => string)[] = [
+    () => {
+      const at = below(whole.length - 1);
+      const to = String.fromCharCode(whole.charCodeAt(at) ^ (1 + below(7)));
+      return whole.slice(0, at) + to + whole.slice(at + 1);
+    },
+    () => joined(lines.toSpliced(below(lines.length), 1)),
+    () => joined(lines.toSpliced(below(lines.length), 0, lines[below(lines.length)] as string)),
+    () => {
+      const [one, two] = [below(lines.length), below(lines.length - 1)];
+      return joined(lines.toSpliced(two >= one ? two + 1 : two, 1, lines[one] as string));
+    },
+    () => whole.slice(0, below(whole.length - 1)),
+    () => joined([...lines, lines.at(-1) as string]),
+  ];
+  let unseen = 0;
+  for (let edit = 0; edit < EDITS; edit += 1) {
+    const changed = (edits[edit % edits.length] as () => string)();
+    if (changed !== whole && judged(changed).ok) unseen += 1;
+  }
+  t.equal(unseen, 0, `${EDITS} edits`);
+});
+
+t.test('a rollback of the whole disk is found with anchors only, and without them the command says so', async (t) => {
+  const file = (name: string): string => path.join(folder, name);
+  const anchors = file('anchors');
+  const print = async (name: string, options: object): Promise<{ code: number; said: string }> => {
+    const said: string[] = [];
+    const take = (text: string): void => void said.push(text);
+    return { code: await verify(file(name), { key: KEY_FILE, ...options }, { out: take, say: take }), said: said.join('\n') };
+  };
+  const state = path.join(dataDir, 'state.db');
+  copyFileSync(state, file('state.early'));
+  const queries = openQueries(dataDir);
+  const kept = new AuditAnchors({ folder, intervalMs: 1000, queries, keys, clock: systemClock });
+  await kept.keep();
+  await queries.close();
+  const anchorFile = file(`lineside-anchors-${keys.kid}.ndjson`);
+  copyFileSync(anchorFile, anchors);
+  writeFileSync(file('export'), whole);
+  writeFileSync(file('export.gz'), gzipSync(whole));
+  for (const name of ['export', 'export.gz']) {
+    t.match(await print(name, {}), { code: 0, said: /genuine[\s\S]*|no anchors were given: that the box itself was set back/ });
+    t.match(await print(name, { anchors }), { code: 0, said: /1 anchors were looked at/ });
+  }
+  const later = await lived(20);
+  const again = openQueries(dataDir);
+  const grown = new AuditAnchors({ folder, intervalMs: 1000, queries: again, keys, clock: systemClock });
+  await grown.keep();
+  t.match(await grown.check(), { configured: true, checked: 2, newest: { sequence: RECORDS + 20 }, problems: [] });
+  await grown.keep();
+  t.match(await grown.check(), { checked: 2 }, 'a trail that has not grown is not anchored again');
+  await again.close();
+  copyFileSync(anchorFile, anchors);
+  t.match(await print('export', { anchors }), { code: 1, said: /record 320 was anchored outside, and the trail ends with record 300/ }, 'the copy that was taken before');
+  writeFileSync(file('later'), later);
+  t.match(await print('later', { anchors }), { code: 0 });
+  // the disk of before, on which the box lives on: other records of the same numbers
+  copyFileSync(file('state.early'), state);
+  for (const beside of ['audit-head', 'state.db-wal', 'state.db-shm']) writeFileSync(path.join(dataDir, beside), '');
+  const rolled = openQueries(dataDir);
+  const looking = new AuditAnchors({ folder, intervalMs: 1000, queries: rolled, keys, clock: systemClock });
+  t.match((await looking.check()).problems, [/record 320 was anchored .* and the trail ends with record 300: this box was set back/]);
+  await rolled.close();
+  t.match(await print('none', {}), { code: 2, said: /cannot be read/ });
+  t.match(await print('export', { key: anchors }), { code: 2, said: /no public key of a box/ });
+  appendFileSync(anchors, '{"sequence":1,"hash":"00"}\n');
+  t.match(await print('export', { anchors }), { code: 2, said: /line 3 is no anchor/ });
+});
+
+t.test('the command as a stranger runs it, with the file and the key alone', async (t) => {
+  const run = (...args: string[]): Promise<{ code: number; text: string }> =>
+    new Promise((resolve) => {
+      const lineside = path.resolve('bin/lineside.js');
+      execFile(process.execPath, [lineside, 'verify', ...args], { cwd: folder, env: { PATH: process.env.PATH } }, (fault, out, err) =>
+        resolve({ code: Number((fault as { code?: unknown } | null)?.code ?? 0), text: out + err }),
+      );
+    });
+  t.match(await run('export', '--key', 'box.pub'), { code: 0, text: /300 records, 1 to 300, exported 2026-11-29T00:00:00.000Z[\s\S]*genuine/ });
+  t.match(JSON.parse((await run('export', '--key', 'box.pub', '--json')).text), { ok: true, signature: 'valid', anchors: 0 });
+  writeFileSync(path.join(folder, 'changed'), readFileSync(path.join(folder, 'export'), 'utf8').replace('"result":"Success"', '"result":"Refused"'));
+  const changed = await run('changed', '--key', 'box.pub');
+  t.match(changed, { code: 1, text: /record 1 does not match its hash: it was changed/ });
+  t.match(changed.text, /^NOT GENUINE$/m);
+});
