@@ -331,6 +331,30 @@ t.test('D-IO-02: a unit that was away for an hour, asked all the time, is read a
   t.match(await next, { ok: true });
 });
 
+t.test('D-IO-02: a unit that comes and goes is asked again within ten of its time-outs, however often it has gone', async (t) => {
+  const clock = new ManualClock();
+  const { line, sent, stream, ask } = playedLine(clock);
+  t.teardown(() => line.end('over'));
+  for (let gone = 0; gone < 8; gone += 1) {
+    for (let request = 0; request < 100; request += 1) {
+      const asked = ask(1);
+      await clock.advance(300);
+      if ((await asked).ok) t.fail('nobody has answered');
+    }
+    const back = ask(1);
+    await clock.advance(0);
+    stream.push(holding(111));
+    t.match(await back, { ok: true });
+    const before = sent.length;
+    const next = ask(1);
+    let waitedMs = 0;
+    for (; waitedMs < 10_000 && sent.length === before; waitedMs += 10) await clock.advance(10);
+    t.ok(waitedMs <= 3000, `asked again after ${waitedMs} ms`);
+    stream.push(holding(222));
+    t.match(await next, { ok: true });
+  }
+});
+
 t.test('0 descriptors are left of a serial port that is opened and closed', { skip: NO_TERMINALS }, async (t) => {
   const held = (): number => readdirSync('/proc/self/fd').filter((fd) => linkOf(fd) === serial.place).length;
   const begun = held();

@@ -44,6 +44,8 @@ interface Owed {
   readonly sentMonoMs: MonoMs[];
   /** So long after the last request an answer may come. */
   lateMaxMs: DurationMs;
+  /** Longest time-out of them. */
+  timeoutMs: DurationMs;
   /** One of them was answered: it is not repeated any more. */
   isAnswered: boolean;
 }
@@ -69,6 +71,8 @@ const BROADCAST_UNIT = 0;
 const TURNAROUND_MS = 100;
 /** An answer may be so many time-outs late, counted from its request; from a unit that was later before, twice as late as that. */
 const LATE_TIMEOUTS = 2;
+/** No unit is believed to be later than so many time-outs: one that comes and goes looks later each time, by the requests that it has never heard. */
+const LATENESS_TIMEOUTS_MAX = 5;
 /** A request to a silent unit waits so many of its time-outs for others, then it has its turn. */
 const TURN_TIMEOUTS = 4;
 /** So much of its lateness is left of a unit with each answer that comes in time. */
@@ -238,7 +242,7 @@ export class RtuLine {
   #owe(flight: Flight): void {
     const { unit, pdu } = flight.job;
     if (unit === BROADCAST_UNIT) return;
-    const owed: Owed = this.#owed.get(unit) ?? { pdu, sentMonoMs: [], lateMaxMs: 0, isAnswered: false };
+    const owed: Owed = this.#owed.get(unit) ?? { pdu, sentMonoMs: [], lateMaxMs: 0, timeoutMs: 0, isAnswered: false };
     this.#alsoOwed(owed, flight);
     this.#owed.set(unit, owed);
   }
@@ -301,6 +305,7 @@ export class RtuLine {
   /** A unit that is away is asked for days: what came too late by now is not owed any more. */
   #alsoOwed(owed: Owed, { job, sentMonoMs }: Flight): void {
     owed.lateMaxMs = Math.max(LATE_TIMEOUTS * job.timeoutMs, 2 * (this.#lateMs.get(job.unit) ?? 0));
+    owed.timeoutMs = Math.max(owed.timeoutMs, job.timeoutMs);
     owed.sentMonoMs.push(sentMonoMs);
     const nowMs = this.#clock.monoMs();
     while ((owed.sentMonoMs[0] ?? nowMs) + owed.lateMaxMs + job.timeoutMs <= nowMs) owed.sentMonoMs.shift();
@@ -308,7 +313,7 @@ export class RtuLine {
 
   #late(owed: Owed, unit: number): void {
     const nowMs = this.#clock.monoMs();
-    const lateMs = nowMs - (owed.sentMonoMs.shift() ?? nowMs);
+    const lateMs = Math.min(nowMs - (owed.sentMonoMs.shift() ?? nowMs), LATENESS_TIMEOUTS_MAX * owed.timeoutMs);
     this.#lateMs.set(unit, lateMs);
     owed.lateMaxMs = Math.max(owed.lateMaxMs, 2 * lateMs);
   }

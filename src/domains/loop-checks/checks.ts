@@ -10,9 +10,9 @@ import { assetKey } from '../io-modules/rules.js';
 import { ControlProgram } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
 import { workOn } from '../plant/unit-owner.js';
-import { LoopCheck, type LoopCheckResource, type LoopSheet } from './kind.js';
+import { LoopCheck, type LoopCheckResource, type LoopSheet, type LoopStatus } from './kind.js';
 import { barredBy, type ModuleResource } from './permission.js';
-import { isSealedByTrail, type SheetRecords, tellAsStepped, unfitBecause, unreadableSheets } from './open-sheets.js';
+import { isSealedByTrail, modulesAsStepped, type SheetRecords, tellAsStepped, unfitBecause, unreadableSheets } from './open-sheets.js';
 import { type LoopCheckRequest, planned } from './plan.js';
 import { type Conductor, holderOf, LEASE_MS, LoopCheckRun, type RunDeps } from './run.js';
 import { LoopObserver } from './loop-observer.js';
@@ -47,6 +47,7 @@ export class LoopChecks {
     });
     store.watchReload(() => {
       for (const site of this.#runs.keys()) judge(site);
+      this.#tellAllAsStepped(); // what a module told was taken back, or could not be told
     });
   }
 
@@ -57,7 +58,7 @@ export class LoopChecks {
   /** Outputs that an earlier life of the gateway has left go back before anything else is checked. */
   start(): void {
     for (const { metadata, spec, status } of this.#deps.store.list(LoopCheck)) {
-      if (status.phase === 'Sealed') continue;
+      if (isClosed(metadata.name, spec, status)) continue;
       const run = new LoopCheckRun(this.#deps, { id: metadata.name, site: metadata.site }, spec, undefined);
       this.#runs.set(run.site, run);
       // whoever changes the row of an open sheet would command its outputs (ADR 0104)
@@ -72,8 +73,13 @@ export class LoopChecks {
     for (const { site, name, module } of unreadableSheets(this.#deps.store)) {
       if (await isSealedByTrail(this.#deps.queries, site, name)) continue;
       this.#unreadable.push({ site, name, module });
-      this.#tellAsStepped(site, module);
     }
+    this.#tellAllAsStepped(); // an earlier life may have been killed between the end of a check and what its module tells of it
+  }
+
+  #tellAllAsStepped(): void {
+    const modules = new Map([...this.#unreadable, ...modulesAsStepped(this.#deps.store)].map(({ site, module }) => [`${site}/${module}`, { site, module }]));
+    for (const { site, module } of modules.values()) this.#tellAsStepped(site, module);
   }
 
   #tellAsStepped(site: string, module: string): void {
@@ -89,7 +95,7 @@ export class LoopChecks {
   #forgetWhenDone(run: LoopCheckRun): void {
     const forget = (): void => {
       if (this.#runs.get(run.site) === run) this.#runs.delete(run.site);
-      this.#tellAsStepped(run.site, run.module);
+      this.#tellAllAsStepped(); // an altered row may name another module than its check was of
     };
     run.done.then(forget, forget);
   }
@@ -187,6 +193,11 @@ function busy(id: string, module: string): Refusal {
     loopCheck: id,
     ioModule: module,
   });
+}
+
+/** A row that says that it is sealed, and has no signature of its own, was changed past the product while it was open (ADR 0104). */
+function isClosed(name: string, { end }: LoopSheet, { phase, signature }: LoopStatus): boolean {
+  return phase === 'Sealed' && (signature?.subject.name === name || end?.reason === 'altered');
 }
 
 /** Nothing is set that could not be put back. @throws Refusal 409 `not_returnable`. */

@@ -40,16 +40,30 @@ export function unreadableSheets(store: Pick<Store, 'faults'>): readonly { reado
 /** Why outputs of a module may stand as they were stepped, until a later check of it has come to its end; empty: nothing is known of any. */
 function asStepped(store: Store, site: string, module: string, unreadable: readonly string[]): string {
   const sheets = store.list(LoopCheck, site).filter(({ metadata }) => placeOf(metadata.name)?.module === module);
-  const ended = sheets.flatMap(({ metadata, spec, status }) => (status.phase === 'Sealed' && spec.end?.reason === 'complete' ? [placeOf(metadata.name)?.begun ?? ''] : []));
-  const isLast = (name: string): boolean => !ended.some((begun) => begun > (placeOf(name)?.begun ?? ''));
+  const ended = sheets.filter(({ spec, status }) => status.phase === 'Sealed' && spec.end?.reason === 'complete').map(({ metadata }) => metadata);
+  // by the order of their writing: a clock that was set back would leave it for ever. Of a row that cannot be read its name is all there is
   const altered = sheets
-    .filter(({ metadata, spec }) => spec.end?.reason === 'altered' && isLast(metadata.name))
+    .filter(({ metadata, spec }) => spec.end?.reason === 'altered' && !ended.some(({ resourceVersion }) => resourceVersion > metadata.resourceVersion))
     .map(({ metadata, spec }) => `loop check ${metadata.name} (${spec.end?.message ?? ''})`);
-  const unread = unreadable.filter(isLast).map((name) => `loop check ${name} (its row cannot be read)`);
+  const unread = unreadable
+    .filter((name) => !ended.some((check) => (placeOf(check.name)?.begun ?? '') > (placeOf(name)?.begun ?? '')))
+    .map((name) => `loop check ${name} (its row cannot be read)`);
   const all = [...altered, ...unread];
   return all.length === 0
     ? ''
     : `outputs of I/O module ${module} may stand as they were stepped by ${all.join(' and ')}: look at them at the device, and go through them with a loop check`;
+}
+
+/** Modules that tell of outputs as stepped, or have a sheet by which they should. */
+export function modulesAsStepped(store: Store): readonly { readonly site: string; readonly module: string }[] {
+  const telling = store
+    .list(IOModule)
+    .flatMap(({ metadata: { site, name }, status }) => (status.conditions.some(({ type }) => type === AS_STEPPED) ? [{ site, module: name }] : []));
+  const altered = store.list(LoopCheck).flatMap(({ metadata: { site, name }, spec }) => {
+    const module = spec.end?.reason === 'altered' ? placeOf(name)?.module : undefined;
+    return module === undefined ? [] : [{ site, module }];
+  });
+  return [...telling, ...altered];
 }
 
 /** Keeps condition `OutputsAsStepped` of a module. `unreadable`: names of its sheets that cannot be read and whose sealing the trail does not tell of. */

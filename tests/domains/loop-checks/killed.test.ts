@@ -96,6 +96,7 @@ const NORTH_ALARMS = '/api/v1/sites/north/alarms';
 const EDITS = [
   { what: 'with another value of before', from: `"value":${BEFORE}`, to: '"value":700', isRead: true },
   { what: 'with another address', from: '"address":"holding:0"', to: '"address":"holding:7"', isRead: true },
+  { what: 'as if it were sealed', from: '"phase":"Running"', to: '"phase":"Sealed"', isRead: true },
   { what: 'cut in half', from: '"spec"', to: '', isRead: false },
 ] as const;
 
@@ -116,7 +117,10 @@ for (const { what, from, to, isRead } of EDITS) {
     await box.start();
     await connected(box);
     if (isRead) {
-      const sheet = await untilSealed(box, id);
+      const sheet = await eventually('the sheet is closed', async () => {
+        const { body } = await box.api.get(`${LIST}/${id}`);
+        return body.end?.reason === 'altered' ? body : undefined;
+      });
       t.match(sheet, { outcome: 'incomplete', end: { reason: 'altered' }, signature: '', valid: false, problems: [/changed past the product: nothing was driven out of it/] });
       t.match(sheet.returned, [{ channel: 'v1', isReturned: false, message: /may stand as they were stepped/ }]);
       t.match(await box.api.post('/api/v1/system/integrity', {}), { body: { ok: false } });
@@ -138,3 +142,29 @@ for (const { what, from, to, isRead } of EDITS) {
     });
   });
 }
+
+t.test('ADR 0104: a kill between the sealing of an altered sheet and what its module tells of it: the next start tells it', async (t) => {
+  const device = await FieldDevice.start();
+  const first = await boxOf(t, device, {});
+  await served(first, device.address, PATIENT);
+  const { id } = await begun(first, { ...QUICK, channels: [V1] });
+  await stepped(first, id, 3);
+  await first.end('SIGKILL');
+  const database = new Database(path.join(first.dataDir, 'state.db'));
+  database.prepare("UPDATE resources SET body = replace(body, ?, ?) WHERE kind = 'LoopCheck' AND name = ?").run(`"value":${BEFORE}`, '"value":700', id);
+  database.close();
+  const killed = await applianceProcess({ environment: { ...ENVIRONMENT, KILLED_AT: 'OutputsAsStepped' }, preload: preloaded('killed-at'), dataDir: first.dataDir });
+  t.teardown(() => killed.end('SIGKILL'));
+  await killed.start().catch(() => undefined);
+  await eventually('it is killed', async () => !killed.isRunning);
+
+  const box = await applianceProcess({ environment: ENVIRONMENT, dataDir: first.dataDir });
+  t.teardown(() => box.end('SIGKILL'));
+  await box.start();
+  await connected(box);
+  t.match(await untilSealed(box, id), { end: { reason: 'altered' } });
+  await eventually('the module tells of it', async () =>
+    (await box.api.get('/api/v1/sites/north/iomodules/plc')).body.conditions.find(({ type }: Body) => type === 'OutputsAsStepped'),
+  );
+  await eventually('an alarm tells of it', async () => (await box.api.get(NORTH_ALARMS)).body.find(({ message }: Body) => /may stand as they were stepped/.test(message)));
+});
