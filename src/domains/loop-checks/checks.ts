@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { heldBy } from '../../../runtime/vocabulary/held-by.js';
 import { timestamp } from '../../platform/base/clock.js';
-import { guarded, guardedPromise } from '../../platform/base/guarded.js';
+import { contain, guarded, guardedPromise } from '../../platform/base/guarded.js';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { IOModule } from '../io-modules/kind.js';
@@ -23,6 +23,8 @@ export interface ChecksDeps extends RunDeps {
   readonly queries: SheetRecords;
 }
 
+const JUDGED_AGAIN_MS = 10_000;
+
 export class LoopChecks {
   readonly #deps: ChecksDeps;
   /** Under way or on the way back, by site. */
@@ -31,6 +33,8 @@ export class LoopChecks {
   readonly #opening = new Set<string>();
   /** Sheets of an earlier life that cannot be read and may have left outputs as they were stepped. */
   readonly #unreadable: { readonly site: string; readonly name: string; readonly module: string }[] = [];
+  /** Of what waits to be judged again. */
+  readonly #wakes: (() => void)[] = [];
   #isStopped = false;
 
   constructor(deps: ChecksDeps) {
@@ -62,10 +66,30 @@ export class LoopChecks {
       const run = new LoopCheckRun(this.#deps, { id: metadata.name, site: metadata.site }, spec, undefined);
       this.#runs.set(run.site, run);
       // whoever changes the row of an open sheet would command its outputs (ADR 0104)
-      run.recover(unfitBecause(this.#deps.queries, run.site, run.id).catch((fault: unknown) => `the row of the sheet could not be judged (${String(fault)})`));
+      run.recover(this.#judged(run));
       this.#forgetWhenDone(run);
     }
     guardedPromise('outputs of unreadable loop checks', () => this.#judgeUnreadable());
+  }
+
+  /** A ledger that does not answer says nothing of a row: it is asked again until it does, and what stands at the outputs waits meanwhile. */
+  async #judged({ site, id }: LoopCheckRun): Promise<string> {
+    const { queries, clock } = this.#deps;
+    for (;;) {
+      try {
+        return await unfitBecause(queries, site, id);
+      } catch (fault) {
+        if (this.#isStopped) throw fault; // the sheet stays open, for the next start
+        contain(`judging of loop check ${id}`, fault);
+        await new Promise<void>((resolve) => {
+          const cancel = clock.after(JUDGED_AGAIN_MS, resolve);
+          this.#wakes.push(() => {
+            cancel();
+            resolve();
+          });
+        });
+      }
+    }
   }
 
   /** One whose sealing is on record had its outputs dealt with. */
@@ -89,6 +113,7 @@ export class LoopChecks {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
+    for (const wake of this.#wakes.splice(0)) wake();
     await Promise.all([...this.#runs.values()].map((run) => run.stop()));
   }
 

@@ -11,16 +11,27 @@ export type SheetRecords = Pick<LedgerQueries, 'isRowRecorded' | 'auditPage'>;
 const ALTERED = 'the row of the sheet was changed past the product';
 const SEALED_BEFORE = 'the row of the sheet was put back as it once was: the audit trail tells of its sealing';
 
-/** Why nothing may be driven out of the row of an open sheet; empty: it is the one that was written, and the check was still open. */
+const UNTOLD = 'files of the audit trail are missing, so that nobody can say whether the sheet was sealed';
+
+/**
+ * Why nothing may be driven out of the row of an open sheet; empty: it is the one that was written, and the check was still open.
+ * @throws whatever kept it from being judged, which says nothing of the row.
+ */
 export async function unfitBecause(records: SheetRecords, site: string, name: string): Promise<string> {
   if (!(await records.isRowRecorded({ kind: LoopCheck.kind, site, name }))) return ALTERED;
-  return (await isSealedByTrail(records, site, name)) ? SEALED_BEFORE : '';
+  const { items, unreadable } = await sealing(records, site, name);
+  if (items.length > 0) return SEALED_BEFORE;
+  return (unreadable?.length ?? 0) > 0 ? UNTOLD : '';
 }
 
-/** A trail that cannot be read tells of nothing, and is told of elsewhere. */
+/** Of a trail that cannot be read: false, so that what stands at the outputs is told. */
 export async function isSealedByTrail(records: SheetRecords, site: string, name: string): Promise<boolean> {
-  const signs = await records.auditPage({ kind: LoopCheck.kind, site, name, action: 'Sign', result: 'Success', category: 'loop-check', limit: 1 }).catch(() => undefined);
+  const signs = await sealing(records, site, name).catch(() => undefined);
   return (signs?.items.length ?? 0) > 0;
+}
+
+function sealing(records: SheetRecords, site: string, name: string): ReturnType<SheetRecords['auditPage']> {
+  return records.auditPage({ kind: LoopCheck.kind, site, name, action: 'Sign', result: 'Success', category: 'loop-check', limit: 1 });
 }
 
 /** By the name of a check, which begins with its module and the UTC time of its begin. */

@@ -1,6 +1,6 @@
 /** What a module tells of outputs that stand as a loop check has stepped them (ADR 0104), from the sheets that there are. */
 import t from 'tap';
-import { modulesAsStepped, tellAsStepped } from '../../../src/domains/loop-checks/open-sheets.js';
+import { modulesAsStepped, type SheetRecords, tellAsStepped, unfitBecause } from '../../../src/domains/loop-checks/open-sheets.js';
 import { LoopCheck } from '../../../src/domains/loop-checks/kind.js';
 
 /** A store with these sheets. @returns what its module is told. */
@@ -41,4 +41,29 @@ t.test('ADR 0104: the module that is told of an altered sheet is that in the nam
   const store = { list: ({ kind }: { readonly kind: string }) => (kind === LoopCheck.kind ? [sheet] : []) };
   t.same(modulesAsStepped(store as never), [{ site: 'north', module: 'plc' }]);
   t.end();
+});
+
+t.test('ADR 0104: a row is altered only where the ledger says so; a ledger that does not answer says nothing, and a trail with holes cannot clear it', async (t) => {
+  const records = (recorded: () => Promise<boolean>, page: object = { items: [] }): SheetRecords =>
+    ({ isRowRecorded: recorded, auditPage: async () => page }) as unknown as SheetRecords;
+  const yes = (): Promise<boolean> => Promise.resolve(true);
+  t.equal(await unfitBecause(records(yes), 'north', 'plc-1'), '');
+  t.match(
+    await unfitBecause(
+      records(() => Promise.resolve(false)),
+      'north',
+      'plc-1',
+    ),
+    /changed past the product/,
+  );
+  t.match(await unfitBecause(records(yes, { items: [{}] }), 'north', 'plc-1'), /put back as it once was/);
+  t.match(await unfitBecause(records(yes, { items: [], unreadable: ['audit-1.ndjson.gz'] }), 'north', 'plc-1'), /missing/);
+  await t.rejects(
+    unfitBecause(
+      records(() => Promise.reject(new Error('no answer'))),
+      'north',
+      'plc-1',
+    ),
+    /no answer/,
+  );
 });
