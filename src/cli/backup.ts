@@ -72,6 +72,7 @@ async function orRefused(work: () => Promise<number>): Promise<void> {
     import('../settings.js'),
     import('../platform/base/start-refused.js'),
   ]);
+  process.umask(0o077); // what is made is for whoever makes it
   try {
     process.exitCode = await work();
   } catch (fault) {

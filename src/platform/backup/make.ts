@@ -86,7 +86,6 @@ interface Source {
 /** @throws BackupRefused when there is nothing to back up, no room, or no right; Error of the disk. Nothing is left behind then. */
 export async function makeBackup(wish: BackupWish): Promise<BackupMade> {
   const { dataDir, to, keysTo, sealedFor, product } = wish;
-  process.umask(0o077);
   refuseUnfit(wish);
   const work = path.join(dataDir, WORK);
   const release = takeWork(work);

@@ -73,7 +73,6 @@ export interface RestoreReport {
 
 /** @throws BackupRefused naming what is wrong; the data directory is as it was then. */
 export async function restoreBox(wish: RestoreWish): Promise<RestoreReport> {
-  process.umask(0o077);
   const dataDir = path.resolve(wish.dataDir);
   const place = placeFor(dataDir);
   const owner = ownerOf(dataDir);
@@ -84,6 +83,7 @@ export async function restoreBox(wish: RestoreWish): Promise<RestoreReport> {
     const report = await prepare(place.staging, { ...wish, dataDir });
     release();
     for (const name of ['lock', 'pid']) rmSync(path.join(place.staging, name), { force: true });
+    tighten(place.staging);
     chmodSync(place.staging, 0o750);
     if (owner) giveTo(place.staging, owner);
     place.put();
@@ -174,6 +174,15 @@ function giveTo(folder: string, { uid, gid }: Owner): void {
     const name = path.join(folder, entry.name);
     if (entry.isDirectory()) giveTo(name, { uid, gid });
     else chownSync(name, uid, gid);
+  }
+}
+
+/** Password hashes are in there, and SQLite makes its files as the process says. */
+function tighten(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const name = path.join(folder, entry.name);
+    chmodSync(name, entry.isDirectory() ? 0o700 : 0o600);
+    if (entry.isDirectory()) tighten(name);
   }
 }
 

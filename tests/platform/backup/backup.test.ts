@@ -444,7 +444,10 @@ t.test('Q-CHANGE-10: a passphrase opens it as well, and the age of Debian opens 
   const report = await restoreBox({ file, openedWith: { passphrase: 'correct horse battery staple' }, dataDir: path.join(place, 'again'), acceptProblems: false });
   t.equal(report.backup.head.sequence, RECORDS + 40);
   const age = spawnSync('age', ['--decrypt', '--identity', path.join(place, 'id.txt'), pair.file], { maxBuffer: 1024 ** 3 });
-  if (age.error) return void t.skip('age is not installed here');
+  if (age.error) {
+    t.comment('skipped: the age of Debian is not installed here');
+    return;
+  }
   const listed = spawnSync('tar', ['-tzf', '-'], { input: age.stdout, encoding: 'utf8' });
   t.same(listed.stdout.trimEnd().split('\n'), [MANIFEST_NAME, ...(await membersOf(pair.file, openedWith)).map(({ name }) => name).slice(1)], listed.stderr);
 });
