@@ -213,7 +213,7 @@ t.test('decisions 8.7: a box that writes meanwhile is copied at one moment, and 
   t.notOk(existsSync(path.join(dir, 'backup-work')), 'the copies are gone');
 });
 
-t.test(`RECREV-03, reliability: of ${EDITS} backups with one edit none is taken, and nothing is left behind`, async (t) => {
+t.test(`G27, G16: of ${EDITS} backups with one edit none is taken, and nothing is left behind`, async (t) => {
   const whole = readFileSync(pair.file);
   const random = randomFrom(SEED);
   const place = ownFolder(t);
@@ -462,4 +462,23 @@ t.test('decisions 8.7: one backup at a time, and what one that was killed has le
   t.match(first, { status: 'fulfilled' });
   t.match(second, { status: 'rejected', reason: { message: /another backup of this box is under way/ } });
   t.notOk(existsSync(path.join(dir, 'backup-work')));
+});
+
+t.test('Q-CHANGE-10: a backup of every format version there was is restored, and one of the tables of release 0.1.0', async (t) => {
+  const place = ownFolder(t);
+  const fixtures = fileURLToPath(new URL('../../fixtures/backups/', import.meta.url)).replace('/dist/', '/');
+  const identities = [readFileSync(path.join(fixtures, 'box-1.identity'), 'utf8').trim()];
+  const kept = { openedWith: { identities }, keysFile: path.join(fixtures, 'box-1.keys.age') };
+  const report = await restored(path.join(fixtures, 'box-1.tar.gz.age'), path.join(place, 'one'), kept);
+  t.match(report, { problems: [], unverified: [], verified: { auditRecords: 40, archivedRecords: 40 } });
+
+  const old = path.join(place, 'old');
+  mkdirSync(old);
+  const packed = fileURLToPath(new URL('../../fixtures/releases/0.1.0/data.tar.gz', import.meta.url)).replace('/dist/', '/');
+  t.equal(spawnSync('tar', ['-C', old, '-xzf', packed]).status, 0);
+  const [file, keysFile] = [path.join(place, 'old.age'), path.join(place, 'old-keys.age')];
+  await makeBackup({ ...wish(file, { keysTo: keysFile }), dataDir: old, configFile: null });
+  const again = await restored(file, path.join(place, 'again'), { keysFile });
+  t.match(again, { problems: [], unverified: [] });
+  t.same(inspectDataDir(path.join(place, 'again')).losses, []);
 });
