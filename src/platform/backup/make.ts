@@ -290,7 +290,7 @@ async function writeSealed(to: string, manifest: Manifest, sources: readonly Sou
 
 /** Each piece is a gzip member of its own, packed on this thread: it is the one that gives way to the plant. */
 async function* packed(manifest: Manifest, sources: readonly Source[]): AsyncGenerator<Uint8Array> {
-  for await (const piece of joined(archived(manifest, sources))) {
+  for (const piece of joined(archived(manifest, sources))) {
     yield gzipSync(piece, { level: GZIP_LEVEL });
     await new Promise((resolve) => setImmediate(resolve));
   }
