@@ -19,6 +19,7 @@ const PROGRAMS = [
   'src/doctor/timer-thread.ts',
   'src/domains/mtp-import/package-thread.ts',
   'src/domains/rehearsal/thread.ts',
+  'src/platform/backup/backup-thread.ts',
   'src/platform/history/history-thread.ts',
   'src/platform/http/yaml-thread.ts',
   'src/platform/ledger/check-thread.ts',

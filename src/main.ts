@@ -62,6 +62,9 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   const { table, loops } = joins;
   contained.watch(() => loops.wakeAll());
   const ground = layGround({ settings, log, clock, storage });
+  const restoration = await domains.openRestoration(ground);
+  const outputsOfBox = () => (restoration.waits ? 'restored' : settings.outputs);
+  restoration.onConfirmed(() => loops.wakeAll());
   const { keys, runtimes, probes } = ground;
 
   // ------------------------------------------------------------ what is recorded and driven
@@ -74,9 +77,9 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   // ------------------------------------------------------------ the plant and its equipment
   const { siteExists, siteNames } = joins.join(domains.joinPlant(ground));
   joins.join(domains.joinControlModules(ground));
-  const ioModules = joins.join(domains.joinIOModules({ ...ground, build }));
-  joins.join(domains.joinDiscovery({ ...ground, credentials: ioModules.credentials, security: ioModules.security, notice: ioModules.notice }));
-  joins.join(domains.joinLoopChecks({ ...ground, lapsed: (...of) => access.authenticator.lapsed(...of), image: (site, module) => ioModules.image(site)(module) }));
+  const ioModules = joins.join(domains.joinIOModules({ ...ground, outputsOfBox, build }));
+  joins.join(domains.joinDiscovery({ ...ground, outputsOfBox, credentials: ioModules.credentials, security: ioModules.security, notice: ioModules.notice }));
+  joins.join(domains.joinLoopChecks({ ...ground, outputsOfBox, lapsed: (...of) => access.authenticator.lapsed(...of), image: (site, module) => ioModules.image(site)(module) }));
   joins.join(domains.joinControllers(ground));
   joins.join(domains.joinLogic(ground));
   const tags = joins.join(domains.joinTags(ground));
@@ -102,8 +105,15 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
     }),
   );
   const records = joins.join(domains.joinRecords({ ...ground, history }));
+  const backups = new domains.Backups({ ...ground, product, time: storage.time, died });
   const nonces = openNonces(settings, clock, storage.earlierNonces);
-  const troubles = { ...storageTroubles(storage, () => audit.evidence.damagedRows), ...audit.troubles, ...historian.troubles };
+  const troubles = {
+    ...storageTroubles(storage, () => audit.evidence.damagedRows),
+    ...audit.troubles,
+    ...historian.troubles,
+    backup: () => backups.trouble(),
+    restored: () => restoration.trouble(),
+  };
   const alarms = joins.join(
     domains.joinAlarms({ ...ground, history, record: historian.recordAlarm, commands: commanded.ofAlarms, loops, troubles, archive: audit, contained, nonces }),
   );
@@ -121,9 +131,25 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   const rehearsal = joins.join(domains.joinRehearsal({ ...ground, image: ioModules.image }));
   const boxView = { ...box, size: () => ({ ...plantSize(store), streams: streams.hub.streamsOpen }), beyond: () => beyondLimits(profile, store) };
   joins.join(domains.joinAccess({ access, siteExists, streamsOf: streams.streamsOf }));
-  joins.join(domains.joinSystem({ ...ground, product, startedAtMs, nonces, troubles, faults, evidence: audit.evidence, contained, lockOuts: access.lockOuts, box: boxView, rows }));
-  joins.join(domains.joinApply({ ...ground, kinds: domains.APPLIED_KINDS }));
-  joins.join(domains.joinMtpImport({ ...ground, kinds: domains.APPLIED_KINDS }));
+  joins.join(
+    domains.joinSystem({
+      ...ground,
+      product,
+      startedAtMs,
+      nonces,
+      troubles,
+      faults,
+      evidence: audit.evidence,
+      contained,
+      lockOuts: access.lockOuts,
+      box: boxView,
+      backups,
+      restoration,
+      rows,
+    }),
+  );
+  joins.join(domains.joinApply({ ...ground, outputsOfBox, kinds: domains.APPLIED_KINDS }));
+  joins.join(domains.joinMtpImport({ ...ground, outputsOfBox, kinds: domains.APPLIED_KINDS }));
   joins.join(domains.joinSignatures({ ...ground, kinds: domains.KINDS, refusalToSign: records.refusalToSign }));
   joins.join(domains.joinMes({ ...ground, history }));
   joins.join(domains.joinSearch({ ...ground, kinds: domains.KINDS, catalog: tags.catalog, rows }));

@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import { parseDuration } from './platform/base/duration-text.js';
 import { isResourceName } from './platform/base/resource-name.js';
+import { isRecipient } from './platform/backup/recipient.js';
 import { isCidr } from './platform/http/source-ip.js';
 
 export type SettingSchema<T> = v.GenericSchema<unknown, T>;
@@ -42,6 +43,17 @@ export const maybeText = value<string | null>(
       v.transform(() => null),
     ),
     words,
+  ]),
+);
+
+export const recipient = value<string | null>(
+  'must be a public key of age, such as age1…',
+  v.union([
+    v.pipe(
+      v.union([v.null(), v.literal('')]),
+      v.transform(() => null),
+    ),
+    v.pipe(v.string(), v.check(isRecipient)),
   ]),
 );
 

@@ -27,6 +27,7 @@ import {
   oneOf,
   origins,
   powerNodes,
+  recipient,
   roles,
   type SettingSchema,
   shown,
@@ -206,6 +207,10 @@ export const SETTINGS = {
     24 * HOUR,
     'how often everything that is evidence is verified, first some seconds after a start; 0: only when somebody asks',
   ),
+  backupDirectory: row('backup.directory', maybeText, null, 'folder for the backups that the box makes by itself: on another machine or another disk; none are made when unset'),
+  backupRecipient: row('backup.recipient', recipient, null, 'public key (age1…) for which backups are encrypted; the box itself cannot open them'),
+  backupIntervalMs: row('backup.interval', durationOrNever(HOUR), DAY, 'how often a backup is made; 0: only when somebody asks'),
+  backupsKept: row('backup.keep', integer(1, 10_000), 14, 'backups of this box kept in the folder; the next one removes the oldest'),
   historianEnabled: row('historian.enabled', flag, true, 'record tag values'),
   historianIntervalMinMs: row('historian.minInterval', duration(100), SECOND, 'closest samples of one tag'),
   historianFlushIntervalMs: row('historian.flushInterval', duration(100), 2 * SECOND, 'samples lost at most by a power cut'),
@@ -469,6 +474,11 @@ function checkTogether(settings: Settings): void {
   if (settings.bypassDefaultMs > settings.bypassMaxMs)
     throw new SettingsError('interlock.bypass.defaultDuration', 'interlock.bypass.defaultDuration must not be longer than interlock.bypass.maxDuration');
   if (settings.ioReconnectMinMs > settings.ioReconnectMaxMs) throw new SettingsError('io.reconnect.min', 'io.reconnect.min must not be longer than io.reconnect.max');
+  if (settings.backupDirectory !== null && settings.backupRecipient === null)
+    throw new SettingsError(
+      'backup.recipient',
+      'backup.recipient must be the public key (age1…) for which the backups in backup.directory are encrypted; age-keygen makes one, and its identity stays off this box',
+    );
   checkTelemetry(settings);
   refuseAbsent(settings);
 }

@@ -1,4 +1,4 @@
-/** The `lineside` command: start, check-config, doctor, replay, routes, note-end, and the commands to a box (remote-commands.ts). Exit code 2 means that somebody has to put something right before a start can be (start-refused.ts), 3 that it would be in rescue and `--no-rescue` was given, 70 a fault of this program. */
+/** The `lineside` command: start, check-config, doctor, backup, restore, replay, routes, note-end, and the commands to a box (remote-commands.ts). Exit code 2 means that somebody has to put something right before a start can be (start-refused.ts), 3 that it would be in rescue and `--no-rescue` was given, 70 a fault of this program. */
 import { writeSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { systemClock } from '../platform/base/clock.js';
@@ -6,6 +6,7 @@ import { openFatalFaults } from '../platform/base/fatal-faults.js';
 import { StartRefused } from '../platform/base/start-refused.js';
 import { UnloadableLibrary } from '../platform/base/unloadable-library.js';
 import type { Appliance } from '../appliance/appliance.js';
+import { backupCommands } from './backup.js';
 import { doctorCommand } from './doctor.js';
 import { openNotifySocket } from '../platform/service/notify-socket.js';
 import { ServiceManager, watchdogOf } from '../platform/service/service-manager.js';
@@ -22,7 +23,7 @@ const FAULT_EXIT = 70;
 /** Whatever hangs: a process that is not to be trusted is gone by then. */
 const FAULT_END_MS = 4000;
 /** Commands that ask no box. */
-const HERE: ReadonlySet<string> = new Set(['start', 'check-config', 'replay', 'verify', 'doctor', 'note-end', 'routes']);
+const HERE: ReadonlySet<string> = new Set(['start', 'check-config', 'replay', 'verify', 'doctor', 'note-end', 'routes', 'backup', 'restore']);
 const DATA_DIR_DEFAULT = '.lineside';
 
 function settingsOrExit(flags: readonly string[]): Settings {
@@ -232,7 +233,7 @@ program
   .command('verify')
   .description('whether an exported audit trail is what a box signed, on any machine and without the box; exit code 1 when it is not')
   .argument('<file>', 'export of the trail (GET /api/v1/backup/audit), also packed by gzip')
-  .option('--key <file>', 'public key of the box, as lineside audit-key prints it: kept elsewhere than the export')
+  .option('--key <file>', 'public key of the box, member publicKey of GET /api/v1/audit/key: kept elsewhere than the export')
   .option('--anchors <file>', 'anchors that were kept outside the box, one a line')
   .option('--json', 'print the verdict as JSON')
   .action(async (file: string, options: VerifyOptions) => {
@@ -240,6 +241,7 @@ program
     process.exitCode = await verify(file, options, { out: (text) => void process.stdout.write(text), say: (text) => console.error(text) });
   });
 doctorCommand(program, process.env.LINESIDE_DATA_DIR ?? DATA_DIR_DEFAULT);
+backupCommands(program, process.env.LINESIDE_DATA_DIR ?? DATA_DIR_DEFAULT, PRODUCT);
 program
   .command('note-end')
   .description('after an end that the program could not tell of itself (ExecStopPost= of systemd/lineside.service): counts it as a fault of the program where it is one')

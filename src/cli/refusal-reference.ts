@@ -108,6 +108,8 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   not_manual: 'the steps of an element can be changed in Manual only',
   not_recording: 'no recording of the unit runs',
   not_restartable: 'the component restarts with the whole service only',
+  not_restored: 'the box was not restored from a backup, or somebody has confirmed it already',
+  not_runnable: 'the component has no job that can be started, or the settings do not say where to',
   not_returnable: 'what an output has now cannot be read, and it has no fail-safe value: it could not be put back',
   not_shelved: 'the alarm is not shelved',
   not_simulated: 'only channels of simulated modules are forced and released',

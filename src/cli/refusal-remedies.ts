@@ -88,6 +88,8 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   not_in_auth_mode: 'Sign in the way that `GET /api/v1/auth/config` tells.',
   not_manual: 'Set the element to Manual first.',
   not_recording: 'Begin a recording of the unit first.',
+  not_restored: 'Nothing is left to do: outputs are driven as setting `io.outputs` says (`GET /api/v1/system/restore`).',
+  not_runnable: 'Of `backup`: set `backup.directory` and `backup.recipient`, or run `lineside backup` on the box. The other components do their work by themselves.',
   not_restartable: 'Restart the service (`systemctl restart lineside`), when nothing is at work.',
   not_returnable: 'Give the outputs in `channels` a value in `failSafe.outputs`, or leave them out.',
   not_shelved: 'Nothing: the alarm is in the list already.',

@@ -66,6 +66,7 @@ import { usedByRoutes } from './search/used-by.js';
 import { SignatureRecord } from './signatures/kind.js';
 import { signatureRoutes } from './signatures/routes.js';
 import { SYSTEM_ROUTES } from './system/routes.js';
+import { RESTORE_ROUTES } from './system/restore-routes.js';
 import { SERVICE_ROUTES } from './system/service-routes.js';
 import { tagRoutes } from './tags/routes.js';
 import { streamRoutes } from './streams/live-transports.js';
@@ -122,6 +123,7 @@ export const ROWS: readonly RouteColumns[] = [
   ...ACCESS_ROUTES,
   ...SYSTEM_ROUTES,
   ...SERVICE_ROUTES,
+  ...RESTORE_ROUTES,
   ...plantRoutes,
   ...unitRoutes,
   ...controlModuleRoutes,
@@ -188,6 +190,8 @@ export { joinRehearsal } from './rehearsal/join.js';
 export { joinSearch } from './search/join.js';
 export { joinSignatures } from './signatures/join.js';
 export { joinStreams } from './streams/join.js';
+export { Backups } from './system/backups.js';
+export { openRestoration } from './system/restoration.js';
 export { joinSystem } from './system/join.js';
 export { joinTags } from './tags/join.js';
 export { joinTelemetry } from './telemetry/join.js';

@@ -67,6 +67,8 @@ export class ApplianceTest implements WalkTarget {
         ...ORDINARY_PRIORITY,
         ...ONE_SCAN_THREAD,
         LINESIDE_IO__OUTPUTS: 'live',
+        LINESIDE_BACKUP__DIRECTORY: `${dataDir}-backups`,
+        LINESIDE_BACKUP__RECIPIENT: 'age1asg00psx02c0y398uzxrs03fagts9pttywerzemqacks9yee24gqcfxt09',
         LINESIDE_GATEWAY__RATELIMIT__ENABLED: 'false',
         LINESIDE_GATEWAY__MAXBODYBYTES: String(BODY_BYTES_MAX),
         LINESIDE_DEMO__ENABLED: 'true',
@@ -86,7 +88,7 @@ export class ApplianceTest implements WalkTarget {
 
   async stop(): Promise<void> {
     await this.appliance.stop();
-    for (const folder of [this.#dataDir, `${this.#dataDir}-demo`]) rmSync(folder, { recursive: true, force: true });
+    for (const folder of [this.#dataDir, `${this.#dataDir}-demo`, `${this.#dataDir}-backups`]) rmSync(folder, { recursive: true, force: true });
   }
 
   get port(): number {

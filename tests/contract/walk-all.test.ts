@@ -14,6 +14,7 @@ import { type Left, Story, tellStory } from './writes.js';
 const NOT_WRITTEN: Readonly<Record<string, string>> = {
   'POST /api/v1/system/stored-data/discard': 'needs a row that cannot be read: tests/faults/damaged-rows',
   'POST /api/v1/discovery/opcua/write': 'needs an OPC UA server: tests/contract/opcua-discovery',
+  'POST /api/v1/system/restore/confirm': 'needs a box that was restored: tests/faults/restored-box',
   'POST /api/v1/audit/gaps/acknowledge': 'needs a gap that a start has found: tests/faults/rescue',
   'POST /api/v1/sites/{site}/iomodules/{name}/loop-check': 'needs a device whose outputs are live: tests/domains/loop-checks',
   'POST /api/v1/sites/{site}/iomodules/{name}/cable-acceptance': 'leaves a page that would not end before the module goes: tests/domains/loop-checks',

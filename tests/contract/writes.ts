@@ -173,6 +173,7 @@ async function engineering(story: Story): Promise<void> {
   await story.send(`POST ${S}/iomodules/{name}/discover`, { name: 'walk' });
   await story.send(`POST ${S}/iomodules/{name}/ioprobe/restart`, { name: 'walk' }, { body: REASON });
   await story.send('POST /api/v1/system/services/{component}/restart', { component: 'io' }, { body: { ...REASON, acknowledgeFailSafe: true } });
+  await story.send('POST /api/v1/system/services/{component}/run', { component: 'backup' }, { body: REASON });
   const content = readFileSync('tests/fixtures/mtp/PiMAd-core.0-0-1.aml').toString('base64');
   await story.send('POST /api/v1/import/mtp', {}, { body: { site: SITE, name: 'walk-mtp', fileName: 'PiMAd-core.0-0-1.aml', content, dryRun: false } });
   await story.send(`PUT ${S}/secrets/{name}`, { name: 'walk' }, { body: { username: 'walk', password: 'walked' } });

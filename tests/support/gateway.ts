@@ -148,6 +148,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
     operatingMode: settings.operatingMode,
     antiReplay: { enabled: settings.antiReplayEnabled, entries: () => 0, nearlyFull: () => false },
     settingsWithoutEffect: settings.withoutEffect,
+    backup: () => ({ configured: false, running: false, ok: null, lastAt: '', message: '' }),
     integrity: () => ({ ok: null, checkedAt: '', problems: 0 }),
     troubles: () => [],
     notes: () => [],

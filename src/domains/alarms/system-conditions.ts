@@ -26,7 +26,7 @@ import { unitsConcerned } from './sources.js';
 import { unitOf } from '../plant/unit-of.js';
 
 /** What the appliance says of its own storage and threads, in its own words. */
-export const TROUBLE_TOPICS = ['stored-data', 'integrity', 'audit-gap', 'audit-anchors', 'slow-storage', 'checkpoint', 'historian', 'service-thread'] as const;
+export const TROUBLE_TOPICS = ['stored-data', 'integrity', 'audit-gap', 'audit-anchors', 'slow-storage', 'checkpoint', 'historian', 'service-thread', 'backup', 'restored'] as const;
 export type TroubleTopic = (typeof TROUBLE_TOPICS)[number];
 
 /** Topics that every site has an alarm of, because they concern the whole appliance. */
@@ -316,6 +316,8 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
   checkpoint: troubleRow('checkpoint'),
   historian: troubleRow('historian'),
   'service-thread': troubleRow('service-thread'),
+  backup: troubleRow('backup'),
+  restored: troubleRow('restored'),
 };
 
 function troubleRow(topic: TroubleTopic): TopicRow {

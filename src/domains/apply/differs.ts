@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Secrets } from '../io-modules/secret-kind.js';
 import { IOModule, type IOModuleSpec } from '../io-modules/kind.js';
-import { isEnabled, withheldByBox } from '../io-modules/outputs.js';
+import { isEnabled, type OutputsOfBox, withheldByBox } from '../io-modules/outputs.js';
 import { MasterRecipe, type MasterRecipeStatus } from '../recipes/kind.js';
 import type { AnyKind } from './kinds.js';
 
@@ -16,8 +16,8 @@ const PASSWORD = 'options.password';
 
 /** What a box has beside its store. */
 export interface Box {
-  /** Setting `io.outputs`. */
-  readonly outputs: 'live' | 'withheld';
+  /** Whether this box writes outputs at all. */
+  readonly outputs: OutputsOfBox;
   readonly secrets: Secrets;
 }
 

@@ -7,6 +7,7 @@ import type { Store } from '../../platform/store/store.js';
 import type { SettingValues } from '../../settings.js';
 import type { Credentials } from '../io-modules/credentials.js';
 import type { BoxSecurity } from '../io-modules/device-security.js';
+import type { OutputsOfBox } from '../io-modules/outputs.js';
 import { Explorer } from './explorer.js';
 import { discoveryRoutes } from './routes.js';
 import { ServerScope } from './scope.js';
@@ -18,14 +19,26 @@ export interface DiscoveryParts {
   readonly credentials: Credentials;
   readonly security: BoxSecurity;
   readonly notice: (notice: BoxNotice) => void;
-  readonly settings: Pick<SettingValues, 'outputs' | 'modeCheckDeviceTags'>;
+  readonly outputsOfBox: () => OutputsOfBox;
+  readonly settings: Pick<SettingValues, 'modeCheckDeviceTags'>;
 }
 
-export function joinDiscovery({ store, clock, log, credentials, security, notice, settings }: DiscoveryParts) {
+export function joinDiscovery({ store, clock, log, credentials, security, notice, outputsOfBox, settings }: DiscoveryParts) {
   const explorer = new Explorer({ clock, log, notice });
-  const { outputs, modeCheckDeviceTags } = settings;
+  const { modeCheckDeviceTags } = settings;
+  const deps = {
+    store,
+    explorer,
+    scope: new ServerScope({ store, explorer, clock }),
+    credentials,
+    security,
+    get outputs() {
+      return outputsOfBox();
+    },
+    modeCheckDeviceTags,
+  };
   return {
-    routes: [routeSet(discoveryRoutes, { store, explorer, scope: new ServerScope({ store, explorer, clock }), credentials, security, outputs, modeCheckDeviceTags })],
+    routes: [routeSet(discoveryRoutes, deps)],
     stop: (): Promise<void> => explorer.stop(),
   };
 }

@@ -5,7 +5,7 @@ import { invalid, Refusal } from '../../platform/base/refusal.js';
 import type { AuditEntry, RequestContext } from '../../platform/http/route.js';
 import { Scalar, Text } from '../../platform/store/fields.js';
 import type { Store } from '../../platform/store/store.js';
-import { withheldByBox } from '../io-modules/outputs.js';
+import { type OutputsOfBox, withheldByBox } from '../io-modules/outputs.js';
 import { checkWrite, type WriteBarriers } from '../io-modules/write-barriers.js';
 import { asked } from './asked.js';
 import { concerned, type Concern, NodeText } from './concerned.js';
@@ -17,8 +17,8 @@ export interface WriteDeps extends TargetDeps, WriteBarriers {
   readonly store: Store;
   readonly explorer: Explorer;
   readonly scope: ServerScope;
-  /** Setting io.outputs. */
-  readonly outputs: 'live' | 'withheld';
+  /** Whether this box writes outputs at all. */
+  readonly outputs: OutputsOfBox;
 }
 
 export const WriteQuestion = v.strictObject({ ...TARGET, nodeId: NodeText, value: Scalar, dataType: Text });

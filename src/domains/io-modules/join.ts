@@ -10,6 +10,7 @@ import type { Settings } from '../../settings.js';
 import type { LocalProbes } from '../placement/local-probes.js';
 import { Credentials } from './credentials.js';
 import { IOModule, SimulationPreset } from './kind.js';
+import type { OutputsOfBox } from './outputs.js';
 import { IOModuleReconciler } from './reconciler.js';
 import { ioModuleRoutes } from './routes.js';
 import { Secret } from './secret-kind.js';
@@ -29,16 +30,24 @@ export interface IOModuleParts {
   /** Build of the probes. */
   readonly build: string;
   readonly secrets: DeviceSecrets;
-  readonly settings: Pick<Settings, 'outputs' | 'modeCheckDeviceTags' | 'dataDir' | 'operatingMode'>;
+  /** Whether this box writes outputs at all, as it is at that moment. */
+  readonly outputsOfBox: () => OutputsOfBox;
+  readonly settings: Pick<Settings, 'modeCheckDeviceTags' | 'dataDir' | 'operatingMode'>;
 }
 
-export function joinIOModules({ store, clock, log, probes, timeScale, onTimeScale, deviceId, build, secrets, settings }: IOModuleParts) {
+export function joinIOModules({ store, clock, log, probes, timeScale, onTimeScale, deviceId, build, secrets, outputsOfBox, settings }: IOModuleParts) {
   probes.setTimeScale(timeScale());
   onTimeScale((value) => probes.setTimeScale(value));
   const contents = new ContentsKeeper({ store, probes, clock, timeScale });
   const credentials = new Credentials(secrets);
   const security = { dataDir: settings.dataDir, isDevelopment: settings.operatingMode === 'development' };
-  const modules = new IOModuleReconciler({ store, probes, clock, contents, credentials, box: { setting: settings.outputs, deviceId }, security });
+  const box = {
+    get setting() {
+      return outputsOfBox();
+    },
+    deviceId,
+  };
+  const modules = new IOModuleReconciler({ store, probes, clock, contents, credentials, box, security });
   probes.onModule((site, module, state) => modules.moduleChanged(site, module, state));
   probes.onResumed((site, module, resumed) => modules.outputsResumed(site, module, resumed));
   store.watch(IOModule, ({ type, resource: { metadata } }) => {

@@ -12,7 +12,12 @@ export type ToldOutputs = Extract<ProbeOutbound, { type: 'module' }>['outputs'];
 
 const NOTHING_TOLD: ToldOutputs = { withheld: '', secondMaster: false, mismatched: [], failSafeTaken: false };
 
+/** What this box does with outputs: as setting `io.outputs` says, or nothing until somebody has confirmed its restore (D-C-06). */
+export type OutputsOfBox = 'live' | 'withheld' | 'restored';
+
 export const WITHHELD_BY_BOX = 'this box withholds its outputs (setting io.outputs): inputs are read, nothing is written to the device';
+const WITHHELD_RESTORED =
+  'this box was restored from a backup, and nobody has confirmed yet that the other one is off (POST system/restore/confirm): inputs are read, nothing is written to the device';
 const DISABLED = 'the module is disabled: no connection is made; enabled true connects it';
 const SIMULATED = 'simulated: nothing real is driven';
 const UNSEEN = 'no ownership register is configured: a second master cannot be seen';
@@ -26,12 +31,18 @@ export function isEnabled(spec: IOModuleSpec): boolean {
 }
 
 /** Why nothing is written, whatever the device says; empty where it is. A simulated device is nobody's plant. */
-export function withheldByBox({ protocol }: Pick<IOModuleSpec, 'protocol'>, setting: 'live' | 'withheld'): string {
-  return setting === 'live' || isSimulated(protocol) ? '' : WITHHELD_BY_BOX;
+export function withheldByBox({ protocol }: Pick<IOModuleSpec, 'protocol'>, setting: OutputsOfBox): string {
+  if (setting === 'live' || isSimulated(protocol)) return '';
+  return setting === 'restored' ? WITHHELD_RESTORED : WITHHELD_BY_BOX;
+}
+
+/** Whether the reason is one of the box, which no probe tells. */
+export function isWithheldByBox(reason: string | undefined): boolean {
+  return reason === WITHHELD_BY_BOX || reason === WITHHELD_RESTORED;
 }
 
 /** Without what the probe has told, the least that can be: a register that was not read yet may say anything. */
-export function outputsStatus(spec: IOModuleSpec, setting: 'live' | 'withheld', told?: ToldOutputs): OutputsStatus {
+export function outputsStatus(spec: IOModuleSpec, setting: OutputsOfBox, told?: ToldOutputs): OutputsStatus {
   if (!isEnabled(spec)) return { state: 'disabled', reason: DISABLED, secondMaster: false };
   const isOwned = ownershipOf(spec.options) !== undefined;
   const withheld = withheldByBox(spec, setting) || (told ? told.withheld : isOwned ? UNREAD : '');

@@ -7,7 +7,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import { channelsOf } from './channels.js';
 import { type BoxSecurity, deviceSecurity } from './device-security.js';
 import { driverOptions, ownershipOf } from './ownership.js';
-import { withheldByBox } from './outputs.js';
+import { type OutputsOfBox, withheldByBox } from './outputs.js';
 import { IOModule, type IOModuleSpec, type IOModuleStatus, SimulationPreset } from './kind.js';
 import { assetKey } from './rules.js';
 import { devicesRead } from './simulation-notes.js';
@@ -23,7 +23,7 @@ export function imagePlan(module: string, spec: IOModuleSpec, buffer: SharedArra
 }
 
 export interface BoxOutputs {
-  readonly setting: 'live' | 'withheld';
+  readonly setting: OutputsOfBox;
   readonly deviceId: string;
 }
 

@@ -22,7 +22,7 @@ import type { BoxSecurity } from './device-security.js';
 import { discoveredFor } from './discovered.js';
 import { probeOf } from './probe-of.js';
 import { assetKey } from './rules.js';
-import { conditionsBeside, isEnabled, moduleConditions, outputsStatus, WITHHELD_BY_BOX } from './outputs.js';
+import { conditionsBeside, isEnabled, isWithheldByBox, moduleConditions, outputsStatus } from './outputs.js';
 import { type BoxOutputs, imagePlan, probeModule } from './probe-module.js';
 import type { Key } from '../../platform/reconcile/key.js';
 
@@ -157,8 +157,8 @@ export class IOModuleReconciler implements Reconciler {
     const outputs = outputsStatus(spec, this.#box.setting);
     const known = status.outputs;
     // of a device that is served the probe tells; what an earlier configuration said of it is over
-    const isToldByProbe = known !== undefined && known.state !== 'disabled' && known.reason !== WITHHELD_BY_BOX;
-    const isBySetting = isDisabled || outputs.reason === WITHHELD_BY_BOX;
+    const isToldByProbe = known !== undefined && known.state !== 'disabled' && !isWithheldByBox(known.reason);
+    const isBySetting = isDisabled || isWithheldByBox(outputs.reason);
     const isKnown = isBySetting ? known?.reason === outputs.reason : isToldByProbe;
     if (isKnown && (!isDisabled || status.state === 'Pending')) return;
     const disabled = {

@@ -1,6 +1,7 @@
 /** The loop checks of this box: one at a time in a site, and each ended as soon as its ground goes. */
 import { randomBytes } from 'node:crypto';
 import { heldBy } from '../../../runtime/vocabulary/held-by.js';
+import type { OutputsOfBox } from '../io-modules/outputs.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { contain, guarded, guardedPromise } from '../../platform/base/guarded.js';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
@@ -18,8 +19,8 @@ import { type Conductor, holderOf, LEASE_MS, LoopCheckRun, type RunDeps } from '
 import { LoopObserver } from './loop-observer.js';
 
 export interface ChecksDeps extends RunDeps {
-  /** Setting `io.outputs`. */
-  readonly outputs: 'live' | 'withheld';
+  /** Whether this box writes outputs at all. */
+  readonly outputs: OutputsOfBox;
   readonly queries: SheetRecords;
 }
 

@@ -6,7 +6,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import { channelsOf } from '../io-modules/channels.js';
 import type { IOModuleSpec, IOModuleStatus } from '../io-modules/kind.js';
 import { failSafeWords, type OutputHands, outputHands } from '../io-modules/output-hands.js';
-import { isEnabled, withheldByBox } from '../io-modules/outputs.js';
+import { isEnabled, type OutputsOfBox, withheldByBox } from '../io-modules/outputs.js';
 import { ownersElsewhere } from '../control-modules/output-owners.js';
 import { unitsAtWork } from '../logic/active-work.js';
 import { sayOwner } from '../logic/output-claims.js';
@@ -46,7 +46,7 @@ export function unitsOn(read: StoreReader, { metadata: { site, name } }: ModuleR
  * The first thing that stands in the way. `heldReason`: what the status says of the outputs while the check itself holds them; '' before
  * it does. `setting`: whether this box writes outputs at all.
  */
-export function barredBy(read: StoreReader, module: ModuleResource, heldReason: string, setting: 'live' | 'withheld'): Barred | undefined {
+export function barredBy(read: StoreReader, module: ModuleResource, heldReason: string, setting: OutputsOfBox): Barred | undefined {
   const { spec, status, metadata } = module;
   const { name } = metadata;
   if (isSimulated(spec.protocol))

@@ -5,6 +5,7 @@
 import { createHmac, type KeyObject, randomUUID, sign as signWithKey, timingSafeEqual, verify as verifyWithKey } from 'node:crypto';
 import type { Caller } from '../../platform/http/caller.js';
 import { canonicalDigest, canonicalJson } from '../../platform/ledger/canonical-json.js';
+import { publicKeyOf } from '../../platform/ledger/keys.js';
 import type { SignatureAlgorithm, SignatureSubject, SignedRecord } from './kind.js';
 
 export const SIGNATURE_MEANINGS = [
@@ -23,6 +24,7 @@ export const SIGNATURE_MEANINGS = [
   'prompt-response',
   'external-result-manual-entry',
   'qualification',
+  'restore-confirm',
 ] as const;
 export type SignatureMeaning = (typeof SIGNATURE_MEANINGS)[number];
 
@@ -40,6 +42,8 @@ export interface SigningKeys {
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
   readonly kid: string;
+  /** Of boxes that this one was restored from. */
+  readonly former?: ReadonlyMap<string, KeyObject>;
 }
 
 export interface SignatureRequest {
@@ -79,7 +83,10 @@ export function isSignatureValid(record: SignedRecord, keys: SigningKeys): boole
   const { value, ...base } = record;
   const bytes = Buffer.from(canonicalJson(base), 'utf8');
   const given = Buffer.from(value, 'base64');
-  if (record.algorithm === 'Ed25519') return record.keyId === keys.kid && verifyWithKey(null, bytes, keys.publicKey, given);
+  if (record.algorithm === 'Ed25519') {
+    const key = publicKeyOf(keys, record.keyId);
+    return key !== undefined && verifyWithKey(null, bytes, key, given);
+  }
   const expected = createHmac('sha256', keys.auditHmac).update(bytes).digest();
   return record.keyId === keys.auditKeyId && given.length === expected.length && timingSafeEqual(given, expected);
 }

@@ -12,7 +12,10 @@ import type { LockOuts } from '../access/lockouts.js';
 import { TROUBLE_TOPICS, type Troubles } from '../alarms/system-conditions.js';
 import type { LocalRuntimes } from '../placement/local-runtimes.js';
 import type { LocalProbes } from '../placement/local-probes.js';
+import type { Backups } from './backups.js';
 import { IORestart } from './io-restart.js';
+import type { Restoration } from './restoration.js';
+import { RESTORE_ROUTES } from './restore-routes.js';
 import { type BoxHealth, SYSTEM_ROUTES, type SystemView } from './routes.js';
 import { SERVICE_ROUTES } from './service-routes.js';
 
@@ -32,6 +35,8 @@ export interface SystemParts extends Pick<SystemView, 'product' | 'deviceId' | '
   readonly evidence: { readonly summary: ReturnType<SystemView['integrity']> };
   readonly contained: Pick<ContainedFaults, 'view'>;
   readonly lockOuts: Pick<LockOuts, 'locked'>;
+  readonly backups: Backups;
+  readonly restoration: Restoration;
   readonly box: BoxParts;
 }
 
@@ -46,7 +51,27 @@ export interface BoxParts {
 }
 
 export function joinSystem(parts: SystemParts) {
-  const { product, deviceId, startedAtMs, rows, store, log, settings, clock, runtimes, probes, nonces, troubles, faults, evidence, contained, lockOuts, box } = parts;
+  const {
+    product,
+    deviceId,
+    startedAtMs,
+    rows,
+    store,
+    log,
+    settings,
+    clock,
+    runtimes,
+    probes,
+    nonces,
+    troubles,
+    faults,
+    evidence,
+    contained,
+    lockOuts,
+    box,
+    backups,
+    restoration,
+  } = parts;
   const openInClear = inClear(settings);
   if (openInClear !== '') log.warn(openInClear);
   const system: SystemView = {
@@ -59,6 +84,7 @@ export function joinSystem(parts: SystemParts) {
     settingsWithoutEffect: settings.withoutEffect,
     troubles: () => TROUBLE_TOPICS.flatMap((topic) => troubles[topic]()?.message ?? []),
     notes: () => [openInClear, faults.last, ...box.notes, ...box.beyond()].filter((note) => note !== ''),
+    backup: () => backups.view,
     box: () => boxHealth(box),
     integrity: () => evidence.summary,
     storageAccepting: () => store.accepting,
@@ -69,7 +95,8 @@ export function joinSystem(parts: SystemParts) {
     rows,
   };
   const io = new IORestart({ store, probes, log });
-  return { routes: [routeSet(SYSTEM_ROUTES, { system, store }), routeSet(SERVICE_ROUTES, { store, clock, io })] };
+  const routes = [routeSet(SYSTEM_ROUTES, { system, store }), routeSet(SERVICE_ROUTES, { store, clock, io, backups }), routeSet(RESTORE_ROUTES, { restoration })];
+  return { routes, start: () => backups.start(), stop: () => backups.stop() };
 }
 
 function boxHealth({ profile: { name, title, verified, limits }, by, size }: BoxParts): BoxHealth {

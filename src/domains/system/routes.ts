@@ -55,6 +55,15 @@ export const HealthBody = v.strictObject({
     recent: v.number(),
     seams: v.array(v.strictObject({ seam: v.string(), count: v.number(), lastAt: v.string(), message: v.string() })),
   }),
+  backup: v.strictObject({
+    /** Whether the box makes backups by itself. */
+    configured: v.boolean(),
+    running: v.boolean(),
+    /** Of the last one; null before the first. */
+    ok: v.nullable(v.boolean()),
+    lastAt: v.string(),
+    message: v.string(),
+  }),
   box: BoxHealth,
   runtimes: v.array(RuntimeHealth),
   realtime: v.strictObject({ granted: v.boolean(), reason: v.string() }),
@@ -98,6 +107,8 @@ export interface SystemView {
   /** User names that are locked after failed passwords, for an address or everywhere. */
   lockedNames(): number;
   runtimes(): readonly RuntimeHealth[];
+  /** What the last backup came to. */
+  backup(): HealthBody['backup'];
   /** Its hardware profile, and how much of it the plant takes. */
   box(): BoxHealth;
   /** Priority of the scan threads; why not, when the machine refused it. */
@@ -207,6 +218,7 @@ function health(system: SystemView, store: Store, caller: Caller): HealthBody {
     antiReplay: { enabled: system.antiReplay.enabled, entries: system.antiReplay.entries() },
     storage: { accepting: system.storageAccepting(), unfit: store.faults.filter(({ site }) => mayVisit(caller, site)).map(withoutText) },
     integrity: system.integrity(),
+    backup: everywhere ? system.backup() : { ...system.backup(), message: '' },
     contained,
     box: everywhere ? system.box() : { ...system.box(), used: null },
     runtimes,

@@ -32,9 +32,10 @@ export interface RescueServer {
 export function waysOn(dataDir: string, canGoOnWithout = true): string[] {
   if (!canGoOnWithout) return [`put right what is told of ${dataDir} (room on the disk, rights, the version of lineside that wrote it) and start again; nothing in it was changed`];
   return [
-    `put back what is missing into ${dataDir}, from a copy or a backup of it, and start again`,
+    `put back what is missing into ${dataDir}, from a copy of it, and start again`,
     `or go on without it: lineside start --data-dir ${dataDir} --accept-loss; what is missing stays on record and a Critical alarm stands until an administrator acknowledges it`,
     'when no account is left either, add --new-admin-code: the console then shows a code for a first administrator',
+    `or restore a backup of the box into an empty folder: lineside restore FILE --identity FILE --data-dir FOLDER, and start with that folder`,
   ];
 }
 

@@ -3,15 +3,17 @@
  * backup. A file appears whole or not at all, so a crash during the first start leaves nothing half written.
  */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { DataFileFault, faultOfStart, isThere, readDataFile } from '../base/data-file.js';
+import { DataFileFault, faultOfStart, isThere, readDataFile, readDataFileIfUsable } from '../base/data-file.js';
 import { StartRefused } from '../base/start-refused.js';
 import { syncFolder } from '../base/sync-folder.js';
 
 const HMAC_KEY_BYTES = 32; // decisions 8.6
 const DEVICE_KEY = 'device-ed25519.pem';
 const AUDIT_KEY = 'audit-hmac';
+/** Folder of public keys, below that of the keys. */
+const FORMER = 'former';
 const WAY_OUT = 'restore it or move it away';
 
 export interface DeviceKeys {
@@ -26,6 +28,13 @@ export interface DeviceKeys {
   readonly auditHmac: Buffer;
   /** First 16 hex digits of the SHA-256 of that key. */
   readonly auditKeyId: string;
+  /** Public keys of the boxes that this one was restored from, by their `kid`: for what those have signed. */
+  readonly former?: ReadonlyMap<string, KeyObject>;
+}
+
+/** The key that has signed as `kid`: that of this box, or of one that it was restored from. */
+export function publicKeyOf(keys: Pick<DeviceKeys, 'kid' | 'publicKey' | 'former'>, kid: string): KeyObject | undefined {
+  return kid === keys.kid ? keys.publicKey : keys.former?.get(kid);
 }
 
 /** Which keys are there, before any is made. */
@@ -47,7 +56,46 @@ export function openDeviceKeys(dataDir: string): DeviceKeys {
   if (privateKey?.asymmetricKeyType !== 'ed25519') throw new StartRefused(`the device key ${deviceFile} is not an Ed25519 key; ${WAY_OUT}`);
   const publicKey = createPublicKey(privateKey);
   const fingerprint = sha256(rawPublicKey(publicKey));
-  return { privateKey, publicKey, deviceId: fingerprint.slice(0, 32), kid: fingerprint.slice(0, 16), auditHmac, auditKeyId: sha256(auditHmac).slice(0, 16) };
+  return {
+    privateKey,
+    publicKey,
+    deviceId: fingerprint.slice(0, 32),
+    kid: fingerprint.slice(0, 16),
+    auditHmac,
+    auditKeyId: sha256(auditHmac).slice(0, 16),
+    former: formerKeysIn(folder),
+  };
+}
+
+/** Beside the keys, once for each box that was. */
+export function keepFormerKey(dataDir: string, kid: string, key: KeyObject): void {
+  const folder = path.join(dataDir, 'keys', FORMER);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const fd = openSync(path.join(folder, `${kid}.pem`), 'w', 0o600);
+  try {
+    writeSync(fd, String(key.export({ type: 'spki', format: 'pem' })));
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  syncFolder(folder);
+}
+
+/** One that cannot be read verifies nothing, and keeps nobody from a start. */
+function formerKeysIn(keysFolder: string): ReadonlyMap<string, KeyObject> {
+  const folder = path.join(keysFolder, FORMER);
+  const found = new Map<string, KeyObject>();
+  if (!isThere(folder)) return found;
+  try {
+    for (const name of readdirSync(folder)) {
+      const key = createPublicKey(readDataFileIfUsable(path.join(folder, name)) ?? Buffer.alloc(0));
+      const kid = sha256(rawPublicKey(key)).slice(0, 16); // by what it is, whatever it is called
+      found.set(kid, key);
+    }
+  } catch {
+    return found;
+  }
+  return found;
 }
 
 function privateKeyOf(pem: Buffer): KeyObject | undefined {

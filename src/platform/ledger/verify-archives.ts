@@ -13,7 +13,8 @@ import { ArchiveNotes, type Cut, isNoteGenuine, type SealedNote } from './archiv
 import { textLimits, textLines } from './archive-text.js';
 import { ArchiveWalk, Findings, PROBLEMS_MAX } from './archive-walk.js';
 import { GENESIS_HASH, isHeadGenuine, type SignedHead } from './chain.js';
-import type { DeviceKeys } from './keys.js';
+import { readGaps } from './gaps.js';
+import { type DeviceKeys, publicKeyOf } from './keys.js';
 import type { ArchiveProblem } from './problems.js';
 import type { Verification } from './verify-chain.js';
 
@@ -63,6 +64,8 @@ export class ArchiveVerifier {
   readonly #keys: DeviceKeys;
   readonly #folder: string;
   readonly #problems: Verification['problems'][number][] = [];
+  /** Records whose seal nobody can verify, which an administrator has acknowledged: a gap shows them (D-C-09). */
+  readonly #explained: (sequence: number) => boolean;
   #checked = 0;
 
   constructor(database: Database.Database, keys: DeviceKeys, folder: string) {
@@ -70,6 +73,8 @@ export class ArchiveVerifier {
     this.#notes = new ArchiveNotes(database);
     this.#keys = keys;
     this.#folder = folder;
+    const gaps = readGaps(database).filter(({ acknowledged, covers }) => acknowledged !== null && covers.includes('signature'));
+    this.#explained = (sequence) => gaps.some(({ first, last }) => sequence >= first && sequence <= last);
   }
 
   /** Files that can hold records of these times; all when there are none. `pause` is awaited between blocks. */
@@ -166,7 +171,7 @@ export class ArchiveVerifier {
 
   /** A walk that knows already what is wrong with the note. */
   #walk(note: SealedNote, blocks: readonly ArchiveBlock[], previous: string | null): ArchiveWalk {
-    const walk = new ArchiveWalk(note, blocks, this.#keys, previous);
+    const walk = new ArchiveWalk(note, blocks, this.#keys, previous, this.#explained);
     const { findings } = walk;
     if (!isNoteGenuine(note, this.#keys.auditHmac)) {
       findings.wrong('note');
@@ -174,7 +179,8 @@ export class ArchiveVerifier {
     }
     if (previous !== null && note.previousHash !== previous) findings.report(note.first, 'link');
     const head = this.#database.prepare('SELECT * FROM audit_heads WHERE sequence = ?').get(note.last) as SignedHead | undefined;
-    if (!head || head.kid !== this.#keys.kid || head.hash !== note.headHash || !isHeadGenuine(head, this.#keys.publicKey)) findings.report(note.last, 'signature');
+    const key = head && publicKeyOf(this.#keys, head.kid);
+    if (!key || head.hash !== note.headHash || !isHeadGenuine(head, key)) findings.report(note.last, 'signature');
     if (!isListed(blocks, note)) findings.wrong('note');
     return walk;
   }

@@ -12,7 +12,7 @@ import { AuditSearch } from './audit-search.js';
 import { GENESIS_HASH, hashOf, isHeadGenuine, macOf, type SignedHead } from './chain.js';
 import { type ChainEnd, readHeadFile } from './head-file.js';
 import { type Gap, readGaps } from './gaps.js';
-import type { DeviceKeys } from './keys.js';
+import { type DeviceKeys, publicKeyOf } from './keys.js';
 import type { ChainProblem } from './problems.js';
 
 const SLICE_RECORDS = 2000;
@@ -151,7 +151,8 @@ export class ChainVerifier {
     const wrong: number[] = [];
     const named: [number, string][] = [];
     for (const head of heads) {
-      if (head.kid !== this.#keys.kid || !isHeadGenuine(head, this.#keys.publicKey)) wrong.push(head.sequence);
+      const key = publicKeyOf(this.#keys, head.kid);
+      if (!key || !isHeadGenuine(head, key)) wrong.push(head.sequence);
       else named.push([head.sequence, head.hash]);
     }
     for (const [sequence, hash] of named) {
