@@ -121,7 +121,22 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   const rehearsal = joins.join(domains.joinRehearsal({ ...ground, image: ioModules.image }));
   const boxView = { ...box, size: () => ({ ...plantSize(store), streams: streams.hub.streamsOpen }), beyond: () => beyondLimits(profile, store) };
   joins.join(domains.joinAccess({ access, siteExists, streamsOf: streams.streamsOf }));
-  joins.join(domains.joinSystem({ ...ground, product, startedAtMs, nonces, troubles, faults, evidence: audit.evidence, contained, lockOuts: access.lockOuts, box: boxView, rows }));
+  joins.join(
+    domains.joinSystem({
+      ...ground,
+      product,
+      startedAtMs,
+      nonces,
+      troubles,
+      faults,
+      evidence: audit.evidence,
+      contained,
+      lockOuts: access.lockOuts,
+      box: boxView,
+      issuerTrouble: () => access.issuer?.trouble ?? '',
+      rows,
+    }),
+  );
   joins.join(domains.joinApply({ ...ground, kinds: domains.APPLIED_KINDS }));
   joins.join(domains.joinMtpImport({ ...ground, kinds: domains.APPLIED_KINDS }));
   joins.join(domains.joinSignatures({ ...ground, kinds: domains.KINDS, refusalToSign: records.refusalToSign }));

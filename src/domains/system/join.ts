@@ -33,6 +33,8 @@ export interface SystemParts extends Pick<SystemView, 'product' | 'deviceId' | '
   readonly contained: Pick<ContainedFaults, 'view'>;
   readonly lockOuts: Pick<LockOuts, 'locked'>;
   readonly box: BoxParts;
+  /** What is the matter with the identity provider, '' while it answers. */
+  readonly issuerTrouble: () => string;
 }
 
 /** The hardware profile of the box, how much of it the plant takes, and what somebody should know of both. */
@@ -46,7 +48,8 @@ export interface BoxParts {
 }
 
 export function joinSystem(parts: SystemParts) {
-  const { product, deviceId, startedAtMs, rows, store, log, settings, clock, runtimes, probes, nonces, troubles, faults, evidence, contained, lockOuts, box } = parts;
+  const { product, deviceId, startedAtMs, rows, store, log, settings, clock, runtimes, probes, nonces, troubles, faults, evidence, contained, lockOuts, box, issuerTrouble } =
+    parts;
   const openInClear = inClear(settings);
   if (openInClear !== '') log.warn(openInClear);
   const system: SystemView = {
@@ -58,7 +61,7 @@ export function joinSystem(parts: SystemParts) {
     antiReplay: { enabled: settings.antiReplayEnabled, entries: () => nonces?.size ?? 0, nearlyFull: () => nonces?.nearlyFull ?? false },
     settingsWithoutEffect: settings.withoutEffect,
     troubles: () => TROUBLE_TOPICS.flatMap((topic) => troubles[topic]()?.message ?? []),
-    notes: () => [openInClear, faults.last, ...box.notes, ...box.beyond()].filter((note) => note !== ''),
+    notes: () => [openInClear, issuerTrouble(), faults.last, ...box.notes, ...box.beyond()].filter((note) => note !== ''),
     box: () => boxHealth(box),
     integrity: () => evidence.summary,
     storageAccepting: () => store.accepting,
