@@ -87,6 +87,7 @@ export class Issuer {
   readonly #fetch: IssuerFetch;
   #metadata: ServerMetadata | undefined;
   #looking: Promise<void> | undefined;
+  #discovering: Promise<ServerMetadata> | undefined;
   #looked: Stopwatch | undefined;
   #trouble: { readonly sinceMs: number; readonly why: string } | undefined;
   #retryMs = RETRY_MIN_MS;
@@ -251,8 +252,8 @@ export class Issuer {
   }
 
   async #fetchKeys(): Promise<unknown> {
-    const address = this.#parts.settings.jwksUrl ?? this.#metadata?.jwks_uri;
-    if (address === undefined) throw new IssuerFault('where its keys are is not known yet');
+    const address = this.#parts.settings.jwksUrl ?? (await this.#found()).jwks_uri;
+    if (address === undefined) throw new IssuerFault('it does not say where its keys are');
     if (!address.startsWith('https:') && !this.#isPlain) throw new IssuerFault('its keys are not served over TLS');
     const answer = await this.#fetch(address, { headers: { accept: 'application/json' } });
     if (answer.status !== 200) throw new IssuerFault(`its keys answer HTTP ${answer.status}`);
@@ -280,7 +281,7 @@ export class Issuer {
     this.#cancel();
     this.#looked = new Stopwatch(this.#parts.clock);
     try {
-      this.#metadata = await this.#discovered();
+      this.#metadata = await this.#discover();
       await this.keys.refetch();
       this.#isThere();
       this.#retryMs = RETRY_MIN_MS;
@@ -294,6 +295,18 @@ export class Issuer {
 
   #again(afterMs: number): void {
     this.#cancel = this.#parts.clock.after(afterMs, () => guardedPromise('look for the identity provider', () => this.#look()));
+  }
+
+  async #found(): Promise<ServerMetadata> {
+    return (this.#metadata ??= await this.#discover());
+  }
+
+  /** One request at a time: a token that comes while the box starts waits for the same as the start. */
+  #discover(): Promise<ServerMetadata> {
+    this.#discovering ??= this.#discovered().finally(() => {
+      this.#discovering = undefined;
+    });
+    return this.#discovering;
   }
 
   async #discovered(): Promise<ServerMetadata> {
