@@ -488,9 +488,9 @@ function checkIssuer({ authMode, oidcIssuer, oidcClientId, oidcJwksUrl, oidcRedi
 /** Nobody on the network can answer in its place. */
 function isTrustworthy(address: string): boolean {
   if (!URL.canParse(address)) return false;
-  const { protocol, hostname, search, hash, username, password } = new URL(address);
+  const { href, hostname, search, hash, username, password } = new URL(address);
   if (search !== '' || hash !== '' || username !== '' || password !== '') return false;
-  return protocol === 'https:' || (protocol === 'http:' && (hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, ''))));
+  return href.startsWith('https:') || (href.startsWith('http:') && (hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, ''))));
 }
 
 const BROKER = /^mqtts?:\/\/(\[[0-9a-fA-F:.]+\]|[^\s/:@[\]]+)(:\d{1,5})?\/?$/;

@@ -11,7 +11,8 @@ import type { SessionState, SessionWatch } from '../../platform/http/stream-port
 import type { Store } from '../../platform/store/store.js';
 import type { ApiKeyResource, ApiKeys } from './api-keys.js';
 import { type Identity, identityOf, nameOfSubject } from './identities.js';
-import { type IssuerIdentity, LEEWAY_MS } from './issuer/issuer-tokens.js';
+import type { IssuerIdentity } from './issuer/claims.js';
+import { LEEWAY_MS } from './issuer/issuer-tokens.js';
 import { takeApart, type UnprovenToken } from './jws.js';
 import { Account, ApiKey, IssuerAccount } from './kind.js';
 import type { Roles } from './roles.js';

@@ -1,4 +1,5 @@
 /** What the identity provider says of a person (decisions D-AUTH-04, D-C-17): read so that what is odd gives no right. */
+import type { WallMs } from '../../../platform/base/times.js';
 import type { Claims } from '../jws.js';
 
 /** A person as the identity provider knows him. */
@@ -10,6 +11,17 @@ export interface IssuerPerson {
   /** '' where none is told. */
   readonly email: string;
   readonly groups: readonly string[];
+}
+
+/** What a token of the identity provider says. */
+export interface IssuerIdentity {
+  readonly person: IssuerPerson;
+  readonly sessionId: string;
+  /** Name of what is stored of the session. */
+  readonly sessionKey: string;
+  readonly issuedAtMs: WallMs;
+  readonly expiresAtMs: WallMs;
+  readonly authTimeMs: WallMs | null;
 }
 
 /** Which claims are read. */

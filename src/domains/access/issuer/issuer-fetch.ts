@@ -33,7 +33,7 @@ export function issuerFetch(ca: string | undefined): IssuerFetch {
         reject(new IssuerFault(`${url.origin} ${why}`));
         outgoing.destroy();
       };
-      const outgoing = url.protocol === 'https:' ? requestHttps(url, secure, take) : requestHttp(url, options, take);
+      const outgoing = url.href.startsWith('https:') ? requestHttps(url, secure, take) : requestHttp(url, options, take);
       const timer = setTimeout(() => fail(`did not answer within ${ISSUER_TIMEOUT_MS / 1000} s`), ISSUER_TIMEOUT_MS);
       timer.unref();
       function take(incoming: IncomingMessage): void {

@@ -9,7 +9,7 @@ import type { AuditDraft } from '../../../platform/store/audit-record.js';
 import type { Store } from '../../../platform/store/store.js';
 import { RevokedSession } from '../kind.js';
 import { hashOf } from '../sessions.js';
-import type { IssuerIdentity } from './issuer-tokens.js';
+import type { IssuerIdentity } from './claims.js';
 
 const SEEN_MAX = 10_000;
 const REVOKED_FOR_MS = 24 * 3_600_000;

@@ -8,7 +8,7 @@ import { Refusal } from '../../../platform/base/refusal.js';
 import type { Claims, UnprovenToken } from '../jws.js';
 import { invalidToken } from '../session-token.js';
 import { hashOf } from '../sessions.js';
-import { type ClaimNames, type IssuerPerson, personOf, plain, secondsOf } from './claims.js';
+import { type ClaimNames, type IssuerIdentity, personOf, plain, secondsOf } from './claims.js';
 import type { IssuerKeys } from './issuer-keys.js';
 import type { IssuerSessions } from './issuer-sessions.js';
 
@@ -18,16 +18,6 @@ const SESSION_LENGTH_MAX = 255;
 
 /** RFC 9068 names the first; most issuers write the second. A token for something else (a logout, a proof of possession) names another. */
 const TYPES = ['at+jwt', 'jwt'];
-
-export interface IssuerIdentity {
-  readonly person: IssuerPerson;
-  readonly sessionId: string;
-  /** Name of what is stored of the session. */
-  readonly sessionKey: string;
-  readonly issuedAtMs: WallMs;
-  readonly expiresAtMs: WallMs;
-  readonly authTimeMs: WallMs | null;
-}
 
 export interface IssuerTokenParts {
   readonly clock: Clock;
