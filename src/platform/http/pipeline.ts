@@ -79,8 +79,8 @@ export class Pipeline {
 
   /** Who calls is judged in the turn in which the request goes on, by what is so then. */
   #serveProven(exchange: Exchange, unproven: unknown): Outcome {
+    if (unproven !== undefined) return this.#refuse(exchange, unproven);
     try {
-      if (unproven !== undefined) throw unproven;
       for (const barrier of AFTER_PROOF) assert(!barrier(exchange, this.#guard), 'a signature is waited for once');
       return this.#serveAdmitted(exchange);
     } catch (fault) {
