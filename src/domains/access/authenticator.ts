@@ -90,14 +90,14 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
   prove(authorization: string | undefined): Promise<Proven> | undefined {
     if (authorization === undefined || this.#options.authMode === 'none' || this.#knownOf(authorization)) return undefined;
     const [scheme, token] = splitHeader(authorization);
-    if (scheme !== 'bearer') return undefined;
+    if (scheme !== 'bearer' || token.startsWith('lsk_')) return undefined; // a key has no signature
     const proving = this.#proving.get(authorization) ?? this.#prove(token, authorization).finally(() => this.#proving.delete(authorization));
     this.#proving.set(authorization, proving);
     return proving;
   }
 
   proveToken(token: string): Promise<Proven> | undefined {
-    return token.startsWith('lsk_') ? undefined : this.prove(`Bearer ${token}`);
+    return this.prove(`Bearer ${token}`);
   }
 
   authenticate(authorization: string | undefined, proven?: Proven): Caller {
