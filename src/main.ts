@@ -145,6 +145,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
       box: boxView,
       backups,
       restoration,
+      issuerTrouble: () => access.issuer?.trouble ?? '',
       rows,
     }),
   );

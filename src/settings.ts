@@ -133,7 +133,7 @@ export const SETTINGS = {
     'work of a password hash: scrypt with N = 2 to the power of it; less than the default in development mode only',
   ),
   requireSiteGroup: row('auth.requireSiteGroup', flag, false, 'a person without a site group sees no site, administrators excepted; off: every site'),
-  oidcIssuer: row('auth.oidc.issuer', maybeText, null, 'address of the identity provider'),
+  oidcIssuer: row('auth.oidc.issuer', maybeText, null, 'address of the identity provider, exactly as it calls itself'),
   oidcClientId: row('auth.oidc.clientId', maybeText, null, 'client id at the identity provider'),
   oidcClientSecretFile: row('auth.oidc.clientSecretFile', maybeText, null, 'file with the client secret'),
   oidcAudience: row('auth.oidc.audience', maybeText, null, 'expected audience; the client id when unset'),
@@ -142,6 +142,7 @@ export const SETTINGS = {
   oidcUsernameClaim: row('auth.oidc.usernameClaim', text, 'preferred_username', 'claim with the user name'),
   oidcJwksUrl: row('auth.oidc.jwksURL', maybeText, null, 'keys of the issuer; from its discovery document when unset'),
   oidcCaFile: row('auth.oidc.caFile', maybeText, null, 'certificate authority of the issuer'),
+  oidcRedirectUri: row('auth.oidc.redirectURI', maybeText, null, 'where the browser comes back to, as it is registered; from the address of the request when unset'),
   boxProfile: row('box.profile', label, 'auto', 'hardware profile whose limits hold; auto: the one that fits the machine best'),
   nodeName: row('node.name', text, () => hostname(), 'name of the appliance node in stand-alone form', { defaultText: 'the host name' }),
   timeScale: row('runtime.timeScale', decimal(0.01, 100), 1, 'speed of plant time; development with simulated I/O only'),
@@ -480,7 +481,33 @@ function checkTogether(settings: Settings): void {
       'backup.recipient must be the public key (age1…) for which the backups in backup.directory are encrypted; age-keygen makes one, and its identity stays off this box',
     );
   checkTelemetry(settings);
+  checkIssuer(settings);
   refuseAbsent(settings);
+}
+
+/** What mode `oidc` cannot do without, and what would let somebody else answer for the identity provider. */
+function checkIssuer({ authMode, oidcIssuer, oidcClientId, oidcJwksUrl, oidcRedirectUri, oidcScopes }: Settings): void {
+  if (authMode !== 'oidc') return;
+  if (oidcIssuer === null) throw new SettingsError('auth.oidc.issuer', 'auth.oidc.issuer is missing: auth.mode oidc needs the address of the identity provider');
+  if (oidcClientId === null) throw new SettingsError('auth.oidc.clientId', 'auth.oidc.clientId is missing: auth.mode oidc needs the name under which this box is registered');
+  for (const [key, address] of [
+    ['auth.oidc.issuer', oidcIssuer],
+    ['auth.oidc.jwksURL', oidcJwksUrl],
+  ] as const) {
+    if (address !== null && !isTrustworthy(address))
+      throw new SettingsError(key, `${key} must be an https address without query and user, or http on this machine (127.0.0.1, localhost)`);
+  }
+  if (oidcRedirectUri !== null && !/^https?:\/\/[^/?#@\s]+\/api\/v1\/auth\/oidc\/callback$/.test(oidcRedirectUri))
+    throw new SettingsError('auth.oidc.redirectURI', 'auth.oidc.redirectURI must be the address of this box as browsers know it, followed by /api/v1/auth/oidc/callback');
+  if (!oidcScopes.split(' ').includes('openid')) throw new SettingsError('auth.oidc.scopes', 'auth.oidc.scopes must contain openid');
+}
+
+/** Nobody on the network can answer in its place. */
+function isTrustworthy(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { href, hostname, search, hash, username, password } = new URL(address);
+  if (search !== '' || hash !== '' || username !== '' || password !== '') return false;
+  return href.startsWith('https:') || (href.startsWith('http:') && (hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, ''))));
 }
 
 const BROKER = /^mqtts?:\/\/(\[[0-9a-fA-F:.]+\]|[^\s/:@[\]]+)(:\d{1,5})?\/?$/;
@@ -497,9 +524,8 @@ function checkTelemetry({ mqttEnabled, mqttUrl, mqttTopicPrefix }: Settings): vo
  * What this version does not have is refused at start where the plant would be less protected, or less is seen of it, than
  * the setting says. What only does nothing is told (`withoutEffect`): no update keeps a line from starting for that.
  */
-function refuseAbsent({ authMode, sparkplugEnabled, changeControlEnforced }: Settings): void {
+function refuseAbsent({ sparkplugEnabled, changeControlEnforced }: Settings): void {
   if (changeControlEnforced)
     throw new SettingsError('changeControl.enforce', 'changeControl.enforce: this version has no change requests, so nothing could be changed through them; leave it false');
-  if (authMode === 'oidc') throw new SettingsError('auth.mode', 'auth.mode oidc: this version signs in with its own accounts only; use local, or none on a loopback address');
   if (sparkplugEnabled) throw new SettingsError('mqtt.sparkplug.enabled', 'mqtt.sparkplug.enabled: this version publishes JSON only; leave it false');
 }

@@ -32,6 +32,8 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
 
 /** GET rows that do not answer 200 with a body here. */
 const NOT_READ: Readonly<Record<string, string>> = {
+  'GET /api/v1/auth/oidc/login': 'mode oidc only: tests/domains/access/oidc-login',
+  'GET /api/v1/auth/oidc/callback': 'mode oidc only: tests/domains/access/oidc-login',
   'GET /api/v1/ws': 'opened with an upgrade; tests of the transport',
   'GET /api/v1/sites/{site}/events/sse': 'does not end; tests of the transport',
   'GET /api/v1/sites/{site}/iomodules/{name}/cable-acceptances/{id}': 'there is no cable acceptance here: tests/domains/loop-checks',

@@ -153,6 +153,8 @@ const INSTANTS: Readonly<Record<string, string>> = {
   'src/client/api.ts': 'how far the clock of the box is from ours, to name instants by its own',
   'src/domains/access/api-keys.ts': 'the end of a key is an instant that a person has named',
   'src/domains/access/lockouts.ts': 'release 0.1.0 kept the instant alone; what is left of it is bounded by the longest lock',
+  'src/domains/access/issuer/issuer-sessions.ts': 'expiry of the tokens of another issuer',
+  'src/domains/access/issuer/issuer.ts': 'auth_time of another issuer, and how far the clock of the box is from that of its process',
   'src/domains/access/session-token.ts': 'claims of a token of another start, or of another issuer, name instants',
   'src/domains/access/sessions.ts': 'release 0.1.0 kept instants alone; both lie in the past of the same record',
   'src/domains/alarms/alarm-channel.ts': 'what a new listener is told of resolved alarms; nothing is decided by it',

@@ -18,7 +18,8 @@ async function login({ args: [given = ''], options, boxes, terminal }: CommandCo
   const site = textOf(options, 'site') ?? known?.box.site ?? '';
   const api = anonymous(url);
   const config = await api.get('/api/v1/auth/config', {});
-  if (config.authMode === 'oidc') throw usage(`${url} signs in with an identity provider, which this command cannot do yet`);
+  if (config.authMode === 'oidc')
+    throw usage(`${url} signs in at ${config.oidc?.issuer ?? 'an identity provider'}, in a browser: open ${url}/login; this command signs in with accounts of a box only`);
   if (config.authMode === 'none') {
     boxes.keep(name, { url, username: '', accessToken: '', refreshToken: '', site }, { current: true });
     return { data: { box: name, url, username: '' }, text: `${url} asks nobody who he is; it is box ${name} from now on` };

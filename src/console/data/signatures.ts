@@ -15,6 +15,12 @@ export function needsSignIn(): boolean {
   return config.value?.authMode === 'oidc';
 }
 
+/** Where he proves it, and comes back to this view; '' while it is not known. */
+export function signInAddress(): string {
+  const path = config.value?.oidc?.loginPath;
+  return path === undefined ? '' : `${path}?${new URLSearchParams({ reauthenticate: 'true', redirect: location.pathname + location.search + location.hash })}`;
+}
+
 /** Proves who signs, then sends what is signed. */
 export async function signed(password: string, send: () => Promise<void>): Promise<void> {
   if (needsPassword()) await reauthenticate(password);

@@ -1,7 +1,7 @@
 /** A signature: what is signed, what it means, why, and the password of the signatory once more. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { needsPassword, needsSignIn, signed } from '../data/signatures.js';
+import { needsPassword, needsSignIn, signed, signInAddress } from '../data/signatures.js';
 import { config, me } from '../data/session.js';
 import { Dialog } from '../common/dialog.js';
 import { Fault } from '../common/fault.js';
@@ -68,7 +68,7 @@ export function SignDialog({ title, meanings, lengthMin, onSign, onClose, childr
           <ReasonField value={reason} onInput={setReason} lengthMin={lengthMin} lengthMax={config.value?.reasonMaxLength ?? 1024} suggestions={t.signatureReasons} />
           {needsSignIn() && (
             <p class="note" data-testid="sign-in-again">
-              {t.signInAgain}
+              {signInAddress() === '' ? t.signInAgain : <a href={signInAddress()}>{t.signInAgain}</a>}
             </p>
           )}
           {needsPassword() && <Field id="sign-password" label={t.password} type="password" autoComplete="current-password" value={password} onInput={setPassword} />}

@@ -83,12 +83,13 @@ function Body({ config, mustChange, ended, onEnded, onSignedIn, onCreated }: Bod
   if (config.authMode === 'none') return <p class="warning">{t.authOff}</p>;
   if (mustChange) return <NewPasswordForm session={mustChange.session} current={mustChange.password} lengthMin={config.passwordMinLength} onChanged={goOn} onEnded={onEnded} />;
   if (config.firstAdminRequired) return <FirstAdminForm lengthMin={config.passwordMinLength} onSignedIn={onSignedIn} onCreated={onCreated} />;
-  if (config.oidc) return <IssuerLink path={config.oidc.loginPath} ended={ended} />;
+  if (config.oidc) return <IssuerLink path={config.oidc.loginPath} ended={ended} again={query.get('ended') === 'logout'} />;
   return <SignInForm ended={ended} onSignedIn={onSignedIn} />;
 }
 
-function IssuerLink({ path, ended }: { readonly path: string; readonly ended: string }) {
-  const address = `${path}?${new URLSearchParams({ redirect: target })}`;
+/** @param again who left the panel shall not be signed in by the next one who touches it: the provider is asked to ask. */
+function IssuerLink({ path, ended, again }: { readonly path: string; readonly ended: string; readonly again: boolean }) {
+  const address = `${path}?${new URLSearchParams({ redirect: target, ...(again ? { reauthenticate: 'true' } : {}) })}`;
   return (
     <>
       <Ended text={ended} />

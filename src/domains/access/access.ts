@@ -6,6 +6,8 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../platform/base/clock.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
+import { Sealing } from '../../platform/base/sealing.js';
+import type { Log } from '../../platform/base/log.js';
 import type { Caller } from '../../platform/http/caller.js';
 import { TIERS } from '../../platform/http/tiers.js';
 import type { AuditEntry, RequestContext, RouteColumns } from '../../platform/http/route.js';
@@ -14,17 +16,21 @@ import { component } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Store } from '../../platform/store/store.js';
 import { ApiKeys } from './api-keys.js';
-import { AccessAuthenticator, type ExternalTokens } from './authenticator.js';
+import { AccessAuthenticator } from './authenticator.js';
 import type { Me, SessionBody } from './bodies.js';
 import { CommissioningCode } from './commissioning-code.js';
+import { type Identity, identityOf } from './identities.js';
+import type { Issuer } from './issuer/issuer.js';
+import { type OidcSettings, openIssuer } from './issuer/open-issuer.js';
+import { IssuerLogin } from './issuer-login.js';
 import { Account, type AccountSpec, type AccountStatus } from './kind.js';
 import { type Attempt, LockOuts } from './lockouts.js';
 import { badPassword, checkPassword, HASH_COST, type HashCost, PasswordHasher } from './passwords.js';
 import { type RoleEntry, Roles, type SiteRules } from './roles.js';
 import { SessionTokens, type TokenKeys } from './session-token.js';
-import { type LiveSession, Sessions, type TimeWitness } from './sessions.js';
+import { END_REASONS, type LiveSession, Sessions, type TimeWitness } from './sessions.js';
 
-export interface AccessSettings {
+export interface AccessSettings extends OidcSettings {
   readonly dataDir: string;
   readonly authMode: 'local' | 'oidc' | 'none';
   readonly operatingMode: string;
@@ -34,7 +40,6 @@ export interface AccessSettings {
   readonly requireSiteGroup: boolean;
   readonly accessTokenLifetimeMs: number;
   readonly inactivityTimeoutMs: number;
-  readonly sessionLifetimeMs: number;
   readonly lockoutThreshold: number;
   readonly lockoutWindowMs: number;
   readonly lockoutDurationMs: number;
@@ -43,8 +48,7 @@ export interface AccessSettings {
   readonly reasonLengthMin: number;
   readonly antiReplayEnabled: boolean;
   readonly antiReplayWindowMs: number;
-  readonly oidcIssuer: string | null;
-  readonly oidcClientId: string | null;
+  readonly oidcRedirectUri: string | null;
 }
 
 export interface AccessOptions {
@@ -58,7 +62,7 @@ export interface AccessOptions {
   /** False where accounts were lost: then a code makes an administrator only when whoever starts the appliance asks for it (D-C-09). */
   readonly firstAdminByCode?: boolean;
   readonly hashCost?: HashCost;
-  readonly external?: ExternalTokens;
+  readonly log: Pick<Log, 'info' | 'warn'>;
   /** Every row that is served, once all parts have joined: the table of actions. */
   readonly rows: () => readonly RouteColumns[];
 }
@@ -87,6 +91,9 @@ export class Access {
   readonly store: Store;
   readonly clock: Clock;
   #shownCode = '';
+  /** The identity provider, and sign-ins there; absent in other modes than `oidc`. */
+  readonly issuer: Issuer | undefined;
+  readonly issuerLogin: IssuerLogin | undefined;
   readonly #tokens: SessionTokens;
   readonly #hasher: PasswordHasher;
   readonly #code: CommissioningCode;
@@ -116,6 +123,7 @@ export class Access {
     };
     store.watch({ kind: 'Site' }, ({ type, before }) => (type === 'remove' || !before) && sitesChanged());
     store.watchReload(sitesChanged);
+    const issuer = (this.issuer = openIssuer(settings, options));
     this.authenticator = new AccessAuthenticator({
       authMode: settings.authMode,
       clock,
@@ -124,8 +132,13 @@ export class Access {
       keys: this.keys,
       tokens: this.#tokens,
       roles: () => this.roles,
-      external: options.external,
+      external: issuer?.tokens,
     });
+    if (issuer) {
+      const { sessions } = this;
+      this.issuerLogin = new IssuerLogin({ issuer, store, clock, sessions, sealing: new Sealing(options.keys.privateKey, 'grants of the identity provider'), settings });
+      issuer.sessions.onEnded((id, why) => this.authenticator.endedElsewhere(id, END_REASONS[why]));
+    }
     for (const { spec } of this.sessions.resources()) this.lockOuts.prove(spec.sourceIP);
     this.#publishCode();
   }
@@ -135,7 +148,12 @@ export class Access {
     return this.#shownCode;
   }
 
+  start(): void {
+    this.issuer?.start();
+  }
+
   stop(): void {
+    this.issuer?.stop();
     this.sessions.stop();
     this.lockOuts.stop();
   }
@@ -170,11 +188,12 @@ export class Access {
         { action: 'Login', target: { kind: 'Account', name: spec.username, site: '' }, details: { method: 'password' } },
         actorOfAccount(spec, context.sourceIP),
       );
-      const { session, refreshToken } = await this.sessions.open(present, this.settings.authMode, context.sourceIP, context.header('user-agent') ?? '', audit, {
+      const who = { account: present.metadata.name, accountId: spec.accountId };
+      const { session, refreshToken } = await this.sessions.open(who, context.sourceIP, context.header('user-agent') ?? '', audit, {
         puts: [{ kind: Account, site: '', name, spec, status: { lastLoginAt: timestamp(this.clock.wallMs()) } }, ...puts],
         removes,
       });
-      return { body: this.#sessionBody(session, spec, useCookie ? undefined : refreshToken), refreshToken };
+      return { body: await this.#sessionBody(session, spec, useCookie ? undefined : refreshToken), refreshToken };
     });
   }
 
@@ -182,10 +201,11 @@ export class Access {
   async refresh(context: Context, refreshToken: string): Promise<SessionBody> {
     const found = this.sessions.findByRefreshToken(refreshToken);
     if (!found) throw new Refusal('unauthenticated', 'the session has ended; sign in again', { code: 'session_ended' });
-    const session = this.sessions.require(found.id);
-    const account = this.#usable(session.account);
-    if (!account) throw new Refusal('unauthenticated', 'the account is closed or disabled', { code: 'session_ended' });
-    const body = this.#sessionBody(session, account.spec, undefined);
+    await this.issuerLogin?.renew(this.sessions.require(found.id), (entry) => this.#draft(context, entry, component('access')));
+    const session = this.sessions.require(found.id); // it may have ended meanwhile
+    const identity = identityOf(this.store, this.settings.authMode, session.account);
+    if (!identity) throw new Refusal('unauthenticated', 'the account is closed or disabled', { code: 'session_ended' });
+    const body = await this.#sessionBody(session, identity, undefined);
     await this.store.writeOrKeep({ audits: [context.audit({})] }, { as: 'session', key: `refresh/${session.id}` });
     return body;
   }
@@ -210,7 +230,23 @@ export class Access {
     const { sessionId } = context.caller;
     const audit = context.audit({ action: 'Logout', category: 'auth', target: { kind: 'Session', name: sessionId ?? '', site: '' } });
     if (sessionId === null) throw conflict('no_session', 'this credential has no session of this gateway');
+    const session = this.sessions.get(sessionId);
+    if (!session && this.issuer) return this.issuer.sessions.revoke(sessionId, 'logout', context.caller.expiresAtMs ?? 0, audit);
     await this.sessions.leave(sessionId, audit);
+    if (session) this.issuerLogin?.giveBack(session);
+  }
+
+  /** @throws Refusal 404. */
+  requireOpen(sessionId: string): void {
+    if (!this.sessions.get(sessionId) && !this.issuer?.sessions.get(sessionId)) throw missing('session', sessionId);
+  }
+
+  /** By an administrator. */
+  async endSession(sessionId: string, audit: AuditDraft): Promise<void> {
+    const session = this.sessions.get(sessionId);
+    if (!session && this.issuer) return this.issuer.sessions.revoke(sessionId, 'administrator', 0, audit);
+    await this.sessions.end([sessionId], 'administrator', [audit]);
+    if (session) this.issuerLogin?.giveBack(session);
   }
 
   async changePassword(context: Context, currentPassword: string, newPassword: string): Promise<void> {
@@ -452,16 +488,16 @@ export class Access {
     return { ...context.audit({ category: 'auth', ...entry }), actor };
   }
 
-  #sessionBody(session: LiveSession, account: AccountSpec, refreshToken: string | undefined): SessionBody {
+  async #sessionBody(session: LiveSession, account: Identity, refreshToken: string | undefined): Promise<SessionBody> {
     const lifeMs = Math.min(this.settings.accessTokenLifetimeMs, session.life.remainingMs);
     const { signedIn, authTimeMs } = session;
-    const { token: accessToken, expiresAtMs } = this.#tokens.issue(account, { sid: session.id, lifeMs, signedIn, authTimeMs });
-    const caller = this.authenticator.authenticate(`Bearer ${accessToken}`);
+    const { token: accessToken, claims } = await this.#tokens.issue(account, { sid: session.id, lifeMs, signedIn, authTimeMs });
+    const caller = this.authenticator.issued(accessToken, claims);
     return {
       accessToken,
       tokenType: 'Bearer',
       expiresIn: Math.floor(lifeMs / 1000),
-      expiresAt: timestamp(expiresAtMs),
+      expiresAt: timestamp(claims.exp * 1000),
       ...(refreshToken === undefined ? {} : { refreshToken }),
       sessionId: session.id,
       user: this.me(caller),
@@ -470,7 +506,7 @@ export class Access {
 
   me(caller: Caller): Me {
     const session = caller.sessionId === null ? undefined : this.sessions.get(caller.sessionId);
-    const email = session && this.store.get(Account, '', session.account)?.spec.email;
+    const email = session && identityOf(this.store, this.settings.authMode, session.account)?.email;
     const everything = this.settings.authMode === 'none' && caller.accountId === 'none:developer';
     const rights = this.roles.rightsOf(caller.groups);
     return {

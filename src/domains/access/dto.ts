@@ -4,7 +4,9 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Access, AccountResource } from './access.js';
 import type { ApiKeyResource, ApiKeys } from './api-keys.js';
 import type { KeyBody, LockOutBody, OpenSession, UserBody } from './bodies.js';
-import { Account, type SessionSpec, type SessionStatus } from './kind.js';
+import { identityOf } from './identities.js';
+import type { SeenSession } from './issuer/issuer-sessions.js';
+import type { SessionSpec, SessionStatus } from './kind.js';
 import type { LockedName } from './lockouts.js';
 
 export function userDto({ metadata, spec, status }: AccountResource): UserBody {
@@ -23,7 +25,7 @@ export function userDto({ metadata, spec, status }: AccountResource): UserBody {
 }
 
 export function sessionDto({ metadata, spec, status }: Resource<SessionSpec, SessionStatus>, access: Access, streams: number, ownId: string | null): OpenSession {
-  const account = access.store.get(Account, '', spec.account)?.spec;
+  const account = identityOf(access.store, spec.authMode, spec.account);
   const live = access.sessions.get(metadata.name);
   return {
     id: metadata.name,
@@ -39,6 +41,26 @@ export function sessionDto({ metadata, spec, status }: Resource<SessionSpec, Ses
     expiresAt: timestamp(spec.endsAtMs),
     streams,
     current: metadata.name === ownId,
+  };
+}
+
+/** A session of the identity provider: where its tokens come from is not known of it. */
+export function issuerSessionDto({ id, identity, firstSeenAtMs, lastActivityAtMs, latestExpiryMs }: SeenSession, streams: number, ownId: string | null): OpenSession {
+  const { accountId, username, displayName } = identity.person;
+  return {
+    id,
+    accountId,
+    username,
+    displayName,
+    authMode: 'oidc',
+    sourceIP: '',
+    userAgent: '',
+    createdAt: timestamp(firstSeenAtMs),
+    authTime: timestamp(identity.authTimeMs ?? identity.issuedAtMs),
+    lastActivityAt: timestamp(lastActivityAtMs),
+    expiresAt: timestamp(latestExpiryMs),
+    streams,
+    current: id === ownId,
   };
 }
 

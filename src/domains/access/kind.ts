@@ -41,6 +41,8 @@ export const SessionSpec = v.strictObject({
   refreshHash: v.string(),
   createdAtMs: v.number(),
   endsAtMs: v.number(),
+  /** The refresh token of the identity provider, sealed; absent where it granted none. */
+  issuerGrant: v.optional(v.string()),
 });
 export type SessionSpec = v.InferOutput<typeof SessionSpec>;
 export interface SessionStatus {
@@ -103,4 +105,43 @@ export const LockOut: Kind<LockOutSpec, LockOutStatus> = {
   status: LockOutStatus.entries,
 };
 
-export const ACCESS_KINDS = [Account, Session, ApiKey, LockOut] as const;
+/** A person as the identity provider told of him last; the name is the SHA-256 (hex) of its account id. */
+export const IssuerAccountSpec = v.strictObject({
+  accountId: v.string(),
+  username: v.string(),
+  displayName: v.string(),
+  email: v.string(),
+  groups: v.array(v.string()),
+});
+export type IssuerAccountSpec = v.InferOutput<typeof IssuerAccountSpec>;
+export const IssuerAccount: Kind<IssuerAccountSpec, AccountStatus> = {
+  ...INTERNAL,
+  kind: 'IssuerAccount',
+  action: 'user',
+  spec: IssuerAccountSpec,
+  initialStatus: () => ({ lastLoginAt: null }),
+};
+
+/** Public keys of the identity provider, for a start at which it does not answer. */
+export const IssuerKeysSpec = v.strictObject({
+  issuer: v.string(),
+  /** JSON of the keys. */
+  keys: v.string(),
+  /** When they were served. */
+  at: v.strictObject({ wallMs: v.number(), bootID: v.string(), bootMs: v.number() }),
+});
+export type IssuerKeysSpec = v.InferOutput<typeof IssuerKeysSpec>;
+export const IssuerKeys: Kind<IssuerKeysSpec, Record<string, never>> = { ...INTERNAL, kind: 'IssuerKeys', action: 'session', spec: IssuerKeysSpec, initialStatus: () => ({}) };
+
+/** A session of the identity provider that was ended here; the name is the SHA-256 (hex) of its id. */
+export const RevokedSessionSpec = v.strictObject({ sessionId: v.string(), untilMs: v.number() });
+export type RevokedSessionSpec = v.InferOutput<typeof RevokedSessionSpec>;
+export const RevokedSession: Kind<RevokedSessionSpec, Record<string, never>> = {
+  ...INTERNAL,
+  kind: 'RevokedSession',
+  action: 'session',
+  spec: RevokedSessionSpec,
+  initialStatus: () => ({}),
+};
+
+export const ACCESS_KINDS = [Account, Session, ApiKey, LockOut, IssuerAccount, IssuerKeys, RevokedSession] as const;

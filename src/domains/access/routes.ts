@@ -1,26 +1,36 @@
 /** The auth routes (decisions Q-AUTH-01 to Q-AUTH-03, D-AUTH-01, D-AUTH-02). */
 import * as v from 'valibot';
+import { assert } from '../../platform/base/assert.js';
 import { missing, Refusal } from '../../platform/base/refusal.js';
 import { FRESH_TOKEN_AGE_MAX_MS } from '../../platform/http/barriers/fresh-token.js';
+import { readFlag } from '../../platform/http/log-query.js';
 import { cleared } from '../../platform/http/clearing.js';
 import { REASON_LENGTH_MAX } from '../../platform/http/reason.js';
 import { listReply, sortedBy, type SortKey } from '../../platform/http/paged-list.js';
-import { LIST, parameters } from '../../platform/http/parameters.js';
+import { flag, LIST, parameters, text } from '../../platform/http/parameters.js';
 import { checkIfMatch, etagOf } from '../../platform/http/revision.js';
 import { NO_STORE } from '../../platform/http/replies.js';
-import { created, done, ok, type Reply, type Route, routesFor } from '../../platform/http/route.js';
+import { created, done, ok, Reply, type Route, routesFor } from '../../platform/http/route.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Access } from './access.js';
 import { AuthConfig, AuthPolicy, LockOutBody, Me, OpenSession, SessionBody, UserBody } from './bodies.js';
+import { issuerSessionDto, lockOutDto, sessionDto, userDto } from './dto.js';
+import { CALLBACK_PATH, type IssuerLogin } from './issuer-login.js';
+import { LOGIN_WITHIN_MS } from './issuer/logins.js';
+import type { SeenSession } from './issuer/issuer-sessions.js';
 import { KEY_ROUTES } from './key-routes.js';
-import { lockOutDto, sessionDto, userDto } from './dto.js';
-import { type SessionSpec, type SessionStatus } from './kind.js';
+import type { SessionSpec, SessionStatus } from './kind.js';
 import type { LockedName } from './lockouts.js';
 
 type SessionResource = Resource<SessionSpec, SessionStatus>;
 
 const COOKIE = 'lineside_session';
 const COOKIE_PATH = '/api/v1/auth';
+/** Binds a sign-in at the identity provider to the browser that began it. */
+const LOGIN_COOKIE = 'lineside_login';
+const LOGIN_COOKIE_PATH = '/api/v1/auth/oidc';
+/** What comes back from the identity provider; more may (RFC 6749 4.1.2). */
+const ANSWER = { code: text(), state: text(), iss: text(), error: text(), error_description: text() };
 
 export interface AccessDeps {
   readonly access: Access;
@@ -113,6 +123,48 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     },
   }),
   route({
+    method: 'GET',
+    path: '/api/v1/auth/oidc/login',
+    action: 'auth:oidc-login',
+    tier: 'none',
+    summary: 'Send the browser to the identity provider; redirect is where it goes afterwards, reauthenticate asks for a new proof of who it is',
+    query: parameters({ redirect: text('path of this box'), reauthenticate: flag('sign in again, also where the provider knows the browser') }),
+    reply: { 302: 'To the identity provider' },
+    errors: { 400: ['off_site_redirect'], 404: ['not_in_auth_mode'], 503: ['issuer_unavailable'] },
+    exists: only('oidc'),
+    async handle(context, { access }) {
+      const { query } = context;
+      const cookies = context.header('cookie');
+      const { address, browser, secure } = await issuerLoginOf(access).begin(context, {
+        redirect: query.get('redirect'),
+        reauthenticate: readFlag(query, 'reauthenticate') === true,
+        browser: readCookie(cookies, LOGIN_COOKIE),
+        sessionCookie: readCookie(cookies),
+      });
+      return redirected(address, loginCookie(browser, secure, LOGIN_WITHIN_MS / 1000));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: CALLBACK_PATH,
+    whileStorageRefuses: true,
+    action: 'auth:oidc-callback',
+    tier: 'none',
+    summary: 'The browser comes back from the identity provider: a session begins, by cookie',
+    reply: { 302: 'To the page that was asked for' },
+    errors: { 400: ['unknown_login'], 401: ['login_refused'], 404: ['not_in_auth_mode'], 503: ['issuer_unavailable'] },
+    audit: { action: 'Login', category: 'auth' },
+    exists: only('oidc'),
+    query: parameters(ANSWER),
+    async handle(context, { access }) {
+      const { query } = context;
+      const names = Object.keys(ANSWER) as (keyof typeof ANSWER)[];
+      const answer = new URLSearchParams(names.flatMap((name) => query.all(name).map((value) => [name, value] as [string, string])));
+      const { target, refreshToken, secure } = await issuerLoginOf(access).complete(context, answer, readCookie(context.header('cookie'), LOGIN_COOKIE));
+      return redirected(target, refreshToken === undefined ? loginCookie('', secure, 0) : cookie(refreshToken, secure || context.secure));
+    },
+  }),
+  route({
     method: 'POST',
     path: '/api/v1/auth/reauthenticate',
     whileStorageRefuses: true,
@@ -188,12 +240,17 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     query: parameters(LIST),
     reply: v.array(OpenSession),
     handle: (context, { access, streamsOf }) => {
-      const keyOf = ({ metadata, spec }: SessionResource): SortKey => [-spec.createdAtMs, metadata.name];
+      // those that the identity provider keeps are known by the tokens that were presented
+      const keyOf = (session: SessionResource | SeenSession): SortKey =>
+        'metadata' in session ? [-session.spec.createdAtMs, session.metadata.name] : [-session.firstSeenAtMs, session.id];
       return listReply(context, {
         list: 'sessions',
-        items: sortedBy(access.sessions.resources(), keyOf),
+        items: sortedBy<SessionResource | SeenSession>([...access.sessions.resources(), ...(access.issuer?.sessions.open ?? [])], keyOf),
         keyOf,
-        render: (session) => sessionDto(session, access, streamsOf(session.metadata.name), context.caller.sessionId),
+        render: (session) =>
+          'metadata' in session
+            ? sessionDto(session, access, streamsOf(session.metadata.name), context.caller.sessionId)
+            : issuerSessionDto(session, streamsOf(session.id), context.caller.sessionId),
       });
     },
   }),
@@ -205,10 +262,10 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     summary: 'End a session and its streams',
     audit: { action: 'Delete', category: 'auth', target: ({ id }) => ({ kind: 'Session', name: id, site: '' }) },
     exists({ id }, { access }) {
-      if (!access.sessions.get(id)) throw missing('session', id);
+      access.requireOpen(id);
     },
     async handle(context, { access }) {
-      await access.sessions.end([context.params.id], 'administrator', [context.audit({})]);
+      await access.endSession(context.params.id, context.audit({}));
       return done();
     },
   }),
@@ -393,6 +450,16 @@ function authPolicy({ settings, roles }: Access): AuthPolicy {
   };
 }
 
+/** Absent in other modes, where these routes do not exist. */
+function issuerLoginOf({ issuerLogin }: Access): IssuerLogin {
+  assert(issuerLogin !== undefined, 'mode oidc has an identity provider');
+  return issuerLogin;
+}
+
+function redirected(address: string, setCookie: string): Reply<never> {
+  return new Reply<never>('redirect', undefined, { Location: address, 'Set-Cookie': setCookie, ...NO_STORE });
+}
+
 function withCookie(body: SessionBody, secure: boolean, refreshToken: string | undefined): Reply<SessionBody> {
   return ok(body, refreshToken === undefined ? NO_STORE : { ...NO_STORE, 'Set-Cookie': cookie(refreshToken, secure) });
 }
@@ -402,10 +469,15 @@ function cookie(value: string, secure: boolean, maxAgeSeconds?: number): string 
   return `${COOKIE}=${value}; Path=${COOKIE_PATH}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}${age}`;
 }
 
-function readCookie(header: string | undefined): string | undefined {
+/** Sent along when the browser comes back from the identity provider, which a cookie of the strict kind is not. */
+function loginCookie(value: string, secure: boolean, maxAgeSeconds: number): string {
+  return `${LOGIN_COOKIE}=${value}; Path=${LOGIN_COOKIE_PATH}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}; Max-Age=${maxAgeSeconds}`;
+}
+
+function readCookie(header: string | undefined, name = COOKIE): string | undefined {
   for (const pair of header?.split(';') ?? []) {
     const at = pair.indexOf('=');
-    if (at > 0 && pair.slice(0, at).trim() === COOKIE) return pair.slice(at + 1).trim();
+    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
   }
   return undefined;
 }

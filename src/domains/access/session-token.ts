@@ -3,11 +3,12 @@
  * instants of JWT it carries when it was issued by the monotonic clock of this start, so that setting the clock neither ends
  * nor prolongs it (D-C-07); in a later start it is judged by its instants.
  */
-import { type KeyObject, randomUUID, sign, verify } from 'node:crypto';
+import { type KeyObject, randomUUID } from 'node:crypto';
 import type { Clock } from '../../platform/base/clock.js';
 import { Deadline, Stopwatch } from '../../platform/base/elapsed.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import type { TokenLife } from '../../platform/http/caller.js';
+import { type Claims, isSigned, sign, type UnprovenToken } from './jws.js';
 
 export interface TokenKeys {
   readonly privateKey: KeyObject;
@@ -39,7 +40,6 @@ export class SessionTokens {
   readonly #keys: TokenKeys;
   readonly #clock: Clock;
   readonly #issuer: string;
-  readonly #header: string;
   /** Names this start: monotonic times of another one mean nothing here. */
   readonly #start = randomUUID();
 
@@ -47,17 +47,16 @@ export class SessionTokens {
     this.#keys = keys;
     this.#clock = clock;
     this.#issuer = `lineside:${keys.deviceId}`;
-    this.#header = encode({ alg: 'EdDSA', typ: 'JWT', kid: keys.kid });
   }
 
-  issue(
+  async issue(
     subject: TokenSubject,
     claims: { readonly sid: string; readonly lifeMs: number; readonly signedIn: Stopwatch; readonly authTimeMs: number },
-  ): { token: string; expiresAtMs: number } {
+  ): Promise<{ readonly token: string; readonly claims: TokenClaims }> {
     const iat = Math.floor(this.#clock.wallMs() / 1000);
     const exp = iat + Math.floor(claims.lifeMs / 1000);
     const monoMs = this.#clock.monoMs();
-    const payload = encode({
+    const payload = {
       iss: this.#issuer,
       aud: 'lineside',
       sub: subject.accountId,
@@ -65,31 +64,30 @@ export class SessionTokens {
       name: subject.displayName,
       groups: subject.groups,
       sid: claims.sid,
-      jti: randomUUID(),
       iat,
       exp,
       auth_time: Math.floor(claims.authTimeMs / 1000),
       mono: { start: this.#start, issuedMs: monoMs, expiresMs: monoMs + claims.lifeMs, signedInMs: monoMs - claims.signedIn.elapsedMs },
-    });
-    const signed = `${this.#header}.${payload}`;
-    return { token: `${signed}.${sign(null, Buffer.from(signed), this.#keys.privateKey).toString('base64url')}`, expiresAtMs: exp * 1000 };
+    };
+    const token = await sign(payload, this.#keys.kid, this.#keys.privateKey);
+    const { sub, sid, auth_time } = payload;
+    return { token, claims: { sub, sid, iat, exp, auth_time, life: this.#lifeOf(payload) } };
+  }
+
+  /** Whether it says of itself that it is one of ours. */
+  isOwn({ claims }: UnprovenToken): boolean {
+    return claims.iss === this.#issuer;
   }
 
   /**
    * Signature and form; the caller looks at expiry and session on every request.
    * @throws Refusal 401 `invalid_token`.
    */
-  read(token: string): TokenClaims {
-    const [head, payload, sealed, ...more] = token.split('.');
-    if (head === undefined || payload === undefined || sealed === undefined || more.length > 0) throw invalidToken();
-    const header = decode(head);
-    // RFC 7515 4.1.11: an extension that must be understood, and none is
-    if (header?.alg !== 'EdDSA' || header.kid !== this.#keys.kid || 'crit' in header) throw invalidToken();
-    const signature = Buffer.from(sealed, 'base64url');
-    if (signature.toString('base64url') !== sealed) throw invalidToken(); // one token has one spelling
-    if (!verify(null, Buffer.from(`${head}.${payload}`), this.#keys.publicKey, signature)) throw invalidToken();
-    const claims = decode(payload);
-    if (!claims || claims.iss !== this.#issuer || claims.aud !== 'lineside' || !isClaims(claims)) throw invalidToken();
+  async read(token: UnprovenToken): Promise<TokenClaims> {
+    const { header, claims } = token;
+    if (header.alg !== 'EdDSA' || header.kid !== this.#keys.kid) throw invalidToken();
+    if (claims.iss !== this.#issuer || claims.aud !== 'lineside' || !isClaims(claims)) throw invalidToken();
+    if (!(await isSigned(token, ['EdDSA'], this.#keys.publicKey))) throw invalidToken();
     return { sub: claims.sub, sid: claims.sid, iat: claims.iat, exp: claims.exp, auth_time: claims.auth_time, life: this.#lifeOf(claims) };
   }
 
@@ -128,7 +126,7 @@ interface SignedClaims {
   readonly mono?: unknown;
 }
 
-function isClaims(claims: Record<string, unknown>): claims is Record<string, unknown> & SignedClaims {
+function isClaims(claims: Claims): claims is Claims & SignedClaims {
   const { sub, sid, iat, exp, auth_time, nbf = 0 } = claims;
   return typeof sub === 'string' && typeof sid === 'string' && [iat, exp, auth_time, nbf].every(Number.isFinite);
 }
@@ -137,17 +135,4 @@ function isMono(mono: unknown): mono is { readonly start: string; readonly issue
   if (typeof mono !== 'object' || mono === null) return false;
   const { issuedMs, expiresMs, signedInMs } = mono as Record<string, unknown>;
   return [issuedMs, expiresMs, signedInMs].every(Number.isFinite);
-}
-
-function encode(value: object): string {
-  return Buffer.from(JSON.stringify(value)).toString('base64url');
-}
-
-function decode(part: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }

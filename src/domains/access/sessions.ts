@@ -12,7 +12,7 @@ import { Deadline, Stopwatch } from '../../platform/base/elapsed.js';
 import { elapsedSince, type Moment } from '../../platform/base/moment.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import type { Change, Store } from '../../platform/store/store.js';
-import { type AccountSpec, type AccountStatus, Session, type SessionSpec, type SessionStatus } from './kind.js';
+import { Session, type SessionSpec, type SessionStatus } from './kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 
@@ -24,12 +24,15 @@ const ENDED_REMEMBERED_MAX = 10_000;
 export const END_REASONS = {
   administrator: 'session ended: terminated by administrator',
   logout: 'session ended: logout',
+  issuer: 'session ended: the identity provider refuses it',
   inactive: 'session terminated after inactivity',
   expired: 'access token expired',
 } as const;
 export type EndReason = keyof typeof END_REASONS;
 
 export interface SessionLimits {
+  /** Sessions of another mode are over. */
+  readonly authMode: string;
   readonly inactivityTimeoutMs: number;
   readonly sessionLifetimeMs: number;
 }
@@ -49,7 +52,18 @@ export interface LiveSession {
   signedIn: Stopwatch;
   authTimeMs: number;
   lastActivityAtMs: WallMs;
+  /** Sealed refresh token of the identity provider. */
+  issuerGrant: string | undefined;
   ended: EndReason | undefined;
+}
+
+/** Who signs in, and how long ago he has proven it: now, unless somebody else was the witness. */
+export interface SignIn {
+  /** Name of what is stored of the account. */
+  readonly account: string;
+  readonly accountId: string;
+  readonly signedInMs?: number;
+  readonly issuerGrant?: (sessionId: string) => string | undefined;
 }
 
 /** Where time stands, and whether the wall clock follows a server. */
@@ -57,8 +71,6 @@ export interface TimeWitness {
   now(): Moment;
   synchronised(): boolean;
 }
-
-type AccountResource = Resource<AccountSpec, AccountStatus>;
 
 export class Sessions {
   readonly #store: Store;
@@ -100,8 +112,7 @@ export class Sessions {
 
   /** Opens a session together with the audit record of its login. The refresh token is 256 random bits, kept as its hash. */
   async open(
-    account: AccountResource,
-    authMode: string,
+    { account, accountId, signedInMs = 0, issuerGrant }: SignIn,
     sourceIP: string,
     userAgent: string,
     audit: AuditDraft,
@@ -110,20 +121,22 @@ export class Sessions {
     const nowMs = this.#clock.wallMs();
     const id = randomUUID();
     const refreshToken = randomBytes(32).toString('base64url');
+    const grant = issuerGrant?.(id);
     const spec: SessionSpec = {
-      account: account.metadata.name,
-      accountId: account.spec.accountId,
-      authMode,
+      account,
+      accountId,
+      authMode: this.#limits.authMode,
       sourceIP,
       userAgent: userAgent.slice(0, 256),
       refreshHash: hashOf(refreshToken),
       createdAtMs: nowMs,
       endsAtMs: nowMs + this.#limits.sessionLifetimeMs,
+      ...(grant === undefined ? {} : { issuerGrant: grant }),
     };
-    const status: SessionStatus = { authTimeMs: nowMs, lastActivityAtMs: nowMs, saved: this.#stamp(0, 0) };
+    const status: SessionStatus = { authTimeMs: nowMs - signedInMs, lastActivityAtMs: nowMs, saved: this.#stamp(0, signedInMs) };
     const put = { kind: Session, site: '', name: id, spec, status };
     const written = this.#store.writeOrKeep({ puts: [put, ...(also.puts ?? [])], removes: also.removes ?? [], audits: [audit] }, { as: 'session' });
-    const session = this.#liveOf(id, spec, status, { livedMs: 0, idleMs: 0, signedInMs: 0 });
+    const session = this.#liveOf(id, spec, status, { livedMs: 0, idleMs: 0, signedInMs });
     this.#live.set(id, session); // before the wait, so that whoever ends the sessions of the account ends this one too
     if (!(await written) && !this.#ended.has(id)) {
       session.ended = undefined; // the reload that found the storage refusing has taken it for lost
@@ -165,17 +178,25 @@ export class Sessions {
     this.#saveStatus(session);
   }
 
-  /** `auth_time` moves to now (reauthenticate). */
-  async renew(session: LiveSession, audit: AuditDraft, { puts = [], removes = [] }: Pick<Change, 'puts' | 'removes'> = {}): Promise<void> {
+  /** `auth_time` moves to now, or to when somebody else was the witness (reauthenticate). */
+  async renew(session: LiveSession, audit: AuditDraft, { puts = [], removes = [] }: Pick<Change, 'puts' | 'removes'> = {}, signedInMs = 0): Promise<void> {
     const nowMs = this.#clock.wallMs();
-    session.authTimeMs = nowMs;
+    session.authTimeMs = nowMs - signedInMs;
     session.lastActivityAtMs = nowMs;
-    session.signedIn = new Stopwatch(this.#clock);
+    session.signedIn = new Stopwatch(this.#clock, signedInMs);
     session.idle.restart();
     session.saved.restart();
     const put = { kind: Session, site: '', name: session.id, status: this.#statusOf(session) };
     // a session that was opened while the storage refused is not stored yet: there is nothing to change
     await this.#store.writeOrKeep({ puts: this.#unsaved.has(session.id) ? puts : [put, ...puts], removes, audits: [audit] }, { as: 'session', key: `renew/${session.id}` });
+  }
+
+  /** The identity provider has given another refresh token, in a change of the session alone. */
+  grantOf(session: LiveSession, issuerGrant: string | undefined): NonNullable<Change['puts']> {
+    session.issuerGrant = issuerGrant;
+    const stored = this.#store.get(Session, '', session.id);
+    if (!stored || this.#unsaved.has(session.id) || issuerGrant === undefined) return [];
+    return [{ kind: Session, site: '', name: session.id, spec: { ...stored.spec, issuerGrant } }];
   }
 
   /** Ends sessions at once in memory (streams close), and durably with the given audit record. */
@@ -239,7 +260,8 @@ export class Sessions {
     const over: string[] = [];
     for (const { metadata, spec, status } of this.#store.list(Session, '')) {
       // what was ended here stays so, even when its removal never reached the disk
-      const session = before.get(metadata.name) ?? (this.#ended.has(metadata.name) ? undefined : this.#afterInterruption(metadata.name, spec, status));
+      const session =
+        before.get(metadata.name) ?? (this.#ended.has(metadata.name) || spec.authMode !== this.#limits.authMode ? undefined : this.#afterInterruption(metadata.name, spec, status));
       if (session) this.#live.set(metadata.name, session);
       else over.push(metadata.name);
     }
@@ -288,6 +310,7 @@ export class Sessions {
       signedIn: new Stopwatch(this.#clock, signedInMs),
       authTimeMs: status.authTimeMs,
       lastActivityAtMs: status.lastActivityAtMs,
+      issuerGrant: spec.issuerGrant,
       ended: undefined,
     };
   }

@@ -26,7 +26,18 @@ import { unitsConcerned } from './sources.js';
 import { unitOf } from '../plant/unit-of.js';
 
 /** What the appliance says of its own storage and threads, in its own words. */
-export const TROUBLE_TOPICS = ['stored-data', 'integrity', 'audit-gap', 'audit-anchors', 'slow-storage', 'checkpoint', 'historian', 'service-thread', 'backup', 'restored'] as const;
+export const TROUBLE_TOPICS = [
+  'stored-data',
+  'integrity',
+  'audit-gap',
+  'audit-anchors',
+  'slow-storage',
+  'checkpoint',
+  'historian',
+  'service-thread',
+  'backup',
+  'restored',
+] as const;
 export type TroubleTopic = (typeof TROUBLE_TOPICS)[number];
 
 /** Topics that every site has an alarm of, because they concern the whole appliance. */

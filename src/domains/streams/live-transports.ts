@@ -3,6 +3,7 @@
  * may read may connect (decisions Q-AUTH-18); the actions of the channels and frames asked for are checked in addition.
  */
 import { missing, Refusal } from '../../platform/base/refusal.js';
+import type { Proven } from '../../platform/http/authenticator.js';
 import type { Caller } from '../../platform/http/caller.js';
 import { parameters, text, texts } from '../../platform/http/parameters.js';
 import { routesFor } from '../../platform/http/route.js';
@@ -62,14 +63,15 @@ export const streamRoutes = [
 
 /** Opened for a client that says in its first frame who it is (D-C-20). */
 function webSocketOfSomebody(parts: WebSocketParts): StreamReply {
-  const admit = (token: string): Caller => {
-    const caller = parts.sessions.authenticateToken(token);
+  const prove = (token: string) => parts.sessions.proveToken?.(token);
+  const admit = (token: string, proven?: Proven): Caller => {
+    const caller = parts.sessions.authenticateToken(token, proven);
     refuseStranger(caller);
     if (!caller.may('stream:connect')) throw new Refusal('forbidden', 'you do not hold the action stream:connect', { code: 'action_missing', action: 'stream:connect' });
     return caller;
   };
   const { hub, clock, onFault } = parts;
-  return webSocket((wire) => new AwaitingToken({ hub, clock, admit, onFault }, wire, (caller) => openWebSocket(parts, caller)(wire)));
+  return webSocket((wire) => new AwaitingToken({ hub, clock, prove, admit, onFault }, wire, (caller) => openWebSocket(parts, caller)(wire)));
 }
 
 function refuseStranger(caller: Caller): void {

@@ -38,6 +38,8 @@ export interface SystemParts extends Pick<SystemView, 'product' | 'deviceId' | '
   readonly backups: Backups;
   readonly restoration: Restoration;
   readonly box: BoxParts;
+  /** What is the matter with the identity provider, '' while it answers. */
+  readonly issuerTrouble: () => string;
 }
 
 /** The hardware profile of the box, how much of it the plant takes, and what somebody should know of both. */
@@ -71,6 +73,7 @@ export function joinSystem(parts: SystemParts) {
     box,
     backups,
     restoration,
+    issuerTrouble,
   } = parts;
   const openInClear = inClear(settings);
   if (openInClear !== '') log.warn(openInClear);
@@ -83,7 +86,7 @@ export function joinSystem(parts: SystemParts) {
     antiReplay: { enabled: settings.antiReplayEnabled, entries: () => nonces?.size ?? 0, nearlyFull: () => nonces?.nearlyFull ?? false },
     settingsWithoutEffect: settings.withoutEffect,
     troubles: () => TROUBLE_TOPICS.flatMap((topic) => troubles[topic]()?.message ?? []),
-    notes: () => [openInClear, faults.last, ...box.notes, ...box.beyond()].filter((note) => note !== ''),
+    notes: () => [openInClear, issuerTrouble(), faults.last, ...box.notes, ...box.beyond()].filter((note) => note !== ''),
     backup: () => backups.view,
     box: () => boxHealth(box),
     integrity: () => evidence.summary,

@@ -16,6 +16,8 @@ export interface Caller {
   readonly issuedAtMs: number | null;
   readonly authTimeMs: number | null;
   readonly expiresAtMs: number | null;
+  /** So late the expiry of a token of another issuer is accepted (decisions Q-AUTH-09). */
+  readonly expiresLateMs?: number;
   /** What the life of a token of this gateway is judged by (D-C-07); the claims of another issuer are judged by their instants. */
   readonly token?: TokenLife | undefined;
   readonly mustChangePassword: boolean;
@@ -32,7 +34,7 @@ export interface TokenLife {
 }
 
 export function hasExpired(caller: Caller, nowMs: WallMs): boolean {
-  return caller.token ? caller.token.expires.hasPassed : caller.expiresAtMs !== null && nowMs >= caller.expiresAtMs;
+  return caller.token ? caller.token.expires.hasPassed : caller.expiresAtMs !== null && nowMs >= caller.expiresAtMs + (caller.expiresLateMs ?? 0);
 }
 
 export function mayVisit(caller: Caller, site: string): boolean {

@@ -1,6 +1,7 @@
 /** One request on its way through the barriers: what was read from the wire, and what the barriers found out about it. */
 import { Refusal } from '../base/refusal.js';
 import type { AuditDraft } from '../store/audit-record.js';
+import type { Proven } from './authenticator.js';
 import { type Caller, actorOf } from './caller.js';
 import { chooseFormat, type Format } from './negotiate.js';
 import type { AuditEntry, BoundRoute, Method, Params, Query, RequestContext } from './route.js';
@@ -72,6 +73,8 @@ export class Exchange implements RequestContext<Params, unknown> {
   admitted = false;
   /** `changes` of the authenticator when the caller was judged. */
   judgedAt: number | undefined;
+  /** The token of the request, once its signature was waited for: it need not be waited for again. */
+  proven: Proven | undefined;
   /** A WebSocket client that says in its first frame who it is. */
   awaitsToken = false;
   /** Set by the barrier that judges the form of a body. */
@@ -135,6 +138,10 @@ export class Exchange implements RequestContext<Params, unknown> {
 
   get secure(): boolean {
     return this.incoming.secure;
+  }
+
+  get host(): string | undefined {
+    return this.incoming.host;
   }
 
   get query(): Query {

@@ -105,7 +105,7 @@ const ALL_ERRORS: JsonObject = {
 /** Whether every JSON answer of the row has a schema. */
 export function isDescribed(row: RouteColumns): boolean {
   if (row.stream !== undefined || row.action === '-' || (row.media !== undefined && row.formats === undefined)) return true;
-  return [...repliesOf(row)].every(([status, reply]) => status === 204 || typeof reply !== 'string');
+  return [...repliesOf(row)].every(([status, reply]) => status === 204 || status === 302 || typeof reply !== 'string');
 }
 
 function operation(row: RouteColumns, schemas: Components, responses: Responses): JsonObject {
@@ -177,7 +177,7 @@ function successes(row: RouteColumns, schemas: Components): JsonObject {
   if (row.stream === 'sse') return { '200': { description: 'Server-sent events', content: { 'text/event-stream': {} } } };
   return Object.fromEntries(
     [...repliesOf(row)].map(([status, reply]) => {
-      if (status === 204) return ['204', { description: typeof reply === 'string' && reply !== '' ? reply : 'Done' }];
+      if (status === 204 || status === 302) return [String(status), { description: typeof reply === 'string' && reply !== '' ? reply : 'Done' }];
       const content: Record<string, unknown> = {};
       if (typeof reply !== 'string') content[JSON_MEDIA] = { schema: schemas.of(reply, 'output') };
       else if (!row.media) content[JSON_MEDIA] = {};

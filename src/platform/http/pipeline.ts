@@ -12,11 +12,36 @@ import { UwsReply, uwsReplyOfFault, uwsReplyOf, uwsReplyOfRefusal } from './uws-
 import type { Guard } from './barriers/barrier.js';
 import { judgeAgain } from './barriers/body.js';
 import { announcesBody, limitOf, tooLarge } from './barriers/body-form.js';
-import { BEFORE_EXISTENCE, FROM_EXISTENCE } from './barriers/index.js';
+import { AFTER_PROOF, BEFORE_EXISTENCE, FROM_EXISTENCE } from './barriers/index.js';
 import { Exchange, type Incoming } from './exchange.js';
 import { namesTag } from './revision.js';
 import { NO_HEADERS } from './route.js';
 import { StreamReply } from './stream-port.js';
+
+export type Outcome = UwsReply | StreamReply | Promise<UwsReply>;
+
+/**
+ * A request whose token was not seen before: it goes on once the signature of the token was looked at. `goOn` is called by the server in
+ * a turn of its own choosing, so that a stream is opened in the turn in which it was counted, and nothing is done for a connection that has ended.
+ */
+export class Unproven {
+  /** Never rejects. */
+  readonly settled: Promise<void>;
+  readonly #serve: (fault: unknown) => Outcome;
+  #fault: unknown;
+
+  constructor(proving: Promise<void>, serve: (fault: unknown) => Outcome) {
+    this.#serve = serve;
+    this.settled = proving.catch((fault: unknown) => {
+      this.#fault = fault ?? new Error('the look at a signature failed without a reason');
+    });
+  }
+
+  /** To be called once, when it has settled. Never throws. */
+  goOn(): Outcome {
+    return this.#serve(this.#fault);
+  }
+}
 
 export class Pipeline {
   readonly #guard: Guard;
@@ -34,12 +59,30 @@ export class Pipeline {
   }
 
   /** Never throws and never rejects: whatever goes wrong becomes an answer. */
-  handle(incoming: Incoming, correlationID: string): UwsReply | StreamReply | Promise<UwsReply> {
+  handle(incoming: Incoming, correlationID: string): Outcome | Unproven {
     const exchange = new Exchange(incoming, correlationID, this.#judgeAgain);
     try {
-      for (const barrier of BEFORE_EXISTENCE) assert(!barrier(exchange, this.#guard), 'only the body is waited for');
-      const { past } = exchange.row.bound.row;
-      return past && this.#guard.past ? this.#serveHeld(past(exchange.params, exchange.query), this.#guard.past, exchange) : this.#serve(exchange);
+      for (const barrier of BEFORE_EXISTENCE) {
+        const proving = barrier(exchange, this.#guard);
+        if (proving) return new Unproven(proving, (fault) => this.#serveProven(exchange, fault));
+      }
+      return this.#serveAdmitted(exchange);
+    } catch (fault) {
+      return this.#refuse(exchange, fault);
+    }
+  }
+
+  #serveAdmitted(exchange: Exchange): Outcome {
+    const { past } = exchange.row.bound.row;
+    return past && this.#guard.past ? this.#serveHeld(past(exchange.params, exchange.query), this.#guard.past, exchange) : this.#serve(exchange);
+  }
+
+  /** Who calls is judged in the turn in which the request goes on, by what is so then. */
+  #serveProven(exchange: Exchange, unproven: unknown): Outcome {
+    if (unproven !== undefined) return this.#refuse(exchange, unproven);
+    try {
+      for (const barrier of AFTER_PROOF) assert(!barrier(exchange, this.#guard), 'a signature is waited for once');
+      return this.#serveAdmitted(exchange);
     } catch (fault) {
       return this.#refuse(exchange, fault);
     }

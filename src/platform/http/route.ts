@@ -45,6 +45,8 @@ export interface RequestContext<Params, Body, Name extends string = never> {
   readonly path: string;
   /** Whether the connection is under TLS (cookies are then Secure). */
   readonly secure: boolean;
+  /** What the client calls this gateway; of a trusted proxy, what its client called it. */
+  readonly host?: string | undefined;
   /** A WebSocket client that is nobody until its first frame says who it is; absent elsewhere. */
   readonly awaitsToken?: boolean;
   /** The form the caller asked for; `json` on rows without `formats` (negotiate.ts). */
@@ -176,7 +178,7 @@ export function withRevision<Body>(body: Body, revision: number): Reply<Body> {
 }
 
 /** The statuses of an answer that is no refusal. */
-export type ReplyStatus = 200 | 201 | 202 | 204;
+export type ReplyStatus = 200 | 201 | 202 | 204 | 302;
 /** Schema of the JSON body per status; a sentence where the body is no JSON (`media` names what it is) or none at all. */
 export type Replies = { readonly [Status in ReplyStatus]?: GenericSchema | string };
 

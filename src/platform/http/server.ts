@@ -26,7 +26,7 @@ import { allowOf } from './barriers/route-known.js';
 import { BodyReader } from './body-reader.js';
 import type { HeaderFields, Incoming } from './exchange.js';
 import { takesGzip } from './static-files.js';
-import type { Pipeline } from './pipeline.js';
+import { type Outcome, type Pipeline, Unproven } from './pipeline.js';
 import { JSON_MEDIA_TYPE, NO_HEADERS } from './route.js';
 import { Peers, type TrustedProxies } from './source-ip.js';
 import { statusLine } from './status.js';
@@ -245,18 +245,40 @@ class Front {
       const early = this.#preflight(request);
       if (early) return request.answer(early);
       const outcome = this.#options.pipeline.handle(request, request.correlationID);
-      if (outcome instanceof Promise) {
-        request.defer();
-        request.pause();
-        guardedPromise('answer of a request', () => this.#answerLater(request, outcome));
-        return;
-      }
-      if (outcome instanceof UwsReply) return this.#answer(request, outcome);
-      if (outcome.transport === 'sse') return request.stream(outcome.open as (wire: SseWire) => SseSession);
-      request.answer(uwsReplyOfRefusal(new Refusal('invalid', 'this route is opened with a WebSocket upgrade', { code: 'upgrade_required' })));
+      if (outcome instanceof Unproven) this.#whenProven(request, outcome, (proven) => this.#settle(request, proven));
+      else this.#settle(request, outcome);
     } catch (fault) {
       request.fail('request', fault);
     }
+  }
+
+  #settle(request: UwsRequest, outcome: Outcome): void {
+    if (outcome instanceof Promise) {
+      request.defer();
+      request.pause();
+      guardedPromise('answer of a request', () => this.#answerLater(request, outcome));
+      return;
+    }
+    if (outcome instanceof UwsReply) return this.#answer(request, outcome);
+    if (outcome.transport === 'sse') return request.stream(outcome.open as (wire: SseWire) => SseSession);
+    request.answer(uwsReplyOfRefusal(new Refusal('invalid', 'this route is opened with a WebSocket upgrade', { code: 'upgrade_required' })));
+  }
+
+  /** Nothing is read of the request meanwhile: who is not known yet must not fill the memory. */
+  #whenProven(request: UwsRequest, unproven: Unproven, settle: (outcome: Outcome) => void): void {
+    request.hold();
+    this.#open += 1;
+    const goOn = (): void => {
+      try {
+        request.letGo();
+        if (!request.isOver) settle(unproven.goOn());
+      } catch (fault) {
+        request.fail('request', fault);
+      } finally {
+        this.#close();
+      }
+    };
+    guardedPromise('request with a new token', () => unproven.settled.then(goOn));
   }
 
   async #answerLater(request: UwsRequest, outcome: Promise<UwsReply>): Promise<void> {
@@ -391,8 +413,13 @@ class Front {
     const malformed = request.refuseMalformed();
     if (malformed) return request.answerLater(malformed);
     const outcome = this.#options.pipeline.handle(request, request.correlationID);
+    if (outcome instanceof Unproven) this.#whenProven(request, outcome, (proven) => this.#upgradeOr(request, proven, context));
+    else this.#upgradeOr(request, outcome, context);
+  }
+
+  #upgradeOr(request: UwsRequest, outcome: Outcome, context: us_socket_context_t): void {
     if (outcome instanceof UwsReply) return request.answer(outcome);
-    assert(!(outcome instanceof Promise) && outcome.transport === 'websocket', 'a WebSocket is opened in the turn of its request');
+    assert(!(outcome instanceof Promise) && outcome.transport === 'websocket', 'a WebSocket is opened in the turn in which it passed the barriers');
     request.upgrade(outcome, context);
   }
 
@@ -544,6 +571,19 @@ class UwsRequest implements Incoming {
       this.#isAttended = false;
       this.pause();
     }
+  }
+
+  /** As `pause`, also within a body. */
+  hold(): void {
+    this.defer();
+    if (this.#isPaused || this.#ended) return;
+    this.#isPaused = true;
+    this.#res.pause();
+  }
+
+  /** A body that is not there yet is read on. */
+  letGo(): void {
+    if (this.#body && !this.#body.isComplete) this.resume();
   }
 
   get host(): string | undefined {
@@ -710,6 +750,7 @@ class UwsRequest implements Incoming {
   stream(open: (wire: SseWire) => SseSession): void {
     const res = this.#res;
     this.defer();
+    this.resume();
     this.#begun = true;
     res.cork(() => {
       res.writeStatus('200 OK');
@@ -741,10 +782,15 @@ class UwsRequest implements Incoming {
     const offered = (this.headers.get('sec-websocket-protocol') ?? '').split(',').map((name) => name.trim());
     const protocol = offered.includes(AUTHENTICATE_FIRST) ? AUTHENTICATE_FIRST : (offered[0] ?? ''); // exactly one of those offered
     const extensions = this.headers.get('sec-websocket-extensions') ?? '';
+    this.resume();
     this.#begun = true;
-    this.#res.writeStatus(statusLine(101));
-    this.#res.writeHeader('X-Correlation-ID', this.correlationID);
-    this.#res.upgrade({ reply, sourceIP: this.sourceIP }, key, protocol, extensions, context);
+    const upgrade = (): void => {
+      this.#res.writeStatus(statusLine(101));
+      this.#res.writeHeader('X-Correlation-ID', this.correlationID);
+      this.#res.upgrade({ reply, sourceIP: this.sourceIP }, key, protocol, extensions, context);
+    };
+    if (this.#deferred) this.#res.cork(upgrade);
+    else upgrade();
     this.#ended = true;
   }
 }

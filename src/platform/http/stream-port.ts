@@ -4,9 +4,10 @@
  * query `token`), fence, site scope and action as everywhere; the handler then checks what is its own, throws a Refusal
  * (answered as a plain HTTP error before any upgrade) or returns `webSocket(...)` or `eventStream(...)`.
  *
- * The handler must return synchronously: the upgrade happens in the same turn as the request. All calls come on the
+ * The handler must return synchronously: the upgrade happens in the turn in which the request has passed its barriers. All calls come on the
  * gateway thread. After `onClose` every call on the wire is ignored.
  */
+import type { Proven } from './authenticator.js';
 import type { Caller } from './caller.js';
 
 /** Subprotocol of a WebSocket client that presents its token in its first frame instead of the header or the query (D-C-20). */
@@ -100,6 +101,8 @@ export interface SessionWatch {
   touch(caller: Caller): void;
   /** The caller as it stands now (groups are read from the account): D-STREAM-02. Throws a Refusal when the identity has ended. */
   refresh(caller: Caller): Caller;
+  /** The signature of a token of an `authenticate` frame that was not seen before (Authenticator.prove); undefined where nothing is left to prove. */
+  proveToken?(token: string): Promise<Proven> | undefined;
   /** A token presented in an `authenticate` frame (D-STREAM-01). Throws a Refusal when it does not hold. */
-  authenticateToken(token: string): Caller;
+  authenticateToken(token: string, proven?: Proven): Caller;
 }

@@ -4,7 +4,9 @@
  * counts as a stream of its source; who says nothing in time is cut off.
  */
 import type { Clock } from '../base/clock.js';
+import { guardedPromise } from '../base/guarded.js';
 import { Refusal } from '../base/refusal.js';
+import type { Proven } from '../http/authenticator.js';
 import type { Caller } from '../http/caller.js';
 import type { WebSocketSession, WebSocketWire } from '../http/stream-port.js';
 import type { Hub } from './hub.js';
@@ -13,12 +15,17 @@ import { CLOSE } from './websocket.js';
 const TOKEN_WITHIN_MS = 5000;
 /** Far beyond any token: what nobody has vouched for is not parsed at length. */
 const FRAME_BYTES_MAX = 16 * 1024;
+/** Of frames that are sent before the answer to the first; a client that waits for it keeps none. */
+const KEPT_BYTES_MAX = 64 * 1024;
+const KEPT_FRAMES_MAX = 32;
 
 export interface AwaitingParts {
   readonly hub: Pick<Hub, 'wait'>;
   readonly clock: Clock;
+  /** The signature of a token that was not seen before; undefined where nothing is left to prove. */
+  readonly prove: (token: string) => Promise<Proven> | undefined;
   /** Whose the token is, when he may connect. Throws a Refusal. */
-  readonly admit: (token: string) => Caller;
+  readonly admit: (token: string, proven?: Proven) => Caller;
   readonly onFault: (fault: unknown) => void;
 }
 
@@ -30,6 +37,10 @@ export class AwaitingToken implements WebSocketSession {
   readonly #leave: () => void;
   #session: WebSocketSession | undefined;
   #isWaiting = true;
+  #isOver = false;
+  /** Frames that came while the signature of the token was looked at, that of the token first; undefined before and after. */
+  #kept: { readonly bytes: ArrayBuffer; readonly isBinary: boolean }[] | undefined;
+  #keptBytes = 0;
 
   constructor(parts: AwaitingParts, wire: WebSocketWire, open: (caller: Caller, wire: WebSocketWire) => WebSocketSession) {
     this.#parts = parts;
@@ -42,17 +53,47 @@ export class AwaitingToken implements WebSocketSession {
   onMessage(bytes: ArrayBuffer, isBinary: boolean): void {
     if (this.#session) return this.#session.onMessage(bytes, isBinary);
     if (!this.#isWaiting) return;
+    if (this.#kept) return this.#keep(bytes, isBinary);
+    try {
+      const token = tokenOf(bytes, isBinary);
+      const proving = this.#parts.prove(token);
+      if (!proving) return this.#admit(token, undefined, [{ bytes, isBinary }]);
+      this.#keep(bytes, isBinary);
+      guardedPromise('first frame of a WebSocket', () =>
+        proving.then(
+          (proven) => this.#isWaiting && this.#admit(token, proven, this.#kept ?? []),
+          (fault: unknown) => this.#refuse(fault),
+        ),
+      );
+    } catch (fault) {
+      this.#refuse(fault);
+    }
+  }
+
+  /** A frame is only lent. */
+  #keep(bytes: ArrayBuffer, isBinary: boolean): void {
+    this.#kept ??= [];
+    this.#keptBytes += bytes.byteLength;
+    if (this.#keptBytes > KEPT_BYTES_MAX || this.#kept.length >= KEPT_FRAMES_MAX) return this.#cutOff('too much before the token was looked at');
+    this.#kept.push({ bytes: bytes.slice(0), isBinary });
+  }
+
+  #admit(token: string, proven: Proven | undefined, frames: readonly { readonly bytes: ArrayBuffer; readonly isBinary: boolean }[]): void {
     let session: WebSocketSession;
     try {
-      const caller = this.#parts.admit(tokenOf(bytes, isBinary));
+      const caller = this.#parts.admit(token, proven);
       this.#settle();
       session = this.#open(caller, this.#wire);
       this.#session = session;
     } catch (fault) {
-      if (!(fault instanceof Refusal)) this.#parts.onFault(fault);
-      return this.#cutOff(fault instanceof Refusal ? fault.message.slice(0, 100) : 'internal fault');
+      return this.#refuse(fault);
     }
-    session.onMessage(bytes, isBinary); // answers `authenticated`
+    for (const { bytes, isBinary } of frames) session.onMessage(bytes, isBinary); // the first answers `authenticated`
+  }
+
+  #refuse(fault: unknown): void {
+    if (!(fault instanceof Refusal)) this.#parts.onFault(fault);
+    this.#cutOff(fault instanceof Refusal ? fault.message.slice(0, 100) : 'internal fault');
   }
 
   onDrain(): void {
@@ -64,18 +105,22 @@ export class AwaitingToken implements WebSocketSession {
   }
 
   onClose(code: number, reason: string): void {
+    this.#isOver = true;
     this.#settle();
     this.#session?.onClose(code, reason);
   }
 
   #cutOff(reason: string, code: number = CLOSE.sessionEnded): void {
     this.#settle();
+    if (this.#isOver) return; // it left, or was too slow, while its token was looked at
+    this.#isOver = true;
     this.#wire.close(code, reason);
   }
 
   #settle(): void {
     if (!this.#isWaiting) return;
     this.#isWaiting = false;
+    this.#kept = undefined;
     this.#cancel();
     this.#leave();
   }

@@ -8,6 +8,7 @@ import type { Clock } from '../base/clock.js';
 import { timestamp } from '../base/clock.js';
 import { guardedPromise } from '../base/guarded.js';
 import { invalid, Refusal } from '../base/refusal.js';
+import type { Proven } from '../http/authenticator.js';
 import type { Caller } from '../http/caller.js';
 import { notText } from '../http/json-body.js';
 import type { SessionWatch, WebSocketSession, WebSocketWire } from '../http/stream-port.js';
@@ -219,7 +220,14 @@ class WebSocketClient implements WebSocketSession {
   #authenticate(frame: Members): void {
     only(frame, ['type', 'token']);
     const token = readText(frame.token, 'token', FRAME_BYTES_MAX);
-    const caller = this.#parts.sessions.authenticateToken(token);
+    const proving = this.#parts.sessions.proveToken?.(token);
+    if (!proving) return this.#renew(token);
+    guardedPromise('authenticate frame', () => proving.then((proven) => this.#open && this.#renew(token, proven)).catch((fault: unknown) => this.#refuse(fault, frame)));
+  }
+
+  /** Frames that came meanwhile were served as from who the connection was before: it is the same account and session. */
+  #renew(token: string, proven?: Proven): void {
+    const caller = this.#parts.sessions.authenticateToken(token, proven);
     const now = this.#connection.caller;
     if (caller.kind !== 'human' || caller.accountId !== now.accountId || caller.sessionId !== now.sessionId) {
       throw new Refusal('forbidden', 'the token belongs to another account or session; open a new connection with it', { code: 'other_identity', field: 'token' });

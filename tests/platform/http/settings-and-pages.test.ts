@@ -87,7 +87,16 @@ t.test('D-CFG: an unknown key, a bad value or an unreadable file is refused by n
   t.match(refused(['--config', pipe], {}), /pipe\.yaml cannot be read; correct it or move it away: .*pipe\.yaml is a pipe, and a file has to stand there/, 'nobody writes to it');
   t.match(refused(['--config', '/dev/zero'], {}), '/dev/zero is a device, and a file has to stand there');
   t.match(refused([], {}, 'gateway.tls.certFile: /c.pem\n'), 'given together');
-  t.match(refused(['--auth-mode', 'oidc'], {}, 'auth.oidc.issuer: https://id.example\nauth.oidc.clientId: lineside\n'), 'signs in with its own accounts only');
+  const oidc = (more = '', issuer = 'https://id.example'): string => refused(['--auth-mode', 'oidc'], {}, `auth.oidc.issuer: ${issuer}\nauth.oidc.clientId: lineside\n${more}`);
+  t.equal(oidc(), 'accepted');
+  t.equal(oidc('', 'http://127.0.0.1:8080/realm'), 'accepted', 'an identity provider on this machine');
+  t.match(refused(['--auth-mode', 'oidc'], {}), 'auth.oidc.issuer is missing');
+  t.match(refused(['--auth-mode', 'oidc'], {}, 'auth.oidc.issuer: https://id.example\n'), 'auth.oidc.clientId is missing');
+  for (const issuer of ['http://id.example', 'https://id.example/?a=b', 'https://user@id.example', 'id.example'])
+    t.match(oidc('', issuer), 'auth.oidc.issuer must be an https address', issuer);
+  t.match(oidc('auth.oidc.jwksURL: http://id.example/keys\n'), 'auth.oidc.jwksURL must be an https address');
+  t.match(oidc('auth.oidc.redirectURI: https://box.example/elsewhere\n'), 'auth.oidc.redirectURI must be the address of this box');
+  t.match(oidc('auth.oidc.scopes: profile\n'), 'auth.oidc.scopes must contain openid');
   t.match(refused([], { LINESIDE_AUTH__LOCAL__PASSWORDWORK: '14' }), 'auth.local.passwordWork 14 would keep passwords less well than 15 does', 'D-AUTH-03');
   t.equal(refused([], { LINESIDE_AUTH__LOCAL__PASSWORDWORK: '14', LINESIDE_GATEWAY__OPERATINGMODE: 'development' }), 'accepted');
   t.equal(refused([], { LINESIDE_AUTH__LOCAL__PASSWORDWORK: '16' }), 'accepted');

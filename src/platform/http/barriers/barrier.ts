@@ -1,6 +1,7 @@
 /**
- * A barrier looks at one exchange and throws a Refusal when it may not go on. Only the last one (the body) waits;
- * everything before it runs in the turn of the request, on the request line and headers alone.
+ * A barrier looks at one exchange and throws a Refusal when it may not go on. Two of them wait: authentication for a signature that was not
+ * seen before, after which the barriers are passed again from the count of streams on, and the last one (the body). Everything else runs in one turn, on the
+ * request line and headers alone.
  */
 import type { Clock } from '../../base/clock.js';
 import type { PastRows } from '../../store/past-rows.js';

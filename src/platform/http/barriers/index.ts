@@ -21,13 +21,16 @@ export const BEFORE_EXISTENCE: readonly Barrier[] = [
   routeKnown, // 404, 405
   streamCount, // 429; needs the row, spends nothing
   origin, // 403; before the credential is looked at
-  authentication, // 401
+  authentication, // 401; waits for the signature of a token that is new here
   fence, // 403
   siteScope, // 403
   antiReplay, // 400, 409
   permission, // 403
   freshToken, // 401
 ];
+
+/** What may be otherwise once a signature was waited for: others have opened streams meanwhile. */
+export const AFTER_PROOF: readonly Barrier[] = BEFORE_EXISTENCE.slice(BEFORE_EXISTENCE.indexOf(streamCount));
 
 /** What a request needs of the past is read before these (pipeline.ts). */
 export const FROM_EXISTENCE: readonly Barrier[] = [
