@@ -127,7 +127,7 @@ export function crudRoutes<Spec extends object, Status, Deps extends CrudDeps, B
 type Errors = NonNullable<RouteColumns['errors']>;
 
 /** What every kind refuses, what the rules of this one do, and what the row says beside that. */
-function errorsOf<Spec, Status>({ references, held, refuses }: Ruled<Spec, Status>, verb: Verb, ofRow: Errors = {}): Errors {
+function errorsOf<Spec, Status>({ references, held, refuses, controlled }: Ruled<Spec, Status>, verb: Verb, ofRow: Errors = {}): Errors {
   const known = references ? ['unknown_reference'] : [];
   const ofVerb: { readonly [Each in Verb]: readonly (Errors | undefined)[] } = {
     list: [],
@@ -136,7 +136,8 @@ function errorsOf<Spec, Status>({ references, held, refuses }: Ruled<Spec, Statu
     update: [{ 400: ['reserved_key', ...known] }, refuses?.write],
     delete: [{ 409: held ? [] : ['has_dependents'] }, refuses?.remove],
   };
-  return mergedErrors([...ofVerb[verb], ofRow]);
+  const isKept = controlled === true && verb !== 'list' && verb !== 'read';
+  return mergedErrors([...ofVerb[verb], isKept ? { 403: ['change_request_required'] } : undefined, ofRow]);
 }
 
 function mergedErrors(all: readonly (Errors | undefined)[]): Errors {
@@ -400,10 +401,12 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     }
     const audit = context.audit({ target: this.#target(context.params), before: shown(this.#kind, found.spec) });
     const more = this.#options.also?.(event, audit);
+    const beside = context.beside?.();
     await store.write({
       ...more,
+      puts: [...(more?.puts ?? []), ...(beside?.puts ?? [])],
       removes: [{ kind: this.#kind.kind, site, name }, ...(more?.removes ?? [])],
-      audits: [audit],
+      audits: [audit, ...(beside?.audits ?? [])],
     });
     return done();
   }
