@@ -43,7 +43,7 @@ export function historyOf(read: StoreReader, site: string, { fromMs, toMs, ...pa
 function entriesOf({ metadata: { site, name }, spec, status }: ChangeRequestResource): readonly Entry<ChangeHistoryRow>[] {
   return status.moves.map(({ ts, phase, by, reason, digestBefore, digestAfter, auditRecordRef }, at) => ({
     atMs: Date.parse(ts),
-    name: `${name} ${at}`,
+    name: auditRecordRef,
     item: {
       ts,
       changeRequest: name,

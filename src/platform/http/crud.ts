@@ -331,6 +331,7 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     if (this.#kind.body === 'document') checkDocument(context.body, site);
     const name = written.name;
     if (name === undefined || name === '') throw invalid('missing_field', nameField(this.#kind), 'field name is required');
+    this.#refuseControlled(store, site, name);
     if (this.#kind.kind === 'Site') {
       checkResourceName(name, 'name', 58); // decisions Q-ERR-12: room for the namespace `site-{site}`
       if (!mayVisit(context.caller, name)) throw siteScope(name);
@@ -369,6 +370,7 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     const { store } = deps;
     const { name, site } = found.metadata;
     const before = found;
+    this.#refuseControlled(store, site, name);
     const written = this.#ownKeys(split(this.#kind, context.body), before);
     if (this.#kind.body === 'document') checkDocument(context.body, site);
     if (written.name !== undefined && written.name !== name) {
@@ -393,6 +395,7 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
   async #delete(context: Context, found: Resource<Spec, Status>, deps: Deps): Promise<Reply> {
     const { store } = deps;
     const { name, site } = found.metadata;
+    if (!context.beside) this.#refuseControlled(store, site, name);
     let event = this.#judgedDelete(context, found, deps);
     const brought = this.#kind.pastWith ? pastRows(store).bring([{ kind: this.#kind.kind, site, name }]) : undefined;
     if (brought) {
@@ -409,6 +412,11 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       audits: [audit, ...(beside?.audits ?? [])],
     });
     return done();
+  }
+
+  /** Told before all that may be wrong with it: nobody mends a body that is not taken. The store judges it again when it is written. */
+  #refuseControlled(store: Store, site: string, name: string): void {
+    if (this.#kind.controlled) store.judge({ puts: [{ kind: this.#kind, site, name, labels: {} }] });
   }
 
   /** What is to be deleted, when nothing forbids it. */

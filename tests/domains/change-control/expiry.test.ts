@@ -33,7 +33,11 @@ t.test('D-C-07: a request expires by elapsed time, whatever is done to the clock
   t.equal(plant.store.get(ChangeRequest, 'north', 'waits')?.status.phase, 'Expired');
   t.equal(plant.store.get(ChangeRequest, 'north', 'decided')?.status.phase, 'Rejected');
   t.match((await late.get('/api/v1/change-control/verify')).body, { ok: true });
-  t.match((await late.get('/api/v1/sites/north/change-control/history?limit=1')).body.items, [{ changeRequest: 'waits', phase: 'Expired', decidedBy: '' }]);
+  const told = (await late.get('/api/v1/sites/north/change-control/history')).body.items as { readonly changeRequest: string; readonly phase: string; readonly decidedBy: string }[];
+  t.match(
+    told.filter(({ phase }) => phase === 'Expired'),
+    [{ changeRequest: 'waits', decidedBy: '' }],
+  );
 });
 
 t.test('D-C-07: after a restart of which nobody knows how long it took, what could be approved has expired', async (t) => {
