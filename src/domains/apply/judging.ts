@@ -345,7 +345,15 @@ function taken(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDe
   const companions = changed ? companionsOf(kind, { name, site, spec, before, read: staged, by: actor.displayName }) : {};
   const stamped = stampedOf(kind, { site, name, spec, read: staged }, actor, deps);
   const status: unknown = stamped?.status ?? ruled?.status ?? companions.status;
-  const own: Put = { kind, site, name, spec: stamped?.spec ?? spec, ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}), ...(status === undefined ? {} : { status }) };
+  const own: Put = {
+    kind,
+    site,
+    name,
+    spec: stamped?.spec ?? spec,
+    ...(labels ? { labels } : {}),
+    ...(annotations ? { annotations } : {}),
+    ...(status === undefined ? {} : { status }),
+  };
   const puts = [own, ...(companions.puts ?? []), ...(ruled?.puts ?? [])];
   for (const put of puts) staged.put(put);
   const audit = actor.audit({

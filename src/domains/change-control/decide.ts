@@ -103,7 +103,8 @@ async function genuine(deps: DecideDeps, ref: OfRequest, by: 'approve' | 'reject
     const [first] = told;
     if (first === undefined) return request;
     const isUnread = problems.length === 0 && trail.unreadable.length > 0;
-    if (isUnread) throw conflict('archive_unreadable', `change request ${ref.name} cannot be compared with the audit trail: ${unreadPart(trail.unreadable)}`, { files: trail.unreadable });
+    if (isUnread)
+      throw conflict('archive_unreadable', `change request ${ref.name} cannot be compared with the audit trail: ${unreadPart(trail.unreadable)}`, { files: trail.unreadable });
     deps.mismatch({ kind: ChangeRequest.kind, ...ref }, first);
     throw conflict('evidence_mismatch', `change request ${ref.name} is not what was recorded: ${told.join('; ')}; nothing is done with it, make another one`, { problems: told });
   }

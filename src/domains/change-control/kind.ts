@@ -105,7 +105,6 @@ export const ChangeRequest: Kind<ChangeRequestSpec, ChangeRequestStatus> = {
   scope: 'site',
   besideSite: true, // evidence outlives what it speaks of
   action: 'changerequest',
-  path: 'changerequests',
   spec: ChangeRequestSpec,
   body: 'spec',
   apply: { how: 'create-only' },

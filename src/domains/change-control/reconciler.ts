@@ -41,7 +41,15 @@ export class ExpiryReconciler implements Reconciler {
     if (leftMs > 0) return { lookAgainMs: Math.min(leftMs, LOOK_MS_MAX) };
     const at = timestamp(this.#clock.wallMs());
     const { status } = request;
-    const move = { ts: at, phase: 'Expired' as const, by: '', reason: '', digestBefore: status.baseDigest, digestAfter: status.baseDigest, auditRecordRef: this.#store.nextAuditName() };
+    const move = {
+      ts: at,
+      phase: 'Expired' as const,
+      by: '',
+      reason: '',
+      digestBefore: status.baseDigest,
+      digestAfter: status.baseDigest,
+      auditRecordRef: this.#store.nextAuditName(),
+    };
     this.#store.apply({
       puts: [{ kind: ChangeRequest, site, name, status: { ...status, phase: 'Expired', decidedAt: at, moves: [...status.moves, move] } }],
       audits: [

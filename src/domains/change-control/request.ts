@@ -59,7 +59,15 @@ export function newRequest({ site, name, spec: asked, read }: Asked, signatory: 
   const baseDigest = digestOf(target.kind, present(target, read)?.spec);
   const { until, term } = terms.begin(lifeMs);
   assert(term, 'what begins now has its time');
-  const move: ChangeMove = { ts: at, phase: 'Pending', by: signatory.displayName, reason: asked.reason, digestBefore: baseDigest, digestAfter: baseDigest, auditRecordRef: deps.nextAuditName(0) };
+  const move: ChangeMove = {
+    ts: at,
+    phase: 'Pending',
+    by: signatory.displayName,
+    reason: asked.reason,
+    digestBefore: baseDigest,
+    digestAfter: baseDigest,
+    auditRecordRef: deps.nextAuditName(0),
+  };
   const status: ChangeRequestStatus = {
     phase: 'Pending',
     author: signatory.displayName,
@@ -104,7 +112,8 @@ function judgeAsked(asked: ChangeRequestSpec, target: TargetPlace, site: string,
     const message = `${kind.kind} ${name} does not exist${target.site === '' ? '' : ` in site ${site}`}, so it cannot be ${operation === 'Update' ? 'changed; ask for a Create' : 'deleted'}`;
     throw new Refusal('missing', message, { code: 'not_found', field: 'spec.target.name' });
   }
-  if (operation === 'Delete' && manifest !== undefined) throw invalid('invalid_field', 'spec.manifest', 'spec.manifest must be left out of a Delete: the approval removes the target');
+  if (operation === 'Delete' && manifest !== undefined)
+    throw invalid('invalid_field', 'spec.manifest', 'spec.manifest must be left out of a Delete: the approval removes the target');
   if (operation === 'Delete' && (kind.path === undefined || ROUTELESS_KINDS.includes(kind.kind)))
     throw invalid('invalid_field', 'spec.operation', `a ${kind.kind} is not deleted by any route, nor by an approval`);
   if (manifest !== undefined) judgeManifest(manifest, target, site, kinds);
@@ -120,7 +129,11 @@ function checkApiVersionOf({ target: { apiVersion } }: ChangeRequestSpec): void 
 function judgeManifest(manifest: unknown, target: TargetPlace, site: string, kinds: AppliedKinds): void {
   const length = canonicalText(manifest).length;
   if (length > MANIFEST_CHARACTERS_MAX)
-    throw invalid('invalid_field', 'spec.manifest', `spec.manifest has ${length} characters, and a change request takes ${MANIFEST_CHARACTERS_MAX}; apply large resources in parts`);
+    throw invalid(
+      'invalid_field',
+      'spec.manifest',
+      `spec.manifest has ${length} characters, and a change request takes ${MANIFEST_CHARACTERS_MAX}; apply large resources in parts`,
+    );
   const [refused] = refusalsOf(() => {
     const read = readManifest(manifest, kinds);
     if (read.kind !== target.kind) throw invalid('invalid_field', 'kind', `the manifest is a ${read.kind.kind}, and the target a ${target.kind.kind}`);
@@ -130,7 +143,11 @@ function judgeManifest(manifest: unknown, target: TargetPlace, site: string, kin
     const { spec } = decodeSpec(read.kind, read.spec);
     const shown: unknown = read.kind.redact?.(spec) ?? spec;
     if (!isDeepStrictEqual(shown, spec))
-      throw invalid('invalid_field', 'spec', 'the manifest holds a secret, and everybody who reads the request would read it: leave it out, and set it at the resource or as a secret of the box');
+      throw invalid(
+        'invalid_field',
+        'spec',
+        'the manifest holds a secret, and everybody who reads the request would read it: leave it out, and set it at the resource or as a secret of the box',
+      );
   });
   if (refused) throw withPrefix(refused);
 }

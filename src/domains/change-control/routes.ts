@@ -81,7 +81,8 @@ function askedSpec(body: Asked): { readonly name: string | undefined; readonly s
   const { signatures = [], ...members } = isNested(body) ? body.spec : (flat as v.InferOutput<typeof Nested>['spec']);
   const spec = decode(v.strictObject({ spec: ChangeRequestSpec }), { spec: members }).spec;
   checkTexts(spec, undefined, 'spec.');
-  if (signatures.length > 0) changeRequestRules.admit?.({ ...spec, signatures: signatures as ChangeRequestSpec['signatures'] }, { name: '', site: '', via: 'rest', before: undefined, read: NOBODY });
+  if (signatures.length > 0)
+    changeRequestRules.admit?.({ ...spec, signatures: signatures as ChangeRequestSpec['signatures'] }, { name: '', site: '', via: 'rest', before: undefined, read: NOBODY });
   return { name, spec };
 }
 
@@ -144,9 +145,7 @@ export const changeControlRoutes = [
       const { query, caller } = context;
       const phases = readChoices(query, 'phase', CHANGE_PHASES);
       const site = query.get('site') || undefined;
-      const items = store
-        .list(ChangeRequest, site)
-        .filter(({ metadata, status }) => mayVisit(caller, metadata.site) && (phases === undefined || phases.includes(status.phase)));
+      const items = store.list(ChangeRequest, site).filter(({ metadata, status }) => mayVisit(caller, metadata.site) && (phases === undefined || phases.includes(status.phase)));
       return listReply(context, { list: 'change requests', items, kept: ['site', 'phase'], keyOf: ({ metadata }) => [metadata.name, metadata.site], render: requestBody });
     },
   }),
@@ -249,8 +248,9 @@ export const changeControlRoutes = [
     path: '/api/v1/system/changerequest-backends',
     action: 'changerequest:backends',
     tier: 'read',
+    query: parameters(LIST),
     reply: v.array(Backend),
-    summary: 'Where change requests are kept',
-    handle: () => BACKENDS,
+    summary: 'Where change requests are kept; query limit, cursor',
+    handle: (context) => listReply(context, { list: 'change request backends', items: BACKENDS, keyOf: ({ name }) => [name], render: (backend) => backend }),
   }),
 ];

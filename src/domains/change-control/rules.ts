@@ -23,7 +23,9 @@ export function refuseMove({ metadata: { name }, status }: ChangeRequestResource
   if (!MOVES.some((move) => move.from === phase && move.by === by))
     throw conflict('change_request_state', `change request ${name} is ${phase}, and ${by} is for one that is Pending; make another one for another change`, { phase });
   if (leftMs <= 0)
-    throw conflict('change_request_state', `the time of change request ${name} is over (${until}); make another one for the same change`, { phase: 'Expired' satisfies ChangePhase });
+    throw conflict('change_request_state', `the time of change request ${name} is over (${until}); make another one for the same change`, {
+      phase: 'Expired' satisfies ChangePhase,
+    });
 }
 
 /** 0 of one that does not say how long it lasts. */

@@ -62,7 +62,11 @@ export function createdContent({ spec, status }: Pick<ChangeRequestResource, 'sp
 }
 
 /** What an approver or rejecter signs beside it. */
-export function decidedContent(action: 'approve' | 'reject', to: ChangePhase, { baseDigest, appliedDigest, error }: Pick<ChangeRequestStatus, 'baseDigest' | 'appliedDigest' | 'error'>) {
+export function decidedContent(
+  action: 'approve' | 'reject',
+  to: ChangePhase,
+  { baseDigest, appliedDigest, error }: Pick<ChangeRequestStatus, 'baseDigest' | 'appliedDigest' | 'error'>,
+) {
   return { action, from: 'Pending', to, baseDigest, appliedDigest, error };
 }
 

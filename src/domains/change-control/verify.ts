@@ -68,16 +68,21 @@ export async function verifyRequests({ store, keys, queries }: VerifyParts, isLo
     const ref = { kind: ChangeRequest.kind, site, name };
     if (first && isLookedAt(site) && !store.get(ChangeRequest, site, name)) problems.push({ site, name, problem: `the audit trail tells of it, and it ${absence(store, ref)}` });
   }
-  return { checked: requests.length, problems: problems.sort((a, b) => (`${a.site}/${a.name}` < `${b.site}/${b.name}` ? -1 : `${a.site}/${a.name}` > `${b.site}/${b.name}` ? 1 : 0)) };
+  return {
+    checked: requests.length,
+    problems: problems.sort((a, b) => (`${a.site}/${a.name}` < `${b.site}/${b.name}` ? -1 : `${a.site}/${a.name}` > `${b.site}/${b.name}` ? 1 : 0)),
+  };
 }
 
 /** What was applied, as the record of the target shows it: both were written in one transaction. */
-async function appliedProblems({ metadata: { name }, spec, status }: ChangeRequestResource, moves: readonly AuditRecord[], queries: VerifyParts['queries']): Promise<readonly string[]> {
+async function appliedProblems(
+  { metadata: { name }, spec, status }: ChangeRequestResource,
+  moves: readonly AuditRecord[],
+  queries: VerifyParts['queries'],
+): Promise<readonly string[]> {
   const move = moves.findLast(({ details }) => details?.phase === 'Applied');
   if (status.phase !== 'Applied' || !move) return [];
-  const ofTarget = await Promise.all(
-    [move.site, ''].map((site) => queries.auditOf({ site, targets: [{ kind: spec.target.kind, name: spec.target.name }], correlationIDs: [] })),
-  );
+  const ofTarget = await Promise.all([move.site, ''].map((site) => queries.auditOf({ site, targets: [{ kind: spec.target.kind, name: spec.target.name }], correlationIDs: [] })));
   const records = ofTarget.flatMap(({ items }) => items).filter(({ correlationID, details }) => correlationID === move.correlationID && details?.changeRequest === name);
   const record = records.find(({ result }) => result === 'Success');
   if (!record) return status.appliedDigest === status.baseDigest ? [] : ['the audit trail does not tell what it changed'];

@@ -14,7 +14,10 @@ t.test('APPLY-05: apply creates a change request and never writes one that exist
   t.match(await apply(request('one')), { status: 200, body: { kind: 'ChangeRequest', namespace: 'site-north', name: 'one', operation: 'created', generation: 1 } });
   t.match(await apply(request('one')), { status: 409, body: { code: 'already_exists' } }, 'not even with the same words');
   t.match(await apply([manifestOf('Area', 'two'), request('one', { reason: 'another' })]), { status: 409, body: { index: 1 } });
-  t.match((await author.get(`${AT}/one`)).body, { spec: { signatures: [{ meaning: 'change-create', signer: { displayName: author.username } }] }, status: { phase: 'Pending', author: author.username } });
+  t.match((await author.get(`${AT}/one`)).body, {
+    spec: { signatures: [{ meaning: 'change-create', signer: { displayName: author.username } }] },
+    status: { phase: 'Pending', author: author.username },
+  });
   t.match(test.audits('one').at(0), { action: 'Create', category: 'change-control', operatorReason: HALL.reason, signature: { meaning: 'change-create' } });
 });
 

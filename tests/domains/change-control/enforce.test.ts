@@ -33,9 +33,15 @@ async function controlledPlant(test: Pick<typeof t, 'teardown'>): Promise<Plant>
   const recipe = recipes.find(({ metadata }) => metadata.name === 'resin-a');
   const [formula] = (recipe?.spec as { readonly formulas: readonly object[] }).formulas;
   const made = [
-    await plant.api.post('/api/v1/sites/demo/recipes/master', { name: 'draft', spec: { ...recipe?.spec, version: '9.0.0', formulas: [formula, { ...formula, name: 'other', default: false }] } }),
+    await plant.api.post('/api/v1/sites/demo/recipes/master', {
+      name: 'draft',
+      spec: { ...recipe?.spec, version: '9.0.0', formulas: [formula, { ...formula, name: 'other', default: false }] },
+    }),
     await plant.api.post('/api/v1/fbblocktypes', { name: 'pass', inputs: [], outputs: [], blocks: [] }),
-    await plant.api.post('/api/v1/sites/demo/fbnetworks', { metadata: { name: 'loose' }, spec: { unitRef: 'tk201', scanInterval: '1s', blocks: [{ name: 'one', type: 'MUL', params: { IN2: 2 } }], connections: [] } }),
+    await plant.api.post('/api/v1/sites/demo/fbnetworks', {
+      metadata: { name: 'loose' },
+      spec: { unitRef: 'tk201', scanInterval: '1s', blocks: [{ name: 'one', type: 'MUL', params: { IN2: 2 } }], connections: [] },
+    }),
   ];
   for (const { status, text } of made) if (status !== 201) throw new Error(text);
   await plant.restart({ LINESIDE_CHANGECONTROL__ENFORCE: 'true' });
@@ -125,7 +131,11 @@ t.test('decisions D-CHANGE-01: apply says so of every element, as a dry run does
   t.match(await api.post('/api/v1/apply', manifests[1]), { status: 200, body: { operation: 'created' } });
   const [same] = (await api.get('/api/v1/export?site=demo&kinds=PhaseTemplate')).body;
   t.match(await api.post('/api/v1/apply', same), { status: 200, body: { operation: 'unchanged' } }, 'what stands already is no change');
-  t.match(await api.post('/api/v1/apply', { ...same, metadata: { ...same.metadata, labels: { mine: 'x' } } }), { status: 403, body: { code: 'change_request_required' } }, 'labels are part of it');
+  t.match(
+    await api.post('/api/v1/apply', { ...same, metadata: { ...same.metadata, labels: { mine: 'x' } } }),
+    { status: 403, body: { code: 'change_request_required' } },
+    'labels are part of it',
+  );
   t.match(await api.post('/api/v1/demo/provision', {}), { status: 200 }, 'nothing of the demonstration changes');
 });
 
@@ -155,7 +165,10 @@ t.test('decisions D-CHANGE-01: an approval changes a controlled kind, and what f
   t.match((await api.get('/api/v1/change-control/verify')).body, { ok: true, checked: 3 });
   // a program that follows from its module is written by its reconciler
   t.equal((await api.post('/api/v1/sites/demo/controlmodules', { name: 'later', parentKind: 'Unit', parentName: 'tk201', templateRef: 'motor' })).status, 201);
-  await plant.look('the program of the module is there', async () => ({ done: (await api.get('/api/v1/sites/demo/fbnetworks/later')).status === 200 || undefined, seen: 'no program yet' }));
+  await plant.look('the program of the module is there', async () => ({
+    done: (await api.get('/api/v1/sites/demo/fbnetworks/later')).status === 200 || undefined,
+    seen: 'no program yet',
+  }));
 });
 
 t.test('decisions D-CHANGE-01: an approval of one resource carries no change of another', async (t) => {
@@ -179,5 +192,5 @@ t.test('decisions D-CHANGE-01: an approval of one resource carries no change of 
   t.notOk(refused(put(PhaseTemplate, 'heat', { status: {} })), 'a status is no change of what was configured');
   t.notOk(refused(put(ControlProgram, 'lic', { spec: {}, ownerReferences: [{ kind: 'ControlModule', name: 'lic', uid: 'u' }] })));
   t.ok(refused(put(ControlProgram, 'lic', { spec: {} })));
-  t.throws(() => refuseUncontrolled({ removes: [{ kind: 'PhaseTemplate', site: 'north', name: 'heat' }] }, store), { context: { code: 'change_request_required' } });
+  t.throws(() => refuseUncontrolled({ removes: [{ kind: 'PhaseTemplate', site: 'north', name: 'heat' }] }, store), { message: /under change control/ });
 });

@@ -29,11 +29,21 @@ t.test('D-C-07: a request expires by elapsed time, whatever is done to the clock
   const late = await signIn(plant, ['supervisor']);
   t.match(await test.decide('approve', 'waits', late), { status: 409, body: { code: 'change_request_state', phase: 'Expired' } });
   await settled();
-  t.match(test.audits('waits').filter(({ result }) => result === 'Success').at(-1), { actorType: 'component', component: 'change-control', rule: 'expired', details: { phase: 'Expired' } });
+  t.match(
+    test
+      .audits('waits')
+      .filter(({ result }) => result === 'Success')
+      .at(-1),
+    { actorType: 'component', component: 'change-control', rule: 'expired', details: { phase: 'Expired' } },
+  );
   t.equal(plant.store.get(ChangeRequest, 'north', 'waits')?.status.phase, 'Expired');
   t.equal(plant.store.get(ChangeRequest, 'north', 'decided')?.status.phase, 'Rejected');
   t.match((await late.get('/api/v1/change-control/verify')).body, { ok: true });
-  const told = (await late.get('/api/v1/sites/north/change-control/history')).body.items as { readonly changeRequest: string; readonly phase: string; readonly decidedBy: string }[];
+  const told = (await late.get('/api/v1/sites/north/change-control/history')).body.items as {
+    readonly changeRequest: string;
+    readonly phase: string;
+    readonly decidedBy: string;
+  }[];
   t.match(
     told.filter(({ phase }) => phase === 'Expired'),
     [{ changeRequest: 'waits', decidedBy: '' }],
@@ -52,7 +62,11 @@ t.test('D-C-07: after a restart of which nobody knows how long it took, what cou
   const supervisor = await signIn(again, ['supervisor']);
   t.match(await supervisor.post(`${AT}/open/approve`, { reason: 'checked' }), { status: 409, body: { code: 'change_request_state' } });
   t.match((await supervisor.get(`${AT}/open`)).body, { status: { phase: 'Expired' } });
-  t.match((await supervisor.get(`${AT}/applied`)).body, { status: { phase: 'Applied' }, targetChanged: false, changes: [{ path: 'spec.description', from: 'hall 1', to: 'hall 2' }] });
+  t.match((await supervisor.get(`${AT}/applied`)).body, {
+    status: { phase: 'Applied' },
+    targetChanged: false,
+    changes: [{ path: 'spec.description', from: 'hall 1', to: 'hall 2' }],
+  });
   t.equal(again.store.get(Area, 'north', 'hall')?.spec.description, 'hall 2');
   t.match((await supervisor.get('/api/v1/change-control/verify')).body, { ok: true, checked: 2 });
 });

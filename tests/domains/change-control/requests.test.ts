@@ -22,7 +22,17 @@ t.test('CHANGE-01 CHANGE-02 CHANGE-06: a request says target, operation and reas
       namespace: 'site-north',
       name: 'first',
       spec: { target: HALL.target, operation: 'Update', reason: HALL.reason, risk: 'High', description: 'as drawn', evidence: [], signatures: [{ meaning: 'change-create' }] },
-      status: { phase: 'Pending', author: author.username, decidedBy: '', decidedAt: '', decisionReason: '', appliedAt: '', error: '', appliedDigest: '', baseDigest: /^[0-9a-f]{64}$/ },
+      status: {
+        phase: 'Pending',
+        author: author.username,
+        decidedBy: '',
+        decidedAt: '',
+        decisionReason: '',
+        appliedAt: '',
+        error: '',
+        appliedDigest: '',
+        baseDigest: /^[0-9a-f]{64}$/,
+      },
     },
   });
   t.match((await author.post(REQUESTS, { name: 'flat', ...HALL })).body, { name: 'flat', spec: { reason: HALL.reason } }, 'flat as well');
@@ -44,9 +54,16 @@ t.test('CHANGE-03: signatures are empty on input and stamped by the gateway, ove
   const { body } = await test.ask({ signatures: [] }, 'signed');
   const [{ digest, ...record }] = body.spec.signatures;
   t.ok(isSignatureValid(record, plant.keys));
-  t.match(record, { meaning: 'change-create', reason: HALL.reason, signer: { displayName: author.username }, content: { action: 'create', operation: 'Update', target: HALL.target } });
+  t.match(record, {
+    meaning: 'change-create',
+    reason: HALL.reason,
+    signer: { displayName: author.username },
+    content: { action: 'create', operation: 'Update', target: HALL.target },
+  });
   t.match(record.subject, { kind: 'ChangeRequest', name: 'signed', namespace: 'site-north', revision: 1 });
-  t.match(test.audits('signed'), [{ action: 'Create', category: 'change-control', result: 'Success', operatorReason: HALL.reason, details: { phase: 'Pending' }, signature: { digest } }]);
+  t.match(test.audits('signed'), [
+    { action: 'Create', category: 'change-control', result: 'Success', operatorReason: HALL.reason, details: { phase: 'Pending' }, signature: { digest } },
+  ]);
 });
 
 t.test('decisions Q-CHANGE-02: an approval with a manifest applies it at once, and the record of the target names the request', async (t) => {
@@ -139,13 +156,19 @@ t.test('CHANGE-08: tiers, reasons, and who may decide what he has asked for', as
     status: 200,
     body: { spec: { signatures: [{}, { meaning: 'change-reject' }] }, status: { phase: 'Rejected', decisionReason: 'not needed' } },
   });
-  t.match(plant.audits.filter(({ result, target: { name } }) => result === 'Rejected' && name === 'own').map(({ reason }) => reason), ['SelfApproval', 'ActionMissing', 'ReasonTooShort', 'UnknownField', 'SelfApproval']);
+  t.match(
+    plant.audits.filter(({ result, target: { name } }) => result === 'Rejected' && name === 'own').map(({ reason }) => reason),
+    ['SelfApproval', 'ActionMissing', 'ReasonTooShort', 'UnknownField', 'SelfApproval'],
+  );
 });
 
 t.test('CHANGE-07 CHANGE-05: list, read, history, verify and backends, each with its tier', async (t) => {
   const all = (await reader.get('/api/v1/changerequests')).body;
   t.ok(all.length > 5);
-  t.same((await reader.get('/api/v1/changerequests?phase=Applied,Approved')).body.map(({ name }: { name: string }) => name), ['approved', 'create', 'delete', 'evidence']);
+  t.same(
+    (await reader.get('/api/v1/changerequests?phase=Applied,Approved')).body.map(({ name }: { name: string }) => name),
+    ['approved', 'create', 'delete', 'evidence'],
+  );
   const page = await reader.get('/api/v1/changerequests?limit=2');
   t.equal(page.body.length, 2);
   t.match(page.headers, { 'x-total-count': String(all.length), link: /cursor=/ });
@@ -157,7 +180,16 @@ t.test('CHANGE-07 CHANGE-05: list, read, history, verify and backends, each with
     history.filter(({ changeRequest }: { changeRequest: string }) => changeRequest === 'approved'),
     [
       { phase: 'Pending', decidedBy: '', reason: HALL.reason },
-      { phase: 'Applied', namespace: 'site-north', target: HALL.target, operation: 'Update', author: author.username, decidedBy: approver.username, reason: 'checked', auditRecordRef: /^a/ },
+      {
+        phase: 'Applied',
+        namespace: 'site-north',
+        target: HALL.target,
+        operation: 'Update',
+        author: author.username,
+        decidedBy: approver.username,
+        reason: 'checked',
+        auditRecordRef: /^a/,
+      },
     ],
   );
   for (const { auditRecordRef, phase } of history)
@@ -217,7 +249,10 @@ t.test('CHANGE-01: hostile bodies are refused with the member that is wrong, and
     [{ status: { phase: 'Approved' } }, 'spec.status'],
     [{ evidence: [{ kind: 'Area', name: 'hall', digest: 'x' }] }, 'spec.evidence[0].kind'],
     [{ evidence: [{ kind: 'SignatureRecord', name: 'none', digest: 'x' }] }, 'spec.evidence[0].name'],
-    [{ target: target('IOModule', 'io'), operation: 'Create', manifest: manifestOf('IOModule', 'io', { protocol: 'opcua', options: { password: 'hunter2' } }) }, 'spec.manifest.spec'],
+    [
+      { target: target('IOModule', 'io'), operation: 'Create', manifest: manifestOf('IOModule', 'io', { protocol: 'opcua', options: { password: 'hunter2' } }) },
+      'spec.manifest.spec',
+    ],
   ];
   for (const [spec, field] of bad) t.match(await asker.post(REQUESTS, { spec: { ...HALL, ...spec } }), { status: 400, body: { field } }, field);
   t.match(await asker.post(REQUESTS, { name: 'x', spec: HALL, status: { phase: 'Approved' } }), { status: 400, body: { code: 'unknown_field' } });

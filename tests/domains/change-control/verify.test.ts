@@ -41,7 +41,11 @@ const EDITS: readonly Edit[] = [
     problem: /rests on|its time/,
     edit: ({ status }) => ({ status: { ...status, ...(status.term ? { term: { ...status.term, durationMs: status.term.durationMs * 2 } } : {}) } }),
   },
-  { what: 'a later begin', problem: /its time/, edit: ({ status }) => ({ status: { ...status, ...(status.term ? { term: { ...status.term, from: { ...status.term.from, wallMs: 9e12 } } } : {}) } }) },
+  {
+    what: 'a later begin',
+    problem: /its time/,
+    edit: ({ status }) => ({ status: { ...status, ...(status.term ? { term: { ...status.term, from: { ...status.term.from, wallMs: 9e12 } } } : {}) } }),
+  },
   { what: 'the phase of one that is approved', problem: /which its signatures do not say/, edit: ({ status }) => ({ status: { ...status, phase: 'Applied' } }) },
 ];
 
@@ -82,9 +86,14 @@ t.test('CHANGE-05 D-C-10: what was applied, and one that has gone, are compared 
   await plant.store.write({ puts: [{ kind: ChangeRequest, site: 'north', name: 'truly', status: { ...status, appliedDigest: 'f'.repeat(64) } }] });
   t.match((await admin.get('/api/v1/change-control/verify')).body, { ok: false, firstInvalid: { name: 'truly', reason: /site north: what came of it is not what was signed/ } });
   await plant.store.write({ removes: [{ kind: ChangeRequest.kind, site: 'north', name: 'truly' }] });
-  t.match((await admin.get('/api/v1/change-control/verify')).body, { ok: false, firstInvalid: { name: 'truly', reason: /the audit trail tells of it, and it does not exist any more/ } });
+  t.match((await admin.get('/api/v1/change-control/verify')).body, {
+    ok: false,
+    firstInvalid: { name: 'truly', reason: /the audit trail tells of it, and it does not exist any more/ },
+  });
   const queries = openQueries(plant.dataDir, () => plant.store.recorded);
-  t.match(await changeRequestEvidence({ store: plant.store, keys: plant.keys, queries }), { problems: [{ part: 'change-requests', kind: 'ChangeRequest', site: 'north', name: 'truly' }] });
+  t.match(await changeRequestEvidence({ store: plant.store, keys: plant.keys, queries }), {
+    problems: [{ part: 'change-requests', kind: 'ChangeRequest', site: 'north', name: 'truly' }],
+  });
   await queries.close();
   await plant.store.write({ puts: [{ kind: ChangeRequest, site: 'north', name: 'truly', spec, status }] });
   t.match((await admin.get('/api/v1/change-control/verify')).body, { ok: true });
