@@ -87,7 +87,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   parts.add({ stop: () => loops.stop() }); // before what they look at; they start when all parts have
 
   // ------------------------------------------------------------ records, batches and alarms
-  const evidence = () => verifyEvidence({ store, queries, keys });
+  const evidence = () => verifyEvidence({ store, queries, keys }, [domains.changeRequestEvidence]);
   const audit = joins.join(domains.joinAudit({ ...ground, ledger, newestMs: storage.newestAuditMs, evidence, file: storage.checkFile }));
   storage.watchDamage((fault) => audit.evidence.damagedFile(fault));
   joins.join(domains.joinProcedures(ground));
@@ -149,8 +149,11 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
       rows,
     }),
   );
-  joins.join(domains.joinApply({ ...ground, outputsOfBox, kinds: domains.APPLIED_KINDS }));
-  joins.join(domains.joinMtpImport({ ...ground, outputsOfBox, kinds: domains.APPLIED_KINDS }));
+  const changes = joins.join(
+    domains.joinChangeControl({ ...ground, kinds: domains.APPLIED_KINDS, rows, deletes: (action) => table.deletes(action), report: (problem) => audit.evidence.report(problem) }),
+  );
+  joins.join(domains.joinApply({ ...ground, ...changes.gate, outputsOfBox, kinds: domains.APPLIED_KINDS }));
+  joins.join(domains.joinMtpImport({ ...ground, ...changes.gate, outputsOfBox, kinds: domains.APPLIED_KINDS }));
   joins.join(domains.joinSignatures({ ...ground, kinds: domains.KINDS, refusalToSign: records.refusalToSign }));
   joins.join(domains.joinMes({ ...ground, history }));
   joins.join(domains.joinSearch({ ...ground, kinds: domains.KINDS, catalog: tags.catalog, rows }));

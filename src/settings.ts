@@ -85,7 +85,6 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-const NO_CHANGE_REQUESTS = { withoutEffect: 'this version has no change requests' };
 const NO_POWER = { withoutEffect: 'this version switches no power of nodes' };
 
 /** D-AUTH-03: N = 2^15. */
@@ -183,8 +182,8 @@ export const SETTINGS = {
   bypassDefaultMs: row('interlock.bypass.defaultDuration', duration(SECOND), HOUR, 'length of an interlock bypass'),
   bypassMaxMs: row('interlock.bypass.maxDuration', duration(SECOND), 24 * HOUR, 'longest interlock bypass'),
   changeControlEnforced: row('changeControl.enforce', flag, false, 'controlled kinds change through change requests only'),
-  selfApprovalAllowed: row('changeControl.allowSelfApproval', flag, false, 'an author may approve his own change request', NO_CHANGE_REQUESTS),
-  changeRequestExpiryHours: row('changeControl.expiryHours', integer(1, 8760), 168, 'life of an open change request', NO_CHANGE_REQUESTS),
+  selfApprovalAllowed: row('changeControl.allowSelfApproval', flag, false, 'an author may approve his own change request'),
+  changeRequestExpiryHours: row('changeControl.expiryHours', integer(1, 8760), 168, 'hours in which a change request can be approved'),
   signingAlgorithm: row('security.signing.algorithm', oneOf('HMAC-SHA256', 'Ed25519'), 'HMAC-SHA256', 'how records are signed'),
   secretsDir: row('secrets.dir', text, ({ dataDir }) => path.join(dataDir, 'secrets'), 'files with the secrets of devices', { defaultText: '<dataDir>/secrets' }),
   auditRecordsMax: row('audit.maxRecords', integer(1000, 1_000_000_000), 1_000_000, 'records kept in the live trail; older ones go into files of the archive'),
@@ -524,8 +523,6 @@ function checkTelemetry({ mqttEnabled, mqttUrl, mqttTopicPrefix }: Settings): vo
  * What this version does not have is refused at start where the plant would be less protected, or less is seen of it, than
  * the setting says. What only does nothing is told (`withoutEffect`): no update keeps a line from starting for that.
  */
-function refuseAbsent({ sparkplugEnabled, changeControlEnforced }: Settings): void {
-  if (changeControlEnforced)
-    throw new SettingsError('changeControl.enforce', 'changeControl.enforce: this version has no change requests, so nothing could be changed through them; leave it false');
+function refuseAbsent({ sparkplugEnabled }: Settings): void {
   if (sparkplugEnabled) throw new SettingsError('mqtt.sparkplug.enabled', 'mqtt.sparkplug.enabled: this version publishes JSON only; leave it false');
 }

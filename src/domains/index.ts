@@ -12,6 +12,8 @@ import { alarmRoutes } from './alarms/routes.js';
 import { type AnyKind, AppliedKinds } from './apply/kinds.js';
 import { alarmDefinitionRules, alarmRules } from './alarms/rules.js';
 import { moduleRules, templateRules } from './control-modules/rules.js';
+import { changeRequestRules } from './change-control/rules.js';
+import { changeControlRoutes } from './change-control/routes.js';
 import { coordinationBlockRules, syncBarrierRules } from './coordination/rules.js';
 import { controllerRules } from './edge-controllers/rules.js';
 import { ioModuleRules, presetRules } from './io-modules/rules.js';
@@ -111,6 +113,7 @@ export const KINDS: readonly AnyKind[] = [
   ruled(BatchRecord, {}),
   ruled(LoopCheck, {}),
   ruled(CableAcceptance, {}),
+  changeRequestRules,
 ];
 
 export const APPLIED_KINDS = new AppliedKinds(KINDS);
@@ -140,6 +143,7 @@ export const ROWS: readonly RouteColumns[] = [
   ...applyRoutes,
   ...schemaRoutes,
   ...mtpImportRoutes,
+  ...changeControlRoutes,
   ...tagRoutes,
   ...streamRoutes,
   ...mtpRoutes,
@@ -168,6 +172,8 @@ export { joinAlarms } from './alarms/join.js';
 export { joinApply } from './apply/join.js';
 export { joinAudit } from './audit/join.js';
 export { joinBatches } from './batches/join.js';
+export { joinChangeControl } from './change-control/join.js';
+export { changeRequestEvidence } from './change-control/verify.js';
 export { commandWays, joinCommands } from './commands/join.js';
 export { joinControlModules } from './control-modules/join.js';
 export { joinDiscovery } from './discovery/join.js';

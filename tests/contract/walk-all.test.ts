@@ -124,10 +124,12 @@ function paramsOf(row: RouteColumns): Readonly<Record<string, string>> {
     batchrecords: left.record,
     apikeys: 'walk-mes',
     secrets: 'kept',
+    '{namespace}': 'walk-approve',
     audit: left.auditName,
   };
-  const [, collection = ''] = /([\w-]+)\/\{name\}/.exec(row.path) ?? [];
+  const [, collection = ''] = /([\w-]+|\{namespace\})\/\{name\}/.exec(row.path) ?? [];
   return {
+    namespace: `site-${SITE}`,
     name: row.path.endsWith('/diff') ? 'walk' : (names[collection] ?? 'x'),
     unit: 'rx101',
     cm: 'xv101',

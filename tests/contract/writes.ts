@@ -135,6 +135,7 @@ export async function tellStory(story: Story): Promise<Left> {
   story.record('POST /api/v1/auth/first-admin', test.firstAdmin);
   await engineering(story);
   await recipes(story);
+  await changes(story);
   await plantFloor(story);
   await adhoc(story);
   const left = await production(story);
@@ -183,6 +184,23 @@ async function engineering(story: Story): Promise<void> {
   await story.send(`POST ${S}/simulationpresets/seed`, {}, { body: {} });
   const manifest = { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Area', metadata: { name: 'applied', namespace: `site-${SITE}` }, spec: { description: 'applied' } };
   await story.send('POST /api/v1/apply', {}, { body: manifest });
+}
+
+/** Asked for by one, decided by another. */
+async function changes(story: Story): Promise<void> {
+  const engineer = await story.test.as('engineer');
+  const request = (name: string) => ({
+    name,
+    target: { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Area', name: 'applied' },
+    ...REASON,
+    manifest: { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Area', metadata: { name: 'applied', namespace: `site-${SITE}` }, spec: { description: name } },
+  });
+  const ONE = '/api/v1/changerequests/{namespace}/{name}';
+  for (const action of ['approve', 'reject', 'withdraw'] as const) {
+    const name = `walk-${action}`;
+    await story.send(`POST ${S}/changerequests`, {}, { body: request(name) }, engineer);
+    await story.send(`POST ${ONE}/${action}`, { namespace: `site-${SITE}`, name }, { body: REASON });
+  }
 }
 
 async function recipes(story: Story): Promise<void> {

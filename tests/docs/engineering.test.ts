@@ -24,6 +24,7 @@ const PAGES: Readonly<Record<string, number>> = {
   'historian.md': 10,
   'coordination.md': 14,
   'recipes.md': 9,
+  'change-control.md': 7,
 };
 
 /** Pages of what is typed in a shell: tests/cli and the suites beside this one play them. */

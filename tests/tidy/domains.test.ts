@@ -40,6 +40,7 @@ const ORDER = [
   'apply',
   'mtp-import',
   'search',
+  'change-control',
   'demo',
   'telemetry',
   'streams',

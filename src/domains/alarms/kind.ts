@@ -106,6 +106,7 @@ export const AlarmDefinition: Kind<AlarmDefinitionSpec, AlarmDefinitionStatus> =
   body: 'flat',
   writtenElsewhere: ['armingGate'],
   apply: { how: 'yes' },
+  controlled: true,
   required: ['sourceKind', 'sourceName', 'conditionType'],
   initialStatus: (spec) => ({
     armed: spec.enabled && spec.armingGate === null,

@@ -5,6 +5,9 @@ import type { ApplyActor } from './context.js';
 export function applyActorOf(context: Pick<RequestContext<unknown, unknown>, 'caller' | 'audit' | 'judgeAgain'>): ApplyActor {
   return {
     displayName: context.caller.displayName,
+    get signatory() {
+      return context.caller;
+    },
     get sites() {
       return context.caller.sites;
     },

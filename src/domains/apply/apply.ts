@@ -17,7 +17,7 @@ import { apiVersionOf } from '../../platform/store/manifest.js';
 import { pastRows } from '../../platform/store/past-rows.js';
 import type { Ref } from '../../platform/store/resource.js';
 import type { Selector } from '../../platform/store/selector.js';
-import type { Store } from '../../platform/store/store.js';
+import type { Put, Store } from '../../platform/store/store.js';
 import type { PendingFact } from '../runs/execution-log.js';
 import { editFacts } from '../runs/logic-edits.js';
 import { bindingWarnings } from './bindings-lost.js';
@@ -76,6 +76,20 @@ export interface ApplyWish {
   readonly isWhole?: boolean;
   /** A refusal tells every error: for whoever judges on his own machine. */
   readonly tellsAll?: boolean;
+  /** What is written in the same transaction, asked for in its turn. */
+  readonly beside?: (taken: Taken) => Beside;
+}
+
+/** What is about to be written. */
+export interface Taken {
+  readonly outcomes: readonly Outcome[];
+  /** Of the first record that stands beside it, as `Store.nextAuditName` counts. */
+  readonly auditOffset: number;
+}
+
+export interface Beside {
+  readonly puts: readonly Put[];
+  readonly audits: readonly AuditDraft[];
 }
 
 /** @throws Refusal of the first manifest that is refused, with its `index` when there are several; nothing is written then. */
@@ -118,7 +132,7 @@ async function applySteps(
   several: boolean,
   actor: ApplyActor,
   deps: ApplyDeps,
-  { site, dryRun: isDry, diff, tellsChanges = true, toPrune, isWhole, tellsAll }: ApplyWish,
+  { site, dryRun: isDry, diff, tellsChanges = true, toPrune, isWhole, tellsAll, beside }: ApplyWish,
 ): Promise<Applied[]> {
   const dryRun = isDry || diff;
   const prune = toPrune && { chosen: toPrune, site };
@@ -150,7 +164,8 @@ async function applySteps(
   const { audits, facts } = recordsOf(outcomes, deps);
   // one record at least per request, also when nothing changed (D-AUDIT-02)
   if (audits.length === 0) audits.push(actor.audit({ action: 'Update', category: 'apply', details: { unchanged: outcomes.length } }));
-  await deps.store.write({ puts, audits, facts, ...(ahead && { ahead }) });
+  const more = beside?.({ outcomes, auditOffset: audits.length });
+  await deps.store.write({ puts: [...puts, ...(more?.puts ?? [])], audits: [...audits, ...(more?.audits ?? [])], facts, ...(ahead && { ahead }) });
   return inTurns(inRequest, deps, (outcome) => served(outcome, notes, deps.store));
 }
 
@@ -317,7 +332,7 @@ function authorise({ manifest, site }: Pick<Step, 'manifest' | 'site'>, actor: A
     throw new Refusal('forbidden', `site ${scope} is outside your scope`, { code: 'site_scope', site: scope });
   }
   if (ROUTELESS_KINDS.includes(kind.kind)) return;
-  const action = `${kind.action}:${store.get(kind, site, name) ? 'update' : 'create'}`;
+  const action = `${kind.action}:${kind.apply.how !== 'create-only' && store.get(kind, site, name) ? 'update' : 'create'}`;
   if (!actor.may(action)) throw new Refusal('forbidden', `applying ${kind.kind} ${name} needs the action ${action}`, { code: 'action_missing', action });
 }
 

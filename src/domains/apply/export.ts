@@ -12,6 +12,7 @@ import { pastRows } from '../../platform/store/past-rows.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { Alarm } from '../alarms/kind.js';
 import { Batch } from '../batches/kind.js';
+import { ChangeRequest } from '../change-control/kind.js';
 import { isAdhoc } from '../procedures/roots.js';
 import { LEFT_OUT, leftOutOf } from './differs.js';
 import { FROM_DEVICE } from './from-device.js';
@@ -149,6 +150,7 @@ function isVisible(scope: string, { site, visible }: ExportWish): boolean {
 /** Derived resources come back by themselves; alarms, batches and the elements of a run are what happened, not configuration. */
 export function isExported(kind: AnyKind, resource: Resource<unknown, unknown>, wish: ExportWish): boolean {
   const { status: withStatus } = wish;
+  if (kind.kind === ChangeRequest.kind) return false; // it carries signatures of this box, which no other takes
   const { metadata, spec } = resource;
   const scope = kind.kind === 'Site' ? metadata.name : metadata.site;
   if (scope !== '' && !isVisible(scope, wish)) return false;

@@ -7,6 +7,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
+import { assert } from '../../platform/base/assert.js';
 import { combined, eachOf, Refusal, refusalsOf, refuseAll, together } from '../../platform/base/refusal.js';
 import { claimedOutputs, type IsLeaving } from './claimed-outputs.js';
 import { Turns } from '../../platform/base/slices.js';
@@ -23,7 +24,8 @@ import type { Put } from '../../platform/store/store.js';
 import { checkTexts } from '../../platform/store/texts.js';
 import { Site } from '../plant/kind.js';
 import type { OverriddenEdit } from '../runs/logic-edits.js';
-import type { ApplyActor, ApplyDeps } from './context.js';
+import { ChangeRequest } from '../change-control/kind.js';
+import type { ApplyActor, ApplyDeps, Stamped, Unstamped } from './context.js';
 import { keyChanges, type ManifestChange, specChanges } from './changes.js';
 import { differences } from './differs.js';
 import { type Arrival, arrived } from './from-device.js';
@@ -337,10 +339,21 @@ function taken(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDe
   const warnings = [...notes, ...(warning === undefined ? [] : [warning]), ...ignored, ...left, ...differs];
   const changed = !before || !isDeepStrictEqual(spec, before.spec);
   if (!changed && !labels && !annotations) return { step, operation: 'unchanged', warnings, changes: () => [], puts: [] };
+  const kept = deps.controlled?.(kind, name);
+  if (kept) throw kept;
   const ruled = applyRuleOf(kind.kind)?.({ site, name, spec, before, changed, read: staged, nowMs: deps.clock.wallMs(), terms: deps.store.terms });
   const companions = changed ? companionsOf(kind, { name, site, spec, before, read: staged, by: actor.displayName }) : {};
-  const status: unknown = ruled?.status ?? companions.status;
-  const own: Put = { kind, site, name, spec, ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}), ...(status === undefined ? {} : { status }) };
+  const stamped = stampedOf(kind, { site, name, spec, read: staged }, actor, deps);
+  const status: unknown = stamped?.status ?? ruled?.status ?? companions.status;
+  const own: Put = {
+    kind,
+    site,
+    name,
+    spec: stamped?.spec ?? spec,
+    ...(labels ? { labels } : {}),
+    ...(annotations ? { annotations } : {}),
+    ...(status === undefined ? {} : { status }),
+  };
   const puts = [own, ...(companions.puts ?? []), ...(ruled?.puts ?? [])];
   for (const put of puts) staged.put(put);
   const audit = actor.audit({
@@ -352,9 +365,17 @@ function taken(step: Step, actor: ApplyActor, staged: StagedStore, deps: ApplyDe
     details: { via: 'apply', ...(behind === undefined ? {} : { leftBehind: behind }) },
     ...(before ? { before: shown(kind, before.spec) } : {}),
     after: shown(kind, spec),
+    ...stamped?.audit,
   });
   const changes = (): readonly ManifestChange[] => changesOf(kind, { before, spec, labels, annotations });
   return { step, operation: before ? 'configured' : 'created', warnings: [...warnings, ...(ruled?.warnings ?? [])], changes, puts, audit, edits: ruled?.edits };
+}
+
+/** What nobody has signed is no change request. */
+function stampedOf(kind: AnyKind, request: Unstamped, actor: ApplyActor, deps: ApplyDeps): Stamped | undefined {
+  if (kind.kind !== ChangeRequest.kind) return undefined;
+  assert(deps.stamp, 'whoever takes a change request can sign it');
+  return deps.stamp(request, actor);
 }
 
 type Keys = Readonly<Record<string, string>>;

@@ -88,7 +88,6 @@ export function readManifest(input: unknown, kinds: AppliedKinds): Manifest {
 function refuseKind(word: string, kinds: AppliedKinds): Refusal {
   const reason = Object.hasOwn(UNAPPLIED_KINDS, word) ? UNAPPLIED_KINDS[word] : undefined;
   if (reason !== undefined) return new Refusal('unprocessable', `${word} is not applied: ${reason}`, { code: 'kind_not_applied', kind: word, reason });
-  if (word === 'ChangeRequest') return invalid('unsupported_kind', 'kind', 'this build does not take change requests through apply yet', { kind: word });
   const near = nearest(
     word,
     kinds.all.map(({ kind }) => kind),

@@ -97,17 +97,17 @@ function isStale(kind: AnyKind, resource: Resource, { sites }: ApplyActor, { cho
 }
 
 /** What its DELETE would say. */
-function refusalOf({ kind, resource }: Stale, after: StagedStore, users: Users, actor: ApplyActor, { production }: ApplyDeps): Refusal | undefined {
-  return combined(refusalsOf(() => refuseRemoval({ kind, resource }, after, users, actor, production === true)));
+function refusalOf({ kind, resource }: Stale, after: StagedStore, users: Users, actor: ApplyActor, { production, controlled }: ApplyDeps): Refusal | undefined {
+  return combined(refusalsOf(() => refuseRemoval({ kind, resource }, after, users, actor, production === true, controlled)));
 }
 
-function refuseRemoval({ kind, resource }: Stale, after: StagedStore, users: Users, actor: ApplyActor, production: boolean): void {
+function refuseRemoval({ kind, resource }: Stale, after: StagedStore, users: Users, actor: ApplyActor, production: boolean, controlled: ApplyDeps['controlled']): void {
   const { name } = resource.metadata;
   const action = `${kind.action}:delete`;
   if (kind.path === undefined || ROUTELESS_KINDS.includes(kind.kind))
     throw new Refusal('missing', `no route removes a ${kind.kind}: take the label off ${name}`, { code: 'no_such_route', kind: kind.kind });
   if (!actor.may(action)) throw new Refusal('forbidden', `removing ${kind.kind} ${name} needs the action ${action}`, { code: 'action_missing', action });
-  const kept = production ? kind.keptInProduction?.() : undefined;
+  const kept = controlled?.(kind, name) ?? (production ? kind.keptInProduction?.() : undefined);
   if (kept) throw kept;
   refuseDeleteOf(kind, after.get(kind, resource.metadata.site, name) ?? resource, after, users);
 }

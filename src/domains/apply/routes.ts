@@ -59,6 +59,7 @@ function selectorIn(text: string | undefined): Selector | undefined {
 
 /** What the rules of all kinds refuse, and what apply itself does. */
 const ERRORS = {
+  403: ['change_request_required'],
   400: ['unsupported_kind', 'invalid_name', 'reserved_key', 'unknown_reference', 'inherited_tag', 'invalid_network', 'label_prefix', 'out_of_range', 'st_invalid'],
   404: ['not_found'],
   409: CONFLICT_CODES,

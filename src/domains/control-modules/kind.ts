@@ -139,6 +139,7 @@ export const ControlModuleTemplate: Kind<ControlModuleTemplateSpec, Readonly<Rec
   body: 'flat',
   otherNames: { ...TEXT_NAMES, ...WIRING_NAMES },
   apply: { how: 'yes' },
+  controlled: true,
   initialStatus: () => ({}),
   references: (spec) => neededBlockTypes(spec.blocks),
 };

@@ -27,7 +27,7 @@ export const demoRoutes: readonly Route<DemoDeps>[] = [
     tier: 'read',
     summary: 'Create the demonstration plant in site demo',
     reply: v.strictObject({ ...Provisioned.entries, timeScale: v.number() }),
-    errors: { 403: ['production_mode'], 409: ['demo_disabled', 'time_scale_refused'] },
+    errors: { 403: ['production_mode', 'change_request_required'], 409: ['demo_disabled', 'time_scale_refused'] },
     body: v.strictObject({ timeScale: v.optional(TimeScaleNumber) }),
     audit,
     async handle({ body, correlationID }, { demo, timeScale, setTimeScale }) {

@@ -66,6 +66,7 @@ export const FunctionBlockType: Kind<FunctionBlockTypeSpec, Readonly<Record<stri
   spec: FunctionBlockTypeSpec,
   body: 'flat',
   apply: { how: 'yes' },
+  controlled: true,
   initialStatus: () => ({}),
   references: (spec) => neededBlockTypes(spec.blocks),
 };
@@ -147,6 +148,7 @@ export const ControlProgram: Kind<ControlProgramSpec, ControlProgramStatus> = {
   spec: ControlProgramSpec,
   body: 'document',
   apply: { how: 'yes' },
+  controlled: true,
   required: ['unitRef', 'scanInterval', 'blocks'],
   initialStatus: () => ({ state: 'Pending', faultedBlocks: [], message: '', networkHash: '', loadedAt: '' }),
   status: PROGRAM_STATUS,

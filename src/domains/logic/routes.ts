@@ -91,7 +91,7 @@ const replaceProgram = route({
   summary: 'Replace a control program; the body states the whole spec',
   body: PutBody,
   reply: ProgramBody,
-  errors: { 400: ['invalid_network', 'unknown_reference', 'reserved_key'], 409: ['active_batch', 'managed_by_control_module'] },
+  errors: { 400: ['invalid_network', 'unknown_reference', 'reserved_key'], 403: ['change_request_required'], 409: ['active_batch', 'managed_by_control_module'] },
   audit: { action: 'Update', category: 'controlprogram', target: ({ site, name }) => ({ kind: 'ControlProgram', name, site }) },
   exists,
   served: (params, deps) => {

@@ -29,7 +29,7 @@ export const mtpImportRoutes = [
     computes: (body) => (body as { readonly dryRun?: unknown } | null)?.dryRun !== false,
     errors: {
       400: ['package_unreadable', 'invalid_name', 'unknown_reference', 'invalid_network', 'out_of_range'],
-      403: ['site_scope', 'action_missing'],
+      403: ['site_scope', 'action_missing', 'change_request_required'],
       404: ['not_found'],
       409: CONFLICT_CODES,
       422: ['unprocessable'],

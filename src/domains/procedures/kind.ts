@@ -476,9 +476,10 @@ function parentOf({ parentRef }: { readonly parentRef: { readonly kind: string; 
 
 /** What all eight kinds have in common. */
 const RECIPE = { group: 'recipe', scope: 'site', body: 'spec', apply: { how: 'yes' } } as const;
+const TEMPLATE = { ...RECIPE, controlled: true } as const;
 
 export const PhaseTemplate: Kind<PhaseTemplateSpec, NoStatus> = {
-  ...RECIPE,
+  ...TEMPLATE,
   kind: 'PhaseTemplate',
   action: 'phasetemplate',
   path: 'phasetemplates',
@@ -487,7 +488,7 @@ export const PhaseTemplate: Kind<PhaseTemplateSpec, NoStatus> = {
 };
 
 export const OperationTemplate: Kind<OperationTemplateSpec, NoStatus> = {
-  ...RECIPE,
+  ...TEMPLATE,
   kind: 'OperationTemplate',
   action: 'operationtemplate',
   path: 'operationtemplates',
@@ -497,7 +498,7 @@ export const OperationTemplate: Kind<OperationTemplateSpec, NoStatus> = {
 };
 
 export const UnitProcedureTemplate: Kind<UnitProcedureTemplateSpec, NoStatus> = {
-  ...RECIPE,
+  ...TEMPLATE,
   kind: 'UnitProcedureTemplate',
   action: 'unitproceduretemplate',
   path: 'unitproceduretemplates',
@@ -507,7 +508,7 @@ export const UnitProcedureTemplate: Kind<UnitProcedureTemplateSpec, NoStatus> = 
 };
 
 export const ProcedureTemplate: Kind<ProcedureTemplateSpec, NoStatus> = {
-  ...RECIPE,
+  ...TEMPLATE,
   kind: 'ProcedureTemplate',
   action: 'proceduretemplate',
   path: 'proceduretemplates',

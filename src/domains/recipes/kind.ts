@@ -180,6 +180,7 @@ export const MasterRecipe: Kind<MasterRecipeSpec, MasterRecipeStatus> = {
   spec: MasterRecipeSpec,
   body: 'spec',
   apply: { how: 'yes' },
+  controlled: true,
   initialStatus: () => ({ phase: 'Draft', revision: 0, digest: '', lifecycle: [] }),
   status: MASTER_RECIPE_STATUS,
   references: ({ procedure, equipmentRequirements, coordinationRefs }, site) => [

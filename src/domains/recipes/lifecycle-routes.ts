@@ -70,7 +70,7 @@ const revert = route({
   action: 'masterrecipe:revert',
   tier: 'supervise',
   reply: Reverted,
-  errors: { 409: ['recipe_phase', 'recipe_held', 'duplicate_version'] },
+  errors: { 403: ['change_request_required'], 409: ['recipe_phase', 'recipe_held', 'duplicate_version'] },
   summary: 'Sign a recipe back to Draft with the content of an older revision',
   body: Reason,
   reason: 'nonempty',

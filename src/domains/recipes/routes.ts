@@ -38,7 +38,7 @@ const newVersion = route({
   action: 'masterrecipe:new-version',
   tier: 'engineer',
   reply: { 201: RecipeBody },
-  errors: { 400: ['no_product_id', 'invalid_name'], 409: ['already_exists'] },
+  errors: { 400: ['no_product_id', 'invalid_name'], 403: ['change_request_required'], 409: ['already_exists'] },
   summary: 'Copy a recipe into a Draft with the next version of its product family',
   body: v.strictObject({ bump: v.optional(v.picklist(BUMPS), 'major') }),
   audit: { action: 'Create', category: 'masterrecipe' },

@@ -35,7 +35,8 @@ export interface EvidenceParts {
 const PAGE = 500;
 const BATCHES_PER_TURN = 1000;
 
-export async function verifyEvidence({ store, queries, keys }: EvidenceParts): Promise<EvidenceCheck> {
+/** @param more what domains above this one hold as evidence. */
+export async function verifyEvidence({ store, queries, keys }: EvidenceParts, more: readonly ((parts: EvidenceParts) => Promise<EvidenceCheck>)[] = []): Promise<EvidenceCheck> {
   const problems: IntegrityProblem[] = [];
   const report = (part: string, { kind, name, site }: { readonly kind: string; readonly name: string; readonly site: string }, found: readonly string[]): void => {
     for (const problem of found) problems.push({ part, kind, name, site, problem });
@@ -112,7 +113,13 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts): P
     const found = await past.during([ref], () => absence(store, ref));
     if (found === UNREADABLE) report('control-recipes', ref, [`batch ${metadata.name} was run by it, and it ${found}`]);
   }
-  return { checked: { signatures: signatures.length, sheets, records: records.size, recipes: recipes.length, controlRecipes: seen.size }, problems };
+  const others: Record<string, number> = {};
+  for (const check of more) {
+    const found = await check({ store, queries, keys });
+    Object.assign(others, found.checked);
+    problems.push(...found.problems);
+  }
+  return { checked: { signatures: signatures.length, sheets, records: records.size, recipes: recipes.length, controlRecipes: seen.size, ...others }, problems };
 }
 
 /** Present and past, those of each site in one moment. */

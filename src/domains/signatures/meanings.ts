@@ -32,8 +32,8 @@ const SHEETS = ['LoopCheck', 'CableAcceptance'];
 const SEALED = 'Sealed';
 const READ = { tier: 'read', action: 'signature:create' } as const;
 const SUPERVISE = { tier: 'supervise', action: 'batchrecord:review' } as const;
-/** What runs or is evidence has rows of its own; a recipe is approved by its life cycle. */
-const OWN_ROWS = ['Batch', 'BatchRecord', 'MasterRecipe', 'ControlRecipe', 'RecipeRevision', 'Alarm', 'Procedure', 'UnitProcedure', 'Operation', 'Phase'];
+/** What runs or is evidence has rows of its own; a recipe is approved by its life cycle, a change request by its own route. */
+const OWN_ROWS = ['ChangeRequest', 'Batch', 'BatchRecord', 'MasterRecipe', 'ControlRecipe', 'RecipeRevision', 'Alarm', 'Procedure', 'UnitProcedure', 'Operation', 'Phase'];
 
 export const MEANINGS: readonly MeaningRow[] = [
   { meaning: 'Witnessed', kinds: [], states: [], isByOther: true, ...READ },

@@ -127,7 +127,7 @@ export function crudRoutes<Spec extends object, Status, Deps extends CrudDeps, B
 type Errors = NonNullable<RouteColumns['errors']>;
 
 /** What every kind refuses, what the rules of this one do, and what the row says beside that. */
-function errorsOf<Spec, Status>({ references, held, refuses }: Ruled<Spec, Status>, verb: Verb, ofRow: Errors = {}): Errors {
+function errorsOf<Spec, Status>({ references, held, refuses, controlled }: Ruled<Spec, Status>, verb: Verb, ofRow: Errors = {}): Errors {
   const known = references ? ['unknown_reference'] : [];
   const ofVerb: { readonly [Each in Verb]: readonly (Errors | undefined)[] } = {
     list: [],
@@ -136,7 +136,8 @@ function errorsOf<Spec, Status>({ references, held, refuses }: Ruled<Spec, Statu
     update: [{ 400: ['reserved_key', ...known] }, refuses?.write],
     delete: [{ 409: held ? [] : ['has_dependents'] }, refuses?.remove],
   };
-  return mergedErrors([...ofVerb[verb], ofRow]);
+  const isKept = controlled === true && verb !== 'list' && verb !== 'read';
+  return mergedErrors([...ofVerb[verb], isKept ? { 403: ['change_request_required'] } : undefined, ofRow]);
 }
 
 function mergedErrors(all: readonly (Errors | undefined)[]): Errors {
@@ -330,6 +331,7 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     if (this.#kind.body === 'document') checkDocument(context.body, site);
     const name = written.name;
     if (name === undefined || name === '') throw invalid('missing_field', nameField(this.#kind), 'field name is required');
+    this.#refuseControlled(store, site, name);
     if (this.#kind.kind === 'Site') {
       checkResourceName(name, 'name', 58); // decisions Q-ERR-12: room for the namespace `site-{site}`
       if (!mayVisit(context.caller, name)) throw siteScope(name);
@@ -368,6 +370,7 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     const { store } = deps;
     const { name, site } = found.metadata;
     const before = found;
+    this.#refuseControlled(store, site, name);
     const written = this.#ownKeys(split(this.#kind, context.body), before);
     if (this.#kind.body === 'document') checkDocument(context.body, site);
     if (written.name !== undefined && written.name !== name) {
@@ -392,6 +395,7 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
   async #delete(context: Context, found: Resource<Spec, Status>, deps: Deps): Promise<Reply> {
     const { store } = deps;
     const { name, site } = found.metadata;
+    if (!context.beside) this.#refuseControlled(store, site, name);
     let event = this.#judgedDelete(context, found, deps);
     const brought = this.#kind.pastWith ? pastRows(store).bring([{ kind: this.#kind.kind, site, name }]) : undefined;
     if (brought) {
@@ -400,12 +404,19 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     }
     const audit = context.audit({ target: this.#target(context.params), before: shown(this.#kind, found.spec) });
     const more = this.#options.also?.(event, audit);
+    const beside = context.beside?.();
     await store.write({
       ...more,
+      puts: [...(more?.puts ?? []), ...(beside?.puts ?? [])],
       removes: [{ kind: this.#kind.kind, site, name }, ...(more?.removes ?? [])],
-      audits: [audit],
+      audits: [audit, ...(beside?.audits ?? [])],
     });
     return done();
+  }
+
+  /** Told before all that may be wrong with it: nobody mends a body that is not taken. The store judges it again when it is written. */
+  #refuseControlled(store: Store, site: string, name: string): void {
+    if (this.#kind.controlled) store.judge({ puts: [{ kind: this.#kind, site, name, labels: {} }] });
   }
 
   /** What is to be deleted, when nothing forbids it. */

@@ -38,6 +38,11 @@ export class RouteTable {
     return this.#router.match(path.slice(0, -1));
   }
 
+  /** The row that deletes a resource by its name, by its action; undefined where there is none. */
+  deletes(action: string): BoundRoute | undefined {
+    return this.#router.routes.find(({ row }) => row.method === 'DELETE' && row.action === action && row.path.endsWith('/{name}'));
+  }
+
   factsOf(bound: BoundRoute): RowFacts {
     return this.#facts.get(bound) as RowFacts;
   }

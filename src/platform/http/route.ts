@@ -5,6 +5,7 @@
  */
 import type { GenericSchema, InferOutput, ObjectEntries, StrictObjectSchema } from 'valibot';
 import type { AuditAction, AuditDraft, AuditTarget } from '../store/audit-record.js';
+import type { Change } from '../store/change.js';
 import type { Ref } from '../store/resource.js';
 import type { BodyTurnLimits } from './body-turns.js';
 import type { Caller } from './caller.js';
@@ -64,6 +65,8 @@ export interface RequestContext<Params, Body, Name extends string = never> {
   audit(entry: AuditEntry): AuditDraft;
   /** What the request is about, for its record where the handler writes none, as when it is refused; said again, it replaces what was said. */
   readonly about: (entry: Pick<AuditEntry, 'site' | 'target' | 'after' | 'details'>) => void;
+  /** Of a DELETE that another request brings about: what is written in its transaction, asked for in its turn. */
+  readonly beside?: () => Pick<Change, 'puts' | 'audits'>;
   /** True for a mutating request once a draft of it was asked for; the pipeline writes one itself otherwise. */
   readonly audited: boolean;
 }

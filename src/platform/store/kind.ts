@@ -123,6 +123,8 @@ export interface Kind<Spec = unknown, Status = unknown> {
   judgedBy?(spec: Spec, site: string): readonly Ref[];
   /** Streams of facts that are of one resource alone, and become past with it. */
   streams?(site: string, name: string): readonly string[];
+  /** Changes through a change request and its approval alone, where the appliance is set so (decisions D-CHANGE-01). */
+  readonly controlled?: true;
   /** Stands in a site and does not hold it (decisions Q-ERR-11): what the appliance keeps about it. */
   readonly besideSite?: true;
 }

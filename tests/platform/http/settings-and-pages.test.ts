@@ -110,21 +110,11 @@ t.test('D-CFG: an unknown key, a bad value or an unreadable file is refused by n
 
 t.test('D-CFG: a setting that does nothing in this version says so to whoever sets it; one that would protect less than it says is refused', async (t) => {
   t.same(readSettings([], {}, folder(t)).withoutEffect, [], 'nobody has set anything');
-  const { withoutEffect } = readSettings(
-    [],
-    {},
-    folder(t, 'power: {provider: ipmi, nodes: {edge-1: {address: 10.0.0.9, secret: hunter2}}}\nchangeControl: {expiryHours: 24, allowSelfApproval: false}\n'),
-  );
-  t.same(withoutEffect, [
-    'changeControl.expiryHours 24 has no effect: this version has no change requests',
-    'power.provider ipmi has no effect: this version switches no power of nodes',
-    'power.nodes has no effect: this version switches no power of nodes',
-  ]);
-  t.throws(() => readSettings([], { LINESIDE_CHANGECONTROL__ENFORCE: 'true' }, folder(t)), { name: 'SettingsError', setting: 'changeControl.enforce', message: /leave it false/ });
-  t.equal(readSettings([], { LINESIDE_CHANGECONTROL__ENFORCE: 'false' }, folder(t)).changeControlEnforced, false);
+  const { withoutEffect } = readSettings([], {}, folder(t, 'power: {provider: ipmi, nodes: {edge-1: {address: 10.0.0.9, secret: hunter2}}}\n'));
+  t.same(withoutEffect, ['power.provider ipmi has no effect: this version switches no power of nodes', 'power.nodes has no effect: this version switches no power of nodes']);
   const told = describeSettings().filter(({ meaning }) => meaning.includes('; without effect: '));
-  t.same(told.map(({ key }) => key).sort(), ['changeControl.allowSelfApproval', 'changeControl.expiryHours', 'power.nodes', 'power.provider']);
-  const test = await startGatewayTest({ settings: { withoutEffect: [at(withoutEffect, 1)] } });
+  t.same(told.map(({ key }) => key).sort(), ['power.nodes', 'power.provider']);
+  const test = await startGatewayTest({ settings: { withoutEffect: [at(withoutEffect, 0)] } });
   t.teardown(() => test.stop());
   t.match((await (await test.as('viewer')).get('/api/v1/system/health')).body.warnings, [/^setting power.provider ipmi has no effect/]);
 });
