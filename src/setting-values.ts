@@ -45,6 +45,38 @@ export const maybeText = value<string | null>(
   ]),
 );
 
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i;
+
+function isHostName(input: string): boolean {
+  return HOST_NAME.test(input);
+}
+
+export const maybeHostName = value<string | null>(
+  'must be a host name such as line3.plant.example',
+  v.union([
+    v.pipe(
+      v.union([v.null(), v.literal('')]),
+      v.transform(() => null),
+    ),
+    v.pipe(v.string(), v.check(isHostName)),
+  ]),
+);
+
+/** Of a server that is asked for certificates. */
+export const maybeHttps = value<string | null>(
+  'must be an address that begins with https://',
+  v.union([
+    v.pipe(
+      v.union([v.null(), v.literal('')]),
+      v.transform(() => null),
+    ),
+    v.pipe(
+      v.string(),
+      v.check((input) => URL.canParse(input) && input.startsWith('https://')),
+    ),
+  ]),
+);
+
 export const label = value('must be a lower-case label', v.pipe(v.string(), v.check(isResourceName)));
 
 export const flag = value(
@@ -135,6 +167,8 @@ function textList(expects: string, accept: (entry: string) => boolean = () => tr
   return value(expects, v.pipe(v.union([v.pipe(v.string(), v.transform(split)), v.array(v.string())]), v.everyItem(accept)));
 }
 
+/** Names that a certificate can be asked for. */
+export const hostNames = textList('must be a list of host names such as line3.plant.example', isHostName);
 export const siteNames = textList('must be a list of site names');
 export const addressRanges = textList('must be a list of addresses or CIDR ranges', isCidr);
 export const origins = textList('must be a list of origins such as https://panel.example', (entry) => /^https?:\/\/[^/]+$/.test(entry));
