@@ -21,18 +21,21 @@ const WELL_KNOWN = '/.well-known/acme-challenge/';
 /** A listener that is there only while somebody is to ask it; it knows nothing but what was asked for. */
 export function httpChallenges(address: { readonly host: string; readonly port: number }): Challenges {
   const values = new Map<string, string>();
-  let server: Server | undefined;
+  let server: Promise<Server> | undefined;
   return {
     type: 'http-01',
     async add({ token, value }) {
       values.set(token, value);
-      server ??= await listening(address, values);
+      server ??= listening(address, values);
+      await server;
     },
     async remove({ token }) {
       values.delete(token);
       if (values.size > 0 || !server) return;
-      const ended = server;
+      const begun = server;
       server = undefined;
+      const ended = await begun.catch(() => undefined); // whoever has added it was told
+      if (!ended) return;
       await new Promise<void>((resolve) => {
         ended.close(() => resolve());
         ended.closeAllConnections();

@@ -1,5 +1,5 @@
 /** One order of a certificate from an ACME server (RFC 8555), with the library that is loaded for it alone. */
-import { Agent } from 'node:https';
+import { Agent, request } from 'node:https';
 import type { Log } from '../base/log.js';
 import { readDataFile } from '../base/data-file.js';
 import { readPlainFile } from '../base/plain-file.js';
@@ -26,7 +26,11 @@ export async function orderCertificate({ dataDir, directory, domains, email, caF
   const acme = await import('acme-client');
   acme.axios.defaults.timeout = REQUEST_MS_MAX;
   acme.axios.defaults.proxy = false;
-  if (caFile !== null) acme.axios.defaults.httpsAgent = new Agent({ ca: readPlainFile(caFile, CA_BYTES_MAX) });
+  const { acmeSettings } = acme.axios.defaults as { readonly acmeSettings?: { retryMaxAttempts: number } };
+  if (acmeSettings) acmeSettings.retryMaxAttempts = 1; // who asks for a certificate tries again by himself
+  const agent = new Agent(caFile === null ? {} : { ca: readPlainFile(caFile, CA_BYTES_MAX) });
+  acme.axios.defaults.httpsAgent = agent;
+  await reached(directory, agent);
   const client = new acme.Client({ directoryUrl: directory, accountKey: await accountKey(dataDir, () => acme.crypto.createPrivateEcdsaKey('P-256')) });
   const [key, csr] = await acme.crypto.createCsr({ commonName: domains[0] ?? '', altNames: [...domains] }, await acme.crypto.createPrivateEcdsaKey('P-256'));
   const wishOf = (domain: string, { token }: { readonly token: string }, value: string): ChallengeWish => ({ domain, token, value });
@@ -47,6 +51,21 @@ export async function orderCertificate({ dataDir, directory, domains, email, caF
     },
   });
   return `${key.toString('latin1').trim()}\n${chain}`;
+}
+
+/** The library does not say why nobody was reached. @throws an Error that says it. */
+function reached(directory: string, agent: Agent): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (why: string): void => reject(new Error(`the ACME server ${directory} does not answer (${why})`));
+    const asked = request(directory, { agent, timeout: REQUEST_MS_MAX }, (answer) => {
+      answer.resume();
+      if (answer.statusCode === 200) resolve();
+      else fail(`HTTP ${answer.statusCode}`);
+    });
+    asked.once('timeout', () => asked.destroy(new Error(`nothing came for ${REQUEST_MS_MAX / 1000} s`)));
+    asked.once('error', (fault) => fail(fault.message));
+    asked.end();
+  });
 }
 
 /** The account is whoever has its key; made with the first order. */

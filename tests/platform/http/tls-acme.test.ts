@@ -85,7 +85,9 @@ t.test('against pebble', async (t) => {
   t.test('a server that nobody vouches for is not asked, and one that cannot reach the box says why', async (t) => {
     const { dataDir } = box(t);
     const challenge = httpChallenges({ host: '127.0.0.1', port: pebble.httpPort });
-    await t.rejects(orderCertificate({ ...orderOf(dataDir, challenge, ['line3.example']), caFile: writeCa(dataDir) }), { message: /certificate|self-signed|issuer/ });
+    await t.rejects(orderCertificate({ ...orderOf(dataDir, challenge, ['line3.example']), caFile: writeCa(dataDir) }), {
+      message: /^the ACME server https:.* does not answer \(.*(certificate|issuer)/,
+    });
     const silent = { type: 'http-01' as const, add: () => Promise.resolve(), remove: () => Promise.resolve() };
     await t.rejects(orderCertificate(orderOf(dataDir, silent, ['line3.example'])), { message: /refused|connection|invalid/i });
   });
@@ -150,14 +152,11 @@ t.test('what fails is told and tried again ever more rarely, and the certificate
   const keeper = new AcmeKeeper({ source, clock, log: testLog(), order, random: () => 0.5 });
   t.teardown(() => keeper.stop());
   keeper.start(() => Promise.resolve());
-  for (let look = 0; look < 12; look += 1) {
-    clock.advance(look === 0 ? 0 : RETRY.longestMs);
-    await turns();
-  }
-  const pauses = atMs.slice(1).map((each, at) => each - (atMs[at] ?? 0));
-  t.ok(pauses.every((pauseMs) => pauseMs >= RETRY.firstMs && pauseMs <= RETRY.longestMs));
-  t.equal(pauses.at(-1), RETRY.longestMs);
-  t.match(keeper.troubles, [/^no certificate from the ACME server: the name cannot be reached; tried 12 times, the one that is there goes on$/]);
+  clock.advance(0);
+  for (await turns(); atMs.length < 10; await turns()) clock.advance(RETRY.firstMs);
+  const quarters = atMs.slice(1).map((each, at) => (each - (atMs[at] ?? 0)) / RETRY.firstMs);
+  t.same(quarters, [1, 2, 4, 8, 16, 32, 64, 96, 96]);
+  t.match(keeper.troubles, [/^no certificate from the ACME server: the name cannot be reached; tried 10 times, the one that is there goes on$/]);
   t.equal(source.kind, 'self-signed');
   fails = false;
   clock.advance(RETRY.longestMs);
