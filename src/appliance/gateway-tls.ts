@@ -29,7 +29,7 @@ export function speaksTls({ tlsCertFile, tlsSelfSigned, acmeDirectory }: TlsSett
 /** Undefined where the gateway speaks plain HTTP. */
 export function certificateSource(settings: TlsSettings, clock: Pick<Clock, 'wallMs'>): CertificateSource | undefined {
   const { tlsCertFile, tlsKeyFile } = settings;
-  if (tlsCertFile !== null && tlsKeyFile !== null) return { kind: 'files', files: { certFile: tlsCertFile, keyFile: tlsKeyFile } };
+  if (tlsCertFile !== null) return { kind: 'files', files: { certFile: tlsCertFile, keyFile: tlsKeyFile ?? tlsCertFile } };
   if (!speaksTls(settings)) return undefined;
   const own = new SelfSignedSource({ ...settings, clock });
   return settings.acmeDirectory === null ? own : new AcmeSource(settings.dataDir, own);

@@ -168,7 +168,6 @@ const INSTANTS: Readonly<Record<string, string>> = {
   'src/domains/rehearsal/rehearsal.ts': 'both instants are of the one clock of the rehearsal, which nobody sets',
   'src/doctor/checks/system.ts': 'the end of a certificate is an instant that its maker has named',
   'src/platform/tls/acme-keeper.ts': 'a certificate is valid between two instants that its issuer has named',
-  'src/platform/tls/certificate.ts': 'a certificate is valid between two instants that its issuer has named',
   'src/platform/tls/self-signed-source.ts': 'the end of a certificate is an instant that its maker has named',
   'src/platform/tls/served-certificate.ts': 'the end of a certificate is an instant that its maker has named',
   'src/platform/base/instant.ts': 'the first and last instant that a record can hold',

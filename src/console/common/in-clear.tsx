@@ -4,8 +4,8 @@ import { t } from './strings.js';
 /** As `isLoopback` of the appliance, by what a browser calls this machine. */
 const THIS_MACHINE = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-export function isInClear({ protocol, hostname }: Pick<Location, 'protocol' | 'hostname'>): boolean {
-  return protocol === 'http:' && !THIS_MACHINE.test(hostname);
+export function isInClear({ origin, hostname }: Pick<Location, 'origin' | 'hostname'>): boolean {
+  return origin.startsWith('http:') && !THIS_MACHINE.test(hostname);
 }
 
 export function InClear({ strip = false }: { readonly strip?: boolean }) {
