@@ -3,7 +3,9 @@
  * that were read once, so whoever takes the file afterwards looks at it once more.
  */
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
+import { canonicalIP } from '../base/ip-address.js';
 import { readPlainFile } from '../base/plain-file.js';
 import type { WallMs } from '../base/times.js';
 
@@ -108,6 +110,6 @@ function oneLine(name: string): string {
 function namesOf(alternatives: string | undefined): string[] {
   return (alternatives ?? '').split(', ').flatMap((entry) => {
     const [, name] = /^(?:DNS|IP Address):(.+)$/.exec(entry) ?? [];
-    return name === undefined ? [] : [name];
+    return name === undefined ? [] : [isIP(name) === 0 ? name : canonicalIP(name)];
   });
 }
