@@ -2,7 +2,7 @@
 // switched off by its button, written over with its own version again and started with SSH commissioned, and looked at from within. `--built`: the image that is there. Says `N passed, N failed`.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, rmSync, truncateSync } from 'node:fs';
-import { request } from 'node:http';
+import { request } from 'node:https';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -34,7 +34,7 @@ installPrograms({ programs: MACHINE_PROGRAMS });
 if (!existsSync(FIRMWARE.code)) ran('apt-get', ['install', '-y', '-q', '--no-install-recommends', FIRMWARE.package]);
 if (!process.argv.includes('--built')) ran(process.execPath, ['scripts/image.mjs'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], said: 'npm run image' });
 const ports = { 8090: await freePort(), 22: await freePort(), 9999: await freePort() };
-const base = `http://127.0.0.1:${ports[8090]}`;
+const base = `https://127.0.0.1:${ports[8090]}`;
 try {
   cpSync(path.join(root, `artifacts/image/lineside-${release.version}-x64.img`), disk);
   truncateSync(disk, MEDIUM_BYTES);
@@ -52,11 +52,13 @@ async function firstStart() {
   await start('first');
   const code = await within(30_000, () => machine.shown('commissioning code')?.split(' ')[0]);
   check('its screen shows a commissioning code', /^(\w{4}-){2}\w{4}$/.test(code ?? ''));
-  check('and where it is reached', /^http:\/\/10\.0\.2\.\d+:8090\/hmi$/.test(machine.shown('console') ?? ''));
+  check('and where it is reached', /^https:\/\/10\.0\.2\.\d+:8090\/hmi$/.test(machine.shown('console') ?? ''));
   check('SSH is off, says the screen', machine.shown('ssh') === 'off');
   check('nothing answers at the port of SSH', (await saidBy(ports[22])) === '');
 
-  lineside(['login', base, '--code', code, '--user', 'anna', '--password-stdin', '--site', 'demo'], PASSWORD);
+  const fingerprint = await within(30_000, () => fingerprintShown());
+  check('its screen shows the fingerprint of its certificate', /^([0-9A-F]{2}:){31}[0-9A-F]{2}$/.test(fingerprint ?? ''));
+  lineside(['login', base, '--fingerprint', fingerprint, '--code', code, '--user', 'anna', '--password-stdin', '--site', 'demo'], PASSWORD);
   check('the code makes the first administrator', true);
   const login = await ask('/api/v1/auth/login', { body: { username: 'anna', password: PASSWORD } });
   const { accessToken: token } = JSON.parse(login.text);
@@ -168,7 +170,7 @@ function lineside(args, input) {
 function ask(to, { body, token } = {}) {
   return new Promise((resolve, reject) => {
     const headers = { ...(body ? { 'content-type': 'application/json', 'x-dcs-nonce': crypto.randomUUID() } : {}), ...(token ? { authorization: `Bearer ${token}` } : {}) };
-    const sent = request(`${base}${to}`, { method: body ? 'POST' : 'GET', headers, agent: false, timeout: 10_000 }, (answer) => {
+    const sent = request(`${base}${to}`, { method: body ? 'POST' : 'GET', headers, agent: false, rejectUnauthorized: false, timeout: 10_000 }, (answer) => {
       let text = '';
       answer.on('data', (chunk) => (text += chunk));
       answer.on('error', reject);
@@ -178,6 +180,11 @@ function ask(to, { body, token } = {}) {
     sent.on('error', reject);
     sent.end(body && JSON.stringify(body));
   });
+}
+
+/** On two lines of the screen. */
+function fingerprintShown() {
+  return /^certificate {2,}((?:[0-9A-F]{2}:){16})\s+((?:[0-9A-F]{2}:){15}[0-9A-F]{2}) /m.exec(machine.serial)?.slice(1).join('');
 }
 
 function sshOptions() {

@@ -7,6 +7,7 @@ import { type Appliance, type Made, running } from './appliance/appliance.js';
 import { chooseBox, historianBytes, tellBox } from './appliance/box.js';
 import { takeDataDir } from './appliance/data-dir.js';
 import { layGround } from './appliance/ground.js';
+import { openTls } from './appliance/gateway-tls.js';
 import { Joins } from './appliance/joins.js';
 import { plantSize } from './appliance/plant-counts.js';
 import { beyondLimits, limitPlant } from './appliance/plant-limits.js';
@@ -129,6 +130,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
 
   // ------------------------------------------------------------ the gateway
   const rehearsal = joins.join(domains.joinRehearsal({ ...ground, image: ioModules.image }));
+  const tls = openTls(settings, clock, log);
   const boxView = { ...box, size: () => ({ ...plantSize(store), streams: streams.hub.streamsOpen }), beyond: () => beyondLimits(profile, store) };
   joins.join(domains.joinAccess({ access, siteExists, streamsOf: streams.streamsOf }));
   joins.join(
@@ -146,6 +148,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
       backups,
       restoration,
       issuerTrouble: () => access.issuer?.trouble ?? '',
+      tls: tls?.served,
       rows,
     }),
   );
@@ -162,13 +165,15 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   const readiness = { ready: () => parts.areUp && store.accepting, started: () => parts.areUp };
   const live = { connections: streams.hub, streamsMax: { count: profile.limits.streams, because: `hardware profile ${profile.name}` } };
   const folders = { consoleFolder: shipped('console'), documentsFolder: shipped('docs') };
-  const server = parts.add(await startGateway({ ...ground, ...readiness, ...live, ...folders, table, nonces, authenticator: sessions, siteExists }));
+  const server = parts.add(await startGateway({ ...ground, ...readiness, ...live, ...folders, tls: tls?.wish, table, nonces, authenticator: sessions, siteExists }));
+  tls?.serveBy(server, store);
+  if (tls) parts.add(tls);
   parts.add(rehearsal.rehearsals); // a request waits for it
 
   // ------------------------------------------------------------ go
   parts.add({ start: () => loops.start() });
   parts.add({ start: () => audit.watch() });
-  const appliance = running({ parts, server, table, access, store, ledger, runtimes, probes, contained, log });
+  const appliance = running({ parts, server, tls, table, access, store, ledger, runtimes, probes, contained, log });
   made(appliance);
   await parts.start();
   faults.told();

@@ -35,26 +35,38 @@ const words = v.pipe(v.union([v.string(), v.number()]), v.transform(String));
 
 export const text = value('must be text', words);
 
-export const maybeText = value<string | null>(
-  'must be text',
-  v.union([
+/** Null, or an empty text, as an environment variable says it. */
+function orNothing<T>(schema: v.GenericSchema<unknown, T>) {
+  return v.union([
     v.pipe(
       v.union([v.null(), v.literal('')]),
       v.transform(() => null),
     ),
-    words,
-  ]),
-);
+    schema,
+  ]);
+}
 
-export const recipient = value<string | null>(
-  'must be a public key of age, such as age1…',
-  v.union([
+export const maybeText = value<string | null>('must be text', orNothing(words));
+
+export const recipient = value<string | null>('must be a public key of age, such as age1…', orNothing(v.pipe(v.string(), v.check(isRecipient))));
+
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i;
+
+function isHostName(input: string): boolean {
+  return HOST_NAME.test(input);
+}
+
+export const maybeHostName = value<string | null>('must be a host name such as line3.plant.example', orNothing(v.pipe(v.string(), v.check(isHostName))));
+
+/** Of a server that is asked for certificates. */
+export const maybeHttps = value<string | null>(
+  'must be an address that begins with https://',
+  orNothing(
     v.pipe(
-      v.union([v.null(), v.literal('')]),
-      v.transform(() => null),
+      v.string(),
+      v.check((input) => URL.canParse(input) && input.startsWith('https://')),
     ),
-    v.pipe(v.string(), v.check(isRecipient)),
-  ]),
+  ),
 );
 
 export const label = value('must be a lower-case label', v.pipe(v.string(), v.check(isResourceName)));
@@ -147,6 +159,8 @@ function textList(expects: string, accept: (entry: string) => boolean = () => tr
   return value(expects, v.pipe(v.union([v.pipe(v.string(), v.transform(split)), v.array(v.string())]), v.everyItem(accept)));
 }
 
+/** Names that a certificate can be asked for. */
+export const hostNames = textList('must be a list of host names such as line3.plant.example', isHostName);
 export const siteNames = textList('must be a list of site names');
 export const addressRanges = textList('must be a list of addresses or CIDR ranges', isCidr);
 export const origins = textList('must be a list of origins such as https://panel.example', (entry) => /^https?:\/\/[^/]+$/.test(entry));

@@ -21,8 +21,11 @@ import {
   durationOrNever,
   expectsOf,
   flag,
+  hostNames,
   integer,
   label,
+  maybeHostName,
+  maybeHttps,
   maybeText,
   oneOf,
   origins,
@@ -96,8 +99,31 @@ export const SETTINGS = {
     defaultText: '0.0.0.0; with auth.mode none 127.0.0.1',
   }),
   operatingMode: row('gateway.operatingMode', oneOf('production', 'development'), 'production', 'development allows what a running plant must not'),
-  tlsCertFile: row('gateway.tls.certFile', maybeText, null, 'PEM certificate; with keyFile the gateway speaks TLS'),
+  publicName: row('gateway.publicName', maybeHostName, null, 'host name under which people reach the gateway'),
+  tlsCertFile: row('gateway.tls.certFile', maybeText, null, 'PEM certificate, with those that it was issued by; with keyFile the gateway speaks TLS'),
   tlsKeyFile: row('gateway.tls.keyFile', maybeText, null, 'PEM key of the certificate'),
+  tlsSelfSigned: row('gateway.tls.selfSigned', flag, false, 'TLS with a certificate that the box makes for itself, where no other is set or has come yet'),
+  tlsLookIntervalMs: row(
+    'gateway.tls.lookInterval',
+    duration(SECOND, DAY),
+    MINUTE,
+    'how often the files of the certificate are looked at; a changed one is taken without a restart',
+  ),
+  strictTransport: row(
+    'gateway.tls.strictTransport',
+    oneOf('auto', 'on', 'off'),
+    'auto',
+    'whether browsers are told to come by TLS only; auto: where gateway.publicName is set and the certificate is not self-signed',
+  ),
+  acmeDirectory: row('gateway.tls.acme.directory', maybeHttps, null, 'directory of an ACME server that issues the certificate (RFC 8555); unset: none is asked'),
+  acmeDomains: row('gateway.tls.acme.domains', hostNames, [], 'names that the certificate is for; gateway.publicName where it is empty'),
+  acmeEmail: row('gateway.tls.acme.email', maybeText, null, 'whom the ACME server may write to'),
+  acmeChallenge: row('gateway.tls.acme.challenge', oneOf('http-01', 'dns-01'), 'http-01', 'how the box shows that a name is its own'),
+  acmeHttpPort: row('gateway.tls.acme.httpPort', integer(1, 65535), 80, 'port on which a challenge of http-01 is answered while it lasts'),
+  acmeDnsHook: row('gateway.tls.acme.dnsHook', maybeText, null, 'program that adds and removes the TXT record of dns-01: called with add or remove, name, value'),
+  acmeCaFile: row('gateway.tls.acme.caFile', maybeText, null, 'certificate authority of the ACME server; those of Node where it is unset'),
+  plainHttp: row('gateway.plainHttp', oneOf('off', 'loopback'), 'off', 'beside TLS: HTTP without it for programs and the panel of this machine, on 127.0.0.1'),
+  plainHttpPort: row('gateway.plainHttpPort', integer(0, 65535), 8091, 'port of gateway.plainHttp; 0 takes a free one'),
   trustedProxies: row('gateway.trustedProxies', addressRanges, [], 'peers whose X-Forwarded-For is believed'),
   bodyBytesMax: row('gateway.maxBodyBytes', integer(1024, 1024 ** 3), 1024 ** 2, 'largest request body'),
   reasonLengthMin: row('gateway.policy.reasonMinLength', integer(1, 1024), 10, 'shortest operator reason, in characters', {
@@ -466,6 +492,7 @@ function checkTogether(settings: Settings): void {
   if ((settings.tlsCertFile === null) !== (settings.tlsKeyFile === null)) {
     throw new SettingsError('gateway.tls', 'gateway.tls.certFile and gateway.tls.keyFile are given together or not at all');
   }
+  checkAcme(settings);
   if (settings.passwordWork < PASSWORD_WORK && settings.operatingMode !== 'development')
     throw new SettingsError(
       'auth.local.passwordWork',
@@ -507,6 +534,20 @@ function isTrustworthy(address: string): boolean {
   const { href, hostname, search, hash, username, password } = new URL(address);
   if (search !== '' || hash !== '' || username !== '' || password !== '') return false;
   return href.startsWith('https:') || (href.startsWith('http:') && (hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, ''))));
+}
+
+function checkAcme({ acmeDirectory, acmeDomains, publicName, acmeChallenge, acmeDnsHook }: Settings): void {
+  if (acmeDirectory === null) return;
+  if (acmeDomains.length === 0 && publicName === null)
+    throw new SettingsError(
+      'gateway.tls.acme.domains',
+      'gateway.tls.acme.domains must name what the certificate is for, or gateway.publicName, while gateway.tls.acme.directory is set',
+    );
+  if (acmeChallenge === 'dns-01' && acmeDnsHook === null)
+    throw new SettingsError(
+      'gateway.tls.acme.dnsHook',
+      'gateway.tls.acme.dnsHook must name the program that adds and removes TXT records while gateway.tls.acme.challenge is dns-01',
+    );
 }
 
 const BROKER = /^mqtts?:\/\/(\[[0-9a-fA-F:.]+\]|[^\s/:@[\]]+)(:\d{1,5})?\/?$/;

@@ -1,5 +1,5 @@
 // The root of the image as a folder: a Debian 13 with the package installed and image/root laid over it; nothing in it of the machine that made it.
-import { cpSync, existsSync, lstatSync, lutimesSync, mkdirSync, readdirSync, readFileSync, rmSync, chmodSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, lstatSync, lutimesSync, mkdirSync, readdirSync, readFileSync, rmSync, chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { inDebian } from '../package/debian.mjs';
 import { ran, root } from '../package/facts.mjs';
@@ -21,6 +21,8 @@ const UNITS = {
 const GENERATORS_OFF = ['systemd-ssh-generator'];
 
 /** Places to mount at. */
+/** A box out of the box speaks TLS, with a certificate that its screen shows the fingerprint of. */
+const SETTINGS = '\ngateway.tls.selfSigned: true\n';
 const FOLDERS = ['data', 'boot/efi', 'etc/nftables.d', 'etc/chrony/sources.d', 'var/lib/lineside'];
 /** What a machine makes for itself, and what only an installation needs. */
 const REMOVED = [
@@ -56,6 +58,9 @@ export function makeSystem({ debian, deb, tree, epochS, log }) {
   inside('useradd', '--system', '--uid', String(USER), '--gid', 'lineside', '--home-dir', '/var/lib/lineside', '--no-create-home', '--shell', '/usr/sbin/nologin', 'lineside');
   cpSync(deb, path.join(tree, 'root/lineside.deb'));
   inside('dpkg', '-i', '/root/lineside.deb');
+
+  // copied to the data partition at the first start: from then on the settings are the plant's
+  appendFileSync(path.join(tree, 'etc/lineside/config.yaml'), SETTINGS);
 
   for (const folder of FOLDERS) mkdirSync(path.join(tree, folder), { recursive: true });
   for (const name of overlayNames()) {

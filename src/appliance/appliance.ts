@@ -9,11 +9,16 @@ import type { LocalProbes } from '../domains/placement/local-probes.js';
 import type { LocalRuntimes } from '../domains/placement/local-runtimes.js';
 import type { ContainedFaults } from '../platform/base/contained-faults.js';
 import type { Parts } from '../platform/base/parts.js';
+import type { GatewayTls } from './gateway-tls.js';
 import type { ThreadLedger } from '../platform/ledger/ledger.js';
 import type { Store } from '../platform/store/store.js';
 
 export interface Appliance {
   readonly port: number;
+  /** `https` with a certificate. */
+  readonly scheme: 'http' | 'https';
+  /** Of its certificate, as people compare it; '' with plain HTTP. */
+  readonly fingerprint: string;
   readonly rows: readonly RouteColumns[];
   readonly commissioningCode: string;
   /** Grows with each change of what is stored: who waits for one need not look before. */
@@ -25,6 +30,8 @@ export interface Appliance {
   readonly condition: string;
   /** A look at its threads, once a second: why one of them will not come back and cannot be started anew; undefined while all is well. */
   look(): string | undefined;
+  /** Somebody says that files have changed: the certificate is looked at now. */
+  reload(): Promise<void>;
   stop(): Promise<void>;
   /** After a fault that nobody caught; the process ends when it resolves, which takes three seconds at most. */
   fail(fault: unknown): Promise<void>;
@@ -37,6 +44,8 @@ export type Made = (appliance: Pick<Appliance, 'fail'>) => void;
 export interface Running {
   readonly parts: Parts;
   readonly server: HttpServer;
+  /** Absent with plain HTTP. */
+  readonly tls: GatewayTls | undefined;
   readonly table: RouteTable;
   readonly access: Access;
   readonly store: Store;
@@ -47,10 +56,14 @@ export interface Running {
   readonly log: Log;
 }
 
-export function running({ parts, server, table, access, store, ledger, runtimes, probes, contained, log }: Running): Appliance {
+export function running({ parts, server, tls, table, access, store, ledger, runtimes, probes, contained, log }: Running): Appliance {
   return {
     get port() {
       return server.port;
+    },
+    scheme: tls ? 'https' : 'http',
+    get fingerprint() {
+      return tls?.fingerprint ?? '';
     },
     rows: table.rows,
     rescue: [],
@@ -67,6 +80,9 @@ export function running({ parts, server, table, access, store, ledger, runtimes,
       return store.accepting ? units : `${units}; the storage refuses changes: ${store.refusedBecause}`;
     },
     look: () => runtimes.hung ?? probes.hung ?? ledger.look(),
+    async reload() {
+      await tls?.served.look();
+    },
     stop: () => parts.stop(),
     fail(fault) {
       parts.abandon();

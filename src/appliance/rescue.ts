@@ -3,9 +3,13 @@ import { systemClock } from '../platform/base/clock.js';
 import type { Log } from '../platform/base/log.js';
 import type { Parts } from '../platform/base/parts.js';
 import { openDocuments } from '../platform/http/documents.js';
+import { tlsOf } from '../platform/http/listen.js';
 import { startRescue } from '../platform/http/rescue.js';
+import type { TlsPair } from '../platform/tls/certificate.js';
+import { SelfSignedSource } from '../platform/tls/self-signed-source.js';
 import type { Settings } from '../settings.js';
 import { type Appliance, textOf } from './appliance.js';
+import { certificateSource } from './gateway-tls.js';
 
 /** Why nothing may be driven. */
 export interface Loss {
@@ -18,12 +22,25 @@ export interface Loss {
 /** The appliance would start in rescue, and was told not to (`--no-rescue`): exit code 3. */
 export class RescueNeeded extends Error {}
 
+/** Nothing is written into the data directory: where the box serves a certificate of its own and there is none, it is made for this process alone. */
+function rescueTls(settings: Settings): TlsPair | undefined {
+  const source = certificateSource(settings, systemClock);
+  if (!source) return undefined;
+  if (source.kind === 'files') return tlsOf(source.files);
+  try {
+    return tlsOf(source.files);
+  } catch {
+    const pem = Buffer.from(new SelfSignedSource({ ...settings, clock: systemClock }).text(), 'latin1');
+    return { cert: pem, key: pem };
+  }
+}
+
 /** @throws RescueNeeded where nobody is there to look at it. */
 export async function startInRescue(settings: Settings, loss: Loss & { readonly documentsFolder: string }, log: Log, parts: Parts): Promise<Appliance> {
   const { losses, why } = loss;
   if (settings.noRescue) throw new RescueNeeded(`${losses.join('; ')}. Ways on: ${loss.waysOn.join('; ')}`);
-  const { tlsCertFile, tlsKeyFile, listen, httpPort } = settings;
-  const tls = tlsCertFile && tlsKeyFile ? { certFile: tlsCertFile, keyFile: tlsKeyFile } : undefined;
+  const { listen, httpPort } = settings;
+  const tls = rescueTls(settings);
   const server = parts.add(
     await startRescue({
       host: listen,
@@ -38,6 +55,8 @@ export async function startInRescue(settings: Settings, loss: Loss & { readonly 
   log.error({ missing: losses, why }, 'lineside is in rescue: no unit is driven');
   return {
     port: server.port,
+    scheme: tls ? 'https' : 'http',
+    fingerprint: '',
     rows: [],
     commissioningCode: '',
     resourceVersion: 0,
@@ -45,6 +64,7 @@ export async function startInRescue(settings: Settings, loss: Loss & { readonly 
     waysOn: loss.waysOn,
     condition: `in rescue, no unit is driven: ${losses.join('; ')}`,
     look: () => undefined,
+    reload: () => Promise.resolve(),
     stop: () => parts.stop(),
     async fail(fault) {
       log.fatal({ fault: textOf(fault) }, 'nobody caught a fault of ours: the process ends');

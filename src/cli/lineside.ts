@@ -1,13 +1,15 @@
-/** The `lineside` command: start, check-config, doctor, backup, restore, replay, routes, note-end, and the commands to a box (remote-commands.ts). Exit code 2 means that somebody has to put something right before a start can be (start-refused.ts), 3 that it would be in rescue and `--no-rescue` was given, 70 a fault of this program. */
+/** The `lineside` command: start, check-config, doctor, tls, backup, restore, replay, verify, routes, note-end, and the commands to a box (remote-commands.ts). Exit code 2 means that somebody has to put something right before a start can be (start-refused.ts), 3 that it would be in rescue and `--no-rescue` was given, 70 a fault of this program. */
 import { writeSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { systemClock } from '../platform/base/clock.js';
 import { openFatalFaults } from '../platform/base/fatal-faults.js';
+import { guardedPromise } from '../platform/base/guarded.js';
 import { StartRefused } from '../platform/base/start-refused.js';
 import { UnloadableLibrary } from '../platform/base/unloadable-library.js';
 import type { Appliance } from '../appliance/appliance.js';
 import { backupCommands } from './backup.js';
 import { doctorCommand } from './doctor.js';
+import { tlsCommand } from './tls.js';
 import { openNotifySocket } from '../platform/service/notify-socket.js';
 import { ServiceManager, watchdogOf } from '../platform/service/service-manager.js';
 import { startMark } from '../platform/service/start-mark.js';
@@ -23,7 +25,7 @@ const FAULT_EXIT = 70;
 /** Whatever hangs: a process that is not to be trusted is gone by then. */
 const FAULT_END_MS = 4000;
 /** Commands that ask no box. */
-const HERE: ReadonlySet<string> = new Set(['start', 'check-config', 'replay', 'verify', 'doctor', 'note-end', 'routes', 'backup', 'restore']);
+const HERE: ReadonlySet<string> = new Set(['start', 'check-config', 'replay', 'verify', 'doctor', 'note-end', 'routes', 'backup', 'restore', 'tls']);
 const DATA_DIR_DEFAULT = '.lineside';
 
 function settingsOrExit(flags: readonly string[]): Settings {
@@ -83,7 +85,8 @@ async function start(flags: readonly string[]): Promise<void> {
     console.error(`lineside: in rescue, no unit is driven: ${appliance.rescue.join('; ')}`);
     for (const way of appliance.waysOn) console.error(`lineside:   ${way}`);
   }
-  console.log(`operator console  http://${settings.listen === '0.0.0.0' ? 'localhost' : settings.listen}:${appliance.port}/hmi`);
+  console.log(`operator console  ${appliance.scheme}://${settings.listen === '0.0.0.0' ? 'localhost' : settings.listen}:${appliance.port}/hmi`);
+  if (appliance.fingerprint !== '') console.log(`certificate       SHA-256 ${appliance.fingerprint}`);
   if (appliance.commissioningCode) console.log(`commissioning code  ${appliance.commissioningCode}   (create the first administrator with it)`);
   mark.end();
   manager.ready(appliance);
@@ -101,6 +104,8 @@ function stopOnSignals(tell: (why: string) => void): { reach(appliance: Applianc
   let asked: NodeJS.Signals | undefined;
   let reached: Appliance | undefined;
   let hanging: NodeJS.Timeout | undefined;
+  /** A service has no terminal that could go: its manager says with SIGHUP that files have changed. */
+  const isService = process.env.NOTIFY_SOCKET !== undefined;
   const stop = (appliance: Appliance, signal: NodeJS.Signals): void => {
     appliance.stop().then(
       () => {
@@ -115,6 +120,7 @@ function stopOnSignals(tell: (why: string) => void): { reach(appliance: Applianc
   };
   const hear = (signal: NodeJS.Signals): void => {
     if (asked) return;
+    if (signal === 'SIGHUP' && isService) return guardedPromise('SIGHUP', () => reached?.reload() ?? Promise.resolve());
     asked = signal;
     tell(`stops (${signal})`);
     if (reached) return stop(reached, signal);
@@ -242,6 +248,7 @@ program
   });
 doctorCommand(program, process.env.LINESIDE_DATA_DIR ?? DATA_DIR_DEFAULT);
 backupCommands(program, process.env.LINESIDE_DATA_DIR ?? DATA_DIR_DEFAULT, PRODUCT);
+tlsCommand(program, process.env.LINESIDE_DATA_DIR ?? DATA_DIR_DEFAULT);
 program
   .command('note-end')
   .description('after an end that the program could not tell of itself (ExecStopPost= of systemd/lineside.service): counts it as a fault of the program where it is one')

@@ -52,6 +52,8 @@ export interface ApiPlace {
   readonly base: string;
   /** How long an answer is waited for. */
   readonly withinMs: number;
+  /** What sends a request, where it is not that of the platform: to a box whose certificate a person has compared. */
+  readonly fetch?: typeof fetch | undefined;
 }
 
 export class Api {
@@ -138,7 +140,7 @@ export class Api {
   }
 
   async #attempt(method: string, path: string, body: unknown, options: RequestOptions): Promise<Response> {
-    const { base, withinMs } = this.place;
+    const { base, withinMs, fetch: send = fetch } = this.place;
     const { background = false, anonymous = false, contentType, accept = 'application/json', ifMatch, signal = AbortSignal.timeout(withinMs) } = options;
     const token = anonymous ? '' : (this.#credential?.token() ?? '');
     const init = {
@@ -157,7 +159,7 @@ export class Api {
       },
       ...(body === undefined ? {} : { body: contentType === undefined ? JSON.stringify(body) : (body as string) }),
     } as const;
-    const answer = await whole(() => fetch(base + path, init));
+    const answer = await whole(() => send(base + path, init));
     const toldMs = Date.parse(answer.headers.get('Date') ?? '');
     if (!Number.isNaN(toldMs)) this.#aheadMs = toldMs - Date.now();
     if (answer.type === 'opaqueredirect' || REDIRECTS.has(answer.status)) throw redirected(answer);

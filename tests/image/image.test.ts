@@ -161,6 +161,8 @@ t.test('the screen without a code, without an address, with another port, TLS an
   t.same(without.ssh, ['commissioned']);
   const nested = screen(t, { addresses: 'eth0 UP 10.0.0.5/8\n', settings: '# httpPort: 1\ngateway:\n  httpPort: 8443\n  tls:\n    certFile: /etc/lineside/box.pem\n' });
   t.same(nested.console, ['https://10.0.0.5:8443/hmi']);
+  for (const settings of ['gateway.tls.selfSigned: true\n', 'gateway:\n  tls: \n    selfSigned: true\n', 'gateway.tls.acme.directory: https://ca/\n'])
+    t.same(screen(t, { addresses: 'eth0 UP 10.0.0.5/8\n', settings }).console, ['https://10.0.0.5:8090/hmi'], settings);
   const dotted = screen(t, { addresses: 'eth0 UP 10.0.0.5/8\n', settings: 'gateway.httpPort: 8443\n' });
   t.same(dotted.console, ['http://10.0.0.5:8443/hmi']);
   t.same(screen(t, { addresses: 'eth0 UP 10.0.0.5/8\n', settings: '# certFile: x\n#  httpPort: 1\n' }).console, ['http://10.0.0.5:8090/hmi'], 'a comment sets nothing');

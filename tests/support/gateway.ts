@@ -17,7 +17,7 @@ import { startGateway } from '../../src/platform/http/gateway.js';
 import { openNonces } from '../../src/platform/http/nonces.js';
 import { type RouteColumns, type RouteSet, routeSet } from '../../src/platform/http/route.js';
 import { RouteTable } from '../../src/platform/http/route-table.js';
-import type { HttpServer } from '../../src/platform/http/server.js';
+import type { HttpServer, ServerTls } from '../../src/platform/http/server.js';
 import type { StreamConnections, StreamsMax } from '../../src/platform/http/stream-port.js';
 import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
 import { openLedger } from '../../src/platform/ledger/ledger.js';
@@ -98,6 +98,8 @@ export interface GatewayTestOptions {
   readonly ready?: () => boolean;
   readonly consoleFolder?: string;
   readonly documentsFolder?: string;
+  /** Under TLS; with `plainHttp: 'loopback'` the requests of the test go beside it. */
+  readonly tls?: ServerTls;
   /** Sites that exist besides stored ones. */
   readonly sites?: readonly string[];
   readonly access?: Partial<AccessOptions>;
@@ -164,6 +166,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
       limits: { units: 1, tags: 1, streams: 1, scanIntervalMinMs: 10, historianDiskShare: 0.5 },
       used: { units: 0, tags: 0, streams: 0 },
     }),
+    tls: () => ({ on: false, source: 'none' as const, sha256: '', subject: '', issuer: '', names: [], notBefore: '', notAfter: '' }),
     runtimes: () => [],
     realtime: () => ({ granted: false, reason: 'no unit runs here' }),
     rows: () => table.rows,
@@ -186,6 +189,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
       ready,
       consoleFolder: options.consoleFolder ?? path.join(dataDir, 'no-console'),
       documentsFolder: options.documentsFolder ?? path.join(dataDir, 'no-documents'),
+      ...(options.tls ? { tls: options.tls } : {}),
       ...(options.connections ? { connections: options.connections } : {}),
       ...(options.streamsMax ? { streamsMax: options.streamsMax } : {}),
     });
@@ -196,7 +200,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
     rmSync(dataDir, { recursive: true, force: true });
     throw fault;
   });
-  const { port } = server;
+  const port = server.plainPort ?? server.port;
   const gateway = { server, rows: table.rows };
   tellInterface(port, gateway.rows);
   const clients = new Map<string, Client>();

@@ -4,6 +4,7 @@ import { type Answered, TypedApi } from '../../client/typed.js';
 import { addressOf, type KnownBox, type KnownBoxes } from './boxes.js';
 import { CommandError, EXIT, failureOf } from './outcome.js';
 import type { Terminal } from './terminal.js';
+import { fetchBy, type Trust } from './trust.js';
 
 const REQUEST_MS_MAX = 60_000;
 
@@ -29,7 +30,7 @@ class KeptSession implements Credential {
     this.#name = name;
     this.#terminal = terminal;
     this.box = box;
-    this.#anonymous = anonymous(box.url);
+    this.#anonymous = anonymous(box.url, box.trust);
   }
 
   token(): string {
@@ -85,7 +86,7 @@ export class Box {
     this.#session = new KeptSession(boxes, found, terminal);
     this.#wishedSite = site;
     this.#terminal = terminal;
-    this.api = new Api({ base: found.box.url, withinMs: REQUEST_MS_MAX }, this.#session);
+    this.api = new Api({ base: found.box.url, withinMs: REQUEST_MS_MAX, fetch: fetchBy(found.box.url, found.box.trust) }, this.#session);
     this.typed = new TypedApi(this.api);
   }
 
@@ -129,6 +130,6 @@ export class Box {
 }
 
 /** Of nobody, for what comes before a sign-in. */
-export function anonymous(url: string): TypedApi {
-  return new TypedApi(new Api({ base: addressOf(url), withinMs: REQUEST_MS_MAX }));
+export function anonymous(url: string, trust: Trust | undefined): TypedApi {
+  return new TypedApi(new Api({ base: addressOf(url), withinMs: REQUEST_MS_MAX, fetch: fetchBy(url, trust) }));
 }

@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import Database from '../../platform/base/sqlite.js';
 import { EXIT, CommandError } from './outcome.js';
+import { Trust } from './trust.js';
 
 const KnownBox = v.object({
   url: v.string(),
@@ -17,6 +18,8 @@ const KnownBox = v.object({
   refreshToken: v.string(),
   /** What commands are about that name no site; '' for none. */
   site: v.string(),
+  /** Whose certificate is taken for that of the box; absent with plain HTTP, and where the machine trusts it anyway. */
+  trust: v.optional(Trust),
 });
 export type KnownBox = v.InferOutput<typeof KnownBox>;
 

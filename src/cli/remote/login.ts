@@ -1,10 +1,12 @@
 /** login, logout, boxes: who talks to which box. */
+import path from 'node:path';
 import type { Answered } from '../../client/typed.js';
 import { anonymous, Box } from './box.js';
 import { addressOf, checkName } from './boxes.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
 import { type Outcome, table, usage } from './outcome.js';
 import { firstLine, type Terminal } from './terminal.js';
+import { trustFor } from './trust.js';
 
 const LOCAL_ADDRESS = 'http://localhost:8090';
 
@@ -16,12 +18,19 @@ async function login({ args: [given = ''], options, boxes, terminal }: CommandCo
   const name = textOf(options, 'name') ?? known?.name ?? new URL(url).host;
   checkName(name);
   const site = textOf(options, 'site') ?? known?.box.site ?? '';
-  const api = anonymous(url);
+  const caFile = textOf(options, 'caFile');
+  const wish = {
+    caFile: caFile === undefined ? undefined : path.resolve(caFile),
+    fingerprint: textOf(options, 'fingerprint'),
+    known: known?.box.url === url ? known.box.trust : undefined,
+  };
+  const trust = await trustFor(url, wish, terminal);
+  const api = anonymous(url, trust);
   const config = await api.get('/api/v1/auth/config', {});
   if (config.authMode === 'oidc')
     throw usage(`${url} signs in at ${config.oidc?.issuer ?? 'an identity provider'}, in a browser: open ${url}/login; this command signs in with accounts of a box only`);
   if (config.authMode === 'none') {
-    boxes.keep(name, { url, username: '', accessToken: '', refreshToken: '', site }, { current: true });
+    boxes.keep(name, { url, username: '', accessToken: '', refreshToken: '', site, trust }, { current: true });
     return { data: { box: name, url, username: '' }, text: `${url} asks nobody who he is; it is box ${name} from now on` };
   }
   if (new URL(url).protocol === 'http:' && !isThisMachine(url)) terminal.say(`lineside: ${url} speaks plain HTTP: whoever listens on the network can read the password`);
@@ -34,7 +43,7 @@ async function login({ args: [given = ''], options, boxes, terminal }: CommandCo
     code === undefined
       ? await api.post('/api/v1/auth/login', { body: { username, password } })
       : await api.post('/api/v1/auth/first-admin', { body: { code, username, password } }).then(() => api.post('/api/v1/auth/login', { body: { username, password } }));
-  boxes.keep(name, { url, username, accessToken: session.accessToken, refreshToken: session.refreshToken ?? '', site }, { current: true });
+  boxes.keep(name, { url, username, accessToken: session.accessToken, refreshToken: session.refreshToken ?? '', site, trust }, { current: true });
   if (session.user.mustChangePassword) {
     const next = await askedTwice(
       terminal,
@@ -90,9 +99,15 @@ export const LOGIN_COMMANDS: readonly CommandRow[] = [
       ['--password-stdin', 'take the password from standard input'],
       ['--name <name>', 'what you call the box; its address where it is left out'],
       ['--site <site>', 'what later commands are about that name no site'],
+      ['--ca-file <file>', 'PEM file of the authority that vouches for the certificate of the box'],
+      ['--fingerprint <sha256>', 'SHA-256 of the certificate of the box, as lineside tls show tells it; asked for once at a terminal'],
       ['--code <code>', 'commissioning code, as the box shows it: makes you its first administrator'],
     ],
-    examples: ['lineside login 192.168.1.20 --user anna', 'lineside login localhost:8090 --code XXXX-XXXX-XXXX --user anna'],
+    examples: [
+      'lineside login 192.168.1.20 --user anna',
+      'lineside login localhost:8090 --code XXXX-XXXX-XXXX --user anna',
+      'lineside login https://192.168.1.20:8090 --user anna',
+    ],
     isLocal: true,
     run: login,
   },

@@ -7,6 +7,7 @@ import { config, startSession } from '../data/session.js';
 import { view } from '../data/view.js';
 import { Fault, ReadFault } from '../common/fault.js';
 import { faultText } from '../common/fault-text.js';
+import { InClear } from '../common/in-clear.js';
 import { t } from '../common/strings.js';
 import { AlarmBanner } from './alarm-banner.js';
 import { Header } from './header.js';
@@ -68,6 +69,7 @@ function Screen() {
           {t.authOff}
         </p>
       )}
+      <InClear strip />
       <Outputs />
       {/* without live data the header says so, and nothing moves under the finger */}
       <ReadFault text={stale.value || readFault.value === undefined ? '' : faultText(readFault.value)} strip />

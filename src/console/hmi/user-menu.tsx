@@ -3,6 +3,7 @@ import { config, logout, me } from '../data/session.js';
 import { Chips } from '../common/chips.js';
 import { choose, LOOKS, look } from '../common/look.js';
 import { t } from '../common/strings.js';
+import { CertificateLine } from './certificate-line.js';
 
 function tierText(tier: string | undefined): string {
   return tier === undefined ? '–' : (t.tiers[tier] ?? tier);
@@ -56,6 +57,7 @@ export function UserMenu() {
           </p>
           <Chips label={t.look} value={look.value} options={LOOKS.map((each) => [each, t.looks[each]])} onChoose={choose} testid="look" />
           <p class="hint">{t.keys}</p>
+          <CertificateLine />
           <a class="button" href="/docs" data-testid="documents">
             {t.documents}
           </a>

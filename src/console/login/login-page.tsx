@@ -5,6 +5,7 @@ import { localTarget } from '../data/login-address.js';
 import type { AuthConfig, Session } from '../data/types.js';
 import { Fault } from '../common/fault.js';
 import { faultText } from '../common/fault-text.js';
+import { InClear } from '../common/in-clear.js';
 import { t } from '../common/strings.js';
 import { Ended } from './ended.js';
 import { FirstAdminForm } from './first-admin-form.js';
@@ -60,6 +61,7 @@ export function LoginPage() {
           <h1>{t.product}</h1>
           <p>{t.operatorConsole}</p>
         </header>
+        <InClear />
         <Fault text={fault} testid="login-error" />
         {config && <Body config={config} mustChange={mustChange} ended={endedText(ended)} onEnded={endedHere} onSignedIn={signedIn} onCreated={() => void load()} />}
         <a class="to-documents" href="/docs" data-testid="documents">

@@ -1,5 +1,7 @@
 /** Of the installation: certificates, randomness, open files, hardware profile. */
 import { X509Certificate } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { certificateSource } from '../../appliance/gateway-tls.js';
 import { isLoopback } from '../../platform/base/ip-address.js';
 import { readPlainFile, UnfitFile } from '../../platform/base/plain-file.js';
 import { type Check, type Finding, untold } from '../check.js';
@@ -11,26 +13,31 @@ const CERTIFICATE_BYTES_MAX = 1024 ** 2;
 
 export const certificates: Check = {
   name: 'certificates',
-  look({ settings: { tlsCertFile, listen }, clock }) {
+  look({ settings, clock }) {
+    const { listen } = settings;
+    const source = certificateSource(settings, clock);
     const limit = `a certificate that holds for ${SOON_DAYS} days more`;
-    if (tlsCertFile === null) {
+    if (!source) {
       const isHeard = !isLoopback(listen);
       return {
         verdict: isHeard ? 'warning' : 'ok',
         measured: `plain HTTP on ${listen}: no certificate is set`,
         limit,
         meaning: isHeard ? 'passwords and tokens travel in clear, and whoever is in between can change what is sent' : 'only this machine hears it',
-        whatToDo: isHeard ? 'set gateway.tls.certFile and gateway.tls.keyFile' : '',
+        whatToDo: isHeard ? 'set gateway.tls.certFile and gateway.tls.keyFile, or gateway.tls.selfSigned' : '',
       };
     }
+    const { certFile } = source.files;
+    if (source.kind === 'self-signed' && !existsSync(certFile))
+      return { verdict: 'ok', measured: 'a certificate of its own, not made yet', limit, meaning: 'the first start makes it', whatToDo: '' };
     try {
-      const certificate = new X509Certificate(readPlainFile(tlsCertFile, CERTIFICATE_BYTES_MAX));
+      const certificate = new X509Certificate(readPlainFile(certFile, CERTIFICATE_BYTES_MAX));
       const days = Math.floor((new Date(certificate.validTo).getTime() - clock.wallMs()) / DAY_MS);
       return expiry(days, `${certificate.subject.replaceAll('\n', ', ')}, until ${new Date(certificate.validTo).toISOString()}`, limit);
     } catch (fault) {
       return {
         verdict: 'fault',
-        measured: fault instanceof UnfitFile ? fault.message : `${tlsCertFile}: ${(fault as Error).message}`,
+        measured: fault instanceof UnfitFile ? fault.message : `${certFile}: ${(fault as Error).message}`,
         limit,
         meaning: 'the gateway does not start',
         whatToDo: 'put a PEM certificate there, or name another file',
@@ -46,7 +53,7 @@ function expiry(days: number, measured: string, limit: string): Finding {
     measured: `${measured} (${days} days)`,
     limit,
     meaning: days < 0 ? 'browsers and the MES refuse to connect' : verdict === 'warning' ? 'browsers and the MES will refuse to connect soon' : 'browsers and the MES connect',
-    whatToDo: verdict === 'ok' ? '' : 'renew the certificate and start the appliance again',
+    whatToDo: verdict === 'ok' ? '' : 'renew the certificate: the gateway takes it by itself',
     figures: { days },
   };
 }

@@ -1,5 +1,5 @@
 /** What the appliance says of itself: version, health, and its interface. */
-import type { Clock } from '../../platform/base/clock.js';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { ContainedFaults } from '../../platform/base/contained-faults.js';
 import type { FatalFaults } from '../../platform/base/fatal-faults.js';
 import { isLoopback } from '../../platform/base/ip-address.js';
@@ -7,6 +7,7 @@ import type { Log } from '../../platform/base/log.js';
 import type { Nonces } from '../../platform/http/nonces.js';
 import { routeSet } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
+import type { ServedCertificate, ServedView } from '../../platform/tls/served-certificate.js';
 import type { Settings } from '../../settings.js';
 import type { LockOuts } from '../access/lockouts.js';
 import { TROUBLE_TOPICS, type Troubles } from '../alarms/system-conditions.js';
@@ -16,13 +17,13 @@ import type { Backups } from './backups.js';
 import { IORestart } from './io-restart.js';
 import type { Restoration } from './restoration.js';
 import { RESTORE_ROUTES } from './restore-routes.js';
-import { type BoxHealth, SYSTEM_ROUTES, type SystemView } from './routes.js';
+import { type BoxHealth, SYSTEM_ROUTES, type SystemView, type TlsHealth } from './routes.js';
 import { SERVICE_ROUTES } from './service-routes.js';
 
 export interface SystemParts extends Pick<SystemView, 'product' | 'deviceId' | 'startedAtMs' | 'rows'> {
   readonly store: Store;
   readonly log: Log;
-  readonly settings: Pick<Settings, 'authMode' | 'operatingMode' | 'antiReplayEnabled' | 'withoutEffect' | 'tlsCertFile' | 'listen'>;
+  readonly settings: Pick<Settings, 'authMode' | 'operatingMode' | 'antiReplayEnabled' | 'withoutEffect' | 'listen'>;
   readonly clock: Clock;
   readonly runtimes: LocalRuntimes;
   readonly probes: LocalProbes;
@@ -40,6 +41,8 @@ export interface SystemParts extends Pick<SystemView, 'product' | 'deviceId' | '
   readonly box: BoxParts;
   /** What is the matter with the identity provider, '' while it answers. */
   readonly issuerTrouble: () => string;
+  /** Absent where the gateway speaks plain HTTP. */
+  readonly tls: Pick<ServedCertificate, 'view'> | undefined;
 }
 
 /** The hardware profile of the box, how much of it the plant takes, and what somebody should know of both. */
@@ -74,8 +77,9 @@ export function joinSystem(parts: SystemParts) {
     backups,
     restoration,
     issuerTrouble,
+    tls,
   } = parts;
-  const openInClear = inClear(settings);
+  const openInClear = tls ? '' : inClear(settings);
   if (openInClear !== '') log.warn(openInClear);
   const system: SystemView = {
     product,
@@ -86,7 +90,8 @@ export function joinSystem(parts: SystemParts) {
     antiReplay: { enabled: settings.antiReplayEnabled, entries: () => nonces?.size ?? 0, nearlyFull: () => nonces?.nearlyFull ?? false },
     settingsWithoutEffect: settings.withoutEffect,
     troubles: () => TROUBLE_TOPICS.flatMap((topic) => troubles[topic]()?.message ?? []),
-    notes: () => [openInClear, issuerTrouble(), faults.last, ...box.notes, ...box.beyond()].filter((note) => note !== ''),
+    tls: () => tlsHealth(tls?.view()),
+    notes: () => [openInClear, issuerTrouble(), ...(tls?.view().notes ?? []), faults.last, ...box.notes, ...box.beyond()].filter((note) => note !== ''),
     backup: () => backups.view,
     box: () => boxHealth(box),
     integrity: () => evidence.summary,
@@ -106,8 +111,14 @@ function boxHealth({ profile: { name, title, verified, limits }, by, size }: Box
   return { profile: name, title, verified, by, limits: { ...limits }, used: size() };
 }
 
+function tlsHealth(view: ServedView | undefined): TlsHealth {
+  if (!view) return { on: false, source: 'none', sha256: '', subject: '', issuer: '', names: [], notBefore: '', notAfter: '' };
+  const { sha256, subject, issuer, names, notBeforeMs, notAfterMs } = view.facts;
+  return { on: true, source: view.kind, sha256, subject, issuer, names: [...names], notBefore: timestamp(notBeforeMs), notAfter: timestamp(notAfterMs) };
+}
+
 /** Empty where nobody but this machine hears, or nobody understands. */
-function inClear({ operatingMode, tlsCertFile, listen }: SystemParts['settings']): string {
-  const isHeard = operatingMode === 'production' && tlsCertFile === null && !isLoopback(listen);
-  return isHeard ? `no certificate (gateway.tls.certFile): passwords and tokens travel in clear to ${listen}` : '';
+function inClear({ operatingMode, listen }: SystemParts['settings']): string {
+  const isHeard = operatingMode === 'production' && !isLoopback(listen);
+  return isHeard ? `no certificate (gateway.tls.certFile, gateway.tls.selfSigned): passwords and tokens travel in clear to ${listen}` : '';
 }

@@ -36,6 +36,19 @@ const BoxHealth = v.strictObject({
   used: v.nullable(v.strictObject({ units: v.number(), tags: v.number(), streams: v.number() })),
 });
 
+/** What the gateway speaks, and the certificate that new connections get; empty texts with plain HTTP. */
+const TlsHealth = v.strictObject({
+  on: v.boolean(),
+  source: v.picklist(['none', 'files', 'self-signed', 'acme']),
+  /** Fingerprint of the certificate, lower-case hexadecimal. */
+  sha256: v.string(),
+  subject: v.string(),
+  issuer: v.string(),
+  names: v.array(v.string()),
+  notBefore: v.string(),
+  notAfter: v.string(),
+});
+
 const RuntimeHealth = v.strictObject({ site: v.string(), unit: v.string(), ready: v.boolean(), message: v.string() });
 
 export const HealthBody = v.strictObject({
@@ -65,6 +78,7 @@ export const HealthBody = v.strictObject({
     message: v.string(),
   }),
   box: BoxHealth,
+  tls: TlsHealth,
   runtimes: v.array(RuntimeHealth),
   realtime: v.strictObject({ granted: v.boolean(), reason: v.string() }),
   warnings: v.array(v.string()),
@@ -79,10 +93,11 @@ const InterfaceBody = v.looseObject({
   components: v.looseObject({}),
 });
 
-nameSchemas({ VersionBody, BoxHealth, RuntimeHealth, HealthBody, InterfaceBody });
+nameSchemas({ VersionBody, BoxHealth, TlsHealth, RuntimeHealth, HealthBody, InterfaceBody });
 
 export type RuntimeHealth = ToldBy<typeof RuntimeHealth>;
 export type BoxHealth = ToldBy<typeof BoxHealth>;
+export type TlsHealth = ToldBy<typeof TlsHealth>;
 
 /** What `main.ts` tells the system routes; everything is read at the time of the request. */
 export interface SystemView {
@@ -111,6 +126,7 @@ export interface SystemView {
   backup(): HealthBody['backup'];
   /** Its hardware profile, and how much of it the plant takes. */
   box(): BoxHealth;
+  tls(): TlsHealth;
   /** Priority of the scan threads; why not, when the machine refused it. */
   realtime(): { readonly granted: boolean; readonly reason: string };
   /** Every row that is served. */
@@ -221,6 +237,7 @@ function health(system: SystemView, store: Store, caller: Caller): HealthBody {
     backup: everywhere ? system.backup() : { ...system.backup(), message: '' },
     contained,
     box: everywhere ? system.box() : { ...system.box(), used: null },
+    tls: system.tls(),
     runtimes,
     realtime,
     warnings,

@@ -12,7 +12,7 @@ import { pageRoutes } from './pages.js';
 import { Pipeline } from './pipeline.js';
 import { RateLimiter } from './rate-limit.js';
 import type { RouteTable } from './route-table.js';
-import { type HttpServer, startServer } from './server.js';
+import { type HttpServer, type ServerTls, startServer } from './server.js';
 import { TrustedProxies } from './source-ip.js';
 import type { StreamConnections, StreamsMax } from './stream-port.js';
 import { YamlBodies } from './yaml-body.js';
@@ -20,8 +20,8 @@ import { YamlBodies } from './yaml-body.js';
 export interface GatewaySettings {
   readonly httpPort: number;
   readonly listen: string;
-  readonly tlsCertFile: string | null;
-  readonly tlsKeyFile: string | null;
+  readonly plainHttp: 'off' | 'loopback';
+  readonly plainHttpPort: number;
   readonly trustedProxies: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly bodyBytesMax: number;
@@ -41,6 +41,8 @@ export interface GatewayOptions {
   /** Those that were admitted; absent where the barrier is off. */
   readonly nonces: Nonces | undefined;
   readonly authenticator: Authenticator;
+  /** Absent where the gateway speaks plain HTTP. */
+  readonly tls?: ServerTls | undefined;
   /** Where the parts have added their rows; probes and pages are added here. */
   readonly table: RouteTable;
   readonly siteExists: (site: string) => boolean;
@@ -84,7 +86,7 @@ export async function startGateway(options: GatewayOptions): Promise<HttpServer>
   return startServer({
     host: settings.listen,
     port: settings.httpPort,
-    ...(settings.tlsCertFile && settings.tlsKeyFile ? { tls: { certFile: settings.tlsCertFile, keyFile: settings.tlsKeyFile } } : {}),
+    ...(options.tls ? { tls: options.tls, plainPort: settings.plainHttp === 'loopback' ? settings.plainHttpPort : undefined } : {}),
     pipeline,
     trustedProxies: new TrustedProxies(settings.trustedProxies),
     allowedOrigins: settings.allowedOrigins,

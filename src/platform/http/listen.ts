@@ -2,18 +2,21 @@
  * Listening on the address of the settings. The address of a box comes with its network: after a power cut the switch boots slower than the
  * box, so an address that is not there yet is tried again for some minutes. What another start would meet again is refused in words.
  */
-import { createServer } from 'node:net';
-import { createSecureContext } from 'node:tls';
+import { type AddressInfo, createServer } from 'node:net';
 import type { Clock } from '../base/clock.js';
 import { Stopwatch } from '../base/elapsed.js';
-import { readPlainFile } from '../base/plain-file.js';
 import { StartRefused } from '../base/start-refused.js';
+import { checkPair, readPair, type TlsFiles, type TlsPair, UnfitCertificate } from '../tls/certificate.js';
 
 export interface Address {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** That names the port; `gateway.httpPort` where it is left out. */
+  readonly setting?: string;
 }
+
+const PORT_SETTING = 'gateway.httpPort';
 
 /** How long an address that is not there is waited for; the start has 15 min for all of it. */
 export const PATIENCE = { everyMs: 1000, forMs: 5 * 60_000 };
@@ -23,8 +26,8 @@ const PASSING: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAI_AGAIN']);
 
 /** By the code of the system: what stays so until somebody does something about it. */
 const REFUSED: Readonly<Record<string, (address: Address) => string>> = {
-  EADDRINUSE: ({ port }) => `another program uses the port: end it, or take another port than ${port} (gateway.httpPort)`,
-  EACCES: ({ port }) => `this user may not listen on port ${port}: take one from 1024 on (gateway.httpPort), or grant the right`,
+  EADDRINUSE: ({ port, setting = PORT_SETTING }) => `another program uses the port: end it, or take another port than ${port} (${setting})`,
+  EACCES: ({ port, setting = PORT_SETTING }) => `this user may not listen on port ${port}: take one from 1024 on (${setting}), or grant the right`,
   ENOTFOUND: ({ host }) => `${host} is no address and no name of one (gateway.listen)`,
   EINVAL: ({ host }) => `${host} is no address to listen on (gateway.listen)`,
 };
@@ -59,6 +62,18 @@ export interface Waiting {
   readonly patience?: typeof PATIENCE;
 }
 
+/** A port that nobody listens on at this moment, for who listens by its number. */
+export function freePort(host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen({ host, port: 0, exclusive: true }, () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
 /** Why a program cannot listen there, for a library that does not tell: asked by a listener of our own. Undefined: it can. */
 export function obstacleToListen({ host, port }: Address): Promise<NodeJS.ErrnoException | undefined> {
   return new Promise((resolve) => {
@@ -68,30 +83,20 @@ export function obstacleToListen({ host, port }: Address): Promise<NodeJS.ErrnoE
   });
 }
 
-export interface TlsFiles {
-  readonly certFile: string;
-  readonly keyFile: string;
-}
-
 /** @throws StartRefused naming the setting and the file that cannot be read, or is not what it has to be. */
-export function tlsOf({ certFile, keyFile }: TlsFiles): { readonly cert: Buffer; readonly key: Buffer } {
-  const cert = read('gateway.tls.certFile', certFile);
-  const key = read('gateway.tls.keyFile', keyFile);
-  try {
-    createSecureContext({ cert, key });
-  } catch (fault) {
-    throw new StartRefused(`gateway.tls: ${certFile} and ${keyFile} are no certificate with its key (${(fault as Error).message}); both are PEM, the key without a passphrase`);
-  }
-  return { cert, key };
+export function tlsOf(files: TlsFiles): TlsPair {
+  return refusingStart(() => {
+    const pair = readPair(files);
+    checkPair(pair, files);
+    return pair;
+  });
 }
 
-/** A chain of certificates is some kilobytes. */
-const TLS_FILE_BYTES_MAX = 1024 ** 2;
-
-function read(setting: string, file: string): Buffer {
+/** The next start would meet the same files. @throws StartRefused in place of UnfitCertificate. */
+export function refusingStart<T>(look: () => T): T {
   try {
-    return readPlainFile(file, TLS_FILE_BYTES_MAX);
+    return look();
   } catch (fault) {
-    throw new StartRefused(`${setting}: ${file} cannot be read (${(fault as NodeJS.ErrnoException).code ?? (fault as Error).message}); put it right, or name another file`);
+    throw fault instanceof UnfitCertificate ? new StartRefused(fault.message) : fault;
   }
 }

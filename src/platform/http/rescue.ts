@@ -2,17 +2,19 @@
  * The appliance in rescue (D-C-09): what was stored is missing or damaged, or the program failed again and again, so nothing
  * is driven and nothing is served but this: what is the matter, the ways on, and the documents. A server of its own, because there is no store, no account and no route.
  */
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { cacheControlOf, type Documents } from './documents.js';
-import { listening, tlsOf, type Waiting } from './listen.js';
+import { listening, type Waiting } from './listen.js';
+import type { TlsPair } from '../tls/certificate.js';
 import { PAGE_HEADERS } from './static-files.js';
 
 export interface RescueOptions extends Waiting {
   readonly host: string;
   readonly port: number;
-  readonly tls?: { readonly certFile: string; readonly keyFile: string };
+  readonly tls?: TlsPair;
   /** Why, in one sentence. */
   readonly why: string;
   /** What is missing or has failed, in sentences. */
@@ -43,7 +45,7 @@ export async function startRescue(options: RescueOptions): Promise<RescueServer>
   const { tls, host, port } = options;
   const page = pageOf(options);
   const serve = (request: IncomingMessage, response: ServerResponse): void => answer(options, page, request, response);
-  const server = tls ? createSecureServer(tlsOf(tls), serve) : createServer(serve);
+  const server = tls ? createSecureServer({ ...tls, minVersion: 'TLSv1.2' }, serve) : createServer(serve);
   const attempt = (): Promise<void> =>
     new Promise((resolve, reject) => {
       server.once('error', reject);
@@ -87,16 +89,20 @@ function answer({ why, losses, waysOn, documents }: RescueOptions, page: string,
   response.writeHead(503, {
     'Content-Type': 'text/html; charset=utf-8',
     'Cache-Control': 'no-store',
-    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    'Content-Security-Policy': `default-src 'none'; style-src '${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`,
     'X-Content-Type-Options': 'nosniff',
   });
   response.end(request.method === 'HEAD' ? undefined : page);
 }
 
+const STYLE = 'body{font:18px/1.5 sans-serif;max-width:48rem;margin:3rem auto;padding:0 1rem}h1{color:#b00020}';
+/** The page has this one style and may have no other. */
+const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`;
+
 function pageOf({ why, losses, waysOn }: RescueOptions): string {
   const list = (texts: readonly string[]): string => texts.map((text) => `<li>${escaped(text)}</li>`).join('');
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Lineside: rescue</title>
-<style>body{font:18px/1.5 sans-serif;max-width:48rem;margin:3rem auto;padding:0 1rem}h1{color:#b00020}</style>
+<style>${STYLE}</style>
 <h1>Rescue: no unit is driven</h1><p>${escaped(`${why.charAt(0).toUpperCase()}${why.slice(1)}`)}:</p><ul>${list(losses)}</ul><p>Ways on:</p><ol>${list(waysOn)}</ol><p><a href="/docs/operations/storage.html">What the box keeps, and what to do after a loss</a></p></html>`;
 }
 

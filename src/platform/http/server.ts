@@ -21,7 +21,8 @@ import type { Log } from '../base/log.js';
 import { Refusal } from '../base/refusal.js';
 import { SlicedWork } from '../base/slices.js';
 import { UwsReply, uwsReplyOfFault, uwsReplyOfRefusal, StreamedUwsReply } from './uws-reply.js';
-import { type Address, listening, obstacleToListen, tlsOf } from './listen.js';
+import type { TlsFiles } from '../tls/certificate.js';
+import { type Address, freePort, listening, obstacleToListen, tlsOf } from './listen.js';
 import { allowOf } from './barriers/route-known.js';
 import { BodyReader } from './body-reader.js';
 import type { HeaderFields, Incoming } from './exchange.js';
@@ -40,7 +41,8 @@ const native = uWS as unknown as {
 native._cfg('silent'); // no `uWebSockets` response header
 
 const LISTEN_EXCLUSIVE_PORT = 1; // LIBUS_LISTEN_EXCLUSIVE_PORT: a second gateway on the port fails instead of sharing it
-type ListenExclusively = (host: string, port: number, options: number, call: (socket: us_listen_socket | false) => void) => void;
+const LISTEN_SHARED = 0; // SO_REUSEPORT: the next app of this process listens beside it
+type ListenWithOptions = (host: string, port: number, options: number, call: (socket: us_listen_socket | false) => void) => void;
 
 const CORRELATION_ID = /^[A-Za-z0-9._-]{8,64}$/; // D-ERR-01
 const WEBSOCKET_FRAME_BYTES_MAX = 256 * 1024; // above it the socket is cut; the session closes with 1009 from 64 KiB on
@@ -62,7 +64,9 @@ export interface ServerOptions {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
-  readonly tls?: { readonly certFile: string; readonly keyFile: string };
+  readonly tls?: ServerTls;
+  /** `gateway.plainHttpPort`, where the machine itself is served without TLS as well; 0 takes a free one. */
+  readonly plainPort?: number | undefined;
   readonly pipeline: Pipeline;
   readonly trustedProxies: TrustedProxies;
   /** `gateway.cors.allowedOrigins`; empty: same origin only (D-ERR-05). */
@@ -71,46 +75,131 @@ export interface ServerOptions {
   readonly log: Log;
 }
 
+export interface ServerTls extends TlsFiles {
+  /** Browsers are told to come by TLS only (RFC 6797). */
+  readonly strictTransport: boolean;
+}
+
 export interface HttpServer {
   readonly port: number;
+  /** Of the listener without TLS for this machine alone; undefined where there is none. */
+  readonly plainPort: number | undefined;
+  /**
+   * New connections get what lies in the files from now on; those that are open, their requests and streams, go on as they are (ADR 0113).
+   * @throws an Error when the library cannot load the files or cannot listen; all goes on as before then.
+   */
+  renew(tls: ServerTls): Promise<void>;
   /** No new connections, streams ended, answers under way written, then everything is cut. */
   stop(): Promise<void>;
 }
 
+/** What all requests that came in by one listener have in common. */
+interface Door {
+  /** Under TLS. */
+  readonly secure: boolean;
+  /** Header lines of each of its answers, each with its line end before it. */
+  readonly lines: string;
+}
+
+const PLAIN: Door = { secure: false, lines: '' };
+/** A year, in seconds; not for names below it, which may be other machines. */
+const STRICT_TRANSPORT = '\r\nStrict-Transport-Security: max-age=31536000';
+/** Without those of TLS 1.2 that have no forward secrecy or no authenticated encryption; the library takes nothing below TLS 1.2. */
+const CIPHERS = 'ECDHE+AESGCM:ECDHE+CHACHA20';
+const LOOPBACK = '127.0.0.1';
+
 export async function startServer(options: ServerOptions): Promise<HttpServer> {
-  if (options.tls) tlsOf(options.tls); // the library says nothing of files that it cannot load
-  const app = options.tls ? uWS.SSLApp({ cert_file_name: options.tls.certFile, key_file_name: options.tls.keyFile }) : uWS.App();
+  const { host, log, tls, plainPort } = options;
+  if (tls) tlsOf(tls); // the library says nothing of files that it cannot load
   const gateway = new Front(options);
-  for (const row of options.pipeline.guard.rows.rows) {
-    if (row.stream !== 'websocket') continue;
-    assert(!row.path.includes('{'), 'the WebSocket route has no parameters');
-    app.ws<SocketData>(row.path, gateway.webSocketBehaviour());
-  }
-  app.filter((res, change) => gateway.count(res, Number(change)));
-  app.any('/*', (res, req) => gateway.serve(res, req));
-  const socket = await listening(options, () => listenOnce(app, options), { clock: systemClock, tell: (what) => options.log.warn(what) });
+  const apps: TemplatedApp[] = [];
+  const waiting = { clock: systemClock, tell: (what: string) => log.warn(what) };
+  const listenBy = async (app: TemplatedApp, door: Door, address: Address): Promise<us_listen_socket> => {
+    openDoor(app, door, gateway, options);
+    const socket = await listening(address, () => listenOnce(app, address, door.secure ? 'after a look' : 'alone'), waiting);
+    apps.push(app);
+    return socket;
+  };
+  let socket = await (tls ? listenBy(secureApp(tls), doorOf(tls), options) : listenBy(uWS.App(), PLAIN, options));
   const port = uWS.us_socket_local_port(socket as never);
+  const plain =
+    plainPort === undefined
+      ? undefined
+      : await listenBy(uWS.App(), PLAIN, { host: LOOPBACK, port: plainPort, setting: 'gateway.plainHttpPort' }).catch((fault: unknown) => {
+          uWS.us_listen_socket_close(socket);
+          throw fault;
+        });
   let stopping: Promise<void> | undefined;
   return {
     port,
+    plainPort: plain && uWS.us_socket_local_port(plain as never),
+    async renew(next) {
+      if (stopping) return;
+      const app = secureApp(next);
+      openDoor(app, doorOf(next), gateway, options);
+      const beside = await listenOnce(app, { host, port }, 'beside another');
+      apps.push(app);
+      await accepted();
+      uWS.us_listen_socket_close(stopping ? beside : socket);
+      if (!stopping) socket = beside;
+    },
     stop() {
       stopping ??= (async () => {
         uWS.us_listen_socket_close(socket);
+        if (plain) uWS.us_listen_socket_close(plain);
         await options.connections?.endAll();
         await gateway.idle(STOP_GRACE_MS);
-        app.close();
+        for (const app of apps) app.close();
       })();
       return stopping;
     },
   };
 }
 
+function secureApp({ certFile, keyFile }: TlsFiles): TemplatedApp {
+  return uWS.SSLApp({ cert_file_name: certFile, key_file_name: keyFile, ssl_ciphers: CIPHERS });
+}
+
+function doorOf({ strictTransport }: ServerTls): Door {
+  return { secure: true, lines: strictTransport ? STRICT_TRANSPORT : '' };
+}
+
+/** Everything that is served, by one app. */
+function openDoor(app: TemplatedApp, door: Door, gateway: Front, { pipeline }: ServerOptions): void {
+  for (const row of pipeline.guard.rows.rows) {
+    if (row.stream !== 'websocket') continue;
+    assert(!row.path.includes('{'), 'the WebSocket route has no parameters');
+    app.ws<SocketData>(row.path, gateway.webSocketBehaviour(door));
+  }
+  app.filter((res, change) => gateway.count(res, Number(change)));
+  app.any('/*', (res, req) => gateway.serve(res, req, door));
+}
+
+/**
+ * The connections that wait at a listener are taken, which the library does once in each round of the event loop: after the second round those that
+ * had come before the first are. What comes between that and the close of the listener is lost, unless the kernel gives it to the next
+ * listener (`net.ipv4.tcp_migrate_req`, ADR 0113).
+ */
+async function accepted(): Promise<void> {
+  for (let round = 0; round < 2; round += 1) await new Promise<void>((resolve) => void setImmediate(resolve));
+}
+
+/**
+ * `alone`: a second gateway on the port fails instead of sharing it. One that will have others `beside` it shares the port with whoever may (the
+ * same user), so it is `after a look` that it listens first.
+ */
+type Sharing = 'alone' | 'after a look' | 'beside another';
+
 /** The library does not tell why it cannot listen: whoever asks the system meets the same obstacle. */
-async function listenOnce(app: TemplatedApp, address: Address): Promise<us_listen_socket> {
+async function listenOnce(app: TemplatedApp, address: Address, sharing: Sharing): Promise<us_listen_socket> {
   const { host, port } = address;
+  const obstacle = sharing === 'after a look' ? await obstacleToListen(address) : undefined;
+  if (obstacle) throw obstacle;
+  // a port that the kernel has chosen for one listener it lets no other share
+  if (sharing === 'after a look' && port === 0) return listenOnce(app, { host, port: await freePort(host) }, 'beside another');
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
     // its types leave out the form with host and options
-    (app.listen as unknown as ListenExclusively).call(app, host, port, LISTEN_EXCLUSIVE_PORT, resolve);
+    (app.listen as unknown as ListenWithOptions).call(app, host, port, sharing === 'alone' ? LISTEN_EXCLUSIVE_PORT : LISTEN_SHARED, resolve);
   });
   if (socket) return socket;
   throw (await obstacleToListen(address)) ?? new Error('the web server could not, and a listener of the system could');
@@ -219,10 +308,10 @@ class Front {
     }
   }
 
-  serve(res: HttpResponse, req: HttpRequest): void {
+  serve(res: HttpResponse, req: HttpRequest, door: Door): void {
     let request: UwsRequest | undefined;
     try {
-      request = new UwsRequest(res, req, this.#options, this.#peers);
+      request = new UwsRequest(res, req, this.#options, this.#peers, door);
       this.#begin(request);
       request.defer(); // no effect once answered
     } catch (fault) {
@@ -327,14 +416,14 @@ class Front {
     });
   }
 
-  webSocketBehaviour(): WebSocketBehavior<SocketData> {
+  webSocketBehaviour(door: Door): WebSocketBehavior<SocketData> {
     return {
       compression: uWS.DISABLED,
       maxPayloadLength: WEBSOCKET_FRAME_BYTES_MAX,
       maxBackpressure: WEBSOCKET_BACKPRESSURE_BYTES_MAX,
       idleTimeout: 0, // the session pings and judges silence (decisions Q-STREAM-16); a peer that was sent its close frame is cut by the library
       sendPingsAutomatically: false,
-      upgrade: (res, req, context) => this.#upgrade(res, req, context),
+      upgrade: (res, req, context) => this.#upgrade(res, req, context, door),
       open: (ws) => {
         const data = ws.getUserData();
         data.wire = new UwsWebSocketWire(ws, data.sourceIP);
@@ -398,10 +487,10 @@ class Front {
     if (this.#open === 0) this.#whenIdle?.();
   }
 
-  #upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
+  #upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t, door: Door): void {
     let request: UwsRequest | undefined;
     try {
-      request = new UwsRequest(res, req, this.#options, this.#peers);
+      request = new UwsRequest(res, req, this.#options, this.#peers, door);
       this.#switchProtocols(request, context);
       request.defer();
     } catch (fault) {
@@ -471,12 +560,14 @@ class UwsRequest implements Incoming {
   readonly path: string;
   readonly rawQuery: string;
   readonly headers: Fields;
+  /** Under TLS as far as the box, or as far as a proxy that is believed. */
   readonly secure: boolean;
   readonly correlationID: string;
   readonly allowedOrigin: string | undefined;
   readonly #res: HttpResponse;
   readonly #trustedProxies: TrustedProxies;
   readonly #peers: Peers;
+  readonly #door: Door;
   #sourceIP: string | undefined;
   readonly #crossOrigin: boolean;
   /** Whether the turn of the request is over: writes then need a cork. */
@@ -492,7 +583,7 @@ class UwsRequest implements Incoming {
   /** What follows on the connection cannot be told from this request: it is closed with the answer. */
   #closes = false;
 
-  constructor(res: HttpResponse, req: HttpRequest, { trustedProxies, allowedOrigins, tls }: ServerOptions, peers: Peers) {
+  constructor(res: HttpResponse, req: HttpRequest, { trustedProxies, allowedOrigins }: ServerOptions, peers: Peers, door: Door) {
     this.#res = res;
     this.#peers = peers;
     this.method = req.getCaseSensitiveMethod();
@@ -500,12 +591,20 @@ class UwsRequest implements Incoming {
     this.rawQuery = req.getQuery() ?? '';
     this.headers = new Fields(req);
     this.#trustedProxies = trustedProxies;
-    this.secure = tls !== undefined;
+    this.#door = door;
+    this.secure = door.secure || this.#isForwardedSecurely();
     const correlationID = this.headers.get('x-correlation-id');
     this.correlationID = correlationID !== undefined && CORRELATION_ID.test(correlationID) ? correlationID : nextCorrelationID();
     this.#crossOrigin = allowedOrigins.length > 0;
     const origin = this.#crossOrigin ? this.headers.get('origin') : undefined;
     this.allowedOrigin = origin !== undefined && allowedOrigins.includes(origin) ? origin : undefined;
+  }
+
+  /** In the turn of the request: one that is aborted has no address any more. */
+  #isForwardedSecurely(): boolean {
+    const scheme = this.headers.get('x-forwarded-proto');
+    if (scheme === undefined || !this.#trustedProxies.believes(this.#peers.addressOf(this.#res))) return false;
+    return scheme.split(',', 1).join().trim().toLowerCase() === 'https';
   }
 
   /** Asked of the socket at the first look, because the copy it makes costs more than all headers together; `defer` is the last chance. */
@@ -683,7 +782,7 @@ class UwsRequest implements Incoming {
   }
 
   #writeCommonHeaders(sniffing: string): void {
-    this.#res.writeHeader('X-Correlation-ID', this.correlationID + sniffing);
+    this.#res.writeHeader('X-Correlation-ID', this.correlationID + sniffing + this.#door.lines);
     if (!this.#crossOrigin) return;
     this.#res.writeHeader('Vary', 'Origin');
     if (this.allowedOrigin === undefined) return;

@@ -21,9 +21,10 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 
 /** D-ERR-05. */
 export const PAGE_HEADERS = {
-  'Content-Security-Policy': "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+  'Content-Security-Policy': "default-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
 } as const;
 
 /** The content changes under its name: the browser asks each time whether it has. */
