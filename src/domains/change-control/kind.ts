@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot';
 import { describeFields } from '../../platform/base/field-words.js';
+import { SIGNED_RECORD_WORDS } from '../signatures/field-words.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { Required, StoredTerm } from '../../platform/store/fields.js';
@@ -56,6 +57,7 @@ export type ChangeRequestSpec = v.InferOutput<typeof ChangeRequestSpec>;
 describeFields(Target, CHANGE_TARGET_WORDS);
 describeFields(Evidence, CHANGE_EVIDENCE_WORDS);
 describeFields(ChangeRequestSpec, CHANGE_REQUEST_WORDS);
+describeFields(StampedSignature, { ...SIGNED_RECORD_WORDS, digest: 'SHA-256 of the canonical form of the signature without its value, by which audit records name it.' });
 
 const Value = v.union([v.string(), v.number(), v.boolean(), v.null(), v.array(v.unknown()), v.record(v.string(), v.unknown())]);
 /** As a dry run of apply tells it. */

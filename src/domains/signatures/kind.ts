@@ -3,10 +3,12 @@
  * Internal kind: evidence, written once with its audit record, never applied, changed or exported as a resource.
  */
 import * as v from 'valibot';
+import { describeFields } from '../../platform/base/field-words.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { asWritten } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
+import { SIGNATURE_SUBJECT_WORDS, SIGNED_RECORD_WORDS, SIGNER_WORDS } from './field-words.js';
 
 export const SIGNATURE_ALGORITHMS = ['HMAC-SHA256', 'Ed25519'] as const;
 export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
@@ -22,15 +24,13 @@ export const SignatureSubject = v.strictObject({
 });
 export type SignatureSubject = ToldBy<typeof SignatureSubject>;
 
+const Signer = v.strictObject({ accountId: v.string(), displayName: v.string(), groups: v.array(v.string()) });
+
 /** The signed record as decisions 8.6 describe it. */
 export const SignedRecord = v.strictObject({
   id: v.string(),
   meaning: v.string(),
-  signer: v.strictObject({
-    accountId: v.string(),
-    displayName: v.string(),
-    groups: v.array(v.string()),
-  }),
+  signer: Signer,
   authMode: v.string(),
   signedAt: v.string(),
   tokenIssuedAt: v.string(),
@@ -45,6 +45,9 @@ export const SignedRecord = v.strictObject({
 export type SignedRecord = ToldBy<typeof SignedRecord>;
 
 nameSchemas({ SignatureSubject, SignedRecord });
+describeFields(SignatureSubject, SIGNATURE_SUBJECT_WORDS);
+describeFields(Signer, SIGNER_WORDS);
+describeFields(SignedRecord, SIGNED_RECORD_WORDS);
 
 export interface SignatureRecordSpec {
   readonly record: SignedRecord;
