@@ -126,20 +126,21 @@ t.test('sessions that a server has forgotten are made anew', async (t) => {
   await until('samples again', () => probe.isGood() && probe.state() === 'Connected');
 });
 
-t.test('G9: a cable that is loose does not use up the sessions of its server; a server that ends takes its values with it', async (t) => {
-  const other = await OpcUaServer.start({ folder: `${folder}/server`, clockMs: 50, maxSessions: 3 });
-  const wire = await FaultProxy.start(() => other.port);
-  t.teardown(() => wire.stop());
-  const loose = await serve(t, opcuaModule(`opc.tcp://127.0.0.1:${wire.port}/plant`, box, [['level', node('Double'), 'float']], { timeout: '3s' }));
-  for (let pull = 0; pull < 8; pull += 1) {
-    await until(`samples after ${pull} pulls`, () => loose.isGood() && loose.state() === 'Connected');
-    wire.reset();
-    await until('the loss', () => loose.state() === 'Disconnected');
-  }
-  await until('samples at last', () => loose.isGood());
-  await other.kill();
-  t.ok((await until('Bad', () => loose.image.quality[0] === QUALITY.Bad && loose.state() === 'Disconnected')) < 3000);
-});
+for (const limits of [{ maxSessions: 3 }, { maxSubscriptions: 1 }])
+  t.test(`G9: a cable that is loose does not use up what its server has (${Object.keys(limits).join()}); a server that ends takes its values with it`, async (t) => {
+    const other = await OpcUaServer.start({ folder: `${folder}/server`, clockMs: 50, ...limits });
+    const wire = await FaultProxy.start(() => other.port);
+    t.teardown(() => wire.stop());
+    const loose = await serve(t, opcuaModule(`opc.tcp://127.0.0.1:${wire.port}/plant`, box, [['level', node('Double'), 'float']], { timeout: '3s' }));
+    for (let pull = 0; pull < 8; pull += 1) {
+      await until(`samples after ${pull} pulls`, () => loose.isGood() && loose.state() === 'Connected');
+      wire.reset();
+      await until('the loss', () => loose.state() === 'Disconnected');
+    }
+    await until('samples at last', () => loose.isGood());
+    await other.kill();
+    t.ok((await until('Bad', () => loose.image.quality[0] === QUALITY.Bad && loose.state() === 'Disconnected')) < 3000);
+  });
 
 t.test('peers that misbehave are refused with a sentence, in time, and leave no connection', async (t) => {
   const peer = await BytePeer.start();

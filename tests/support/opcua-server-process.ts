@@ -38,7 +38,11 @@ const server: Server = new OPCUAServer({
   securityModes: [MessageSecurityMode.None, MessageSecurityMode.Sign, MessageSecurityMode.SignAndEncrypt],
   allowAnonymous: settings.anonymous ?? true,
   userManager: { isValidUser: (user: string, password: string) => user === 'anna' && password === 'secret' },
-  serverCapabilities: { maxSessions: settings.maxSessions ?? 50, ...(settings.operationLimits ? { operationLimits: settings.operationLimits } : {}) },
+  serverCapabilities: {
+    maxSessions: settings.maxSessions ?? 50,
+    maxSubscriptions: settings.maxSubscriptions ?? 100,
+    ...(settings.operationLimits ? { operationLimits: settings.operationLimits } : {}),
+  },
 });
 
 await server.initialize();

@@ -22,6 +22,8 @@ export interface ServerSettings {
   readonly anonymous?: boolean;
   /** 50 where it is left out. */
   readonly maxSessions?: number;
+  /** 100 where it is left out. */
+  readonly maxSubscriptions?: number;
   /** Clients whose certificates it trusts. */
   readonly accepts?: 'nobody';
   /** Files (PEM) of the certificate that it shows and of its key; absent: it makes its own. */

@@ -14,7 +14,7 @@ export interface LeftSession {
   readonly user: UserIdentityInfo;
 }
 
-interface Left extends LeftSession {
+export interface Left extends LeftSession {
   /** The server has forgotten it by then. */
   readonly untilMonoMs: number;
 }
@@ -28,10 +28,16 @@ export function leave(whose: string, left: LeftSession, keptMs: number, clock: C
   lists.set(whose, [...(lists.get(whose) ?? []), { ...left, untilMonoMs: nowMs + keptMs }].slice(-LEFT_MAX));
 }
 
-/** Hands them out: whoever takes them ends them. */
-export function takeLeft(whose: string, clock: Clock): readonly LeftSession[] {
+/** Hands out the oldest that the server still knows: whoever takes it ends it, or puts it back. */
+export function nextLeft(whose: string, clock: Clock): Left | undefined {
   const nowMs = clock.monoMs();
-  const list = (lists.get(whose) ?? []).filter(({ untilMonoMs }) => untilMonoMs > nowMs);
-  lists.delete(whose);
-  return list;
+  const [next, ...others] = (lists.get(whose) ?? []).filter(({ untilMonoMs }) => untilMonoMs > nowMs);
+  if (others.length === 0) lists.delete(whose);
+  else lists.set(whose, others);
+  return next;
+}
+
+/** The connection was lost before it could be told whether the session has ended. */
+export function putBack(whose: string, left: Left): void {
+  lists.set(whose, [left, ...(lists.get(whose) ?? [])].slice(-LEFT_MAX));
 }

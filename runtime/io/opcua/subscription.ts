@@ -158,16 +158,11 @@ export class Subscription {
 
   async #begin(items: readonly (Monitored | undefined)[]): Promise<void> {
     const { publishingIntervalMs } = this.#settings;
-    const created = await this.#wire.request<Created>(
-      new CreateSubscriptionRequest({
-        requestedPublishingInterval: publishingIntervalMs,
-        requestedMaxKeepAliveCount: KEEP_ALIVE_COUNT,
-        requestedLifetimeCount: Math.max(3 * KEEP_ALIVE_COUNT, Math.ceil(LIFETIME_MS_MIN / publishingIntervalMs)),
-        maxNotificationsPerPublish: 0,
-        publishingEnabled: true,
-        priority: 0,
-      }),
-    );
+    const created = await this.#created().catch(async (fault: unknown) => {
+      if (!(fault instanceof OpcUaFault) || fault.opcStatus !== 'BadTooManySubscriptions') throw fault;
+      await this.#wire.endLeft(); // they may be our own, of sessions whose connection was lost
+      return this.#created();
+    });
     this.#id = created.subscriptionId;
     if (created.revisedPublishingInterval > INTERVAL_MS_MAX) {
       await this.end();
@@ -193,6 +188,20 @@ export class Subscription {
       await this.end();
       throw fault;
     }
+  }
+
+  #created(): Promise<Created> {
+    const { publishingIntervalMs } = this.#settings;
+    return this.#wire.request<Created>(
+      new CreateSubscriptionRequest({
+        requestedPublishingInterval: publishingIntervalMs,
+        requestedMaxKeepAliveCount: KEEP_ALIVE_COUNT,
+        requestedLifetimeCount: Math.max(3 * KEEP_ALIVE_COUNT, Math.ceil(LIFETIME_MS_MIN / publishingIntervalMs)),
+        maxNotificationsPerPublish: 0,
+        publishingEnabled: true,
+        priority: 0,
+      }),
+    );
   }
 
   async #createItems(batch: readonly { readonly handle: number; readonly target: NodeAddress }[], samplingInterval: number): Promise<void> {

@@ -6,7 +6,7 @@ import type { ClientSession, EndpointDescription, OPCUAClient, UserIdentityInfo 
 import type { Clock } from '../../vocabulary/clock.js';
 import { Signal } from '../signal.js';
 import type { ClientIdentity } from './identity.js';
-import { leave, type LeftSession, takeLeft } from './left-sessions.js';
+import { leave, type LeftSession, nextLeft, putBack } from './left-sessions.js';
 import { type ClientSecureChannelLayer, CloseSessionRequest, MessageSecurityMode, OPCUAClient as Client, SecurityPolicy, UserTokenType } from './library.js';
 import { faultText, OpcUaFault, refusedWith } from './status.js';
 
@@ -150,7 +150,7 @@ export class Wire {
       this.#session = await this.#newSession(user);
     } catch (fault) {
       if (!(fault instanceof OpcUaFault) || fault.opcStatus !== 'BadTooManySessions') throw fault;
-      await this.#endLeft(); // they may be our own
+      await this.endLeft(); // they may be our own
       this.#session = await this.#newSession(user);
     }
     this.#user = user;
@@ -165,9 +165,15 @@ export class Wire {
     }
   }
 
-  /** Sessions of before are taken over by this channel, which alone may close them. One that this does not succeed with is left to the server. */
-  async #endLeft(): Promise<void> {
-    for (const left of takeLeft(this.#whose, this.#clock)) await this.#within(this.#settings.timeoutMs, 'ending a session of before', this.#end(left)).catch(() => undefined);
+  /**
+   * Sessions of before, with the subscriptions they have: they are taken over by this channel, which alone may close them. One that this does not
+   * succeed with is left to the server; the rest of them, where the connection goes meanwhile, to the next one.
+   */
+  async endLeft(): Promise<void> {
+    for (let left = nextLeft(this.#whose, this.#clock); left; left = nextLeft(this.#whose, this.#clock)) {
+      await this.#within(this.#settings.timeoutMs, 'ending a session of before', this.#end(left)).catch(() => undefined);
+      if (this.isLost) return putBack(this.#whose, left);
+    }
   }
 
   #end({ session, user }: LeftSession): Promise<void> {
