@@ -31,6 +31,7 @@ t.test('D-C-05: every resource is taken back as it is read', async (t) => {
   const made = await admin.post('/api/v1/demo/provision', {});
   t.equal(made.status, 200, made.text);
   t.equal((await admin.post('/api/v1/sites/demo/batches', { batchID: 'SB-1', masterRecipeRef: 'resin-a', description: 'first' })).status, 201);
+  t.equal((await admin.post('/api/v1/mes/apikeys', { name: 'erp', site: 'demo' })).status, 201);
   const draft = await admin.post('/api/v1/sites/demo/recipes/master/resin-a/new-version', { bump: 'minor' });
   t.equal(draft.status, 201, draft.text);
   const reads = new Set(plant.gateway.rows.filter(({ method }) => method === 'GET').map(({ path }) => path));

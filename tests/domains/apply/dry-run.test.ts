@@ -140,7 +140,7 @@ t.test('what is refused whatever the plant does refuses a diff as it does a dry 
 
 t.test('of each conflict it is known whether it is of now', (t) => {
   const ofNow = CONFLICT_CODES.filter((code) => isOfNow(conflict(code, 'no')));
-  t.same(ofNow, ['active_batch', 'element_active']);
+  t.same(ofNow, ['active_batch', 'element_active', 'too_many_open']);
   t.notOk(isOfNow(conflict('has_dependents', 'no')), 'what stands in no row is not');
   t.notOk(isOfNow(new Refusal('missing', 'no', { code: 'active_batch' })));
   t.notOk(isOfNow(combined([conflict('active_batch', 'no'), conflict('recipe_phase', 'no')]) ?? conflict('active_batch', 'no')), 'beside one that is not');

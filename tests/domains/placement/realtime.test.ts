@@ -166,6 +166,8 @@ t.test('Performance D: system health shows the priority and warns only while uni
           runtimes: () => Array.from({ length: units }, () => ({ site: 's', unit: 'u', ready: true, message: '' })),
           realtime: () => realtime,
           box: () => ({}),
+          backup: () => ({ configured: false, running: false, ok: null, lastAt: '', message: '' }),
+          tls: () => ({ on: false }),
         },
         store: { faults: [] },
       } as never,
