@@ -176,7 +176,7 @@ export class IssuerLogin {
   #redirectUri({ secure, host = '' }: Context): string {
     const { oidcRedirectUri } = this.#parts.settings;
     if (oidcRedirectUri !== null) return oidcRedirectUri;
-    if (!HOST.test(host)) throw invalid('invalid_field', 'Host', 'the request must say in its Host header by which name this box is called');
+    if (!HOST.test(host)) throw invalid('malformed_request', 'Host', 'the request must say in its Host header by which name this box is called');
     return `${secure ? 'https' : 'http'}://${host}${CALLBACK_PATH}`;
   }
 
