@@ -377,7 +377,7 @@ function objections(way: Way, outcome: Outcome, whole: Seen): readonly string[] 
   return problems;
 }
 
-/** A bit, a page or a cut that chance has put where nothing is kept. */
+/** A bit, a page or a cut that chance has put where nothing is kept, and a WAL that a checkpoint had carried over whole before the kill: nothing of it is missed. */
 function maySpare({ what }: Way): boolean {
-  return /flipped|page|frame|WAL cut|state\.db cut|swapped/.test(what);
+  return /flipped|page|frame|WAL|state\.db cut|swapped/.test(what);
 }
