@@ -15,6 +15,17 @@ const LEVEL = 'ns=1;s=Level';
 /** A silent device is Bad within 3 s (decisions 7); and what a busy machine adds. */
 const SILENCE_MS_MAX = 3000 + 1000;
 
+/** OPC 10000-6, 7.1.2.5: BadTcpInternalError with a text. `bytes`: what is sent of it, and what its head says. */
+function errorMessage({ length, text }: { readonly length: number; readonly text: string }, bytes = 16 + text.length): Buffer {
+  const message = Buffer.alloc(16 + text.length);
+  message.write('ERRF');
+  message.writeUInt32LE(bytes, 4);
+  message.writeUInt32LE(0x80820000, 8);
+  message.writeUInt32LE(length, 12);
+  message.write(text, 16);
+  return message.subarray(0, bytes);
+}
+
 interface Bench {
   readonly peer: BytePeer;
   readonly module: ProbeModule;
@@ -77,6 +88,10 @@ const UNBELIEVABLE: readonly { readonly what: string; readonly lie: Lie; readonl
   { what: 'samples of a subscription that nobody made', lie: { subscription: 9 }, modes: ['subscribe'] },
   { what: 'samples of items that nobody made', lie: { handle: 100 }, modes: ['subscribe'] },
   { what: 'garbage between two messages', lie: { between: Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n') } },
+  { what: 'an error message', lie: { between: errorMessage({ length: 3, text: 'why' }) } },
+  { what: 'an error message with less text than it says', lie: { between: errorMessage({ length: 0x7fff_fff0, text: 'why' }) } },
+  { what: 'an error message with a text of a negative length', lie: { between: errorMessage({ length: 0xffff_fff0, text: 'why' }) } },
+  { what: 'an error message without its status', lie: { between: errorMessage({ length: 0, text: '' }, 10) } },
   { what: 'answers that are cut off', lie: { answer: (_, body) => body.subarray(0, body.length - 9) } },
   { what: 'answers of a service that was not asked', lie: { answer: (_, body) => Buffer.concat([Buffer.from([1, 0, 0xd9, 1]), body.subarray(4)]) } },
   { what: 'answers of zeros', lie: { answer: (_, body) => Buffer.alloc(body.length) } },

@@ -5,6 +5,7 @@
 import type { ClientSession, EndpointDescription, OPCUAClient, UserIdentityInfo } from 'node-opcua-client';
 import type { Clock } from '../../vocabulary/clock.js';
 import { Signal } from '../signal.js';
+import { faultOfErrorMessage, passOver } from './error-message.js';
 import type { ClientIdentity } from './identity.js';
 import { leave, type LeftSession, nextLeft, putBack } from './left-sessions.js';
 import { type ClientSecureChannelLayer, CloseSessionRequest, MessageSecurityMode, OPCUAClient as Client, SecurityPolicy, UserTokenType } from './library.js';
@@ -93,6 +94,12 @@ export class Wire {
       channel.on('message', (_response, _type, _security, _requestId, from) => {
         // 0: it is being opened
         if (channel.channelId !== 0 && from !== channel.channelId) this.#distrust(`a message of channel ${from} came on channel ${channel.channelId}`);
+      });
+      channel.on('receive_chunk', (chunk) => {
+        const fault = faultOfErrorMessage(chunk);
+        if (fault === undefined) return;
+        passOver(chunk);
+        this.#distrust(fault);
       });
     });
     this.#client.on('close', (fault) => this.#lose(fault ? `the connection is gone: ${fault.message}` : 'the server has closed the connection'));
