@@ -152,11 +152,12 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
       rows,
     }),
   );
+  const snapshots = new domains.Snapshots({ ...ground, kinds: domains.APPLIED_KINDS });
   const changes = joins.join(
-    domains.joinChangeControl({ ...ground, kinds: domains.APPLIED_KINDS, rows, deletes: (action) => table.deletes(action), report: (problem) => audit.evidence.report(problem) }),
+    domains.joinChangeControl({ ...ground, snapshots, kinds: domains.APPLIED_KINDS, rows, deletes: (action) => table.deletes(action), report: (problem) => audit.evidence.report(problem) }),
   );
-  joins.join(domains.joinApply({ ...ground, ...changes.gate, outputsOfBox, kinds: domains.APPLIED_KINDS }));
-  joins.join(domains.joinMtpImport({ ...ground, ...changes.gate, outputsOfBox, kinds: domains.APPLIED_KINDS }));
+  joins.join(domains.joinApply({ ...ground, ...changes.gate, snapshots, outputsOfBox, kinds: domains.APPLIED_KINDS }));
+  joins.join(domains.joinMtpImport({ ...ground, ...changes.gate, snapshots, outputsOfBox, kinds: domains.APPLIED_KINDS }));
   joins.join(domains.joinSignatures({ ...ground, kinds: domains.KINDS, refusalToSign: records.refusalToSign }));
   joins.join(domains.joinMes({ ...ground, history }));
   joins.join(domains.joinSearch({ ...ground, kinds: domains.KINDS, catalog: tags.catalog, rows }));

@@ -174,6 +174,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   session_inactive: 'the session was ended after inactivity; sign in again',
   simulated_module: 'the I/O module is a simulation: it has no loop that could be checked',
   site_scope: 'the site is outside those of the caller',
+  snapshot_damaged: 'the file of the snapshot is not what was written',
   st_invalid: 'structured text or a chart does not compile; `diagnostics` tells where',
   starting: 'the gateway is starting; try again in a moment',
   step_active: 'the step is active already',

@@ -157,6 +157,7 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   session_inactive: 'Sign in again.',
   simulated_module: 'Check the module that the real device is behind; a simulation is checked by a rehearsal.',
   site_scope: 'Ask for a site of yours; an administrator adds the group of the other one.',
+  snapshot_damaged: 'Return to another snapshot, or apply the files of the plant.',
   st_invalid: '`diagnostics` has line, column and what was expected; see [structured text](structured-text.md).',
   starting: 'Try again in a moment; `GET /readyz` says when it is up.',
   step_active: 'Nothing: it is active.',

@@ -106,6 +106,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
       'lineside records finalize WO-7 --reason "reviewed and released"',
     ],
   },
+  snapshot: {
+    about: 'what was configured before each apply, and the way back to it',
+    examples: ['lineside snapshot list', 'lineside snapshot return latest --dry-run', 'lineside snapshot return latest'],
+  },
   tag: { about: 'tags of control modules', examples: ['lineside tag list', 'lineside tag read xv101.state'] },
 };
 

@@ -32,6 +32,7 @@ import {
 import { masterRecipeRules } from './recipes/rules.js';
 import { batchRules } from './batches/rules.js';
 import { applyRoutes } from './apply/routes.js';
+import { snapshotRoutes } from './apply/snapshot-routes.js';
 import { schemaRoutes } from './apply/schema-routes.js';
 import { EVIDENCE_ROUTES } from './audit/evidence-routes.js';
 import { AUDIT_ROUTES } from './audit/routes.js';
@@ -141,6 +142,7 @@ export const ROWS: readonly RouteColumns[] = [
   ...recipeRoutes,
   ...rehearsalRoutes,
   ...applyRoutes,
+  ...snapshotRoutes,
   ...schemaRoutes,
   ...mtpImportRoutes,
   ...changeControlRoutes,
@@ -170,6 +172,7 @@ export const ROWS: readonly RouteColumns[] = [
 export { joinAccess } from './access/join.js';
 export { joinAlarms } from './alarms/join.js';
 export { joinApply } from './apply/join.js';
+export { Snapshots } from './apply/snapshots.js';
 export { joinAudit } from './audit/join.js';
 export { joinBatches } from './batches/join.js';
 export { joinChangeControl } from './change-control/join.js';

@@ -126,6 +126,7 @@ function paramsOf(row: RouteColumns): Readonly<Record<string, string>> {
     secrets: 'kept',
     '{namespace}': 'walk-approve',
     audit: left.auditName,
+    snapshots: left.snapshot,
   };
   const [, collection = ''] = /([\w-]+|\{namespace\})\/\{name\}/.exec(row.path) ?? [];
   return {
@@ -173,6 +174,7 @@ t.test('contract 1 to 3: every row that reads answers for what exists', async (t
 /** Lists that take no pages, each with why. */
 const NOT_PAGED: Readonly<Record<string, string>> = {
   'GET /api/v1/export': 'made while it is sent, of one moment',
+  'GET /api/v1/snapshots/{name}': 'one export, as it was made',
 };
 
 /** A row whose answer is a bare array. */

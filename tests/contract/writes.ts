@@ -24,6 +24,7 @@ export interface Left {
   readonly record: string;
   readonly session: string;
   readonly signature: string;
+  readonly snapshot: string;
   readonly correlationID: string;
   readonly auditName: string;
 }
@@ -145,7 +146,8 @@ export async function tellStory(story: Story): Promise<Left> {
   await story.send('POST /api/v1/demo/provision', {}, { body: {} });
   await story.send('POST /api/v1/demo/timescale', {}, { body: { timeScale: 10 } });
   const { body: audit } = await test.admin.get(`${AT}/audit?limit=1`);
-  return { ...left, correlationID: audit.items[0].correlationID, auditName: audit.items[0].name };
+  const { body: snapshots } = await test.admin.get('/api/v1/snapshots');
+  return { ...left, snapshot: snapshots.at(-1).name, correlationID: audit.items[0].correlationID, auditName: audit.items[0].name };
 }
 
 /** Made by apply, so that they stand without anything that evaluates them. */
@@ -184,6 +186,8 @@ async function engineering(story: Story): Promise<void> {
   await story.send(`POST ${S}/simulationpresets/seed`, {}, { body: {} });
   const manifest = { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Area', metadata: { name: 'applied', namespace: `site-${SITE}` }, spec: { description: 'applied' } };
   await story.send('POST /api/v1/apply', {}, { body: manifest });
+  const { body: snapshots } = await story.test.admin.get('/api/v1/snapshots');
+  await story.send('POST /api/v1/snapshots/{name}/return', { name: snapshots.at(-1).name });
 }
 
 /** Asked for by one, decided by another. */
@@ -286,7 +290,7 @@ async function steering(story: Story, batch: string): Promise<void> {
 }
 
 /** A batch from Start to its sealed record, with the operator's and the laboratory's answers. */
-async function production(story: Story): Promise<Omit<Left, 'correlationID' | 'auditName'>> {
+async function production(story: Story): Promise<Omit<Left, 'snapshot' | 'correlationID' | 'auditName'>> {
   const { test } = story;
   const key = (await story.send('POST /api/v1/mes/apikeys', {}, { body: { name: 'walk-mes', site: SITE } })).body.key as string;
   const order = (id: string) => ({ key, query: 'dispatch=immediate', body: { workOrderID: id, productDefinition: 'resin-a' } });

@@ -23,12 +23,14 @@ import { RECORD_COMMANDS } from './records.js';
 import { RECORD_STATUS_COMMANDS } from './record-status.js';
 import { RESOURCE_COMMANDS } from './resources.js';
 import { SECRET_COMMANDS } from './secrets.js';
+import { SNAPSHOT_COMMANDS } from './snapshots.js';
 import { WATCH_COMMANDS } from './watch.js';
 
 export const COMMANDS: readonly CommandRow[] = [
   ...LOGIN_COMMANDS,
   ...RESOURCE_COMMANDS,
   ...PLANT_COMMANDS,
+  ...SNAPSHOT_COMMANDS,
   ...IO_COMMANDS,
   ...LOOP_CHECK_COMMANDS,
   ...CABLE_COMMANDS,
