@@ -106,6 +106,14 @@ const GROUPS: Readonly<Record<string, Group>> = {
       'lineside records finalize WO-7 --reason "reviewed and released"',
     ],
   },
+  change: {
+    about: 'change requests: ask, look, decide',
+    examples: [
+      'lineside change request -f heat.yaml --reason "the new raw material melts at 63 degrees"',
+      'lineside change show heat-65',
+      'lineside change approve heat-65 --reason "agrees with the data sheet"',
+    ],
+  },
   snapshot: {
     about: 'what was configured before each apply, and the way back to it',
     examples: ['lineside snapshot list', 'lineside snapshot return latest --dry-run', 'lineside snapshot return latest'],

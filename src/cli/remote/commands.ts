@@ -3,6 +3,7 @@ import { ALARM_COMMANDS } from './alarms.js';
 import { BATCH_COMMANDS } from './batches.js';
 import type { CommandRow } from './command.js';
 import { CABLE_COMMANDS } from './cable.js';
+import { CHANGE_COMMANDS } from './changes.js';
 import { COMPLETION_COMMANDS } from './completion.js';
 import { EQUIPMENT_COMMANDS } from './equipment.js';
 import { FAULT_COMMANDS } from './faults.js';
@@ -31,6 +32,7 @@ export const COMMANDS: readonly CommandRow[] = [
   ...RESOURCE_COMMANDS,
   ...PLANT_COMMANDS,
   ...SNAPSHOT_COMMANDS,
+  ...CHANGE_COMMANDS,
   ...IO_COMMANDS,
   ...LOOP_CHECK_COMMANDS,
   ...CABLE_COMMANDS,

@@ -14,7 +14,7 @@ import { twiceIn } from '../files/twice.js';
 import { type Applied, type Named, titleOf } from './applied.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
-import { lineDifferences } from './line-diff.js';
+import { changeLines } from './change-lines.js';
 import { bring, count } from './bring.js';
 import { timeoutOf } from './given.js';
 import { CommandError, EXIT, type Outcome, usage } from './outcome.js';
@@ -27,7 +27,7 @@ const WAIT_MS_DEFAULT = 60_000;
 const FAULTS_SHOWN = 1000;
 const WHOLE_PLANT = { bytesMax: LONG_ANSWER_BYTES_MAX } as const;
 
-async function readGiven({ options, terminal }: CommandContext): Promise<readonly FiledManifest[]> {
+export async function readGiven({ options, terminal }: CommandContext): Promise<readonly FiledManifest[]> {
   const paths = textsOf(options, 'filename');
   if (paths.length === 0) throw usage('name files or folders with -f; - is standard input');
   const { manifests, faults, files } = await readPaths(paths, terminal);
@@ -155,20 +155,6 @@ async function diff(context: CommandContext): Promise<Outcome> {
   return { data: { manifests: told, refused }, text: text.join('\n\n'), exitCode: parts.length === 0 ? EXIT.ok : EXIT.no };
 }
 
-type Change = NonNullable<Applied['changes']>[number];
-
-/** A text of several lines is compared line by line. */
-function changeLines({ path, from, to }: Change): readonly string[] {
-  if (typeof from === 'string' && typeof to === 'string' && (from.includes('\n') || to.includes('\n')))
-    return [`    ${path}:`, ...lineDifferences(from, to).map((line) => `      ${line}`)];
-  if (from === null) return typeof to === 'string' && to.includes('\n') ? [`  + ${path}:`, ...to.split('\n').map((line) => `      ${line}`)] : [`  + ${path}: ${wordOf(to)}`];
-  return to === null ? [`  - ${path}: ${wordOf(from)}`] : [`  ~ ${path}: ${wordOf(from)} -> ${wordOf(to)}`];
-}
-
-function wordOf(value: unknown): string {
-  return typeof value === 'string' ? (value === '' ? '""' : value) : JSON.stringify(value);
-}
-
 function exportAddress({ namedSite }: Box, kinds?: string): string {
   const query = new URLSearchParams({ ...(namedSite === undefined ? {} : { site: namedSite }), ...(kinds === undefined ? {} : { kinds }) });
   return `/api/v1/export?${query.toString()}`;
@@ -274,7 +260,7 @@ async function schemas(context: CommandContext): Promise<Outcome> {
   return { data: { files }, text: `${count(files.length, 'file')} written; ${editor}` };
 }
 
-const FILES = ['-f, --filename <path...>', 'files and folders of manifests; - is standard input'] as const;
+export const FILES = ['-f, --filename <path...>', 'files and folders of manifests; - is standard input'] as const;
 
 export const PLANT_COMMANDS: readonly CommandRow[] = [
   {
