@@ -67,6 +67,7 @@ import { SEARCH_ROUTES } from './search/routes.js';
 import { usedByRoutes } from './search/used-by.js';
 import { SignatureRecord } from './signatures/kind.js';
 import { signatureRoutes } from './signatures/routes.js';
+import { signatureStateRoutes } from './signatures/state-routes.js';
 import { SYSTEM_ROUTES } from './system/routes.js';
 import { RESTORE_ROUTES } from './system/restore-routes.js';
 import { SERVICE_ROUTES } from './system/service-routes.js';
@@ -154,6 +155,7 @@ export const ROWS: readonly RouteColumns[] = [
   ...batchRoutes,
   ...adhocRoutes(false),
   ...signatureRoutes,
+  ...signatureStateRoutes,
   ...controllerRoutes,
   ...alarmDefinitionRoutes,
   ...alarmRoutes,

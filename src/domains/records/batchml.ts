@@ -34,6 +34,7 @@ export interface RecordDocument {
 export function batchProductionRecord(document: RecordDocument): XmlElement {
   const { record, resource, site, exportedAt } = document;
   const { batch, recipe } = record;
+  const words = new Map(record.signatureStates.map((signature) => [signature.id, signature.words]));
   return element(
     'BatchProductionRecord',
     required('ID', batch.name),
@@ -57,7 +58,7 @@ export function batchProductionRecord(document: RecordDocument): XmlElement {
       record.signatures.map((signature) =>
         element(
           'PersonnelIdentificationManifest',
-          entry(signature.id, 'Personnel Identification Manifest', signature.signedAt),
+          entry(signature.id, 'Personnel Identification Manifest', signature.signedAt, words.get(signature.id)),
           required('RecordReference', signature.subject.name),
           required('Name', signature.signer.displayName),
           required('ChangeIndication', signature.meaning),

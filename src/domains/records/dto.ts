@@ -4,6 +4,7 @@ import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { metadataBody, SITE_METADATA } from '../../platform/store/read-body.js';
 import { BatchRecordSpec, BatchRecordStatus, RECORD_OUTCOMES, RECORD_PHASES, type RecordResource } from './kind.js';
+import { ListedSignature } from '../signatures/served.js';
 import type { ListedRecord } from './past-records.js';
 import { SealCheck } from './seal.js';
 
@@ -13,6 +14,8 @@ export const RecordBody = v.strictObject({
   spec: BatchRecordSpec,
   /** Of a finalized record, whether it still is what was signed. */
   seal: v.optional(SealCheck),
+  /** Over the record, with their state, oldest first. */
+  signatures: v.array(ListedSignature),
   ...SITE_METADATA,
 });
 export type RecordBody = ToldBy<typeof RecordBody>;
@@ -35,7 +38,7 @@ export type RecordItem = ToldBy<typeof RecordItem>;
 nameSchemas({ BatchRecordBody: RecordBody, BatchRecordItem: RecordItem });
 
 /** `seal`: of a finalized record, whether it still is what was signed. */
-export function recordBody(record: RecordResource, seal?: SealCheck): RecordBody {
+export function recordBody(record: RecordResource, signatures: ListedSignature[], seal?: SealCheck): RecordBody {
   const { metadata, spec, status } = record;
   const { phase, outcome, digest, conditions, review, comments, finalized } = status;
   return {
@@ -48,6 +51,7 @@ export function recordBody(record: RecordResource, seal?: SealCheck): RecordBody
     comments,
     ...(finalized ? { finalized } : {}),
     ...(seal ? { seal } : {}),
+    signatures,
     digest,
     ...metadataBody(record),
   };

@@ -18,7 +18,7 @@ import { requireSite } from '../plant/kind.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import { readSeries } from './batch-history.js';
 import { batchProductionRecord, type RecordDocument } from './batchml.js';
-import { ConsolidatedRecord, consolidatedRecord, historySpan, type RecordSources } from './consolidated.js';
+import { ConsolidatedRecord, consolidatedRecord, historySpan, type RecordSources, signatureStates } from './consolidated.js';
 import { RecordBody, recordBody, RecordItem, recordItem } from './dto.js';
 import { executedElements } from './executed-elements.js';
 import { BatchRecord, type BatchRecordStatus, RecordComment, type RecordResource, Review } from './kind.js';
@@ -88,8 +88,9 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
       const record = requireRecord(store, params.site, params.name);
       const { site, name } = params;
       const sealed = record.status.phase === 'Finalized';
-      const seal = sealed ? sealCheck(compareSealed(record, await trailOfRecord(queries, site, name), keys)) : undefined;
-      return withRevision(recordBody(record, seal), record.metadata.resourceVersion);
+      const trail = await trailOfRecord(queries, site, name);
+      const seal = sealed ? sealCheck(compareSealed(record, trail, keys)) : undefined;
+      return withRevision(recordBody(record, signatureStates(trail, { store, keys }), seal), record.metadata.resourceVersion);
     },
   }),
   route({
