@@ -16,6 +16,8 @@ export const RecordBody = v.strictObject({
   seal: v.optional(SealCheck),
   /** Over the record, with their state, oldest first. */
   signatures: v.array(ListedSignature),
+  /** Legal holds that keep it. */
+  legalHolds: v.array(v.string()),
   ...SITE_METADATA,
 });
 export type RecordBody = ToldBy<typeof RecordBody>;
@@ -32,13 +34,14 @@ export const RecordItem = v.strictObject({
   startedAt: v.string(),
   endedAt: v.string(),
   settled: v.boolean(),
+  legalHolds: v.array(v.string()),
 });
 export type RecordItem = ToldBy<typeof RecordItem>;
 
 nameSchemas({ BatchRecordBody: RecordBody, BatchRecordItem: RecordItem });
 
 /** `seal`: of a finalized record, whether it still is what was signed. */
-export function recordBody(record: RecordResource, signatures: ListedSignature[], seal?: SealCheck): RecordBody {
+export function recordBody(record: RecordResource, beside: Pick<RecordBody, 'signatures' | 'legalHolds' | 'seal'>): RecordBody {
   const { metadata, spec, status } = record;
   const { phase, outcome, digest, conditions, review, comments, finalized } = status;
   return {
@@ -50,14 +53,13 @@ export function recordBody(record: RecordResource, signatures: ListedSignature[]
     ...(review ? { review } : {}),
     comments,
     ...(finalized ? { finalized } : {}),
-    ...(seal ? { seal } : {}),
-    signatures,
+    ...beside,
     digest,
     ...metadataBody(record),
   };
 }
 
-export function recordItem({ name, entry }: ListedRecord): RecordItem {
+export function recordItem({ name, entry }: ListedRecord, legalHolds: string[]): RecordItem {
   const { batchID, productID, recipe, version, phase, outcome, startedAt, endedAt, settled } = entry;
-  return { name, batch: name, batchID, productID, recipe, version, phase, outcome, startedAt, endedAt, settled };
+  return { name, batch: name, batchID, productID, recipe, version, phase, outcome, startedAt, endedAt, settled, legalHolds };
 }
