@@ -34,7 +34,8 @@ export interface RecordDocument {
 export function batchProductionRecord(document: RecordDocument): XmlElement {
   const { record, resource, site, exportedAt } = document;
   const { batch, recipe } = record;
-  const words = new Map(record.signatureStates.map((signature) => [signature.id, signature.words]));
+  // name, time, meaning and reason have elements of their own; what became of a signature is said beside them
+  const words = new Map(record.signatureStates.map(({ id, state, words }) => [id, state === 'Valid' ? '' : words]));
   return element(
     'BatchProductionRecord',
     required('ID', batch.name),
