@@ -1,12 +1,15 @@
 /** One signature by its id or digest, and all over one thing, each as the trail tells of it and as it is worth now. */
 import { missing } from '../../platform/base/refusal.js';
+import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { SignatureDeps } from './deps.js';
 import { SignatureRecord, type SignatureResource, type SignedRecord } from './kind.js';
 import type { Subject } from './state.js';
 import { kindOf, lendTarget, type Target } from './target.js';
 import { type JudgeParts, signedIn, storedSignature, toldSignatures, type ToldSignature, trailOf } from './told.js';
 
-type FollowDeps = Pick<SignatureDeps, 'store' | 'queries' | 'keys' | 'kinds'>;
+export interface FollowDeps extends Pick<SignatureDeps, 'store' | 'keys' | 'kinds'> {
+  readonly queries: Pick<LedgerQueries, 'auditPage'>;
+}
 
 /** An id, or a digest. */
 const NAME = /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64})$/;

@@ -1,9 +1,11 @@
 /** Legal holds over restarts, over damaged rows, and against every way of removing (ADR 0132). */
+import path from 'node:path';
 import t from 'tap';
 import { LegalHold } from '../../../src/domains/legal-holds/kind.js';
 import { heldHistory, joinLegalHolds } from '../../../src/domains/legal-holds/join.js';
 import { holdsOf } from '../../../src/domains/legal-holds/holds.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
+import Database from '../../../src/platform/base/sqlite.js';
 import type { HeldHistory } from '../../../src/platform/history/words.js';
 import { startGatewayTest } from '../../support/gateway.js';
 import { PLANT } from '../tags/plant.js';
@@ -71,4 +73,26 @@ t.test('ADR 0132: nobody hears of a hold on a site outside his scope, and a miss
   t.same((await confined.get('/api/v1/legal-holds')).body.items, []);
   t.match(await confined.get('/api/v1/legal-holds/all-of-north'), { status: 404 });
   t.match(await admin.post('/api/v1/legal-holds/none/lift', WHY), { status: 404, body: { code: 'not_found' } });
+});
+
+t.test('ADR 0132: a hold that cannot be read holds everything of every site, until an administrator discards its row', async (t) => {
+  const { test } = await start();
+  t.teardown(() => test.stop());
+  const admin = await test.as('admin');
+  t.equal((await admin.post('/api/v1/legal-holds', { name: 'all-of-north', ...WHY, scope: { site: 'north' } })).status, 201);
+  const database = new Database(path.join(test.dataDir, 'state.db'));
+  database.prepare("UPDATE resources SET body = '{' WHERE kind = 'LegalHold'").run();
+  database.close();
+  const second = await test.restart();
+  t.teardown(() => second.stop());
+  t.match(second.store.faults, [{ kind: 'LegalHold', name: 'all-of-north', kept: false }]);
+  await t.rejects(second.store.write({ removes: [UNIT] }), /is kept by legal hold all-of-north/);
+  t.same(
+    heldHistory(second.store).map(({ site }) => site),
+    [''],
+    'and all of the history',
+  );
+  const again = await second.as('admin');
+  t.match(await again.post('/api/v1/system/stored-data/discard', { kind: 'LegalHold', site: '', name: 'all-of-north', reason: 'set again as claim-8' }), { status: 200 });
+  await second.store.write({ removes: [UNIT] });
 });
