@@ -77,6 +77,7 @@ export const legalHoldRoutes: readonly Route<LegalHoldDeps>[] = [
       const scope = scopeOf(context.body.scope, store);
       const spans = await spansOf(store, scope);
       context.judgeAgain();
+      scopeOf(context.body.scope, store); // what was there may have gone while its record was read
       const { caller } = context;
       if (store.get(LegalHold, '', name)) throw conflict('already_exists', `there is a legal hold ${name}; names are not used again`);
       const { accountId, displayName } = caller;

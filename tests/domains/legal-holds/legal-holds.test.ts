@@ -1,6 +1,10 @@
 /** Legal holds over restarts, over damaged rows, and against every way of removing (ADR 0132). */
 import path from 'node:path';
 import t from 'tap';
+import { AlarmReconciler } from '../../../src/domains/alarms/reconciler.js';
+import { AlarmRegister } from '../../../src/domains/alarms/alarm-register.js';
+import { ExceptionCommands } from '../../../src/domains/alarms/exception-commands.js';
+import { Alarm } from '../../../src/domains/alarms/kind.js';
 import { LegalHold } from '../../../src/domains/legal-holds/kind.js';
 import { heldHistory, joinLegalHolds } from '../../../src/domains/legal-holds/join.js';
 import { holdsOf } from '../../../src/domains/legal-holds/holds.js';
@@ -8,7 +12,8 @@ import { Unit } from '../../../src/domains/plant/kind.js';
 import Database from '../../../src/platform/base/sqlite.js';
 import type { HeldHistory } from '../../../src/platform/history/words.js';
 import { startGatewayTest } from '../../support/gateway.js';
-import { PLANT } from '../tags/plant.js';
+import type { Put } from '../../../src/platform/store/store.js';
+import { HOT_ALARM, PLANT } from '../tags/plant.js';
 
 const WHY = { reason: 'claim 7 of the customer' };
 const UNIT = { kind: Unit.kind, site: 'north', name: 'rx101' };
@@ -95,4 +100,27 @@ t.test('ADR 0132: a hold that cannot be read holds everything of every site, unt
   const again = await second.as('admin');
   t.match(await again.post('/api/v1/system/stored-data/discard', { kind: 'LegalHold', site: '', name: 'all-of-north', reason: 'set again as claim-8' }), { status: 200 });
   await second.store.write({ removes: [UNIT] });
+});
+
+t.test('ADR 0132: a resolved alarm that is held stays beyond its retention, and leaves when the hold is lifted', async (t) => {
+  const { test } = await start();
+  t.teardown(() => test.stop());
+  const { store, clock } = test;
+  const admin = await test.as('admin');
+  const status = { ...HOT_ALARM.status, state: 'ClearedAcknowledged', activatedAt: '2026-01-31T08:00:00.000Z', clearedAt: '2026-01-31T08:30:00.000Z' } as const;
+  const at = { site: 'north', name: 'hot-1' };
+  await store.write({ puts: [{ kind: Alarm, ...at, spec: HOT_ALARM.spec, status } as Put] });
+  const exceptions = new ExceptionCommands(store, { targets: () => [] } as never); // what is resolved commands nothing
+  const reconciler = new AlarmReconciler({ store, clock, register: new AlarmRegister({ store, clock }), exceptions, resolvedRetentionMs: 60_000 });
+  const hold = (name: string, from: string, to: string) => admin.post('/api/v1/legal-holds', { name, ...WHY, scope: { site: 'north', from, to } });
+  t.equal((await hold('before', '2026-01-31T07:00:00Z', '2026-01-31T07:59:59Z')).status, 201);
+  t.same(holdsOf(store, { kind: Alarm.kind, ...at }), [], 'one on another time does not keep it');
+  t.equal((await hold('then', '2026-01-31T08:10:00Z', '2026-01-31T08:20:00Z')).status, 201);
+  reconciler.reconcile(at);
+  clock.advance(61_000);
+  t.match(reconciler.reconcile(at), { lookAgainMs: 60_000 });
+  t.ok(store.get(Alarm, at.site, at.name), 'it is there still');
+  t.equal((await admin.post('/api/v1/legal-holds/then/lift', WHY)).status, 200);
+  reconciler.reconcile(at);
+  t.notOk(store.get(Alarm, at.site, at.name));
 });
