@@ -71,6 +71,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   // ------------------------------------------------------------ what is recorded and driven
   const historian = joins.join(await domains.joinHistorian({ ...ground, settings: { ...settings, historianBytesMax: historianBytes(box, settings) }, startedAtMs, died }));
   const { history } = historian;
+  joins.join(domains.joinLegalHolds({ ...ground, history }));
   parts.add(probes);
   const { recordings } = parts.add(domains.openRecordings({ ...ground, product }));
   parts.add(runtimes);
@@ -88,9 +89,10 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   parts.add({ stop: () => loops.stop() }); // before what they look at; they start when all parts have
 
   // ------------------------------------------------------------ records, batches and alarms
-  const evidence = () => verifyEvidence({ store, queries, keys }, [domains.changeRequestEvidence]);
+  const evidence = () => verifyEvidence({ store, queries, keys }, [domains.changeRequestEvidence, domains.reviewEvidence]);
   const audit = joins.join(domains.joinAudit({ ...ground, ledger, newestMs: storage.newestAuditMs, evidence, file: storage.checkFile }));
   storage.watchDamage((fault) => audit.evidence.damagedFile(fault));
+  const reviews = joins.join(domains.joinReviews({ ...ground, rightsOf: (groups) => access.roles.rightsOf(groups) }));
   joins.join(domains.joinProcedures(ground));
   joins.join(domains.joinRecipes(ground));
   const phases = new PhaseCommands(store, runtimes);
@@ -112,6 +114,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
     ...storageTroubles(storage, () => audit.evidence.damagedRows),
     ...audit.troubles,
     ...historian.troubles,
+    ...reviews.troubles,
     backup: () => backups.trouble(),
     restored: () => restoration.trouble(),
   };

@@ -233,6 +233,18 @@ export const SETTINGS = {
     24 * HOUR,
     'how often everything that is evidence is verified, first some seconds after a start; 0: only when somebody asks',
   ),
+  trailReviewIntervalMs: row(
+    'reviews.auditTrailInterval',
+    durationOrNever(DAY),
+    0,
+    'how often the audit trail is to be reviewed and signed, per site; overdue is an alarm; 0: nobody is reminded',
+  ),
+  accessReviewIntervalMs: row(
+    'reviews.userAccessInterval',
+    durationOrNever(DAY),
+    0,
+    'how often it is to be reviewed and signed who has which access; overdue is an alarm; 0: nobody is reminded',
+  ),
   backupDirectory: row('backup.directory', maybeText, null, 'folder for the backups that the box makes by itself: on another machine or another disk; none are made when unset'),
   backupRecipient: row('backup.recipient', recipient, null, 'public key (age1…) for which backups are encrypted; the box itself cannot open them'),
   backupIntervalMs: row('backup.interval', durationOrNever(HOUR), DAY, 'how often a backup is made; 0: only when somebody asks'),

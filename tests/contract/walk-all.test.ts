@@ -127,6 +127,7 @@ function paramsOf(row: RouteColumns): Readonly<Record<string, string>> {
     '{namespace}': 'walk-approve',
     audit: left.auditName,
     snapshots: left.snapshot,
+    'legal-holds': 'walk-hold',
   };
   const [, collection = ''] = /([\w-]+|\{namespace\})\/\{name\}/.exec(row.path) ?? [];
   return {
@@ -140,7 +141,15 @@ function paramsOf(row: RouteColumns): Readonly<Record<string, string>> {
     network: 'rx101-energy',
     formulaName: 'standard',
     revision: '1',
-    id: row.path.includes('/recordings/') ? 'latest' : row.path.includes('/sessions/') ? left.session : row.path.includes('/signatures/') ? left.signature : left.workOrder,
+    id: row.path.includes('/recordings/')
+      ? 'latest'
+      : row.path.includes('/sessions/')
+        ? left.session
+        : row.path.includes('/signatures/')
+          ? left.signature
+          : row.path.includes('/reviews/')
+            ? left.review
+            : left.workOrder,
     username: row.path.includes('/lockouts/') ? 'locked' : 'first',
     batchID: 'WALK-C',
     kind: 'Unit',

@@ -25,6 +25,7 @@ export interface Left {
   readonly session: string;
   readonly signature: string;
   readonly snapshot: string;
+  readonly review: string;
   readonly correlationID: string;
   readonly auditName: string;
 }
@@ -356,10 +357,19 @@ async function production(story: Story): Promise<Omit<Left, 'snapshot' | 'correl
     {},
     { body: { target: { kind: 'BatchRecord', name: record, site: SITE }, meaning: 'Witnessed', ...REASON } },
   );
+  const second = await test.admin.post('/api/v1/signatures', { target: { kind: 'BatchRecord', name: record, site: SITE }, meaning: 'Verified', ...REASON });
+  await story.send('POST /api/v1/signatures/{id}/withdraw', { id: second.body.id }, { body: REASON });
+  await story.send('POST /api/v1/legal-holds', {}, { body: { name: 'walk-hold', ...REASON, scope: { site: SITE, batchRecords: [record] } } });
+  await story.send('POST /api/v1/legal-holds/{name}/lift', { name: 'walk-hold' }, { body: REASON });
+  const found = { outcome: 'Accepted', remarks: REASON.reason };
+  await story.send('POST /api/v1/reviews/audit-trail', {}, { body: { from: '2020-01-01T00:00:00Z', to: '2020-02-01T00:00:00Z', ...found } });
+  const { digest } = (await test.admin.get('/api/v1/reviews/user-access/list')).body;
+  const { body: review } = await story.send('POST /api/v1/reviews/user-access', {}, { body: { digest, ...found } });
   return {
     batch,
     record,
     signature: signed.id,
+    review: review.id,
     workOrder: work.body.workOrderID,
     phase: lab.phase,
     operation: await first('operations'),

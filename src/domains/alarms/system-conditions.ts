@@ -37,6 +37,7 @@ export const TROUBLE_TOPICS = [
   'service-thread',
   'backup',
   'restored',
+  'review',
 ] as const;
 export type TroubleTopic = (typeof TROUBLE_TOPICS)[number];
 
@@ -329,6 +330,7 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
   'service-thread': troubleRow('service-thread'),
   backup: troubleRow('backup'),
   restored: troubleRow('restored'),
+  review: troubleRow('review'),
 };
 
 function troubleRow(topic: TroubleTopic): TopicRow {

@@ -195,7 +195,7 @@ export const SYSTEM_ROUTES: readonly Route<SystemDeps>[] = [
     summary: 'Removes a row of the store that cannot be read, as health names it; a resource that can be read is deleted through its own route',
     reply: v.strictObject({ discarded: v.strictObject({ kind: v.string(), site: v.string(), name: v.string() }) }),
     reason: 'policy',
-    errors: { 404: ['not_found'] },
+    errors: { 404: ['not_found'], 409: ['legal_hold'] },
     body: v.strictObject({ kind: Required, site: Text, name: Required, reason: Required }),
     audit: { action: 'Delete', category: 'system', target: () => ({ kind: 'StoredData', name: '', site: '' }) },
     async handle({ body: { kind, site, name, reason }, audit }, { store }) {
