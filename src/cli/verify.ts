@@ -73,7 +73,11 @@ function isPacked(file: string): boolean {
 function taker(verifier: ExportVerifier): Writable {
   return new Writable({
     write(chunk: Buffer, _encoding, done) {
-      verifier.take(chunk);
+      try {
+        verifier.take(chunk);
+      } catch (fault) {
+        return done(fault as Error);
+      }
       done();
     },
   });

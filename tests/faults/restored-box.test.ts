@@ -170,4 +170,8 @@ t.test('D-C-06: what stands in the place of the mark counts as a restore of whic
   t.match(await admin.post('/api/v1/system/restore/confirm', { reason: REASON }), { status: 200 });
   t.notOk(existsSync(path.join(dataDir, 'restored.json')));
   await box.end();
+  writeFileSync(path.join(dataDir, 'restored.json'), '');
+  await box.start();
+  t.match(await admin.get('/api/v1/sites'), { status: 401 }, 'another of which nothing is known ends the sessions as the first one did');
+  await box.end();
 });

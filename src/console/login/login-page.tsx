@@ -104,5 +104,5 @@ function IssuerLink({ path, ended, again }: { readonly path: string; readonly en
 
 function endedText(ended: string): string {
   if (ended === '') return '';
-  return t.endedReasons[ended] ?? t.endedReasons.session ?? '';
+  return (Object.hasOwn(t.endedReasons, ended) ? t.endedReasons[ended] : t.endedReasons.session) ?? '';
 }

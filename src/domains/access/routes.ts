@@ -29,6 +29,8 @@ const COOKIE_PATH = '/api/v1/auth';
 /** Binds a sign-in at the identity provider to the browser that began it. */
 const LOGIN_COOKIE = 'lineside_login';
 const LOGIN_COOKIE_PATH = '/api/v1/auth/oidc';
+/** The page on which people sign in. */
+const LOGIN_PATH = '/login';
 /** What comes back from the identity provider; more may (RFC 6749 4.1.2). */
 const ANSWER = { code: text(), state: text(), iss: text(), error: text(), error_description: text() };
 
@@ -129,18 +131,21 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     tier: 'none',
     summary: 'Send the browser to the identity provider; redirect is where it goes afterwards, reauthenticate asks for a new proof of who it is',
     query: parameters({ redirect: text('path of this box'), reauthenticate: flag('sign in again, also where the provider knows the browser') }),
-    reply: { 302: 'To the identity provider' },
+    reply: { 302: 'To the identity provider; to the login page, which says why, where that does not answer and a browser asks' },
     errors: { 400: ['off_site_redirect'], 404: ['not_in_auth_mode'], 503: ['issuer_unavailable'] },
     exists: only('oidc'),
     async handle(context, { access }) {
       const { query } = context;
       const cookies = context.header('cookie');
-      const { address, browser, secure } = await issuerLoginOf(access).begin(context, {
+      const begun = issuerLoginOf(access).begin(context, {
         redirect: query.get('redirect'),
         reauthenticate: readFlag(query, 'reauthenticate') === true,
         browser: readCookie(cookies, LOGIN_COOKIE),
         sessionCookie: readCookie(cookies),
       });
+      const way = await begun.catch((fault: unknown) => onPage(context, fault));
+      if (way instanceof Reply) return way;
+      const { address, browser, secure } = way;
       return redirected(address, loginCookie(browser, secure, LOGIN_WITHIN_MS / 1000));
     },
   }),
@@ -151,7 +156,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     action: 'auth:oidc-callback',
     tier: 'none',
     summary: 'The browser comes back from the identity provider: a session begins, by cookie',
-    reply: { 302: 'To the page that was asked for' },
+    reply: { 302: 'To the page that was asked for; to the login page, which says why, where a browser asks and nobody was signed in' },
     errors: { 400: ['unknown_login'], 401: ['login_refused'], 404: ['not_in_auth_mode'], 503: ['issuer_unavailable'] },
     audit: { action: 'Login', category: 'auth' },
     exists: only('oidc'),
@@ -160,7 +165,10 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
       const { query } = context;
       const names = Object.keys(ANSWER) as (keyof typeof ANSWER)[];
       const answer = new URLSearchParams(names.flatMap((name) => query.all(name).map((value) => [name, value] as [string, string])));
-      const { target, refreshToken, secure } = await issuerLoginOf(access).complete(context, answer, readCookie(context.header('cookie'), LOGIN_COOKIE));
+      const completed = issuerLoginOf(access).complete(context, answer, readCookie(context.header('cookie'), LOGIN_COOKIE));
+      const signedIn = await completed.catch((fault: unknown) => onPage(context, fault));
+      if (signedIn instanceof Reply) return signedIn;
+      const { target, refreshToken, secure } = signedIn;
       return redirected(target, refreshToken === undefined ? loginCookie('', secure, 0) : cookie(refreshToken, secure || context.secure));
     },
   }),
@@ -429,7 +437,7 @@ function authConfig({ settings, firstAdminRequired }: Access): AuthConfig {
     reasonMaxLength: REASON_LENGTH_MAX,
     groupPrefix: settings.groupPrefix,
     firstAdminRequired,
-    loginPath: '/login',
+    loginPath: LOGIN_PATH,
     oidc: settings.authMode === 'oidc' ? { issuer: settings.oidcIssuer, clientId: settings.oidcClientId, loginPath: '/api/v1/auth/oidc/login' } : null,
     accessTokenLifetimeSeconds: Math.round(settings.accessTokenLifetimeMs / 1000),
     inactivityTimeoutSeconds: Math.round(settings.inactivityTimeoutMs / 1000),
@@ -454,6 +462,16 @@ function authPolicy({ settings, roles }: Access): AuthPolicy {
 function issuerLoginOf({ issuerLogin }: Access): IssuerLogin {
   assert(issuerLogin !== undefined, 'mode oidc has an identity provider');
   return issuerLogin;
+}
+
+/** What the login page has words for. */
+const TOLD_ON_PAGE: readonly unknown[] = ['login_refused', 'unknown_login', 'issuer_unavailable'];
+
+/** A person whose browser is on its way reads no JSON. @throws what it was given, where a program asks or the page has no words for it. */
+function onPage({ header }: { header(name: string): string | undefined }, fault: unknown): Reply<never> {
+  const code = fault instanceof Refusal ? fault.context.code : undefined;
+  if (!TOLD_ON_PAGE.includes(code) || !/\btext\/html\b/i.test(header('accept') ?? '')) throw fault;
+  return new Reply<never>('redirect', undefined, { Location: `${LOGIN_PATH}?ended=${String(code)}`, ...NO_STORE });
 }
 
 function redirected(address: string, setCookie: string): Reply<never> {
