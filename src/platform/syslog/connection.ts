@@ -3,7 +3,7 @@
  * the orderly end of RFC 5425, 4.4: once all that was sent is acknowledged by the receiver's kernel, this side ends, and a receiver that ends in
  * turn has read up to there. `confirm` does that; a connection that is over in any other way confirms nothing.
  */
-import { isIP } from 'node:net';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import type { Clock } from '../base/clock.js';
 import { Deadline } from '../base/elapsed.js';
@@ -25,6 +25,8 @@ export interface ReceiverOptions {
 const PIECE_BYTES = 16 * 1024;
 const ANSWER_MS = 30_000;
 const KEEP_ALIVE_MS = 15_000;
+/** With TLS 1.3 a receiver says that it does not take this box after the box has taken it. */
+const SETTLE_MS = 200;
 const LOOK_MS = 50;
 /** Where the system does not tell what is acknowledged: what was sent is given so long to arrive. */
 const ARRIVAL_MS = 1000;
@@ -34,6 +36,8 @@ export function nameOfReceiver({ host, port }: Pick<ReceiverOptions, 'host' | 'p
 }
 
 export class ReceiverConnection {
+  /** What is below TLS. */
+  readonly #line: Socket;
   readonly #socket: TLSSocket;
   readonly #clock: Clock;
   readonly #receiver: string;
@@ -46,12 +50,15 @@ export class ReceiverConnection {
   /** Told when the connection is over. */
   onOver: () => void = () => undefined;
 
-  private constructor(socket: TLSSocket, { clock, answerMs = ANSWER_MS, ...to }: ReceiverOptions) {
+  private constructor(line: Socket, socket: TLSSocket, { clock, answerMs = ANSWER_MS, tls, ...to }: ReceiverOptions) {
+    const isNamed = tls.cert !== undefined;
+    this.#line = line;
     this.#socket = socket;
     this.#clock = clock;
     this.#answerMs = answerMs;
     this.#receiver = nameOfReceiver(to);
-    socket.on('error', (fault) => this.#fail(receiverFault(this.#receiver, fault)));
+    line.on('error', (fault) => this.#fail(receiverFault(this.#receiver, fault, isNamed)));
+    socket.on('error', (fault) => this.#fail(receiverFault(this.#receiver, fault, isNamed)));
     socket.on('end', () => {
       if (!this.#isEnding) this.#fail(new ReceiverFault(`${this.#receiver} has closed the connection`));
     });
@@ -66,18 +73,9 @@ export class ReceiverConnection {
   /** @throws ReceiverFault */
   static async open(options: ReceiverOptions): Promise<ReceiverConnection> {
     const { host, port, tls, signal, answerMs = ANSWER_MS } = options;
-    const wanted: ConnectionOptions & { readonly allowHalfOpen: boolean } = {
-      host,
-      port,
-      ...tls,
-      minVersion: 'TLSv1.2',
-      rejectUnauthorized: true,
-      allowHalfOpen: true, // the types of Node do not know it
-      ...(isIP(host) === 0 ? { servername: host } : {}),
-    };
-    const socket = connect(wanted);
-    socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS);
-    const connection = new ReceiverConnection(socket, options);
+    const line = connectTcp({ host, port, allowHalfOpen: true }).setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS);
+    const socket = connect({ socket: line, host, ...tls, minVersion: 'TLSv1.2', rejectUnauthorized: true, ...(isIP(host) === 0 ? { servername: host } : {}) });
+    const connection = new ReceiverConnection(line, socket, options);
     signal.addEventListener('abort', connection.drop, { once: true });
     socket.once('close', () => signal.removeEventListener('abort', connection.drop));
     let isSecure = false;
@@ -90,6 +88,7 @@ export class ReceiverConnection {
       answerMs,
       () => `${nameOfReceiver(options)} does not answer`,
     );
+    await connection.#rest(SETTLE_MS);
     return connection;
   }
 
@@ -115,17 +114,23 @@ export class ReceiverConnection {
     }
   }
 
-  /** Ends it so that the receiver is known to have read everything. @throws ReceiverFault where that is not known. */
-  async confirm(): Promise<void> {
+  /**
+   * Ends it so that the receiver is known to have read everything.
+   * @returns whether it said goodbye (close_notify), which nobody between it and this box can say in its place: not every receiver does.
+   * @throws ReceiverFault where it is not known to have read.
+   */
+  async confirm(): Promise<boolean> {
     await this.#arrived();
     this.#check();
     this.#isEnding = true;
+    const before = this.#line.bytesRead;
     this.#socket.end();
     await this.#until(
       () => this.#isClosed,
       this.#answerMs,
       () => `${this.#receiver} does not end a connection that this box ends (RFC 5425, 4.4): what it has read is not known, and is sent again`,
     );
+    return this.#line.bytesRead > before; // a receiver says nothing else
   }
 
   /** Confirms nothing. */
@@ -134,7 +139,7 @@ export class ReceiverConnection {
   };
 
   async #arrived(): Promise<void> {
-    const { localPort = 0, remotePort = 0 } = this.#socket;
+    const { localPort = 0, remotePort = 0 } = this.#line;
     const deadline = new Deadline(this.#clock, this.#answerMs);
     for (;;) {
       const octets = await unacknowledged({ localPort, remotePort });
@@ -182,6 +187,7 @@ export class ReceiverConnection {
     const isFirst = this.#fault === undefined;
     this.#fault ??= fault;
     this.#socket.destroy();
+    this.#line.destroy();
     this.#wake();
     if (isFirst) this.onOver();
     return this.#fault;

@@ -32,13 +32,17 @@ const WORDS: Readonly<Record<string, Words>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: (receiver) => `${receiver} does not speak TLS on this port (audit.syslog.port)`,
 };
 
+const BROKEN: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
+const UNNAMED = '; one that wants to know this box does so (audit.syslog.certFile)';
+
 /** A receiver that wants to know the box says so by an alert, whose name differs with the version of TLS. */
 const WANTS_CERTIFICATE = /certificate_required|certificate required|handshake_failure|handshake failure|bad certificate|bad_certificate|unknown ca|unknown_ca/i;
 
-export function receiverFault(receiver: string, fault: NodeJS.ErrnoException): ReceiverFault {
+/** @param isNamed whether the box has shown a certificate. */
+export function receiverFault(receiver: string, fault: NodeJS.ErrnoException, isNamed: boolean): ReceiverFault {
   if (fault instanceof ReceiverFault) return fault;
   const words = WORDS[fault.code ?? ''];
-  if (words) return new ReceiverFault(words(receiver, fault));
+  if (words) return new ReceiverFault(`${words(receiver, fault)}${!isNamed && BROKEN.has(fault.code ?? '') ? UNNAMED : ''}`);
   if (WANTS_CERTIFICATE.test(`${fault.code ?? ''} ${fault.message}`))
     return new ReceiverFault(`${receiver} does not take this box: it wants a certificate that it trusts (audit.syslog.certFile, audit.syslog.keyFile) (${fault.message})`);
   return new ReceiverFault(`the connection to ${receiver} failed: ${fault.message}`);

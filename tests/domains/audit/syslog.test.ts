@@ -16,10 +16,9 @@ import { component } from '../../../src/platform/store/audit-record.js';
 import { Store } from '../../../src/platform/store/store.js';
 import { unacknowledgedIn } from '../../../src/platform/syslog/unacknowledged.js';
 import { Authority } from '../../support/authority.js';
-import { FaultProxy } from '../../support/fault-proxy.js';
 import { openssl } from '../../support/openssl.js';
 import { ownFolder } from '../../support/own-folder.js';
-import { SyslogReceiver } from '../../support/syslog-receiver.js';
+import { Between, SyslogReceiver } from '../../support/syslog-receiver.js';
 
 const folder = ownFolder(t);
 const plant = new Authority(folder, 'plant');
@@ -140,10 +139,10 @@ t.test('AUDIT: whatever breaks the connection, and a power cut of the box, nothi
   let { dataDir, store, sender, end } = await box(t, heard.port);
   await written(store, 1500);
   let broken = 0;
-  heard.heard = ({ data }, socket) => {
+  heard.heard = ({ data }) => {
     if (Number(data.sequence) % 400 !== 0 || broken >= 3) return;
     broken += 1;
-    socket.resetAndDestroy();
+    heard.reset();
   };
   sender.start();
   await heard.until(() => broken === 3);
@@ -187,7 +186,7 @@ t.test('AUDIT: a receiver that takes nothing, or does not end a connection, conf
   const heard = await receiver(t);
   heard.frozen = true;
   const { store, sender } = await box(t, heard.port, { answerMs: 4000 });
-  for (let written_ = 0; written_ < 5; written_ += 1) await written(store, 1000, { long: 'y'.repeat(6000) });
+  await written(store, 1000, { long: 'y'.repeat(6000) });
   sender.start();
   await until(() => sender.health.message !== '');
   t.match(sender.health, { state: 'waiting', confirmed: 0, message: /takes nothing any more|has not acknowledged/ });
@@ -199,31 +198,35 @@ t.test('AUDIT: a receiver that takes nothing, or does not end a connection, conf
   t.match(sender.trouble(), { severity: 'Medium', message: /audit records are not sent away/ });
   heard.neverEnds = false;
   heard.reset();
-  await until(() => sender.health.confirmed >= 5000);
+  await until(() => sender.health.confirmed >= 1000);
   t.match(sender.trouble(), undefined);
-  t.same(distinct(heard.sequences), upTo(5000));
+  t.same(distinct(heard.sequences), upTo(1000));
 });
 
-t.test('AUDIT: a line that is dead without a word is noticed when it has to confirm', async (t) => {
+t.test('AUDIT: something between box and receiver that takes what is sent, and even ends the connection in its place, confirms nothing', async (t) => {
   const heard = await receiver(t);
-  const proxy = await FaultProxy.start(() => heard.port);
-  t.teardown(() => proxy.stop());
-  const { store, sender } = await box(t, proxy.port, { answerMs: 4000 });
+  const between = await Between.listen(heard.port);
+  t.teardown(() => between.close());
+  const { store, sender } = await box(t, between.port, { answerMs: 4000 });
+  await written(store, 5);
   sender.start();
-  await until(() => sender.health.state === 'connected');
-  proxy.mode = 'half-open';
-  await written(store, 20);
+  await until(() => heard.connections === 2 && sender.health.state === 'connected');
+  between.mode = 'ends';
+  await written(store, 15);
   await until(() => sender.health.state === 'waiting');
-  t.equal(sender.health.confirmed, 0);
-  proxy.mode = 'pass';
+  t.match(sender.health, { confirmed: 5, message: /was cut off while it had to show what it has read/ });
+  between.mode = 'swallows';
+  await until(() => /does not (answer|end a connection)/.test(sender.health.message));
+  t.equal(sender.health.confirmed, 5);
+  between.mode = 'passes';
   await until(() => sender.health.confirmed === 20);
-  t.same(heard.sequences, upTo(20));
-  proxy.refuse(true);
-  proxy.reset();
+  t.same(distinct(heard.sequences), upTo(20));
+  await until(() => sender.health.state === 'connected');
+  between.mode = 'refuses';
+  between.reset();
   await until(() => /broken the connection/.test(sender.health.message));
-  proxy.refuse(false);
+  between.mode = 'passes';
   await until(() => sender.health.state === 'connected' && sender.health.message === '');
-  t.pass('a line that is well for some seconds is well');
 });
 
 t.test('AUDIT: nothing is sent to whoever cannot prove to be the receiver, and health says why', async (t) => {
@@ -253,13 +256,18 @@ t.test('AUDIT: a receiver that wants to know the box gets its certificate; ports
   const anonymous = await box(t, strict.port);
   await written(anonymous.store, 1);
   anonymous.sender.start();
-  await until(() => /wants a certificate that it trusts \(audit\.syslog\.certFile/.test(anonymous.sender.health.message));
+  await until(() => /wants .*\(audit\.syslog\.certFile/.test(anonymous.sender.health.message));
   await anonymous.end();
   const known = await box(t, strict.port, { wanted: { auditSyslogCertFile: own.certificateFile, auditSyslogKeyFile: own.privateKeyFile } });
   await written(known.store, 1);
   known.sender.start();
   await until(() => known.sender.health.confirmed === 1);
-  const plain = net.createServer((socket) => socket.end('220 plain\r\n'));
+  const plain = net.createServer((socket) =>
+    socket
+      .on('error', () => undefined)
+      .resume()
+      .end('220 plain\r\n'),
+  );
   await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
   const { port } = plain.address() as net.AddressInfo;
   const lost = await box(t, port);

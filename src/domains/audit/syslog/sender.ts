@@ -11,6 +11,7 @@ import type { Log } from '../../../platform/base/log.js';
 import type { ChainEnd } from '../../../platform/ledger/head-file.js';
 import type { LedgerQueries } from '../../../platform/ledger/queries.js';
 import { nameOfReceiver, type ReceiverConnection } from '../../../platform/syslog/connection.js';
+import { ReceiverFault } from '../../../platform/syslog/faults.js';
 import { framed, type SyslogMessage, type SyslogSource } from '../../../platform/syslog/message.js';
 import type { Store } from '../../../platform/store/store.js';
 import type { SettingsOf } from '../../../settings.js';
@@ -82,6 +83,7 @@ export class SyslogSender {
   #fault = '';
   readonly #ending = new AbortController();
   #isStopping = false;
+  #saysGoodbye = false;
   #run: Promise<void> = Promise.resolve();
   #wake: () => void = () => undefined;
 
@@ -169,6 +171,7 @@ export class SyslogSender {
       try {
         await this.#session();
         this.#backoff.reset();
+        this.#state = 'connecting';
       } catch (fault) {
         this.#failed(fault as Error);
         if (!this.#isStopping) await this.#rest(this.#backoff.next());
@@ -201,13 +204,20 @@ export class SyslogSender {
       const cursor: Cursor = { connection, sequence, hash, bytes: 0, since: undefined };
       await this.#fill(cursor);
       if (cursor.since === undefined) return;
-      await connection.confirm();
+      await this.#confirm(connection);
       this.#beside = this.#beside.filter(({ sentBy }) => sentBy !== connection);
       this.#recovered();
       await this.#confirmed(cursor);
     } finally {
       connection.drop();
     }
+  }
+
+  /** An end without the goodbye that this receiver says otherwise is that of something between it and this box. */
+  async #confirm(connection: ReceiverConnection): Promise<void> {
+    const saysGoodbye = await connection.confirm();
+    if (this.#saysGoodbye && !saysGoodbye) throw new ReceiverFault(`${this.#receiver} was cut off while it had to show what it has read, which is sent again`);
+    this.#saysGoodbye = saysGoodbye;
   }
 
   /** Sends what there is and what comes, until it is time to have it confirmed. */
