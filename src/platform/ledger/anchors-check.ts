@@ -1,5 +1,5 @@
 /**
- * A file of anchors held against the trail, on the query thread: a thousand signatures are some 60 ms of a core, which nobody shall wait for who is
+ * A file of anchors held against the trail, on the query thread: a thousand signatures are 60 to 200 ms of a core, which nobody shall wait for who is
  * served by another thread, and who is served by this one waits for some of them only.
  */
 import { open } from 'node:fs/promises';
@@ -24,7 +24,7 @@ export interface Trail {
 
 /** Some thousand anchors, a week at ten minutes: the others were looked at when they were new, and the file grows for years. */
 const LOOKED_AT_BYTES = 300_000;
-/** Of signatures; two milliseconds. */
+/** Of signatures; some milliseconds. */
 const AT_ONCE = 32;
 
 /** From the first whole line on. */
