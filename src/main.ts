@@ -150,6 +150,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
       box: boxView,
       backups,
       restoration,
+      syslog: audit.syslog,
       issuerTrouble: () => access.issuer?.trouble ?? '',
       tls: tls?.served,
       rows,

@@ -13,6 +13,7 @@ import { isLoopback } from './platform/base/ip-address.js';
 import { nearest } from './platform/base/nearest.js';
 import { readBoundedFile } from './platform/base/plain-file.js';
 import { StartRefused } from './platform/base/start-refused.js';
+import { isAppName } from './platform/syslog/message.js';
 import {
   addressRanges,
   bytes,
@@ -219,7 +220,32 @@ export const SETTINGS = {
     null,
     'folder outside the box, a share for instance, in which signed ends of the audit trail are kept; without one a box that is set back is not noticed',
   ),
-  auditAnchorsIntervalMs: row('audit.anchors.interval', duration(MINUTE), 10 * MINUTE, 'how often an end of the audit trail is kept there'),
+  auditAnchorsIntervalMs: row('audit.anchors.interval', duration(MINUTE), 10 * MINUTE, 'how often an end of the audit trail is kept there, and sent away'),
+  auditSyslogEnabled: row('audit.syslog.enabled', flag, false, 'every audit record is sent to a receiver of syslog over TLS (RFC 5424, RFC 5425)'),
+  auditSyslogAddress: row('audit.syslog.address', maybeText, null, 'host name or address of the receiver; its certificate is for it'),
+  auditSyslogPort: row('audit.syslog.port', integer(1, 65535), 6514, 'port of the receiver'),
+  auditSyslogCaFile: row('audit.syslog.caFile', maybeText, null, 'certificate authority of the receiver; those of Node where it is unset'),
+  auditSyslogCertFile: row('audit.syslog.certFile', maybeText, null, 'PEM certificate by which the receiver knows this box; with keyFile'),
+  auditSyslogKeyFile: row('audit.syslog.keyFile', maybeText, null, 'PEM key of the certificate'),
+  auditSyslogFacility: row(
+    'audit.syslog.facility',
+    oneOf('auth', 'authpriv', 'audit', 'local0', 'local1', 'local2', 'local3', 'local4', 'local5', 'local6', 'local7'),
+    'audit',
+    'facility of the messages; audit is 13',
+  ),
+  auditSyslogAppName: row('audit.syslog.appName', text, 'lineside', 'APP-NAME of the messages'),
+  auditSyslogMessageBytesMax: row(
+    'audit.syslog.messageBytesMax',
+    integer(2048, 1024 ** 2),
+    8192,
+    'longest message; of a longer record what it is about is sent with its hash. The receiver must take as much',
+  ),
+  auditSyslogConfirmIntervalMs: row(
+    'audit.syslog.confirmInterval',
+    duration(SECOND, HOUR),
+    5 * MINUTE,
+    'how often the receiver shows that it has read, by ending a connection in order; what it has not is sent again',
+  ),
   auditAgeMaxMs: row('audit.maxAge', duration(DAY), 400 * DAY, 'age at which records go into files of the archive'),
   archiveIntegrityIntervalMs: row(
     'audit.archiveIntegrityInterval',
@@ -520,6 +546,7 @@ function checkTogether(settings: Settings): void {
       'backup.recipient must be the public key (age1…) for which the backups in backup.directory are encrypted; age-keygen makes one, and its identity stays off this box',
     );
   checkTelemetry(settings);
+  checkSyslog(settings);
   checkIssuer(settings);
   refuseAbsent(settings);
 }
@@ -571,6 +598,20 @@ function checkTelemetry({ mqttEnabled, mqttUrl, mqttTopicPrefix }: Settings): vo
     throw new SettingsError('mqtt.url', 'mqtt.url must be mqtt://host:port or mqtts://host:port while mqtt.enabled is true; user and password have settings of their own');
   }
   if (/[+#\0]/.test(mqttTopicPrefix) || mqttTopicPrefix.startsWith('$')) throw new SettingsError('mqtt.topicPrefix', 'mqtt.topicPrefix must not contain + or #, nor begin with $');
+}
+
+const RECEIVER = /^[^\s/@?#[\]]{1,253}$/;
+
+function checkSyslog({ auditSyslogEnabled, auditSyslogAddress, auditSyslogAppName, auditSyslogCertFile, auditSyslogKeyFile }: Settings): void {
+  if (!auditSyslogEnabled) return;
+  if (auditSyslogAddress === null || !RECEIVER.test(auditSyslogAddress))
+    throw new SettingsError(
+      'audit.syslog.address',
+      'audit.syslog.address must be the host name or address of the receiver while audit.syslog.enabled is true; the port is a setting of its own',
+    );
+  if (!isAppName(auditSyslogAppName)) throw new SettingsError('audit.syslog.appName', 'audit.syslog.appName must be 1 to 48 printable characters without a space');
+  if ((auditSyslogCertFile === null) !== (auditSyslogKeyFile === null))
+    throw new SettingsError('audit.syslog.certFile', 'audit.syslog.certFile and audit.syslog.keyFile are given together or not at all');
 }
 
 /**

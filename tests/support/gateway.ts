@@ -152,6 +152,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
     antiReplay: { enabled: settings.antiReplayEnabled, entries: () => 0, nearlyFull: () => false },
     settingsWithoutEffect: settings.withoutEffect,
     backup: () => ({ configured: false, running: false, ok: null, lastAt: '', message: '' }),
+    syslog: () => ({ configured: false, state: 'off' as const, receiver: '', sent: 0, confirmed: 0, lag: 0, gaps: [], message: '' }),
     integrity: () => ({ ok: null, checkedAt: '', problems: 0 }),
     troubles: () => [],
     notes: () => [access.issuer?.trouble ?? ''].filter((note) => note !== ''),

@@ -38,6 +38,7 @@ export interface SystemParts extends Pick<SystemView, 'product' | 'deviceId' | '
   readonly lockOuts: Pick<LockOuts, 'locked'>;
   readonly backups: Backups;
   readonly restoration: Restoration;
+  readonly syslog: SystemView['syslog'];
   readonly box: BoxParts;
   /** What is the matter with the identity provider, '' while it answers. */
   readonly issuerTrouble: () => string;
@@ -76,6 +77,7 @@ export function joinSystem(parts: SystemParts) {
     box,
     backups,
     restoration,
+    syslog,
     issuerTrouble,
     tls,
   } = parts;
@@ -93,6 +95,7 @@ export function joinSystem(parts: SystemParts) {
     tls: () => tlsHealth(tls?.view()),
     notes: () => [openInClear, issuerTrouble(), ...(tls?.view().notes ?? []), faults.last, ...box.notes, ...box.beyond()].filter((note) => note !== ''),
     backup: () => backups.view,
+    syslog,
     box: () => boxHealth(box),
     integrity: () => evidence.summary,
     storageAccepting: () => store.accepting,
