@@ -114,6 +114,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
     ...historian.troubles,
     backup: () => backups.trouble(),
     restored: () => restoration.trouble(),
+    'admin-recovery': () => domains.recoveryTrouble(store),
   };
   const alarms = joins.join(
     domains.joinAlarms({ ...ground, history, record: historian.recordAlarm, commands: commanded.ofAlarms, loops, troubles, archive: audit, contained, nonces }),

@@ -82,6 +82,7 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   no_pending_result: 'Look at the prompts of the site for the phase that waits and the key that it waits for.',
   no_product_id: 'Give the recipe a `productID`.',
   no_production_record: 'Check the batchID; runs by hand have none.',
+  no_recovery: 'There is nothing to do. `GET /api/v1/auth/recoveries` lists those that were acknowledged.',
   no_rotation_open: 'Nothing: the key that was replaced is refused already.',
   no_second_factor: 'There is nothing to change. `GET /api/v1/auth/second-factor` tells what you have.',
   no_session: 'Nothing: there is no session to end.',
@@ -113,6 +114,7 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   output_held: 'Let the logic of the I/O module run, or take the value out of `failSafe.outputs`; `heldBy` or `ioModule` names the module.',
   outputs_withheld:
     '`outputs.reason` of the I/O module says why: `io.outputs: withheld`, a module that is disabled, or another box that drives the device. See [outputs](../operations/outputs.md).',
+  own_recovery: 'Another administrator acknowledges it. One who is gone for good is disabled first: without another one you may.',
   own_second_factor: 'Another administrator resets it. You yourself replace it, or remove it, with your password and a code.',
   package_unreadable: 'Ask the vendor for a package that is whole: a zip with one AutomationML manifest, or that manifest by itself. See [process modules](../engineering/mtp.md).',
   past_busy: 'Wait as long as Retry-After says.',

@@ -27,6 +27,8 @@ import { Account, type AccountSpec, type AccountStatus } from './kind.js';
 import { type Attempt, LockOuts } from './lockouts.js';
 import { badPassword, checkPassword, HASH_COST, type HashCost, PasswordHasher } from './passwords.js';
 import { type RoleEntry, Roles, type SiteRules } from './roles.js';
+import { AdminRecoveries } from './recovery/recoveries.js';
+import type { RecoveryRequest } from './recovery/request-file.js';
 import { type FactorView, noFactor, SecondFactors, type Verdict } from './second-factor/second-factors.js';
 import { SessionTokens, type TokenKeys } from './session-token.js';
 import { END_REASONS, type LiveSession, Sessions, type TimeWitness } from './sessions.js';
@@ -105,6 +107,7 @@ export class Access {
   readonly lockOuts: LockOuts;
   readonly keys: ApiKeys;
   readonly secondFactors: SecondFactors;
+  readonly recoveries: AdminRecoveries;
   readonly authenticator: AccessAuthenticator;
   readonly store: Store;
   readonly clock: Clock;
@@ -130,6 +133,15 @@ export class Access {
     this.lockOuts = new LockOuts(store, clock, settings);
     this.keys = new ApiKeys(store, clock);
     this.secondFactors = new SecondFactors(store, clock, new Sealing(options.keys.privateKey, 'second factors'), `Lineside ${options.keys.deviceId.slice(0, 6)}`);
+    this.recoveries = new AdminRecoveries({
+      store,
+      clock,
+      dataDir: settings.dataDir,
+      log: options.log,
+      accountOf: (request) => this.#recoveredAccount(request),
+      administrators: () => this.#admins().map(({ spec }) => spec.username),
+      made: () => this.#code.spend(),
+    });
     this.#tokens = new SessionTokens(options.keys, clock);
     this.#hasher = new PasswordHasher(options.hashCost ?? { ...HASH_COST, ln: settings.passwordWork });
     this.#code = new CommissioningCode(settings.dataDir, clock);
@@ -170,10 +182,12 @@ export class Access {
 
   start(): void {
     this.issuer?.start();
+    this.recoveries.start();
   }
 
   stop(): void {
     this.issuer?.stop();
+    this.recoveries.stop();
     this.sessions.stop();
     this.lockOuts.stop();
   }
@@ -344,6 +358,19 @@ export class Access {
     }
   }
 
+  /** Asked for at the box: whoever is there has the data, too. */
+  #recoveredAccount({ username, passwordHash }: RecoveryRequest): AccountSpec {
+    if (this.settings.authMode !== 'local')
+      throw conflict('not_in_auth_mode', `accounts of the box sign in in mode local only, and auth.mode is ${this.settings.authMode}: start it with auth.mode local`);
+    const bad = badUsername(username);
+    if (bad) throw bad;
+    this.#refuseTaken(username.toLowerCase(), username);
+    const groups = [this.roles.adminGroup];
+    const passwordChangedAt = timestamp(this.clock.wallMs());
+    const accountId = randomUUID();
+    return { accountId, username, displayName: username, email: '', groups, passwordHash, enabled: true, mustChangePassword: false, passwordChangedAt, retired: false };
+  }
+
   #refuseSecondAdmin(): void {
     if (!this.firstAdminRequired) throw conflict('admin_exists', 'there is an administrator already; ask him for an account');
   }
@@ -490,8 +517,7 @@ export class Access {
   }
 
   #badUser(username: string, password: string): Refusal | undefined {
-    if (!USERNAME.test(username)) return invalid('invalid_name', 'username', 'username must have 1 to 64 letters, digits or . _ @ - and be more than one or two dots');
-    return badPassword(password, username, this.settings.passwordLengthMin);
+    return badUsername(username) ?? badPassword(password, username, this.settings.passwordLengthMin);
   }
 
   #refuseTaken(name: string, username: string): void {
@@ -647,6 +673,11 @@ function codeAsked(): Refusal {
 function unreadableFactor(): Refusal {
   const way = 'an administrator resets it, or lineside recover-admin on the box makes one who can';
   return new Refusal('unauthenticated', `the second factor of this account was sealed by other keys than those of this box: ${way}`, { code: 'second_factor_unreadable' });
+}
+
+function badUsername(username: string): Refusal | undefined {
+  if (USERNAME.test(username)) return undefined;
+  return invalid('invalid_name', 'username', 'username must have 1 to 64 letters, digits or . _ @ - and be more than one or two dots');
 }
 
 function actorOfAccount(spec: AccountSpec, sourceIP: string): Actor {

@@ -168,4 +168,26 @@ export const SecondFactor: Kind<SecondFactorSpec, SecondFactorStatus> = {
   initialStatus: () => ({ lastUsedAt: null, usedSteps: [], floor: -1 }),
 };
 
-export const ACCESS_KINDS = [Account, Session, ApiKey, LockOut, IssuerAccount, IssuerKeys, RevokedSession, SecondFactor] as const;
+/** An administrator that was made at the box (`lineside recover-admin`). */
+export const AdminRecoverySpec = v.strictObject({
+  username: v.string(),
+  accountId: v.string(),
+  at: v.string(),
+  /** Of the system, who typed the command. */
+  systemUser: v.string(),
+  /** User names of the enabled administrators that there were. */
+  administrators: v.array(v.string()),
+});
+export type AdminRecoverySpec = v.InferOutput<typeof AdminRecoverySpec>;
+export interface AdminRecoveryStatus {
+  readonly acknowledged: { readonly by: string; readonly accountId: string; readonly at: string; readonly reason: string } | null;
+}
+export const AdminRecovery: Kind<AdminRecoverySpec, AdminRecoveryStatus> = {
+  ...INTERNAL,
+  kind: 'AdminRecovery',
+  action: 'recovery',
+  spec: AdminRecoverySpec,
+  initialStatus: () => ({ acknowledged: null }),
+};
+
+export const ACCESS_KINDS = [Account, Session, ApiKey, LockOut, IssuerAccount, IssuerKeys, RevokedSession, SecondFactor, AdminRecovery] as const;

@@ -22,6 +22,7 @@ import { KEY_ROUTES } from './key-routes.js';
 import { localOnly, only, withSessions } from './modes.js';
 import { OWN_SESSION_ROUTES } from './own-session-routes.js';
 import { PROOF_CODES, ProofBody } from './proof.js';
+import { RECOVERY_ROUTES } from './recovery/routes.js';
 import { SECOND_FACTOR_ROUTES } from './second-factor/routes.js';
 import type { SessionSpec, SessionStatus } from './kind.js';
 import type { LockedName } from './lockouts.js';
@@ -294,6 +295,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
   ...userRoutes(),
   ...SECOND_FACTOR_ROUTES,
   ...OWN_SESSION_ROUTES,
+  ...RECOVERY_ROUTES,
   ...KEY_ROUTES,
 ];
 

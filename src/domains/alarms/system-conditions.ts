@@ -37,6 +37,7 @@ export const TROUBLE_TOPICS = [
   'service-thread',
   'backup',
   'restored',
+  'admin-recovery',
 ] as const;
 export type TroubleTopic = (typeof TROUBLE_TOPICS)[number];
 
@@ -329,6 +330,7 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
   'service-thread': troubleRow('service-thread'),
   backup: troubleRow('backup'),
   restored: troubleRow('restored'),
+  'admin-recovery': troubleRow('admin-recovery'),
 };
 
 function troubleRow(topic: TroubleTopic): TopicRow {
