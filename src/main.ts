@@ -148,7 +148,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
       box: boxView,
       backups,
       restoration,
-      issuerTrouble: () => access.issuer?.trouble ?? '',
+      accessNotes: () => access.notes,
       tls: tls?.served,
       rows,
     }),

@@ -154,7 +154,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
     backup: () => ({ configured: false, running: false, ok: null, lastAt: '', message: '' }),
     integrity: () => ({ ok: null, checkedAt: '', problems: 0 }),
     troubles: () => [],
-    notes: () => [access.issuer?.trouble ?? ''].filter((note) => note !== ''),
+    notes: () => access.notes,
     storageAccepting: () => store.accepting,
     contained: () => ({ total: 0, recent: 0, seams: [] }),
     lockedNames: () => access.lockOuts.locked().length,

@@ -54,7 +54,8 @@ async function login({ args: [given = ''], options, boxes, terminal }: CommandCo
     const box = new Box(boxes, { box: name }, terminal);
     await box.typed.post('/api/v1/auth/password', { body: { currentPassword: password, newPassword: next } });
   }
-  if (session.user.mustEnrolSecondFactor) terminal.say('lineside: your role requires a second factor; nothing else is open to you until you have one: lineside second-factor set-up');
+  if (session.user.mustEnrolSecondFactor)
+    terminal.say('lineside: your role requires a second factor; nothing else is open to you until you have one: lineside second-factor set-up');
   const { displayName, tiers } = session.user;
   const data = { box: name, url, username, displayName, tiers };
   return { data, text: `signed in to ${url} as ${displayName} (${tiers.join(', ')}); it is box ${name} from now on` };

@@ -39,7 +39,6 @@ export function EnrolFactor({ password, code = '', onDone }: EnrolFactorProps) {
   if (recoveryCodes.length > 0) return <RecoveryCodes codes={recoveryCodes} onDone={onDone} />;
   return (
     <form onSubmit={submit} noValidate data-testid="enrol-factor">
-      <h2>{t.secondFactor}</h2>
       <p class="hint">{t.enrolText}</p>
       <Fault text={sending.fault} testid="login-error" />
       {begun && (

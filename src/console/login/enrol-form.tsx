@@ -16,6 +16,7 @@ export function EnrolForm({ session, password, onDone, onEnded }: EnrolFormProps
   useEffect(() => keepSignedIn(session, onEnded), [session]);
   return (
     <>
+      <h2>{t.secondFactor}</h2>
       <p class="note">{t.factorRequired}</p>
       <EnrolFactor password={password} onDone={onDone} />
     </>

@@ -180,6 +180,17 @@ export class Access {
     return this.#shownCode;
   }
 
+  /** What somebody should know of signing in, in sentences. */
+  get notes(): readonly string[] {
+    const unreadable = this.secondFactors.unreadable();
+    return [
+      ...(this.issuer?.trouble ? [this.issuer.trouble] : []),
+      ...(unreadable.length === 0
+        ? []
+        : [`${unreadable.length} of the second factors open nothing, they were sealed by other keys than those of this box: an administrator resets them`]),
+    ];
+  }
+
   start(): void {
     this.issuer?.start();
     this.recoveries.start();

@@ -39,8 +39,8 @@ export interface SystemParts extends Pick<SystemView, 'product' | 'deviceId' | '
   readonly backups: Backups;
   readonly restoration: Restoration;
   readonly box: BoxParts;
-  /** What is the matter with the identity provider, '' while it answers. */
-  readonly issuerTrouble: () => string;
+  /** What is the matter with signing in, in sentences. */
+  readonly accessNotes: () => readonly string[];
   /** Absent where the gateway speaks plain HTTP. */
   readonly tls: Pick<ServedCertificate, 'view'> | undefined;
 }
@@ -76,7 +76,7 @@ export function joinSystem(parts: SystemParts) {
     box,
     backups,
     restoration,
-    issuerTrouble,
+    accessNotes,
     tls,
   } = parts;
   const openInClear = tls ? '' : inClear(settings);
@@ -91,7 +91,7 @@ export function joinSystem(parts: SystemParts) {
     settingsWithoutEffect: settings.withoutEffect,
     troubles: () => TROUBLE_TOPICS.flatMap((topic) => troubles[topic]()?.message ?? []),
     tls: () => tlsHealth(tls?.view()),
-    notes: () => [openInClear, issuerTrouble(), ...(tls?.view().notes ?? []), faults.last, ...box.notes, ...box.beyond()].filter((note) => note !== ''),
+    notes: () => [openInClear, ...accessNotes(), ...(tls?.view().notes ?? []), faults.last, ...box.notes, ...box.beyond()].filter((note) => note !== ''),
     backup: () => backups.view,
     box: () => boxHealth(box),
     integrity: () => evidence.summary,
