@@ -154,18 +154,20 @@ export const SecondFactorSpec = v.strictObject({
   enrolledAt: v.string(),
 });
 export type SecondFactorSpec = v.InferOutput<typeof SecondFactorSpec>;
-export interface SecondFactorStatus {
-  readonly lastUsedAt: string | null;
+export const SecondFactorStatus = v.strictObject({
+  lastUsedAt: v.nullable(v.string()),
   /** Steps of time whose code was taken, ascending; whatever is not later than `floor` counts as taken too. */
-  readonly usedSteps: readonly number[];
-  readonly floor: number;
-}
+  usedSteps: v.array(v.number()),
+  floor: v.number(),
+});
+export type SecondFactorStatus = v.InferOutput<typeof SecondFactorStatus>;
 export const SecondFactor: Kind<SecondFactorSpec, SecondFactorStatus> = {
   ...INTERNAL,
   kind: 'SecondFactor',
   action: 'user',
   spec: SecondFactorSpec,
   initialStatus: () => ({ lastUsedAt: null, usedSteps: [], floor: -1 }),
+  status: SecondFactorStatus.entries,
 };
 
 /** An administrator that was made at the box (`lineside recover-admin`). */

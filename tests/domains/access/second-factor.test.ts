@@ -1,5 +1,7 @@
 /** Time-based codes and recovery codes as a second factor of local accounts (RFC 6238; D-C-21, D-AUTH-05, D-AUTH-06). */
+import path from 'node:path';
 import t from 'tap';
+import Database from '../../../src/platform/base/sqlite.js';
 import { SecondFactor } from '../../../src/domains/access/kind.js';
 import { codeOf, readCode, STEP_MS, stepOf, stepsOfCode } from '../../../src/domains/access/second-factor/time-codes.js';
 import { at } from '../../support/at.js';
@@ -291,6 +293,21 @@ t.test('a factor that was sealed by other keys opens nothing, and says what to d
   t.match(await login(test, 'eve', '123456'), { status: 401, body: { code: 'second_factor_unreadable', error: /recover-admin/ } });
   t.match(await login(test, 'eve', '123456', 'wrong wrong wrong'), { status: 401, body: { code: 'invalid_credentials' } });
   t.match((await (await test.as('viewer')).get('/api/v1/system/health')).body.warnings, [/1 of the second factors .* sealed by other keys/]);
+});
+
+t.test('D-C-02: a row that cannot be read takes no second factor away; an administrator resets it', async (t) => {
+  const first = await startGatewayTest();
+  await enrolled(first, 'bob');
+  const database = new Database(path.join(first.dataDir, 'state.db'));
+  const { changes } = database.prepare(`UPDATE resources SET body = '{' WHERE kind = 'SecondFactor'`).run();
+  database.close();
+  t.equal(changes, 1);
+  const test = await first.restart();
+  t.teardown(() => test.stop());
+  t.match(await login(test, 'bob'), { status: 401, body: { code: 'second_factor_unreadable' } });
+  const admin = await test.as('admin');
+  t.equal((await admin.delete('/api/v1/auth/users/bob/second-factor')).status, 204);
+  t.equal((await login(test, 'bob')).status, 200);
 });
 
 t.test('D-C-09: a code is good once also while nothing can be stored', async (t) => {

@@ -78,8 +78,9 @@ export class SecondFactors {
     this.#issuer = issuer;
   }
 
+  /** Also one whose row cannot be read: damage takes nothing away that protects an account. */
   has(account: string): boolean {
-    return this.#get(account) !== undefined;
+    return this.#get(account) !== undefined || this.#store.isQuarantined(refOf(account));
   }
 
   view(account: string): FactorView | undefined {
@@ -101,7 +102,7 @@ export class SecondFactors {
   /** A right code is taken by it. @param code undefined: none was given. */
   judge(account: string, code: string | undefined): Verdict {
     const factor = this.#get(account);
-    if (!factor) return { is: 'right', by: 'none', puts: [] };
+    if (!factor) return this.has(account) ? { is: 'unreadable' } : { is: 'right', by: 'none', puts: [] };
     const secrets = this.#open(factor);
     if (!secrets) return { is: 'unreadable' };
     if (code === undefined || code.trim() === '') return { is: 'asked' };
@@ -171,7 +172,7 @@ export class SecondFactors {
 
   /** What is to be removed with the account, or by a reset. */
   refsOf(account: string): readonly Ref[] {
-    return this.#store.get(SecondFactor, '', account) ? [{ kind: SecondFactor.kind, site: '', name: account }] : [];
+    return this.has(account) ? [refOf(account)] : [];
   }
 
   // -------------------------------------------------------------- inside
@@ -215,6 +216,10 @@ function take(used: Used, step: number): void {
     used.steps.delete(lowest);
     used.floor = Math.max(used.floor, lowest);
   }
+}
+
+function refOf(account: string): Ref {
+  return { kind: SecondFactor.kind, site: '', name: account };
 }
 
 function placeOf(account: string): string {
