@@ -2,9 +2,14 @@
 import path from 'node:path';
 import t from 'tap';
 import Database from '../../../src/platform/base/sqlite.js';
+import { ApiError } from '../../../src/client/api.js';
+import { KnownBoxes } from '../../../src/cli/remote/boxes.js';
+import type { Given } from '../../../src/cli/remote/command.js';
 import { SecondFactor } from '../../../src/domains/access/kind.js';
 import { codeOf, readCode, STEP_MS, stepOf, stepsOfCode } from '../../../src/domains/access/second-factor/time-codes.js';
+import { boxContext, rowOf, silentTerminal } from '../../cli/support.js';
 import { at } from '../../support/at.js';
+import { ownFolder } from '../../support/own-folder.js';
 import { type Answer, type Client, clientOf, type GatewayTest, makeAccount, PASSWORD, startGatewayTest } from '../../support/gateway.js';
 
 const MINUTE = 60_000;
@@ -344,4 +349,51 @@ t.test('own sessions are seen and ended by their owner; those of others are not 
   );
   t.equal((await bob.delete(`/api/v1/auth/me/sessions/${bob.sessionId}`)).status, 204);
   t.match(await bob.get('/api/v1/auth/me'), { status: 401 });
+});
+
+t.test('lineside sets one up, asks for the code where the box wants one, and ends sessions', async (t) => {
+  const test = await startGatewayTest();
+  t.teardown(() => test.stop());
+  await makeAccount(test, 'ada', ['admin']);
+  await makeAccount(test, 'bob', ['operator']);
+  const boxes = new KnownBoxes(ownFolder(t));
+  boxes.keep('box', { url: test.url, username: 'bob', accessToken: '', refreshToken: '', site: '' }, { current: true });
+  const said: string[] = [];
+  const asked: string[] = [];
+  let secret = '';
+  let away = 0;
+  const answer = async (question: string): Promise<string> => {
+    asked.push(question);
+    if (question.startsWith('password')) return PASSWORD;
+    secret = secret || (said.join('').match(/secret=([A-Z2-7]+)/)?.[1] ?? '');
+    return code(test, secret, away);
+  };
+  const terminal = { ...silentTerminal(said), ask: answer, askSecret: answer };
+  const run = (words: string, args: readonly string[] = [], options: Given = {}) => rowOf(words).run(boxContext(boxes, args, options, terminal));
+  const enter = () => rowOf('login').run({ ...boxContext(boxes, ['box'], {}, terminal), args: ['box'] });
+  await enter();
+  t.match(await run('second-factor show'), { text: /you have no second factor/ });
+  const made = (await run('second-factor set-up')) as { data: { recoveryCodes: string[] } };
+  t.equal(made.data.recoveryCodes.length, 10);
+  t.match(said.join(), /otpauth:\/\/totp\//);
+  asked.length = 0;
+  away = 1;
+  await enter();
+  t.same(asked, ['password of bob: ', 'code of your authenticator app, or a recovery code: ']);
+  t.match(await run('second-factor show'), { data: { enrolled: true, recoveryCodesLeft: 10 } });
+  const sessions = (await run('session list')) as { data: { id: string; current: boolean }[]; text: string };
+  t.equal(sessions.data.length, 2);
+  const other = sessions.data.find(({ current }) => !current);
+  t.match(await run('session end', [other?.id ?? '']), { text: /has ended/ });
+  test.clock.advance(2 * STEP_MS);
+  away = 0;
+  const box = boxContext(boxes, [], {}, terminal).box;
+  let refusals = 1;
+  await box.signed(async () => {
+    if (refusals-- > 0) throw new ApiError(401, { error: 'enter your password again', code: 'reauthentication_required', status: 401 });
+  });
+  t.equal(
+    (await rowOf('second-factor remove').run(boxContext(boxes, [], { secondFactor: made.data.recoveryCodes[0] as string }, terminal))).text,
+    'you sign in with your password alone from now on',
+  );
 });
