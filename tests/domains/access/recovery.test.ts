@@ -91,6 +91,19 @@ t.test('the command takes over nobody: a name that is or was there, a bad passwo
   t.match(await asked(off), /^false: .*auth\.mode is none/);
 });
 
+t.test('what was asked of an earlier run makes nobody an administrator; a running box looks every second', async (t) => {
+  const test = await startGatewayTest();
+  t.teardown(() => test.stop());
+  const [before, now] = [randomUUID(), randomUUID()];
+  putRequest(test.dataDir, { id: before, username: 'rescue', passwordHash: HASH, systemUser: 'root' });
+  test.access.start();
+  t.match(readAnswer(test.dataDir, before), { done: false, message: /only just started/ });
+  putRequest(test.dataDir, { id: now, username: 'rescue', passwordHash: HASH, systemUser: 'root' });
+  test.clock.advance(1000);
+  await test.store.recorded;
+  t.equal(test.access.users().length, 1);
+});
+
 t.test('what others could have written, or does not read, makes nobody an administrator', async (t) => {
   const test = await startGatewayTest();
   t.teardown(() => test.stop());

@@ -12,7 +12,6 @@ import { type AuditDraft, component } from '../../../platform/store/audit-record
 import type { Resource } from '../../../platform/store/resource.js';
 import type { StoreReader } from '../../../platform/store/kind.js';
 import type { Store } from '../../../platform/store/store.js';
-import type { Trouble } from '../../alarms/system-conditions.js';
 import { Account, type AccountSpec, AdminRecovery, type AdminRecoverySpec, type AdminRecoveryStatus } from '../kind.js';
 import { putAnswer, type RecoveryRequest, takeRequest } from './request-file.js';
 
@@ -41,11 +40,13 @@ export class AdminRecoveries {
     this.#parts = parts;
   }
 
+  /** What lies there from before was asked of another run, by somebody who does not wait for it any more. */
   start(): void {
-    this.#stop = this.#parts.clock.after(LOOK_INTERVAL_MS, () => {
-      guardedPromise('look for a request to recover an administrator', () => this.look());
-      guarded('next look for a request to recover an administrator', () => this.start());
+    guarded('earlier request to recover an administrator', () => {
+      const request = this.#take();
+      if (request) putAnswer(this.#parts.dataDir, { id: request.id, done: false, message: 'the box has only just started: repeat the command' });
     });
+    this.#lookLater();
   }
 
   stop(): void {
@@ -59,14 +60,8 @@ export class AdminRecoveries {
 
   /** Takes a request that waits, and answers it. */
   async look(): Promise<void> {
-    const { dataDir, log } = this.#parts;
-    let request: RecoveryRequest | undefined;
-    try {
-      request = takeRequest(dataDir);
-    } catch (fault) {
-      log.warn({ fault: (fault as Error).message }, 'a request to recover an administrator is none: it was removed');
-      return;
-    }
+    const { dataDir } = this.#parts;
+    const request = this.#take();
     if (!request) return;
     const { id, username } = request;
     try {
@@ -74,6 +69,23 @@ export class AdminRecoveries {
       putAnswer(dataDir, { id, done: true, message: `${username} is an administrator of this box` });
     } catch (fault) {
       putAnswer(dataDir, { id, done: false, message: (fault as Error).message });
+    }
+  }
+
+  #lookLater(): void {
+    this.#stop = this.#parts.clock.after(LOOK_INTERVAL_MS, () => {
+      guardedPromise('look for a request to recover an administrator', () => this.look());
+      this.#lookLater();
+    });
+  }
+
+  #take(): RecoveryRequest | undefined {
+    const { dataDir, log } = this.#parts;
+    try {
+      return takeRequest(dataDir);
+    } catch (fault) {
+      log.warn({ fault: (fault as Error).message }, 'a request to recover an administrator is none: it was removed');
+      return undefined;
     }
   }
 
@@ -129,7 +141,7 @@ export class AdminRecoveries {
 }
 
 /** What health and an alarm tell while nobody has acknowledged it. */
-export function recoveryTrouble(read: Pick<StoreReader, 'list'>): Trouble | undefined {
+export function recoveryTrouble(read: Pick<StoreReader, 'list'>): { readonly severity: 'High'; readonly message: string } | undefined {
   const open = newestFirst(read).filter(({ status }) => !status.acknowledged);
   if (open.length === 0) return undefined;
   const made = open.map(({ spec: { username, at, systemUser } }) => `administrator ${username} was made at the box at ${at} by the system user ${systemUser} (recover-admin)`);
