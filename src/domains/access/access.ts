@@ -29,9 +29,11 @@ import { badPassword, checkPassword, HASH_COST, type HashCost, PasswordHasher } 
 import { type RoleEntry, Roles, type SiteRules } from './roles.js';
 import { AdminRecoveries } from './recovery/recoveries.js';
 import type { RecoveryRequest } from './recovery/request-file.js';
-import { type FactorView, noFactor, SecondFactors, type Verdict } from './second-factor/second-factors.js';
+import { SecondFactors } from './second-factor/second-factors.js';
+import { codeAsked, NO_FACTOR, type RightVerdict, unreadableFactor, usedFactor } from './second-factor/verdicts.js';
 import { SessionTokens, type TokenKeys } from './session-token.js';
 import { END_REASONS, type LiveSession, Sessions, type TimeWitness } from './sessions.js';
+import { userTarget } from './user-target.js';
 
 export interface AccessSettings extends OidcSettings {
   readonly dataDir: string;
@@ -276,12 +278,12 @@ export class Access {
     withSecond: boolean,
     work: (proven: Proven, used: Readonly<Record<string, unknown>>) => Promise<Result>,
   ): Promise<Result> {
-    const { account: seen } = this.#own(context.caller);
+    const { account: seen } = this.own(context.caller);
     const { username, passwordHash } = seen.spec;
     return this.#attempt(seen.metadata.name, context.sourceIP, async (attempt) => {
       const right = await this.#hasher.verify(password, passwordHash, attempt.place);
       if (!right) return this.#failLogin(context, username, method, attempt, code);
-      const { session } = this.#own(context.caller); // it may have ended meanwhile
+      const { session } = this.own(context.caller); // it may have ended meanwhile
       const account = this.#unchanged(seen);
       if (!account) return this.#failLogin(context, username, method, attempt, code);
       const second = withSecond ? await this.#requireSecond(context, account, code, method, attempt) : NO_FACTOR;
@@ -322,14 +324,14 @@ export class Access {
   }
 
   async changePassword(context: Context, currentPassword: string, newPassword: string): Promise<void> {
-    const { account } = this.#own(context.caller);
+    const { account } = this.own(context.caller);
     const { username } = account.spec;
     checkPassword(newPassword, username, this.settings.passwordLengthMin, 'newPassword');
     await this.#attempt(account.metadata.name, context.sourceIP, async (attempt) => {
       const right = await this.#hasher.verify(currentPassword, account.spec.passwordHash, attempt.place);
       if (!right) return this.#failLogin(context, username, 'password', attempt);
       const passwordHash = await this.#hasher.hash(newPassword, attempt.place);
-      const { session } = this.#own(context.caller); // whoever changed the password first has ended it
+      const { session } = this.own(context.caller); // whoever changed the password first has ended it
       const present = this.#unchanged(account);
       if (!present) throw conflict('password_changed', 'the password was changed meanwhile by another request; nothing was changed by this one');
       await this.#putPassword(context, present, passwordHash, false, session.id, attempt.succeed());
@@ -454,39 +456,9 @@ export class Access {
 
   // -------------------------------------------------------------- second factor
 
-  /** Of the caller. @returns undefined where he has none. */
-  ownSecondFactor(caller: Caller): FactorView | undefined {
-    return this.secondFactors.view(this.#own(caller).account.metadata.name);
-  }
-
   isSecondFactorRequired(groups: readonly string[]): boolean {
     const { authMode, secondFactorRequiredFor, groupPrefix } = this.settings;
     return authMode === 'local' && secondFactorRequiredFor.some((group) => groups.includes(group.replaceAll('{prefix}', groupPrefix)));
-  }
-
-  /** The first code of what `begin` has shown. His other sessions end: they were opened with less. */
-  async confirmSecondFactor(context: Context, code: string): Promise<readonly string[]> {
-    const { session, account } = this.#own(context.caller);
-    const { name } = account.metadata;
-    const replaced = this.secondFactors.has(name);
-    const { put, recoveryCodes } = this.secondFactors.confirm(name, account.spec.accountId, session.id, code);
-    const audit = context.audit({ target: userTarget(account.spec), details: { changed: 'second-factor', to: 'on', replaced } });
-    await this.sessions.end(this.sessions.idsOf(name, session.id), 'administrator', [audit], { puts: [put] });
-    return recoveryCodes;
-  }
-
-  /** By another administrator: nobody takes away what he would have to prove himself. @throws Refusal 409. */
-  async resetSecondFactor(context: Context, username: string): Promise<void> {
-    const { metadata, spec } = this.user(username);
-    if (spec.accountId === context.caller.accountId)
-      throw conflict(
-        'own_second_factor',
-        'another administrator resets yours; you yourself replace it with POST auth/second-factor, or remove it with POST auth/second-factor/remove',
-      );
-    const removes = this.secondFactors.refsOf(metadata.name);
-    if (removes.length === 0) throw noFactor();
-    const audit = context.audit({ target: userTarget(spec), details: { changed: 'second-factor', to: 'reset' } });
-    await this.sessions.end(this.sessions.idsOf(metadata.name), 'administrator', [audit], { removes });
   }
 
   /** The one place that knows what counts as a second factor. */
@@ -579,8 +551,8 @@ export class Access {
     return account && account.spec.enabled && !account.spec.retired ? account : undefined;
   }
 
-  /** The session and local account behind a caller. */
-  #own(caller: Caller): { session: LiveSession; account: AccountResource } {
+  /** The session and local account behind a caller. @throws Refusal 401. */
+  own(caller: Caller): { session: LiveSession; account: AccountResource } {
     const session = caller.sessionId === null ? undefined : this.sessions.get(caller.sessionId);
     const account = session && this.#usable(session.account);
     if (!session || !account) throw new Refusal('unauthenticated', 'the session has ended; sign in again', { code: 'session_ended' });
@@ -668,24 +640,6 @@ export class Access {
   }
 }
 
-type RightVerdict = Extract<Verdict, { readonly is: 'right' }>;
-const NO_FACTOR: RightVerdict = { is: 'right', by: 'none', puts: [] };
-
-/** For the audit record: which factor, never the code. */
-function usedFactor({ by, recoveryCodesLeft }: RightVerdict): Readonly<Record<string, unknown>> {
-  if (by === 'none') return {};
-  return { secondFactor: by, ...(by === 'recovery-code' ? { recoveryCodesLeft } : {}) };
-}
-
-function codeAsked(): Refusal {
-  return new Refusal('unauthenticated', 'this account has a second factor: send the code of its app, or a recovery code, as code', { code: 'second_factor_required' });
-}
-
-function unreadableFactor(): Refusal {
-  const way = 'an administrator resets it, or lineside recover-admin on the box makes one who can';
-  return new Refusal('unauthenticated', `the second factor of this account was sealed by other keys than those of this box: ${way}`, { code: 'second_factor_unreadable' });
-}
-
 function badUsername(username: string): Refusal | undefined {
   if (USERNAME.test(username)) return undefined;
   return invalid('invalid_name', 'username', 'username must have 1 to 64 letters, digits or . _ @ - and be more than one or two dots');
@@ -693,10 +647,6 @@ function badUsername(username: string): Refusal | undefined {
 
 function actorOfAccount(spec: AccountSpec, sourceIP: string): Actor {
   return { accountId: spec.accountId, displayName: spec.displayName, actorType: 'human', sourceIP };
-}
-
-function userTarget(spec: AccountSpec): { kind: string; name: string; site: string } {
-  return { kind: 'User', name: spec.username, site: '' };
 }
 
 /** What an audit record shows of an account: never the hash. */

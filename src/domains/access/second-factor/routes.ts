@@ -11,6 +11,8 @@ import { EnrolmentBody, RecoveryCodesBody, SecondFactorBody } from '../bodies.js
 import { SecondFactor } from '../kind.js';
 import { localOnly } from '../modes.js';
 import { PROOF_CODES, ProofBody } from '../proof.js';
+import { userTarget } from '../user-target.js';
+import { confirmFactor, ownFactor, resetFactor } from './changes.js';
 import { noFactor } from './second-factors.js';
 
 export interface SecondFactorDeps {
@@ -34,7 +36,7 @@ export const SECOND_FACTOR_ROUTES: readonly Route<SecondFactorDeps>[] = [
     errors: { 401: ['session_ended'], 404: ['not_in_auth_mode'] },
     duringEnrolment: true,
     handle: ({ caller }, { access }): SecondFactorBody => {
-      const view = access.ownSecondFactor(caller);
+      const view = ownFactor(access, caller);
       const { enrolledAt = null, lastUsedAt = null, recoveryCodesLeft = 0 } = view ?? {};
       return { enrolled: view !== undefined, required: access.isSecondFactorRequired(caller.groups), enrolledAt, lastUsedAt, recoveryCodesLeft };
     },
@@ -50,7 +52,7 @@ export const SECOND_FACTOR_ROUTES: readonly Route<SecondFactorDeps>[] = [
     duringEnrolment: true,
     handle: (context, { access }) =>
       access.proven(context, context.body, 'enrol-second-factor', true, async ({ session, account, also }) => {
-        await access.store.write({ ...also, audits: [context.audit({ target: targetOf(account.spec), details: { changed: 'second-factor', to: 'begun' } })] });
+        await access.store.write({ ...also, audits: [context.audit({ target: userTarget(account.spec), details: { changed: 'second-factor', to: 'begun' } })] });
         return created(access.secondFactors.begin(account.metadata.name, account.spec.username, session.id), PATH, NO_STORE);
       }),
   }),
@@ -65,7 +67,7 @@ export const SECOND_FACTOR_ROUTES: readonly Route<SecondFactorDeps>[] = [
     body: v.strictObject({ code: v.string() }),
     audit: { action: 'Update', category: 'auth' },
     duringEnrolment: true,
-    handle: async (context, { access }) => ok({ recoveryCodes: [...(await access.confirmSecondFactor(context, context.body.code))] }, NO_STORE),
+    handle: async (context, { access }) => ok({ recoveryCodes: [...(await confirmFactor(access, context, context.body.code))] }, NO_STORE),
   }),
   route({
     ...PROVEN,
@@ -78,7 +80,7 @@ export const SECOND_FACTOR_ROUTES: readonly Route<SecondFactorDeps>[] = [
     handle: (context, { access }) =>
       access.proven(context, context.body, 'renew-recovery-codes', true, async ({ account, also }) => {
         const { put, recoveryCodes } = access.secondFactors.renewRecoveryCodes(account.metadata.name);
-        const audit = context.audit({ target: targetOf(account.spec), details: { changed: 'recovery-codes' } });
+        const audit = context.audit({ target: userTarget(account.spec), details: { changed: 'recovery-codes' } });
         await access.store.write({ puts: [...otherPuts(also), put], removes: also.removes ?? [], audits: [audit] });
         return ok({ recoveryCodes: [...recoveryCodes] }, NO_STORE);
       }),
@@ -92,12 +94,12 @@ export const SECOND_FACTOR_ROUTES: readonly Route<SecondFactorDeps>[] = [
     reply: { 204: 'Removed' },
     errors: { ...UNPROVEN, 409: ['no_second_factor', 'second_factor_required_by_role'] },
     handle: (context, { access }) => {
-      if (!access.ownSecondFactor(context.caller)) throw noFactor();
+      if (!ownFactor(access, context.caller)) throw noFactor();
       if (access.isSecondFactorRequired(context.caller.groups))
         throw conflict('second_factor_required_by_role', 'your role requires a second factor: replace it with POST auth/second-factor instead');
       return access.proven(context, context.body, 'remove-second-factor', true, async ({ account, also }) => {
         const { name } = account.metadata;
-        const audit = context.audit({ target: targetOf(account.spec), details: { changed: 'second-factor', to: 'removed' } });
+        const audit = context.audit({ target: userTarget(account.spec), details: { changed: 'second-factor', to: 'removed' } });
         await access.store.write({ puts: otherPuts(also), removes: [...(also.removes ?? []), ...access.secondFactors.refsOf(name)], audits: [audit] });
         return done();
       });
@@ -117,7 +119,7 @@ export const SECOND_FACTOR_ROUTES: readonly Route<SecondFactorDeps>[] = [
       deps.access.user(params.username);
     },
     async handle(context, { access }) {
-      await access.resetSecondFactor(context, context.params.username);
+      await resetFactor(access, context, context.params.username);
       return done();
     },
   }),
@@ -126,8 +128,4 @@ export const SECOND_FACTOR_ROUTES: readonly Route<SecondFactorDeps>[] = [
 /** Of the factor itself there is another one, which knows of the code that was taken, or it goes. */
 function otherPuts({ puts = [] }: Proven['also']): NonNullable<Proven['also']['puts']> {
   return puts.filter(({ kind }) => kind.kind !== SecondFactor.kind);
-}
-
-function targetOf({ username }: { readonly username: string }): { kind: string; name: string; site: string } {
-  return { kind: 'User', name: username, site: '' };
 }
