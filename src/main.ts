@@ -117,6 +117,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
     ...reviews.troubles,
     backup: () => backups.trouble(),
     restored: () => restoration.trouble(),
+    'admin-recovery': () => domains.recoveryTrouble(store),
   };
   const alarms = joins.join(
     domains.joinAlarms({ ...ground, history, record: historian.recordAlarm, commands: commanded.ofAlarms, loops, troubles, archive: audit, contained, nonces }),
@@ -151,14 +152,21 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
       backups,
       restoration,
       syslog: audit.syslog,
-      issuerTrouble: () => access.issuer?.trouble ?? '',
+      accessNotes: () => access.notes,
       tls: tls?.served,
       rows,
     }),
   );
   const snapshots = new domains.Snapshots({ ...ground, kinds: domains.APPLIED_KINDS });
   const changes = joins.join(
-    domains.joinChangeControl({ ...ground, snapshots, kinds: domains.APPLIED_KINDS, rows, deletes: (action) => table.deletes(action), report: (problem) => audit.evidence.report(problem) }),
+    domains.joinChangeControl({
+      ...ground,
+      snapshots,
+      kinds: domains.APPLIED_KINDS,
+      rows,
+      deletes: (action) => table.deletes(action),
+      report: (problem) => audit.evidence.report(problem),
+    }),
   );
   joins.join(domains.joinApply({ ...ground, ...changes.gate, snapshots, outputsOfBox, kinds: domains.APPLIED_KINDS }));
   joins.join(domains.joinMtpImport({ ...ground, ...changes.gate, snapshots, outputsOfBox, kinds: domains.APPLIED_KINDS }));

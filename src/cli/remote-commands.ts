@@ -71,6 +71,11 @@ const GROUPS: Readonly<Record<string, Group>> = {
     about: 'secrets of devices: what an I/O module signs in with. Set and removed; no command tells their content',
     examples: ['lineside secret list', 'lineside secret set plc-login --username line-1', 'lineside secret delete plc-login'],
   },
+  'second-factor': {
+    about: 'codes of an authenticator app, asked for beside your password',
+    examples: ['lineside second-factor set-up', 'lineside second-factor show', 'lineside second-factor reset anna'],
+  },
+  session: { about: 'your sessions on a box', examples: ['lineside session list', 'lineside session end ID'] },
   opcua: {
     about: 'OPC UA servers, asked before they are configured or afterwards. A server is named by its address (opc.tcp://host:4840) or by the I/O module that is configured for it',
     examples: [

@@ -189,6 +189,7 @@ export const ROWS: readonly RouteColumns[] = [
 ];
 
 export { joinAccess } from './access/join.js';
+export { recoveryTrouble } from './access/recovery/recoveries.js';
 export { joinAlarms } from './alarms/join.js';
 export { joinApply } from './apply/join.js';
 export { Snapshots } from './apply/snapshots.js';

@@ -21,6 +21,7 @@ const NOT_WRITTEN: Readonly<Record<string, string>> = {
   'POST /api/v1/sites/{site}/iomodules/{name}/cable-acceptances/{id}/mark': 'needs a cable acceptance: tests/domains/loop-checks',
   'POST /api/v1/sites/{site}/iomodules/{name}/loop-checks/{id}/confirm': 'needs a loop check: tests/domains/loop-checks',
   'POST /api/v1/sites/{site}/iomodules/{name}/loop-checks/{id}/abort': 'needs a loop check: tests/domains/loop-checks',
+  'POST /api/v1/auth/recoveries/acknowledge': 'needs an administrator who was made at the box: tests/domains/access/recovery',
 };
 
 /** Rows whose body rules cannot be tried, because nothing the path could name exists. */

@@ -3,6 +3,7 @@
  * mutating route needs its request here (D-AUDIT-02): add it where its resource exists.
  */
 import { readFileSync } from 'node:fs';
+import { codeOf, stepOf } from '../../src/domains/access/second-factor/time-codes.js';
 import type { Answer, Client, RequestOptions } from '../support/gateway.js';
 import { PASSWORD } from '../support/gateway.js';
 import { type ApplianceTest, AT, SITE } from './appliance.js';
@@ -379,6 +380,26 @@ async function production(story: Story): Promise<Omit<Left, 'snapshot' | 'correl
   };
 }
 
+/** The wall clock of the appliance is that of the machine; a recovery code is good at any time. */
+async function secondFactor(story: Story): Promise<void> {
+  const { test } = story;
+  const username = 'walk-two';
+  const FACTOR = '/api/v1/auth/second-factor';
+  await test.admin.post('/api/v1/auth/users', { username, password: PASSWORD, displayName: 'Two', groups: ['lineside-viewer'], mustChangePassword: false });
+  const { accessToken: token } = (await test.request('POST', '/api/v1/auth/login', { body: { username, password: PASSWORD } })).body;
+  const enrol = async (): Promise<string[]> => {
+    const begun = await story.send(`POST ${FACTOR}`, {}, { token, body: { password: PASSWORD } });
+    const confirmed = await story.send(`POST ${FACTOR}/confirm`, {}, { token, body: { code: codeOf(begun.body.secret, stepOf(Date.now())) } });
+    return confirmed.body.recoveryCodes as string[];
+  };
+  const renewed = await story.send(`POST ${FACTOR}/recovery-codes`, {}, { token, body: { password: PASSWORD, code: at(await enrol(), 0) } });
+  await story.send(`POST ${FACTOR}/remove`, {}, { token, body: { password: PASSWORD, code: renewed.body.recoveryCodes[0] } });
+  await enrol();
+  await story.send('DELETE /api/v1/auth/users/{username}/second-factor', { username });
+  const again = (await test.request('POST', '/api/v1/auth/login', { body: { username, password: PASSWORD } })).body;
+  await story.send('DELETE /api/v1/auth/me/sessions/{id}', { id: again.sessionId }, { token: again.accessToken });
+}
+
 async function access(story: Story): Promise<void> {
   const { test } = story;
   const username = 'walk';
@@ -396,6 +417,7 @@ async function access(story: Story): Promise<void> {
   await story.send('POST /api/v1/auth/users/{username}/password', { username }, { body: { newPassword: PASSWORD, mustChangePassword: false } });
   const session = await login(PASSWORD);
   await story.send('DELETE /api/v1/auth/sessions/{id}', { id: session.body.sessionId });
+  await secondFactor(story);
   for (const name of ['locked', 'locked-too']) {
     for (let i = 0; i < 5; i += 1) await test.request('POST', '/api/v1/auth/login', { body: { username: name, password: 'guessed wrong' } });
   }

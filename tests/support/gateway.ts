@@ -155,7 +155,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
     syslog: () => ({ configured: false, state: 'off' as const, receiver: '', sent: 0, confirmed: 0, lag: 0, gaps: [], message: '' }),
     integrity: () => ({ ok: null, checkedAt: '', problems: 0 }),
     troubles: () => [],
-    notes: () => [access.issuer?.trouble ?? ''].filter((note) => note !== ''),
+    notes: () => access.notes,
     storageAccepting: () => store.accepting,
     contained: () => ({ total: 0, recent: 0, seams: [] }),
     lockedNames: () => access.lockOuts.locked().length,

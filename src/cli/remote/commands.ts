@@ -23,12 +23,16 @@ import { RECIPE_COMMANDS } from './recipes.js';
 import { RECORD_COMMANDS } from './records.js';
 import { RECORD_STATUS_COMMANDS } from './record-status.js';
 import { RESOURCE_COMMANDS } from './resources.js';
+import { SECOND_FACTOR_COMMANDS } from './second-factor.js';
 import { SECRET_COMMANDS } from './secrets.js';
 import { SNAPSHOT_COMMANDS } from './snapshots.js';
+import { SESSION_COMMANDS } from './sessions.js';
 import { WATCH_COMMANDS } from './watch.js';
 
 export const COMMANDS: readonly CommandRow[] = [
   ...LOGIN_COMMANDS,
+  ...SECOND_FACTOR_COMMANDS,
+  ...SESSION_COMMANDS,
   ...RESOURCE_COMMANDS,
   ...PLANT_COMMANDS,
   ...SNAPSHOT_COMMANDS,

@@ -22,8 +22,8 @@ export function signInAddress(): string {
 }
 
 /** Proves who signs, then sends what is signed. */
-export async function signed(password: string, send: () => Promise<void>): Promise<void> {
-  if (needsPassword()) await reauthenticate(password);
+export async function signed(password: string, code: string, send: () => Promise<void>): Promise<void> {
+  if (needsPassword()) await reauthenticate(password, code);
   await send();
 }
 

@@ -4,6 +4,7 @@ import { Chips } from '../common/chips.js';
 import { choose, LOOKS, look } from '../common/look.js';
 import { t } from '../common/strings.js';
 import { CertificateLine } from './certificate-line.js';
+import { SecondFactorDialog } from './second-factor-dialog.js';
 
 function tierText(tier: string | undefined): string {
   return tier === undefined ? '–' : (t.tiers[tier] ?? tier);
@@ -11,6 +12,7 @@ function tierText(tier: string | undefined): string {
 
 export function UserMenu() {
   const [open, setOpen] = useState(false);
+  const [setsUp, setSetsUp] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!open) return;
@@ -31,6 +33,10 @@ export function UserMenu() {
   }, [open]);
   const person = me.value;
   if (!person) return null;
+  const setUp = (): void => {
+    setOpen(false);
+    setSetsUp(true);
+  };
   return (
     <div class="user" ref={box}>
       <button
@@ -61,6 +67,11 @@ export function UserMenu() {
           <a class="button" href="/docs" data-testid="documents">
             {t.documents}
           </a>
+          {config.value?.authMode === 'local' && (
+            <button type="button" class="button" onClick={setUp} data-testid="second-factor">
+              {t.secondFactor}
+            </button>
+          )}
           {config.value?.authMode !== 'none' && (
             <button type="button" class="button" onClick={() => void logout().catch(() => undefined)} data-testid="logout">
               {t.signOut}
@@ -68,6 +79,7 @@ export function UserMenu() {
           )}
         </div>
       )}
+      {setsUp && <SecondFactorDialog onClose={() => setSetsUp(false)} />}
     </div>
   );
 }

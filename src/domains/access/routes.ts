@@ -19,6 +19,11 @@ import { CALLBACK_PATH, type IssuerLogin } from './issuer-login.js';
 import { LOGIN_WITHIN_MS } from './issuer/logins.js';
 import type { SeenSession } from './issuer/issuer-sessions.js';
 import { KEY_ROUTES } from './key-routes.js';
+import { localOnly, only, withSessions } from './modes.js';
+import { OWN_SESSION_ROUTES } from './own-session-routes.js';
+import { PROOF_CODES, ProofBody } from './proof.js';
+import { RECOVERY_ROUTES } from './recovery/routes.js';
+import { SECOND_FACTOR_ROUTES } from './second-factor/routes.js';
 import type { SessionSpec, SessionStatus } from './kind.js';
 import type { LockedName } from './lockouts.js';
 
@@ -47,17 +52,6 @@ const Groups = v.array(v.pipe(v.string(), v.minLength(1, 'must not be empty'), v
 const DisplayName = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'), v.maxLength(128, 'must have at most 128 characters'));
 const AUDIT = { action: 'Request', category: 'auth' } as const;
 
-/** Routes of another mode do not exist (decisions Q-AUTH-01). */
-function only(...modes: readonly string[]): (params: unknown, deps: AccessDeps) => void {
-  return (_, { access }) => {
-    if (!modes.includes(access.settings.authMode)) {
-      throw new Refusal('missing', `this route does not exist in authentication mode ${access.settings.authMode}`, { code: 'not_in_auth_mode' });
-    }
-  };
-}
-const localOnly = only('local');
-const withSessions = only('local', 'oidc');
-
 export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
   route({
     method: 'GET',
@@ -74,15 +68,15 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     whileStorageRefuses: true,
     action: 'auth:login',
     tier: 'none',
-    summary: 'Sign in with user name and password',
+    summary: 'Sign in with user name and password, and the code of the second factor where the account has one',
     reply: SessionBody,
-    errors: { 401: ['invalid_credentials', 'account_locked', 'session_ended'], 404: ['not_in_auth_mode'] },
-    body: v.strictObject({ username: Text, password: Text, useCookie: v.optional(v.boolean(), false) }),
+    errors: { 401: [...PROOF_CODES, 'session_ended'], 404: ['not_in_auth_mode'] },
+    body: v.strictObject({ username: Text, password: Text, code: v.optional(Text), useCookie: v.optional(v.boolean(), false) }),
     audit: AUDIT,
     exists: localOnly,
     async handle(context, { access }) {
-      const { username, password, useCookie } = context.body;
-      const { body, refreshToken } = await access.login(context, username, password, useCookie);
+      const { username, useCookie } = context.body;
+      const { body, refreshToken } = await access.login(context, username, context.body, useCookie);
       return withCookie(body, context.secure, useCookie ? refreshToken : undefined);
     },
   }),
@@ -178,13 +172,13 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     whileStorageRefuses: true,
     action: 'auth:reauthenticate',
     tier: 'self',
-    summary: 'Enter the password again for a fresh token of the same session',
+    summary: 'Enter the password again, and the code of the second factor where there is one, for a fresh token of the same session',
     reply: SessionBody,
-    errors: { 401: ['invalid_credentials', 'account_locked', 'session_ended'], 404: ['not_in_auth_mode'] },
-    body: v.strictObject({ password: Text }),
+    errors: { 401: [...PROOF_CODES, 'session_ended'], 404: ['not_in_auth_mode'] },
+    body: ProofBody,
     audit: AUDIT,
     exists: localOnly,
-    handle: async (context, { access }) => ok(await access.reauthenticate(context, context.body.password), NO_STORE),
+    handle: async (context, { access }) => ok(await access.reauthenticate(context, context.body), NO_STORE),
   }),
   route({
     method: 'GET',
@@ -227,7 +221,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     exists: localOnly,
     async handle(context, { access }) {
       const user = await access.createFirstAdmin(context, context.body);
-      return created(userDto(user), userPath(user.spec.username));
+      return created(userDto(user, access), userPath(user.spec.username));
     },
   }),
   route({
@@ -307,6 +301,9 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     },
   }),
   ...userRoutes(),
+  ...SECOND_FACTOR_ROUTES,
+  ...OWN_SESSION_ROUTES,
+  ...RECOVERY_ROUTES,
   ...KEY_ROUTES,
 ];
 
@@ -327,7 +324,8 @@ function userRoutes(): Route<AccessDeps>[] {
       reply: v.array(UserBody),
       errors: { 404: ['not_in_auth_mode'] },
       exists: localOnly,
-      handle: (context, { access }) => listReply(context, { list: 'users', items: access.users(), keyOf: ({ metadata }) => [metadata.name], render: userDto }),
+      handle: (context, { access }) =>
+        listReply(context, { list: 'users', items: access.users(), keyOf: ({ metadata }) => [metadata.name], render: (user) => userDto(user, access) }),
     }),
     route({
       method: 'POST',
@@ -350,7 +348,7 @@ function userRoutes(): Route<AccessDeps>[] {
       exists: localOnly,
       async handle(context, { access }) {
         const user = await access.createUser(context, context.body);
-        return created(userDto(user), userPath(user.spec.username), { ETag: etagOf(user.metadata.resourceVersion) });
+        return created(userDto(user, access), userPath(user.spec.username), { ETag: etagOf(user.metadata.resourceVersion) });
       },
     }),
     route({
@@ -383,7 +381,7 @@ function userRoutes(): Route<AccessDeps>[] {
       exists,
       served: ({ username }, { access }) => {
         const user = access.user(username);
-        return { body: userDto(user), checkRead: (ifMatch) => checkIfMatch(ifMatch, user.metadata.resourceVersion) };
+        return { body: userDto(user, access), checkRead: (ifMatch) => checkIfMatch(ifMatch, user.metadata.resourceVersion) };
       },
       async handle(context, { access }) {
         checkIfMatch(context.header('if-match'), access.user(context.params.username).metadata.resourceVersion);
@@ -426,7 +424,7 @@ function userRoutes(): Route<AccessDeps>[] {
 
 function servedUser(access: Access, username: string): Reply<UserBody> {
   const user = access.user(username);
-  return ok(userDto(user), { ETag: etagOf(user.metadata.resourceVersion) });
+  return ok(userDto(user, access), { ETag: etagOf(user.metadata.resourceVersion) });
 }
 
 function authConfig({ settings, firstAdminRequired }: Access): AuthConfig {
@@ -454,6 +452,7 @@ function authPolicy({ settings, roles }: Access): AuthPolicy {
     roles: roles.roles,
     actions: roles.actions,
     freshTokenActions: roles.freshTokenActions,
+    secondFactorRequiredFor: settings.authMode === 'local' ? settings.secondFactorRequiredFor.map((group) => group.replaceAll('{prefix}', settings.groupPrefix)) : [],
     reasonMinLength: settings.reasonLengthMin,
   };
 }

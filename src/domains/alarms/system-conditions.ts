@@ -39,6 +39,7 @@ export const TROUBLE_TOPICS = [
   'backup',
   'restored',
   'review',
+  'admin-recovery',
 ] as const;
 export type TroubleTopic = (typeof TROUBLE_TOPICS)[number];
 
@@ -333,6 +334,7 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
   backup: troubleRow('backup'),
   restored: troubleRow('restored'),
   review: troubleRow('review'),
+  'admin-recovery': troubleRow('admin-recovery'),
 };
 
 function troubleRow(topic: TroubleTopic): TopicRow {

@@ -40,8 +40,8 @@ export interface SystemParts extends Pick<SystemView, 'product' | 'deviceId' | '
   readonly restoration: Restoration;
   readonly syslog: SystemView['syslog'];
   readonly box: BoxParts;
-  /** What is the matter with the identity provider, '' while it answers. */
-  readonly issuerTrouble: () => string;
+  /** What is the matter with signing in, in sentences. */
+  readonly accessNotes: () => readonly string[];
   /** Absent where the gateway speaks plain HTTP. */
   readonly tls: Pick<ServedCertificate, 'view'> | undefined;
 }
@@ -78,7 +78,7 @@ export function joinSystem(parts: SystemParts) {
     backups,
     restoration,
     syslog,
-    issuerTrouble,
+    accessNotes,
     tls,
   } = parts;
   const openInClear = tls ? '' : inClear(settings);
@@ -93,7 +93,7 @@ export function joinSystem(parts: SystemParts) {
     settingsWithoutEffect: settings.withoutEffect,
     troubles: () => TROUBLE_TOPICS.flatMap((topic) => troubles[topic]()?.message ?? []),
     tls: () => tlsHealth(tls?.view()),
-    notes: () => [openInClear, issuerTrouble(), ...(tls?.view().notes ?? []), faults.last, ...box.notes, ...box.beyond()].filter((note) => note !== ''),
+    notes: () => [openInClear, ...accessNotes(), ...(tls?.view().notes ?? []), faults.last, ...box.notes, ...box.beyond()].filter((note) => note !== ''),
     backup: () => backups.view,
     syslog,
     box: () => boxHealth(box),

@@ -29,7 +29,7 @@ const GATEWAY: readonly GatewaySet[] = [
   { status: 400, suffix: '', codes: OF_THE_REQUEST, when: reads },
   { status: 400, suffix: 'Write', codes: [...OF_THE_REQUEST, ...OF_THE_BODY], when: writes },
   { status: 401, suffix: '', codes: ['unauthenticated', 'invalid_token', 'token_expired', 'session_ended', 'session_inactive'], when: known },
-  { status: 403, suffix: '', codes: ['action_missing', 'site_scope', 'api_key_fence', 'password_change_required'], when: known },
+  { status: 403, suffix: '', codes: ['action_missing', 'site_scope', 'api_key_fence', 'password_change_required', 'second_factor_enrolment_required'], when: known },
   { status: 403, suffix: 'Public', codes: ['api_key_fence'], when: (row) => !known(row) },
   { status: 404, suffix: '', codes: ['not_found', 'unreadable_row'], when: ({ path }) => path.includes('{') },
   { status: 406, suffix: '', codes: ['not_acceptable'], when: ({ formats }) => formats !== undefined },
