@@ -25,6 +25,7 @@ import { type OidcSettings, openIssuer } from './issuer/open-issuer.js';
 import { IssuerLogin } from './issuer-login.js';
 import { Account, type AccountSpec, type AccountStatus } from './kind.js';
 import { type Attempt, LockOuts } from './lockouts.js';
+import { Panels } from './panels/panels.js';
 import { badPassword, checkPassword, HASH_COST, type HashCost, PasswordHasher } from './passwords.js';
 import { type RoleEntry, Roles, type SiteRules } from './roles.js';
 import { SessionTokens, type TokenKeys } from './session-token.js';
@@ -87,6 +88,7 @@ export class Access {
   readonly sessions: Sessions;
   readonly lockOuts: LockOuts;
   readonly keys: ApiKeys;
+  readonly panels: Panels;
   readonly authenticator: AccessAuthenticator;
   readonly store: Store;
   readonly clock: Clock;
@@ -112,6 +114,7 @@ export class Access {
     this.lockOuts = new LockOuts(store, clock, settings);
     this.keys = new ApiKeys(store, clock);
     this.#tokens = new SessionTokens(options.keys, clock);
+    this.panels = new Panels({ store, clock, settings, lockOuts: this.lockOuts, tokens: this.#tokens, siteExists: options.siteExists });
     this.#hasher = new PasswordHasher(options.hashCost ?? { ...HASH_COST, ln: settings.passwordWork });
     this.#code = new CommissioningCode(settings.dataDir, clock);
     this.#firstAdminByCode = options.firstAdminByCode ?? true;
@@ -133,7 +136,9 @@ export class Access {
       tokens: this.#tokens,
       roles: () => this.roles,
       external: issuer?.tokens,
+      panels: this.panels,
     });
+    this.panels.onEnded((id) => this.authenticator.endedElsewhere(id, END_REASONS.administrator));
     if (issuer) {
       const { sessions } = this;
       this.issuerLogin = new IssuerLogin({ issuer, store, clock, sessions, sealing: new Sealing(options.keys.privateKey, 'grants of the identity provider'), settings });
@@ -175,7 +180,7 @@ export class Access {
 
   async login(context: Context, username: string, password: string, useCookie: boolean): Promise<{ body: SessionBody; refreshToken: string }> {
     const name = username.toLowerCase();
-    return this.#attempt(name, context.sourceIP, async (attempt) => {
+    return this.#attempt(name, await this.panels.sourceOf(context, this.authenticator), async (attempt) => {
       const account = this.#usable(name);
       const right = await this.#hasher.verify(password, account?.spec.passwordHash, attempt.place);
       const renewedHash = account && right && this.#hasher.isOutdated(account.spec.passwordHash) ? await this.#hasher.hash(password, attempt.place) : undefined;
@@ -508,7 +513,7 @@ export class Access {
     const session = caller.sessionId === null ? undefined : this.sessions.get(caller.sessionId);
     const email = session && identityOf(this.store, this.settings.authMode, session.account)?.email;
     const everything = this.settings.authMode === 'none' && caller.accountId === 'none:developer';
-    const rights = this.roles.rightsOf(caller.groups);
+    const rights = caller.kind === 'panel' ? { tiers: ['read'] as const, actions: this.roles.watchActions } : this.roles.rightsOf(caller.groups);
     return {
       accountId: caller.accountId,
       username: caller.username,

@@ -11,7 +11,7 @@ import { Deadline } from '../../platform/base/elapsed.js';
 import { sourceKey } from '../../platform/base/ip-address.js';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
 
-const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'; // Crockford base32
+export const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'; // Crockford base32
 const LENGTH = 12;
 const WRONG_MAX = 5;
 const WRONG_PAUSE_MS = 5 * 60_000;
@@ -103,7 +103,7 @@ function wrongCode(also: Refusal | undefined): Refusal {
 }
 
 /** Without case and hyphens; the letters that Crockford reads as digits. Non-ASCII never equals a code. */
-function normalise(text: string): string {
+export function normalise(text: string): string {
   return text
     .replace(/[-\s]/g, '')
     .toUpperCase()

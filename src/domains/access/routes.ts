@@ -19,6 +19,7 @@ import { CALLBACK_PATH, type IssuerLogin } from './issuer-login.js';
 import { LOGIN_WITHIN_MS } from './issuer/logins.js';
 import type { SeenSession } from './issuer/issuer-sessions.js';
 import { KEY_ROUTES } from './key-routes.js';
+import { PANEL_ROUTES } from './panels/routes.js';
 import type { SessionSpec, SessionStatus } from './kind.js';
 import type { LockedName } from './lockouts.js';
 
@@ -300,6 +301,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
   }),
   ...userRoutes(),
   ...KEY_ROUTES,
+  ...PANEL_ROUTES,
 ];
 
 function userRoutes(): Route<AccessDeps>[] {
