@@ -1,9 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { config, logout, me } from '../data/session.js';
+import { can, config, logout, me } from '../data/session.js';
+import { addressOf } from '../data/view.js';
+import { watching } from '../data/watching.js';
 import { Chips } from '../common/chips.js';
 import { choose, LOOKS, look } from '../common/look.js';
 import { t } from '../common/strings.js';
 import { CertificateLine } from './certificate-line.js';
+import { panelsView } from './panels-view.js';
 
 function tierText(tier: string | undefined): string {
   return tier === undefined ? '–' : (t.tiers[tier] ?? tier);
@@ -61,7 +64,12 @@ export function UserMenu() {
           <a class="button" href="/docs" data-testid="documents">
             {t.documents}
           </a>
-          {config.value?.authMode !== 'none' && (
+          {can('panel:list') && (
+            <a class="button" href={addressOf('panels')} onClick={() => setOpen(false)} data-testid="open-panels">
+              {panelsView.title('')}
+            </a>
+          )}
+          {config.value?.authMode !== 'none' && !watching.value && (
             <button type="button" class="button" onClick={() => void logout().catch(() => undefined)} data-testid="logout">
               {t.signOut}
             </button>
