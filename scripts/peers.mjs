@@ -17,6 +17,12 @@ const PEERS = [
     suites: /modbus-peer\.js|modbus-device\.js/,
   },
   { name: 'the MQTT broker mosquitto', packages: ['mosquitto'], try: ['/bin/sh', '-c', 'command -v /usr/sbin/mosquitto'], suites: /mosquitto\.js/ },
+  {
+    name: 'the syslog receiver rsyslog',
+    packages: ['rsyslog', 'rsyslog-gnutls'],
+    try: ['/bin/sh', '-c', '/usr/sbin/rsyslogd -v && ls /usr/lib/*/rsyslog/lmnsd_gtls.so'],
+    suites: /support\/rsyslog\.js/,
+  },
   { name: 'the ACME server pebble', packages: ['pebble'], try: ['/bin/sh', '-c', 'command -v pebble && command -v pebble-challtestsrv'], suites: /support\/pebble\.js/ },
   { name: 'the wall clock of libfaketime', packages: ['faketime'], try: ['/bin/sh', '-c', 'ls /usr/lib/*/faketime/libfaketimeMT.so.1'], suites: /libfaketime/ },
   { name: 'the encryption program age', packages: ['age'], try: ['/usr/bin/age', '--version'], suites: /\/usr\/bin\/age/ },

@@ -71,6 +71,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   // ------------------------------------------------------------ what is recorded and driven
   const historian = joins.join(await domains.joinHistorian({ ...ground, settings: { ...settings, historianBytesMax: historianBytes(box, settings) }, startedAtMs, died }));
   const { history } = historian;
+  joins.join(domains.joinLegalHolds({ ...ground, history }));
   parts.add(probes);
   const { recordings } = parts.add(domains.openRecordings({ ...ground, product }));
   parts.add(runtimes);
@@ -88,9 +89,10 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   parts.add({ stop: () => loops.stop() }); // before what they look at; they start when all parts have
 
   // ------------------------------------------------------------ records, batches and alarms
-  const evidence = () => verifyEvidence({ store, queries, keys }, [domains.changeRequestEvidence]);
+  const evidence = () => verifyEvidence({ store, queries, keys }, [domains.changeRequestEvidence, domains.reviewEvidence]);
   const audit = joins.join(domains.joinAudit({ ...ground, ledger, newestMs: storage.newestAuditMs, evidence, file: storage.checkFile }));
   storage.watchDamage((fault) => audit.evidence.damagedFile(fault));
+  const reviews = joins.join(domains.joinReviews({ ...ground, rightsOf: (groups) => access.roles.rightsOf(groups) }));
   joins.join(domains.joinProcedures(ground));
   joins.join(domains.joinRecipes(ground));
   const phases = new PhaseCommands(store, runtimes);
@@ -112,8 +114,10 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
     ...storageTroubles(storage, () => audit.evidence.damagedRows),
     ...audit.troubles,
     ...historian.troubles,
+    ...reviews.troubles,
     backup: () => backups.trouble(),
     restored: () => restoration.trouble(),
+    'admin-recovery': () => domains.recoveryTrouble(store),
   };
   const alarms = joins.join(
     domains.joinAlarms({ ...ground, history, record: historian.recordAlarm, commands: commanded.ofAlarms, loops, troubles, archive: audit, contained, nonces }),
@@ -147,16 +151,25 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
       box: boxView,
       backups,
       restoration,
-      issuerTrouble: () => access.issuer?.trouble ?? '',
+      syslog: audit.syslog,
+      accessNotes: () => access.notes,
       tls: tls?.served,
       rows,
     }),
   );
+  const snapshots = new domains.Snapshots({ ...ground, kinds: domains.APPLIED_KINDS });
   const changes = joins.join(
-    domains.joinChangeControl({ ...ground, kinds: domains.APPLIED_KINDS, rows, deletes: (action) => table.deletes(action), report: (problem) => audit.evidence.report(problem) }),
+    domains.joinChangeControl({
+      ...ground,
+      snapshots,
+      kinds: domains.APPLIED_KINDS,
+      rows,
+      deletes: (action) => table.deletes(action),
+      report: (problem) => audit.evidence.report(problem),
+    }),
   );
-  joins.join(domains.joinApply({ ...ground, ...changes.gate, outputsOfBox, kinds: domains.APPLIED_KINDS }));
-  joins.join(domains.joinMtpImport({ ...ground, ...changes.gate, outputsOfBox, kinds: domains.APPLIED_KINDS }));
+  joins.join(domains.joinApply({ ...ground, ...changes.gate, snapshots, outputsOfBox, kinds: domains.APPLIED_KINDS }));
+  joins.join(domains.joinMtpImport({ ...ground, ...changes.gate, snapshots, outputsOfBox, kinds: domains.APPLIED_KINDS }));
   joins.join(domains.joinSignatures({ ...ground, kinds: domains.KINDS, refusalToSign: records.refusalToSign }));
   joins.join(domains.joinMes({ ...ground, history }));
   joins.join(domains.joinSearch({ ...ground, kinds: domains.KINDS, catalog: tags.catalog, rows }));

@@ -161,6 +161,7 @@ function textList(expects: string, accept: (entry: string) => boolean = () => tr
 
 /** Names that a certificate can be asked for. */
 export const hostNames = textList('must be a list of host names such as line3.plant.example', isHostName);
+export const roleGroups = textList('must be a list of role groups such as lineside-admin');
 export const siteNames = textList('must be a list of site names');
 export const addressRanges = textList('must be a list of addresses or CIDR ranges', isCidr);
 export const origins = textList('must be a list of origins such as https://panel.example', (entry) => /^https?:\/\/[^/]+$/.test(entry));

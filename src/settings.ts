@@ -13,6 +13,7 @@ import { isLoopback } from './platform/base/ip-address.js';
 import { nearest } from './platform/base/nearest.js';
 import { readBoundedFile } from './platform/base/plain-file.js';
 import { StartRefused } from './platform/base/start-refused.js';
+import { isAppName } from './platform/syslog/message.js';
 import {
   addressRanges,
   bytes,
@@ -31,6 +32,7 @@ import {
   origins,
   powerNodes,
   recipient,
+  roleGroups,
   roles,
   type SettingSchema,
   shown,
@@ -157,6 +159,13 @@ export const SETTINGS = {
     PASSWORD_WORK,
     'work of a password hash: scrypt with N = 2 to the power of it; less than the default in development mode only',
   ),
+  secondFactorRequiredFor: row(
+    'auth.secondFactor.requiredFor',
+    roleGroups,
+    [],
+    'role groups whose accounts need a second factor, such as {prefix}-admin; who has none can sign in to enrol only',
+  ),
+  secondFactorToSign: row('auth.secondFactor.toSign', flag, true, 'who has a second factor gives its code with the password that signs, too'),
   requireSiteGroup: row('auth.requireSiteGroup', flag, false, 'a person without a site group sees no site, administrators excepted; off: every site'),
   oidcIssuer: row('auth.oidc.issuer', maybeText, null, 'address of the identity provider, exactly as it calls itself'),
   oidcClientId: row('auth.oidc.clientId', maybeText, null, 'client id at the identity provider'),
@@ -219,7 +228,32 @@ export const SETTINGS = {
     null,
     'folder outside the box, a share for instance, in which signed ends of the audit trail are kept; without one a box that is set back is not noticed',
   ),
-  auditAnchorsIntervalMs: row('audit.anchors.interval', duration(MINUTE), 10 * MINUTE, 'how often an end of the audit trail is kept there'),
+  auditAnchorsIntervalMs: row('audit.anchors.interval', duration(MINUTE), 10 * MINUTE, 'how often an end of the audit trail is kept there, and sent away'),
+  auditSyslogEnabled: row('audit.syslog.enabled', flag, false, 'every audit record is sent to a receiver of syslog over TLS (RFC 5424, RFC 5425)'),
+  auditSyslogAddress: row('audit.syslog.address', maybeText, null, 'host name or address of the receiver; its certificate is for it'),
+  auditSyslogPort: row('audit.syslog.port', integer(1, 65535), 6514, 'port of the receiver'),
+  auditSyslogCaFile: row('audit.syslog.caFile', maybeText, null, 'certificate authority of the receiver; those of Node where it is unset'),
+  auditSyslogCertFile: row('audit.syslog.certFile', maybeText, null, 'PEM certificate by which the receiver knows this box; with keyFile'),
+  auditSyslogKeyFile: row('audit.syslog.keyFile', maybeText, null, 'PEM key of the certificate'),
+  auditSyslogFacility: row(
+    'audit.syslog.facility',
+    oneOf('auth', 'authpriv', 'audit', 'local0', 'local1', 'local2', 'local3', 'local4', 'local5', 'local6', 'local7'),
+    'audit',
+    'facility of the messages; audit is 13',
+  ),
+  auditSyslogAppName: row('audit.syslog.appName', text, 'lineside', 'APP-NAME of the messages'),
+  auditSyslogMessageBytesMax: row(
+    'audit.syslog.messageBytesMax',
+    integer(2048, 1024 ** 2),
+    8192,
+    'longest message; of a longer record what it is about is sent with its hash. The receiver must take as much',
+  ),
+  auditSyslogConfirmIntervalMs: row(
+    'audit.syslog.confirmInterval',
+    duration(SECOND, HOUR),
+    5 * MINUTE,
+    'how often the receiver shows that it has read, by ending a connection in order; what it has not is sent again',
+  ),
   auditAgeMaxMs: row('audit.maxAge', duration(DAY), 400 * DAY, 'age at which records go into files of the archive'),
   archiveIntegrityIntervalMs: row(
     'audit.archiveIntegrityInterval',
@@ -233,10 +267,28 @@ export const SETTINGS = {
     24 * HOUR,
     'how often everything that is evidence is verified, first some seconds after a start; 0: only when somebody asks',
   ),
+  trailReviewIntervalMs: row(
+    'reviews.auditTrailInterval',
+    durationOrNever(DAY),
+    0,
+    'how often the audit trail is to be reviewed and signed, per site; overdue is an alarm; 0: nobody is reminded',
+  ),
+  accessReviewIntervalMs: row(
+    'reviews.userAccessInterval',
+    durationOrNever(DAY),
+    0,
+    'how often it is to be reviewed and signed who has which access; overdue is an alarm; 0: nobody is reminded',
+  ),
   backupDirectory: row('backup.directory', maybeText, null, 'folder for the backups that the box makes by itself: on another machine or another disk; none are made when unset'),
   backupRecipient: row('backup.recipient', recipient, null, 'public key (age1…) for which backups are encrypted; the box itself cannot open them'),
   backupIntervalMs: row('backup.interval', durationOrNever(HOUR), DAY, 'how often a backup is made; 0: only when somebody asks'),
   backupsKept: row('backup.keep', integer(1, 10_000), 14, 'backups of this box kept in the folder; the next one removes the oldest'),
+  snapshotsKept: row(
+    'snapshots.keep',
+    integer(0, 1000),
+    20,
+    'snapshots of the configuration kept, of which one is taken before each apply that changes something; 0: none are taken',
+  ),
   historianEnabled: row('historian.enabled', flag, true, 'record tag values'),
   historianIntervalMinMs: row('historian.minInterval', duration(100), SECOND, 'closest samples of one tag'),
   historianFlushIntervalMs: row('historian.flushInterval', duration(100), 2 * SECOND, 'samples lost at most by a power cut'),
@@ -507,6 +559,7 @@ function checkTogether(settings: Settings): void {
       'backup.recipient must be the public key (age1…) for which the backups in backup.directory are encrypted; age-keygen makes one, and its identity stays off this box',
     );
   checkTelemetry(settings);
+  checkSyslog(settings);
   checkIssuer(settings);
   refuseAbsent(settings);
 }
@@ -558,6 +611,20 @@ function checkTelemetry({ mqttEnabled, mqttUrl, mqttTopicPrefix }: Settings): vo
     throw new SettingsError('mqtt.url', 'mqtt.url must be mqtt://host:port or mqtts://host:port while mqtt.enabled is true; user and password have settings of their own');
   }
   if (/[+#\0]/.test(mqttTopicPrefix) || mqttTopicPrefix.startsWith('$')) throw new SettingsError('mqtt.topicPrefix', 'mqtt.topicPrefix must not contain + or #, nor begin with $');
+}
+
+const RECEIVER = /^[^\s/@?#[\]]{1,253}$/;
+
+function checkSyslog({ auditSyslogEnabled, auditSyslogAddress, auditSyslogAppName, auditSyslogCertFile, auditSyslogKeyFile }: Settings): void {
+  if (!auditSyslogEnabled) return;
+  if (auditSyslogAddress === null || !RECEIVER.test(auditSyslogAddress))
+    throw new SettingsError(
+      'audit.syslog.address',
+      'audit.syslog.address must be the host name or address of the receiver while audit.syslog.enabled is true; the port is a setting of its own',
+    );
+  if (!isAppName(auditSyslogAppName)) throw new SettingsError('audit.syslog.appName', 'audit.syslog.appName must be 1 to 48 printable characters without a space');
+  if ((auditSyslogCertFile === null) !== (auditSyslogKeyFile === null))
+    throw new SettingsError('audit.syslog.certFile', 'audit.syslog.certFile and audit.syslog.keyFile are given together or not at all');
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The `lineside` command: start, check-config, doctor, tls, backup, restore, replay, verify, routes, note-end, and the commands to a box (remote-commands.ts). Exit code 2 means that somebody has to put something right before a start can be (start-refused.ts), 3 that it would be in rescue and `--no-rescue` was given, 70 a fault of this program. */
+/** The `lineside` command: start, check-config, doctor, tls, backup, restore, recover-admin, replay, verify, routes, note-end, and the commands to a box (remote-commands.ts). Exit code 2 means that somebody has to put something right before a start can be (start-refused.ts), 3 that it would be in rescue and `--no-rescue` was given, 70 a fault of this program. */
 import { writeSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { systemClock } from '../platform/base/clock.js';
@@ -9,6 +9,7 @@ import { UnloadableLibrary } from '../platform/base/unloadable-library.js';
 import type { Appliance } from '../appliance/appliance.js';
 import { backupCommands } from './backup.js';
 import { doctorCommand } from './doctor.js';
+import { recoverAdminCommand } from './recover-admin.js';
 import { tlsCommand } from './tls.js';
 import { openNotifySocket } from '../platform/service/notify-socket.js';
 import { ServiceManager, watchdogOf } from '../platform/service/service-manager.js';
@@ -25,7 +26,7 @@ const FAULT_EXIT = 70;
 /** Whatever hangs: a process that is not to be trusted is gone by then. */
 const FAULT_END_MS = 4000;
 /** Commands that ask no box. */
-const HERE: ReadonlySet<string> = new Set(['start', 'check-config', 'replay', 'verify', 'doctor', 'note-end', 'routes', 'backup', 'restore', 'tls']);
+const HERE: ReadonlySet<string> = new Set(['start', 'check-config', 'replay', 'verify', 'doctor', 'note-end', 'routes', 'backup', 'restore', 'tls', 'recover-admin']);
 const DATA_DIR_DEFAULT = '.lineside';
 
 function settingsOrExit(flags: readonly string[]): Settings {
@@ -249,6 +250,7 @@ program
 doctorCommand(program, process.env.LINESIDE_DATA_DIR ?? DATA_DIR_DEFAULT);
 backupCommands(program, process.env.LINESIDE_DATA_DIR ?? DATA_DIR_DEFAULT, PRODUCT);
 tlsCommand(program, process.env.LINESIDE_DATA_DIR ?? DATA_DIR_DEFAULT);
+recoverAdminCommand(program, process.env.LINESIDE_DATA_DIR ?? DATA_DIR_DEFAULT);
 program
   .command('note-end')
   .description('after an end that the program could not tell of itself (ExecStopPost= of systemd/lineside.service): counts it as a fault of the program where it is one')

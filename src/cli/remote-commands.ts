@@ -71,6 +71,11 @@ const GROUPS: Readonly<Record<string, Group>> = {
     about: 'secrets of devices: what an I/O module signs in with. Set and removed; no command tells their content',
     examples: ['lineside secret list', 'lineside secret set plc-login --username line-1', 'lineside secret delete plc-login'],
   },
+  'second-factor': {
+    about: 'codes of an authenticator app, asked for beside your password',
+    examples: ['lineside second-factor set-up', 'lineside second-factor show', 'lineside second-factor reset anna'],
+  },
+  session: { about: 'your sessions on a box', examples: ['lineside session list', 'lineside session end ID'] },
   opcua: {
     about: 'OPC UA servers, asked before they are configured or afterwards. A server is named by its address (opc.tcp://host:4840) or by the I/O module that is configured for it',
     examples: [
@@ -105,6 +110,18 @@ const GROUPS: Readonly<Record<string, Group>> = {
       'lineside records review WO-7 Accepted --comment "yield as planned"',
       'lineside records finalize WO-7 --reason "reviewed and released"',
     ],
+  },
+  change: {
+    about: 'change requests: ask, look, decide',
+    examples: [
+      'lineside change request -f heat.yaml --reason "the new raw material melts at 63 degrees"',
+      'lineside change show heat-65',
+      'lineside change approve heat-65 --reason "agrees with the data sheet"',
+    ],
+  },
+  snapshot: {
+    about: 'what was configured before each apply, and the way back to it',
+    examples: ['lineside snapshot list', 'lineside snapshot return latest --dry-run', 'lineside snapshot return latest'],
   },
   tag: { about: 'tags of control modules', examples: ['lineside tag list', 'lineside tag read xv101.state'] },
 };

@@ -73,13 +73,17 @@ function isPacked(file: string): boolean {
 function taker(verifier: ExportVerifier): Writable {
   return new Writable({
     write(chunk: Buffer, _encoding, done) {
-      verifier.take(chunk);
+      try {
+        verifier.take(chunk);
+      } catch (fault) {
+        return done(fault as Error);
+      }
       done();
     },
   });
 }
 
-/** Signed heads as the box kept them elsewhere; without a key they are taken as whoever kept them vouches for them. */
+/** Signed heads as the box kept them elsewhere, or as a receiver of syslog has written them among other lines; without a key they are taken as whoever kept them vouches for them. */
 function readAnchors(file: string, key: ReturnType<typeof keyIdOf> | undefined): readonly Anchor[] {
   let text: string;
   try {
@@ -87,10 +91,11 @@ function readAnchors(file: string, key: ReturnType<typeof keyIdOf> | undefined):
   } catch (fault) {
     throw new Unusable(`--anchors ${file} cannot be read: ${(fault as Error).message}`);
   }
-  const { anchors, strange } = anchorsOf(text, key?.key);
+  const { anchors, strange } = anchorsOf(text, key?.key, key?.keyId);
   const [first] = strange;
   if (first !== undefined)
     throw new Unusable(`--anchors ${file}: line ${first} is no anchor${key ? ' that was signed with this key' : ''}; somebody has changed the file, or it is of another box`);
+  if (!key && new Set(anchors.map(({ kid }) => kid)).size > 1) throw new Unusable(`--anchors ${file} holds anchors of several boxes; --key says which of them is meant`);
   return anchors;
 }
 

@@ -32,6 +32,7 @@ import {
 import { masterRecipeRules } from './recipes/rules.js';
 import { batchRules } from './batches/rules.js';
 import { applyRoutes } from './apply/routes.js';
+import { snapshotRoutes } from './apply/snapshot-routes.js';
 import { schemaRoutes } from './apply/schema-routes.js';
 import { EVIDENCE_ROUTES } from './audit/evidence-routes.js';
 import { AUDIT_ROUTES } from './audit/routes.js';
@@ -50,6 +51,8 @@ import { secretRoutes } from './io-modules/secret-routes.js';
 import { SimulationContents } from './io-modules/simulation-contents.js';
 import { CableAcceptance } from './loop-checks/cable-kind.js';
 import { cableRoutes } from './loop-checks/cable-routes.js';
+import { LegalHold } from './legal-holds/kind.js';
+import { legalHoldRoutes } from './legal-holds/routes.js';
 import { LoopCheck } from './loop-checks/kind.js';
 import { loopCheckRoutes } from './loop-checks/routes.js';
 import { logicRoutes } from './logic/routes.js';
@@ -62,11 +65,14 @@ import { RecipeRevision } from './recipes/kind.js';
 import { recipeRoutes } from './recipes/routes.js';
 import { BatchRecord } from './records/kind.js';
 import { recordRoutes } from './records/routes.js';
+import { PeriodicReview } from './reviews/kind.js';
+import { reviewRoutes } from './reviews/routes.js';
 import { rehearsalRoutes } from './rehearsal/routes.js';
 import { SEARCH_ROUTES } from './search/routes.js';
 import { usedByRoutes } from './search/used-by.js';
 import { SignatureRecord } from './signatures/kind.js';
 import { signatureRoutes } from './signatures/routes.js';
+import { signatureStateRoutes } from './signatures/state-routes.js';
 import { SYSTEM_ROUTES } from './system/routes.js';
 import { RESTORE_ROUTES } from './system/restore-routes.js';
 import { SERVICE_ROUTES } from './system/service-routes.js';
@@ -119,7 +125,18 @@ export const KINDS: readonly AnyKind[] = [
 export const APPLIED_KINDS = new AppliedKinds(KINDS);
 
 /** Every kind there is a row of in the store. */
-export const STORED_KINDS: readonly Kind[] = [...KINDS, ...ACCESS_KINDS, AlarmCounter, DemoMark, RetainedValues, Secret, SimulationContents, SignatureRecord];
+export const STORED_KINDS: readonly Kind[] = [
+  ...KINDS,
+  ...ACCESS_KINDS,
+  AlarmCounter,
+  DemoMark,
+  RetainedValues,
+  Secret,
+  SimulationContents,
+  SignatureRecord,
+  LegalHold,
+  PeriodicReview,
+];
 
 /** Every row of the domains, for whoever tells of them without serving them. */
 export const ROWS: readonly RouteColumns[] = [
@@ -141,6 +158,7 @@ export const ROWS: readonly RouteColumns[] = [
   ...recipeRoutes,
   ...rehearsalRoutes,
   ...applyRoutes,
+  ...snapshotRoutes,
   ...schemaRoutes,
   ...mtpImportRoutes,
   ...changeControlRoutes,
@@ -154,6 +172,9 @@ export const ROWS: readonly RouteColumns[] = [
   ...batchRoutes,
   ...adhocRoutes(false),
   ...signatureRoutes,
+  ...signatureStateRoutes,
+  ...legalHoldRoutes,
+  ...reviewRoutes,
   ...controllerRoutes,
   ...alarmDefinitionRoutes,
   ...alarmRoutes,
@@ -168,8 +189,10 @@ export const ROWS: readonly RouteColumns[] = [
 ];
 
 export { joinAccess } from './access/join.js';
+export { recoveryTrouble } from './access/recovery/recoveries.js';
 export { joinAlarms } from './alarms/join.js';
 export { joinApply } from './apply/join.js';
+export { Snapshots } from './apply/snapshots.js';
 export { joinAudit } from './audit/join.js';
 export { joinBatches } from './batches/join.js';
 export { joinChangeControl } from './change-control/join.js';
@@ -182,6 +205,7 @@ export { joinControllers } from './edge-controllers/join.js';
 export { joinHistorian } from './historian/join.js';
 export { joinIOModules } from './io-modules/join.js';
 export { DeviceSecrets } from './io-modules/secrets.js';
+export { joinLegalHolds } from './legal-holds/join.js';
 export { joinLogic } from './logic/join.js';
 export { joinLoopChecks } from './loop-checks/join.js';
 export { joinMes } from './mes/join.js';
@@ -193,6 +217,8 @@ export { joinProcedures } from './procedures/join.js';
 export { joinRecipes } from './recipes/join.js';
 export { joinRecords } from './records/join.js';
 export { joinRehearsal } from './rehearsal/join.js';
+export { joinReviews } from './reviews/join.js';
+export { reviewEvidence } from './reviews/verify.js';
 export { joinSearch } from './search/join.js';
 export { joinSignatures } from './signatures/join.js';
 export { joinStreams } from './streams/join.js';

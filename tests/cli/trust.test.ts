@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { KnownBoxes } from '../../src/cli/remote/boxes.js';
+import { inOneLine } from '../../src/cli/remote/trust.js';
 import { fingerprintText } from '../../src/platform/tls/certificate.js';
 import { selfSigned } from '../../src/platform/tls/self-signed.js';
 import { Authority } from '../support/authority.js';
@@ -57,6 +58,12 @@ t.test('a certificate that nobody vouches for is shown and asked about once, as 
   t.match(await yes.ended, { code: 0 });
   t.match(new KnownBoxes(path.join(folder, 'lineside')).find('line3')?.box.trust, { sha256: facts.sha256, caFile: '' });
   t.match(await command.run(['login', 'line3']), { code: 0 }, 'nobody is asked again');
+});
+
+t.test('what a certificate is called stays in its line, whoever has written it', (t) => {
+  t.equal(inOneLine('O=Plant\nCN=line3'), 'O=Plant, CN=line3');
+  t.equal(inOneLine('CN=a\u001b[2K\u202eb\u009b\u2028c'), 'CN=a?[2K?b??c');
+  t.end();
 });
 
 t.test('another certificate is refused before anything is sent, a renewed one with the same key is not', async (t) => {

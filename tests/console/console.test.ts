@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import t from 'tap';
+import { codeOf, stepOf } from '../../src/domains/access/second-factor/time-codes.js';
 import { eventually } from '../support/api-client.js';
 import { account, allSent, batch, drawn, isLocked, open, orWhy, panelOf, PASSWORD, runUntil, says, seriousViolations, signIn, startConsole, SITE, stopClock } from './person.js';
 import { wireOf } from './wire.js';
@@ -28,7 +29,7 @@ function everythingTold(page: Page): { readonly lines: string[]; readonly tokens
 }
 
 t.test('the operator console', async (t) => {
-  const { box, browser } = await startConsole(t);
+  const { box, browser } = await startConsole(t, { LINESIDE_AUTH__SECONDFACTOR__REQUIREDFOR: '{prefix}-supervisor' });
   let admin = box.api;
 
   await t.test('D-AUTH-01: the login page makes the first administrator with the commissioning code', async (t) => {
@@ -114,6 +115,68 @@ t.test('the operator console', async (t) => {
     await choose();
     await page.getByTestId('hmi').waitFor();
     await says(page.getByTestId('user-menu'), /lena/);
+    await page.context().close();
+  });
+
+  await t.test('a person sets up a second factor from the menu, and signs in with its code; a wrong one is told, and each is good once', async (t) => {
+    await account(admin, 'siri', 'operator');
+    const page = await open(browser, `${box.base}/login`);
+    await signIn(page, 'siri');
+    await page.getByTestId('user-menu').click();
+    await page.getByTestId('second-factor').click();
+    await page.getByTestId('factor-password').fill(PASSWORD);
+    await page.getByTestId('factor-begin').click();
+    const secret = (await page.getByTestId('factor-secret').innerText()).replaceAll(' ', '');
+    t.match(await page.getByTestId('factor-uri').getAttribute('href'), new RegExp(`^otpauth://totp/.*secret=${secret}`));
+    t.strictSame(await seriousViolations(page), [], 'secret');
+    const step = stepOf(Date.now());
+    await page.getByTestId('first-code').fill(codeOf(secret, step));
+    await page.getByTestId('enrol-submit').click();
+    const recoveryCode = await page.getByTestId('recovery-codes').locator('li').first().innerText();
+    await page.getByTestId('recovery-codes-kept').click();
+    await page.getByTestId('factor-dialog').waitFor({ state: 'detached' });
+    await page.getByTestId('user-menu').click();
+    await page.getByTestId('logout').click();
+
+    const enter = async (code: string): Promise<void> => {
+      await page.getByTestId('second-code').fill(code);
+      await page.getByTestId('login-submit').click();
+    };
+    await page.getByTestId('username').fill('siri');
+    await page.getByTestId('password').fill(PASSWORD);
+    await page.getByTestId('login-submit').click();
+    await enter(codeOf(secret, step));
+    await says(page.getByTestId('login-error'), /good once/, 'the code that it was set up with');
+    t.strictSame(await seriousViolations(page), [], 'code');
+    await enter(recoveryCode);
+    await page.getByTestId('hmi').waitFor();
+    await says(page.getByTestId('user-menu'), /siri/);
+    await page.context().close();
+  });
+
+  await t.test('a role that requires a second factor: the login page sets it up before anything else', async (t) => {
+    await account(admin, 'susi', 'supervisor');
+    const page = await open(browser, `${box.base}/login`);
+    await page.getByTestId('username').fill('susi');
+    await page.getByTestId('password').fill(PASSWORD);
+    await page.getByTestId('login-submit').click();
+    const secret = (await page.getByTestId('factor-secret').innerText()).replaceAll(' ', '');
+    t.strictSame(await seriousViolations(page), [], 'enrolment');
+    await page.goto(`${box.base}/hmi`);
+    await page.getByTestId('login-submit').waitFor();
+    await says(page.getByTestId('login-ended'), /requires a second factor/, 'nothing else is open');
+    await page.getByTestId('username').fill('susi');
+    await page.getByTestId('password').fill(PASSWORD);
+    await page.getByTestId('login-submit').click();
+    const place = page.getByTestId('factor-secret');
+    await place.waitFor();
+    const shown = (await place.innerText()).replaceAll(' ', '');
+    t.not(shown, secret, 'each is shown once');
+    await page.getByTestId('first-code').fill(codeOf(shown, stepOf(Date.now())));
+    await page.getByTestId('enrol-submit').click();
+    await page.getByTestId('recovery-codes-kept').click();
+    await page.getByTestId('hmi').waitFor();
+    await says(page.getByTestId('user-menu'), /susi/);
     await page.context().close();
   });
 

@@ -3,6 +3,7 @@
  * mutating route needs its request here (D-AUDIT-02): add it where its resource exists.
  */
 import { readFileSync } from 'node:fs';
+import { codeOf, stepOf } from '../../src/domains/access/second-factor/time-codes.js';
 import type { Answer, Client, RequestOptions } from '../support/gateway.js';
 import { PASSWORD } from '../support/gateway.js';
 import { type ApplianceTest, AT, SITE } from './appliance.js';
@@ -25,6 +26,8 @@ export interface Left {
   readonly record: string;
   readonly session: string;
   readonly signature: string;
+  readonly snapshot: string;
+  readonly review: string;
   readonly correlationID: string;
   readonly auditName: string;
 }
@@ -146,7 +149,8 @@ export async function tellStory(story: Story): Promise<Left> {
   await story.send('POST /api/v1/demo/provision', {}, { body: {} });
   await story.send('POST /api/v1/demo/timescale', {}, { body: { timeScale: 10 } });
   const { body: audit } = await test.admin.get(`${AT}/audit?limit=1`);
-  return { ...left, correlationID: audit.items[0].correlationID, auditName: audit.items[0].name };
+  const { body: snapshots } = await test.admin.get('/api/v1/snapshots');
+  return { ...left, snapshot: snapshots.at(-1).name, correlationID: audit.items[0].correlationID, auditName: audit.items[0].name };
 }
 
 /** Made by apply, so that they stand without anything that evaluates them. */
@@ -185,6 +189,8 @@ async function engineering(story: Story): Promise<void> {
   await story.send(`POST ${S}/simulationpresets/seed`, {}, { body: {} });
   const manifest = { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Area', metadata: { name: 'applied', namespace: `site-${SITE}` }, spec: { description: 'applied' } };
   await story.send('POST /api/v1/apply', {}, { body: manifest });
+  const { body: snapshots } = await story.test.admin.get('/api/v1/snapshots');
+  await story.send('POST /api/v1/snapshots/{name}/return', { name: snapshots.at(-1).name });
 }
 
 /** Asked for by one, decided by another. */
@@ -287,7 +293,7 @@ async function steering(story: Story, batch: string): Promise<void> {
 }
 
 /** A batch from Start to its sealed record, with the operator's and the laboratory's answers. */
-async function production(story: Story): Promise<Omit<Left, 'correlationID' | 'auditName'>> {
+async function production(story: Story): Promise<Omit<Left, 'snapshot' | 'correlationID' | 'auditName'>> {
   const { test } = story;
   const key = (await story.send('POST /api/v1/mes/apikeys', {}, { body: { name: 'walk-mes', site: SITE } })).body.key as string;
   const order = (id: string) => ({ key, query: 'dispatch=immediate', body: { workOrderID: id, productDefinition: 'resin-a' } });
@@ -353,10 +359,19 @@ async function production(story: Story): Promise<Omit<Left, 'correlationID' | 'a
     {},
     { body: { target: { kind: 'BatchRecord', name: record, site: SITE }, meaning: 'Witnessed', ...REASON } },
   );
+  const second = await test.admin.post('/api/v1/signatures', { target: { kind: 'BatchRecord', name: record, site: SITE }, meaning: 'Verified', ...REASON });
+  await story.send('POST /api/v1/signatures/{id}/withdraw', { id: second.body.id }, { body: REASON });
+  await story.send('POST /api/v1/legal-holds', {}, { body: { name: 'walk-hold', ...REASON, scope: { site: SITE, batchRecords: [record] } } });
+  await story.send('POST /api/v1/legal-holds/{name}/lift', { name: 'walk-hold' }, { body: REASON });
+  const found = { outcome: 'Accepted', remarks: REASON.reason };
+  await story.send('POST /api/v1/reviews/audit-trail', {}, { body: { from: '2020-01-01T00:00:00Z', to: '2020-02-01T00:00:00Z', ...found } });
+  const { digest } = (await test.admin.get('/api/v1/reviews/user-access/list')).body;
+  const { body: review } = await story.send('POST /api/v1/reviews/user-access', {}, { body: { digest, ...found } });
   return {
     batch,
     record,
     signature: signed.id,
+    review: review.id,
     workOrder: work.body.workOrderID,
     phase: lab.phase,
     operation: await first('operations'),
@@ -364,6 +379,26 @@ async function production(story: Story): Promise<Omit<Left, 'correlationID' | 'a
     procedure: await first('procedures'),
     session: test.admin.sessionId,
   };
+}
+
+/** The wall clock of the appliance is that of the machine; a recovery code is good at any time. */
+async function secondFactor(story: Story): Promise<void> {
+  const { test } = story;
+  const username = 'walk-two';
+  const FACTOR = '/api/v1/auth/second-factor';
+  await test.admin.post('/api/v1/auth/users', { username, password: PASSWORD, displayName: 'Two', groups: ['lineside-viewer'], mustChangePassword: false });
+  const { accessToken: token } = (await test.request('POST', '/api/v1/auth/login', { body: { username, password: PASSWORD } })).body;
+  const enrol = async (): Promise<string[]> => {
+    const begun = await story.send(`POST ${FACTOR}`, {}, { token, body: { password: PASSWORD } });
+    const confirmed = await story.send(`POST ${FACTOR}/confirm`, {}, { token, body: { code: codeOf(begun.body.secret, stepOf(Date.now())) } });
+    return confirmed.body.recoveryCodes as string[];
+  };
+  const renewed = await story.send(`POST ${FACTOR}/recovery-codes`, {}, { token, body: { password: PASSWORD, code: at(await enrol(), 0) } });
+  await story.send(`POST ${FACTOR}/remove`, {}, { token, body: { password: PASSWORD, code: renewed.body.recoveryCodes[0] } });
+  await enrol();
+  await story.send('DELETE /api/v1/auth/users/{username}/second-factor', { username });
+  const again = (await test.request('POST', '/api/v1/auth/login', { body: { username, password: PASSWORD } })).body;
+  await story.send('DELETE /api/v1/auth/me/sessions/{id}', { id: again.sessionId }, { token: again.accessToken });
 }
 
 async function access(story: Story): Promise<void> {
@@ -394,6 +429,7 @@ async function access(story: Story): Promise<void> {
   const another = panelKey();
   const anotherCode = await test.request('POST', '/api/v1/auth/panel/code', { body: { publicKey: another.publicKey } });
   await test.admin.post('/api/v1/auth/panels', { code: anotherCode.body.code, name: 'walk-panel', site: SITE });
+  await secondFactor(story);
   for (const name of ['locked', 'locked-too']) {
     for (let i = 0; i < 5; i += 1) await test.request('POST', '/api/v1/auth/login', { body: { username: name, password: 'guessed wrong' } });
   }

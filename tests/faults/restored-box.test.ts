@@ -91,6 +91,8 @@ t.test('G27, D-C-06, D-C-08: backed up while a batch runs, wiped and restored, a
     async () =>
       (await before.get(`${SITE}/batches/${batch.name}`)).body.status?.phase === 'Running' || (await before.get(`${SITE}/batches/${batch.name}`)).body.phase === 'Running',
   );
+  const hold = { name: 'claim-7', reason: 'claim 7 of the customer', scope: { site: 'demo', batchRecords: [batch.name] } };
+  t.equal((await before.post('/api/v1/legal-holds', hold)).status, 201);
   const [file, keysFile] = [path.join(place, 'b.age'), path.join(place, 'k.age')];
   const made = await makeBackup({
     dataDir,
@@ -114,6 +116,7 @@ t.test('G27, D-C-06, D-C-08: backed up while a batch runs, wiped and restored, a
   t.match(await admin.get('/api/v1/sites/lost'), { status: 404 }, 'what was written after the backup is not here');
   t.equal(evidenceOf(dataDir, made.head.sequence), evidenceOf(path.join(place, 'gone'), made.head.sequence), 'the records are byte by byte what they were');
   t.match((await admin.get('/api/v1/version')).body, { deviceId: made.deviceId });
+  t.match((await admin.get('/api/v1/legal-holds/claim-7')).body, { state: 'Standing', holds: [batch.name] }, 'a legal hold stands as before');
   const { items } = (await admin.get('/api/v1/audit?category=backup&kind=Restore')).body;
   t.match(
     items,
@@ -166,5 +169,9 @@ t.test('D-C-06: what stands in the place of the mark counts as a restore of whic
   t.match(await outputsOf(admin), { state: 'withheld' });
   t.match(await admin.post('/api/v1/system/restore/confirm', { reason: REASON }), { status: 200 });
   t.notOk(existsSync(path.join(dataDir, 'restored.json')));
+  await box.end();
+  writeFileSync(path.join(dataDir, 'restored.json'), '');
+  await box.start();
+  t.match(await admin.get('/api/v1/sites'), { status: 401 }, 'another of which nothing is known ends the sessions as the first one did');
   await box.end();
 });

@@ -46,6 +46,12 @@ for (const version of readdirSync(RELEASES)) {
     }
     for (const [name, events] of Object.entries(then.events)) t.same(now.events[name]?.slice(0, events.length), events, `events of ${name}`);
     t.match(now.seals, { ok: true, checked: (then.seals as { checked: number }).checked, problems: [] }, 'sealed records are what was sealed');
+    const given = (await story.admin.get('/api/v1/signatures')).body.items as { id: string }[];
+    t.ok(given.length > 0, 'people had signed');
+    for (const { id } of given) {
+      const { body } = await story.admin.get(`/api/v1/signatures/${id}/verify`);
+      t.match(body, { valid: true, problems: [], state: 'Valid' }, `signature ${id} verifies, and stands: ${body.why}`);
+    }
     t.equal(now.audit.ok, true, 'the audit chain verifies');
     t.ok(now.audit.count >= then.audit.count);
     t.match(now.archived, { ok: true, problems: [] }, 'so does its archive');

@@ -4,6 +4,7 @@
  */
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { TestClock } from './test-clock.js';
 import { type GatewayTest, type GatewayTestOptions, startGatewayTest } from './gateway.js';
@@ -65,12 +66,16 @@ export class LyingIssuer {
   #server: Server | undefined;
   #port = 0;
 
-  constructor(keys: readonly SigningKey[]) {
+  /** Key and certificate in PEM; absent: plain HTTP. */
+  readonly #pem: string | undefined;
+
+  constructor(keys: readonly SigningKey[], pem?: string) {
     this.keys = keys.map((key) => jwkOf(key));
+    this.#pem = pem;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return `${this.#pem === undefined ? 'http' : 'https'}://127.0.0.1:${this.#port}`;
   }
 
   keysAsked(): number {
@@ -78,11 +83,12 @@ export class LyingIssuer {
   }
 
   async start(): Promise<this> {
-    const server = createServer((req, res) => {
+    const serve = (req: IncomingMessage, res: ServerResponse): void => {
       const chunks: Buffer[] = [];
       req.on('data', (chunk: Buffer) => chunks.push(chunk));
       req.on('end', () => this.#answer(req, res, Buffer.concat(chunks).toString()));
-    });
+    };
+    const server = this.#pem === undefined ? createServer(serve) : createSecureServer({ key: this.#pem, cert: this.#pem }, serve);
     this.#server = server;
     await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve));
     this.#port = (server.address() as AddressInfo).port;

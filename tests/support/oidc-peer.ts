@@ -131,11 +131,12 @@ export class Browser {
     throw new Error('the browser was sent in circles');
   }
 
-  fetch(address: string, method = 'GET', body?: string): Promise<Visited> {
+  fetch(address: string, method = 'GET', body?: string, accept?: string): Promise<Visited> {
     const { origin } = new URL(address);
     const jar = this.#cookies.get(origin) ?? new Map<string, string>();
     this.#cookies.set(origin, jar);
     const headers = {
+      ...(accept === undefined ? {} : { Accept: accept }),
       ...(jar.size === 0 ? {} : { Cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') }),
       ...(body === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)), 'X-DCS-Nonce': `nonce-${Math.random()}` }),
     };

@@ -7,6 +7,8 @@ import { APPLIED_KINDS } from '../../src/domains/index.js';
 import { alarmDefinitionRoutes } from '../../src/domains/alarms/definition-routes.js';
 import type { Box } from '../../src/domains/apply/differs.js';
 import { applyRoutes } from '../../src/domains/apply/routes.js';
+import { snapshotRoutes } from '../../src/domains/apply/snapshot-routes.js';
+import { Snapshots } from '../../src/domains/apply/snapshots.js';
 import { schemaRoutes } from '../../src/domains/apply/schema-routes.js';
 import { controlModuleRoutes } from '../../src/domains/control-modules/routes.js';
 import { DemoPlant } from '../../src/domains/demo/demo.js';
@@ -36,6 +38,7 @@ export interface PlantOptions {
   readonly production?: boolean;
   readonly demoEnabled?: boolean;
   readonly approveRequiresValid?: boolean;
+  readonly snapshotsKept?: number;
   /** What apply knows of the box beside the store. */
   readonly box?: Box;
   /** Change requests, with their settings. */
@@ -80,6 +83,7 @@ export async function startPlantGateway(options: PlantOptions = {}): Promise<Pla
         clock,
         production,
         kinds: APPLIED_KINDS,
+        snapshots: new Snapshots({ store, kinds: APPLIED_KINDS, clock, dataDir, settings: { snapshotsKept: options.snapshotsKept ?? 2 } }),
         runtimes: NO_RUNTIMES,
         probes: absent<LocalProbes>('probes'),
         ioModules: { image: () => undefined },
@@ -109,6 +113,7 @@ export async function startPlantGateway(options: PlantOptions = {}): Promise<Pla
         ...procedureRoutes,
         ...alarmDefinitionRoutes,
         ...applyRoutes,
+        ...snapshotRoutes,
         ...schemaRoutes,
         ...demoRoutes,
       ];

@@ -169,6 +169,8 @@ const INSTANTS: Readonly<Record<string, string>> = {
   'src/domains/procedures/prompt-ages.ts': 'age of a prompt when it is first seen; from then on a Stopwatch',
   'src/domains/rehearsal/rehearsal.ts': 'both instants are of the one clock of the rehearsal, which nobody sets',
   'src/doctor/checks/system.ts': 'the end of a certificate is an instant that its maker has named',
+  'src/domains/reviews/routes.ts': 'the time that is reviewed, and the window of a list, as a person has named them',
+  'src/domains/signatures/state-routes.ts': 'the window of a list, as the reader has asked',
   'src/platform/tls/acme-keeper.ts': 'a certificate is valid between two instants that its issuer has named',
   'src/platform/tls/self-signed-source.ts': 'the end of a certificate is an instant that its maker has named',
   'src/platform/tls/served-certificate.ts': 'the end of a certificate is an instant that its maker has named',

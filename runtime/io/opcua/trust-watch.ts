@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../vocabulary/clock.js';
 
-/** Between two looks: a connection that is no longer trusted ends within twice that, and what the looks take. */
+/** Between two looks, and of one at most: a connection that is no longer trusted ends within twice that, and what the looks take. */
 export const TRUST_LOOK_MS = 4500;
 /** A file that is being replaced is not there for a moment. */
 const DOUBTS_MAX = 2;
@@ -18,13 +18,23 @@ export function watchTrust(judge: Judge, end: (reason: string) => void, clock: C
   let isStopped = false;
   let cancel = (): void => {};
   const judged = (reason: string): void => {
-    if (isStopped) return;
     doubts = reason === '' ? 0 : doubts + 1;
     if (doubts < DOUBTS_MAX) lookLater();
     else end(reason);
   };
+  const look = (): void => {
+    let isOver = false;
+    const once = (reason: string): void => {
+      if (isOver || isStopped) return;
+      isOver = true;
+      cancel();
+      judged(reason);
+    };
+    cancel = clock.after(TRUST_LOOK_MS, () => once(`whether the server is trusted could not be looked up within ${TRUST_LOOK_MS / 1000} s`)); // a share that hangs
+    judge().then(once, (fault: unknown) => once(fault instanceof Error ? fault.message : String(fault)));
+  };
   const lookLater = (): void => {
-    cancel = clock.after(TRUST_LOOK_MS, () => judge().then(judged, (fault: unknown) => judged(fault instanceof Error ? fault.message : String(fault))));
+    cancel = clock.after(TRUST_LOOK_MS, look);
   };
   lookLater();
   return () => {

@@ -3,6 +3,7 @@ import { Api, ApiError, type Credential } from '../../client/api.js';
 import { type Answered, TypedApi } from '../../client/typed.js';
 import { addressOf, type KnownBox, type KnownBoxes } from './boxes.js';
 import { CommandError, EXIT, failureOf } from './outcome.js';
+import { withCode } from './second-code.js';
 import type { Terminal } from './terminal.js';
 import { fetchBy, type Trust } from './trust.js';
 
@@ -94,6 +95,10 @@ export class Box {
     return this.#session.box.url;
   }
 
+  get username(): string {
+    return this.#session.box.username;
+  }
+
   /** The site that a command is about: the one that is named, that was chosen at sign-in, or the only one there is. */
   async site(): Promise<string> {
     if (this.#wishedSite !== undefined) return this.#wishedSite;
@@ -123,7 +128,7 @@ export class Box {
     } catch (fault) {
       if (!(fault instanceof ApiError) || fault.code !== 'reauthentication_required') throw fault;
       const password = await (passwordFrom?.() ?? this.#terminal.askSecret(`password of ${this.#session.box.username}, to sign with: `));
-      this.#session.take(await this.typed.post('/api/v1/auth/reauthenticate', { body: { password } }));
+      this.#session.take(await withCode(this.#terminal, undefined, (proof) => this.typed.post('/api/v1/auth/reauthenticate', { body: { password, ...proof } })));
       return work();
     }
   }

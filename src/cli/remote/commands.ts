@@ -3,6 +3,7 @@ import { ALARM_COMMANDS } from './alarms.js';
 import { BATCH_COMMANDS } from './batches.js';
 import type { CommandRow } from './command.js';
 import { CABLE_COMMANDS } from './cable.js';
+import { CHANGE_COMMANDS } from './changes.js';
 import { COMPLETION_COMMANDS } from './completion.js';
 import { EQUIPMENT_COMMANDS } from './equipment.js';
 import { FAULT_COMMANDS } from './faults.js';
@@ -22,13 +23,20 @@ import { RECIPE_COMMANDS } from './recipes.js';
 import { RECORD_COMMANDS } from './records.js';
 import { RECORD_STATUS_COMMANDS } from './record-status.js';
 import { RESOURCE_COMMANDS } from './resources.js';
+import { SECOND_FACTOR_COMMANDS } from './second-factor.js';
 import { SECRET_COMMANDS } from './secrets.js';
+import { SNAPSHOT_COMMANDS } from './snapshots.js';
+import { SESSION_COMMANDS } from './sessions.js';
 import { WATCH_COMMANDS } from './watch.js';
 
 export const COMMANDS: readonly CommandRow[] = [
   ...LOGIN_COMMANDS,
+  ...SECOND_FACTOR_COMMANDS,
+  ...SESSION_COMMANDS,
   ...RESOURCE_COMMANDS,
   ...PLANT_COMMANDS,
+  ...SNAPSHOT_COMMANDS,
+  ...CHANGE_COMMANDS,
   ...IO_COMMANDS,
   ...LOOP_CHECK_COMMANDS,
   ...CABLE_COMMANDS,

@@ -1,7 +1,7 @@
 /** What several commands take from their options in one way. */
 import type { ListPage } from '../../client/api.js';
 import type { Box } from './box.js';
-import { type CommandContext, textOf, textsOf } from './command.js';
+import { type CommandContext, type Given, textOf, textsOf } from './command.js';
 import { usage } from './outcome.js';
 import { firstLine } from './terminal.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
@@ -57,6 +57,14 @@ export async function reasonFor({ box, options, terminal }: CommandContext, what
 /** A reason that a signature carries. */
 export async function signedReason({ options, terminal }: CommandContext, what: string): Promise<string> {
   return textOf(options, 'reason') ?? (await terminal.ask(`reason for ${what} (--reason): `));
+}
+
+/** @throws CommandError naming the words. */
+export function oneOfWords<Word extends string>(options: Given, name: string, words: readonly Word[]): Word | undefined {
+  const given = textOf(options, name);
+  const word = words.find((each) => each.toLowerCase() === given?.toLowerCase());
+  if (given !== undefined && word === undefined) throw usage(`--${name} ${given}: give ${words.join(', ')}`);
+  return word;
 }
 
 /** What is signed asks for the password at the terminal, or takes it from standard input. */

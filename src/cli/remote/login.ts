@@ -5,6 +5,7 @@ import { anonymous, Box } from './box.js';
 import { addressOf, checkName } from './boxes.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
 import { type Outcome, table, usage } from './outcome.js';
+import { SECOND_FACTOR, withCode } from './second-code.js';
 import { firstLine, type Terminal } from './terminal.js';
 import { trustFor } from './trust.js';
 
@@ -41,7 +42,7 @@ async function login({ args: [given = ''], options, boxes, terminal }: CommandCo
   const password = options.passwordStdin === true ? await firstLine(terminal) : await asked();
   const session: Session =
     code === undefined
-      ? await api.post('/api/v1/auth/login', { body: { username, password } })
+      ? await withCode(terminal, textOf(options, 'secondFactor'), (proof) => api.post('/api/v1/auth/login', { body: { username, password, ...proof } }))
       : await api.post('/api/v1/auth/first-admin', { body: { code, username, password } }).then(() => api.post('/api/v1/auth/login', { body: { username, password } }));
   boxes.keep(name, { url, username, accessToken: session.accessToken, refreshToken: session.refreshToken ?? '', site, trust }, { current: true });
   if (session.user.mustChangePassword) {
@@ -53,6 +54,8 @@ async function login({ args: [given = ''], options, boxes, terminal }: CommandCo
     const box = new Box(boxes, { box: name }, terminal);
     await box.typed.post('/api/v1/auth/password', { body: { currentPassword: password, newPassword: next } });
   }
+  if (session.user.mustEnrolSecondFactor)
+    terminal.say('lineside: your role requires a second factor; nothing else is open to you until you have one: lineside second-factor set-up');
   const { displayName, tiers } = session.user;
   const data = { box: name, url, username, displayName, tiers };
   return { data, text: `signed in to ${url} as ${displayName} (${tiers.join(', ')}); it is box ${name} from now on` };
@@ -97,6 +100,7 @@ export const LOGIN_COMMANDS: readonly CommandRow[] = [
     options: [
       ['--user <name>', 'user name'],
       ['--password-stdin', 'take the password from standard input'],
+      SECOND_FACTOR,
       ['--name <name>', 'what you call the box; its address where it is left out'],
       ['--site <site>', 'what later commands are about that name no site'],
       ['--ca-file <file>', 'PEM file of the authority that vouches for the certificate of the box'],

@@ -11,26 +11,23 @@ import { faultLine, placed, placedWarning } from '../files/placed.js';
 import { placeOfField } from '../files/places.js';
 import { ownSchemas, schemasOfBox, writeSchemas } from '../files/schemas.js';
 import { twiceIn } from '../files/twice.js';
-import { type Applied, type Named, namedOf, titleOf } from './applied.js';
+import { type Applied, type Named, titleOf } from './applied.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
-import { lineDifferences } from './line-diff.js';
-import { refuseFailed } from './failed-modules.js';
+import { changeLines } from './change-lines.js';
+import { bring, count } from './bring.js';
 import { timeoutOf } from './given.js';
 import { CommandError, EXIT, type Outcome, usage } from './outcome.js';
 import { orAsBefore } from './older-box.js';
-import { asRead, keptLine, refuseKept, refuseOdd, removeAll, staleOf, wouldStay } from './prune.js';
 import { readSelector } from './selector.js';
 import type { Terminal } from './terminal.js';
-import { until } from './until.js';
 
 const WAIT_MS_DEFAULT = 60_000;
-const WARNINGS_SHOWN = 10;
 /** Of what validate finds: as many as a box tells of an apply. */
 const FAULTS_SHOWN = 1000;
 const WHOLE_PLANT = { bytesMax: LONG_ANSWER_BYTES_MAX } as const;
 
-async function readGiven({ options, terminal }: CommandContext): Promise<readonly FiledManifest[]> {
+export async function readGiven({ options, terminal }: CommandContext): Promise<readonly FiledManifest[]> {
   const paths = textsOf(options, 'filename');
   if (paths.length === 0) throw usage('name files or folders with -f; - is standard input');
   const { manifests, faults, files } = await readPaths(paths, terminal);
@@ -50,8 +47,6 @@ async function readPaths(paths: readonly string[], terminal: Terminal): Promise<
 function wrongFiles(faults: readonly FileFault[]): CommandError {
   return new CommandError(EXIT.no, 'files_wrong', [`${count(faults.length, 'thing')} wrong:`, ...faults.map(faultLine)].join('\n'), { faults });
 }
-
-const count = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;
 
 type ApplyQuery = Readonly<Partial<Record<'dryRun' | 'diff', true>>> & { readonly toPrune?: string };
 
@@ -117,8 +112,7 @@ function refusedNow(told: readonly Applied[], manifests: readonly FiledManifest[
 }
 
 async function apply(context: CommandContext): Promise<Outcome> {
-  const { options, terminal } = context;
-  const dryRun = options.dryRun === true;
+  const { options } = context;
   const selector = textOf(options, 'selector');
   if (options.prune === true && selector === undefined) throw usage('--prune removes what carries a label and stands in no file: name the label with -l key=value');
   const chosen = selector === undefined ? undefined : readSelector(selector);
@@ -127,67 +121,26 @@ async function apply(context: CommandContext): Promise<Outcome> {
   const withinMs = timeoutOf(context) ?? WAIT_MS_DEFAULT;
   if (options.prune !== true && selector !== undefined) throw usage(`-l ${selector}: it names what --prune removes; all that the files say is applied`);
   const manifests = await readGiven(context);
-  const { box } = context;
   const toPrune = options.prune === true && selector !== undefined ? { toPrune: selector } : {};
-  // what is removed is known, and would be by what the box says, before anything is changed
-  const looked = dryRun || options.prune === true ? await applied(box, manifests, { dryRun: true, ...toPrune }) : [];
-  const found = looked.filter(({ operation }) => operation === 'removed').map(staleOf);
-  if (!dryRun) refuseOdd(found);
-  const stale = dryRun || !chosen ? found : await asRead(box, chosen, found);
-  if (!dryRun) refuseKept(stale);
-  const done = dryRun ? looked.filter(({ operation }) => operation !== 'removed') : await applied(box, manifests, toPrune);
-  const warnings = [
-    ...done.flatMap((each, at) => each.warnings.map((warning) => warningLine(each, warning, manifests[at]))),
-    ...found.flatMap((each) => each.warnings.map((warning) => warningLine(each, warning, undefined))),
-  ];
-  for (const warning of warnings.slice(0, WARNINGS_SHOWN)) terminal.say(warning);
-  if (warnings.length > WARNINGS_SHOWN) terminal.say(`${warnings.length - WARNINGS_SHOWN} more warnings; -o json has them all`);
-  const kept = dryRun ? stale.filter(({ refused }) => refused) : [];
-  const removed = dryRun ? stale.filter(({ refused }) => !refused) : await removeAll(box, stale, done);
-  if (options.wait === true && !dryRun) {
-    const appliedAt = performance.now();
-    await waitForUnits(context, done, withinMs);
-    await refuseFailed(context, done, { appliedAt, withinMs });
-  }
-  const changed = done.filter(({ operation }) => operation !== 'unchanged');
-  const lines = [
-    ...changed.map((each) => `${dryRun ? 'would be ' : ''}${each.operation}  ${titleOf(each)}`),
-    ...removed.map((each) => `${dryRun ? 'would be ' : ''}removed  ${titleOf(each)}`),
-    ...kept.map(keptLine),
-    `${count(changed.length, 'change')}, ${done.length - changed.length} unchanged${options.prune === true ? `, ${removed.length} removed` : ''}${kept.length === 0 ? '' : `, ${kept.length} not removed`}${dryRun ? ' (dry run: nothing was stored)' : ''}`,
-  ];
-  const warningsOf = new Map(found.map((each) => [titleOf(each), each.warnings]));
-  const data = { dryRun, manifests: done, removed: removed.map((each) => ({ ...namedOf(each), warnings: warningsOf.get(titleOf(each)) ?? [] })) };
-  if (kept.length > 0) throw wouldStay(kept, lines, data);
-  return { data, text: lines.join('\n') };
+  return bring(context, {
+    ask: ({ dryRun }) => applied(context.box, manifests, { ...toPrune, ...(dryRun && { dryRun }) }),
+    chosen: options.prune === true ? chosen : undefined,
+    warned: (at, named, warning) => warningLine(named, warning, manifests[at]),
+    whyKept: WHY_KEPT,
+    withinMs,
+  });
 }
+
+const WHY_KEPT = {
+  first: 'nothing was changed, because --prune would not remove all that carries the label:',
+  last: 'mend that or wait for it, or leave out --prune: the files are applied then, and nothing is removed',
+};
 
 /** With its place, where a manifest is about it. */
 function warningLine(named: Named, warning: string, manifest: FiledManifest | undefined): string {
   if (!manifest) return `${titleOf(named)}: ${warning}`;
   const { file, line, column } = placedWarning(warning, manifest);
   return `${file}:${line}:${column}: ${titleOf(named)}: ${warning}`;
-}
-
-async function waitForUnits({ box, terminal }: CommandContext, done: readonly Applied[], withinMs: number): Promise<void> {
-  const sites = [...new Set(done.map(({ kind, namespace, name }) => (kind === 'Site' ? name : namespace.replace(/^site-/, ''))))].filter((site) => site !== '');
-  const begun = performance.now();
-  for (const site of sites) {
-    let waiting: readonly string[] = [];
-    await until({
-      look: async () => {
-        const units = await box.typed.all('/api/v1/sites/{site}/units', { path: { site }, options: { background: true } });
-        waiting = units.filter(({ runtimeReady }) => !runtimeReady).map(({ name }) => name);
-        return waiting.length === 0 ? true : undefined;
-      },
-      withinMs: withinMs - (performance.now() - begun),
-      late: () => {
-        const message = `applied, but ${waiting.join(', ')} of ${site} ${waiting.length === 1 ? 'does' : 'do'} not run within ${withinMs / 1000} s: lineside describe unit ${waiting[0]}`;
-        return new CommandError(EXIT.no, 'not_ready', message, { site, units: waiting });
-      },
-      terminal,
-    });
-  }
 }
 
 async function diff(context: CommandContext): Promise<Outcome> {
@@ -200,20 +153,6 @@ async function diff(context: CommandContext): Promise<Outcome> {
   const refused = refusedNow(answer, manifests);
   const text = [...(parts.length === 0 ? ['no differences'] : parts), ...(refused.length === 0 ? [] : [['an apply would be refused now:', ...refused.map(faultLine)].join('\n')])];
   return { data: { manifests: told, refused }, text: text.join('\n\n'), exitCode: parts.length === 0 ? EXIT.ok : EXIT.no };
-}
-
-type Change = NonNullable<Applied['changes']>[number];
-
-/** A text of several lines is compared line by line. */
-function changeLines({ path, from, to }: Change): readonly string[] {
-  if (typeof from === 'string' && typeof to === 'string' && (from.includes('\n') || to.includes('\n')))
-    return [`    ${path}:`, ...lineDifferences(from, to).map((line) => `      ${line}`)];
-  if (from === null) return typeof to === 'string' && to.includes('\n') ? [`  + ${path}:`, ...to.split('\n').map((line) => `      ${line}`)] : [`  + ${path}: ${wordOf(to)}`];
-  return to === null ? [`  - ${path}: ${wordOf(from)}`] : [`  ~ ${path}: ${wordOf(from)} -> ${wordOf(to)}`];
-}
-
-function wordOf(value: unknown): string {
-  return typeof value === 'string' ? (value === '' ? '""' : value) : JSON.stringify(value);
 }
 
 function exportAddress({ namedSite }: Box, kinds?: string): string {
@@ -321,7 +260,7 @@ async function schemas(context: CommandContext): Promise<Outcome> {
   return { data: { files }, text: `${count(files.length, 'file')} written; ${editor}` };
 }
 
-const FILES = ['-f, --filename <path...>', 'files and folders of manifests; - is standard input'] as const;
+export const FILES = ['-f, --filename <path...>', 'files and folders of manifests; - is standard input'] as const;
 
 export const PLANT_COMMANDS: readonly CommandRow[] = [
   {

@@ -46,16 +46,17 @@ export function refuseOdd(stale: readonly Stale[]): void {
   if (odd) throw new CommandError(EXIT.refused, NO_ROUTE, `${titleOf(odd)} carries the label, and ${odd.refused?.[0]?.error ?? ''}; nothing was changed`, namedOf(odd));
 }
 
+/** The words around what would stay. */
+export interface WhyKept {
+  readonly first: string;
+  readonly last: string;
+}
+
 /** The box has judged the removals by the plant that the apply leaves behind: what it would refuse then, no apply helps. @throws CommandError before anything is changed. */
-export function refuseKept(stale: readonly Stale[]): void {
+export function refuseKept(stale: readonly Stale[], { first, last }: WhyKept): void {
   const kept = stale.filter(({ refused = [] }) => refused.length > 0);
   if (kept.length === 0) return;
-  const lines = [
-    'nothing was changed, because --prune would not remove all that carries the label:',
-    ...kept.map(keptLine),
-    'mend that or wait for it, or leave out --prune: the files are applied then, and nothing is removed',
-  ];
-  throw wouldStay(kept, lines, { manifests: [], removed: [] });
+  throw wouldStay(kept, [first, ...kept.map(keptLine), last], { manifests: [], removed: [] });
 }
 
 export function keptLine(kept: Stale): string {

@@ -3,7 +3,7 @@ import { BUMPS } from '../../domains/recipes/version.js';
 import type { Answered } from '../../client/typed.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
-import { pairsOf, parameterOptions, parametersOf, PASSWORD, recordOf, signed, signedReason } from './given.js';
+import { oneOfWords, pairsOf, parameterOptions, parametersOf, PASSWORD, recordOf, signed, signedReason } from './given.js';
 import { EXIT, type Outcome, section, table, usage } from './outcome.js';
 import { until } from './until.js';
 
@@ -127,9 +127,7 @@ function changeLine({ kind, name, by, at, differences }: Recipe['templateChanges
 }
 
 async function newVersion({ box, args: [name = ''], options }: CommandContext): Promise<Outcome> {
-  const given = textOf(options, 'bump');
-  const bump = BUMPS.find((each) => each === given);
-  if (given !== undefined && !bump) throw usage(`--bump ${given}: give ${BUMPS.join(', ')}`);
+  const bump = oneOfWords(options, 'bump', BUMPS);
   const site = await box.site();
   const made = await box.typed.post('/api/v1/sites/{site}/recipes/master/{name}/new-version', { path: { site, name }, body: bump === undefined ? {} : { bump } });
   return { data: made, text: `made ${made.name}, version ${made.spec.version}: it is ${made.phase}` };

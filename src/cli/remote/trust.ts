@@ -56,7 +56,7 @@ export async function trustFor(url: string, { caFile, fingerprint, known }: Trus
   if (doubt === '') return undefined;
   const shown = fingerprintText(sha256);
   terminal.say(`lineside: nobody whom this machine trusts vouches for the certificate of ${url} (${doubt})`);
-  terminal.say(`lineside:   ${certificate.subject.replaceAll('\n', ', ')}, until ${new Date(certificate.validTo).toISOString()}`);
+  terminal.say(`lineside:   ${inOneLine(certificate.subject)}, until ${new Date(certificate.validTo).toISOString()}`);
   terminal.say(`lineside:   SHA-256 ${shown}`);
   if (!terminal.isAttended)
     throw new CommandError(
@@ -70,6 +70,11 @@ export async function trustFor(url: string, { caFile, fingerprint, known }: Trus
   const answer = await terminal.ask('Is it the one that the box shows (lineside tls show, or its screen)? Type yes: ');
   if (answer.trim().toLowerCase() !== 'yes') throw usage('nothing was done');
   return pinned;
+}
+
+/** Nobody vouches for who has written it: nothing in it moves the cursor or turns the line around. */
+export function inOneLine(subject: string): string {
+  return subject.replaceAll('\n', ', ').replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '?');
 }
 
 /** `AB:CD…` as `abcd…`. */

@@ -70,6 +70,10 @@ async function renewOnce(): Promise<boolean> {
       endSession('other'); // another tab of this browser: nobody goes on, or signs, under the name of the next person
       return false;
     }
+    if (session.user.mustEnrolSecondFactor) {
+      endSession('factor');
+      return false;
+    }
     adopt(session);
     return true;
   } catch (fault) {
@@ -109,9 +113,9 @@ function adopt(session: Session): void {
   for (const listener of listeners) listener(session.accessToken);
 }
 
-/** The password once more, for what is signed (contract 1, Authentication 7). */
-export async function reauthenticate(password: string): Promise<void> {
-  adopt(await post<Session>('/api/v1/auth/reauthenticate', { password }));
+/** The password once more, and the code of a second factor, for what is signed (contract 1, Authentication 7). */
+export async function reauthenticate(password: string, code: string): Promise<void> {
+  adopt(await post<Session>('/api/v1/auth/reauthenticate', { password, ...(code === '' ? {} : { code }) }));
 }
 
 function plan(delayMs: number): void {

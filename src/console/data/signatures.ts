@@ -3,7 +3,7 @@ import { COLLECTIONS } from './procedure.js';
 import { get, post } from './api.js';
 import { site } from './plant.js';
 import { config, reauthenticate } from './session.js';
-import type { AuditRecord, LogPage, SignatureMeaning } from './types.js';
+import type { ListedSignature, LogPage, SignatureMeaning } from './types.js';
 
 /** With accounts of this box, who signs proves who he is with his password. */
 export function needsPassword(): boolean {
@@ -22,42 +22,43 @@ export function signInAddress(): string {
 }
 
 /** Proves who signs, then sends what is signed. */
-export async function signed(password: string, send: () => Promise<void>): Promise<void> {
-  if (needsPassword()) await reauthenticate(password);
+export async function signed(password: string, code: string, send: () => Promise<void>): Promise<void> {
+  if (needsPassword()) await reauthenticate(password, code);
   await send();
 }
 
-export async function signResource(kind: string, name: string, meaning: string, reason: string): Promise<void> {
-  await post('/api/v1/signatures', { target: { kind, name, site: site.peek() }, meaning, reason });
+/** @param digest of what was shown, as `readMeanings` told it: what has changed since is not signed unseen. */
+export async function signResource(kind: string, name: string, meaning: string, reason: string, digest?: string): Promise<void> {
+  await post('/api/v1/signatures', { target: { kind, name, site: site.peek() }, meaning, reason, ...(digest === undefined ? {} : { digest }) });
 }
 
 /** What makes sense for this resource in its present state, and for this person (the gateway judges it again). */
-export async function readMeanings(kind: string, name: string): Promise<readonly SignatureMeaning[]> {
+export async function readMeanings(kind: string, name: string): Promise<{ readonly items: readonly SignatureMeaning[]; readonly digest?: string }> {
   const query = new URLSearchParams({ kind, name, site: site.peek() });
-  return (await get<Pick<LogPage<SignatureMeaning>, 'items'>>(`/api/v1/signature-meanings?${query}`, { background: true })).items;
+  return get(`/api/v1/signature-meanings?${query}`, { background: true });
 }
 
-/** Who has signed the batch, from the audit trail: newest first. */
+/** Who has signed, newest first, and what it is worth by now. */
 export interface Signed {
+  readonly id: string;
   readonly at: string;
   readonly who: string;
   readonly meaning: string;
-  readonly reason: string;
+  readonly state: string;
+  /** All of it in one sentence. */
+  readonly words: string;
 }
 
 const SIGNED_MAX = 50;
+/** Shown with what it takes back. */
+const WITHDRAWAL = 'signature-withdraw';
 
 export async function readSigned(kind: string, name: string): Promise<readonly Signed[]> {
-  const query = new URLSearchParams({ category: 'signature', kind, name, limit: String(SIGNED_MAX) });
-  const { items } = await get<LogPage<AuditRecord>>(`/api/v1/audit?${query}`, { background: true });
+  const query = new URLSearchParams({ kind, name, site: site.peek(), limit: String(SIGNED_MAX) });
+  const { items } = await get<LogPage<ListedSignature>>(`/api/v1/signatures?${query}`, { background: true });
   return items
-    .filter((record) => record.action === 'Sign' && record.result === 'Success' && record.target.kind === kind && record.target.name === name)
-    .map(({ timestamp, displayName, operatorReason, details }) => ({
-      at: timestamp,
-      who: displayName,
-      meaning: String(details?.meaning ?? ''),
-      reason: operatorReason ?? '',
-    }));
+    .filter(({ meaning }) => meaning !== WITHDRAWAL)
+    .map(({ id, signedAt, signedBy, meaning, state, words }) => ({ id, at: signedAt, who: signedBy.displayName, meaning, state, words }));
 }
 
 /** What a person does to a chart in Manual (ADR 0007). */

@@ -26,6 +26,7 @@ import type { ControlRecipeBody } from '../../domains/recipes/dto.js';
 import type { CommandRejection } from '../../domains/runs/command-rejection.js';
 import type * as log from '../../domains/runs/execution-log.js';
 import type { OfferedMeaning } from '../../domains/signatures/meanings.js';
+import type { ListedSignature as ServedSignature } from '../../domains/signatures/served.js';
 import type * as tags from '../../domains/tags/catalog.js';
 import type { TagValue as LiveTag } from '../../domains/tags/live.js';
 import type { ModelFrame } from '../../domains/units/model-revision.js';
@@ -130,6 +131,7 @@ export type AuditRecord = Arrived<AuditRecordBody>;
 export type IntegrityRun = Arrived<ArchiveRun>;
 export type ArchiveFinding = IntegrityRun['archives'][number];
 export type SignatureMeaning = Arrived<OfferedMeaning>;
+export type ListedSignature = Arrived<ServedSignature>;
 
 export type HistorySample = Arrived<ToldBy<typeof Samples>>['items'][number];
 /** A time that the historian knows it has nothing of; without an address the whole unit is meant. */

@@ -33,6 +33,7 @@ function BatchView({ name }: { readonly name: string }) {
   useEffect(() => watchProcedure(), []);
   const [signing, setSigning] = useState(false);
   const [meanings, setMeanings] = useState<readonly string[]>(MEANINGS);
+  const [shown, setShown] = useState<string>();
   const [signedCount, setSignedCount] = useState(0);
   const [who, setWho] = useState<readonly Signed[]>([]);
   const batch = detail.value;
@@ -40,12 +41,15 @@ function BatchView({ name }: { readonly name: string }) {
   useEffect(() => {
     if (!can('signature:create')) return;
     readMeanings('Batch', name).then(
-      (found) => setMeanings(found.filter(({ applicable }) => applicable !== false).map(({ meaning }) => meaning)),
+      ({ items, digest }) => {
+        setShown(digest);
+        setMeanings(items.filter(({ applicable }) => applicable !== false).map(({ meaning }) => meaning));
+      },
       () => setMeanings(MEANINGS.filter((meaning) => meaning !== 'Approved' || isFinal(phase ?? ''))), // a gateway that does not tell judges it all the same
     );
   }, [name, phase, signing]);
   useEffect(() => {
-    if (can('audit:list')) readSigned('Batch', name).then(setWho, () => undefined); // asked again with the next signature
+    if (can('signature:list')) readSigned('Batch', name).then(setWho, () => undefined); // asked again with the next signature
   }, [name, signedCount]);
   if (!batch || batch.name !== name)
     return (
@@ -83,7 +87,7 @@ function BatchView({ name }: { readonly name: string }) {
           title={`${t.batch} ${batch.batchID}`}
           meanings={meanings}
           lengthMin={1}
-          onSign={(meaning, reason) => signResource('Batch', batch.name, meaning, reason)}
+          onSign={(meaning, reason) => signResource('Batch', batch.name, meaning, reason, shown)}
           onClose={() => {
             setSigning(false);
             setSignedCount(signedCount + 1);
@@ -100,9 +104,10 @@ function Signatures({ signed }: { readonly signed: readonly Signed[] }) {
   return (
     <p class="signatures" data-testid="signatures">
       <strong>{t.signedBefore}</strong>
-      {signed.map(({ at, who, meaning }) => (
-        <span key={at}>
+      {signed.map(({ id, at, who, meaning, state, words }) => (
+        <span key={id} title={words} class={state === 'Valid' ? undefined : 'signature-past'}>
           {who}: {t.meanings[meaning] ?? meaning} <span class="hint number">{momentText(at)}</span>
+          {state !== 'Valid' && <strong> {t.signatureStates[state] ?? state}</strong>}
         </span>
       ))}
     </p>

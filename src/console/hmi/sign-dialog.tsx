@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { needsPassword, needsSignIn, signed, signInAddress } from '../data/signatures.js';
 import { config, me } from '../data/session.js';
+import { ApiError } from '../data/api.js';
 import { Dialog } from '../common/dialog.js';
 import { Fault } from '../common/fault.js';
 import { Field } from '../common/field.js';
@@ -27,19 +28,26 @@ export function SignDialog({ title, meanings, lengthMin, onSign, onClose, childr
   const [meaning, setMeaning] = useState(meanings.length === 1 ? (meanings[0] as string) : '');
   const [reason, setReason] = useState('');
   const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const [asksCode, setAsksCode] = useState(false);
   const [done, setDone] = useState(false);
   const sending = useSend();
   const submit = (event: Event): void => {
     event.preventDefault();
     if (meaning === '') return sending.refuse(`${t.meaning}: ${t.choose}`);
     if (reasonLength(reason) < lengthMin) return sending.refuse(`${t.reason}: ${t.reasonNeeded(lengthMin)}`);
-    if (needsPassword() && password === '') return sending.refuse(t.fillIn);
+    if ((needsPassword() && password === '') || (asksCode && code.trim() === '')) return sending.refuse(t.fillIn);
     void sending.run(async () => {
       try {
-        await signed(password, () => onSign(meaning, reason.trim()));
+        await signed(password, code.trim(), () => onSign(meaning, reason.trim()));
         setDone(true);
+      } catch (refused) {
+        if (!(refused instanceof ApiError) || refused.code !== 'second_factor_required') throw refused;
+        setAsksCode(true);
+        throw new Error(t.secondCodeNeeded);
       } finally {
         setPassword(''); // a wrong one is typed again; a right one is not kept
+        setCode('');
       }
     });
   };
@@ -72,6 +80,7 @@ export function SignDialog({ title, meanings, lengthMin, onSign, onClose, childr
             </p>
           )}
           {needsPassword() && <Field id="sign-password" label={t.password} type="password" autoComplete="current-password" value={password} onInput={setPassword} />}
+          {asksCode && <Field id="sign-code" label={t.secondCode} autoComplete="one-time-code" hint={t.secondCodeRule} mono value={code} onInput={setCode} />}
           <div class="dialog-actions">
             <button type="button" class="button" onClick={onClose}>
               {t.cancel}

@@ -7,6 +7,7 @@ import { choose, LOOKS, look } from '../common/look.js';
 import { t } from '../common/strings.js';
 import { CertificateLine } from './certificate-line.js';
 import { panelsView } from './panels-view.js';
+import { SecondFactorDialog } from './second-factor-dialog.js';
 
 function tierText(tier: string | undefined): string {
   return tier === undefined ? '–' : (t.tiers[tier] ?? tier);
@@ -14,6 +15,7 @@ function tierText(tier: string | undefined): string {
 
 export function UserMenu() {
   const [open, setOpen] = useState(false);
+  const [setsUp, setSetsUp] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!open) return;
@@ -34,6 +36,10 @@ export function UserMenu() {
   }, [open]);
   const person = me.value;
   if (!person) return null;
+  const setUp = (): void => {
+    setOpen(false);
+    setSetsUp(true);
+  };
   return (
     <div class="user" ref={box}>
       <button
@@ -69,6 +75,11 @@ export function UserMenu() {
               {panelsView.title('')}
             </a>
           )}
+          {config.value?.authMode === 'local' && !watching.value && (
+            <button type="button" class="button" onClick={setUp} data-testid="second-factor">
+              {t.secondFactor}
+            </button>
+          )}
           {config.value?.authMode !== 'none' && !watching.value && (
             <button type="button" class="button" onClick={() => void logout().catch(() => undefined)} data-testid="logout">
               {t.signOut}
@@ -76,6 +87,7 @@ export function UserMenu() {
           )}
         </div>
       )}
+      {setsUp && <SecondFactorDialog onClose={() => setSetsUp(false)} />}
     </div>
   );
 }

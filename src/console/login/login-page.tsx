@@ -8,6 +8,7 @@ import { faultText } from '../common/fault-text.js';
 import { InClear } from '../common/in-clear.js';
 import { t } from '../common/strings.js';
 import { Ended } from './ended.js';
+import { EnrolForm } from './enrol-form.js';
 import { FirstAdminForm } from './first-admin-form.js';
 import { NewPasswordForm } from './new-password-form.js';
 import { BackToWatching } from './back-to-watching.js';
@@ -23,7 +24,8 @@ function goOn(): void {
   location.replace(target);
 }
 
-interface MustChange {
+/** Who is signed in, and has something to do before he may go on. */
+interface Due {
   readonly session: Session;
   readonly password: string;
 }
@@ -31,7 +33,7 @@ interface MustChange {
 export function LoginPage() {
   const [config, setConfig] = useState<AuthConfig | null>(null);
   const [fault, setFault] = useState('');
-  const [mustChange, setMustChange] = useState<MustChange | null>(null);
+  const [due, setDue] = useState<Due | null>(null);
   const [ended, setEnded] = useState(query.get('ended') ?? '');
 
   const load = async (): Promise<void> => {
@@ -48,12 +50,12 @@ export function LoginPage() {
   useEffect(() => void load(), []);
 
   const signedIn = (session: Session, password: string): void => {
-    if (session.user.mustChangePassword) setMustChange({ session, password });
+    if (session.user.mustChangePassword || session.user.mustEnrolSecondFactor) setDue({ session, password });
     else goOn();
   };
   const endedHere = (why: string): void => {
-    setMustChange(null);
-    setEnded((before) => (mustChange === null ? before : why)); // the first reason counts
+    setDue(null);
+    setEnded((before) => (due === null ? before : why)); // the first reason counts
   };
 
   return (
@@ -65,7 +67,7 @@ export function LoginPage() {
         </header>
         <InClear />
         <Fault text={fault} testid="login-error" />
-        {config && <Body config={config} mustChange={mustChange} ended={endedText(ended)} onEnded={endedHere} onSignedIn={signedIn} onCreated={() => void load()} />}
+        {config && <Body config={config} due={due} ended={endedText(ended)} onEnded={endedHere} onSignedIn={signedIn} onCreated={() => void load()} />}
         {config && config.authMode !== 'none' && !config.firstAdminRequired && !query.has('panel') && (
           <>
             <BackToWatching onBack={goOn} />
@@ -84,16 +86,17 @@ export function LoginPage() {
 
 interface BodyProps {
   readonly config: AuthConfig;
-  readonly mustChange: MustChange | null;
+  readonly due: Due | null;
   readonly ended: string;
   readonly onEnded: (why: string) => void;
   readonly onSignedIn: (session: Session, password: string) => void;
   readonly onCreated: () => void;
 }
 
-function Body({ config, mustChange, ended, onEnded, onSignedIn, onCreated }: BodyProps) {
+function Body({ config, due, ended, onEnded, onSignedIn, onCreated }: BodyProps) {
   if (config.authMode === 'none') return <p class="warning">{t.authOff}</p>;
-  if (mustChange) return <NewPasswordForm session={mustChange.session} current={mustChange.password} lengthMin={config.passwordMinLength} onChanged={goOn} onEnded={onEnded} />;
+  if (due && !due.session.user.mustChangePassword) return <EnrolForm session={due.session} password={due.password} onDone={goOn} onEnded={onEnded} />;
+  if (due) return <NewPasswordForm session={due.session} current={due.password} lengthMin={config.passwordMinLength} onChanged={goOn} onEnded={onEnded} />;
   if (config.firstAdminRequired) return <FirstAdminForm lengthMin={config.passwordMinLength} onSignedIn={onSignedIn} onCreated={onCreated} />;
   if (query.has('panel')) return <PanelForm onEnrolled={() => location.replace(HMI)} />;
   if (config.oidc) return <IssuerLink path={config.oidc.loginPath} ended={ended} again={query.get('ended') === 'logout'} />;
@@ -115,5 +118,5 @@ function IssuerLink({ path, ended, again }: { readonly path: string; readonly en
 
 function endedText(ended: string): string {
   if (ended === '') return '';
-  return t.endedReasons[ended] ?? t.endedReasons.session ?? '';
+  return (Object.hasOwn(t.endedReasons, ended) ? t.endedReasons[ended] : t.endedReasons.session) ?? '';
 }

@@ -2,8 +2,9 @@
 import { ApiError, post, useCredential } from '../data/api.js';
 import type { Session } from '../data/types.js';
 
-export function signIn(username: string, password: string): Promise<Session> {
-  return post<Session>('/api/v1/auth/login', { username, password, useCookie: true });
+/** @param code of the second factor; '' while nobody has asked for one. */
+export function signIn(username: string, password: string, code = ''): Promise<Session> {
+  return post<Session>('/api/v1/auth/login', { username, password, ...(code === '' ? {} : { code }), useCookie: true });
 }
 
 /** Keeps a session over a form that may stay open for longer than its access token lives. @param ended told why, when the session is over. */

@@ -28,8 +28,13 @@ import { type Attempt, LockOuts } from './lockouts.js';
 import { Panels } from './panels/panels.js';
 import { badPassword, checkPassword, HASH_COST, type HashCost, PasswordHasher } from './passwords.js';
 import { type RoleEntry, Roles, type SiteRules } from './roles.js';
+import { AdminRecoveries } from './recovery/recoveries.js';
+import type { RecoveryRequest } from './recovery/request-file.js';
+import { SecondFactors } from './second-factor/second-factors.js';
+import { codeAsked, NO_FACTOR, type RightVerdict, unreadableFactor, usedFactor } from './second-factor/verdicts.js';
 import { SessionTokens, type TokenKeys } from './session-token.js';
 import { END_REASONS, type LiveSession, Sessions, type TimeWitness } from './sessions.js';
+import { userTarget } from './user-target.js';
 
 export interface AccessSettings extends OidcSettings {
   readonly dataDir: string;
@@ -50,6 +55,8 @@ export interface AccessSettings extends OidcSettings {
   readonly antiReplayEnabled: boolean;
   readonly antiReplayWindowMs: number;
   readonly oidcRedirectUri: string | null;
+  readonly secondFactorRequiredFor: readonly string[];
+  readonly secondFactorToSign: boolean;
 }
 
 export interface AccessOptions {
@@ -71,6 +78,20 @@ export interface AccessOptions {
 export type AccountResource = Resource<AccountSpec, AccountStatus>;
 type Context = RequestContext<unknown, unknown>;
 
+/** How somebody proves who he is. */
+export interface Proof {
+  readonly password: string;
+  /** Of his second factor, where he has one. */
+  readonly code?: string | undefined;
+}
+
+/** Who has proven it once more, and what is to be stored with what he does. */
+export interface Proven {
+  readonly session: LiveSession;
+  readonly account: AccountResource;
+  readonly also: Pick<Change, 'puts' | 'removes'>;
+}
+
 export interface UserChange {
   readonly displayName?: string | undefined;
   readonly email?: string | undefined;
@@ -89,6 +110,8 @@ export class Access {
   readonly lockOuts: LockOuts;
   readonly keys: ApiKeys;
   readonly panels: Panels;
+  readonly secondFactors: SecondFactors;
+  readonly recoveries: AdminRecoveries;
   readonly authenticator: AccessAuthenticator;
   readonly store: Store;
   readonly clock: Clock;
@@ -113,6 +136,16 @@ export class Access {
     this.sessions = new Sessions(store, clock, settings, options.time);
     this.lockOuts = new LockOuts(store, clock, settings);
     this.keys = new ApiKeys(store, clock);
+    this.secondFactors = new SecondFactors(store, clock, new Sealing(options.keys.privateKey, 'second factors'), `Lineside ${options.keys.deviceId.slice(0, 6)}`);
+    this.recoveries = new AdminRecoveries({
+      store,
+      clock,
+      dataDir: settings.dataDir,
+      log: options.log,
+      accountOf: (request) => this.#recoveredAccount(request),
+      administrators: () => this.#admins().map(({ spec }) => spec.username),
+      made: () => this.#code.spend(),
+    });
     this.#tokens = new SessionTokens(options.keys, clock);
     this.panels = new Panels({ store, clock, settings, lockOuts: this.lockOuts, tokens: this.#tokens, siteExists: options.siteExists });
     this.#hasher = new PasswordHasher(options.hashCost ?? { ...HASH_COST, ln: settings.passwordWork });
@@ -135,6 +168,7 @@ export class Access {
       keys: this.keys,
       tokens: this.#tokens,
       roles: () => this.roles,
+      mustEnrol: (account, groups) => this.#mustEnrol(account, groups),
       external: issuer?.tokens,
       panels: this.panels,
     });
@@ -153,12 +187,25 @@ export class Access {
     return this.#shownCode;
   }
 
+  /** What somebody should know of signing in, in sentences. */
+  get notes(): readonly string[] {
+    const unreadable = this.secondFactors.unreadable();
+    return [
+      ...(this.issuer?.trouble ? [this.issuer.trouble] : []),
+      ...(unreadable.length === 0
+        ? []
+        : [`${unreadable.length} of the second factors open nothing, they were sealed by other keys than those of this box: an administrator resets them`]),
+    ];
+  }
+
   start(): void {
     this.issuer?.start();
+    this.recoveries.start();
   }
 
   stop(): void {
     this.issuer?.stop();
+    this.recoveries.stop();
     this.sessions.stop();
     this.lockOuts.stop();
   }
@@ -173,29 +220,30 @@ export class Access {
 
   /** @throws RoleTableError: a bad role table stops the start. */
   checkRoles(): void {
-    void this.roles;
+    this.roles.checkNamed(this.settings.secondFactorRequiredFor, 'auth.secondFactor.requiredFor');
   }
 
   // -------------------------------------------------------------- signing in
 
-  async login(context: Context, username: string, password: string, useCookie: boolean): Promise<{ body: SessionBody; refreshToken: string }> {
+  async login(context: Context, username: string, { password, code }: Proof, useCookie: boolean): Promise<{ body: SessionBody; refreshToken: string }> {
     const name = username.toLowerCase();
     return this.#attempt(name, await this.panels.sourceOf(context, this.authenticator), async (attempt) => {
       const account = this.#usable(name);
       const right = await this.#hasher.verify(password, account?.spec.passwordHash, attempt.place);
       const renewedHash = account && right && this.#hasher.isOutdated(account.spec.passwordHash) ? await this.#hasher.hash(password, attempt.place) : undefined;
       const present = account && right ? this.#unchanged(account) : undefined;
-      if (!present) return this.#failLogin(context, username, 'login', attempt);
+      if (!present) return this.#failLogin(context, username, 'login', attempt, code);
+      const second = await this.#requireSecond(context, present, code, 'login', attempt);
       const { puts, removes } = attempt.succeed();
       const spec = renewedHash === undefined ? present.spec : { ...present.spec, passwordHash: renewedHash };
       const audit = this.#draft(
         context,
-        { action: 'Login', target: { kind: 'Account', name: spec.username, site: '' }, details: { method: 'password' } },
+        { action: 'Login', target: { kind: 'Account', name: spec.username, site: '' }, details: { method: 'password', ...usedFactor(second) } },
         actorOfAccount(spec, context.sourceIP),
       );
-      const who = { account: present.metadata.name, accountId: spec.accountId };
+      const who = { account: present.metadata.name, accountId: spec.accountId, client: useCookie ? ('browser' as const) : ('program' as const) };
       const { session, refreshToken } = await this.sessions.open(who, context.sourceIP, context.header('user-agent') ?? '', audit, {
-        puts: [{ kind: Account, site: '', name, spec, status: { lastLoginAt: timestamp(this.clock.wallMs()) } }, ...puts],
+        puts: [{ kind: Account, site: '', name, spec, status: { lastLoginAt: timestamp(this.clock.wallMs()) } }, ...second.puts, ...puts],
         removes,
       });
       return { body: await this.#sessionBody(session, spec, useCookie ? undefined : refreshToken), refreshToken };
@@ -215,19 +263,37 @@ export class Access {
     return body;
   }
 
-  async reauthenticate(context: Context, password: string): Promise<SessionBody> {
-    const { account } = this.#own(context.caller);
-    return this.#attempt(account.metadata.name, context.sourceIP, async (attempt) => {
-      const right = await this.#hasher.verify(password, account.spec.passwordHash, attempt.place);
-      if (!right) return this.#failLogin(context, account.spec.username, 'reauthenticate', attempt);
-      const { session } = this.#own(context.caller); // it may have ended meanwhile
-      if (!this.#unchanged(account)) return this.#failLogin(context, account.spec.username, 'reauthenticate', attempt);
-      await this.sessions.renew(
-        session,
-        context.audit({ action: 'Login', category: 'auth', target: { kind: 'Account', name: account.spec.username, site: '' }, details: { method: 'reauthenticate' } }),
-        attempt.succeed(),
-      );
+  /** For a fresh token of the same session; `auth.secondFactor.toSign` says whether a second factor is asked for here. */
+  async reauthenticate(context: Context, proof: Proof): Promise<SessionBody> {
+    return this.proven(context, proof, 'reauthenticate', this.settings.secondFactorToSign, async ({ session, account, also }, used) => {
+      const target = { kind: 'Account', name: account.spec.username, site: '' };
+      await this.sessions.renew(session, context.audit({ action: 'Login', category: 'auth', target, details: { method: 'reauthenticate', ...used } }), also);
       return this.#sessionBody(session, account.spec, undefined);
+    });
+  }
+
+  /**
+   * Who is signed in proves once more who he is. It counts as an attempt of his name (D-C-21), and fails as a login does.
+   * @throws Refusal 401.
+   */
+  async proven<Result>(
+    context: Context,
+    { password, code }: Proof,
+    method: string,
+    withSecond: boolean,
+    work: (proven: Proven, used: Readonly<Record<string, unknown>>) => Promise<Result>,
+  ): Promise<Result> {
+    const { account: seen } = this.own(context.caller);
+    const { username, passwordHash } = seen.spec;
+    return this.#attempt(seen.metadata.name, context.sourceIP, async (attempt) => {
+      const right = await this.#hasher.verify(password, passwordHash, attempt.place);
+      if (!right) return this.#failLogin(context, username, method, attempt, code);
+      const { session } = this.own(context.caller); // it may have ended meanwhile
+      const account = this.#unchanged(seen);
+      if (!account) return this.#failLogin(context, username, method, attempt, code);
+      const second = withSecond ? await this.#requireSecond(context, account, code, method, attempt) : NO_FACTOR;
+      const { puts = [], removes = [] } = attempt.succeed();
+      return work({ session, account, also: { puts: [...second.puts, ...puts], removes } }, usedFactor(second));
     });
   }
 
@@ -246,6 +312,14 @@ export class Access {
     if (!this.sessions.get(sessionId) && !this.issuer?.sessions.get(sessionId)) throw missing('session', sessionId);
   }
 
+  /** By whose it is. */
+  async leaveSession(sessionId: string, audit: AuditDraft): Promise<void> {
+    const session = this.sessions.get(sessionId);
+    if (!session && this.issuer) return this.issuer.sessions.revoke(sessionId, 'logout', 0, audit);
+    await this.sessions.leave(sessionId, audit);
+    if (session) this.issuerLogin?.giveBack(session);
+  }
+
   /** By an administrator. */
   async endSession(sessionId: string, audit: AuditDraft): Promise<void> {
     const session = this.sessions.get(sessionId);
@@ -255,14 +329,14 @@ export class Access {
   }
 
   async changePassword(context: Context, currentPassword: string, newPassword: string): Promise<void> {
-    const { account } = this.#own(context.caller);
+    const { account } = this.own(context.caller);
     const { username } = account.spec;
     checkPassword(newPassword, username, this.settings.passwordLengthMin, 'newPassword');
     await this.#attempt(account.metadata.name, context.sourceIP, async (attempt) => {
       const right = await this.#hasher.verify(currentPassword, account.spec.passwordHash, attempt.place);
       if (!right) return this.#failLogin(context, username, 'password', attempt);
       const passwordHash = await this.#hasher.hash(newPassword, attempt.place);
-      const { session } = this.#own(context.caller); // whoever changed the password first has ended it
+      const { session } = this.own(context.caller); // whoever changed the password first has ended it
       const present = this.#unchanged(account);
       if (!present) throw conflict('password_changed', 'the password was changed meanwhile by another request; nothing was changed by this one');
       await this.#putPassword(context, present, passwordHash, false, session.id, attempt.succeed());
@@ -300,6 +374,19 @@ export class Access {
       this.#code.giveBack();
       throw fault;
     }
+  }
+
+  /** Asked for at the box: whoever is there has the data, too. */
+  #recoveredAccount({ username, passwordHash }: RecoveryRequest): AccountSpec {
+    if (this.settings.authMode !== 'local')
+      throw conflict('not_in_auth_mode', `accounts of the box sign in in mode local only, and auth.mode is ${this.settings.authMode}: start it with auth.mode local`);
+    const bad = badUsername(username);
+    if (bad) throw bad;
+    this.#refuseTaken(username.toLowerCase(), username);
+    const groups = [this.roles.adminGroup];
+    const passwordChangedAt = timestamp(this.clock.wallMs());
+    const accountId = randomUUID();
+    return { accountId, username, displayName: username, email: '', groups, passwordHash, enabled: true, mustChangePassword: false, passwordChangedAt, retired: false };
   }
 
   #refuseSecondAdmin(): void {
@@ -368,7 +455,31 @@ export class Access {
     this.#keepLastAdmin(account, spec);
     const name = account.metadata.name;
     const audit = context.audit({ target: userTarget(account.spec), before: shown(account.spec) });
-    await this.sessions.end(this.sessions.idsOf(name), 'administrator', [audit], { puts: [{ kind: Account, site: '', name, spec }] });
+    const removes = this.secondFactors.refsOf(name);
+    await this.sessions.end(this.sessions.idsOf(name), 'administrator', [audit], { puts: [{ kind: Account, site: '', name, spec }], removes });
+  }
+
+  // -------------------------------------------------------------- second factor
+
+  isSecondFactorRequired(groups: readonly string[]): boolean {
+    const { authMode, secondFactorRequiredFor, groupPrefix } = this.settings;
+    return authMode === 'local' && secondFactorRequiredFor.some((group) => groups.includes(group.replaceAll('{prefix}', groupPrefix)));
+  }
+
+  /** The one place that knows what counts as a second factor. */
+  #mustEnrol(account: string, groups: readonly string[]): boolean {
+    return this.isSecondFactorRequired(groups) && !this.secondFactors.has(account);
+  }
+
+  /** Judged when the password was right: a wrong code is told as a wrong password is, and none as its absence. */
+  async #requireSecond(context: Context, { metadata, spec }: AccountResource, code: string | undefined, method: string, attempt: Attempt): Promise<RightVerdict> {
+    const verdict = this.secondFactors.judge(metadata.name, code);
+    if (verdict.is === 'right') return verdict;
+    if (verdict.is === 'wrong') return this.#failLogin(context, spec.username, method, attempt, code, 'InvalidCode');
+    const [refusal, reason] = verdict.is === 'asked' ? [codeAsked(), 'SecondFactorRequired'] : [unreadableFactor(), 'SecondFactorUnreadable'];
+    const target = { kind: 'Account', name: spec.username, site: '' };
+    await this.store.writeOrKeep({ audits: [context.audit({ action: 'Login', category: 'auth', target, result: 'Rejected', reason, details: { method } })] }, { as: 'refusal' });
+    throw refusal;
   }
 
   // -------------------------------------------------------------- inside
@@ -394,8 +505,7 @@ export class Access {
   }
 
   #badUser(username: string, password: string): Refusal | undefined {
-    if (!USERNAME.test(username)) return invalid('invalid_name', 'username', 'username must have 1 to 64 letters, digits or . _ @ - and be more than one or two dots');
-    return badPassword(password, username, this.settings.passwordLengthMin);
+    return badUsername(username) ?? badPassword(password, username, this.settings.passwordLengthMin);
   }
 
   #refuseTaken(name: string, username: string): void {
@@ -446,8 +556,8 @@ export class Access {
     return account && account.spec.enabled && !account.spec.retired ? account : undefined;
   }
 
-  /** The session and local account behind a caller. */
-  #own(caller: Caller): { session: LiveSession; account: AccountResource } {
+  /** The session and local account behind a caller. @throws Refusal 401. */
+  own(caller: Caller): { session: LiveSession; account: AccountResource } {
     const session = caller.sessionId === null ? undefined : this.sessions.get(caller.sessionId);
     const account = session && this.#usable(session.account);
     if (!session || !account) throw new Refusal('unauthenticated', 'the session has ended; sign in again', { code: 'session_ended' });
@@ -471,8 +581,8 @@ export class Access {
     if (this.firstAdminRequired) this.#shownCode = this.#code.publish();
   }
 
-  /** Counts the failure, records it and refuses: one text whether the name is known or not. */
-  async #failLogin(context: Context, username: string, method: string, attempt: Attempt): Promise<never> {
+  /** Counts the failure, records it and refuses: one text whether the name is known or not, and whichever of password and code was wrong. */
+  async #failLogin(context: Context, username: string, method: string, attempt: Attempt, code?: string, reason = 'InvalidCredentials'): Promise<never> {
     const target = { kind: 'Account', name: username.slice(0, USERNAME_KEPT_MAX), site: '' };
     const { change, locks } = attempt.fail();
     const lockOut: AuditEntry = {
@@ -483,9 +593,10 @@ export class Access {
     };
     const lockOuts = locks ? [this.#draft(context, lockOut, component('access'))] : [];
     // last, so that the request counts as one whose refusal is recorded
-    const failure = context.audit({ action: 'Login', category: 'auth', target, result: 'Rejected', reason: 'InvalidCredentials', details: { method } });
+    const failure = context.audit({ action: 'Login', category: 'auth', target, result: 'Rejected', reason, details: { method } });
     await this.store.writeOrKeep({ ...change, audits: [failure, ...lockOuts] }, { as: 'refusal' });
-    throw new Refusal('unauthenticated', 'wrong user name or password', { code: 'invalid_credentials' });
+    const what = code === undefined ? 'wrong user name or password' : 'wrong user name, password or code';
+    throw new Refusal('unauthenticated', what, { code: 'invalid_credentials' });
   }
 
   /** A draft by somebody else than the caller of the request: who signs in is not yet the caller. */
@@ -528,16 +639,19 @@ export class Access {
       authTime: caller.authTimeMs === null ? null : timestamp(caller.authTimeMs),
       expiresAt: caller.expiresAtMs === null ? null : timestamp(caller.expiresAtMs),
       mustChangePassword: caller.mustChangePassword,
+      secondFactor: session !== undefined && this.secondFactors.has(session.account),
+      mustEnrolSecondFactor: caller.mustEnrol === true,
     };
   }
 }
 
-function actorOfAccount(spec: AccountSpec, sourceIP: string): Actor {
-  return { accountId: spec.accountId, displayName: spec.displayName, actorType: 'human', sourceIP };
+function badUsername(username: string): Refusal | undefined {
+  if (USERNAME.test(username)) return undefined;
+  return invalid('invalid_name', 'username', 'username must have 1 to 64 letters, digits or . _ @ - and be more than one or two dots');
 }
 
-function userTarget(spec: AccountSpec): { kind: string; name: string; site: string } {
-  return { kind: 'User', name: spec.username, site: '' };
+function actorOfAccount(spec: AccountSpec, sourceIP: string): Actor {
+  return { accountId: spec.accountId, displayName: spec.displayName, actorType: 'human', sourceIP };
 }
 
 /** What an audit record shows of an account: never the hash. */

@@ -56,9 +56,14 @@ export class ApiKeys {
     const { previous, expiresAtMs } = found.spec;
     if (previous?.hash === hash && !this.isAccepted(previous)) throw new Refusal('unauthenticated', 'the API key was replaced by a new one', { code: 'token_expired' });
     const nowMs = this.#clock.wallMs();
-    if (expiresAtMs !== null && nowMs >= expiresAtMs) throw new Refusal('unauthenticated', 'the API key has expired', { code: 'token_expired' });
+    if (this.leftMs({ expiresAtMs }) <= 0) throw new Refusal('unauthenticated', 'the API key has expired', { code: 'token_expired' });
     this.#use(found, hash, known.used, nowMs);
     return found;
+  }
+
+  /** Until the instant that somebody has named for its end; of one without an end it is infinite. */
+  leftMs({ expiresAtMs }: Pick<ApiKeySpec, 'expiresAtMs'>): number {
+    return expiresAtMs === null ? Infinity : expiresAtMs - this.#clock.wallMs();
   }
 
   /** Whether a key that was replaced still opens what the new one opens. */

@@ -14,7 +14,7 @@ import { type Identity, identityOf, nameOfSubject } from './identities.js';
 import type { IssuerIdentity } from './issuer/claims.js';
 import { LEEWAY_MS } from './issuer/issuer-tokens.js';
 import { takeApart, type UnprovenToken } from './jws.js';
-import { Account, ApiKey, IssuerAccount, Panel } from './kind.js';
+import { Account, ApiKey, IssuerAccount, Panel, SecondFactor } from './kind.js';
 import type { PanelIdentity } from './panels/panels.js';
 import type { Roles } from './roles.js';
 import { invalidToken, type SessionTokens, type TokenClaims } from './session-token.js';
@@ -65,6 +65,8 @@ export interface AuthenticatorOptions {
   readonly keys: ApiKeys;
   readonly tokens: SessionTokens;
   readonly roles: () => Roles;
+  /** Whether the account must get a second factor before anything else. */
+  readonly mustEnrol: (account: string, groups: readonly string[]) => boolean;
   readonly external?: ExternalTokens | undefined;
   readonly panels: KnownPanels;
 }
@@ -89,6 +91,7 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
     options.sessions.onEnded(changed);
     for (const kind of [Account, IssuerAccount, ApiKey, Panel]) options.store.watch(kind, ({ type, configuration }) => (configuration || type === 'remove') && changed());
     options.store.watchReload(changed);
+    options.store.watch(SecondFactor, ({ type, before }) => (type === 'remove' || !before) && this.forgetCallers());
   }
 
   get changes(): number {
@@ -325,6 +328,7 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
       sessionId: session.id,
       ...times,
       mustChangePassword: account.mustChangePassword === true,
+      mustEnrol: this.#options.mustEnrol(session.account, account.groups),
     };
   }
 

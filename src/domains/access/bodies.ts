@@ -6,6 +6,8 @@ import type { ToldBy } from '../../platform/http/replies.js';
 
 export const AUTH_MODES = ['local', 'oidc', 'none'] as const;
 
+const CLIENTS = ['browser', 'program'] as const;
+
 export const UserBody = v.strictObject({
   username: v.string(),
   accountId: v.string(),
@@ -15,6 +17,8 @@ export const UserBody = v.strictObject({
   groups: v.array(v.string()),
   enabled: v.boolean(),
   mustChangePassword: v.boolean(),
+  /** Whether he has one. */
+  secondFactor: v.boolean(),
   createdAt: v.string(),
   lastLoginAt: v.nullable(v.string()),
   passwordChangedAt: v.string(),
@@ -38,6 +42,10 @@ export const Me = v.strictObject({
   authTime: v.nullable(v.string()),
   expiresAt: v.nullable(v.string()),
   mustChangePassword: v.boolean(),
+  /** Whether I have one. */
+  secondFactor: v.boolean(),
+  /** My role requires one, and I have none: nothing else is open to me until I have enrolled. */
+  mustEnrolSecondFactor: v.boolean(),
 });
 export type Me = ToldBy<typeof Me>;
 
@@ -61,6 +69,8 @@ export const OpenSession = v.strictObject({
   authMode: v.string(),
   sourceIP: v.string(),
   userAgent: v.string(),
+  /** Where its tokens are kept. */
+  client: v.picklist(CLIENTS),
   createdAt: v.string(),
   authTime: v.string(),
   lastActivityAt: v.string(),
@@ -69,6 +79,21 @@ export const OpenSession = v.strictObject({
   current: v.boolean(),
 });
 export type OpenSession = ToldBy<typeof OpenSession>;
+
+export const SecondFactorBody = v.strictObject({
+  enrolled: v.boolean(),
+  /** By my role. */
+  required: v.boolean(),
+  enrolledAt: v.nullable(v.string()),
+  lastUsedAt: v.nullable(v.string()),
+  recoveryCodesLeft: v.number(),
+});
+export type SecondFactorBody = ToldBy<typeof SecondFactorBody>;
+
+/** The only answer that has the secret. */
+export const EnrolmentBody = v.strictObject({ secret: v.string(), uri: v.string(), expiresInSeconds: v.number() });
+/** The only answers that have the recovery codes. */
+export const RecoveryCodesBody = v.strictObject({ recoveryCodes: v.array(v.string()) });
 
 export const LockOutBody = v.strictObject({
   username: v.string(),
@@ -126,6 +151,8 @@ export const AuthPolicy = v.strictObject({
   roles: v.array(v.strictObject({ group: v.string(), tier: v.nullable(v.picklist(TIERS)), grant: v.array(v.string()), deny: v.array(v.string()), shipped: v.boolean() })),
   actions: v.array(v.strictObject({ action: v.string(), tier: v.string(), routes: v.array(v.strictObject({ method: v.string(), path: v.string() })) })),
   freshTokenActions: v.array(v.string()),
+  /** Role groups. */
+  secondFactorRequiredFor: v.array(v.string()),
   reasonMinLength: v.number(),
 });
 export type AuthPolicy = ToldBy<typeof AuthPolicy>;
@@ -135,6 +162,9 @@ nameSchemas({
   CurrentUser: Me,
   SessionBody,
   OpenSession,
+  SecondFactorBody,
+  SecondFactorEnrolment: EnrolmentBody,
+  RecoveryCodes: RecoveryCodesBody,
   LockOutBody,
   ApiKeyBody: KeyBody,
   NewApiKey: NewKey,

@@ -2,7 +2,7 @@
  * The commissioning code (D-AUTH-01): while there is no administrator it stands in a file on the appliance and on its
  * console, so that only who stands before the box can make the first one. There is no default password anywhere.
  */
-import { randomInt, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Clock } from '../../platform/base/clock.js';
@@ -10,9 +10,8 @@ import { obstacleOf, readDataFileIfUsable } from '../../platform/base/data-file.
 import { Deadline } from '../../platform/base/elapsed.js';
 import { sourceKey } from '../../platform/base/ip-address.js';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
+import { CODE_LENGTH, codeText, isCode, newCode, normalisedCode } from './code-text.js';
 
-export const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'; // Crockford base32
-const LENGTH = 12;
 const WRONG_MAX = 5;
 const WRONG_PAUSE_MS = 5 * 60_000;
 const SOURCES_MAX = 10_000;
@@ -38,9 +37,9 @@ export class CommissioningCode {
 
   /** Makes the code, or takes the one of an earlier start: as it is shown on the console. */
   publish(): string {
-    const kept = normalise(readDataFileIfUsable(this.#file)?.toString('utf8') ?? '');
-    this.#code = isCode(kept) ? kept : Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
-    const shown = (this.#code.match(/.{4}/g) as string[]).join('-');
+    const kept = normalisedCode(readDataFileIfUsable(this.#file)?.toString('utf8') ?? '');
+    this.#code = isCode(kept) ? kept : newCode();
+    const shown = codeText(this.#code);
     // where it cannot be kept it is shown on the console all the same, and the next start makes another
     if (!obstacleOf(this.#file, { to: 'write' })) writeFileSync(this.#file, `${shown}\n`, { mode: 0o600 });
     return shown;
@@ -57,7 +56,7 @@ export class CommissioningCode {
     if (closed && !closed.hasPassed) {
       throw new Refusal('limited', 'too many wrong commissioning codes; wait a few minutes', { code: 'rate_limited', retryAfterSeconds: Math.ceil(closed.remainingMs / 1000) });
     }
-    if (!this.#is(normalise(given))) {
+    if (!this.#is(normalisedCode(given))) {
       this.#countWrong(source);
       throw wrongCode(alsoWrong);
     }
@@ -78,7 +77,7 @@ export class CommissioningCode {
   }
 
   #is(code: string): boolean {
-    return this.#code !== undefined && code.length === LENGTH && timingSafeEqual(Buffer.from(code), Buffer.from(this.#code));
+    return this.#code !== undefined && code.length === CODE_LENGTH && timingSafeEqual(Buffer.from(code), Buffer.from(this.#code));
   }
 
   #countWrong(source: string): void {
@@ -100,18 +99,4 @@ function wrongCode(also: Refusal | undefined): Refusal {
     { field: also.context.field, code: also.context.code, error: also.message },
   ];
   return new Refusal('unauthenticated', `${error}; and ${also.message}`, { code: 'invalid_commissioning_code', errors });
-}
-
-/** Without case and hyphens; the letters that Crockford reads as digits. Non-ASCII never equals a code. */
-export function normalise(text: string): string {
-  return text
-    .replace(/[-\s]/g, '')
-    .toUpperCase()
-    .replace(/O/g, '0')
-    .replace(/[IL]/g, '1')
-    .replace(/[^\x20-\x7e]/g, '?');
-}
-
-function isCode(text: string): boolean {
-  return text.length === LENGTH && [...text].every((letter) => ALPHABET.includes(letter));
 }

@@ -9,7 +9,7 @@ import type { SeenSession } from './issuer/issuer-sessions.js';
 import type { SessionSpec, SessionStatus } from './kind.js';
 import type { LockedName } from './lockouts.js';
 
-export function userDto({ metadata, spec, status }: AccountResource): UserBody {
+export function userDto({ metadata, spec, status }: AccountResource, access: Access): UserBody {
   return {
     username: spec.username,
     accountId: spec.accountId,
@@ -18,6 +18,7 @@ export function userDto({ metadata, spec, status }: AccountResource): UserBody {
     groups: spec.groups,
     enabled: spec.enabled,
     mustChangePassword: spec.mustChangePassword,
+    secondFactor: access.secondFactors.has(metadata.name),
     createdAt: metadata.createdAt,
     lastLoginAt: status.lastLoginAt,
     passwordChangedAt: spec.passwordChangedAt,
@@ -35,6 +36,7 @@ export function sessionDto({ metadata, spec, status }: Resource<SessionSpec, Ses
     authMode: spec.authMode,
     sourceIP: spec.sourceIP,
     userAgent: spec.userAgent,
+    client: spec.client ?? (spec.userAgent.startsWith('Mozilla/') ? 'browser' : 'program'),
     createdAt: timestamp(spec.createdAtMs),
     authTime: timestamp(live?.authTimeMs ?? status.authTimeMs),
     lastActivityAt: timestamp(live?.lastActivityAtMs ?? status.lastActivityAtMs),
@@ -55,6 +57,7 @@ export function issuerSessionDto({ id, identity, firstSeenAtMs, lastActivityAtMs
     authMode: 'oidc',
     sourceIP: '',
     userAgent: '',
+    client: 'program',
     createdAt: timestamp(firstSeenAtMs),
     authTime: timestamp(identity.authTimeMs ?? identity.issuedAtMs),
     lastActivityAt: timestamp(lastActivityAtMs),

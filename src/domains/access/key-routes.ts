@@ -130,7 +130,8 @@ export const KEY_ROUTES: readonly Route<KeyDeps>[] = [
       }
       const { key, hash, keyPrefix } = ApiKeys.make();
       const { previous: _ended, ...kept } = spec;
-      const previous = overlapMs === 0 ? {} : { previous: { hash: spec.hash, keyPrefix: spec.keyPrefix, ...deps.access.store.terms.begin(overlapMs) } };
+      const bothMs = Math.min(overlapMs, deps.access.keys.leftMs(spec)); // no key lives longer by being replaced
+      const previous = bothMs > 0 ? { previous: { hash: spec.hash, keyPrefix: spec.keyPrefix, ...deps.access.store.terms.begin(bothMs) } } : {};
       const rotated = await change(context, deps, { ...kept, hash, keyPrefix, expiresAtMs, ...previous });
       return ok({ ...keyDto(rotated, deps.access.keys), key }, NO_STORE);
     },

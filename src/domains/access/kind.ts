@@ -41,6 +41,8 @@ export const SessionSpec = v.strictObject({
   refreshHash: v.string(),
   createdAtMs: v.number(),
   endsAtMs: v.number(),
+  /** Whether it lives in a browser, by cookie, or in a program; absent in data of 0.1.0. */
+  client: v.optional(v.picklist(['browser', 'program'])),
   /** The refresh token of the identity provider, sealed; absent where it granted none. */
   issuerGrant: v.optional(v.string()),
 });
@@ -169,4 +171,50 @@ export const Panel: Kind<PanelSpec, PanelStatus> = {
   initialStatus: () => ({ lastContactAt: null, lastContactFrom: '' }),
 };
 
-export const ACCESS_KINDS = [Account, Session, ApiKey, LockOut, IssuerAccount, IssuerKeys, RevokedSession, Panel] as const;
+/** What a person has beside his password; the name is that of his account. */
+export const SecondFactorSpec = v.strictObject({
+  accountId: v.string(),
+  /** Secret and hashes of the recovery codes that are left, sealed for this account. */
+  sealed: v.string(),
+  enrolledAt: v.string(),
+});
+export type SecondFactorSpec = v.InferOutput<typeof SecondFactorSpec>;
+export const SecondFactorStatus = v.strictObject({
+  lastUsedAt: v.nullable(v.string()),
+  /** Steps of time whose code was taken, ascending; whatever is not later than `floor` counts as taken too. */
+  usedSteps: v.array(v.number()),
+  floor: v.number(),
+});
+export type SecondFactorStatus = v.InferOutput<typeof SecondFactorStatus>;
+export const SecondFactor: Kind<SecondFactorSpec, SecondFactorStatus> = {
+  ...INTERNAL,
+  kind: 'SecondFactor',
+  action: 'user',
+  spec: SecondFactorSpec,
+  initialStatus: () => ({ lastUsedAt: null, usedSteps: [], floor: -1 }),
+  status: SecondFactorStatus.entries,
+};
+
+/** An administrator that was made at the box (`lineside recover-admin`). */
+export const AdminRecoverySpec = v.strictObject({
+  username: v.string(),
+  accountId: v.string(),
+  at: v.string(),
+  /** Of the system, who typed the command. */
+  systemUser: v.string(),
+  /** User names of the enabled administrators that there were. */
+  administrators: v.array(v.string()),
+});
+export type AdminRecoverySpec = v.InferOutput<typeof AdminRecoverySpec>;
+export interface AdminRecoveryStatus {
+  readonly acknowledged: { readonly by: string; readonly accountId: string; readonly at: string; readonly reason: string } | null;
+}
+export const AdminRecovery: Kind<AdminRecoverySpec, AdminRecoveryStatus> = {
+  ...INTERNAL,
+  kind: 'AdminRecovery',
+  action: 'recovery',
+  spec: AdminRecoverySpec,
+  initialStatus: () => ({ acknowledged: null }),
+};
+
+export const ACCESS_KINDS = [Account, Session, ApiKey, LockOut, IssuerAccount, IssuerKeys, RevokedSession, SecondFactor, AdminRecovery, Panel] as const;

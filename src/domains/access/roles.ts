@@ -139,6 +139,14 @@ export class Roles {
     return new Set(readable.map(({ action }) => action).filter((action) => !denied.some((pattern) => matches(pattern, action))));
   }
 
+  /** Role groups that a setting names. @throws RoleTableError for one that is in no row of the table: who meant another one would be less protected. */
+  checkNamed(groups: readonly string[], setting: string): void {
+    for (const group of groups) {
+      const named = group.replaceAll('{prefix}', this.prefix);
+      if (!this.#setOfGroup.has(named)) throw new RoleTableError(`${setting}: ${group} is no role group; they are ${[...this.#setOfGroup.keys()].sort().join(', ')}`);
+    }
+  }
+
   get #siteStart(): string {
     return `${this.prefix}-site-`;
   }

@@ -19,7 +19,12 @@ import { CALLBACK_PATH, type IssuerLogin } from './issuer-login.js';
 import { LOGIN_WITHIN_MS } from './issuer/logins.js';
 import type { SeenSession } from './issuer/issuer-sessions.js';
 import { KEY_ROUTES } from './key-routes.js';
+import { localOnly, only, withSessions } from './modes.js';
+import { OWN_SESSION_ROUTES } from './own-session-routes.js';
 import { PANEL_ROUTES } from './panels/routes.js';
+import { PROOF_CODES, ProofBody } from './proof.js';
+import { RECOVERY_ROUTES } from './recovery/routes.js';
+import { SECOND_FACTOR_ROUTES } from './second-factor/routes.js';
 import type { SessionSpec, SessionStatus } from './kind.js';
 import type { LockedName } from './lockouts.js';
 
@@ -30,6 +35,8 @@ const COOKIE_PATH = '/api/v1/auth';
 /** Binds a sign-in at the identity provider to the browser that began it. */
 const LOGIN_COOKIE = 'lineside_login';
 const LOGIN_COOKIE_PATH = '/api/v1/auth/oidc';
+/** The page on which people sign in. */
+const LOGIN_PATH = '/login';
 /** What comes back from the identity provider; more may (RFC 6749 4.1.2). */
 const ANSWER = { code: text(), state: text(), iss: text(), error: text(), error_description: text() };
 
@@ -45,17 +52,6 @@ const Text = v.string();
 const Groups = v.array(v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.maxLength(128, 'must have at most 128 characters')));
 const DisplayName = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'), v.maxLength(128, 'must have at most 128 characters'));
 const AUDIT = { action: 'Request', category: 'auth' } as const;
-
-/** Routes of another mode do not exist (decisions Q-AUTH-01). */
-function only(...modes: readonly string[]): (params: unknown, deps: AccessDeps) => void {
-  return (_, { access }) => {
-    if (!modes.includes(access.settings.authMode)) {
-      throw new Refusal('missing', `this route does not exist in authentication mode ${access.settings.authMode}`, { code: 'not_in_auth_mode' });
-    }
-  };
-}
-const localOnly = only('local');
-const withSessions = only('local', 'oidc');
 
 export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
   route({
@@ -73,15 +69,15 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     whileStorageRefuses: true,
     action: 'auth:login',
     tier: 'none',
-    summary: 'Sign in with user name and password',
+    summary: 'Sign in with user name and password, and the code of the second factor where the account has one',
     reply: SessionBody,
-    errors: { 401: ['invalid_credentials', 'account_locked', 'session_ended'], 404: ['not_in_auth_mode'] },
-    body: v.strictObject({ username: Text, password: Text, useCookie: v.optional(v.boolean(), false) }),
+    errors: { 401: [...PROOF_CODES, 'session_ended'], 404: ['not_in_auth_mode'] },
+    body: v.strictObject({ username: Text, password: Text, code: v.optional(Text), useCookie: v.optional(v.boolean(), false) }),
     audit: AUDIT,
     exists: localOnly,
     async handle(context, { access }) {
-      const { username, password, useCookie } = context.body;
-      const { body, refreshToken } = await access.login(context, username, password, useCookie);
+      const { username, useCookie } = context.body;
+      const { body, refreshToken } = await access.login(context, username, context.body, useCookie);
       return withCookie(body, context.secure, useCookie ? refreshToken : undefined);
     },
   }),
@@ -130,18 +126,21 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     tier: 'none',
     summary: 'Send the browser to the identity provider; redirect is where it goes afterwards, reauthenticate asks for a new proof of who it is',
     query: parameters({ redirect: text('path of this box'), reauthenticate: flag('sign in again, also where the provider knows the browser') }),
-    reply: { 302: 'To the identity provider' },
+    reply: { 302: 'To the identity provider; to the login page, which says why, where that does not answer and a browser asks' },
     errors: { 400: ['off_site_redirect'], 404: ['not_in_auth_mode'], 503: ['issuer_unavailable'] },
     exists: only('oidc'),
     async handle(context, { access }) {
       const { query } = context;
       const cookies = context.header('cookie');
-      const { address, browser, secure } = await issuerLoginOf(access).begin(context, {
+      const begun = issuerLoginOf(access).begin(context, {
         redirect: query.get('redirect'),
         reauthenticate: readFlag(query, 'reauthenticate') === true,
         browser: readCookie(cookies, LOGIN_COOKIE),
         sessionCookie: readCookie(cookies),
       });
+      const way = await begun.catch((fault: unknown) => onPage(context, fault));
+      if (way instanceof Reply) return way;
+      const { address, browser, secure } = way;
       return redirected(address, loginCookie(browser, secure, LOGIN_WITHIN_MS / 1000));
     },
   }),
@@ -152,7 +151,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     action: 'auth:oidc-callback',
     tier: 'none',
     summary: 'The browser comes back from the identity provider: a session begins, by cookie',
-    reply: { 302: 'To the page that was asked for' },
+    reply: { 302: 'To the page that was asked for; to the login page, which says why, where a browser asks and nobody was signed in' },
     errors: { 400: ['unknown_login'], 401: ['login_refused'], 404: ['not_in_auth_mode'], 503: ['issuer_unavailable'] },
     audit: { action: 'Login', category: 'auth' },
     exists: only('oidc'),
@@ -161,7 +160,10 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
       const { query } = context;
       const names = Object.keys(ANSWER) as (keyof typeof ANSWER)[];
       const answer = new URLSearchParams(names.flatMap((name) => query.all(name).map((value) => [name, value] as [string, string])));
-      const { target, refreshToken, secure } = await issuerLoginOf(access).complete(context, answer, readCookie(context.header('cookie'), LOGIN_COOKIE));
+      const completed = issuerLoginOf(access).complete(context, answer, readCookie(context.header('cookie'), LOGIN_COOKIE));
+      const signedIn = await completed.catch((fault: unknown) => onPage(context, fault));
+      if (signedIn instanceof Reply) return signedIn;
+      const { target, refreshToken, secure } = signedIn;
       return redirected(target, refreshToken === undefined ? loginCookie('', secure, 0) : cookie(refreshToken, secure || context.secure));
     },
   }),
@@ -171,13 +173,13 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     whileStorageRefuses: true,
     action: 'auth:reauthenticate',
     tier: 'self',
-    summary: 'Enter the password again for a fresh token of the same session',
+    summary: 'Enter the password again, and the code of the second factor where there is one, for a fresh token of the same session',
     reply: SessionBody,
-    errors: { 401: ['invalid_credentials', 'account_locked', 'session_ended'], 404: ['not_in_auth_mode'] },
-    body: v.strictObject({ password: Text }),
+    errors: { 401: [...PROOF_CODES, 'session_ended'], 404: ['not_in_auth_mode'] },
+    body: ProofBody,
     audit: AUDIT,
     exists: localOnly,
-    handle: async (context, { access }) => ok(await access.reauthenticate(context, context.body.password), NO_STORE),
+    handle: async (context, { access }) => ok(await access.reauthenticate(context, context.body), NO_STORE),
   }),
   route({
     method: 'GET',
@@ -220,7 +222,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     exists: localOnly,
     async handle(context, { access }) {
       const user = await access.createFirstAdmin(context, context.body);
-      return created(userDto(user), userPath(user.spec.username));
+      return created(userDto(user, access), userPath(user.spec.username));
     },
   }),
   route({
@@ -300,6 +302,9 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     },
   }),
   ...userRoutes(),
+  ...SECOND_FACTOR_ROUTES,
+  ...OWN_SESSION_ROUTES,
+  ...RECOVERY_ROUTES,
   ...KEY_ROUTES,
   ...PANEL_ROUTES,
 ];
@@ -321,7 +326,8 @@ function userRoutes(): Route<AccessDeps>[] {
       reply: v.array(UserBody),
       errors: { 404: ['not_in_auth_mode'] },
       exists: localOnly,
-      handle: (context, { access }) => listReply(context, { list: 'users', items: access.users(), keyOf: ({ metadata }) => [metadata.name], render: userDto }),
+      handle: (context, { access }) =>
+        listReply(context, { list: 'users', items: access.users(), keyOf: ({ metadata }) => [metadata.name], render: (user) => userDto(user, access) }),
     }),
     route({
       method: 'POST',
@@ -344,7 +350,7 @@ function userRoutes(): Route<AccessDeps>[] {
       exists: localOnly,
       async handle(context, { access }) {
         const user = await access.createUser(context, context.body);
-        return created(userDto(user), userPath(user.spec.username), { ETag: etagOf(user.metadata.resourceVersion) });
+        return created(userDto(user, access), userPath(user.spec.username), { ETag: etagOf(user.metadata.resourceVersion) });
       },
     }),
     route({
@@ -377,7 +383,7 @@ function userRoutes(): Route<AccessDeps>[] {
       exists,
       served: ({ username }, { access }) => {
         const user = access.user(username);
-        return { body: userDto(user), checkRead: (ifMatch) => checkIfMatch(ifMatch, user.metadata.resourceVersion) };
+        return { body: userDto(user, access), checkRead: (ifMatch) => checkIfMatch(ifMatch, user.metadata.resourceVersion) };
       },
       async handle(context, { access }) {
         checkIfMatch(context.header('if-match'), access.user(context.params.username).metadata.resourceVersion);
@@ -420,7 +426,7 @@ function userRoutes(): Route<AccessDeps>[] {
 
 function servedUser(access: Access, username: string): Reply<UserBody> {
   const user = access.user(username);
-  return ok(userDto(user), { ETag: etagOf(user.metadata.resourceVersion) });
+  return ok(userDto(user, access), { ETag: etagOf(user.metadata.resourceVersion) });
 }
 
 function authConfig({ settings, firstAdminRequired }: Access): AuthConfig {
@@ -431,7 +437,7 @@ function authConfig({ settings, firstAdminRequired }: Access): AuthConfig {
     reasonMaxLength: REASON_LENGTH_MAX,
     groupPrefix: settings.groupPrefix,
     firstAdminRequired,
-    loginPath: '/login',
+    loginPath: LOGIN_PATH,
     oidc: settings.authMode === 'oidc' ? { issuer: settings.oidcIssuer, clientId: settings.oidcClientId, loginPath: '/api/v1/auth/oidc/login' } : null,
     accessTokenLifetimeSeconds: Math.round(settings.accessTokenLifetimeMs / 1000),
     inactivityTimeoutSeconds: Math.round(settings.inactivityTimeoutMs / 1000),
@@ -448,6 +454,7 @@ function authPolicy({ settings, roles }: Access): AuthPolicy {
     roles: roles.roles,
     actions: roles.actions,
     freshTokenActions: roles.freshTokenActions,
+    secondFactorRequiredFor: settings.authMode === 'local' ? settings.secondFactorRequiredFor.map((group) => group.replaceAll('{prefix}', settings.groupPrefix)) : [],
     reasonMinLength: settings.reasonLengthMin,
   };
 }
@@ -456,6 +463,16 @@ function authPolicy({ settings, roles }: Access): AuthPolicy {
 function issuerLoginOf({ issuerLogin }: Access): IssuerLogin {
   assert(issuerLogin !== undefined, 'mode oidc has an identity provider');
   return issuerLogin;
+}
+
+/** What the login page has words for. */
+const TOLD_ON_PAGE: readonly unknown[] = ['login_refused', 'unknown_login', 'issuer_unavailable'];
+
+/** A person whose browser is on its way reads no JSON. @throws what it was given, where a program asks or the page has no words for it. */
+function onPage({ header }: { header(name: string): string | undefined }, fault: unknown): Reply<never> {
+  const code = fault instanceof Refusal ? fault.context.code : undefined;
+  if (!TOLD_ON_PAGE.includes(code) || !/\btext\/html\b/i.test(header('accept') ?? '')) throw fault;
+  return new Reply<never>('redirect', undefined, { Location: `${LOGIN_PATH}?ended=${String(code)}`, ...NO_STORE });
 }
 
 function redirected(address: string, setCookie: string): Reply<never> {

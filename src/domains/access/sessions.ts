@@ -63,6 +63,7 @@ export interface SignIn {
   readonly account: string;
   readonly accountId: string;
   readonly signedInMs?: number;
+  readonly client?: 'browser' | 'program';
   readonly issuerGrant?: (sessionId: string) => string | undefined;
 }
 
@@ -112,7 +113,7 @@ export class Sessions {
 
   /** Opens a session together with the audit record of its login. The refresh token is 256 random bits, kept as its hash. */
   async open(
-    { account, accountId, signedInMs = 0, issuerGrant }: SignIn,
+    { account, accountId, signedInMs = 0, client = 'browser', issuerGrant }: SignIn,
     sourceIP: string,
     userAgent: string,
     audit: AuditDraft,
@@ -131,6 +132,7 @@ export class Sessions {
       refreshHash: hashOf(refreshToken),
       createdAtMs: nowMs,
       endsAtMs: nowMs + this.#limits.sessionLifetimeMs,
+      client,
       ...(grant === undefined ? {} : { issuerGrant: grant }),
     };
     const status: SessionStatus = { authTimeMs: nowMs - signedInMs, lastActivityAtMs: nowMs, saved: this.#stamp(0, signedInMs) };

@@ -10,6 +10,7 @@ import type { Store } from '../../platform/store/store.js';
 import type { AlarmRegister } from './alarm-register.js';
 import { shelfLeftMs, unshelved } from './counts.js';
 import type { ExceptionCommands } from './exception-commands.js';
+import { holdsOf } from '../legal-holds/holds.js';
 import { Alarm, type PendingAcknowledgement, type AlarmResource } from './kind.js';
 import { acknowledgeRule, alarmTransition, moved, resolvedAtMs } from './transitions.js';
 import type { Key } from '../../platform/reconcile/key.js';
@@ -26,6 +27,9 @@ export interface AlarmReconcilerParts {
   /** Setting `alarms.resolvedRetention`. */
   readonly resolvedRetentionMs: number;
 }
+
+/** What a legal hold keeps is looked at again so soon after it was lifted. */
+const HELD_LOOK_MS = 60_000;
 
 export class AlarmReconciler implements Reconciler {
   readonly name = 'alarm';
@@ -112,6 +116,7 @@ export class AlarmReconciler implements Reconciler {
       this.#resolved.set(metadata.uid, (kept = new Deadline(clock, resolvedRetentionMs - ageMs)));
     }
     if (!kept.hasPassed) return { lookAgainMs: kept.remainingMs };
+    if (holdsOf(store, { kind: Alarm.kind, site: metadata.site, name: metadata.name }).length > 0) return { lookAgainMs: HELD_LOOK_MS };
     store.apply({ removes: [{ kind: Alarm.kind, site: metadata.site, name: metadata.name }] });
     return 'settled';
   }

@@ -169,7 +169,7 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     path: ALARM,
     action: 'alarm:delete',
     tier: 'engineer',
-    errors: { 409: ['alarm_unacknowledged'] },
+    errors: { 409: ['alarm_unacknowledged', 'legal_hold'] },
     summary: 'Cleanup of an acknowledged alarm; a condition that is still true raises a new one',
     audit: { action: 'Delete', category: 'alarm', target },
     exists,

@@ -31,12 +31,15 @@ export const TROUBLE_TOPICS = [
   'integrity',
   'audit-gap',
   'audit-anchors',
+  'audit-syslog',
   'slow-storage',
   'checkpoint',
   'historian',
   'service-thread',
   'backup',
   'restored',
+  'review',
+  'admin-recovery',
 ] as const;
 export type TroubleTopic = (typeof TROUBLE_TOPICS)[number];
 
@@ -323,12 +326,15 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
   integrity: troubleRow('integrity'),
   'audit-gap': troubleRow('audit-gap'),
   'audit-anchors': troubleRow('audit-anchors'),
+  'audit-syslog': troubleRow('audit-syslog'),
   'slow-storage': troubleRow('slow-storage'),
   checkpoint: troubleRow('checkpoint'),
   historian: troubleRow('historian'),
   'service-thread': troubleRow('service-thread'),
   backup: troubleRow('backup'),
   restored: troubleRow('restored'),
+  review: troubleRow('review'),
+  'admin-recovery': troubleRow('admin-recovery'),
 };
 
 function troubleRow(topic: TroubleTopic): TopicRow {

@@ -143,6 +143,7 @@ async function applySteps(
   const isTold = isTaken || (diff === true && unread.length === 0 && isToldByDiff(soFar));
   const { notes, removals } = isTold ? await lookAfter(soFar, steps, actor, deps, { isWhole, prune }) : NOTHING;
   const ahead = dryRun || !isTaken ? undefined : await judging.writtenAhead();
+  const unkept = dryRun || !isTaken || soFar.outcomes.every(({ operation }) => operation === 'unchanged') ? '' : await deps.snapshots?.take(actor.displayName);
   // a dry run tells of one look: what it says of the removals is of the same plant as the rest
   if (!dryRun) await judging.catchUp();
   // from here on in one turn: who asks, what he may, and what is there
@@ -166,7 +167,8 @@ async function applySteps(
   if (audits.length === 0) audits.push(actor.audit({ action: 'Update', category: 'apply', details: { unchanged: outcomes.length } }));
   const more = beside?.({ outcomes, auditOffset: audits.length });
   await deps.store.write({ puts: [...puts, ...(more?.puts ?? [])], audits: [...audits, ...(more?.audits ?? [])], facts, ...(ahead && { ahead }) });
-  return inTurns(inRequest, deps, (outcome) => served(outcome, notes, deps.store));
+  const applied = await inTurns(inRequest, deps, (outcome) => served(outcome, notes, deps.store));
+  return unkept ? applied.map((row, at) => (at === 0 ? { ...row, warnings: [...row.warnings, unkept] } : row)) : applied;
 }
 
 /** Refused for what the plant does now and not for what the manifests say: their changes can be told. */

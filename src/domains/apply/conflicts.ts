@@ -24,6 +24,7 @@ export const CONFLICTS = {
   chart_invalid: forGood('a recipe of more steps than a batch has is never run'),
   duplicate_version: forGood('two recipes of one product keep their versions'),
   element_owned: forGood('an element of a run is written by its batch controller as long as it is there'),
+  legal_hold: forGood('what a legal hold keeps stays until an administrator lifts it'),
   managed_by_control_module: forGood('the program is that of a control module'),
   output_claimed: forGood('the output has one that writes it until somebody takes it from there'),
   profile_limit: forGood('the box carries no more, whatever the plant does'),

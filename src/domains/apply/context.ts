@@ -7,6 +7,7 @@ import type { Store } from '../../platform/store/store.js';
 import type { Signatory } from '../signatures/signature.js';
 import type { Box } from './differs.js';
 import type { AnyKind, AppliedKinds } from './kinds.js';
+import type { Snapshots } from './snapshots.js';
 
 /** Who applies: a caller behind the route, or a component such as the demo. */
 export interface ApplyActor {
@@ -48,6 +49,8 @@ export interface ApplyDeps {
   readonly production?: boolean;
   /** Why a resource is changed by nobody but an approval; undefined where nothing keeps it (`changeControl.enforce`). */
   readonly controlled?: (kind: AnyKind, name: string) => Refusal | undefined;
+  /** Keep what is configured before something is applied; absent where nobody would return to it. */
+  readonly snapshots?: Pick<Snapshots, 'take'>;
   /** Change requests, which are signed by who applies them. */
   readonly stamp?: (request: Unstamped, actor: ApplyActor) => Stamped;
 }

@@ -4,8 +4,9 @@ import type { OutputsOfBox } from '../io-modules/outputs.js';
 import type { Secrets } from '../io-modules/secret-kind.js';
 import { applyRoutes } from './routes.js';
 import { schemaRoutes } from './schema-routes.js';
+import { snapshotRoutes } from './snapshot-routes.js';
 
-export interface ApplyParts extends Omit<RouteDeps<typeof applyRoutes>, 'box'> {
+export interface ApplyParts extends Omit<RouteDeps<typeof snapshotRoutes>, 'box'> {
   readonly outputsOfBox: () => OutputsOfBox;
   readonly secrets: Secrets;
 }
@@ -17,5 +18,5 @@ export function joinApply({ outputsOfBox, secrets, ...parts }: ApplyParts) {
     },
     secrets,
   };
-  return { routes: [routeSet(applyRoutes, { ...parts, box }), routeSet(schemaRoutes, parts)] };
+  return { routes: [routeSet(applyRoutes, { ...parts, box }), routeSet(snapshotRoutes, { ...parts, box }), routeSet(schemaRoutes, parts)] };
 }

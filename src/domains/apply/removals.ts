@@ -97,11 +97,11 @@ function isStale(kind: AnyKind, resource: Resource, { sites }: ApplyActor, { cho
 }
 
 /** What its DELETE would say. */
-function refusalOf({ kind, resource }: Stale, after: StagedStore, users: Users, actor: ApplyActor, { production, controlled }: ApplyDeps): Refusal | undefined {
-  return combined(refusalsOf(() => refuseRemoval({ kind, resource }, after, users, actor, production === true, controlled)));
+function refusalOf({ kind, resource }: Stale, after: StagedStore, users: Users, actor: ApplyActor, deps: ApplyDeps): Refusal | undefined {
+  return combined(refusalsOf(() => refuseRemoval({ kind, resource }, after, users, actor, deps)));
 }
 
-function refuseRemoval({ kind, resource }: Stale, after: StagedStore, users: Users, actor: ApplyActor, production: boolean, controlled: ApplyDeps['controlled']): void {
+function refuseRemoval({ kind, resource }: Stale, after: StagedStore, users: Users, actor: ApplyActor, { production, controlled, store }: ApplyDeps): void {
   const { name } = resource.metadata;
   const action = `${kind.action}:delete`;
   if (kind.path === undefined || ROUTELESS_KINDS.includes(kind.kind))
@@ -109,6 +109,7 @@ function refuseRemoval({ kind, resource }: Stale, after: StagedStore, users: Use
   if (!actor.may(action)) throw new Refusal('forbidden', `removing ${kind.kind} ${name} needs the action ${action}`, { code: 'action_missing', action });
   const kept = controlled?.(kind, name) ?? (production ? kind.keptInProduction?.() : undefined);
   if (kept) throw kept;
+  store.judge({ removes: [targetOf(resource)] });
   refuseDeleteOf(kind, after.get(kind, resource.metadata.site, name) ?? resource, after, users);
 }
 

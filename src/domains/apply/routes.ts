@@ -58,7 +58,7 @@ function selectorIn(text: string | undefined): Selector | undefined {
 }
 
 /** What the rules of all kinds refuse, and what apply itself does. */
-const ERRORS = {
+export const APPLY_ERRORS = {
   403: ['change_request_required'],
   400: ['unsupported_kind', 'invalid_name', 'reserved_key', 'unknown_reference', 'inherited_tag', 'invalid_network', 'label_prefix', 'out_of_range', 'st_invalid'],
   404: ['not_found'],
@@ -87,7 +87,7 @@ export const applyRoutes = [
     yaml: true,
     computes: (_body, query) => query.get('dryRun') === 'true' || query.get('diff') === 'true',
     reply: { 200: v.union([Applied, v.array(Applied)]) },
-    errors: ERRORS,
+    errors: APPLY_ERRORS,
     freshToken: ({ body }) => isChangeRequest(body),
     audit: { action: 'Update', category: 'apply', target: () => ({ kind: 'Manifest', name: '*', site: '' }) },
     async handle(context, deps) {

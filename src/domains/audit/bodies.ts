@@ -132,10 +132,29 @@ export const EvidenceState = v.strictObject({
 });
 export type EvidenceState = ToldBy<typeof EvidenceState>;
 
+/** The audit trail on its way to a receiver of syslog. */
+export const SyslogHealth = v.strictObject({
+  configured: v.boolean(),
+  state: v.picklist(['off', 'connecting', 'connected', 'waiting']),
+  /** Address and port; '' when off. */
+  receiver: v.string(),
+  /** Last record that was sent, and the last that the receiver is known to have read. */
+  sent: v.number(),
+  confirmed: v.number(),
+  /** Records that are not sent yet. */
+  lag: v.number(),
+  /** The newest of those that could not be sent. */
+  gaps: v.array(v.strictObject({ first: v.number(), last: v.number(), why: v.string(), at: v.string() })),
+  /** The last fault; '' when all is well. */
+  message: v.string(),
+});
+export type SyslogHealth = ToldBy<typeof SyslogHealth>;
+
 /** PEM (RFC 8410). */
 export const PublicKey = v.strictObject({ keyId: v.string(), algorithm: v.literal('Ed25519'), publicKey: v.string() });
 
 nameSchemas({
+  SyslogHealth,
   AuditAnchors: AnchorsState,
   AuditPublicKey: PublicKey,
   AuditRecordBody,

@@ -240,7 +240,7 @@ export const batchRoutes = [
     path: '/api/v1/sites/{site}/batches/{name}',
     action: 'batch:delete',
     tier: 'engineer',
-    errors: { 409: ['batch_started', 'record_pending', 'element_active'] },
+    errors: { 409: ['batch_started', 'record_pending', 'element_active', 'legal_hold'] },
     summary: 'Withdraw a pending batch; in development mode also remove a final one',
     audit: { action: 'Delete', category: 'batch', target },
     past: wholeOf,

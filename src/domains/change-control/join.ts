@@ -9,6 +9,7 @@ import { on } from '../../platform/reconcile/wakes.js';
 import type { Store } from '../../platform/store/store.js';
 import type { SettingValues } from '../../settings.js';
 import type { ApplyDeps } from '../apply/context.js';
+import type { Snapshots } from '../apply/snapshots.js';
 import type { AppliedKinds } from '../apply/kinds.js';
 import type { IntegrityProblem } from '../audit/bodies.js';
 import type { Secrets } from '../io-modules/secret-kind.js';
@@ -31,15 +32,16 @@ export interface ChangeControlParts {
   readonly production: boolean;
   readonly secrets: Secrets;
   readonly settings: Pick<SettingValues, 'outputs' | 'changeRequestExpiryHours' | 'selfApprovalAllowed' | 'changeControlEnforced' | 'authMode'>;
+  readonly snapshots: Pick<Snapshots, 'take'>;
   rows(): readonly RouteColumns[];
   deletes(action: string): BoundRoute | undefined;
   /** Told of a request that is not what was signed. */
   report(problem: IntegrityProblem): void;
 }
 
-export function joinChangeControl({ settings, secrets, log, rows, deletes, report, ...parts }: ChangeControlParts) {
+export function joinChangeControl({ settings, secrets, snapshots, log, rows, deletes, report, ...parts }: ChangeControlParts) {
   const { store, clock, keys, kinds, deviceId, production } = parts;
-  const applying: ApplyDeps = { deviceId, box: { outputs: settings.outputs, secrets }, store, clock, kinds, production };
+  const applying: ApplyDeps = { deviceId, box: { outputs: settings.outputs, secrets }, store, clock, kinds, production, snapshots };
   const asking = { clock, keys, kinds, terms: store.terms, lifeMs: settings.changeRequestExpiryHours * HOUR_MS, nextAuditName: (offset: number) => store.nextAuditName(offset) };
   const gate = new ChangeGate(store, settings.changeControlEnforced, asking);
   return {

@@ -158,10 +158,10 @@ function withPrefix(refusal: Refusal): Refusal {
   return new Refusal(refusal.kind, `${at}: ${refusal.message}`, { ...refusal.context, field: at });
 }
 
-/** One that the box gives: the lowest number that no request of the site has had. */
+/** One that the box gives: behind the highest number that a request of the site has, of those that leave room; what people named so is passed over. */
 export function nextName(read: StoreReader, site: string): string {
-  const numbers = read.list(ChangeRequest, site).map(({ metadata: { name } }) => /^change-(\d{1,9})$/.exec(name)?.[1] ?? '0');
-  const next = 1 + Math.max(0, ...numbers.map(Number));
-  assert(Number.isSafeInteger(next), 'a site has fewer requests than there are numbers');
+  let next = 1;
+  for (const { metadata } of read.list(ChangeRequest, site)) next = Math.max(next, 1 + Number(/^change-(\d{1,8})$/.exec(metadata.name)?.[1] ?? 0));
+  while (read.get(ChangeRequest, site, `change-${next}`)) next += 1;
   return `change-${next}`;
 }

@@ -42,10 +42,13 @@ export function digestOf(kind: AnyKind, spec: unknown): string {
   return spec === undefined ? '' : shownDigest(kind.redact?.(spec) ?? spec);
 }
 
+/** '' stands in a spec whose mode nobody has set yet. */
+const OF_OPERATORS: readonly unknown[] = ['', ...MODES];
+
 /** Of a spec as an audit record shows it. */
 export function shownDigest(spec: unknown): string {
   const { mode, ...rest } = spec as { readonly mode?: unknown };
-  return canonicalDigest(MODES.some((word) => word === mode) ? rest : spec);
+  return canonicalDigest(OF_OPERATORS.includes(mode) ? rest : spec);
 }
 
 /** Where it lies for whoever is confined to sites: a site lies in itself. */

@@ -6,7 +6,8 @@ import { type Caller, mayVisit } from '../../platform/http/caller.js';
 import type { RouteColumns } from '../../platform/http/route.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { type Target, touchedBy } from '../../platform/store/references.js';
-import type { Ruled } from '../../platform/store/kind.js';
+import type { LedgerQueries } from '../../platform/ledger/queries.js';
+import type { Kind, Ruled } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { ManifestChange, specChanges } from '../apply/changes.js';
 import { decodeSpec } from '../apply/judging.js';
@@ -18,7 +19,10 @@ import { Site, Unit } from '../plant/kind.js';
 import { unitOf } from '../plant/unit-of.js';
 import { workOn } from '../plant/unit-owner.js';
 import { mayRead } from '../search/readable.js';
-import { CHANGE_PHASES, ChangeRequestSpec, type ChangeRequestResource } from './kind.js';
+import { signaturesOver } from '../signatures/follow.js';
+import { ListedSignature, listed } from '../signatures/served.js';
+import type { SigningKeys } from '../signatures/signature.js';
+import { CHANGE_PHASES, ChangeRequest, ChangeRequestSpec, type ChangeRequestResource } from './kind.js';
 import { digestOf, present, targetOf, type TargetPlace } from './target.js';
 
 const Status = v.strictObject({
@@ -75,6 +79,8 @@ export const ChangeRequestDetail = v.strictObject({
   /** Whether the target is another than when the request was made: its approval would fail. */
   targetChanged: v.boolean(),
   blastRadius: BlastRadius,
+  /** Given over the request, with what each is worth by now; oldest first. */
+  signatures: v.array(ListedSignature),
 });
 export type ChangeRequestDetail = ToldBy<typeof ChangeRequestDetail>;
 
@@ -93,6 +99,8 @@ export function requestBody({ metadata: { site, name }, spec, status }: ChangeRe
 export interface ViewDeps {
   readonly store: Store;
   readonly kinds: AppliedKinds;
+  readonly keys: SigningKeys;
+  readonly queries: Pick<LedgerQueries, 'auditPage'>;
   /** Every row that is served: what a caller may not read he is not told of. */
   rows(): readonly RouteColumns[];
 }
@@ -110,6 +118,7 @@ export async function requestDetail(request: ChangeRequestResource, caller: Call
     changesTotal: changes.length,
     targetChanged: digestOf(target.kind, spec) !== (request.status.phase === 'Applied' ? request.status.appliedDigest : request.status.baseDigest),
     blastRadius: await blastRadiusOf(target, caller, deps),
+    signatures: (await signaturesOver({ ...deps, kinds: deps.kinds.all as readonly Kind[] }, { kind: ChangeRequest.kind, ...request.metadata })).map(listed),
   };
 }
 

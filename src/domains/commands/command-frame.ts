@@ -1,7 +1,7 @@
 /** The `command` frame of the WebSocket (contract 2, WebSocket 5 and 6; D-STREAM-03): the REST route's rules without nonce. */
 import { randomUUID } from 'node:crypto';
 import { auditReason, missing, Refusal } from '../../platform/base/refusal.js';
-import { actorOf, type Caller, mayVisit } from '../../platform/http/caller.js';
+import { actorOf, type Caller, firstDuty, mayVisit } from '../../platform/http/caller.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { CommandFrame, FrameResult } from '../../platform/stream/websocket.js';
 import { Site } from '../plant/kind.js';
@@ -26,7 +26,8 @@ export async function commandFrame(deps: CommandDeps & DryRunFacts, frame: Comma
   try {
     if (!mayVisit(caller, site)) throw new Refusal('forbidden', `site ${site} is outside your sites`, { code: 'site_scope', site });
     if (!caller.may('command:send')) throw new Refusal('forbidden', 'you do not hold the action command:send', { code: 'action_missing', action: 'command:send' });
-    if (caller.mustChangePassword) throw new Refusal('forbidden', 'change your password first', { code: 'password_change_required' });
+    const duty = firstDuty(caller);
+    if (duty) throw duty;
     if (!deps.store.get(Site, '', site)) throw missing('site', site);
     if (frame.dryRun) {
       const details = { ...(await dryRunCommand(deps, site, { kind, name, command })) };

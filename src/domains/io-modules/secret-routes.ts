@@ -134,7 +134,7 @@ export const secretRoutes: readonly Route<SecretDeps>[] = [
     tier: 'admin',
     freshToken: true,
     reply: { 204: 'Removed' },
-    errors: { 409: ['has_dependents', 'secret_in_files'] },
+    errors: { 409: ['has_dependents', 'secret_in_files', 'legal_hold'] },
     summary: 'Remove a stored secret that no I/O module names',
     audit: { action: 'Delete', ...AUDIT },
     async handle({ params: { site, name }, audit }, { store, secrets }) {

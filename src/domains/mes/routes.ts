@@ -175,7 +175,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     path: `${PREFIX}/work-orders/{id}`,
     action: 'mes:delete-work-order',
     tier: 'operate',
-    errors: { 403: ['test_key'], 409: ['not_a_work_order', 'work_order_started'] },
+    errors: { 403: ['test_key'], 409: ['not_a_work_order', 'work_order_started', 'legal_hold'] },
     summary: 'Withdraw a work order that has not been started',
     audit: { action: 'Delete', category: 'work-order', target: ({ site, id }) => ({ kind: 'Batch', name: workOrderBatchName(id), site }) },
     exists: ({ site, id }, { store }) => void requireOrder(store, site, id),

@@ -34,6 +34,8 @@ export interface RecordDocument {
 export function batchProductionRecord(document: RecordDocument): XmlElement {
   const { record, resource, site, exportedAt } = document;
   const { batch, recipe } = record;
+  // name, time, meaning and reason have elements of their own; what became of a signature is said beside them
+  const words = new Map(record.signatureStates.map(({ id, state, words }) => [id, state === 'Valid' ? '' : words]));
   return element(
     'BatchProductionRecord',
     required('ID', batch.name),
@@ -57,7 +59,7 @@ export function batchProductionRecord(document: RecordDocument): XmlElement {
       record.signatures.map((signature) =>
         element(
           'PersonnelIdentificationManifest',
-          entry(signature.id, 'Personnel Identification Manifest', signature.signedAt),
+          entry(signature.id, 'Personnel Identification Manifest', signature.signedAt, words.get(signature.id)),
           required('RecordReference', signature.subject.name),
           required('Name', signature.signer.displayName),
           required('ChangeIndication', signature.meaning),

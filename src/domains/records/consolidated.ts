@@ -8,6 +8,7 @@ import type { ToldBy } from '../../platform/http/replies.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
+import type { Kind } from '../../platform/store/kind.js';
 import { pastRows } from '../../platform/store/past-rows.js';
 import type { Store } from '../../platform/store/store.js';
 import { missing } from '../../platform/base/refusal.js';
@@ -16,8 +17,11 @@ import { elementIndex } from '../batches/tree/element-index.js';
 import { Batch } from '../batches/kind.js';
 import { runOf } from '../batches/past-run.js';
 import { AuditRecordBody } from '../audit/bodies.js';
+import { judgeParts } from '../signatures/follow.js';
 import { SignedRecord } from '../signatures/kind.js';
+import { ListedSignature, listed } from '../signatures/served.js';
 import type { SigningKeys } from '../signatures/signature.js';
+import { toldSignatures } from '../signatures/told.js';
 import { assembleRecord } from './assembly.js';
 import { type BatchHistorian, type BatchHistory, type HistorySpan, readHistory, RecordedGap, RecordedTag } from './batch-history.js';
 import { BatchRecord, BatchRecordSpec, RECORD_PHASES, RecordComment, type RecordResource } from './kind.js';
@@ -41,6 +45,8 @@ export const ConsolidatedRecord = v.strictObject({
   parameters,
   comments: v.array(RecordComment),
   signatures: v.array(SignedRecord),
+  /** Each of them with what it is worth by now, in words: withdrawn and superseded ones too. */
+  signatureStates: v.array(ListedSignature),
   audit: v.array(AuditRecordBody),
   historian: v.strictObject({ configured: v.boolean(), tags: v.array(RecordedTag), gaps: v.array(RecordedGap) }),
   /** Null before the end of the batch. */
@@ -63,6 +69,7 @@ export async function consolidatedRecord(sources: RecordSources, site: string, n
     parameters: parameterValues,
     comments: record?.status.comments ?? [],
     signatures: signaturesIn(trail.items),
+    signatureStates: signatureStates(trail, sources),
     audit: trail.items,
     historian: { configured: history !== undefined, tags: history?.tags ?? [], gaps: history?.gaps ?? [] },
     record: record ? { name, phase: record.status.phase, digest: record.status.digest } : null,
@@ -124,6 +131,11 @@ export async function recordedHistory(
 
 export function historySpan(site: string, { batch, equipment }: Pick<BatchRecordSpec, 'batch' | 'equipment'>): HistorySpan {
   return { site, units: [...new Set(equipment.map(({ unit }) => unit))], ...wallSpan(batch) };
+}
+
+/** Of what the trail holds of the batch; its elements run once, and are not changed afterwards. */
+export function signatureStates({ items, unreadable = [] }: Trail, { store, keys }: Pick<RecordSources, 'store' | 'keys'>): ListedSignature[] {
+  return toldSignatures({ items, unreadable }, judgeParts({ store, keys, kinds: [Batch, BatchRecord] as readonly Kind[] })).map(listed);
 }
 
 function signaturesIn(audit: readonly AuditRecord[]): SignedRecord[] {

@@ -12,14 +12,12 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import type { IntegrityProblem } from '../audit/bodies.js';
 import type { EvidenceCheck } from '../audit/integrity.js';
-import { untold } from '../../platform/ledger/unread.js';
 import { Batch, type ListedBatch } from '../batches/kind.js';
 import { listedBatches } from '../batches/reading/list.js';
 import { controlRecipeMismatch, recipeMismatch } from '../recipes/evidence.js';
 import { ControlRecipe, type ControlRecipeSpec, MasterRecipe } from '../recipes/kind.js';
 import type { SigningKeys } from '../signatures/signature.js';
-import { SignatureRecord } from '../signatures/kind.js';
-import { signatureProblems } from '../signatures/verify.js';
+import { verifySignatures } from '../signatures/evidence.js';
 import { BatchRecord, type RecordResource } from './kind.js';
 import { compareRecord, trailOfRecord } from './open-records.js';
 import { readRecord } from './past-records.js';
@@ -41,38 +39,21 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts, mo
   const report = (part: string, { kind, name, site }: { readonly kind: string; readonly name: string; readonly site: string }, found: readonly string[]): void => {
     for (const problem of found) problems.push({ part, kind, name, site, problem });
   };
-  const signatures = store.list(SignatureRecord); // before the trail is read: what is signed meanwhile is not looked for
-  const signed = new Set<string>();
   const made = new Map<string, AuditRecord>();
   const unread = new Set<string>();
   for await (const record of trailOf(queries, { kind: BatchRecord.kind }, unread)) {
     if (record.result === 'Success') made.set(`${record.site}/${record.target.name}`, record);
   }
-  for await (const record of trailOf(queries, { category: 'signature' }, unread)) {
-    const id = record.result === 'Success' ? (record.signature as { readonly id?: string } | undefined)?.id : undefined;
-    if (id === undefined) continue;
-    signed.add(id);
-    const stored = store.get(SignatureRecord, '', id);
-    if (!stored)
-      report('signatures', { kind: SignatureRecord.kind, name: id, site: record.site }, [
-        `the signature of ${record.displayName} at ${record.timestamp} ${absence(store, { kind: SignatureRecord.kind, site: '', name: id })}`,
-      ]);
-    else if (stored.spec.digest !== (record.signature as { readonly digest?: string }).digest)
-      report('signatures', { kind: SignatureRecord.kind, name: id, site: record.site }, ['it is not the one that the audit trail tells of']);
-  }
-  for (const { metadata, spec } of signatures) {
-    const unknown = signed.has(metadata.name) ? [] : [untold([...unread])];
-    report('signatures', { kind: SignatureRecord.kind, name: metadata.name, site: spec.target.site ?? '' }, [...signatureProblems(spec, keys), ...unknown]);
-    await turn();
-  }
-  const sheets = await verifySheets({ store, keys, trail: (category) => trailOf(queries, { category }, unread), report });
+  const trail = (category: string): AsyncIterable<AuditRecord> => trailOf(queries, { category }, unread);
+  const signatures = await verifySignatures({ store, queries, keys, trail, unread, report });
+  const sheets = await verifySheets({ store, keys, trail, report });
   const records = new Set<string>();
   const look = async (record: RecordResource, isUnchanged: () => boolean): Promise<void> => {
     const { site, name } = record.metadata;
     records.add(`${site}/${name}`);
-    const trail = await trailOfRecord(queries, site, name);
+    const told = await trailOfRecord(queries, site, name);
     if (!isUnchanged()) return; // written meanwhile: the next run looks at it
-    report('records', { kind: BatchRecord.kind, name, site }, (record.status.phase === 'Finalized' ? compareSealed(record, trail, keys) : compareRecord(record, trail)).problems);
+    report('records', { kind: BatchRecord.kind, name, site }, (record.status.phase === 'Finalized' ? compareSealed(record, told, keys) : compareRecord(record, told)).problems);
     await turn();
   };
   for (const record of store.list(BatchRecord)) await look(record, () => store.get(BatchRecord, record.metadata.site, record.metadata.name) === record);
@@ -119,7 +100,7 @@ export async function verifyEvidence({ store, queries, keys }: EvidenceParts, mo
     Object.assign(others, found.checked);
     problems.push(...found.problems);
   }
-  return { checked: { signatures: signatures.length, sheets, records: records.size, recipes: recipes.length, controlRecipes: seen.size, ...others }, problems };
+  return { checked: { signatures, sheets, records: records.size, recipes: recipes.length, controlRecipes: seen.size, ...others }, problems };
 }
 
 /** Present and past, those of each site in one moment. */

@@ -7,18 +7,21 @@ import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
 import { etagOf } from '../../platform/http/revision.js';
 import { LOG, flag, parameters, text, word } from '../../platform/http/parameters.js';
 import { logPage } from '../../platform/http/replies.js';
-import { created, ok, type Query, type Route, routesFor, withRevision } from '../../platform/http/route.js';
+import { created, ok, type Query, type Route, routesFor } from '../../platform/http/route.js';
 import { timePage } from '../../platform/http/time-page.js';
 import { longXmlReply } from '../../platform/http/xml.js';
+import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import { absent } from '../../platform/store/absent.js';
+import { refOf } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import { Batch } from '../batches/kind.js';
 import { wholeOf } from '../batches/past-run.js';
+import { holdsOf } from '../legal-holds/holds.js';
 import { requireSite } from '../plant/kind.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import { readSeries } from './batch-history.js';
 import { batchProductionRecord, type RecordDocument } from './batchml.js';
-import { ConsolidatedRecord, consolidatedRecord, historySpan, type RecordSources } from './consolidated.js';
+import { ConsolidatedRecord, consolidatedRecord, historySpan, type RecordSources, signatureStates } from './consolidated.js';
 import { RecordBody, recordBody, RecordItem, recordItem } from './dto.js';
 import { executedElements } from './executed-elements.js';
 import { BatchRecord, type BatchRecordStatus, RecordComment, type RecordResource, Review } from './kind.js';
@@ -88,8 +91,11 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
       const record = requireRecord(store, params.site, params.name);
       const { site, name } = params;
       const sealed = record.status.phase === 'Finalized';
-      const seal = sealed ? sealCheck(compareSealed(record, await trailOfRecord(queries, site, name), keys)) : undefined;
-      return withRevision(recordBody(record, seal), record.metadata.resourceVersion);
+      const trail = await trailOfRecord(queries, site, name);
+      const seal = sealed ? sealCheck(compareSealed(record, trail, keys)) : undefined;
+      const beside = { signatures: signatureStates(trail, { store, keys }), legalHolds: holdsOf(store, refOf(record)), ...(seal ? { seal } : {}) };
+      const body = recordBody(record, beside);
+      return ok(body, { ETag: etagOf(canonicalDigest(body)) }); // signatures and holds change what is told of it, and not the record
     },
   }),
   route({
@@ -247,5 +253,5 @@ async function listRecords(store: Store, site: string, query: Query<keyof typeof
   if (fromMs !== undefined && toMs !== undefined && fromMs > toMs) throw invalid('invalid_query', 'to', 'to must not be before from');
   const question = { fromMs, toMs, phase: readChoice(query, 'phase', PHASES), productID: query.get('productID') ?? '' };
   const { items, nextCursor } = timePage('batchrecords', await newestRecords(store, site, question), paging);
-  return { items: items.map(recordItem), nextCursor };
+  return { items: items.map((each) => recordItem(each, holdsOf(store, { kind: BatchRecord.kind, site, name: each.name }))), nextCursor };
 }

@@ -29,3 +29,16 @@ export const SIGNED_RECORD_WORDS = {
   keyId: 'First 16 hex digits of the SHA-256 of the key.',
   value: 'The signature over the canonical form of all other members, base64.',
 } as const;
+
+export const SIGNATURE_STATE_WORDS = {
+  state: ['Valid, Withdrawn, Superseded (by a newer one of the same person and meaning, or by a change of what was signed) or Broken (not genuine).', 'Valid'],
+  why: 'Why it is not Valid, in words.',
+  words: 'Name, time, meaning, reason and state in one sentence, as it is printed.',
+} as const;
+
+export const SIGNATURE_CHECK_WORDS = {
+  check:
+    'digest: of the signed record; value: the signature over it; key: whose it is; row: the seal of its row; chain: its record of the audit trail; content: what is signed, as it is now; standing: neither withdrawn nor superseded.',
+  ok: 'null where there is nothing to check.',
+  message: 'What was found, in words.',
+} as const;

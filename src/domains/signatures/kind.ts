@@ -1,6 +1,7 @@
 /**
  * A signature given over the content of a resource (decisions Q-AUTH-04), kept under its id so that it can be read again.
- * Internal kind: evidence, written once with its audit record, never applied, changed or exported as a resource.
+ * Internal kind: evidence, written once with its audit record, never applied, changed or exported as a resource. Its status tells whether it
+ * was withdrawn or superseded (ADR 0130).
  */
 import * as v from 'valibot';
 import { describeFields } from '../../platform/base/field-words.js';
@@ -9,6 +10,7 @@ import type { ToldBy } from '../../platform/http/replies.js';
 import { asWritten } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
 import { SIGNATURE_SUBJECT_WORDS, SIGNED_RECORD_WORDS, SIGNER_WORDS } from './field-words.js';
+import type { Resource } from '../../platform/store/resource.js';
 
 export const SIGNATURE_ALGORITHMS = ['HMAC-SHA256', 'Ed25519'] as const;
 export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
@@ -57,7 +59,21 @@ export interface SignatureRecordSpec {
   readonly correlationID: string;
 }
 
-export const SignatureRecord: Kind<SignatureRecordSpec, object> = {
+/** What came of it afterwards: the signature itself is never changed. Absent in data of 0.1. */
+const Withdrawal = v.object({
+  /** The signature of the withdrawal, over the digest of what is withdrawn. */
+  record: SignedRecord,
+  digest: v.string(),
+});
+export const SignatureStatus = v.object({
+  withdrawal: v.optional(Withdrawal),
+  /** Id of the newer one that the same person gave with the same meaning. */
+  supersededBy: v.optional(v.string()),
+});
+export type SignatureStatus = ToldBy<typeof SignatureStatus>;
+export type SignatureResource = Resource<SignatureRecordSpec, SignatureStatus>;
+
+export const SignatureRecord: Kind<SignatureRecordSpec, SignatureStatus> = {
   kind: 'SignatureRecord',
   group: 'record',
   scope: 'cluster',
@@ -66,4 +82,5 @@ export const SignatureRecord: Kind<SignatureRecordSpec, object> = {
   apply: { how: 'no', reason: 'a signature is evidence; it is given through POST /api/v1/signatures' },
   spec: asWritten<SignatureRecordSpec>(),
   initialStatus: () => ({}),
+  status: SignatureStatus.entries,
 };

@@ -4,7 +4,7 @@
  */
 import { missing, Refusal } from '../../platform/base/refusal.js';
 import type { Proven } from '../../platform/http/authenticator.js';
-import type { Caller } from '../../platform/http/caller.js';
+import { type Caller, firstDuty } from '../../platform/http/caller.js';
 import { parameters, text, texts } from '../../platform/http/parameters.js';
 import { routesFor } from '../../platform/http/route.js';
 import { wordsOf } from '../../platform/http/log-query.js';
@@ -76,5 +76,6 @@ function webSocketOfSomebody(parts: WebSocketParts): StreamReply {
 
 function refuseStranger(caller: Caller): void {
   refuseApiKey(caller);
-  if (caller.mustChangePassword) throw new Refusal('forbidden', 'change your password first', { code: 'password_change_required' });
+  const duty = firstDuty(caller);
+  if (duty) throw duty;
 }

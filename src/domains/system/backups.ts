@@ -3,8 +3,6 @@
  * time and in a thread that gives way to the plant. The last outcome is known again after a start; one that failed, or is overdue, is an alarm.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import path from 'node:path';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { Stopwatch } from '../../platform/base/elapsed.js';
 import { guardedPromise } from '../../platform/base/guarded.js';
@@ -12,8 +10,8 @@ import type { Log } from '../../platform/base/log.js';
 import { elapsedSince, type Moment } from '../../platform/base/moment.js';
 import { conflict } from '../../platform/base/refusal.js';
 import { WorkerCalls } from '../../platform/base/worker-calls.js';
+import type { KeptWish } from '../../platform/backup/kept.js';
 import type { BackupMade, BackupWish } from '../../platform/backup/make.js';
-import { backupName, isBackupOf } from '../../platform/backup/names.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { type AuditDraft, component } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
@@ -28,6 +26,10 @@ const BACKUP_STREAM = 'backups';
 const QUIET_MS = 5 * 60_000;
 /** So many intervals without a backup are too many. */
 const OVERDUE = 2;
+/** One that takes longer than any box takes waits for a folder that does not answer. */
+const LONG_MS = 6 * 3_600_000;
+/** So long a stop waits for the thread: whoever hangs in a share ends with the process, and the store is closed before. */
+const STOP_MS = 5000;
 
 /** Of one backup, as it is kept. */
 export interface BackupRun {
@@ -56,14 +58,17 @@ interface Parts {
   readonly settings: Pick<Settings, 'backupDirectory' | 'backupRecipient' | 'backupIntervalMs' | 'backupsKept' | 'configFile' | 'secretsDir'>;
   readonly time: { now(): Moment; synchronised(): boolean };
   readonly died: (thread: string, fault: string) => void;
+  /** The thread that makes them. */
+  readonly calls?: Pick<WorkerCalls, 'call' | 'close'>;
 }
 
 type Answer = { readonly made: BackupMade } | { readonly fault: string; readonly isRefused: boolean };
 
 export class Backups {
   readonly #parts: Parts;
-  readonly #calls: WorkerCalls;
-  #isRunning = false;
+  readonly #calls: Pick<WorkerCalls, 'call' | 'close'>;
+  /** Since the one that is under way was begun. */
+  #running: Stopwatch | undefined;
   #last: BackupRun | undefined;
   /** Why what the last one came to is not known. */
   #unread = '';
@@ -76,7 +81,8 @@ export class Backups {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#age = new Stopwatch(parts.clock);
-    this.#calls = new WorkerCalls({ url: new URL('../../platform/backup/backup-thread.js', import.meta.url), name: 'backup', data: {} }, undefined, { died: parts.died });
+    this.#calls =
+      parts.calls ?? new WorkerCalls({ url: new URL('../../platform/backup/backup-thread.js', import.meta.url), name: 'backup', data: {} }, undefined, { died: parts.died });
   }
 
   /** Whether the settings say where to and for whom. */
@@ -88,13 +94,19 @@ export class Backups {
   get view(): { readonly configured: boolean; readonly running: boolean; readonly ok: boolean | null; readonly lastAt: string; readonly message: string } {
     const last = this.#last;
     const message = this.trouble()?.message ?? (last ? `${last.file}, to audit record ${last.headSequence}` : '');
-    return { configured: this.isConfigured, running: this.#isRunning, ok: last ? last.ok : null, lastAt: last?.finishedAt ?? '', message };
+    return { configured: this.isConfigured, running: this.#running !== undefined, ok: last ? last.ok : null, lastAt: last?.finishedAt ?? '', message };
   }
 
   trouble(): Trouble | undefined {
     if (!this.isConfigured) return undefined;
     const last = this.#last;
     const directory = this.#parts.settings.backupDirectory ?? '';
+    const runsMs = this.#running?.elapsedMs ?? 0;
+    if (runsMs > LONG_MS)
+      return {
+        severity: 'High',
+        message: `a backup into ${directory} was begun ${Math.floor(runsMs / 3_600_000)} h ago and has not come to its end: look whether the folder answers`,
+      };
     if (last && !last.ok)
       return { severity: 'High', message: `the backup of ${last.startedAt} has failed: ${last.fault}; the next one is made at its time, or with POST system/services/backup/run` };
     if (last && last.missing.length > 0) return { severity: 'High', message: `the backup of ${last.startedAt} is not whole: ${last.missing.join(', ')} was not there` };
@@ -120,14 +132,17 @@ export class Backups {
   /** One that is under way comes to its end with the thread. */
   async stop(): Promise<void> {
     this.#stop();
-    await this.#calls.close();
+    let cancel = (): void => undefined;
+    const late = new Promise<void>((resolve) => (cancel = this.#parts.clock.after(STOP_MS, resolve)));
+    await Promise.race([this.#calls.close(), late]);
+    cancel();
   }
 
   /** @throws Refusal 409 `not_runnable`, `already_running`. */
   judge(): void {
     if (!this.isConfigured)
       throw conflict('not_runnable', 'no backup is made without the settings backup.directory and backup.recipient; set them, or run lineside backup on the box');
-    if (this.#isRunning) throw conflict('already_running', 'a backup is being made already; system/health tells what the last one came to');
+    if (this.#running) throw conflict('already_running', 'a backup is being made already; system/health tells what the last one came to');
   }
 
   /** In the turn of the judgement. What came of it is on record under the same correlation id. */
@@ -139,13 +154,13 @@ export class Backups {
   }
 
   async #byItself(): Promise<void> {
-    if (this.#isRunning) return;
+    if (this.#running) return;
     const runID = randomUUID();
     await this.#run(runID, timestamp(this.#parts.clock.wallMs()), runID);
   }
 
   async #run(runId: string, startedAt: string, correlationID: string): Promise<void> {
-    this.#isRunning = true;
+    this.#running = new Stopwatch(this.#parts.clock);
     try {
       const answer = await this.#made();
       const { clock, time } = this.#parts;
@@ -156,22 +171,17 @@ export class Backups {
           : { ...ended, ok: false, file: '', bytes: 0, headSequence: 0, missing: [], fault: answer.fault };
       await this.#keep(run, correlationID);
     } finally {
-      this.#isRunning = false;
+      this.#running = undefined;
     }
   }
 
   async #made(): Promise<Answer> {
-    const { dataDir, deviceId, product, settings, store } = this.#parts;
+    const { dataDir, deviceId, product, settings, store, clock } = this.#parts;
     const { backupDirectory, backupRecipient, configFile, secretsDir, backupsKept } = settings;
-    const folder = backupDirectory ?? '';
     try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
       await store.recorded.catch(() => undefined); // what was answered is in it
-      const to = path.join(folder, backupName(dataDir, new Date(this.#parts.clock.wallMs())));
-      const wish: BackupWish = { dataDir, configFile, secretsDir, to, sealedFor: { recipients: [backupRecipient ?? ''] }, product };
-      const answer = await this.#calls.call<Answer>('make', wish);
-      if ('made' in answer) removeOldest(folder, deviceId, backupsKept);
-      return answer;
+      const what = { dataDir, configFile, secretsDir, sealedFor: { recipients: [backupRecipient ?? ''] }, product };
+      return await this.#calls.call<Answer>('make', { ...what, folder: backupDirectory ?? '', kept: backupsKept, deviceId, atMs: clock.wallMs() } satisfies KeptWish);
     } catch (fault) {
       return { fault: (fault as Error).message, isRefused: false };
     }
@@ -199,12 +209,4 @@ export class Backups {
     };
     await store.write({ audits: [audit], facts: [{ stream: BACKUP_STREAM, body: () => run }] });
   }
-}
-
-/** Of this box only: several may share a folder. Their names are in the order of their times. */
-function removeOldest(folder: string, deviceId: string, kept: number): void {
-  const ours = readdirSync(folder)
-    .filter((name) => isBackupOf(name, deviceId))
-    .sort();
-  for (const name of ours.slice(0, Math.max(0, ours.length - kept))) rmSync(path.join(folder, name), { force: true });
 }

@@ -38,9 +38,10 @@ export interface SystemParts extends Pick<SystemView, 'product' | 'deviceId' | '
   readonly lockOuts: Pick<LockOuts, 'locked'>;
   readonly backups: Backups;
   readonly restoration: Restoration;
+  readonly syslog: SystemView['syslog'];
   readonly box: BoxParts;
-  /** What is the matter with the identity provider, '' while it answers. */
-  readonly issuerTrouble: () => string;
+  /** What is the matter with signing in, in sentences. */
+  readonly accessNotes: () => readonly string[];
   /** Absent where the gateway speaks plain HTTP. */
   readonly tls: Pick<ServedCertificate, 'view'> | undefined;
 }
@@ -76,7 +77,8 @@ export function joinSystem(parts: SystemParts) {
     box,
     backups,
     restoration,
-    issuerTrouble,
+    syslog,
+    accessNotes,
     tls,
   } = parts;
   const openInClear = tls ? '' : inClear(settings);
@@ -91,8 +93,9 @@ export function joinSystem(parts: SystemParts) {
     settingsWithoutEffect: settings.withoutEffect,
     troubles: () => TROUBLE_TOPICS.flatMap((topic) => troubles[topic]()?.message ?? []),
     tls: () => tlsHealth(tls?.view()),
-    notes: () => [openInClear, issuerTrouble(), ...(tls?.view().notes ?? []), faults.last, ...box.notes, ...box.beyond()].filter((note) => note !== ''),
+    notes: () => [openInClear, ...accessNotes(), ...(tls?.view().notes ?? []), faults.last, ...box.notes, ...box.beyond()].filter((note) => note !== ''),
     backup: () => backups.view,
+    syslog,
     box: () => boxHealth(box),
     integrity: () => evidence.summary,
     storageAccepting: () => store.accepting,

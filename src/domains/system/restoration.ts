@@ -78,8 +78,9 @@ export class Restoration {
     const id = mark?.id ?? UNKNOWN_ID;
     log.warn({ restore: mark ?? 'unreadable' }, 'this box was restored from a backup: outputs are withheld until somebody confirms that the other one is off');
     const { items } = await queries.auditPage({ correlationID: id, limit: 1 });
-    if (items.length > 0) return;
     const sessions = store.list(Session, '').map(({ metadata }) => metadata.name);
+    // two of which nothing is known look like one: a session that is there may be of before either
+    if (items.length > 0 && (mark !== null || sessions.length === 0)) return;
     await store.write({
       removes: sessions.map((name) => ({ kind: Session.kind, site: '', name })),
       audits: [

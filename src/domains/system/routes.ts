@@ -11,6 +11,7 @@ import { rendered, type Route, type RouteColumns, routesFor } from '../../platfo
 import { Required, Text } from '../../platform/store/fields.js';
 import { withoutText } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
+import { SyslogHealth } from '../audit/bodies.js';
 import { discardRow } from './stored-data.js';
 
 const AUTH_MODES = ['local', 'oidc', 'none'] as const;
@@ -77,6 +78,7 @@ export const HealthBody = v.strictObject({
     lastAt: v.string(),
     message: v.string(),
   }),
+  syslog: SyslogHealth,
   box: BoxHealth,
   tls: TlsHealth,
   runtimes: v.array(RuntimeHealth),
@@ -124,6 +126,8 @@ export interface SystemView {
   runtimes(): readonly RuntimeHealth[];
   /** What the last backup came to. */
   backup(): HealthBody['backup'];
+  /** Where the audit trail is sent to, and how far it is. */
+  syslog(): HealthBody['syslog'];
   /** Its hardware profile, and how much of it the plant takes. */
   box(): BoxHealth;
   tls(): TlsHealth;
@@ -195,7 +199,7 @@ export const SYSTEM_ROUTES: readonly Route<SystemDeps>[] = [
     summary: 'Removes a row of the store that cannot be read, as health names it; a resource that can be read is deleted through its own route',
     reply: v.strictObject({ discarded: v.strictObject({ kind: v.string(), site: v.string(), name: v.string() }) }),
     reason: 'policy',
-    errors: { 404: ['not_found'] },
+    errors: { 404: ['not_found'], 409: ['legal_hold'] },
     body: v.strictObject({ kind: Required, site: Text, name: Required, reason: Required }),
     audit: { action: 'Delete', category: 'system', target: () => ({ kind: 'StoredData', name: '', site: '' }) },
     async handle({ body: { kind, site, name, reason }, audit }, { store }) {
@@ -236,6 +240,7 @@ function health(system: SystemView, store: Store, caller: Caller): HealthBody {
     integrity: system.integrity(),
     backup: everywhere ? system.backup() : { ...system.backup(), message: '' },
     contained,
+    syslog: everywhere ? system.syslog() : { ...system.syslog(), receiver: '', gaps: [], message: '' },
     box: everywhere ? system.box() : { ...system.box(), used: null },
     tls: system.tls(),
     runtimes,

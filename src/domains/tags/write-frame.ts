@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { auditReason, missing, Refusal } from '../../platform/base/refusal.js';
-import { actorOf, type Caller, mayVisit } from '../../platform/http/caller.js';
+import { actorOf, type Caller, firstDuty, mayVisit } from '../../platform/http/caller.js';
 import type { AuditEntry } from '../../platform/http/route.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { FrameResult, WriteFrame } from '../../platform/stream/websocket.js';
@@ -30,7 +30,8 @@ export async function writeFrame(deps: TagDeps, frame: WriteFrame, caller: Calle
 function admit(deps: TagDeps, { site, unit, address }: WriteFrame, caller: Caller): TagEntry {
   if (!mayVisit(caller, site)) throw new Refusal('forbidden', `site ${site} is outside your sites`, { code: 'site_scope', site });
   if (!caller.may('tag:write')) throw new Refusal('forbidden', 'you do not hold the action tag:write', { code: 'action_missing', action: 'tag:write' });
-  if (caller.mustChangePassword) throw new Refusal('forbidden', 'change your password first', { code: 'password_change_required' });
+  const duty = firstDuty(caller);
+  if (duty) throw duty;
   if (!deps.store.get(Site, '', site)) throw missing('site', site);
   return findTag(deps, site, unit, address);
 }

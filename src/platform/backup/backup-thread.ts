@@ -5,7 +5,7 @@ import path from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { assert } from '../base/assert.js';
 import { serveCalls } from '../base/worker-calls.js';
-import { type BackupWish, makeBackup } from './make.js';
+import { type KeptWish, makeKept } from './kept.js';
 import { BackupRefused } from './refused.js';
 
 const port = parentPort;
@@ -19,9 +19,9 @@ try {
 
 serveCalls(port, {
   /** What is refused is an answer, so that its words arrive as they are. */
-  async make(wish: BackupWish) {
+  async make(wish: KeptWish) {
     try {
-      return { made: await makeBackup(wish) };
+      return { made: await makeKept(wish) };
     } catch (fault) {
       return { fault: (fault as Error).message, isRefused: fault instanceof BackupRefused };
     }

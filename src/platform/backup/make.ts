@@ -35,6 +35,7 @@ import { type DeviceKeys, openDeviceKeys, storedKeysOf } from '../ledger/keys.js
 import { lockDataDir } from '../ledger/lock.js';
 import { MARKER_KEY, parseMarker, readMarkerFile } from '../ledger/marker.js';
 import { type FileEntry, isKnownName, type Manifest, MANIFEST_NAME, signedManifest, type UnsignedManifest } from './manifest.js';
+import { DRAFT, isDraftOf } from './names.js';
 import { BackupRefused } from './refused.js';
 import { sealed, type SealedFor } from './sealed-file.js';
 import { copyDatabase } from './snapshot.js';
@@ -91,6 +92,7 @@ export async function makeBackup(wish: BackupWish): Promise<BackupMade> {
   const release = takeWork(work);
   try {
     const keys = openDeviceKeys(dataDir);
+    removeDrafts(path.dirname(path.resolve(to)), keys.deviceId);
     const createdAt = new Date().toISOString();
     const copied = await copies(dataDir, work);
     const { told, archives } = await readCopy(path.join(work, 'state.db'), dataDir);
@@ -151,6 +153,15 @@ function takeWork(work: string): () => void {
     lock.release();
     rmSync(work, { recursive: true, force: true });
   };
+}
+
+/** Of backups of this box that were killed: whoever holds the work is the only one that writes one, and each is as long as a backup. */
+function removeDrafts(folder: string, deviceId: string): void {
+  try {
+    for (const name of readdirSync(folder)) if (isDraftOf(name, deviceId)) rmSync(path.join(folder, name), { force: true });
+  } catch {
+    // a folder that may only be written into
+  }
 }
 
 /**
@@ -263,8 +274,9 @@ function* piecesOf(file: string): Generator<Buffer> {
 
 /** Whole or not at all under its name. @returns its bytes. */
 async function writeSealed(to: string, manifest: Manifest, sources: readonly Source[], sealedFor: SealedFor): Promise<number> {
-  const draft = `${to}.part`;
-  const fd = openSync(draft, 'w', 0o600);
+  const draft = `${to}${DRAFT}`;
+  rmSync(draft, { force: true });
+  const fd = openSync(draft, 'wx', 0o600); // whatever else lies there, a link included, is not written to
   let written = 0;
   try {
     let unsynced = 0;

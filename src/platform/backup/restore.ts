@@ -4,7 +4,7 @@
  * Only then the folder takes the place of the data directory, in one step where the file system has one.
  */
 import { randomUUID } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, lstatSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import Database from '../base/sqlite.js';
 import { StartRefused } from '../base/start-refused.js';
@@ -35,6 +35,8 @@ const SEALED_SINCE = 6;
 /** Beyond every number that the box may have given after the backup: nobody who knows one of those meets it again. */
 const VERSIONS_SKIPPED = 1_000_000;
 const PROBLEMS_TOLD = 20;
+/** Of the place in which a restore works. */
+const OF_THE_LOCK: readonly string[] = ['lock', 'pid'];
 /** What the system puts into the root of a volume. */
 const OF_THE_SYSTEM: readonly string[] = ['lost+found'];
 
@@ -73,25 +75,24 @@ export interface RestoreReport {
 
 /** @throws BackupRefused naming what is wrong; the data directory is as it was then. */
 export async function restoreBox(wish: RestoreWish): Promise<RestoreReport> {
-  const dataDir = path.resolve(wish.dataDir);
+  const dataDir = existsSync(wish.dataDir) ? realpathSync(wish.dataDir) : path.resolve(wish.dataDir); // no folder takes the place of a link
   const place = placeFor(dataDir);
   const owner = ownerOf(dataDir);
-  rmSync(place.staging, { recursive: true, force: true }); // of a restore that did not come to its end
-  mkdirSync(place.staging, { recursive: true, mode: 0o750 });
   const release = take(place.staging, dataDir);
   try {
+    for (const name of readdirSync(place.staging)) if (!OF_THE_LOCK.includes(name)) rmSync(path.join(place.staging, name), { recursive: true, force: true });
     const report = await prepare(place.staging, { ...wish, dataDir });
-    release();
-    for (const name of ['lock', 'pid']) rmSync(path.join(place.staging, name), { force: true });
+    rmSync(path.join(place.staging, 'pid'), { force: true });
     tighten(place.staging);
     chmodSync(place.staging, 0o750);
     if (owner) giveTo(place.staging, owner);
-    place.put();
+    place.put(); // the lock goes along, so that nobody else takes what is about to be moved
     return report;
   } catch (fault) {
-    release();
     place.clear();
     throw fault;
+  } finally {
+    release();
   }
 }
 
@@ -146,7 +147,9 @@ function putInto(dataDir: string, staging: string): void {
   syncFolder(dataDir);
 }
 
+/** What a restore has left that did not come to its end is nobody's; what one is at work on is. */
 function take(staging: string, dataDir: string): () => void {
+  if (lstatSync(staging, { throwIfNoEntry: false })?.isDirectory() === false) rmSync(staging); // what a link leads to is not ours to empty
   try {
     const lock = lockDataDir(staging);
     return () => lock.release();

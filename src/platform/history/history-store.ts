@@ -17,7 +17,7 @@ import { BLOCK_MS, OpenBlock, type Summary, summarise } from './open-block.js';
 import { NewerHistory, openHistoryDatabase } from './schema.js';
 import { RetentionTime } from '../base/retention-time.js';
 import { RING_FAULT, SampleRing, SLOT_BYTES } from './sample-ring.js';
-import type { Gap, HistoryEvent, HistoryOpened, HistoryStart, KnownTag, ToHistory } from './words.js';
+import type { Gap, HeldHistory, HistoryEvent, HistoryOpened, HistoryStart, KnownTag, ToHistory } from './words.js';
 
 const DATABASE = 'historian.db';
 const BLOCKS_PER_COMMIT = 200;
@@ -226,7 +226,15 @@ export class HistoryStore {
         return;
       case 'gap':
         this.#gaps.push(message.gap);
+        return;
+      case 'held':
+        this.#hold(message.held);
     }
+  }
+
+  #hold(held: readonly HeldHistory[]): void {
+    this.#sql.noneHeld.run();
+    for (const { site, units, fromMs, toMs } of held) for (const unit of units.length === 0 ? [''] : units) this.#sql.putHeld.run(site, unit, fromMs, toMs);
   }
 
   /** A tenth at a time: the list is moved once for many events. */
@@ -491,13 +499,13 @@ export class HistoryStore {
     const { retentionMs, bytesMax } = this.#start.limits;
     let cutoffMs = nowMs - retentionMs;
     if (this.#databaseBytes() > bytesMax) {
-      const oldest = this.#sql.oldestBlock.get() as number | null;
-      if (oldest !== null) cutoffMs = Math.max(cutoffMs, (Math.floor(oldest / DAY_MS) + 1) * DAY_MS);
+      const oldest = this.#sql.oldestBlock.get() as number | undefined;
+      if (oldest !== undefined) cutoffMs = Math.max(cutoffMs, (Math.floor(oldest / DAY_MS) + 1) * DAY_MS);
     }
     for (let removed = PRUNE_BLOCKS; removed === PRUNE_BLOCKS; ) removed = this.#removeBlocks(cutoffMs);
     this.#sql.pruneEvents.run(cutoffMs);
     this.#sql.pruneGaps.run(cutoffMs);
-    for (const id of this.#sql.pruneTexts.all(Math.min(cutoffMs, nowMs) - TEXT_USED_MS) as number[]) this.texts.delete(id);
+    for (const id of this.#sql.pruneTexts.all(Math.min(cutoffMs, nowMs) - TEXT_USED_MS, TEXT_USED_MS) as number[]) this.texts.delete(id);
   }
 
   #removeBlocks(cutoffMs: number): number {
@@ -545,8 +553,17 @@ export class HistoryStore {
   }
 }
 
+/** Of a row with a site, a unit and a time: whether something holds it. */
+function heldBy(site: string, unit: string, from: string, to: string): string {
+  return `EXISTS (SELECT 1 FROM temp.held h WHERE h.site IN ('', ${site}) AND (h.unit = '' OR h.unit = ${unit} OR ${unit} = '') AND ${to} >= h.from_at AND ${from} <= h.to_at)`;
+}
+
 function prepareAll(database: Database.Database) {
+  database.exec('CREATE TEMP TABLE IF NOT EXISTS held (site TEXT NOT NULL, unit TEXT NOT NULL, from_at INTEGER NOT NULL, to_at INTEGER NOT NULL)');
+  const free = `blocks b LEFT JOIN tags t ON t.id = b.tag WHERE NOT ${heldBy('t.site', 't.unit', 'b.t0', 'b.t1')}`;
   return {
+    noneHeld: database.prepare('DELETE FROM temp.held'),
+    putHeld: database.prepare('INSERT INTO temp.held (site, unit, from_at, to_at) VALUES (?, ?, ?, ?)'),
     begin: database.prepare('BEGIN IMMEDIATE'),
     commit: database.prepare('COMMIT'),
     tags: database.prepare('SELECT id, site, unit, address, tag, dataType, firstTs, lastTs, samples, persisted FROM tags'),
@@ -559,7 +576,7 @@ function prepareAll(database: Database.Database) {
     putGap: database.prepare('INSERT INTO gaps (from_at, to_at, site, unit, address, cause, bounds) VALUES (?, ?, ?, ?, ?, ?, ?)'),
     putBlock: database.prepare('INSERT INTO blocks (tag, t0, t1, n, good, min, max, sum, first, last, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     setTag: database.prepare('UPDATE tags SET firstTs = ?, lastTs = ?, samples = ?, persisted = ? WHERE id = ?'),
-    oldestBlock: database.prepare('SELECT MIN(t0) FROM blocks').pluck(),
+    oldestBlock: database.prepare(`SELECT b.t0 FROM ${free} ORDER BY b.t0 LIMIT 1`).pluck(),
     newestOfTag: database.prepare('SELECT t1 FROM blocks WHERE tag = ? ORDER BY rowid DESC LIMIT 1').pluck(),
     // the one that ends last began within the length of a block of the one that began last
     boundsOfTag: database
@@ -568,10 +585,15 @@ function prepareAll(database: Database.Database) {
            (SELECT MAX(t1) FROM blocks WHERE tag = :tag AND t0 >= (SELECT MAX(t0) FROM blocks WHERE tag = :tag) - :length)`,
       )
       .raw(),
-    pruneBlocks: database.prepare('DELETE FROM blocks WHERE rowid IN (SELECT rowid FROM blocks WHERE t0 < ? LIMIT ?) RETURNING tag, n'),
-    pruneEvents: database.prepare('DELETE FROM events WHERE at < ?'),
-    pruneGaps: database.prepare('DELETE FROM gaps WHERE to_at < ?'),
+    pruneBlocks: database.prepare(`DELETE FROM blocks WHERE rowid IN (SELECT b.rowid FROM ${free} AND b.t0 < ? LIMIT ?) RETURNING tag, n`),
+    pruneEvents: database.prepare(`DELETE FROM events WHERE at < ? AND NOT ${heldBy('events.site', 'events.unit', 'events.at', 'events.at')}`),
+    pruneGaps: database.prepare(`DELETE FROM gaps WHERE to_at < ? AND NOT ${heldBy('gaps.site', 'gaps.unit', 'gaps.from_at', 'gaps.to_at')}`),
     // the last one stays: numbers are counted on from it, and one that is given twice would change what old samples say
-    pruneTexts: database.prepare('DELETE FROM texts WHERE at < ? AND id < (SELECT MAX(id) FROM texts) RETURNING id').pluck(),
+    pruneTexts: database
+      .prepare(
+        `DELETE FROM texts WHERE at < ? AND id < (SELECT MAX(id) FROM texts)
+         AND NOT EXISTS (SELECT 1 FROM temp.held h WHERE texts.at <= h.to_at AND texts.at + ? >= h.from_at) RETURNING id`,
+      )
+      .pluck(),
   };
 }

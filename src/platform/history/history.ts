@@ -15,6 +15,7 @@ import {
   ANSWER_MAX_MS,
   type Aggregate,
   type Gap,
+  type HeldHistory,
   type HistoryEvent,
   type HistoryFilter,
   type HistoryLimits,
@@ -121,6 +122,7 @@ export class History {
   readonly #recorded: () => Promise<void>;
   /** `historian.retention`. */
   readonly retentionMs: number;
+  #held: readonly HeldHistory[] = [];
   #nextTextId = 1;
   #aside: HistoryOpened['aside'] = null;
   #partsLost: readonly string[] = [];
@@ -213,6 +215,12 @@ export class History {
     this.#tell({ type: 'gap', gap });
   }
 
+  /** What is kept whatever its age and its size, in place of what was told before. */
+  hold(held: readonly HeldHistory[]): void {
+    this.#held = held;
+    this.#tell({ type: 'held', held });
+  }
+
   /** Resolves when everything recorded so far is on disk. */
   flush(): Promise<void> {
     return this.#calls.call('flush', {});
@@ -273,6 +281,7 @@ export class History {
 
   /** A thread has on disk what was announced some seconds ago, and no scaling: samples of a tag that it does not know would be dropped. */
   #announceAgain(): void {
+    this.#tell({ type: 'held', held: this.#held });
     for (const tag of this.#tags) if (tag) this.#announce(tag);
     for (const [text, id] of this.#texts) this.#tell({ type: 'text', id, text });
   }

@@ -102,12 +102,24 @@ export interface HistoryStart {
   readonly units?: readonly { readonly site: string; readonly unit: string; readonly sinceMs: number }[];
 }
 
+/** What is forgotten neither for its age nor for space (legal holds). */
+export interface HeldHistory {
+  /** '' of all. */
+  readonly site: string;
+  /** None: all of the site. */
+  readonly units: readonly string[];
+  readonly fromMs: WallMs;
+  readonly toMs: WallMs;
+}
+
 /** Messages to the thread that need no answer. A tag or text is announced before its first sample is in the ring. */
 export type ToHistory =
   | { readonly type: 'tag'; readonly tag: KnownTag; readonly scaling?: { readonly offset: number; readonly slope: number } }
   | { readonly type: 'text'; readonly id: number; readonly text: string }
   | { readonly type: 'event'; readonly event: HistoryEvent }
-  | { readonly type: 'gap'; readonly gap: Gap };
+  | { readonly type: 'gap'; readonly gap: Gap }
+  /** All of it, in place of what was told before. */
+  | { readonly type: 'held'; readonly held: readonly HeldHistory[] };
 
 /** What the gateway has to know before it samples. */
 export interface HistoryOpened {

@@ -1,5 +1,6 @@
 /** The identity behind a request or a stream (contract 1, Authentication; decisions AUTH). */
 import type { WallMs } from '../base/times.js';
+import { Refusal } from '../base/refusal.js';
 import type { Deadline, Stopwatch } from '../base/elapsed.js';
 import { type Actor, component } from '../store/audit-record.js';
 
@@ -22,6 +23,8 @@ export interface Caller {
   /** What the life of a token of this gateway is judged by (D-C-07); the claims of another issuer are judged by their instants. */
   readonly token?: TokenLife | undefined;
   readonly mustChangePassword: boolean;
+  /** His role requires a second factor, and he has none: until then he may do nothing else. */
+  readonly mustEnrol?: boolean | undefined;
   /** Of an API key with which somebody tries whether his program works: what would change something is judged and not done. */
   readonly isTest?: true | undefined;
   /** Whether the caller holds an action, for example `batch:create`. */
@@ -36,6 +39,13 @@ export interface TokenLife {
 
 export function hasExpired(caller: Caller, nowMs: WallMs): boolean {
   return caller.token ? caller.token.expires.hasPassed : caller.expiresAtMs !== null && nowMs >= caller.expiresAtMs + (caller.expiresLateMs ?? 0);
+}
+
+/** What somebody has to do before anything else; undefined for who has not. */
+export function firstDuty({ mustChangePassword, mustEnrol }: Caller): Refusal | undefined {
+  if (mustChangePassword) return new Refusal('forbidden', 'change your password first', { code: 'password_change_required' });
+  if (!mustEnrol) return undefined;
+  return new Refusal('forbidden', 'your role requires a second factor: enrol one first, with POST auth/second-factor', { code: 'second_factor_enrolment_required' });
 }
 
 export function mayVisit(caller: Caller, site: string): boolean {

@@ -134,7 +134,7 @@ function errorsOf<Spec, Status>({ references, held, refuses, controlled }: Ruled
     read: [],
     create: [{ 400: ['invalid_name', 'reserved_key', ...known], 409: ['already_exists'] }, refuses?.write],
     update: [{ 400: ['reserved_key', ...known] }, refuses?.write],
-    delete: [{ 409: held ? [] : ['has_dependents'] }, refuses?.remove],
+    delete: [{ 409: held ? ['legal_hold'] : ['has_dependents', 'legal_hold'] }, refuses?.remove],
   };
   const isKept = controlled === true && verb !== 'list' && verb !== 'read';
   return mergedErrors([...ofVerb[verb], isKept ? { 403: ['change_request_required'] } : undefined, ofRow]);

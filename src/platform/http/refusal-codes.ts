@@ -22,7 +22,7 @@ const known = ({ tier }: RouteColumns): boolean => tier !== 'none';
 
 const OF_THE_REQUEST = ['malformed_request', 'invalid_path', 'unknown_parameter', 'invalid_query'];
 const OF_THE_BODY = ['body_incomplete', 'invalid_json', 'unknown_field', 'missing_field', 'invalid_field', 'read_only_field'];
-const FORBIDDEN = ['action_missing', 'site_scope', 'api_key_fence', 'password_change_required'];
+const FORBIDDEN = ['action_missing', 'site_scope', 'api_key_fence', 'password_change_required', 'second_factor_enrolment_required'];
 const NOT_NOW = ['starting', 'rescue', 'storage_unavailable', 'storage_damaged', 'no_answer', 'past_busy'];
 
 /** One set at most of a status is a row's. */

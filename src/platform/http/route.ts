@@ -243,8 +243,10 @@ export interface RouteColumns {
   readonly whileStorageRefuses?: true;
   /** Its credential is a cookie: pages of other origins are refused unless `gateway.cors.allowedOrigins` lists them. */
   readonly ownPagesOnly?: true;
-  /** While a password change is pending these routes stay open. */
+  /** While a password change, or an enrolment of a second factor, is pending these routes stay open. */
   readonly duringPasswordChange?: true;
+  /** While an enrolment is pending, and no password change. */
+  readonly duringEnrolment?: true;
   /** A live stream: the handler returns `webSocket(...)` or `eventStream(...)` of stream-port.ts; the query form `token` is accepted. */
   readonly stream?: 'websocket' | 'sse';
   /** How the pipeline audits a refusal, or a success the handler did not audit itself. */

@@ -1,6 +1,7 @@
 /**
  * Anchors: signed heads of the audit chain, kept outside the box. A chain that was rolled back with the whole disk is a good chain, and only
- * somebody who remembers a later end can tell. One line of JSON each, so that any program can keep them.
+ * somebody who remembers a later end can tell. One line of JSON each, so that any program can keep them: a file of them, or what a receiver of
+ * syslog has written among everything else.
  */
 import type { KeyObject } from 'node:crypto';
 import * as v from 'valibot';
@@ -25,6 +26,7 @@ export interface Anchor {
   readonly sequence: number;
   readonly hash: string;
   readonly at: string;
+  readonly kid: string;
 }
 
 export interface Anchors {
@@ -34,15 +36,46 @@ export interface Anchors {
   readonly strange: readonly number[];
 }
 
-/** A line that is cut off at the end of the file was being written when the power went: it is left out. */
-export function anchorsOf(text: string, publicKey: KeyObject | undefined): Anchors {
+/** Undefined where the line is none, or was not signed with the key. */
+export function anchorOf(line: string, publicKey: KeyObject | undefined): Anchor | undefined {
+  const parsed = v.safeParse(AnchorLine, recordOf(line));
+  if (!parsed.success) return undefined;
+  const head = { ...parsed.output, signature: Buffer.from(parsed.output.signature, 'base64') };
+  const { sequence, hash, at, kid } = head;
+  return !publicKey || isHeadGenuine(head, publicKey) ? { sequence, hash, at, kid } : undefined;
+}
+
+/**
+ * A line that is cut off at the end of the file was being written when the power went: it is left out. A file that begins with an anchor holds nothing
+ * else. Of what a receiver of syslog has written the anchors count, and with a key only those that name it: others are of other boxes.
+ */
+export function anchorsOf(text: string, publicKey: KeyObject | undefined, keyId?: string): Anchors {
+  const isOurs = text.startsWith(BEGIN);
   const anchors: Anchor[] = [];
   const strange: number[] = [];
   for (const [index, line] of text.split('\n').slice(0, -1).entries()) {
-    const parsed = v.safeParse(AnchorLine, recordOf(line));
-    const head = parsed.success ? { ...parsed.output, signature: Buffer.from(parsed.output.signature, 'base64') } : undefined;
-    if (head && (!publicKey || isHeadGenuine(head, publicKey))) anchors.push({ sequence: head.sequence, hash: head.hash, at: head.at });
+    const json = isOurs ? line : carriedBy(line);
+    if (json === undefined || (!isOurs && isOfAnother(json, keyId))) continue;
+    const anchor = anchorOf(json, publicKey);
+    if (anchor) anchors.push(anchor);
     else strange.push(index + 1);
   }
   return { anchors, strange };
+}
+
+const BEGIN = '{"sequence":';
+/** The head of RFC 5424 stands in the line only where the receiver was told to write it. */
+const CARRIED = /(?:^|\s)(\{"sequence":\d.*\})\s*$/;
+const SAYS_ANCHOR = / ANCHOR \[lineside@32473 /;
+
+/** The JSON of an anchor at the end of a line; '' of one that says it carries one and does not; undefined of any other line. */
+function carriedBy(line: string): string | undefined {
+  const json = CARRIED.exec(line)?.[1];
+  if (json !== undefined && (SAYS_ANCHOR.test(line) || v.is(AnchorLine, recordOf(json)))) return json;
+  return SAYS_ANCHOR.test(line) ? '' : undefined;
+}
+
+function isOfAnother(json: string, keyId: string | undefined): boolean {
+  const kid = recordOf(json)?.kid;
+  return keyId !== undefined && typeof kid === 'string' && kid !== keyId;
 }

@@ -33,6 +33,19 @@ export interface ExportedLines {
   readonly more: boolean;
 }
 
+/** Records that follow each other, for whoever sends them away one after the other. */
+export interface NextRecords {
+  readonly rows: readonly NextRecord[];
+  /** Why those from the next one on cannot be read, up to where others may follow; absent while they can. */
+  readonly lost?: { readonly last: number; readonly why: string };
+}
+
+export interface NextRecord extends AuditRow {
+  /** Wall ms. */
+  readonly at: number;
+  readonly result: string;
+}
+
 /** A record lies in a file that is not there, or not readable. */
 export class UnreadableArchive extends Error {
   readonly file: string;
@@ -115,6 +128,25 @@ export class AuditTrail {
     return { text: within.map(archiveLine).join(''), last: block.last, more: block.last < end };
   }
 
+  /** Those after a sequence without a hole, of the table or of a block of a file: about `bytesMax` of them, and at least one where it can be read. */
+  async next(after: number, bytesMax: number): Promise<NextRecords> {
+    const rows = this.#database.prepare('SELECT sequence, at, result, body, hash FROM audit WHERE sequence > ? ORDER BY sequence LIMIT 2000');
+    const seen = this.#seen((cut) => (after >= cut ? upTo(bytesMax, rows.iterate(after) as IterableIterator<NextRecord>) : []));
+    if (after >= seen.cut) return withoutHole(after, seen.rows, 'they are not in the trail');
+    const [block] = this.#notes.blocks({ first: after + 1, last: seen.cut }, 'asc', 1);
+    const isListed = block !== undefined && block.first <= after + 1;
+    if (!isListed) return { rows: [], lost: { last: block ? block.first - 1 : seen.cut, why: 'no file of the archive lists them' } };
+    try {
+      const archived = (await this.#archive.lines(block)).filter(({ sequence }) => sequence > after);
+      const found = archived.map(({ sequence, body, hash, record }) => ({ sequence, body, hash, at: columnsOf(record).at, result: columnsOf(record).result }));
+      return withoutHole(after, upTo(bytesMax, found), `they are not in ${block.file}`);
+    } catch (fault) {
+      const isThere = await this.#archive.has(block.file);
+      const last = isThere ? block.last : (this.#notes.noteFrom(after + 1)?.last ?? block.last);
+      return { rows: [], lost: { last, why: isThere ? `${block.file} cannot be read (${(fault as Error).message})` : `${block.file} is not in the archive folder` } };
+    }
+  }
+
   /** Files that `lines` would need and that are not there. */
   async missingFiles({ last = Number.MAX_SAFE_INTEGER, ...times }: ExportRange): Promise<string[]> {
     const missing: string[] = [];
@@ -165,6 +197,24 @@ export class AuditTrail {
       return { cut, rows: read(cut) };
     })();
   }
+}
+
+function upTo(bytesMax: number, rows: Iterable<NextRecord>): NextRecord[] {
+  const found: NextRecord[] = [];
+  let length = 0;
+  for (const row of rows) {
+    found.push(row);
+    length += row.body.length;
+    if (length >= bytesMax) break;
+  }
+  return found;
+}
+
+function withoutHole(after: number, rows: readonly NextRecord[], why: string): NextRecords {
+  const [first] = rows;
+  if (first && first.sequence !== after + 1) return { rows: [], lost: { last: first.sequence - 1, why } };
+  const end = rows.findIndex(({ sequence }, index) => sequence !== after + 1 + index);
+  return { rows: end === -1 ? rows : rows.slice(0, end) };
 }
 
 function isWithin(at: number, { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY }: ExportRange): boolean {

@@ -8,6 +8,7 @@ import { damageOf } from '../base/storage-damage.js';
 import { WorkerCalls } from '../base/worker-calls.js';
 import type { AuditRecord } from '../store/audit-record.js';
 import type { ChainEnd } from './head-file.js';
+import type { AnchorsAgainst } from './anchors-check.js';
 import type { ArchiveDraft } from './archive-format.js';
 import type { ArchiveLimits, ArchiveSpan } from './archive-writer.js';
 import type { AuditFilter } from './audit-filter.js';
@@ -22,6 +23,8 @@ import {
   type PastPageRequest,
   type PastRunRows,
   type PastTextsRequest,
+  type SyslogRequest,
+  type SyslogSlice,
   type TimedFacts,
   type TimedFactsRequest,
 } from './state-reader.js';
@@ -74,6 +77,8 @@ export interface TimedFactQuery {
   readonly equals?: Readonly<Record<string, string>>;
 }
 
+export type SyslogBytes = Omit<SyslogSlice, 'text'> & { readonly bytes: Uint8Array };
+
 export interface LedgerQueries {
   /** @throws Refusal `invalid_query` for a cursor that no list handed out; so do all paged calls. */
   auditPageJson(query: AuditQuery): Promise<Uint8Array>;
@@ -86,6 +91,10 @@ export interface LedgerQueries {
   newestAudit(): Promise<ChainEnd | null>;
   /** Hash (hex) of those of the sequences that are in the table: of the others the files of the archive tell. */
   hashesOf(sequences: readonly number[]): Promise<ReadonlyMap<number, string>>;
+  /** Records after a sequence as messages of syslog. */
+  syslogSlice(request: SyslogRequest): Promise<SyslogBytes>;
+  /** What a file outside the box says against this trail. @throws Error when it cannot be read. */
+  anchorsIn(file: string): Promise<AnchorsAgainst>;
   verify(range?: TimeRange): Promise<Verification>;
   /** The files of the archive: those that can hold records of these times, all without. */
   verifyArchives(check?: ArchiveCheck): Promise<ArchiveVerification>;
@@ -177,6 +186,14 @@ class ThreadQueries implements LedgerQueries {
 
   hashesOf(sequences: readonly number[]): Promise<ReadonlyMap<number, string>> {
     return this.#call('hashesOf', { sequences });
+  }
+
+  syslogSlice(request: SyslogRequest): Promise<SyslogBytes> {
+    return this.#call('syslogSlice', request);
+  }
+
+  anchorsIn(file: string): Promise<AnchorsAgainst> {
+    return this.#call('anchorsIn', { file });
   }
 
   verify(range: TimeRange = {}): Promise<Verification> {

@@ -15,6 +15,7 @@ import {
   type PastPageRequest,
   type PastTextsRequest,
   StateReader,
+  type SyslogRequest,
   type TimedFactsRequest,
 } from './state-reader.js';
 import type { ArchiveCheck, TimeRange } from './verify-archives.js';
@@ -32,6 +33,11 @@ serveCalls(port, {
     const { text, ...rest } = await reader.auditLines(after, limit, range);
     return { bytes: new TextEncoder().encode(text), ...rest };
   },
+  async syslogSlice(request: SyslogRequest) {
+    const { text, ...rest } = await reader.syslogSlice(request);
+    return { bytes: new TextEncoder().encode(text), ...rest };
+  },
+  anchorsIn: ({ file }: { file: string }) => reader.anchorsIn(file),
   newestAudit: () => reader.newestAudit(),
   hashesOf: ({ sequences }: { sequences: readonly number[] }) => reader.hashesOf(sequences),
   missingArchives: (range: ExportRange) => reader.missingArchives(range),

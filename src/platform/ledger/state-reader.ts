@@ -15,6 +15,8 @@ import type { ChainEnd } from './head-file.js';
 import { type ArchiveLimits, type ArchiveSpan, ArchiveWriter } from './archive-writer.js';
 import type { AuditFilter } from './audit-filter.js';
 import type { AuditOfRequest, AuditRow } from './audit-search.js';
+import { type AnchorsAgainst, endOfAnchors, judgedAnchors } from './anchors-check.js';
+import { recordFrame, type RecordFormat } from '../syslog/record-message.js';
 import { AuditTrail, type ExportedLines, type ExportRange, UnreadableArchive } from './audit-trail.js';
 import { servedAudit } from './chain.js';
 import { headFileOf } from './head-file.js';
@@ -90,6 +92,24 @@ export interface PastTextsRequest {
   readonly lengthMax: number;
 }
 
+export interface SyslogRequest extends RecordFormat {
+  /** Sequence of the last one that was sent. */
+  readonly after: number;
+  /** Of the records, about. */
+  readonly bytesMax: number;
+}
+
+/** Records as messages of syslog, one after the other. */
+export interface SyslogSlice {
+  readonly text: string;
+  /** Of the last one; `after` where there is none. */
+  readonly last: number;
+  /** Hexadecimal; '' where there is none. */
+  readonly hash: string;
+  /** The next ones up to here cannot be read. */
+  readonly lost?: { readonly last: number; readonly why: string };
+}
+
 export type { AuditOfRequest } from './audit-search.js';
 
 const BLOCK_REST_MS = 10;
@@ -139,6 +159,18 @@ export class StateReader {
    */
   auditLines(after: number, limit: number, range: ExportRange): Promise<ExportedLines> {
     return named(this.#trail.lines(after, limit, range), `the records after ${auditName(after)} are archived in`, 'put it back, or ask for other times');
+  }
+
+  async syslogSlice({ after, bytesMax, ...format }: SyslogRequest): Promise<SyslogSlice> {
+    const { rows, lost } = await this.#trail.next(after, bytesMax);
+    const end = rows.at(-1);
+    return { text: rows.map((row) => recordFrame(row, format)).join(''), last: end?.sequence ?? after, hash: end?.hash.toString('hex') ?? '', ...(lost ? { lost } : {}) };
+  }
+
+  /** Whether the ends of the trail that a file outside the box holds are of this trail. @throws as `node:fs` does. */
+  async anchorsIn(file: string): Promise<AnchorsAgainst> {
+    const text = await endOfAnchors(file);
+    return judgedAnchors(text, { key: this.#keys.publicKey, end: this.newestAudit()?.sequence ?? 0, hashesOf: (sequences) => this.hashesOf(sequences), pause });
   }
 
   hashesOf(sequences: readonly number[]): ReadonlyMap<number, string> {

@@ -46,8 +46,8 @@ export function httpChallenges(address: { readonly host: string; readonly port: 
 
 async function listening({ host, port }: { readonly host: string; readonly port: number }, values: ReadonlyMap<string, string>): Promise<Server> {
   const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://box');
-    const value = pathname.startsWith(WELL_KNOWN) ? values.get(pathname.slice(WELL_KNOWN.length)) : undefined;
+    const asked = pathOf(request.url ?? '');
+    const value = asked.startsWith(WELL_KNOWN) ? values.get(asked.slice(WELL_KNOWN.length)) : undefined;
     response.writeHead(value === undefined ? 404 : 200, { 'Content-Type': 'application/octet-stream', 'X-Content-Type-Options': 'nosniff' });
     response.end(value);
   });
@@ -60,6 +60,11 @@ async function listening({ host, port }: { readonly host: string; readonly port:
   server.removeAllListeners('error');
   server.on('error', () => undefined); // of one connection: the ACME server asks again
   return server;
+}
+
+/** As it came, for anybody may ask: what is no address is no path either. A proxy on the way may write the whole address. */
+function pathOf(target: string): string {
+  return /^(?:http:\/\/[^/?#]*)?([^?#]*)/i.exec(target)?.[1] ?? '';
 }
 
 const HOOK_MS_MAX = 120_000;

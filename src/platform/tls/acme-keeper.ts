@@ -15,6 +15,8 @@ import type { CertificateKind, CertificateSource } from './served-certificate.js
 export class AcmeSource implements CertificateSource {
   readonly #file: string;
   readonly #own: SelfSignedSource;
+  /** Since the start, which begins without it then; one that is damaged later leaves the one that is served. */
+  #isDamaged: boolean | undefined;
 
   /** @param own stands in until the first one has come. */
   constructor(dataDir: string, own: SelfSignedSource) {
@@ -23,7 +25,7 @@ export class AcmeSource implements CertificateSource {
   }
 
   get kind(): CertificateKind {
-    return isThere(this.#file) ? 'acme' : this.#own.kind;
+    return isThere(this.#file) && this.#isDamaged !== true ? 'acme' : this.#own.kind;
   }
 
   get files(): TlsFiles {
@@ -31,6 +33,7 @@ export class AcmeSource implements CertificateSource {
   }
 
   prepare(): void {
+    this.#isDamaged = (this.#isDamaged ?? true) && isThere(this.#file) && this.facts === undefined;
     if (this.kind !== 'acme') this.#own.prepare();
   }
 

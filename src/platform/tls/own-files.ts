@@ -1,7 +1,8 @@
 /** The files of `<dataDir>/tls`: keys and certificates that the box has made or fetched itself, for its owner only, each whole or not there. */
-import { chownSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { chownSync, closeSync, fsyncSync, lstatSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
+import { StartRefused } from '../base/start-refused.js';
 import { syncFolder } from '../base/sync-folder.js';
 
 const FOLDER = 'tls';
@@ -14,6 +15,7 @@ export function ownFile(dataDir: string, name: string): string {
 export function writeOwn(file: string, text: string): void {
   const folder = path.dirname(file);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!lstatSync(folder).isDirectory()) throw new StartRefused(`${folder} is a link: keys are written into the data directory alone; remove it`); // root would give away what it leads to
   const draft = `${file}.${randomUUID()}`;
   try {
     const fd = openSync(draft, 'wx', 0o600);

@@ -93,6 +93,25 @@ t.test('the expiry of a key is changed in place, without a moment in which it is
   t.ok(await opens(test, key));
 });
 
+t.test('a key that has expired is not revived by its rotation, and one that will ends at its time', async (t) => {
+  const test = await startGatewayTest();
+  t.teardown(() => test.stop());
+  const admin = await test.as('admin');
+  const inMinutes = (minutes: number): string => new Date(test.clock.wallMs() + minutes * MINUTE).toISOString();
+  const first = (await admin.post(KEYS, { name: 'erp', site: 'north', expiresAt: inMinutes(5) })).body.key as string;
+  test.clock.advance(6 * MINUTE);
+  t.notOk(await opens(test, first));
+  const rotated = await admin.post(`${KEYS}/erp/rotate`, { expiresAt: inMinutes(4) });
+  t.match(rotated, { status: 200, body: { previous: null } }, 'nothing of it is left to overlap with');
+  const second = rotated.body.key as string;
+  t.same([await opens(test, first), await opens(test, second)], [false, true]);
+  const again = await admin.post(`${KEYS}/erp/rotate`, { expiresAt: null });
+  t.match(again, { status: 200, body: { previous: { validUntil: inMinutes(4) } } });
+  t.ok(await opens(test, second));
+  test.clock.advance(4 * MINUTE);
+  t.same([await opens(test, second), await opens(test, again.body.key as string)], [false, true]);
+});
+
 t.test('D-C-07: after a start that cannot tell how long the box was away an overlap is over, and the new key goes on', async (t) => {
   const before = await startGatewayTest();
   const admin = await before.as('admin');

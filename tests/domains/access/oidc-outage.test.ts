@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import t, { type Test } from 'tap';
+import { selfSigned } from '../../../src/platform/tls/self-signed.js';
 import type { GatewayTest } from '../../support/gateway.js';
 import { json, jwkOf, LyingIssuer, rsaKey, type SigningKey, startOidcTest, tokenOf } from '../../support/lying-issuer.js';
+import { ownFolder } from '../../support/own-folder.js';
 
 const HOUR = 3_600_000;
 const old = rsaKey('old');
@@ -71,6 +75,32 @@ t.test('D-AUTH-04: without the identity provider the box starts, known keys go o
   const back = tokenFor(issuer, box, old, { sub: 'back' });
   t.equal((await me(box, back)).status, 200);
   t.notMatch(await health(box, back), /identity provider/);
+});
+
+t.test('D-AUTH-04: auth.oidc.caFile alone says which certificate of the identity provider is good', async (t) => {
+  const wish = { notBeforeMs: Date.now() - HOUR, notAfterMs: Date.now() + HOUR };
+  const pem = selfSigned({ names: ['127.0.0.1'], ...wish });
+  const folder = ownFolder(t, { 'ca.pem': pem, 'other.pem': selfSigned({ names: ['127.0.0.1'], ...wish }), 'name.pem': selfSigned({ names: ['issuer.example'], ...wish }) });
+  const boxWith = async (of: LyingIssuer, file: string | null): Promise<GatewayTest> => {
+    const box = await startOidcTest(of.url, { settings: { oidcCaFile: file === null ? null : path.join(folder, file), rateLimitEnabled: false } });
+    t.teardown(() => box.stop());
+    return box;
+  };
+  const login = (box: GatewayTest) => box.request('GET', '/api/v1/auth/oidc/login?redirect=/hmi');
+  const issuer = await new LyingIssuer([old], pem).start();
+  const misnamed = await new LyingIssuer([old], readFileSync(path.join(folder, 'name.pem'), 'utf8')).start();
+  t.teardown(() => Promise.all([issuer.stop(), misnamed.stop()]));
+  const box = await boxWith(issuer, 'ca.pem');
+  t.match(await login(box), { status: 302, headers: { location: new RegExp(`^${issuer.url}/auth\\?`) } });
+  t.equal((await me(box, tokenFor(issuer, box, old))).status, 200, 'its keys are asked for in the same way');
+  for (const [of, file, why] of [
+    [issuer, 'other.pem', /DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_VERIFY|CERT_SIGNATURE_FAILURE/],
+    [issuer, null, /DEPTH_ZERO_SELF_SIGNED_CERT/],
+    [misnamed, 'name.pem', /ERR_TLS_CERT_ALTNAME_INVALID/],
+  ] as const)
+    t.match(await login(await boxWith(of, file)), { status: 503, body: { code: 'issuer_unavailable', error: why } }, String(file));
+  const page = await (await boxWith(misnamed, 'name.pem')).request('GET', '/api/v1/auth/oidc/login', { headers: { Accept: 'text/html' } });
+  t.match(page, { status: 302, headers: { location: '/login?ended=issuer_unavailable' } }, 'a person gets a page');
 });
 
 t.test('D-AUTH-04: an identity provider that lies about itself or its keys is not there', async (t) => {

@@ -1,6 +1,6 @@
 /** An export of the audit trail is judged elsewhere by whoever has the public key: every change of it is found, and nothing else is. */
 import { execFile } from 'node:child_process';
-import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
@@ -60,6 +60,25 @@ t.test('a whole export is genuine with the key, however it arrives, and without 
   t.match(judged(whole, { key: null }), { ok: false, signature: 'none', problemsInAll: 0 });
   const other = openDeviceKeys(path.join(folder, 'other'));
   t.match(judged(whole, { key: { key: other.publicKey, keyId: other.kid } }), { ok: false, signature: 'invalid', problems: [/not signed with this key/] });
+});
+
+t.test('G22: whatever somebody writes into a file is judged in words, and what stands in a trailer beside what was signed is found', async (t) => {
+  const lines = whole.split('\n').slice(0, -1);
+  const trailer = lines.at(-1) as string;
+  const withTrailer = (text: string): string => `${[...lines.slice(0, -1), text].join('\n')}\n`;
+  t.match(judged(withTrailer(trailer.replace('{', '{"approvedBy":"Ann",'))), { ok: false, signature: 'invalid', problems: [/not signed with this key/] });
+  t.match(judged(withTrailer(trailer.replace('{', '{"more":1e999,'))), { ok: false, signature: 'invalid' });
+  t.match(judged(withTrailer(trailer.replace('{', `{"more":${'['.repeat(20_000)}${']'.repeat(20_000)},`))), { ok: false, signature: 'invalid' });
+  const signature = `{"algorithm":"Ed25519","keyId":"${keys.kid}","value":"AA==","content":1e999}`;
+  const first = lines[0] as string;
+  const edits = [first.replace('{', `{"signature":${signature},`), first.replace(/"keyId":"[^"]*"/g, '"keyId":"\\u12"'), first.replace(/"keyId":"[^"]*"/g, '"keyId":"\\x"')];
+  for (const edit of edits) t.match(judged(`${[edit, ...lines.slice(1)].join('\n')}\n`), { ok: false }, edit.slice(0, 80));
+  const endless = path.join(folder, 'endless');
+  writeFileSync(endless, '');
+  truncateSync(endless, 70 * 1024 * 1024);
+  const said: string[] = [];
+  t.equal(await verify(endless, { key: KEY_FILE }, { out: () => undefined, say: (text) => said.push(text) }), 2);
+  t.match(said, [/line 1 is longer than any record can be/]);
 });
 
 t.test('every edit of an export is found: a byte, a line taken out, doubled or moved, the end cut off', async (t) => {

@@ -20,12 +20,14 @@ import { Operation, type PendingPrompt, Phase, type PhaseTemplateSpec, UnitProce
 import { procedureRoutes } from '../../../src/domains/procedures/routes.js';
 import { ControlRecipe, type MasterRecipeSpec } from '../../../src/domains/recipes/kind.js';
 import { recipeRoutes } from '../../../src/domains/recipes/routes.js';
+import { verifySignatures } from '../../../src/domains/signatures/evidence.js';
+import { followed } from '../../../src/domains/signatures/follow.js';
 import { isSignatureValid } from '../../../src/domains/signatures/signature.js';
 import { type SignedRecord as Signature, SignatureRecord } from '../../../src/domains/signatures/kind.js';
 import type { UnitLink } from '../../../src/domains/placement/runtimes.js';
 import { Refusal } from '../../../src/platform/base/refusal.js';
 import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
-import { openQueries } from '../../../src/platform/ledger/queries.js';
+import { type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { startGatewayTest } from '../../support/gateway.js';
 import { at, leading } from '../../support/at.js';
@@ -55,7 +57,7 @@ function refusal(act: () => unknown): string {
 }
 
 /** A production gateway; the plant is that of the demonstration. */
-const opened: { stop?: () => Promise<void> } = {};
+const opened: { stop?: () => Promise<void>; queries?: LedgerQueries } = {};
 const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-rules-'));
 const gateway = await startGatewayTest({
   dataDir,
@@ -64,6 +66,7 @@ const gateway = await startGatewayTest({
     const signing = { ...openDeviceKeys(dataDir), algorithm: 'HMAC-SHA256', authMode: 'local' } as const;
     const queries = openQueries(dataDir);
     opened.stop = () => queries.close();
+    opened.queries = queries;
     const demo = new DemoPlant({ store, clock, kinds: APPLIED_KINDS, keys: signing, enabled: true, production: false, folder });
     const deps = {
       store,
@@ -119,6 +122,14 @@ t.test('ADHOC-04: in production a unit procedure needs a token of the last five 
   t.match(signature, { meaning: 'ad-hoc-execution', reason: LAUNCH.reason, subject: { kind: 'UnitProcedure', name: answer.body.name }, content: { unit: 'rx101' } });
   t.ok(isSignatureValid(signature, keys));
   t.match(store.get(SignatureRecord, '', signature.id)?.spec, { digest: answer.body.signature });
+  const queries = opened.queries as LedgerQueries;
+  t.match(await followed({ store, queries, keys, kinds: [] }, signature.id), { problems: [], state: { state: 'Valid' } }, 'and is told as genuine');
+  const found: string[] = [];
+  async function* trail(category: string) {
+    yield* (await queries.auditPage({ category, order: 'asc' })).items;
+  }
+  await verifySignatures({ store, queries, keys, trail, unread: new Set(), report: (_part, _target, problems) => found.push(...problems) });
+  t.same(found, [], 'by the verification of all evidence as well');
 });
 
 t.test('CMD-05, ADHOC-15: a child of an ad-hoc run is refused with the root to command instead', async (t) => {

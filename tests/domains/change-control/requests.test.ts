@@ -2,6 +2,7 @@
 import t from 'tap';
 import { Area } from '../../../src/domains/plant/kind.js';
 import { ChangeRequest } from '../../../src/domains/change-control/kind.js';
+import { shownDigest } from '../../../src/domains/change-control/target.js';
 import { isSignatureValid } from '../../../src/domains/signatures/signature.js';
 import { signIn } from '../../support/gateway.js';
 import { AT, HALL, manifestOf, PLANT, REQUESTS, startChanges, target } from '../../support/change-requests.js';
@@ -47,6 +48,20 @@ t.test('CHANGE-01 CHANGE-02 CHANGE-06: a request says target, operation and reas
   t.match(await test.ask({ reason: '  ' }), { status: 400, body: { field: 'spec.reason' } });
   t.match(await test.ask({}, 'first'), { status: 409, body: { code: 'already_exists' } });
   t.match(await test.ask({}, 'Not a name'), { status: 400, body: { code: 'invalid_name' } });
+});
+
+t.test('CHANGE-01: whatever people name their requests, the box finds a name', async (t) => {
+  for (const name of ['change-99999999', 'change-999999999', 'change-1000000000', 'change-100000000']) t.match(await test.ask({}, name), { status: 201 }, name);
+  const names = [await author.post(REQUESTS, { spec: HALL }), await author.post(REQUESTS, { spec: HALL })].map(({ body }) => body.name);
+  t.match(names, [/^change-\d+$/, /^change-\d+$/]);
+  t.not(names[0], names[1]);
+});
+
+t.test('ADR 0111: an operator who sets the mode of equipment for the first time changes nothing that was asked for', (t) => {
+  const digests = ['', 'Automatic', 'Manual'].map((mode) => shownDigest({ description: 'reactor', mode }));
+  t.equal(new Set(digests).size, 1);
+  t.not(shownDigest({ description: 'reactor', mode: 'Signal' }), digests[0], 'what is no mode of equipment counts');
+  t.end();
 });
 
 t.test('CHANGE-03: signatures are empty on input and stamped by the gateway, over the content of the request', async (t) => {

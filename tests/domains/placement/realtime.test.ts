@@ -167,6 +167,7 @@ t.test('Performance D: system health shows the priority and warns only while uni
           realtime: () => realtime,
           box: () => ({}),
           backup: () => ({ configured: false, running: false, ok: null, lastAt: '', message: '' }),
+          syslog: () => ({ configured: false, state: 'off' as const, receiver: '', sent: 0, confirmed: 0, lag: 0, gaps: [], message: '' }),
           tls: () => ({ on: false }),
         },
         store: { faults: [] },

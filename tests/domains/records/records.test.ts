@@ -184,7 +184,22 @@ t.test('RECORD-11, RECORD-13, RECORD-14: finalize signs and seals; nothing chang
   t.match(await api.post(`${RECORD}/comments`, { text: 'late' }), { status: 409, body: { code: 'record_sealed' } });
   t.match(await api.put(`${SITE}/batches/${name}`, { description: 'other' }), { status: 409, body: { code: 'record_sealed' } });
   await signedAs('Witnessed');
-  t.same((await api.get(RECORD)).body, body);
+  const { id } = (await api.get(`/api/v1/signatures?kind=BatchRecord&name=${name}&site=demo&meaning=Approved`)).body.items[0];
+  t.equal((await api.post(`/api/v1/signatures/${id}/withdraw`, { reason: 'asked for by the test' })).status, 200);
+  const told = (await api.get(CONSOLIDATED)).body.signatureStates.find((each: { id: string }) => each.id === id);
+  t.match(told, { state: 'Withdrawn', words: /^Approved, signed by .* — WITHDRAWN: / }, 'a withdrawn one stays in the record, with its state');
+  t.ok((await api.get(`${CONSOLIDATED}?format=b2mml-mesa`)).text.includes('— WITHDRAWN: '), 'and in BatchML');
+  const { signatures, ...again } = (await api.get(RECORD)).body;
+  t.same({ ...again, signatures: body.signatures }, body);
+  t.same(
+    signatures.map(({ meaning, state }: { meaning: string; state: string }) => [meaning, state]),
+    [
+      ['Approved', 'Withdrawn'],
+      ['record-finalize', 'Valid'],
+      ['Witnessed', 'Valid'],
+      ['signature-withdraw', 'Valid'],
+    ],
+  );
   t.match(body.seal, { ok: true, problems: [] });
   t.match((await api.get(`${SITE}/batchrecord-seals`)).body, { ok: true, checked: 1, problems: [] });
   t.match((await plant.verified()).body, { ok: true, problems: [] });
@@ -206,4 +221,27 @@ t.test('RECORD-01: an aborted batch has its record too, and another outcome', as
     'the latest first',
   );
   t.equal(schemaFaults((await api.get(`${SITE}/batches/${batch}/record?format=b2mml-mesa`)).text), '');
+});
+
+t.test('ADR 0132: a legal hold keeps what is in its scope from every delete until it is lifted, and shows in the lists', async (t) => {
+  const batch = (await api.get(`${SITE}/batchrecords?limit=1`)).body.items[0].name as string;
+  const why = { reason: 'claim 7 of the customer' };
+  t.match(await api.post('/api/v1/legal-holds', { name: 'claim-7', ...why, scope: { site: 'demo', batchRecords: ['none'] } }), {
+    status: 400,
+    body: { code: 'unknown_reference', field: 'scope.batchRecords[0]' },
+  });
+  t.match(await api.post('/api/v1/legal-holds', { name: 'claim-7', ...why, scope: { site: 'demo', batchRecords: [batch] } }), { status: 201, body: { state: 'Standing' } });
+  t.match((await api.get('/api/v1/legal-holds/claim-7')).body, { holds: [batch], holdsTotal: 1 });
+  const shown = async () => (await api.get(`${SITE}/batchrecords?limit=1`)).body.items[0].legalHolds;
+  t.same(await shown(), ['claim-7']);
+  t.same((await api.get(`${SITE}/batchrecords/${batch}`)).body.legalHolds, ['claim-7']);
+  t.match(await api.delete(`${SITE}/batches/${batch}`), { status: 409, body: { code: 'legal_hold', hold: 'claim-7' } });
+  const { endedAt } = (await api.get(`${SITE}/batchrecords?limit=1`)).body.items[0];
+  t.match(await api.post('/api/v1/legal-holds', { name: 'that-hour', ...why, scope: { site: 'demo', from: endedAt, to: endedAt } }), { status: 201 });
+  t.match(await api.post('/api/v1/legal-holds/claim-7/lift', why), { status: 200, body: { state: 'Lifted', liftReason: why.reason } });
+  t.match(await api.post('/api/v1/legal-holds/claim-7/lift', why), { status: 409, body: { code: 'legal_hold_lifted' } });
+  t.match(await api.delete(`${SITE}/batches/${batch}`), { status: 409, body: { code: 'legal_hold', hold: 'that-hour' } }, 'another hold keeps it still');
+  t.match(await api.post('/api/v1/legal-holds/that-hour/lift', why), { status: 200 });
+  t.same(await shown(), []);
+  t.match(await api.delete(`${SITE}/batches/${batch}`), { status: 204 });
 });

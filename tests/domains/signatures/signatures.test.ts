@@ -1,51 +1,16 @@
 /** Signatures over the content of resources (decisions Q-AUTH-04, 8.6). */
 import t from 'tap';
-import type { SigningKeys } from '../../../src/domains/signatures/signature.js';
 import { isSignatureValid } from '../../../src/domains/signatures/signature.js';
-import { Site, Unit } from '../../../src/domains/plant/kind.js';
+import { Unit } from '../../../src/domains/plant/kind.js';
 import { SignatureRecord } from '../../../src/domains/signatures/kind.js';
-import { type SignatureDeps, signatureRoutes } from '../../../src/domains/signatures/routes.js';
 import { canonicalDigest } from '../../../src/platform/ledger/canonical-json.js';
-import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
 import { requireMeaning } from '../../../src/domains/signatures/meanings.js';
 import type { Caller } from '../../../src/platform/http/caller.js';
-import type { Kind } from '../../../src/platform/store/kind.js';
 import type { Resource } from '../../../src/platform/store/resource.js';
-import { type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
-import { startGatewayTest } from '../../support/gateway.js';
-import { PLANT } from '../tags/plant.js';
-import { routeSet } from '../../../src/platform/http/route.js';
-
-const TARGET = { kind: 'Unit', name: 'rx101', site: 'north' };
-const GOOD = { target: TARGET, meaning: 'Reviewed', reason: 'checked against protocol 7' };
-
-async function start() {
-  let deps: SignatureDeps | undefined;
-  const parts: { queries?: LedgerQueries; keys?: SigningKeys } = {};
-  const test = await startGatewayTest({
-    routes: ({ store, clock }) => {
-      deps = {
-        store,
-        clock,
-        refusalToSign: () => undefined,
-        kinds: [Site, Unit] as unknown as Kind[],
-        keys: undefined as unknown as SigningKeys,
-        queries: undefined as unknown as LedgerQueries,
-      };
-      Object.defineProperty(deps, 'keys', { get: () => parts.keys });
-      Object.defineProperty(deps, 'queries', { get: () => (parts.queries ??= openQueries(test.dataDir, () => store.recorded)) });
-      t.teardown(() => parts.queries?.close());
-      return [routeSet(signatureRoutes, deps)];
-    },
-  });
-  const keys: SigningKeys = { ...openDeviceKeys(test.dataDir), algorithm: 'HMAC-SHA256', authMode: 'local' };
-  parts.keys = keys;
-  await test.store.write({ puts: PLANT });
-  return { test, keys };
-}
+import { GOOD, startSigning, TARGET } from './start.js';
 
 t.test('AUTH-31 Q-AUTH-04: a signature states content, meaning and signer, is audited as Sign, and changes nothing', async (t) => {
-  const { test, keys } = await start();
+  const { test, keys } = await startSigning(t);
   t.teardown(() => test.stop());
   const viewer = await test.as('viewer');
   const unit = test.store.get(Unit, 'north', 'rx101');
@@ -69,7 +34,8 @@ t.test('AUTH-31 Q-AUTH-04: a signature states content, meaning and signer, is au
     operatorReason: GOOD.reason,
     signature: { id: answer.body.id, digest: answer.body.signature },
   });
-  const read = { ...answer.body, valid: true, problems: [], auditRecordRef: test.audits.at(-1)?.name };
+  const words = `Reviewed, signed by ${viewer.username} (${answer.body.signedBy.accountId}) at ${answer.body.signedAt}: ${GOOD.reason}`;
+  const read = { ...answer.body, state: 'Valid', why: '', words, valid: true, problems: [], auditRecordRef: test.audits.at(-1)?.name };
   t.same((await viewer.get(`/api/v1/signatures/${answer.body.id}`)).body, read);
   t.same((await viewer.get(`/api/v1/signatures/${answer.body.signature}`)).status, 200, 'by its digest too');
   const second = await test.restart();
@@ -78,7 +44,7 @@ t.test('AUTH-31 Q-AUTH-04: a signature states content, meaning and signer, is au
 });
 
 t.test('Q-AUTH-04 Q-AUTH-06: what is refused', async (t) => {
-  const { test } = await start();
+  const { test } = await startSigning(t);
   t.teardown(() => test.stop());
   const viewer = await test.as('viewer');
   const confined = await test.as('viewer', 'site-south');
@@ -104,7 +70,7 @@ t.test('Q-AUTH-04 Q-AUTH-06: what is refused', async (t) => {
 });
 
 t.test('D-C-16: a meaning is accepted where it is offered, and nowhere else', async (t) => {
-  const { test } = await start();
+  const { test } = await startSigning(t);
   t.teardown(() => test.stop());
   const [viewer, supervisor] = [await test.as('viewer'), await test.as('supervisor')];
   const names = (client: typeof viewer) =>

@@ -4,12 +4,14 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
+import { makeKept, notKept } from '../../../src/platform/backup/kept.js';
 import { type BackupMade, makeBackup } from '../../../src/platform/backup/make.js';
 import { MANIFEST_NAME, type Manifest, signedManifest } from '../../../src/platform/backup/manifest.js';
+import { backupName } from '../../../src/platform/backup/names.js';
 import { BackupRefused } from '../../../src/platform/backup/refused.js';
 import { restoreBox } from '../../../src/platform/backup/restore.js';
 import { readRestoredMark } from '../../../src/platform/backup/restored-mark.js';
@@ -17,11 +19,15 @@ import Database from '../../../src/platform/base/sqlite.js';
 import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { inspectDataDir } from '../../../src/platform/ledger/inspect.js';
+import { Backups } from '../../../src/domains/system/backups.js';
+import type { Store } from '../../../src/platform/store/store.js';
 import { archive, asked, copyOf, trail } from '../../support/archive-data.js';
 import { COMMAND } from '../../support/command.js';
 import { auditDraft, resource, transaction } from '../../support/ledger-data.js';
 import { randomFrom } from '../../support/batch-story.js';
 import { ownFolder } from '../../support/own-folder.js';
+import { TestClock } from '../../support/test-clock.js';
+import { testLog } from '../../support/test-log.js';
 import { keyPair, membersOf, tarOf, writeSealed } from '../../support/sealed-tar.js';
 
 const EDITS = Number(process.env.BACKUP_EDITS ?? 400);
@@ -400,6 +406,28 @@ t.test('D-C-09: a restore writes over nothing', async (t) => {
   t.same(readdirSync(dataDir), ['notes.txt'], 'nothing is left of one that failed');
 });
 
+t.test('D-C-09: of two restores into one place one is refused, and the other is whole', async (t) => {
+  const place = ownFolder(t);
+  const dataDir = path.join(place, 'again');
+  const [first, second] = await Promise.allSettled([restored(pair.file, dataDir, { keysFile: pair.keysFile }), restored(pair.file, dataDir)]);
+  t.match(second, { status: 'rejected', reason: { message: /another restore into .* is under way/ } });
+  t.match(first, { status: 'fulfilled', value: { withKeys: true, problems: [] } });
+  t.same(inspectDataDir(dataDir).losses, []);
+  t.same(readdirSync(place), ['again']);
+});
+
+t.test('Q-CHANGE-10: a data directory behind a link is restored where it is; what a link in the place of the work leads to is left alone', async (t) => {
+  const place = ownFolder(t, { 'other/notes.txt': 'mine', 'disk/lineside/.keep': '' });
+  rmSync(path.join(place, 'disk', 'lineside', '.keep'));
+  symlinkSync(path.join(place, 'disk', 'lineside'), path.join(place, 'data'));
+  symlinkSync(path.join(place, 'other'), path.join(place, 'disk', 'lineside.restoring'));
+  const report = await restored(pair.file, path.join(place, 'data'), { keysFile: pair.keysFile });
+  t.equal(report.dataDir, path.join(place, 'disk', 'lineside'));
+  t.ok(existsSync(path.join(place, 'data', 'state.db')));
+  t.same(readdirSync(path.join(place, 'other')), ['notes.txt']);
+  t.same(readdirSync(path.join(place, 'disk')), ['lineside']);
+});
+
 t.test('decisions 8.6: a trail that somebody has changed on the box is told, and taken only by whoever says so', async (t) => {
   const dir = copyOf(t, data);
   const database = new Database(path.join(dir, 'state.db'));
@@ -455,6 +483,71 @@ t.test('decisions 8.7: one backup at a time, and what one that was killed has le
   t.match(first, { status: 'fulfilled' });
   t.match(second, { status: 'rejected', reason: { message: /another backup of this box is under way/ } });
   t.notOk(existsSync(path.join(dir, 'backup-work')));
+});
+
+t.test('Q-CHANGE-13, D-C-07: the newest stay, whatever time the clock said; what a killed one has left in the folder goes, and no link is followed', async (t) => {
+  const { deviceId } = openDeviceKeys(data);
+  const folder = path.join(ownFolder(t), 'share', 'box');
+  const nameAt = (at: string): string => backupName(data, new Date(at));
+  const kept = async (at: string): Promise<string> => {
+    const { to: _to, ...what } = wish('');
+    return path.basename((await makeKept({ ...what, folder, kept: 2, deviceId, atMs: Date.parse(at) })).file);
+  };
+  const names = (): string[] => readdirSync(folder).sort();
+  await kept('2099-01-01T00:00:00Z');
+  await kept('2099-01-02T00:00:00Z');
+  const ofOthers = `lineside-00000000-20200101T000000Z.tar.gz.age`;
+  for (const name of [ofOthers, `${nameAt('2026-01-01T00:00:00Z')}.part`, 'box.age.part']) writeFileSync(path.join(folder, name), 'x');
+  writeFileSync(path.join(folder, 'victim'), 'mine');
+  symlinkSync(path.join(folder, 'victim'), path.join(folder, `${nameAt('2026-11-29T06:00:00Z')}.part`));
+  const first = await kept('2026-11-29T06:00:00Z');
+  t.same(names(), [ofOthers, first, nameAt('2099-01-02T00:00:00Z'), 'box.age.part', 'victim'].sort(), 'the one that was just made stays');
+  t.equal(readFileSync(path.join(folder, 'victim'), 'utf8'), 'mine');
+  const second = await kept('2026-11-30T06:00:00Z');
+  t.same(names(), [ofOthers, first, second, 'box.age.part', 'victim'].sort());
+  const third = await kept('2026-12-01T06:00:00Z');
+  t.same(names(), [ofOthers, second, third, 'box.age.part', 'victim'].sort());
+  t.same(notKept([nameAt('2026-11-29T06:00:00Z'), nameAt('1970-01-01T00:00:00Z')], nameAt('1970-01-01T00:00:00Z'), 1), [nameAt('2026-11-29T06:00:00Z')]);
+});
+
+t.test('Q-CHANGE-13: a folder that does not answer holds the thread of the backup alone; it is told, and ends no stop', async (t) => {
+  const clock = new TestClock();
+  const place = ownFolder(t);
+  const asked: unknown[] = [];
+  const never = new Promise<never>(() => undefined);
+  const backups = new Backups({
+    store: { recorded: Promise.resolve() } as unknown as Store,
+    queries: { factPage: async () => ({ items: [], next: null }) } as never,
+    clock,
+    log: testLog(),
+    dataDir: path.join(place, 'nowhere'),
+    deviceId: 'f'.repeat(32),
+    product: PRODUCT,
+    settings: { backupDirectory: path.join(place, 'share'), backupRecipient: keys.recipient, backupIntervalMs: 0, backupsKept: 2, configFile: null, secretsDir: place },
+    time: { now: () => ({ wallMs: clock.wallMs(), monotonicMs: 0, boot: '' }) as never, synchronised: () => true },
+    died: () => undefined,
+    calls: {
+      call: (name, args) => {
+        asked.push({ name, args });
+        return never;
+      },
+      close: () => never,
+    },
+  });
+  backups.begin('c-1');
+  await new Promise((resolve) => setImmediate(resolve));
+  t.match(asked, [{ name: 'make', args: { folder: path.join(place, 'share'), kept: 2 } }]);
+  t.same(readdirSync(place), [], 'the gateway has not touched the folder, nor the data directory');
+  t.equal(backups.trouble(), undefined);
+  t.throws(() => backups.judge(), { message: /is being made already/ });
+  clock.advance(7 * 3_600_000);
+  t.match(backups.trouble(), { severity: 'High', message: /begun 7 h ago and has not come to its end: look whether the folder answers/ });
+  let isStopped = false;
+  const stopping = backups.stop().then(() => (isStopped = true));
+  await new Promise((resolve) => setImmediate(resolve));
+  t.notOk(isStopped);
+  clock.advance(5000);
+  await stopping;
 });
 
 t.test('Q-CHANGE-10: a backup of every format version there was is restored, and one of the tables of release 0.1.0', async (t) => {

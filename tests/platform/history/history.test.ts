@@ -485,6 +485,23 @@ t.test('8.9: retention forgets by age and by size, the oldest day first', async 
   t.ok(Date.parse(after.oldest ?? '') >= Date.parse(before.oldest ?? '') + 0.5 * day, `oldest moved to ${after.oldest}`);
 });
 
+t.test('ADR 0132: what is held is forgotten neither for its age nor for space, until it is held no more', async (t) => {
+  const day = 86_400_000;
+  const history = await open(t, folder(t), { retentionMs: 10 * day, bytesMax: 60_000 });
+  const [kept, free] = [history.tag(tagOf('a.pv')), history.tag({ ...tagOf('b.pv'), unit: 'u9' })];
+  for (let index = 0; index < 3000; index += 1) for (const id of [kept, free]) history.push(id, 0, T0 + index * 600_001, index);
+  history.recordState({ atMs: T0 + day, site: 'north', unit: tagOf('a.pv').unit, body: { ts: 'then' } });
+  history.hold([{ site: 'north', units: [tagOf('a.pv').unit], fromMs: T0 + day, toMs: T0 + 2 * day }]);
+  await history.maintain(T0 + 100 * day);
+  const held = (await history.series('north', 'a.pv', T0 + day, T0 + 2 * day))?.times.length;
+  t.equal(held, 144, 'every sample of the time is there');
+  t.equal((await history.series('north', 'b.pv', T0 + day, T0 + 2 * day))?.times.length ?? 0, 0, 'and nothing of another unit');
+  t.equal((await read<{ ts: string }>(history.eventsJson('states', {}))).items.length, 1);
+  history.hold([]);
+  await history.maintain(T0 + 100 * day);
+  t.equal((await history.series('north', 'a.pv', T0 + day, T0 + 2 * day))?.times.length ?? 0, 0, 'lifted, it goes as all else');
+});
+
 t.test('a history that is whole is put aside for nothing: not for a disk that refuses, a newer version or a lock', async (t) => {
   const dir = folder(t);
   const ring = new SampleRing(1024);

@@ -102,6 +102,12 @@ t.test('D-CFG: an unknown key, a bad value or an unreadable file is refused by n
   t.equal(refused([], { LINESIDE_AUTH__LOCAL__PASSWORDWORK: '16' }), 'accepted');
   const telemetry = (url: string, more: Record<string, string> = {}): string => refused([], { LINESIDE_MQTT__ENABLED: 'true', LINESIDE_MQTT__URL: url, ...more });
   t.match(refused([], { LINESIDE_MQTT__ENABLED: 'true' }), 'mqtt.url must be mqtt://host:port');
+  const syslog = { LINESIDE_AUDIT__SYSLOG__ENABLED: 'true' };
+  const receiver = { ...syslog, LINESIDE_AUDIT__SYSLOG__ADDRESS: 'logs.plant.example' };
+  for (const ADDRESS of ['', 'tls://logs', 'a b'])
+    t.match(refused([], { ...syslog, LINESIDE_AUDIT__SYSLOG__ADDRESS: ADDRESS }), 'audit.syslog.address must be the host name or address');
+  t.match(refused([], { ...receiver, LINESIDE_AUDIT__SYSLOG__APPNAME: 'two words' }), 'audit.syslog.appName must be 1 to 48');
+  t.match(refused([], { ...receiver, LINESIDE_AUDIT__SYSLOG__CERTFILE: '/etc/box.pem' }), 'audit.syslog.certFile and audit.syslog.keyFile are given together');
   for (const url of ['http://broker', 'mqtt://', 'mqtt://user:secret@broker', 'broker:1883']) t.match(telemetry(url), 'mqtt.url must be', url);
   t.match(telemetry('mqtt://broker', { LINESIDE_MQTT__TOPICPREFIX: 'a/#' }), 'mqtt.topicPrefix must not contain');
   t.match(telemetry('mqtt://broker', { LINESIDE_MQTT__SPARKPLUG__ENABLED: 'true' }), 'publishes JSON only');

@@ -1,12 +1,15 @@
 /** Certificates of an ACME server (RFC 8555), against a real one: both challenges, the account, and what is done when it fails (ADR 0115). */
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { dnsHook, httpChallenges } from '../../../src/platform/tls/acme-challenges.js';
+import { freePort } from '../../../src/platform/http/listen.js';
 import { AcmeKeeper, AcmeSource, RETRY } from '../../../src/platform/tls/acme-keeper.js';
 import { type AcmeOrder, orderCertificate } from '../../../src/platform/tls/acme-order.js';
 import { checkPair, readPair } from '../../../src/platform/tls/certificate.js';
 import { selfSigned } from '../../../src/platform/tls/self-signed.js';
+import { ServedCertificate } from '../../../src/platform/tls/served-certificate.js';
 import { SelfSignedSource } from '../../../src/platform/tls/self-signed-source.js';
 import { ownFolder } from '../../support/own-folder.js';
 import { Pebble } from '../../support/pebble.js';
@@ -99,6 +102,59 @@ function writeCa(folder: string): string {
   writeFileSync(file, pem.slice(pem.indexOf('-----BEGIN CERTIFICATE')));
   return file;
 }
+
+t.test('G22: whatever is sent to the port of a challenge is answered, and keeps nobody from it', async (t) => {
+  const port = await freePort('127.0.0.1');
+  const challenge = httpChallenges({ host: '127.0.0.1', port });
+  const wish = { domain: 'line3.example', token: 'token-1', value: 'token-1.thumb' };
+  await challenge.add(wish);
+  t.teardown(() => challenge.remove(wish));
+  const answerTo = (target: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', () => socket.end(`GET ${target} HTTP/1.1\r\nHost: line3.example\r\nConnection: close\r\n\r\n`));
+      let text = '';
+      socket.on('data', (chunk) => (text += String(chunk)));
+      socket.on('error', reject);
+      socket.on('close', () => resolve(text));
+    });
+  for (const odd of [
+    '//',
+    'http://[',
+    'http://a b',
+    '*',
+    '/.well-known/acme-challenge/',
+    '/.well-known/acme-challenge/__proto__',
+    '/.well-known/acme-challenge/%zz',
+    '/x'.repeat(4000),
+  ])
+    t.match(await answerTo(odd), /^HTTP\/1\.1 (400|404) /, odd.slice(0, 60));
+  for (const asked of [`/.well-known/acme-challenge/token-1`, `http://line3.example/.well-known/acme-challenge/token-1?by=proxy`])
+    t.match(await answerTo(asked), /^HTTP\/1\.1 200 [^]*token-1\.thumb/, asked);
+});
+
+t.test('G27: a certificate of an ACME server that is damaged keeps no box from its start: that of the box stands in, and the next one takes its place', async (t) => {
+  const { dataDir, clock, source } = box(t);
+  const started = (): AcmeSource => new AcmeSource(dataDir, new SelfSignedSource({ dataDir, clock, publicName: 'line3.example', host: () => 'box3', addresses: () => [] }));
+  source.keep(selfSigned({ names: ['line3.example'], notBeforeMs: clock.wallMs() - DAY_MS, notAfterMs: clock.wallMs() + 90 * DAY_MS }));
+  t.equal(source.kind, 'acme');
+  const file = path.join(dataDir, 'tls', 'acme.pem');
+  const whole = readFileSync(file);
+  for (const left of [0, 40, whole.length >> 1]) {
+    writeFileSync(file, whole.subarray(0, left));
+    const served = new ServedCertificate({ source: started(), clock, log: testLog(), everyMs: 60_000 });
+    t.match(served.view(), { kind: 'self-signed', facts: { names: ['line3.example', 'box3', 'localhost'] } }, `${left} bytes of it`);
+  }
+  const again = started();
+  again.prepare();
+  t.equal(again.facts, undefined, 'one is asked for');
+  again.keep(String(whole));
+  again.prepare();
+  t.equal(again.kind, 'acme');
+  const served = new ServedCertificate({ source: again, clock, log: testLog(), everyMs: 60_000 });
+  writeFileSync(file, '');
+  t.equal(await served.look(), 'refused', 'while it is served, that of memory goes on');
+  t.match(served.view(), { kind: 'acme', facts: { names: ['line3.example'] }, notes: [/the one before goes on/] });
+});
 
 t.test('the hook gets its words without a shell, and what it says when it fails is told', async (t) => {
   const folder = ownFolder(t);

@@ -1,6 +1,6 @@
 /** Certificates: what a file must hold, the one that the box makes for itself, and how a changed one is judged before it is taken. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { checkPair, fingerprintText, outOfDate, readPair, type TlsFiles } from '../../../src/platform/tls/certificate.js';
@@ -246,6 +246,15 @@ t.test('a box whose certificate has ended starts all the same, because its plant
   const ended = writeCertificate(folder, 'ended', { nowMs: clock.wallMs(), days: -1 });
   t.match(serving(t, files(ended.certFile), clock).served.view().notes, [/is out of date/]);
   t.throws(() => serving(t, files(path.join(folder, 'nowhere.pem')), clock), { name: 'UnfitCertificate' });
+  t.end();
+});
+
+t.test('G22: keys are written into the data directory alone: a link in the place of their folder is not followed', (t) => {
+  const place = ownFolder(t, { 'data/.keep': '', 'other/notes.txt': 'mine' });
+  symlinkSync(path.join(place, 'other'), path.join(place, 'data', 'tls'));
+  const source = new SelfSignedSource({ dataDir: path.join(place, 'data'), publicName: 'line3.example', clock: new TestClock() });
+  t.throws(() => source.make(), { message: /data\/tls is a link: keys are written into the data directory alone; remove it/ });
+  t.same(readdirSync(path.join(place, 'other')), ['notes.txt']);
   t.end();
 });
 

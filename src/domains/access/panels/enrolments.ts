@@ -2,12 +2,11 @@
  * Codes that panels show while they wait for an administrator (D-C-18). They are in memory: a restart, like ten minutes, ends them, and the panel
  * shows another one. Each source has places of its own, so that a flood takes only its own codes away.
  */
-import { randomInt } from 'node:crypto';
 import type { Clock } from '../../../platform/base/clock.js';
 import { Deadline } from '../../../platform/base/elapsed.js';
 import { groupBy } from '../../../platform/base/group-by.js';
 import { sourceKey } from '../../../platform/base/ip-address.js';
-import { ALPHABET, normalise } from '../commissioning-code.js';
+import { codeText, newCode, normalisedCode } from '../code-text.js';
 import type { DeviceKey } from './device-key.js';
 
 export const CODE_WITHIN_MS = 600_000;
@@ -36,15 +35,15 @@ export class Enrolments {
   begin(keyID: string, publicKey: DeviceKey, sourceIP: string): string {
     for (const [code, kept] of this.#kept) if (kept.until.hasPassed || kept.keyID === keyID) this.#kept.delete(code);
     this.#makeRoom(sourceKey(sourceIP));
-    let code = makeCode();
-    while (this.#kept.has(code)) code = makeCode();
+    let code = newCode(CODE_LENGTH);
+    while (this.#kept.has(code)) code = newCode(CODE_LENGTH);
     this.#kept.set(code, { code, keyID, publicKey, sourceIP, until: new Deadline(this.#clock, CODE_WITHIN_MS) });
-    return (code.match(/.{4}/g) as string[]).join('-');
+    return codeText(code);
   }
 
   /** Undefined where no panel shows it; it is gone for everybody else. */
   take(given: string): Enrolment | undefined {
-    const kept = this.#kept.get(normalise(given));
+    const kept = this.#kept.get(normalisedCode(given));
     if (!kept) return undefined;
     this.#kept.delete(kept.code);
     return kept.until.hasPassed ? undefined : kept;
@@ -63,8 +62,4 @@ export class Enrolments {
     const [oldest] = own.length >= CODES_OF_SOURCE_MAX ? own : this.#kept.size >= CODES_MAX ? most : [];
     if (oldest) this.#kept.delete(oldest.code);
   }
-}
-
-function makeCode(): string {
-  return Array.from({ length: CODE_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
 }

@@ -1,0 +1,34 @@
+/** The receiver as the settings name it. Its files are read at each connection, so renewed ones are taken without a restart. */
+import { readPlainFile } from '../../../platform/base/plain-file.js';
+import { ReceiverConnection, type ReceiverOptions } from '../../../platform/syslog/connection.js';
+import { ReceiverFault } from '../../../platform/syslog/faults.js';
+import type { SettingsOf } from '../../../settings.js';
+
+/** A chain of certificates is some kilobytes. */
+const PEM_BYTES_MAX = 1024 ** 2;
+
+/** @throws ReceiverFault */
+export async function openReceiver(settings: SettingsOf<'audit.syslog'>, more: Pick<ReceiverOptions, 'clock' | 'signal' | 'answerMs'>): Promise<ReceiverConnection> {
+  const { auditSyslogAddress, auditSyslogPort: port, auditSyslogCaFile, auditSyslogCertFile, auditSyslogKeyFile } = settings;
+  const tls: ReceiverOptions['tls'] = {
+    ...part('ca', 'audit.syslog.caFile', auditSyslogCaFile),
+    ...part('cert', 'audit.syslog.certFile', auditSyslogCertFile),
+    ...part('key', 'audit.syslog.keyFile', auditSyslogKeyFile),
+  };
+  try {
+    return await ReceiverConnection.open({ host: auditSyslogAddress ?? '', port, tls, ...more });
+  } catch (fault) {
+    if (fault instanceof ReceiverFault) throw fault;
+    // what OpenSSL says of files that are no certificates it says before anybody is called
+    throw new ReceiverFault(`audit.syslog: caFile, certFile or keyFile holds no certificate, or no key that fits (${(fault as Error).message})`);
+  }
+}
+
+function part(member: 'ca' | 'cert' | 'key', setting: string, file: string | null): ReceiverOptions['tls'] {
+  if (file === null) return {};
+  try {
+    return { [member]: readPlainFile(file, PEM_BYTES_MAX) };
+  } catch (fault) {
+    throw new ReceiverFault(`${setting}: ${file} cannot be read (${(fault as NodeJS.ErrnoException).code ?? (fault as Error).message}); put it right, or name another file`);
+  }
+}
