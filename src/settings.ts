@@ -283,7 +283,12 @@ export const SETTINGS = {
   backupRecipient: row('backup.recipient', recipient, null, 'public key (age1…) for which backups are encrypted; the box itself cannot open them'),
   backupIntervalMs: row('backup.interval', durationOrNever(HOUR), DAY, 'how often a backup is made; 0: only when somebody asks'),
   backupsKept: row('backup.keep', integer(1, 10_000), 14, 'backups of this box kept in the folder; the next one removes the oldest'),
-  snapshotsKept: row('snapshots.keep', integer(0, 1000), 20, 'snapshots of the configuration kept, of which one is taken before each apply that changes something; 0: none are taken'),
+  snapshotsKept: row(
+    'snapshots.keep',
+    integer(0, 1000),
+    20,
+    'snapshots of the configuration kept, of which one is taken before each apply that changes something; 0: none are taken',
+  ),
   historianEnabled: row('historian.enabled', flag, true, 'record tag values'),
   historianIntervalMinMs: row('historian.minInterval', duration(100), SECOND, 'closest samples of one tag'),
   historianFlushIntervalMs: row('historian.flushInterval', duration(100), 2 * SECOND, 'samples lost at most by a power cut'),

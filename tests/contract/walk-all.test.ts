@@ -124,6 +124,7 @@ function paramsOf(row: RouteColumns): Readonly<Record<string, string>> {
     batches: left.batch,
     batchrecords: left.record,
     apikeys: 'walk-mes',
+    panels: 'walk-panel',
     secrets: 'kept',
     '{namespace}': 'walk-approve',
     audit: left.auditName,

@@ -8,6 +8,7 @@ import type { Answer, Client, RequestOptions } from '../support/gateway.js';
 import { PASSWORD } from '../support/gateway.js';
 import { type ApplianceTest, AT, SITE } from './appliance.js';
 import { at, leading } from '../support/at.js';
+import { panelKey } from '../support/panel-key.js';
 
 const REASON = { reason: 'walked by the release test' };
 const CRUD = '/api/v1';
@@ -417,6 +418,17 @@ async function access(story: Story): Promise<void> {
   await story.send('POST /api/v1/auth/users/{username}/password', { username }, { body: { newPassword: PASSWORD, mustChangePassword: false } });
   const session = await login(PASSWORD);
   await story.send('DELETE /api/v1/auth/sessions/{id}', { id: session.body.sessionId });
+  const screen = panelKey();
+  const shownCode = await test.request('POST', '/api/v1/auth/panel/code', { body: { publicKey: screen.publicKey } });
+  await story.send('POST /api/v1/auth/panels', {}, { body: { code: shownCode.body.code, name: 'walk', site: SITE } });
+  const { keyID } = screen;
+  const { challenge } = (await test.request('POST', '/api/v1/auth/panel/challenge', { body: { keyID } })).body;
+  const watching = await test.request('POST', '/api/v1/auth/panel/token', { body: { keyID, challenge, signature: screen.sign(challenge) } });
+  story.record('POST /api/v1/auth/panel/token', watching);
+  await story.send('DELETE /api/v1/auth/panels/{name}', { name: 'walk' });
+  const another = panelKey();
+  const anotherCode = await test.request('POST', '/api/v1/auth/panel/code', { body: { publicKey: another.publicKey } });
+  await test.admin.post('/api/v1/auth/panels', { code: anotherCode.body.code, name: 'walk-panel', site: SITE });
   await secondFactor(story);
   for (const name of ['locked', 'locked-too']) {
     for (let i = 0; i < 5; i += 1) await test.request('POST', '/api/v1/auth/login', { body: { username: name, password: 'guessed wrong' } });

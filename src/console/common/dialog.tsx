@@ -1,11 +1,14 @@
 /** A modal question. The browser's own dialog keeps the focus inside and closes on Escape. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { signInAsked, watching } from '../data/watching.js';
 
 export interface DialogProps {
   readonly title: string;
   readonly testid: string;
   readonly wide?: boolean;
+  /** It changes nothing: a panel that watches opens it too. */
+  readonly reads?: boolean;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
@@ -28,7 +31,19 @@ function refuseHeld(event: KeyboardEvent): void {
   if (event.repeat && event.key === 'Enter') event.preventDefault();
 }
 
-export function Dialog({ title, testid, wide = false, onClose, children }: DialogProps) {
+export function Dialog(props: DialogProps) {
+  return watching.value && props.reads !== true ? <AsksFirst onClose={props.onClose} /> : <Question {...props} />;
+}
+
+function AsksFirst({ onClose }: Pick<DialogProps, 'onClose'>) {
+  useEffect(() => {
+    signInAsked.value = true;
+    onClose();
+  }, []);
+  return null;
+}
+
+function Question({ title, testid, wide = false, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = element.current;

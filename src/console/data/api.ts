@@ -1,5 +1,6 @@
 /** The REST client of the console: that of the product, of the box that the page came from. */
-import { Api } from '../../client/api.js';
+import { Api, ApiError, type RequestOptions } from '../../client/api.js';
+import { signInAsked, watching } from './watching.js';
 
 export { ApiError, type Credential, type ListPage, type RequestOptions } from '../../client/api.js';
 
@@ -11,6 +12,22 @@ export const useCredential = api.useCredential.bind(api);
 export const get: typeof api.get = api.get.bind(api);
 export const getList: typeof api.getList = api.getList.bind(api);
 export const getAll: typeof api.getAll = api.getAll.bind(api);
-export const post: typeof api.post = api.post.bind(api);
-export const put: typeof api.put = api.put.bind(api);
-export const remove: typeof api.remove = api.remove.bind(api);
+
+export function post<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T> {
+  return asksFirst(options) ?? api.post<T>(path, body, options);
+}
+
+export function put<T>(path: string, body: unknown, options?: RequestOptions): Promise<T> {
+  return asksFirst(options) ?? api.put<T>(path, body, options);
+}
+
+export function remove<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T> {
+  return asksFirst(options) ?? api.remove<T>(path, body, options);
+}
+
+/** A panel that watches sends nothing that changes something: it asks for a sign-in. */
+function asksFirst(options: RequestOptions | undefined): Promise<never> | undefined {
+  if (!watching.peek() || options?.anonymous === true) return undefined;
+  signInAsked.value = true;
+  return Promise.reject(new ApiError(403, { error: 'this panel watches: sign in to change something', code: 'panel_watches' }));
+}

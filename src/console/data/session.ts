@@ -5,6 +5,8 @@
 import { computed, signal } from '@preact/signals';
 import { ApiError, get, post, useCredential } from './api.js';
 import { toLogin } from './login-address.js';
+import { isPanel, panelSession } from './panel.js';
+import { ASKED_FOR, watching } from './watching.js';
 import type { AuthConfig, Me, Session } from './types.js';
 
 const RENEW_BEFORE_MS = 60_000;
@@ -15,13 +17,15 @@ export const me = signal<Me | null>(null);
 const token = signal('');
 /** Called with each new access token, so that the open stream can outlive the old one (D-STREAM-01). */
 const listeners = new Set<(token: string) => void>();
+/** This screen goes back to watching when nobody is signed in at it (D-C-18). */
+let hasPanel = false;
 let renewing: Promise<boolean> | undefined;
 let timer = 0;
 
 const actions = computed(() => new Set(me.value?.actions ?? []));
 
 export function can(action: string): boolean {
-  return actions.value.has(action);
+  return actions.value.has(action) || (watching.value && ASKED_FOR.has(action));
 }
 
 export function accessToken(): string {
@@ -40,6 +44,7 @@ export async function startSession(): Promise<boolean> {
     return true;
   }
   useCredential({ token: () => token.peek(), renew });
+  hasPanel = await isPanel();
   if (!(await renew())) return false;
   if (me.value?.mustChangePassword) {
     endSession('password');
@@ -51,7 +56,7 @@ export async function startSession(): Promise<boolean> {
 /** One renewal at a time; whoever comes meanwhile waits for it. */
 export function renew(): Promise<boolean> {
   if (config.peek()?.authMode === 'none') return Promise.resolve(true);
-  renewing ??= renewOnce().finally(() => {
+  renewing ??= (watching.peek() ? watch() : renewOnce()).finally(() => {
     renewing = undefined;
   });
   return renewing;
@@ -73,12 +78,32 @@ async function renewOnce(): Promise<boolean> {
     return true;
   } catch (fault) {
     if (fault instanceof ApiError && fault.status === 401) {
-      endSession(me.peek() === null ? '' : 'session');
+      if (me.peek() === null) return watch();
+      endSession('session');
       return false;
     }
     if (me.peek() !== null) plan(RENEW_AGAIN_MS);
     throw fault;
   }
+}
+
+/** As a panel, where this screen is one. */
+async function watch(): Promise<boolean> {
+  try {
+    const session = await panelSession();
+    if (session) {
+      watching.value = true;
+      adopt(session);
+      return true;
+    }
+  } catch (fault) {
+    if (watching.peek()) plan(RENEW_AGAIN_MS);
+    throw fault;
+  }
+  const wasPanel = hasPanel;
+  hasPanel = false;
+  endSession(wasPanel ? 'panel' : '');
+  return false;
 }
 
 function adopt(session: Session): void {
@@ -104,7 +129,10 @@ let leaving = false;
 export function endSession(why: string): void {
   clearTimeout(timer);
   token.value = '';
-  if (!leaving) toLogin(why);
+  if (leaving) return;
+  if (!hasPanel || why === 'other' || why === 'password') return toLogin(why);
+  if (why === 'logout') history.replaceState(null, '', location.pathname);
+  location.reload(); // nothing of the person stays
 }
 
 export async function logout(): Promise<void> {

@@ -11,6 +11,7 @@ import { InClear } from '../common/in-clear.js';
 import { t } from '../common/strings.js';
 import { AlarmBanner } from './alarm-banner.js';
 import { Header } from './header.js';
+import { SignInQuestion } from './sign-in-question.js';
 import { current } from './views.js';
 
 const RETRY_MS = 3000;
@@ -78,6 +79,7 @@ function Screen() {
         <h1 class="visually-hidden">{t.operatorConsole}</h1>
         <CurrentView />
       </main>
+      <SignInQuestion />
     </div>
   );
 }

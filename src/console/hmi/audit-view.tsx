@@ -137,7 +137,7 @@ function RecordDialog({ record, onClose }: { readonly record: AuditRecord; reado
     readCorrelation(record.correlationID).then(setRelated, (refused: unknown) => setFault(faultText(refused)));
   }, [record.name]);
   return (
-    <Dialog title={`${deedOf(record)}: ${targetOf(record)}`} testid="audit-dialog" wide onClose={onClose}>
+    <Dialog title={`${deedOf(record)}: ${targetOf(record)}`} testid="audit-dialog" wide reads onClose={onClose}>
       <div class="stack">
         <FactList
           facts={[

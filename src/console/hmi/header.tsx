@@ -3,6 +3,7 @@ import { nowMs } from '../common/clock.js';
 import { t } from '../common/strings.js';
 import { clockText } from '../common/text.js';
 import { Navigation } from './navigation.js';
+import { PanelSignIn } from './sign-in-question.js';
 import { UserMenu } from './user-menu.js';
 
 export function Header() {
@@ -15,6 +16,7 @@ export function Header() {
       <time class="clock number" data-testid="clock">
         {clockText(nowMs.value)}
       </time>
+      <PanelSignIn />
       <UserMenu />
     </header>
   );

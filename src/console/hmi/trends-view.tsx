@@ -166,7 +166,7 @@ function TagChoice({ keys, onChoose, onClose }: { readonly keys: readonly string
   );
   const toggle = (key: string): void => onChoose(keys.includes(key) ? keys.filter((each) => each !== key) : [...keys, key].slice(-PENS_MAX));
   return (
-    <Dialog title={t.chooseTags} testid="tag-dialog" wide onClose={onClose}>
+    <Dialog title={t.chooseTags} testid="tag-dialog" wide reads onClose={onClose}>
       <div class="stack">
         <Chips label={t.unit} value={unit} options={units.value.map(({ name }) => [name, name.toUpperCase()])} onChoose={setUnit} testid="tag-unit" />
         <div class="field">

@@ -1,9 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { config, logout, me } from '../data/session.js';
+import { can, config, logout, me } from '../data/session.js';
+import { addressOf } from '../data/view.js';
+import { watching } from '../data/watching.js';
 import { Chips } from '../common/chips.js';
 import { choose, LOOKS, look } from '../common/look.js';
 import { t } from '../common/strings.js';
 import { CertificateLine } from './certificate-line.js';
+import { panelsView } from './panels-view.js';
 import { SecondFactorDialog } from './second-factor-dialog.js';
 
 function tierText(tier: string | undefined): string {
@@ -67,12 +70,17 @@ export function UserMenu() {
           <a class="button" href="/docs" data-testid="documents">
             {t.documents}
           </a>
-          {config.value?.authMode === 'local' && (
+          {can('panel:list') && (
+            <a class="button" href={addressOf('panels')} onClick={() => setOpen(false)} data-testid="open-panels">
+              {panelsView.title('')}
+            </a>
+          )}
+          {config.value?.authMode === 'local' && !watching.value && (
             <button type="button" class="button" onClick={setUp} data-testid="second-factor">
               {t.secondFactor}
             </button>
           )}
-          {config.value?.authMode !== 'none' && (
+          {config.value?.authMode !== 'none' && !watching.value && (
             <button type="button" class="button" onClick={() => void logout().catch(() => undefined)} data-testid="logout">
               {t.signOut}
             </button>

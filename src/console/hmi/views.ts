@@ -8,12 +8,13 @@ import { alarmsView } from './alarms-view.js';
 import { auditView } from './audit-view.js';
 import { batchView } from './batch-view.js';
 import { overviewView } from './overview.js';
+import { panelsView } from './panels-view.js';
 import { promptsView } from './prompts-view.js';
 import { trendsView } from './trends-view.js';
 import { unitView } from './unit-view.js';
 import type { ViewDefinition } from './view-definition.js';
 
-export const VIEWS: readonly ViewDefinition[] = [overviewView, alarmsView, promptsView, trendsView, auditView, unitView, batchView];
+export const VIEWS: readonly ViewDefinition[] = [overviewView, alarmsView, promptsView, trendsView, auditView, unitView, batchView, panelsView];
 
 /** An address of a view that is not there shows the first. */
 export const current = computed(() => VIEWS.find(({ name }) => name === view.value.name) ?? overviewView);

@@ -1,7 +1,7 @@
 /** The login page (decisions Q-AUTH-01, Q-AUTH-02, D-AUTH-01): which form is shown is what `auth/config` says of the box. */
 import { useEffect, useState } from 'preact/hooks';
 import { get } from '../data/api.js';
-import { localTarget } from '../data/login-address.js';
+import { HMI, localTarget } from '../data/login-address.js';
 import type { AuthConfig, Session } from '../data/types.js';
 import { Fault } from '../common/fault.js';
 import { faultText } from '../common/fault-text.js';
@@ -11,6 +11,8 @@ import { Ended } from './ended.js';
 import { EnrolForm } from './enrol-form.js';
 import { FirstAdminForm } from './first-admin-form.js';
 import { NewPasswordForm } from './new-password-form.js';
+import { BackToWatching } from './back-to-watching.js';
+import { PanelForm, panelWords } from './panel-form.js';
 import { SignInForm } from './sign-in-form.js';
 
 const RETRY_MS = 3000;
@@ -66,6 +68,14 @@ export function LoginPage() {
         <InClear />
         <Fault text={fault} testid="login-error" />
         {config && <Body config={config} due={due} ended={endedText(ended)} onEnded={endedHere} onSignedIn={signedIn} onCreated={() => void load()} />}
+        {config && config.authMode !== 'none' && !config.firstAdminRequired && !query.has('panel') && (
+          <>
+            <BackToWatching onBack={goOn} />
+            <a class="to-documents" href="/login?panel" data-testid="to-panel">
+              {panelWords().title}
+            </a>
+          </>
+        )}
         <a class="to-documents" href="/docs" data-testid="documents">
           {t.documents}
         </a>
@@ -88,6 +98,7 @@ function Body({ config, due, ended, onEnded, onSignedIn, onCreated }: BodyProps)
   if (due && !due.session.user.mustChangePassword) return <EnrolForm session={due.session} password={due.password} onDone={goOn} onEnded={onEnded} />;
   if (due) return <NewPasswordForm session={due.session} current={due.password} lengthMin={config.passwordMinLength} onChanged={goOn} onEnded={onEnded} />;
   if (config.firstAdminRequired) return <FirstAdminForm lengthMin={config.passwordMinLength} onSignedIn={onSignedIn} onCreated={onCreated} />;
+  if (query.has('panel')) return <PanelForm onEnrolled={() => location.replace(HMI)} />;
   if (config.oidc) return <IssuerLink path={config.oidc.loginPath} ended={ended} again={query.get('ended') === 'logout'} />;
   return <SignInForm ended={ended} onSignedIn={onSignedIn} />;
 }

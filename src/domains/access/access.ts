@@ -25,6 +25,7 @@ import { type OidcSettings, openIssuer } from './issuer/open-issuer.js';
 import { IssuerLogin } from './issuer-login.js';
 import { Account, type AccountSpec, type AccountStatus } from './kind.js';
 import { type Attempt, LockOuts } from './lockouts.js';
+import { Panels } from './panels/panels.js';
 import { badPassword, checkPassword, HASH_COST, type HashCost, PasswordHasher } from './passwords.js';
 import { type RoleEntry, Roles, type SiteRules } from './roles.js';
 import { AdminRecoveries } from './recovery/recoveries.js';
@@ -108,6 +109,7 @@ export class Access {
   readonly sessions: Sessions;
   readonly lockOuts: LockOuts;
   readonly keys: ApiKeys;
+  readonly panels: Panels;
   readonly secondFactors: SecondFactors;
   readonly recoveries: AdminRecoveries;
   readonly authenticator: AccessAuthenticator;
@@ -145,6 +147,7 @@ export class Access {
       made: () => this.#code.spend(),
     });
     this.#tokens = new SessionTokens(options.keys, clock);
+    this.panels = new Panels({ store, clock, settings, lockOuts: this.lockOuts, tokens: this.#tokens, siteExists: options.siteExists });
     this.#hasher = new PasswordHasher(options.hashCost ?? { ...HASH_COST, ln: settings.passwordWork });
     this.#code = new CommissioningCode(settings.dataDir, clock);
     this.#firstAdminByCode = options.firstAdminByCode ?? true;
@@ -167,7 +170,9 @@ export class Access {
       roles: () => this.roles,
       mustEnrol: (account, groups) => this.#mustEnrol(account, groups),
       external: issuer?.tokens,
+      panels: this.panels,
     });
+    this.panels.onEnded((id) => this.authenticator.endedElsewhere(id, END_REASONS.administrator));
     if (issuer) {
       const { sessions } = this;
       this.issuerLogin = new IssuerLogin({ issuer, store, clock, sessions, sealing: new Sealing(options.keys.privateKey, 'grants of the identity provider'), settings });
@@ -222,7 +227,7 @@ export class Access {
 
   async login(context: Context, username: string, { password, code }: Proof, useCookie: boolean): Promise<{ body: SessionBody; refreshToken: string }> {
     const name = username.toLowerCase();
-    return this.#attempt(name, context.sourceIP, async (attempt) => {
+    return this.#attempt(name, await this.panels.sourceOf(context, this.authenticator), async (attempt) => {
       const account = this.#usable(name);
       const right = await this.#hasher.verify(password, account?.spec.passwordHash, attempt.place);
       const renewedHash = account && right && this.#hasher.isOutdated(account.spec.passwordHash) ? await this.#hasher.hash(password, attempt.place) : undefined;
@@ -619,7 +624,7 @@ export class Access {
     const session = caller.sessionId === null ? undefined : this.sessions.get(caller.sessionId);
     const email = session && identityOf(this.store, this.settings.authMode, session.account)?.email;
     const everything = this.settings.authMode === 'none' && caller.accountId === 'none:developer';
-    const rights = this.roles.rightsOf(caller.groups);
+    const rights = caller.kind === 'panel' ? { tiers: ['read'] as const, actions: this.roles.watchActions } : this.roles.rightsOf(caller.groups);
     return {
       accountId: caller.accountId,
       username: caller.username,

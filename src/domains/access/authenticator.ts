@@ -14,7 +14,8 @@ import { type Identity, identityOf, nameOfSubject } from './identities.js';
 import type { IssuerIdentity } from './issuer/claims.js';
 import { LEEWAY_MS } from './issuer/issuer-tokens.js';
 import { takeApart, type UnprovenToken } from './jws.js';
-import { Account, ApiKey, IssuerAccount, SecondFactor } from './kind.js';
+import { Account, ApiKey, IssuerAccount, Panel, SecondFactor } from './kind.js';
+import type { PanelIdentity } from './panels/panels.js';
 import type { Roles } from './roles.js';
 import { invalidToken, type SessionTokens, type TokenClaims } from './session-token.js';
 import type { LiveSession, Sessions } from './sessions.js';
@@ -34,11 +35,17 @@ export interface ExternalTokens {
   touch(sessionId: string): void;
 }
 
+/** Panels have no sessions of persons: their tokens are judged by the panel itself. */
+export interface KnownPanels {
+  /** Undefined for a session id that is none of a panel. @throws Refusal 401 for a panel that is revoked. */
+  identityOf(sessionId: string): PanelIdentity | undefined;
+}
+
 /** A token of this gateway. */
 interface OwnToken extends Proven {
   readonly claims: TokenClaims;
   /** Caller as of `session` and `identity`; a changed one makes a new caller. */
-  made: { readonly session: LiveSession; readonly identity: Identity; readonly caller: Caller } | undefined;
+  made: { readonly session: LiveSession | undefined; readonly identity: Identity | PanelIdentity; readonly caller: Caller } | undefined;
 }
 
 /** A token of the identity provider. */
@@ -61,6 +68,7 @@ export interface AuthenticatorOptions {
   /** Whether the account must get a second factor before anything else. */
   readonly mustEnrol: (account: string, groups: readonly string[]) => boolean;
   readonly external?: ExternalTokens | undefined;
+  readonly panels: KnownPanels;
 }
 
 export class AccessAuthenticator implements Authenticator, SessionWatch {
@@ -81,7 +89,7 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
     this.freshTokenRequired = options.authMode !== 'none'; // decisions Q-AUTH-08
     const changed = (): void => void (this.#changes += 1);
     options.sessions.onEnded(changed);
-    for (const kind of [Account, IssuerAccount, ApiKey]) options.store.watch(kind, ({ type, configuration }) => (configuration || type === 'remove') && changed());
+    for (const kind of [Account, IssuerAccount, ApiKey, Panel]) options.store.watch(kind, ({ type, configuration }) => (configuration || type === 'remove') && changed());
     options.store.watchReload(changed);
     options.store.watch(SecondFactor, ({ type, before }) => (type === 'remove' || !before) && this.forgetCallers());
   }
@@ -143,6 +151,7 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
     if (caller.sessionId === null) return 'active';
     const external = this.#externals.get(caller);
     if (external) return this.#stateOfExternal(external);
+    if (caller.kind === 'panel') return this.#stateOfPanel(caller.sessionId);
     const reason = this.#options.sessions.judge(caller.sessionId);
     if (reason === undefined) return 'active';
     return reason === 'inactive' || reason === 'expired' ? reason : 'ended';
@@ -166,6 +175,8 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
       this.#options.external?.judge(external);
       return this.#issuerCaller(external);
     }
+    const panel = this.#options.panels.identityOf(caller.sessionId);
+    if (panel) return this.#panelCaller(panel, caller.sessionId, caller);
     const session = this.#options.sessions.require(caller.sessionId);
     const account = this.#identityOf(session.account);
     const { issuedAtMs, authTimeMs, expiresAtMs, token } = caller;
@@ -177,7 +188,7 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
    * signed out and in again. Of whom another issuer knows, and of keys, nothing but their token tells.
    */
   lapsed(caller: Caller, action: string, site: string): string {
-    if (caller.sessionId === null || this.#externals.has(caller)) return '';
+    if (caller.sessionId === null || caller.kind === 'panel' || this.#externals.has(caller)) return '';
     const { authMode, store } = this.#options;
     const account = identityOf(store, authMode, authMode === 'oidc' ? nameOfSubject(caller.accountId) : caller.username.toLowerCase());
     if (account?.accountId !== caller.accountId) return `the account of ${caller.displayName} is closed or disabled`;
@@ -227,6 +238,8 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
   }
 
   #admitOwn(known: OwnToken): Caller {
+    const panel = this.#options.panels.identityOf(known.claims.sid);
+    if (panel) return this.#admitPanel(known, panel);
     const session = this.#requireSession(known.claims);
     const identity = this.#identityOf(session.account);
     const { made } = known;
@@ -234,6 +247,29 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
     const caller = this.#humanCaller(identity, session, timesOf(known.claims));
     known.made = { session, identity, caller };
     return caller;
+  }
+
+  #admitPanel(known: OwnToken, identity: PanelIdentity): Caller {
+    const { claims, made } = known;
+    if (claims.life.expires.hasPassed) throw expired();
+    if (identity.accountId !== claims.sub) throw invalidToken();
+    if (made?.identity === identity) return made.caller;
+    const caller = this.#panelCaller(identity, claims.sid, timesOf(claims));
+    known.made = { session: undefined, identity, caller };
+    return caller;
+  }
+
+  #panelCaller({ accountId, username, displayName, site }: PanelIdentity, sessionId: string, { issuedAtMs, authTimeMs, expiresAtMs, token }: Times): Caller {
+    const caller = callerOf({ kind: 'panel', accountId, username, displayName }, this.#options.roles().watchActions);
+    return { ...caller, sites: [site], sessionId, issuedAtMs, authTimeMs, expiresAtMs, token };
+  }
+
+  #stateOfPanel(sessionId: string): SessionState {
+    try {
+      return this.#options.panels.identityOf(sessionId) ? 'active' : 'ended';
+    } catch {
+      return 'ended'; // revoked
+    }
   }
 
   #admitIssued(known: IssuerToken): Caller {

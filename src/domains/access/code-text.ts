@@ -1,11 +1,11 @@
-/** Codes that people read off a screen or paper and type: 12 characters of Crockford base32, shown `XXXX-XXXX-XXXX`. */
+/** Codes that people read off a screen or paper and type: characters of Crockford base32 in groups of four, 12 of them (`XXXX-XXXX-XXXX`) where nothing else is said. */
 import { randomInt } from 'node:crypto';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'; // Crockford base32
 export const CODE_LENGTH = 12;
 
-export function newCode(): string {
-  return Array.from({ length: CODE_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+export function newCode(length = CODE_LENGTH): string {
+  return Array.from({ length }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
 }
 
 export function codeText(code: string): string {

@@ -146,6 +146,31 @@ export const RevokedSession: Kind<RevokedSessionSpec, Record<string, never>> = {
   initialStatus: () => ({}),
 };
 
+/** A screen that watches its site while nobody is signed in (D-C-18). */
+export const PanelSpec = v.strictObject({
+  accountId: v.string(),
+  displayName: v.string(),
+  site: v.string(),
+  /** Thumbprint (RFC 7638) of its device key, by which it names itself. */
+  keyID: v.string(),
+  publicKey: v.strictObject({ kty: v.literal('EC'), crv: v.literal('P-256'), x: v.string(), y: v.string() }),
+  enrolledBy: v.string(),
+  /** Where it showed its code. */
+  enrolledFrom: v.string(),
+});
+export type PanelSpec = v.InferOutput<typeof PanelSpec>;
+export interface PanelStatus {
+  readonly lastContactAt: string | null;
+  readonly lastContactFrom: string;
+}
+export const Panel: Kind<PanelSpec, PanelStatus> = {
+  ...INTERNAL,
+  kind: 'Panel',
+  action: 'panel',
+  spec: PanelSpec,
+  initialStatus: () => ({ lastContactAt: null, lastContactFrom: '' }),
+};
+
 /** What a person has beside his password; the name is that of his account. */
 export const SecondFactorSpec = v.strictObject({
   accountId: v.string(),
@@ -192,4 +217,4 @@ export const AdminRecovery: Kind<AdminRecoverySpec, AdminRecoveryStatus> = {
   initialStatus: () => ({ acknowledged: null }),
 };
 
-export const ACCESS_KINDS = [Account, Session, ApiKey, LockOut, IssuerAccount, IssuerKeys, RevokedSession, SecondFactor, AdminRecovery] as const;
+export const ACCESS_KINDS = [Account, Session, ApiKey, LockOut, IssuerAccount, IssuerKeys, RevokedSession, SecondFactor, AdminRecovery, Panel] as const;

@@ -64,6 +64,8 @@ export class Roles {
   readonly roles: readonly Role[];
   readonly actions: readonly Action[];
   readonly keyActions: ReadonlySet<string>;
+  /** What a panel may: it reads. */
+  readonly watchActions: ReadonlySet<string>;
   readonly freshTokenActions: readonly string[];
   readonly #setOfGroup = new Map<string, ReadonlySet<string>>();
   readonly #rights = new Map<string, Rights>();
@@ -79,6 +81,7 @@ export class Roles {
     this.freshTokenActions = [...new Set(rows.filter((row) => row.freshToken !== undefined).map((row) => row.action))].sort();
     this.roles = this.#compose(entries, mode);
     for (const role of this.roles) this.#setOfGroup.set(role.group, this.#setOf(role));
+    this.watchActions = this.#watchActionsOf(rows);
   }
 
   get adminGroup(): string {
@@ -126,6 +129,14 @@ export class Roles {
         },
       );
     });
+  }
+
+  /** Tier `read` and nothing that changes anything, whatever a deployment grants to groups; what it denies to viewers is denied to panels too (AUTH-36). */
+  #watchActionsOf(rows: readonly RouteColumns[]): ReadonlySet<string> {
+    const denied = this.roles.find(({ group }) => group === `${this.prefix}-viewer`)?.deny ?? [];
+    const changing = new Set(rows.filter(({ method, computes }) => method !== 'GET' && computes !== true).map(({ action }) => action));
+    const readable = this.actions.filter(({ action, tier }) => (tier === 'read' || action === 'auth:me') && !changing.has(action));
+    return new Set(readable.map(({ action }) => action).filter((action) => !denied.some((pattern) => matches(pattern, action))));
   }
 
   /** Role groups that a setting names. @throws RoleTableError for one that is in no row of the table: who meant another one would be less protected. */

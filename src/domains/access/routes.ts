@@ -21,6 +21,7 @@ import type { SeenSession } from './issuer/issuer-sessions.js';
 import { KEY_ROUTES } from './key-routes.js';
 import { localOnly, only, withSessions } from './modes.js';
 import { OWN_SESSION_ROUTES } from './own-session-routes.js';
+import { PANEL_ROUTES } from './panels/routes.js';
 import { PROOF_CODES, ProofBody } from './proof.js';
 import { RECOVERY_ROUTES } from './recovery/routes.js';
 import { SECOND_FACTOR_ROUTES } from './second-factor/routes.js';
@@ -305,6 +306,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
   ...OWN_SESSION_ROUTES,
   ...RECOVERY_ROUTES,
   ...KEY_ROUTES,
+  ...PANEL_ROUTES,
 ];
 
 function userRoutes(): Route<AccessDeps>[] {

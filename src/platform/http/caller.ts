@@ -2,10 +2,11 @@
 import type { WallMs } from '../base/times.js';
 import { Refusal } from '../base/refusal.js';
 import type { Deadline, Stopwatch } from '../base/elapsed.js';
-import type { Actor } from '../store/audit-record.js';
+import { type Actor, component } from '../store/audit-record.js';
 
 export interface Caller {
-  readonly kind: 'human' | 'apiKey';
+  /** `panel`: a screen that watches while nobody is signed in (D-C-18). */
+  readonly kind: 'human' | 'apiKey' | 'panel';
   readonly accountId: string;
   readonly username: string;
   readonly displayName: string;
@@ -52,5 +53,11 @@ export function mayVisit(caller: Caller, site: string): boolean {
 }
 
 export function actorOf(caller: Caller, sourceIP: string): Actor {
+  if (caller.kind === 'panel') return panelActor(caller, sourceIP);
   return { accountId: caller.accountId, displayName: caller.displayName, actorType: caller.kind, sourceIP };
+}
+
+/** A panel is a part of the plant, no person: records name it as a component. */
+export function panelActor({ accountId, username, displayName }: Pick<Caller, 'accountId' | 'username' | 'displayName'>, sourceIP: string): Actor {
+  return { ...component(`panel/${username}`), accountId, displayName, sourceIP };
 }

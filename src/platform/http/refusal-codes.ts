@@ -22,6 +22,7 @@ const known = ({ tier }: RouteColumns): boolean => tier !== 'none';
 
 const OF_THE_REQUEST = ['malformed_request', 'invalid_path', 'unknown_parameter', 'invalid_query'];
 const OF_THE_BODY = ['body_incomplete', 'invalid_json', 'unknown_field', 'missing_field', 'invalid_field', 'read_only_field'];
+const FORBIDDEN = ['action_missing', 'site_scope', 'api_key_fence', 'password_change_required', 'second_factor_enrolment_required'];
 const NOT_NOW = ['starting', 'rescue', 'storage_unavailable', 'storage_damaged', 'no_answer', 'past_busy'];
 
 /** One set at most of a status is a row's. */
@@ -29,7 +30,8 @@ const GATEWAY: readonly GatewaySet[] = [
   { status: 400, suffix: '', codes: OF_THE_REQUEST, when: reads },
   { status: 400, suffix: 'Write', codes: [...OF_THE_REQUEST, ...OF_THE_BODY], when: writes },
   { status: 401, suffix: '', codes: ['unauthenticated', 'invalid_token', 'token_expired', 'session_ended', 'session_inactive'], when: known },
-  { status: 403, suffix: '', codes: ['action_missing', 'site_scope', 'api_key_fence', 'password_change_required', 'second_factor_enrolment_required'], when: known },
+  { status: 403, suffix: '', codes: FORBIDDEN, when: (row) => known(row) && reads(row) },
+  { status: 403, suffix: 'Write', codes: [...FORBIDDEN, 'panel_watches'], when: (row) => known(row) && writes(row) },
   { status: 403, suffix: 'Public', codes: ['api_key_fence'], when: (row) => !known(row) },
   { status: 404, suffix: '', codes: ['not_found', 'unreadable_row'], when: ({ path }) => path.includes('{') },
   { status: 406, suffix: '', codes: ['not_acceptable'], when: ({ formats }) => formats !== undefined },

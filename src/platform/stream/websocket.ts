@@ -229,7 +229,7 @@ class WebSocketClient implements WebSocketSession {
   #renew(token: string, proven?: Proven): void {
     const caller = this.#parts.sessions.authenticateToken(token, proven);
     const now = this.#connection.caller;
-    if (caller.kind !== 'human' || caller.accountId !== now.accountId || caller.sessionId !== now.sessionId) {
+    if (caller.kind === 'apiKey' || caller.accountId !== now.accountId || caller.sessionId !== now.sessionId) {
       throw new Refusal('forbidden', 'the token belongs to another account or session; open a new connection with it', { code: 'other_identity', field: 'token' });
     }
     this.#connection.renew(caller);

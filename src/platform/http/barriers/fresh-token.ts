@@ -21,7 +21,7 @@ export function requireFreshToken(exchange: Exchange, { authenticator, clock }: 
 }
 
 export function isFresh(caller: Caller, nowMs: WallMs): boolean {
-  if (caller.kind === 'apiKey' || caller.issuedAtMs === null) return false;
+  if (caller.kind !== 'human' || caller.issuedAtMs === null) return false;
   if (caller.token) return caller.token.issued.elapsedMs <= FRESH_TOKEN_AGE_MAX_MS && caller.token.signedIn.elapsedMs <= FRESH_TOKEN_AGE_MAX_MS;
   return nowMs - caller.issuedAtMs <= FRESH_TOKEN_AGE_MAX_MS && (caller.authTimeMs === null || nowMs - caller.authTimeMs <= FRESH_TOKEN_AGE_MAX_MS);
 }
