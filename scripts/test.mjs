@@ -141,6 +141,7 @@ function run(names) {
     const said = collected(child.stdio[2]);
     child.stdio[2].pipe(process.stderr, { end: false });
     const times = collected(child.stdio[3]);
+    child.on('exit', () => endGroup(child.pid)); // what it left behind would keep its output open
     child.on('close', (code, signal) => {
       clearTimeout(overdue);
       running.delete(child.pid);
