@@ -130,7 +130,7 @@ export function assure(sections, proofs, { parts, rows }) {
   return { page: `${[head.join('\n'), ...tables].join('\n\n')}\n`, problems };
 }
 
-function suites(folder) {
+export function suites(folder) {
   return readdirSync(path.join(root, folder), { withFileTypes: true })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {

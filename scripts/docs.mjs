@@ -15,6 +15,7 @@ export const SECTIONS = [
     first: ['names-and-tags', 'modbus', 'simulation', 'recipes', 'coordination', 'historian'],
   },
   { title: 'Operations', about: 'How to run the box, and what to do when something is wrong.', folder: 'operations' },
+  { title: 'Security', about: 'What stands against whom, and what does not.', folder: 'security', first: ['README'] },
   { title: 'Reference', about: 'Tables made from the code: settings, refusals, blocks, simulation, routes.', folder: 'reference', first: ['refusals'] },
   { title: 'Contract', about: 'The interface page by page, and each single statement of it.', folder: 'contract', first: ['README'] },
   { title: 'Inside', about: 'Who runs where, and what changed.', files: ['docs/architecture.md', 'CHANGELOG.md'] },

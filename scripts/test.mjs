@@ -8,6 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, DIST, install } from './build.mjs';
 import { installPeers, needs, sayAbsent } from './peers.mjs';
+import { passwordsIn, secretsOf } from './secrets-in-output.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 await install();
@@ -19,6 +20,12 @@ function suites(folder) {
     if (entry.isDirectory()) return suites(name);
     return entry.name.endsWith('.test.js') ? [path.relative(root, name)] : [];
   });
+}
+
+function sources(folder) {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => path.join(folder, name));
 }
 
 const words = process.argv.slice(2);
@@ -56,6 +63,8 @@ const SUITE_MAX_S = Number(process.env.SUITE_MAX_S ?? 900) * Math.max(1, Number(
 const started = performance.now();
 const totals = { pass: 0, fail: process.env.CI ? left : 0, skip: process.env.CI ? 0 : left, todo: 0 };
 const took = [];
+/** Passwords that the suites sign in with: nothing may print one. */
+const passwords = [...new Set(sources(path.join(root, 'tests')).flatMap((file) => passwordsIn(readFileSync(file, 'utf8'))))];
 /** The shell says on file 3 what its children took of the processor, with those that they waited for. */
 const TIMED = '"$@"; ended=$?; times >&3; exit $ended';
 /** Suites that run: each leads a process group of its own, which ends with it and with us. */
@@ -96,6 +105,7 @@ async function lane(...queues) {
     const begun = performance.now();
     const ended = await run(names);
     count(names, ended);
+    countSecrets(names, ended);
     const fromS = (begun - started) / 1000;
     const each = names.length === 1 ? [] : timesIn(ended.text);
     const restS = ended.cpuS - each.reduce((sum, { cpuS }) => sum + cpuS, 0);
@@ -123,17 +133,20 @@ function run(names) {
       cwd: root,
       env,
       detached: true,
-      stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     });
     running.add(child.pid);
     const overdue = setTimeout(() => endGroup(child.pid), (SUITE_MAX_S + 20) * 1000);
     const text = collected(child.stdio[1]);
+    const said = collected(child.stdio[2]);
+    child.stdio[2].pipe(process.stderr, { end: false });
     const times = collected(child.stdio[3]);
+    child.on('exit', () => endGroup(child.pid)); // what it left behind would keep its output open
     child.on('close', (code, signal) => {
       clearTimeout(overdue);
       running.delete(child.pid);
       endGroup(child.pid); // a suite that ran out of time leaves its appliances behind, which would take the processor from the others
-      resolve({ ended: code ?? signal, text: text(), cpuS: childSeconds(times()) });
+      resolve({ ended: code ?? signal, text: text(), said: said(), cpuS: childSeconds(times()) });
     });
   });
 }
@@ -184,6 +197,13 @@ function count(names, { ended, text }) {
   if (found.fail) return printFailures(text);
   totals.fail += 1;
   console.log(text.split('\n').slice(-40).join('\n'));
+}
+
+/** What is on standard error tells no suite: it is told under the first of its process. */
+function countSecrets(names, { text, said }) {
+  const found = [...secretsOf(text, names, short, passwords), ...secretsOf(said, names.slice(0, 1), short, passwords)];
+  for (const sentence of found) console.log(`# ${sentence}: redact it, or say why in scripts/secrets-in-output.mjs`);
+  totals.fail += found.length;
 }
 
 /** The failed tests with all that stands under them. */
