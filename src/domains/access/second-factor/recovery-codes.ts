@@ -11,7 +11,7 @@ export interface RecoveryCodes {
 }
 
 export function newRecoveryCodes(): RecoveryCodes {
-  const codes = Array.from({ length: COUNT }, newCode);
+  const codes = Array.from({ length: COUNT }, () => newCode());
   return { codes: codes.map(codeText), hashes: codes.map(hashOf) };
 }
 
