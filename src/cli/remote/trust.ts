@@ -46,6 +46,8 @@ export async function trustFor(url: string, { caFile, fingerprint, known }: Trus
   if (new URL(url).protocol !== 'https:') return undefined;
   if (caFile !== undefined) return { caFile, sha256: '', publicKey: '' };
   if (fingerprint === undefined && known !== undefined) return known;
+  if (fingerprint !== undefined && !/^[0-9a-f]{64}$/.test(plainDigits(fingerprint)))
+    throw usage(`${fingerprint} is no fingerprint: give the SHA-256 of the certificate, 64 hexadecimal digits, as lineside tls show tells it on the box`);
   const seen = await lookAt(url);
   const { sha256, publicKey, certificate, doubt } = seen;
   const pinned = { caFile: '', sha256, publicKey };
