@@ -94,7 +94,7 @@ function otherCertificate(url: string, accepted: string, sha256: string): ApiErr
       `${url} does not have the certificate that was accepted for it: somebody may stand between`,
       `  accepted ${fingerprintText(accepted)}`,
       `  found    ${fingerprintText(sha256)}`,
-      'where the box has got a new one, compare it there (lineside tls show) and sign in again: lineside login ADDRESS --fingerprint SHA256',
+      'where the box has got a new one, compare it there (lineside tls show) and sign in again: lineside login ADDRESS --fingerprint SHA256, or --ca-file FILE where an authority of the plant vouches for it',
     ].join('\n'),
     code: 'certificate_changed',
     accepted,
