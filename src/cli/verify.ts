@@ -52,10 +52,19 @@ async function verdictOn(file: string, verifier: ExportVerifier): Promise<Export
 }
 
 function readKey(file: string): ReturnType<typeof keyIdOf> {
+  const text = readKeyFile(file);
   try {
-    return keyIdOf(readPlainFile(file, KEY_BYTES_MAX).toString('utf8'));
+    return keyIdOf(text);
   } catch (fault) {
-    throw new Unusable(`--key ${file} is no public key of a box: ${(fault as Error).message}`);
+    throw new Unusable(`--key ${file} is no public key of a box, which is the text of member publicKey alone, from BEGIN to END: ${(fault as Error).message}`);
+  }
+}
+
+function readKeyFile(file: string): string {
+  try {
+    return readPlainFile(file, KEY_BYTES_MAX).toString('utf8');
+  } catch (fault) {
+    throw new Unusable(`--key ${file} cannot be read: ${(fault as Error).message}`);
   }
 }
 
@@ -108,10 +117,7 @@ function tell(verdict: ExportVerdict, { hasKey, anchors }: Given, { out, say }: 
   const { records, firstSequence, lastSequence, signed, problems, problemsInAll, exportedAt, keyId } = verdict;
   out(`${records} records${records > 0 ? `, ${firstSequence} to ${lastSequence}` : ''}${exportedAt ? `, exported ${exportedAt}` : ''}${keyId ? `, key ${keyId}` : ''}\n`);
   if (hasKey && signed.valid > 0) out(`${signed.valid} electronic signatures in them are of this key\n`);
-  if (signed.onTheBoxOnly > 0)
-    out(
-      `${signed.onTheBoxOnly} electronic signatures ${hasKey ? 'were made with the secret key of the box, which alone can check them; that they stand here unchanged is shown' : 'were not checked: no key was given'}\n`,
-    );
+  if (signed.onTheBoxOnly > 0) out(`${signed.onTheBoxOnly} electronic signatures ${ofTheBoxAlone(verdict.ok, hasKey)}\n`);
   for (const problem of problems) say(`lineside: ${problem}`);
   if (problemsInAll > problems.length) say(`lineside: … and ${problemsInAll - problems.length} more`);
   if (anchors === undefined) out('no anchors were given: that the box itself was set back to an earlier time and lived on from there would not be seen\n');
@@ -119,4 +125,10 @@ function tell(verdict: ExportVerdict, { hasKey, anchors }: Given, { out, say }: 
   if (verdict.ok) out('genuine: what stands in the file is what the box signed, and nothing was taken out, put in or changed\n');
   else if (problemsInAll === 0) out('not shown to be genuine: nothing contradicts itself, and without the key of the box (--key) anybody could have written it\n');
   else out('NOT GENUINE\n');
+}
+
+/** What is known of signatures that nobody but the box can check: no more than of the file that they stand in. */
+function ofTheBoxAlone(isGenuine: boolean, hasKey: boolean): string {
+  if (!hasKey) return 'were not checked: no key was given';
+  return `were made with the secret key of the box, which alone can check them${isGenuine ? '; that they stand here unchanged is shown' : ''}`;
 }

@@ -42,5 +42,5 @@ export function familyOf(word: string): Family {
   const family = BY_WORD.get(word.toLowerCase());
   if (family) return family;
   const near = nearest(word, [...BY_WORD.keys()]);
-  throw usage(`there is no kind ${word}${near === undefined ? '' : `; did you mean ${near}?`} Known are ${FAMILIES.map((each) => each.word).join(', ')}`);
+  throw usage(`there is no kind ${word}${near === undefined ? '.' : `; did you mean ${near}?`} Known are ${FAMILIES.map((each) => each.word).join(', ')}`);
 }

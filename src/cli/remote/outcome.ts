@@ -77,6 +77,13 @@ const FILE_WORDS: Readonly<Record<string, string>> = {
   EDQUOT: 'your share of the disk is full',
 };
 
+/** A port of TLS cuts plain HTTP off without a word: whoever signed in before the box had a certificate finds no way on by himself. */
+function mayHaveTls(box: string, cause: unknown): string {
+  if (cause !== 'UND_ERR_SOCKET' && cause !== 'ECONNRESET') return '';
+  if (box.startsWith('https:')) return '';
+  return ` Where it has TLS: lineside login https://${box.replace('http://', '')}`;
+}
+
 /** Whatever was thrown, as it is told; what nobody foresaw with the place where it happened. */
 export function failureOf(fault: unknown, box: string): CommandError {
   if (fault instanceof CommandError) return fault;
@@ -84,7 +91,7 @@ export function failureOf(fault: unknown, box: string): CommandError {
   const { status, code, body } = fault;
   if (status === 0) {
     const why = typeof body.cause === 'string' && body.cause !== '' ? ` (${body.cause})` : '';
-    return new CommandError(EXIT.unreachable, 'no_answer', `${box} does not answer${why}: is the address right, and does it run?`, { box });
+    return new CommandError(EXIT.unreachable, 'no_answer', `${box} does not answer${why}: is the address right, and does it run?${mayHaveTls(box, body.cause)}`, { box });
   }
   const { error: _error, status: _status, code: _code, ...more } = body;
   if (status === 401) {

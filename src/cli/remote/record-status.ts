@@ -59,12 +59,17 @@ async function show({ box, args: [id = ''] }: CommandContext): Promise<Outcome> 
   return { data: record, text: shown(record).join('\n') };
 }
 
-function shown({ name, phase, outcome, spec, conditions, review, comments, finalized, seal }: RecordBody): readonly string[] {
+function shown({ name, phase, outcome, spec, conditions, review, comments, finalized, seal, signatures, legalHolds }: RecordBody): readonly string[] {
   return [
     `record of batch ${spec.batch.batchID} (${name}) is ${phase}; the batch ended ${outcome}`,
     ...(review ? [`reviewed by ${review.by} at ${review.at}: ${review.outcome}${review.comment === '' ? '' : `, ${review.comment}`}`] : []),
     ...(finalized ? [`sealed by ${finalized.by} at ${finalized.at}: ${finalized.reason}`] : []),
     ...(seal ? [seal.ok ? 'it still is what was signed' : `it is not what was signed: ${seal.problems.join('; ')}`] : []),
+    ...(legalHolds.length === 0 ? [] : [`kept by legal hold ${legalHolds.join(', ')}`]),
+    ...section(
+      'signatures:',
+      signatures.map(({ state, words }) => `${state}: ${words}`),
+    ),
     ...section(
       'conditions:',
       conditions.map(({ type, status, message = '' }) => `${type} is ${status}${message === '' ? '' : `: ${message}`}`),

@@ -35,8 +35,17 @@ export function addressOfOne(family: Family, site: string, name: string): string
   return `${addressOfAll(family, site)}/${encodeURIComponent(name)}`;
 }
 
+/** Kinds that no export holds, or whose list is a question of its own. */
+const LISTED_BY: Readonly<Partial<Record<string, string>>> = {
+  BatchRecord: 'lineside records list',
+  CableAcceptance: 'lineside io acceptance list',
+  ChangeRequest: 'lineside change list',
+  LoopCheck: 'lineside io loop-check list',
+  RecipeRevision: 'GET /api/v1/sites/{site}/recipes/master/{name}/revisions',
+};
+
 function addressOfAll({ kind, path, isOfSite }: Family, site: string): string {
-  if (path === undefined) throw usage(`${kind} has no list of its own: lineside export --kinds ${kind} shows it`);
+  if (path === undefined) throw usage(`${kind} has no list of its own: ${LISTED_BY[kind] ?? `lineside export --kinds ${kind}`} shows it`);
   return addressOf(isOfSite ? `/api/v1/sites/{site}/${path}` : `/api/v1/${path}`, { path: { site } });
 }
 
@@ -49,6 +58,8 @@ async function get({ box, args: [word = '', name = ''] }: CommandContext): Promi
     const one = await box.api.get<Served>(addressOfOne(family, site, name));
     return { data: one, text: yamlText(one).trimEnd() };
   }
+  const listedBy = LISTED_BY[family.kind];
+  if (listedBy !== undefined) throw usage(`${family.kind} is not listed by get: ${listedBy} shows it`);
   const all = await box.api.getAll<Served>(`${addressOfAll(family, site)}?limit=500`);
   return { data: all, text: all.length === 0 ? `there is no ${family.word}${site === '' ? '' : ` in ${site}`}` : listed(all) };
 }

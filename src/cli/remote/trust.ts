@@ -46,6 +46,8 @@ export async function trustFor(url: string, { caFile, fingerprint, known }: Trus
   if (new URL(url).protocol !== 'https:') return undefined;
   if (caFile !== undefined) return { caFile, sha256: '', publicKey: '' };
   if (fingerprint === undefined && known !== undefined) return known;
+  if (fingerprint !== undefined && !/^[0-9a-f]{64}$/.test(plainDigits(fingerprint)))
+    throw usage(`${fingerprint} is no fingerprint: give the SHA-256 of the certificate, 64 hexadecimal digits, as lineside tls show tells it on the box`);
   const seen = await lookAt(url);
   const { sha256, publicKey, certificate, doubt } = seen;
   const pinned = { caFile: '', sha256, publicKey };
@@ -92,7 +94,7 @@ function otherCertificate(url: string, accepted: string, sha256: string): ApiErr
       `${url} does not have the certificate that was accepted for it: somebody may stand between`,
       `  accepted ${fingerprintText(accepted)}`,
       `  found    ${fingerprintText(sha256)}`,
-      'where the box has got a new one, compare it there (lineside tls show) and sign in again: lineside login ADDRESS --fingerprint SHA256',
+      'where the box has got a new one, compare it there (lineside tls show) and sign in again: lineside login ADDRESS --fingerprint SHA256, or --ca-file FILE where an authority of the plant vouches for it',
     ].join('\n'),
     code: 'certificate_changed',
     accepted,

@@ -11,7 +11,7 @@ import { ControlProgram, ownerOfProgram } from '../logic/kind.js';
 import { ChangeRequest, type ChangeRequestSpec, type ChangeRequestStatus } from './kind.js';
 
 export function changeRequired({ kind }: Pick<Kind, 'kind'>, name: string): Refusal {
-  const message = `${kind} ${name} is under change control (changeControl.enforce): nothing was changed; ask for it with POST /api/v1/sites/{site}/changerequests, or by apply of a ChangeRequest, and it is applied when somebody else approves it`;
+  const message = `${kind} ${name} is under change control (changeControl.enforce): nothing was changed; ask for it with lineside change request, with POST /api/v1/sites/{site}/changerequests, or by apply of a ChangeRequest, and it is applied when somebody else approves it`;
   return new Refusal('forbidden', message, { code: 'change_request_required', kind, name });
 }
 
