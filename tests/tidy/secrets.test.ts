@@ -44,7 +44,7 @@ t.test('the suite that prints one is named, also within a process of several', a
 });
 
 /** Values that are no secret, or that serve once. */
-const NO_SECRET = /^--(code|key|ca-file|certificate) <|^--fingerprint/;
+const NO_SECRET = /^--(code|second-factor|key|ca-file|certificate) <|^--fingerprint/;
 
 t.test('no option of a command and no flag of the start takes a secret as its value: it is typed, or comes by standard input or a file', async (t) => {
   const options = COMMANDS.flatMap(({ options = [] }) => options.map(([typed]) => typed));
