@@ -76,6 +76,8 @@ export interface ApplyWish {
   readonly isWhole?: boolean;
   /** A refusal tells every error: for whoever judges on his own machine. */
   readonly tellsAll?: boolean;
+  /** A manifest that says what stands already needs no right to write its kind: of a whole plant, which nobody but an administrator may write. */
+  readonly leavesAsIs?: boolean;
   /** What is written in the same transaction, asked for in its turn. */
   readonly beside?: (taken: Taken) => Beside;
 }
@@ -111,7 +113,7 @@ export async function applyManifests(inputs: readonly unknown[], actor: ApplyAct
   const needed = steps.filter((step) => isInScope(step, actor)).flatMap(neededOf);
   refuseTooMany(needed, deps.store);
   return pastRows(deps.store).during(needed, () => {
-    for (const step of steps) atIndex(step.index, several, () => authorise(step, actor, deps.store));
+    for (const step of steps) atIndex(step.index, several, () => (wish.leavesAsIs ? refuseForeign(step, actor) : authorise(step, actor, deps.store)));
     return applySteps(steps, refused, several, actor, deps, wish);
   });
 }
@@ -132,13 +134,18 @@ async function applySteps(
   several: boolean,
   actor: ApplyActor,
   deps: ApplyDeps,
-  { site, dryRun: isDry, diff, tellsChanges = true, toPrune, isWhole, tellsAll, beside }: ApplyWish,
+  { site, dryRun: isDry, diff, tellsChanges = true, toPrune, isWhole, tellsAll, leavesAsIs, beside }: ApplyWish,
 ): Promise<Applied[]> {
   const dryRun = isDry || diff;
   const prune = toPrune && { chosen: toPrune, site };
   const judging = await Judging.ahead(steps, actor, deps, unread.length === 0, leavingNamed(steps, actor, deps, prune));
   // in slices, and of what was judged so far: nothing is written by it
   const soFar = judging.asJudged();
+  const authorised = ({ outcomes }: Judged): void => {
+    const asIs = new Set(leavesAsIs ? outcomes.filter(({ operation }) => operation === 'unchanged').map(({ step }) => step) : []);
+    for (const step of steps) if (!asIs.has(step)) atIndex(step.index, several, () => authorise(step, actor, deps.store));
+  };
+  authorised(soFar);
   const isTaken = unread.length + soFar.refused.length === 0;
   const isTold = isTaken || (diff === true && unread.length === 0 && isToldByDiff(soFar));
   const { notes, removals } = isTold ? await lookAfter(soFar, steps, actor, deps, { isWhole, prune }) : NOTHING;
@@ -148,8 +155,9 @@ async function applySteps(
   if (!dryRun) await judging.catchUp();
   // from here on in one turn: who asks, what he may, and what is there
   actor.judgeAgain?.();
-  for (const step of steps) atIndex(step.index, several, () => authorise(step, actor, deps.store));
-  const { outcomes, refused, withheld } = dryRun ? soFar : judging.now();
+  const judged = dryRun ? soFar : judging.now();
+  authorised(judged);
+  const { outcomes, refused, withheld } = judged;
   if (unread.length + refused.length > 0 && !(dryRun && isTold)) throw await refusalOfAll([...unread, ...refused], several, deps.clock, tellsAll ? TELLS_ALL : TOLD_MAX);
   const inRequest = outcomes.toSorted((a, b) => a.step.index - b.step.index);
   const puts = outcomes.flatMap((outcome) => outcome.puts);
@@ -326,13 +334,16 @@ function isInScope(step: Pick<Step, 'manifest' | 'site'>, { sites }: ApplyActor)
   return scope === '' || sites === null || sites.includes(scope);
 }
 
+function refuseForeign(step: Pick<Step, 'manifest' | 'site'>, actor: ApplyActor): void {
+  if (isInScope(step, actor)) return;
+  const scope = scopeOf(step);
+  throw new Refusal('forbidden', `site ${scope} is outside your scope`, { code: 'site_scope', site: scope });
+}
+
 /** Beside its own action, apply needs that of the kind's create or update route (decisions Q-CHANGE-07). */
 function authorise({ manifest, site }: Pick<Step, 'manifest' | 'site'>, actor: ApplyActor, store: Store): void {
   const { kind, name } = manifest;
-  if (!isInScope({ manifest, site }, actor)) {
-    const scope = scopeOf({ manifest, site });
-    throw new Refusal('forbidden', `site ${scope} is outside your scope`, { code: 'site_scope', site: scope });
-  }
+  refuseForeign({ manifest, site }, actor);
   if (ROUTELESS_KINDS.includes(kind.kind)) return;
   const action = `${kind.action}:${kind.apply.how !== 'create-only' && store.get(kind, site, name) ? 'update' : 'create'}`;
   if (!actor.may(action)) throw new Refusal('forbidden', `applying ${kind.kind} ${name} needs the action ${action}`, { code: 'action_missing', action });

@@ -64,7 +64,7 @@ export const snapshotRoutes = [
       context.judgeAgain();
       const dryRun = context.query.get('dryRun') === 'true';
       const actor = applyActorOf(context, { snapshot: context.params.name });
-      return applyManifests(manifests, actor, deps, { dryRun, toPrune: EVERYTHING, inArray: true });
+      return applyManifests(manifests, actor, deps, { dryRun, toPrune: EVERYTHING, inArray: true, leavesAsIs: true });
     },
   }),
 ];

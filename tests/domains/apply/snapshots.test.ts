@@ -146,6 +146,21 @@ t.test('where the folder is none the apply goes on, and says so', async (t) => {
   rmSync(folder);
 });
 
+t.test('who may not write a kind returns to a snapshot that leaves it as it is, and to no other', async (t) => {
+  const admin = await plant.as('admin');
+  const controller = (displayName: string) => manifest('Controller', 'edge-1', { displayName });
+  t.match(await admin.post('/api/v1/apply', [controller('one')]), { status: 200 });
+  await apply(manifest('Area', 'hall', { description: 'a mistake' }));
+  const mine = await newest();
+  t.match(await admin.post('/api/v1/apply', [controller('two')]), { status: 200 });
+  t.match(await back(mine, '?dryRun=true'), { status: 403, body: { code: 'action_missing', action: 'controller:update' } });
+  t.match(await back(mine), { status: 403, body: { code: 'action_missing', action: 'controller:update' } });
+  t.equal(area('hall'), 'a mistake');
+  t.match(await admin.post('/api/v1/apply', [controller('one')]), { status: 200 });
+  t.match(await back(mine), { status: 200 });
+  t.not(area('hall'), 'a mistake');
+});
+
 t.test('who may not apply returns to nothing; who is confined to a site returns it alone', async (t) => {
   await apply(manifest('Site', 'south', {}, {}), manifest('Area', 'yard', { description: 'south' }, { namespace: 'site-south' }));
   await apply(manifest('Area', 'yard', { description: 'changed' }, { namespace: 'site-south' }), manifest('Area', 'hall', { description: 'changed' }));
