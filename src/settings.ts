@@ -93,7 +93,7 @@ const DAY = 24 * HOUR;
 const NO_POWER = { withoutEffect: 'this version switches no power of nodes' };
 
 /** D-AUTH-03: N = 2^15. */
-const PASSWORD_WORK = 15;
+export const PASSWORD_WORK = 15;
 
 export const SETTINGS = {
   httpPort: row('gateway.httpPort', integer(0, 65535), 8090, 'port of the gateway; 0 takes a free one', { flag: 'port' }),

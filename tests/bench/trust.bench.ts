@@ -9,6 +9,7 @@ import path from 'node:path';
 import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
 import { openLedger } from '../../src/platform/ledger/ledger.js';
 import { openQueries } from '../../src/platform/ledger/queries.js';
+import { PASSWORD_WORK } from '../../src/settings.js';
 import { auditDraft, transaction } from '../support/ledger-data.js';
 import { ecKey, edKey, LyingIssuer, rsaKey, startOidcTest, tokenOf } from '../support/lying-issuer.js';
 import { least, quantile, tell, verdict } from './judge.js';
@@ -71,7 +72,8 @@ async function servedDuring(base: string, work: () => Promise<unknown>): Promise
   return latencies;
 }
 
-const box = await productBox({ ...DEMO, LINESIDE_GATEWAY__RATELIMIT__ENABLED: 'false' });
+// in development passwords of tests are cheap: here they cost what they do in a plant
+const box = await productBox({ ...DEMO, LINESIDE_GATEWAY__RATELIMIT__ENABLED: 'false', LINESIDE_AUTH__LOCAL__PASSWORDWORK: String(PASSWORD_WORK) });
 await box.start();
 const anna = await firstAdministrator(box);
 const password = 'a long bench password';
