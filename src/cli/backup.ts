@@ -3,6 +3,7 @@
  * Exit codes of restore: 0 everything was verified, 1 restored and something could not be, 2 refused and nothing changed.
  */
 import { existsSync, readFileSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import type { BackupMade } from '../platform/backup/make.js';
@@ -84,6 +85,7 @@ async function orRefused(work: () => Promise<number>): Promise<void> {
 }
 
 async function backup({ to, recipient, passphraseFile, keysTo, dataDir, config, json }: BackupFlags, product: HereProduct): Promise<number> {
+  setPriority(constants.priority.PRIORITY_LOW); // the box that runs beside it goes first
   const [{ makeBackup }, { backupName }, settings] = await Promise.all([import('../platform/backup/make.js'), import('../platform/backup/names.js'), settingsOf(dataDir, config)]);
   const made = await makeBackup({
     dataDir: path.resolve(dataDir),

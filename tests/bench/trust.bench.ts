@@ -6,14 +6,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
-import { openLedger } from '../../src/platform/ledger/ledger.js';
 import { openQueries } from '../../src/platform/ledger/queries.js';
 import { PASSWORD_WORK } from '../../src/settings.js';
-import { auditDraft, transaction } from '../support/ledger-data.js';
 import { ecKey, edKey, LyingIssuer, rsaKey, startOidcTest, tokenOf } from '../support/lying-issuer.js';
 import { least, quantile, tell, verdict } from './judge.js';
 import { DEMO, firstAdministrator, productBox } from './product-box.js';
+import { servedDuring } from './served.js';
+import { filledTrail } from './filled-trail.js';
 
 const ROUNDS = 5;
 const TOKENS = 200;
@@ -56,22 +55,6 @@ const LOGINS = 50;
 const LOGIN_ROUNDS = 3;
 const SERVED_MS_MAX = 20;
 
-/** Of a request that asks for nothing, sent one after the other while `work` goes on. */
-async function servedDuring(base: string, work: () => Promise<unknown>): Promise<readonly number[]> {
-  let isOver = false;
-  const latencies: number[] = [];
-  const done = work().finally(() => {
-    isOver = true;
-  });
-  while (!isOver) {
-    const fromMs = performance.now();
-    await (await fetch(`${base}/healthz`)).text();
-    latencies.push(performance.now() - fromMs);
-  }
-  await done;
-  return latencies;
-}
-
 // in development passwords of tests are cheap: here they cost what they do in a plant
 const box = await productBox({ ...DEMO, LINESIDE_GATEWAY__RATELIMIT__ENABLED: 'false', LINESIDE_AUTH__LOCAL__PASSWORDWORK: String(PASSWORD_WORK) });
 await box.start();
@@ -97,16 +80,11 @@ await box.end();
 box.remove();
 
 const RECORDS = 1_000_000;
-const AT_ONCE = 500;
 const CHAIN_S_MAX = 60;
 const MEMORY_MB_MAX = 128;
 
 const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-bench-'));
-openDeviceKeys(dataDir);
-const ledger = await openLedger(dataDir);
-for (let sequence = (await ledger.load(0)).auditSequence; sequence < RECORDS; sequence += AT_ONCE)
-  await ledger.commit(transaction({ audits: Array.from({ length: AT_ONCE }, (_, at) => auditDraft(sequence + at + 1)) }));
-await ledger.close();
+await filledTrail(dataDir, RECORDS);
 const queries = openQueries(dataDir);
 await queries.newestAudit(); // its thread is there
 const beforeMb = process.memoryUsage.rss() / 1e6;
