@@ -153,7 +153,7 @@ function restoreWords({ dataDir, deviceId, withKeys, backup: from, verified, unv
     ...list('not verified', unverified),
     ...list('does not verify', problems),
     ...list('to know', notes),
-    'next: make sure that the other box is off, start this one, and confirm it (POST system/restore/confirm): until then it drives no output',
+    'next: make sure that the other box is off, start this one, and confirm it (lineside restored confirm): until then it drives no output',
   ].join('\n');
 }
 

@@ -119,6 +119,8 @@ const GROUPS: Readonly<Record<string, Group>> = {
       'lineside change approve heat-65 --reason "agrees with the data sheet"',
     ],
   },
+  restored: { about: 'a box that was restored from a backup', examples: ['lineside restored show', 'lineside restored confirm --reason "the old box is off, its fuse is out"'] },
+  recovery: { about: 'administrators that were made at the box', examples: ['lineside recovery show', 'lineside recovery acknowledge --reason "Anna had lost her phone"'] },
   snapshot: {
     about: 'what was configured before each apply, and the way back to it',
     examples: ['lineside snapshot list', 'lineside snapshot return latest --dry-run', 'lineside snapshot return latest'],

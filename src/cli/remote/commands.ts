@@ -23,6 +23,7 @@ import { RECIPE_COMMANDS } from './recipes.js';
 import { RECORD_COMMANDS } from './records.js';
 import { RECORD_STATUS_COMMANDS } from './record-status.js';
 import { RESOURCE_COMMANDS } from './resources.js';
+import { RESTORED_COMMANDS } from './restored.js';
 import { SECOND_FACTOR_COMMANDS } from './second-factor.js';
 import { SECRET_COMMANDS } from './secrets.js';
 import { SNAPSHOT_COMMANDS } from './snapshots.js';
@@ -33,6 +34,7 @@ export const COMMANDS: readonly CommandRow[] = [
   ...LOGIN_COMMANDS,
   ...SECOND_FACTOR_COMMANDS,
   ...SESSION_COMMANDS,
+  ...RESTORED_COMMANDS,
   ...RESOURCE_COMMANDS,
   ...PLANT_COMMANDS,
   ...SNAPSHOT_COMMANDS,

@@ -17,7 +17,7 @@ export type OutputsOfBox = 'live' | 'withheld' | 'restored';
 
 export const WITHHELD_BY_BOX = 'this box withholds its outputs (setting io.outputs): inputs are read, nothing is written to the device';
 const WITHHELD_RESTORED =
-  'this box was restored from a backup, and nobody has confirmed yet that the other one is off (POST system/restore/confirm): inputs are read, nothing is written to the device';
+  'this box was restored from a backup, and nobody has confirmed yet that the other one is off (lineside restored confirm): inputs are read, nothing is written to the device';
 const DISABLED = 'the module is disabled: no connection is made; enabled true connects it';
 const SIMULATED = 'simulated: nothing real is driven';
 const UNSEEN = 'no ownership register is configured: a second master cannot be seen';

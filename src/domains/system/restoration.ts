@@ -16,7 +16,7 @@ import { type Signatory, sign, type SigningKeys } from '../signatures/signature.
 
 export const RESTORE_KIND = 'Restore';
 const UNKNOWN_ID = 'restore-unknown';
-const CONFIRM_WAY = 'a supervisor or administrator confirms with POST system/restore/confirm that the other box is off';
+const CONFIRM_WAY = 'a supervisor or administrator confirms with lineside restored confirm (POST system/restore/confirm) that the other box is off';
 
 interface Parts {
   readonly store: Store;

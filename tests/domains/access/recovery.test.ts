@@ -7,7 +7,11 @@ import path from 'node:path';
 import t from 'tap';
 import { putRequest, readAnswer } from '../../../src/domains/access/recovery/request-file.js';
 import { recoveryTrouble } from '../../../src/domains/access/recovery/recoveries.js';
+import { KnownBoxes } from '../../../src/cli/remote/boxes.js';
+import type { Given } from '../../../src/cli/remote/command.js';
+import { boxContext, rowOf } from '../../cli/support.js';
 import { at } from '../../support/at.js';
+import { ownFolder } from '../../support/own-folder.js';
 import { clientOf, type GatewayTest, makeAccount, PASSWORD, startGatewayTest } from '../../support/gateway.js';
 
 const HASH = '$scrypt$ln=4,r=8,p=1$c2FsdHNhbHRzYWx0c2FsdA$aGFzaGhhc2hoYXNoaGFzaGhhc2hoYXNoaGFzaGhhc2g';
@@ -65,7 +69,12 @@ t.test('the command makes a new administrator through the running box; it is in 
   const reason = 'seen at the shift meeting';
   t.match(await rescue.post(`${RECOVERIES}/acknowledge`, { reason }), { status: 409, body: { code: 'own_recovery' } });
   t.match((await rescue.get(RECOVERIES)).body.items, [{ username: 'Rescue', acknowledged: null }]);
-  t.match((await admin.post(`${RECOVERIES}/acknowledge`, { reason })).body.items, [{ username: 'Rescue', acknowledged: { by: admin.username, reason } }]);
+  const boxes = new KnownBoxes(path.join(ownFolder(t), 'config'));
+  boxes.keep('box', { url: test.url, username: admin.username, accessToken: admin.token, refreshToken: '', site: '' });
+  const line = (words: string, options: Given = {}) => rowOf(words).run(boxContext(boxes, [], { box: 'box', ...options }));
+  t.match(await line('recovery show'), { text: /^administrator Rescue was made at the box at .*; waits: lineside recovery acknowledge$/ });
+  t.match(await line('recovery acknowledge', { reason }), { data: { items: [{ username: 'Rescue', acknowledged: { by: admin.username, reason } }] } });
+  t.match(await line('recovery show'), { text: new RegExp(`; acknowledged by ${admin.username} at .*: ${reason}$`) });
   t.equal(recoveryTrouble(test.store), undefined);
   t.match(await admin.post(`${RECOVERIES}/acknowledge`, { reason }), { status: 409, body: { code: 'no_recovery' } });
   t.match(test.audits.filter(({ action }) => action === 'Acknowledge').at(-1), { result: 'Rejected' });

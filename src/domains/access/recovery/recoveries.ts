@@ -145,7 +145,10 @@ export function recoveryTrouble(read: Pick<StoreReader, 'list'>): { readonly sev
   const open = newestFirst(read).filter(({ status }) => !status.acknowledged);
   if (open.length === 0) return undefined;
   const made = open.map(({ spec: { username, at, systemUser } }) => `administrator ${username} was made at the box at ${at} by the system user ${systemUser} (recover-admin)`);
-  return { severity: 'High', message: `${made.join('; ')}; another administrator acknowledges it with POST auth/recoveries/acknowledge, and it stays in the audit trail` };
+  return {
+    severity: 'High',
+    message: `${made.join('; ')}; another administrator acknowledges it with lineside recovery acknowledge (POST auth/recoveries/acknowledge), and it stays in the audit trail`,
+  };
 }
 
 function newestFirst(read: Pick<StoreReader, 'list'>): readonly AdminRecoveryResource[] {
