@@ -4,9 +4,10 @@ import { titleOf } from './applied.js';
 import { bring } from './bring.js';
 import type { CommandContext, CommandRow } from './command.js';
 import { timeoutOf } from './given.js';
-import { type Outcome, table } from './outcome.js';
+import { CommandError, EXIT, type Outcome, table } from './outcome.js';
 
 const WAIT_MS_DEFAULT = 60_000;
+const NONE = 'there is no snapshot: one is taken before each apply that changes something';
 const EVERYTHING: Selector = { isPositive: false, matches: () => true };
 const WHY_KEPT = {
   first: 'nothing was changed, because not all could be removed that was not there then:',
@@ -15,7 +16,7 @@ const WHY_KEPT = {
 
 async function list({ box }: CommandContext): Promise<Outcome> {
   const snapshots = (await box.typed.all('/api/v1/snapshots', {})).toReversed();
-  if (snapshots.length === 0) return { data: snapshots, text: 'there is no snapshot: one is taken before each apply that changes something' };
+  if (snapshots.length === 0) return { data: snapshots, text: NONE };
   const rows = snapshots.map(({ name, at, by, bytes }) => [name, at, by, String(bytes)]);
   return { data: snapshots, text: table(['name', 'before the apply of', 'by', 'bytes'], rows) };
 }
@@ -25,7 +26,8 @@ async function returnTo(context: CommandContext): Promise<Outcome> {
     box,
     args: [snapshot = ''],
   } = context;
-  const name = snapshot === 'latest' ? ((await namesOf(context)).at(-1) ?? snapshot) : snapshot;
+  const name = snapshot === 'latest' ? (await namesOf(context)).at(-1) : snapshot;
+  if (name === undefined) throw new CommandError(EXIT.refused, 'not_found', NONE);
   return bring(context, {
     ask: ({ dryRun }) => box.typed.post('/api/v1/snapshots/{name}/return', { path: { name }, query: dryRun ? { dryRun: true } : {} }),
     chosen: EVERYTHING,

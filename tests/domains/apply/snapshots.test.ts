@@ -30,10 +30,14 @@ const apply = async (...manifests: object[]) => {
 const kept = async (): Promise<readonly { readonly name: string; readonly by: string }[]> => (await engineer.get('/api/v1/snapshots')).body;
 const newest = async (): Promise<string> => (await kept()).at(-1)?.name ?? '';
 const back = (name: string, query = '') => engineer.post(`/api/v1/snapshots/${name}/return${query}`);
+const boxes = new KnownBoxes(path.join(ownFolder(t), 'config'));
+boxes.keep('plant', { url: `http://127.0.0.1:${plant.port}`, username: engineer.username, accessToken: engineer.token, refreshToken: '', site: '' });
+const run = (words: string, args: readonly string[] = [], options: Given = {}) => rowOf(words).run(boxContext(boxes, args, { box: 'plant', ...options }));
 const area = (name: string) => plant.store.get(Area, 'north', name)?.spec.description;
 
 t.test('one is kept before each apply that changes something, and of nothing else', async (t) => {
   t.same(await kept(), []);
+  await t.rejects(run('snapshot return', ['latest']), /^there is no snapshot: one is taken before each apply that changes something$/);
   await apply(manifest('Site', 'north', {}, {}), manifest('Area', 'hall', { description: 'one' }));
   t.match(await kept(), [{ name: 'snapshot-000001', by: engineer.username, bytes: Number, sha256: /^[0-9a-f]{64}$/ }]);
   await apply(manifest('Area', 'hall', { description: 'one' }));
@@ -72,10 +76,6 @@ t.test('the return brings back what was changed and what was removed, and tells 
 });
 
 t.test('lineside snapshot return: in one command, what was not there then removed behind it', async (t) => {
-  const url = `http://127.0.0.1:${plant.port}`;
-  const boxes = new KnownBoxes(path.join(ownFolder(t), 'config'));
-  boxes.keep('plant', { url, username: engineer.username, accessToken: engineer.token, refreshToken: '', site: '' });
-  const run = (words: string, args: readonly string[] = [], options: Given = {}) => rowOf(words).run(boxContext(boxes, args, { box: 'plant', ...options }));
   const before = (await engineer.get('/api/v1/export')).body;
   await apply(manifest('Area', 'hall', { description: 'four' }), manifest('Area', 'annex'), manifest('ProcessCell', 'cell', { areaName: 'annex' }));
   t.match(await run('snapshot list'), { text: /^name +before the apply of +by +bytes\nsnapshot-0000\d\d / });
