@@ -3,6 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import { eventually } from './api-client.js';
+import { freePort } from './appliance-process.js';
 import type { Test } from 'tap';
 import type { SignedPair } from './authority.js';
 
@@ -43,17 +45,9 @@ action(type="omfile" file="${written}" template="RSYSLOG_SyslogProtocol23Format"
   t.teardown(kill);
   const start = async (): Promise<void> => {
     child = spawn(PROGRAM, ['-n', '-f', configuration, '-i', path.join(folder, 'rsyslog.pid')], { stdio: 'ignore' });
-    while (!(await answers(port))) await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually('rsyslog answers', () => answers(port), undefined, 20);
   };
   return { port, start, kill, text: () => (existsSync(written) ? readFileSync(written, 'utf8') : '') };
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as net.AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function answers(port: number): Promise<boolean> {

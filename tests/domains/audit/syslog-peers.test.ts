@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pino } from 'pino';
 import t from 'tap';
+import { eventually } from '../../support/api-client.js';
 import { verify } from '../../../src/cli/verify.js';
 import { AuditAnchors } from '../../../src/domains/audit/anchors.js';
 import { auditBackup } from '../../../src/domains/audit/backup.js';
@@ -53,9 +54,7 @@ t.test('AUDIT: rsyslog takes every record over mutual TLS, also what it missed w
     const { name: _name, sequence: _sequence, timestamp: _timestamp, accountId, displayName, actorType, ...draft } = auditDraft(1);
     await store.write({ audits: Array.from({ length: count }, () => ({ ...draft, actor: { accountId, displayName, actorType } })) });
   };
-  const until = async (isSo: () => boolean): Promise<void> => {
-    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
-  };
+  const until = (isSo: () => boolean) => eventually('what was sent has come', async () => isSo(), undefined, 10);
   const sequences = (): number[] =>
     peer
       .text()

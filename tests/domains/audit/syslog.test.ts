@@ -5,6 +5,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
+import { eventually } from '../../support/api-client.js';
 import { readSettings, type Settings } from '../../../src/settings.js';
 import { Backoff } from '../../../src/domains/audit/syslog/backoff.js';
 import { SyslogSender } from '../../../src/domains/audit/syslog/sender.js';
@@ -97,7 +98,7 @@ async function receiver(t: Pick<Test, 'teardown'>, given = pair, ca?: string): P
 
 /** Settles when the health is so; the sender looks as often itself. */
 async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
+  await eventually('the health is so', async () => isSo(), undefined, 2);
 }
 
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
