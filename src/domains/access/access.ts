@@ -7,13 +7,13 @@ import type { Clock } from '../../platform/base/clock.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { Sealing } from '../../platform/base/sealing.js';
+import { cutText } from '../../platform/base/short-text.js';
 import type { Log } from '../../platform/base/log.js';
 import type { Caller } from '../../platform/http/caller.js';
 import { TIERS } from '../../platform/http/tiers.js';
 import type { AuditEntry, RequestContext, RouteColumns } from '../../platform/http/route.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import { component } from '../../platform/store/audit-record.js';
-import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Store } from '../../platform/store/store.js';
 import { ApiKeys } from './api-keys.js';
 import { AccessAuthenticator } from './authenticator.js';
@@ -23,20 +23,24 @@ import { type Identity, identityOf } from './identities.js';
 import type { Issuer } from './issuer/issuer.js';
 import { type OidcSettings, openIssuer } from './issuer/open-issuer.js';
 import { IssuerLogin } from './issuer-login.js';
-import { Account, type AccountSpec, type AccountStatus } from './kind.js';
+import { Account, type AccountResource, type AccountSpec } from './kind.js';
 import { type Attempt, LockOuts } from './lockouts.js';
 import { Panels } from './panels/panels.js';
+import { type PartySettings, partyOf, type Served } from './passkeys/party.js';
+import { Passkeys } from './passkeys/passkeys.js';
+import type { Proof } from './proof.js';
 import { badPassword, checkPassword, HASH_COST, type HashCost, PasswordHasher } from './passwords.js';
 import { type RoleEntry, Roles, type SiteRules } from './roles.js';
 import { AdminRecoveries } from './recovery/recoveries.js';
 import type { RecoveryRequest } from './recovery/request-file.js';
 import { SecondFactors } from './second-factor/second-factors.js';
-import { codeAsked, NO_FACTOR, type RightVerdict, unreadableFactor, usedFactor } from './second-factor/verdicts.js';
+import { SecondStep } from './second-factor/second-step.js';
+import { NO_FACTOR, usedFactor } from './second-factor/verdicts.js';
 import { SessionTokens, type TokenKeys } from './session-token.js';
 import { END_REASONS, type LiveSession, Sessions, type TimeWitness } from './sessions.js';
 import { userTarget } from './user-target.js';
 
-export interface AccessSettings extends OidcSettings {
+export interface AccessSettings extends OidcSettings, PartySettings {
   readonly dataDir: string;
   readonly authMode: 'local' | 'oidc' | 'none';
   readonly operatingMode: string;
@@ -70,19 +74,23 @@ export interface AccessOptions {
   /** False where accounts were lost: then a code makes an administrator only when whoever starts the appliance asks for it (D-C-09). */
   readonly firstAdminByCode?: boolean;
   readonly hashCost?: HashCost;
+  readonly served: Served;
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** Every row that is served, once all parts have joined: the table of actions. */
   readonly rows: () => readonly RouteColumns[];
 }
 
-export type AccountResource = Resource<AccountSpec, AccountStatus>;
+export type { AccountResource };
 type Context = RequestContext<unknown, unknown>;
 
-/** How somebody proves who he is. */
-export interface Proof {
-  readonly password: string;
-  /** Of his second factor, where he has one. */
-  readonly code?: string | undefined;
+/** Counts, records and refuses what was wrong: the password, where nothing else is said. */
+type Fail = (reason?: string, details?: Readonly<Record<string, unknown>>) => Promise<never>;
+interface Failed {
+  readonly method: string;
+  readonly attempt: Attempt;
+  readonly proof?: Proof;
+  readonly reason?: string | undefined;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Who has proven it once more, and what is to be stored with what he does. */
@@ -111,6 +119,8 @@ export class Access {
   readonly keys: ApiKeys;
   readonly panels: Panels;
   readonly secondFactors: SecondFactors;
+  readonly passkeys: Passkeys;
+  readonly second: SecondStep;
   readonly recoveries: AdminRecoveries;
   readonly authenticator: AccessAuthenticator;
   readonly store: Store;
@@ -136,7 +146,10 @@ export class Access {
     this.sessions = new Sessions(store, clock, settings, options.time);
     this.lockOuts = new LockOuts(store, clock, settings);
     this.keys = new ApiKeys(store, clock);
-    this.secondFactors = new SecondFactors(store, clock, new Sealing(options.keys.privateKey, 'second factors'), `Lineside ${options.keys.deviceId.slice(0, 6)}`);
+    const title = `Lineside ${options.keys.deviceId.slice(0, 6)}`;
+    this.secondFactors = new SecondFactors(store, clock, new Sealing(options.keys.privateKey, 'second factors'), title);
+    this.passkeys = new Passkeys({ store, clock, title, party: () => partyOf(settings, options.served) });
+    this.second = new SecondStep({ store, settings, secondFactors: this.secondFactors, passkeys: this.passkeys });
     this.recoveries = new AdminRecoveries({
       store,
       clock,
@@ -168,7 +181,7 @@ export class Access {
       keys: this.keys,
       tokens: this.#tokens,
       roles: () => this.roles,
-      mustEnrol: (account, groups) => this.#mustEnrol(account, groups),
+      mustEnrol: (account, groups) => this.second.mustEnrol(account, groups),
       external: issuer?.tokens,
       panels: this.panels,
     });
@@ -189,13 +202,7 @@ export class Access {
 
   /** What somebody should know of signing in, in sentences. */
   get notes(): readonly string[] {
-    const unreadable = this.secondFactors.unreadable();
-    return [
-      ...(this.issuer?.trouble ? [this.issuer.trouble] : []),
-      ...(unreadable.length === 0
-        ? []
-        : [`${unreadable.length} of the second factors open nothing, they were sealed by other keys than those of this box: an administrator resets them`]),
-    ];
+    return [...(this.issuer?.trouble ? [this.issuer.trouble] : []), ...this.second.notes];
   }
 
   start(): void {
@@ -220,20 +227,23 @@ export class Access {
 
   /** @throws RoleTableError: a bad role table stops the start. */
   checkRoles(): void {
-    this.roles.checkNamed(this.settings.secondFactorRequiredFor, 'auth.secondFactor.requiredFor');
+    this.roles.checkRequiring(this.settings.secondFactorRequiredFor);
   }
 
   // -------------------------------------------------------------- signing in
 
-  async login(context: Context, username: string, { password, code }: Proof, useCookie: boolean): Promise<{ body: SessionBody; refreshToken: string }> {
+  async login(context: Context, username: string, proof: Proof, useCookie: boolean): Promise<{ body: SessionBody; refreshToken: string }> {
     const name = username.toLowerCase();
     return this.#attempt(name, await this.panels.sourceOf(context, this.authenticator), async (attempt) => {
       const account = this.#usable(name);
-      const right = await this.#hasher.verify(password, account?.spec.passwordHash, attempt.place);
-      const renewedHash = account && right && this.#hasher.isOutdated(account.spec.passwordHash) ? await this.#hasher.hash(password, attempt.place) : undefined;
-      const present = account && right ? this.#unchanged(account) : undefined;
-      if (!present) return this.#failLogin(context, username, 'login', attempt, code);
-      const second = await this.#requireSecond(context, present, code, 'login', attempt);
+      const right = await this.#hasher.verify(proof.password, account?.spec.passwordHash, attempt.place);
+      const fail: Fail = (reason, details) => this.#failLogin(context, username, { method: 'login', attempt, proof, reason, details });
+      if (!account || !right) return fail();
+      const renewedHash = this.#hasher.isOutdated(account.spec.passwordHash) ? await this.#hasher.hash(proof.password, attempt.place) : undefined;
+      const seen = await this.second.look(account, proof, 'login');
+      const present = this.#unchanged(account);
+      if (!present) return fail();
+      const second = await this.second.require(context, present, seen, { method: 'login', purpose: 'login', fail });
       const { puts, removes } = attempt.succeed();
       const spec = renewedHash === undefined ? present.spec : { ...present.spec, passwordHash: renewedHash };
       const audit = this.#draft(
@@ -278,20 +288,23 @@ export class Access {
    */
   async proven<Result>(
     context: Context,
-    { password, code }: Proof,
+    proof: Proof,
     method: string,
     withSecond: boolean,
     work: (proven: Proven, used: Readonly<Record<string, unknown>>) => Promise<Result>,
   ): Promise<Result> {
-    const { account: seen } = this.own(context.caller);
-    const { username, passwordHash } = seen.spec;
-    return this.#attempt(seen.metadata.name, context.sourceIP, async (attempt) => {
-      const right = await this.#hasher.verify(password, passwordHash, attempt.place);
-      if (!right) return this.#failLogin(context, username, method, attempt, code);
+    const { account: before, session: own } = this.own(context.caller);
+    const { username, passwordHash } = before.spec;
+    const purpose = `${method}/${own.id}`;
+    return this.#attempt(before.metadata.name, context.sourceIP, async (attempt) => {
+      const fail: Fail = (reason, details) => this.#failLogin(context, username, { method, attempt, proof, reason, details });
+      const right = await this.#hasher.verify(proof.password, passwordHash, attempt.place);
+      if (!right) return fail();
+      const seen = withSecond ? await this.second.look(before, proof, purpose) : undefined;
       const { session } = this.own(context.caller); // it may have ended meanwhile
-      const account = this.#unchanged(seen);
-      if (!account) return this.#failLogin(context, username, method, attempt, code);
-      const second = withSecond ? await this.#requireSecond(context, account, code, method, attempt) : NO_FACTOR;
+      const account = this.#unchanged(before);
+      if (!account) return fail();
+      const second = seen ? await this.second.require(context, account, seen, { method, purpose, fail }) : NO_FACTOR;
       const { puts = [], removes = [] } = attempt.succeed();
       return work({ session, account, also: { puts: [...second.puts, ...puts], removes } }, usedFactor(second));
     });
@@ -332,9 +345,10 @@ export class Access {
     const { account } = this.own(context.caller);
     const { username } = account.spec;
     checkPassword(newPassword, username, this.settings.passwordLengthMin, 'newPassword');
+    if (newPassword === currentPassword) throw invalid('invalid_field', 'newPassword', 'newPassword must be another one than currentPassword');
     await this.#attempt(account.metadata.name, context.sourceIP, async (attempt) => {
       const right = await this.#hasher.verify(currentPassword, account.spec.passwordHash, attempt.place);
-      if (!right) return this.#failLogin(context, username, 'password', attempt);
+      if (!right) return this.#failLogin(context, username, { method: 'password', attempt });
       const passwordHash = await this.#hasher.hash(newPassword, attempt.place);
       const { session } = this.own(context.caller); // whoever changed the password first has ended it
       const present = this.#unchanged(account);
@@ -455,31 +469,8 @@ export class Access {
     this.#keepLastAdmin(account, spec);
     const name = account.metadata.name;
     const audit = context.audit({ target: userTarget(account.spec), before: shown(account.spec) });
-    const removes = this.secondFactors.refsOf(name);
+    const removes = this.second.refsOf(name);
     await this.sessions.end(this.sessions.idsOf(name), 'administrator', [audit], { puts: [{ kind: Account, site: '', name, spec }], removes });
-  }
-
-  // -------------------------------------------------------------- second factor
-
-  isSecondFactorRequired(groups: readonly string[]): boolean {
-    const { authMode, secondFactorRequiredFor, groupPrefix } = this.settings;
-    return authMode === 'local' && secondFactorRequiredFor.some((group) => groups.includes(group.replaceAll('{prefix}', groupPrefix)));
-  }
-
-  /** The one place that knows what counts as a second factor. */
-  #mustEnrol(account: string, groups: readonly string[]): boolean {
-    return this.isSecondFactorRequired(groups) && !this.secondFactors.has(account);
-  }
-
-  /** Judged when the password was right: a wrong code is told as a wrong password is, and none as its absence. */
-  async #requireSecond(context: Context, { metadata, spec }: AccountResource, code: string | undefined, method: string, attempt: Attempt): Promise<RightVerdict> {
-    const verdict = this.secondFactors.judge(metadata.name, code);
-    if (verdict.is === 'right') return verdict;
-    if (verdict.is === 'wrong') return this.#failLogin(context, spec.username, method, attempt, code, 'InvalidCode');
-    const [refusal, reason] = verdict.is === 'asked' ? [codeAsked(), 'SecondFactorRequired'] : [unreadableFactor(), 'SecondFactorUnreadable'];
-    const target = { kind: 'Account', name: spec.username, site: '' };
-    await this.store.writeOrKeep({ audits: [context.audit({ action: 'Login', category: 'auth', target, result: 'Rejected', reason, details: { method } })] }, { as: 'refusal' });
-    throw refusal;
   }
 
   // -------------------------------------------------------------- inside
@@ -532,7 +523,7 @@ export class Access {
 
   /** Counts the attempt before `judge` looks at it; what `judge` neither fails nor lets succeed was none. */
   async #attempt<Result>(name: string, sourceIP: string, judge: (attempt: Attempt) => Promise<Result>): Promise<Result> {
-    const attempt = await this.lockOuts.begin(name.slice(0, USERNAME_KEPT_MAX), sourceIP);
+    const attempt = await this.lockOuts.begin(cutText(name, USERNAME_KEPT_MAX), sourceIP);
     try {
       return await judge(attempt);
     } finally {
@@ -582,8 +573,8 @@ export class Access {
   }
 
   /** Counts the failure, records it and refuses: one text whether the name is known or not, and whichever of password and code was wrong. */
-  async #failLogin(context: Context, username: string, method: string, attempt: Attempt, code?: string, reason = 'InvalidCredentials'): Promise<never> {
-    const target = { kind: 'Account', name: username.slice(0, USERNAME_KEPT_MAX), site: '' };
+  async #failLogin(context: Context, username: string, { method, attempt, proof, reason = 'InvalidCredentials', details }: Failed): Promise<never> {
+    const target = { kind: 'Account', name: cutText(username, USERNAME_KEPT_MAX), site: '' };
     const { change, locks } = attempt.fail();
     const lockOut: AuditEntry = {
       action: 'Update',
@@ -593,10 +584,10 @@ export class Access {
     };
     const lockOuts = locks ? [this.#draft(context, lockOut, component('access'))] : [];
     // last, so that the request counts as one whose refusal is recorded
-    const failure = context.audit({ action: 'Login', category: 'auth', target, result: 'Rejected', reason, details: { method } });
+    const failure = context.audit({ action: 'Login', category: 'auth', target, result: 'Rejected', reason, details: { method, ...details } });
     await this.store.writeOrKeep({ ...change, audits: [failure, ...lockOuts] }, { as: 'refusal' });
-    const what = code === undefined ? 'wrong user name or password' : 'wrong user name, password or code';
-    throw new Refusal('unauthenticated', what, { code: 'invalid_credentials' });
+    const beside = proof?.passkey ? 'passkey' : proof?.code === undefined ? undefined : 'code';
+    throw new Refusal('unauthenticated', beside ? `wrong user name, password or ${beside}` : 'wrong user name or password', { code: 'invalid_credentials' });
   }
 
   /** A draft by somebody else than the caller of the request: who signs in is not yet the caller. */

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { TIERS } from '../../platform/http/tiers.js';
 import type { ToldBy } from '../../platform/http/replies.js';
+import { PasskeyBody, PasskeysOffered } from './passkeys/bodies.js';
 
 export const AUTH_MODES = ['local', 'oidc', 'none'] as const;
 
@@ -84,9 +85,15 @@ export const SecondFactorBody = v.strictObject({
   enrolled: v.boolean(),
   /** By my role. */
   required: v.boolean(),
+  /** Whether an authenticator app is part of it. */
+  app: v.boolean(),
   enrolledAt: v.nullable(v.string()),
+  /** Of a code. */
   lastUsedAt: v.nullable(v.string()),
   recoveryCodesLeft: v.number(),
+  /** Oldest first. */
+  passkeys: v.array(PasskeyBody),
+  passkeysOffered: PasskeysOffered,
 });
 export type SecondFactorBody = ToldBy<typeof SecondFactorBody>;
 
@@ -134,12 +141,16 @@ export const AuthConfig = v.strictObject({
   groupPrefix: v.string(),
   firstAdminRequired: v.boolean(),
   loginPath: v.string(),
+  /** Setting `gateway.publicName`: the host name under which people reach the box. */
+  publicName: v.nullable(v.string()),
   /** In mode `oidc` only. */
   oidc: v.nullable(v.strictObject({ issuer: v.nullable(v.string()), clientId: v.nullable(v.string()), loginPath: v.string() })),
   accessTokenLifetimeSeconds: v.number(),
   inactivityTimeoutSeconds: v.number(),
   freshTokenMaxAgeSeconds: v.number(),
   passwordMinLength: v.number(),
+  /** In mode `local` only. */
+  passkeys: v.nullable(PasskeysOffered),
   antiReplay: v.strictObject({ enabled: v.boolean(), header: v.string(), windowSeconds: v.number() }),
 });
 export type AuthConfig = ToldBy<typeof AuthConfig>;
@@ -149,7 +160,15 @@ export const AuthPolicy = v.strictObject({
   groupPrefix: v.string(),
   sitePattern: v.string(),
   roles: v.array(v.strictObject({ group: v.string(), tier: v.nullable(v.picklist(TIERS)), grant: v.array(v.string()), deny: v.array(v.string()), shipped: v.boolean() })),
-  actions: v.array(v.strictObject({ action: v.string(), tier: v.string(), routes: v.array(v.strictObject({ method: v.string(), path: v.string() })) })),
+  actions: v.array(
+    v.strictObject({
+      action: v.string(),
+      tier: v.string(),
+      routes: v.array(v.strictObject({ method: v.string(), path: v.string(), summary: v.string() })),
+      /** Role groups whose members may do it: those of its tier and grants, without denials. */
+      groups: v.array(v.string()),
+    }),
+  ),
   freshTokenActions: v.array(v.string()),
   /** Role groups. */
   secondFactorRequiredFor: v.array(v.string()),

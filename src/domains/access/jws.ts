@@ -4,6 +4,7 @@
  * of its own, and extensions that whoever judges a token must understand.
  */
 import { type KeyObject, randomUUID } from 'node:crypto';
+import { isWeak } from './weak-keys.js';
 import { CompactSign, type CryptoKey, compactVerify, createLocalJWKSet, type CompactJWSHeaderParameters, type JWK } from 'jose';
 
 /** Longer than any token that a request can carry. */
@@ -30,14 +31,20 @@ export interface UnprovenToken {
 
 /** Undefined for what is no token in the one spelling that is taken. */
 export function takeApart(token: string): UnprovenToken | undefined {
+  const formed = formOf(token);
+  const claims = formed && objectOf(formed.payload);
+  return claims ? { token, header: formed.header, claims } : undefined;
+}
+
+/** The same, whatever is signed. */
+export function formOf(token: string): { readonly header: TokenHeader; readonly payload: string } | undefined {
   if (token.length > TOKEN_LENGTH_MAX) return undefined;
   const [head, payload, signature, ...more] = token.split('.');
   if (head === undefined || payload === undefined || signature === undefined || more.length > 0) return undefined;
   if (![head, payload, signature].every(isSpelledOnce)) return undefined;
   const header = objectOf(head);
-  const claims = objectOf(payload);
-  if (!header || !claims || !isHeader(header) || FOREIGN_PARAMETERS.some((name) => Object.hasOwn(header, name))) return undefined;
-  return { token, header, claims };
+  if (!header || !isHeader(header) || FOREIGN_PARAMETERS.some((name) => Object.hasOwn(header, name))) return undefined;
+  return { header, payload };
 }
 
 function isHeader(header: Claims): header is TokenHeader {
@@ -112,7 +119,7 @@ export class KeySet {
 const PUBLIC_MEMBERS = ['kty', 'kid', 'use', 'key_ops', 'alg', 'crv', 'x', 'y', 'n', 'e'] as const;
 const KEYS_MAX = 100;
 
-/** The keys of a JWK set as it was served; undefined where it is none. Secret keys and secret members of keys do not stay. */
+/** The keys of a JWK set as it was served; undefined where it is none. Secret keys and secret members of keys do not stay, nor do keys that protect nothing. */
 export function publicKeysOf(served: unknown): readonly JWK[] | undefined {
   const { keys } = (typeof served === 'object' && served !== null ? served : {}) as { readonly keys?: unknown };
   if (!Array.isArray(keys)) return undefined;
@@ -123,7 +130,7 @@ export function publicKeysOf(served: unknown): readonly JWK[] | undefined {
     const kept = PUBLIC_MEMBERS.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]));
     return [Object.fromEntries(kept) as JWK];
   });
-  return found.filter(({ kid = '' }) => typeof kid === 'string');
+  return found.filter((key) => typeof (key.kid ?? '') === 'string' && !isWeak(key));
 }
 
 /** Whether the signature holds; the claims are still to be judged. Whatever the library minds about token or key is a no. */

@@ -9,7 +9,6 @@ import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import { checkResourceName } from '../../platform/base/resource-name.js';
 import { listReply } from '../../platform/http/paged-list.js';
 import { LIST, parameters } from '../../platform/http/parameters.js';
-import { NO_STORE } from '../../platform/http/replies.js';
 import { checkIfMatch, etagOf } from '../../platform/http/revision.js';
 import { created, done, ok, type Reply, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
@@ -73,7 +72,7 @@ export const KEY_ROUTES: readonly Route<KeyDeps>[] = [
       const audit = context.audit({ site, target: { kind: 'ApiKey', name, site }, after: { name, ...shown(spec), ...(test ? { test } : {}) } });
       const { resources } = await access.store.write({ puts: [{ kind: ApiKey, site: '', name, spec }], audits: [audit] });
       const { lastUsedAt: _used, previous: _none, ...told } = keyDto(resources[0] as ApiKeyResource, access.keys);
-      return created({ ...told, key }, `${PATH}/${name}`, NO_STORE);
+      return created({ ...told, key }, `${PATH}/${name}`);
     },
   }),
   route({
@@ -133,7 +132,7 @@ export const KEY_ROUTES: readonly Route<KeyDeps>[] = [
       const bothMs = Math.min(overlapMs, deps.access.keys.leftMs(spec)); // no key lives longer by being replaced
       const previous = bothMs > 0 ? { previous: { hash: spec.hash, keyPrefix: spec.keyPrefix, ...deps.access.store.terms.begin(bothMs) } } : {};
       const rotated = await change(context, deps, { ...kept, hash, keyPrefix, expiresAtMs, ...previous });
-      return ok({ ...keyDto(rotated, deps.access.keys), key }, NO_STORE);
+      return ok({ ...keyDto(rotated, deps.access.keys), key });
     },
   }),
   route({

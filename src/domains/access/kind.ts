@@ -6,6 +6,7 @@ import type { WallMs } from '../../platform/base/times.js';
 import * as v from 'valibot';
 import { StoredTerm } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
 
 const INTERNAL = { group: 'system', scope: 'cluster', body: 'flat', apply: { how: 'no', reason: 'identities are managed through the auth routes' } } as const;
 
@@ -25,10 +26,17 @@ export const AccountSpec = v.strictObject({
   retired: v.boolean(),
 });
 export type AccountSpec = v.InferOutput<typeof AccountSpec>;
-export interface AccountStatus {
-  readonly lastLoginAt: string | null;
-}
-export const Account: Kind<AccountSpec, AccountStatus> = { ...INTERNAL, kind: 'Account', action: 'user', spec: AccountSpec, initialStatus: () => ({ lastLoginAt: null }) };
+export const AccountStatus = v.object({ lastLoginAt: v.nullable(v.string()) });
+export type AccountStatus = Readonly<v.InferOutput<typeof AccountStatus>>;
+export type AccountResource = Resource<AccountSpec, AccountStatus>;
+export const Account: Kind<AccountSpec, AccountStatus> = {
+  ...INTERNAL,
+  kind: 'Account',
+  action: 'user',
+  spec: AccountSpec,
+  initialStatus: () => ({ lastLoginAt: null }),
+  status: AccountStatus.entries,
+};
 
 export const SessionSpec = v.strictObject({
   /** Resource name of the account. */
@@ -47,12 +55,14 @@ export const SessionSpec = v.strictObject({
   issuerGrant: v.optional(v.string()),
 });
 export type SessionSpec = v.InferOutput<typeof SessionSpec>;
+/** As of the last activity that was saved: when that was by the clock of the machine, how long the session had lived. */
+const SavedSession = v.pipe(v.object({ bootID: v.string(), bootMs: v.number(), livedMs: v.number(), signedInMs: v.number() }), v.readonly());
 export interface SessionStatus {
   readonly authTimeMs: number;
   /** At most a minute behind what the gateway knows in memory. */
   readonly lastActivityAtMs: WallMs;
-  /** As of the last activity that was saved: when that was by the clock of the machine, how long the session had lived. Absent in data of 0.1.0. */
-  readonly saved?: { readonly bootID: string; readonly bootMs: number; readonly livedMs: number; readonly signedInMs: number };
+  /** Absent in data of 0.1.0. */
+  readonly saved?: v.InferOutput<typeof SavedSession>;
 }
 export const Session: Kind<SessionSpec, SessionStatus> = {
   ...INTERNAL,
@@ -60,6 +70,7 @@ export const Session: Kind<SessionSpec, SessionStatus> = {
   action: 'session',
   spec: SessionSpec,
   initialStatus: (spec) => ({ authTimeMs: spec.createdAtMs, lastActivityAtMs: spec.createdAtMs }),
+  status: { authTimeMs: v.number(), lastActivityAtMs: v.number(), saved: v.optional(SavedSession) },
 };
 
 export const ApiKeySpec = v.strictObject({
@@ -80,7 +91,14 @@ export interface ApiKeyStatus {
   /** Of the key that was replaced. */
   readonly previousUsedAtMs?: number | null;
 }
-export const ApiKey: Kind<ApiKeySpec, ApiKeyStatus> = { ...INTERNAL, kind: 'ApiKey', action: 'apikey', spec: ApiKeySpec, initialStatus: () => ({ lastUsedAtMs: null }) };
+export const ApiKey: Kind<ApiKeySpec, ApiKeyStatus> = {
+  ...INTERNAL,
+  kind: 'ApiKey',
+  action: 'apikey',
+  spec: ApiKeySpec,
+  initialStatus: () => ({ lastUsedAtMs: null }),
+  status: { lastUsedAtMs: v.nullable(v.number()), previousUsedAtMs: v.nullish(v.number()) },
+};
 
 export const LockOutSpec = v.strictObject({ username: v.string() });
 export type LockOutSpec = v.InferOutput<typeof LockOutSpec>;
@@ -122,6 +140,7 @@ export const IssuerAccount: Kind<IssuerAccountSpec, AccountStatus> = {
   action: 'user',
   spec: IssuerAccountSpec,
   initialStatus: () => ({ lastLoginAt: null }),
+  status: AccountStatus.entries,
 };
 
 /** Public keys of the identity provider, for a start at which it does not answer. */
@@ -169,12 +188,13 @@ export const Panel: Kind<PanelSpec, PanelStatus> = {
   action: 'panel',
   spec: PanelSpec,
   initialStatus: () => ({ lastContactAt: null, lastContactFrom: '' }),
+  status: { lastContactAt: v.nullable(v.string()), lastContactFrom: v.string() },
 };
 
-/** What a person has beside his password; the name is that of his account. */
+/** That a person has something beside his password: an app, recovery codes, passkeys (rows of their own). The name is that of his account. */
 export const SecondFactorSpec = v.strictObject({
   accountId: v.string(),
-  /** Secret and hashes of the recovery codes that are left, sealed for this account. */
+  /** Secret of the app, where there is one, and hashes of the recovery codes that are left, sealed for this account. */
   sealed: v.string(),
   enrolledAt: v.string(),
 });
@@ -195,6 +215,33 @@ export const SecondFactor: Kind<SecondFactorSpec, SecondFactorStatus> = {
   status: SecondFactorStatus.entries,
 };
 
+/** A key that a browser, a phone or a token keeps for an account; the name is `<account>/<id>`. A public key is no secret: it is stored as it is. */
+export const PasskeySpec = v.strictObject({
+  /** Resource name of the account. */
+  account: v.string(),
+  accountId: v.string(),
+  /** As its owner calls it. */
+  title: v.string(),
+  credentialID: v.string(),
+  /** COSE key, base64url. */
+  publicKey: v.string(),
+  /** The host name that it is bound to. */
+  rpID: v.string(),
+  transports: v.array(v.string()),
+  synced: v.boolean(),
+});
+export type PasskeySpec = v.InferOutput<typeof PasskeySpec>;
+export const PasskeyStatus = v.strictObject({ lastUsedAt: v.nullable(v.string()), counter: v.number() });
+export type PasskeyStatus = v.InferOutput<typeof PasskeyStatus>;
+export const Passkey: Kind<PasskeySpec, PasskeyStatus> = {
+  ...INTERNAL,
+  kind: 'Passkey',
+  action: 'user',
+  spec: PasskeySpec,
+  initialStatus: () => ({ lastUsedAt: null, counter: 0 }),
+  status: PasskeyStatus.entries,
+};
+
 /** An administrator that was made at the box (`lineside recover-admin`). */
 export const AdminRecoverySpec = v.strictObject({
   username: v.string(),
@@ -206,15 +253,17 @@ export const AdminRecoverySpec = v.strictObject({
   administrators: v.array(v.string()),
 });
 export type AdminRecoverySpec = v.InferOutput<typeof AdminRecoverySpec>;
-export interface AdminRecoveryStatus {
-  readonly acknowledged: { readonly by: string; readonly accountId: string; readonly at: string; readonly reason: string } | null;
-}
+export const AdminRecoveryStatus = v.object({
+  acknowledged: v.nullable(v.pipe(v.object({ by: v.string(), accountId: v.string(), at: v.string(), reason: v.string() }), v.readonly())),
+});
+export type AdminRecoveryStatus = Readonly<v.InferOutput<typeof AdminRecoveryStatus>>;
 export const AdminRecovery: Kind<AdminRecoverySpec, AdminRecoveryStatus> = {
   ...INTERNAL,
   kind: 'AdminRecovery',
   action: 'recovery',
   spec: AdminRecoverySpec,
   initialStatus: () => ({ acknowledged: null }),
+  status: AdminRecoveryStatus.entries,
 };
 
-export const ACCESS_KINDS = [Account, Session, ApiKey, LockOut, IssuerAccount, IssuerKeys, RevokedSession, SecondFactor, AdminRecovery, Panel] as const;
+export const ACCESS_KINDS = [Account, Session, ApiKey, LockOut, IssuerAccount, IssuerKeys, RevokedSession, SecondFactor, Passkey, AdminRecovery, Panel] as const;

@@ -1,8 +1,14 @@
 /** What a person proves himself with, as a body has it, and how it is refused. */
 import * as v from 'valibot';
+import { Assertion } from './passkeys/bodies.js';
 
-/** `code` of whoever has a second factor: six digits of the app, or a recovery code. */
-export const ProofBody = v.strictObject({ password: v.string(), code: v.optional(v.string()) });
+/** Of whoever has a second factor: `code`, six digits of the app or a recovery code, or `passkey`, which counts where both are given. */
+export const SECOND = { code: v.optional(v.string()), passkey: v.optional(Assertion) } as const;
+
+export const ProofBody = v.strictObject({ password: v.string(), ...SECOND });
+
+/** How somebody proves who he is. */
+export type Proof = v.InferOutput<typeof ProofBody>;
 
 /** All of 401. */
 export const PROOF_CODES = ['invalid_credentials', 'account_locked', 'second_factor_required', 'second_factor_unreadable'] as const;

@@ -27,7 +27,7 @@ export interface Role {
 export interface Action {
   readonly action: string;
   readonly tier: string;
-  readonly routes: readonly { readonly method: string; readonly path: string }[];
+  readonly routes: readonly { readonly method: string; readonly path: string; readonly summary: string }[];
 }
 
 /** An unknown action or tier of the role table stops the start (decisions Q-AUTH-12). */
@@ -102,6 +102,11 @@ export class Roles {
     return rights;
   }
 
+  /** Role groups whose members may do it, in the order of the table. */
+  holdersOf(action: string): string[] {
+    return [...this.#setOfGroup].filter(([, held]) => held.has(action)).map(([group]) => group);
+  }
+
   /** A site was made or has gone: groups may name another set of sites now. */
   forgetRights(): void {
     this.#rights.clear();
@@ -139,11 +144,12 @@ export class Roles {
     return new Set(readable.map(({ action }) => action).filter((action) => !denied.some((pattern) => matches(pattern, action))));
   }
 
-  /** Role groups that a setting names. @throws RoleTableError for one that is in no row of the table: who meant another one would be less protected. */
-  checkNamed(groups: readonly string[], setting: string): void {
+  /** @param groups of `auth.secondFactor.requiredFor`. @throws RoleTableError for one that is in no row of the table: who meant another one would be less protected. */
+  checkRequiring(groups: readonly string[]): void {
     for (const group of groups) {
       const named = group.replaceAll('{prefix}', this.prefix);
-      if (!this.#setOfGroup.has(named)) throw new RoleTableError(`${setting}: ${group} is no role group; they are ${[...this.#setOfGroup.keys()].sort().join(', ')}`);
+      if (!this.#setOfGroup.has(named))
+        throw new RoleTableError(`auth.secondFactor.requiredFor: ${group} is no role group; they are ${[...this.#setOfGroup.keys()].sort().join(', ')}`);
     }
   }
 
@@ -220,12 +226,12 @@ function matches(pattern: string, action: string): boolean {
 }
 
 function actionsOf(rows: readonly RouteColumns[]): Action[] {
-  const table = new Map<string, { action: string; tier: string; routes: { method: string; path: string }[] }>();
+  const table = new Map<string, { action: string; tier: string; routes: { method: string; path: string; summary: string }[] }>();
   for (const row of rows) {
     if (row.action === '-') continue;
     let entry = table.get(row.action);
     if (!entry) table.set(row.action, (entry = { action: row.action, tier: row.tier, routes: [] }));
-    entry.routes.push({ method: row.method, path: row.path });
+    entry.routes.push({ method: row.method, path: row.path, summary: row.summary ?? '' });
   }
   return [...table.values()].sort((a, b) => (a.action < b.action ? -1 : 1));
 }

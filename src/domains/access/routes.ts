@@ -9,7 +9,6 @@ import { REASON_LENGTH_MAX } from '../../platform/http/reason.js';
 import { listReply, sortedBy, type SortKey } from '../../platform/http/paged-list.js';
 import { flag, LIST, parameters, text } from '../../platform/http/parameters.js';
 import { checkIfMatch, etagOf } from '../../platform/http/revision.js';
-import { NO_STORE } from '../../platform/http/replies.js';
 import { created, done, ok, Reply, type Route, routesFor } from '../../platform/http/route.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Access } from './access.js';
@@ -19,10 +18,12 @@ import { CALLBACK_PATH, type IssuerLogin } from './issuer-login.js';
 import { LOGIN_WITHIN_MS } from './issuer/logins.js';
 import type { SeenSession } from './issuer/issuer-sessions.js';
 import { KEY_ROUTES } from './key-routes.js';
+import { DisplayName } from './display-name.js';
 import { localOnly, only, withSessions } from './modes.js';
 import { OWN_SESSION_ROUTES } from './own-session-routes.js';
 import { PANEL_ROUTES } from './panels/routes.js';
-import { PROOF_CODES, ProofBody } from './proof.js';
+import { PASSKEY_ROUTES } from './passkeys/routes.js';
+import { PROOF_CODES, ProofBody, SECOND } from './proof.js';
 import { RECOVERY_ROUTES } from './recovery/routes.js';
 import { SECOND_FACTOR_ROUTES } from './second-factor/routes.js';
 import type { SessionSpec, SessionStatus } from './kind.js';
@@ -50,7 +51,6 @@ export interface AccessDeps {
 const route = routesFor<AccessDeps>();
 const Text = v.string();
 const Groups = v.array(v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.maxLength(128, 'must have at most 128 characters')));
-const DisplayName = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'), v.maxLength(128, 'must have at most 128 characters'));
 const AUDIT = { action: 'Request', category: 'auth' } as const;
 
 export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
@@ -69,10 +69,10 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     whileStorageRefuses: true,
     action: 'auth:login',
     tier: 'none',
-    summary: 'Sign in with user name and password, and the code of the second factor where the account has one',
+    summary: 'Sign in with user name and password, and the second factor where the account has one: a code, or the answer of a passkey',
     reply: SessionBody,
     errors: { 401: [...PROOF_CODES, 'session_ended'], 404: ['not_in_auth_mode'] },
-    body: v.strictObject({ username: Text, password: Text, code: v.optional(Text), useCookie: v.optional(v.boolean(), false) }),
+    body: v.strictObject({ username: Text, password: Text, ...SECOND, useCookie: v.optional(v.boolean(), false) }),
     audit: AUDIT,
     exists: localOnly,
     async handle(context, { access }) {
@@ -99,7 +99,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     async handle(context, { access }) {
       const refreshToken = context.body.refreshToken ?? readCookie(context.header('cookie'));
       if (refreshToken === undefined || refreshToken === '') throw new Refusal('unauthenticated', 'no refresh token was given', { code: 'unauthenticated' });
-      return ok(await access.refresh(context, refreshToken), NO_STORE);
+      return ok(await access.refresh(context, refreshToken));
     },
   }),
   route({
@@ -173,13 +173,13 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     whileStorageRefuses: true,
     action: 'auth:reauthenticate',
     tier: 'self',
-    summary: 'Enter the password again, and the code of the second factor where there is one, for a fresh token of the same session',
+    summary: 'Enter the password again, and the second factor where there is one, for a fresh token of the same session',
     reply: SessionBody,
     errors: { 401: [...PROOF_CODES, 'session_ended'], 404: ['not_in_auth_mode'] },
     body: ProofBody,
     audit: AUDIT,
     exists: localOnly,
-    handle: async (context, { access }) => ok(await access.reauthenticate(context, context.body), NO_STORE),
+    handle: async (context, { access }) => ok(await access.reauthenticate(context, context.body)),
   }),
   route({
     method: 'GET',
@@ -230,7 +230,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     path: '/api/v1/auth/policy',
     action: 'auth:policy',
     tier: 'supervise',
-    summary: 'The effective role and action table',
+    summary: 'The effective role and action table, and which role groups hold each action',
     reply: AuthPolicy,
     handle: (_, { access }) => authPolicy(access),
   }),
@@ -303,6 +303,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
   }),
   ...userRoutes(),
   ...SECOND_FACTOR_ROUTES,
+  ...PASSKEY_ROUTES,
   ...OWN_SESSION_ROUTES,
   ...RECOVERY_ROUTES,
   ...KEY_ROUTES,
@@ -429,7 +430,7 @@ function servedUser(access: Access, username: string): Reply<UserBody> {
   return ok(userDto(user, access), { ETag: etagOf(user.metadata.resourceVersion) });
 }
 
-function authConfig({ settings, firstAdminRequired }: Access): AuthConfig {
+function authConfig({ settings, firstAdminRequired, passkeys }: Access): AuthConfig {
   return {
     authMode: settings.authMode,
     operatingMode: settings.operatingMode, // decisions Q-RECIPE-05
@@ -438,11 +439,13 @@ function authConfig({ settings, firstAdminRequired }: Access): AuthConfig {
     groupPrefix: settings.groupPrefix,
     firstAdminRequired,
     loginPath: LOGIN_PATH,
+    publicName: settings.publicName,
     oidc: settings.authMode === 'oidc' ? { issuer: settings.oidcIssuer, clientId: settings.oidcClientId, loginPath: '/api/v1/auth/oidc/login' } : null,
     accessTokenLifetimeSeconds: Math.round(settings.accessTokenLifetimeMs / 1000),
     inactivityTimeoutSeconds: Math.round(settings.inactivityTimeoutMs / 1000),
     freshTokenMaxAgeSeconds: FRESH_TOKEN_AGE_MAX_MS / 1000,
     passwordMinLength: settings.passwordLengthMin,
+    passkeys: settings.authMode === 'local' ? passkeys.offered : null,
     antiReplay: { enabled: settings.antiReplayEnabled, header: 'X-DCS-Nonce', windowSeconds: Math.round(settings.antiReplayWindowMs / 1000) },
   };
 }
@@ -452,7 +455,7 @@ function authPolicy({ settings, roles }: Access): AuthPolicy {
     groupPrefix: settings.groupPrefix,
     sitePattern: roles.sitePattern,
     roles: roles.roles,
-    actions: roles.actions,
+    actions: roles.actions.map((action) => ({ ...action, groups: roles.holdersOf(action.action) })),
     freshTokenActions: roles.freshTokenActions,
     secondFactorRequiredFor: settings.authMode === 'local' ? settings.secondFactorRequiredFor.map((group) => group.replaceAll('{prefix}', settings.groupPrefix)) : [],
     reasonMinLength: settings.reasonLengthMin,
@@ -472,15 +475,15 @@ const TOLD_ON_PAGE: readonly unknown[] = ['login_refused', 'unknown_login', 'iss
 function onPage({ header }: { header(name: string): string | undefined }, fault: unknown): Reply<never> {
   const code = fault instanceof Refusal ? fault.context.code : undefined;
   if (!TOLD_ON_PAGE.includes(code) || !/\btext\/html\b/i.test(header('accept') ?? '')) throw fault;
-  return new Reply<never>('redirect', undefined, { Location: `${LOGIN_PATH}?ended=${String(code)}`, ...NO_STORE });
+  return new Reply<never>('redirect', undefined, { Location: `${LOGIN_PATH}?ended=${String(code)}` });
 }
 
 function redirected(address: string, setCookie: string): Reply<never> {
-  return new Reply<never>('redirect', undefined, { Location: address, 'Set-Cookie': setCookie, ...NO_STORE });
+  return new Reply<never>('redirect', undefined, { Location: address, 'Set-Cookie': setCookie });
 }
 
 function withCookie(body: SessionBody, secure: boolean, refreshToken: string | undefined): Reply<SessionBody> {
-  return ok(body, refreshToken === undefined ? NO_STORE : { ...NO_STORE, 'Set-Cookie': cookie(refreshToken, secure) });
+  return ok(body, refreshToken === undefined ? {} : { 'Set-Cookie': cookie(refreshToken, secure) });
 }
 
 function cookie(value: string, secure: boolean, maxAgeSeconds?: number): string {

@@ -11,6 +11,7 @@ import { guarded } from '../../platform/base/guarded.js';
 import { Deadline, Stopwatch } from '../../platform/base/elapsed.js';
 import { elapsedSince, type Moment } from '../../platform/base/moment.js';
 import { Refusal } from '../../platform/base/refusal.js';
+import { cutText } from '../../platform/base/short-text.js';
 import type { Change, Store } from '../../platform/store/store.js';
 import { Session, type SessionSpec, type SessionStatus } from './kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -128,7 +129,7 @@ export class Sessions {
       accountId,
       authMode: this.#limits.authMode,
       sourceIP,
-      userAgent: userAgent.slice(0, 256),
+      userAgent: cutText(userAgent, 256),
       refreshHash: hashOf(refreshToken),
       createdAtMs: nowMs,
       endsAtMs: nowMs + this.#limits.sessionLifetimeMs,

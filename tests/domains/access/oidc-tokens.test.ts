@@ -162,6 +162,8 @@ t.test('D-AUTH-04, D-AUTH-05: what is no token of the identity provider for this
     'a logout token by its events': tokenOf(rsa, claims({ events: {} })),
     'longer than any token': tokenOf(rsa, claims({ padding: 'x'.repeat(13_000) })),
     'an ID token by its claim': tokenOf(rsa, claims({ typ: 'ID' })),
+    'an ID token by the nonce of its sign-in': tokenOf(rsa, claims({ nonce: 'n-1' }), { typ: 'JWT' }),
+    'an ID token by the digest of the access token beside it': tokenOf(rsa, claims({ at_hash: 'x' }), { typ: 'JWT' }),
     'a refresh token by its claim': tokenOf(rsa, claims({ typ: 'Refresh' })),
   };
   for (const [title, token] of Object.entries(cases)) t.match(await me(token), { status: 401, body: { code: 'invalid_token' } }, title);

@@ -1,5 +1,7 @@
 /** Panels by their protocol (D-C-18): who is let in, what a panel may, and what ends it. The page is tested in tests/console/panel. */
 import t from 'tap';
+import { Panel } from '../../../src/domains/access/kind.js';
+import { Refusal } from '../../../src/platform/base/refusal.js';
 import { type Answer, clientOf, type GatewayTest, makeAccount, PASSWORD, startGatewayTest } from '../../support/gateway.js';
 import { type PanelKey, panelKey } from '../../support/panel-key.js';
 
@@ -64,6 +66,52 @@ t.test('D-C-18: an administrator enrols the panel that shows the code, once; it 
     'its renewal is on record under its name',
   );
   t.notMatch(JSON.stringify(test.audits), new RegExp(code), 'no code is in the audit trail');
+});
+
+t.test('ADR 0124: a renewal is on record after a start and after an absence, and otherwise not', async (t) => {
+  const test = await startGatewayTest();
+  const key = await enrolled(test, 'hall-1');
+  const records = (): number => test.audits.filter(({ component, result }) => component === 'panel/hall-1' && result === 'Success').length;
+  await renew(test, key);
+  t.equal(records(), 1);
+  for (let i = 0; i < 3; i += 1) {
+    test.clock.advance(14 * MINUTE);
+    t.equal((await renew(test, key)).status, 200);
+  }
+  t.equal(records(), 1, 'who goes on is no news');
+  t.match(test.store.get(Panel, '', 'hall-1')?.status, { lastContactAt: new Date(test.clock.wallMs()).toISOString() }, 'and still told');
+  test.clock.advance(15 * MINUTE + 1);
+  await renew(test, key);
+  t.equal(records(), 2, 'it was away for longer than its token was good');
+  const again = await test.restart();
+  t.teardown(() => again.stop());
+  await renew(again, key);
+  t.equal(again.audits.filter(({ component }) => component === 'panel/hall-1').length, 1, 'the first one after a start');
+});
+
+t.test('D-C-18: a key has one id: another spelling of it is refused, and under a second code it is enrolled no second time', async (t) => {
+  const test = await startGatewayTest();
+  t.teardown(() => test.stop());
+  const admin = await test.as('admin');
+  const key = panelKey();
+  const { x } = key.publicKey;
+  const last = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  const spelled = `${x.slice(0, -1)}${last[last.indexOf(x.slice(-1)) + 1]}`; // of the last character two bits are not read
+  t.same(Buffer.from(spelled, 'base64url'), Buffer.from(x, 'base64url'));
+  t.match(await test.request('POST', `${OWN}/code`, { body: { publicKey: { ...key.publicKey, x: spelled } } }), { status: 400, body: { field: 'publicKey' } });
+  const { code } = (await showCode(test, key)).body;
+  // the first write fails, and while it does the panel shows another code
+  const { store } = test;
+  const { write } = store;
+  let other = '';
+  store.write = async () => {
+    other = (await showCode(test, key)).body.code;
+    throw new Refusal('unavailable', 'the storage refuses', { code: 'storage_unavailable' });
+  };
+  t.match(await admin.post(PANELS, { code, name: 'hall-1', site: 'north' }), { status: 503 });
+  store.write = write;
+  t.equal((await admin.post(PANELS, { code, name: 'hall-1', site: 'north' })).status, 201);
+  t.match(await admin.post(PANELS, { code: other, name: 'hall-2', site: 'north' }), { status: 409, body: { code: 'panel_enrolled' } });
 });
 
 t.test('AUTH-22: a panel of one site is refused at every other one', async (t) => {

@@ -1,10 +1,14 @@
 /** An administrator who is made at the box when nobody who is one can sign in (D-AUTH-01, D-AUTH-06): by the command, through the running gateway. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { randomUUID } from 'node:crypto';
+import { randomUUID, type UUID } from 'node:crypto';
 import { chmodSync, readdirSync, statSync, watch, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
+import { AdminRecovery } from '../../../src/domains/access/kind.js';
+import type { Caller } from '../../../src/platform/http/caller.js';
+import { type AuditDraft, component } from '../../../src/platform/store/audit-record.js';
+import type { Put } from '../../../src/platform/store/store.js';
 import { putRequest, readAnswer } from '../../../src/domains/access/recovery/request-file.js';
 import { recoveryTrouble } from '../../../src/domains/access/recovery/recoveries.js';
 import { KnownBoxes } from '../../../src/cli/remote/boxes.js';
@@ -15,10 +19,18 @@ import { ownFolder } from '../../support/own-folder.js';
 import { clientOf, type GatewayTest, makeAccount, PASSWORD, startGatewayTest } from '../../support/gateway.js';
 
 const HASH = '$scrypt$ln=4,r=8,p=1$c2FsdHNhbHRzYWx0c2FsdA$aGFzaGhhc2hoYXNoaGFzaGhhc2hoYXNoaGFzaGhhc2g';
+const draft: AuditDraft = {
+  site: '',
+  actor: component('test'),
+  action: 'Acknowledge',
+  category: 'auth',
+  target: { kind: 'AdminRecovery', name: '', site: '' },
+  result: 'Success',
+  correlationID: randomUUID(),
+};
 const RECOVERIES = '/api/v1/auth/recoveries';
 
-async function asked(test: GatewayTest, more: Record<string, unknown> = {}): Promise<string> {
-  const id = randomUUID();
+async function asked(test: GatewayTest, { id = randomUUID(), ...more }: Record<string, unknown> & { readonly id?: UUID } = {}): Promise<string> {
   putRequest(test.dataDir, { id, username: 'rescue', passwordHash: HASH, systemUser: 'root', ...more });
   t.equal(statSync(path.join(test.dataDir, 'recover-admin.json')).mode & 0o777, 0o600);
   await test.access.recoveries.look();
@@ -28,7 +40,9 @@ async function asked(test: GatewayTest, more: Record<string, unknown> = {}): Pro
 
 /** The command as somebody types it on the box, while the gateway runs. */
 async function typed(test: GatewayTest, args: readonly string[], input: string): Promise<{ code: number; out: string }> {
-  const child = spawn(process.execPath, ['bin/lineside.js', 'recover-admin', '--data-dir', test.dataDir, '--password-stdin', ...args]);
+  const child = spawn(process.execPath, ['bin/lineside.js', 'recover-admin', '--data-dir', test.dataDir, '--password-stdin', ...args], {
+    env: { ...process.env, SUDO_USER: 'anna\n' },
+  });
   const watcher = watch(test.dataDir, (_, name) => {
     if (name === 'recover-admin.json') void test.access.recoveries.look(); // as the gateway does every second
   });
@@ -61,7 +75,7 @@ t.test('the command makes a new administrator through the running box; it is in 
     category: 'auth',
     component: 'recovery',
     target: { kind: 'User', name: 'Rescue' },
-    details: { systemUser: /./, administratorsBefore: [admin.username] },
+    details: { systemUser: /^\S+ \(sudo of anna\?\)$/, administratorsBefore: [admin.username] },
   });
   t.notMatch(JSON.stringify(test.audits) + out, /scrypt|correct horse/);
 
@@ -93,8 +107,21 @@ t.test('the command takes over nobody: a name that is or was there, a bad passwo
   t.match(await asked(test, { username: 'OLD' }), /^false: .*belonged to a closed account/);
   t.match(await asked(test, { username: '../etc' }), /^false: username must have/);
   t.match(await asked(test, { passwordHash: PASSWORD }), /^false: the request has no hash/);
+  const seen = randomUUID();
+  const earlier = { username: 'first', accountId: 'a', at: '2026-01-31T09:00:00.000Z', systemUser: 'root', administrators: [] };
+  const status = { acknowledged: { by: 'Ada', accountId: 'b', at: earlier.at, reason: 'seen' } };
+  await test.store.write({ puts: [{ kind: AdminRecovery, site: '', name: seen, spec: earlier, status } as Put] });
+  t.match(await asked(test, { id: seen }), /^false: a request with this id was taken before/, 'what was acknowledged acknowledges nobody else');
   t.match(await typed(test, ['--user', 'eve'], 'short\n'), { code: 2, out: /password must have 12 to 128 characters/ });
   t.equal(test.access.users().length, 1);
+  for (const username of ['one', 'two']) t.match(await asked(test, { username }), /^true/);
+  const { recoveries } = test.access;
+  const acknowledged = ({ accountId, username }: { readonly accountId: string; readonly username: string }) =>
+    recoveries.acknowledge({ accountId, username, displayName: username } as Caller, 'seen at the shift meeting', (entry) => ({ ...draft, ...entry }));
+  const [two, one] = [at(recoveries.all(), 0).spec, at(recoveries.all(), 1).spec];
+  for (const made of [one, two]) await t.rejects(acknowledged(made), /another administrator acknowledges .*: Ada$/, 'they do not acknowledge each other');
+  const ada = test.access.user('ada').spec;
+  t.match((await acknowledged(ada)).slice(0, 2), [{ status: { acknowledged: { by: 'Ada' } } }, { status: { acknowledged: { by: 'Ada' } } }]);
   const off = await startGatewayTest({ argv: ['--auth-mode', 'none'] });
   t.teardown(() => off.stop());
   t.match(await asked(off), /^false: .*auth\.mode is none/);

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
+import { openQueries } from '../../../src/platform/ledger/queries.js';
 import { checkPassword, HASH_COST, PasswordHasher } from '../../../src/domains/access/passwords.js';
 import { readSettings } from '../../../src/settings.js';
 import { clientOf, makeAccount, PASSWORD, startGatewayTest } from '../../support/gateway.js';
@@ -192,6 +193,20 @@ t.test('AUTH-30, Q-AUTH-03: five failed passwords lock the name, known or not, a
   t.ok(test.audits.some((record) => record.target.kind === 'LockOut' && record.component === 'access'));
 });
 
+t.test('D-AUDIT-01, Q-AUTH-03: a name that is cut where it is too long is cut between characters: the chain of the trail holds, and its lock-out is read', async (t) => {
+  const test = await startGatewayTest();
+  t.teardown(() => test.stop());
+  const username = `${'a'.repeat(63)}\u{1F600}`;
+  for (let i = 0; i < 5; i += 1) t.equal((await test.request('POST', '/api/v1/auth/login', { body: { username, password: PASSWORD } })).status, 401);
+  const queries = openQueries(test.dataDir, () => test.store.recorded);
+  t.teardown(() => queries.close());
+  t.same((await queries.verify({})).problems, []);
+  const again = await test.restart();
+  t.teardown(() => again.stop());
+  t.same(again.store.faults, []);
+  t.match(again.access.lockOuts.locked(), [{ username: 'a'.repeat(63) }]);
+});
+
 t.test('Q-ERR-05: twenty failed logins of one address within five minutes answer 429', async (t) => {
   const test = await startGatewayTest();
   t.teardown(() => test.stop());
@@ -227,6 +242,11 @@ t.test('D-AUTH-02: users are made, changed, demoted at once and closed for good'
   t.match(await eve.get('/api/v1/version'), { status: 403, body: { code: 'password_change_required' } });
   t.equal((await eve.get('/api/v1/auth/me')).status, 200);
   t.match(await eve.post('/api/v1/auth/password', { currentPassword: 'wrong wrong wrong', newPassword: 'another good password' }), { status: 401 });
+  t.match(
+    await eve.post('/api/v1/auth/password', { currentPassword: PASSWORD, newPassword: PASSWORD }),
+    { status: 400, body: { code: 'invalid_field', field: 'newPassword' } },
+    'the one that somebody else knows does not stay',
+  );
   t.equal((await eve.post('/api/v1/auth/password', { currentPassword: PASSWORD, newPassword: 'another good password' })).status, 204);
   t.equal((await eve.get('/api/v1/version')).status, 200);
 

@@ -17,7 +17,9 @@ export const LEEWAY_MS = 60_000; // decisions Q-AUTH-09
 const SESSION_LENGTH_MAX = 255;
 
 /** RFC 9068 names the first; most issuers write the second. A token for something else (a logout, a proof of possession) names another. */
-const TYPES = ['at+jwt', 'jwt'];
+/** RFC 9068, 2.1. */
+const ACCESS_TOKEN = 'at+jwt';
+const TYPES = [ACCESS_TOKEN, 'jwt'];
 
 export interface IssuerTokenParts {
   readonly clock: Clock;
@@ -64,8 +66,10 @@ export class IssuerTokens {
 
   #identityOf({ header, claims }: UnprovenToken): IssuerIdentity | undefined {
     const { issuer, audience, names, clock } = this.#parts;
-    if (!TYPES.includes((header.typ ?? '').toLowerCase().replace(/^application\//, ''))) return undefined;
+    const type = (header.typ ?? '').toLowerCase().replace(/^application\//, '');
+    if (!TYPES.includes(type)) return undefined;
     if (claims.iss !== issuer || !isFor(claims.aud, audience) || isForAnotherUse(claims)) return undefined;
+    if (type !== ACCESS_TOKEN && claims.typ === undefined && isIDToken(claims)) return undefined; // as long as it does not say what it is
     const person = personOf(claims, names);
     const exp = secondsOf(claims.exp);
     const iat = secondsOf(claims.iat);
@@ -91,6 +95,11 @@ function isFor(aud: unknown, audience: string): boolean {
 /** A token that is bound to a key of its client is worth nothing alone (RFC 7800); a logout token has events; Keycloak tells in a claim what its token is. */
 function isForAnotherUse({ cnf, events, typ }: Claims): boolean {
   return cnf !== undefined || events !== undefined || (typ !== undefined && typ !== 'Bearer');
+}
+
+/** What an ID token alone has (OpenID Connect Core 1.0, 2 and 3.3.2.11): the nonce of its sign-in, and digests of what was handed out with it. */
+function isIDToken({ nonce, at_hash, c_hash }: Claims): boolean {
+  return nonce !== undefined || at_hash !== undefined || c_hash !== undefined;
 }
 
 /** Null where none is told, undefined where it cannot be one. */

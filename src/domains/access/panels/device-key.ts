@@ -21,13 +21,22 @@ export function keyIdOf({ crv, kty, x, y }: DeviceKey): string {
   return hashOf(JSON.stringify({ crv, kty, x, y }));
 }
 
-/** @throws Refusal 400 for a point that is not on the curve. */
+/** @throws Refusal 400 for a point that is not on the curve, and for one in another spelling: each key has one id. */
 export function checkDeviceKey(key: DeviceKey): void {
+  if (!isOnCurve(key) || ![key.x, key.y].every(isCanonical)) throw invalid('invalid_field', 'publicKey', 'publicKey must be a public key of the curve P-256 as a JWK');
+}
+
+function isOnCurve(key: DeviceKey): boolean {
   try {
-    createPublicKey({ key: { ...key }, format: 'jwk' });
+    return createPublicKey({ key: { ...key }, format: 'jwk' }).type === 'public';
   } catch {
-    throw invalid('invalid_field', 'publicKey', 'publicKey must be a public key of the curve P-256 as a JWK');
+    return false;
   }
+}
+
+/** The last character has two bits that no decoder reads. */
+function isCanonical(coordinate: string): boolean {
+  return Buffer.from(coordinate, 'base64url').toString('base64url') === coordinate;
 }
 
 /** ECDSA with SHA-256, in the form that WebCrypto makes (r and s, 32 bytes each). */

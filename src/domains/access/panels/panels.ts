@@ -18,15 +18,18 @@ import type { AuditEntry, RequestContext } from '../../../platform/http/route.js
 import type { AuditDraft } from '../../../platform/store/audit-record.js';
 import type { Resource } from '../../../platform/store/resource.js';
 import type { Change, Store } from '../../../platform/store/store.js';
+import { Challenges } from '../challenges.js';
 import { Panel, type PanelSpec, type PanelStatus } from '../kind.js';
 import type { LockOuts } from '../lockouts.js';
 import type { SessionTokens, TokenClaims } from '../session-token.js';
-import { Challenges } from './challenges.js';
 import { checkDeviceKey, type DeviceKey, isSignedBy, keyIdOf } from './device-key.js';
 import { type Enrolment, Enrolments } from './enrolments.js';
 
 export type PanelResource = Resource<PanelSpec, PanelStatus>;
 type Context = RequestContext<unknown, unknown>;
+
+export const CHALLENGE_WITHIN_MS = 60_000;
+const RENEWAL = 'renewal';
 
 /** Names no user can have: the lock-outs of codes that nobody shows, and of proofs that do not hold. */
 const CODES = 'panel:codes';
@@ -61,12 +64,14 @@ export class Panels {
   readonly #parts: PanelParts;
   readonly #challenges: Challenges;
   readonly #enrolments: Enrolments;
+  /** By account, since this start: whence each has renewed, and since when. A renewal that goes on from there is no news for the audit trail. */
+  readonly #contacts = new Map<string, { readonly from: string; readonly since: Stopwatch }>();
   readonly #identities = new WeakMap<PanelSpec, PanelIdentity>();
   readonly #listeners: ((sessionId: string) => void)[] = [];
 
   constructor(parts: PanelParts) {
     this.#parts = parts;
-    this.#challenges = new Challenges(parts.clock);
+    this.#challenges = new Challenges(parts.clock, { withinMs: CHALLENGE_WITHIN_MS, tooMany: 'this panel renews its token too often' });
     this.#enrolments = new Enrolments(parts.clock);
   }
 
@@ -119,7 +124,7 @@ export class Panels {
     refuseInsecure(context);
     checkDeviceKey(publicKey);
     const keyID = keyIdOf(publicKey);
-    if (this.#byKey(keyID)) throw conflict('panel_enrolled', 'this panel is enrolled already');
+    if (this.#byKey(keyID)) throw enrolled();
     return { code: this.#enrolments.begin(keyID, publicKey, context.sourceIP), keyID };
   }
 
@@ -134,6 +139,7 @@ export class Panels {
       this.#refuseTaken(name); // another request may have taken it meanwhile
       const enrolment = this.#enrolments.take(code);
       if (!enrolment) return await this.#refuseCode(context, name, attempt.fail().change);
+      if (this.#byKey(enrolment.keyID)) throw enrolled(); // under another code, while the first one could not be written
       return await this.#put(context, enrolment, { name, site, displayName }, attempt.succeed());
     } finally {
       attempt.cancel();
@@ -146,6 +152,7 @@ export class Panels {
     const audit = context.audit({ site: panel.spec.site, before: shown(panel.spec) });
     const applied = this.#parts.store.apply({ removes: [{ kind: Panel.kind, site: '', name }], audits: [audit] });
     this.#challenges.forget(panel.spec.accountId);
+    this.#contacts.delete(panel.spec.accountId);
     for (const listener of this.#listeners) guarded('listener of revoked panels', () => listener(this.sessionOf(panel)));
     await applied.durable;
   }
@@ -154,13 +161,18 @@ export class Panels {
   challenge(keyID: string): string {
     const panel = this.#byKey(keyID);
     if (!panel) throw new Refusal('unauthenticated', 'this panel is not enrolled: an administrator enrols it by the code that it shows', { code: 'panel_not_enrolled' });
-    return this.#challenges.issue(panel.spec.accountId);
+    return this.#challenges.issue(panel.spec.accountId, RENEWAL);
   }
 
-  /** @throws Refusal 401 `panel_refused`, the same for every way in which the proof does not hold. */
+  /**
+   * On record goes the first contact after a start of the box, one after an absence that was longer than the life of a token, and one from another
+   * address: 20 panels that stand where they stood would fill the audit trail otherwise.
+   *
+   * @throws Refusal 401 `panel_refused`, the same for every way in which the proof does not hold.
+   */
   async renew(context: Context, { keyID, challenge, signature }: { keyID: string; challenge: string; signature: string }): Promise<PanelToken> {
     const panel = this.#byKey(keyID);
-    if (!panel || !this.#challenges.holds(challenge, panel.spec.accountId) || !isSignedBy(panel.spec.publicKey, challenge, signature)) return this.#refuseProof(context);
+    if (!panel || !this.#challenges.holds(challenge, panel.spec.accountId, RENEWAL) || !isSignedBy(panel.spec.publicKey, challenge, signature)) return this.#refuseProof(context);
     this.#challenges.use(challenge, panel.spec.accountId);
     const { clock, settings, store, tokens } = this.#parts;
     const lifeMs = Math.min(settings.accessTokenLifetimeMs, settings.inactivityTimeoutMs);
@@ -173,8 +185,18 @@ export class Panels {
     const status: PanelStatus = { lastContactAt: timestamp(clock.wallMs()), lastContactFrom: context.sourceIP };
     // one that was revoked meanwhile does not come back
     const isThere = (): boolean => store.get(Panel, '', name)?.spec.accountId === accountId;
-    await store.writeOrKeep(() => ({ puts: isThere() ? [{ kind: Panel, site: '', name, status }] : [], audits: [audit] }), { as: 'session', key: `panel/${accountId}` });
+    const contact = { from: context.sourceIP, since: new Stopwatch(clock) };
+    const audits = this.#goesOn(accountId, context.sourceIP, lifeMs) ? [] : [audit];
+    // while the storage refuses, a renewal takes the place of the one before: not that of one that has a record
+    const key = `panel/${accountId}/${audits.length}`;
+    await store.writeOrKeep(() => ({ puts: isThere() ? [{ kind: Panel, site: '', name, status }] : [], audits }), { as: 'session', key });
+    if (isThere()) this.#contacts.set(accountId, contact);
     return { panel: this.#present(name, accountId), token, claims, lifeMs };
+  }
+
+  #goesOn(accountId: string, sourceIP: string, lifeMs: number): boolean {
+    const last = this.#contacts.get(accountId);
+    return last?.from === sourceIP && last.since.elapsedMs <= lifeMs;
   }
 
   #present(name: string, accountId: string): PanelResource {
@@ -233,6 +255,10 @@ function refuseInsecure({ secure, host = '' }: Context): void {
 }
 
 export const INSECURE = 'a panel is enrolled over TLS, or at the box itself (http://localhost): over plain HTTP from another host a browser keeps no device key';
+
+function enrolled(): Refusal {
+  return conflict('panel_enrolled', 'this panel is enrolled already');
+}
 
 function refused(): Refusal {
   return new Refusal('unauthenticated', 'the proof of the panel does not hold: ask for another challenge', { code: 'panel_refused' });

@@ -1,18 +1,18 @@
 /** The routes of panels (D-C-18): what a panel does itself, and what administrators do with panels. */
 import * as v from 'valibot';
 import { timestamp } from '../../../platform/base/clock.js';
-import { Refusal } from '../../../platform/base/refusal.js';
 import { nameSchemas } from '../../../platform/base/schema-names.js';
 import { listReply } from '../../../platform/http/paged-list.js';
 import { LIST, parameters } from '../../../platform/http/parameters.js';
-import { NO_STORE, type ToldBy } from '../../../platform/http/replies.js';
+import type { ToldBy } from '../../../platform/http/replies.js';
 import { created, done, ok, type Route, routesFor } from '../../../platform/http/route.js';
 import type { Access } from '../access.js';
 import { SessionBody } from '../bodies.js';
-import { CHALLENGE_WITHIN_MS } from './challenges.js';
+import { DisplayName } from '../display-name.js';
+import { withSessions } from '../modes.js';
 import { DeviceKey } from './device-key.js';
 import { CODE_WITHIN_MS } from './enrolments.js';
-import type { PanelResource } from './panels.js';
+import { CHALLENGE_WITHIN_MS, type PanelResource } from './panels.js';
 
 export interface PanelDeps {
   readonly access: Access;
@@ -26,7 +26,6 @@ const OWN = '/api/v1/auth/panel';
 const Text = v.string();
 const KeyID = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be the key id that the enrolment told'));
 const Proof = v.pipe(v.string(), v.maxLength(256, 'must have at most 256 characters'));
-const DisplayName = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'), v.maxLength(128, 'must have at most 128 characters'));
 
 export const PanelBody = v.strictObject({
   name: v.string(),
@@ -46,10 +45,6 @@ const PanelCode = v.strictObject({ code: v.string(), keyID: v.string(), validFor
 const PanelChallenge = v.strictObject({ challenge: v.string(), validForSeconds: v.number() });
 nameSchemas({ PanelBody, PanelCode, PanelChallenge });
 
-/** Where authentication is off everybody is an administrator. */
-const withAccounts = (_: unknown, { access }: PanelDeps): void => {
-  if (access.settings.authMode === 'none') throw new Refusal('missing', 'this route does not exist in authentication mode none', { code: 'not_in_auth_mode' });
-};
 const exists = ({ name }: { readonly name: string }, { access }: PanelDeps): void => void access.panels.get(name);
 
 export const PANEL_ROUTES: readonly Route<PanelDeps>[] = [
@@ -63,8 +58,8 @@ export const PANEL_ROUTES: readonly Route<PanelDeps>[] = [
     errors: { 403: ['insecure_context'], 404: ['not_in_auth_mode'], 409: ['panel_enrolled'] },
     body: v.strictObject({ publicKey: DeviceKey }),
     computes: true,
-    exists: withAccounts,
-    handle: (context, { access }) => ok({ ...access.panels.begin(context, context.body.publicKey), validForSeconds: CODE_WITHIN_MS / 1000 }, NO_STORE),
+    exists: withSessions,
+    handle: (context, { access }) => ok({ ...access.panels.begin(context, context.body.publicKey), validForSeconds: CODE_WITHIN_MS / 1000 }),
   }),
   route({
     method: 'POST',
@@ -76,8 +71,8 @@ export const PANEL_ROUTES: readonly Route<PanelDeps>[] = [
     errors: { 401: ['panel_not_enrolled'], 404: ['not_in_auth_mode'] },
     body: v.strictObject({ keyID: KeyID }),
     computes: true,
-    exists: withAccounts,
-    handle: ({ body }, { access }) => ok({ challenge: access.panels.challenge(body.keyID), validForSeconds: CHALLENGE_WITHIN_MS / 1000 }, NO_STORE),
+    exists: withSessions,
+    handle: ({ body }, { access }) => ok({ challenge: access.panels.challenge(body.keyID), validForSeconds: CHALLENGE_WITHIN_MS / 1000 }),
   }),
   route({
     method: 'POST',
@@ -90,8 +85,8 @@ export const PANEL_ROUTES: readonly Route<PanelDeps>[] = [
     errors: { 401: ['panel_refused', 'account_locked'], 404: ['not_in_auth_mode'] },
     body: v.strictObject({ keyID: KeyID, challenge: Proof, signature: Proof }),
     audit: { action: 'Request', category: 'auth' },
-    exists: withAccounts,
-    handle: async (context, { access }) => ok(await sessionOf(access, context), NO_STORE),
+    exists: withSessions,
+    handle: async (context, { access }) => ok(await sessionOf(access, context)),
   }),
   route({
     method: 'GET',
@@ -111,10 +106,10 @@ export const PANEL_ROUTES: readonly Route<PanelDeps>[] = [
     tier: 'admin',
     summary: 'Enrol the panel that shows the code: it watches the site',
     reply: PanelBody,
-    errors: { 400: ['invalid_name', 'unknown_reference', 'unknown_panel_code'], 401: ['account_locked'], 404: ['not_in_auth_mode'], 409: ['already_exists'] },
+    errors: { 400: ['invalid_name', 'unknown_reference', 'unknown_panel_code'], 401: ['account_locked'], 404: ['not_in_auth_mode'], 409: ['already_exists', 'panel_enrolled'] },
     body: v.strictObject({ code: Text, name: Text, site: Text, displayName: v.optional(DisplayName) }),
     audit: { action: 'Create', category: 'auth' },
-    exists: withAccounts,
+    exists: withSessions,
     async handle(context, deps) {
       const panel = await deps.access.panels.enrol(context, context.body);
       return created(panelDto(panel, deps), `${PATH}/${panel.metadata.name}`);

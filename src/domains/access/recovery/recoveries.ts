@@ -13,7 +13,7 @@ import type { Resource } from '../../../platform/store/resource.js';
 import type { StoreReader } from '../../../platform/store/kind.js';
 import type { Store } from '../../../platform/store/store.js';
 import { Account, type AccountSpec, AdminRecovery, type AdminRecoverySpec, type AdminRecoveryStatus } from '../kind.js';
-import { putAnswer, type RecoveryRequest, takeRequest } from './request-file.js';
+import { putAnswer, type RecoveryAnswer, type RecoveryRequest, takeRequest } from './request-file.js';
 
 const LOOK_INTERVAL_MS = 1000;
 const HASH = /^\$scrypt\$/;
@@ -63,12 +63,16 @@ export class AdminRecoveries {
     const { dataDir } = this.#parts;
     const request = this.#take();
     if (!request) return;
-    const { id, username } = request;
+    putAnswer(dataDir, { id: request.id, ...(await this.#outcome(request)) });
+  }
+
+  /** Of the recovery alone: where the answer cannot be put down, nobody is told that nothing was done. */
+  async #outcome(request: RecoveryRequest): Promise<Omit<RecoveryAnswer, 'id'>> {
     try {
       await this.#recover(request);
-      putAnswer(dataDir, { id, done: true, message: `${username} is an administrator of this box` });
+      return { done: true, message: `${request.username} is an administrator of this box` };
     } catch (fault) {
-      putAnswer(dataDir, { id, done: false, message: (fault as Error).message });
+      return { done: false, message: (fault as Error).message };
     }
   }
 
@@ -93,6 +97,8 @@ export class AdminRecoveries {
     const { store, clock, log, accountOf, administrators, made } = this.#parts;
     const { id, systemUser, passwordHash } = request;
     if (!HASH.test(passwordHash)) throw conflict('invalid_recovery', 'the request has no hash of a password as this release makes it: use the command of the same release');
+    // one that was acknowledged once would tell of another administrator now, and no alarm of him
+    if (store.get(AdminRecovery, '', id)) throw conflict('invalid_recovery', 'a request with this id was taken before: use the command again');
     const account = accountOf(request);
     const before = administrators();
     const recovery: AdminRecoverySpec = { username: account.username, accountId: account.accountId, at: timestamp(clock.wallMs()), systemUser, administrators: [...before] };
@@ -126,8 +132,10 @@ export class AdminRecoveries {
     const { store, clock, administrators } = this.#parts;
     const open = this.all().filter(({ status }) => !status.acknowledged);
     if (open.length === 0) throw conflict('no_recovery', 'no recovery of an administrator waits for an acknowledgement');
-    const others = administrators().filter((name) => name !== username);
-    const seen = open.filter(({ spec }) => spec.accountId !== accountId || others.length === 0);
+    // two that were made at the box are not each other's witness
+    const others = administrators().filter((name) => name !== username && !open.some(({ spec }) => spec.username === name));
+    const isMade = open.some(({ spec }) => spec.accountId === accountId);
+    const seen = isMade && others.length > 0 ? [] : open;
     if (seen.length === 0) throw conflict('own_recovery', `another administrator acknowledges that your account was made at the box: ${others.join(', ')}`);
     const acknowledged = { by: displayName, accountId, at: timestamp(clock.wallMs()), reason };
     await store.write({

@@ -16,8 +16,8 @@ const RecoveryRequest = v.strictObject({
   username: v.string(),
   /** PHC string, as of an account. */
   passwordHash: v.string(),
-  /** Of the system, who typed the command; as he says it. */
-  systemUser: v.pipe(v.string(), v.maxLength(64)),
+  /** Of the system, who typed the command, and behind sudo who has typed that; as he says it. */
+  systemUser: v.pipe(v.string(), v.maxLength(160)),
 });
 export type RecoveryRequest = Readonly<v.InferOutput<typeof RecoveryRequest>>;
 

@@ -27,14 +27,14 @@ export async function confirmFactor(access: Access, { caller, audit }: Context, 
 
 /** By another administrator: nobody takes away what he would have to prove himself. @throws Refusal 409. */
 export async function resetFactor(access: Access, { caller, audit }: Context, username: string): Promise<void> {
-  const { secondFactors, sessions } = access;
+  const { second, sessions } = access;
   const { metadata, spec } = access.user(username);
   if (spec.accountId === caller.accountId)
     throw conflict(
       'own_second_factor',
       'another administrator resets yours; you yourself replace it with POST auth/second-factor, or remove it with POST auth/second-factor/remove',
     );
-  const removes = secondFactors.refsOf(metadata.name);
+  const removes = second.refsOf(metadata.name);
   if (removes.length === 0) throw noFactor();
   await sessions.end(sessions.idsOf(metadata.name), 'administrator', [audit({ target: userTarget(spec), details: { changed: 'second-factor', to: 'reset' } })], { removes });
 }

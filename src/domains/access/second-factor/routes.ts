@@ -4,15 +4,14 @@
  */
 import * as v from 'valibot';
 import { conflict } from '../../../platform/base/refusal.js';
-import { NO_STORE } from '../../../platform/http/replies.js';
 import { created, done, ok, type Route, routesFor } from '../../../platform/http/route.js';
-import type { Access, Proven } from '../access.js';
+import type { Access } from '../access.js';
 import { EnrolmentBody, RecoveryCodesBody, SecondFactorBody } from '../bodies.js';
-import { SecondFactor } from '../kind.js';
 import { localOnly } from '../modes.js';
 import { PROOF_CODES, ProofBody } from '../proof.js';
 import { userTarget } from '../user-target.js';
 import { confirmFactor, ownFactor, resetFactor } from './changes.js';
+import { besides, ownerOf } from './second-step.js';
 import { noFactor } from './second-factors.js';
 
 export interface SecondFactorDeps {
@@ -37,8 +36,17 @@ export const SECOND_FACTOR_ROUTES: readonly Route<SecondFactorDeps>[] = [
     duringEnrolment: true,
     handle: ({ caller }, { access }): SecondFactorBody => {
       const view = ownFactor(access, caller);
-      const { enrolledAt = null, lastUsedAt = null, recoveryCodesLeft = 0 } = view ?? {};
-      return { enrolled: view !== undefined, required: access.isSecondFactorRequired(caller.groups), enrolledAt, lastUsedAt, recoveryCodesLeft };
+      const { app = false, enrolledAt = null, lastUsedAt = null, recoveryCodesLeft = 0 } = view ?? {};
+      return {
+        enrolled: view !== undefined,
+        required: access.second.isRequired(caller.groups),
+        app,
+        enrolledAt,
+        lastUsedAt,
+        recoveryCodesLeft,
+        passkeys: access.passkeys.views(ownerOf(access.own(caller).account)),
+        passkeysOffered: access.passkeys.offered,
+      };
     },
   }),
   route({
@@ -53,7 +61,7 @@ export const SECOND_FACTOR_ROUTES: readonly Route<SecondFactorDeps>[] = [
     handle: (context, { access }) =>
       access.proven(context, context.body, 'enrol-second-factor', true, async ({ session, account, also }) => {
         await access.store.write({ ...also, audits: [context.audit({ target: userTarget(account.spec), details: { changed: 'second-factor', to: 'begun' } })] });
-        return created(access.secondFactors.begin(account.metadata.name, account.spec.username, session.id), PATH, NO_STORE);
+        return created(access.secondFactors.begin(account.metadata.name, account.spec.username, session.id), PATH);
       }),
   }),
   route({
@@ -67,7 +75,7 @@ export const SECOND_FACTOR_ROUTES: readonly Route<SecondFactorDeps>[] = [
     body: v.strictObject({ code: v.string() }),
     audit: { action: 'Update', category: 'auth' },
     duringEnrolment: true,
-    handle: async (context, { access }) => ok({ recoveryCodes: [...(await confirmFactor(access, context, context.body.code))] }, NO_STORE),
+    handle: async (context, { access }) => ok({ recoveryCodes: [...(await confirmFactor(access, context, context.body.code))] }),
   }),
   route({
     ...PROVEN,
@@ -81,8 +89,9 @@ export const SECOND_FACTOR_ROUTES: readonly Route<SecondFactorDeps>[] = [
       access.proven(context, context.body, 'renew-recovery-codes', true, async ({ account, also }) => {
         const { put, recoveryCodes } = access.secondFactors.renewRecoveryCodes(account.metadata.name);
         const audit = context.audit({ target: userTarget(account.spec), details: { changed: 'recovery-codes' } });
-        await access.store.write({ puts: [...otherPuts(also), put], removes: also.removes ?? [], audits: [audit] });
-        return ok({ recoveryCodes: [...recoveryCodes] }, NO_STORE);
+        const puts = [...besides(also.puts, access.secondFactors.refsOf(account.metadata.name)), put];
+        await access.store.write({ puts, removes: also.removes ?? [], audits: [audit] });
+        return ok({ recoveryCodes: [...recoveryCodes] });
       }),
   }),
   route({
@@ -90,17 +99,18 @@ export const SECOND_FACTOR_ROUTES: readonly Route<SecondFactorDeps>[] = [
     method: 'POST',
     path: `${PATH}/remove`,
     action: 'auth:remove-second-factor',
-    summary: 'Sign in with the password alone from now on; refused where my role requires a second factor',
+    summary: 'Sign in with the password alone from now on, passkeys go as well; refused where my role requires a second factor',
     reply: { 204: 'Removed' },
     errors: { ...UNPROVEN, 409: ['no_second_factor', 'second_factor_required_by_role'] },
     handle: (context, { access }) => {
       if (!ownFactor(access, context.caller)) throw noFactor();
-      if (access.isSecondFactorRequired(context.caller.groups))
-        throw conflict('second_factor_required_by_role', 'your role requires a second factor: replace it with POST auth/second-factor instead');
+      refuseRequired(access, context.caller.groups);
       return access.proven(context, context.body, 'remove-second-factor', true, async ({ account, also }) => {
+        refuseRequired(access, account.spec.groups); // which may have been given to him while his password was looked at
         const { name } = account.metadata;
         const audit = context.audit({ target: userTarget(account.spec), details: { changed: 'second-factor', to: 'removed' } });
-        await access.store.write({ puts: otherPuts(also), removes: [...(also.removes ?? []), ...access.secondFactors.refsOf(name)], audits: [audit] });
+        const refs = access.second.refsOf(name);
+        await access.store.write({ puts: besides(also.puts, refs), removes: [...(also.removes ?? []), ...refs], audits: [audit] });
         return done();
       });
     },
@@ -110,7 +120,7 @@ export const SECOND_FACTOR_ROUTES: readonly Route<SecondFactorDeps>[] = [
     path: '/api/v1/auth/users/{username}/second-factor',
     action: 'user:reset-second-factor',
     tier: 'admin',
-    summary: 'Take the second factor from somebody else who has lost it; all his sessions end',
+    summary: 'Take the second factor, passkeys as well, from somebody else who has lost it; all his sessions end',
     reply: { 204: 'Reset' },
     errors: { 404: ['not_in_auth_mode'], 409: ['no_second_factor', 'own_second_factor'] },
     audit: { action: 'Update', category: 'auth', target: ({ username }) => ({ kind: 'User', name: username, site: '' }) },
@@ -125,7 +135,7 @@ export const SECOND_FACTOR_ROUTES: readonly Route<SecondFactorDeps>[] = [
   }),
 ];
 
-/** Of the factor itself there is another one, which knows of the code that was taken, or it goes. */
-function otherPuts({ puts = [] }: Proven['also']): NonNullable<Proven['also']['puts']> {
-  return puts.filter(({ kind }) => kind.kind !== SecondFactor.kind);
+/** @throws Refusal 409. */
+function refuseRequired(access: Access, groups: readonly string[]): void {
+  if (access.second.isRequired(groups)) throw conflict('second_factor_required_by_role', 'your role requires a second factor: replace it with POST auth/second-factor instead');
 }

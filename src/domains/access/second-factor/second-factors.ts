@@ -1,10 +1,12 @@
 /**
- * Second factors of the accounts of this box: a time-based code of an authenticator app, or a recovery code. Secret and hashes are sealed with
+ * Second factors of the accounts of this box: a time-based code of an authenticator app, or a recovery code; whoever has a passkey has a row here too,
+ * for his recovery codes. Secret and hashes are sealed with
  * the key of the box, each for its account, so that a copy of the database opens nothing.
  *
  * Invariant: a code opens one thing. Its step is taken in the turn in which it is judged, in memory, and stored with what it opened; a step
  * is taken for ever, whichever way the clock is set. One whose sealed text does not open fails closed.
  */
+import * as v from 'valibot';
 import { type Clock, timestamp } from '../../../platform/base/clock.js';
 import type { WallMs } from '../../../platform/base/times.js';
 import type { Sealing } from '../../../platform/base/sealing.js';
@@ -23,20 +25,24 @@ const ENROLMENTS_MAX = 1000;
 const USED_STEPS_MAX = 64;
 /** An hour: to tell whoever enrols that the clocks are apart, and not that he has mistyped. */
 const FAR_STEPS = 120;
+/** Codes of an enrolment for which that is looked up: it takes 10 ms of the thread that serves everybody. */
+const FAR_LOOKS_MAX = 5;
 
 type FactorPut = Put<SecondFactorSpec, SecondFactorStatus>;
 type FactorResource = Resource<SecondFactorSpec, SecondFactorStatus>;
 
 /** What is sealed. */
-interface Secrets {
-  readonly secret: string;
-  readonly recovery: readonly string[];
-}
+/** `secret` is null where passkeys are all there is beside the recovery codes. */
+const Secrets = v.strictObject({ secret: v.nullable(v.string()), recovery: v.pipe(v.array(v.string()), v.readonly()) });
+type Secrets = Readonly<v.InferOutput<typeof Secrets>>;
+const SealedSecrets = v.pipe(v.string(), v.parseJson(), Secrets);
 
 interface Enrolment {
   readonly account: string;
   readonly secret: string;
   readonly ends: Deadline;
+  /** How often it was looked whether a code is of another time. */
+  looks: number;
 }
 
 interface Used {
@@ -53,6 +59,8 @@ export type Verdict =
   | { readonly is: 'asked' | 'wrong' | 'unreadable' };
 
 export interface FactorView {
+  /** Whether an authenticator app is part of it. */
+  readonly app: boolean;
   readonly enrolledAt: string;
   readonly lastUsedAt: string | null;
   readonly recoveryCodesLeft: number;
@@ -83,10 +91,17 @@ export class SecondFactors {
     return this.#get(account) !== undefined || this.#store.isQuarantined(refOf(account));
   }
 
+  /** Whether an authenticator app is part of it; false where what is sealed does not open. */
+  hasApp(account: string): boolean {
+    const factor = this.#get(account);
+    return factor !== undefined && typeof this.#open(factor)?.secret === 'string';
+  }
+
   view(account: string): FactorView | undefined {
     const factor = this.#get(account);
     if (!factor) return undefined;
-    return { enrolledAt: factor.spec.enrolledAt, lastUsedAt: factor.status.lastUsedAt, recoveryCodesLeft: this.#open(factor)?.recovery.length ?? 0 };
+    const secrets = this.#open(factor);
+    return { app: secrets?.secret !== null, enrolledAt: factor.spec.enrolledAt, lastUsedAt: factor.status.lastUsedAt, recoveryCodesLeft: secrets?.recovery.length ?? 0 };
   }
 
   /** Accounts whose second factor was sealed by other keys than those of this box. */
@@ -111,6 +126,7 @@ export class SecondFactors {
   }
 
   #takeStep(factor: FactorResource, { secret, recovery }: Secrets, digits: string): Verdict {
+    if (secret === null) return { is: 'wrong' };
     const used = this.#usedOf(factor, secret);
     const step = stepsOfCode(secret, digits, stepOf(this.#clock.wallMs())).find((near) => near > used.floor && !used.steps.has(near));
     if (step === undefined) return { is: 'wrong' };
@@ -140,7 +156,7 @@ export class SecondFactors {
     this.#enrolments.delete(sessionId);
     if (this.#enrolments.size >= ENROLMENTS_MAX) this.#enrolments.delete(this.#enrolments.keys().next().value as string);
     const secret = newSecret();
-    this.#enrolments.set(sessionId, { account, secret, ends: new Deadline(this.#clock, ENROLMENT_MS) });
+    this.#enrolments.set(sessionId, { account, secret, ends: new Deadline(this.#clock, ENROLMENT_MS), looks: 0 });
     return { secret, uri: uriOf(secret, username, this.#issuer), expiresInSeconds: ENROLMENT_MS / 1000 };
   }
 
@@ -152,13 +168,22 @@ export class SecondFactors {
     const nowStep = stepOf(this.#clock.wallMs());
     const digits = readCode(code);
     const [step] = digits === undefined ? [] : stepsOfCode(enrolment.secret, digits, nowStep);
-    if (step === undefined) throw wrongFirstCode(digits === undefined ? undefined : stepsOfCode(enrolment.secret, digits, nowStep, FAR_STEPS)[0], nowStep, this.#clock.wallMs());
+    if (step === undefined) throw wrongFirstCode(this.#farStep(enrolment, digits, nowStep), nowStep, this.#clock.wallMs());
     this.#enrolments.delete(sessionId);
     const { codes, hashes } = newRecoveryCodes();
     const spec = { accountId, sealed: this.#seal(account, { secret: enrolment.secret, recovery: hashes }), enrolledAt: timestamp(this.#clock.wallMs()) };
     const used: Used = { of: hashOf(enrolment.secret), steps: new Set([step]), floor: -1 };
     this.#used.set(account, used);
     return { put: { kind: SecondFactor, site: '', name: account, spec, status: this.#statusOf(used) }, recoveryCodes: codes };
+  }
+
+  /** Recovery codes for who has a passkey and nothing else. @returns undefined where he has a second factor already. */
+  first(account: string, accountId: string): { readonly put: FactorPut; readonly recoveryCodes: readonly string[] } | undefined {
+    if (this.has(account)) return undefined;
+    const { codes, hashes } = newRecoveryCodes();
+    const spec = { accountId, sealed: this.#seal(account, { secret: null, recovery: hashes }), enrolledAt: timestamp(this.#clock.wallMs()) };
+    this.#used.delete(account);
+    return { put: { kind: SecondFactor, site: '', name: account, spec, status: SecondFactor.initialStatus(spec) }, recoveryCodes: codes };
   }
 
   /** The ones before are worth nothing from then on. */
@@ -177,12 +202,18 @@ export class SecondFactors {
 
   // -------------------------------------------------------------- inside
 
+  #farStep(enrolment: Enrolment, digits: string | undefined, nowStep: number): number | undefined {
+    if (digits === undefined || enrolment.looks >= FAR_LOOKS_MAX) return undefined;
+    enrolment.looks += 1;
+    return stepsOfCode(enrolment.secret, digits, nowStep, FAR_STEPS)[0];
+  }
+
   #get(account: string): FactorResource | undefined {
     return this.#store.get(SecondFactor, '', account);
   }
 
-  #usedOf({ metadata: { name }, status }: FactorResource, secret: string): Used {
-    const of = hashOf(secret);
+  #usedOf({ metadata: { name }, status }: FactorResource, secret: string | null): Used {
+    const of = hashOf(secret ?? '');
     const known = this.#used.get(name);
     if (known?.of === of) return known;
     const used: Used = { of, steps: new Set(status.usedSteps), floor: status.floor };
@@ -203,8 +234,8 @@ export class SecondFactors {
   }
 
   #open({ metadata, spec }: FactorResource): Secrets | undefined {
-    const opened = this.#sealing.open(spec.sealed, placeOf(metadata.name));
-    return opened === undefined ? undefined : (JSON.parse(opened) as Secrets);
+    const read = v.safeParse(SealedSecrets, this.#sealing.open(spec.sealed, placeOf(metadata.name)));
+    return read.success ? read.output : undefined;
   }
 }
 
