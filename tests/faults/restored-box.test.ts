@@ -95,6 +95,10 @@ t.test('G27, D-C-06, D-C-08: backed up while a batch runs, wiped and restored, a
       (await before.get(`${SITE}/batches/${batch.name}`)).body.status?.phase === 'Running' || (await before.get(`${SITE}/batches/${batch.name}`)).body.phase === 'Running',
   );
   const hold = { name: 'claim-7', reason: 'claim 7 of the customer', scope: { site: 'demo', batchRecords: [batch.name] } };
+  t.match(await before.post('/api/v1/legal-holds', { ...hold, scope: { site: 'demo', batchRecords: ['R-1'] } }), {
+    status: 400,
+    body: { field: 'scope.batchRecords[0]', error: new RegExp(`R-1 is a batchID, and its record is ${batch.name}$`) },
+  });
   t.equal((await before.post('/api/v1/legal-holds', hold)).status, 201);
   const [file, keysFile] = [path.join(place, 'b.age'), path.join(place, 'k.age')];
   const made = await makeBackup({
@@ -159,6 +163,11 @@ t.test('G27, D-C-06, D-C-08: backed up while a batch runs, wiped and restored, a
     operatorReason: REASON,
     signature: { meaning: 'restore-confirm' },
   });
+  const ended = await eventually('its alarm ends', async () => {
+    const { body } = await again.get(`${SITE}/alarms`);
+    return (body as { name: string; state: string; message: string }[]).find(({ name, state }) => name.includes('restored') && state.startsWith('Cleared'));
+  });
+  t.match(ended.message, new RegExp(`ada confirmed at .* that the other box is off \\(${REASON}\\)`), 'it says what was done, and no longer what is to be done');
   t.match(await again.post('/api/v1/system/restore/confirm', { reason: REASON }), { status: 409, body: { code: 'not_restored' } });
   t.notOk(existsSync(path.join(dataDir, 'restored.json')));
   await box.end();

@@ -29,7 +29,8 @@ export interface Lived {
   readonly foreign: string;
 }
 
-export async function lived(bench: Bench): Promise<Lived> {
+/** @param more what people do besides, before the box is stopped. */
+export async function lived(bench: Bench, more: (story: Story) => Promise<void> = async () => undefined): Promise<Lived> {
   const places = Object.fromEntries(['older', 'stopped', 'killed', 'foreign'].map((name) => [name, path.join(bench.work, name)])) as unknown as Lived;
   const kept = (name: keyof Lived): void => cpSync(bench.dataDir, places[name], { recursive: true });
   await bench.start();
@@ -41,6 +42,7 @@ export async function lived(bench: Bench): Promise<Lived> {
   await done(bench.story.admin.post(`${SITE}/batchrecords/${sealed}/review`, { outcome: 'Accepted', comment: 'complete' }));
   await done(bench.story.admin.post(`${SITE}/batchrecords/${sealed}/finalize`, { reason: 'as the procedure asks' }));
   await recorded(bench.story, 'WO-open');
+  await more(bench.story);
   const records = async (): Promise<number> => (await bench.story.admin.get('/api/v1/audit/verify')).body.lastSequence as number;
   await eventually(`there are ${RECORDS} audit records`, async () => (await records()) >= RECORDS, 120_000, 1000);
   await bench.load.stop();

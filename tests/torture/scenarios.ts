@@ -17,6 +17,7 @@ import { diskFaults } from './disk-faults.js';
 import { edits } from './edits.js';
 import { afterwards, serveUntil, whereItStands, worked } from './rounds.js';
 import type { Round, Scenario } from './scenario.js';
+import { trust } from './trust.js';
 import { twoBoxes } from './two-boxes.js';
 
 /** The batch takes about 4 s at ten times its speed. */
@@ -246,6 +247,13 @@ export const SCENARIOS: readonly Scenario[] = [
     load: 'none',
     count: { short: 15, long: 400 },
     run: edits,
+  },
+  {
+    name: 'trust',
+    proves: 'promise 7, G16: one edit anywhere in what is evidence, or in a copy of it, is found, and what nobody has edited is not said to be',
+    load: 'none',
+    count: { short: 0, long: 0 }, // npm run long trust
+    run: trust,
   },
   {
     name: 'two-boxes',

@@ -1,12 +1,15 @@
 /**
  * Ends of the audit trail, kept outside the box (ADR 0120): a disk that is set back as a whole holds a trail without a fault, and only what stands
  * elsewhere can contradict it. As often as the setting says and the trail has grown one signed line is added to a file of the folder, a share for
- * instance, and sent to the receiver of syslog.
+ * instance, sent to the receiver of syslog, and published at a broker.
  */
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { guardedPromise } from '../../platform/base/guarded.js';
+import { Refusal } from '../../platform/base/refusal.js';
+import { noteStuck } from '../../platform/base/stuck-threads.js';
+import type { AnchorsAgainst } from '../../platform/ledger/anchors-check.js';
 import { anchorLine } from '../../platform/ledger/anchors.js';
 import type { ChainEnd } from '../../platform/ledger/head-file.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
@@ -24,9 +27,11 @@ export interface AnchorParts {
   readonly sends?: ((line: string, end: ChainEnd) => void) | undefined;
 }
 
-const NOT_KEPT = 'no anchors are kept outside this box (audit.anchors.folder, audit.syslog.enabled): that its disk was set back to an earlier time would not be seen';
+const SILENT = 'the folder of the anchors does not answer (audit.anchors.folder)';
+const NOT_KEPT =
+  'no anchors are kept outside this box (audit.anchors.folder, audit.anchors.mqttTopic, audit.syslog.enabled): that its disk was set back to an earlier time would not be seen';
 const SENT =
-  'anchors are sent to the receiver of audit.syslog.address, and this box cannot read them there: that its disk was set back to an earlier time shows where lineside verify --anchors holds an export against them';
+  'anchors are sent to the receiver of audit.syslog.address or the broker of audit.anchors.mqttTopic, and this box cannot read them there: that its disk was set back to an earlier time shows where lineside verify --anchors holds an export against them';
 
 export class AuditAnchors {
   readonly #parts: AnchorParts;
@@ -36,6 +41,12 @@ export class AuditAnchors {
   #keptTo = 0;
   #sentTo = 0;
   #fault: string | undefined;
+  /** Behind a start, or a write that failed, the file may end within a line. */
+  #mayBeTorn = true;
+  #checking: Promise<AnchorsAgainst> | undefined;
+  /** A look at the folder has had no answer: it holds one of the few threads for files, and no other one is begun until the folder has answered. */
+  #isSilent = false;
+  #answers: () => void = () => undefined;
 
   constructor(parts: AnchorParts) {
     this.#parts = parts;
@@ -60,13 +71,26 @@ export class AuditAnchors {
     return () => cancel();
   }
 
-  /** Tells of the end of the trail, where it has grown. */
+  /** Tells of the end of the trail, where it has grown: whatever becomes of sending it, the folder gets it. */
   async keep(): Promise<void> {
-    await this.#send();
+    try {
+      await this.#send();
+    } finally {
+      await this.#write();
+    }
+  }
+
+  async #write(): Promise<void> {
     if (this.#file === undefined) return;
-    if (this.#atWork) this.#fault = 'the folder of the anchors does not answer (audit.anchors.folder)';
-    this.#atWork ??= this.#keep(this.#file).finally(() => {
+    if (this.#atWork) {
+      if (this.#fault !== SILENT) this.#answers = noteStuck('a write to the folder of the anchors');
+      this.#fault = SILENT;
+      this.#isSilent = true;
+      return;
+    }
+    this.#atWork = this.#keep(this.#file).finally(() => {
       this.#atWork = undefined;
+      this.#answers();
     });
     await this.#atWork;
   }
@@ -74,10 +98,13 @@ export class AuditAnchors {
   /** Whether every end that was kept is one of this trail. */
   async check(): Promise<AnchorsState> {
     if (this.#file === undefined) return { configured: false, checked: 0, newest: null, problems: [], note: this.#parts.sends ? SENT : NOT_KEPT };
+    if (this.#isSilent) return { configured: true, checked: 0, newest: null, problems: [], note: SILENT };
     try {
-      const against = await this.#parts.queries.anchorsIn(this.#file);
+      this.#checking ??= this.#parts.queries.anchorsIn(this.#file).finally(() => (this.#checking = undefined));
+      const against = await this.#checking;
       return { configured: true, ...against, problems: [...against.problems], note: against.newest ? '' : 'no anchor has been kept yet' };
     } catch (fault) {
+      this.#isSilent = fault instanceof Refusal && fault.context.code === 'no_answer';
       return { configured: true, checked: 0, newest: null, problems: [], note: `the anchors cannot be read: ${(fault as Error).message}` };
     }
   }
@@ -86,8 +113,8 @@ export class AuditAnchors {
     const { queries, sends } = this.#parts;
     const end = sends ? await queries.newestAudit() : null;
     if (!end || end.sequence === this.#sentTo) return;
-    this.#sentTo = end.sequence;
     sends?.(this.#line(end), end);
+    this.#sentTo = end.sequence;
   }
 
   #line(end: ChainEnd): string {
@@ -101,13 +128,18 @@ export class AuditAnchors {
     try {
       const file = await open(name, 'a', 0o644);
       try {
-        await file.appendFile(this.#line(end));
+        const { size } = await file.stat();
+        const begin = this.#mayBeTorn && size > 0 ? '\n' : '';
+        this.#mayBeTorn = true;
+        await file.appendFile(begin + this.#line(end));
         await file.sync();
+        this.#mayBeTorn = false;
       } finally {
         await file.close();
       }
       this.#keptTo = end.sequence;
       this.#fault = undefined;
+      this.#isSilent = false;
     } catch (fault) {
       this.#fault = `the end of the audit trail cannot be kept outside (audit.anchors.folder): ${(fault as Error).message}`;
     }

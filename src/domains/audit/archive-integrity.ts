@@ -3,6 +3,7 @@
  * reads every file, and each result is kept together with the audit record of who asked for it.
  */
 import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { conflict } from '../../platform/base/refusal.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
@@ -14,6 +15,8 @@ import { latestOf, OneRun, recalled } from './one-run.js';
 /** Facts: results in the order in which their runs ended. */
 export const INTEGRITY_STREAM = 'archive-integrity';
 export const INTEGRITY_KIND = 'ArchiveReport';
+
+const Recalled = v.looseObject({ ok: v.boolean(), finishedAt: v.string(), archives: v.array(v.looseObject({ file: v.string(), ok: v.boolean() })) });
 
 interface Parts {
   readonly store: Store;
@@ -42,7 +45,7 @@ export class ArchiveIntegrity {
 
   /** What the last run before this start found. */
   async recall(): Promise<void> {
-    const { run, unread } = await recalled<ArchiveRun>(this.#parts.queries, INTEGRITY_STREAM, ({ archives }) => Array.isArray(archives));
+    const { run, unread } = await recalled<ArchiveRun>(this.#parts.queries, INTEGRITY_STREAM, Recalled);
     this.#last = run;
     if (unread !== undefined) this.#unread = `what the last check of the archive found cannot be read (${unread})`;
   }

@@ -4,6 +4,7 @@
  * and mends nothing: what it finds stands as an alarm until a run finds nothing.
  */
 import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { conflict } from '../../platform/base/refusal.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
@@ -11,12 +12,14 @@ import type { RowProblem } from '../../platform/ledger/verify-rows.js';
 import type { Store } from '../../platform/store/store.js';
 import type { AuditAnchors } from './anchors.js';
 import type { DraftOf } from './archive-integrity.js';
-import type { EvidenceRun, IntegrityProblem } from './bodies.js';
+import { type EvidenceRun, IntegrityProblem } from './bodies.js';
 import { OneRun, recalled } from './one-run.js';
 
 /** Facts: what runs have found that found something else than the one before, and those that somebody asked for. */
 export const EVIDENCE_STREAM = 'integrity';
 export const EVIDENCE_KIND = 'IntegrityReport';
+const Recalled = v.looseObject({ ok: v.boolean(), finishedAt: v.string(), problems: v.array(v.looseObject(IntegrityProblem.entries)) });
+const UNMADE = 'verification';
 const PROBLEMS_MAX = 1000; // the answer stays readable; `ok` is false from the first one on
 
 /** Tables whose rows tell what is and was; the others are what they are checked by (verify-rows.ts). What the seal remembers stays for ever, also of rows that are as they should be again. */
@@ -47,6 +50,8 @@ export class Integrity {
   #last: EvidenceRun | undefined;
   /** What was met between two runs, by sentence; the next run judges it. */
   readonly #met = new Map<string, IntegrityProblem>();
+  /** In a row, of those that nobody waits for. */
+  #unmadeRuns = 0;
 
   constructor(parts: IntegrityParts) {
     this.#parts = parts;
@@ -103,7 +108,7 @@ export class Integrity {
 
   /** What the last run before this start found: its alarm stands over a restart. */
   async recall(): Promise<void> {
-    const { run, unread } = await recalled<EvidenceRun>(this.#parts.queries, EVIDENCE_STREAM, ({ problems }) => Array.isArray(problems));
+    const { run, unread } = await recalled<EvidenceRun>(this.#parts.queries, EVIDENCE_STREAM, Recalled);
     this.#last = run;
     if (unread !== undefined) this.report(of('facts', `what the last verification found cannot be read (${unread})`, { name: EVIDENCE_STREAM }));
   }
@@ -118,10 +123,19 @@ export class Integrity {
   async runQuietly(audit: DraftOf): Promise<void> {
     if (this.running) return;
     await this.#runs.alone(async () => {
-      const run = await this.#check();
+      const run = await this.#check().catch((fault: unknown) => this.#unmade(fault));
+      this.#unmadeRuns = 0;
       if (saidBy(run) === saidBy(this.#last)) this.#last = run;
       else await this.#keep(run, audit);
     });
+  }
+
+  /** What was found before may be long past: from the second in a row on it stands as what a run has found. */
+  #unmade(fault: unknown): never {
+    this.#unmadeRuns += 1;
+    for (const [sentence, { part }] of this.#met) if (part === UNMADE) this.#met.delete(sentence); // each run fails with words of its own
+    if (this.#unmadeRuns > 1) this.report(of(UNMADE, `it could not be made: ${fault instanceof Error ? fault.message : String(fault)}`));
+    throw fault;
   }
 
   async #check(): Promise<EvidenceRun> {

@@ -1,6 +1,7 @@
 /** The audit trail: its archive, its gaps, the checks of what is evidence, and what is asked of it. */
 import { hostname } from 'node:os';
 import type { Clock } from '../../platform/base/clock.js';
+import { guardedPromise } from '../../platform/base/guarded.js';
 import type { Log } from '../../platform/base/log.js';
 import { routeSet } from '../../platform/http/route.js';
 import { Archiver } from '../../platform/ledger/archiver.js';
@@ -11,6 +12,7 @@ import type { SyslogSource } from '../../platform/syslog/message.js';
 import type { Settings, SettingsOf } from '../../settings.js';
 import type { Troubles } from '../alarms/system-conditions.js';
 import type { SigningKeys } from '../signatures/signature.js';
+import { AnchorTopic, type AnchorTopicParts } from './anchor-topic.js';
 import { AuditAnchors } from './anchors.js';
 import { ArchiveIntegrity } from './archive-integrity.js';
 import { noteArchived } from './archive-record.js';
@@ -34,7 +36,7 @@ export interface AuditParts extends Pick<IntegrityParts, 'evidence' | 'file'> {
   readonly log: Log;
   readonly keys: SigningKeys & { readonly deviceId: string };
   readonly dataDir: string;
-  readonly settings: SettingsOf<'audit'> & SettingsOf<'integrity'> & Pick<Settings, 'publicName'>;
+  readonly settings: SettingsOf<'audit'> & SettingsOf<'integrity'> & SettingsOf<'mqtt'> & Pick<Settings, 'publicName'>;
   /** Time of the newest record before this start; null where it cannot be read. */
   readonly newestMs: number | null;
   /** Little space is kept for what must be written. */
@@ -55,19 +57,29 @@ export function joinAudit({ store, ledger, queries, clock, log, keys, settings, 
   });
   const archive = new ArchiveIntegrity({ store, queries, clock });
   const syslog = settings.auditSyslogEnabled ? new SyslogSender({ settings, store, queries, clock, log, dataDir, source: sourceOf(settings, keys) }) : undefined;
+  const topic = anchorTopicOf(settings, { clock, log, deviceId: keys.deviceId });
   const anchors = new AuditAnchors({
     folder: settings.auditAnchorsFolder,
     intervalMs: settings.auditAnchorsIntervalMs,
     queries,
     keys,
     clock,
-    sends: syslog && ((line, end) => syslog.anchor(line, end)),
+    sends:
+      syslog || topic
+        ? (line, end) => {
+            syslog?.anchor(line, end);
+            topic?.publish(line);
+          }
+        : undefined,
   });
   const evidence = new Integrity({ store, queries, clock, anchors, evidence: held, file });
   const troubles: Pick<Troubles, 'integrity' | 'audit-gap' | 'audit-anchors' | 'audit-syslog'> = {
     integrity: () => (evidence.damage === undefined ? undefined : { severity: 'High', message: evidence.damage }),
     'audit-gap': () => gaps.trouble(),
-    'audit-anchors': () => (anchors.fault === undefined ? undefined : { severity: 'Medium', message: anchors.fault }),
+    'audit-anchors'() {
+      const message = anchors.fault ?? topic?.fault;
+      return message === undefined ? undefined : { severity: 'Medium', message };
+    },
     'audit-syslog': () => syslog?.trouble(),
   };
   let ends: readonly (() => void)[] = [];
@@ -91,6 +103,7 @@ export function joinAudit({ store, ledger, queries, clock, log, keys, settings, 
     watch(): void {
       archiver.start();
       syslog?.start();
+      if (topic) guardedPromise('anchors at the broker', () => topic.start());
       ends = [
         () => archiver.stop(),
         anchors.start(),
@@ -108,12 +121,17 @@ export function joinAudit({ store, ledger, queries, clock, log, keys, settings, 
     },
     async stop(): Promise<void> {
       for (const end of ends) end();
-      await syslog?.stop();
+      await Promise.all([syslog?.stop(), topic?.stop()]);
     },
   };
 }
 
 const SYSLOG_OFF: SyslogHealth = { configured: false, state: 'off', receiver: '', sent: 0, confirmed: 0, lag: 0, gaps: [], message: '' };
+
+function anchorTopicOf(settings: AuditParts['settings'], parts: Pick<AnchorTopicParts, 'clock' | 'log' | 'deviceId'>): AnchorTopic | undefined {
+  const { auditAnchorsMqttTopic: topic, mqttUrl: url, mqttClientId: clientId, mqttUsername: username, mqttPasswordFile: passwordFile, mqttCaFile: caFile } = settings;
+  return topic === null || url === null ? undefined : new AnchorTopic({ topic, url, clientId, username, passwordFile, caFile, ...parts });
+}
 
 function sourceOf({ auditSyslogFacility: facility, auditSyslogAppName: appName, publicName }: AuditParts['settings'], { deviceId }: AuditParts['keys']): SyslogSource {
   return { facility, appName, hostname: publicName ?? hostname(), procId: String(process.pid), deviceId };

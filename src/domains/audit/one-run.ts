@@ -1,4 +1,5 @@
 /** What the verifications have in common: one at a time, and the last one is known again after a start. */
+import * as v from 'valibot';
 import type { LedgerQueries, Page } from '../../platform/ledger/queries.js';
 
 type Facts = Pick<LedgerQueries, 'factPage'>;
@@ -26,12 +27,15 @@ export async function latestOf<Run>(queries: Facts, stream: string): Promise<Run
   return items[0];
 }
 
-/** What the last run before this start found, or why nobody knows: damage in what tells of damage keeps no plant from starting. */
-export async function recalled<Run extends object>(queries: Facts, stream: string, isResult: (run: Run) => boolean): Promise<{ readonly run?: Run; readonly unread?: string }> {
+/**
+ * What the last run before this start found, or why nobody knows: damage in what tells of damage keeps no plant from starting.
+ * @param read what is read of a result, in each of the shapes that releases have written.
+ */
+export async function recalled<Run>(queries: Facts, stream: string, read: v.GenericSchema): Promise<{ readonly run?: Run; readonly unread?: string }> {
   try {
     const run = await latestOf<Run>(queries, stream);
     if (run === undefined) return {};
-    return isResult(run) ? { run } : { unread: 'it is no result' };
+    return v.is(read, run) ? { run } : { unread: 'it is no result' };
   } catch (fault) {
     return { unread: (fault as Error).message };
   }

@@ -141,6 +141,7 @@ async function apply(deps: DecideDeps, request: ChangeRequestResource, target: T
   requireAction(context.caller, 'apply:create', `applying change request ${name}`);
   const actor: ApplyActor = {
     displayName: context.caller.displayName,
+    changeRequest: name,
     get sites() {
       return context.caller.sites;
     },

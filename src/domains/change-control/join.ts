@@ -5,7 +5,7 @@ import type { BoundRoute, RouteColumns } from '../../platform/http/route.js';
 import { routeSet } from '../../platform/http/route.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { ReconcileLoop } from '../../platform/reconcile/loop.js';
-import { on } from '../../platform/reconcile/wakes.js';
+import { on, whenPut } from '../../platform/reconcile/wakes.js';
 import type { Store } from '../../platform/store/store.js';
 import type { SettingValues } from '../../settings.js';
 import type { ApplyDeps } from '../apply/context.js';
@@ -16,6 +16,7 @@ import type { Secrets } from '../io-modules/secret-kind.js';
 import type { SigningKeys } from '../signatures/signature.js';
 import { ChangeGate } from './gate.js';
 import { ChangeRequest } from './kind.js';
+import { PastRequestReconciler } from './past-requests.js';
 import { ExpiryReconciler } from './reconciler.js';
 import { changeControlRoutes } from './routes.js';
 
@@ -31,7 +32,7 @@ export interface ChangeControlParts {
   readonly deviceId: string;
   readonly production: boolean;
   readonly secrets: Secrets;
-  readonly settings: Pick<SettingValues, 'outputs' | 'changeRequestExpiryHours' | 'selfApprovalAllowed' | 'changeControlEnforced' | 'authMode'>;
+  readonly settings: Pick<SettingValues, 'outputs' | 'recordPastAfterMs' | 'changeRequestExpiryHours' | 'selfApprovalAllowed' | 'changeControlEnforced' | 'authMode'>;
   readonly snapshots: Pick<Snapshots, 'take'>;
   rows(): readonly RouteColumns[];
   deletes(action: string): BoundRoute | undefined;
@@ -41,6 +42,7 @@ export interface ChangeControlParts {
 
 export function joinChangeControl({ settings, secrets, snapshots, log, rows, deletes, report, ...parts }: ChangeControlParts) {
   const { store, clock, keys, kinds, deviceId, production } = parts;
+  const { recordPastAfterMs: afterMs } = settings;
   const applying: ApplyDeps = { deviceId, box: { outputs: settings.outputs, secrets }, store, clock, kinds, production, snapshots };
   const asking = { clock, keys, kinds, terms: store.terms, lifeMs: settings.changeRequestExpiryHours * HOUR_MS, nextAuditName: (offset: number) => store.nextAuditName(offset) };
   const gate = new ChangeGate(store, settings.changeControlEnforced, asking);
@@ -58,6 +60,9 @@ export function joinChangeControl({ settings, secrets, snapshots, log, rows, del
         mismatch: (target, problem) => report({ part: 'change-requests', ...target, problem }),
       }),
     ],
-    reconcilers: [new ReconcileLoop(new ExpiryReconciler({ store, clock }), clock, log, [on(ChangeRequest)])],
+    reconcilers: [
+      new ReconcileLoop(new ExpiryReconciler({ store, clock }), clock, log, [on(ChangeRequest)]),
+      ...(afterMs === 0 ? [] : [new ReconcileLoop(new PastRequestReconciler({ store, clock, afterMs }), clock, log, [on(ChangeRequest, whenPut)])]),
+    ],
   };
 }

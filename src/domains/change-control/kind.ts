@@ -8,6 +8,7 @@ import { describeFields } from '../../platform/base/field-words.js';
 import { SIGNED_RECORD_WORDS } from '../signatures/field-words.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
+import { isText, maybe } from '../../platform/store/past-shape.js';
 import { Required, StoredTerm } from '../../platform/store/fields.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import type { Kind } from '../../platform/store/kind.js';
@@ -78,6 +79,25 @@ export const ChangeMove = v.strictObject({
 });
 export type ChangeMove = ToldBy<typeof ChangeMove>;
 
+export const ChangeHistoryRow = v.strictObject({
+  ts: v.string(),
+  changeRequest: v.string(),
+  namespace: v.string(),
+  target: v.strictObject({ apiVersion: v.string(), kind: v.string(), name: v.string() }),
+  operation: v.picklist(OPERATIONS),
+  /** That it came to. */
+  phase: v.picklist(CHANGE_PHASES),
+  author: v.string(),
+  /** Of this step; '' of the first, and where its time was over. */
+  decidedBy: v.string(),
+  reason: v.string(),
+  /** Of the target; '' where there is none. */
+  digestBefore: v.string(),
+  digestAfter: v.string(),
+  auditRecordRef: v.string(),
+});
+export type ChangeHistoryRow = ToldBy<typeof ChangeHistoryRow>;
+
 export interface ChangeRequestStatus {
   readonly phase: ChangePhase;
   /** Display name; who it was is told by the signature of the request. */
@@ -142,7 +162,34 @@ export const ChangeRequest: Kind<ChangeRequestSpec, ChangeRequestStatus> = {
     changes: v.optional(v.array(ChangedValue)),
     moves: v.array(ChangeMove),
   },
+  pastShape: { phase: maybe(isText), history: maybe(isText) },
+  pastIndex: (request): Readonly<Record<keyof PastRequest, string>> => ({ phase: request.status.phase, history: JSON.stringify(historyRowsOf(request)) }),
 };
+
+/** What stays in memory of one that was decided long ago; what it asked for stays on the disk (ADR 0133). */
+export interface PastRequest {
+  readonly phase: string;
+  /** Its rows of the history, as JSON. */
+  readonly history: string;
+}
+
+/** One row for each step. */
+export function historyRowsOf({ metadata: { site, name }, spec, status }: ChangeRequestResource): readonly ChangeHistoryRow[] {
+  return status.moves.map(({ ts, phase, by, reason, digestBefore, digestAfter, auditRecordRef }, at) => ({
+    ts,
+    changeRequest: name,
+    namespace: `site-${site}`,
+    target: spec.target,
+    operation: spec.operation,
+    phase,
+    author: status.author,
+    decidedBy: at === 0 ? '' : by,
+    reason,
+    digestBefore,
+    digestAfter,
+    auditRecordRef,
+  }));
+}
 
 export type ChangeRequestResource = Resource<ChangeRequestSpec, ChangeRequestStatus>;
 

@@ -20,7 +20,7 @@ import { CHANGE_CATEGORY } from './trail.js';
 
 /** Of one site: more wait for nobody, and each may hold a manifest. */
 export const OPEN_MAX = 1000;
-/** Canonical text of the proposed resource: it stays in memory as long as the request is kept. */
+/** Canonical text of the proposed resource: it stays in memory as long as the request waits, and a day longer. */
 export const MANIFEST_CHARACTERS_MAX = 256 * 1024;
 
 export interface RequestDeps {
@@ -161,7 +161,8 @@ function withPrefix(refusal: Refusal): Refusal {
 /** One that the box gives: behind the highest number that a request of the site has, of those that leave room; what people named so is passed over. */
 export function nextName(read: StoreReader, site: string): string {
   let next = 1;
-  for (const { metadata } of read.list(ChangeRequest, site)) next = Math.max(next, 1 + Number(/^change-(\d{1,8})$/.exec(metadata.name)?.[1] ?? 0));
-  while (read.get(ChangeRequest, site, `change-${next}`)) next += 1;
+  const names = new Set([...read.list(ChangeRequest, site).map(({ metadata }) => metadata.name), ...read.pastIndex(ChangeRequest, site).map(({ name }) => name)]);
+  for (const name of names) next = Math.max(next, 1 + Number(/^change-(\d{1,8})$/.exec(name)?.[1] ?? 0));
+  while (names.has(`change-${next}`)) next += 1;
   return `change-${next}`;
 }

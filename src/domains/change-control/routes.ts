@@ -9,11 +9,13 @@ import { oneOf } from '../../platform/http/alternatives.js';
 import { mayVisit } from '../../platform/http/caller.js';
 import { decode } from '../../platform/http/json-body.js';
 import { readChoices, readLogQuery } from '../../platform/http/log-query.js';
-import { listReply } from '../../platform/http/paged-list.js';
+import { listPage, listReply, type SortKey, sortedBy } from '../../platform/http/paged-list.js';
 import { LIST, LOG, parameters, text, words } from '../../platform/http/parameters.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { etagOf } from '../../platform/http/revision.js';
-import { created, ok, type Reply, type RequestContext, routesFor } from '../../platform/http/route.js';
+import { created, inPieces, ok, type Params, type Reply, type RequestContext, routesFor } from '../../platform/http/route.js';
+import type { Ref } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
 import { checkTexts } from '../../platform/store/texts.js';
 import { pastRows } from '../../platform/store/past-rows.js';
 import { BODY_WORDS } from '../../platform/store/field-words.js';
@@ -22,6 +24,7 @@ import { pastEvidence } from './evidence.js';
 import { CHANGE_REQUEST_WORDS } from './field-words.js';
 import { ChangeHistory, historyOf } from './history.js';
 import { CHANGE_PHASES, ChangeRequest, type ChangeRequestResource, ChangeRequestSpec } from './kind.js';
+import { type ListedRequest, listedRequests, readRequest, requestRef } from './past-requests.js';
 import { newRequest, nextName, type RequestDeps } from './request.js';
 import { changeRequestRules } from './rules.js';
 import { CHANGE_CATEGORY } from './trail.js';
@@ -51,10 +54,26 @@ function placeOf({ namespace, name }: OfPath): OfRequest {
 }
 
 const exists = (params: OfPath, { store }: ChangeRouteDeps): void => void requestOf(store, placeOf(params));
+/** One that is past is read, and refused a decision, as one in memory. */
+const pastOf = ({ namespace = '', name = '' }: Params): readonly Ref[] => [requestRef({ site: NAMESPACE.exec(namespace)?.[1] ?? '', name })];
 const targetOf = ({ namespace, name }: OfPath) => ({ kind: ChangeRequest.kind, name, site: namespace.replace(NAMESPACE, '$1') });
 
 function served(request: ChangeRequestResource): Reply<ChangeRequestBody> {
   return ok(requestBody(request), { ETag: etagOf(request.metadata.resourceVersion) });
+}
+
+const keyOfRequest = ({ name, site }: OfRequest): SortKey => [name, site];
+
+/** Read one by one and as fast as the reader takes them: what was decided long ago is not in memory. */
+async function* bodiesOf(items: readonly ListedRequest[], store: Store): AsyncGenerator<string, void> {
+  let before = '[';
+  for (const item of items) {
+    const request = await readRequest(store, item);
+    if (!request) continue;
+    yield before + JSON.stringify(requestBody(request));
+    before = ',';
+  }
+  yield before === '[' ? '[]' : ']';
 }
 
 // ---------------------------------------------------------------- bodies
@@ -107,7 +126,7 @@ const BACKENDS: readonly ToldBy<typeof Backend>[] = [
   },
 ];
 
-const Verification = v.strictObject({
+export const Verification = v.strictObject({
   ok: v.boolean(),
   /** Change requests that were looked at. */
   checked: v.number(),
@@ -126,6 +145,7 @@ const decision = (action: 'approve' | 'reject' | 'withdraw') =>
     reply: { 200: ChangeRequestBody },
     audit: { action: 'Lifecycle', category: CHANGE_CATEGORY, target: targetOf },
     exists,
+    past: pastOf,
   }) as const;
 
 const BY_OTHERS = { 403: ['self_approval', 'action_missing', 'site_scope'], 409: ['change_request_state', 'evidence_mismatch', 'archive_unreadable'] } as const;
@@ -141,12 +161,14 @@ export const changeControlRoutes = [
     query: parameters({ ...LIST, site: text('those of one site'), phase: words(CHANGE_PHASES, 'those that have come so far') }),
     reply: v.array(ChangeRequestBody),
     summary: 'Change requests of the sites of the caller; query site, phase, limit, cursor',
-    handle(context, { store }) {
+    async handle(context, { store }): Promise<Reply<readonly ChangeRequestBody[]>> {
       const { query, caller } = context;
       const phases = readChoices(query, 'phase', CHANGE_PHASES);
       const site = query.get('site') || undefined;
-      const items = store.list(ChangeRequest, site).filter(({ metadata, status }) => mayVisit(caller, metadata.site) && (phases === undefined || phases.includes(status.phase)));
-      return listReply(context, { list: 'change requests', items, kept: ['site', 'phase'], keyOf: ({ metadata }) => [metadata.name, metadata.site], render: requestBody });
+      const asked = listedRequests(store, site).filter((request) => mayVisit(caller, request.site) && (phases === undefined || phases.includes(request.phase)));
+      const items = sortedBy(asked, keyOfRequest);
+      const page = listPage(context, { list: 'change requests', items, kept: ['site', 'phase'], keyOf: keyOfRequest });
+      return inPieces(bodiesOf(page.items, store), page.headers);
     },
   }),
   route({
@@ -186,9 +208,10 @@ export const changeControlRoutes = [
     reply: ChangeRequestDetail,
     summary: 'One change request: what it would change of the target as it is now, whether that has changed since, and what uses it',
     exists,
+    past: pastOf,
     async handle({ params, caller }, deps) {
       const request = requestOf(deps.store, placeOf(params));
-      return ok(await requestDetail(request, caller, deps), { 'Cache-Control': 'no-store' });
+      return ok(await requestDetail(request, caller, deps));
     },
   }),
   route({
@@ -227,7 +250,7 @@ export const changeControlRoutes = [
     query: parameters(LOG),
     reply: ChangeHistory,
     summary: 'What became of the change requests of a site, step by step, the latest first',
-    handle: ({ params: { site }, query }, { store }) => historyOf(store, site, readLogQuery(query)),
+    handle: ({ params: { site }, query }, { store, clock }) => historyOf(store, site, readLogQuery(query), clock),
   }),
   route({
     method: 'GET',

@@ -2,7 +2,7 @@
 import { conflict, invalid, Refusal } from '../../platform/base/refusal.js';
 import type { Terms } from '../../platform/base/term.js';
 import { ruled } from '../../platform/store/kind.js';
-import { type ChangePhase, ChangeRequest, type ChangeRequestResource } from './kind.js';
+import { type ChangePhase, ChangeRequest, type ChangeRequestResource, type PastRequest } from './kind.js';
 
 /** Decisions Q-CHANGE-02. A pair that is not listed is a conflict; `apply` and `fail` come with the approval, in its transaction. */
 export const MOVES = [
@@ -46,9 +46,10 @@ export function refuseSelf(request: ChangeRequestResource, accountId: string, is
 }
 
 export const changeRequestRules = ruled(ChangeRequest, {
-  admit(spec, { name, before }) {
+  admit(spec, { name, site, before, read }) {
     if (spec.signatures.length > 0) throw invalid('invalid_field', 'spec.signatures', 'spec.signatures must be empty: the gateway signs for who sends the request');
-    if (before) throw conflict('already_exists', `change request ${name} exists already, and is never written again; take another name`, { kind: ChangeRequest.kind, name });
+    if (before || read.pastIndex<PastRequest>(ChangeRequest, site, ['name', name]).length > 0)
+      throw conflict('already_exists', `change request ${name} exists already, and is never written again; take another name`, { kind: ChangeRequest.kind, name });
     return spec;
   },
 });

@@ -6,6 +6,7 @@
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { absence } from '../../platform/store/absent.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
+import { pastRows } from '../../platform/store/past-rows.js';
 import type { Store } from '../../platform/store/store.js';
 import type { EvidenceCheck } from '../audit/integrity.js';
 import type { SigningKeys } from '../signatures/signature.js';
@@ -42,7 +43,26 @@ export async function changeRequestEvidence(parts: VerifyParts): Promise<Evidenc
 }
 
 export async function verifyRequests({ store, keys, queries }: VerifyParts, isLookedAt: (site: string) => boolean = () => true): Promise<Verified> {
-  const requests = store.list(ChangeRequest).filter(({ metadata }) => isLookedAt(metadata.site)); // before the trail is read: what is asked for meanwhile is not looked for
+  // before the trail is read: what is asked for meanwhile is not looked for; and nothing becomes past until all are looked at
+  const present = store.list(ChangeRequest).filter(({ metadata }) => isLookedAt(metadata.site));
+  const letGo = pastRows(store).walk();
+  try {
+    return await verified(present, { store, keys, queries }, isLookedAt);
+  } finally {
+    letGo();
+  }
+}
+
+/** Those in memory, and then page by page those that are past. */
+async function* all(present: readonly ChangeRequestResource[], store: Store, isLookedAt: (site: string) => boolean): AsyncGenerator<ChangeRequestResource> {
+  yield* present;
+  for (const site of store.pastSites(ChangeRequest)) {
+    if (!isLookedAt(site)) continue;
+    for await (const page of pastRows(store).each(ChangeRequest, site, '', true)) yield* page;
+  }
+}
+
+async function verified(present: readonly ChangeRequestResource[], { store, keys, queries }: VerifyParts, isLookedAt: (site: string) => boolean): Promise<Verified> {
   const told = new Map<string, AuditRecord[]>();
   const unreadable = new Set<string>();
   let cursor: string | null | undefined;
@@ -56,20 +76,24 @@ export async function verifyRequests({ store, keys, queries }: VerifyParts, isLo
     cursor = page.nextCursor;
   } while (cursor !== null);
   const problems: RequestProblem[] = [];
-  for (const request of requests) {
+  const seen = new Set<string>();
+  for await (const request of all(present, store, isLookedAt)) {
     const { site, name } = request.metadata;
+    seen.add(`${site}/${name}`);
     const moves = told.get(`${site}/${name}`) ?? [];
     const found = [...requestProblems(request, keys), ...trailProblems(request, { moves, unreadable: [...unreadable] }), ...(await appliedProblems(request, moves, queries))];
-    if (store.get(ChangeRequest, site, name) === request) for (const problem of found) problems.push({ site, name, problem }); // one that was decided meanwhile is looked at by the next
+    const now = store.get(ChangeRequest, site, name);
+    if (now === request || store.pastEntry(ChangeRequest, site, name)) for (const problem of found) problems.push({ site, name, problem }); // one that was decided meanwhile is looked at by the next
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
   for (const [key, [first]] of told) {
     const [site = '', name = ''] = key.split('/');
     const ref = { kind: ChangeRequest.kind, site, name };
-    if (first && isLookedAt(site) && !store.get(ChangeRequest, site, name)) problems.push({ site, name, problem: `the audit trail tells of it, and it ${absence(store, ref)}` });
+    if (first && isLookedAt(site) && !seen.has(key) && !store.get(ChangeRequest, site, name))
+      problems.push({ site, name, problem: `the audit trail tells of it, and it ${absence(store, ref)}` });
   }
   return {
-    checked: requests.length,
+    checked: seen.size,
     problems: problems.sort((a, b) => (`${a.site}/${a.name}` < `${b.site}/${b.name}` ? -1 : `${a.site}/${a.name}` > `${b.site}/${b.name}` ? 1 : 0)),
   };
 }

@@ -5,17 +5,22 @@
 import { conflict, type Refusal } from '../../platform/base/refusal.js';
 import type { Change } from '../../platform/store/change.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import type { Ref } from '../../platform/store/resource.js';
+import type { Metadata, Ref } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
+import { Alarm, type AlarmStatus } from '../alarms/kind.js';
 import { Batch } from '../batches/kind.js';
-import { BatchRecord, listedOf, type PastRecord } from '../records/kind.js';
+import { wallSpan } from '../batches/reading/clock-span.js';
+import { BatchRecord, type PastRecord } from '../records/kind.js';
 import { LegalHold, type LegalHoldResource } from './kind.js';
 
-type Read = Pick<Store, 'get' | 'list' | 'pastEntry' | 'faults'>;
+type Read = Pick<Store, 'get' | 'list' | 'pastEntry' | 'faults' | 'isQuarantined'>;
 
 /** What has the name of its batch. */
 const OF_BATCH: readonly string[] = ['Batch', 'BatchRecord', 'ControlRecipe'];
 const ELEMENTS: readonly string[] = ['Procedure', 'UnitProcedure', 'Operation', 'Phase', 'CoordinationBlock', 'SyncBarrier'];
+
+/** Kinds of what was at some time. */
+const HAVE_TIME: readonly string[] = [Alarm.kind, ...OF_BATCH, ...ELEMENTS];
 
 export function standingHolds(store: Pick<StoreReader, 'list'>): LegalHoldResource[] {
   return store.list(LegalHold).filter(({ status }) => status.lifted === undefined);
@@ -56,7 +61,8 @@ function covers(store: Read, { spec: { scope } }: LegalHoldResource, ref: Ref): 
   if (scope.batchRecords.length > 0) return scope.batchRecords.some((batch) => isOfBatch(store, batch, ref));
   if (scope.from === '') return true;
   const time = timeOf(store, ref);
-  return time !== undefined && time.from <= scope.to && (time.to === '' || time.to >= scope.from);
+  if (time === undefined) return HAVE_TIME.includes(ref.kind) && store.isQuarantined(ref); // when it was cannot be read: it may have been then
+  return time.from <= scope.to && (time.to === '' || time.to >= scope.from);
 }
 
 function isOfBatch(store: Read, batch: string, ref: Ref): boolean {
@@ -85,17 +91,29 @@ interface Time {
 /** When it was, as RFC 3339 in UTC, which compares as time does; undefined of what is of no time. */
 function timeOf(store: Read, ref: Ref): Time | undefined {
   if (ref.kind === 'Alarm') {
-    const status = store.get({ kind: ref.kind } as never, ref.site, ref.name)?.status as { readonly activatedAt?: string; readonly clearedAt?: string } | undefined;
-    return status && { from: status.activatedAt ?? '', to: status.clearedAt ?? '' };
+    const alarm = store.get(Alarm, ref.site, ref.name);
+    return alarm && timeOfAlarm(alarm);
   }
   const batch = OF_BATCH.includes(ref.kind) ? ref.name : ELEMENTS.includes(ref.kind) ? batchOf(store, ref) : '';
   return batch === '' ? undefined : timeOfBatch(store, ref.site, batch);
 }
 
+/** All that its row can tell of: it may have stood before it was raised again, and the clock may have been set back since. */
+function timeOfAlarm({ metadata: { createdAt }, status: { activatedAt, clearedAt } }: { readonly metadata: Pick<Metadata, 'createdAt'>; readonly status: AlarmStatus }): Time {
+  const times = [createdAt, activatedAt, clearedAt].filter((time) => time !== '').sort();
+  return { from: times[0] ?? '', to: clearedAt === '' ? '' : (times.at(-1) ?? '') };
+}
+
+/** What the clock showed while it ran: where that was set back, the end may come before the beginning. */
 export function timeOfBatch(store: Read, site: string, name: string): Time | undefined {
   const record = store.get(BatchRecord, site, name);
-  const entry = record ? listedOf(record) : store.pastEntry<PastRecord>(BatchRecord, site, name)?.entry;
-  if (entry) return { from: entry.startedAt || entry.createdAt, to: entry.endedAt };
+  const told = record?.spec.batch ?? store.pastEntry<PastRecord>(BatchRecord, site, name)?.entry;
+  if (told) return timeBetween(told);
   const batch = store.get(Batch, site, name);
-  return batch && { from: batch.status.startedAt || batch.metadata.createdAt, to: batch.status.endedAt };
+  return batch && timeBetween({ ...batch.status, createdAt: batch.metadata.createdAt });
+}
+
+/** One that has never started was there from when it was made. */
+export function timeBetween({ createdAt, startedAt, ...rest }: Parameters<typeof wallSpan>[0] & { readonly createdAt: string }): Time {
+  return wallSpan({ ...rest, startedAt: startedAt || createdAt });
 }

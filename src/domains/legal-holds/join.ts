@@ -5,7 +5,7 @@ import type { History } from '../../platform/history/history.js';
 import type { HeldHistory } from '../../platform/history/words.js';
 import type { Store } from '../../platform/store/store.js';
 import { refuseHeld, standingHolds } from './holds.js';
-import { LegalHold } from './kind.js';
+import { LegalHold, type LegalHoldResource } from './kind.js';
 import { type LegalHoldDeps, legalHoldRoutes } from './routes.js';
 
 export interface LegalHoldParts extends LegalHoldDeps {
@@ -14,9 +14,20 @@ export interface LegalHoldParts extends LegalHoldDeps {
 
 export function joinLegalHolds({ store, clock, history }: LegalHoldParts) {
   store.judgeBy((change) => refuseHeld(store, change));
-  const tell = (): void => history?.hold(heldHistory(store));
+  /** Lifted, and that is not on disk yet: until it is, what was held stays, for a start may find the hold standing. */
+  const lifting = new Set<LegalHoldResource>();
+  const tell = (): void => history?.hold([...heldHistory(store), ...[...lifting].flatMap(historyOf)]);
   tell();
-  store.watch(LegalHold, tell);
+  store.watchReload(tell); // a lift that was refused is taken back without a change
+  store.watch(LegalHold, ({ before }, durable) => {
+    const hold = before as LegalHoldResource | undefined;
+    if (hold) lifting.add(hold);
+    tell();
+    const settled = (): void => {
+      if (hold && lifting.delete(hold)) tell();
+    };
+    durable.then(settled, settled);
+  });
   return { routes: [routeSet(legalHoldRoutes, { store, clock })] };
 }
 
@@ -24,9 +35,12 @@ export function joinLegalHolds({ store, clock, history }: LegalHoldParts) {
 export function heldHistory(store: Store): HeldHistory[] {
   const isUnread = store.faults.some(({ kind, kept }) => kind === LegalHold.kind && !kept);
   if (isUnread) return [{ site: '', units: [], fromMs: Number.MIN_SAFE_INTEGER, toMs: Number.MAX_SAFE_INTEGER }];
-  return standingHolds(store).flatMap(({ spec }) =>
-    spec.spans.map(({ site, units, from, to }) => ({ site, units, fromMs: msOf(from, Number.MIN_SAFE_INTEGER), toMs: msOf(to, Number.MAX_SAFE_INTEGER) })),
-  );
+  return standingHolds(store).flatMap(historyOf);
+}
+
+function historyOf({ spec, status }: LegalHoldResource): HeldHistory[] {
+  if (status.lifted) return [];
+  return spec.spans.map(({ site, units, from, to }) => ({ site, units, fromMs: msOf(from, Number.MIN_SAFE_INTEGER), toMs: msOf(to, Number.MAX_SAFE_INTEGER) }));
 }
 
 function msOf(text: string, open: number): WallMs {

@@ -1,10 +1,10 @@
 /** Legal holds (ADR 0132): set, looked at and lifted. Judged and written in one turn, so that nothing leaves between the two. */
 import * as v from 'valibot';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
-import { parseInstant } from '../../platform/base/instant.js';
-import { conflict, invalid, missing } from '../../platform/base/refusal.js';
+import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
+import { readInstant } from '../../platform/http/instant-field.js';
 import { parameters, word } from '../../platform/http/parameters.js';
 import { readWord } from '../../platform/http/log-query.js';
 import type { ToldBy } from '../../platform/http/replies.js';
@@ -12,8 +12,8 @@ import { created, type Route, routesFor } from '../../platform/http/route.js';
 import { Required } from '../../platform/store/fields.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { Batch } from '../batches/kind.js';
-import { requireSite } from '../plant/kind.js';
-import { BatchRecord } from '../records/kind.js';
+import { Site } from '../plant/kind.js';
+import { BatchRecord, listedOf, type PastRecord } from '../records/kind.js';
 import { timeOfBatch } from './holds.js';
 import { type HeldSpan, LegalHold, type LegalHoldResource, LegalHoldScope, type LegalHoldSpec } from './kind.js';
 import { spanOfBatch } from './span-of-batch.js';
@@ -68,17 +68,19 @@ export const legalHoldRoutes: readonly Route<LegalHoldDeps>[] = [
     reason: 'policy',
     body: HoldRequest,
     reply: HoldBody,
-    errors: { 400: ['invalid_name', 'unknown_reference'], 409: ['already_exists'] },
+    errors: { 400: ['invalid_name', 'unknown_reference'], 403: ['site_scope'], 409: ['already_exists'] },
     summary: 'Set a legal hold on a site, on batch records, or on what ran in a time: nothing of it is removed until it is lifted',
     audit: { action: 'Create', category: 'legal-hold', target: () => ({ kind: LegalHold.kind, name: '', site: '' }) },
     async handle(context, { store, clock }) {
       const { name, reason } = context.body;
       if (!NAME.test(name)) throw invalid('invalid_name', 'name', `name ${name} must be small letters, digits and hyphens, at most 63`);
+      requireScope(context.caller, context.body.scope.site);
       const scope = scopeOf(context.body.scope, store);
       const spans = await spansOf(store, scope);
       context.judgeAgain();
       scopeOf(context.body.scope, store); // what was there may have gone while its record was read
       const { caller } = context;
+      requireScope(caller, scope.site);
       if (store.get(LegalHold, '', name)) throw conflict('already_exists', `there is a legal hold ${name}; names are not used again`);
       const { accountId, displayName } = caller;
       const spec: LegalHoldSpec = { reason: reason.trim(), scope, spans, setBy: { accountId, displayName }, setAt: timestamp(clock.wallMs()) };
@@ -145,6 +147,11 @@ export const legalHoldRoutes: readonly Route<LegalHoldDeps>[] = [
   }),
 ];
 
+/** A deployment may grant it to somebody who is confined. @throws Refusal 403, before anything is said of what is there. */
+function requireScope(caller: Caller, site: string): void {
+  if (!mayVisit(caller, site)) throw new Refusal('forbidden', `site ${site} is outside your scope`, { code: 'site_scope', site });
+}
+
 /** Of a site that he may not visit nobody learns whether there is one. */
 function requireHold(store: Store, name: string, caller: Caller): LegalHoldResource {
   const found = store.get(LegalHold, '', name);
@@ -170,31 +177,31 @@ type Given = v.InferOutput<typeof HoldRequest>['scope'];
 
 /** @throws Refusal 400 naming the field. */
 function scopeOf({ site, batchRecords = [], from = '', to = '' }: Given, store: Store): LegalHoldScope {
-  if (!isSite(store, site)) throw invalid('unknown_reference', 'scope.site', `site ${site} does not exist`);
+  if (!store.get(Site, '', site)) throw invalid('unknown_reference', 'scope.site', `site ${site} does not exist`);
   const isOfTime = from !== '' || to !== '';
   if (isOfTime && batchRecords.length > 0) throw invalid('invalid_field', 'scope.from', 'scope.from and scope.to must be left out where scope.batchRecords names records');
   batchRecords.forEach((name, at) => {
-    if (!timeOfBatch(store, site, name))
-      throw invalid('unknown_reference', `scope.batchRecords[${at}]`, `there is neither a batch record nor a batch ${name} in site ${site}`, { name });
+    if (!timeOfBatch(store, site, name)) throw unknownRecord(store, site, name, `scope.batchRecords[${at}]`);
   });
   if (!isOfTime) return { site, batchRecords: [...new Set(batchRecords)].sort(), from: '', to: '' };
-  const [fromMs, toMs] = [instantOf(from, 'scope.from'), instantOf(to, 'scope.to')];
+  const open = from === '' ? 'scope.from' : to === '' ? 'scope.to' : undefined;
+  if (open !== undefined) throw invalid('invalid_field', open, `${open} is needed: a hold on a time has both ends, scope.from and scope.to`);
+  const [fromMs, toMs] = [readInstant(from, 'scope.from'), readInstant(to, 'scope.to')];
   if (fromMs > toMs) throw invalid('invalid_field', 'scope.to', 'scope.to must not be before scope.from');
   return { site, batchRecords: [], from: timestamp(fromMs), to: timestamp(toMs) };
 }
 
-function isSite(store: Store, site: string): boolean {
-  try {
-    return requireSite(store, site) !== undefined;
-  } catch {
-    return false; // it does not exist
-  }
-}
-
-function instantOf(text: string, field: string): number {
-  const atMs = parseInstant(text);
-  if (Number.isNaN(atMs)) throw invalid('invalid_field', field, `${field} must be a time such as 2026-01-31T09:05:07.123Z; both ends are needed`);
-  return atMs;
+/** Who gives a batchID is told what the record of it is called. */
+function unknownRecord(store: Store, site: string, given: string, field: string): Refusal {
+  const known = [
+    ...store.list(BatchRecord, site).map((record) => ({ name: record.metadata.name, batchID: listedOf(record).batchID })),
+    ...store.pastIndex<PastRecord>(BatchRecord, site).map(({ name, entry }) => ({ name, batchID: entry.batchID })),
+    ...store.list(Batch, site).map(({ metadata, spec }) => ({ name: metadata.name, batchID: spec.batchID })),
+  ];
+  const names = [...new Set(known.filter(({ batchID }) => batchID === given).map(({ name }) => name))];
+  const meant =
+    names.length === 0 ? '; records are named as in column record of lineside records list, not by batchID' : `; ${given} is a batchID, and its record is ${names.join(' or ')}`;
+  return invalid('unknown_reference', field, `there is neither a batch record nor a batch ${given} in site ${site}${meant}`, { name: given });
 }
 
 /** What the historian keeps for it: of a batch its units, of a time all that was there. */

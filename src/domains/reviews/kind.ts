@@ -10,7 +10,7 @@ import { StoredTerm } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { SignedRecord } from '../signatures/kind.js';
-import { ACCESS_ENTRY_WORDS } from './field-words.js';
+import { ACCESS_ENTRY_WORDS, KEY_ACCESS_WORDS, PANEL_ACCESS_WORDS } from './field-words.js';
 
 export const REVIEW_TYPES = ['audit-trail', 'user-access'] as const;
 export type ReviewType = (typeof REVIEW_TYPES)[number];
@@ -22,7 +22,11 @@ export const TrailScope = v.strictObject({
   site: v.string(),
   from: v.string(),
   to: v.string(),
+  /** Of all sites: the chain that was verified is one. */
   records: v.number(),
+  /** Whether no record lies before `from`; of a site: none of that site. */
+  fromBegin: v.boolean(),
+  /** 0 where no record is of that time. */
   firstSequence: v.number(),
   lastSequence: v.number(),
   headHash: v.string(),
@@ -42,11 +46,30 @@ export const AccessEntry = v.strictObject({
 });
 export type AccessEntry = ToldBy<typeof AccessEntry>;
 
-/** Of the access: the list as it was, whole, with the digest that was signed. */
-export const AccessScope = v.strictObject({ users: v.number(), digest: v.string() });
+/** Programs have an access too. When it was used last is told beside the list: what changes with every request is signed by nobody. */
+export const KeyAccess = v.strictObject({
+  name: v.string(),
+  site: v.string(),
+  keyPrefix: v.string(),
+  createdBy: v.string(),
+  expiresAt: v.nullable(v.string()),
+  test: v.boolean(),
+});
+export type KeyAccess = ToldBy<typeof KeyAccess>;
 
-nameSchemas({ ReviewedTrail: TrailScope, AccessEntry, ReviewedAccess: AccessScope });
+export const PanelAccess = v.strictObject({ name: v.string(), displayName: v.string(), site: v.string(), enrolledBy: v.string() });
+export type PanelAccess = ToldBy<typeof PanelAccess>;
+
+export const AccessList = v.strictObject({ users: v.array(AccessEntry), apiKeys: v.array(KeyAccess), panels: v.array(PanelAccess) });
+export type AccessList = ToldBy<typeof AccessList>;
+
+/** Of the access: how many of each there were, with the digest of the list that was signed. */
+export const AccessScope = v.strictObject({ users: v.number(), apiKeys: v.number(), panels: v.number(), digest: v.string() });
+
+nameSchemas({ ReviewedTrail: TrailScope, AccessEntry, KeyAccess, PanelAccess, AccessList, ReviewedAccess: AccessScope });
 describeFields(AccessEntry, ACCESS_ENTRY_WORDS);
+describeFields(KeyAccess, KEY_ACCESS_WORDS);
+describeFields(PanelAccess, PANEL_ACCESS_WORDS);
 
 export const ReviewContent = v.strictObject({
   type: v.picklist(REVIEW_TYPES),
@@ -59,8 +82,8 @@ export type ReviewContent = ToldBy<typeof ReviewContent>;
 
 export const ReviewSpec = v.strictObject({
   content: ReviewContent,
-  /** Of a review of the access: each account as it was. */
-  list: v.optional(v.array(AccessEntry)),
+  /** Of a review of the access: each account, key and panel as it was. */
+  list: v.optional(AccessList),
   record: SignedRecord,
   /** Of the record without its value. */
   digest: v.string(),

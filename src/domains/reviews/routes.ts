@@ -5,10 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
-import { parseInstant } from '../../platform/base/instant.js';
 import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
+import { readInstant } from '../../platform/http/instant-field.js';
 import { readLogQuery, readWord } from '../../platform/http/log-query.js';
 import { LOG, parameters, word } from '../../platform/http/parameters.js';
 import { logPage, type ToldBy } from '../../platform/http/replies.js';
@@ -21,9 +21,21 @@ import { Site } from '../plant/kind.js';
 import { freshness, proofOf } from '../signatures/freshness.js';
 import { sign, type SigningKeys } from '../signatures/signature.js';
 import { wordsOf } from '../signatures/state.js';
-import { accessList, type RightsOf } from './access-list.js';
+import { accessList, lastUses, type RightsOf } from './access-list.js';
 import { DueReview, dueReviews, type ReviewIntervals } from './due.js';
-import { AccessEntry, PeriodicReview, REVIEW_OUTCOMES, REVIEW_TYPES, ReviewContent, type ReviewResource, type ReviewSpec, type TrailScope } from './kind.js';
+import {
+  AccessEntry,
+  AccessList,
+  KeyAccess,
+  PanelAccess,
+  PeriodicReview,
+  REVIEW_OUTCOMES,
+  REVIEW_TYPES,
+  ReviewContent,
+  type ReviewResource,
+  type ReviewSpec,
+  type TrailScope,
+} from './kind.js';
 import { REVIEW_CATEGORY, reviewProblems, toldOfReview } from './verify.js';
 
 export interface ReviewDeps {
@@ -57,14 +69,22 @@ const ReviewItem = v.strictObject({
 type ReviewItem = ToldBy<typeof ReviewItem>;
 const ReviewDetail = v.strictObject({
   ...ReviewItem.entries,
-  /** The accounts as they were reviewed; null for whoever may not list accounts, and of a review of the trail. */
-  list: v.nullable(v.array(AccessEntry)),
+  /** Accounts, keys and panels as they were reviewed; null for whoever may not list accounts, and of a review of the trail. */
+  list: v.nullable(AccessList),
   valid: v.boolean(),
   problems: v.array(v.string()),
   auditRecordRef: v.string(),
 });
 
-nameSchemas({ TrailReview, AccessReview, ReviewItem, ReviewDetail });
+/** The list with what is told beside it. */
+const AccessNow = v.strictObject({
+  users: v.array(AccessEntry),
+  apiKeys: v.array(v.strictObject({ ...KeyAccess.entries, lastUsedAt: v.nullable(v.string()) })),
+  panels: v.array(v.strictObject({ ...PanelAccess.entries, lastContactAt: v.nullable(v.string()) })),
+  digest: v.string(),
+});
+
+nameSchemas({ TrailReview, AccessReview, AccessNow, ReviewItem, ReviewDetail });
 
 export const reviewRoutes: readonly Route<ReviewDeps>[] = [
   route({
@@ -81,7 +101,7 @@ export const reviewRoutes: readonly Route<ReviewDeps>[] = [
     async handle(context, deps) {
       const { site, outcome, remarks } = context.body;
       requireScope(context.caller, site, deps.store);
-      const [from, to] = [instantOf(context.body.from, 'from'), instantOf(context.body.to, 'to')];
+      const [from, to] = [readInstant(context.body.from, 'from'), readInstant(context.body.to, 'to')];
       if (from >= to) throw invalid('invalid_field', 'to', 'to must be after from');
       if (to > deps.clock.wallMs()) throw invalid('invalid_field', 'to', 'to lies ahead: what has not happened yet is not reviewed');
       const trail = await trailScope(deps.queries, site, from, to);
@@ -95,9 +115,9 @@ export const reviewRoutes: readonly Route<ReviewDeps>[] = [
     path: `${PATH}/user-access/list`,
     action: 'review:access-list',
     tier: 'admin',
-    reply: v.strictObject({ users: v.array(AccessEntry), digest: v.string() }),
-    summary: 'Who has which access now, and the digest of that list, which its review names',
-    handle: (_, { store, rightsOf }) => accessList(store, rightsOf),
+    reply: AccessNow,
+    summary: 'Who has which access now: accounts, API keys, panels; and the digest of that list, which its review names',
+    handle: (_, deps) => accessNow(deps),
   }),
   route({
     method: 'POST',
@@ -113,13 +133,15 @@ export const reviewRoutes: readonly Route<ReviewDeps>[] = [
     handle(context, deps) {
       requireScope(context.caller, '', deps.store);
       const { digest: shown, outcome, remarks } = context.body;
-      const { users, digest } = accessList(deps.store, deps.rightsOf);
+      const { list, digest } = accessList(deps.store, deps.rightsOf);
       if (shown !== digest)
         throw conflict('shown_digest_differs', `the access of users has the digest ${digest} now, and what was shown to you had ${shown}: look at it again`, {
           shown,
           present: digest,
         });
-      return signReview(context, deps, { type: 'user-access', outcome, remarks, access: { users: users.length, digest } }, [...users]);
+      const { users, apiKeys, panels } = list;
+      const access = { users: users.length, apiKeys: apiKeys.length, panels: panels.length, digest };
+      return signReview(context, deps, { type: 'user-access', outcome, remarks, access }, list);
     },
   }),
   route({
@@ -186,24 +208,31 @@ function isSeen(caller: Caller, { spec: { content } }: ReviewResource): boolean 
   return site === '' ? caller.sites === null : mayVisit(caller, site);
 }
 
-function instantOf(text: string, field: string): number {
-  const atMs = parseInstant(text);
-  if (Number.isNaN(atMs)) throw invalid('invalid_field', field, `${field} must be a time such as 2026-01-31T09:05:07.123Z`);
-  return atMs;
+function accessNow({ store, rightsOf }: ReviewDeps): ToldBy<typeof AccessNow> {
+  const { list, digest } = accessList(store, rightsOf);
+  const used = lastUses(store);
+  return {
+    users: list.users,
+    apiKeys: list.apiKeys.map((key) => ({ ...key, lastUsedAt: used.apiKeys.get(key.name) ?? null })),
+    panels: list.panels.map((panel) => ({ ...panel, lastContactAt: used.panels.get(panel.name) ?? null })),
+    digest,
+  };
 }
 
 /** How much of the chain was looked at, live and archived, and whether it holds at this moment. */
 async function trailScope(queries: ReviewDeps['queries'], site: string, fromMs: number, toMs: number): Promise<TrailScope> {
+  const before = await queries.auditPage({ toMs: fromMs, order: 'asc', limit: 1, ...(site === '' ? {} : { site }) });
+  const [first, last] = await Promise.all([queries.auditPage({ fromMs, toMs, order: 'asc', limit: 1 }), queries.auditPage({ fromMs, toMs, order: 'desc', limit: 1 })]);
   const live = await queries.verify({ fromMs, toMs });
   const archived = live.archivedTo > 0 ? await queries.verifyArchives({ fromMs, toMs }) : undefined;
-  const isArchived = archived !== undefined && archived.checked > 0;
   return {
     site,
     from: timestamp(fromMs),
     to: timestamp(toMs),
     records: live.checked + (archived?.checked ?? 0),
-    firstSequence: isArchived ? archived.firstSequence : live.firstSequence,
-    lastSequence: live.checked > 0 ? live.lastSequence : (archived?.lastSequence ?? 0),
+    fromBegin: before.items.length === 0 && (before.unreadable ?? []).length === 0, // what nobody can read may be of before
+    firstSequence: first.items[0]?.sequence ?? 0, // a file of the archive is verified whole, and may begin earlier
+    lastSequence: last.items[0]?.sequence ?? 0,
     headHash: live.headHash,
     chainOk: live.problems.length === 0 && (archived?.problems.length ?? 0) === 0,
   };
@@ -213,7 +242,7 @@ async function signReview(
   context: Pick<RequestContext<unknown, unknown>, 'caller' | 'correlationID' | 'audit'>,
   { store, clock, keys }: ReviewDeps,
   content: ToldBy<typeof ReviewContent>,
-  list?: AccessEntry[],
+  list?: AccessList,
 ) {
   const { caller, correlationID } = context;
   const id = randomUUID();
@@ -246,6 +275,18 @@ async function signReview(
   return created(itemOf({ metadata: { name: id }, spec }), `${PATH}/${id}`);
 }
 
+function accessCounts(access: ReviewContent['access']): string {
+  return `${access?.users ?? 0} accounts, ${access?.apiKeys ?? 0} API keys and ${access?.panels ?? 0} panels`;
+}
+
+/** What was looked at and what came of it, before who has signed that. */
+function reviewed({ trail, access, outcome }: ReviewSpec['content']): string {
+  const what = trail
+    ? `audit trail of ${trail.site === '' ? 'the whole box' : `site ${trail.site}`} from ${trail.from} to ${trail.to} (${trail.records} records${trail.site === '' ? '' : ' of all sites'}, the chain ${trail.chainOk ? 'holds' : 'does not hold'})`
+    : `access of ${accessCounts(access)}`;
+  return `review of the ${what}: ${outcome}`;
+}
+
 function itemOf({ metadata: { name }, spec: { content, record, digest } }: Pick<ReviewResource, 'spec'> & { readonly metadata: { readonly name: string } }): ReviewItem {
   const { accountId, displayName } = record.signer;
   return {
@@ -255,6 +296,6 @@ function itemOf({ metadata: { name }, spec: { content, record, digest } }: Pick<
     reviewedAt: record.signedAt,
     meaning: record.meaning,
     signature: digest,
-    words: wordsOf(record, 'Valid', ''),
+    words: `${reviewed(content)}; ${wordsOf(record, 'Valid', '')}`,
   };
 }

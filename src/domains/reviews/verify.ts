@@ -27,7 +27,7 @@ export function reviewProblems({ metadata, spec }: ReviewResource, told: AuditRe
   const { subject } = record;
   if (subject.kind !== PeriodicReview.kind || subject.name !== metadata.name) problems.push('it is kept under another name than the one that was signed');
   if (subject.digest !== canonicalDigest(content)) problems.push('its content is not what was signed');
-  if (content.access && canonicalDigest(list ?? []) !== content.access.digest) problems.push('its list is not the one that was reviewed');
+  if (content.access && canonicalDigest(list ?? null) !== content.access.digest) problems.push('its list is not the one that was reviewed');
   if (!told) problems.push(untold(unreadable));
   else if (signedIn(told)?.digest !== digest || told.correlationID !== correlationID) problems.push('it is not the one that the audit trail tells of');
   return problems;

@@ -5,7 +5,7 @@ import type { SignatureDeps } from './deps.js';
 import { SignatureRecord, type SignatureResource, type SignedRecord } from './kind.js';
 import type { Subject } from './state.js';
 import { kindOf, lendTarget, type Target } from './target.js';
-import { type JudgeParts, signedIn, storedSignature, toldSignatures, type ToldSignature, trailOf } from './told.js';
+import { isGiven, type JudgeParts, signedIn, storedSignature, type Told, toldSignatures, type ToldSignature, trailOf } from './told.js';
 
 export interface FollowDeps extends Pick<SignatureDeps, 'store' | 'keys' | 'kinds'> {
   readonly queries: Pick<LedgerQueries, 'auditPage'>;
@@ -15,8 +15,8 @@ export interface FollowDeps extends Pick<SignatureDeps, 'store' | 'keys' | 'kind
 const NAME = /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64})$/;
 /** Records that name a signature: its own, and those that refer to it. */
 const TEXT_HITS_MAX = 20;
-/** Actions of the records of signatures that are kept beside what is signed, and of their withdrawals. */
-const OF_STORED = ['Sign', 'Execute'] as const;
+/** Actions of the records of those that were given, and of their withdrawals; of the others something came, whose record is another. */
+const actionsOf = ({ spec }: SignatureResource): readonly string[] => (isGiven(spec.record) ? ['Sign'] : ['Sign', 'Execute']);
 
 /** @throws Refusal 404. */
 export async function followed(deps: FollowDeps, named: string): Promise<ToldSignature> {
@@ -39,11 +39,29 @@ export async function followed(deps: FollowDeps, named: string): Promise<ToldSig
 }
 
 /** As all that concerns its target tells of it: a withdrawal is told there. */
-async function followStored(deps: FollowDeps, { metadata: { name: id }, spec }: SignatureResource): Promise<ToldSignature> {
-  const told = await trailOf(deps.queries, spec.target, OF_STORED);
+async function followStored(deps: FollowDeps, stored: SignatureResource): Promise<ToldSignature> {
+  return asTold(deps, stored, await trailOf(deps.queries, stored.spec.target, actionsOf(stored)));
+}
+
+async function asTold(deps: FollowDeps, { metadata: { name: id }, spec }: SignatureResource, told: Told): Promise<ToldSignature> {
   const own = told.items.find((record) => signedIn(record)?.record.id === id);
   await lendTarget(deps, spec.target);
   return storedSignature(id, own, told, judgeParts(deps));
+}
+
+/** Some of those that are kept, in their order: the trail is asked once of each thing that is signed, however many have signed it. */
+export async function followedTogether(deps: FollowDeps, ids: readonly string[]): Promise<ToldSignature[]> {
+  const asked = new Map<string, Promise<Told>>();
+  const signatures: ToldSignature[] = [];
+  for (const id of ids) {
+    const stored = deps.store.get(SignatureRecord, '', id);
+    if (!stored) throw missing('signature', id);
+    const key = JSON.stringify([stored.spec.target, actionsOf(stored)]);
+    let telling = asked.get(key);
+    if (!telling) asked.set(key, (telling = trailOf(deps.queries, stored.spec.target, actionsOf(stored))));
+    signatures.push(await asTold(deps, stored, await telling));
+  }
+  return signatures;
 }
 
 /** Every signature over one thing, also those that its life cycle and its seal carry; oldest first. */

@@ -7,7 +7,6 @@ import * as v from 'valibot';
 import { describeFields } from '../../platform/base/field-words.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
-import { asWritten } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
 import { SIGNATURE_SUBJECT_WORDS, SIGNED_RECORD_WORDS, SIGNER_WORDS } from './field-words.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -51,13 +50,15 @@ describeFields(SignatureSubject, SIGNATURE_SUBJECT_WORDS);
 describeFields(Signer, SIGNER_WORDS);
 describeFields(SignedRecord, SIGNED_RECORD_WORDS);
 
-export interface SignatureRecordSpec {
-  readonly record: SignedRecord;
+/** Every list of signatures reads all of them: a row of another shape is left out and named, and the audit trail tells of what it held. */
+export const SignatureRecordSpec = v.strictObject({
+  record: SignedRecord,
   /** D(record without `value`): the `signature` of responses. */
-  readonly digest: string;
-  readonly target: { readonly kind: string; readonly name: string; readonly site?: string };
-  readonly correlationID: string;
-}
+  digest: v.string(),
+  target: v.strictObject({ kind: v.string(), name: v.string(), site: v.optional(v.string()) }),
+  correlationID: v.string(),
+});
+export type SignatureRecordSpec = ToldBy<typeof SignatureRecordSpec>;
 
 /** What came of it afterwards: the signature itself is never changed. Absent in data of 0.1. */
 const Withdrawal = v.object({
@@ -80,7 +81,7 @@ export const SignatureRecord: Kind<SignatureRecordSpec, SignatureStatus> = {
   action: 'signature',
   body: 'flat',
   apply: { how: 'no', reason: 'a signature is evidence; it is given through POST /api/v1/signatures' },
-  spec: asWritten<SignatureRecordSpec>(),
+  spec: SignatureRecordSpec,
   initialStatus: () => ({}),
   status: SignatureStatus.entries,
 };

@@ -3,6 +3,7 @@
  * canonical form of the record. The digest of the record is what responses show; the whole record lies in the audit trail.
  */
 import { createHmac, type KeyObject, randomUUID, sign as signWithKey, timingSafeEqual, verify as verifyWithKey } from 'node:crypto';
+import { exactBase64 } from '../../platform/base/exact-base64.js';
 import type { Caller } from '../../platform/http/caller.js';
 import { canonicalDigest, canonicalJson } from '../../platform/ledger/canonical-json.js';
 import { publicKeyOf } from '../../platform/ledger/keys.js';
@@ -82,8 +83,8 @@ export function sign(request: SignatureRequest, keys: SigningKeys): { readonly r
 export function isSignatureValid(record: SignedRecord, keys: SigningKeys): boolean {
   const { value, ...base } = record;
   const bytes = Buffer.from(canonicalJson(base), 'utf8');
-  const given = Buffer.from(value, 'base64');
-  if (given.toString('base64') !== value) return false; // the decoder passes over what it does not know
+  const given = exactBase64(value);
+  if (given === undefined) return false;
   if (record.algorithm === 'Ed25519') {
     const key = publicKeyOf(keys, record.keyId);
     return key !== undefined && verifyWithKey(null, bytes, key, given);

@@ -11,7 +11,7 @@ import { routesFor } from '../../platform/http/route.js';
 import { timePage } from '../../platform/http/time-page.js';
 import { SignatureVerification, verification } from './checks.js';
 import type { SignatureDeps } from './deps.js';
-import { followed, signaturesOver } from './follow.js';
+import { followed, followedTogether, signaturesOver } from './follow.js';
 import { freshness } from './freshness.js';
 import { SignatureRecord } from './kind.js';
 import { ListedSignature, listed, VerifiedSignature, verified } from './served.js';
@@ -54,9 +54,14 @@ export const signatureStateRoutes = [
         .map((item) => ({ atMs: Date.parse(item.record.signedAt) || 0, name: item.id, item }))
         .sort((a, b) => b.atMs - a.atMs || (a.name < b.name ? -1 : 1));
       const { items, nextCursor } = timePage('signatures', entries, paging);
-      const shown: ListedSignature[] = [];
-      for (const { id, told } of items) shown.push(listed(told ?? (await followed(deps, id))));
-      return { items: shown, nextCursor };
+      const told =
+        over === undefined
+          ? await followedTogether(
+              deps,
+              items.map(({ id }) => id),
+            )
+          : items.flatMap((item) => item.told ?? []);
+      return { items: told.map(listed), nextCursor };
     },
   }),
   route({

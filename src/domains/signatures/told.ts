@@ -2,13 +2,14 @@
  * Signatures as the audit trail tells of them, each against its stored row (D-C-10, ADR 0130): the trail is protected by its chain, so a row
  * whose withdrawal was taken out, or put in, is found by what the trail says.
  */
+import * as v from 'valibot';
 import { assert } from '../../platform/base/assert.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { untold } from '../../platform/ledger/unread.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { SignatureRecord, type SignatureRecordSpec, type SignatureResource, type SignatureStatus, type SignedRecord } from './kind.js';
+import { SignatureRecord, type SignatureRecordSpec, type SignatureResource, type SignatureStatus, SignedRecord } from './kind.js';
 import type { SigningKeys } from './signature.js';
 import { type SignatureState, stateOf, type Subject } from './state.js';
 import { siteOf, type Target } from './target.js';
@@ -105,10 +106,10 @@ export interface Signed {
   readonly digest: string;
 }
 
-/** The signature of an audit record; records of what it brought about leave its digest out. */
+/** The signature of an audit record, undefined of one that has none of its shape; records of what it brought about leave its digest out. */
 export function signedIn({ signature }: AuditRecord): Signed | undefined {
-  if (typeof signature?.id !== 'string') return undefined;
-  const { digest, ...record } = signature as SignedRecord & { readonly digest?: string };
+  const { digest, ...record } = signature ?? {};
+  if (!v.is(SignedRecord, record) || (digest !== undefined && typeof digest !== 'string')) return undefined;
   const { value: _value, ...base } = record;
   return { record, digest: digest ?? canonicalDigest(base) };
 }

@@ -4,7 +4,7 @@
  */
 import { open } from 'node:fs/promises';
 import type { KeyObject } from 'node:crypto';
-import { type Anchor, anchorOf } from './anchors.js';
+import { type Anchor, anchorOf, isCutOff } from './anchors.js';
 
 export interface AnchorsAgainst {
   readonly checked: number;
@@ -47,7 +47,7 @@ export async function judgedAnchors(text: string, { key, end, hashesOf, pause }:
   for (const [index, line] of text.split('\n').slice(0, -1).entries()) {
     const anchor = anchorOf(line, key);
     if (anchor) anchors.push(anchor);
-    else strange += 1;
+    else if (!isCutOff(line)) strange += 1;
     if (index % AT_ONCE === AT_ONCE - 1) await pause();
   }
   const hashes = hashesOf(anchors.map(({ sequence }) => sequence));

@@ -5,6 +5,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import * as v from 'valibot';
+import { exactBase64 } from '../base/exact-base64.js';
 import { isHeadGenuine, type SignedHead, signHead } from './chain.js';
 import { recordOf } from './archive-format.js';
 
@@ -40,14 +41,16 @@ export interface Anchors {
 export function anchorOf(line: string, publicKey: KeyObject | undefined): Anchor | undefined {
   const parsed = v.safeParse(AnchorLine, recordOf(line));
   if (!parsed.success) return undefined;
-  const head = { ...parsed.output, signature: Buffer.from(parsed.output.signature, 'base64') };
+  const signature = exactBase64(parsed.output.signature);
+  if (signature === undefined) return undefined;
+  const head = { ...parsed.output, signature };
   const { sequence, hash, at, kid } = head;
   return !publicKey || isHeadGenuine(head, publicKey) ? { sequence, hash, at, kid } : undefined;
 }
 
 /**
- * A line that is cut off at the end of the file was being written when the power went: it is left out. A file that begins with an anchor holds nothing
- * else. Of what a receiver of syslog has written the anchors count, and with a key only those that name it: others are of other boxes.
+ * A line that is cut off was being written when the power went or the share was full: it is left out, as what is empty. A file that begins with an anchor holds nothing
+ * else. Of what a receiver of syslog has written the anchors count. With a key only those that name it do: others are of other boxes, whose anchors a broker holds beside.
  */
 export function anchorsOf(text: string, publicKey: KeyObject | undefined, keyId?: string): Anchors {
   const isOurs = text.startsWith(BEGIN);
@@ -55,7 +58,7 @@ export function anchorsOf(text: string, publicKey: KeyObject | undefined, keyId?
   const strange: number[] = [];
   for (const [index, line] of text.split('\n').slice(0, -1).entries()) {
     const json = isOurs ? line : carriedBy(line);
-    if (json === undefined || (!isOurs && isOfAnother(json, keyId))) continue;
+    if (json === undefined || (isOurs && isCutOff(json)) || isOfAnother(json, keyId)) continue;
     const anchor = anchorOf(json, publicKey);
     if (anchor) anchors.push(anchor);
     else strange.push(index + 1);
@@ -64,13 +67,20 @@ export function anchorsOf(text: string, publicKey: KeyObject | undefined, keyId?
 }
 
 const BEGIN = '{"sequence":';
+
+/** The begin of an anchor and no more: the box goes on in a line of its own. Whoever cuts one has taken out no more than who removes it. */
+export function isCutOff(line: string): boolean {
+  return BEGIN.startsWith(line) || (line.startsWith(BEGIN) && !line.endsWith('}'));
+}
+
 /** The head of RFC 5424 stands in the line only where the receiver was told to write it. */
-const CARRIED = /(?:^|\s)(\{"sequence":\d.*\})\s*$/;
 const SAYS_ANCHOR = / ANCHOR \[lineside@32473 /;
 
 /** The JSON of an anchor at the end of a line; '' of one that says it carries one and does not; undefined of any other line. */
 function carriedBy(line: string): string | undefined {
-  const json = CARRIED.exec(line)?.[1];
+  const end = line.trimEnd();
+  const at = end.lastIndexOf(BEGIN);
+  const json = at === 0 || /\s/.test(end.charAt(at - 1)) ? end.slice(at) : undefined;
   if (json !== undefined && (SAYS_ANCHOR.test(line) || v.is(AnchorLine, recordOf(json)))) return json;
   return SAYS_ANCHOR.test(line) ? '' : undefined;
 }

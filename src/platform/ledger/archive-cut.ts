@@ -6,7 +6,7 @@
 import type Database from '../base/sqlite.js';
 import type { ArchiveDraft } from './archive-format.js';
 import { ArchiveNotes, CUT_AT, CUT_HASH, macOfNote } from './archive-notes.js';
-import { signHead } from './chain.js';
+import { hexOf, signHead } from './chain.js';
 import type { DeviceKeys } from './keys.js';
 import type { RowSeals } from './row-seals.js';
 
@@ -27,6 +27,22 @@ export class ArchiveCut {
     this.#seals = seals;
     this.#notes = new ArchiveNotes(database);
     this.#sql = prepareAll(database);
+    if (!seals.areSpansCut) this.#cutSpans();
+  }
+
+  /** Once: a version before left a span in which the archive ends as it was, and nobody could tell any more what it has to say. */
+  #cutSpans(): void {
+    const { sequence: to, isDamaged } = this.#notes.cut();
+    if (isDamaged) return; // told by every verification
+    try {
+      this.#transaction(() => {
+        this.#sql.cutSitesOfBefore.run({ to });
+        this.#sql.cutSpan.run({ after: 0, to });
+        this.#seals.spansCut();
+      });
+    } catch {
+      // a full disk: the next start does it, and until then verification allows what was
+    }
   }
 
   get pending(): boolean {
@@ -37,8 +53,7 @@ export class ArchiveCut {
   note({ note, blocks }: ArchiveDraft): void {
     const cut = this.#notes.cut();
     if (note.first !== cut.sequence + 1 || note.previousHash !== cut.hash || this.pending) throw new Error(`${note.file} does not begin where the archive ends`);
-    const head = this.#sql.hashAt.get(note.last) as Buffer | undefined;
-    if (head?.toString('hex') !== note.headHash) throw new Error(`${note.file} does not end with record ${note.last} of the table`);
+    if (hexOf(this.#sql.hashAt.get(note.last)) !== note.headHash) throw new Error(`${note.file} does not end with record ${note.last} of the table`);
     this.#transaction(() => {
       const at = new Date().toISOString();
       for (const block of blocks) {
@@ -77,10 +92,12 @@ export class ArchiveCut {
     const end = rows.at(-1);
     // rows that somebody has deleted do not keep the cut from its place: what the file holds is what counts
     const whole = !end || rows.length < SLICE_RECORDS;
-    const next = whole ? { sequence: to, hash: this.#notes.noteFrom(to)?.headHash ?? '' } : { sequence: end.sequence, hash: end.hash.toString('hex') };
+    const next = whole ? { sequence: to, hash: this.#notes.noteFrom(to)?.headHash ?? '' } : { sequence: end.sequence, hash: hexOf(end.hash) };
     this.#transaction(() => {
       const range = { after: cut, to: next.sequence };
       this.#seals.heads(-this.#sql.removeHeads.run(range).changes);
+      this.#sql.cutSites.run(range);
+      this.#sql.cutSpan.run(range);
       for (const remove of this.#sql.removes) remove.run(range);
       // sites are found by their name only, so they are looked through; a span ends with every eighth slice
       if (this.#sql.removeSpans.run(range).changes > 0) this.#sql.removeSites.run(range);
@@ -107,6 +124,9 @@ export class ArchiveCut {
 
 function prepareAll(database: Database.Database) {
   const records = 'FROM audit WHERE sequence > @after AND sequence <= @to';
+  const next = '(SELECT MIN(last) FROM audit_spans WHERE last > @to)';
+  const kept = `FROM audit WHERE sequence > @to AND sequence <= ${next}`;
+  const before = 'COALESCE((SELECT MAX(last) FROM audit_spans WHERE last < s.last), 0)';
   return {
     begin: database.prepare('BEGIN IMMEDIATE'),
     commit: database.prepare('COMMIT'),
@@ -118,6 +138,16 @@ function prepareAll(database: Database.Database) {
       'INSERT INTO audit_archive_blocks (last, first, file, start, bytes, text_bytes, sha256, from_at, to_at, sites, keys) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
     ),
     putHead: database.prepare('INSERT OR REPLACE INTO audit_heads (sequence, hash, at, kid, signature) VALUES (?, ?, ?, ?, ?)'),
+    // what of a span stays has the bounds and the sites of its records; one that was not as it was recorded stays as it is, and is told
+    cutSpan: database.prepare(`
+      UPDATE audit_spans AS s SET first = @to + 1, from_at = COALESCE((SELECT MIN(at) ${kept}), from_at), to_at = COALESCE((SELECT MAX(at) ${kept}), to_at)
+      WHERE last = ${next} AND first <= @to AND first > @after AND first > ${before}
+      AND NOT EXISTS (SELECT 1 FROM audit WHERE sequence > MAX(@after, ${before}) AND sequence < s.first)
+      AND (SELECT COUNT(*) <= s.last - s.first OR (MIN(at) = s.from_at AND MAX(at) = s.to_at) FROM audit WHERE sequence BETWEEN s.first AND s.last)`),
+    cutSites: database.prepare(`DELETE FROM audit_sites WHERE last = ${next} AND site IN (SELECT site ${records} EXCEPT SELECT site ${kept})`),
+    cutSitesOfBefore: database.prepare(
+      `DELETE FROM audit_sites WHERE last = ${next} AND EXISTS (SELECT 1 FROM audit_spans WHERE last = ${next} AND first <= @to) AND site NOT IN (SELECT site ${kept})`,
+    ),
     removeSpans: database.prepare('DELETE FROM audit_spans WHERE last <= @to AND last > @after'),
     removeSites: database.prepare('DELETE FROM audit_sites WHERE last <= @to'),
     headAt: database.prepare('SELECT 1 FROM audit_heads WHERE sequence = ?').pluck(),

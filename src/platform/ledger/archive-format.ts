@@ -73,7 +73,8 @@ export function archiveFileName(first: number, last: number): string {
 }
 
 export function archiveLine(row: SealedRow): string {
-  return `${servedAudit(row.body, row.hash).slice(0, -1)},"mac":"${row.mac.toString('base64')}","keyId":${JSON.stringify(row.key_id)}}\n`;
+  const mac = Buffer.isBuffer(row.mac) ? row.mac.toString('base64') : ''; // whatever somebody has put in its place
+  return `${servedAudit(row.body, row.hash).slice(0, -1)},"mac":"${mac}","keyId":${JSON.stringify(row.key_id)}}\n`;
 }
 
 const SEAL = /,"hash":"([0-9a-f]{64})","mac":"([A-Za-z0-9+/=]*)","keyId":("[^"\\]*")\}$/;

@@ -4,11 +4,12 @@
  * moves in the transaction that deletes the rows, so no reader sees a record twice or not at all.
  */
 import type { WallMs } from '../base/times.js';
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type Database from '../base/sqlite.js';
 import type { ArchiveBlock, ArchiveNote } from './archive-format.js';
 import { canonicalJson } from './canonical-json.js';
-import { GENESIS_HASH } from './chain.js';
+import { GENESIS_HASH, isStored } from './chain.js';
+import { countIn } from './counts.js';
 
 export const CUT_AT = 'auditArchivedTo';
 export const CUT_HASH = 'auditArchivedHash';
@@ -18,6 +19,8 @@ export interface Cut {
   readonly sequence: number;
   /** Its hash, to which the first record of the table links. */
   readonly hash: string;
+  /** It is no number in `state.db`: the last file before the records of the table counts. */
+  readonly isDamaged: boolean;
 }
 
 export interface SealedNote extends ArchiveNote {
@@ -32,8 +35,8 @@ export function macOfNote(note: ArchiveNote, key: Buffer): Buffer {
 }
 
 export function isNoteGenuine(note: SealedNote, key: Buffer): boolean {
-  const expected = macOfNote(note, key);
-  return note.mac.length === expected.length && timingSafeEqual(note.mac, expected);
+  const { first, records, mac } = note;
+  return Number.isInteger(first) && Number.isInteger(records) && isStored(mac, macOfNote(note, key));
 }
 
 const NOTE = 'SELECT first, last, file, records, previous_hash AS previousHash, head_hash AS headHash, sha256, mac FROM audit_archives';
@@ -59,7 +62,9 @@ export class ArchiveNotes {
   }
 
   cut(): Cut {
-    return { sequence: Number(this.#sql.meta.get(CUT_AT) ?? 0), hash: (this.#sql.meta.get(CUT_HASH) as string | undefined) ?? GENESIS_HASH };
+    const [stored = '0', hash = GENESIS_HASH] = [CUT_AT, CUT_HASH].map((key) => this.#sql.meta.get(key) as string | undefined);
+    const sequence = countIn(stored);
+    return { sequence: sequence ?? (this.#sql.notedBefore.get() as number), hash, isDamaged: sequence === undefined };
   }
 
   /** Last record of the last file. Rows up to there are about to be deleted, when the cut is before it. */
@@ -82,7 +87,8 @@ export class ArchiveNotes {
 /** A damaged list names no site; verification says so. */
 function sitesOf(text: string): readonly string[] {
   try {
-    return JSON.parse(text) as readonly string[];
+    const sites: unknown = JSON.parse(text);
+    return Array.isArray(sites) ? (sites as readonly string[]) : [];
   } catch {
     return [];
   }
@@ -93,6 +99,9 @@ function prepareAll(database: Database.Database) {
   return {
     meta: database.prepare('SELECT value FROM meta WHERE key = ?').pluck(),
     notedTo: database.prepare('SELECT COALESCE(MAX(last), 0) FROM audit_archives').pluck(),
+    notedBefore: database
+      .prepare('SELECT COALESCE(MAX(last), 0) FROM audit_archives WHERE last < COALESCE((SELECT MIN(sequence) FROM audit), (SELECT MAX(last) + 1 FROM audit_archives))')
+      .pluck(),
     noteFrom: database.prepare(`${NOTE} WHERE last >= ? ORDER BY last LIMIT 1`),
     asc: database.prepare(`${BLOCK} ${inRange} ORDER BY last ASC LIMIT @limit`),
     desc: database.prepare(`${BLOCK} ${inRange} ORDER BY last DESC LIMIT @limit`),

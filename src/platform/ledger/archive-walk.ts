@@ -7,9 +7,10 @@ import { createHash } from 'node:crypto';
 import { auditName } from '../base/audit-name.js';
 import { type ArchiveBlock, type ArchivedRow, archiveLine, columnsOf, correlationKey, readLine, readTrailer, targetKey } from './archive-format.js';
 import type { SealedNote } from './archive-notes.js';
+import type { RecordColumns } from './audit-row.js';
 import { hashOf, macOf } from './chain.js';
 import type { DeviceKeys } from './keys.js';
-import { KeyFilter, probeOf } from './key-filter.js';
+import { KeyFilter, type Probe, probeOf } from './key-filter.js';
 import type { ArchiveProblem, ChainProblem } from './problems.js';
 import type { Verification } from './verify-chain.js';
 
@@ -43,6 +44,26 @@ export class Findings {
 interface Place {
   readonly block: ArchiveBlock;
   readonly filter: KeyFilter;
+  readonly met: Met;
+}
+
+/** What the records of a block would be found by. */
+interface Met {
+  /** Sequences; 0 before the first. */
+  first: number;
+  last: number;
+  readonly probes: Map<string, Probe>;
+  readonly sites: Set<string>;
+  earliest: number;
+  latest: number;
+}
+
+function placeIn(block: ArchiveBlock): Place {
+  return {
+    block,
+    filter: new KeyFilter(block.keys),
+    met: { first: 0, last: 0, probes: new Map(), sites: new Set(), earliest: Number.POSITIVE_INFINITY, latest: Number.NEGATIVE_INFINITY },
+  };
 }
 
 export class ArchiveWalk {
@@ -81,8 +102,11 @@ export class ArchiveWalk {
   /** The text of a block, where it was noted: its records are looked for nowhere else. */
   block(block: ArchiveBlock, text: string): void {
     this.#sha.update(text);
-    this.#block = { block, filter: new KeyFilter(block.keys) };
-    for (const line of text.split('\n').slice(0, -1)) this.#line(line, this.#block);
+    const place = placeIn(block);
+    this.#block = place;
+    const before = this.findings.problems.length;
+    for (const line of text.split('\n').slice(0, -1)) this.#line(line, place);
+    if (this.findings.problems.length === before && !(isSummary(place) && isNotedOf(block, text))) this.findings.report(Math.min(block.last, this.note.last), 'hash'); // searches look into it in vain, or nobody knows any more why
   }
 
   /** A line of a text of which nobody knows where its blocks begin. */
@@ -141,13 +165,13 @@ export class ArchiveWalk {
     const holds = (block: ArchiveBlock): boolean => block.first <= sequence && sequence <= block.last;
     if (this.#block && holds(this.#block.block)) return this.#block;
     const block = this.blocks.find(holds);
-    return (this.#block = block && { block, filter: new KeyFilter(block.keys) });
+    return (this.#block = block && placeIn(block));
   }
 
   #record(row: ArchivedRow, place: Place | undefined): void {
     const { record } = row;
     const previous = this.#previous;
-    if (!place || !isFound(record, place) || !hashOf(row.body).equals(row.hash) || record.name !== auditName(row.sequence)) this.findings.report(row.sequence, 'hash');
+    if (!place || !isFound(row, place) || !hashOf(row.body).equals(row.hash) || record.name !== auditName(row.sequence)) this.findings.report(row.sequence, 'hash');
     if (previous !== null && record.previousHash !== previous) this.findings.report(row.sequence, 'link');
     if ((row.key_id !== this.#keys.auditKeyId || !macOf(row.hash, this.#keys.auditHmac).equals(row.mac)) && !this.#isExplained(row.sequence))
       this.findings.report(row.sequence, 'signature');
@@ -155,9 +179,34 @@ export class ArchiveWalk {
 }
 
 /** A search that asks for it looks into its block. */
-function isFound(record: ArchivedRow['record'], { block, filter }: Place): boolean {
-  const { at, site, kind, name, correlation } = columnsOf(record);
-  return (
-    at >= block.fromAt && at <= block.toAt && block.sites.includes(site) && filter.mayHave(probeOf(targetKey(kind, name))) && filter.mayHave(probeOf(correlationKey(correlation)))
-  );
+function isFound({ sequence, record }: ArchivedRow, { block, filter, met }: Place): boolean {
+  const columns = columnsOf(record);
+  met.first ||= sequence;
+  met.last = sequence;
+  const { at, site } = columns;
+  met.sites.add(site);
+  met.earliest = Math.min(met.earliest, at);
+  met.latest = Math.max(met.latest, at);
+  const probes = probesOf(columns, met.probes);
+  return at >= block.fromAt && at <= block.toAt && block.sites.includes(site) && probes.every((probe) => filter.mayHave(probe));
+}
+
+function probesOf({ kind, name, correlation }: RecordColumns, known: Map<string, Probe>): readonly Probe[] {
+  return [targetKey(kind, name), correlationKey(correlation)].map((key) => {
+    const probe = known.get(key) ?? probeOf(key);
+    known.set(key, probe);
+    return probe;
+  });
+}
+
+/** A search reads no text of another digest, and none that is longer; a version before noted neither. */
+function isNotedOf({ sha256, textBytes }: ArchiveBlock, text: string): boolean {
+  if (sha256 === null && textBytes === null) return true;
+  return createHash('sha256').update(text).digest('hex') === sha256 && Buffer.byteLength(text) === textBytes;
+}
+
+/** Whether the block says of itself what follows from its records, and no more. */
+function isSummary({ block, met: { first, last, probes, sites, earliest, latest } }: Place): boolean {
+  const isOfThese = block.first === first && block.last === last && block.fromAt === earliest && block.toAt === latest;
+  return isOfThese && block.sites.length === sites.size && block.sites.every((site) => sites.has(site)) && KeyFilter.ofProbes([...probes.values()]).equals(block.keys);
 }

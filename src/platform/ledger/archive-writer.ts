@@ -30,6 +30,7 @@ import {
 } from './archive-format.js';
 import { ArchiveNotes } from './archive-notes.js';
 import type { AuditTableRow } from './audit-row.js';
+import { hexOf } from './chain.js';
 
 const DRAFT = '.part';
 const TRAILER_LENGTH_MAX = 1000; // some 200 characters
@@ -133,9 +134,9 @@ export class ArchiveWriter {
 
   /** The hash of its last record is one over all before it. */
   async #isInTable(file: string, last: number): Promise<boolean> {
-    const hash = this.#database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck().get(last) as Buffer | undefined;
+    const hash = this.#database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck().get(last);
     const trailer = readTrailer(await lastLineOf(path.join(this.#folder, file)));
-    return trailer !== null && trailer.headHash === hash?.toString('hex');
+    return trailer !== null && trailer.headHash === hexOf(hash);
   }
 
   async #draft(name: string, span: ArchiveSpan, file: string): Promise<Omit<ArchiveDraft, 'aside'>> {
@@ -155,7 +156,7 @@ export class ArchiveWriter {
         blocks.push({ first: (rows[0] as AuditTableRow).sequence, last: (rows.at(-1) as AuditTableRow).sequence, file, start, bytes: bytes.length, ...noted, ...summaryOf(rows) });
         start += bytes.length;
         records += rows.length;
-        headHash = (rows.at(-1) as AuditTableRow).hash.toString('hex');
+        headHash = hexOf(rows.at(-1)?.hash);
       }
       const trailer: Trailer = { records, headHash, sha256: sha.digest('hex') };
       await handle.appendFile(await pack(trailerLine(trailer)));

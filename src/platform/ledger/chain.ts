@@ -85,9 +85,19 @@ export class ShortMac {
   }
 }
 
+/** Of a hash as it lies in the table, where somebody may have put anything; '' where it is none. */
+export function hexOf(stored: unknown): string {
+  return Buffer.isBuffer(stored) ? stored.toString('hex') : '';
+}
+
+/** Whether these bytes are what lies in the table. */
+export function isStored(stored: unknown, bytes: Buffer): boolean {
+  return Buffer.isBuffer(stored) && stored.equals(bytes);
+}
+
 /** The served record: the hashed bytes with `hash` as the last member. */
 export function servedAudit(body: string, hash: Buffer): string {
-  return `${body.slice(0, -1)},"hash":"${hash.toString('hex')}"}`;
+  return `${body.slice(0, -1)},"hash":"${hexOf(hash)}"}`;
 }
 
 /** A signed head says: at that time the chain ended, or passed through, this record. */
@@ -104,7 +114,7 @@ export function signHead(head: { readonly sequence: number; readonly hash: strin
 }
 
 export function isHeadGenuine(head: SignedHead, publicKey: KeyObject): boolean {
-  return verify(null, headBytes(head), publicKey, head.signature);
+  return Buffer.isBuffer(head.signature) && verify(null, headBytes(head), publicKey, head.signature);
 }
 
 function headBytes({ sequence, hash, at, kid }: { readonly sequence: number; readonly hash: string; readonly at: string; readonly kid: string }): Buffer {

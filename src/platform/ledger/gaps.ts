@@ -29,9 +29,15 @@ export type Finding = Readonly<v.InferOutput<typeof Finding>>;
 export type Gap = Readonly<v.InferOutput<typeof Gap>>;
 export type GapAcknowledgement = NonNullable<Gap['acknowledged']>;
 
-/** Row of table `meta`. */
+/** Row of table `meta`; its digest stands in the seal of the rows: nobody else acknowledges what he has edited. */
 const GAPS_KEY = 'gaps';
 const List = v.array(Gap);
+
+/** SHA-256 (hex) of the list as it is stored; '' without one. */
+export function digestOfGaps(database: Database.Database): string {
+  const text = database.prepare('SELECT value FROM meta WHERE key = ?').pluck().get(GAPS_KEY);
+  return text === undefined ? '' : createHash('sha256').update(String(text)).digest('hex');
+}
 
 export function readGaps(database: Database.Database): Gap[] {
   const text = database.prepare('SELECT value FROM meta WHERE key = ?').pluck().get(GAPS_KEY) as string | undefined;

@@ -12,6 +12,7 @@
 import { createHmac, hash as digest, timingSafeEqual } from 'node:crypto';
 import { closeSync, fsyncSync, fstatSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { exactBase64 } from '../base/exact-base64.js';
 import { isThere, readDataFileIfUsable } from '../base/data-file.js';
 import { hashOf, macOf, type ShortMac } from './chain.js';
 import { isCount } from './counts.js';
@@ -43,18 +44,22 @@ export function isHeadFileUsed(file: string): boolean {
 export function readHeadFile(file: string, key: Buffer): ChainEnd | null {
   const bytes = readDataFileIfUsable(file);
   if (!bytes) return null;
-  let newest: ChainEnd | null = null;
-  for (const end of readSlots(bytes, key)) if (!newest || end.sequence > newest.sequence) newest = { sequence: end.sequence, hash: end.hash };
-  return newest;
+  const newest = newestOf(slotsOf(bytes, key));
+  return newest && { sequence: newest.sequence, hash: newest.hash };
+}
+
+function newestOf(slots: readonly (Slot | null)[]): Slot | null {
+  return slots.reduce((newest, end) => (end && (!newest || end.sequence > newest.sequence) ? end : newest), null);
 }
 
 /** Whether an end was ever written here by a version that seals its rows. */
 export function isHeadOfSealedRows(file: string, key: Buffer): boolean {
-  return readSlots(readDataFileIfUsable(file) ?? Buffer.alloc(0), key).some(({ rows }) => rows === SEALED);
+  return slotsOf(readDataFileIfUsable(file) ?? Buffer.alloc(0), key).some((end) => end?.rows === SEALED);
 }
 
-function readSlots(bytes: Buffer, key: Buffer): readonly Slot[] {
-  return Array.from({ length: SLOTS }, (_, slot) => readSlot(bytes.subarray(slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES), key)).filter((end) => end !== null);
+/** Null for one that is empty or damaged. */
+function slotsOf(bytes: Buffer, key: Buffer): readonly (Slot | null)[] {
+  return Array.from({ length: SLOTS }, (_, slot) => readSlot(bytes.subarray(slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES), key));
 }
 
 /** How far a stream of facts had come. */
@@ -80,10 +85,7 @@ function newestEnds(file: string, key: Buffer): Ends | undefined {
 function readEnds(bytes: Buffer, key: Buffer): Ends | undefined {
   try {
     const { ends, mac } = JSON.parse(bytes.toString('utf8')) as { ends: Ends; mac: string };
-    const given = Buffer.from(mac, 'base64');
-    const expected = macOf(hashOf(textOfEnds(JSON.stringify(ends))), key);
-    const isGenuine = given.length === expected.length && timingSafeEqual(given, expected);
-    return isGenuine && ends.streams.every(([, last]) => isCount(last)) ? ends : undefined;
+    return isMac(mac, macOf(hashOf(textOfEnds(JSON.stringify(ends))), key)) && ends.streams.every(([, last]) => isCount(last)) ? ends : undefined;
   } catch {
     return undefined; // an empty or damaged block: the other one is good
   }
@@ -93,12 +95,21 @@ function textOfEnds(ends: string): string {
   return `stream-ends\n${ends}`;
 }
 
+/** As it is told of a file that names less than it has reached. */
+export function olderHead(found: ChainEnd, reached: ChainEnd): string {
+  return `the file audit-head names record ${found.sequence} as the end of the audit trail, and had named record ${reached.sequence}: an older copy of it was put in place`;
+}
+
 export class HeadFile {
   readonly #fd: number;
   readonly #mac: ShortMac;
   readonly #block = Buffer.alloc(SLOT_BYTES, ' ');
   readonly #endsBlock = Buffer.alloc(BLOCK_BYTES, ' ');
-  #slot = 0;
+  /** Written next: never the newest. */
+  #slot: number;
+  /** Newest end in the file, synced or not; null where nobody knows what a sync would bring to the disk. */
+  #written: ChainEnd | null;
+  #synced: ChainEnd | null = null;
   #endsCount: number;
   #dirty = false;
 
@@ -106,10 +117,15 @@ export class HeadFile {
     this.#mac = mac;
     const isNew = !isThere(file);
     this.#endsCount = newestEnds(file, key)?.count ?? 0;
+    const slots = slotsOf(readDataFileIfUsable(file) ?? Buffer.alloc(0), key);
+    const newest = newestOf(slots);
+    this.#slot = newest === null ? 0 : (slots.indexOf(newest) + 1) % SLOTS;
+    this.#written = newest && { sequence: newest.sequence, hash: newest.hash };
     this.#fd = openSync(file, isNew ? 'w+' : 'r+', 0o600);
     if (isNew) writeSync(this.#fd, Buffer.alloc(SLOTS * SLOT_BYTES, ' ')); // the space is taken now: a full disk does not stop the head
     const { deviceId, firstStart } = origin;
     writeSync(this.#fd, `${JSON.stringify({ deviceId, firstStart })}\n`.padEnd(SLOT_BYTES), SLOTS * SLOT_BYTES);
+    this.#dirty = true;
     if (fstatSync(this.#fd).size < FILE_BYTES) writeSync(this.#fd, Buffer.alloc(FILE_BYTES - BLOCKS_AT, ' '), 0, FILE_BYTES - BLOCKS_AT, BLOCKS_AT);
   }
 
@@ -118,7 +134,13 @@ export class HeadFile {
     this.#block.write(`{"sequence":${end.sequence},"hash":"${end.hash}","rows":"${SEALED}","mac":"${this.#mac.ofText(textOfEnd({ ...end, rows: SEALED }))}"}\n`);
     writeSync(this.#fd, this.#block, 0, SLOT_BYTES, this.#slot * SLOT_BYTES);
     this.#slot = (this.#slot + 1) % SLOTS;
+    this.#written = { sequence: end.sequence, hash: end.hash };
     this.#dirty = true;
+  }
+
+  /** What a power cut leaves of it at least; null before the first sync. */
+  get synced(): ChainEnd | null {
+    return this.#synced;
   }
 
   /** The oldest first; of more than there is room for the newest are kept, for they are lost first. */
@@ -139,7 +161,11 @@ export class HeadFile {
 
   sync(): void {
     if (!this.#dirty) return;
+    const written = this.#written;
+    this.#written = null; // after a sync that failed the next one says nothing of what was written before
     fsyncSync(this.#fd);
+    this.#written = written;
+    this.#synced = written ?? this.#synced;
     this.#dirty = false;
   }
 
@@ -155,12 +181,15 @@ type Slot = ChainEnd & { readonly rows?: string };
 function readSlot(bytes: Buffer, key: Buffer): Slot | null {
   try {
     const { mac, ...end } = JSON.parse(bytes.toString('utf8')) as Slot & { mac: string };
-    const given = Buffer.from(mac, 'base64');
-    const expected = createHmac('sha256', key).update(textOfEnd(end)).digest();
-    return given.length === expected.length && timingSafeEqual(given, expected) ? end : null;
+    return isMac(mac, createHmac('sha256', key).update(textOfEnd(end)).digest()) ? end : null;
   } catch {
     return null; // an empty or damaged slot: the other one is good
   }
+}
+
+function isMac(mac: string, expected: Buffer): boolean {
+  const given = exactBase64(mac);
+  return given?.length === expected.length && timingSafeEqual(given, expected);
 }
 
 function textOfEnd({ sequence, hash, rows }: Slot): string {

@@ -7,9 +7,11 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Needed, type Obstacle, obstacleOf } from '../base/data-file.js';
 import Database from '../base/sqlite.js';
+import { hexOf } from './chain.js';
 import { countIn, isNextOf, lastRecords, type LostFacts, lostFacts, lostInWords, presentOf, type StreamCount, streamCounts } from './counts.js';
 import type { Finding } from './gaps.js';
-import { type ChainEnd, headFileOf, isHeadFileUsed, readHeadFile, readStreamEnds } from './head-file.js';
+import { type ChainEnd, headFileOf, isHeadFileUsed, olderHead, readHeadFile, readStreamEnds } from './head-file.js';
+import { sealedHead } from './row-seals.js';
 import { type DeviceKeys, openDeviceKeys, storedKeysOf } from './keys.js';
 import { MARKER_KEY, type Marker, markerFileOf, parseMarker, readMarkerFile } from './marker.js';
 
@@ -55,6 +57,8 @@ interface Stored {
   readonly hashAt: (sequence: number) => string | undefined;
   readonly heads: number;
   readonly lastSigned: number;
+  /** What `audit-head` had reached. */
+  readonly sealedHead: ChainEnd | null;
   /** Of the audit key that the last record in the table was sealed with; '' where there is none. */
   readonly auditKeyId: string;
   readonly marker: Marker | null;
@@ -143,7 +147,7 @@ function inspectFiles(dataDir: string, odd: ReadonlyMap<string, Obstacle>): Omit
   for (const { stream, last, counted } of stored.damagedStreams)
     findings.push(told('number', `stream ${stream} in ${file} counts to ${String(last)} and its last entry is ${counted}: it is counted on from its last entry`, 0));
   const head = keys ? knownHead(dataDir, keys, [fileMarker, marker]) : newest([fileMarker?.head, marker?.head]);
-  const reached = Math.max(head?.sequence ?? 0, stored.lastSigned);
+  const reached = Math.max(head?.sequence ?? 0, stored.lastSigned, stored.sealedHead?.sequence ?? 0);
   if (reached > end.sequence) {
     const text = `${file} ends at audit record ${end.sequence}, and the trail had reached ${reached}: what was written last is missing, or an older copy was put in place`;
     losses.push(text);
@@ -161,7 +165,10 @@ function inspectFiles(dataDir: string, odd: ReadonlyMap<string, Obstacle>): Omit
     findings.push(keysLost(`${file} is that of appliance ${marker.deviceId}, and the keys are those of ${keys.deviceId}`, end.sequence));
   if (keys && stored.auditKeyId !== '' && stored.auditKeyId !== keys.auditKeyId)
     findings.push(keysLost(`the records up to ${end.sequence} were sealed with another audit key than keys/audit-hmac: it was damaged or exchanged`, end.sequence));
-  if (keys && end.sequence > 0 && !readHeadFile(headFileOf(dataDir), keys.auditHmac))
+  const headOfFile = keys && readHeadFile(headFileOf(dataDir), keys.auditHmac);
+  if (headOfFile && stored.sealedHead && headOfFile.sequence < stored.sealedHead.sequence)
+    findings.push(told('head', olderHead(headOfFile, stored.sealedHead), stored.sealedHead.sequence));
+  if (keys && end.sequence > 0 && !headOfFile)
     findings.push(
       told('head', `the file audit-head ${odd.get(HEAD)?.is ?? 'is missing or not genuine'}: the end of the audit trail, record ${end.sequence}, cannot be checked`, end.sequence),
     );
@@ -206,6 +213,7 @@ function readStored(file: string, keys: DeviceKeys | null): Stored {
         hashAt: () => undefined,
         heads: 0,
         lastSigned: 0,
+        sealedHead: null,
         auditKeyId: '',
         marker: null,
         misnumbered: undefined,
@@ -223,12 +231,12 @@ function readStored(file: string, keys: DeviceKeys | null): Stored {
     const records = lastRecords(database);
     const isOnlyMisnumbered = isNextOf(records, archived); // accepted, it gets its own number again and nothing is missing
     const last = isOnlyMisnumbered && records.misnumbered ? { ...records.misnumbered, sequence: records.misnumbered.own } : records.last;
-    const end = { sequence: Math.max(last?.sequence ?? 0, archived), hash: last?.hash.toString('hex') ?? '' };
+    const end = { sequence: Math.max(last?.sequence ?? 0, archived), hash: hexOf(last?.hash) };
     const hashes = new Map<number, string | undefined>();
     const heads = number('audit_heads', 'SELECT COUNT(*) FROM audit_heads');
     const marker = tables.has('meta') ? parseMarker(database.prepare('SELECT value FROM meta WHERE key = ?').pluck().get(MARKER_KEY)) : null;
     for (const sequence of hashesWanted(file, keys, marker)) {
-      hashes.set(sequence, (database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck().get(sequence) as Buffer | undefined)?.toString('hex'));
+      hashes.set(sequence, hexOf(database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck().get(sequence)) || undefined);
     }
     const lastSigned = number('audit_heads', 'SELECT MAX(sequence) FROM audit_heads');
     const version = tables.has('meta') ? (database.prepare("SELECT value FROM meta WHERE key = 'resourceVersion'").pluck().get() as unknown) : undefined;
@@ -242,6 +250,7 @@ function readStored(file: string, keys: DeviceKeys | null): Stored {
       hashAt: (sequence) => hashes.get(sequence),
       heads,
       lastSigned,
+      sealedHead: keys && tables.has('meta') ? sealedHead(database, keys.auditHmac) : null,
       auditKeyId: last?.keyId ?? '',
       marker,
       misnumbered,

@@ -15,9 +15,18 @@ export class KeyFilter {
   }
 
   static of(keys: ReadonlySet<string>): KeyFilter {
-    const filter = new KeyFilter(new Uint8Array(Math.max(1, Math.ceil((keys.size * BITS_PER_KEY) / 8))));
-    for (const key of keys) filter.#add(probeOf(key));
+    return KeyFilter.ofProbes([...keys].map(probeOf));
+  }
+
+  /** @param probes each of another key. */
+  static ofProbes(probes: readonly Probe[]): KeyFilter {
+    const filter = new KeyFilter(new Uint8Array(Math.max(1, Math.ceil((probes.length * BITS_PER_KEY) / 8))));
+    for (const probe of probes) filter.#add(probe);
     return filter;
+  }
+
+  equals(bytes: Uint8Array): boolean {
+    return Buffer.compare(this.bytes, bytes) === 0;
   }
 
   mayHave({ from, step }: Probe): boolean {

@@ -9,8 +9,10 @@
 import { createHmac, hash as digest, timingSafeEqual } from 'node:crypto';
 import { assert } from '../base/assert.js';
 import type Database from '../base/sqlite.js';
-import { ShortMac } from './chain.js';
+import { isStored, ShortMac } from './chain.js';
 import { countIn, COUNT_MAX } from './counts.js';
+import { digestOfGaps } from './gaps.js';
+import type { ChainEnd } from './head-file.js';
 import { keyOf } from '../store/resource.js';
 
 export const MAC_BYTES = 32;
@@ -53,6 +55,12 @@ export interface Seal {
   readonly madeBefore: number;
   /** What the ledger found not to be its own before it wrote over it; one sentence each. */
   readonly broken: readonly string[];
+  /** Digest of the list of gaps (gaps.ts); absent in a seal of before it was kept. */
+  readonly gaps?: string;
+  /** How far the file `audit-head` had come, synced, when this was written: it never names less. Absent until a start has synced one. */
+  readonly head?: ChainEnd;
+  /** No span of the index reaches into the archive (archive-cut.ts); absent in a seal of a version that did not take the archived part off. */
+  readonly areSpansCut?: true;
 }
 
 /** The MACs of rows; the same key as that of the audit trail, each in a form of its own. */
@@ -93,12 +101,11 @@ export class RowMacs {
     return JSON.stringify({ seal, mac: this.#of(`seal\n${text}`).toString('hex') });
   }
 
-  /** Null when it is not one of this appliance. */
+  /** Null when it is not one of this appliance, letter by letter. */
   opened(value: string): Seal | null {
     try {
-      const { seal, mac } = JSON.parse(value) as { seal: Seal; mac: string };
-      const given = Buffer.from(mac, 'hex');
-      const expected = this.#of(`seal\n${JSON.stringify(seal)}`);
+      const { seal } = JSON.parse(value) as { seal: Seal };
+      const [given, expected] = [Buffer.from(value), Buffer.from(this.sealed(seal))];
       return given.length === expected.length && timingSafeEqual(given, expected) ? seal : null;
     } catch {
       return null;
@@ -108,6 +115,19 @@ export class RowMacs {
   #of(text: string): Buffer {
     return Buffer.from(this.#mac.ofHash(digest('sha256', text, 'hex')));
   }
+}
+
+export const GAPS_CHANGED = 'the list of what starts have found wrong, and of who has acknowledged it, is not what was recorded';
+
+/** Whether the list of gaps is the one that was recorded: what it explains is explained by it only then. */
+export function areGapsRecorded(database: Database.Database, key: Buffer): boolean {
+  const seal = new RowMacs(key).opened(storedSeal(database) ?? '');
+  return seal !== null && (seal.gaps === undefined || seal.gaps === digestOfGaps(database));
+}
+
+/** What the file `audit-head` had reached when the seal was written; null where no seal says so. */
+export function sealedHead(database: Database.Database, key: Buffer): ChainEnd | null {
+  return new RowMacs(key).opened(storedSeal(database) ?? '')?.head ?? null;
 }
 
 /** @returns undefined without a row. */
@@ -140,6 +160,10 @@ interface Sums {
   adoptedAt: string;
   madeBefore: number;
   broken: readonly string[];
+  /** Undefined until a start has read it. */
+  gaps: string | undefined;
+  head: ChainEnd | undefined;
+  areSpansCut: boolean;
 }
 
 /** The writing side, on the ledger thread. Everything is called inside the transaction that writes the rows. */
@@ -147,6 +171,7 @@ export class RowSeals {
   readonly #macs: RowMacs;
   readonly #sql: ReturnType<typeof prepareAll>;
   /** MACs of resources that this process has written or looked at. */
+  readonly #gaps: () => string;
   readonly #known = new Map<string, Buffer>();
   readonly #links = new Map<string, Buffer>();
   #sums: Sums;
@@ -158,6 +183,7 @@ export class RowSeals {
   constructor(database: Database.Database, key: Buffer, once: boolean) {
     this.#macs = new RowMacs(key);
     this.#sql = prepareAll(database);
+    this.#gaps = () => digestOfGaps(database);
     const stored = storedSeal(database);
     const seal = stored === undefined ? null : this.#macs.opened(stored);
     if (seal) this.#sums = sumsOf(seal);
@@ -170,6 +196,36 @@ export class RowSeals {
     const version = this.#sql.getMeta.get('resourceVersion') as string | undefined;
     if (seal && Number(version ?? 0) !== seal.resourceVersion)
       this.#note(`the last resource version was ${version ?? 'missing'} at the start, and ${seal.resourceVersion} was written`);
+    if (this.#sums.gaps === undefined) this.sealGaps();
+    else if (this.#sums.gaps !== this.#gaps()) this.#note(GAPS_CHANGED);
+  }
+
+  /** The list of gaps was written. */
+  sealGaps(): void {
+    this.#sums.gaps = this.#gaps();
+    this.#changed = true;
+  }
+
+  /** What the file `audit-head` has reached, never less than before. */
+  get head(): ChainEnd | undefined {
+    return this.#sums.head;
+  }
+
+  /** @param head is on disk in the file `audit-head`. */
+  headReached(head: ChainEnd): void {
+    if (head.sequence <= (this.#sums.head?.sequence ?? 0)) return;
+    this.#sums.head = head;
+    this.#changed = true;
+  }
+
+  get areSpansCut(): boolean {
+    return this.#sums.areSpansCut;
+  }
+
+  /** No span of the index reaches into the archive, and none ever will. */
+  spansCut(): void {
+    this.#sums.areSpansCut = true;
+    this.#changed = true;
   }
 
   /** No version that was ever given is given again. */
@@ -216,7 +272,7 @@ export class RowSeals {
     const { kind, site, name } = ref;
     const found = this.#macs.resource({ kind, site, name, ...row });
     const known = this.#known.get(id);
-    if (!isMac(row.mac, found) || (known && !known.equals(found)))
+    if (!isStored(row.mac, found) || (known && !known.equals(found)))
       this.#note(`${titleOf(ref)} was not what was recorded when its run ${past === '' ? 'came back from the past' : 'became past'}`);
     const mac = this.#macs.resource({ kind, site, name, version: row.version, body: row.body, past, entry });
     mix(this.#sums.resources, known ?? found);
@@ -237,7 +293,7 @@ export class RowSeals {
     const isBack = past === '' && row.past !== '';
     const before = isBack ? row.mac : (this.#links.get(stream) ?? macIn(row.mac));
     const link = isBack || !before ? this.#linkOf(stream) : before;
-    if (isBack && !isMac(row.mac, this.#macs.pastStream(stream, row.past, link)))
+    if (isBack && !isStored(row.mac, this.#macs.pastStream(stream, row.past, link)))
       this.#note(`the entries of ${stream} were not what was recorded when its run came back from the past`);
     const mac = past === '' ? link : this.#macs.pastStream(stream, past, link);
     if (before) mix(this.#sums.streams, before);
@@ -299,7 +355,7 @@ export class RowSeals {
   /** But for its mark, if it has one, it is what was recorded. */
   isPresentStream(stream: string): boolean {
     const row = this.#sql.stream.get(stream) as FoundStream | undefined;
-    return row !== undefined && isMac(row.mac, this.#linkOf(stream));
+    return row !== undefined && isStored(row.mac, this.#linkOf(stream));
   }
 
   /** How many entries of the past there have to be; undefined in a seal of before they were counted. */
@@ -324,7 +380,7 @@ export class RowSeals {
     if (!row || (row.past === '' && row.entry === '')) return undefined;
     const { kind, site, name } = ref;
     const mac = this.#macs.resource({ kind, site, name, version: row.version, body: row.body });
-    if (!isMac(row.mac, mac)) {
+    if (!isStored(row.mac, mac)) {
       mix(this.#sums.resources, this.#macs.resource({ kind, site, name, ...row }));
       mix(this.#sums.resources, mac);
     }
@@ -352,7 +408,7 @@ export class RowSeals {
 
   /** Of a row as it lies in the table: the mark is the one that was recorded. */
   isGenuine({ mac, ...row }: ResourceRow & { readonly mac: Buffer | null }): boolean {
-    return isMac(mac, this.#macs.resource(row));
+    return isStored(mac, this.#macs.resource(row));
   }
 
   /** XOR of what stands for the streams that are present. */
@@ -406,7 +462,7 @@ export class RowSeals {
     const row = this.#sql.resource.get(ref.kind, ref.site, ref.name) as FoundRow | undefined;
     if (!row) return undefined;
     const mac = this.#macs.resource({ kind: ref.kind, site: ref.site, name: ref.name, ...row });
-    if (!isMac(row.mac, mac)) this.#note(`${titleOf(ref)} was not what was recorded when it was written over`);
+    if (!isStored(row.mac, mac)) this.#note(`${titleOf(ref)} was not what was recorded when it was written over`);
     return mac;
   }
 
@@ -458,6 +514,7 @@ export class RowSeals {
     sums.heads = this.#sql.heads.get() as number;
     sums.resourceVersion = countIn(this.#sql.getMeta.get('resourceVersion')) ?? (this.#sql.highestVersion.get(COUNT_MAX) as number);
     sums.spansTo = this.#sql.spansTo.get() as number;
+    sums.gaps = this.#gaps();
     sums.adoptedAt = sums.madeBefore === 0 ? '' : new Date().toISOString();
     if (lost) sums.broken = [`${new Date().toISOString()}: the seal of the stored state was missing or not genuine`];
     this.#sql.setMeta.run(SEAL_KEY, this.#macs.sealed(sealOf(sums)));
@@ -495,6 +552,9 @@ function nothing(): Sums {
     adoptedAt: '',
     madeBefore: 0,
     broken: [],
+    gaps: undefined,
+    head: undefined,
+    areSpansCut: false,
   };
 }
 
@@ -505,10 +565,20 @@ function copyOf(sums: Sums): Sums {
 
 function sumsOf(seal: Seal): Sums {
   const marks = seal.marks && { ...seal.marks, rows: Buffer.from(seal.marks.rows, 'hex'), streams: Buffer.from(seal.marks.streams, 'hex') };
-  return { ...seal, past: seal.past, marks, resources: Buffer.from(seal.resources, 'hex'), streams: Buffer.from(seal.streams, 'hex'), nonces: Buffer.from(seal.nonces, 'hex') };
+  return {
+    ...seal,
+    past: seal.past,
+    gaps: seal.gaps,
+    head: seal.head,
+    areSpansCut: seal.areSpansCut === true,
+    marks,
+    resources: Buffer.from(seal.resources, 'hex'),
+    streams: Buffer.from(seal.streams, 'hex'),
+    nonces: Buffer.from(seal.nonces, 'hex'),
+  };
 }
 
-function sealOf({ resources, streams, nonces, rows, past, marks, heads, resourceVersion, spansTo, adoptedAt, madeBefore, broken }: Sums): Seal {
+function sealOf({ resources, streams, nonces, rows, past, marks, heads, resourceVersion, spansTo, adoptedAt, madeBefore, broken, gaps, head, areSpansCut }: Sums): Seal {
   return {
     resources: resources.toString('hex'),
     rows,
@@ -522,12 +592,10 @@ function sealOf({ resources, streams, nonces, rows, past, marks, heads, resource
     adoptedAt,
     madeBefore,
     broken,
+    ...(gaps === undefined ? {} : { gaps }),
+    ...(head === undefined ? {} : { head }),
+    ...(areSpansCut ? { areSpansCut } : {}),
   };
-}
-
-/** What stands in the table for a MAC may have been edited to anything. */
-export function isMac(stored: unknown, mac: Buffer): boolean {
-  return macIn(stored)?.equals(mac) === true;
 }
 
 function macIn(stored: unknown): Buffer | null {

@@ -4,6 +4,7 @@
  */
 import { createHash, createPublicKey, type Hash, type KeyObject, sign, verify } from 'node:crypto';
 import * as v from 'valibot';
+import { exactBase64 } from '../base/exact-base64.js';
 import { readLine, recordOf } from './archive-format.js';
 import { GENESIS_HASH, hashOf } from './chain.js';
 import type { Anchor } from './anchors.js';
@@ -52,6 +53,8 @@ export interface ExportVerdict {
   readonly signature: 'valid' | 'invalid' | 'none';
   /** Electronic signatures within records: checked with the key, or made with the secret key of the appliance and only to be checked by it. */
   readonly signed: { readonly valid: number; readonly invalid: number; readonly onTheBoxOnly: number };
+  /** Anchors of records that stand in the file; of the others it shows nothing. */
+  readonly anchored: number;
   /** The first of them, one sentence each. */
   readonly problems: readonly string[];
   readonly problemsInAll: number;
@@ -75,6 +78,7 @@ export class ExportVerifier {
   readonly #problems: string[] = [];
   readonly #signed = { valid: 0, invalid: 0, onTheBoxOnly: 0 };
   #problemsInAll = 0;
+  #anchored = 0;
   /** Of a line whose end has not come: joined once. */
   readonly #rest: Buffer[] = [];
   #restBytes = 0;
@@ -85,8 +89,9 @@ export class ExportVerifier {
   #first = 0;
   #last = 0;
   #headHash = '';
-  /** What two records do not follow each other by: no problem of a file that holds a range of times. */
+  /** What two records do not follow each other by: no problem of a file that holds a range of times. The first of them. */
   readonly #gaps: string[] = [];
+  #gapsInAll = 0;
 
   constructor(key: { readonly key: KeyObject; readonly keyId: string } | undefined, anchors: readonly Anchor[] = []) {
     this.#key = key?.key;
@@ -113,7 +118,10 @@ export class ExportVerifier {
     if (this.#restBytes > 0) this.#problem('the file ends within a line: its end is missing');
     const signature = trailer ? this.#checkTrailer(trailer) : 'none';
     if (!trailer) this.#problem('the last line is no trailer: the end of the file is missing, so nobody can say what else is');
-    if (trailer?.whole !== false) for (const gap of this.#gaps) this.#problem(gap);
+    if (trailer?.whole !== false) {
+      for (const gap of this.#gaps) this.#problem(gap);
+      this.#problemsInAll += this.#gapsInAll - this.#gaps.length;
+    }
     this.#checkAnchors(trailer?.whole !== false);
     return {
       ok: this.#problemsInAll === 0 && signature === 'valid',
@@ -125,6 +133,7 @@ export class ExportVerifier {
       exportedAt: trailer?.exportedAt ?? '',
       signature,
       signed: this.#signed,
+      anchored: this.#anchored,
       problems: this.#problems,
       problemsInAll: this.#problemsInAll,
     };
@@ -150,11 +159,15 @@ export class ExportVerifier {
       this.#first = sequence;
       if (sequence === 1 && previous !== GENESIS_HASH) this.#problem(`${named} does not begin the chain`);
     } else if (sequence !== this.#last + 1) {
-      this.#gaps.push(sequence > this.#last ? `records ${this.#last + 1} to ${sequence - 1} are missing` : `${named} comes after record ${this.#last}`);
+      this.#gapsInAll += 1;
+      if (this.#gaps.length < PROBLEMS_TOLD_MAX)
+        this.#gaps.push(sequence > this.#last ? `records ${this.#last + 1} to ${sequence - 1} are missing` : `${named} comes after record ${this.#last}`);
     } else if (previous !== this.#headHash) this.#problem(`${named} does not follow record ${this.#last}`);
     this.#last = sequence;
     this.#headHash = hash.toString('hex');
-    if (this.#anchors.get(sequence)?.some((anchored) => anchored !== this.#headHash))
+    const anchors = this.#anchors.get(sequence) ?? [];
+    this.#anchored += anchors.length;
+    if (anchors.some((anchored) => anchored !== this.#headHash))
       this.#problem(`${named} is not the one that was anchored: the box was set back to an earlier time, or the trail was written anew`);
     this.#checkSignature(record.signature, named);
   }
@@ -213,8 +226,9 @@ function rowOf(line: string): ReturnType<typeof readLine> {
 
 /** What has no canonical form, such as 1e999 or a thousand levels, nobody has signed. */
 function isSignedBy(key: KeyObject, signed: unknown, signature: string): boolean {
+  const bytes = exactBase64(signature);
   try {
-    return verify(null, Buffer.from(canonicalJson(signed)), key, Buffer.from(signature, 'base64'));
+    return bytes !== undefined && verify(null, Buffer.from(canonicalJson(signed)), key, bytes);
   } catch {
     return false;
   }

@@ -18,7 +18,7 @@ import type { AuditOfRequest, AuditRow } from './audit-search.js';
 import { type AnchorsAgainst, endOfAnchors, judgedAnchors } from './anchors-check.js';
 import { recordFrame, type RecordFormat } from '../syslog/record-message.js';
 import { AuditTrail, type ExportedLines, type ExportRange, UnreadableArchive } from './audit-trail.js';
-import { servedAudit } from './chain.js';
+import { hexOf, servedAudit } from './chain.js';
 import { headFileOf } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
 import { pastTextOf } from './past-text.js';
@@ -164,7 +164,7 @@ export class StateReader {
   async syslogSlice({ after, bytesMax, ...format }: SyslogRequest): Promise<SyslogSlice> {
     const { rows, lost } = await this.#trail.next(after, bytesMax);
     const end = rows.at(-1);
-    return { text: rows.map((row) => recordFrame(row, format)).join(''), last: end?.sequence ?? after, hash: end?.hash.toString('hex') ?? '', ...(lost ? { lost } : {}) };
+    return { text: rows.map((row) => recordFrame(row, format)).join(''), last: end?.sequence ?? after, hash: hexOf(end?.hash), ...(lost ? { lost } : {}) };
   }
 
   /** Whether the ends of the trail that a file outside the box holds are of this trail. @throws as `node:fs` does. */
@@ -175,12 +175,12 @@ export class StateReader {
 
   hashesOf(sequences: readonly number[]): ReadonlyMap<number, string> {
     const hash = this.#database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck();
-    return new Map(sequences.flatMap((sequence) => hashed(sequence, hash.get(sequence) as Buffer | undefined)));
+    return new Map(sequences.flatMap((sequence) => hashed(sequence, hash.get(sequence))));
   }
 
   newestAudit(): ChainEnd | null {
     const row = this.#database.prepare('SELECT sequence, hash FROM audit ORDER BY sequence DESC LIMIT 1').get() as { readonly sequence: number; readonly hash: Buffer } | undefined;
-    return row ? { sequence: row.sequence, hash: row.hash.toString('hex') } : null;
+    return row ? { sequence: row.sequence, hash: hexOf(row.hash) } : null;
   }
 
   missingArchives(range: ExportRange): Promise<string[]> {
@@ -339,6 +339,6 @@ function restAfterBlock(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, BLOCK_REST_MS));
 }
 
-function hashed(sequence: number, hash: Buffer | undefined): (readonly [sequence: number, hash: string])[] {
-  return hash ? [[sequence, hash.toString('hex')]] : [];
+function hashed(sequence: number, hash: unknown): (readonly [sequence: number, hash: string])[] {
+  return hash === undefined ? [] : [[sequence, hexOf(hash)]];
 }

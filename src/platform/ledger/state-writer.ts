@@ -12,12 +12,12 @@ import type Database from '../base/sqlite.js';
 import { ArchiveCut } from './archive-cut.js';
 import type { ArchiveDraft } from './archive-format.js';
 import { AuditIndex } from './audit-index.js';
-import { GENESIS_HASH, ShortMac, sealAudit, signHead } from './chain.js';
+import { GENESIS_HASH, hexOf, ShortMac, sealAudit, signHead } from './chain.js';
 import { CheckpointWatch } from './checkpoint-watch.js';
 import { countIn, isNextOf, lastRecords, lostFacts, lostInWords, streamCounts } from './counts.js';
 import { FilePlaces } from './file-place.js';
 import { acknowledgeGaps, type Finding, type Gap, type GapAcknowledgement, noteFindings, readGaps } from './gaps.js';
-import { type ChainEnd, HeadFile, headFileOf, isHeadOfSealedRows, readHeadFile, readStreamEnds } from './head-file.js';
+import { type ChainEnd, HeadFile, headFileOf, isHeadOfSealedRows, olderHead, readHeadFile, readStreamEnds } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
 import { MARKER_KEY, parseMarker, readMarkerFile, writeMarkerFile } from './marker.js';
 import { type Marked, PastMarks, type WrongMarks } from './past-marks.js';
@@ -105,16 +105,16 @@ export class StateWriter {
     this.#cut = new ArchiveCut(this.#database, keys, this.#seals);
     this.#sql = prepareAll(this.#database);
     const headFile = headFileOf(dataDir);
-    const early = found && noteFindings(this.#database, found, new Date().toISOString());
+    const early = found && this.#noted(found);
     this.#renumber();
     this.#adoptStreamEnds(headFile);
     this.#tail = this.#readTail();
     const marker = parseMarker(this.#sql.getMeta.get(MARKER_KEY));
     const fileMarker = readMarkerFile(dataDir);
     this.#firstStart = marker?.firstStart ?? fileMarker?.firstStart ?? new Date().toISOString();
-    this.#adoptHead(readHeadFile(headFile, keys.auditHmac), [marker?.head, fileMarker?.head]);
+    this.#adoptHead(readHeadFile(headFile, keys.auditHmac), [marker?.head, fileMarker?.head, this.#seals.head]);
     // noted before any copy of the head or the marker is written anew
-    this.newGaps = early ?? noteFindings(this.#database, this.#findings, new Date().toISOString());
+    this.newGaps = early ?? this.#noted(this.#findings);
     this.#gaps = readGaps(this.#database);
     this.#signedSequence = Math.min(this.#sql.lastSigned.get() as number, this.#tail.auditSequence);
     this.#headFile = new HeadFile(headFile, this.#mac, keys.auditHmac, { deviceId: keys.deviceId, firstStart: this.#firstStart });
@@ -132,20 +132,54 @@ export class StateWriter {
   /** @throws Error when the disk refuses it. */
   acknowledge(ids: readonly string[], by: GapAcknowledgement): void {
     this.#checkPlaces();
-    this.#gaps = acknowledgeGaps(this.#database, ids, by);
+    this.#gaps = this.#sealingGaps(() => acknowledgeGaps(this.#database, ids, by));
   }
 
-  /** Brings the copies of the marker up to the end of the trail: at least every 10 s, and at the end. */
+  #noted(findings: readonly Finding[]): readonly Gap[] {
+    return findings.length === 0 ? [] : this.#sealingGaps(() => noteFindings(this.#database, findings, new Date().toISOString()));
+  }
+
+  /** The list and the seal that names it, or neither. */
+  #sealingGaps<T>(write: () => T): T {
+    try {
+      this.#sql.begin.run();
+      const written = write();
+      this.#seals.sealGaps();
+      this.#seals.write(this.#index.end);
+      this.#sql.commit.run();
+      this.#seals.committed();
+      return written;
+    } catch (fault) {
+      this.#rollback();
+      throw fault;
+    }
+  }
+
+  /** Brings the copies of the marker, and what the seal knows of the head, up to the end of the trail: at least every 10 s, and at the end. */
   mark(): void {
     const { auditSequence: sequence, auditHead: hash } = this.#tail;
     if (sequence === this.#markedSequence) return;
     const marker = { deviceId: this.#keys.deviceId, firstStart: this.#firstStart, head: { sequence, hash }, heads: this.#sql.countHeads.get() as number };
+    this.#syncHead();
     try {
+      this.#sql.begin.run();
       this.#sql.setMeta.run(MARKER_KEY, JSON.stringify(marker));
+      if (this.#headFile.synced) this.#seals.headReached(this.#headFile.synced);
+      this.#seals.write(this.#index.end);
+      this.#sql.commit.run();
+      this.#seals.committed();
       writeMarkerFile(this.#dataDir, marker);
       this.#markedSequence = sequence;
     } catch {
-      // a full disk: they stay behind the database, which is allowed; the next time writes them
+      this.#rollback(); // a full disk: they stay behind the database, which is allowed; the next time writes them
+    }
+  }
+
+  #syncHead(): void {
+    try {
+      this.#headFile.sync();
+    } catch {
+      // the seal goes on naming what was synced before; the sync of the next rest tells
     }
   }
 
@@ -568,6 +602,7 @@ export class StateWriter {
   #rollback(): void {
     if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
     this.#seals.rolledBack();
+    this.#index.reload(this.#seals.spansTo); // no later seal names a span that is not there
   }
 
   #readTail(): Tail {
@@ -575,7 +610,7 @@ export class StateWriter {
     return {
       resourceVersion: Math.max(countIn(this.#sql.getMeta.get('resourceVersion')) ?? 0, this.#seals.resourceVersion),
       auditSequence: last?.sequence ?? 0,
-      auditHead: last?.hash.toString('hex') ?? GENESIS_HASH,
+      auditHead: hexOf(last?.hash) || GENESIS_HASH,
       streams: new Map(streamCounts(this.#database).map(({ stream, counted }) => [stream, counted])),
       left: new Set(),
     };
@@ -603,6 +638,8 @@ export class StateWriter {
     const tell = (kind: Finding['kind'], text: string, first: number, last: number, covers: Finding['covers']): void =>
       void this.#findings.push({ kind, text, first, last, covers });
     if (!headOfFile && at > 0) tell('head', 'the file audit-head is missing or not genuine: the end of the audit trail cannot be checked', at, at, ['signature']);
+    const reached = this.#seals.head;
+    if (headOfFile && reached && headOfFile.sequence < reached.sequence) tell('head', olderHead(headOfFile, reached), reached.sequence, reached.sequence, ['signature']);
     let head = headOfFile;
     for (const copy of copies) if (copy && copy.sequence > (head?.sequence ?? 0)) head = copy;
     if (!head) return;
@@ -614,8 +651,8 @@ export class StateWriter {
       return;
     }
     if (head.sequence === 0) return;
-    const hash = this.#sql.auditHash.get(head.sequence) as Buffer | undefined;
-    if (hash?.toString('hex') !== head.hash) tell('head', `audit record ${head.sequence} is not the one the head file names`, head.sequence, head.sequence, ['signature']);
+    const hash = this.#sql.auditHash.get(head.sequence);
+    if (hexOf(hash) !== head.hash) tell('head', `audit record ${head.sequence} is not the one the head file names`, head.sequence, head.sequence, ['signature']);
   }
 
   /** All that are here: which of them are older than the window no clock that may have been set can say (D-C-07). */

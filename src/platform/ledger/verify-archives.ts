@@ -16,6 +16,7 @@ import { GENESIS_HASH, isHeadGenuine, type SignedHead } from './chain.js';
 import { readGaps } from './gaps.js';
 import { type DeviceKeys, publicKeyOf } from './keys.js';
 import type { ArchiveProblem } from './problems.js';
+import { areGapsRecorded } from './row-seals.js';
 import type { Verification } from './verify-chain.js';
 
 const BLOCKS_MAX = 10_000; // a file has two hundred; a list that has more is none of ours
@@ -73,7 +74,8 @@ export class ArchiveVerifier {
     this.#notes = new ArchiveNotes(database);
     this.#keys = keys;
     this.#folder = folder;
-    const gaps = readGaps(database).filter(({ acknowledged, covers }) => acknowledged !== null && covers.includes('signature'));
+    const recorded = areGapsRecorded(database, keys.auditHmac) ? readGaps(database) : [];
+    const gaps = recorded.filter(({ acknowledged, covers }) => acknowledged !== null && covers.includes('signature'));
     this.#explained = (sequence) => gaps.some(({ first, last }) => sequence >= first && sequence <= last);
   }
 
@@ -148,7 +150,7 @@ export class ArchiveVerifier {
 
   async #file(note: SealedNote, previous: string | null, pause: () => Promise<void>): Promise<Checked> {
     const blocks = this.#notes.blocks({ first: note.first, last: note.last }, 'asc', BLOCKS_MAX);
-    const file = await open(path.join(this.#folder, path.basename(note.file)), 'r').catch(() => null);
+    const file = await open(path.join(this.#folder, path.basename(String(note.file))), 'r').catch(() => null);
     if (!file) return this.#absent(note, blocks, previous);
     try {
       const noted = this.#walk(note, blocks, previous);

@@ -9,11 +9,13 @@ import { auditName } from '../base/audit-name.js';
 import { ArchiveNotes, type Cut, isNoteGenuine } from './archive-notes.js';
 import type { AuditTableRow } from './audit-row.js';
 import { AuditSearch } from './audit-search.js';
-import { GENESIS_HASH, hashOf, isHeadGenuine, macOf, type SignedHead } from './chain.js';
+import { GENESIS_HASH, hashOf, hexOf, isHeadGenuine, isStored, macOf, type SignedHead } from './chain.js';
+import { isCount } from './counts.js';
 import { type ChainEnd, readHeadFile } from './head-file.js';
 import { type Gap, readGaps } from './gaps.js';
 import { type DeviceKeys, publicKeyOf } from './keys.js';
 import type { ChainProblem } from './problems.js';
+import { areGapsRecorded, sealedHead } from './row-seals.js';
 
 const SLICE_RECORDS = 2000;
 const PROBLEMS_MAX = 1000; // the answer stays readable; `ok` is false from the first one on
@@ -40,6 +42,10 @@ const UNFINDABLE = `
     AND EXISTS (SELECT 1 FROM audit_spans s JOIN audit_sites i ON i.last = s.last AND i.site = a.site
       WHERE s.last = (SELECT MIN(last) FROM audit_spans WHERE last >= a.sequence) AND s.first <= a.sequence AND a.at BETWEEN s.from_at AND s.to_at))`;
 
+/** Of a whole trail also those that stand at no record of the table: of the archive only the ends of its files have one, which are looked at with them. */
+const HEADS = `
+  SELECT * FROM audit_heads WHERE (sequence BETWEEN @first AND @last) OR (@isWhole AND sequence NOT IN (SELECT last FROM audit_archives))`;
+
 interface Span {
   /** First and last sequence that must be there; last < first when nothing is in the range. */
   readonly first: number;
@@ -63,17 +69,19 @@ export class ChainVerifier {
   /** `pause` is awaited between slices. */
   async verify(range: { readonly fromMs?: WallMs; readonly toMs?: WallMs }, pause: () => Promise<void>): Promise<Verification> {
     const gaps = readGaps(this.#database);
-    this.#known = gaps.filter(({ acknowledged }) => acknowledged !== null);
-    const end = readHeadFile(this.#headFile, this.#keys.auditHmac); // before the database: it is never ahead of it
+    const acknowledged = gaps.filter((gap) => gap.acknowledged !== null);
+    this.#known = areGapsRecorded(this.#database, this.#keys.auditHmac) ? acknowledged : [];
+    const reached = sealedHead(this.#database, this.#keys.auditHmac); // before the file: it is never ahead of it
+    const end = readHeadFile(this.#headFile, this.#keys.auditHmac); // before the records: it is never ahead of them
     const notes = new ArchiveNotes(this.#database);
     const cut = notes.cut();
-    const span = this.#span(range, end, cut);
+    const span = this.#span(range, Math.max(end?.sequence ?? 0, reached?.sequence ?? 0), cut);
     if (range.fromMs === undefined) this.#checkNotes(notes, cut);
     const slice = this.#database.prepare('SELECT * FROM audit WHERE sequence BETWEEN ? AND ? ORDER BY sequence LIMIT ?');
     const before = this.#database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck();
     const unfindable = this.#database.prepare(UNFINDABLE).pluck();
     let next = span.first;
-    let previous: string | null = span.first === cut.sequence + 1 ? cut.hash : ((before.get(span.first - 1) as Buffer | undefined)?.toString('hex') ?? null);
+    let previous: string | null = span.first === cut.sequence + 1 ? cut.hash : hexOf(before.get(span.first - 1)) || null;
     let checked = 0;
     let headHash = previous ?? GENESIS_HASH;
     while (next <= span.last) {
@@ -90,7 +98,7 @@ export class ChainVerifier {
           previous = null; // what the missing record's hash was, nobody can say
         }
         this.#checkRow(row, previous, !lost.has(row.sequence));
-        previous = row.hash.toString('hex');
+        previous = hexOf(row.hash);
         headHash = previous;
         next = row.sequence + 1;
         checked += 1;
@@ -99,11 +107,11 @@ export class ChainVerifier {
       await pause();
     }
     this.#reportMissing(next, span.last);
-    this.#checkHeads(span);
-    this.#checkEnd(end, range, span);
+    this.#checkHeads(span, range.fromMs === undefined && range.toMs === undefined);
+    this.#checkEnd(end, reached, range, span);
     this.#problems.sort((a, b) => a.sequence - b.sequence);
     return {
-      ok: this.#problems.length === 0 && this.#known.length === gaps.length,
+      ok: this.#problems.length === 0 && acknowledged.length === gaps.length,
       checked,
       firstSequence: span.last < span.first ? 0 : span.first,
       lastSequence: span.last < span.first ? 0 : span.last,
@@ -116,7 +124,8 @@ export class ChainVerifier {
   }
 
   /** What is not in the table is in a file that a genuine note names, from the first record to the cut. */
-  #checkNotes(notes: ArchiveNotes, { sequence: cut, hash }: Cut): void {
+  #checkNotes(notes: ArchiveNotes, { sequence: cut, hash, isDamaged }: Cut): void {
+    if (isDamaged) this.#report(cut + 1, 'link');
     for (let next = 1; next <= cut; ) {
       const note = notes.noteFrom(next);
       this.#reportMissing(next, Math.min(cut, note ? note.first - 1 : cut));
@@ -127,27 +136,28 @@ export class ChainVerifier {
     }
   }
 
-  #span(range: { readonly fromMs?: WallMs; readonly toMs?: WallMs }, end: ChainEnd | null, cut: Cut): Span {
+  /** @param end What the trail had reached at least. */
+  #span(range: { readonly fromMs?: WallMs; readonly toMs?: WallMs }, end: number, cut: Cut): Span {
     const last = (this.#database.prepare('SELECT COALESCE(MAX(sequence), 0) FROM audit').pluck().get() as number) ?? 0;
     const first = cut.sequence + 1;
-    if (range.fromMs === undefined && range.toMs === undefined) return { first, last: Math.max(last, end?.sequence ?? 0) };
+    if (range.fromMs === undefined && range.toMs === undefined) return { first, last: Math.max(last, end) };
     const search = new AuditSearch(this.#database);
     const [oldest] = search.rows(range, { order: 'asc', limit: 1 });
     const [newest] = search.rows(range, { order: 'desc', limit: 1 });
     if (!oldest || !newest) return { first: 1, last: 0 };
-    return { first: range.fromMs === undefined ? first : oldest.sequence, last: range.toMs === undefined ? Math.max(last, end?.sequence ?? 0) : newest.sequence };
+    return { first: range.fromMs === undefined ? first : oldest.sequence, last: range.toMs === undefined ? Math.max(last, end) : newest.sequence };
   }
 
   #checkRow(row: AuditTableRow, previous: string | null, found: boolean): void {
     const record = parse(row.body);
-    if (!found || !hashOf(row.body).equals(row.hash) || !record || !agrees(row, record)) this.#report(row.sequence, 'hash');
+    if (!found || !isStored(row.hash, hashOf(row.body)) || !record || !agrees(row, record)) this.#report(row.sequence, 'hash');
     if (previous !== null && record?.previousHash !== previous) this.#report(row.sequence, 'link');
-    if (row.key_id !== this.#keys.auditKeyId || !macOf(row.hash, this.#keys.auditHmac).equals(row.mac)) this.#report(row.sequence, 'signature');
+    if (row.key_id !== this.#keys.auditKeyId || !isSealed(row, this.#keys.auditHmac)) this.#report(row.sequence, 'signature');
   }
 
-  #checkHeads(span: Span): void {
+  #checkHeads(span: Span, isWhole: boolean): void {
     const hashAt = this.#database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck();
-    const heads = this.#database.prepare('SELECT * FROM audit_heads WHERE sequence BETWEEN ? AND ?').iterate(span.first, span.last) as IterableIterator<SignedHead>;
+    const heads = this.#database.prepare(HEADS).iterate({ ...span, isWhole: Number(isWhole) }) as IterableIterator<SignedHead>;
     const wrong: number[] = [];
     const named: [number, string][] = [];
     for (const head of heads) {
@@ -156,19 +166,20 @@ export class ChainVerifier {
       else named.push([head.sequence, head.hash]);
     }
     for (const [sequence, hash] of named) {
-      const stored = hashAt.get(sequence) as Buffer | undefined;
-      if (stored && stored.toString('hex') !== hash) wrong.push(sequence);
+      const stored = hashAt.get(sequence);
+      if (stored !== undefined && hexOf(stored) !== hash) wrong.push(sequence);
     }
-    for (const sequence of wrong) this.#report(sequence, 'signature');
+    for (const sequence of wrong) this.#report(isCount(sequence) ? sequence : span.last, 'signature');
   }
 
   /** The end of the chain against the head file, when the range reaches the end. */
-  #checkEnd(end: ChainEnd | null, range: { readonly toMs?: WallMs }, span: Span): void {
+  #checkEnd(end: ChainEnd | null, reached: ChainEnd | null, range: { readonly toMs?: WallMs }, span: Span): void {
     if (range.toMs !== undefined || span.last < span.first) return;
     if (!end) return this.#report(span.last, 'signature');
+    if (reached && end.sequence < reached.sequence) this.#report(reached.sequence, 'signature'); // an older copy of the file
     if (end.sequence === 0) return;
-    const stored = this.#database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck().get(end.sequence) as Buffer | undefined;
-    if (stored && stored.toString('hex') !== end.hash) this.#report(end.sequence, 'signature');
+    const stored = this.#database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck().get(end.sequence);
+    if (stored !== undefined && hexOf(stored) !== end.hash) this.#report(end.sequence, 'signature');
   }
 
   #reportMissing(first: number, last: number): void {
@@ -182,6 +193,10 @@ export class ChainVerifier {
 }
 
 type Parsed = Readonly<Record<string, unknown>> & { readonly previousHash?: unknown };
+
+function isSealed({ hash, mac }: AuditTableRow, key: Buffer): boolean {
+  return Buffer.isBuffer(hash) && isStored(mac, macOf(hash, key));
+}
 
 function parse(body: string): Parsed | null {
   try {

@@ -4,9 +4,11 @@
  */
 import Database from '../base/sqlite.js';
 import { ArchiveNotes } from './archive-notes.js';
+import { isStored } from './chain.js';
 import type { Ref } from '../store/resource.js';
 import type { DeviceKeys } from './keys.js';
-import { isMac, MAC_BYTES, mix, type ResourceRow, RowMacs, type Seal, storedSeal } from './row-seals.js';
+import { digestOfGaps } from './gaps.js';
+import { GAPS_CHANGED, MAC_BYTES, mix, type ResourceRow, RowMacs, type Seal, storedSeal } from './row-seals.js';
 
 const SLICE_ROWS = 500;
 /** Rows that are only counted are passed over faster: some 10 ms of them. */
@@ -34,6 +36,24 @@ export interface RowVerification {
   readonly problems: readonly RowProblem[];
 }
 
+/** None reaches back to @before. Of one that has a hole nobody can say which times were in it, and of one that a version cut which left it as it was. */
+const WRONG_SPANS = `
+  SELECT last FROM (SELECT *, LAG(last, 1, @before) OVER (ORDER BY last) AS before FROM audit_spans) s
+  WHERE last >= @after AND (first <= before OR (first >= @after AND EXISTS (
+    SELECT 1 FROM (SELECT COUNT(*) AS records, MIN(at) AS earliest, MAX(at) AS latest FROM audit WHERE sequence BETWEEN s.first AND s.last)
+    WHERE records = s.last - s.first + 1 AND (earliest <> s.from_at OR latest <> s.to_at))))`;
+
+const STRANGE_META = `SELECT key FROM meta WHERE key NOT IN ('appliance', 'auditArchivedHash', 'auditArchivedTo', 'gaps', 'probe', 'resourceVersion', 'seal')`;
+
+/** Sites of each span of the index, and whether no record of it is of that site. Of one that has a hole, in the table or in the archive, nobody can say. */
+const SITES_OF_SPANS = `
+  SELECT i.site, i.last, s.last IS NULL OR (
+    NOT EXISTS (SELECT 1 FROM audit WHERE sequence BETWEEN s.first AND s.last AND site = i.site)
+    AND (SELECT COUNT(*) FROM audit WHERE sequence BETWEEN MAX(s.first, @after) AND s.last) = s.last - MAX(s.first, @after) + 1
+    AND NOT EXISTS (SELECT 1 FROM audit_archive_blocks b, json_each(CASE WHEN json_valid(b.sites) THEN b.sites ELSE '[]' END) j WHERE b.first <= s.last AND b.last >= s.first AND j.value = i.site)
+    AND NOT EXISTS (SELECT 1 FROM audit_archives WHERE first <= s.last AND last >= s.first AND records <= last - first)) AS isNone
+  FROM audit_sites i LEFT JOIN audit_spans s ON s.last = i.last WHERE i.last >= @after`;
+
 /** `pause` is awaited between slices. */
 export async function verifyRows(file: string, keys: DeviceKeys, pause: () => Promise<void>): Promise<RowVerification> {
   const database = new Database(file, { readonly: true, timeout: 5000 });
@@ -53,7 +73,7 @@ export function isStreamRecorded(database: Database.Database, keys: DeviceKeys, 
     const rows = database.prepare('SELECT sequence, body FROM facts WHERE stream = ? ORDER BY sequence').all(stream) as { sequence: number; body: string }[];
     if (!known) return rows.length === 0;
     const link = rows.reduce((before, { sequence, body }) => macs.fact(before, sequence, body), macs.origin(stream));
-    return rows.length === known.last && isMac(known.mac, known.past === '' ? link : macs.pastStream(stream, known.past, link));
+    return rows.length === known.last && isStored(known.mac, known.past === '' ? link : macs.pastStream(stream, known.past, link));
   })();
 }
 
@@ -62,7 +82,7 @@ export function isRowRecorded(database: Database.Database, keys: DeviceKeys, { k
   const row = database.prepare('SELECT version, body, mac, past, past_entry AS entry FROM resources WHERE kind = ? AND site = ? AND name = ?').get(kind, site, name) as
     | (Omit<ResourceRow, 'kind' | 'site' | 'name'> & { readonly mac: Buffer | null })
     | undefined;
-  return row !== undefined && isMac(row.mac, new RowMacs(keys.auditHmac).resource({ kind, site, name, ...row }));
+  return row !== undefined && isStored(row.mac, new RowMacs(keys.auditHmac).resource({ kind, site, name, ...row }));
 }
 
 class RowVerifier {
@@ -101,7 +121,7 @@ class RowVerifier {
       for (const row of rows) {
         const mac = this.#macs.resource(row);
         mix(sum, mac);
-        if (!isMac(row.mac, mac)) this.#report('resources', 'it is not what was recorded of it', row);
+        if (!isStored(row.mac, mac)) this.#report('resources', 'it is not what was recorded of it', row);
       }
       count += rows.length;
       after = rows.at(-1)?.id ?? after;
@@ -140,7 +160,8 @@ class RowVerifier {
       count += length;
       if (mac) mix(sum, mac);
       if (length !== last) this.#report('facts', `${length} entries are there, and ${last} were written`, { name: stream });
-      else if (!isMac(mac, past === '' ? link : this.#macs.pastStream(stream, past, link))) this.#report('facts', 'its entries are not those that were recorded', { name: stream });
+      else if (!isStored(mac, past === '' ? link : this.#macs.pastStream(stream, past, link)))
+        this.#report('facts', 'its entries are not those that were recorded', { name: stream });
     }
     // from one to the next by the index: DISTINCT would pass over every fact in one go
     const next = this.#database.prepare('SELECT stream FROM facts WHERE stream > ? ORDER BY stream LIMIT 1').pluck();
@@ -163,9 +184,9 @@ class RowVerifier {
   }
 
   /** Every row of a query, with a pause after so many. */
-  async #each<Row>(text: string, slice: number, take: (row: Row) => void): Promise<number> {
+  async #each<Row>(text: string, slice: number, take: (row: Row) => void, given: Readonly<Record<string, number>> = {}): Promise<number> {
     let count = 0;
-    for (const row of this.#database.prepare(text).iterate() as IterableIterator<Row>) {
+    for (const row of this.#database.prepare(text).iterate(given) as IterableIterator<Row>) {
       take(row);
       count += 1;
       if (count % slice === 0) await this.#pause();
@@ -178,16 +199,28 @@ class RowVerifier {
     const version = value("SELECT value FROM meta WHERE key = 'resourceVersion'");
     if (version !== seal.resourceVersion) this.#report('resources', `the last resource version is ${version}, and ${seal.resourceVersion} was written`);
     const counted = (text: string): Promise<number> => this.#each(text, COUNTED_ROWS, () => undefined);
+    if (seal.gaps !== undefined && seal.gaps !== digestOfGaps(this.#database)) this.#report('seal', GAPS_CHANGED);
+    await this.#each<{ key: string }>(STRANGE_META, SLICE_ROWS, ({ key }) => this.#report('seal', `table meta has a row ${key}, which nobody has written`));
     const heads = await counted('SELECT 1 FROM audit_heads');
     if (heads !== seal.heads) this.#report('audit-heads', `${heads} signed heads of the audit trail are there, and ${seal.heads} were written`);
     const [spans, cut] = [value('SELECT COALESCE(MAX(last), 0) FROM audit_spans'), new ArchiveNotes(this.#database).cut().sequence];
     if (spans !== seal.spansTo && seal.spansTo > cut) this.#report('audit-index', `the index of the audit trail ends at record ${spans}, and had reached ${seal.spansTo}`);
     // each record that is covered stands once under its target and once under its correlation
-    const covered = await counted(`SELECT 1 FROM audit WHERE sequence <= ${spans}`);
+    const covered = await counted('SELECT 1 FROM audit WHERE sequence <= (SELECT COALESCE(MAX(last), 0) FROM audit_spans)');
     for (const table of ['audit_targets', 'audit_correlations']) {
       const entries = await counted(`SELECT 1 FROM ${table}`);
       if (entries > covered) this.#report('audit-index', `${table} names ${entries} records, and ${covered} are there`);
     }
+    await this.#each<{ last: number }>(
+      WRONG_SPANS,
+      1,
+      ({ last }) => this.#report('audit-index', `the span of the index that ends at record ${last} does not have the bounds of its records`),
+      { after: cut + 1, before: seal.areSpansCut === true ? cut : 0 },
+    );
+    const take = ({ site, last, isNone }: { readonly site: string; readonly last: number; readonly isNone: number }): void => {
+      if (isNone !== 0) this.#report('audit-index', `the span of the index that ends at record ${last} names a site of which it has no record`, { site });
+    };
+    await this.#each(SITES_OF_SPANS, SLICE_ROWS, take, { after: cut + 1 });
   }
 
   #report(part: RowProblem['part'], problem: string, { kind = '', name = '', site = '' }: Partial<Pick<RowProblem, 'kind' | 'name' | 'site'>> = {}): void {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import t from 'tap';
+import { ownFolder } from '../../support/own-folder.js';
 import { NO_ANCHORS } from '../../support/no-anchors.js';
 import { Integrity } from '../../../src/domains/audit/integrity.js';
 import { systemClock } from '../../../src/platform/base/clock.js';
@@ -14,6 +15,15 @@ import { component } from '../../../src/platform/store/audit-record.js';
 import { Store } from '../../../src/platform/store/store.js';
 
 const RECORDS = 3000;
+const draft = {
+  site: '',
+  actor: component('test'),
+  action: 'Update',
+  category: 'test',
+  target: { kind: 'Note', name: 'n', site: '' },
+  result: 'Success',
+  correlationID: 'c',
+} as const;
 
 t.test('a query that meets damage, and the check of the whole file, raise the alarm and name the file', async (t) => {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-damaged-'));
@@ -23,15 +33,6 @@ t.test('a query that meets damage, and the check of the whole file, raise the al
   const stateFile = new StateFileCheck(dataDir);
   t.teardown(() => stateFile.stop());
   await store.open(0);
-  const draft = {
-    site: '',
-    actor: component('test'),
-    action: 'Update',
-    category: 'test',
-    target: { kind: 'Note', name: 'n', site: '' },
-    result: 'Success',
-    correlationID: 'c',
-  } as const;
   await store.write({ audits: Array.from({ length: RECORDS }, (_, at) => ({ ...draft, details: { at, text: 'x'.repeat(300) } })) });
   await ledger.close();
   t.equal(await stateFile.run(), null, 'a whole file');
@@ -67,6 +68,36 @@ t.test('a query that meets damage, and the check of the whole file, raise the al
   const other = new Integrity({ store, queries, clock, anchors: NO_ANCHORS, evidence: async () => ({ checked: {}, problems: [] }), file: () => stateFile.run() });
   await other.runQuietly((entry) => ({ ...draft, ...entry })).catch(() => undefined); // what is told stands although the run cannot end
   t.match(other.damage, /state\.db: the file is damaged/);
+});
+
+t.test('a verification that nobody waits for and that cannot be made twice in a row stands as what one has found, until one is made', async (t) => {
+  const dataDir = ownFolder(t);
+  const ledger = await openLedger(dataDir);
+  const store = new Store(ledger, systemClock);
+  await store.open(0);
+  const queries = openQueries(dataDir, () => Promise.resolve());
+  t.teardown(async () => {
+    await queries.close();
+    await ledger.close();
+  });
+  let fault: Error | undefined = new Error('the key is not there');
+  const evidence = async () => {
+    if (fault) throw fault;
+    return { checked: {}, problems: [] };
+  };
+  const integrity = new Integrity({ store, queries, clock: systemClock, anchors: NO_ANCHORS, evidence, file: () => Promise.resolve(null) });
+  const quietly = (): Promise<void> => integrity.runQuietly((entry) => ({ ...draft, ...entry }));
+  await t.rejects(quietly(), fault);
+  t.equal(integrity.damage, undefined, 'once: a disk that was busy');
+  await t.rejects(quietly(), fault);
+  t.match(integrity.damage, /verification: it could not be made: the key is not there/);
+  fault = new Error('nor is the other');
+  await t.rejects(quietly(), fault);
+  t.match(integrity.met, [{ part: 'verification', problem: /nor is the other/ }]);
+  t.equal(integrity.met.length, 1, 'what the last one said');
+  fault = undefined;
+  await quietly();
+  t.equal(integrity.damage, undefined);
 });
 
 t.test('a check of the whole file that is under way ends with the appliance: its thread has the file open, and SQLite makes files beside it', async (t) => {

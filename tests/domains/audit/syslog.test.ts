@@ -1,6 +1,6 @@
 /** The audit trail on its way to a receiver of syslog: whatever happens to line, receiver and box, every record arrives, and what cannot is told. */
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { pino } from 'pino';
@@ -42,12 +42,18 @@ type Wanted = Partial<Pick<Settings, 'auditSyslogAddress' | 'auditSyslogCaFile' 
 async function box(
   t: Pick<Test, 'teardown'>,
   port: number,
-  { dataDir = ownFolder(t), wanted = {}, answerMs = 20_000 }: { dataDir?: string; wanted?: Wanted; answerMs?: number } = {},
+  { dataDir = ownFolder(t), wanted = {}, answerMs = 20_000, forgetful = false }: { dataDir?: string; wanted?: Wanted; answerMs?: number; forgetful?: boolean } = {},
 ): Promise<Box> {
   const ledger = await openLedger(dataDir);
   const store = new Store(ledger, clock, undefined, []);
   await store.open(0);
   const queries = openQueries(dataDir, () => store.recorded);
+  const { hashesOf } = queries;
+  if (forgetful)
+    queries.hashesOf = () => {
+      queries.hashesOf = hashesOf;
+      throw new Error('the query thread is gone');
+    };
   const settings = {
     ...readSettings([], {}, dataDir),
     auditSyslogAddress: '127.0.0.1',
@@ -133,6 +139,12 @@ t.test('AUDIT: every record arrives as a message of RFC 5424 that proves itself,
   await until(() => again.sender.health.confirmed === 6);
   t.same(heard.sequences, upTo(6), 'nothing twice');
   t.same(heard.strange, []);
+  await again.end();
+  const forgetful = await box(t, heard.port, { dataDir: first.dataDir, forgetful: true });
+  forgetful.sender.start();
+  await until(() => heard.sequences.length === 12);
+  t.same(heard.sequences, [...upTo(6), ...upTo(6)], 'where nobody could say what was sent, all is sent again');
+  await until(() => forgetful.sender.health.confirmed === 6);
 });
 
 t.test('AUDIT: whatever breaks the connection, and a power cut of the box, nothing is left out; what arrives twice has the same hash', async (t) => {
@@ -168,7 +180,9 @@ t.test('AUDIT: what was archived before it could be sent is read from its file; 
   await written(store, 1200);
   await archive(1, 600);
   await archive(601, 900);
-  rmSync(path.join(dataDir, 'audit-archive', 'audit-000000000601-000000000900.ndjson.gz'));
+  const file = path.join(dataDir, 'audit-archive', 'audit-000000000601-000000000900.ndjson.gz');
+  const aside = path.join(dataDir, 'aside');
+  renameSync(file, aside);
   sender.start();
   await until(() => sender.health.confirmed >= 1201);
   const [gap] = heard.of('GAP');
@@ -181,6 +195,15 @@ t.test('AUDIT: what was archived before it could be sent is read from its file; 
     { category: 'audit-syslog', result: 'Failed', details: { firstSequence: 601, lastSequence: 900 } },
     'the gap is on record itself',
   );
+  t.match(sender.trouble(), {
+    severity: 'Medium',
+    message: /^audit records 601 to 900 were not sent away: .* is not in the archive folder; put back what is missing, and they are sent$/,
+  });
+  copyFileSync(aside, file);
+  await until(() => sender.health.gaps.length === 0);
+  t.same(distinct(heard.sequences), upTo(sender.health.confirmed), 'what was put back is sent');
+  t.equal(sender.trouble(), undefined);
+  t.match(JSON.parse(readFileSync(path.join(dataDir, 'audit-syslog.json'), 'utf8')), { gaps: [] });
 });
 
 t.test('AUDIT: a receiver that takes nothing, or does not end a connection, confirms nothing, and is told in words', async (t) => {
@@ -290,16 +313,25 @@ t.test('AUDIT: a position that nobody can read, or that is of another trail, sen
   const kept = JSON.parse(readFileSync(file, 'utf8')) as object;
   writeFileSync(file, '{"receiver":');
   const torn = await box(t, heard.port, { dataDir: before.dataDir });
+  mkdirSync(`${file}.new`);
   torn.sender.start();
-  await until(() => torn.sender.health.confirmed === 5);
+  await until(() => torn.sender.health.message !== '');
+  t.match(torn.sender.trouble(), {
+    severity: 'Medium',
+    message: /^up to where the audit trail was sent cannot be put down: EISDIR.*; after a restart it is sent again from before$/,
+  });
+  rmdirSync(`${file}.new`);
+  await written(torn.store, 1);
+  await until(() => torn.sender.health.message === '');
+  t.equal(torn.sender.trouble(), undefined, 'it is over when one was put down');
   await torn.end();
-  t.same(heard.sequences, [...upTo(5), ...upTo(5)]);
+  t.same(heard.sequences, [...upTo(5), ...upTo(5), 6]);
   for (const wrong of [{ hash: 'f'.repeat(64) }, { sequence: 90 }]) {
     writeFileSync(file, JSON.stringify({ ...kept, ...wrong }));
     const setBack = await box(t, heard.port, { dataDir: before.dataDir });
     const count = heard.of('SETBACK').length;
     setBack.sender.start();
-    await until(() => setBack.sender.health.confirmed > 5);
+    await until(() => setBack.sender.health.confirmed > 6);
     t.equal(heard.of('SETBACK').length, count + 1);
     await setBack.end();
   }

@@ -7,6 +7,7 @@ import t from 'tap';
 import { AuditAnchors } from '../../../src/domains/audit/anchors.js';
 import { auditBackup } from '../../../src/domains/audit/backup.js';
 import { systemClock } from '../../../src/platform/base/clock.js';
+import type { ExportRange } from '../../../src/platform/ledger/audit-trail.js';
 import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
@@ -17,7 +18,7 @@ import { ownFolder } from '../../support/own-folder.js';
 import { randomOf } from '../../support/row-edits.js';
 
 const RECORDS = 300;
-const EDITS = Number(process.env.EXPORT_EDITS ?? 400);
+const EDITS = Number(process.env.EDITS ?? 120);
 const folder = ownFolder(t);
 const dataDir = path.join(folder, 'data');
 
@@ -32,9 +33,13 @@ async function lived(records: number): Promise<string> {
   const { auditSequence } = await ledger.load(0);
   await ledger.commit(transaction({ audits: Array.from({ length: records }, (_, index) => auditDraft(auditSequence + index + 1)) }));
   await ledger.close();
+  return exported();
+}
+
+async function exported(range: ExportRange = {}): Promise<string> {
   const queries = openQueries(dataDir);
   const text: Buffer[] = [];
-  for await (const chunk of auditBackup(queries, {}, { ...keys, exportedAt: '2026-11-29T00:00:00.000Z' })) text.push(Buffer.from(chunk));
+  for await (const chunk of auditBackup(queries, range, { ...keys, exportedAt: '2026-11-29T00:00:00.000Z' })) text.push(Buffer.from(chunk));
   await queries.close();
   return Buffer.concat(text).toString('utf8');
 }
@@ -69,6 +74,7 @@ t.test('G22: whatever somebody writes into a file is judged in words, and what s
   t.match(judged(withTrailer(trailer.replace('{', '{"approvedBy":"Ann",'))), { ok: false, signature: 'invalid', problems: [/not signed with this key/] });
   t.match(judged(withTrailer(trailer.replace('{', '{"more":1e999,'))), { ok: false, signature: 'invalid' });
   t.match(judged(withTrailer(trailer.replace('{', `{"more":${'['.repeat(20_000)}${']'.repeat(20_000)},`))), { ok: false, signature: 'invalid' });
+  t.match(judged(withTrailer(trailer.replace('=="', '==x"'))), { ok: false, signature: 'invalid' }, 'something behind the signature');
   const signature = `{"algorithm":"Ed25519","keyId":"${keys.kid}","value":"AA==","content":1e999}`;
   const first = lines[0] as string;
   const edits = [first.replace('{', `{"signature":${signature},`), first.replace(/"keyId":"[^"]*"/g, '"keyId":"\\u12"'), first.replace(/"keyId":"[^"]*"/g, '"keyId":"\\x"')];
@@ -120,8 +126,11 @@ t.test('a rollback of the whole disk is found with anchors only, and without the
   const state = path.join(dataDir, 'state.db');
   copyFileSync(state, file('state.early'));
   const queries = openQueries(dataDir);
-  const kept = new AuditAnchors({ folder, intervalMs: 1000, queries, keys, clock: systemClock });
-  await kept.keep();
+  const sends = (): void => {
+    throw new Error('the broker is gone');
+  };
+  const kept = new AuditAnchors({ folder, intervalMs: 1000, queries, keys, clock: systemClock, sends });
+  await t.rejects(kept.keep(), /the broker is gone/); // and the folder has it nonetheless
   await queries.close();
   const anchorFile = file(`lineside-anchors-${keys.kid}.ndjson`);
   copyFileSync(anchorFile, anchors);
@@ -132,7 +141,9 @@ t.test('a rollback of the whole disk is found with anchors only, and without the
     t.match(await print(name, { anchors }), { code: 0, said: /1 anchors were looked at/ });
   }
   const later = await lived(20);
+  const some = await exported({ fromMs: Date.parse(auditDraft(RECORDS + 1).timestamp) });
   const again = openQueries(dataDir);
+  for (const torn of ['{"seq', '\n{"sequence":310,"ha']) appendFileSync(anchorFile, torn); // a power cut while they were written
   const grown = new AuditAnchors({ folder, intervalMs: 1000, queries: again, keys, clock: systemClock });
   await grown.keep();
   t.match(await grown.check(), { configured: true, checked: 2, newest: { sequence: RECORDS + 20 }, problems: [] });
@@ -142,7 +153,11 @@ t.test('a rollback of the whole disk is found with anchors only, and without the
   copyFileSync(anchorFile, anchors);
   t.match(await print('export', { anchors }), { code: 1, said: /record 320 was anchored outside, and the trail ends with record 300/ }, 'the copy that was taken before');
   writeFileSync(file('later'), later);
-  t.match(await print('later', { anchors }), { code: 0 });
+  t.match(await print('later', { anchors }), { code: 0, said: /2 anchors were looked at\n/ });
+  writeFileSync(file('some'), some);
+  const shown = await print('some', { anchors });
+  t.match(shown, { code: 0, said: /2 anchors were looked at, and 1 of them are of records in this file/ }, 'what an export of some times cannot show is told');
+  t.match(shown.said, /records 1 to 300 are not in this file: .* it does not show; only that record 301 was written behind one with the hash it names/);
   // the disk of before, on which the box lives on: other records of the same numbers
   copyFileSync(file('state.early'), state);
   for (const beside of ['audit-head', 'state.db-wal', 'state.db-shm']) writeFileSync(path.join(dataDir, beside), '');
@@ -152,8 +167,12 @@ t.test('a rollback of the whole disk is found with anchors only, and without the
   await rolled.close();
   t.match(await print('none', {}), { code: 2, said: /cannot be read/ });
   t.match(await print('export', { key: anchors }), { code: 2, said: /no public key of a box/ });
+  const [first = ''] = readFileSync(anchors, 'utf8').split('\n');
+  const behind = file('behind');
+  writeFileSync(behind, `${first.replace('"}', 'x"}')}\n`);
+  t.match(await print('export', { anchors: behind }), { code: 2, said: /line 1 is no anchor/ }, 'a letter behind its signature');
   appendFileSync(anchors, '{"sequence":1,"hash":"00"}\n');
-  t.match(await print('export', { anchors }), { code: 2, said: /line 3 is no anchor/ });
+  t.match(await print('export', { anchors }), { code: 2, said: /line 5 is no anchor/ });
 });
 
 t.test('the command as a stranger runs it, with the file and the key alone', async (t) => {

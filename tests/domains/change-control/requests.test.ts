@@ -143,6 +143,8 @@ t.test('decisions Q-CHANGE-02: what was edited meanwhile, or is refused, makes t
   t.match(test.audits('late').at(-1), { result: 'Failed', details: { phase: 'Failed', error: /was changed/ }, signature: { meaning: 'change-approve' } });
   await test.ask({ target: target('ProcessCell', 'c'), operation: 'Create', manifest: manifestOf('ProcessCell', 'c', { areaName: 'gone' }) }, 'dangling');
   t.match((await test.decide('approve', 'dangling')).body, { status: { phase: 'Failed', error: /gone/ } });
+  await test.ask({ manifest: manifestOf('Area', 'hall', { description: 'hall 2b' }) }, 'same');
+  t.same((await admin.get(`${AT}/same`)).body.changes, [], 'what is so already changes nothing');
 });
 
 t.test('CHANGE-04: create, approve and reject need a token of the last five minutes; withdraw does not', async (t) => {

@@ -7,8 +7,13 @@ import { ExceptionCommands } from '../../../src/domains/alarms/exception-command
 import { Alarm } from '../../../src/domains/alarms/kind.js';
 import { LegalHold } from '../../../src/domains/legal-holds/kind.js';
 import { heldHistory, joinLegalHolds } from '../../../src/domains/legal-holds/join.js';
-import { holdsOf } from '../../../src/domains/legal-holds/holds.js';
+import { holdsOf, timeOfBatch } from '../../../src/domains/legal-holds/holds.js';
+import { Batch } from '../../../src/domains/batches/kind.js';
+import { STORED_KINDS } from '../../../src/domains/index.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
+import type { Ledger } from '../../../src/platform/ledger/protocol.js';
+import type { Settings } from '../../../src/settings.js';
+import { freshStore } from '../../support/fresh-store.js';
 import Database from '../../../src/platform/base/sqlite.js';
 import type { HeldHistory } from '../../../src/platform/history/words.js';
 import { startGatewayTest } from '../../support/gateway.js';
@@ -18,9 +23,9 @@ import { HOT_ALARM, PLANT } from '../tags/plant.js';
 const WHY = { reason: 'claim 7 of the customer' };
 const UNIT = { kind: Unit.kind, site: 'north', name: 'rx101' };
 
-async function start() {
+async function start(settings: Partial<Settings> = {}) {
   const told: (readonly HeldHistory[])[] = [];
-  const test = await startGatewayTest({ routes: ({ store, clock }) => joinLegalHolds({ store, clock, history: { hold: (held) => told.push(held) } }).routes });
+  const test = await startGatewayTest({ settings, routes: ({ store, clock }) => joinLegalHolds({ store, clock, history: { hold: (held) => told.push(held) } }).routes });
   await test.store.write({ puts: PLANT });
   return { test, told };
 }
@@ -78,6 +83,64 @@ t.test('ADR 0132: nobody hears of a hold on a site outside his scope, and a miss
   t.same((await confined.get('/api/v1/legal-holds')).body.items, []);
   t.match(await confined.get('/api/v1/legal-holds/all-of-north'), { status: 404 });
   t.match(await admin.post('/api/v1/legal-holds/none/lift', WHY), { status: 404, body: { code: 'not_found' } });
+});
+
+t.test('AUTH-12, AUTH-22: who was granted it and is confined sets a hold on his site alone, and learns nothing of another', async (t) => {
+  const { test } = await start({ roles: [{ group: '{prefix}-counsel', tier: 'read', grant: ['legalhold:*'], deny: [] }] });
+  t.teardown(() => test.stop());
+  const counsel = await test.as('counsel', 'site-south');
+  for (const scope of [{ site: 'north' }, { site: 'north', batchRecords: ['none'] }, { site: 'nowhere' }])
+    t.match(await counsel.post('/api/v1/legal-holds', { name: 'theirs', ...WHY, scope }), { status: 403, body: { code: 'site_scope', site: scope.site } });
+  t.equal(test.store.list(LegalHold).length, 0);
+});
+
+t.test('ADR 0132: the historian forgets what was held when the lift is on disk, not before; a lift that the disk refuses is none', async (t) => {
+  const { store, ledger, clock } = await freshStore(t, STORED_KINDS);
+  const told: (readonly HeldHistory[])[] = [];
+  joinLegalHolds({ store, clock, history: { hold: (held) => told.push(held) } });
+  const by = { accountId: 'a', displayName: 'Ada' };
+  const scope = { site: 'north', batchRecords: [], from: '', to: '' };
+  const hold = { kind: LegalHold, site: '', name: 'claim-7' };
+  const spec = { reason: 'x', scope, spans: [{ site: 'north', units: [], from: '', to: '' }], setBy: by, setAt: '' };
+  await store.write({ puts: [{ ...hold, spec } as Put] });
+  const lift = { puts: [{ ...hold, status: { lifted: { by, at: '', reason: 'x' } } } as Put] };
+  let refuse: (fault: Error) => void = () => undefined;
+  const commit = ledger.commit.bind(ledger);
+  Object.assign(ledger, { commit: () => new Promise<void>((_, reject) => (refuse = reject)) } satisfies Pick<Ledger, 'commit'>);
+  const { durable } = store.apply(lift);
+  t.equal(told.at(-1)?.length, 1, 'it is on its way: a power cut would find the hold standing');
+  refuse(new Error('the disk takes nothing more'));
+  await t.rejects(durable, /disk takes nothing more/);
+  t.equal(told.at(-1)?.length, 1, 'it stands again');
+  Object.assign(ledger, { commit });
+  clock.advance(2000);
+  await new Promise<void>((resolve) => store.watchReload(resolve));
+  await store.write(lift);
+  t.same(told.at(-1), []);
+});
+
+t.test('ADR 0132: a batch and an alarm are held by all that the clock showed while they ran, also where it was set back or they came again', async (t) => {
+  const { test } = await start();
+  t.teardown(() => test.stop());
+  const { store } = test;
+  const admin = await test.as('admin');
+  const hold = { name: 'morning', ...WHY, scope: { site: 'north', from: '2026-01-31T07:10:00Z', to: '2026-01-31T07:20:00Z' } };
+  const clockSpan = { from: '2026-01-31T07:00:00.000Z', to: '2026-01-31T08:30:00.000Z' };
+  const ran = { startedAt: '2026-01-31T08:00:00.000Z', endedAt: '2026-01-31T07:30:00.000Z', clockSpan };
+  const batch = { kind: Batch, site: 'north', name: 'b1' };
+  await store.write({ puts: [{ ...batch, spec: {}, status: { ...Batch.initialStatus({} as never), phase: 'Complete', ...ran } } as Put] });
+  const alarm = { kind: Alarm, site: 'north', name: 'hot-1' };
+  const stood = { ...HOT_ALARM.status, state: 'ClearedAcknowledged', activatedAt: '2026-01-31T08:00:00.000Z', clearedAt: '2026-01-31T07:05:00.000Z' };
+  await store.write({ puts: [{ ...alarm, spec: HOT_ALARM.spec, status: stood } as Put] });
+  t.same(timeOfBatch(store, 'north', 'b1'), { from: '2026-01-31T07:00:00.000Z', to: '2026-01-31T08:30:00.000Z' });
+  t.equal((await admin.post('/api/v1/legal-holds', hold)).status, 201);
+  for (const ref of [batch, alarm]) t.same(holdsOf(store, { ...ref, kind: ref.kind.kind }), ['morning'], ref.name);
+  const database = new Database(path.join(test.dataDir, 'state.db'));
+  database.prepare("UPDATE resources SET body = '{' WHERE kind IN ('Batch', 'Alarm')").run();
+  database.close();
+  const second = await test.restart();
+  t.teardown(() => second.stop());
+  for (const ref of [batch, alarm]) t.same(holdsOf(second.store, { ...ref, kind: ref.kind.kind }), ['morning'], `${ref.name} cannot be read: when it was is not known`);
 });
 
 t.test('ADR 0132: a hold that cannot be read holds everything of every site, until an administrator discards its row', async (t) => {

@@ -1,7 +1,8 @@
 /** Periodic reviews of the audit trail and of the access of users (ADR 0131; 21 CFR 11.10(e), EU Annex 11, 9 and 12). */
 import type { Test } from 'tap';
 import t from 'tap';
-import { Account } from '../../../src/domains/access/kind.js';
+import { Account, ApiKey, Panel } from '../../../src/domains/access/kind.js';
+import { Site } from '../../../src/domains/plant/kind.js';
 import { joinReviews } from '../../../src/domains/reviews/join.js';
 import { PeriodicReview, type ReviewResource } from '../../../src/domains/reviews/kind.js';
 import { reviewEvidence } from '../../../src/domains/reviews/verify.js';
@@ -60,7 +61,7 @@ t.test('ADR 0131: the review of the trail names its time, what was looked at and
       outcome: 'Accepted',
       meaning: 'audit-trail-review',
       trail: { site: '', from, chainOk: true, headHash: /^[0-9a-f]{64}$/ },
-      words: /^audit-trail-review, signed by /,
+      words: /^review of the audit trail of .* from .* to .* \(\d+ records, the chain holds\): \w+; audit-trail-review, signed by /,
     },
   });
   t.ok(answer.body.trail.records > 0);
@@ -74,20 +75,73 @@ t.test('ADR 0131: the review of the trail names its time, what was looked at and
   t.match(await post(body), { status: 401, body: { code: 'reauthentication_required' } });
 });
 
+t.test('ADR 0131: a review counts that begins at the first record, or where those before have ended; a gap is told, and what is long past ends no reminder', async (t) => {
+  const { test, clock, overdue } = await start(t);
+  let supervisor = await test.as('supervisor');
+  const SECOND = 1000;
+  const begin = clock.wallMs();
+  const at = (ms: number) => new Date(ms).toISOString();
+  const review = async (from: number, to: number, site?: string) => {
+    const answer = await supervisor.post('/api/v1/reviews/audit-trail', { from: at(from), to: at(to), ...FOUND, ...(site ? { site } : {}) });
+    t.equal(answer.status, 201, answer.text);
+    return answer.body;
+  };
+  const due = async () => (await supervisor.get('/api/v1/review-dates')).body.items[0];
+  clock.advance(SECOND);
+  await review(0, 1);
+  t.match(await due(), { overdue: true, reviewedTo: at(1), gap: false });
+  clock.advance(SECOND);
+  const minute = await review(begin + SECOND, begin + 2 * SECOND);
+  t.match(await due(), { overdue: true, last: '', gap: true }, 'a review of one second is none of the whole interval');
+  t.match(overdue()?.message, /audit trail was never done, nothing was reviewed from 1970\S* on/);
+  await review(0, begin + SECOND);
+  t.match(await due(), { overdue: false, last: minute.id, reviewedTo: at(begin + 2 * SECOND), gap: false }, 'what was missing before it has come');
+  clock.advance(SECOND);
+  await review(0, 1);
+  clock.advance(SECOND);
+  await review(begin + 3 * SECOND, begin + 4 * SECOND);
+  t.match(await due(), { overdue: false, last: minute.id, reviewedTo: at(begin + 2 * SECOND), gap: true });
+  clock.advance(30 * DAY);
+  supervisor = await test.as('admin'); // his session of a month ago is over
+  t.match(overdue()?.message, new RegExp(`audit trail was due .*, nothing was reviewed from ${at(begin + 2 * SECOND)} on`));
+  await review(0, begin + 4 * SECOND);
+  t.match(await due(), { overdue: true, gap: false }, 'its time was over for longer than the interval');
+  const { id } = await review(0, begin + 4 * SECOND + 1);
+  t.match(await due(), { overdue: false, last: id });
+  await test.store.write({ puts: [{ kind: Site, site: '', name: 'north', spec: { displayName: 'North' } } as Put] });
+  t.match(await due(), { site: 'north', overdue: false, last: id }, 'a review of the whole box counts for each site');
+  t.match(await review(begin, clock.wallMs(), 'north'), { trail: { fromBegin: true }, words: /site north .* records of all sites, the chain holds/ });
+  clock.jump(-90 * DAY);
+  t.match(await due(), { overdue: false });
+});
+
 t.test('ADR 0131: the review of the access keeps the list as it was, and is refused for another one', async (t) => {
   const { test } = await start(t);
   const admin = await test.as('admin');
-  const { users, digest } = (await admin.get('/api/v1/reviews/user-access/list')).body;
-  t.equal(digest, canonicalDigest(users));
+  const { users, apiKeys, panels, digest } = (await admin.get('/api/v1/reviews/user-access/list')).body;
+  t.equal(digest, canonicalDigest({ users, apiKeys, panels }));
   t.match(users, [{ displayName: admin.username, origin: 'local', enabled: true, tiers: /admin/, sites: null }]);
   const late = await test.as('operator', 'site-north');
   t.match(await admin.post('/api/v1/reviews/user-access', { digest, ...FOUND }), { status: 409, body: { code: 'shown_digest_differs', shown: digest } });
+  await programs(test);
   const again = (await admin.get('/api/v1/reviews/user-access/list')).body;
+  t.match(again.apiKeys, [{ name: 'mes', site: 'north', keyPrefix: 'lsk_12345678', expiresAt: '2027-01-01T00:00:00.000Z', test: false, lastUsedAt: null }]);
+  t.match(again.panels, [{ name: 'hall-1', site: 'north', enrolledBy: 'anna', lastContactAt: null }]);
+  await test.store.write({ puts: [{ kind: ApiKey, site: '', name: 'mes', status: { lastUsedAtMs: Date.UTC(2026, 0, 30) } } as Put] });
+  const used = (await admin.get('/api/v1/reviews/user-access/list')).body;
+  t.match(used, { digest: again.digest, apiKeys: [{ lastUsedAt: '2026-01-30T00:00:00.000Z' }] }, 'use changes no list');
   const answer = await admin.post('/api/v1/reviews/user-access', { digest: again.digest, ...FOUND, outcome: 'Findings' });
-  t.match(answer, { status: 201, body: { type: 'user-access', outcome: 'Findings', access: { users: 2, digest: again.digest }, meaning: 'user-access-review' } });
+  t.match(answer, {
+    status: 201,
+    body: { type: 'user-access', outcome: 'Findings', access: { users: 2, apiKeys: 1, panels: 1, digest: again.digest }, meaning: 'user-access-review' },
+  });
   const account = test.store.get(Account, '', late.username.toLowerCase());
   await test.store.write({ puts: [{ kind: Account, site: '', name: late.username.toLowerCase(), spec: { ...account?.spec, groups: [] } } as Put] });
-  t.match((await admin.get(`/api/v1/reviews/${answer.body.id}`)).body, { valid: true, list: again.users }, 'as it was, whatever has changed since');
+  t.match(
+    (await admin.get(`/api/v1/reviews/${answer.body.id}`)).body,
+    { valid: true, list: { users: again.users, apiKeys: [{ name: 'mes' }], panels: [{ name: 'hall-1' }] } },
+    'as it was, whatever has changed since',
+  );
   t.match((await (await test.as('supervisor')).get(`/api/v1/reviews/${answer.body.id}`)).body, { list: null }, 'not for who may not list accounts');
 });
 
@@ -122,6 +176,7 @@ t.test('ADR 0131: a review is overdue after its time, whatever the wall clock do
 t.test('D-C-10: whatever of a stored review is changed, reading it and all evidence says so', async (t) => {
   const { test, queries, keys } = await start(t);
   const admin = await test.as('admin');
+  await programs(test);
   const { digest } = (await admin.get('/api/v1/reviews/user-access/list')).body;
   const { id } = (await admin.post('/api/v1/reviews/user-access', { digest, ...FOUND })).body;
   const stored = test.store.get(PeriodicReview, '', id) as ReviewResource;
@@ -138,6 +193,13 @@ t.test('D-C-10: whatever of a stored review is changed, reading it and all evide
   await test.store.write({ removes: [{ kind: PeriodicReview.kind, site: '', name: id }] });
   t.match((await reviewEvidence({ store: test.store, queries, keys })).problems, [{ part: 'reviews', name: id }]);
 });
+
+async function programs({ store }: Awaited<ReturnType<typeof startGatewayTest>>): Promise<void> {
+  const key = { site: 'north', hash: '0'.repeat(64), keyPrefix: 'lsk_12345678', createdBy: 'anna', expiresAtMs: Date.UTC(2027, 0, 1) };
+  const publicKey = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y' };
+  const panel = { accountId: 'p', displayName: 'Hall 1', site: 'north', keyID: 'k', publicKey, enrolledBy: 'anna', enrolledFrom: '::1' };
+  await store.write({ puts: [{ kind: ApiKey, site: '', name: 'mes', spec: key } as Put, { kind: Panel, site: '', name: 'hall-1', spec: panel } as Put] });
+}
 
 function edits(spec: unknown, path = 'spec', put = (changed: unknown): unknown => changed): [string, unknown][] {
   if (typeof spec === 'object' && spec !== null) {

@@ -3,8 +3,10 @@ import t from 'tap';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import { verifySignatures } from '../../../src/domains/signatures/evidence.js';
 import { SignatureRecord, type SignatureResource } from '../../../src/domains/signatures/kind.js';
+import { type JudgeParts, toldSignatures } from '../../../src/domains/signatures/told.js';
 import { canonicalDigest } from '../../../src/platform/ledger/canonical-json.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
+import type { AuditRecord } from '../../../src/platform/store/audit-record.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import type { Client, GatewayTest } from '../../support/gateway.js';
 import { GOOD, startSigning, TARGET } from './start.js';
@@ -146,6 +148,29 @@ t.test('D-C-10: whatever field of a stored signature is changed, verifying it an
   await test.store.write({ removes: [{ kind: SignatureRecord.kind, site: '', name: plain }] });
   t.match((await viewer.get(`/api/v1/signatures/${plain}`)).body, { valid: false, state: 'Broken', why: /does not exist any more/ });
   t.match(await evidence(test, keys, queries), [/^the signature of /]);
+});
+
+t.test('D-C-10: a row of a signature that has lost its shape stops nobody from signing, and the audit trail tells of what it held', async (t) => {
+  const { test } = await startSigning(t);
+  t.teardown(() => test.stop());
+  const viewer = await test.as('viewer');
+  const [lost, kept] = [await signed(viewer), await signed(viewer, { meaning: 'Verified' })];
+  await test.store.write({ puts: [{ kind: SignatureRecord, site: '', name: lost, spec: { digest: '' } } as unknown as Put] });
+  const second = await test.restart();
+  t.teardown(() => second.stop());
+  const late = await second.as('viewer');
+  const next = await signed(late);
+  t.match(statesOf(await late.get('/api/v1/signatures')), { [kept]: 'Valid', [next]: 'Valid' });
+  t.match(statesOf(await late.get(OVER)), { [lost]: 'Broken', [kept]: 'Valid', [next]: 'Valid' });
+  t.match((await late.get(`/api/v1/signatures/${lost}`)).body, { valid: false, state: 'Broken', why: /does not exist any more/ });
+});
+
+t.test('D-C-10: an audit record with something else in place of a signature carries none', (t) => {
+  const record = { result: 'Success', category: 'signature', details: {} };
+  const told = (signature: unknown) => ({ items: [{ ...record, signature } as unknown as AuditRecord], unreadable: [] });
+  const parts = { read: { get: () => undefined } } as unknown as JudgeParts;
+  for (const signature of [{ id: 'a' }, { id: 'a', subject: null }, { id: 1 }, undefined]) t.same(toldSignatures(told(signature), parts), []);
+  t.end();
 });
 
 type Edit = readonly [what: string, spec: SignatureResource['spec'], status: SignatureResource['status']];

@@ -3,6 +3,7 @@ import { readFileSync, rmSync, truncateSync, writeFileSync, cpSync } from 'node:
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import t from 'tap';
+import { ArchiveNotes } from '../../../src/platform/ledger/archive-notes.js';
 import Database from '../../../src/platform/base/sqlite.js';
 import { archiveFileName, archiveFolder, archiveLine, readLine } from '../../../src/platform/ledger/archive-format.js';
 import { hashOf } from '../../../src/platform/ledger/chain.js';
@@ -12,6 +13,7 @@ import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
 import { ArchiveVerifier } from '../../../src/platform/ledger/verify-archives.js';
 import { archive, asked, cleanTrail, copyOf, dataDir, RECORDS, sequencesOf, trail, upTo } from '../../support/archive-data.js';
 import { auditDraft, transaction } from '../../support/ledger-data.js';
+import { verified } from '../../support/row-edits.js';
 import { at } from '../../support/at.js';
 
 const copy = cleanTrail(t);
@@ -184,6 +186,36 @@ t.test('promise 7, G16: verification finds every edit of the archive, and nothin
       );
     t.ok(problems.length > 0, what);
   }
+});
+
+const BLOCK_EDITS = ['first', 'last', 'start', 'bytes', 'text_bytes', 'from_at', 'to_at']
+  .flatMap((column) => [`${column} = ${column} - 1`, `${column} = ${column} + 1`])
+  .concat('text_bytes = NULL', 'sha256 = NULL', 'sha256 = upper(sha256)', "file = 'a' || file");
+
+t.test('promise 7, G16: every value that is noted of a block is that of its records, or the file is named', async (t) => {
+  const archived = copy(t);
+  await archive(archived, 1, 600);
+  await archive(archived, 601, 1200);
+  for (const edit of BLOCK_EDITS)
+    for (const last of [512, 1200]) {
+      const dir = copyOf(t, archived);
+      sql(dir, `UPDATE audit_archive_blocks SET ${edit} WHERE last = ${last}`);
+      const { archives } = await asked(dir, (queries) => queries.verifyArchives());
+      t.ok(
+        archives.some(({ ok, repacked }) => !ok || repacked === true),
+        `${edit} of the block to ${last}`,
+      );
+    }
+});
+
+t.test('G16: where the archive ends is told by its files when the mark was damaged, and that it was is found', async (t) => {
+  const dir = copy(t);
+  await archive(dir, 1, 600);
+  sql(dir, "UPDATE meta SET value = 'x' || value WHERE key = 'auditArchivedTo'");
+  const database = new Database(path.join(dir, 'state.db'), { readonly: true });
+  t.match(new ArchiveNotes(database).cut(), { sequence: 600, isDamaged: true });
+  database.close();
+  t.equal((await verified(dir)).ok, false);
 });
 
 t.test('8.6: a file that was packed again is named; its records verify, and reads refuse it rather than give another record', async (t) => {

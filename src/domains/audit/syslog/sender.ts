@@ -66,6 +66,8 @@ interface Cursor {
   bytes: number;
   /** Since something was sent that is not confirmed. */
   since: Stopwatch | undefined;
+  /** Gaps whose records can be read again, and up to which they were sent. */
+  readonly found: Map<SyslogGap, number>;
 }
 
 export class SyslogSender {
@@ -75,12 +77,16 @@ export class SyslogSender {
   readonly #gaps: GapLog;
   readonly #receiver: string;
   readonly #away: Stopwatch;
+  /** Since somebody looked whether what could not be read can be. */
+  readonly #gapsLooked: Stopwatch;
   #position: Position;
   /** Messages beside the records that are not confirmed yet. */
   #beside: Beside[] = [];
   #sent = 0;
   #state: SyslogHealth['state'] = 'connecting';
   #fault = '';
+  /** Why the position could not be put down; '' when it was. */
+  #unkept = '';
   readonly #ending = new AbortController();
   #isStopping = false;
   #saysGoodbye = false;
@@ -94,6 +100,7 @@ export class SyslogSender {
     this.#backoff = parts.backoff ?? new Backoff();
     this.#gaps = new GapLog(parts);
     this.#away = new Stopwatch(parts.clock);
+    this.#gapsLooked = new Stopwatch(parts.clock);
     this.#receiver = nameOfReceiver({ host: auditSyslogAddress ?? '', port });
     this.#position = { receiver: this.#receiver, sequence: 0, hash: '', gaps: [] };
   }
@@ -109,12 +116,13 @@ export class SyslogSender {
       confirmed: this.#position.sequence,
       lag: Math.max(0, end - this.#sent),
       gaps: all.map((gap) => ({ ...gap })),
-      message: this.#fault,
+      message: this.#fault === '' ? this.#unkept : this.#fault,
     };
   }
 
   trouble(): Trouble | undefined {
-    if (this.#fault === '' || this.#away.elapsedMs < AWAY_MS) return undefined;
+    if (this.#fault === '' && this.#unkept !== '') return { severity: 'Medium', message: this.#unkept };
+    if (this.#fault === '' || this.#away.elapsedMs < AWAY_MS) return this.#gaps.trouble();
     return { severity: 'Medium', message: `audit records are not sent away: ${this.#fault}` };
   }
 
@@ -124,7 +132,9 @@ export class SyslogSender {
   }
 
   start(): void {
-    this.#run = this.#recall().then(() => this.#work());
+    this.#run = this.#recall()
+      .catch((fault: unknown) => this.#forgotten(fault as Error))
+      .then(() => this.#work());
     guardedPromise('syslog of the audit trail', () => this.#run);
   }
 
@@ -156,6 +166,14 @@ export class SyslogSender {
     log.error(text);
     this.#tell({ severity: 'error', msgId: 'SETBACK', data: { sequence: position.sequence, hash: position.hash }, text: JSON.stringify({ why: text }) });
     this.#gaps.record('SetBack', { first: 1, last: position.sequence, why: text });
+  }
+
+  /** What nobody could hold against this trail counts for nothing: a record that was not sent would be skipped. */
+  #forgotten({ message }: Error): void {
+    this.#unkept = `up to where the audit trail was sent is not known: ${message}; all of it is sent again`;
+    this.#parts.log.error(this.#unkept);
+    this.#position = { receiver: this.#receiver, sequence: 0, hash: '', gaps: [...this.#gaps.all] };
+    this.#sent = 0;
   }
 
   async #isOfThisTrail({ sequence, hash }: Position): Promise<boolean> {
@@ -201,12 +219,13 @@ export class SyslogSender {
       this.#state = 'connected';
       const { sequence, hash } = this.#position;
       this.#sent = sequence;
-      const cursor: Cursor = { connection, sequence, hash, bytes: 0, since: undefined };
+      const cursor: Cursor = { connection, sequence, hash, bytes: 0, since: undefined, found: new Map() };
       await this.#fill(cursor);
       if (cursor.since === undefined) return;
       await this.#confirm(connection);
       this.#beside = this.#beside.filter(({ sentBy }) => sentBy !== connection);
       this.#recovered();
+      for (const [gap, upTo] of cursor.found) this.#gaps.closed(gap, upTo);
       await this.#confirmed(cursor);
     } finally {
       connection.drop();
@@ -227,6 +246,7 @@ export class SyslogSender {
     while (!this.#isStopping && !this.#isDue(cursor)) {
       if (cursor.connection.fault) throw cursor.connection.fault;
       if (await this.#sendBeside(cursor)) continue;
+      await this.#sendFound(cursor);
       if (store.auditSequence > cursor.sequence && (await this.#sendSlice(cursor))) continue;
       if (cursor.since === undefined && open.elapsedMs >= SOON_MS) this.#recovered();
       await this.#rest(LOOK_MS);
@@ -276,6 +296,21 @@ export class SyslogSender {
     this.#reached(cursor, last, '');
   }
 
+  /** Of gaps that were told: what was put back since. */
+  async #sendFound(cursor: Cursor): Promise<void> {
+    const { queries, source, settings } = this.#parts;
+    if (this.#gapsLooked.elapsedMs < settings.auditSyslogConfirmIntervalMs) return;
+    this.#gapsLooked.restart();
+    for (const gap of this.#gaps.all) {
+      for (let after = gap.first - 1; after < gap.last && cursor.bytes < UNCONFIRMED_BYTES_MAX; ) {
+        const { lost, last, bytes } = await queries.syslogSlice({ after, bytesMax: SLICE_BYTES, source, messageBytesMax: settings.auditSyslogMessageBytesMax });
+        if (lost || last === after) break;
+        await this.#send(cursor, bytes); // it may go on behind the gap: what arrives twice has the same hash
+        cursor.found.set(gap, (after = last));
+      }
+    }
+  }
+
   #reached(cursor: Cursor, sequence: number, hash: string): void {
     Object.assign(cursor, { sequence, hash });
     this.#sent = sequence;
@@ -291,9 +326,11 @@ export class SyslogSender {
     this.#position = { receiver: this.#receiver, sequence, hash, gaps: [...this.#gaps.all] };
     try {
       await this.#file.write(this.#position);
+      this.#unkept = '';
     } catch (fault) {
-      this.#fault = `up to where the audit trail was sent cannot be put down: ${(fault as Error).message}; after a restart it is sent again from before`;
-      this.#parts.log.error({ fault: (fault as Error).message }, this.#fault);
+      const unkept = `up to where the audit trail was sent cannot be put down: ${(fault as Error).message}; after a restart it is sent again from before`;
+      if (this.#unkept !== unkept) this.#parts.log.error(unkept);
+      this.#unkept = unkept;
     }
   }
 
