@@ -7,7 +7,7 @@ import { type Appliance, type Made, running } from './appliance/appliance.js';
 import { chooseBox, historianBytes, tellBox } from './appliance/box.js';
 import { takeDataDir } from './appliance/data-dir.js';
 import { layGround } from './appliance/ground.js';
-import { openTls } from './appliance/gateway-tls.js';
+import { openTls, speaksTls } from './appliance/gateway-tls.js';
 import { Joins } from './appliance/joins.js';
 import { plantSize } from './appliance/plant-counts.js';
 import { beyondLimits, limitPlant } from './appliance/plant-limits.js';
@@ -119,15 +119,18 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
     restored: () => restoration.trouble(),
     'admin-recovery': () => domains.recoveryTrouble(store),
   };
+  const troubleEnds = { restored: () => restoration.confirmation };
   const alarms = joins.join(
-    domains.joinAlarms({ ...ground, history, record: historian.recordAlarm, commands: commanded.ofAlarms, loops, troubles, archive: audit, contained, nonces }),
+    domains.joinAlarms({ ...ground, history, record: historian.recordAlarm, commands: commanded.ofAlarms, loops, troubles, troubleEnds, archive: audit, contained, nonces }),
   );
   const commands = joins.join(domains.joinCommands({ ...ground, phases, wake: batches.wake, again: alarms.again }));
 
   // ------------------------------------------------------------ who may see it, and what is told live
   const rows = () => table.rows;
   const firstAdminByCode = settings.newAdminCode || !audit.gaps.hasLost;
-  const access = parts.add(new Access({ ...ground, siteExists, siteNames, time: storage.time, firstAdminByCode, rows }));
+  const access = parts.add(
+    new Access({ ...ground, served: { speaksTls: speaksTls(settings), port: (): number => server.port }, siteExists, siteNames, time: storage.time, firstAdminByCode, rows }),
+  );
   joins.join(domains.joinTelemetry({ ...ground, catalog: tags.catalog }));
   const sessions = access.authenticator;
   const streams = joins.join(domains.joinStreams({ ...ground, sessions, frames: { write: tags.write, command: commands.command }, publishers: joins.publishers }));
@@ -171,6 +174,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   joins.join(domains.joinApply({ ...ground, ...changes.gate, snapshots, outputsOfBox, kinds: domains.APPLIED_KINDS }));
   joins.join(domains.joinMtpImport({ ...ground, ...changes.gate, snapshots, outputsOfBox, kinds: domains.APPLIED_KINDS }));
   joins.join(domains.joinSignatures({ ...ground, kinds: domains.KINDS, refusalToSign: records.refusalToSign }));
+  joins.join(domains.joinShift(ground));
   joins.join(domains.joinMes({ ...ground, history }));
   joins.join(domains.joinSearch({ ...ground, kinds: domains.KINDS, catalog: tags.catalog, rows }));
   joins.join(domains.joinDemo({ ...ground, kinds: domains.APPLIED_KINDS, folder: demoDir ?? shipped('demo') }));

@@ -101,7 +101,7 @@ export const SETTINGS = {
     defaultText: '0.0.0.0; with auth.mode none 127.0.0.1',
   }),
   operatingMode: row('gateway.operatingMode', oneOf('production', 'development'), 'production', 'development allows what a running plant must not'),
-  publicName: row('gateway.publicName', maybeHostName, null, 'host name under which people reach the gateway'),
+  publicName: row('gateway.publicName', maybeHostName, null, 'host name under which people reach the gateway; passkeys are bound to it'),
   tlsCertFile: row('gateway.tls.certFile', maybeText, null, 'PEM certificate, with those that it was issued by; with keyFile the gateway speaks TLS'),
   tlsKeyFile: row('gateway.tls.keyFile', maybeText, null, 'PEM key of the certificate'),
   tlsSelfSigned: row('gateway.tls.selfSigned', flag, false, 'TLS with a certificate that the box makes for itself, where no other is set or has come yet'),
@@ -228,6 +228,7 @@ export const SETTINGS = {
     null,
     'folder outside the box, a share for instance, in which signed ends of the audit trail are kept; without one a box that is set back is not noticed',
   ),
+  auditAnchorsMqttTopic: row('audit.anchors.mqttTopic', maybeText, null, 'topic at the broker of mqtt.url; the newest end of the audit trail is retained in <topic>/<device id>'),
   auditAnchorsIntervalMs: row('audit.anchors.interval', duration(MINUTE), 10 * MINUTE, 'how often an end of the audit trail is kept there, and sent away'),
   auditSyslogEnabled: row('audit.syslog.enabled', flag, false, 'every audit record is sent to a receiver of syslog over TLS (RFC 5424, RFC 5425)'),
   auditSyslogAddress: row('audit.syslog.address', maybeText, null, 'host name or address of the receiver; its certificate is for it'),
@@ -605,12 +606,19 @@ function checkAcme({ acmeDirectory, acmeDomains, publicName, acmeChallenge, acme
 
 const BROKER = /^mqtts?:\/\/(\[[0-9a-fA-F:.]+\]|[^\s/:@[\]]+)(:\d{1,5})?\/?$/;
 
-function checkTelemetry({ mqttEnabled, mqttUrl, mqttTopicPrefix }: Settings): void {
-  if (!mqttEnabled) return;
+function checkTelemetry({ mqttEnabled, mqttUrl, mqttTopicPrefix, auditAnchorsMqttTopic }: Settings): void {
+  if (!mqttEnabled && auditAnchorsMqttTopic === null) return;
   if (mqttUrl === null || !BROKER.test(mqttUrl)) {
-    throw new SettingsError('mqtt.url', 'mqtt.url must be mqtt://host:port or mqtts://host:port while mqtt.enabled is true; user and password have settings of their own');
+    const needs = mqttEnabled ? 'mqtt.enabled is true' : 'audit.anchors.mqttTopic is set';
+    throw new SettingsError('mqtt.url', `mqtt.url must be mqtt://host:port or mqtts://host:port while ${needs}; user and password have settings of their own`);
   }
-  if (/[+#\0]/.test(mqttTopicPrefix) || mqttTopicPrefix.startsWith('$')) throw new SettingsError('mqtt.topicPrefix', 'mqtt.topicPrefix must not contain + or #, nor begin with $');
+  checkTopic('mqtt.topicPrefix', mqttTopicPrefix);
+  if (auditAnchorsMqttTopic !== null) checkTopic('audit.anchors.mqttTopic', auditAnchorsMqttTopic);
+}
+
+/** MQTT 3.1.1, 4.7: wildcards are of subscribers, and `$` is of the broker. */
+function checkTopic(setting: string, topic: string): void {
+  if (/[+#\0]/.test(topic) || topic.startsWith('$')) throw new SettingsError(setting, `${setting} must not contain + or #, nor begin with $`);
 }
 
 const RECEIVER = /^[^\s/@?#[\]]{1,253}$/;

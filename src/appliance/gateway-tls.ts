@@ -111,15 +111,15 @@ export class GatewayTls implements Part {
 export function openTls(settings: Settings, clock: Clock, log: Log): GatewayTls | undefined {
   const source = certificateSource(settings, clock);
   if (!source) return undefined;
-  const keeper = source instanceof AcmeSource ? new AcmeKeeper({ source, clock, log, order: acmeOrder(settings, log) }) : undefined;
+  const keeper = source instanceof AcmeSource ? new AcmeKeeper({ source, clock, log, order: acmeOrder(settings, clock, log) }) : undefined;
   const troubles = (): readonly string[] => keeper?.troubles ?? [];
   const served = refusingStart(() => new ServedCertificate({ source, clock, log, everyMs: settings.tlsLookIntervalMs, troubles }));
   return new GatewayTls(served, settings, keeper);
 }
 
-function acmeOrder(settings: Settings, log: Log): () => Promise<string> {
+function acmeOrder(settings: Settings, clock: Clock, log: Log): () => Promise<string> {
   const { dataDir, acmeDirectory, acmeDomains, publicName, acmeEmail, acmeChallenge, acmeHttpPort, acmeDnsHook, acmeCaFile, listen } = settings;
   const domains = acmeDomains.length > 0 ? acmeDomains : publicName === null ? [] : [publicName];
   const challenge = acmeChallenge === 'dns-01' ? dnsHook(acmeDnsHook ?? '') : httpChallenges({ host: listen, port: acmeHttpPort });
-  return () => orderCertificate({ dataDir, directory: acmeDirectory ?? '', domains, email: acmeEmail, caFile: acmeCaFile, challenge, log });
+  return () => orderCertificate({ dataDir, directory: acmeDirectory ?? '', domains, email: acmeEmail, caFile: acmeCaFile, challenge, clock, log });
 }

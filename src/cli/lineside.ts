@@ -8,7 +8,9 @@ import { StartRefused } from '../platform/base/start-refused.js';
 import { UnloadableLibrary } from '../platform/base/unloadable-library.js';
 import type { Appliance } from '../appliance/appliance.js';
 import { backupCommands } from './backup.js';
+import { consoleAddress } from './console-address.js';
 import { doctorCommand } from './doctor.js';
+import { endProcess } from './end-process.js';
 import { recoverAdminCommand } from './recover-admin.js';
 import { tlsCommand } from './tls.js';
 import { openNotifySocket } from '../platform/service/notify-socket.js';
@@ -86,7 +88,7 @@ async function start(flags: readonly string[]): Promise<void> {
     console.error(`lineside: in rescue, no unit is driven: ${appliance.rescue.join('; ')}`);
     for (const way of appliance.waysOn) console.error(`lineside:   ${way}`);
   }
-  console.log(`operator console  ${appliance.scheme}://${settings.listen === '0.0.0.0' ? 'localhost' : settings.listen}:${appliance.port}/hmi`);
+  console.log(`operator console  ${consoleAddress(settings, appliance)}`);
   if (appliance.fingerprint !== '') console.log(`certificate       SHA-256 ${appliance.fingerprint}`);
   if (appliance.commissioningCode) console.log(`commissioning code  ${appliance.commissioningCode}   (create the first administrator with it)`);
   mark.end();
@@ -111,11 +113,11 @@ function stopOnSignals(tell: (why: string) => void): { reach(appliance: Applianc
     appliance.stop().then(
       () => {
         say(`lineside has stopped (${signal})`);
-        process.exit(0);
+        endProcess(0, say);
       },
       (fault: unknown) => {
         say(`lineside has stopped (${signal}), not cleanly: ${fault instanceof Error ? fault.message : String(fault)}`);
-        process.exit(1);
+        endProcess(1, say);
       },
     );
   };
@@ -148,9 +150,9 @@ function stopOnSignals(tell: (why: string) => void): { reach(appliance: Applianc
  */
 function endOnUncaught(dataDir: string, running: { readonly appliance?: Pick<Appliance, 'fail'> | undefined }): (fault: unknown) => void {
   let ending = false;
-  const end = (): never => {
+  const end = (): void => {
     say('lineside has ended by a fault of its own; the log tells which');
-    process.exit(FAULT_EXIT);
+    endProcess(FAULT_EXIT, say);
   };
   const endBy = (fault: unknown): void => {
     if (ending) return;
@@ -217,8 +219,16 @@ program
   .description('report settings without starting')
   .allowUnknownOption()
   .allowExcessArguments()
-  .action((_, command: Command) => {
+  .action(async (_, command: Command) => {
+    const { checkRoles } = await import('./check-roles.js');
     const settings = settingsOrExit(command.args);
+    try {
+      checkRoles(settings);
+    } catch (fault) {
+      if (!(fault instanceof StartRefused)) throw fault;
+      console.error(`lineside: ${fault.message}`);
+      process.exit(2);
+    }
     tellWithoutEffect(settings);
     console.log(JSON.stringify(showSettings(settings), null, 2));
   });

@@ -26,6 +26,7 @@ const LOOK_MS = 200;
 /** The box looks every second; one that stands still for longer is not waited for. */
 const LOOKS_MAX = 75;
 const REFUSED_EXIT = 2;
+const NAME_MAX = 64;
 
 /** What a person has to put right. */
 class RecoveryRefused extends Error {}
@@ -84,7 +85,7 @@ async function recover({ user, passwordStdin, dataDir: given, config }: RecoverF
   const settings = readSettings(['--data-dir', dataDir, ...(config === undefined ? [] : ['--config', config])], process.env, dataDir);
   const password = passwordStdin ? await firstLine(TERMINAL) : await askedTwice(TERMINAL, user);
   const id = randomUUID();
-  const request = { id, username: user, passwordHash: await hashed(password, user, settings), systemUser: userInfo().username.slice(0, 64) };
+  const request = { id, username: user, passwordHash: await hashed(password, user, settings), systemUser: systemUser() };
   requests.removeAnswer(dataDir);
   requests.putRequest(dataDir, request);
   const ended = (): void => {
@@ -106,6 +107,13 @@ async function recover({ user, passwordStdin, dataDir: given, config }: RecoverF
       ? `no box runs with ${dataDir}: start it (lineside start --data-dir ${dataDir}) and repeat; one in rescue says on its page what to do`
       : `the box has taken the request and not answered it: look into its audit trail whether ${user} is there`,
   );
+}
+
+/** Who runs it; behind sudo that is root for everybody, so what sudo has told the command of him is said as such: whoever is root may say otherwise. */
+function systemUser(): string {
+  const user = userInfo().username.slice(0, NAME_MAX);
+  const by = process.env.SUDO_USER?.replace(/[^\p{L}\p{N}._@\\-]/gu, '?').slice(0, NAME_MAX);
+  return by && by !== user ? `${user} (sudo of ${by})` : user;
 }
 
 async function hashed(password: string, username: string, { passwordLengthMin, passwordWork }: Settings): Promise<string> {

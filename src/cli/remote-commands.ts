@@ -6,7 +6,7 @@ import { Box } from './remote/box.js';
 import type { CommandContext, CommandRow, Given } from './remote/command.js';
 import { COMMANDS } from './remote/commands.js';
 import { type CommandError, type Envelope, ENVELOPE_VERSION, envelopeOf, EXIT, failureOf, type Outcome, usage } from './remote/outcome.js';
-import { plainLine, plainText } from './remote/plain.js';
+import { plainJson, plainLine, plainText } from './remote/plain.js';
 import { flagNamed } from './remote/flag-named.js';
 import type { Host } from './host.js';
 
@@ -76,6 +76,41 @@ const GROUPS: Readonly<Record<string, Group>> = {
     examples: ['lineside second-factor set-up', 'lineside second-factor show', 'lineside second-factor reset anna'],
   },
   session: { about: 'your sessions on a box', examples: ['lineside session list', 'lineside session end ID'] },
+  user: {
+    about: 'accounts of the box: made, put into groups, disabled, closed. lineside second-factor reset takes a lost second factor away',
+    examples: [
+      'lineside user add olga --name "Olga Meier" --group lineside-operator lineside-site-north',
+      'lineside user groups olga lineside-lead-operator lineside-site-north',
+      'lineside user disable olga',
+    ],
+  },
+  key: {
+    about: 'API keys of an MES: made, replaced with an overlap, revoked',
+    examples: ['lineside key create mes --expires 365d --out mes.key', 'lineside key rotate mes --overlap 2d --out mes-new.key', 'lineside key revoke mes'],
+  },
+  hold: {
+    about: 'legal holds: what one keeps is removed by nobody until it is lifted',
+    examples: [
+      'lineside hold set claim-7 --batch B-12 --reason "claim 7 of the customer"',
+      'lineside hold list --state Standing',
+      'lineside hold lift claim-7 --reason "claim 7 is settled"',
+    ],
+  },
+  review: {
+    about: 'periodic reviews of the audit trail and of who has which access, signed',
+    examples: ['lineside review due', 'lineside review access', 'lineside review sign audit-trail Accepted --from 90d --remarks "no change without its request"'],
+  },
+  'review sign': {
+    about: 'sign a review',
+    examples: [
+      'lineside review sign audit-trail Accepted --from 90d --remarks "no change without its request"',
+      'lineside review sign user-access Findings --digest DIGEST --remarks "olga has left"',
+    ],
+  },
+  audit: {
+    about: 'the audit trail, taken away with its signature',
+    examples: ['lineside audit export trail.ndjson', 'lineside audit key box.pem', 'lineside verify trail.ndjson --key box.pem'],
+  },
   opcua: {
     about: 'OPC UA servers, asked before they are configured or afterwards. A server is named by its address (opc.tcp://host:4840) or by the I/O module that is configured for it',
     examples: [
@@ -210,7 +245,7 @@ function contextOf(name: string, row: CommandRow, args: readonly (string | reado
     get box() {
       return (made.box ??= new Box(boxes, { box: text(options.box), site: row.isLocal === true ? undefined : text(options.site) }, terminal));
     },
-    print: (data, line) => print(host, asJson ? JSON.stringify({ apiVersion: ENVELOPE_VERSION, command: name, data }) : plainText(line)),
+    print: (data, line) => print(host, asJson ? plainJson({ apiVersion: ENVELOPE_VERSION, command: name, data }) : plainText(line)),
   };
 }
 
@@ -231,7 +266,7 @@ async function run(name: string, row: CommandRow, command: Command, host: Host):
       failureOf(fault, made.box?.url ?? (typeof options.box === 'string' ? options.box : typeof first === 'string' && first !== '' ? first : 'the box')),
       row,
     );
-    if (asJson) await print(host, JSON.stringify(envelopeOf(name, failure) satisfies Envelope, null, indent));
+    if (asJson) await print(host, plainJson(envelopeOf(name, failure) satisfies Envelope, indent));
     else tellFailure(failure, host);
     host.ends(failure.exitCode);
   }
@@ -250,7 +285,7 @@ function tellFailure({ message, told }: CommandError, { terminal }: Host): void 
 }
 
 async function tell(name: string, outcome: Outcome, asJson: boolean, host: Host): Promise<void> {
-  if (asJson) await print(host, JSON.stringify(envelopeOf(name, outcome), null, 2));
+  if (asJson) await print(host, plainJson(envelopeOf(name, outcome), 2));
   // what goes into a file or to a program is the content to the letter
   else if (outcome.text !== '') await print(host, outcome.isContent === true && !host.isTerminal ? outcome.text : plainText(outcome.text));
   host.ends(outcome.exitCode ?? EXIT.ok);
@@ -264,7 +299,7 @@ function endOfUse({ exitCode, message }: CommanderError, host: Host): never {
   const at = given.findIndex((word) => word === '-o' || word === '--output');
   if (given[at + 1] === 'json' || given.includes('--output=json') || given.includes('-ojson')) {
     const words = given.slice(0, Math.min(2, end < 0 ? 2 : end));
-    print(host, JSON.stringify(envelopeOf(words.join(' '), usage(message.replace(/^error: /, ''))), null, 2)).catch(() => undefined); // who does not read it has the exit code
+    print(host, plainJson(envelopeOf(words.join(' '), usage(message.replace(/^error: /, ''))), 2)).catch(() => undefined); // who does not read it has the exit code
   }
   return host.leave(EXIT.usage);
 }

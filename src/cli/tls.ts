@@ -67,7 +67,10 @@ async function show(settings: Settings): Promise<Told> {
     import('../platform/base/start-refused.js'),
   ]);
   const source = certificateSource(settings, { wallMs: () => Date.now() });
-  if (!source) throw new StartRefused('the gateway speaks plain HTTP: set gateway.tls.certFile and keyFile, gateway.tls.selfSigned, or gateway.tls.acme.directory');
+  if (!source)
+    throw new StartRefused(
+      'by these settings the gateway speaks plain HTTP (name those of the box with --config and --data-dir where they are elsewhere); for TLS set gateway.tls.certFile and keyFile, gateway.tls.selfSigned, or gateway.tls.acme.directory',
+    );
   return { source: source.kind, facts: checkPair(readPair(source.files), source.files), isServed: true };
 }
 

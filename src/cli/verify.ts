@@ -105,6 +105,7 @@ function readAnchors(file: string, key: ReturnType<typeof keyIdOf> | undefined):
   if (first !== undefined)
     throw new Unusable(`--anchors ${file}: line ${first} is no anchor${key ? ' that was signed with this key' : ''}; somebody has changed the file, or it is of another box`);
   if (!key && new Set(anchors.map(({ kid }) => kid)).size > 1) throw new Unusable(`--anchors ${file} holds anchors of several boxes; --key says which of them is meant`);
+  if (anchors.length === 0) throw new Unusable(`--anchors ${file} holds no anchor${key ? ' of the box with this key' : ''}: nothing can be held against it`);
   return anchors;
 }
 
@@ -121,10 +122,18 @@ function tell(verdict: ExportVerdict, { hasKey, anchors }: Given, { out, say }: 
   for (const problem of problems) say(`lineside: ${problem}`);
   if (problemsInAll > problems.length) say(`lineside: … and ${problemsInAll - problems.length} more`);
   if (anchors === undefined) out('no anchors were given: that the box itself was set back to an earlier time and lived on from there would not be seen\n');
-  else out(`${anchors} anchors were looked at\n`);
+  else out(`${anchors} anchors were looked at${verdict.anchored === anchors ? '' : `, and ${verdict.anchored} of them are of records in this file`}\n`);
+  if (firstSequence > 1) out(`${beforeTheFirst(firstSequence)}\n`);
   if (verdict.ok) out('genuine: what stands in the file is what the box signed, and nothing was taken out, put in or changed\n');
   else if (problemsInAll === 0) out('not shown to be genuine: nothing contradicts itself, and without the key of the box (--key) anybody could have written it\n');
   else out('NOT GENUINE\n');
+}
+
+/** An export of some times, or of a box that has given its oldest archives away, is as genuine as a whole one and shows less. */
+function beforeTheFirst(first: number): string {
+  const last = first - 1;
+  const which = last === 1 ? 'record 1 is' : `records 1 to ${last} are`;
+  return `${which} not in this file: that they were there, and what is in them, it does not show; only that record ${first} was written behind one with the hash it names. An export without from shows the trail from its begin`;
 }
 
 /** What is known of signatures that nobody but the box can check: no more than of the file that they stand in. */

@@ -19,9 +19,14 @@ export async function whole<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (fault) {
-    if (fault instanceof ApiError) throw fault;
+    if (fault instanceof ApiError || isOfFile(fault)) throw fault;
     throw new ApiError(0, { error: 'no answer', code: 'no_answer', cause: causeOf(fault) });
   }
+}
+
+/** What an answer is written into, not what it comes by: a fault of the line has its call in `cause`. */
+function isOfFile(fault: unknown): boolean {
+  return (fault as { readonly syscall?: unknown }).syscall !== undefined;
 }
 
 /** Node says in `cause` why nobody could be reached. */

@@ -47,6 +47,9 @@ t.test('CHANGE-01: what a file says is asked for, shown in words, and applied wh
   t.match(await run('change approve', 'approver', [name], { reason: 'agrees with the data sheet' }), { text: `${name} is Applied, by ${people.approver.username}` });
   t.match(await run('change list', 'author', [], { phase: 'Applied' }), { text: new RegExp(`\n${name} +Applied +Create PhaseTemplate heat`) });
   t.match((await people.author.get('/api/v1/sites/brew/phasetemplates/heat')).body, { spec: { description: 'heats to 60 degrees' } });
+  t.match(await run('snapshot list', 'author'), { text: new RegExp(`${people.approver.username} \\(change request ${name}\\)`) }, 'what was before it names it');
+  const same = nameIn((await run('change request', 'author', [], { filename: [file(template('heats to 60 degrees'))], reason: 'once more' })).text);
+  t.match(await run('change show', 'approver', [same]), { text: /\n {2}would change nothing: it is so already/ });
 });
 
 t.test('CHANGE-02: a removal is asked for, rejected, asked for again and withdrawn', async (t) => {
@@ -57,7 +60,7 @@ t.test('CHANGE-02: a removal is asked for, rejected, asked for again and withdra
   t.match(await run('change withdraw', 'author', [withdrawn], { reason: 'asked for the wrong one' }), { text: `${withdrawn} is Withdrawn, by ${people.author.username}` });
   await t.rejects(run('change approve', 'approver', [withdrawn], { reason: 'too late' }), /Withdrawn/);
   t.match((await people.author.get('/api/v1/sites/brew/phasetemplates/heat')).status, 200);
-  t.match(await run('change verify', 'approver'), { text: '3 change requests are what was signed, recorded and applied', exitCode: 0 });
+  t.match(await run('change verify', 'approver'), { text: '4 change requests are what was signed, recorded and applied', exitCode: 0 });
 });
 
 t.test('what is mistyped is told before the box is asked', async (t) => {

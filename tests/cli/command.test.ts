@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
+import { consoleAddress } from '../../src/cli/console-address.js';
 import { KnownBoxes } from '../../src/cli/remote/boxes.js';
 import { failureOf, table } from '../../src/cli/remote/outcome.js';
 import { plainText } from '../../src/cli/remote/plain.js';
@@ -25,7 +26,7 @@ t.teardown(() => void box.close());
 const url = `http://127.0.0.1:${(box.address() as AddressInfo).port}`;
 new KnownBoxes(path.join(folder, 'lineside')).keep('made-up', { url, username: '', accessToken: '', refreshToken: '', site: 'north' }, { current: true });
 
-t.test('what a box tells gives no orders to a terminal, in texts and in errors; JSON stays as it is', async (t) => {
+t.test('what a box tells gives no orders to a terminal, in texts, in errors and in JSON, which a program reads as it was', async (t) => {
   const [listed, refused, json] = await Promise.all([lineside.run(['get', 'units']), lineside.run(['get', 'unit', 'x']), lineside.run(['get', 'units', '-o', 'json'])]);
   t.equal(listed.code, 0, listed.err);
   t.match(listed.out, 'mixer\\x1b]0;owned\\x07\\x9b2J');
@@ -34,6 +35,7 @@ t.test('what a box tells gives no orders to a terminal, in texts and in errors; 
   t.match(refused.err, 'no unit mixer\\x1b]0;owned');
   t.equal(plainText(refused.err), refused.err);
   t.equal(JSON.parse(json.out).data[0].name, NAME);
+  t.equal(plainText(json.out), json.out);
 });
 
 t.test('a name with a line end makes no line of its own in a list', async (t) => {
@@ -60,6 +62,24 @@ t.test('a file that cannot be used is told with its path, and a fault of the com
 t.test('settings may come from a pipe that the shell has opened', async (t) => {
   const ended = await lineside.shell(`lineside check-config --data-dir '${folder}' --config <(echo 'gateway.policy.reasonMinLength: 33')`);
   t.match(ended, { code: 0, out: /33/ }, ended.err);
+});
+
+t.test('settings are checked without a start as far as it would refuse them: a group that is none requires nothing of anybody', async (t) => {
+  const [required, granted] = await Promise.all([
+    lineside.shell(`lineside check-config --data-dir '${folder}' --config <(echo 'auth.secondFactor.requiredFor: [lineside-admins]')`),
+    lineside.shell(`lineside check-config --data-dir '${folder}' --config <(echo 'auth.roles: [{group: lineside-qa, tier: reed}]')`),
+  ]);
+  t.match(required, { code: 2, out: '', err: /^lineside: auth\.secondFactor\.requiredFor: lineside-admins is no role group; they are lineside-admin, / });
+  t.match(granted, { code: 2, out: '', err: /^lineside: auth\.roles: .*reed/ });
+});
+
+t.test('the console is told under the name of the box, where its certificate and passkeys are good', async (t) => {
+  const served = { scheme: 'https', port: 8090 } as const;
+  t.equal(consoleAddress({ publicName: 'line3.plant.example', listen: '0.0.0.0' }, served), 'https://line3.plant.example:8090/hmi');
+  t.equal(consoleAddress({ publicName: null, listen: '0.0.0.0' }, served), 'https://localhost:8090/hmi');
+  t.equal(consoleAddress({ publicName: null, listen: '::' }, served), 'https://localhost:8090/hmi');
+  t.equal(consoleAddress({ publicName: null, listen: 'fd00::7' }, served), 'https://[fd00::7]:8090/hmi');
+  t.equal(consoleAddress({ publicName: null, listen: '192.0.2.1' }, { scheme: 'http', port: 80 }), 'http://192.0.2.1:80/hmi');
 });
 
 t.test('a command whose reader has gone ends without a word', async (t) => {

@@ -10,7 +10,7 @@ t.test('gateway.tls.selfSigned: made, shown and renewed by the command, for the 
   const dataDir = path.join(folder, 'data');
   const command = new LinesideCommand(folder);
   const tls = (...words: string[]) => command.run(['tls', ...words, '--data-dir', dataDir]);
-  t.match(await tls('show'), { code: 2, err: /speaks plain HTTP: set gateway\.tls\.certFile/ });
+  t.match(await tls('show'), { code: 2, err: /speaks plain HTTP \(name those of the box .*set gateway\.tls\.certFile/ });
   const made = await tls('self-signed');
   t.match(made, { code: 0, out: /^SHA-256 {2}([0-9A-F]{2}:){31}[0-9A-F]{2}\n[^]*the settings of this box serve no certificate of its own/ });
   t.equal(statSync(path.join(dataDir, 'tls', 'self-signed.pem')).mode & 0o777, 0o600);

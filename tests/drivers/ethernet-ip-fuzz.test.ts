@@ -12,7 +12,7 @@ import { systemClock } from '../../runtime/vocabulary/clock.js';
 import { collector } from './conformance.js';
 
 /** `npm run long io` takes many more. */
-const FRAMES = Number(process.env.IO_FRAMES ?? 3000);
+const FRAMES = Number(process.env.IO_FRAMES ?? 1000);
 const SEED = Number(process.env.IO_SEED ?? 20_260_131);
 const SESSION = 0x1234;
 

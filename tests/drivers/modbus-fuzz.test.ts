@@ -15,7 +15,7 @@ import { at } from '../support/at.js';
 import { collector } from './conformance.js';
 import { randomOf } from './random.js';
 
-const FRAMES = Number(process.env.IO_FRAMES ?? 20_000);
+const FRAMES = Number(process.env.IO_FRAMES ?? 4000);
 const SEED = Number(process.env.IO_SEED ?? 20_260_131);
 const UNIT = 1;
 const POINTS = [0, 1, 2].map((offset) => ({ address: `holding:${offset}`, dataType: 'int' as const }));

@@ -48,8 +48,7 @@ t.test('D-IO-02: a server that says that it does not run proves nothing', async 
   const { peer, probe, isGood, isBad } = await bench(t, { hasNoClock: true }, {}, 0);
   await until('the truth', () => isGood(1));
   peer.liar.set(STATE, { type: 'Int32', value: 3 });
-  await until('suspended', isBad);
-  t.match(probe.message(), /does not run \(ServerState 3\)/);
+  await until('suspended, by what it says', () => isBad() && /does not run \(ServerState 3\)/.test(probe.message())); // on a busy machine a late sample is told first
 });
 
 for (const [what, clock] of [

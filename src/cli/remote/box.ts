@@ -17,6 +17,12 @@ export interface BoxWish {
   readonly site?: string | undefined;
 }
 
+/** In place of what is typed at the terminal. */
+export interface GivenProof {
+  readonly password: (() => Promise<string>) | undefined;
+  readonly code: string | undefined;
+}
+
 /** The tokens of a session, kept where they were found. */
 class KeptSession implements Credential {
   readonly #boxes: KnownBoxes;
@@ -121,14 +127,14 @@ export class Box {
     return this.#wishedSite;
   }
 
-  /** What is signed wants a token that is minutes old: the password is asked for once more where it is not; `passwordFrom` in place of the terminal. */
-  async signed<T>(work: () => Promise<T>, passwordFrom?: () => Promise<string>): Promise<T> {
+  /** What is signed wants a token that is minutes old: the password is asked for once more where it is not, and the code of a second factor. */
+  async signed<T>(work: () => Promise<T>, given: GivenProof): Promise<T> {
     try {
       return await work();
     } catch (fault) {
       if (!(fault instanceof ApiError) || fault.code !== 'reauthentication_required') throw fault;
-      const password = await (passwordFrom?.() ?? this.#terminal.askSecret(`password of ${this.#session.box.username}, to sign with: `));
-      this.#session.take(await withCode(this.#terminal, undefined, (proof) => this.typed.post('/api/v1/auth/reauthenticate', { body: { password, ...proof } })));
+      const password = await (given.password?.() ?? this.#terminal.askSecret(`password of ${this.#session.box.username}, to sign with: `));
+      this.#session.take(await withCode(this.#terminal, given.code, (proof) => this.typed.post('/api/v1/auth/reauthenticate', { body: { password, ...proof } })));
       return work();
     }
   }

@@ -1,6 +1,6 @@
 /** Brings the box to what manifests say, and removes what stands in none of them where that is wished: what apply and the return to a snapshot have in common. */
 import type { Selector } from '../../platform/store/selector.js';
-import { type Applied, type Named, namedOf, titleOf } from './applied.js';
+import { type Applied, type Named, namedOf, titleOf, toldOf } from './applied.js';
 import type { CommandContext } from './command.js';
 import { refuseFailed } from './failed-modules.js';
 import { CommandError, EXIT, type Outcome } from './outcome.js';
@@ -35,7 +35,7 @@ export async function bring(context: CommandContext, { ask, chosen, warned, whyK
   const done = dryRun ? looked.filter(({ operation }) => operation !== 'removed') : await ask({ dryRun: false });
   const warnings = [
     ...done.flatMap((each, at) => each.warnings.map((warning) => warned(at, each, warning))),
-    ...found.flatMap((each) => each.warnings.map((warning) => `${titleOf(each)}: ${warning}`)),
+    ...found.flatMap((each) => each.warnings.map((warning) => toldOf(each, warning))),
   ];
   for (const warning of warnings.slice(0, WARNINGS_SHOWN)) terminal.say(warning);
   if (warnings.length > WARNINGS_SHOWN) terminal.say(`${warnings.length - WARNINGS_SHOWN} more warnings; -o json has them all`);

@@ -2,8 +2,9 @@
 import type { Answered } from '../../client/typed.js';
 import { ioModuleNames } from './channels.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
-import { PASSWORD, REASON, signed, signedReason } from './given.js';
+import { PROOF, REASON, signed, signedReason } from './given.js';
 import { CommandError, EXIT, type Outcome, section, table, usage } from './outcome.js';
+import { plainLine } from './plain.js';
 import { FORMAT, listed, newestFirst, placeOf, sheetNames, type SheetTable, shownSheet, signatureLine, signaturesOf, validLine } from './sheets.js';
 
 const MODULE = '/api/v1/sites/{site}/iomodules/{name}';
@@ -118,7 +119,7 @@ function pageText(page: Page, signatures: ReturnType<typeof signaturesOf>): stri
     `acceptance ${id} of the cable`,
     '',
     `module     ${module} of site ${site}: ${protocol} ${address}, generation ${moduleGeneration}`,
-    `reason     ${reason}`,
+    `reason     ${plainLine(reason)}`,
     `conducted  by ${operator.displayName} from ${startedAt}${end === null ? '' : ` to ${end.at}`}`,
     `outcome    ${phase === 'Sealed' ? outcome.toUpperCase() : `none yet: it is ${phase}`}${end === null || end.reason === 'finished' ? '' : `; ended by ${end.reason}`}`,
     ...(open === null ? [] : [`now        ${open.trial}${open.isOver ? ': undone, its channels are not Good again yet' : ': under way'}`]),
@@ -146,7 +147,7 @@ export const CABLE_COMMANDS: readonly CommandRow[] = [
   {
     typed: 'io acceptance begin <module>',
     about: 'begin the acceptance of a cable: what the box shows is observed while a person does things to cable and device; nothing is driven',
-    options: [REASON, ['--duration <time>', 'after which it ends by itself, 1h where it is left out'], PASSWORD],
+    options: [REASON, ['--duration <time>', 'after which it ends by itself, 1h where it is left out'], ...PROOF],
     names: { module: ioModuleNames },
     examples: ['lineside io acceptance begin plc --reason "acceptance of hall 2"'],
     run: begin,

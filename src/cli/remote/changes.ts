@@ -9,8 +9,9 @@ import type { Box } from './box.js';
 import { changeLines } from './change-lines.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
 import { familyOf } from './families.js';
-import { oneOfWords, PASSWORD, REASON, signed, signedReason } from './given.js';
+import { oneOfWords, PROOF, REASON, signed, signedReason } from './given.js';
 import { EXIT, type Outcome, section, table } from './outcome.js';
+import { plainLine } from './plain.js';
 import { FILES, readGiven } from './plant.js';
 import { addressOfOne } from './resources.js';
 
@@ -40,17 +41,19 @@ async function show(context: CommandContext): Promise<Outcome> {
 
 function shown({ name, spec, status, changes, changesTotal, targetChanged, blastRadius }: Request): readonly string[] {
   const { target, operation, reason, description, risk, evidence } = spec;
-  const decided = status.decidedBy === '' ? `can be approved until ${status.expiresAt}` : `${status.decidedBy} at ${status.decidedAt}: ${status.decisionReason}`;
+  const decided =
+    status.decidedBy === '' ? `can be approved until ${status.expiresAt}` : `${plainLine(status.decidedBy)} at ${status.decidedAt}: ${plainLine(status.decisionReason)}`;
   return [
     `change request ${name} is ${status.phase}: ${operation} ${target.kind} ${target.name}, risk ${risk}`,
-    `  asked for by ${status.author} at ${status.createdAt}: ${reason}`,
-    ...(description === '' ? [] : [`  ${description}`]),
+    `  asked for by ${plainLine(status.author)} at ${status.createdAt}: ${plainLine(reason)}`,
+    ...(description === '' ? [] : [`  ${plainLine(description)}`]),
     ...(status.phase === 'Expired' ? [] : [`  ${decided}`]),
     ...(status.error === '' ? [] : [`  not applied: ${status.error}`]),
     ...(targetChanged
       ? [`  ${target.kind} ${target.name} is another one than ${status.phase === 'Applied' ? 'it was left' : 'when this was asked for: the approval would fail'}`]
       : []),
     ...section(status.phase === 'Pending' ? 'would change:' : 'changed:', changes.flatMap(changeLines)),
+    ...(status.phase === 'Pending' && spec.manifest !== undefined && changes.length === 0 ? ['  would change nothing: it is so already'] : []),
     ...(changesTotal > changes.length ? [`  and ${changesTotal - changes.length} more`] : []),
     ...section(
       'used by:',
@@ -179,7 +182,7 @@ async function namesOf({ box }: CommandContext): Promise<readonly string[]> {
   return (await box.typed.all('/api/v1/changerequests', { query: { site: await box.site() } })).map(({ name }) => name);
 }
 
-const ASKING = [['--risk <risk>', RISKS.join(', ')], ['--description <text>', 'what the approver should know beside the reason'], REASON, PASSWORD] as const;
+const ASKING = [['--risk <risk>', RISKS.join(', ')], ['--description <text>', 'what the approver should know beside the reason'], REASON, ...PROOF] as const;
 
 export const CHANGE_COMMANDS: readonly CommandRow[] = [
   { typed: 'change list', about: 'change requests of the site', options: [['--phase <phase>', CHANGE_PHASES.join(', ')]], run: list },
@@ -196,7 +199,7 @@ export const CHANGE_COMMANDS: readonly CommandRow[] = [
     (step): CommandRow => ({
       typed: `change ${step.word} <request>`,
       about: step.about,
-      options: [REASON, PASSWORD],
+      options: [REASON, ...PROOF],
       names: { request: namesOf },
       run: (context) => decide(step, context),
     }),

@@ -1,8 +1,9 @@
 /** What several commands take from their options in one way. */
 import type { ListPage } from '../../client/api.js';
-import type { Box } from './box.js';
+import type { Box, GivenProof } from './box.js';
 import { type CommandContext, type Given, textOf, textsOf } from './command.js';
 import { usage } from './outcome.js';
+import { SECOND_FACTOR } from './second-code.js';
 import { firstLine } from './terminal.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 
@@ -67,13 +68,23 @@ export function oneOfWords<Word extends string>(options: Given, name: string, wo
   return word;
 }
 
+/** What of a proof is not asked for at the terminal. @param line of standard input. */
+export function proofGiven(options: Given, line: () => Promise<string>): GivenProof {
+  return { password: options.passwordStdin === true ? line : undefined, code: textOf(options, 'secondFactor') };
+}
+
 /** What is signed asks for the password at the terminal, or takes it from standard input. */
 export function signed<T>({ box, options, terminal }: CommandContext & { readonly box: Box }, work: () => Promise<T>): Promise<T> {
-  return box.signed(work, options.passwordStdin === true ? () => firstLine(terminal) : undefined);
+  return box.signed(
+    work,
+    proofGiven(options, () => firstLine(terminal)),
+  );
 }
 
 export const REASON = ['--reason <text>', 'why; goes on record. Asked for at the terminal where it is left out and the box wants one'] as const;
 export const PASSWORD = ['--password-stdin', 'take the password to sign with from standard input, where the box asks for it'] as const;
+/** Of whatever is signed. */
+export const PROOF = [PASSWORD, SECOND_FACTOR] as const;
 export const TIMEOUT = ['--timeout <time>', 'of --wait: seconds, or a duration such as 5m; without it there is no end'] as const;
 
 export function parameterOptions(): readonly (readonly [string, string])[] {

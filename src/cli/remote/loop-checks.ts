@@ -3,7 +3,7 @@ import type { Answered } from '../../client/typed.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { ioModuleNames } from './channels.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
-import { pairsOf, PASSWORD, REASON, reasonFor, signed, signedReason } from './given.js';
+import { pairsOf, PROOF, REASON, reasonFor, signed, signedReason } from './given.js';
 import { untilInterrupted } from './interrupt.js';
 import { type Attending, LiveCheck } from './loop-live.js';
 import { type LoopSheet, returnedLines, sheetText } from './loop-sheet.js';
@@ -164,7 +164,7 @@ export const LOOP_CHECK_COMMANDS: readonly CommandRow[] = [
       ['--yes', 'with --attend hold: this command gives the signs, for as long as it runs'],
       ['--attend-timeout <time>', 'without a sign for so long the check ends: 60s, of hold 5s'],
       ['--neighbours <modules>', 'other modules that are watched, with commas; those of the same controller where it is left out'],
-      PASSWORD,
+      ...PROOF,
     ],
     names: { module: ioModuleNames, attend: () => Promise.resolve(['confirm', 'hold']) },
     examples: [
@@ -200,7 +200,7 @@ export const LOOP_CHECK_COMMANDS: readonly CommandRow[] = [
   {
     typed: 'io loop-check witness <check>',
     about: 'sign a sheet as the person who stood by; another one than has conducted it',
-    options: [['--reason <text>', 'where you stood, and what you saw; goes on record with the signature'], PASSWORD],
+    options: [['--reason <text>', 'where you stood, and what you saw; goes on record with the signature'], ...PROOF],
     names: { check: checkNames },
     examples: ['lineside io loop-check witness plc-20261128203558-4df6 --reason "stood at the pump"'],
     run: witness,

@@ -2,6 +2,7 @@
 import type { Answered } from '../../client/typed.js';
 import { shownValue } from './channels.js';
 import { section, table } from './outcome.js';
+import { plainLine } from './plain.js';
 import { type ShownSignature, signatureLine, validLine } from './sheets.js';
 
 export type LoopSheet = Answered<'/api/v1/sites/{site}/iomodules/{name}/loop-checks/{id}', 'get'>;
@@ -140,7 +141,7 @@ export function sheetText(sheet: LoopSheet, signatures: readonly ShownSignature[
     `loop check ${id}`,
     '',
     `module     ${module} of site ${site}: ${protocol} ${address}, generation ${moduleGeneration}`,
-    `reason     ${reason}`,
+    `reason     ${plainLine(reason)}`,
     `conducted  by ${operator.displayName} from ${startedAt}${end === null ? '' : ` to ${end.at}`}`,
     `settings   settle ${settleMs} ms, tolerance ${tolerance} % of the range, ${how}`,
     ...(neighbours.length === 0 ? [] : [`watched    ${neighbours.join(', ')} beside it`]),

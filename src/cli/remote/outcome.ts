@@ -137,5 +137,5 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 /** A part of a longer text, with its title; nothing where there are no lines. */
 export function section(title: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${plainLine(line)}`)];
 }

@@ -3,7 +3,7 @@ import { ApiError } from '../../client/api.js';
 import type { Answered } from '../../client/typed.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
-import { pairsOf, PASSWORD, reasonFor, REASON, signed, TIMEOUT, timeoutOf } from './given.js';
+import { pairsOf, PROOF, reasonFor, REASON, signed, TIMEOUT, timeoutOf } from './given.js';
 import { CommandError, EXIT, type Outcome, table, usage } from './outcome.js';
 import { until } from './until.js';
 import { verdict } from './verdict.js';
@@ -257,7 +257,7 @@ export const PHASE_COMMANDS: readonly CommandRow[] = [
       ['--param <name=value...>', 'parameter of the template, in place of its default; may be repeated'],
       ['--kind <kind>', 'Operation or UnitProcedure, of category equipment; Phase where it is left out'],
       ['--reason <text>', 'why; of a unit procedure the box wants one in production mode, and has it signed'],
-      PASSWORD,
+      ...PROOF,
       ['--wait', 'until the run is Running; exit code 1 where it cannot come there any more'],
       UNTIL,
       TIMEOUT,

@@ -16,6 +16,11 @@ export function plainLine(text: string): string {
   return plainText(text).replaceAll('\n', '\\n');
 }
 
+/** JSON keeps only C0 from a terminal. What reads it has the characters as they are. */
+export function plainJson(value: unknown, indent = 0): string {
+  return JSON.stringify(value, null, indent).replace(ORDERS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 function escaped(character: string): string {
   const code = character.charCodeAt(0).toString(16);
   return code.length > 2 ? `\\u${code}` : `\\x${code.padStart(2, '0')}`;

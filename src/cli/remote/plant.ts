@@ -11,7 +11,7 @@ import { faultLine, placed, placedWarning } from '../files/placed.js';
 import { placeOfField } from '../files/places.js';
 import { ownSchemas, schemasOfBox, writeSchemas } from '../files/schemas.js';
 import { twiceIn } from '../files/twice.js';
-import { type Applied, type Named, titleOf } from './applied.js';
+import { type Applied, type Named, titleOf, toldOf } from './applied.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
 import { changeLines } from './change-lines.js';
@@ -138,9 +138,9 @@ const WHY_KEPT = {
 
 /** With its place, where a manifest is about it. */
 function warningLine(named: Named, warning: string, manifest: FiledManifest | undefined): string {
-  if (!manifest) return `${titleOf(named)}: ${warning}`;
+  if (!manifest) return toldOf(named, warning);
   const { file, line, column } = placedWarning(warning, manifest);
-  return `${file}:${line}:${column}: ${titleOf(named)}: ${warning}`;
+  return `${file}:${line}:${column}: ${toldOf(named, warning)}`;
 }
 
 async function diff(context: CommandContext): Promise<Outcome> {

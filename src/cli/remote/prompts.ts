@@ -3,7 +3,7 @@ import type { Answered } from '../../client/typed.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
 import { findBatch } from './find-batch.js';
-import { PASSWORD, signed, signedReason } from './given.js';
+import { PROOF, signed, signedReason } from './given.js';
 import { CommandError, EXIT, type Outcome, table, usage } from './outcome.js';
 
 export type Prompt = Answered<'/api/v1/sites/{site}/prompts', 'get'>[number];
@@ -86,7 +86,7 @@ export const PROMPT_COMMANDS: readonly CommandRow[] = [
   {
     typed: 'prompt answer <prompt> [value...]',
     about: 'answer a prompt; it is named PHASE/ID, as prompt list shows it, or by its phase or its batch alone, where that is asked one thing',
-    options: [['--reason <text>', 'why, or how it was found; goes on record with the signature'], PASSWORD],
+    options: [['--reason <text>', 'why, or how it was found; goes on record with the signature'], ...PROOF],
     names: { prompt: waiting },
     examples: ['lineside prompt answer WO-7 7.2 --reason "measured at the bench"', 'lineside prompt answer b-wo-7-check/p-1 7.2 --reason "measured at the bench"'],
     run: answer,

@@ -2,7 +2,7 @@
 import { ApiError } from '../../client/api.js';
 import type { Selector } from '../../platform/store/selector.js';
 import { onlyAsRead, type ReadOne, readOne } from './as-read.js';
-import { type Applied, type Named, namedOf, titleOf } from './applied.js';
+import { type Applied, type Named, namedOf, titleOf, toldOf } from './applied.js';
 import type { Box } from './box.js';
 import { familyOf } from './families.js';
 import { CommandError, EXIT, failureOf } from './outcome.js';
@@ -60,7 +60,7 @@ export function refuseKept(stale: readonly Stale[], { first, last }: WhyKept): v
 }
 
 export function keptLine(kept: Stale): string {
-  return `would not be removed  ${titleOf(kept)}: ${(kept.refused ?? []).map(({ error }) => error).join('; ')}`;
+  return `would not be removed  ${toldOf(kept, (kept.refused ?? []).map(({ error }) => error).join('; '))}`;
 }
 
 export function staleOf({ kind, namespace, name, warnings, refused }: Applied): Stale {

@@ -3,7 +3,7 @@ import { BUMPS } from '../../domains/recipes/version.js';
 import type { Answered } from '../../client/typed.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
-import { oneOfWords, pairsOf, parameterOptions, parametersOf, PASSWORD, recordOf, signed, signedReason } from './given.js';
+import { oneOfWords, pairsOf, parameterOptions, parametersOf, PROOF, recordOf, signed, signedReason } from './given.js';
 import { EXIT, type Outcome, section, table, usage } from './outcome.js';
 import { until } from './until.js';
 
@@ -235,7 +235,7 @@ export const RECIPE_COMMANDS: readonly CommandRow[] = [
     (step): CommandRow => ({
       typed: `recipe ${step.word} <recipe>`,
       about: `sign that ${step.about}`,
-      options: [REASON, PASSWORD],
+      options: [REASON, ...PROOF],
       names,
       examples: [`lineside recipe ${step.word} resin-a --reason "reviewed with production"`],
       run: (context) => move(step, context),
@@ -244,7 +244,7 @@ export const RECIPE_COMMANDS: readonly CommandRow[] = [
   {
     typed: 'recipe activate <recipe>',
     about: 'sign that a released recipe is in effect: batches may be made from it',
-    options: [['--previous <what>', 'keep or withdraw the other versions of its product that are in effect; keep'], REASON, PASSWORD],
+    options: [['--previous <what>', 'keep or withdraw the other versions of its product that are in effect; keep'], REASON, ...PROOF],
     names,
     examples: ['lineside recipe activate resin-a --reason "go"', 'lineside recipe activate resin-a-v1-1-0 --previous withdraw --reason "replaces 1.0.0"'],
     run: activate,
@@ -252,7 +252,7 @@ export const RECIPE_COMMANDS: readonly CommandRow[] = [
   {
     typed: 'recipe confirm-templates <recipe>',
     about: 'sign that templates which were changed after the release of a recipe are run by it from now on',
-    options: [REASON, PASSWORD],
+    options: [REASON, ...PROOF],
     names,
     run: confirmTemplates,
   },

@@ -4,8 +4,9 @@ import type { Answered, Call } from '../../client/typed.js';
 import type { Box } from './box.js';
 import { type CommandContext, type CommandRow, textOf } from './command.js';
 import { findBatch, type NamedBatch } from './find-batch.js';
-import { LIMIT, limitOf, PASSWORD, signed, signedReason } from './given.js';
+import { LIMIT, limitOf, PROOF, signed, signedReason } from './given.js';
 import { CommandError, type Outcome, section, table, usage } from './outcome.js';
+import { plainLine } from './plain.js';
 
 type RecordBody = Answered<'/api/v1/sites/{site}/batchrecords/{name}', 'get'>;
 type RecordItem = Answered<'/api/v1/sites/{site}/batchrecords', 'get'>['items'][number];
@@ -15,7 +16,7 @@ const OUTCOMES = ['Accepted', 'Rejected'] as const;
 const STATUSES = ['Open', 'Reviewed', 'Finalized'] as const;
 
 /** A record is called as its batch is, and stays when that is removed: then it is found by its own name alone. */
-async function findRecord(box: Box, id: string): Promise<NamedBatch> {
+export async function findRecord(box: Box, id: string): Promise<NamedBatch> {
   try {
     return await findBatch(box, id);
   } catch (fault) {
@@ -62,8 +63,8 @@ async function show({ box, args: [id = ''] }: CommandContext): Promise<Outcome> 
 function shown({ name, phase, outcome, spec, conditions, review, comments, finalized, seal, signatures, legalHolds }: RecordBody): readonly string[] {
   return [
     `record of batch ${spec.batch.batchID} (${name}) is ${phase}; the batch ended ${outcome}`,
-    ...(review ? [`reviewed by ${review.by} at ${review.at}: ${review.outcome}${review.comment === '' ? '' : `, ${review.comment}`}`] : []),
-    ...(finalized ? [`sealed by ${finalized.by} at ${finalized.at}: ${finalized.reason}`] : []),
+    ...(review ? [`reviewed by ${review.by} at ${review.at}: ${review.outcome}${review.comment === '' ? '' : `, ${plainLine(review.comment)}`}`] : []),
+    ...(finalized ? [`sealed by ${finalized.by} at ${finalized.at}: ${plainLine(finalized.reason)}`] : []),
     ...(seal ? [seal.ok ? 'it still is what was signed' : `it is not what was signed: ${seal.problems.join('; ')}`] : []),
     ...(legalHolds.length === 0 ? [] : [`kept by legal hold ${legalHolds.join(', ')}`]),
     ...section(
@@ -138,7 +139,7 @@ export const RECORD_STATUS_COMMANDS: readonly CommandRow[] = [
   {
     typed: 'records review <batch> <outcome>',
     about: 'accept or reject the record of a batch before it is sealed: it is Reviewed then',
-    options: [['--comment <text>', 'goes into the record'], PASSWORD],
+    options: [['--comment <text>', 'goes into the record'], ...PROOF],
     words: { outcome: OUTCOMES },
     names: notSealed,
     examples: ['lineside records review WO-7 Accepted --comment "yield as planned"'],
@@ -155,7 +156,7 @@ export const RECORD_STATUS_COMMANDS: readonly CommandRow[] = [
   {
     typed: 'records finalize <batch>',
     about: 'sign and seal the record of a batch: nothing of it can be changed afterwards',
-    options: [['--reason <text>', 'goes on record with the signature; asked for at the terminal where it is left out'], PASSWORD],
+    options: [['--reason <text>', 'goes on record with the signature; asked for at the terminal where it is left out'], ...PROOF],
     names: notSealed,
     examples: ['lineside records finalize WO-7 --reason "reviewed and released"'],
     run: finalize,

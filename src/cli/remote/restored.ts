@@ -1,6 +1,6 @@
 /** restored, recovery: what somebody has to sign or acknowledge before a box is as it was. */
 import { type CommandContext, type CommandRow } from './command.js';
-import { PASSWORD, REASON, signed, signedReason } from './given.js';
+import { PROOF, REASON, signed, signedReason } from './given.js';
 import { type Outcome, section } from './outcome.js';
 
 async function show({ box }: CommandContext): Promise<Outcome> {
@@ -40,7 +40,7 @@ export const RESTORED_COMMANDS: readonly CommandRow[] = [
   {
     typed: 'restored confirm',
     about: 'sign that the box this one was restored from is off: outputs are driven from then on',
-    options: [REASON, PASSWORD],
+    options: [REASON, ...PROOF],
     examples: ['lineside restored confirm --reason "the old box is off, its fuse is out"'],
     run: confirm,
   },

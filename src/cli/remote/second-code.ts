@@ -10,6 +10,13 @@ export async function withCode<T>(terminal: Pick<Terminal, 'askSecret'>, given: 
     return await send(given === undefined ? {} : { code: given });
   } catch (fault) {
     if (!(fault instanceof ApiError) || fault.code !== 'second_factor_required') throw fault;
-    return send({ code: await terminal.askSecret('code of your authenticator app, or a recovery code: ', 'give it with --second-factor') });
+    return send({ code: await terminal.askSecret(questionOf(fault), 'give it with --second-factor') });
   }
+}
+
+/** A box of an earlier release tells nothing of passkeys, and has none. */
+function questionOf({ body: { secondFactors } }: ApiError): string {
+  const ways: readonly unknown[] = Array.isArray(secondFactors) ? secondFactors : ['app'];
+  if (ways.includes('app')) return 'code of your authenticator app, or a recovery code: ';
+  return ways.includes('passkey') ? 'this account has passkeys, which only a browser can use; a recovery code: ' : 'a recovery code: ';
 }

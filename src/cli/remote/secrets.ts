@@ -1,11 +1,14 @@
 /** secret: what I/O modules sign in with. Its content comes from a prompt, standard input or a file, never from the command line, where others see it. */
 import { readFileSync } from 'node:fs';
 import { type CommandContext, type CommandRow, textOf, textsOf } from './command.js';
-import { PASSWORD } from './given.js';
+import { PASSWORD, PROOF, proofGiven } from './given.js';
 import { EXIT, type Outcome, table, usage } from './outcome.js';
+import { SECOND_FACTOR } from './second-code.js';
+import { typedTwice } from './typed-twice.js';
 
 const SECRETS = '/api/v1/sites/{site}/secrets';
 const MEMBERS = ['username', 'password', 'certificate', 'key'] as const;
+const STDIN_WAY = 'give it in a line of standard input, with --stdin';
 type Change = { -readonly [Member in (typeof MEMBERS)[number]]?: string | null };
 
 async function list({ box }: CommandContext): Promise<Outcome> {
@@ -48,7 +51,7 @@ async function set(context: CommandContext): Promise<Outcome> {
   const { box, args, options, terminal } = context;
   const [name = ''] = args;
   const lines = new Lines(context);
-  const signingPassword = options.passwordStdin === true ? await lines.next('the password to sign with') : undefined;
+  const signingPassword = options.passwordStdin === true ? await lines.next('the password to sign with') : '';
   const change: Change = {};
   const username = textOf(options, 'username');
   if (username !== undefined) change.username = username;
@@ -65,24 +68,15 @@ async function set(context: CommandContext): Promise<Outcome> {
   // a person who names other members alone changes these alone
   const wantsPassword = options.stdin === true || options.password === true || Object.entries(change).every(([member, value]) => member === 'username' && value !== null);
   if (wantsPassword && change.password !== null)
-    change.password = options.stdin === true ? await lines.next('the password of the device') : await typedTwice(context, `password of ${name}`);
+    change.password = options.stdin === true ? await lines.next('the password of the device') : await typedTwice(terminal, `password of ${name}`, STDIN_WAY);
   const path = { site: await box.site(), name };
   const done = await box.signed(
     () => box.typed.put(`${SECRETS}/{name}`, { path, body: change }),
-    signingPassword === undefined ? undefined : () => Promise.resolve(signingPassword),
+    proofGiven(options, () => Promise.resolve(signingPassword)),
   );
   if (done.usedBy.length === 0) terminal.say(`lineside: no I/O module names ${name} yet: security: { secretRef: { name: ${name} } }`);
   const users = done.usedBy.length === 0 ? '' : `; ${done.usedBy.join(', ')} ${done.usedBy.length === 1 ? 'connects' : 'connect'} anew with it`;
   return { data: done, text: `secret ${name} is set: ${done.members.join(', ')}${users}` };
-}
-
-async function typedTwice({ terminal }: CommandContext, what: string): Promise<string> {
-  const way = 'give it in a line of standard input, with --stdin';
-  for (;;) {
-    const first = await terminal.askSecret(`${what}: `, way);
-    if ((await terminal.askSecret('once more: ', way)) === first) return first;
-    terminal.say('lineside: the two differ; try again');
-  }
 }
 
 async function remove(context: CommandContext): Promise<Outcome> {
@@ -90,7 +84,10 @@ async function remove(context: CommandContext): Promise<Outcome> {
   const [name = ''] = args;
   const path = { site: await box.site(), name };
   const lines = new Lines(context);
-  await box.signed(() => box.typed.remove(`${SECRETS}/{name}`, { path }), options.passwordStdin === true ? () => lines.next('the password to sign with') : undefined);
+  await box.signed(
+    () => box.typed.remove(`${SECRETS}/{name}`, { path }),
+    proofGiven(options, () => lines.next('the password to sign with')),
+  );
   return { data: { secret: name }, text: `secret ${name} is removed`, exitCode: EXIT.ok };
 }
 
@@ -111,6 +108,7 @@ export const SECRET_COMMANDS: readonly CommandRow[] = [
       ['--key <file>', 'PEM, without a passphrase'],
       ['--remove <member...>', `take away ${MEMBERS.join(', ')}`],
       [PASSWORD[0], `${PASSWORD[1]}; with --stdin it is the first line, and the password of the device the second`],
+      SECOND_FACTOR,
     ],
     names: { name: secretNames, remove: () => Promise.resolve(MEMBERS) },
     examples: [
@@ -120,5 +118,5 @@ export const SECRET_COMMANDS: readonly CommandRow[] = [
     ],
     run: set,
   },
-  { typed: 'secret delete <name>', about: 'remove a secret that no I/O module names', options: [PASSWORD], names: { name: secretNames }, run: remove },
+  { typed: 'secret delete <name>', about: 'remove a secret that no I/O module names', options: PROOF, names: { name: secretNames }, run: remove },
 ];

@@ -1,6 +1,6 @@
 /** Snapshots of the configuration: what was before each apply, and the way back. */
 import type { Selector } from '../../platform/store/selector.js';
-import { titleOf } from './applied.js';
+import { toldOf } from './applied.js';
 import { bring } from './bring.js';
 import type { CommandContext, CommandRow } from './command.js';
 import { timeoutOf } from './given.js';
@@ -17,7 +17,7 @@ const WHY_KEPT = {
 async function list({ box }: CommandContext): Promise<Outcome> {
   const snapshots = (await box.typed.all('/api/v1/snapshots', {})).toReversed();
   if (snapshots.length === 0) return { data: snapshots, text: NONE };
-  const rows = snapshots.map(({ name, at, by, bytes }) => [name, at, by, String(bytes)]);
+  const rows = snapshots.map(({ name, at, by, changeRequest, bytes }) => [name, at, changeRequest === undefined ? by : `${by} (change request ${changeRequest})`, String(bytes)]);
   return { data: snapshots, text: table(['name', 'before the apply of', 'by', 'bytes'], rows) };
 }
 
@@ -31,7 +31,7 @@ async function returnTo(context: CommandContext): Promise<Outcome> {
   return bring(context, {
     ask: ({ dryRun }) => box.typed.post('/api/v1/snapshots/{name}/return', { path: { name }, query: dryRun ? { dryRun: true } : {} }),
     chosen: EVERYTHING,
-    warned: (_at, named, warning) => `${titleOf(named)}: ${warning}`,
+    warned: (_at, named, warning) => toldOf(named, warning),
     whyKept: WHY_KEPT,
     withinMs: timeoutOf(context) ?? WAIT_MS_DEFAULT,
   });

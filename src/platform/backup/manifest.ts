@@ -4,6 +4,7 @@
  */
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import * as v from 'valibot';
+import { exactBase64 } from '../base/exact-base64.js';
 import { canonicalJson } from '../ledger/canonical-json.js';
 import { type DeviceKeys, rawPublicKey } from '../ledger/keys.js';
 import { BackupRefused } from './refused.js';
@@ -114,8 +115,9 @@ export function isKnownName(name: string, content: Manifest['content']): boolean
 function isGenuine(told: Record<string, unknown>, manifest: Manifest): boolean {
   try {
     const { signature, ...base } = told;
+    const bytes = exactBase64(String(signature));
     const isOfDevice = fingerprint(manifest.publicKey).startsWith(manifest.deviceId);
-    return isOfDevice && verify(null, bytesOf(base), publicKeyOf(manifest), Buffer.from(String(signature), 'base64'));
+    return bytes !== undefined && isOfDevice && verify(null, bytesOf(base), publicKeyOf(manifest), bytes);
   } catch {
     return false;
   }

@@ -42,7 +42,8 @@ export function readBoundedFile(file: string, bytesMax: number): Buffer {
   }
 }
 
-function checkPlain(file: string, stats: Stats): void {
+/** @throws UnfitFile */
+export function checkPlain(file: string, stats: Stats): void {
   const kind = kindOf(stats);
   if (kind !== 'file') throw new UnfitFile(`${file} is a ${kind}, and a file has to stand there`);
 }

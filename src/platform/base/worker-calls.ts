@@ -100,6 +100,12 @@ export class WorkerCalls {
     await gone;
   }
 
+  /** Ends the thread in the middle of what it does; one that hangs in the kernel goes on, and this with it. */
+  async terminate(): Promise<void> {
+    this.#closing = true;
+    await this.#worker?.terminate();
+  }
+
   #giveUp(call: number, name: string, withinMs: number): void {
     this.#settled(call)?.reject(new Refusal('unavailable', `the ${this.#entry.name} thread has not answered ${name} within ${withinMs / 1000} s`, { code: 'no_answer' }));
   }

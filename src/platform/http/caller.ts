@@ -45,7 +45,9 @@ export function hasExpired(caller: Caller, nowMs: WallMs): boolean {
 export function firstDuty({ mustChangePassword, mustEnrol }: Caller): Refusal | undefined {
   if (mustChangePassword) return new Refusal('forbidden', 'change your password first', { code: 'password_change_required' });
   if (!mustEnrol) return undefined;
-  return new Refusal('forbidden', 'your role requires a second factor: enrol one first, with POST auth/second-factor', { code: 'second_factor_enrolment_required' });
+  return new Refusal('forbidden', 'your role requires a second factor: enrol one first, at the login page or with lineside second-factor set-up (POST auth/second-factor)', {
+    code: 'second_factor_enrolment_required',
+  });
 }
 
 export function mayVisit(caller: Caller, site: string): boolean {

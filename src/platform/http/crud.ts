@@ -25,7 +25,7 @@ import { checkTexts } from '../store/texts.js';
 import { type Caller, mayVisit } from './caller.js';
 import type { Tier } from './tiers.js';
 import { AnnotationChange, clearable, LabelChange, merge, withoutDefault } from './clearing.js';
-import { decode } from './json-body.js';
+import { decodeBody } from './json-body.js';
 import { listReply, type PastItems } from './paged-list.js';
 import { LIST, parameters } from './parameters.js';
 import { oneOf } from './alternatives.js';
@@ -478,7 +478,7 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     for (const field of this.#kind.required ?? []) {
       if (spec[field] === undefined || spec[field] === '') throw invalid('missing_field', `${prefix}${field}`, `field ${prefix}${field} is required`);
     }
-    const decoded = prefix === '' ? decode(this.#kind.spec, spec) : decode(v.strictObject({ spec: this.#kind.spec }), { spec }).spec;
+    const decoded = prefix === '' ? decodeBody(this.#kind.spec, spec) : decodeBody(v.strictObject({ spec: this.#kind.spec }), { spec }).spec;
     checkTexts(decoded, before, prefix);
     return decoded;
   }

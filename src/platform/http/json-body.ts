@@ -7,6 +7,7 @@ import { type BaseIssue, type GenericSchema, safeParse } from 'valibot';
 import { DEPTH_MAX } from '../base/nesting.js';
 import { nearest } from '../base/nearest.js';
 import { invalid, Refusal } from '../base/refusal.js';
+import { LONE_SURROGATE } from '../base/short-text.js';
 import { type OtherLevel, otherLevelOf, type PathItem } from './other-level.js';
 import { type Served, type Shape, withoutRepeated } from './sent-back.js';
 import { whatStands } from './what-stands.js';
@@ -27,8 +28,6 @@ export function parseJson(bytes: Uint8Array): unknown {
   if (field !== undefined) throw invalid('invalid_field', field, `${field} holds half of a surrogate pair, which is no Unicode text`);
   return value;
 }
-
-const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
  * Half of a surrogate pair, which only an escape can bring: it is no text, cannot be written as UTF-8, in a URL or in a document.
@@ -98,6 +97,21 @@ export function decode<Output>(schema: GenericSchema<unknown, Output>, input: un
   if (!result.success && field !== 'body') throw refusalOf(result.issues, schema as Shape, whole() as Shape);
   if (field !== undefined) throw invalid('invalid_field', field, `${field} must be an object`);
   return (result as { readonly output: Output }).output;
+}
+
+const MISSING_TOLD_MAX = 20;
+
+/** As `decode`, for a route that tells one refusal alone: all that is missing is told in that, so that nobody sends the body once for each. */
+export function decodeBody<Output>(schema: GenericSchema<unknown, Output>, input: unknown): Output {
+  try {
+    return decode(schema, input);
+  } catch (fault) {
+    if (!(fault instanceof Refusal) || fault.context.code !== 'missing_field') throw fault;
+    const others = fault.beside.flatMap(({ context: { code, field } }) => (code === 'missing_field' && field !== undefined ? [field] : []));
+    if (others.length === 0) throw fault;
+    const fields = [fault.context.field ?? '', ...others].slice(0, MISSING_TOLD_MAX);
+    throw new Refusal(fault.kind, `fields ${fields.join(', ')} are required`, { ...fault.context, fields });
+  }
 }
 
 /**

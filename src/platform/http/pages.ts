@@ -6,7 +6,8 @@ import { Reply, type Route, type RouteSet, routeSet, routesFor } from './route.j
 import { ASKED_EACH_TIME, KEPT, readFolder, serve, type StaticFile } from './static-files.js';
 import { UwsReply } from './uws-reply.js';
 
-const PAGES = ['login', 'hmi', 'data'] as const;
+/** Each with the folder of the built consoles that holds it. */
+const PAGES = { login: 'login', hmi: 'hmi', data: 'desk' } as const;
 
 export interface Pages {
   /** 503 on `/readyz` until true: `starting`, or what has gone wrong since. */
@@ -37,8 +38,8 @@ export const PAGE_ROUTES: readonly Route<Pages>[] = [
     handle: (_, pages) => (pages.ready() ? { status: 'ok' } : new UwsReply(503, pages.started() ? refusing(pages.refusedBecause()) : STARTING, { 'Retry-After': '1' })),
   }),
   route({ method: 'GET', path: '/', ...open, summary: 'To the operator console', handle: () => new Reply('redirect', undefined, { Location: '/hmi' }) }),
-  ...PAGES.map((name) =>
-    route({ method: 'GET', path: `/${name}`, ...open, summary: `Page ${name}`, handle: ({ header }, pages) => serve(pages.page(name), `page ${name}`, ASKED_EACH_TIME, header) }),
+  ...Object.entries(PAGES).map(([name, folder]) =>
+    route({ method: 'GET', path: `/${name}`, ...open, summary: `Page ${name}`, handle: ({ header }, pages) => serve(pages.page(folder), `page ${name}`, ASKED_EACH_TIME, header) }),
   ),
   route({
     method: 'GET',

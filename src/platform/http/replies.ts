@@ -7,9 +7,6 @@ type Told<Value> = Value extends readonly (infer Item)[] ? readonly Told<Item>[]
 /** What a schema says of an answer: it is made once and changed by nobody, so lists of the store can stand in it as they are. */
 export type ToldBy<Schema extends v.GenericSchema> = Told<v.InferOutput<Schema>>;
 
-/** Of an answer that holds a secret. */
-export const NO_STORE = { 'Cache-Control': 'no-store' } as const;
-
 /** A page of a log that grows with time (log-query.ts). */
 export function logPage<const Item extends v.GenericSchema>(item: Item) {
   return v.strictObject({ items: v.array(item), nextCursor: v.nullable(v.string()) });

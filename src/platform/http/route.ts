@@ -118,14 +118,14 @@ const WHOLE_CHARACTERS_MAX = 500_000;
  * 200 with JSON that is made piece by piece. What goes wrong with the first of them is refused as ever; a long one is sent while it is
  * made, and `texts` has begun by then, so that its `finally` runs whether somebody takes the rest or nobody.
  */
-export async function inPieces(texts: AsyncGenerator<string, void>): Promise<Reply<never>> {
+export async function inPieces(texts: AsyncGenerator<string, void>, headers: Readonly<Record<string, string>> = NO_HEADERS): Promise<Reply<never>> {
   let first = '';
   while (first.length <= WHOLE_CHARACTERS_MAX) {
     const next = await texts.next();
-    if (next.done) return rendered(first);
+    if (next.done) return rendered(first, headers);
     first += next.value;
   }
-  return streamed(new Pieces(first, texts), JSON_MEDIA_TYPE);
+  return streamed(new Pieces(first, texts), JSON_MEDIA_TYPE, headers);
 }
 
 class Pieces implements AsyncIterableIterator<Uint8Array> {
@@ -166,8 +166,8 @@ export function ok<Body>(body: Body, headers: Readonly<Record<string, string>> =
 }
 
 /** 200 with a body that is JSON already: of a hot read that keeps the unchanging part of its answer, or of the query thread. */
-export function rendered(json: string | Uint8Array): Reply<never> {
-  return new Reply<never>('ok', json, NO_HEADERS, JSON_MEDIA_TYPE);
+export function rendered(json: string | Uint8Array, headers: Readonly<Record<string, string>> = NO_HEADERS): Reply<never> {
+  return new Reply<never>('ok', json, headers, JSON_MEDIA_TYPE);
 }
 
 /** 204. */

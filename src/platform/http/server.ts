@@ -56,7 +56,9 @@ const PACKED_LEVEL = 4; // half the time of the library's own level, a tenth mor
 /** Header lines more within the value of one: a line costs a call into the library, whatever its length. */
 const KEPT_IDLE_S = 5; // the library closes an idle connection after 8 to 12 s: who is told earlier never sends into a closed one
 const NO_SNIFFING = `\r\nX-Content-Type-Options: nosniff\r\nKeep-Alive: timeout=${KEPT_IDLE_S}`;
-const NO_SNIFFING_JSON = contentTyped(JSON_MEDIA_TYPE);
+/** What is told once stays in no cache and in no foreign frame: all that a page does not say otherwise of itself. */
+const UNKEPT = `${NO_SNIFFING}\r\nCache-Control: no-store\r\nContent-Security-Policy: frame-ancestors 'none'`;
+const UNKEPT_JSON = contentTyped(UNKEPT, JSON_MEDIA_TYPE);
 /** Methods that change nothing: what they do may be seen by nobody. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
 
@@ -247,8 +249,15 @@ function writeHeaders(res: HttpResponse, headers: Readonly<Record<string, string
   }
 }
 
-function contentTyped(mediaType: string): string {
-  return `${NO_SNIFFING}\r\nContent-Type: ${mediaType}`;
+function contentTyped(lines: string, mediaType: string): string {
+  return `${lines}\r\nContent-Type: ${mediaType}`;
+}
+
+/** Header lines of an answer, but those of its own; one that says how long it is kept is no secret. */
+function linesOf({ mediaType, headers }: UwsReply, isEmpty: boolean): string {
+  const lines = headers['Cache-Control'] === undefined ? UNKEPT : NO_SNIFFING;
+  if (isEmpty) return lines;
+  return lines === UNKEPT && mediaType === JSON_MEDIA_TYPE ? UNKEPT_JSON : contentTyped(lines, mediaType);
 }
 
 /**
@@ -766,7 +775,7 @@ class UwsRequest implements Incoming {
     if (!closes) this.resume();
     if (answer.status !== 200) res.writeStatus(statusLine(answer.status)); // the library's own default
     const isEmpty = answer.body === undefined && !(answer instanceof StreamedUwsReply);
-    this.#writeCommonHeaders(isEmpty ? NO_SNIFFING : answer.mediaType === JSON_MEDIA_TYPE ? NO_SNIFFING_JSON : contentTyped(answer.mediaType));
+    this.#writeCommonHeaders(linesOf(answer, isEmpty));
     if (answer.headers !== NO_HEADERS) writeHeaders(res, answer.headers);
     if (answer.body === undefined) {
       if (answer.status !== 204 && answer.status !== 304) res.end('', closes);
@@ -781,8 +790,8 @@ class UwsRequest implements Incoming {
     } else res.end(answer.body, closes);
   }
 
-  #writeCommonHeaders(sniffing: string): void {
-    this.#res.writeHeader('X-Correlation-ID', this.correlationID + sniffing + this.#door.lines);
+  #writeCommonHeaders(lines: string): void {
+    this.#res.writeHeader('X-Correlation-ID', this.correlationID + lines + this.#door.lines);
     if (!this.#crossOrigin) return;
     this.#res.writeHeader('Vary', 'Origin');
     if (this.allowedOrigin === undefined) return;
@@ -809,7 +818,7 @@ class UwsRequest implements Incoming {
       });
       this.#begun = true;
       res.cork(() => {
-        this.#writeCommonHeaders(contentTyped(answer.mediaType));
+        this.#writeCommonHeaders(linesOf(answer, false));
         writeHeaders(res, answer.headers);
       });
       for await (const chunk of answer.chunks) {
@@ -853,9 +862,7 @@ class UwsRequest implements Incoming {
     this.#begun = true;
     res.cork(() => {
       res.writeStatus('200 OK');
-      this.#writeCommonHeaders(NO_SNIFFING);
-      res.writeHeader('Content-Type', 'text/event-stream; charset=utf-8');
-      res.writeHeader('Cache-Control', 'no-store');
+      this.#writeCommonHeaders(contentTyped(UNKEPT, 'text/event-stream; charset=utf-8'));
       res.writeHeader('X-Accel-Buffering', 'no');
       res.write(': open\n\n'); // sends the head at once
     });

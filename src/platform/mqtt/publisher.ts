@@ -39,7 +39,7 @@ export interface PublisherParts {
   /** Certificate authorities in PEM; undefined: those of the system. */
   readonly ca: string | undefined;
   /** Published by the broker, retained, when this client goes without saying so. */
-  readonly will: Message;
+  readonly will?: Message;
   readonly clock: Clock;
   readonly log: Log;
   readonly retryMs?: number;
@@ -69,6 +69,16 @@ export class MqttPublisher {
 
   get connected(): boolean {
     return this.#isConnected;
+  }
+
+  /** Whether a message of the topic waits, or is under way and not acknowledged. */
+  owes(topic: string): boolean {
+    return this.#waiting.has(topic) || this.#underWay.has(topic);
+  }
+
+  /** Why the broker is not reached. */
+  get fault(): string {
+    return this.#isConnected ? 'the broker does not acknowledge what it is sent' : this.#fault;
   }
 
   /** The library is loaded by whoever publishes only. */
@@ -175,7 +185,7 @@ function optionsOf({ clientId, username, password, ca, will, retryMs = RETRY_MS 
     reconnectPeriod: retryMs,
     reconnectOnConnackError: true,
     queueQoSZero: false,
-    will: { topic: will.topic, payload: Buffer.from(will.payload), qos: will.qos, retain: true },
+    ...(will === undefined ? {} : { will: { topic: will.topic, payload: Buffer.from(will.payload), qos: will.qos, retain: true } }),
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
     ...(ca === undefined ? {} : { ca }),

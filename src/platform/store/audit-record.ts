@@ -1,5 +1,6 @@
 /** Audit records as domains write them (decisions Q-TAG-16). Sequence, hash and chain are added by store and ledger. */
 import { auditName } from '../base/audit-name.js';
+import { asUnicodeText } from '../base/short-text.js';
 
 export const AUDIT_RESULTS = ['Accepted', 'Success', 'Rejected', 'Failed'] as const;
 export type AuditResult = (typeof AUDIT_RESULTS)[number];
@@ -96,7 +97,7 @@ export function auditOf(draft: AuditDraft, sequence: number, timestamp: string, 
     actorType: actor.actorType,
     action: draft.action,
     category: draft.category,
-    target: draft.target,
+    target: named(draft.target),
     result: draft.result,
     correlationID: draft.correlationID,
   };
@@ -110,4 +111,10 @@ export function auditOf(draft: AuditDraft, sequence: number, timestamp: string, 
   if (details !== undefined) record.details = details;
   if (signature !== undefined) record.signature = signature;
   return record;
+}
+
+/** A name that is no Unicode text would be kept as another one than the chain tells of, and break it for good. */
+function named(target: AuditTarget): AuditTarget {
+  const name = asUnicodeText(target.name);
+  return name === target.name ? target : { ...target, name };
 }

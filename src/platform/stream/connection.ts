@@ -6,7 +6,7 @@ import { assert } from '../base/assert.js';
 import { timestamp } from '../base/clock.js';
 import type { WallMs } from '../base/times.js';
 import { invalid, Refusal } from '../base/refusal.js';
-import { type Caller, hasExpired } from '../http/caller.js';
+import { type Caller, firstDuty, hasExpired } from '../http/caller.js';
 import type { SessionWatch } from '../http/stream-port.js';
 import { CHANNEL_ROWS, type ChannelName, type EventChannel } from './channel.js';
 import { type Filter, type FilterRequest, makeFilter, seesPlace, type Places } from './filter.js';
@@ -366,6 +366,8 @@ export function actionMissing(action: string): Refusal {
 
 /** A subscription without a site resolved to the sites of its time; one of them lost ends it too. */
 function lostAccess(caller: Caller, { channel, filter }: Subscription): Refusal | undefined {
+  const duty = firstDuty(caller); // who has one opens no stream, and sees on in none that he has
+  if (duty) return duty;
   const action = CHANNEL_ROWS[channel].action;
   if (!caller.may(action)) return actionMissing(action);
   if (caller.sites === null) return undefined;

@@ -9,7 +9,7 @@ import { timestamp } from '../base/clock.js';
 import { guardedPromise } from '../base/guarded.js';
 import { invalid, Refusal } from '../base/refusal.js';
 import type { Proven } from '../http/authenticator.js';
-import type { Caller } from '../http/caller.js';
+import { type Caller, firstDuty } from '../http/caller.js';
 import { notText } from '../http/json-body.js';
 import type { SessionWatch, WebSocketSession, WebSocketWire } from '../http/stream-port.js';
 import { CHANNELS, isChannel } from './channel.js';
@@ -184,6 +184,8 @@ class WebSocketClient implements WebSocketSession {
   }
 
   #execute(frame: Members): void {
+    const duty = firstDuty(this.#connection.caller);
+    if (duty && frame.type !== 'authenticate' && frame.type !== 'unsubscribe') throw duty;
     switch (frame.type) {
       case 'subscribe':
         return this.#subscribe(frame);

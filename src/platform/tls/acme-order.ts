@@ -2,7 +2,8 @@
 import { Agent, request } from 'node:https';
 import type { Log } from '../base/log.js';
 import { readDataFile } from '../base/data-file.js';
-import { readPlainFile } from '../base/plain-file.js';
+import type { Clock } from '../base/clock.js';
+import { readOutsideFile } from '../base/outside-file.js';
 import type { Challenges, ChallengeWish } from './acme-challenges.js';
 import { ownFile, writeOwn } from './own-files.js';
 
@@ -14,6 +15,7 @@ export interface AcmeOrder {
   readonly email: string | null;
   readonly caFile: string | null;
   readonly challenge: Challenges;
+  readonly clock: Pick<Clock, 'after'>;
   readonly log: Log;
 }
 
@@ -22,13 +24,13 @@ const REQUEST_MS_MAX = 60_000;
 const WAY_OUT = 'move it away: a new account is made then';
 
 /** @returns key and chain in one PEM text. @throws an Error that says what failed. */
-export async function orderCertificate({ dataDir, directory, domains, email, caFile, challenge, log }: AcmeOrder): Promise<string> {
+export async function orderCertificate({ dataDir, directory, domains, email, caFile, challenge, clock, log }: AcmeOrder): Promise<string> {
   const acme = await import('acme-client');
   acme.axios.defaults.timeout = REQUEST_MS_MAX;
   acme.axios.defaults.proxy = false;
   const { acmeSettings } = acme.axios.defaults as { readonly acmeSettings?: { retryMaxAttempts: number } };
   if (acmeSettings) acmeSettings.retryMaxAttempts = 1; // who asks for a certificate tries again by himself
-  const agent = new Agent(caFile === null ? {} : { ca: readPlainFile(caFile, CA_BYTES_MAX) });
+  const agent = new Agent(caFile === null ? {} : { ca: await readOutsideFile(caFile, CA_BYTES_MAX, { clock }) });
   acme.axios.defaults.httpsAgent = agent;
   await reached(directory, agent);
   const client = new acme.Client({ directoryUrl: directory, accountKey: await accountKey(dataDir, () => acme.crypto.createPrivateEcdsaKey('P-256')) });

@@ -5,7 +5,9 @@
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
+import type { Clock } from '../base/clock.js';
 import { canonicalIP } from '../base/ip-address.js';
+import { readOutsideFile } from '../base/outside-file.js';
 import { readPlainFile } from '../base/plain-file.js';
 import type { WallMs } from '../base/times.js';
 
@@ -48,12 +50,28 @@ export function readPair({ certFile, keyFile }: TlsFiles): TlsPair {
   return { cert: read('gateway.tls.certFile', certFile), key: read('gateway.tls.keyFile', keyFile) };
 }
 
+/** As `readPair`, of files that may lie on a share, while the plant is controlled. @throws UnfitCertificate */
+export async function readPairBeside({ certFile, keyFile }: TlsFiles, clock: Pick<Clock, 'after'>): Promise<TlsPair> {
+  const readBeside = async (setting: string, file: string): Promise<Buffer> => {
+    try {
+      return await readOutsideFile(file, TLS_FILE_BYTES_MAX, { clock });
+    } catch (fault) {
+      throw unread(setting, file, fault);
+    }
+  };
+  return { cert: await readBeside('gateway.tls.certFile', certFile), key: await readBeside('gateway.tls.keyFile', keyFile) };
+}
+
 function read(setting: string, file: string): Buffer {
   try {
     return readPlainFile(file, TLS_FILE_BYTES_MAX);
   } catch (fault) {
-    throw new UnfitCertificate(`${setting}: ${file} cannot be read (${(fault as NodeJS.ErrnoException).code ?? (fault as Error).message}); put it right, or name another file`);
+    throw unread(setting, file, fault);
   }
+}
+
+function unread(setting: string, file: string, fault: unknown): UnfitCertificate {
+  return new UnfitCertificate(`${setting}: ${file} cannot be read (${(fault as NodeJS.ErrnoException).code ?? (fault as Error).message}); put it right, or name another file`);
 }
 
 /** Whatever its dates are. @throws UnfitCertificate for what is no certificate with its key. */

@@ -6,7 +6,7 @@ import type { Clock } from '../base/clock.js';
 import { contain, guardedPromise } from '../base/guarded.js';
 import type { Log } from '../base/log.js';
 import type { Part } from '../base/parts.js';
-import { type CertificateFacts, checkPair, digestOf, fingerprintText, outOfDate, readPair, type TlsFiles } from './certificate.js';
+import { type CertificateFacts, checkPair, digestOf, fingerprintText, outOfDate, readPair, readPairBeside, type TlsFiles } from './certificate.js';
 
 export type CertificateKind = 'files' | 'self-signed' | 'acme';
 
@@ -138,7 +138,7 @@ export class ServedCertificate implements Part {
     try {
       source.prepare?.();
       const { files } = source;
-      const pair = readPair(files);
+      const pair = await readPairBeside(files, clock);
       const digest = digestOf(pair);
       if (digest === this.#digest) {
         this.#refused = '';

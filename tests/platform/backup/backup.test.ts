@@ -16,6 +16,7 @@ import { BackupRefused } from '../../../src/platform/backup/refused.js';
 import { restoreBox } from '../../../src/platform/backup/restore.js';
 import { readRestoredMark } from '../../../src/platform/backup/restored-mark.js';
 import Database from '../../../src/platform/base/sqlite.js';
+import { stuckThreads } from '../../../src/platform/base/stuck-threads.js';
 import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { inspectDataDir } from '../../../src/platform/ledger/inspect.js';
@@ -30,8 +31,8 @@ import { TestClock } from '../../support/test-clock.js';
 import { testLog } from '../../support/test-log.js';
 import { keyPair, membersOf, tarOf, writeSealed } from '../../support/sealed-tar.js';
 
-const EDITS = Number(process.env.BACKUP_EDITS ?? 400);
-const SEED = Number(process.env.BACKUP_SEED ?? 20261129);
+const EDITS = Number(process.env.EDITS ?? 60);
+const SEED = Number(process.env.FUZZ_SEED ?? 20261129);
 const RECORDS = 1200;
 const ARCHIVED = 600;
 const PRODUCT = { version: '0.1.0', commit: '' };
@@ -278,6 +279,7 @@ const unsigned = ({ signature: _signature, ...manifest }: Manifest): Omit<Manife
 
 const MANIFEST_EDITS: readonly (readonly [string, (manifest: Manifest) => Manifest, RegExp])[] = [
   ['its head is another', (manifest) => ({ ...manifest, head: { ...manifest.head, sequence: 7 } }), /not signed by the box/],
+  ['its signature has a letter more', (manifest) => ({ ...manifest, signature: `${manifest.signature}x` }), /not signed by the box/],
   ['it is signed by another box', (manifest) => signedManifest(unsigned(manifest), openDeviceKeys(ownFolder(t))), /keys of box/],
   ['it names another box with the key of that one', (manifest) => ({ ...manifest, deviceId: 'f'.repeat(32) }), /not signed by the box/],
   ['it is of a newer version', (manifest) => ({ ...manifest, format: 'lineside-box/2' }), /format lineside-box\/2, of a newer version/],
@@ -510,30 +512,62 @@ t.test('Q-CHANGE-13, D-C-07: the newest stay, whatever time the clock said; what
   t.same(notKept([nameAt('2026-11-29T06:00:00Z'), nameAt('1970-01-01T00:00:00Z')], nameAt('1970-01-01T00:00:00Z'), 1), [nameAt('2026-11-29T06:00:00Z')]);
 });
 
-t.test('Q-CHANGE-13: a folder that does not answer holds the thread of the backup alone; it is told, and ends no stop', async (t) => {
-  const clock = new TestClock();
-  const place = ownFolder(t);
-  const asked: unknown[] = [];
-  const never = new Promise<never>(() => undefined);
-  const backups = new Backups({
+function backupsOf({
+  clock,
+  place,
+  facts,
+  calls,
+}: {
+  clock: TestClock;
+  place: string;
+  facts: readonly unknown[];
+  calls: NonNullable<ConstructorParameters<typeof Backups>[0]['calls']>;
+}) {
+  return new Backups({
     store: { recorded: Promise.resolve() } as unknown as Store,
-    queries: { factPage: async () => ({ items: [], next: null }) } as never,
+    queries: { factPage: async () => ({ items: facts, next: null }) } as never,
     clock,
     log: testLog(),
     dataDir: path.join(place, 'nowhere'),
     deviceId: 'f'.repeat(32),
     product: PRODUCT,
-    settings: { backupDirectory: path.join(place, 'share'), backupRecipient: keys.recipient, backupIntervalMs: 0, backupsKept: 2, configFile: null, secretsDir: place },
-    time: { now: () => ({ wallMs: clock.wallMs(), monotonicMs: 0, boot: '' }) as never, synchronised: () => true },
+    settings: { backupDirectory: path.join(place, 'share'), backupRecipient: keys.recipient, backupIntervalMs: 3_600_000, backupsKept: 2, configFile: null, secretsDir: place },
+    time: { now: () => ({ wallMs: clock.wallMs(), bootMs: clock.monoMs(), bootID: 'b' }), synchronised: () => true },
     died: () => undefined,
-    calls: {
-      call: (name, args) => {
-        asked.push({ name, args });
-        return never;
-      },
-      close: () => never,
-    },
+    calls,
   });
+}
+
+t.test('D-C-02, Q-CHANGE-13: what the last backup came to is told after a start, and of what is no result that it cannot be read', async (t) => {
+  const calls = { call: () => new Promise<never>(() => undefined), close: () => Promise.resolve() } as never;
+  const at = { wallMs: new TestClock().wallMs(), bootID: '', bootMs: 0 };
+  const run = { runId: 'r', startedAt: 's', finishedAt: 'f', ok: true, file: 'x.age', bytes: 1, headSequence: 7, missing: [], fault: '', at };
+  const started = async (fact: unknown) => {
+    const clock = new TestClock();
+    const backups = backupsOf({ clock, place: ownFolder(t), facts: [fact], calls });
+    await backups.start();
+    t.teardown(() => backups.stop());
+    return { backups, clock };
+  };
+  t.match((await started(run)).backups.view, { ok: true, lastAt: 'f', message: 'x.age, to audit record 7' });
+  for (const fact of [{ ...run, missing: undefined }, { ...run, at: null }, { ok: true, at: {} }, [], 7]) {
+    const { backups, clock } = await started(fact);
+    t.match(backups.view, { ok: null, lastAt: '' }, JSON.stringify(fact));
+    clock.advance(2 * 3_600_000);
+    t.match(backups.trouble(), { message: /there is no backup in .* yet, and one is due every 1 h \(what the last one came to cannot be read: it is no result\)/ });
+  }
+});
+
+t.test('Q-CHANGE-13: a folder that does not answer holds the thread of the backup alone; it is told, and ends no stop', async (t) => {
+  const clock = new TestClock();
+  const place = ownFolder(t);
+  const asked: unknown[] = [];
+  const never = new Promise<never>(() => undefined);
+  const call = (name: string, args: unknown): Promise<never> => {
+    asked.push({ name, args });
+    return never;
+  };
+  const backups = backupsOf({ clock, place, facts: [], calls: { call, close: () => never, terminate: () => never } });
   backups.begin('c-1');
   await new Promise((resolve) => setImmediate(resolve));
   t.match(asked, [{ name: 'make', args: { folder: path.join(place, 'share'), kept: 2 } }]);
@@ -547,7 +581,10 @@ t.test('Q-CHANGE-13: a folder that does not answer holds the thread of the backu
   await new Promise((resolve) => setImmediate(resolve));
   t.notOk(isStopped);
   clock.advance(5000);
+  await new Promise((resolve) => setImmediate(resolve));
+  clock.advance(1000);
   await stopping;
+  t.match(stuckThreads(), ['the thread of the backup'], 'an exit would wait for it');
 });
 
 t.test('Q-CHANGE-10: a backup of every format version there was is restored, and one of the tables of release 0.1.0', async (t) => {

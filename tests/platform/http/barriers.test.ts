@@ -437,7 +437,9 @@ t.test('Q-ERR-14: ETag, If-None-Match; Q-MES-28, Q-MES-29: forms; Q-ERR-01: erro
 t.test('D-ERR-01, D-ERR-05: correlation id, security headers, CORS only for the origins allowed', async (t) => {
   const { test } = await start(t, { settings: { allowedOrigins: ['https://panel.example'] } });
   const engineer = await test.as('engineer');
-  t.match((await test.request('GET', '/api/v1/nothing')).headers, { 'x-correlation-id': /^[0-9a-f-]{36}$/, 'x-content-type-options': 'nosniff' });
+  const unkept = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', 'content-security-policy': "frame-ancestors 'none'" };
+  t.match((await test.request('GET', '/api/v1/nothing')).headers, { 'x-correlation-id': /^[0-9a-f-]{36}$/, ...unkept }, 'a refusal');
+  t.match((await engineer.get('/api/v1/version')).headers, unkept, 'an answer');
   const made = await engineer.post('/api/v1/sites/north/things', { name: 'a' }, { headers: { 'X-Correlation-ID': 'my-request.1' } });
   t.equal(made.headers['x-correlation-id'], 'my-request.1');
   t.equal(test.audits.at(-1)?.correlationID, 'my-request.1');

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { dnsHook, httpChallenges } from '../../../src/platform/tls/acme-challenges.js';
+import { systemClock } from '../../../src/platform/base/clock.js';
 import { freePort } from '../../../src/platform/http/listen.js';
 import { AcmeKeeper, AcmeSource, RETRY } from '../../../src/platform/tls/acme-keeper.js';
 import { type AcmeOrder, orderCertificate } from '../../../src/platform/tls/acme-order.js';
@@ -49,6 +50,7 @@ t.test('against pebble', async (t) => {
     email: 'plant@line3.example',
     caFile: pebble.caFile,
     challenge,
+    clock: systemClock,
     log: testLog(),
   });
 

@@ -762,6 +762,11 @@ t.test('STREAM-19 WS-16 (D-STREAM-02): a permission or site lost ends what depen
   t.equal(both.connection.subscriptionCount, 1);
   t.equal(stream.ends.length, 1);
   t.match(stream.ends[0], /^permission: /);
+  both.wire.take();
+  sessions.refreshed = (caller) => ({ ...caller, mustEnrol: true });
+  clock.advance(25_000);
+  t.match(both.wire.take(), [{ type: 'error', code: 'second_factor_enrolment_required' }], 'who must enrol first sees no further');
+  t.equal(both.connection.subscriptionCount, 0);
 });
 
 t.test('STREAM-24: connections are counted per source, both transports together', async (t) => {

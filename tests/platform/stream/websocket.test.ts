@@ -3,6 +3,7 @@ import { Refusal } from '../../../src/platform/base/refusal.js';
 import { startPlant, type PlantOptions } from '../../domains/tags/plant.js';
 import { refusal, SocketClient } from './clients.js';
 import { person, type Received, ScriptedClock, tagSource, tagsNamed } from './scripted.js';
+import type { Caller } from '../../../src/platform/http/caller.js';
 import { at } from '../../support/at.js';
 
 async function gateway(t: Tap.Test, options: PlantOptions = {}) {
@@ -304,6 +305,17 @@ t.test('WS-17 STREAM-13 (D-STREAM-02): a right that was lost and a session that 
   const client = await open();
   plant.sessions.refreshed = (caller) => ({ ...caller, may: (action) => action !== 'tag:write' });
   t.match(await client.ask(write), { type: 'error', code: 'action_missing', action: 'tag:write' });
+  const free = (caller: Caller): Caller => ({ ...caller, mustEnrol: false, mustChangePassword: false, may: () => true });
+  for (const [duty, code] of [
+    [{ mustEnrol: true }, 'second_factor_enrolment_required'],
+    [{ mustChangePassword: true }, 'password_change_required'],
+  ] as const) {
+    plant.sessions.refreshed = (caller) => ({ ...free(caller), ...duty });
+    const frames = [write, { type: 'command', requestId: 'c', site: 'north', target: 'rx101', command: 'Hold', reason: 'looks wrong to me' }];
+    for (const frame of [...frames, { type: 'subscribe', id: 'a', channel: 'alarms' }]) t.match(await client.ask(frame), { type: 'error', code });
+  }
+  plant.sessions.refreshed = free;
+  t.match(await client.ask({ type: 'subscribe', id: 'a', channel: 'none' }), { code: 'unknown_channel' }, 'and the same connection goes on when it is done');
   plant.sessions.refreshed = undefined;
   plant.callers.callers.set('short', person({ expiresAtMs: clock.wallMs() + 10_000, sessionId: 's9' }));
   const short = await open('short');

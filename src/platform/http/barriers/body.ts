@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import type { BodyTurnLimits } from '../body-turns.js';
 import type { Exchange } from '../exchange.js';
-import { decode, decodeChange, parseJson } from '../json-body.js';
+import { decodeBody, decodeChange, parseJson } from '../json-body.js';
 import { parseLongJson } from '../long-json.js';
 import { checkReason } from '../reason.js';
 import { authentication } from './authentication.js';
@@ -88,7 +88,7 @@ function accept(exchange: Exchange, guard: Guard, bytes: Uint8Array): void {
 function acceptValue(exchange: Exchange, guard: Guard, parsed: unknown): void {
   const { row, served } = exchange.row.bound;
   if (typeof row.freshToken === 'function' && row.freshToken({ body: parsed, query: exchange.query })) requireFreshToken(exchange, guard);
-  const decoded = row.body && served ? decodeChange(row.body, parsed, () => served(exchange.params), exchange.header('if-match')) : decode(row.body ?? NOTHING, parsed);
+  const decoded = row.body && served ? decodeChange(row.body, parsed, () => served(exchange.params), exchange.header('if-match')) : decodeBody(row.body ?? NOTHING, parsed);
   exchange.body = row.body ? decoded : undefined;
   if (row.reason) {
     const reason = checkReason((decoded as { reason?: unknown }).reason, row.reason === 'policy' ? guard.reasonLengthMin : 1);
