@@ -4,14 +4,14 @@ import t from 'tap';
 import { account, firstAdmin, flawsOf, open, signIn, startConsole, SITE } from './person.js';
 
 const FILES = [1, 2, 3, 4].map((at) => `audit-00000000${at}001-00000000${at + 1}000.ndjson.gz`);
-const LATEST = '**/api/v1/audit/archive-integrity/latest';
+const LATEST = '**/api/v1/audit/archive-integrity/history?*';
 const LIST = `**${SITE}/audit?*`;
 
 /** The last run found these, beside a file that is good. */
 async function found(page: Page, ...problems: readonly object[]): Promise<void> {
   const archives = [{ file: 'good', ok: true }, ...problems.map((problem, at) => ({ ...problem, file: FILES[at], ok: false }))];
   await page.unroute(LATEST);
-  await page.route(LATEST, (route) => route.fulfill({ json: { finishedAt: new Date().toISOString(), ok: false, checked: 10, archives } }));
+  await page.route(LATEST, (route) => route.fulfill({ json: { items: [{ finishedAt: new Date().toISOString(), ok: false, checked: 10, archives }], nextCursor: null } }));
 }
 
 /** A page of the list that could not look into these files. */

@@ -16,10 +16,13 @@ function numberOf(name: string, absent: number): number {
   return value;
 }
 
+/** A box of a test has a host name, as passkeys need one. */
+const NAMES = '--host-resolver-rules=MAP *.example 127.0.0.1';
+
 export async function launchBrowser(): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: process.env.CONSOLE_CHROMIUM ?? '/usr/bin/chromium-headless-shell',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', NAMES],
   });
   if (SLOWDOWN > 1 || LATENCY_MS > 0) browser.on('context', (context) => context.on('page', (page) => void slowDown(context, page)));
   return browser;

@@ -84,6 +84,10 @@ t.test('the operator console', async (t) => {
     await page.getByTestId('username').fill('nora');
     await page.getByTestId('password').fill(PASSWORD);
     await page.getByTestId('login-submit').click();
+    await page.getByTestId('new-password').fill('short');
+    await page.getByTestId('new-password-again').fill('short');
+    await page.getByTestId('new-password-submit').click();
+    await says(page.getByTestId('login-error'), /At least 12 characters/);
     await page.getByTestId('new-password').fill('another long password');
     await page.getByTestId('new-password-again').fill('another long password');
     await page.getByTestId('new-password-submit').click();
@@ -124,8 +128,12 @@ t.test('the operator console', async (t) => {
     await signIn(page, 'siri');
     await page.getByTestId('user-menu').click();
     await page.getByTestId('second-factor').click();
+    await page.getByTestId('factor-password').fill('not the password');
+    await page.getByTestId('factor-begin').click();
+    await says(page.getByTestId('factor-error'), /^The password is wrong\.$/, 'who is signed in is not asked who he is');
     await page.getByTestId('factor-password').fill(PASSWORD);
     await page.getByTestId('factor-begin').click();
+    await page.locator('#first-code:focus').waitFor();
     const secret = (await page.getByTestId('factor-secret').innerText()).replaceAll(' ', '');
     t.match(await page.getByTestId('factor-uri').getAttribute('href'), new RegExp(`^otpauth://totp/.*secret=${secret}`));
     t.strictSame(await seriousViolations(page), [], 'secret');
@@ -133,6 +141,10 @@ t.test('the operator console', async (t) => {
     await page.getByTestId('first-code').fill(codeOf(secret, step));
     await page.getByTestId('enrol-submit').click();
     const recoveryCode = await page.getByTestId('recovery-codes').locator('li').first().innerText();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await allSent(page); // the page has done with the keys
+    t.ok(await page.getByTestId('recovery-codes').isVisible(), 'what is shown once is not taken away by a key');
     await page.getByTestId('recovery-codes-kept').click();
     await page.getByTestId('factor-dialog').waitFor({ state: 'detached' });
     await page.getByTestId('user-menu').click();
@@ -145,6 +157,7 @@ t.test('the operator console', async (t) => {
     await page.getByTestId('username').fill('siri');
     await page.getByTestId('password').fill(PASSWORD);
     await page.getByTestId('login-submit').click();
+    await page.locator('#second-code:focus').waitFor();
     await enter(codeOf(secret, step));
     await says(page.getByTestId('login-error'), /good once/, 'the code that it was set up with');
     t.strictSame(await seriousViolations(page), [], 'code');
@@ -155,11 +168,18 @@ t.test('the operator console', async (t) => {
   });
 
   await t.test('a role that requires a second factor: the login page sets it up before anything else', async (t) => {
-    await account(admin, 'susi', 'supervisor');
+    const given = { username: 'susi', password: 'given by the administrator', displayName: 'susi', groups: ['lineside-supervisor'] };
+    t.equal((await admin.post('/api/v1/auth/users', given)).status, 201);
     const page = await open(browser, `${box.base}/login`);
     await page.getByTestId('username').fill('susi');
-    await page.getByTestId('password').fill(PASSWORD);
+    await page.getByTestId('password').fill(given.password);
     await page.getByTestId('login-submit').click();
+    await page.locator('#new-password:focus').waitFor();
+    for (const field of ['new-password', 'new-password-again']) await page.getByTestId(field).fill(given.password);
+    await page.getByTestId('new-password-submit').click();
+    await says(page.getByTestId('login-error'), /another password/);
+    for (const field of ['new-password', 'new-password-again']) await page.getByTestId(field).fill(PASSWORD);
+    await page.getByTestId('new-password-submit').click();
     const secret = (await page.getByTestId('factor-secret').innerText()).replaceAll(' ', '');
     t.strictSame(await seriousViolations(page), [], 'enrolment');
     await page.goto(`${box.base}/hmi`);
@@ -191,7 +211,7 @@ t.test('the operator console', async (t) => {
     await page.getByTestId('batch-SHIFT-1').click();
     await state(page, 'Pending').waitFor();
     await isLocked(page, 'command-Hold'); // only what the gateway calls valid can be touched
-    await says(page.getByTestId('blocked'), /waits for an operator/);
+    await says(page.getByTestId('blocked'), /Waits for an operator to start it/);
     await page.getByTestId('command-Start').click();
     await page.getByTestId('command-dialog').getByText('The box sees no obstacle').waitFor();
     t.equal(await page.getByTestId('start-stops').count(), 0, 'a warning keeps no batch from its Start');
@@ -226,6 +246,12 @@ t.test('the operator console', async (t) => {
       return found.find((output) => output.name === 'ph');
     });
     t.equal(outputs.value, '7.2');
+    await says(page.getByTestId('prompt-recorded'), /Recorded and signed \d\d:\d\d:\d\d.*pH.*: 7\.2 pH.*RX101.*SHIFT-1.*audit record audit-\d+/);
+    await page.getByTestId('prompt-recorded-close').click();
+    await page.getByTestId('prompt-recorded').waitFor({ state: 'detached' });
+    await orWhy(admin, name, page.getByTestId('prompt-answer').click());
+    await says(page.getByTestId('prompt-earlier'), /\d\d:\d\d:\d\d .*pH.*: 7\.2 olga of the shift/, 'who is asked next sees what was answered before');
+    await page.keyboard.press('Escape');
     await page.getByTestId('messages').getByText('Charged').first().waitFor();
 
     await batch(admin, 'SHIFT-2');
@@ -346,12 +372,21 @@ t.test('the operator console', async (t) => {
     },
   );
 
-  await t.test('a German browser gets German words', async () => {
-    const page = await open(browser, `${box.base}/login`, { locale: 'de-DE' });
+  await t.test('a German browser gets German words, and a person on any panel the language that they choose', async (t) => {
+    const page = await open(browser, `${box.base}/login`, { locale: 'de-DE', timezoneId: 'Europe/Berlin' });
+    await says(page.getByTestId('login-submit'), /Anmelden/);
+    await page.getByTestId('language-en').click();
+    await says(page.getByTestId('login-submit'), /Sign in/);
+    t.equal(await page.locator('html').getAttribute('lang'), 'en');
+    await page.getByTestId('language-de').click();
     await says(page.getByTestId('login-submit'), /Anmelden/);
     await signIn(page, 'olga');
     await says(page.getByTestId('alarm-banner'), /Alarme/);
     await says(page.getByTestId('units'), /Füllstand/);
+    await says(page.getByTestId('clock'), /:\d\d(MEZ|MESZ)$/); // times name their zone, once on each page
+    await page.getByTestId('user-menu').click();
+    await page.getByTestId('language-en').click();
+    await says(page.getByTestId('units'), /Level/);
     await page.context().close();
   });
 });

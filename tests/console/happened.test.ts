@@ -236,3 +236,143 @@ t.test('a failure that ended its phase is told with the words that the batch kee
   t.match(spell?.causes, [{ text: 'child-failed: store/receive/receive: receive has run longer than 600 s' }]);
   t.equal(spell?.causes.length, 1);
 });
+
+t.test('an alarm that stood when it was held comes before the command that it gave, and is told once', async (t) => {
+  const { spellsOf, chainOf } = await pageModule<Happened & { chainOf(spell: Spell): readonly (Cause & { readonly alarm: string })[] }>('data/happened.ts');
+  const [spell] = spellsOf(
+    eventsOf([
+      [1, 'Batch', '', 'Running', 'Pending', 'Start'],
+      [2, 'Alarm', '', 'ActiveUnacknowledged', '', 'Activated: alarm li101-low-1, empty'],
+      [3, 'Alarm', '', 'ClearedUnacknowledged', '', 'Cleared: alarm li101-low-1, empty'],
+      [5, 'Alarm', '', 'ActiveUnacknowledged', '', 'Activated: alarm hot-1, hotter than recipe allows'],
+      [6, 'Batch', '', 'Holding', 'Running', 'procedure'],
+      [6, 'Procedure', 'p', 'Holding', 'Running', 'alarm-exception: alarm hot-1: hotter than recipe allows'],
+      [6, 'Command', '', 'Hold', '', 'alarm hot-1', 'alarm-controller'],
+      [6, 'Batch', '', 'Held', 'Holding', 'procedure'],
+    ]),
+  );
+  t.match(spell && chainOf(spell), [{ alarm: 'hot-1' }, { command: 'Hold', who: 'alarm-controller' }]);
+  t.equal(spell && chainOf(spell).length, 2, 'what had cleared before is no cause');
+});
+
+const lane = (kind: string, path: string, unit: string, spans: readonly (readonly [second: number, state: string])[]): object => ({
+  kind,
+  name: path || 'b',
+  path,
+  unit,
+  spans: spans.map(([second, state], index) => ({ state, from: at(second), to: spans[index + 1] ? at(spans[index + 1]?.[0] ?? 0) : '' })),
+});
+
+t.test('a batch as it ran: phases in rows of their unit, waits and holds as spans of their own, and what each took', async (t) => {
+  interface Rows {
+    unitRows(
+      timeline: object,
+      events: readonly object[],
+      nowMs: number,
+      stateText: (state: string) => string,
+    ): readonly { readonly unit: string; readonly spans: readonly object[] }[];
+    runsOf(timeline: object, nowMs: number): ReadonlyMap<string, { readonly stoodMs: number }>;
+    tookMs(run: object | undefined, nowMs: number): number | undefined;
+  }
+  const { unitRows, runsOf, tookMs } = await pageModule<Rows>('data/run-rows.ts');
+  const lanes = [
+    lane('Operation', 'react', 'rx1', [[1, 'Running']]),
+    lane('Phase', 'react/heat', 'rx1', [
+      [1, 'Running'],
+      [9, 'Holding'],
+      [10, 'Held'],
+      [20, 'Restarting'],
+      [21, 'Running'],
+      [30, 'Complete'],
+    ]),
+    lane('Phase', 'react/stir', 'rx1', [[2, 'Running']]),
+    lane('Phase', 'react/check', 'rx1', [
+      [30, 'Running'],
+      [50, 'Complete'],
+    ]),
+  ];
+  const asked = eventsOf([
+    [35, 'Prompt', 'react/check', 'Choice', '', 'Is it good?'],
+    [45, 'Response', 'react/check', 'yes', '', 'Is it good?', 'Olga'],
+  ]).map((event, index) => ({ ...event, eventType: 'Operator', eventSubType: index === 0 ? 'Prompt' : 'Prompt Response' }));
+  const nowMs = Date.parse(at(55));
+  const rows = unitRows({ lanes }, asked, nowMs, (state) => state);
+  const told = (row: number): unknown => rows[row]?.spans.map((span) => [(span as { text: string }).text, (span as { look: string }).look]);
+  t.equal(rows.length, 2, 'two at once stand below each other');
+  t.strictSame(told(0), [
+    ['heat', 'step'],
+    ['Held', 'held'],
+    ['heat', 'step'],
+    ['check', 'step'],
+    ['check ?', 'waits'],
+    ['check', 'step'],
+  ]);
+  t.strictSame(told(1), [['stir', 'step']]);
+  const runs = runsOf({ lanes }, nowMs);
+  t.equal(tookMs(runs.get('react/heat'), nowMs), 29_000);
+  t.equal(runs.get('react/heat')?.stoodMs, 11_000);
+  t.equal(tookMs(runs.get('react'), nowMs), 54_000, 'so far');
+});
+
+t.test('what was open and is so no more stays in the list, ticked; the order in which it was found stays too', async (t) => {
+  interface Item {
+    readonly key: string;
+    readonly check: { readonly element: string };
+    readonly isDone: boolean;
+  }
+  const { listOf } = await pageModule<{ listOf(before: readonly Item[], problems: readonly object[], lifted: readonly object[]): readonly Item[] }>('data/to-do.ts');
+  const check = (element: string, severity = 'error'): object => ({ check: 'modes', element, severity, message: element, ok: false });
+  const first = listOf([], [check('tic101'), check('xv101', 'warning')], []);
+  const then = listOf(first, [check('p101'), check('xv101', 'warning')], []);
+  t.match(then, [
+    { check: { element: 'tic101' }, isDone: true },
+    { check: { element: 'xv101' }, isDone: false, isNeeded: false },
+    { check: { element: 'p101' }, isDone: false, isNeeded: true },
+  ]);
+  t.match(listOf(then, [check('tic101')], []), [{ check: { element: 'tic101' }, isDone: false }, {}, {}], 'and opens again');
+  const twice = [check('tic101', 'warning'), check('tic101')];
+  t.match(
+    listOf(listOf([], twice, []), twice, []),
+    [
+      { isNeeded: true, isDone: false },
+      { isNeeded: false, isDone: false },
+    ],
+    'of one module in two phases the error stays what it is',
+  );
+});
+
+t.test('a procedure as one picture: what is below an element lies in it, branches at once lie beside each other, steps without transitions follow each other', async (t) => {
+  interface Box {
+    readonly path: string;
+    readonly x: number;
+    readonly y: number;
+    readonly width: number;
+    readonly height: number;
+  }
+  interface Picture {
+    readonly width: number;
+    readonly height: number;
+    readonly boxes: readonly Box[];
+    readonly links: readonly object[];
+    readonly bars: readonly object[];
+  }
+  const { pictureOf } = await pageModule<{ pictureOf(chart: object, inside: (path: string) => object | undefined, isOpen: (path: string) => boolean): Picture }>(
+    'data/procedure-layout.ts',
+  );
+  const chart = { steps: [{ name: 'a' }, { name: 'b' }], divergences: [{ name: 's', type: 'SimultaneousDiverge', branches: ['a', 'b'] }] };
+  const below = { steps: [{ name: 'x' }, { name: 'y' }] };
+  const inside = (path: string): object => ({ chart: path === 'a' ? below : {}, isPhase: path.includes('/') });
+  const { boxes, links, bars, width, height } = pictureOf(chart, inside, () => true);
+  const box = (path: string): Box => boxes.find((each) => each.path === path) ?? { path, x: NaN, y: NaN, width: NaN, height: NaN };
+  const [a, b, x, y] = [box('a'), box('b'), box('a/x'), box('a/y')];
+  t.ok(a.x + a.width < b.x && a.y === b.y, 'beside each other');
+  t.ok(x.x > a.x && x.y > a.y && y.y + y.height < a.y + a.height && y.x + y.width < a.x + a.width, 'in it');
+  t.ok(y.y > x.y + x.height, 'below what it follows');
+  t.equal(links.length, 1);
+  t.equal(bars.length, 2, 'a double line above and below');
+  t.ok(
+    boxes.every((each) => each.x >= 0 && each.x + each.width <= width && each.y + each.height <= height),
+    'nothing sticks out',
+  );
+  t.equal(pictureOf(chart, inside, () => false).boxes.length, 2, 'closed');
+});

@@ -66,6 +66,7 @@ t.test('the console in the hands of people', async (t) => {
     await signIn(page, 'olga');
     await page.getByTestId('open-rx101').click();
     await page.getByTestId('module-tic101').click();
+    await page.getByTestId('part-tune').click();
     await says(page.getByTestId('line-par.kp'), /^8\.00 %\/K$/);
     await says(page.getByTestId('line-par.ti'), /30/);
     await says(page.getByTestId('tuning'), /You may not tune/);
@@ -76,6 +77,7 @@ t.test('the console in the hands of people', async (t) => {
     await signIn(desk, 'egon');
     await desk.getByTestId('open-rx101').click();
     await desk.getByTestId('module-tic101').click();
+    await desk.getByTestId('part-tune').click();
     await desk.getByTestId('tune-par.kp').click();
     await desk.getByTestId('tune-value').fill('51');
     await desk.getByTestId('tune-send').click();
@@ -87,6 +89,11 @@ t.test('the console in the hands of people', async (t) => {
     await desk.getByTestId('tune-send').click();
     await desk.getByTestId('tune-dialog').waitFor({ state: 'detached' });
     await desk.locator('[data-testid="line-par.kp"]', { hasText: '6.5' }).waitFor();
+    await says(desk.getByTestId('tuning'), /egon of the shift.*was 8 %\/K/, 'who has changed it, and from what');
+    await desk.getByTestId('tune-par.kp').click();
+    await desk.getByTestId('tune-put-back').click();
+    await holds(desk.getByTestId('tune-value'), '8');
+    await desk.keyboard.press('Escape');
     const { items } = (await admin.get(`${SITE}/audit?category=tuning&limit=1`)).body;
     t.match(items, [{ displayName: /egon/, operatorReason: 'the loop swings', before: { kp: 8 }, after: { kp: 6.5 } }]);
     await desk.context().close();
@@ -161,7 +168,7 @@ t.test('the console in the hands of people', async (t) => {
     await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
     await page.getByTestId('nav-alarms').click();
     await page.getByTestId('alarm-li111').waitFor();
-    await says(page.getByTestId('alarm-li111'), /LI111 · below 5 % \(3 %\)/, 'limit and value with their unit');
+    await says(page.getByTestId('alarm-li111'), /LI111.*below 5 %, came at 3 %/, 'limit and value with their unit; the value is said to be that of the moment');
     await stopClock(page);
     const sent = writesOf(page);
     listed = [alarm('li201', 'Critical'), ...listed];
@@ -181,11 +188,53 @@ t.test('the console in the hands of people', async (t) => {
     t.strictSame(await layoutFlaws(page, 'runtimes-away'), [], 'the longest word about the link leaves the rest of the header where it can be touched');
     await wire.send({ type: 'broker-status', status: 'connected' });
     await page.getByTestId('nav-overview').click();
-    await page.getByTestId('unit-rx101').locator('.severity').waitFor();
+    await page.getByTestId('worst-rx101').waitFor();
     listed = listed.map((each) => ({ ...each, shelved: true }));
     await wire.send({ type: 'alarm', site: 'demo', name: 'li111' });
     await wire.send({ type: 'alarm', site: 'demo', name: 'li201' });
-    await page.getByTestId('unit-rx101').locator('.severity').waitFor({ state: 'detached' }); // a shelved alarm calls for nobody
+    await page.getByTestId('worst-rx101').waitFor({ state: 'detached' }); // a shelved alarm calls for nobody
+    await page.context().close();
+  });
+
+  await t.test('of two thousand alarms only those in sight are drawn; an acknowledgement is shown before it is answered, and the focus stays where it was', async (t) => {
+    const page = await panelOf(browser);
+    const listed = Array.from({ length: 2000 }, (_each, at) => ({
+      ...alarm(`li${1000 + at}`, at === 7 ? 'Critical' : 'High'),
+      activatedAt: new Date(Date.now() - at * 1000).toISOString(),
+    }));
+    await page.route(
+      ({ pathname }) => pathname === `${SITE}/alarms`,
+      (route) => {
+        const { searchParams } = new URL(route.request().url());
+        const names = searchParams.get('name')?.split(',');
+        return route.fulfill({ json: names ? listed.filter(({ name }) => names.includes(name)) : listed });
+      },
+    );
+    let answer: () => void = () => undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route(`**${SITE}/alarms/*/acknowledge`, async (route) => {
+      await answered;
+      await route.fulfill({ json: {} });
+    });
+    await page.goto(`${box.base}/hmi#/alarms?by=time`);
+    await signIn(page, 'olga');
+    await page.evaluate("location.hash = '#/alarms?by=time'");
+    await page.getByTestId('acknowledge-li1003').waitFor();
+    await page.locator('[data-testid="alarm-rows"][data-lines="2000"]').waitFor();
+    t.ok((await page.getByTestId('alarm-rows').locator('li').count()) < 45);
+    await says(page.getByTestId('alarm-banner'), /Critical.*li1007/, 'the worst of them stays in sight');
+    t.match(await page.title(), /^\(2000\) /, 'and how many there are stands in the title of the page');
+    await page.getByTestId('acknowledge-li1003').focus();
+    await page.keyboard.press('Enter');
+    await page.locator('[data-testid="alarm-li1003"][data-sent="true"]').waitFor();
+    t.equal(await page.getByTestId('acknowledge-li1003').count(), 0);
+    t.equal(await page.evaluate("document.activeElement?.closest('[data-line]')?.dataset.testid"), 'alarm-li1003', 'whoever works with keys goes on from there');
+    answer();
+    await page.getByTestId('alarm-rows').evaluate((rows) => rows.scrollTo(0, rows.scrollHeight));
+    await page.getByTestId('alarm-li2999').waitFor();
+    t.ok((await page.getByTestId('alarm-rows').locator('li').count()) < 45);
     await page.context().close();
   });
 

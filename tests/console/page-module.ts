@@ -6,6 +6,7 @@ import { build } from 'esbuild';
 export async function pageModule<T>(sources: string, language = 'en-GB'): Promise<T> {
   Object.defineProperty(globalThis, 'navigator', { value: { language }, configurable: true });
   Object.defineProperty(globalThis, 'document', { value: { documentElement: {} }, configurable: true });
+  Object.defineProperty(globalThis, 'localStorage', { value: { getItem: () => null }, configurable: true });
   const contents = sources.split(' ').map((source) => `export * from './${source}';`);
   const resolveDir = fileURLToPath(new URL('../../../src/console', import.meta.url));
   const { outputFiles } = await build({

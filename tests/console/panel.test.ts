@@ -1,10 +1,44 @@
-/** A screen as a panel (D-C-18), in a real browser: enrolled by its code, watching over a reload, a person on top, revoked. */
+/**
+ * A screen as a panel (D-C-18), in a real browser: enrolled by its code, watching over a reload, a person on top, revoked. And passkeys (ADR 0125) of
+ * an authenticator that the browser plays, at the same box: it has a host name under TLS for them, and plain HTTP for this machine.
+ */
+import type { CDPSession } from 'playwright-core';
 import t from 'tap';
+import { writeRestoredMark } from '../../src/platform/backup/restored-mark.js';
 import { eventually } from '../support/api-client.js';
-import { account, allSent, firstAdmin, flawsOf, keepPicture, open, panelOf, raiseAlarm, says, signIn, startConsole, writesOf } from './person.js';
+import { freePort } from '../support/appliance-process.js';
+import {
+  account,
+  AGAIN,
+  allSent,
+  batch,
+  firstAdmin,
+  flawsOf,
+  keepPicture,
+  open,
+  panelOf,
+  PASSWORD,
+  raiseAlarm,
+  says,
+  seriousViolations,
+  signIn,
+  startConsole,
+  writesOf,
+} from './person.js';
 
 t.test('D-C-18: panels watch on', async (t) => {
-  const { box, browser } = await startConsole(t);
+  const port = await freePort();
+  const tlsPort = await freePort();
+  const named = `https://hall-1.example:${tlsPort}`;
+  const settings = {
+    LINESIDE_GATEWAY__PUBLICNAME: 'hall-1.example',
+    LINESIDE_GATEWAY__TLS__SELFSIGNED: 'true',
+    LINESIDE_GATEWAY__HTTPPORT: String(tlsPort),
+    LINESIDE_GATEWAY__PLAINHTTP: 'loopback',
+    LINESIDE_GATEWAY__PLAINHTTPPORT: String(port),
+    LINESIDE_AUTH__SECONDFACTOR__REQUIREDFOR: '{prefix}-supervisor',
+  };
+  const { box, browser } = await startConsole(t, settings, port);
   const admin = await firstAdmin(box.api, box.dataDir);
   await account(admin, 'olga', 'operator');
   await raiseAlarm(admin, 'cold', 'the reactor is cold');
@@ -88,9 +122,132 @@ t.test('D-C-18: panels watch on', async (t) => {
     const elsewhere = await panelOf(browser);
     await elsewhere.route('http://box.plant.example/**', async (route) => {
       const { pathname, search } = new URL(route.request().url());
-      await route.fulfill({ response: await route.fetch({ url: `${box.base}${pathname}${search}` }) });
+      await route.fulfill({ response: await route.fetch({ url: `${box.base}${pathname}${search}`, ...AGAIN }) });
     });
     await elsewhere.goto('http://box.plant.example/login?panel');
     await says(elsewhere.getByTestId('panel-insecure'), /over TLS, or at the box itself/);
   });
+
+  await t.test('ADR 0125: a role that requires a second factor takes a passkey; the next sign-in asks for it, and the menu lists it', async (t) => {
+    await account(admin, 'susi', 'supervisor');
+    const desk = await panelOf(browser, { ignoreHTTPSErrors: true });
+    const authenticator = await desk.context().newCDPSession(desk);
+    const authenticatorId = await withPasskeys(authenticator);
+    const enter = async (): Promise<void> => {
+      await desk.getByTestId('username').fill('susi');
+      await desk.getByTestId('password').fill(PASSWORD);
+      await desk.getByTestId('login-submit').click();
+    };
+    await desk.goto(`${named}/login`);
+    await enter();
+    await desk.getByTestId('choose-passkey').click();
+    await desk.getByTestId('passkey-name').fill('blue token');
+    t.strictSame(await seriousViolations(desk), [], 'a new passkey');
+    await keepPicture(desk, 'passkey-new');
+    await desk.getByTestId('passkey-make').click();
+    await desk.getByTestId('recovery-codes-kept').click();
+    await desk.getByTestId('hmi').waitFor();
+
+    await desk.getByTestId('user-menu').click();
+    await desk.getByTestId('logout').click();
+    await enter();
+    await desk.getByTestId('use-passkey').waitFor();
+    t.strictSame(await seriousViolations(desk), [], 'second step');
+    await keepPicture(desk, 'passkey-use');
+    await authenticator.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
+    await desk.getByTestId('use-passkey').click();
+    await says(desk.getByTestId('login-error'), /was not used/, 'whoever cannot show that it is his key');
+    await authenticator.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });
+    await desk.getByTestId('use-passkey').click();
+    await desk.getByTestId('hmi').waitFor();
+
+    await desk.getByTestId('user-menu').click();
+    await desk.getByTestId('second-factor').click();
+    await says(desk.getByTestId('passkey-blue token'), /used last/);
+    await says(desk.getByTestId('factor-state'), /^Recovery codes left: 10\.$/);
+    await keepPicture(desk, 'passkey-list');
+    t.strictSame(await seriousViolations(desk), [], 'own passkeys');
+    await desk.getByTestId('set-up-app').click();
+    await desk.getByTestId('factor-password').fill(PASSWORD);
+    await desk.getByTestId('factor-passkey').click();
+    await desk.getByTestId('factor-secret').waitFor();
+    const { credentials } = await authenticator.send('WebAuthn.getCredentials', { authenticatorId });
+    t.match(credentials, [{ rpId: 'hall-1.example', signCount: 3 }]);
+    await desk.keyboard.press('Escape');
+    await desk.getByTestId('user-menu').click();
+    await desk.getByTestId('second-factor').click();
+    await desk.getByTestId('add-passkey').click();
+    await desk.getByTestId('factor-password').fill(PASSWORD);
+    await desk.getByTestId('factor-passkey').click();
+    await desk.getByTestId('passkey-name').fill('spare');
+    await desk.getByTestId('passkey-make').click();
+    await says(desk.getByTestId('login-error'), /registered for you already/, 'one authenticator holds one key of a person');
+    await desk.keyboard.press('Escape');
+    await desk.goto(`${named}/hmi#/batch/${await batch(admin, 'B-SIGNED')}`);
+    await desk.getByTestId('sign').click();
+    await desk.getByTestId('meaning-Witnessed').click();
+    await desk.getByTestId('reason').fill('seen on site');
+    await desk.getByTestId('sign-password').fill(PASSWORD);
+    await desk.getByTestId('sign-send').click();
+    await says(desk.getByTestId('second-needed'), /^Now use a passkey or a code\.$/, 'the password was right, and is not asked for twice');
+    await desk.getByTestId('sign-passkey').click();
+    await says(desk.getByTestId('signed'), /Signed by susi of the shift: Witnessed/);
+    await desk.context().close();
+  });
+
+  await t.test('ADR 0125: on a page of another address the box says where passkeys work', async () => {
+    const desk = await open(browser, `${box.base}/login`);
+    await desk.getByTestId('username').fill('susi');
+    await desk.getByTestId('password').fill(PASSWORD);
+    await desk.getByTestId('login-submit').click();
+    await says(desk.getByTestId('no-passkeys'), new RegExp(`Passkeys work at ${named} only`));
+    await desk.context().close();
+  });
+
+  await t.test('D-C-06: a restored box says in its banner that outputs are withheld, who ends it and how; who may confirms it there, with a signature', async (t) => {
+    await box.end('SIGKILL');
+    writeRestoredMark(box.dataDir, {
+      id: 'r-1',
+      restoredAt: '2026-03-01T09:00:00.000Z',
+      deviceId: 'b'.repeat(32),
+      withKeys: false,
+      backup: { id: 'b-1', createdAt: '2026-02-28T22:00:00.000Z', version: '0.1.0', deviceId: 'a'.repeat(32), head: { sequence: 1, hash: 'c'.repeat(64) } },
+      unverified: ['the seals of the trail'],
+    });
+    await box.start();
+    const panel = await open(browser, `${box.base}/hmi`);
+    await signIn(panel, 'olga');
+    await says(panel.getByTestId('restored'), /restored at .* from the backup that box aaaaaaaa made .*withheld.*supervisor or administrator confirms.*lineside restored confirm/);
+    t.equal(await panel.getByTestId('restored-confirm').count(), 0);
+    t.same(await flawsOf(panel, 'restored'), []);
+    await panel.context().close();
+    const desk = await open(browser, `${box.base}/hmi`);
+    await signIn(desk, 'anna');
+    await desk.getByTestId('restored-confirm').click();
+    await says(desk.getByTestId('sign-dialog'), /Two boxes that write to one device.*the seals of the trail/);
+    await desk.getByTestId('reason').fill('The other box is in the store');
+    t.same(await flawsOf(desk, 'restored-confirm'), []);
+    await desk.locator('#sign-password').fill(PASSWORD);
+    await desk.getByTestId('sign-send').click();
+    await says(desk.getByTestId('signed'), /Anna Admin.*Confirmation of a restore/);
+    await desk.getByTestId('sign-close').click();
+    await desk.getByTestId('restored').waitFor({ state: 'detached' });
+    await desk.getByTestId('user-menu').click();
+    await desk.getByTestId('open-sessions').click();
+    await desk.locator('[data-testid="session"][data-current="true"]').waitFor();
+    t.same(await flawsOf(desk, 'sessions'), []);
+    await box.api.post('/api/v1/auth/login', { username: 'anna', password: PASSWORD });
+    await desk.reload();
+    await desk.getByTestId('session-end').click();
+    await desk.getByTestId('session-end').waitFor({ state: 'detached' });
+    t.equal(await desk.getByTestId('session').count(), 1, 'the other one has ended, and this one goes on');
+    await desk.context().close();
+  });
 });
+
+/** A token that is touched, and knows its owner, by itself. */
+async function withPasskeys(session: CDPSession): Promise<string> {
+  await session.send('WebAuthn.enable');
+  const options = { protocol: 'ctap2', transport: 'usb', hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true } as const;
+  return (await session.send('WebAuthn.addVirtualAuthenticator', { options })).authenticatorId;
+}

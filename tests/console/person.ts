@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
-import type { Browser, BrowserContextOptions, Locator, Page, Response } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page, Request, Response } from 'playwright-core';
 import { type ApiClient, eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
 import { launchBrowser, SLOWDOWN } from './browser.js';
@@ -20,14 +20,16 @@ const SIZES = [LARGE_SIZE, SMALL_SIZE];
 const TOUCH_PX = 44;
 export const SITE = '/api/v1/sites/demo';
 export const PASSWORD = 'correct horse battery';
+/** Of `route.fetch`: a connection that the box closes for its idleness while a request is on its way is opened anew. */
+export const AGAIN = { maxRetries: 3 };
 export interface Watched {
   readonly box: ApplianceProcess;
   readonly browser: Browser;
 }
 
 /** An appliance with the demonstration plant, and a browser; both end with the test. */
-export async function startConsole(t: { teardown(call: () => Promise<void>): void }, more: Readonly<Record<string, string>> = {}): Promise<Watched> {
-  const box = await applianceProcess({ environment: { ...ENVIRONMENT, ...more } });
+export async function startConsole(t: { teardown(call: () => Promise<void>): void }, more: Readonly<Record<string, string>> = {}, port?: number): Promise<Watched> {
+  const box = await applianceProcess({ environment: { ...ENVIRONMENT, ...more }, ...(port === undefined ? {} : { port }) });
   const browser = await launchBrowser();
   t.teardown(async () => {
     await browser.close();
@@ -72,9 +74,9 @@ export async function says(place: Locator, words: RegExp, why = 'words of the pa
 }
 
 /** A critical alarm that stands as soon as its definition does. */
-export async function raiseAlarm(admin: ApiClient, name: string, message: string): Promise<void> {
+export async function raiseAlarm(admin: ApiClient, name: string, message: string, severity = 'Critical'): Promise<void> {
   const condition = { sourceKind: 'ControlModule', sourceName: 'tic101', conditionType: 'TagHigh', tagName: 'pv', threshold: '-50' };
-  const answer = await admin.post(`${SITE}/alarmdefinitions`, { ...condition, name, message, type: 'Process', severity: 'Critical', priority: 500, enabled: true });
+  const answer = await admin.post(`${SITE}/alarmdefinitions`, { ...condition, name, message, type: 'Process', severity, priority: 500, enabled: true });
   if (answer.status !== 201) throw new Error(answer.text);
 }
 
@@ -120,13 +122,31 @@ export async function allSent(page: Page): Promise<void> {
   await page.evaluate(`fetch('/healthz').then((answer) => answer.text())`);
 }
 
-/** The page's next question of this path, asked from now on, and its whole answer. */
-export async function answerTo(page: Page, pathname: string): Promise<Response> {
-  const request = await page.waitForRequest((each) => new URL(each.url()).pathname === pathname);
-  const response = await request.response();
-  if (!response) throw new Error(`no answer to ${pathname}`);
-  await response.finished();
-  return response;
+/** The page's next question of this path, asked from now on, and its answer. Whether a body was read to its end the browser does not always tell. */
+export function answerTo(page: Page, pathname: string): Promise<Response> {
+  const begun = new Set<Request>();
+  return new Promise<Response>((resolve, reject) => {
+    const note = (request: Request): void => {
+      if (new URL(request.url()).pathname === pathname) begun.add(request);
+    };
+    // a question that the page has given up is followed by another one
+    const take = (response: Response): void => {
+      if (!begun.has(response.request())) return;
+      end();
+      allSent(page).then(() => resolve(response), reject); // the page has come past it
+    };
+    const late = setTimeout(() => {
+      end();
+      reject(new Error(`${pathname} was ${begun.size === 0 ? 'not asked' : 'asked and not answered'} within ${WAIT_MS} ms`));
+    }, WAIT_MS);
+    const end = (): void => {
+      clearTimeout(late);
+      page.off('request', note);
+      page.off('response', take);
+    };
+    page.on('request', note);
+    page.on('response', take);
+  });
 }
 
 /** From here on the time of the page goes on only when the test says so; its clock is installed. What the page does until it stands still takes its time too. */

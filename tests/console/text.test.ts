@@ -45,7 +45,7 @@ t.test('a live value has a steady number of digits, which its declared range ask
 });
 
 t.test('a line of the journal has a quantity with what it is counted in, and nothing twice', async (t) => {
-  const { partsOf } = await pageModule<{ partsOf(event: object): string[] }>('hmi/event-words.ts', 'en-GB');
+  const { partsOf } = await pageModule<{ partsOf(event: object): string[] }>('plant/event-words.ts', 'en-GB');
   const event = (eventType: string, message: string, value: string, previousValue = '', eventSubType = '') => partsOf({ eventType, eventSubType, message, value, previousValue });
   t.same(event('Material', 'monomer (kg)', '20.675302463846492', '20261122007'), ['monomer', '20.675302463846492 kg', '20261122007']);
   t.same(event('Material', 'resin (clear) (mPa.s)', '3.0000'), ['resin (clear)', '3.0000 mPa·s'], 'every digit that was recorded');
@@ -56,7 +56,10 @@ t.test('a line of the journal has a quantity with what it is counted in, and not
 });
 
 t.test('a record of the trail says for whom a component did it: the first person of the same request', async (t) => {
-  const { askersOf, askedBy } = await pageModule<{ askersOf(records: readonly object[]): object; askedBy(record: object, askers: object): string }>('hmi/audit-askers.ts', 'en-GB');
+  const { askersOf, askedBy } = await pageModule<{ askersOf(records: readonly object[]): object; askedBy(record: object, askers: object): string }>(
+    'views/audit/audit-askers.ts',
+    'en-GB',
+  );
   const record = (correlationID: string, actorType: string, displayName: string) => ({ correlationID, actorType, displayName });
   const records = [record('c1', 'component', 'batch-controller'), record('c1', 'person', 'Anna'), record('c1', 'person', 'Otto'), record('c2', 'component', 'alarm-controller')];
   const askers = askersOf(records);

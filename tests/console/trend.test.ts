@@ -1,4 +1,4 @@
-/** Curves of tags as the stream tells them, and what of them departs from its setpoint. */
+/** Curves of tags as the stream tells them, what of them departs from its setpoint, and the limits of their bars. */
 import t from 'tap';
 import { at } from '../support/at.js';
 import { pageModule } from './page-module.js';
@@ -36,7 +36,7 @@ const PENS = [{ unit: 'r101', address: 'tic101.pv', label: 'tic101', engUnits: '
 
 t.test('a curve begins with the first value of its tag: before that the tag has no time, and the table of the curve is made all the same', async (t) => {
   const timers = { setInterval: () => 0, setTimeout: () => 0, addEventListener: () => undefined };
-  Object.assign(globalThis, { window: timers, location: { origin: 'http://box' }, WebSocket: Socket });
+  Object.assign(globalThis, { window: timers, location: { origin: 'http://box', pathname: '/hmi', hash: '' }, WebSocket: Socket });
   const { stream, emptyCurve, follow, csvOf } = await pageModule<Trend>('data/trend.ts data/plant.ts');
   const curve = emptyCurve(MINUTE_MS);
   stream.start();
@@ -94,4 +94,114 @@ t.test('a loop far from its setpoint is told with how far and on which side; one
   t.same(told(39, true), []);
   t.same(told(22.1, false), []);
   t.same(told(22.1, null), ['TIC1: 17.90 °C below setpoint'], 'nobody knows that it is off');
+});
+
+interface Limits {
+  readonly definitions: { value: readonly object[] };
+  limitsOf(of: object): { readonly limits: readonly Limit[]; readonly deviation: number | undefined };
+  workingRange(range: object, limits: readonly Limit[]): object;
+}
+
+interface Limit {
+  readonly at: number;
+  readonly isHigh: boolean;
+  readonly isTrip: boolean;
+}
+
+const definition = (conditionType: string, threshold: string, more: object = {}): object => ({
+  sourceKind: 'ControlModule',
+  sourceName: 'tic101',
+  tagName: 'pv',
+  armed: true,
+  conditionType,
+  threshold,
+  ...more,
+});
+
+t.test('the limits of a value are those of its alarm definitions that are armed now', async (t) => {
+  const { definitions, limitsOf } = await pageModule<Limits>('data/limits.ts data/plant.ts');
+  const of = { module: 'tic101', tag: { name: 'pv' } };
+  t.same(limitsOf(of), { limits: [], deviation: undefined });
+  definitions.value = [
+    definition('TagHigh', '95'),
+    definition('TagHighHigh', '105'),
+    definition('TagLow', '60', { armed: false }),
+    definition('TagDeviation', '5'),
+    definition('TagHigh', '3', { sourceName: 'pi101' }),
+    definition('TagHigh', '4', { tagName: 'out' }),
+    definition('StateEquals', ''),
+  ];
+  t.same(limitsOf(of), {
+    limits: [
+      { at: 95, isHigh: true, isTrip: false },
+      { at: 105, isHigh: true, isTrip: true },
+    ],
+    deviation: 5,
+  });
+});
+
+t.test('a bar ends a little beyond the outermost limits, and at the range of the instrument where there are none', async (t) => {
+  const { workingRange } = await pageModule<Limits>('data/limits.ts data/plant.ts');
+  const range = { min: 0, max: 150 };
+  const [low, high] = [
+    { at: 60, isHigh: false, isTrip: false },
+    { at: 100, isHigh: true, isTrip: true },
+  ];
+  t.same(workingRange(range, []), range);
+  t.same(workingRange(range, [low, high]), { min: 54, max: 106 });
+  t.same(workingRange(range, [high]), { min: 0, max: 115 });
+  t.same(workingRange({ min: 58, max: 150 }, [low, high]), { min: 58, max: 106 }, 'never beyond the instrument');
+  t.same(workingRange(range, [{ ...high, at: -50 }]), range, 'a limit outside of it says nothing of the range');
+});
+
+interface Rate {
+  floodOf(times: readonly number[], nowMs: number): { readonly sinceMs: number; readonly count: number } | undefined;
+  perMinute(times: readonly number[], nowMs: number): number[];
+}
+
+t.test('ISA-18.2: a flood begins with the eleventh alarm in ten minutes, dates from the first of them, and ends below five', async (t) => {
+  const { floodOf, perMinute } = await pageModule<Rate>('data/alarm-rate.ts');
+  const ten = Array.from({ length: 10 }, (_each, at) => at * MINUTE_MS);
+  t.same(floodOf([], 0), undefined);
+  t.same(floodOf(ten, 9 * MINUTE_MS), undefined);
+  const eleven = [...ten, 9 * MINUTE_MS + 1];
+  t.same(floodOf(eleven, 10 * MINUTE_MS), { sinceMs: 0, count: 11 });
+  t.same(floodOf(eleven, 15 * MINUTE_MS), { sinceMs: 0, count: 11 }, 'it lasts while five stand within ten minutes');
+  t.same(floodOf(eleven, 18 * MINUTE_MS), undefined);
+  const later = [...eleven, 60 * MINUTE_MS];
+  t.same(floodOf(later, 60 * MINUTE_MS), undefined, 'one alarm an hour later begins none');
+  const counts = perMinute(eleven, 10 * MINUTE_MS);
+  t.equal(counts.length, 30);
+  t.same(counts.slice(-3), [1, 1, 1]);
+});
+
+interface Curves {
+  valueAt(curve: Curve & { readonly band: undefined }, atMs: number): { readonly value: number | null } | undefined;
+}
+
+t.test('the value at a moment is what it last was', async (t) => {
+  const { valueAt } = await pageModule<Curves>('data/trend.ts');
+  const curve = { times: [1, 2, 4], values: [10, null, 30], band: undefined, bucketMs: 0 };
+  t.same(
+    [500, 1000, 1999, 2000, 3999, 9000].map((atMs) => valueAt(curve, atMs)?.value),
+    [undefined, 10, 10, null, null, 30],
+  );
+});
+
+t.test('a live curve has the points that the historian records, so that it looks the same when it is read again', async (t) => {
+  const { stream, emptyCurve, follow } = await pageModule<Trend>('data/trend.ts data/plant.ts');
+  const curve = emptyCurve(MINUTE_MS);
+  stream.start();
+  const socket = at(Socket.opened, Socket.opened.length - 1);
+  socket.onopen?.();
+  follow([{ ...PENS[0], step: 0.15 }], [curve], MINUTE_MS);
+  const startMs = Date.now() - 10_000;
+  const told = (seq: number, value: number, afterMs: number): void =>
+    socket.tell({ type: 'tag', site: '', unit: 'r101', address: 'tic101.pv', seq, value, quality: 'Good', ts: new Date(startMs + afterMs).toISOString() });
+  told(1, 20, 0);
+  told(2, 20.1, 2000);
+  told(3, 21, 2200);
+  told(4, 22, 2400);
+  told(5, 23, 3400);
+  t.same(curve.values, [20, 21, 23]);
 });

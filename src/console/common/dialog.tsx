@@ -9,6 +9,8 @@ export interface DialogProps {
   readonly wide?: boolean;
   /** It changes nothing: a panel that watches opens it too. */
   readonly reads?: boolean;
+  /** It shows what is shown this once: Escape does not take it away. */
+  readonly stays?: boolean;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
@@ -26,9 +28,9 @@ function refuseHasty(event: MouseEvent): void {
   if (event.detail > 1 && (event.target as Element).closest('[type="submit"]')) event.preventDefault();
 }
 
-/** Nor does an Enter key that is held down. */
-function refuseHeld(event: KeyboardEvent): void {
-  if (event.repeat && event.key === 'Enter') event.preventDefault();
+/** Nor does an Enter key that is held down. Where the dialog stays Escape is no key at all: of a second one the browser asks nobody. */
+function refuseKeys(event: KeyboardEvent, stays: boolean): void {
+  if ((event.repeat && event.key === 'Enter') || (stays && event.key === 'Escape')) event.preventDefault();
 }
 
 export function Dialog(props: DialogProps) {
@@ -43,7 +45,7 @@ function AsksFirst({ onClose }: Pick<DialogProps, 'onClose'>) {
   return null;
 }
 
-function Question({ title, testid, wide = false, onClose, children }: DialogProps) {
+function Question({ title, testid, wide = false, stays = false, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = element.current;
@@ -56,7 +58,7 @@ function Question({ title, testid, wide = false, onClose, children }: DialogProp
   }, []);
   const cancel = (event: Event): void => {
     event.preventDefault(); // whoever opened it takes it away
-    onClose();
+    if (!stays) onClose();
   };
   return (
     <dialog
@@ -65,8 +67,9 @@ function Question({ title, testid, wide = false, onClose, children }: DialogProp
       aria-labelledby={`${testid}-title`}
       data-testid={testid}
       onCancel={cancel}
+      onClose={() => stays && element.current?.showModal()} // another way of going back, of which the browser asks nobody
       onClickCapture={refuseHasty}
-      onKeyDownCapture={refuseHeld}
+      onKeyDownCapture={(event) => refuseKeys(event, stays)}
     >
       <h2 id={`${testid}-title`}>{title}</h2>
       {children}

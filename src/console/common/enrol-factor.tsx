@@ -6,35 +6,41 @@ import { useEffect, useState } from 'preact/hooks';
 import { post } from '../data/api.js';
 import { Fault } from './fault.js';
 import { Field } from './field.js';
+import { Qr } from './qr.js';
+import { RecoveryCodes } from './recovery-codes.js';
 import { t } from './strings.js';
 import { useSend } from './use-send.js';
 
 export interface EnrolFactorProps {
-  readonly password: string;
-  /** Of the factor that is replaced. */
-  readonly code?: string;
+  /** Proves who sets it up. */
+  readonly begin: () => Promise<BegunFactor>;
+  /** The recovery codes are shown. */
+  readonly onCodes?: () => void;
   readonly onDone: () => void;
 }
 
-interface Begun {
+export interface BegunFactor {
   readonly secret: string;
   readonly uri: string;
 }
 
-const FACTOR = '/api/v1/auth/second-factor';
+export const FACTOR = '/api/v1/auth/second-factor';
 
-export function EnrolFactor({ password, code = '', onDone }: EnrolFactorProps) {
-  const [begun, setBegun] = useState<Begun | null>(null);
+export function EnrolFactor({ begin: prove, onCodes, onDone }: EnrolFactorProps) {
+  const [begun, setBegun] = useState<BegunFactor | null>(null);
   const [recoveryCodes, setRecoveryCodes] = useState<readonly string[]>([]);
   const [first, setFirst] = useState('');
   const sending = useSend();
-  const begin = (): void => void sending.run(async () => setBegun(await post<Begun>(FACTOR, { password, ...(code === '' ? {} : { code }) })));
+  const begin = (): void => void sending.run(async () => setBegun(await prove()));
   useEffect(begin, []);
   const submit = (event: Event): void => {
     event.preventDefault();
     if (begun === null) return begin();
     if (first.trim() === '') return sending.refuse(t.fillIn);
-    void sending.run(async () => setRecoveryCodes((await post<{ readonly recoveryCodes: readonly string[] }>(`${FACTOR}/confirm`, { code: first })).recoveryCodes));
+    void sending.run(async () => {
+      setRecoveryCodes((await post<{ readonly recoveryCodes: readonly string[] }>(`${FACTOR}/confirm`, { code: first })).recoveryCodes);
+      onCodes?.();
+    });
   };
   if (recoveryCodes.length > 0) return <RecoveryCodes codes={recoveryCodes} onDone={onDone} />;
   return (
@@ -43,6 +49,7 @@ export function EnrolFactor({ password, code = '', onDone }: EnrolFactorProps) {
       <Fault text={sending.fault} testid="login-error" />
       {begun && (
         <>
+          <Qr text={begun.uri} label={t.secondFactor} />
           <p class="mono" data-testid="factor-secret">
             {grouped(begun.secret)}
           </p>
@@ -56,23 +63,6 @@ export function EnrolFactor({ password, code = '', onDone }: EnrolFactorProps) {
         {sending.busy ? t.sending : begun === null ? t.tryAgain : t.confirmFactor}
       </button>
     </form>
-  );
-}
-
-function RecoveryCodes({ codes, onDone }: { readonly codes: readonly string[]; readonly onDone: () => void }) {
-  return (
-    <div class="stack">
-      <h2>{t.recoveryCodes}</h2>
-      <p class="hint">{t.recoveryCodesText}</p>
-      <ul class="mono" data-testid="recovery-codes">
-        {codes.map((code) => (
-          <li key={code}>{code}</li>
-        ))}
-      </ul>
-      <button type="button" class="button primary" onClick={onDone} data-testid="recovery-codes-kept">
-        {t.codesKept}
-      </button>
-    </div>
   );
 }
 

@@ -1,5 +1,6 @@
-/** What a person is told when a request failed: the gateway's sentence, or ours when it did not answer. */
+/** What a person is told when a request failed: what it means in the language of the page, the sentence of the box that says what exactly, or ours when it did not answer. */
 import { ApiError } from '../data/api.js';
+import { refusalText } from './refusal-words.js';
 import { t } from './strings.js';
 
 export function faultText(fault: unknown): string {
@@ -10,5 +11,6 @@ export function faultText(fault: unknown): string {
   if (fault.code === 'invalid_commissioning_code') return Array.isArray(fault.body.errors) ? fault.message : t.wrongCode; // with what else is wrong
   if (fault.code === 'account_locked') return t.locked(Math.max(1, Math.ceil(seconds / 60)));
   if (fault.status === 429) return t.tooMany(Math.max(1, seconds));
-  return fault.message;
+  const meaning = refusalText(fault.code);
+  return meaning === '' || fault.message === '' ? meaning || fault.message : `${meaning}. (${fault.message})`;
 }

@@ -1,4 +1,6 @@
 /** One labelled input with its rule below it; what is wrong is said next to the field. */
+import { takeFocus } from './take-focus.js';
+
 export interface FieldProps {
   readonly id: string;
   readonly label: string;
@@ -25,6 +27,7 @@ export function Field({ id, label, value, onInput, type = 'text', autoComplete =
         autocapitalize="none"
         spellcheck={false}
         autofocus={autoFocus}
+        ref={autoFocus ? takeFocus : null}
         aria-describedby={hint === '' ? undefined : `${id}-hint`}
         data-testid={id}
         onInput={(event) => onInput(event.currentTarget.value)}

@@ -1,6 +1,7 @@
 /** Numbers and times as the screen shows them. */
 import { boxNowMs } from '../data/box-clock.js';
-import { language, t } from './strings.js';
+import { locale } from './language.js';
+import { t } from './strings.js';
 
 const SIGNIFICANT = 4;
 /** What a single-precision number holds. */
@@ -8,18 +9,77 @@ const READING_DIGITS = 7;
 const DECIMAL = /^[+-]?\d+\.\d+$/;
 /** Digits behind the sign for a declared range below one. */
 const FRACTION_MAX = 6;
-const time = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
-const dayAndTime = new Intl.DateTimeFormat(language, { month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+/** Made when it is first needed: each takes a while, and the start of a page needs few of them. */
+function lazily(make: () => Intl.DateTimeFormat): () => Intl.DateTimeFormat {
+  let made: Intl.DateTimeFormat | undefined;
+  return () => (made ??= make());
+}
+const time = lazily(() => new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }));
+const dayAndTime = lazily(() => new Intl.DateTimeFormat(locale, { month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }));
 
-export function clockText(atMs: number): string {
-  return time.format(atMs);
+const minute = lazily(() => new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }));
+
+/** Of a forecast, which is no more exact, and of the next hours, whose day nobody asks for. */
+export function minuteText(timestamp: string): string {
+  return minute().format(new Date(timestamp));
 }
 
-/** Empty for an empty timestamp; the day is named when it is not today. */
+export function clockText(atMs: number): string {
+  return time().format(atMs);
+}
+
+/** Empty for an empty timestamp; the day is named when it is not today, and the year when it is not this one. */
 export function momentText(timestamp: string): string {
   if (timestamp === '') return '';
   const at = new Date(timestamp);
-  return at.toDateString() === new Date(boxNowMs()).toDateString() ? time.format(at) : dayAndTime.format(at);
+  const now = new Date(boxNowMs());
+  if (at.toDateString() === now.toDateString()) return time().format(at);
+  return (at.getFullYear() === now.getFullYear() ? dayAndTime : whole)().format(at);
+}
+
+const whole = lazily(
+  () => new Intl.DateTimeFormat(locale, { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }),
+);
+
+/** With the year, for what is looked at years later. */
+export function fullMomentText(timestamp: string): string {
+  return timestamp === '' ? '' : whole().format(new Date(timestamp));
+}
+
+const exact = lazily(
+  () =>
+    new Intl.DateTimeFormat(locale, {
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      fractionalSecondDigits: 3,
+      hourCycle: 'h23',
+    }),
+);
+
+/** With the milliseconds, for what may come several times in a second. */
+export function preciseMomentText(timestamp: string): string {
+  return exact().format(new Date(timestamp));
+}
+
+const zone = lazily(() => new Intl.DateTimeFormat(locale, { timeZoneName: 'short' }));
+
+/** In which the page shows its times: that of the person who reads. */
+export function zoneText(timestamp: string): string {
+  return (
+    zone()
+      .formatToParts(new Date(timestamp))
+      .find(({ type }) => type === 'timeZoneName')?.value ?? ''
+  );
+}
+
+/** What a field of date and time holds, as an instant; empty for none, or half of one. */
+export function instantOf(local: string): string {
+  const at = Date.parse(local);
+  return Number.isNaN(at) ? '' : new Date(at).toISOString();
 }
 
 /** The moment as a field of date and time holds it: of the panel's own time zone, to the second. */
@@ -34,7 +94,13 @@ export function numberText(value: number, span: number | undefined): string {
   const size = isSmall ? span : Math.max(Math.abs(span ?? value), 1);
   const digits = Math.min(isSmall ? FRACTION_MAX : 2, Math.max(0, SIGNIFICANT - 1 - Math.floor(Math.log10(size))));
   const shown = Number(value.toFixed(digits)) + 0; // noise around zero has no sign
-  return shown.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false });
+  return formatOf(digits).format(shown);
+}
+
+/** By the digits behind the sign: one that is made for each value costs more than all else of a value that moves. */
+const formats: Intl.NumberFormat[] = [];
+function formatOf(digits: number): Intl.NumberFormat {
+  return (formats[digits] ??= new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false }));
 }
 
 /**
@@ -47,9 +113,9 @@ export function recordText(text: string, isNumber: boolean): string {
 
 /** A number that decides something, or one moment of a curve: whole numbers whole, the others as exact as an instrument is. */
 export function readingText(value: number): string {
-  if (Number.isInteger(value)) return value.toLocaleString(language, { maximumFractionDigits: 0, useGrouping: false });
+  if (Number.isInteger(value)) return value.toLocaleString(locale, { maximumFractionDigits: 0, useGrouping: false });
   const whole = Math.max(0, Math.floor(Math.log10(Math.abs(value))) + 1);
-  return value.toLocaleString(language, { maximumSignificantDigits: Math.max(READING_DIGITS, whole + 2), useGrouping: false });
+  return value.toLocaleString(locale, { maximumSignificantDigits: Math.max(READING_DIGITS, whole + 2), useGrouping: false });
 }
 
 /** `30m`, `2h` as people write it. */
@@ -71,7 +137,7 @@ export function ageText(sinceMs: number, nowMs: number): string {
 }
 
 /** What stands before the fraction of a number. */
-export const decimalSign = (0.5).toLocaleString(language).charAt(1);
+export const decimalSign = (0.5).toLocaleString(locale).charAt(1);
 
 /** Units of measure as people write them. */
 export function unitText(unit: string): string {

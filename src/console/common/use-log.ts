@@ -1,11 +1,13 @@
 /** A growing log, page by page: read again when the question changes, longer when the reader asks for more. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Latest } from '../data/latest.js';
-import type { LogPage } from '../data/types.js';
+import type { Page } from '../data/listed.js';
 import { faultText } from './fault-text.js';
 
 export interface Log<T> {
   readonly items: readonly T[];
+  /** Of all pages; undefined where the gateway does not count them. */
+  readonly total: number | undefined;
   /** Files whose part of the log is not in `items`. */
   readonly unreadable: readonly string[];
   readonly fault: string;
@@ -19,8 +21,9 @@ export interface Log<T> {
  * @param question the parts of the query; a new one starts from the first page.
  * @param news when it changes the log has grown: it is read again, unless somebody has gone back to older pages.
  */
-export function useLog<T>(read: (cursor: string) => Promise<LogPage<T>>, question: readonly unknown[], news?: unknown): Log<T> {
+export function useLog<T>(read: (cursor: string) => Promise<Page<T>>, question: readonly unknown[], news?: unknown): Log<T> {
   const [items, setItems] = useState<readonly T[]>([]);
+  const [total, setTotal] = useState<number | undefined>(undefined);
   const [cursor, setCursor] = useState<string | null>(null);
   const [unreadable, setUnreadable] = useState<readonly string[]>([]);
   const [fault, setFault] = useState('');
@@ -36,6 +39,7 @@ export function useLog<T>(read: (cursor: string) => Promise<LogPage<T>>, questio
         (page) => {
           setItems([...before, ...page.items]);
           setCursor(page.nextCursor);
+          setTotal(page.total);
           setUnreadable((known) => [...new Set([...(from === '' ? [] : known), ...(page.unreadable ?? [])])]);
           isBack.current = from !== ''; // an older page may be empty: the archive is looked through piece by piece
           setFault('');
@@ -59,5 +63,12 @@ export function useLog<T>(read: (cursor: string) => Promise<LogPage<T>>, questio
   const more = async (): Promise<void> => {
     if (cursor !== null) await look(cursor, items);
   };
-  return { items, unreadable, fault, busy, hasMore: cursor !== null, more: () => void more(), again: () => setCount(count + 1) };
+  return { items, total, unreadable, fault, busy, hasMore: cursor !== null, more: () => void more(), again: () => setCount(count + 1) };
+}
+
+const nothing = (): void => undefined;
+
+/** Of what is there as a whole. */
+export function wholeLog<T>(items: readonly T[]): Log<T> {
+  return { items, total: items.length, unreadable: [], fault: '', busy: false, hasMore: false, more: nothing, again: nothing };
 }

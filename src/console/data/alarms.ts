@@ -1,19 +1,57 @@
 /** What a person does to alarms, and their history (contract 2, Alarms; decisions Q-ALARM-05, Q-ALARM-07). */
+import { effect, signal } from '@preact/signals';
 import { ApiError, get, post } from './api.js';
 import { boxNowMs } from './box-clock.js';
-import { readAlarmSoon, site } from './plant.js';
-import type { Alarm, AlarmEvent, AlarmMetrics, LogPage } from './types.js';
-
-const HISTORY_MAX = 200;
+import { logPage, type Page } from './listed.js';
+import { alarms, atSite, readAlarmSoon, site } from './plant.js';
+import { can } from './session.js';
+import type { Alarm, AlarmEvent, AlarmMetrics } from './types.js';
 
 function at(name: string, verb: string): string {
   return `/api/v1/sites/${encodeURIComponent(site.peek())}/alarms/${encodeURIComponent(name)}/${verb}`;
 }
 
-/** Recorded; the verdict of the alarm controller comes on the stream (contract 2, Alarms). */
-export async function acknowledge({ name }: Alarm): Promise<void> {
-  await post(at(name, 'acknowledge'));
+/** Acknowledged from here, and the page does not know yet what became of it: shown at once, before the answer. */
+export const acknowledging = signal<ReadonlySet<string>>(new Set());
+
+const answered = new Map<string, string>();
+
+function note(name: string, isUnderWay: boolean): void {
+  const next = new Set(acknowledging.peek());
+  if (isUnderWay) next.add(name);
+  else next.delete(name);
+  acknowledging.value = next;
+}
+
+/** What is read after the answer says what became of it. */
+effect(() => {
+  for (const alarm of alarms.value) {
+    if (answered.get(alarm.name) === alarm.state) continue;
+    if (answered.delete(alarm.name)) note(alarm.name, false);
+  }
+});
+
+/**
+ * Recorded; the verdict of the alarm controller comes on the stream (contract 2, Alarms).
+ * @param comment what was done; it stands in the history.
+ */
+export async function acknowledge({ name, state }: Alarm, comment = ''): Promise<void> {
+  note(name, true);
+  try {
+    await post(at(name, 'acknowledge'), comment === '' ? undefined : { comment });
+    answered.set(name, state);
+  } catch (fault) {
+    note(name, false);
+    throw fault;
+  }
   readAlarmSoon(name);
+}
+
+/** What was done in earlier times, newest first. */
+export async function lastTimes(definition: string): Promise<readonly AlarmEvent[]> {
+  if (definition === '' || !can('alarm:history')) return [];
+  const { items } = await logPage<AlarmEvent>(atSite('alarmevents'), { definition, event: 'Acknowledged', limit: '50' }, '');
+  return items.filter(({ comment }) => comment !== undefined);
 }
 
 /** A few at a time; what is refused of one is told, and the others are done. */
@@ -31,8 +69,8 @@ export async function acknowledgeAll(found: readonly Alarm[]): Promise<void> {
   if (faults.length > 0) throw faults[0];
 }
 
-export async function shelve({ name }: Alarm, duration: string): Promise<void> {
-  await post(at(name, 'shelve'), { duration });
+export async function shelve({ name }: Alarm, duration: string, reason: string): Promise<void> {
+  await post(at(name, 'shelve'), { duration, ...(reason === '' ? {} : { reason }) });
   readAlarmSoon(name);
 }
 
@@ -41,16 +79,9 @@ export async function unshelve({ name }: Alarm): Promise<void> {
   readAlarmSoon(name);
 }
 
-export interface HistoryFilter {
-  readonly severity: string;
-  readonly unit: string;
-}
-
-/** Newest first. @param cursor of the page before; empty for the first. */
-export function readHistory({ severity, unit }: HistoryFilter, cursor: string): Promise<LogPage<AlarmEvent>> {
-  const query = new URLSearchParams({ limit: String(HISTORY_MAX) });
-  for (const [name, value] of Object.entries({ severity, unit, cursor })) if (value !== '') query.set(name, value);
-  return get<LogPage<AlarmEvent>>(`/api/v1/sites/${encodeURIComponent(site.peek())}/alarmevents?${query}`);
+/** Newest first where `order` asks nothing else. @param question parameters of the route. @param cursor of the page before; empty for the first. */
+export function alarmEventPage(question: Readonly<Record<string, string>>, cursor: string): Promise<Page<AlarmEvent>> {
+  return logPage<AlarmEvent>(atSite('alarmevents'), question, cursor);
 }
 
 /** Of the time up to now. */

@@ -11,10 +11,17 @@ const api = new Api({ base: '', withinMs: REQUEST_MS_MAX });
 export const useCredential = api.useCredential.bind(api);
 export const get: typeof api.get = api.get.bind(api);
 export const getList: typeof api.getList = api.getList.bind(api);
+export const getText: typeof api.text = api.text.bind(api);
 export const getAll: typeof api.getAll = api.getAll.bind(api);
+export const read: typeof api.read = api.read.bind(api);
 
 export function post<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T> {
   return asksFirst(options) ?? api.post<T>(path, body, options);
+}
+
+/** A question that takes a body: it changes nothing, so a panel that watches asks it too. */
+export function compute<T>(path: string, body: unknown, options?: RequestOptions): Promise<T> {
+  return api.post<T>(path, body, options);
 }
 
 export function put<T>(path: string, body: unknown, options?: RequestOptions): Promise<T> {

@@ -1,4 +1,5 @@
 /** The audit trail of the site (contract 2, Tags and audit; decisions Q-TAG-16): read, never changed. */
+import { instantOf } from '../common/text.js';
 import { get } from './api.js';
 import { site } from './plant.js';
 import type { AuditRecord, LogPage } from './types.js';
@@ -22,12 +23,12 @@ export function readAudit(filter: AuditFilter, cursor: string): Promise<LogPage<
   return get<LogPage<AuditRecord>>(`/api/v1/sites/${encodeURIComponent(site.peek())}/audit?${query}`);
 }
 
+/** One of them, by its name. */
+export function readAuditRecord(name: string): Promise<AuditRecord> {
+  return get<AuditRecord>(`/api/v1/sites/${encodeURIComponent(site.peek())}/audit/${encodeURIComponent(name)}`);
+}
+
 /** Everything that one request brought about, oldest first. */
 export function readCorrelation(id: string): Promise<readonly AuditRecord[]> {
   return get<readonly AuditRecord[]>(`/api/v1/sites/${encodeURIComponent(site.peek())}/audit/correlation/${encodeURIComponent(id)}`);
-}
-
-function instantOf(local: string): string {
-  const at = Date.parse(local);
-  return Number.isNaN(at) ? '' : new Date(at).toISOString();
 }

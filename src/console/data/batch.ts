@@ -1,6 +1,6 @@
 /** The batch that is open on the screen: its detail and messages, and what a person does to it. */
 import { effect, signal } from '@preact/signals';
-import { ApiError, get, post } from './api.js';
+import { ApiError, compute, get, post } from './api.js';
 import { Latest } from './latest.js';
 import { batches, batchTouched, readBatchesSoon, ready, site } from './plant.js';
 import { can } from './session.js';
@@ -13,7 +13,10 @@ const MESSAGES_MAX = 50;
 
 export const selected = signal('');
 export const detail = signal<BatchDetail | null>(null);
+/** Newest first: what is kept up, and what somebody has gone back to. */
 export const messages = signal<readonly BatchMessage[]>([]);
+/** Cursor of what is older than `messages`; null when nothing is. */
+export const olderMessages = signal<string | null>(null);
 /** The batch that is asked for does not exist, or exists no more. */
 export const gone = signal(false);
 const latest = new Latest();
@@ -26,15 +29,27 @@ export function select(name: string): void {
   if (selected.peek() === name) return;
   latest.forget();
   selected.value = name;
-  show(null, []);
+  show(null, { items: [], nextCursor: null });
   gone.value = false;
   void read(false);
 }
 
-function show(batch: BatchDetail | null, page: readonly BatchMessage[]): void {
+function show(batch: BatchDetail | null, { items, nextCursor }: LogPage<BatchMessage>): void {
   detail.value = batch;
   const before = messages.peek();
-  if (page[0]?.id !== before[0]?.id || page.length !== before.length) messages.value = page;
+  const last = items.at(-1);
+  const kept = last ? before.filter(({ id }) => id < last.id) : [];
+  if (kept.length === 0) olderMessages.value = nextCursor;
+  if (items[0]?.id !== before[0]?.id || items.length + kept.length !== before.length) messages.value = [...items, ...kept];
+}
+
+export async function readOlderMessages(): Promise<void> {
+  const [name, cursor] = [selected.peek(), olderMessages.peek()];
+  if (cursor === null) return;
+  const { items, nextCursor } = await get<LogPage<BatchMessage>>(`${path(name)}/messages?limit=${MESSAGES_MAX}&cursor=${encodeURIComponent(cursor)}`);
+  if (selected.peek() !== name || olderMessages.peek() !== cursor) return;
+  messages.value = [...messages.peek(), ...items];
+  olderMessages.value = nextCursor;
 }
 
 async function read(background: boolean): Promise<void> {
@@ -43,17 +58,17 @@ async function read(background: boolean): Promise<void> {
   const ask = () =>
     Promise.all([
       get<BatchDetail>(path(name), { background }),
-      can('batch:messages') ? get<LogPage<BatchMessage>>(`${path(name)}/messages?limit=${MESSAGES_MAX}`, { background }) : { items: [] },
+      can('batch:messages') ? get<LogPage<BatchMessage>>(`${path(name)}/messages?limit=${MESSAGES_MAX}`, { background }) : { items: [], nextCursor: null },
     ]);
   try {
     await latest.read(ask, ([batch, page]) => {
       gone.value = false;
-      show(batch, page.items);
+      show(batch, page);
     });
   } catch (fault) {
     if (!(fault instanceof ApiError) || fault.status !== 404) return;
     gone.value = true;
-    show(null, []);
+    show(null, { items: [], nextCursor: null });
     readBatchesSoon();
   }
 }
@@ -87,11 +102,17 @@ export type PreflightCheck = PreflightAnswer['checks'][number];
 /** What the gateway says of a command before it is sent. */
 export interface Preflight {
   readonly problems: readonly PreflightCheck[];
+  /** What was in the way, and is so no more. */
+  readonly lifted: readonly PreflightCheck[];
   /** Units that a Start would take. */
   readonly units: readonly string[];
 }
 
-export async function preflight(name: string, command: 'Start' | 'Restart'): Promise<Preflight> {
-  const { checks, allocations } = await post<PreflightAnswer>(`/api/v1/sites/${encodeURIComponent(site.peek())}/batches/preflight`, { batch: name, command });
-  return { problems: checks.filter(({ ok }) => !ok), units: allocations.flatMap(({ unit }) => (unit === '' ? [] : [unit])) };
+export async function preflight(name: string, command: 'Start' | 'Restart' | 'Resume'): Promise<Preflight> {
+  const { checks, allocations } = await compute<PreflightAnswer>(`/api/v1/sites/${encodeURIComponent(site.peek())}/batches/preflight`, { batch: name, command });
+  return {
+    problems: checks.filter(({ ok }) => !ok),
+    lifted: checks.filter(({ ok, message }) => ok && message !== ''),
+    units: allocations.flatMap(({ unit }) => (unit === '' ? [] : [unit])),
+  };
 }

@@ -25,10 +25,38 @@ export interface ChartLayout {
   readonly columns: number;
 }
 
-export function layoutOf({ steps = [], transitions = [] }: ProceduralChart): ChartLayout {
+interface ReadLink {
+  readonly from: string;
+  readonly to: string;
+  readonly index: number;
+  readonly condition: string;
+}
+
+/** Branches that run at once (decisions 2.2): those that are named, else all steps. */
+export function parallelOf({ divergences = [], steps = [] }: ProceduralChart): readonly (readonly string[])[] {
+  const names = steps.map(({ name }) => name);
+  return divergences.flatMap(({ type, branches = [] }) => (type === 'SimultaneousDiverge' ? [branches.length > 0 ? branches : names] : [])).filter((each) => each.length > 1);
+}
+
+/** As the gateway reads a chart: without transitions its steps follow each other, and a transition to or from a branching is one to each branch. */
+function linksOf(chart: ProceduralChart): readonly ReadLink[] {
+  const { steps = [], transitions = [], divergences = [] } = chart;
+  if (transitions.length === 0) {
+    if (divergences.some(({ type }) => type === 'SimultaneousDiverge')) return [];
+    return steps.slice(1).map(({ name }, at) => ({ from: steps[at]?.name ?? '', to: name, index: at, condition: '' }));
+  }
+  const branches = (wanted: string, name: string): readonly string[] => divergences.find((each) => each.type === wanted && each.name === name)?.branches ?? [name];
+  return transitions.flatMap(({ from, to, conditionST = '' }, index) =>
+    branches('SimultaneousConverge', from).flatMap((source) => branches('SimultaneousDiverge', to).map((target) => ({ from: source, to: target, index, condition: conditionST }))),
+  );
+}
+
+export function layoutOf(chart: ProceduralChart): ChartLayout {
+  const { steps = [] } = chart;
+  const read = linksOf(chart);
   const rows = rowsOf(
     steps.map(({ name }) => name),
-    transitions,
+    read,
   );
   const filled = new Map<number, number>();
   const placed = new Map<string, PlacedStep>();
@@ -38,10 +66,10 @@ export function layoutOf({ steps = [], transitions = [] }: ProceduralChart): Cha
     filled.set(row, column + 1);
     placed.set(step.name, { name: step.name, initial: step.initial === true, row, column });
   }
-  const links = transitions.flatMap((transition, index) => {
-    const from = placed.get(transition.from);
-    const to = placed.get(transition.to);
-    return from && to ? [{ from, to, index, condition: transition.conditionST ?? '', isAside: to.row !== from.row + 1 }] : [];
+  const links = read.flatMap(({ index, condition, ...ends }) => {
+    const from = placed.get(ends.from);
+    const to = placed.get(ends.to);
+    return from && to ? [{ from, to, index, condition, isAside: to.row !== from.row + 1 }] : [];
   });
   return { steps: [...placed.values()], links, rows: Math.max(0, ...[...rows.values()].map((row) => row + 1)), columns: Math.max(0, ...filled.values()) };
 }

@@ -19,6 +19,13 @@ export interface Cause {
   readonly paths: readonly string[];
   /** Nobody controlled from then to `ts`: the appliance, or the runtime of the unit, had ended. `from` is empty when nobody knows. */
   readonly gap: { readonly from: string; readonly unit: string } | null;
+  /** Where it is on record; '' for what a component did by itself. */
+  readonly audit: string;
+  readonly unit: string;
+  /** The module that it is about; '' for none. */
+  readonly equipment: string;
+  /** Name of the alarm that it is; '' for what is none. */
+  readonly alarm: string;
 }
 
 export interface Spell {
@@ -32,6 +39,8 @@ export interface Spell {
   /** The batch itself ran on: only parts of it stood. */
   readonly inside: boolean;
   readonly causes: readonly Cause[];
+  /** Alarms that stood when it began, and had come while the batch ran: what may have led to it. */
+  readonly before: readonly Cause[];
 }
 
 /** On the way to a state as in it: one spell. */
@@ -54,6 +63,7 @@ interface Open {
   /** Somebody has sent it on: an element that is held now is held anew. */
   leaving: boolean;
   readonly causes: Cause[];
+  readonly before: readonly Cause[];
 }
 
 /** @param events oldest first. @returns oldest first. */
@@ -64,13 +74,20 @@ export function spellsOf(events: readonly BatchEvent[]): Spell[] {
   let open: Open | undefined;
   /** Commands of the transaction that a state change tells of may come before or after it. */
   let asked: Cause[] = [];
+  /** By name. */
+  const alarms = new Map<string, Cause>();
   const begin = (ts: string): Open => {
-    open ??= { from: ts, state: '', since: ts, inside: true, leaving: false, causes: [] };
+    open ??= { from: ts, state: '', since: ts, inside: true, leaving: false, causes: [], before: [...alarms.values()] };
     return open;
   };
   for (const event of events) {
     const { ts, value, previousValue, message } = event;
-    if (event.eventType === 'Alarm' && open && value.startsWith('Active')) note(open.causes, causeOf(event, { text: message }));
+    if (event.eventType === 'Alarm') {
+      const cause = causeOf(event, { text: message });
+      if (open && value.startsWith('Active')) note(open.causes, cause);
+      if (!value.startsWith('Active')) alarms.delete(cause.alarm);
+      else if (!alarms.has(cause.alarm)) alarms.set(cause.alarm, cause);
+    }
     if (isGap(event)) {
       const cause = causeOf(event, { gap: { from: previousValue, unit: event.unit } });
       if (open) note(open.causes, cause);
@@ -121,8 +138,31 @@ export function spellsOf(events: readonly BatchEvent[]): Spell[] {
   return spells;
 }
 
-function causeOf({ ts, element }: BatchEvent, parts: Partial<Cause>): Cause {
-  return { ts, who: '', command: '', refused: '', text: '', paths: element.path === '' ? [] : [element.path], gap: null, ...parts };
+function causeOf({ ts, element, eventType, message, auditRecordRef: audit, unit, equipment }: BatchEvent, parts: Partial<Cause>): Cause {
+  const alarm = eventType === 'Alarm' ? alarmOf(message) : '';
+  return { ts, who: '', command: '', refused: '', text: '', paths: element.path === '' ? [] : [element.path], gap: null, audit, unit, equipment, alarm, ...parts };
+}
+
+const BY_ALARM = 'alarm-exception: ';
+const ALARM_NAMED = /: alarm ([^\s,]+)/;
+
+/** An event of an alarm says what has happened, and then its name. */
+export function alarmOf(message: string): string {
+  return ALARM_NAMED.exec(message)?.[1] ?? '';
+}
+
+/** `tank-1` is not `tank-12`. */
+function namesAlarm(text: string, alarm: string): boolean {
+  const at = text.indexOf(`alarm ${alarm}`);
+  return at >= 0 && !/[\w-]/.test(text.charAt(at + `alarm ${alarm}`.length));
+}
+
+/** All that led to it and came while it lasted, in the order of time; an alarm that stood before and is told again is one. */
+export function chainOf({ before, causes }: Spell): readonly Cause[] {
+  const earlier = before.filter(({ alarm }) => !causes.some((cause) => cause.alarm === alarm));
+  // that an alarm has commanded is told by the alarm and by the command
+  const own = causes.filter(({ text }) => !text.startsWith(BY_ALARM) || !earlier.some(({ alarm }) => alarm !== '' && namesAlarm(text, alarm)));
+  return [...earlier, ...own];
 }
 
 /** The appliance is back, or the runtime of a unit that had ended alone: that the others are scanned again follows the first. */

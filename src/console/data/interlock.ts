@@ -19,6 +19,20 @@ export interface InterlockCondition {
   readonly ok: boolean;
   /** What decides it, such as `li101.pv 3.2 ≥ 10`. */
   readonly because: readonly string[];
+  /** The same with its parts, for words. */
+  readonly reasons: readonly Reason[];
+}
+
+/** A tag that decides, or a comparison of it. */
+export interface Reason {
+  readonly text: string;
+  readonly tag: string;
+  /** Empty: the tag itself decides. */
+  readonly sign: string;
+  /** What it is compared with, in its unit; empty without a comparison. */
+  readonly limit: string;
+  /** TRUE permits; else TRUE blocks. */
+  readonly permits: boolean;
 }
 
 export interface ModuleLogic {
@@ -27,7 +41,10 @@ export interface ModuleLogic {
 }
 
 const COMPARISONS: Readonly<Record<string, string>> = { GE: '≥', GT: '>', LE: '≤', LT: '<', EQ: '=', NE: '≠' };
+const TURNED: Readonly<Record<string, string>> = { '≥': '≤', '>': '<', '≤': '≥', '<': '>' };
 const DEPTH_MAX = 6;
+
+type Source = Omit<Reason, 'permits'>;
 
 /** What does not change while the plant runs. */
 export async function readLogic({ templateRef }: ModuleInfo): Promise<ModuleLogic> {
@@ -69,16 +86,21 @@ class Walk {
         block: block.name,
         text: this.#text(block.name, `text${port.slice(2)}`),
         ok: value === true && quality !== 'Bad',
-        because: this.#sources(block.name, port, 0),
+        ...this.#because(block.name, port, true),
       }))
       .filter(({ because }) => because.length > 0);
   }
 
   /** TRUE blocks. An input that nothing feeds is no interlock. */
   interlock(block: LiveBlock): InterlockCondition[] {
-    const because = this.#sources(block.name, 'ILOCK', 0);
+    const found = this.#because(block.name, 'ILOCK', false);
     const { value, quality } = block.inputs.ILOCK as PortValue;
-    return because.length === 0 ? [] : [{ block: block.name, text: '', ok: value !== true && quality !== 'Bad', because }];
+    return found.because.length === 0 ? [] : [{ block: block.name, text: '', ok: value !== true && quality !== 'Bad', ...found }];
+  }
+
+  #because(block: string, port: string, permits: boolean): Pick<InterlockCondition, 'because' | 'reasons'> {
+    const found = this.#sources(block, port, 0);
+    return { because: found.map(({ text }) => text), reasons: found.map((source) => ({ ...source, permits })) };
   }
 
   #text(block: string, param: string): string {
@@ -88,23 +110,23 @@ class Walk {
   }
 
   /** @param block may be inside a composite: `guard/lvl`. */
-  #sources(block: string, port: string, depth: number): string[] {
+  #sources(block: string, port: string, depth: number): Source[] {
     if (depth > DEPTH_MAX) return [];
     const slash = block.lastIndexOf('/');
     return slash < 0 ? this.#sourcesInTemplate(block, port, depth) : this.#sourcesInComposite(block.slice(0, slash), block.slice(slash + 1), port, depth);
   }
 
-  #sourcesInTemplate(block: string, port: string, depth: number): string[] {
+  #sourcesInTemplate(block: string, port: string, depth: number): Source[] {
     const { dataConnections, variableBindings } = this.#logic.template;
     const variable = variableBindings.find((binding) => binding.blockRef === block && binding.portRef === port);
     if (variable) {
       const source = this.#module.inputBindings.find(({ name }) => name === variable.variable)?.source;
-      return source === undefined ? [] : [source];
+      return source === undefined ? [] : [{ text: source, tag: source, sign: '', limit: '' }];
     }
     return dataConnections.filter((link) => link.destBlock === block && link.destPort === port).flatMap((link) => this.#outputOf('', link.sourceBlock, link.sourcePort, depth + 1));
   }
 
-  #sourcesInComposite(path: string, inner: string, port: string, depth: number): string[] {
+  #sourcesInComposite(path: string, inner: string, port: string, depth: number): Source[] {
     const composite = this.#compositeAt(path);
     if (!composite) return [];
     const outside = composite.inputBindings.find((binding) => binding.blockRef === inner && binding.portRef === port);
@@ -122,7 +144,7 @@ class Walk {
   }
 
   /** What an output says: a comparison with its values, or what feeds the block. */
-  #outputOf(prefix: string, block: string, port: string, depth: number): string[] {
+  #outputOf(prefix: string, block: string, port: string, depth: number): Source[] {
     const name = prefix + block;
     const live = this.#live.get(name);
     if (!live) {
@@ -133,8 +155,11 @@ class Walk {
     if (sign !== undefined) {
       const [left] = this.#sources(name, 'IN1', depth + 1);
       const [right] = this.#sources(name, 'IN2', depth + 1);
-      const unit = this.#unitOf(left ?? '') || this.#unitOf(right ?? '');
-      return [`${left ?? ''} ${shown(live.inputs.IN1)} ${sign} ${right ?? ''} ${shown(live.inputs.IN2)} ${unit}`.replace(/\s+/g, ' ').trim()];
+      const unit = this.#unitOf(left?.tag ?? '') || this.#unitOf(right?.tag ?? '');
+      const text = `${left?.text ?? ''} ${shown(live.inputs.IN1)} ${sign} ${right?.text ?? ''} ${shown(live.inputs.IN2)} ${unit}`.replace(/\s+/g, ' ').trim();
+      // the tag first: a limit that is compared with a tag is turned round
+      const [tag, signOfTag, limit] = left ? [left.tag, sign, live.inputs.IN2] : [right?.tag ?? '', TURNED[sign] ?? sign, live.inputs.IN1];
+      return [{ text, tag, sign: signOfTag, limit: `${shown(limit)} ${unit}`.trim() }];
     }
     return Object.keys(live.inputs).flatMap((input) => this.#sources(name, input, depth + 1));
   }

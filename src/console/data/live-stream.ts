@@ -52,6 +52,9 @@ export class LiveStream {
   #stopped = false;
   /** The gateway knows who this is: frames may be sent. */
   #known = false;
+  /** Subscriptions that the gateway has not answered yet, and who waits for it. */
+  readonly #unanswered = new Set<string>();
+  #waiting: (() => void)[] = [];
 
   constructor(parts: StreamParts) {
     this.#parts = parts;
@@ -75,7 +78,25 @@ export class LiveStream {
     const known = new Set(this.#subscriptions.map(({ id }) => id));
     this.#subscriptions = wanted;
     this.#expectsTags &&= wanted.some(({ id, channel }) => channel === 'tags' && known.has(id)); // what goes on is missed as before
+    for (const { id } of wanted) if (!known.has(id)) this.#unanswered.add(id);
+    for (const id of this.#unanswered) if (!kept.has(id)) this.#unanswered.delete(id);
     for (const subscription of wanted) if (!known.has(subscription.id)) this.#send({ type: 'subscribe', ...subscription });
+  }
+
+  /** Resolves when the gateway tells what is subscribed, and in any case after a while: nothing that happens from then on goes untold. */
+  answered(withinMs: number): Promise<void> {
+    if (this.#unanswered.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      window.setTimeout(resolve, withinMs);
+    });
+  }
+
+  #answer(id: string): void {
+    this.#unanswered.delete(id);
+    if (this.#unanswered.size > 0) return;
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting = [];
   }
 
   /** A renewed token moves the expiry of the open connection (D-STREAM-01). */
@@ -123,6 +144,7 @@ export class LiveStream {
   #receive(frame: Frame): void {
     this.#heard();
     if (frame.type === 'tag') this.#expectsTags = true;
+    else if (frame.type === 'subscribed') this.#answer(frame.subscriptionId);
     const missed = frame.type === 'gap' || (this.#lastSeq > 0 && frame.seq !== this.#lastSeq + 1);
     this.#lastSeq = frame.seq;
     if (missed) this.#parts.onMissed(false);

@@ -13,6 +13,7 @@ import { accessToken, can, endSession, onNewToken, renew } from './session.js';
 import { coalesced, everySecond } from './timers.js';
 import type {
   Alarm,
+  AlarmDefinition,
   BatchItem,
   Frame,
   IoModule,
@@ -39,22 +40,59 @@ const PHASES_PAGE = 500;
 const MODEL_SPREAD_MS = 500;
 /** Of the lists that are as long as the plant is large. */
 const LIST_PAGE = 500;
+/** So long a first read waits for the stream: from its answer on nothing is left out, and nothing need be read again. */
+const STREAM_MS_MAX = 1000;
+
+/** What the panel always shows, and the records and data console only in some of its views: there it is read from the first look on. */
+type Part = 'plant' | 'batches' | 'prompts' | 'alarms';
+const looked = new Set<Part>();
+let isPanel = true;
+
+function reads(part: Part): boolean {
+  return isPanel || looked.has(part);
+}
+
+/** Of a signal: the first who looks at it has it read. */
+function whenLooked(part: Part, read: () => void): { watched(): void } {
+  return {
+    watched: () => {
+      if (reads(part)) return;
+      looked.add(part);
+      if (!begun) return; // it is read with the others
+      stream.subscribe(subscriptions());
+      read();
+    },
+  };
+}
+const ofPlant = whenLooked('plant', () => {
+  model = UNREAD;
+  void readOverview();
+});
+const ofBatches = whenLooked('batches', () => void readBatches());
 
 export const sites = signal<readonly string[]>([]);
 export const site = signal('');
 export const units = signal<readonly OverviewUnit[]>([]);
-export const unitInfo = signal<ReadonlyMap<string, UnitInfo>>(new Map());
+export const unitInfo = signal<ReadonlyMap<string, UnitInfo>>(new Map(), ofPlant);
 export const keyTags = signal<ReadonlyMap<string, KeyTags>>(new Map());
 /** All tags and control modules of the site, as engineering describes them. */
-export const tagList = signal<readonly TagDescriptor[]>([]);
-export const modules = signal<ReadonlyMap<string, ModuleInfo>>(new Map());
+export const tagList = signal<readonly TagDescriptor[]>([], ofPlant);
+export const modules = signal<ReadonlyMap<string, ModuleInfo>>(new Map(), ofPlant);
 /** What matters now: the first page of the batches of the site, open ones first. The others are searched for. */
-export const batches = signal<readonly BatchItem[]>([]);
+export const batches = signal<readonly BatchItem[]>([], ofBatches);
 /** How many there are, and the address of the next page. */
 export const batchCount = signal(0);
 export const batchesNext = signal('');
-export const prompts = signal<readonly Prompt[]>([]);
-export const alarms = signal<readonly Alarm[]>([]);
+export const prompts = signal<readonly Prompt[]>(
+  [],
+  whenLooked('prompts', () => void readPrompts()),
+);
+export const alarms = signal<readonly Alarm[]>(
+  [],
+  whenLooked('alarms', () => void readAlarms()),
+);
+/** What raises them; limits of values stand in them. Read when somebody has engineered; which of them are armed is told by the overview. */
+export const definitions = signal<readonly AlarmDefinition[]>([]);
 /** Phases under way, by name. */
 export const phases = signal<ReadonlyMap<string, PhaseAtWork>>(new Map());
 /** Link between gateway and unit runtimes (decisions Q-STREAM-03). */
@@ -76,7 +114,7 @@ export const stream = new LiveStream({
   token: accessToken,
   onFrame: receive,
   onMissed: (isNew) => {
-    readAgain();
+    if (begun) readAgain(); // else the first read comes after this
     if (!isNew) curvesMissed(); // on a new connection they read again by themselves
   },
   onOpened: () => {
@@ -97,21 +135,28 @@ export function tagValue(unit: string, address: string): Signal<TagValue> {
   return value;
 }
 
-export async function startPlant(): Promise<void> {
+/** @param asked the site that is shown, where there is such a one. @param onPanel everything is read and kept up; else what is looked at. */
+export async function startPlant(asked: string, onPanel: boolean): Promise<void> {
+  isPanel = onPanel;
   stream.start();
-  await findSite();
+  await findSite(asked);
   everySecond(() => readOften());
 }
 
-/** The site shown last on this panel, else the first. */
-async function findSite(): Promise<void> {
-  const found = await getAll<Site>(`/api/v1/sites?limit=${LIST_PAGE}`, { background: true });
+/** The site that is asked for, the one shown last on this panel, else the first. */
+async function findSite(asked: string): Promise<void> {
+  const found = await askSites();
   sites.value = found.map(({ name }) => name);
   const last = localStorage.getItem(SITE_KEY) ?? '';
-  await showSite(sites.value.includes(last) ? last : (sites.value[0] ?? ''));
+  await showSite([asked, last].find((name) => sites.value.includes(name)) ?? sites.value[0] ?? '');
 }
 
 let showing = false;
+let shows = 0;
+/** The first read is under way: what the stream misses from now on is read again. */
+let begun = false;
+/** Something has changed while the site was read. */
+let hasNews = false;
 
 export async function showSite(name: string): Promise<void> {
   site.value = name;
@@ -122,52 +167,81 @@ export async function showSite(name: string): Promise<void> {
   for (const each of [engineering, ...readers]) each.forget();
   touched = undefined;
   model = undefined;
+  told = undefined;
+  keyTags.value = new Map();
   silent.value = [];
   forgetFaults();
   if (name === '') return;
   localStorage.setItem(SITE_KEY, name);
   showing = true;
+  shows += 1;
+  const own = shows;
   try {
-    await readEngineering(can('overview:read') ? (await askOverview()).modelRevision : 0);
     generation += 1;
     stream.subscribe(subscriptions());
-    await readAll();
+    await stream.answered(STREAM_MS_MAX);
+    begun = true;
+    hasNews = false;
+    const overview = can('overview:read') ? await askOverview() : undefined;
+    if (own !== shows) return; // another site is shown meanwhile
+    first = overview;
+    await Promise.all([readAll(), readEngineering(overview?.modelRevision ?? 0)]);
+    if (own !== shows) return;
     ready.value = true;
   } finally {
-    showing = false;
+    if (own === shows) showing = false;
   }
+  readTouchedSoon();
+  if (hasNews) readBatchesSoon();
+  if (hasNews) readPromptsSoon();
+  if (hasNews || (told !== undefined && told !== model)) readUnitsSoon();
 }
 
-function at(path: string): string {
+/** Address of a route of the site that is shown. */
+export function atSite(path: string): string {
   return `/api/v1/sites/${encodeURIComponent(site.peek())}/${path}`;
 }
 
 const engineering = new Latest();
 /** The revision of the plant that the lists below show; undefined before they are read. */
 let model: number | undefined;
+const UNREAD = -1;
+/** The revision that the stream told last. */
+let told: number | undefined;
 
 /** What changes only when somebody engineers. @param revision what the box said before it was asked: the lists hold that and perhaps more. */
 async function readEngineering(revision: number): Promise<void> {
+  const isFollowed = model !== undefined;
+  if (!reads('plant')) {
+    model = revision;
+    if (isFollowed) sites.value = (await askSites()).map(({ name }) => name);
+    return;
+  }
   await engineering.read(
     () =>
       Promise.all([
-        getAll<Site>(`/api/v1/sites?limit=${LIST_PAGE}`, BACKGROUND),
-        getAll<TagDescriptor>(at(`tags?limit=${LIST_PAGE}`)),
-        getAll<ModuleInfo>(at(`controlmodules?limit=${LIST_PAGE}`)),
-        getAll<UnitInfo>(at(`units?limit=${LIST_PAGE}`)),
+        isFollowed ? askSites() : undefined, // at the beginning they have just been read
+        getAll<TagDescriptor>(atSite(`tags?limit=${LIST_PAGE}`)),
+        getAll<ModuleInfo>(atSite(`controlmodules?limit=${LIST_PAGE}`)),
+        getAll<UnitInfo>(atSite(`units?limit=${LIST_PAGE}`)),
+        can('alarmdefinition:list') ? getAll<AlarmDefinition>(atSite(`alarmdefinitions?limit=${LIST_PAGE}`)) : [],
       ]),
-    ([known, tags, found, info]) => {
-      const isFollowed = model !== undefined;
+    ([known, tags, found, info, raising]) => {
       model = revision;
-      sites.value = known.map(({ name }) => name);
+      if (known) sites.value = known.map(({ name }) => name);
       const byName = new Map(found.map((module) => [module.name, module]));
       unitInfo.value = new Map(info.map((unit) => [unit.name, unit]));
       tagList.value = tags;
+      definitions.value = raising;
       modules.value = byName;
       keyTags.value = new Map(info.map(({ name }) => [name, keyTagsOf(name, tags, byName)]));
-      if (isFollowed) stream.subscribe(subscriptions());
+      stream.subscribe(subscriptions());
     },
   );
+}
+
+function askSites(): Promise<readonly Site[]> {
+  return getAll<Site>(`/api/v1/sites?limit=${LIST_PAGE}`, BACKGROUND);
 }
 
 let generation = 0;
@@ -178,9 +252,9 @@ let watches = 0;
 /** Ids are new for each site shown, so that late frames of the old one are told apart, and say what is subscribed: what stays goes on. */
 function subscriptions(): Subscription[] {
   const filter = site.peek() === '' ? {} : { site: site.peek() }; // a box without a site yet
-  const channels: readonly ChannelName[] = ['states', 'model', ...(can('alarm:list') ? (['alarms'] as const) : [])];
+  const channels: readonly ChannelName[] = ['model', ...(reads('batches') ? (['states'] as const) : []), ...(reads('alarms') && can('alarm:list') ? (['alarms'] as const) : [])];
   const wanted = channels.map((channel) => ({ id: `${generation}-${channel}`, channel, filter }) as const);
-  const ofTiles = patternsOf(keyTags.peek().values()).map(
+  const ofTiles = (isPanel ? patternsOf(keyTags.peek().values()) : []).map(
     (addressPattern) => ({ id: `${generation}-tags-${addressPattern}`, channel: 'tags', filter: { ...filter, addressPattern } }) as const,
   );
   const ofViews = [...watched].flatMap(([id, { unit, patterns }]) =>
@@ -235,10 +309,11 @@ function forgetFaults(): void {
 }
 
 /** One part of the site, read again and again: the last answer counts, and a refusal stands until the part is read. */
-function reader<T>(ask: () => Promise<T>, take: (found: T) => void): () => Promise<void> {
+function reader<T>(ask: () => Promise<T>, take: (found: T) => void, part?: Part): () => Promise<void> {
   const latest = new Latest();
   readers.add(latest);
   return async () => {
+    if (part !== undefined && !reads(part)) return;
     try {
       if (await latest.read(ask, take)) faults.delete(latest);
     } catch (fault) {
@@ -250,10 +325,11 @@ function reader<T>(ask: () => Promise<T>, take: (found: T) => void): () => Promi
 
 /** Modes and health of modules are told by no channel. */
 export const readModules = reader(
-  () => getAll<ModuleInfo>(at(`controlmodules?limit=${LIST_PAGE}`), BACKGROUND),
+  () => getAll<ModuleInfo>(atSite(`controlmodules?limit=${LIST_PAGE}`), BACKGROUND),
   (found) => {
     modules.value = new Map(found.map((module) => [module.name, module]));
   },
+  'plant',
 );
 
 /** A slow panel may lose frames again and again: the past is not asked for each time. */
@@ -271,19 +347,25 @@ async function readAll(): Promise<void> {
 
 async function askOverview(): Promise<SiteOverview> {
   const askedAtMs = Date.now();
-  const overview = await get<SiteOverview>(at('overview'), BACKGROUND);
+  const overview = await get<SiteOverview>(atSite('overview'), BACKGROUND);
   noteBoxTime(overview.asOf, askedAtMs);
   return overview;
 }
 
+/** The overview that a site begins with, until it is shown. */
+let first: SiteOverview | undefined;
+
 const readOverview = reader(
   async () => {
-    const overview = await askOverview();
-    if (overview.modelRevision !== model) await readEngineering(overview.modelRevision);
+    const known = first;
+    first = undefined;
+    const overview = known ?? (await askOverview());
+    if (model !== undefined && overview.modelRevision !== model) await readEngineering(overview.modelRevision);
     return overview;
   },
   (overview) => {
     units.value = overview.units;
+    arm(overview.armedByPhase);
     noteActiveWork(overview.units);
   },
 );
@@ -313,7 +395,7 @@ const STATES_OF: Readonly<Record<BatchSet, string>> = {
 export function findBatches(search: string, set: BatchSet, next = ''): Promise<ListPage<BatchItem>> {
   const query = new URLSearchParams({ order: 'recent', limit: String(BATCHES_PAGE) });
   for (const [name, value] of Object.entries({ search: search.trim(), state: STATES_OF[set] })) if (value !== '') query.set(name, value);
-  return getList<BatchItem>(next === '' ? at(`batches?${query}`) : next, BACKGROUND);
+  return getList<BatchItem>(next === '' ? atSite(`batches?${query}`) : next, BACKGROUND);
 }
 
 const readBatches = reader(
@@ -323,14 +405,16 @@ const readBatches = reader(
     batchCount.value = total;
     batchesNext.value = next;
   },
+  'batches',
 );
 
 /** The routes of prompts and alarms are asked for only when the gateway lists their action. */
 const readPrompts = reader(
-  async () => (can('phase:list-prompts') ? getAll<Prompt>(at(`prompts?limit=${LIST_PAGE}`), BACKGROUND) : []),
+  async () => (can('phase:list-prompts') ? getAll<Prompt>(atSite(`prompts?limit=${LIST_PAGE}`), BACKGROUND) : []),
   (found) => {
     if (JSON.stringify(found.map(({ id }) => id)) !== JSON.stringify(prompts.peek().map(({ id }) => id))) prompts.value = found;
   },
+  'prompts',
 );
 
 const ALARMS_PAGE = 1000;
@@ -348,9 +432,9 @@ const readAlarmsNow = reader(
     touched = new Set();
     try {
       if (names?.length === 0) return { names, found: [] };
-      if (names) return { names, found: await getAll<Alarm>(at(`alarms?limit=${ALARMS_PAGE}&name=${names.map(encodeURIComponent).join(',')}`), BACKGROUND) };
+      if (names) return { names, found: await getAll<Alarm>(atSite(`alarms?limit=${ALARMS_PAGE}&name=${names.map(encodeURIComponent).join(',')}`), BACKGROUND) };
       readsWhole += 1;
-      return { all: await getAll<Alarm>(at(`alarms?limit=${ALARMS_PAGE}`), BACKGROUND).finally(() => (readsWhole -= 1)) };
+      return { all: await getAll<Alarm>(atSite(`alarms?limit=${ALARMS_PAGE}`), BACKGROUND).finally(() => (readsWhole -= 1)) };
     } catch (fault) {
       touched = undefined; // what has changed is not known any more
       throw fault;
@@ -360,6 +444,7 @@ const readAlarmsNow = reader(
     if (all) alarms.value = all;
     else if (names && names.length > 0) alarms.value = [...alarms.peek().filter(({ name }) => !names.includes(name)), ...(found ?? [])];
   },
+  'alarms',
 );
 
 function readAlarms(): Promise<void> {
@@ -367,14 +452,27 @@ function readAlarms(): Promise<void> {
   return readAlarmsNow();
 }
 
+/** Definitions of a phase are armed while it runs; what else they are changes only when somebody engineers. */
+function arm(byPhase: readonly string[]): void {
+  const isArmed = ({ name, gatedBy, armed }: AlarmDefinition): boolean => (gatedBy === '' ? armed : byPhase.includes(name));
+  if (definitions.peek().some((each) => isArmed(each) !== each.armed)) definitions.value = definitions.peek().map((each) => ({ ...each, armed: isArmed(each) }));
+}
+
 const readUnitsSoon = coalesced(120, () => readOverview());
+
+/** Somebody at this panel has engineered: the overview tells the new revision, and what belongs to it is read. */
+export function readEngineeringSoon(): void {
+  readUnitsSoon();
+}
+
 export const readBatchesSoon = coalesced(120, () => readBatches());
-const readTouchedSoon = coalesced(120, () => readAlarmsNow());
+/** Who acknowledges one looks at it; in a flood they come together. */
+const readTouchedSoon = coalesced(120, () => readAlarmsNow(), 10);
 
 /** Something has happened to an alarm. */
 export function readAlarmSoon(name: string): void {
   touched?.add(name);
-  readTouchedSoon();
+  if (!showing) readTouchedSoon();
 }
 
 export const readPromptsSoon = coalesced(50, () => readPrompts());
@@ -384,7 +482,7 @@ const readPhasesSoon = coalesced(80, () => readPhases());
 export const silent = signal<readonly IoModule[]>([]);
 
 const readOutputs = reader(
-  async () => (can('iomodule:list') ? getAll<IoModule>(at('iomodules?limit=100'), BACKGROUND) : []),
+  async () => (can('iomodule:list') ? getAll<IoModule>(atSite('iomodules?limit=100'), BACKGROUND) : []),
   (found) => {
     const next = found.filter(({ simulated, outputs }) => !simulated && outputs !== undefined && outputs.state !== 'live');
     if (JSON.stringify(next.map(({ name, outputs }) => [name, outputs])) !== JSON.stringify(silent.peek().map(({ name, outputs }) => [name, outputs]))) silent.value = next;
@@ -406,16 +504,19 @@ async function readOften(): Promise<void> {
   if (site.peek() !== '' && seconds % MODULES_EVERY_S === 0) await readModules();
   if (site.peek() !== '' && seconds % OUTPUTS_EVERY_S === 0) await readOutputs();
   if (site.peek() === '') await readSites();
-  else await Promise.all([readPrompts(), readPhases()]);
+  else await Promise.all([readPrompts(), isPanel ? readPhases() : undefined]);
 }
 
 /** A box without a plant is asked until it has one. */
-const readSites = reader(findSite, () => undefined);
+const readSites = reader(
+  () => findSite(''),
+  () => undefined,
+);
 
 const readPhases = reader(
   async () => {
     const anyAtWork = [...elements.values()].some(({ kind, state }) => kind === 'Phase' && !isResting(state));
-    return anyAtWork ? getAll<PhaseAtWork>(at(`phases?atWork=true&limit=${PHASES_PAGE}`), BACKGROUND) : [];
+    return anyAtWork ? getAll<PhaseAtWork>(atSite(`phases?atWork=true&limit=${PHASES_PAGE}`), BACKGROUND) : [];
   },
   (found) => {
     const running = found.filter(({ state }) => !isResting(state));
@@ -434,7 +535,8 @@ function receive(frame: Frame): void {
 
 /** Somebody has engineered, or the box was started anew. Not all panels read whole lists in the same moment. */
 function receiveModel(revision: number): void {
-  if (revision !== model) window.setTimeout(readUnitsSoon, Math.random() * MODEL_SPREAD_MS);
+  told = revision;
+  if (!showing && revision !== model) window.setTimeout(readUnitsSoon, Math.random() * MODEL_SPREAD_MS);
 }
 
 function receiveTag(frame: TagFrame): void {
@@ -449,17 +551,22 @@ function receiveState(frame: StateFrame, replay: boolean): void {
   const { kind, name, state, mode, batchRef } = frame;
   if (kind === 'Batch') {
     if (isFinal(state)) forgetElementsOf(name);
-    if (!replay) readBatchesSoon();
-    batches.value = batches.peek().map((batch) => (batch.name === name ? { ...batch, phase: state, mode } : batch));
+    if (!replay && !showing) readBatchesSoon();
+    const isOther = (batch: BatchItem): boolean => batch.name === name && (batch.phase !== state || batch.mode !== mode);
+    if (batches.peek().some(isOther)) batches.value = batches.peek().map((batch) => (isOther(batch) ? { ...batch, phase: state, mode } : batch));
   } else if (kind === 'Unit') {
-    units.value = units.peek().map((unit) => (unit.name === name ? { ...unit, state, mode } : unit));
+    const isOther = (unit: OverviewUnit): boolean => unit.name === name && (unit.state !== state || unit.mode !== mode);
+    if (units.peek().some(isOther)) units.value = units.peek().map((unit) => (isOther(unit) ? { ...unit, state, mode } : unit));
   } else {
     elements.set(`${kind}/${name}`, frame);
     if (kind === 'Phase') readPhasesSoon();
   }
   if (replay) return;
-  readUnitsSoon();
-  readPromptsSoon();
+  if (showing) hasNews = true;
+  else {
+    readUnitsSoon();
+    readPromptsSoon();
+  }
   if (batchRef) batchTouched.value = { batch: batchRef, count: batchTouched.peek().count + 1 };
 }
 

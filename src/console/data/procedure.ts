@@ -26,6 +26,8 @@ export type ElementState = Pick<Timeline['lanes'][number], 'kind' | 'name' | 'un
 export const tree = signal<readonly TreeNode[]>([]);
 /** By path; the procedure has the empty path. An element that has not had its turn is missing. */
 export const states = signal<ReadonlyMap<string, ElementState>>(new Map());
+/** Of the batch that is open: since when each element is in which state. */
+export const timeline = signal<Timeline | null>(null);
 export const chosenPath = signal('');
 /** The view opens at a phase that runs; afterwards it moves only when a person says so. */
 let isChosen = false;
@@ -65,7 +67,9 @@ async function readStates(): Promise<void> {
   await latestStates.read(() => get<Timeline>(at(`batches/${encodeURIComponent(batch)}/timeline`), { background: true }), takeLanes);
 }
 
-function takeLanes({ lanes }: Timeline): void {
+function takeLanes(read: Timeline): void {
+  const { lanes } = read;
+  timeline.value = read;
   const found = new Map<string, ElementState>();
   for (const { kind, name, path, unit, spans } of lanes) if (kind !== 'Batch') found.set(path, { kind, name, unit, state: spans.at(-1)?.state ?? '' });
   states.value = found;
@@ -107,6 +111,7 @@ export function watchProcedure(): () => void {
     latestElement.forget();
     tree.value = [];
     states.value = new Map();
+    timeline.value = null;
     chosenPath.value = '';
     isChosen = false;
     element.value = null;

@@ -1,7 +1,9 @@
 /** Answers to prompts (contract 3, Prompt rules). */
+import { signal } from '@preact/signals';
 import { get, post } from './api.js';
-import { readPromptsSoon, site } from './plant.js';
-import type { PhaseDetail, Prompt } from './types.js';
+import { atSite, prompts, readPromptsSoon } from './plant.js';
+import { can } from './session.js';
+import type { BatchEvent, LogPage, PhaseDetail, Prompt, PromptAnswer } from './types.js';
 
 export type RecipeValue = PhaseDetail['spec']['parameterValues'][number];
 
@@ -10,12 +12,24 @@ export interface Asked {
   readonly path: string;
   /** Values of the phase's own: the limits that the recipe sets for what is asked stand among them. */
   readonly limits: readonly RecipeValue[];
+  /** What was answered before in the same batch, the newest first. */
+  readonly earlier: readonly BatchEvent[];
 }
 
-/** Where in the procedure a prompt is asked, and what the recipe gave that phase. */
-export async function readAsked({ phase }: Prompt): Promise<Asked> {
-  const { stepPath, spec } = await get<PhaseDetail>(phaseAt(phase), { background: true });
-  return { path: stepPath, limits: spec.parameterValues };
+const EVENTS_MAX = 1000;
+const EARLIER_MAX = 4;
+
+/** Where in the procedure a prompt is asked, what the recipe gave that phase, and what people have answered so far. */
+export async function readAsked({ phase, batch }: Prompt): Promise<Asked> {
+  const [{ stepPath, spec }, earlier] = await Promise.all([get<PhaseDetail>(phaseAt(phase), { background: true }), readEarlier(batch).catch(() => [])]);
+  return { path: stepPath, limits: spec.parameterValues, earlier };
+}
+
+/** None of a run without a batch; what cannot be read stands in no way of an answer. */
+async function readEarlier(batch: string): Promise<readonly BatchEvent[]> {
+  if (batch === '' || !can('batch:events')) return [];
+  const { items } = await get<LogPage<BatchEvent>>(atSite(`batches/${encodeURIComponent(batch)}/events?limit=${EVENTS_MAX}`), { background: true });
+  return items.filter(({ eventSubType }) => eventSubType === 'Prompt Response').slice(0, EARLIER_MAX);
 }
 
 const OUTCOME_LOOKS = 10;
@@ -38,10 +52,37 @@ export async function outcomeOf({ id, phase, stepName }: Prompt): Promise<readon
 }
 
 function phaseAt(phase: string): string {
-  return `/api/v1/sites/${encodeURIComponent(site.peek())}/phases/${encodeURIComponent(phase)}`;
+  return atSite(`phases/${encodeURIComponent(phase)}`);
 }
 
+export interface Recorded {
+  readonly prompt: Prompt;
+  readonly answer: PromptAnswer;
+}
+
+/** What this panel sent last and the box has recorded, until somebody has seen it or the next is sent. */
+export const recorded = signal<Recorded | null>(null);
+
 export async function answerPrompt(prompt: Prompt, response: string, reason: string): Promise<void> {
-  await post(`${phaseAt(prompt.phase)}/prompt-response`, { promptID: prompt.id, response, reason });
+  const answer = await post<PromptAnswer>(`${phaseAt(prompt.phase)}/prompt-response`, { promptID: prompt.id, response, reason });
+  drafts.delete(prompt.id);
+  recorded.value = { prompt, answer };
   readPromptsSoon();
+}
+
+interface Draft {
+  readonly answer: string;
+  readonly reason: string;
+}
+
+/** What somebody has typed and not sent: a dialog that is closed by mistake loses nothing. It never leaves the page. */
+const drafts = new Map<string, Draft>();
+
+export function draftOf({ id }: Prompt): Draft {
+  return drafts.get(id) ?? { answer: '', reason: '' };
+}
+
+export function keepDraft({ id }: Prompt, draft: Draft): void {
+  for (const kept of drafts.keys()) if (!prompts.peek().some((prompt) => prompt.id === kept)) drafts.delete(kept);
+  drafts.set(id, draft);
 }

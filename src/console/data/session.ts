@@ -7,7 +7,7 @@ import { ApiError, get, post, useCredential } from './api.js';
 import { toLogin } from './login-address.js';
 import { isPanel, panelSession } from './panel.js';
 import { ASKED_FOR, watching } from './watching.js';
-import type { AuthConfig, Me, Session } from './types.js';
+import type { AuthConfig, Me, Second, Session } from './types.js';
 
 const RENEW_BEFORE_MS = 60_000;
 const RENEW_AGAIN_MS = 5_000;
@@ -113,9 +113,9 @@ function adopt(session: Session): void {
   for (const listener of listeners) listener(session.accessToken);
 }
 
-/** The password once more, and the code of a second factor, for what is signed (contract 1, Authentication 7). */
-export async function reauthenticate(password: string, code: string): Promise<void> {
-  adopt(await post<Session>('/api/v1/auth/reauthenticate', { password, ...(code === '' ? {} : { code }) }));
+/** The password once more, and a second factor, for what is signed (contract 1, Authentication 7). */
+export async function reauthenticate(password: string, second: Second): Promise<void> {
+  adopt(await post<Session>('/api/v1/auth/reauthenticate', { password, ...second }));
 }
 
 function plan(delayMs: number): void {

@@ -3,7 +3,7 @@ import { COLLECTIONS } from './procedure.js';
 import { get, post } from './api.js';
 import { site } from './plant.js';
 import { config, reauthenticate } from './session.js';
-import type { ListedSignature, LogPage, SignatureMeaning } from './types.js';
+import type { ListedSignature, LogPage, Second, SignatureMeaning } from './types.js';
 
 /** With accounts of this box, who signs proves who he is with his password. */
 export function needsPassword(): boolean {
@@ -22,8 +22,8 @@ export function signInAddress(): string {
 }
 
 /** Proves who signs, then sends what is signed. */
-export async function signed(password: string, code: string, send: () => Promise<void>): Promise<void> {
-  if (needsPassword()) await reauthenticate(password, code);
+export async function signed(password: string, second: Second, send: () => Promise<void>): Promise<void> {
+  if (needsPassword()) await reauthenticate(password, second);
   await send();
 }
 

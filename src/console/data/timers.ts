@@ -1,5 +1,6 @@
-/** Reads are asked for often and done once: at most one under way, and one more after it. */
-export function coalesced(delayMs: number, run: () => Promise<void>): () => void {
+/** Reads are asked for often and done once: at most one under way, and one more after it. @param firstMs what the first one waits after a time in which none was asked for. */
+export function coalesced(delayMs: number, run: () => Promise<void>, firstMs = delayMs): () => void {
+  let endedAtMs = -delayMs;
   let planned = false;
   let busy = false;
   let again = false;
@@ -14,6 +15,7 @@ export function coalesced(delayMs: number, run: () => Promise<void>): () => void
       await run();
     } finally {
       busy = false;
+      endedAtMs = performance.now();
       if (again) {
         again = false;
         plan();
@@ -23,7 +25,7 @@ export function coalesced(delayMs: number, run: () => Promise<void>): () => void
   const plan = (): void => {
     if (planned) return;
     planned = true;
-    window.setTimeout(() => void start(), delayMs);
+    window.setTimeout(() => void start(), performance.now() - endedAtMs > delayMs ? firstMs : delayMs);
   };
   return plan;
 }

@@ -1,4 +1,5 @@
 /** Curves of tags: their past from the historian, their present from the stream (decisions 8.9). */
+import { csvCell } from '../common/save-file.js';
 import { get } from './api.js';
 import { boxNowMs } from './box-clock.js';
 import { onTag, site, watchTags } from './plant.js';
@@ -11,6 +12,10 @@ export interface Pen {
   readonly address: string;
   readonly label: string;
   readonly engUnits: string;
+  /** What its axis shows at least: scaled to its own noise every curve fills the picture. */
+  readonly range?: { readonly min: number; readonly max: number } | undefined;
+  /** What the historian records as a change (decisions 8.9); 0 or absent: each. */
+  readonly step?: number;
 }
 
 /**
@@ -37,6 +42,8 @@ const POINTS_MAX = 1200;
 const RAW_MS_MAX = 20 * 60_000;
 /** The historian records a tag at least so often (decisions 8.9): so far before a span lies the value it begins with. */
 const SAMPLE_AT_LEAST_MS = 60_000;
+/** It records a tag at most so often. */
+const SAMPLE_AT_MOST_S = 1;
 /** After a longer silence the recorder was not there. */
 const SILENCE_S_MAX = 65;
 
@@ -125,15 +132,39 @@ function breakLine(curve: Curve, gaps: readonly HistoryGap[]): void {
     const before = times[at - 1] as number;
     const after = times[at] as number;
     const lastOf = before + bucketMs / 1000;
-    if (after - before > silenceS || starts.some(({ from, to }) => from < after && to > lastOf && to - from > 1 && after > lastOf)) insertBreak(curve, at, (lastOf + after) / 2);
+    const gap = starts.find(({ from, to }) => from < after && to > lastOf && to - from > 1 && after > lastOf);
+    if (gap) breakAt(curve, at, gap.from > lastOf ? gap.from : undefined, Math.max(lastOf, Math.min(gap.from, after)));
+    else if (after - before > silenceS) breakAt(curve, at, bucketMs > 0 ? undefined : before + SAMPLE_AT_LEAST_MS / 1000, (lastOf + after) / 2);
   }
 }
 
-function insertBreak({ times, values, band }: Curve, at: number, time: number): void {
+/** @param holdsTo until then a value that did not change was recorded; undefined where its point is the last that is known. */
+function breakAt(curve: Curve, at: number, holdsTo: number | undefined, time: number): void {
+  const { values, band } = curve;
+  if (holdsTo === undefined) return insert(curve, at, time, null, null, null);
+  insert(curve, at, holdsTo + 0.001, null, null, null);
+  insert(curve, at, holdsTo, values[at - 1] ?? null, band?.lows[at - 1] ?? null, band?.highs[at - 1] ?? null);
+}
+
+function insert({ times, values, band }: Curve, at: number, time: number, value: number | null, low: number | null, high: number | null): void {
   times.splice(at, 0, time);
-  values.splice(at, 0, null);
-  band?.lows.splice(at, 0, null);
-  band?.highs.splice(at, 0, null);
+  values.splice(at, 0, value);
+  band?.lows.splice(at, 0, low);
+  band?.highs.splice(at, 0, high);
+}
+
+/** What it was at a moment: what it last was, with least and greatest of its bucket; undefined before the curve begins. */
+export function valueAt({ times, values, band }: Curve, atMs: number): { readonly value: number | null; readonly low?: number | null; readonly high?: number | null } | undefined {
+  let [first, end] = [0, times.length];
+  while (first < end) {
+    const middle = (first + end) >> 1;
+    if ((times[middle] as number) * 1000 <= atMs) first = middle + 1;
+    else end = middle;
+  }
+  const at = first - 1;
+  if (at < 0) return undefined;
+  const value = values[at] ?? null;
+  return band ? { value, low: band.lows[at] ?? null, high: band.highs[at] ?? null } : { value };
 }
 
 /** Switches are drawn as 0 and 1. */
@@ -141,13 +172,20 @@ function numberOf(value: TagData): number | null {
   return typeof value === 'number' ? value : typeof value === 'boolean' ? Number(value) : null;
 }
 
-/** Points that do not go forward in time are left out. */
-function add(curve: Curve, at: number, value: TagData, quality: Quality): void {
+/**
+ * Points that do not go forward in time are left out. @param step what is less is no change: a live curve looks as it will when it is read from the historian.
+ */
+function add(curve: Curve, at: number, value: TagData, quality: Quality, step = 0): void {
   const good = quality === 'Good' ? numberOf(value) : null;
   const { times, values, band, bucketMs } = curve;
   if (band) return addToBucket(curve, Math.floor((at * 1000) / bucketMs) * (bucketMs / 1000), good);
   const last = times.at(-1);
   if (last !== undefined && at <= last) return;
+  const before = values.at(-1);
+  if (step > 0 && last !== undefined && typeof before === 'number' && good !== null) {
+    const isSame = Math.abs(good - before) < step && at - last < SAMPLE_AT_LEAST_MS / 1000;
+    if (isSame || at - last < SAMPLE_AT_MOST_S) return;
+  }
   times.push(at);
   values.push(good);
 }
@@ -190,7 +228,7 @@ export function follow(pens: readonly Pen[], curves: readonly Curve[], windowMs:
     onTag(({ unit, address, value, quality, ts }) => {
       const curve = curves[index.get(`${unit} ${address}`) ?? -1];
       if (!curve || ts === null) return; // never written: it has no place in time
-      add(curve, Date.parse(ts) / 1000, value, quality);
+      add(curve, Date.parse(ts) / 1000, value, quality, pens[index.get(`${unit} ${address}`) ?? -1]?.step);
       cut(curve, boxNowMs() / 1000 - windowMs / 1000 - 5);
     }),
   );
@@ -234,7 +272,7 @@ export function csvOf(pens: readonly Pen[], curves: readonly Curve[], { fromMs, 
         : []),
     ];
     for (const { name, list } of columns) {
-      const column = heads.push(quoted(engUnits === '' ? name : `${name} [${engUnits}]`)) - 1;
+      const column = heads.push(csvCell(engUnits === '' ? name : `${name} [${engUnits}]`)) - 1;
       times.forEach((at, point) => {
         if (at * 1000 < fromMs || at * 1000 > toMs) return;
         let row = rows.get(at);
@@ -245,9 +283,4 @@ export function csvOf(pens: readonly Pen[], curves: readonly Curve[], { fromMs, 
   });
   const lines = [...rows].sort(([a], [b]) => a - b).map(([at, row]) => [new Date(at * 1000).toISOString(), ...heads.map((_head, column) => row[column] ?? '')].join(','));
   return `${[['timestamp', ...heads].join(','), ...lines].join('\r\n')}\r\n`;
-}
-
-/** A cell that starts like a formula is one to a spreadsheet. */
-function quoted(text: string): string {
-  return `"${text.replace(/"/g, '""').replace(/^([=+\-@])/, "'$1")}"`;
 }

@@ -1,12 +1,16 @@
 import '../common/theme.css';
-import './layout.css';
-import './tiles.css';
-import './batches.css';
-import './pages.css';
-import './unit.css';
-import './batch-page.css';
-import './phone.css';
-import { render } from 'preact';
-import { App } from './app.js';
+import '../frame/layout.css';
+import '../views/overview/tiles.css';
+import '../views/overview/batches.css';
+import '../views/overview/shift.css';
+import '../frame/pages.css';
+import '../views/unit/unit.css';
+import '../views/batch/batch-page.css';
+import '../views/prompts/prompts.css';
+import '../views/batch/happened.css';
+import '../frame/phone.css';
+import { t } from '../common/strings.js';
+import { openConsole } from '../frame/app.js';
+import { VIEWS } from './views.js';
 
-render(<App />, document.getElementById('app') as HTMLElement);
+openConsole({ path: '/hmi', title: () => t.operatorConsole, views: VIEWS, hasBanner: true });

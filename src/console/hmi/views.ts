@@ -1,20 +1,27 @@
-/**
- * The views: those with an action have a place in the navigation, in this order, for whoever may do it; the others are
- * opened from them. A further one is its file and a line here (docs/add/console-view.md).
- */
-import { computed } from '@preact/signals';
-import { view } from '../data/view.js';
-import { alarmsView } from './alarms-view.js';
-import { auditView } from './audit-view.js';
-import { batchView } from './batch-view.js';
-import { overviewView } from './overview.js';
-import { panelsView } from './panels-view.js';
-import { promptsView } from './prompts-view.js';
-import { trendsView } from './trends-view.js';
-import { unitView } from './unit-view.js';
-import type { ViewDefinition } from './view-definition.js';
+/** The views of the operator's panel, in the order of the navigation. A further one is its folder and a line here (docs/add/console-view.md). */
+import type { ViewDefinition } from '../frame/view-definition.js';
+import { alarmsView } from '../views/alarms/alarms-view.js';
+import { auditView } from '../views/audit/audit-view.js';
+import { batchView } from '../views/batch/batch-view.js';
+import { overviewView } from '../views/overview/overview-view.js';
+import { passwordView } from '../views/password/password-view.js';
+import { promptsView } from '../views/prompts/prompts-view.js';
+import { searchView } from '../views/search/search-view.js';
+import { sitesView } from '../views/sites/sites-view.js';
+import { sessionsView } from '../views/sessions/sessions-view.js';
+import { trendsView } from '../views/trends/trends-view.js';
+import { unitView } from '../views/unit/unit-view.js';
 
-export const VIEWS: readonly ViewDefinition[] = [overviewView, alarmsView, promptsView, trendsView, auditView, unitView, batchView, panelsView];
-
-/** An address of a view that is not there shows the first. */
-export const current = computed(() => VIEWS.find(({ name }) => name === view.value.name) ?? overviewView);
+export const VIEWS: readonly ViewDefinition[] = [
+  overviewView,
+  alarmsView,
+  promptsView,
+  trendsView,
+  auditView,
+  unitView,
+  batchView,
+  sessionsView,
+  passwordView,
+  searchView,
+  sitesView,
+];

@@ -6,6 +6,7 @@ import type { AuthConfig, Session } from '../data/types.js';
 import { Fault } from '../common/fault.js';
 import { faultText } from '../common/fault-text.js';
 import { InClear } from '../common/in-clear.js';
+import { LanguageChoice } from '../common/language-choice.js';
 import { t } from '../common/strings.js';
 import { Ended } from './ended.js';
 import { EnrolForm } from './enrol-form.js';
@@ -79,6 +80,7 @@ export function LoginPage() {
         <a class="to-documents" href="/docs" data-testid="documents">
           {t.documents}
         </a>
+        <LanguageChoice />
       </div>
     </main>
   );
@@ -95,12 +97,25 @@ interface BodyProps {
 
 function Body({ config, due, ended, onEnded, onSignedIn, onCreated }: BodyProps) {
   if (config.authMode === 'none') return <p class="warning">{t.authOff}</p>;
-  if (due && !due.session.user.mustChangePassword) return <EnrolForm session={due.session} password={due.password} onDone={goOn} onEnded={onEnded} />;
-  if (due) return <NewPasswordForm session={due.session} current={due.password} lengthMin={config.passwordMinLength} onChanged={goOn} onEnded={onEnded} />;
+  if (due && !due.session.user.mustChangePassword) return <EnrolForm config={config} session={due.session} password={due.password} onDone={goOn} onEnded={onEnded} />;
+  if (due)
+    return (
+      <NewPasswordForm
+        session={due.session}
+        current={due.password}
+        lengthMin={config.passwordMinLength}
+        onChanged={(password) => onSignedIn(passwordChanged(due.session), password)}
+        onEnded={onEnded}
+      />
+    );
   if (config.firstAdminRequired) return <FirstAdminForm lengthMin={config.passwordMinLength} onSignedIn={onSignedIn} onCreated={onCreated} />;
   if (query.has('panel')) return <PanelForm onEnrolled={() => location.replace(HMI)} />;
   if (config.oidc) return <IssuerLink path={config.oidc.loginPath} ended={ended} again={query.get('ended') === 'logout'} />;
-  return <SignInForm ended={ended} onSignedIn={onSignedIn} />;
+  return <SignInForm config={config} ended={ended} onSignedIn={onSignedIn} />;
+}
+
+function passwordChanged(session: Session): Session {
+  return { ...session, user: { ...session.user, mustChangePassword: false } };
 }
 
 /** @param again who left the panel shall not be signed in by the next one who touches it: the provider is asked to ask. */

@@ -12,7 +12,7 @@ export interface NewPasswordFormProps {
   readonly session: Session;
   readonly current: string;
   readonly lengthMin: number;
-  readonly onChanged: () => void;
+  readonly onChanged: (password: string) => void;
   /** The session is over, or the password that was given is none any more: whoever is there signs in again. */
   readonly onEnded: (why: string) => void;
 }
@@ -25,6 +25,8 @@ export function NewPasswordForm({ session, current, lengthMin, onChanged, onEnde
   const submit = (event: Event): void => {
     event.preventDefault();
     if (password !== again) return sending.refuse(t.passwordsDiffer);
+    if ([...password].length < lengthMin) return sending.refuse(t.passwordRule(lengthMin));
+    if (password === current) return sending.refuse(t.passwordUnchanged);
     void sending.run(async () => {
       try {
         await post('/api/v1/auth/password', { currentPassword: current, newPassword: password });
@@ -32,7 +34,7 @@ export function NewPasswordForm({ session, current, lengthMin, onChanged, onEnde
         if (fault instanceof ApiError && fault.status === 401) onEnded('session');
         throw fault;
       }
-      onChanged();
+      onChanged(password);
     });
   };
   return (

@@ -1,55 +1,89 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from '../data/api.js';
-import type { Session } from '../data/types.js';
+import type { AuthConfig, Session } from '../data/types.js';
 import { Fault } from '../common/fault.js';
 import { Field } from '../common/field.js';
+import { codeGiven, passkeyWords as say, waysAsked, whyNoPasskeys, withPasskey } from '../common/passkey.js';
 import { t } from '../common/strings.js';
+import { takeFocus } from '../common/take-focus.js';
 import { useSend } from '../common/use-send.js';
 import { Ended } from './ended.js';
 import { signIn } from './sign-in.js';
 
-export function SignInForm({ ended, onSignedIn }: { readonly ended: string; readonly onSignedIn: (session: Session, password: string) => void }) {
+export interface SignInFormProps {
+  readonly config: AuthConfig;
+  readonly ended: string;
+  readonly onSignedIn: (session: Session, password: string) => void;
+}
+
+export function SignInForm({ config, ended, onSignedIn }: SignInFormProps) {
   const [username, setUsername] = useState('');
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
-  const [asksCode, setAsksCode] = useState(false);
+  /** What the account can answer with; null while nobody has asked. */
+  const [ways, setWays] = useState<readonly unknown[] | null>(null);
   const sending = useSend();
   const enter = async (): Promise<void> => {
     try {
-      onSignedIn(await signIn(username.trim(), password, code.trim()), password);
+      onSignedIn(await signIn(username.trim(), password, codeGiven(code)), password);
     } catch (refused) {
+      const asked = waysAsked(refused);
+      if (asked) return setWays(asked);
       if (!(refused instanceof ApiError)) throw refused;
-      if (refused.code === 'second_factor_required') return setAsksCode(true);
-      if (asksCode) setCode(''); // each is good once
-      throw asksCode && refused.code === 'invalid_credentials' ? new Error(t.wrongWithCode) : refused;
+      if (ways) setCode(''); // each is good once
+      throw ways && refused.code === 'invalid_credentials' ? new Error(t.wrongWithCode) : refused;
     }
   };
+  const enterByPasskey = async (): Promise<void> => onSignedIn(await withPasskey((second) => signIn(username.trim(), password, second)), password);
   const submit = (event: Event): void => {
     event.preventDefault();
-    if (username.trim() === '' || password === '' || (asksCode && code.trim() === '')) return sending.refuse(t.fillIn);
+    if (username.trim() === '' || password === '' || (ways && code.trim() === '')) return sending.refuse(t.fillIn);
     void sending.run(enter);
   };
   const back = (): void => {
-    setAsksCode(false);
+    setWays(null);
     setCode('');
     setPassword('');
   };
+  const hasPasskey = ways?.includes('passkey') === true;
+  const whyNot = hasPasskey ? whyNoPasskeys(config) : '';
+  const hasApp = ways?.includes('app') === true;
   return (
     <form onSubmit={submit} noValidate>
       {sending.fault === '' && <Ended text={ended} />}
       <Fault text={sending.fault} testid="login-error" />
-      {asksCode ? (
-        <Field key="code" id="second-code" label={t.secondCode} value={code} onInput={setCode} autoComplete="one-time-code" hint={t.secondCodeRule} mono autoFocus />
+      {hasPasskey && whyNot === '' && (
+        <button type="button" class="button primary" disabled={sending.busy} onClick={() => void sending.run(enterByPasskey)} data-testid="use-passkey" autofocus ref={takeFocus}>
+          {say.use}
+        </button>
+      )}
+      {whyNot !== '' && (
+        <p class="hint" data-testid="no-passkeys">
+          {whyNot}
+        </p>
+      )}
+      {ways ? (
+        <Field
+          key="code"
+          id="second-code"
+          label={hasApp ? t.secondCode : say.recoveryCode}
+          value={code}
+          onInput={setCode}
+          autoComplete="one-time-code"
+          hint={hasApp ? t.secondCodeRule : ''}
+          mono
+          autoFocus={!hasPasskey}
+        />
       ) : (
         <>
           <Field id="username" label={t.username} value={username} onInput={setUsername} autoComplete="username" autoFocus />
           <Field id="password" label={t.password} type="password" value={password} onInput={setPassword} autoComplete="current-password" />
         </>
       )}
-      <button type="submit" class="button primary" disabled={sending.busy} data-testid="login-submit">
+      <button type="submit" class={hasPasskey ? 'button' : 'button primary'} disabled={sending.busy} data-testid="login-submit">
         {sending.busy ? t.signingIn : t.signIn}
       </button>
-      {asksCode && (
+      {ways && (
         <button type="button" class="button" onClick={back} data-testid="login-back">
           {t.back}
         </button>

@@ -1,10 +1,10 @@
 /** The cookie form: the refresh token never reaches a script (decisions Q-AUTH-01). */
 import { ApiError, post, useCredential } from '../data/api.js';
-import type { Session } from '../data/types.js';
+import type { Second, Session } from '../data/types.js';
 
-/** @param code of the second factor; '' while nobody has asked for one. */
-export function signIn(username: string, password: string, code = ''): Promise<Session> {
-  return post<Session>('/api/v1/auth/login', { username, password, ...(code === '' ? {} : { code }), useCookie: true });
+/** @param second nothing while nobody has asked for it. */
+export function signIn(username: string, password: string, second: Second = {}): Promise<Session> {
+  return post<Session>('/api/v1/auth/login', { username, password, ...second, useCookie: true });
 }
 
 /** Keeps a session over a form that may stay open for longer than its access token lives. @param ended told why, when the session is over. */

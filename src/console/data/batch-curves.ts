@@ -1,0 +1,54 @@
+/** Curves of a part of a batch, and beside each what the same value was in another batch, from the beginnings of both. */
+import type { OtherBatch } from './other-batch.js';
+import { unitThere } from './other-batch.js';
+import { limitsOf } from './limits.js';
+import { keyTags } from './plant.js';
+import { readCurves, type Curve, type Pen, type Span } from './trend.js';
+import type { BatchDetail, TagDescriptor } from './types.js';
+
+export interface BatchCurve {
+  readonly pen: Pen;
+  readonly own: Curve;
+  readonly other: Curve | undefined;
+}
+
+export const penKey = ({ unit, address }: Pick<TagDescriptor, 'unit' | 'address'>): string => `${unit} ${address}`;
+
+/** Control modules of the same task are called alike but for the number of their unit: `tic101` of RX101 is `tic102` of RX102. */
+function addressThere(address: string, unit: string, there: string): string {
+  const [from, to] = [unit.replace(/^\D*/, ''), there.replace(/^\D*/, '')];
+  return unit === there || from === '' ? address : address.replace(from, to);
+}
+
+export async function readBatchCurves(batch: BatchDetail, pens: readonly Pen[], span: Span, compared: OtherBatch | undefined): Promise<readonly BatchCurve[]> {
+  const shiftMs = compared ? Date.parse(compared.batch.startedAt) - Date.parse(batch.startedAt) : 0;
+  const [own, others] = await Promise.all([readCurves(pens, span), compared ? readThere(batch, pens, span, compared, shiftMs) : []]);
+  return pens.map((pen, at) => ({ pen, own: own[at] as Curve, other: others[at] }));
+}
+
+async function readThere(here: BatchDetail, pens: readonly Pen[], { fromMs, toMs }: Span, { batch: there }: OtherBatch, shiftMs: number): Promise<readonly Curve[]> {
+  const moved = pens.map((pen) => {
+    const unit = unitThere(pen.unit, here, there);
+    return { ...pen, unit, address: addressThere(pen.address, pen.unit, unit) };
+  });
+  const endMs = there.endedAt === '' ? Number.POSITIVE_INFINITY : Date.parse(there.endedAt);
+  const span = { fromMs: fromMs + shiftMs, toMs: Math.min(toMs + shiftMs, endMs) };
+  if (span.toMs <= span.fromMs) return [];
+  const curves = await readCurves(moved, span);
+  return curves.map((curve) => ({ ...curve, times: curve.times.map((at) => at - shiftMs / 1000) }));
+}
+
+/** What is worth a look: the value of the module that the first cause names, else the first values of the unit. */
+export function pensFor(units: readonly string[], equipment: string, tags: readonly TagDescriptor[]): readonly TagDescriptor[] {
+  const named = tags.filter(({ controlModule, name }) => equipment !== '' && controlModule === equipment && name === 'pv');
+  if (named.length > 0) return named.slice(0, 1);
+  return units
+    .flatMap((unit) => keyTags.value.get(unit)?.measurements.filter(({ variable }) => variable === 'Temperature') ?? [])
+    .map(({ tag }) => tag)
+    .slice(0, 1);
+}
+
+/** Limits of the alarm definitions that are armed now; of a value of a module. */
+export function limitsOfTag(tag: TagDescriptor): readonly { readonly at: number; readonly isHigh: boolean; readonly isTrip: boolean }[] {
+  return tag.controlModule === '' ? [] : limitsOf({ module: tag.controlModule, tag }).limits;
+}

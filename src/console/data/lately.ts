@@ -1,0 +1,59 @@
+/** The last minutes of the values that tiles show: from the historian once, then from the stream, one point for each few seconds. */
+import { type Signal, signal } from '@preact/signals';
+import { boxNowMs } from './box-clock.js';
+import { site, tagValue } from './plant.js';
+import { can } from './session.js';
+import { readCurves } from './trend.js';
+
+export interface Lately {
+  /** Seconds since 1970. */
+  readonly times: readonly number[];
+  readonly values: readonly (number | null)[];
+}
+
+const LONG_MS = 600_000;
+/** Between two points: a spark line is no wider than a hundred of them. */
+const EVERY_MS = 6000;
+const NOTHING: Lately = { times: [], values: [] };
+
+interface Kept {
+  readonly unit: string;
+  readonly address: string;
+  readonly line: Signal<Lately>;
+}
+
+const kept = new Map<string, Kept>();
+let timer = 0;
+
+export function lately(unit: string, address: string): Signal<Lately> {
+  const key = `${site.peek()} ${unit} ${address}`;
+  const known = kept.get(key);
+  if (known) return known.line;
+  const line = signal(NOTHING);
+  const one = { unit, address, line };
+  kept.set(key, one);
+  if (timer === 0) timer = window.setInterval(() => kept.forEach(grow), EVERY_MS);
+  if (can('historian:tags')) begin(one);
+  return line;
+}
+
+function begin({ unit, address, line }: Kept): void {
+  const toMs = boxNowMs();
+  readCurves([{ unit, address, label: '', engUnits: '' }], { fromMs: toMs - LONG_MS, toMs }).then(
+    ([curve]) => {
+      const every = Math.max(1, Math.floor((curve?.times.length ?? 0) / (LONG_MS / EVERY_MS)));
+      const isKept = (_point: unknown, at: number): boolean => at % every === 0;
+      if (curve) line.value = { times: [...curve.times.filter(isKept), ...line.peek().times], values: [...curve.values.filter(isKept), ...line.peek().values] };
+    },
+    () => undefined, // it grows from now on
+  );
+}
+
+function grow({ unit, address, line }: Kept): void {
+  const { value, quality } = tagValue(unit, address).peek();
+  const now = boxNowMs() / 1000;
+  const { times, values } = line.peek();
+  const from = times.findIndex((at) => at >= now - LONG_MS / 1000);
+  if (from < 0 && times.length > 0) return void (line.value = NOTHING);
+  line.value = { times: [...times.slice(Math.max(0, from)), now], values: [...values.slice(Math.max(0, from)), typeof value === 'number' && quality === 'Good' ? value : null] };
+}

@@ -1,0 +1,39 @@
+/** What is to be put right, as the gateway said it first and says it now. Pure. */
+import type { PreflightAnswer } from './types.js';
+
+type PreflightCheck = PreflightAnswer['checks'][number];
+
+export interface ToDo {
+  /** Of one module in two phases there are two. */
+  readonly key: string;
+  readonly check: PreflightCheck;
+  readonly isDone: boolean;
+  /** It keeps the command from going on; the others are only told. */
+  readonly isNeeded: boolean;
+}
+
+/** What keeps the command from going on comes before what is only told of the same. */
+function keyed(items: readonly Omit<ToDo, 'key'>[]): readonly ToDo[] {
+  const counts = new Map<string, number>();
+  return items
+    .toSorted((a, b) => Number(b.isNeeded) - Number(a.isNeeded))
+    .map((item) => {
+      const about = `${item.check.check} ${item.check.element}`;
+      const count = counts.get(about) ?? 0;
+      counts.set(about, count + 1);
+      return { ...item, key: `${about} ${count}` };
+    });
+}
+
+/** @param before of the same batch and command. */
+export function listOf(before: readonly ToDo[], problems: readonly PreflightCheck[], lifted: readonly PreflightCheck[]): readonly ToDo[] {
+  const told = keyed([
+    ...problems.map((check) => ({ check, isDone: false, isNeeded: check.severity === 'error' })),
+    ...lifted.map((check) => ({ check, isDone: true, isNeeded: true })),
+  ]);
+  const known = new Map(told.map((item) => [item.key, item]));
+  // the order in which they were found stays: nothing moves under a finger
+  const kept = before.map((item) => known.get(item.key) ?? { ...item, isDone: true });
+  const keys = new Set(kept.map(({ key }) => key));
+  return [...kept, ...told.filter(({ key }) => !keys.has(key))];
+}

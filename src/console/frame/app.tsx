@@ -1,0 +1,161 @@
+/** The operator's screen: everything at one glance, nothing that moves by itself but values. */
+import { render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { startBatch } from '../data/batch.js';
+import { startHistory } from '../data/history.js';
+import { restore, startRestored } from '../data/restored.js';
+import { alarms, ready, readFault, silent, stale, startPlant } from '../data/plant.js';
+import { config, startSession } from '../data/session.js';
+import { addressOf, view } from '../data/view.js';
+import { Fault, ReadFault } from '../common/fault.js';
+import { faultText } from '../common/fault-text.js';
+import { InClear } from '../common/in-clear.js';
+import { t, words } from '../common/strings.js';
+import { isUnacknowledged } from '../plant/alarm.js';
+import { AlarmBanner } from './alarm-banner.js';
+import { startHorn } from './alarm-sound.js';
+import { Header } from './header.js';
+import { startSiteAddress } from './site-address.js';
+import { Sections } from './navigation.js';
+import { RestoredStrip } from './restored.js';
+import { SignInQuestion } from './sign-in-question.js';
+import type { ViewDefinition } from './view-definition.js';
+import { type Console, current, places, shown } from './console.js';
+
+const RETRY_MS = 3000;
+
+const said = words({
+  en: { noView: (name: string) => `There is no view “${name}” here.` },
+  de: { noView: (name: string) => `Eine Ansicht „${name}“ gibt es hier nicht.` },
+});
+
+export function openConsole(console: Console): void {
+  shown.value = console;
+  render(<App />, document.getElementById('app') as HTMLElement);
+}
+
+function App() {
+  const [fault, setFault] = useState('');
+  const start = async (): Promise<void> => {
+    try {
+      if (!(await startSession())) return;
+      const { hasBanner: isPanel } = shown.peek();
+      await startPlant(view.peek().query.site ?? '', isPanel);
+      startSiteAddress();
+      if (isPanel) {
+        startBatch();
+        startHistory();
+        startHorn();
+      }
+      await startRestored();
+      setFault('');
+    } catch (refused) {
+      setFault(faultText(refused));
+      window.setTimeout(() => void start(), RETRY_MS); // no reload: without the box it would leave the browser's own error page
+    }
+  };
+  useEffect(() => void start(), []);
+  if (!ready.value) return <Waiting fault={fault} />;
+  return <Screen />;
+}
+
+/** Of a box that is not the plant's: what it shows moves, and nothing of it reaches the devices (D-C-06). */
+function Outputs() {
+  const withheld = restore.value.waits ? [] : silent.value.filter(({ outputs }) => outputs?.state === 'withheld'); // its own strip names them
+  const disabled = silent.value.filter(({ outputs }) => outputs?.state === 'disabled');
+  const reasons = [...new Set(withheld.map(({ outputs }) => outputs?.reason ?? ''))];
+  const parts = [
+    ...(withheld.length === 0 ? [] : [t.outputsWithheld(withheld.map(({ name }) => name).join(', '), reasons.join('; '))]),
+    ...(disabled.length === 0 ? [] : [t.outputsDisabled(disabled.map(({ name }) => name).join(', '))]),
+  ];
+  if (parts.length === 0) return null;
+  return (
+    <p class="warning strip" role="status" data-testid="outputs-withheld">
+      {parts.join(' ')}
+    </p>
+  );
+}
+
+function Waiting({ fault }: { readonly fault: string }) {
+  return (
+    <main class="waiting" data-testid="waiting">
+      <h1>{t.product}</h1>
+      {fault === '' ? <p role="status">{t.loading}</p> : <Fault text={fault} />}
+    </main>
+  );
+}
+
+function Screen() {
+  return (
+    <div class={stale.value ? 'screen is-stale' : 'screen'} data-testid="hmi" data-live={String(!stale.value)}>
+      <Header />
+      {config.value?.authMode === 'none' && (
+        <p class="warning strip" role="status" data-testid="auth-off">
+          {t.authOff}
+        </p>
+      )}
+      <InClear strip />
+      <RestoredStrip />
+      <Outputs />
+      {/* without live data the header says so, and nothing moves under the finger */}
+      <ReadFault text={stale.value || readFault.value === undefined ? '' : faultText(readFault.value)} strip />
+      {shown.value.hasBanner && <AlarmBanner />}
+      <Sections />
+      <main class="main" id="main">
+        <h1 class="visually-hidden">{shown.value.title()}</h1>
+        <Later />
+      </main>
+      <SignInQuestion />
+    </div>
+  );
+}
+
+/** In a task of its own: a slow panel shows the header and the worst alarm first, and takes a touch in between. */
+function Later() {
+  const [isDue, setDue] = useState(false);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setDue(true));
+    return () => clearTimeout(timer);
+  }, []);
+  return isDue ? <CurrentView /> : null;
+}
+
+function CurrentView() {
+  const { id, name } = view.value;
+  if (!current.value) return name === '' ? <p class="empty">{t.nothingToSee}</p> : <NoSuchView name={name} />;
+  return <OneView id={id} {...current.value} />;
+}
+
+/** Of a bookmark of another release, or typed: nothing else is shown in its place unsaid. */
+function NoSuchView({ name }: { readonly name: string }) {
+  const { id, query } = view.value;
+  const other = addressOf(name, id, query);
+  useEffect(() => {
+    if (!other.startsWith('#')) location.replace(other); // it is a view of the other console
+  }, [other]);
+  return (
+    <p class="panel page empty" role="status" data-testid="no-such-view">
+      {said.noView(name)} <a href="#/">{places.value[0]?.title('') ?? t.product}</a>
+    </p>
+  );
+}
+
+function OneView({ id, title, component: Shown }: ViewDefinition & { readonly id: string }) {
+  // the history of the browser and a reader of the screen tell the views apart by it
+  return (
+    <>
+      <PageTitle text={`${title(id)} – ${t.product}`} />
+      <Shown id={id} />
+    </>
+  );
+}
+
+/** Of a panel with the alarms that nobody has acknowledged: another page may stand before it. */
+function PageTitle({ text }: { readonly text: string }) {
+  const calling = shown.value.hasBanner ? alarms.value.filter((alarm) => !alarm.shelved && isUnacknowledged(alarm)).length : 0;
+  const whole = calling === 0 ? text : `(${calling}) ${text}`;
+  useEffect(() => {
+    document.title = whole;
+  }, [whole]);
+  return null;
+}

@@ -1,0 +1,78 @@
+/** What every view of an alarm shares. */
+import { computed } from '@preact/signals';
+import { measuredIn } from '../data/module-tags.js';
+import { alarms, tagList } from '../data/plant.js';
+import type { Alarm, AlarmEvent } from '../data/types.js';
+import { word } from '../common/strings.js';
+import { readingText, unitText } from '../common/text.js';
+
+export function isUnacknowledged({ state }: Alarm): boolean {
+  return state.endsWith('Unacknowledged');
+}
+
+/** Limits of a measurement compare numbers; the other conditions tell a state or a word (contract 2, Alarm definition). */
+export function isOfNumber({ conditionType }: Pick<Alarm, 'conditionType'>): boolean {
+  return conditionType.startsWith('TagHigh') || conditionType.startsWith('TagLow') || conditionType === 'TagDeviation';
+}
+
+/** A switch that is on, or missing: the word for the condition says all of it. */
+export function isOfSwitch({ conditionType }: Pick<Alarm, 'conditionType'>): boolean {
+  return conditionType === 'TagTrue' || conditionType === 'TagFalse';
+}
+
+/** `ControlModule/li101` as people call it. */
+export function sourceName({ source }: Pick<Alarm, 'source'>): string {
+  return source.slice(source.lastIndexOf('/') + 1);
+}
+
+export const SEVERITIES = ['Critical', 'High', 'Medium', 'Low'] as const;
+
+/**
+ * The worst first, of the same severity those nobody has acknowledged, of them those that stand before those that have cleared, then
+ * by priority; of equals the one that came first: in a flood it is the cause, and those that follow must not push it out of sight (ISA-18.2, first-out).
+ */
+export function urgency(a: Alarm, b: Alarm): number {
+  return rank(a) - rank(b) || b.priority - a.priority || inOrder(a.activatedAt, b.activatedAt) || inOrder(a.name, b.name);
+}
+
+/** Of timestamps and names, which have no letters of a language: thousands are sorted at each change. */
+function inOrder(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export function newest(a: Alarm, b: Alarm): number {
+  return inOrder(b.activatedAt, a.activatedAt) || urgency(a, b);
+}
+
+function rank(alarm: Alarm): number {
+  return SEVERITIES.indexOf(alarm.severity) * 4 + (isUnacknowledged(alarm) ? 0 : 2) + (alarm.state.startsWith('Cleared') ? 1 : 0);
+}
+
+/** What calls for somebody: active or not acknowledged, and not shelved (contract 2, Alarm), the worst first. */
+export function annunciated(found: readonly Alarm[]): readonly Alarm[] {
+  let sorted = sortedOf.get(found);
+  if (!sorted) sortedOf.set(found, (sorted = found.filter((alarm) => !alarm.shelved && alarm.state !== 'ClearedAcknowledged').sort(urgency)));
+  return sorted;
+}
+
+/** The banner and every tile ask for the same list. */
+const sortedOf = new WeakMap<readonly Alarm[], readonly Alarm[]>();
+
+/** As the gateway writes a number: conditions that tell none have a word or a sentence. */
+const NUMBER = /^-?\d+(\.\d+)?(e[+-]\d+)?$/;
+
+/** A state in words, or a number with the unit of what was measured. */
+export function eventValueText(event: AlarmEvent): string {
+  if (!NUMBER.test(event.value)) return word(event.value);
+  return `${readingText(Number(event.value))} ${unitText(measuredIn(sourceName(event), tagList.peek()))}`.trim();
+}
+
+/** The worst alarm that stands on a value, by its module: one that came and went is not worn by the value any more. */
+export const standingOn = computed(() => {
+  const worst = new Map<string, Alarm>();
+  for (const alarm of annunciated(alarms.value)) {
+    const module = sourceName(alarm);
+    if (alarm.state.startsWith('Active') && isOfNumber(alarm) && !worst.has(module)) worst.set(module, alarm);
+  }
+  return worst;
+});

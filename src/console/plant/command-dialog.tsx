@@ -1,0 +1,165 @@
+/** One question before each command: the reason where policy asks for it, the pre-flight before a Start. */
+import { useEffect, useState } from 'preact/hooks';
+import { command as send, type Preflight, type PreflightCheck, preflight } from '../data/batch.js';
+import { departuresOf, takenOver } from '../data/departures.js';
+import { modules, stale } from '../data/plant.js';
+import { config } from '../data/session.js';
+import { needsReason } from '../data/states.js';
+import type { BatchDetail, Command } from '../data/types.js';
+import { Dialog } from '../common/dialog.js';
+import { Fault } from '../common/fault.js';
+import { faultText } from '../common/fault-text.js';
+import { ReasonField, reasonLength } from '../common/reason-field.js';
+import { t, word } from '../common/strings.js';
+import { useSend } from '../common/use-send.js';
+import { linkWords } from './command-button.js';
+
+const NONE: ReadonlySet<string> = new Set();
+
+export interface CommandDialogProps {
+  readonly batch: BatchDetail;
+  readonly command: Command;
+  readonly onClose: () => void;
+}
+
+export function CommandDialog({ batch, command, onClose }: CommandDialogProps) {
+  const [reason, setReason] = useState('');
+  const sending = useSend();
+  const lengthMin = needsReason(command) ? (config.value?.reasonMinLength ?? 1) : 0;
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (stale.peek()) return sending.refuse(linkWords.noLink);
+    if (reasonLength(reason) < lengthMin) return sending.refuse(`${t.reason}: ${t.reasonNeeded(lengthMin)}`);
+    void sending.run(async () => {
+      await send(batch.name, command, reason.trim());
+      onClose();
+    });
+  };
+  const title = command === 'Start' ? t.startBatch(batch.batchID) : t.commandBatch(word(command), batch.batchID);
+  return (
+    <Dialog title={title} testid="command-dialog" onClose={onClose}>
+      <form onSubmit={submit} noValidate>
+        <Fault text={sending.fault} code={sending.code} testid="command-error" />
+        {command === 'Start' ? (
+          <StartChecks batch={batch.name} />
+        ) : (
+          <ReasonField value={reason} onInput={setReason} lengthMin={lengthMin} lengthMax={config.value?.reasonMaxLength ?? 1024} suggestions={t.commonReasons} />
+        )}
+        {command === 'Restart' && <RestartChecks batch={batch} />}
+        {command === 'Resume' && <Departures units={batch.units} />}
+        <div class="dialog-actions">
+          <button type="button" class="button" onClick={onClose} data-testid="command-cancel">
+            {t.cancel}
+          </button>
+          <button type="submit" class="button primary" disabled={sending.busy} data-testid="command-send">
+            {sending.busy ? t.sending : t.sendCommand(word(command))}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What a command goes on with, although the recipe does not want it so. */
+function GoesOnWith({ title, found }: { readonly title: string; readonly found: readonly string[] }) {
+  if (found.length === 0) return null;
+  return (
+    <div class="warning" data-testid="departures">
+      <p>
+        <strong>{title}</strong>
+      </p>
+      <ul>
+        {found.map((text) => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** What stands against a command. */
+function Stops({ title, stops, testid }: { readonly title: string; readonly stops: readonly PreflightCheck[]; readonly testid: string }) {
+  if (stops.length === 0) return null;
+  return (
+    <div class="warning" data-testid={testid}>
+      <p>
+        <strong>{title}</strong>
+      </p>
+      <ul>
+        {stops.map(({ message, liftedBy }) => (
+          <li key={message}>
+            {message} {liftedBy && <span class="hint">{liftedBy.action}</span>}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Departures({ units, told = [], except = NONE }: { readonly units: readonly string[]; readonly told?: readonly PreflightCheck[]; readonly except?: ReadonlySet<string> }) {
+  return <GoesOnWith title={t.goesOnWith} found={[...told.map(({ message }) => message), ...departuresOf(units, new Set([...except, ...modesOf(told)]))]} />;
+}
+
+/** Modules whose mode is told by the gateway. */
+function modesOf(told: readonly PreflightCheck[]): string[] {
+  return told.filter(({ check }) => check === 'modes').map(({ element }) => element);
+}
+
+const isStop = ({ severity }: PreflightCheck): boolean => severity === 'error';
+const isWarning = ({ severity }: PreflightCheck): boolean => severity === 'warning';
+
+/** Why the gateway could not be asked, in words; null while it is asked. */
+function usePreflight(batch: string, command: 'Start' | 'Restart', again = ''): Preflight | string | null {
+  const [found, setFound] = useState<Preflight | string | null>(null);
+  useEffect(() => {
+    preflight(batch, command).then(setFound, (fault: unknown) => setFound(faultText(fault)));
+  }, [batch, again]);
+  return found;
+}
+
+/** Whoever puts a module right, or takes one, while it is asked sees that. */
+function modesNow(): string {
+  return [...modules.value.values()].map(({ name, mode }) => `${name} ${mode}`).join();
+}
+
+/** What would hold the batch again at once is told apart from what it goes on with. */
+function RestartChecks({ batch: { name, units } }: { readonly batch: BatchDetail }) {
+  const found = usePreflight(name, 'Restart', modesNow());
+  if (found === null) return <p class="hint">{t.startChecking}</p>;
+  if (typeof found === 'string') return <Unknown why={found} />;
+  const stops = found.problems.filter(isStop);
+  return (
+    <>
+      <Stops title={t.restartStops} stops={stops} testid="restart-stops" />
+      <Departures units={units} told={found.problems.filter(isWarning)} except={new Set(modesOf(stops))} />
+    </>
+  );
+}
+
+/**
+ * What the gateway would reject now; the Start stays possible, since the controller judges it later. What it warns of, and what people
+ * have in their hands on the units that the batch would take, keeps it from nothing and is told apart.
+ */
+function StartChecks({ batch }: { readonly batch: string }) {
+  const found = usePreflight(batch, 'Start', modesNow());
+  if (found === null) return <p class="hint">{t.startChecking}</p>;
+  if (typeof found === 'string') return <Unknown why={found} />;
+  const stops = found.problems.filter(isStop);
+  const warnings = [...new Set([...found.problems.filter(isWarning).map(({ message }) => message), ...takenOver(found.units, new Set(modesOf(found.problems)))])];
+  return (
+    <>
+      <Stops title={t.startProblems} stops={stops} testid="start-stops" />
+      {stops.length === 0 && <p class="note">{t.startChecks}</p>}
+      <GoesOnWith title={t.startsWith} found={warnings} />
+    </>
+  );
+}
+
+/** Nobody takes a question that failed for an answer that nothing is in the way. */
+function Unknown({ why }: { readonly why: string }) {
+  return (
+    <p class="warning" data-testid="checks-unknown">
+      {t.checksUnknown} {why}
+    </p>
+  );
+}

@@ -1,0 +1,235 @@
+/** The drawing of curves with uPlot. Loaded when the first curve is shown, so that the first view does not wait for it. */
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { boxNowMs } from '../data/box-clock.js';
+import type { Curve, Pen } from '../data/trend.js';
+import { look } from '../common/look.js';
+import { locale } from '../common/language.js';
+import { t } from '../common/strings.js';
+import { unitText } from '../common/text.js';
+import { DASHES, PEN_COLOURS, PenLine } from './pen-line.js';
+import { colour, type Reading, type TrendPlotProps } from './trend-props.js';
+import { moveByHand, type Scale } from './trend-hands.js';
+import { drawOver } from './trend-over.js';
+import './trend.css';
+
+const REDRAW_MS = 500;
+/** The values of all pens first, then low and high of those with a band. */
+function aligned(curves: readonly Curve[]): uPlot.AlignedData {
+  const bands = curves.flatMap(({ times, band }) => (band ? [[times, band.lows, band.highs]] : []));
+  return uPlot.join([...curves.map(({ times, values }) => [times, values]), ...bands] as uPlot.AlignedData[]) as uPlot.AlignedData;
+}
+
+/** Numbers of the pens that have a band. */
+function banded(curves: readonly Curve[]): number[] {
+  return curves.flatMap(({ band }, pen) => (band ? [pen] : []));
+}
+
+export default function TrendPlot(props: TrendPlotProps) {
+  const { pens, curves, windowMs, span, legend, onCursor, marks, limits, cursors } = props;
+  const drawn = useRef<uPlot | null>(null);
+  const pending = useRef<Scale | null>(null);
+  const now = useRef(props);
+  now.current = props;
+  useEffect(() => drawn.current?.redraw(false), [marks, limits, cursors?.a, cursors?.b]);
+  const box = useRef<HTMLDivElement>(null);
+  /** Where the cursor stood in px; -1: elsewhere. Curves that are read again, after a loss of frames, keep what somebody reads. */
+  const left = useRef(-1);
+  useEffect(() => {
+    const element = box.current;
+    if (!element || pens.length === 0) return;
+    const options = optionsOf(pens, banded(curves), element, onCursor);
+    options.hooks = { ...options.hooks, draw: [(plot) => drawOver(plot, now.current)] };
+    const plot = new uPlot(options, aligned(curves), element);
+    drawn.current = plot;
+    let isHeld = false;
+    const draw = (): void => {
+      if (isHeld) return; // a hand moves it
+      plot.setData(aligned(curves), false);
+      const toMs = windowMs === undefined ? span.toMs : boxNowMs();
+      plot.setScale('x', { min: (windowMs === undefined ? span.fromMs : toMs - windowMs) / 1000, max: toMs / 1000 });
+    };
+    draw();
+    if (left.current >= 0) plot.setCursor({ left: left.current, top: plot.over.clientHeight / 2 });
+    const endReading = readByHand(plot, element, () => now.current);
+    const endMoving = now.current.onSpan
+      ? moveByHand(
+          plot,
+          element,
+          () => now.current,
+          (held) => (isHeld = held),
+          pending,
+        )
+      : undefined;
+    const timer = windowMs === undefined ? 0 : window.setInterval(() => !document.hidden && draw(), REDRAW_MS);
+    const sized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: element.clientHeight }));
+    sized.observe(element);
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    const recolour = (): void => plot.redraw(false);
+    dark.addEventListener('change', recolour);
+    const unlook = look.subscribe(recolour);
+    return () => {
+      endReading();
+      endMoving?.();
+      drawn.current = null;
+      clearInterval(timer);
+      sized.disconnect();
+      dark.removeEventListener('change', recolour);
+      unlook();
+      left.current = plot.cursor.left ?? -1;
+      plot.destroy();
+      onCursor?.(null, []); // values of these curves are not read as those of the next
+    };
+  }, [pens, curves, windowMs, span.fromMs, span.toMs]);
+  return (
+    <div class="trend">
+      <div class="trend-plot" ref={box} tabIndex={0} role="group" aria-label={t.trendKeys} data-testid="trend-plot" data-bands={banded(curves).length} />
+      {legend && <Legend pens={pens} />}
+    </div>
+  );
+}
+
+const STEP_PX = 4;
+const LEAP_PX = 40;
+
+/** The cursor without a mouse: a finger that moves over the curves, or the arrow keys. @returns ends it. */
+function readByHand(plot: uPlot, element: HTMLElement, props: () => TrendPlotProps): () => void {
+  const put = (left: number): void => plot.setCursor({ left: Math.min(plot.over.clientWidth, Math.max(0, left)), top: plot.over.clientHeight / 2 });
+  const press = (event: KeyboardEvent): void => {
+    const width = plot.over.clientWidth;
+    const shown = plot.cursor.left ?? -1;
+    const from = shown < 0 ? width : shown;
+    const to = { ArrowLeft: from - (event.shiftKey ? LEAP_PX : STEP_PX), ArrowRight: from + (event.shiftKey ? LEAP_PX : STEP_PX), Home: 0, End: width }[event.key];
+    if (to === undefined) return pick(event);
+    if (event.altKey || event.ctrlKey) return;
+    event.preventDefault();
+    put(to);
+  };
+  const pick = (event: KeyboardEvent): void => {
+    const { onPick } = props();
+    const left = plot.cursor.left ?? -1;
+    if (!onPick || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.key === 'Escape') onPick(undefined);
+    else if ((event.key === 'a' || event.key === 'b') && left >= 0) onPick(Math.round(plot.posToVal(left, 'x') * 1000), event.key);
+    else return;
+    event.preventDefault();
+  };
+  const touch = (event: PointerEvent): void => {
+    if (event.pointerType !== 'mouse') put(event.clientX - plot.over.getBoundingClientRect().left);
+  };
+  plot.over.style.touchAction = 'pan-y';
+  element.addEventListener('keydown', press);
+  plot.over.addEventListener('pointerdown', touch);
+  plot.over.addEventListener('pointermove', touch);
+  return () => element.removeEventListener('keydown', press);
+}
+
+const penColour = (pen: number): string => colour(PEN_COLOURS[pen % PEN_COLOURS.length] as string);
+
+/** From the least to the greatest value of each bucket, in the colour of the pen: dim, so that six can lie over each other. */
+const BAND_ALPHA = 0.22;
+
+/** @param bands pens whose low and high follow the values of all pens. */
+function optionsOf(pens: readonly Pen[], bands: readonly number[], element: HTMLElement, onCursor: TrendPlotProps['onCursor']): uPlot.Options {
+  const lowSeries = (band: number): number => 1 + pens.length + 2 * band;
+  const units = [...new Set(pens.map(({ engUnits }) => engUnits))];
+  const grid = { stroke: () => colour('--line'), width: 1 };
+  const time = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+  return {
+    width: element.clientWidth,
+    height: element.clientHeight,
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, points: { size: 8 } },
+    scales: {
+      x: { time: true, auto: false },
+      ...Object.fromEntries(units.map((unit) => [`y ${unit}`, { auto: true, range: rangeOf(pens.filter(({ engUnits }) => engUnits === unit)) }])),
+    },
+    axes: [
+      { stroke: () => colour('--muted'), grid, ticks: grid, values: (_plot, splits) => splits.map((at) => time.format(at * 1000)), space: 90 },
+      ...units.map((unit, at) => ({
+        scale: `y ${unit}`,
+        label: unitText(unit),
+        labelSize: unit === '' ? 0 : 18,
+        size: 46,
+        side: at % 2 === 0 ? (3 as const) : (1 as const),
+        stroke: () => colour('--muted'),
+        grid: at === 0 ? grid : { show: false },
+        ticks: grid,
+      })),
+    ],
+    series: [
+      {},
+      ...pens.map((pen, at) => ({
+        label: pen.label,
+        scale: `y ${pen.engUnits}`,
+        stroke: () => penColour(at),
+        width: 2,
+        dash: DASHES[at % DASHES.length] ?? [],
+        points: { show: false },
+        ...held,
+      })),
+      ...bands.flatMap((pen) =>
+        ['min', 'max'].map((end) => ({ label: `${pens[pen]?.label} ${end}`, scale: `y ${pens[pen]?.engUnits}`, width: 0, points: { show: false }, ...held })),
+      ),
+    ],
+    bands: bands.map((pen, at) => {
+      const low = lowSeries(at);
+      return { series: [low + 1, low] as [number, number], fill: () => penColour(pen).replace(/^rgb\((.*)\)$/, `rgba($1, ${BAND_ALPHA})`) };
+    }),
+    hooks: {
+      setCursor: [
+        (plot) => {
+          const at = plot.cursor.idx;
+          if (at === null || at === undefined || (plot.cursor.left ?? -1) < 0) return onCursor?.(null, []);
+          onCursor?.(
+            plot.data[0][at] ?? null,
+            pens.map((_pen, pen) => readingOf(plot, pen, bands.indexOf(pen) < 0 ? undefined : lowSeries(bands.indexOf(pen)), at)),
+          );
+        },
+      ],
+    },
+  };
+}
+
+/** The historian records changes: a value is what it last was, and no ramp leads to the next. */
+const stepped = uPlot.paths.stepped?.({ align: 1 });
+const held = stepped === undefined ? {} : { paths: stepped };
+
+/** At least the range in which the values work, so that noise stays noise; a flat line of what has none lies in the middle, not at an edge. */
+function rangeOf(pens: readonly Pen[]): (plot: uPlot, min: number | null, max: number | null) => [number, number] {
+  const ranges = pens.flatMap(({ range }) => range ?? []);
+  const least = ranges.length > 0 ? { min: Math.min(...ranges.map(({ min }) => min)), max: Math.max(...ranges.map(({ max }) => max)) } : undefined;
+  return (_plot, min, max) => {
+    if (min === null || max === null) return least ? [least.min, least.max] : [0, 1];
+    if (least) {
+      const margin = (least.max - least.min) * 0.02;
+      return [min < least.min ? min - margin : least.min, max > least.max ? max + margin : least.max];
+    }
+    const margin = Math.max((max - min) * 0.08, Math.abs(max) * 0.01, 0.05);
+    return [min - margin, max + margin];
+  };
+}
+
+function readingOf({ data }: uPlot, pen: number, low: number | undefined, at: number): Reading {
+  const of = (series: number): number | null | undefined => lastBefore(data[series] as (number | null | undefined)[], at);
+  return low === undefined ? { value: of(pen + 1) } : { value: of(pen + 1), low: of(low), high: of(low + 1) };
+}
+
+/** Each curve has its own times; what it last was is what it is. */
+function lastBefore(values: readonly (number | null | undefined)[], from: number): number | null | undefined {
+  for (let at = from; at >= 0; at -= 1) if (values[at] !== undefined) return values[at];
+  return undefined;
+}
+
+function Legend({ pens }: { readonly pens: readonly Pen[] }) {
+  return (
+    <ul class="trend-legend">
+      {pens.map((pen, at) => (
+        <li key={`${pen.unit} ${pen.address}`}>
+          <PenLine at={at} /> {pen.label}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,94 @@
+/** Curves that follow the present, or show a span of the past. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { boxNowMs } from '../data/box-clock.js';
+import { missed, stale } from '../data/plant.js';
+import { type Curve, emptyCurve, follow, type Pen, prepend, readCurves, type Span } from '../data/trend.js';
+import { ReadFault } from '../common/fault.js';
+import { faultText } from '../common/fault-text.js';
+import { t } from '../common/strings.js';
+import type { TrendPlotProps } from './trend-props.js';
+import './trend.css';
+
+type Plot = (props: TrendPlotProps) => preact.JSX.Element;
+let loading: Promise<{ readonly default: Plot }> | undefined;
+
+const TAKEN_KEY = 'lineside.taken';
+const TAKE_AGAIN_MS = 60_000;
+const READ_AGAIN_MS = 5_000;
+
+/** After an update of the box the parts of the old console are gone: the page takes the new one, and the address keeps the view. */
+function takeNewConsole(): void {
+  if (Date.now() - Number(sessionStorage.getItem(TAKEN_KEY) ?? 0) < TAKE_AGAIN_MS) return; // the box is away, not new
+  sessionStorage.setItem(TAKEN_KEY, String(Date.now()));
+  location.reload();
+}
+
+export interface TrendProps {
+  readonly pens: readonly Pen[];
+  /** Follows the present with this width; undefined: the span. */
+  readonly windowMs: number | undefined;
+  readonly span?: Span | undefined;
+  readonly legend?: boolean;
+  readonly onCursor?: TrendPlotProps['onCursor'];
+  /** What is drawn over the curves, and what a hand does with them. */
+  readonly tools?: Pick<TrendPlotProps, 'limits' | 'cursors' | 'onSpan' | 'onPick'>;
+  readonly marks?: TrendPlotProps['marks'];
+  readonly onCurves?: (curves: readonly Curve[]) => void;
+}
+
+const NO_SPAN: Span = { fromMs: 0, toMs: 0 };
+
+export function Trend({ pens, windowMs, span = NO_SPAN, legend = true, marks, tools, onCursor, onCurves }: TrendProps) {
+  const [Plot, setPlot] = useState<Plot | null>(null);
+  const [answer, setAnswer] = useState<{ readonly question: string; readonly sort: string; readonly curves: readonly Curve[] } | null>(null);
+  const [fault, setFault] = useState('');
+  const [attempt, setAttempt] = useState(0);
+  const question = JSON.stringify([pens, windowMs, span]);
+  const kept = useMemo(() => pens, [question]);
+  const sort = JSON.stringify(pens);
+  /** Of another span of the same pens the curves stay until theirs are read: whoever zooms goes on seeing what he zooms into. */
+  const curves = answer?.sort === sort ? answer.curves : null;
+  const isRead = answer?.question === question;
+  useEffect(() => {
+    loading ??= import('./trend-plot.js');
+    loading
+      .then(({ default: plot }) => setPlot(() => plot))
+      .catch((refused: unknown) => {
+        loading = undefined;
+        setFault(faultText(refused));
+        takeNewConsole();
+      });
+  }, []);
+  const isLive = !stale.value;
+  useEffect(() => {
+    if (!isLive && isRead) return; // what is shown stays, marked as old; what was missed is read when data comes again
+    let current = true;
+    let again = 0;
+    const nowMs = boxNowMs();
+    const asked = windowMs === undefined ? span : { fromMs: nowMs - windowMs, toMs: nowMs };
+    const following = kept.map(() => emptyCurve(asked.toMs - asked.fromMs));
+    const end = windowMs === undefined ? undefined : follow(kept, following, windowMs); // before the past is there: nothing is lost between the two
+    readCurves(kept, asked)
+      .then((found) => {
+        if (!current) return;
+        if (windowMs !== undefined) found.forEach((past, at) => prepend(following[at] as Curve, past));
+        const whole = windowMs === undefined ? found : following;
+        setAnswer({ question, sort, curves: whole });
+        setFault('');
+        onCurves?.(whole);
+      })
+      .catch((refused: unknown) => {
+        if (!current) return;
+        setFault(faultText(refused));
+        again = window.setTimeout(() => setAttempt(attempt + 1), READ_AGAIN_MS); // a panel stands for weeks without a touch
+      });
+    return () => {
+      current = false;
+      clearTimeout(again);
+      end?.();
+    };
+  }, [question, isLive, missed.value, attempt]);
+  if (fault !== '') return <ReadFault text={fault} />;
+  if (!Plot || !curves) return <p class="hint trend-wait">{t.reading}</p>;
+  return <Plot pens={kept} curves={curves} windowMs={windowMs} span={span} legend={legend} {...(marks ? { marks } : {})} {...tools} {...(onCursor ? { onCursor } : {})} />;
+}

@@ -1,0 +1,200 @@
+/** What the shifts tell each other. A note is never changed: what was wrong in one is put right by a further one. */
+import { useEffect, useState } from 'preact/hooks';
+import { site, units } from '../../data/plant.js';
+import { can } from '../../data/session.js';
+import { readNotes, writeNote } from '../../data/shift-notes.js';
+import type { ShiftNote } from '../../data/types.js';
+import { Dialog } from '../../common/dialog.js';
+import { Fault, ReadFault } from '../../common/fault.js';
+import { faultText } from '../../common/fault-text.js';
+import { Field } from '../../common/field.js';
+import { t, words } from '../../common/strings.js';
+import { momentText } from '../../common/text.js';
+import { useSend } from '../../common/use-send.js';
+
+const said = words({
+  en: {
+    add: 'Add note',
+    handOver: 'Hand over',
+    none: 'No shift notes yet.',
+    text: 'Note',
+    to: 'Handed over to',
+    toHint: 'Who takes the shift over',
+    unit: 'Unit',
+    noUnit: 'None',
+    send: 'Write it down',
+    handed: (from: string, to: string) => `${from} handed over to ${to}`,
+    corrects: (id: number) => `puts note ${id} right`,
+    correct: 'Correct',
+    older: 'Older',
+    needed: 'What shall the next shift know?',
+    toNeeded: 'Who takes the shift over?',
+    stays: 'It is recorded with your name and stays as it is.',
+  },
+  de: {
+    add: 'Notiz',
+    handOver: 'Übergeben',
+    none: 'Noch keine Schichtnotizen.',
+    text: 'Notiz',
+    to: 'Übergeben an',
+    toHint: 'Wer die Schicht übernimmt',
+    unit: 'Teilanlage',
+    noUnit: 'Keine',
+    send: 'Festhalten',
+    handed: (from: string, to: string) => `${from} hat an ${to} übergeben`,
+    corrects: (id: number) => `berichtigt Notiz ${id}`,
+    correct: 'Berichtigen',
+    older: 'Ältere',
+    needed: 'Was soll die nächste Schicht wissen?',
+    toNeeded: 'Wer übernimmt die Schicht?',
+    stays: 'Es wird mit Ihrem Namen festgehalten und bleibt, wie es ist.',
+  },
+});
+
+const EVERY_MS = 20_000;
+type Asked = { readonly handOver: boolean; readonly corrects?: number };
+
+export function ShiftNotes() {
+  const [notes, setNotes] = useState<readonly ShiftNote[]>([]);
+  const [older, setOlder] = useState<string | null>(null);
+  const [fault, setFault] = useState('');
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const look = (): void => {
+    readNotes('').then(
+      ({ items, nextCursor }) => {
+        setNotes((before) => [...items, ...before.filter(({ id }) => id < (items.at(-1)?.id ?? 0))]);
+        setOlder((before) => (before === null ? nextCursor : before));
+        setFault('');
+      },
+      (refused: unknown) => setFault(faultText(refused)),
+    );
+  };
+  useEffect(() => {
+    setNotes([]);
+    setOlder(null);
+    look();
+    const timer = window.setInterval(() => !document.hidden && look(), EVERY_MS);
+    return () => clearInterval(timer);
+  }, [site.value]);
+  const more = (): void => {
+    readNotes(older ?? '').then(
+      ({ items, nextCursor }) => {
+        setNotes((before) => [...before, ...items]);
+        setOlder(nextCursor ?? '');
+      },
+      (refused: unknown) => setFault(faultText(refused)),
+    );
+  };
+  return (
+    <div class="shift-notes" data-testid="shift-notes">
+      {can('shiftnote:create') && (
+        <div class="shift-actions">
+          <button type="button" class="button" onClick={() => setAsked({ handOver: false })} data-testid="note-add">
+            {said.add}
+          </button>
+          <button type="button" class="button" onClick={() => setAsked({ handOver: true })} data-testid="hand-over">
+            {said.handOver}
+          </button>
+        </div>
+      )}
+      <ReadFault text={fault} />
+      {notes.length === 0 && <p class="empty">{said.none}</p>}
+      <ul class="note-list" data-testid="note-list">
+        {notes.map((note) => (
+          <Note key={note.id} note={note} onCorrect={can('shiftnote:create') ? () => setAsked({ handOver: false, corrects: note.id }) : undefined} />
+        ))}
+      </ul>
+      {older !== null && older !== '' && (
+        <button type="button" class="button" onClick={more} data-testid="notes-older">
+          {said.older}
+        </button>
+      )}
+      {asked && (
+        <NoteDialog
+          asked={asked}
+          onClose={() => setAsked(null)}
+          onWritten={() => {
+            setAsked(null);
+            look();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function Note({ note, onCorrect }: { readonly note: ShiftNote; readonly onCorrect: (() => void) | undefined }) {
+  const { id, ts, author, text, unit, handOverTo, corrects } = note;
+  return (
+    <li class="shift-note" data-testid={`note-${id}`}>
+      <p class="hint">
+        <span class="number">
+          {id} · {momentText(ts)}
+        </span>{' '}
+        {handOverTo === '' ? author.displayName : <strong>{said.handed(author.displayName, handOverTo)}</strong>}
+        {unit !== '' && ` · ${unit.toUpperCase()}`}
+        {corrects !== null && ` · ${said.corrects(corrects)}`}
+      </p>
+      <p class="note-text">{text}</p>
+      {onCorrect && (
+        <button type="button" class="button" onClick={onCorrect} data-testid={`note-correct-${id}`}>
+          {said.correct}
+        </button>
+      )}
+    </li>
+  );
+}
+
+interface NoteDialogProps {
+  readonly asked: Asked;
+  readonly onClose: () => void;
+  readonly onWritten: () => void;
+}
+
+function NoteDialog({ asked: { handOver, corrects }, onClose, onWritten }: NoteDialogProps) {
+  const [text, setText] = useState('');
+  const [to, setTo] = useState('');
+  const [unit, setUnit] = useState('');
+  const sending = useSend();
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (handOver && to.trim() === '') return sending.refuse(said.toNeeded);
+    if (text.trim() === '') return sending.refuse(said.needed);
+    void sending.run(async () => {
+      await writeNote({ text: text.trim(), unit, ...(handOver ? { handOverTo: to.trim() } : {}), ...(corrects === undefined ? {} : { corrects }) });
+      onWritten();
+    });
+  };
+  return (
+    <Dialog title={handOver ? said.handOver : corrects === undefined ? said.add : said.corrects(corrects)} testid="note-dialog" onClose={onClose}>
+      <form onSubmit={submit} noValidate>
+        <Fault text={sending.fault} code={sending.code} testid="note-error" />
+        {handOver && <Field id="note-to" label={said.to} value={to} onInput={setTo} hint={said.toHint} autoFocus />}
+        <div class="field">
+          <label for="note-text">{said.text}</label>
+          <textarea id="note-text" rows={4} maxLength={2000} value={text} onInput={(event) => setText(event.currentTarget.value)} data-testid="note-text" />
+        </div>
+        <div class="field">
+          <label for="note-unit">{said.unit}</label>
+          <select id="note-unit" class="select" value={unit} onChange={(event) => setUnit(event.currentTarget.value)} data-testid="note-unit">
+            <option value="">{said.noUnit}</option>
+            {units.value.map(({ name }) => (
+              <option key={name} value={name}>
+                {name.toUpperCase()}
+              </option>
+            ))}
+          </select>
+        </div>
+        <p class="hint">{said.stays}</p>
+        <div class="dialog-actions">
+          <button type="button" class="button" onClick={onClose}>
+            {t.cancel}
+          </button>
+          <button type="submit" class="button primary" disabled={sending.busy} data-testid="note-send">
+            {said.send}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
